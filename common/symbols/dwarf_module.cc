@@ -182,7 +182,7 @@ Status LibdwModule::Begin() {
     return Fail(ErrorCode::kNotFound, "open {}: no such file", options_.path.string());
   build_id_ = BuildIdIn(ReaderOf(fd));
   if (!options_.build_id.empty() && build_id_ != options_.build_id) {
-    return Fail(ErrorCode::kNotFound, "open {}: it is another build by now",
+    return Fail(ErrorCode::kNotFound, "open {}: it is a different build now",
                 options_.path.string());
   }
   dwfl_ = dwfl_begin(&callbacks_);

@@ -103,7 +103,7 @@ Result<WithRemarks<Tree>> Add(std::span<const Tree> trees) {
       MetricSpreads& to = sum.values[metric];
       if (!AddSpreads(from.self, prepared.to[i], i == 0, to.self) ||
           !AddSpreads(from.inclusive, prepared.to[i], i == 0, to.inclusive)) {
-        return Fail(ErrorCode::kTooLarge, "the sum of {} passes 128 bits",
+        return Fail(ErrorCode::kTooLarge, "the sum of {} exceeds 128 bits",
                     sum.metrics[metric].name);
       }
     }

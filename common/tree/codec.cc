@@ -184,7 +184,7 @@ Result<Tree> DecodeTree(std::string_view untrusted_bytes) {
     FIELDCOST_ASSIGN(MetricSpreads spreads, TakeSpreads(reader, tree, head.is_leaf));
     tree.values.push_back(std::move(spreads));
   }
-  if (reader.left() != 0) return Malformed("something is behind it");
+  if (reader.left() != 0) return Malformed("data follows it");
   return tree;
 }
 

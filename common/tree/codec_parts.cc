@@ -213,10 +213,10 @@ std::vector<bool> HasChildren(const PathTable& paths, const std::vector<PathId>&
 Result<Uint128> Reader::Wide(Uint128 most) {
   const std::string_view before = rest_;
   Uint128 value = 0;
-  if (!stats::TakeVarint(rest_, value)) return Malformed("a number is cut off");
+  if (!stats::TakeVarint(rest_, value)) return Malformed("a number is truncated");
   const std::size_t size = before.size() - rest_.size();
   if (size > 1 && before[size - 1] == 0) return Malformed("a number is too long");
-  if (value > most) return Malformed("a number is too great");
+  if (value > most) return Malformed("a number is too large");
   return value;
 }
 
@@ -230,12 +230,12 @@ Result<std::size_t> Reader::Count(std::size_t most, std::size_t least_bytes,
   FIELDCOST_ASSIGN(const std::uint64_t count, Number());
   if (count > most)
     return Fail(ErrorCode::kTooLarge, "a tree has {} {}, more than {}", count, what, most);
-  if (count > rest_.size() / least_bytes) return Malformed("it is cut off");
+  if (count > rest_.size() / least_bytes) return Malformed("it is truncated");
   return count;
 }
 
 Result<std::string_view> Reader::Bytes(std::size_t size) {
-  if (size > rest_.size()) return Malformed("it is cut off");
+  if (size > rest_.size()) return Malformed("it is truncated");
   const std::string_view bytes = rest_.substr(0, size);
   rest_.remove_prefix(size);
   return bytes;
@@ -259,7 +259,7 @@ Result<Head> TakeHead(Reader& reader, TreeKind kind) {
   FIELDCOST_TRY(TakeFrames(reader, dictionary->frames));
   FIELDCOST_TRY(TakePaths(reader, *dictionary, head.is_leaf));
   if (head.metrics.size() * head.is_leaf.size() > reader.left() / 2) {
-    return Malformed("it is cut off");
+    return Malformed("it is truncated");
   }
   head.dictionary = std::move(dictionary);
   return head;

@@ -148,7 +148,7 @@ Result<MeanTree> DecodeMeanTree(std::string_view untrusted_bytes) {
     FIELDCOST_ASSIGN(MetricSides values, TakeSides(reader, tree, head.is_leaf));
     tree.values.push_back(std::move(values));
   }
-  if (reader.left() != 0) return Malformed("something is behind it");
+  if (reader.left() != 0) return Malformed("data follows it");
   return tree;
 }
 

@@ -17,7 +17,7 @@ using stats::Uint128;
 constexpr Uint128 kSumEnd = Uint128{1} << 127;
 
 Error TooMuch(const Metric& metric) {
-  return Fail(ErrorCode::kTooLarge, "the sum of {} passes 127 bits", metric.name);
+  return Fail(ErrorCode::kTooLarge, "the sum of {} exceeds 127 bits", metric.name);
 }
 
 // `from`, over a denominator that is `factor` times as great, is added. False if it does not fit.

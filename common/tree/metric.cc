@@ -27,7 +27,7 @@ Status Validate(const Metric& untrusted_metric) {
         return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
       });
   if (is_name && !Name(untrusted_metric.unit).empty()) return {};
-  return Fail(ErrorCode::kInvalidArgument, "\"{}\" with unit {} is no metric",
+  return Fail(ErrorCode::kInvalidArgument, "\"{}\" with unit {} is not a metric",
               EscapeControl(name.substr(0, kMaxMetricNameBytes)),
               static_cast<unsigned>(untrusted_metric.unit));
 }

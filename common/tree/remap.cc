@@ -84,7 +84,7 @@ Result<Tree> Apply(const PathMap& map, const Tree& tree) {
   if (BecomesOne(map, tree)) {
     if (tree.runs != 1 || tree.least_of != 0) {
       return Fail(ErrorCode::kInvalidArgument,
-                  "call paths become one, but the tree has {} runs: do it to each of them",
+                  "call paths would merge, but the tree has {} runs: apply it to each of them",
                   tree.least_of == 0 ? tree.runs : tree.least_of);
     }
     FIELDCOST_ASSIGN(const RunValues run, Apply(map, RunOf(tree)));

@@ -91,7 +91,7 @@ Result<RenameRules> RenameRules::Parse(std::span<const std::string> untrusted_ru
         (HasModule(rule.new_name) && !rule.has_module) ||
         (stars != 0 && stars != std::count(rule.old_name.begin(), rule.old_name.end(), '*'))) {
       return Fail(ErrorCode::kInvalidArgument,
-                  "\"{}\" is no OLD=NEW with one '=' and the same number of '*' on both sides",
+                  "\"{}\" is not OLD=NEW with one '=' and the same number of '*' on both sides",
                   EscapeControl(text.substr(0, kMaxMetricNameBytes)));
     }
     rules.rules_.push_back(std::move(rule));

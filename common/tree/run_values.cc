@@ -8,7 +8,7 @@
 namespace fieldcost::tree {
 namespace {
 
-Error TooMuch() { return Fail(ErrorCode::kTooLarge, "a run's value passes 64 bits"); }
+Error TooMuch() { return Fail(ErrorCode::kTooLarge, "a run's value exceeds 64 bits"); }
 
 }  // namespace
 

@@ -151,7 +151,7 @@ Result<std::vector<std::size_t>> OrderOf(const std::vector<Metric>& metrics) {
   for (std::size_t i = 0; i < order.size(); ++i) {
     FIELDCOST_TRY(Validate(metrics[order[i]]));
     if (i != 0 && metrics[order[i]].name == metrics[order[i - 1]].name) {
-      return Fail(ErrorCode::kInvalidArgument, "metric {} is there twice", metrics[order[i]].name);
+      return Fail(ErrorCode::kInvalidArgument, "metric {} appears twice", metrics[order[i]].name);
     }
   }
   return order;
@@ -183,7 +183,7 @@ Result<Tree> TreeOf(std::shared_ptr<const Dictionary> dictionary, std::vector<Me
       MakeRoom(tree.values[i].self, paths);
       MakeRoom(tree.values[i].inclusive, paths);
       if (sweep.Add(order[i], tree.values[i])) continue;
-      return Fail(ErrorCode::kTooLarge, "metric {} passes 64 bits in a run, or 128 in all",
+      return Fail(ErrorCode::kTooLarge, "metric {} exceeds 64 bits in a run, or 128 in all",
                   tree.metrics[i].name);
     }
     sweep.AddPresent(tree.present);

@@ -37,7 +37,7 @@ Status AddSegments(const std::vector<Elf64_Phdr>& headers, ElfLayout& layout) {
     if (header.p_type != PT_LOAD || header.p_filesz == 0) continue;
     if (header.p_vaddr > UINT64_MAX - header.p_filesz ||
         header.p_offset > UINT64_MAX - header.p_filesz) {
-      return Fail(ErrorCode::kCorrupt, "a segment passes the end of memory");
+      return Fail(ErrorCode::kCorrupt, "a segment extends beyond the end of memory");
     }
     layout.segments.push_back({.offset = header.p_offset,
                                .address = header.p_vaddr,
@@ -47,7 +47,7 @@ Status AddSegments(const std::vector<Elf64_Phdr>& headers, ElfLayout& layout) {
     highest = std::max(highest, header.p_vaddr + header.p_filesz);
     if ((header.p_flags & PF_X) != 0) layout.text_bytes += header.p_filesz;
   }
-  if (layout.segments.empty()) return Fail(ErrorCode::kCorrupt, "nothing of it is loaded");
+  if (layout.segments.empty()) return Fail(ErrorCode::kCorrupt, "it has no segment to load");
   if (highest - lowest >= kMostElfSpan) return Fail(ErrorCode::kTooLarge, "it spans 4 GiB");
   layout.lowest_address = lowest;
   return {};

@@ -34,7 +34,7 @@ class Maker {
             Add(tree::PathId(path), time_ns - part.from_ns, values[at]);
           }));
     }
-    if (saturated_) return Fail(ErrorCode::kTooLarge, "idle time passes 64 bits");
+    if (saturated_) return Fail(ErrorCode::kTooLarge, "idle time exceeds 64 bits");
     return {};
   }
 

@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 7> kWaitingLibraries = {
 
 Status Add(std::uint64_t amount, std::uint64_t& sum) {
   if (!__builtin_add_overflow(sum, amount, &sum)) return {};
-  return Fail(ErrorCode::kTooLarge, "idle time passes 64 bits");
+  return Fail(ErrorCode::kTooLarge, "idle time exceeds 64 bits");
 }
 
 std::optional<std::size_t> MetricOf(const Recording& recording, std::string_view name) {

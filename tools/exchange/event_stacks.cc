@@ -44,7 +44,7 @@ Status EventStacks::Exit(const std::string& untrusted_thread, std::uint64_t ns, 
                            : std::find_if(stack.rbegin(), stack.rend(),
                                           [&](const Open& call) { return call.frame == frame; });
   if (open == stack.rend()) {
-    remarks_.Count("exits of what was not entered are left out");
+    remarks_.Count("exits without an entry are left out");
     return {};
   }
   if (open != stack.rbegin()) {
@@ -57,7 +57,7 @@ Status EventStacks::Exit(const std::string& untrusted_thread, std::uint64_t ns, 
 
 void EventStacks::End() {
   for (const auto& [name, thread] : threads_) {
-    remarks_.Count("calls are open at the end: they have the time up to the last event",
+    remarks_.Count("calls are open at the end: they last until the last event",
                    thread.stack.size());
   }
 }

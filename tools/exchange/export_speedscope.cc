@@ -50,7 +50,7 @@ Status AppendProfile(const ExportView& view, std::size_t metric, std::string& js
     if (self[node] == 0) continue;
     nodes.push_back(node);
     if (__builtin_add_overflow(total, self[node], &total)) {
-      return Fail(ErrorCode::kTooLarge, "the {} pass 2^64 - 1 together",
+      return Fail(ErrorCode::kTooLarge, "the {} exceed 2^64 - 1 together",
                   view.metrics()[metric].name);
     }
   }

@@ -50,7 +50,7 @@ Result<std::vector<std::uint64_t>> ExportView::SelfSums(std::size_t metric,
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const stats::Uint128 sum = tree_.values[metric].self[nodes_[i].path.value()].sum;
     if (sum > most) {
-      return Fail(ErrorCode::kTooLarge, "the {} of {} pass {}, the most that the format holds",
+      return Fail(ErrorCode::kTooLarge, "the {} of {} exceed {}, the most that the format holds",
                   metrics()[metric].name, PathText(i), most);
     }
     sums.push_back(static_cast<std::uint64_t>(sum));
@@ -65,7 +65,7 @@ Result<std::vector<std::uint64_t>> ExportView::InclusiveSums(std::size_t metric,
   for (std::size_t i = nodes_.size(); i-- > 1;) {
     std::uint64_t& parent = sums[nodes_[i].parent];
     if (__builtin_add_overflow(parent, sums[i], &parent) || parent > most) {
-      return Fail(ErrorCode::kTooLarge, "the {} of {} and what it calls pass {}",
+      return Fail(ErrorCode::kTooLarge, "the {} of {} and what it calls exceed {}",
                   metrics()[metric].name, PathText(nodes_[i].parent), most);
     }
   }

@@ -74,7 +74,7 @@ Result<tree::Tree> ImportEvents(std::string_view untrusted_text, Remarks& remark
     const std::optional<EventLine> event = Parse(untrusted_line);
     if (!event) {
       return Fail(ErrorCode::kCorrupt,
-                  "line {} is no event (\"NANOSECONDS THREAD enter|exit FUNCTION\")",
+                  "line {} is not an event (\"NANOSECONDS THREAD enter|exit FUNCTION\")",
                   lines.number());
     }
     if (const Status added = AddEvent(*event, builder, stacks, remarks); !added) {

@@ -16,7 +16,7 @@ Status AddLine(std::string_view untrusted_line, std::size_t metric, TreeBuilder&
                          ? std::nullopt
                          : ParseUint64(untrusted_line.substr(space + 1));
   if (!value || space == 0) {
-    return Fail(ErrorCode::kCorrupt, "no folded stack (\"a;b;c 12\")");
+    return Fail(ErrorCode::kCorrupt, "not a folded stack (\"a;b;c 12\")");
   }
   std::string_view stack = untrusted_line.substr(0, space);
   tree::PathId path = tree::kRootPath;

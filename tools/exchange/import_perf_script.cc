@@ -102,7 +102,7 @@ class PerfScript {
       }
     }
     if (!in_sample_) {
-      return Fail(ErrorCode::kCorrupt, "a function that is of no sample");
+      return Fail(ErrorCode::kCorrupt, "a function outside of a sample");
     }
     return AddFrame(untrusted_line);
   }
@@ -144,7 +144,7 @@ class PerfScript {
   Status AddFrame(std::string_view untrusted_line) {
     const std::optional<FrameLine> frame = ParseFrame(untrusted_line);
     if (!frame) {
-      remarks_.Count("lines of stacks are no functions (source lines, for one): left out");
+      remarks_.Count("lines of stacks are not functions (source lines, for example): left out");
       return {};
     }
     stack_.push_back(*frame);

@@ -107,7 +107,8 @@ class Speedscope : public JsonEvents {
 Result<std::uint32_t> Index(std::string_view untrusted_digits) {
   const auto value = ScaledNumber(untrusted_digits, 0);
   if (value && *value <= kMostIndex) return static_cast<std::uint32_t>(*value);
-  return Fail(ErrorCode::kCorrupt, "{} is no index of a frame", untrusted_digits.substr(0, 32));
+  return Fail(ErrorCode::kCorrupt, "{} is not the index of a frame",
+              untrusted_digits.substr(0, 32));
 }
 
 // By how many decimal places a number in a unit of `factor` ns is shifted to be in ns.
@@ -214,7 +215,7 @@ Status Speedscope::Add(const Profile& profile, const std::string& thread) {
   const unsigned decimals = scale.unit == tree::Unit::kNanoseconds ? DecimalsOf(scale.factor) : 0;
   if (profile.type == "evented") return AddEvents(profile, column, decimals, thread);
   if (profile.type == "sampled") return AddSamples(profile, column, decimals, is_own);
-  return Fail(ErrorCode::kCorrupt, "of neither type, sampled or evented");
+  return Fail(ErrorCode::kCorrupt, "neither sampled nor evented");
 }
 
 Result<tree::Tree> Speedscope::Build() {

@@ -58,7 +58,7 @@ Status TreeBuilder::AddSample(std::size_t metric, tree::PathId path, std::uint64
   FIELDCOST_TRY(Add(metric, path, amount));
   ++samples_[metric];
   if (!__builtin_add_overflow(sums_[metric], amount, &sums_[metric])) return {};
-  return Fail(ErrorCode::kTooLarge, "the values of {} pass 2^64 - 1 together",
+  return Fail(ErrorCode::kTooLarge, "the values of {} exceed 2^64 - 1 together",
               metrics_[metric].name);
 }
 
@@ -67,7 +67,7 @@ Status TreeBuilder::Add(std::size_t metric, tree::PathId path, std::uint64_t amo
   if (values.size() <= path.value()) values.resize(dictionary_->paths.size());
   std::uint64_t& value = values[path.value()];
   if (!__builtin_add_overflow(value, amount, &value)) return {};
-  return Fail(ErrorCode::kTooLarge, "the values of {} at one call path pass 2^64 - 1",
+  return Fail(ErrorCode::kTooLarge, "the values of {} at one call path exceed 2^64 - 1",
               metrics_[metric].name);
 }
 

@@ -45,7 +45,7 @@ std::string Headline(const ApiCosts& costs, bool markdown) {
                        Strong(Time(costs.time->quantiles.p50.estimate), markdown));
   }
   if (costs.allocation) {
-    return fmt::format("{}: allocates typically {} a call", name,
+    return fmt::format("{}: typically allocates {} a call", name,
                        Strong(Bytes(costs.allocation->quantiles.p50.estimate), markdown));
   }
   return fmt::format("{}: no typical cost is known", name);

@@ -96,7 +96,7 @@ Result<bool> Framer::ReadHeader() {
 }
 
 Result<std::optional<std::string>> Framer::Next() {
-  if (broken_) return Fail(ErrorCode::kCorrupt, "the stream of messages is out of step");
+  if (broken_) return Fail(ErrorCode::kCorrupt, "the stream of messages is out of sync");
   if (!content_left_) {
     const Result<bool> header = ReadHeader();
     if (!header) {

@@ -120,7 +120,7 @@ Server::Guess Server::GuessOf(const OpenDocument& open, const Name& name, bool m
     if (family != Family::kCxx || index_ == nullptr) return guess;
     guess.costs = CostsOfSymbols(index_->FindMembers(last));
     if (guess.costs.size() > kMaxMembers) guess.costs.resize(kMaxMembers);
-    guess.note = "candidates by name: the type of what is called on is not known";
+    guess.note = "candidates by name: the object's type is unknown";
   } else if (name.qualified == name.begin) {
     const std::string function = FunctionOfMacro(last);
     if (!function.empty()) guess.costs = CostsOfSymbols({function});

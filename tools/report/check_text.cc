@@ -46,7 +46,7 @@ draw::TextLine LineOf(const analysis::CheckedApi& api, const draw::Style& style)
           comparison.few_machines ? "-" : Probability(comparison.call_test.by_bucket.p),
           analysis::SeedText(comparison.call_test.seed),
           std::string(Name(api.field.stratum)) +
-              (comparison.own_removed ? ", own contribution taken out" : "") +
+              (comparison.own_removed ? ", own contribution subtracted" : "") +
               (comparison.few_machines ? ", typical machine" : "")};
 }
 
@@ -158,16 +158,19 @@ std::string CheckText(const analysis::CheckReport& report, bool all, const draw:
   if (all && normal != 0) text += Table(report, Verdict::kNormal, style);
   if (worse + normal != 0) {
     text += fmt::format(
-        "N my calls; A others' machines; RATIO of geometric means, DELTA Cliff's; P-MACHINES "
-        "among machines;\nQ false discoveries at most, if this is one; P-CALLS of {} permutations "
+        "N: my calls; A: other machines; RATIO: of geometric means; DELTA: Cliff's; P-MACHINES: "
+        "test "
+        "among machines;\nQ: false discovery rate if this one is reported; P-CALLS: {} "
+        "permutations "
         "of calls, for information. Seed of the report {}{}.\n",
         draw::FormatCount(stats::kPermutations), analysis::SeedText(report.Seed()),
         report.salt == 0 ? "" : fmt::format(" (--seed {})", report.salt));
   }
   if (report.own_unknown != 0) {
     text += fmt::format(
-        "{} of your own batches could not be taken out of the field: comparisons are a little too "
-        "mild\n",
+        "{} of your own batches could not be subtracted from the field, so comparisons are "
+        "slightly "
+        "too lenient\n",
         report.own_unknown);
   }
   return text;
@@ -190,7 +193,7 @@ std::string ExplainText(const analysis::CheckedApi& api, stats::Metric metric,
     versions += (versions.empty() ? "" : ", ") + EscapeControl(version);
   }
   text += fmt::format("  compared with: {} ({}){}\n", Name(api.field.stratum), versions,
-                      c.own_removed ? "; own contribution taken out" : "");
+                      c.own_removed ? "; own contribution subtracted" : "");
   text += fmt::format("  n {} of mine, {}{}; A {} of the fullest week\n", Counted(c.calls, "call"),
                       c.few_machines ? "" : draw::FormatCount(c.field_calls) + " of ",
                       Counted(c.contributions, "contribution"), Counted(c.machines, "machine"));

@@ -93,7 +93,7 @@ std::string CountLine(stats::Metric metric, const analysis::MetricSummary& numbe
   const std::string measured =
       !all || all->timed == all->totals.count
           ? ""
-          : fmt::format(", for which {} measured stand", draw::FormatCount(all->timed));
+          : fmt::format(", represented by {} measured ones", draw::FormatCount(all->timed));
   return fmt::format("    {}{}, {}; {}{}\n", NumberText(metric, numbers.figures), measured,
                      Counted(contributions, "contribution"), analysis::StrataText(numbers.strata),
                      LoadText(metric));

@@ -177,12 +177,13 @@ std::string CostPage(const CostPageContent& content) {
   html += fmt::format(
       "<header>\n<h1>What library functions cost on this machine</h1>\n"
       "<p class=\"soft\">Made {} by <code>fieldcost agent view</code> from what was measured here. "
-      "This file fetches and sends nothing. Fresh numbers: run the command again.</p>\n"
+      "This file fetches and sends nothing. Run the command again for fresh numbers.</p>\n"
       "</header>\n<main>\n",
       draw::FormatTime(content.made));
   if (content.summaries.empty()) {
     html +=
-        "<h2>Costs</h2>\n<p>Nothing is measured yet: <code>fieldcost run -- PROGRAM</code></p>" +
+        "<h2>Costs</h2>\n<p>Nothing has been measured yet: <code>fieldcost run -- "
+        "PROGRAM</code></p>" +
         Facts(content.facts);
   } else {
     html += Overview(content.summaries, shown) + Facts(content.facts);

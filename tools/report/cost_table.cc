@@ -126,13 +126,14 @@ std::string TableNote(std::span<const analysis::ApiCost> costs, const draw::Styl
     unknown = unknown || !time->figures.mean || !time->figures.quantiles;
   }
   std::vector<std::string> notes;
-  if (field) notes.emplace_back("P50 to P99: the typical machine's, with little load at the start");
+  if (field)
+    notes.emplace_back("P50 to P99: the typical machine's, in runs started under low load");
   if (joined) {
     notes.emplace_back(
         "TOTAL, SHARE, CALLS: of all versions, the rest of the newest; each: "
         "--versions");
   }
-  if (busy) notes.emplace_back("*: with some load at the start");
+  if (busy) notes.emplace_back("*: in runs started under some load");
   if (at_least)
     notes.push_back(fmt::format("TOTAL {}: of measured runs only", draw::AtLeast(style)));
   if (unknown) notes.emplace_back("-: most contributions are too old to tell");

@@ -138,8 +138,7 @@ std::string DiffPage(const analysis::LibraryChange& change, bool all,
       "<main>\n",
       draw::EscapeHtml(DiffSentence(change, kStyle)), SnapshotWords(provenance));
   const std::vector<ChangedMetric> shown = ShownOf(change, all);
-  html += shown.empty() ? "<p>Nothing is shown to have changed.</p>\n"
-                        : Changes(shown) + Statistics(shown);
+  html += shown.empty() ? "<p>No significant changes.</p>\n" : Changes(shown) + Statistics(shown);
   html += Names("Measured in the new version only", change.added);
   html += Names("Measured in the old version only", change.removed);
   return html + "</main>\n" + PageEnd();

@@ -9,7 +9,7 @@
 namespace fieldcost::report {
 
 std::string_view LoadText(stats::Metric metric) {
-  if (metric == stats::Metric::kWallTime) return "; under little load";
+  if (metric == stats::Metric::kWallTime) return "; under low load";
   if (metric == stats::Metric::kWallTimeBusy) return "; under some load";
   return "";
 }

@@ -83,7 +83,7 @@ Status CheckLinkTemplate(std::string_view untrusted_template) {
            c == '`';
   };
   if (std::any_of(untrusted_template.begin(), untrusted_template.end(), forbidden)) {
-    return refuse("it holds what no URL does");
+    return refuse("it contains characters that no URL may contain");
   }
   const std::size_t colon = untrusted_template.find(':');
   const std::size_t path = untrusted_template.find_first_of("/?#");
@@ -95,7 +95,7 @@ Status CheckLinkTemplate(std::string_view untrusted_template) {
     if (untrusted_template[i] != '{' && untrusted_template[i] != '}') continue;
     const std::string_view placeholder = PlaceholderAt(untrusted_template.substr(i));
     if (placeholder.empty())
-      return refuse("braces are for {soname}, {symbol}, {version} and {api}");
+      return refuse("only these may stand in braces: {soname}, {symbol}, {version} and {api}");
     i += placeholder.size() - 1;
   }
   return {};

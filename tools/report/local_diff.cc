@@ -74,7 +74,7 @@ std::string LocalDiffText(const std::vector<LocalChange>& changes, bool all,
   return text +
          fmt::format(
              "(no change shown: {}; fewer than {} calls on a side: {}; calls of one machine depend "
-             "on each other: no probability is given; repeat the runs)\n",
+             "on each other, so no probability is given: repeat the runs)\n",
              draw::FormatCount(count(Change::kNone)), stats::kLeastCalls,
              draw::FormatCount(count(Change::kTooLittleData)));
 }

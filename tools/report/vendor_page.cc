@@ -69,7 +69,7 @@ class Page {
         "nothing.</p>\n</header>\n<main>\n",
         Counted(report_.apis.size(), "API"), draw::FormatCount(report_.calls),
         draw::TotalText(report_.total, kStyle),
-        IsOfLab() ? "Of a lab table: what was measured of single scenarios."
+        IsOfLab() ? "From a lab table: measurements of single scenarios."
                   : "Measured on volunteers' machines and published only as sums.");
     if (!report_.apis.empty()) {
       html += Candidates() + Changes() + Groups() + Use() + Details();
@@ -137,7 +137,7 @@ class Page {
                     scale_.Column(),
                     {"Total", kNumber},
                     {"Share", kNumber},
-                    {"Share so far", kNumber},
+                    {"Cumulative share", kNumber},
                     {"Calls", kNumber},
                     {"Tail", kNumber},
                     {"Regression", kNumber, true}},
@@ -207,7 +207,7 @@ class Page {
     }
     if (table.lines.empty()) {
       return "<section aria-labelledby=\"changes\">\n<h2 id=\"changes\">What changed between "
-             "versions</h2>\n<p>No API is shown to have changed between the versions.</p>\n"
+             "versions</h2>\n<p>No significant changes between the versions.</p>\n"
              "</section>\n";
     }
     return SectionHtml(table) + FoldedHtml("Ratio, delta, p, q of these", statistics);
@@ -295,10 +295,10 @@ class Page {
   std::string UseCaption() const {
     std::string caption =
         IsOfLab() ? "Calls, share of the total time and runs: all versions. Costs: the newest "
-                    "version; how exact they are is in the details. Spectrum: "
+                    "version; the details say how exact they are. Spectrum: "
                   : "Calls, share of the total time and contributions: all versions. Costs: the "
-                    "newest version, the typical machine's, in runs that began with little load; "
-                    "how exact they are is in the details. Spectrum: ";
+                    "newest version, the typical machine's, in runs started under low load; "
+                    "the details say how exact they are. Spectrum: ";
     caption += scale_.Words() + (IsOfLab() ? " Versions: the runs' typical cost, from zero."
                                            : " Versions and weeks: the machines' typical cost, "
                                              "from zero.");

@@ -133,7 +133,7 @@ std::string Changes(const analysis::VendorReport& report, const draw::Style& sty
   const std::vector<analysis::ChangedApi> faster =
       analysis::WithChange(report, analysis::Change::kLess);
   found.insert(found.end(), faster.begin(), faster.end());
-  if (found.empty()) return "none is shown\n";
+  if (found.empty()) return "no significant changes\n";
   const Columns columns = {{"CHANGE"},
                            {"API", false, 0, kLeastNameWidth},
                            {"LIBRARY", false, 4, kLeastLibraryWidth},
@@ -177,7 +177,7 @@ std::string VendorSentence(const analysis::VendorReport& report, const draw::Sty
                           report.IsOfLab() ? "lab" : "field");
     }
   } else if (report.compared != 0) {
-    text = "No regression is shown";
+    text = "No significant regression";
     if (report.libraries.size() == 1) text += " since " + report.libraries[0].after;
   } else {
     text = "Nothing to compare with an older version";

@@ -194,7 +194,7 @@ std::string DiffText(const analysis::LibraryChange& change, bool all, const draw
     }
   }
   if (lines.empty()) {
-    text += "nothing is shown to have changed\n";
+    text += "no significant changes\n";
   } else {
     text += draw::TextTable(Columns(), lines, style);
   }

@@ -185,7 +185,7 @@ TEST(HistogramDetailTest, HasNumbersAboveTheHistogram) {
   EXPECT_EQ(report::HistogramDetail(Summarise(std::vector{kRows[1]}, stats::Whose::kOwn)[0], {}),
             "liba.so.1!f  version 1.1\n\n"
             "  wall_time\n"
-            "    n 1, 1 contribution; all classes, all weeks; under little load\n"
+            "    n 1, 1 contribution; all classes, all weeks; under low load\n"
             "    one call: 100 ns\n\n"
             "    64 ns - 130 ns  1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n");
 }

@@ -32,7 +32,7 @@ TEST_F(CatalogViewTest, TopPrintsTheCostTable) {
           " ≥ 35 ns  <0.1 %  twin     liba.so.1    5  under 16 ns       -       -  under 16 ns"
           "      5        1           -  1.2-3    █\n"
           "cheap under 16 ns ███┃████┃█ 8.4 ms expensive; ┃ = 1 µs, 1 ms; height: how many\n"
-          "(P50 to P99: the typical machine's, with little load at the start; "
+          "(P50 to P99: the typical machine's, in runs started under low load; "
           "TOTAL ≥: of measured runs only)\n"
           "catalogue: snapshot 1, published "));
 }

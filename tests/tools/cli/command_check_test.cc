@@ -404,7 +404,7 @@ TEST_F(OwnContributionTest, OfRefusedRowsNothingIsTakenOutAndThatIsSaid) {
   const auto others = Others();
   PublishAndSync(Rows(others));
   const ProcessResult result = Cli({"check"});
-  EXPECT_THAT(result.output, HasSubstr("1 of your own batches could not be taken out"));
+  EXPECT_THAT(result.output, HasSubstr("1 of your own batches could not be subtracted"));
 }
 
 }  // namespace

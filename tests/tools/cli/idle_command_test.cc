@@ -296,7 +296,7 @@ TEST_F(IdleCommandTest, WhereNothingIsExplainedItSaysSo) {
   recorder.Close();
   EXPECT_THAT(Cli({"idle", "show", Path("a.fct")}).output,
               AllOf(HasSubstr("moved away 100.0 %"), HasSubstr("(no idle time that a stack"),
-                    HasSubstr("(no period that is explained has ended)")));
+                    HasSubstr("(no explained idle period has ended)")));
 }
 
 TEST_F(IdleCommandTest, ADamagedFileShowsWhatIsWholeAndSaysSo) {

@@ -37,7 +37,7 @@ TEST_F(LookTest, HistShowsOneMetricsHistogramWithItsStrata) {
   EXPECT_THAT(result.output,
               StartsWith("liba.so.1!open_it  version 1.2-3  build-id 00ff\n\n"
                          "  wall_time\n"
-                         "    n 300, 1 contribution; all classes, all weeks; under little load\n"));
+                         "    n 300, 1 contribution; all classes, all weeks; under low load\n"));
   EXPECT_THAT(result.output, AllOf(HasSubstr("1.0 µs – 2.0 µs  100.0 % |@@@"),
                                    Not(HasSubstr("alloc")), HasSubstr("catalogue: snapshot 1")));
   EXPECT_THAT(Cli({"hist", "open_it", "--metric", "alloc_inclusive"}).output,

@@ -59,7 +59,7 @@ TEST(ImportEventsTest, WhatDoesNotFitIsCountedAndNotGuessed) {
       "1600 8 exit a\n",  // of another thread
       Format::kEvents);
   EXPECT_THAT(imported.untrusted_remarks,
-              UnorderedElementsAre("2 exits of what was not entered are left out",
+              UnorderedElementsAre("2 exits without an entry are left out",
                                    "2 calls without an exit end with their caller",
                                    "1 times before the last one of their thread: no time passes "
                                    "there",
@@ -124,7 +124,7 @@ TEST(ImportChromeTest, UftracesTimesAreExact) {
               ElementsAre("main calls=1 wall=711", "main;f calls=1 wall=4710798",
                           "main;f;g calls=1 wall=1528003"));
   EXPECT_THAT(imported.untrusted_remarks,
-              UnorderedElementsAre("1 exits of what was not entered are left out",
+              UnorderedElementsAre("1 exits without an entry are left out",
                                    "1 calls without an exit end with their caller"));
 }
 

@@ -49,7 +49,7 @@ TEST(CostTextTest, AHoverSaysTheCostAndWhatStandsBehindIt) {
             "- cheap █                        expensive\n"
             "- allocates 2.0 KiB a call on average (p99 2.0 KiB (guaranteed 2.0 KiB to 4.0 KiB))\n"
             "- reads and writes 4.0 KiB a call on average, files and network\n"
-            "- n = 300 calls in 1 contribution; all classes, all weeks; under little load\n"
+            "- n = 300 calls in 1 contribution; all classes, all weeks; under low load\n"
             "- libx.so.1 1.2-3\n"
             "- catalogue: snapshot 7, published 2024-10-02 00:00 UTC (2 days ago), 3 of 4 "
             "fragments current\n"

@@ -95,12 +95,11 @@ TEST_F(LspServerTest, AMemberOfAnUnknownClassHasCandidatesAndSaysSo) {
   client_->Open(kUri, "cpp", text);
   // Also the first one, which may come before the names are indexed.
   for (const int character : {15, 28}) {
-    EXPECT_THAT(
-        HoverAt(0, character),
-        AllOf(StartsWith("`Json::Reader::parse(char const*)`: typically **5.0 µs** a call\n"
-                         "\ncandidates by name: the type of what is called on is not known\n"),
-              HasSubstr("also `Other::parse() const`"), Not(HasSubstr("`parse")),
-              HasSubstr("`libjsoncpp.so.25`")));
+    EXPECT_THAT(HoverAt(0, character),
+                AllOf(StartsWith("`Json::Reader::parse(char const*)`: typically **5.0 µs** a call\n"
+                                 "\ncandidates by name: the object's type is unknown\n"),
+                      HasSubstr("also `Other::parse() const`"), Not(HasSubstr("`parse")),
+                      HasSubstr("`libjsoncpp.so.25`")));
   }
   EXPECT_EQ(HoverAt(0, 47), "") << "no call";
   EXPECT_EQ(HoverAt(0, 56), "");

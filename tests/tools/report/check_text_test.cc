@@ -47,7 +47,7 @@ TEST(CheckTextTest, TheTextTellsVerdictsNumbersAndWhatIsMissing) {
   EXPECT_THAT(text, HasSubstr("  liba.so.1!rare  12 of 100 calls, 7 of 30 machines\n"));
   EXPECT_THAT(text, HasSubstr("  liba.so.1!unknown  not in the catalogue\n"));
   EXPECT_THAT(text, HasSubstr("Seed of the report " + analysis::SeedText(report.Seed()) + "."));
-  EXPECT_THAT(text, HasSubstr("3 of your own batches could not be taken out"));
+  EXPECT_THAT(text, HasSubstr("3 of your own batches could not be subtracted"));
   EXPECT_THAT(text, AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("fine0"))));
   const std::string everything =
       CheckText(report, true, {.utf8 = true, .color = draw::ColorDepth::kTrue});

@@ -30,7 +30,7 @@ TEST(CostDetailTest, NumbersOfRunsAreCalledSo) {
 
 TEST(CostDetailTest, SaysWhichNumbersAreOfCallsAndWhichOfMachines) {
   EXPECT_THAT(CostDetail(analysis::Summarise(std::vector{OneHeavyCaller(40)})[0], kPlain),
-              HasSubstr("    n 240, 21 contributions; all classes, all weeks; under little load\n"
+              HasSubstr("    n 240, 21 contributions; all classes, all weeks; under low load\n"
                         "    typical machine: each of 21 contributions counts the same\n"
                         "    p50     20 ns  (guaranteed between 16 ns and 31 ns)\n"
                         "    p95     20 ns  (guaranteed between 16 ns and 31 ns)\n"
@@ -54,7 +54,7 @@ TEST(CostDetailTest, ShowsNumbersIntervalsAndHistogram) {
             "liba.so.1!work  version 1.2-3  build-id 00ff\n"
             "\n"
             "  wall_time  @\n"
-            "    n 4, 2 contributions; all classes, all weeks; under little load\n"
+            "    n 4, 2 contributions; all classes, all weeks; under low load\n"
             "    p50     20 ns\n"
             "    mean 20 ns, standard deviation 0 ns\n"
             "\n"

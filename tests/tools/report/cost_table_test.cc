@@ -130,11 +130,12 @@ TEST(CostTableTest, TotalsOfAllRunsAreAboveThoseOfMeasuredOnes) {
   const std::string table = TableOf(summaries, kPlain);
   EXPECT_THAT(table, ::testing::ContainsRegex(" 2.0 ms  drawn .*\n>= 3.0 s  measured "));
   const std::string text = CostDetail(summaries[0], kPlain);
-  EXPECT_THAT(text, HasSubstr("    about 2,048 runs, for which 2 measured stand, 1 contribution;"));
+  EXPECT_THAT(text,
+              HasSubstr("    about 2,048 runs, represented by 2 measured ones, 1 contribution;"));
   EXPECT_THAT(text,
               HasSubstr("    in all runs, measured or not: 2.0 ms (standard error 1.5 ms)\n"));
   EXPECT_THAT(CostDetail(summaries[1], kPlain),
-              AllOf(HasSubstr("wall_time"), HasSubstr("; under little load\n"),
+              AllOf(HasSubstr("wall_time"), HasSubstr("; under low load\n"),
                     HasSubstr("wall_time_busy"), HasSubstr("; under some load\n")));
 }
 
@@ -143,7 +144,7 @@ TEST(CostTableTest, WhatWasOnlyMeasuredOnBusyMachinesIsMarked) {
       std::vector{Row("liba.so.1", "busy", Metric::kWallTimeBusy, {2000, 2000}, 1)});
   EXPECT_THAT(TableOf(summaries, kPlain), HasSubstr(" 2  2.0 us*  2.0 us*  "));
   EXPECT_THAT(TableNote(CostsOf(summaries, analysis::Versions::kSingle), kPlain),
-              HasSubstr("; *: with some load at the start"));
+              HasSubstr("; *: in runs started under some load"));
 }
 
 TEST(CostTableTest, WhatAFewMachinesSayAloneIsNotShown) {
@@ -162,7 +163,7 @@ TEST(CostTableTest, WhatAFewMachinesSayAloneIsNotShown) {
       "        -  old   liba.so.1    -      -      -       -      -      -        3  1.2-3\n"
       "cheap 16 ns @@@@@|@@@ 8.2 us expensive; | = 1 us; height: how many\n");
   EXPECT_EQ(TableNote(CostsOf(summaries, analysis::Versions::kSingle), kPlain),
-            "(P50 to P99: the typical machine's, with little load at the start; "
+            "(P50 to P99: the typical machine's, in runs started under low load; "
             "TOTAL >=: of measured runs only; -: most contributions are too old to tell)\n");
 }
 

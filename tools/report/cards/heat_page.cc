@@ -99,9 +99,10 @@ std::string HeatPage(std::span<const CostCard> cards) {
     html += fmt::format("<p class=\"warn\">{}</p>\n", kSyntheticWords);
   }
   html +=
-      "<p class=\"soft\">A line is a version, the newest first; a column is a cost, from cheap "
+      "<p class=\"soft\">Each row is a version, the newest first; each column is a cost, from "
+      "cheap "
       "(left) to expensive (right). The stronger a square, the more of the version's calls cost "
-      "that. Point at one for its share.</p>\n</header>\n<main>\n";
+      "that. Point at a square for its share.</p>\n</header>\n<main>\n";
   for (std::size_t i = 0; i < cards.size(); ++i) html += CardSection(cards[i], i + 1);
   return html + "</main>\n" + PageEnd();
 }

@@ -90,9 +90,9 @@ CardWords WordsOf(const CostCard& card) {
       words.range, newest.p95, newest.p99, newest.mean, words.basis, words.snapshot,
       card.provenance.synthetic ? fmt::format(" {}.", kSyntheticWords) : "");
   const bool own = shown.summary != nullptr && shown.summary->figures.whose == stats::Whose::kOwn;
-  words.footer = fmt::format("{}; {}. {} cost at most p50, 95 of 100 at most p95.", words.basis,
-                             words.snapshot,
-                             own ? "Half of all calls" : "On the typical machine half of calls");
+  words.footer = fmt::format(
+      "{}; {}. {} cost at most p50, 95 of 100 at most p95.", words.basis, words.snapshot,
+      own ? "Half of all calls" : "On the typical machine half of the calls");
   return words;
 }
 

@@ -61,11 +61,12 @@ std::string TimelineHtml(const IdlePage& page) {
   if (!page.timeline) return "";
   std::string html =
       "<section aria-labelledby=\"over-time\">\n<h2 id=\"over-time\">Over time</h2>\n"
-      "<p class=\"soft\">A line a CPU, as high as the part of the time in which it was idle. All "
-      "runs together, each from its begin on.</p>\n" +
+      "<p class=\"soft\">A line for each CPU: its height is the share of time in which the CPU was "
+      "idle. All runs together, each from its start.</p>\n" +
       IdleLegendHtml(page.view.all);
   if (page.timeline->has_more) {
-    html += fmt::format("<p class=\"soft\">Of {} CPUs only.</p>\n", page.timeline->cpus.size());
+    html +=
+        fmt::format("<p class=\"soft\">Only {} CPUs are shown.</p>\n", page.timeline->cpus.size());
   }
   for (const analysis::IdleTimeline::Cpu& bins : page.timeline->cpus) {
     const auto cpu = std::ranges::find(page.view.cpus, bins.cpu, &CpuIdle::cpu);
@@ -89,7 +90,7 @@ std::string CpusHtml(const IdleView& view) {
   PageTable table{
       .id = "cpus",
       .title = "Table of CPUs",
-      .caption = "Beside it what /proc/stat says, and how much a stack explains.",
+      .caption = "Idle time, what /proc/stat says, and how much of it a stack explains.",
       .columns = {{.heading = "CPU", .kind = ColumnKind::kName},
                   {.heading = "Idle", .kind = ColumnKind::kNumber},
                   {.heading = "/proc/stat", .kind = ColumnKind::kNumber, .drop_if_same = true},
@@ -146,9 +147,9 @@ std::string StacksHtml(const IdlePage& page) {
         fmt::format("{}-tree", side.id));
   }
   return "<section aria-labelledby=\"stacks\">\n<h2 id=\"stacks\">Stacks</h2>\n<p class=\"soft\" "
-         "id=\"flame-help\">Callers stand above what they call, what a thread waited for comes "
-         "last. A click, or Enter, zooms; Escape shows all again. Arrow keys go up to the caller, "
-         "down to the greatest callee, and to the left and right.</p>\n"
+         "id=\"flame-help\">Callers are above what they call, what a thread waited for comes last. "
+         "Click, or press Enter, to zoom; Escape shows everything again. Arrow keys go up to the "
+         "caller, down to the greatest callee, and to the left and right.</p>\n"
          "<div id=\"app\" hidden>\n<div class=\"controls\">\n<label>Search <input type=\"search\" "
          "id=\"search\" autocomplete=\"off\" spellcheck=\"false\"></label>\n"
          "<button type=\"button\" id=\"reset\">Reset</button>\n</div>\n<div class=\"sides\">\n" +
@@ -158,7 +159,7 @@ std::string StacksHtml(const IdlePage& page) {
 std::string DoingHtml(const IdleView& view, const std::optional<analysis::Doing>& doing) {
   if (!doing) return "all others";
   const std::string text = analysis::DoingText(*view.dictionary, *doing);
-  return text.empty() ? "not known" : EscapeHtml(text);
+  return text.empty() ? "unknown" : EscapeHtml(text);
 }
 
 // On the scale of flame graphs: the last colour from half of all on, each before it from half of
@@ -176,9 +177,9 @@ std::string MatrixHtml(const IdleView& view) {
   std::string html =
       "<section aria-labelledby=\"matrix\">\n<h2 id=\"matrix\">Who left how much to whom</h2>\n"
       "<div class=\"scroll matrix\" role=\"region\" aria-label=\"Matrix\" tabindex=\"0\">\n"
-      "<table>\n<caption>A line: who left CPUs idle, and why. A column: who went on there then, "
-      "and what that had waited for. The brighter the more: yellow is half of all and more, each "
-      "step down half of that.</caption>\n<thead><tr><th scope=\"col\">Left idle by</th>";
+      "<table>\n<caption>Rows: who left CPUs idle, and why. Columns: who ran there next, and what "
+      "that had waited for. Brighter is more: yellow is half of the whole or more, each step down "
+      "half of that.</caption>\n<thead><tr><th scope=\"col\">Left idle by</th>";
   for (const auto& from : matrix.from) {
     html += fmt::format("<th scope=\"col\" class=\"n\">{}</th>", DoingHtml(view, from));
   }
@@ -198,14 +199,14 @@ std::string MatrixHtml(const IdleView& view) {
 }
 
 std::string ChainsHtml(const IdleView& view) {
-  if (view.pairs.empty()) return "<p>No period that is explained has ended.</p>\n";
+  if (view.pairs.empty()) return "<p>No explained idle period has ended.</p>\n";
   const std::size_t count = std::min(view.pairs.size(), kIdlePageChains);
   const auto range = draw::FindUsedSlots(LengthBars(view.all_pairs));
   PageTable table{
       .id = "chains",
       .title = "Table of chains",
-      .caption = fmt::format("{} of {} pairs of stacks, those that explain most. "
-                             "Lengths of periods from {} (left) to {}, height: how many.",
+      .caption = fmt::format("The {} of {} pairs of stacks that explain most. "
+                             "Lengths of idle periods from {} (left) to {}; height: how many.",
                              draw::FormatCount(count), draw::FormatCount(view.pairs.size()),
                              LengthText(shm::SlotMin(range->first)),
                              LengthText(shm::SlotMax(range->last))),

@@ -92,7 +92,7 @@ std::string IdleHeading(const IdleView& view, const draw::Style& style) {
                       IdleTimeText(view.about.tick_ns, style));
   if (!view.about.why.empty()) text += ": " + EscapeControl(view.about.why);
   if (view.no_cpu_ns != 0) {
-    text += fmt::format("\n{} are of no CPU that is named", IdleTimeText(view.no_cpu_ns, style));
+    text += fmt::format("\n{} without a named CPU", IdleTimeText(view.no_cpu_ns, style));
   }
   return text + "\n";
 }
@@ -147,7 +147,7 @@ draw::Bars LengthBars(const IdlePair& pair) {
 std::string IdleChainsText(const IdleView& view, std::size_t most, const draw::Style& style) {
   const std::size_t count = most == 0 ? view.pairs.size() : std::min(most, view.pairs.size());
   const auto range = draw::FindUsedSlots(LengthBars(view.all_pairs));
-  if (count == 0 || !range) return "(no period that is explained has ended)\n";
+  if (count == 0 || !range) return "(no explained idle period has ended)\n";
   std::vector<PiecesLine> lines;
   for (std::size_t i = 0; i < count; ++i) {
     const IdlePair& pair = view.pairs[i];

@@ -71,9 +71,9 @@ std::string LabDiffText(const std::vector<LabChange>& changes, bool all, const d
   }
   const std::string table = lines.empty() ? "" : draw::TextTable(columns, lines, style);
   const std::string summary = fmt::format(
-      "{} changed, {} not shown to have, {} with fewer than {} runs on a side\n"
-      "(runs are compared; a change is {:.2f}x at least, of those named {:.0f} % at most are "
-      "none)\n",
+      "{} changed, {} without a significant change, {} with fewer than {} runs on a side\n"
+      "(runs are compared; a change is at least {:.2f}x; at most {:.0f} % of those reported are "
+      "false)\n",
       draw::FormatCount(changes.size() - unchanged - too_little), draw::FormatCount(unchanged),
       draw::FormatCount(too_little), analysis::kLeastLabRuns, analysis::kLeastLabRatio,
       100 * analysis::kMostFalseLabChanges);

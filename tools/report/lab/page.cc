@@ -61,7 +61,7 @@ std::string Parts(const std::vector<wire::LabPart>& parts) {
   using enum ColumnKind;
   PageTable table{.id = "parts",
                   .title = "Measurements",
-                  .caption = "Runs that were thrown away are left out of everything.",
+                  .caption = "Discarded runs are not included.",
                   .columns = {{"Measurement", kName},
                               {"Started", kText, true},
                               {"Rounds", kNumber, true},
@@ -109,7 +109,7 @@ std::string Overview(const std::vector<LabCost>& costs, std::size_t shown) {
   PageTable table{.id = "costs",
                   .title = "Costs",
                   .caption =
-                      "Calls: exactly. Runs ±: what the runs of the scenario differ by. "
+                      "Calls: exact. Runs ±: how much the runs of the scenario differ. "
                       "Below 50 ns trust differences only. Spectrum: " +
                       scale.Words(),
                   .columns = {{"API", kName},

@@ -78,10 +78,10 @@
       const number = (label, text) => cell('td', 'n', label, text);
       row.append(pathCell(node));
       if (model.isDifference) {
-        row.append(number('Itself before', cost(model.selfBeforeOf(node))), number('after', cost(model.self[node])),
+        row.append(number('Self before', cost(model.selfBeforeOf(node))), number('after', cost(model.self[node])),
           number('change', signed(model.selfChange(node))), number('with callees', signed(model.change(node))));
       } else {
-        row.append(number('Share', shareText(model.share(model.self[node]))), number('Itself', cost(model.self[node])),
+        row.append(number('Share', shareText(model.share(model.self[node]))), number('Self', cost(model.self[node])),
           number('With callees', cost(model.inclusive[node])));
       }
       return row;

@@ -63,18 +63,18 @@ std::string MeanText(double value, const tree::Metric& metric, const draw::Style
 
 std::string CompareSentence(const Comparison& comparison, const tree::Metric& metric) {
   if (!comparison.is_enough) {
-    return "Too little data: it takes two runs of each, and ten to be sure of much";
+    return "Too little data: at least two runs of each are needed, ten for firm results";
   }
   std::string text;
   if (std::abs(comparison.factor - 1) >= kWorthAFactor) {
     text =
-        fmt::format("Everything alike takes {:.1f} % {}; beside that ",
+        fmt::format("All paths alike take {:.1f} % {}; apart from that, ",
                     100 * std::abs(comparison.factor - 1), comparison.factor > 1 ? "more" : "less");
   }
   const auto more = static_cast<std::size_t>(std::ranges::count_if(
       comparison.changes, [](const Change& one) { return one.difference() > 0; }));
   if (comparison.changes.empty()) {
-    text += text.empty() ? "No path is shown to have changed" : "no path is shown to have changed";
+    text += text.empty() ? "No significant changes" : "no significant changes";
   } else {
     text += fmt::format("{} more, {} less", Counted(more, "path costs", "paths cost"),
                         comparison.changes.size() - more);

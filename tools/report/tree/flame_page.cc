@@ -70,12 +70,14 @@ class FlameGraph {
   // What is worse, the most expensive first, recursion once.
   PageTable Worse() const {
     using enum ColumnKind;
-    PageTable table{
-        .id = "worse",
-        .title = "Worse than the field",
-        .caption = "Share: of this profile, with what they call.",
-        .columns = {{"API", kName}, {"Share", kNumber}, {"To the field", kNumber}, {"q", kNumber}},
-        .lines = {}};
+    PageTable table{.id = "worse",
+                    .title = "Worse than the field",
+                    .caption = "Share: of this profile, including callees.",
+                    .columns = {{"API", kName},
+                                {"Share", kNumber},
+                                {"Ratio to the field", kNumber},
+                                {"q", kNumber}},
+                    .lines = {}};
     for (const auto& [api, total] : Totals()) {
       if (table.lines.size() == kMaxListed) break;
       table.lines.push_back(
@@ -129,7 +131,7 @@ class FlameGraph {
                              view_.metric.unit, kStyle),
                     Share(node.self.after));
     if (index == 0) return title;
-    if (api == nullptr) return title + "; the field does not know it";
+    if (api == nullptr) return title + "; unknown in the field";
     if (!api->comparison.eligible()) return title + "; " + analysis::Lack(*api);
     return title + fmt::format("; {:.2f} × the field, {}, q {:.2g}", api->comparison.ratio,
                                stats::Name(api->comparison.verdict), api->comparison.q);
@@ -179,7 +181,7 @@ std::string Legend() {
         "{0}\"><rect x=\"0\" y=\"0\" width=\"{0}\" height=\"{0}\" fill=\"{1}\"/></svg> {2} ",
         kSide, color, words);
   };
-  std::string html = "<p>" + swatch(kUnknownColor, "not known to the field, or too little data");
+  std::string html = "<p>" + swatch(kUnknownColor, "unknown in the field, or too little data");
   for (const RatioColor& one : kRatioColors) html += swatch(one.color, one.words);
   return html +
          "</p>\n<p class=\"soft\">! and a thick line: worse than the field. "

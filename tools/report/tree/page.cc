@@ -28,9 +28,9 @@ constexpr std::string_view kControls = R"(<div class="controls">
 
 constexpr std::string_view kTimeline = R"(<section aria-labelledby="over-time">
 <h2 id="over-time">Over time</h2>
-<p class="soft">All runs together, each from its begin on. Drag over a part to see the tree of that part, or move
-its ends; a click shows all. It begins and ends where bars do, so that all sums are exact.</p>
-<div id="timeline" role="img" aria-label="Cost over time; the sliders From and To choose a part"></div>
+<p class="soft">All runs together, each from its start. Drag over an interval to see its tree, or move its ends; a
+click shows everything. Intervals begin and end where bars do, so that all sums are exact.</p>
+<div id="timeline" role="img" aria-label="Cost over time; the sliders From and To choose an interval"></div>
 <div class="ends"><label>From <input type="range" id="from" min="0" value="0"></label>
 <label>To <input type="range" id="to" min="0" value="0"></label></div>
 </section>
@@ -38,8 +38,8 @@ its ends; a click shows all. It begins and ends where bars do, so that all sums 
 
 constexpr std::string_view kFlame = R"(<section aria-labelledby="flame-graph">
 <h2 id="flame-graph">Flame graph</h2>
-<p class="soft" id="flame-help">Callers stand above what they call. A click, or Enter, zooms; Escape shows all again.
-Arrow keys go up to the caller, down to the most expensive callee, and to the left and right.</p>
+<p class="soft" id="flame-help">Callers are above what they call. Click, or press Enter, to zoom; Escape shows everything
+again. Arrow keys go up to the caller, down to the most expensive callee, and to the left and right.</p>
 <div id="flame"><div id="spacer"><canvas id="picture" tabindex="0" role="application" aria-label="Flame graph"
  aria-describedby="flame-help"></canvas></div></div>
 <p class="hovered" id="hovered" aria-hidden="true"></p>
@@ -55,9 +55,9 @@ std::string Swatch(std::string_view fill, std::string_view more = "") {
 }
 
 std::string ScaleLegend() {
-  std::string html = "<p class=\"soft legend\">What a frame costs itself: less ";
+  std::string html = "<p class=\"soft legend\">Self cost: less ";
   for (const std::string& color : ScaleColors()) html += Swatch(color);
-  return html + "half of all and more. Each step is twice as much.</p>\n";
+  return html + "half of the whole or more. Each step doubles.</p>\n";
 }
 
 std::string DifferenceLegend() {
@@ -81,22 +81,21 @@ std::string DifferenceLegend() {
 std::string HeaviestHtml(bool is_difference) {
   std::string html =
       "<section aria-labelledby=\"heaviest-paths\">\n"
-      "<h2 id=\"heaviest-paths\">Paths that "
-      "<span>";
-  html += is_difference ? "changed" : "cost";
+      "<h2 id=\"heaviest-paths\">";
+  html += is_difference ? "Paths whose self cost changed most" : "Paths with the highest self cost";
   html +=
-      " most themselves</span><span id=\"within\"></span></h2>\n<div class=\"scroll\" "
+      "<span id=\"within\"></span></h2>\n<div class=\"scroll\" "
       "role=\"region\" aria-label=\"Table of paths\" tabindex=\"0\">\n<table>\n<thead><tr>"
       "<th scope=\"col\">Path</th>";
   const auto column = [&html](std::string_view heading) {
     html += fmt::format("<th scope=\"col\" class=\"n\">{}</th>", heading);
   };
   if (is_difference) {
-    for (const char* heading : {"Itself before", "after", "change", "with callees"}) {
+    for (const char* heading : {"Self before", "after", "change", "with callees"}) {
       column(heading);
     }
   } else {
-    for (const char* heading : {"Share", "Itself", "With callees"}) column(heading);
+    for (const char* heading : {"Share", "Self", "With callees"}) column(heading);
   }
   return html + "</tr></thead>\n<tbody id=\"heaviest\"></tbody>\n</table>\n</div>\n</section>\n";
 }
@@ -114,7 +113,7 @@ std::vector<bool> UncertainOf(const TreePage& page, const analysis::TreeView& vi
 std::string StillHtml(const TreePage& page) {
   const analysis::TreeView view = analysis::TopDown(page.tree, page.metric);
   return fmt::format(
-      "<noscript>\n<p>{}. Zoom, search and time need scripts; this is the whole.</p>\n"
+      "<noscript>\n<p>{}. Zoom, search and the timeline need scripts; this is the whole tree.</p>\n"
       "<div class=\"flame\" role=\"region\" aria-label=\"Flame graph\" tabindex=\"0\">{}</div>\n"
       "</noscript>\n",
       draw::EscapeHtml(page.untrusted_operand), TreeSvg(view, UncertainOf(page, view)));

@@ -24,7 +24,7 @@ export async function openDetails(session: Session): Promise<void> {
   const editor = vscode.window.activeTextEditor;
   if (client === undefined || editor === undefined) {
     void vscode.window.showInformationMessage(
-      client === undefined ? 'The language server of fieldcost does not run.' : nothingHere,
+      client === undefined ? 'The language server of fieldcost is not running.' : nothingHere,
     );
     return;
   }

@@ -86,7 +86,7 @@ export class Session {
       if (this.client !== client) return; // stopped meanwhile, perhaps with another in its place
       this.client = undefined;
       const reason = error instanceof Error ? error.message : String(error);
-      this.fail(`The language server ${path.command} does not start: ${reason}`);
+      this.fail(`The language server ${path.command} could not be started: ${reason}`);
       return;
     }
     if (this.client !== client) return;
@@ -182,7 +182,7 @@ export class Session {
 
   private async openPage(untrustedUri: string): Promise<boolean> {
     if (isWebPage(untrustedUri)) return vscode.env.openExternal(vscode.Uri.parse(untrustedUri));
-    this.log.warn('the server names a page that is not of the web; it is not opened');
+    this.log.warn('the server named a page that is not on the web; it was not opened');
     return false;
   }
 

@@ -137,7 +137,7 @@ export function describeStatus(server: ServerState, now: Date): StatusText {
   }
   const catalog = server.catalog;
   if (catalog === undefined) {
-    return text('graph', 'fieldcost', 'The server does not tell how fresh its data is.', false);
+    return text('graph', 'fieldcost', 'The server does not say how fresh its data is.', false);
   }
   if (catalog.ready) return describeFreshness(catalog.freshness, now);
   const advice = 'Run: fieldcost sync';

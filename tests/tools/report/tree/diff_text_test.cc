@@ -34,13 +34,13 @@ tree::Comparison Changed(const tree::Tree& tree, double factor) {
 TEST(TreeDiffTextTest, TheSentenceTellsTheFactorApart) {
   const tree::Tree tree = WrittenTree({{{"main;slow", 5}}});
   EXPECT_EQ(CompareSentence(Changed(tree, 1.06), kWall),
-            "Everything alike takes 6.0 % more; beside that 1 path costs more, 1 less (wall, 12 "
+            "All paths alike take 6.0 % more; apart from that, 1 path costs more, 1 less (wall, 12 "
             "values compared)");
   EXPECT_THAT(CompareSentence(Changed(tree, 0.9), kWall), HasSubstr("10.0 % less"));
   EXPECT_EQ(CompareSentence(Changed(tree, 1.001), kWall),
             "1 path costs more, 1 less (wall, 12 values compared)");
   EXPECT_EQ(CompareSentence({.is_enough = true}, kWall),
-            "No path is shown to have changed (wall, 0 values compared)");
+            "No significant changes (wall, 0 values compared)");
   EXPECT_THAT(CompareSentence({}, kWall), HasSubstr("Too little data"));
 }
 

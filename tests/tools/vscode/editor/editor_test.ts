@@ -181,7 +181,7 @@ void describe('the packed extension in an editor', { timeout: 150_000 }, () => {
     const wrong = { ...userSettings, 'fieldcost.server.path': join(work, 'nothing') };
     await writeUserSettings(directory, wrong);
     await editor.statusBar().filter({ hasText: 'no server' }).waitFor();
-    await editor.page.getByText(/does not start/).first().waitFor();
+    await editor.page.getByText(/could not be started/).first().waitFor();
     await writeUserSettings(directory, userSettings);
     await editor.statusBar().filter({ hasText: /SYNTHETIC/ }).waitFor();
   });
