@@ -1,5 +1,5 @@
-// The request `fieldcost/status` (tools/lsp/SETTINGS.md) and what the status bar makes of its answer.
-// Pure: no editor, no clock.
+// The request `fieldcost/status` (tools/lsp/SETTINGS.md) and what the status bar makes of its
+// answer. Pure: no editor, no clock.
 
 export const statusMethod = 'fieldcost/status';
 /** The same, sent by the server when `sync` has replaced the catalogue. */
