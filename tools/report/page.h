@@ -11,7 +11,7 @@
 namespace fieldcost::report {
 
 // What all pages share: one style for screens from 400 pixels on and for paper, light and dark, and
-// one policy. For this folder's page sources only. Pure; thread-safe.
+// one policy. For the pages of this folder and of those below. Pure; thread-safe.
 
 // Up to <body>. A page needs nothing beside itself and runs nothing: its content security policy
 // lets the one style through, by hash, and forbids the rest; `beside` permits pictures in files.

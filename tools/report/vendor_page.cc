@@ -241,6 +241,7 @@ class Page {
                     {"Ratio", kNumber},
                     {"q", kNumber}},
         .lines = {}};
+    // A line for each group, in both tables.
     for (const analysis::VendorGroup& group : report_.groups) {
       const std::string name = NameHtml(analysis::NameOf(group), "", "");
       table.lines.push_back(
