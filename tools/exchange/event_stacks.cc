@@ -17,7 +17,7 @@ Result<EventStacks::Thread*> EventStacks::At(const std::string& untrusted_thread
     thread.last_ns = ns;
   }
   if (ns < thread.last_ns) {
-    remarks_.Count("times before the last one of their thread: no time passes there");
+    remarks_.Count("times before the last one of their thread, where no time passes");
     return &thread;
   }
   if (!thread.stack.empty()) {
@@ -44,11 +44,11 @@ Status EventStacks::Exit(const std::string& untrusted_thread, std::uint64_t ns, 
                            : std::find_if(stack.rbegin(), stack.rend(),
                                           [&](const Open& call) { return call.frame == frame; });
   if (open == stack.rend()) {
-    remarks_.Count("exits without an entry are left out");
+    remarks_.Count("exits without an entry, left out");
     return {};
   }
   if (open != stack.rbegin()) {
-    remarks_.Count("calls without an exit end with their caller",
+    remarks_.Count("calls without an exit, ended with their caller",
                    static_cast<std::uint64_t>(open - stack.rbegin()));
   }
   stack.erase(open.base() - 1, stack.end());
@@ -57,8 +57,7 @@ Status EventStacks::Exit(const std::string& untrusted_thread, std::uint64_t ns, 
 
 void EventStacks::End() {
   for (const auto& [name, thread] : threads_) {
-    remarks_.Count("calls are open at the end: they last until the last event",
-                   thread.stack.size());
+    remarks_.Count("calls open at the end, ended with the last event", thread.stack.size());
   }
 }
 
@@ -85,7 +84,7 @@ Status IntervalStacks::Add(std::vector<Interval> intervals, std::size_t value, s
     }
     while (!stack.empty() && stack.back().end <= interval.begin) FIELDCOST_TRY(close());
     if (!stack.empty() && stack.back().end < end) {
-      remarks.Count("calls that begin in another and end after it are left out");
+      remarks.Count("calls that begin in another and end after it, left out");
       continue;
     }
     tree::PathId parent = tree::kRootPath;

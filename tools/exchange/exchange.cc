@@ -117,10 +117,10 @@ void TellWhatIsLost(const ExportView& view, Format format, std::vector<std::stri
     if (!frame->build_id.empty()) ++build_ids;
   }
   if (files != 0 && format != Format::kPprof && format != Format::kSpeedscope) {
-    remarks.push_back(fmt::format("source files of {} local functions are left out", files));
+    remarks.push_back(fmt::format("source files of local functions, left out: {}", files));
   }
   if (build_ids != 0 && format != Format::kPprof) {
-    remarks.push_back(fmt::format("build-ids of {} places without a name are left out", build_ids));
+    remarks.push_back(fmt::format("build-ids of places without a name, left out: {}", build_ids));
   }
 }
 

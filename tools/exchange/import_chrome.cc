@@ -129,7 +129,7 @@ Status Chrome::NeedMetrics() {
 
 Status Chrome::AddInterval(const TraceEvent& event) {
   if (!event.length_ns) {
-    remarks_.Count("events without a duration are left out");
+    remarks_.Count("events without a duration, left out");
     return {};
   }
   FIELDCOST_ASSIGN(const tree::FrameId frame, builder_.AddFrameText(event.name.value_or("")));
@@ -149,11 +149,11 @@ Status Chrome::Add(const TraceEvent& event) {
   }
   const bool is_enter = event.phase == "B";
   if (!is_enter && event.phase != "E" && event.phase != "X") {
-    remarks_.Count("events of other kinds than B, E and X are left out");
+    remarks_.Count("events of kinds other than B, E and X, left out");
     return {};
   }
   if (!event.begin_ns) {
-    remarks_.Count("events whose time is missing, negative or past 2^64 ns are left out");
+    remarks_.Count("events whose time is missing, negative or above 2^64 ns, left out");
     return {};
   }
   if (event.phase == "X") return AddInterval(event);
@@ -174,7 +174,7 @@ Result<tree::Tree> Chrome::End() {
   if (stacks_) stacks_->End();
   for (auto& [thread, intervals] : intervals_) {
     if (with_events_.contains(thread)) {
-      remarks_.Count("threads have both X and B or E: these are taken for another thread's");
+      remarks_.Count("threads with both X and B or E, the latter taken for another thread's");
     }
     std::size_t value = 0;
     std::size_t calls = IntervalStacks::kNoCalls;

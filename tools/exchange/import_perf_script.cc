@@ -137,14 +137,14 @@ class PerfScript {
 
   void CountLost(std::string_view untrusted_rest) {
     TakeWord(untrusted_rest);  // "lost"
-    remarks_.Count("records were lost, as perf says",
-                   ParseUint64(TakeWord(untrusted_rest)).value_or(1));
+    remarks_.Count("records lost, as perf says", ParseUint64(TakeWord(untrusted_rest)).value_or(1));
   }
 
   Status AddFrame(std::string_view untrusted_line) {
     const std::optional<FrameLine> frame = ParseFrame(untrusted_line);
     if (!frame) {
-      remarks_.Count("lines of stacks are not functions (source lines, for example): left out");
+      remarks_.Count(
+          "lines of stacks that are not functions (source lines, for example), left out");
       return {};
     }
     stack_.push_back(*frame);
@@ -171,7 +171,7 @@ class PerfScript {
     in_sample_ = false;
     tree::PathId path = tree::kRootPath;
     if (stack_.empty()) {
-      remarks_.Count("samples have no stack: they are at [cut]");
+      remarks_.Count("samples without a stack, at [cut]");
       FIELDCOST_ASSIGN(const tree::FrameId cut, builder_.AddFrame(tree::SpecialFrame(tree::kCut)));
       FIELDCOST_ASSIGN(path, builder_.AddPath(path, cut));
     }

@@ -88,7 +88,7 @@ Result<tree::Tree> TreeBuilder::Build() {
 std::vector<std::string> Remarks::Lines() const {
   std::vector<std::string> lines = texts_;
   for (const auto& [what, count] : counts_) {
-    if (count != 0) lines.push_back(fmt::format("{} {}", count, what));
+    if (count != 0) lines.push_back(fmt::format("{}: {}", what, count));
   }
   return lines;
 }

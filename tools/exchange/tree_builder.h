@@ -52,7 +52,7 @@ class TreeBuilder {
 // told once.
 class Remarks {
  public:
-  // "{count} {what}", if there are any.
+  // "{what}: {count}", if there are any.
   void Count(const std::string& what, std::uint64_t count = 1) { counts_[what] += count; }
   void Say(std::string text) { texts_.push_back(std::move(text)); }
   std::vector<std::string> Lines() const;

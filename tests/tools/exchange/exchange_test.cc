@@ -54,7 +54,7 @@ TEST(ExchangeTest, PprofHoldsAllOfARunBitForBit) {
 
 TEST(ExchangeTest, SpeedscopeHoldsAllOfARunButBuildIds) {
   const Exported exported = Written(SampleTree(), Format::kSpeedscope);
-  EXPECT_THAT(exported.remarks, ElementsAre("build-ids of 1 places without a name are left out"));
+  EXPECT_THAT(exported.remarks, ElementsAre("build-ids of places without a name, left out: 1"));
   const Imported imported = Read(exported.bytes);
   EXPECT_EQ(imported.format, Format::kSpeedscope);
   EXPECT_THAT(imported.untrusted_remarks, IsEmpty());
@@ -63,8 +63,8 @@ TEST(ExchangeTest, SpeedscopeHoldsAllOfARunButBuildIds) {
 
 TEST(ExchangeTest, ChromeHoldsAllOfARunButBuildIdsAndSourceFiles) {
   const Exported exported = Written(SampleTree(), Format::kChrome);
-  EXPECT_THAT(exported.remarks, ElementsAre("source files of 1 local functions are left out",
-                                            "build-ids of 1 places without a name are left out"));
+  EXPECT_THAT(exported.remarks, ElementsAre("source files of local functions, left out: 1",
+                                            "build-ids of places without a name, left out: 1"));
   const Imported imported = Read(exported.bytes);
   EXPECT_EQ(imported.format, Format::kChrome);
   EXPECT_THAT(imported.untrusted_remarks, IsEmpty());
@@ -74,8 +74,8 @@ TEST(ExchangeTest, ChromeHoldsAllOfARunButBuildIdsAndSourceFiles) {
 TEST(ExchangeTest, FoldedHoldsOneMetricAndNames) {
   const tree::Tree tree = SampleTree();
   const Exported exported = Written(tree, Format::kFolded, {.metric = "cpu"});
-  EXPECT_THAT(exported.remarks, ElementsAre("source files of 1 local functions are left out",
-                                            "build-ids of 1 places without a name are left out",
+  EXPECT_THAT(exported.remarks, ElementsAre("source files of local functions, left out: 1",
+                                            "build-ids of places without a name, left out: 1",
                                             "allocated is left out: the format has one metric, cpu",
                                             "calls is left out: the format has one metric, cpu",
                                             "wall is left out: the format has one metric, cpu"));

@@ -59,13 +59,12 @@ TEST(ImportEventsTest, WhatDoesNotFitIsCountedAndNotGuessed) {
       "1600 8 exit a\n",  // of another thread
       Format::kEvents);
   EXPECT_THAT(imported.untrusted_remarks,
-              UnorderedElementsAre("2 exits without an entry are left out",
-                                   "2 calls without an exit end with their caller",
-                                   "1 times before the last one of their thread: no time passes "
-                                   "there",
-                                   "20 events were lost, as the file says",
-                                   "2 calls are open at the end: they have the time up to the last "
-                                   "event"));
+              UnorderedElementsAre("exits without an entry, left out: 2",
+                                   "calls without an exit, ended with their caller: 2",
+                                   "times before the last one of their thread, where no time "
+                                   "passes: 1",
+                                   "events lost, as the file says: 20",
+                                   "calls open at the end, ended with the last event: 2"));
   EXPECT_THAT(LinesOf(imported.tree),
               ElementsAre("a calls=1 wall=300", "a;b calls=1 wall=100", "a;b;c calls=1",
                           "a;b;c;d calls=1 wall=100", "a;e calls=1"));
@@ -73,7 +72,7 @@ TEST(ImportEventsTest, WhatDoesNotFitIsCountedAndNotGuessed) {
 
 TEST(ImportEventsTest, ErrorsTellTheLine) {
   EXPECT_THAT(ErrorOf("1 1 enter a\n2 1 leave a\n", Format::kEvents).message,
-              HasSubstr("reading it as events: line 2 is no event"));
+              HasSubstr("reading it as events: line 2 is not an event"));
   for (const char* line : {"x 1 enter a", "1 1 enter", "1 1", "-1 1 enter a", "1 1 lost",
                            ""
                            "18446744073709551616 1 enter a"}) {
@@ -93,7 +92,7 @@ TEST(ImportEventsTest, TheWorkedExampleIsAsTheReadmeSays) {
   EXPECT_THAT(LinesOf(imported.tree),
               ElementsAre("app!main calls=1 wall=300", "app!main;libz.so!inflate calls=1 wall=300",
                           "app!worker calls=1 wall=700"));
-  EXPECT_THAT(imported.untrusted_remarks, ElementsAre("3 events were lost, as the file says"));
+  EXPECT_THAT(imported.untrusted_remarks, ElementsAre("events lost, as the file says: 3"));
 }
 
 TEST(ImportChromeTest, BothKindsOfEventsOfAThreadAreApart) {
@@ -105,7 +104,7 @@ TEST(ImportChromeTest, BothKindsOfEventsOfAThreadAreApart) {
   EXPECT_THAT(LinesOf(imported.tree), ElementsAre("a calls=1 wall=4000", "b calls=1 wall=1000"));
   EXPECT_THAT(
       imported.untrusted_remarks,
-      ElementsAre("1 threads have both X and B or E: these are taken for another thread's"));
+      ElementsAre("threads with both X and B or E, the latter taken for another thread's: 1"));
 }
 
 constexpr char kUftrace[] = R"({"traceEvents":[
@@ -124,8 +123,8 @@ TEST(ImportChromeTest, UftracesTimesAreExact) {
               ElementsAre("main calls=1 wall=711", "main;f calls=1 wall=4710798",
                           "main;f;g calls=1 wall=1528003"));
   EXPECT_THAT(imported.untrusted_remarks,
-              UnorderedElementsAre("1 exits without an entry are left out",
-                                   "1 calls without an exit end with their caller"));
+              UnorderedElementsAre("exits without an entry, left out: 1",
+                                   "calls without an exit, ended with their caller: 1"));
 }
 
 TEST(ImportChromeTest, CompleteEventsNestInAnyOrder) {
@@ -145,10 +144,10 @@ TEST(ImportChromeTest, CompleteEventsNestInAnyOrder) {
                           "main;inflate;crc32 calls=1 wall=3250", "main;next calls=1 wall=1000"));
   EXPECT_THAT(
       imported.untrusted_remarks,
-      UnorderedElementsAre("1 calls that begin in another and end after it are left out",
-                           "1 events of other kinds than B, E and X are left out",
-                           "1 events whose time is missing, negative or past 2^64 ns are left out",
-                           "1 events without a duration are left out"));
+      UnorderedElementsAre("calls that begin in another and end after it, left out: 1",
+                           "events of kinds other than B, E and X, left out: 1",
+                           "events whose time is missing, negative or above 2^64 ns, left out: 1",
+                           "events without a duration, left out: 1"));
 }
 
 TEST(ImportChromeTest, BadFilesAreRefused) {

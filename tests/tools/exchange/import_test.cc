@@ -58,17 +58,16 @@ TEST(ImportPerfScriptTest, StacksEventsAndLossesAreRead) {
                   tree::Metric{.name = "samples", .unit = tree::Unit::kCount, .per_sample = 1},
                   tree::Metric{.name = "task-clock", .per_sample = 1'502'004}));
   EXPECT_THAT(imported.untrusted_remarks,
-              UnorderedElementsAre("12 records were lost, as perf says",
-                                   "1 lines of stacks are no functions (source lines, for one): "
-                                   "left out"));
+              UnorderedElementsAre("records lost, as perf says: 12",
+                                   "lines of stacks that are not functions (source lines, for "
+                                   "example), left out: 1"));
 }
 
 TEST(ImportPerfScriptTest, SamplesWithoutAStackAreCut) {
   const Imported imported =
       ReadAs("a 1 2.5: 10 cycles: \n\na 1 2.6: 20 cycles: \n", Format::kPerfScript);
   EXPECT_THAT(LinesOf(imported.tree), ElementsAre("[cut] cycles=30"));
-  EXPECT_THAT(imported.untrusted_remarks,
-              ElementsAre("2 samples have no stack: they are at [cut]"));
+  EXPECT_THAT(imported.untrusted_remarks, ElementsAre("samples without a stack, at [cut]: 2"));
 }
 
 TEST(ImportPerfScriptTest, ErrorsTellTheLine) {

@@ -49,7 +49,7 @@ TEST(FramerTest, AHeaderThatIsNoneEndsTheStream) {
     framer.Feed(header);
     EXPECT_THAT(NextOf(framer), HasSubstr("header")) << header;
     framer.Feed(Frame("{}"));
-    EXPECT_THAT(NextOf(framer), HasSubstr("out of step")) << header;
+    EXPECT_THAT(NextOf(framer), HasSubstr("out of sync")) << header;
   }
 }
 

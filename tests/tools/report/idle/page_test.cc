@@ -98,7 +98,8 @@ TEST_F(IdlePageTest, WithoutPeriodsItSaysSo) {
   recorder.Close();
   const std::string page = Page();
   EXPECT_EQ(ScriptedPageProblems(page), "");
-  EXPECT_THAT(page, AllOf(HasSubstr("0 CPUs idle for 0 ns"), HasSubstr("No period")));
+  EXPECT_THAT(page,
+              AllOf(HasSubstr("0 CPUs idle for 0 ns"), HasSubstr("No explained idle period")));
 }
 
 TEST_F(IdlePageTest, TheMatrixHasTheColoursOfFlameGraphs) {

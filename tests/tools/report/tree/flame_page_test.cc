@@ -81,8 +81,8 @@ TEST(FlamePageTest, WidthIsWeightAndColourIsTheRatio) {
               HasSubstr("fill=\"#c4c4cc\"><title>inflate: 17 %, 200 ns; itself 17 %; not in the "
                         "catalogue</title>"));
   EXPECT_THAT(page,
-              HasSubstr("fill=\"#c4c4cc\"><title>read: 8.3 %, 100 ns; itself 8.3 %; the field "
-                        "does not know it</title>"));
+              HasSubstr("fill=\"#c4c4cc\"><title>read: 8.3 %, 100 ns; itself 8.3 %; unknown in "
+                        "the field</title>"));
 }
 
 TEST(FlamePageTest, ItIsReadableWithoutColour) {
