@@ -267,7 +267,7 @@ TEST_F(CommandCheckTest, ATreeShowsWhereTheCostIs) {
             "101 70 [None, 0, 1, 2] worse\n");
   const ProcessResult bad = Cli({"check", profile, "--tree", Write("bad", "main;run twelve\n")});
   EXPECT_EQ(bad.exit_status, kCorrupt);
-  EXPECT_THAT(bad.errors, HasSubstr("line 1: no folded stack"));
+  EXPECT_THAT(bad.errors, HasSubstr("line 1: not a folded stack"));
 }
 
 TEST_F(CommandCheckTest, AFlameGraphIsAPageForTheUserOnly) {
