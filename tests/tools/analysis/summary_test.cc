@@ -49,7 +49,7 @@ TEST(SummariseTest, WeightsAreAddedAndGiveTheTypicalMachine) {
   EXPECT_EQ(figures.machines, 21U);
 }
 
-TEST(SortTest, DearestFirstUnmeasuredLast) {
+TEST(SortTest, TheMostExpensiveFirstUnmeasuredLast) {
   const std::vector<stats::StatRow> rows = {
       Row("l.so", "alloc_only", Metric::kAllocInclusive, {1}, 1),
       Row("l.so", "often_cheap", Metric::kWallTime, std::vector<std::uint64_t>(100, 3), 1),

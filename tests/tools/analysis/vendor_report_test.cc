@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::IsEmpty;
 
-TEST(VendorReportTest, TotalsAreOfAllVersionsAndTheDearestComesFirst) {
+TEST(VendorReportTest, TotalsAreOfAllVersionsAndTheMostExpensiveComesFirst) {
   const VendorReport report = ZlibReport(GroupBy::kModule);
   ASSERT_EQ(report.apis.size(), 4U);
   EXPECT_EQ(report.apis[0].symbol, "z_flate");
@@ -55,7 +55,7 @@ TEST(VendorReportTest, GroupsAreModulesNameSpacesOrBoth) {
               ::testing::ElementsAre("libz.so.1, z_", "libz.so.1, z::Stream"));
 }
 
-TEST(VendorReportTest, AGroupChangesAsItsDearApisDo) {
+TEST(VendorReportTest, AGroupChangesAsItsExpensiveApisDo) {
   const VendorReport report = ZlibReport(GroupBy::kNamespace);
   const VendorGroup& c = report.groups[0];
   EXPECT_EQ(c.slower, 1U);

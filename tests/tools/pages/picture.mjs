@@ -2,7 +2,7 @@
 
 /** One pixel of a golden picture is a square of so many of the screen. */
 export const square = 8;
-/** Of 255, in a channel: the mean of all squares, and the share of squares that differ much. */
+/** The most that pictures may differ, of 255 in a channel: the mean of all squares, and the share that differs much. */
 export const tolerance = { mean: 1.5, much: 48, share: 0.01 };
 const maxHeight = 3200;
 
