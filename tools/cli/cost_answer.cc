@@ -2,7 +2,7 @@
 
 #include "common/draw/numbers.h"
 #include "tools/analysis/summary.h"
-#include "tools/cli/freshness_text.h"
+#include "tools/cli/catalogue_freshness.h"
 #include "tools/cli/json_output.h"
 #include "tools/cli/pager.h"
 #include "tools/cli/terminal_io.h"

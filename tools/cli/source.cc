@@ -15,7 +15,7 @@
 #include "common/stats/field_total.h"
 #include "tools/analysis/summary.h"
 #include "tools/analysis/waiting.h"
-#include "tools/cli/lab/file.h"
+#include "tools/cli/lab_file.h"
 #include "tools/cli/library_names.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/report/freshness_text.h"

@@ -4,8 +4,8 @@
 #include "common/draw/numbers.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/lab/exports.h"
-#include "tools/cli/lab/file.h"
 #include "tools/cli/lab/json.h"
+#include "tools/cli/lab_file.h"
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {

@@ -8,8 +8,8 @@
 #include "common/probe/limits.h"
 #include "common/probe/text.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/installed_parts.h"
 #include "tools/cli/recorder_target.h"
-#include "tools/cli/session/preload_library.h"
 
 namespace fieldcost::cli {
 namespace {

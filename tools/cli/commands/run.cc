@@ -16,10 +16,10 @@
 #include "common/shm/policy_file.h"
 #include "tools/analysis/summary.h"
 #include "tools/cli/commands.h"
+#include "tools/cli/installed_parts.h"
 #include "tools/cli/pick.h"
 #include "tools/cli/picked_run.h"
 #include "tools/cli/run_table.h"
-#include "tools/cli/session/preload_library.h"
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {

@@ -12,7 +12,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/common_options.h"
 #include "tools/cli/json_output.h"
-#include "tools/cli/lab/file.h"
+#include "tools/cli/lab_file.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/report/cost_page.h"
 #include "tools/report/lab/page.h"

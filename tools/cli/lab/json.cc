@@ -7,7 +7,7 @@
 #include "common/draw/numbers.h"
 #include "common/shm/log2_bucket.h"
 #include "tools/cli/json_parts.h"
-#include "tools/cli/lab/file.h"
+#include "tools/cli/lab_file.h"
 
 namespace fieldcost::cli {
 namespace {

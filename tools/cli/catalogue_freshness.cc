@@ -1,4 +1,4 @@
-#include "tools/cli/freshness_text.h"
+#include "tools/cli/catalogue_freshness.h"
 
 #include "common/base/text.h"
 #include "tools/report/freshness_text.h"

@@ -1,4 +1,4 @@
-#include "tools/cli/session/preload_library.h"
+#include "tools/cli/installed_parts.h"
 
 #include <system_error>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "tools/cli/lab/file.h"
+#include "tools/cli/lab_file.h"
 
 #include "common/base/file.h"
 #include "common/base/text.h"
