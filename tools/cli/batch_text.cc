@@ -65,20 +65,20 @@ std::string NoteText(const agent::LoggedBatch& batch) {
 
 }  // namespace
 
-std::string_view Word(agent::SpoolState state) {
+StateName NameOf(agent::SpoolState state) {
   switch (state) {
     case agent::SpoolState::kQueued:
-      return "queued";
+      return {"queued", "queued"};
     case agent::SpoolState::kSent:
-      return "sent";
+      return {"sent", "sent"};
     case agent::SpoolState::kQuarantined:
-      return "refused";
+      return {"quarantined", "refused"};
     case agent::SpoolState::kWithdrawn:
-      return "taken back";
+      return {"withdrawn", "taken back"};
     case agent::SpoolState::kDropped:
-      return "dropped";
+      return {"dropped", "dropped"};
   }
-  return "?";
+  return {"unknown", "?"};
 }
 
 std::string PreviewText(const agent::BatchDetails& batch, const std::string& agent_public_key) {
@@ -97,7 +97,7 @@ std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::Batch
       "state          {}\nmade           {}\nsent           {}\nsha256         {}\n"
       "epoch          {}\nsequence       {}\n",
       logged.id, Rows(batch.content.rows.size()), Counted(batch.raw.size(), "byte"),
-      Word(logged.state), TimeOrDash(logged.created), SentText(logged), logged.sha256,
+      NameOf(logged.state).phrase, TimeOrDash(logged.created), SentText(logged), logged.sha256,
       logged.epoch.value(), logged.sequence);
   const std::string note = NoteText(logged);
   if (!note.empty()) text += fmt::format("note           {}\n", note);
@@ -116,7 +116,7 @@ std::string LogText(const std::vector<agent::LoggedBatch>& log, const draw::Styl
   std::vector<draw::TextLine> lines;
   for (const agent::LoggedBatch& batch : log) {
     lines.push_back({std::to_string(batch.id), TimeOrDash(batch.created), SentText(batch),
-                     std::string(Word(batch.state)), FormatCount(batch.rows),
+                     std::string(NameOf(batch.state).phrase), FormatCount(batch.rows),
                      FormatCount(batch.size_bytes), batch.sha256.substr(0, kShortDigest),
                      NoteText(batch)});
   }

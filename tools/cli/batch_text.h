@@ -12,8 +12,12 @@ namespace fieldcost::cli {
 // Batches for people: the next one, those of the log, and what forgetting does to them. Pure; all
 // text from outside is escaped.
 
-// "queued", "sent", "refused", "taken back", "dropped".
-std::string_view Word(agent::SpoolState state);
+// What a batch's state is called in JSON and in text.
+struct StateName {
+  std::string_view word;    // "quarantined"
+  std::string_view phrase;  // "refused"
+};
+StateName NameOf(agent::SpoolState state);
 
 // The next batch, every text and number of it but the single buckets.
 std::string PreviewText(const agent::BatchDetails& batch, const std::string& agent_public_key);

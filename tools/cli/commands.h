@@ -4,20 +4,10 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/command/arguments.h"
 #include "common/command/command.h"
-#include "common/draw/terminal.h"
+#include "tools/cli/output.h"
 
 namespace fieldcost::cli {
-
-// What every command gets.
-struct Output {
-  bool json = false;
-  bool csv = false;   // never beside json; only for commands whose answer is one table
-  bool pager = true;  // allowed, see pager.h
-  draw::Style style;
-};
-Output OutputOf(const command::Arguments& arguments);
 
 // The commands, each in a file of commands/ with all that is known of it; docs.cc, report.cc,
 // agent.cc, idle.cc, probe.cc and tree.cc hold those below `docs`, `report`, `agent`, `idle`,

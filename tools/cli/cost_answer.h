@@ -9,7 +9,7 @@
 #include "common/base/result.h"
 #include "common/catalog/catalog.h"
 #include "tools/analysis/api_cost.h"
-#include "tools/cli/commands.h"
+#include "tools/cli/output.h"
 #include "tools/cli/source.h"
 #include "tools/report/cost_csv.h"
 

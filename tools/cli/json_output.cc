@@ -4,28 +4,13 @@
 
 #include "common/draw/numbers.h"
 #include "tools/analysis/summary.h"
+#include "tools/cli/batch_text.h"
 #include "tools/cli/json_parts.h"
 
 namespace fieldcost::cli {
 namespace {
 
 namespace json = boost::json;
-
-std::string_view Name(agent::SpoolState state) {
-  switch (state) {
-    case agent::SpoolState::kQueued:
-      return "queued";
-    case agent::SpoolState::kSent:
-      return "sent";
-    case agent::SpoolState::kQuarantined:
-      return "quarantined";
-    case agent::SpoolState::kWithdrawn:
-      return "withdrawn";
-    case agent::SpoolState::kDropped:
-      return "dropped";
-  }
-  return "unknown";
-}
 
 json::object WhyJson(const agent::Explanation& why) {
   return {{"reach", Text(Name(why.reach))},
@@ -64,7 +49,7 @@ void AddContent(const agent::BatchDetails& batch, json::object& object) {
 
 json::object LoggedJson(const agent::LoggedBatch& batch) {
   return {{"id", batch.id},
-          {"state", Text(Name(batch.state))},
+          {"state", Text(NameOf(batch.state).word)},
           {"made", Text(draw::FormatTime(batch.created))},
           {"changed", Text(draw::FormatTime(batch.sent))},
           {"row_count", batch.rows},
@@ -75,12 +60,6 @@ json::object LoggedJson(const agent::LoggedBatch& batch) {
           {"sequence", batch.sequence},
           {"reason", UntrustedText(batch.reason)},
           {"can_withdraw", batch.can_withdraw}};
-}
-
-json::array PathsJson(const std::vector<std::filesystem::path>& paths) {
-  json::array array;
-  for (const auto& path : paths) array.push_back(UntrustedText(path.string()));
-  return array;
 }
 
 // Null also of a break without an end.
@@ -181,25 +160,6 @@ std::string ExplanationJson(const agent::Explanation& why, std::optional<pid_t> 
   json::object object = WhyJson(why);
   if (pid) object["pid"] = *pid;
   return Print(object);
-}
-
-std::string SessionJson(const SessionReport& report, const Session& session) {
-  json::array holders;
-  for (const agent::ProcessReach& process : report.holders) {
-    holders.push_back(
-        json::object{{"pid", process.pid}, {"name", UntrustedText(process.untrusted_name)}});
-  }
-  return Print({{"session_active", report.active},
-                {"library", UntrustedText(session.library().string())},
-                {"library_present", report.library_present},
-                {"library_is_older", report.library_is_older},
-                {"files", PathsJson(report.files)},
-                {"missing", PathsJson(report.missing)},
-                {"written", PathsJson(report.written)},
-                {"removed", PathsJson(report.removed)},
-                {"lines_added", PathsJson(report.lines_added)},
-                {"lines_removed", PathsJson(report.lines_removed)},
-                {"holders", std::move(holders)}});
 }
 
 std::string PreviewJson(const std::optional<agent::BatchDetails>& batch,

@@ -11,7 +11,6 @@
 #include "common/catalog/catalog.h"
 #include "common/catalog/sync.h"
 #include "tools/analysis/summary.h"
-#include "tools/cli/session/session.h"
 #include "tools/cli/source.h"
 
 namespace fieldcost::cli {
@@ -33,7 +32,6 @@ std::string StatusJson(const agent::AgentStatus& status, const agent::AgentPaths
                        const agent::AgentConfig& config, const StatusJsonOptions& options);
 // Of a program (no pid) or a process.
 std::string ExplanationJson(const agent::Explanation& why, std::optional<pid_t> pid);
-std::string SessionJson(const SessionReport& report, const Session& session);
 std::string PreviewJson(const std::optional<agent::BatchDetails>& batch,
                         const std::string& agent_public_key);
 std::string LogJson(const std::vector<agent::LoggedBatch>& log);

@@ -103,6 +103,8 @@ std::string Print(const json::object& object) { return json::serialize(object) +
 json::string Text(std::string_view text) { return json::string(text.data(), text.size()); }
 
 // Names that may be any bytes, where JSON knows only UTF-8.
+json::string Number(std::uint64_t number) { return Text(std::to_string(number)); }
+
 json::string UntrustedText(std::string_view untrusted_text) {
   std::string text(untrusted_text);
   if (!IsUtf8(text)) {

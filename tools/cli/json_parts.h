@@ -8,24 +8,21 @@
 #include "common/catalog/catalog.h"
 #include "common/stats/figures.h"
 #include "tools/analysis/summary.h"
-#include "tools/analysis/tree_view.h"
 #include "tools/analysis/version_change.h"
 
 namespace fieldcost::cli {
 
-// What the files that print --json share (json_output.cc, check_json.cc); only they include this
-// and see Boost.JSON. Pure.
+// What the files that print --json share (JSON.md lists them); only they include this and see
+// Boost.JSON. Pure.
 
 // The document and a newline.
 std::string Print(const boost::json::object& object);
 // REQUIRES: UTF-8.
 boost::json::string Text(std::string_view text);
+// Exact digits: a number of JSON may be a double.
+boost::json::string Number(std::uint64_t number);
 // Text of any bytes, where JSON knows only UTF-8: what is not gets '?' for each byte above 0x7f.
 boost::json::string UntrustedText(std::string_view untrusted_text);
-// What TreeJson() (tools/cli/tree/json.h) has of a tree, without remarks.
-boost::json::object TreeViewJson(const analysis::TreeView& view);
-// Each a line.
-boost::json::array RemarksJson(const std::vector<std::string>& remarks);
 boost::json::object HistogramJson(const stats::CostHistogram& histogram);
 // {"contributions", "machines", "count", "sum", "mean", "p50", "p95", "p99", "few_machines",
 // "all_calls": {...}}; null = not known, or left out.

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "common/base/result.h"
-#include "tools/cli/commands.h"
+#include "tools/cli/output.h"
 
 namespace fieldcost::cli {
 

@@ -60,16 +60,6 @@ int Print(const command::Answer& answer, bool json) {
 
 }  // namespace
 
-Output OutputOf(const command::Arguments& arguments) {
-  const std::string& color = arguments.Text("--color");
-  return {.json = arguments.Has("--json"),
-          .csv = arguments.Has("--csv"),
-          .pager = !arguments.Has("--no-pager"),
-          .style = StdoutStyle(color == "always"  ? draw::ColorChoice::kAlways
-                               : color == "never" ? draw::ColorChoice::kNever
-                                                  : draw::ColorChoice::kAuto)};
-}
-
 command::Command Program() {
   return {
       .name = "fieldcost",

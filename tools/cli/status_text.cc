@@ -25,14 +25,6 @@ std::string ModeValue(const agent::Consent& consent) {
   return fmt::format("{} since {}", Name(consent.mode), draw::FormatTime(consent.since));
 }
 
-std::string FileList(std::string_view label, const std::vector<std::filesystem::path>& files) {
-  std::string text;
-  for (const auto& file : files) {
-    text += fmt::format("  {:<8} {}\n", label, EscapeControl(file.string()));
-  }
-  return text;
-}
-
 using AddLine = std::function<void(std::string_view label, const std::string& value)>;
 
 void AddUpload(const agent::AgentStatus& status, const AddLine& line) {
@@ -160,34 +152,6 @@ std::string ReasonText(const agent::Explanation& why) {
   if (!why.untrusted_detail.empty()) {
     text += fmt::format(" ({})", EscapeControl(why.untrusted_detail));
   }
-  return text;
-}
-
-std::string SessionText(const SessionReport& report, const Session& session) {
-  std::string text =
-      FileList("wrote", report.written) + FileList("one line added to", report.lines_added) +
-      FileList("removed", report.removed) + FileList("restored", report.lines_removed);
-  if (report.active) {
-    text = "session activation is on\n" + text;
-    if (report.written.empty() && report.lines_added.empty())
-      text += FileList("there", report.files);
-    text += FileList("missing", report.missing);
-    if (!report.missing.empty()) text += "  put it right: fieldcost agent session on\n";
-    if (report.library_is_older) {
-      text += "  the library is not the installed one; refresh it: fieldcost agent session on\n";
-    }
-    text += "  takes effect at the next login; take it back: fieldcost agent session off\n";
-    return text;
-  }
-  text = "session activation is off\n" + text;
-  if (report.holders.empty()) return text;
-  text += fmt::format(
-      "  left     {}\n"
-      "  It does nothing, but programs of running sessions name it, and without it each would "
-      "print "
-      "a\n  complaint of the dynamic linker: {}.\n"
-      "  After their end this removes it: fieldcost agent session status\n",
-      EscapeControl(session.library().string()), NamesText(report.holders));
   return text;
 }
 

@@ -6,7 +6,6 @@
 #include "agent/daemon/agent.h"
 #include "agent/reach/reach.h"
 #include "common/draw/terminal.h"
-#include "tools/cli/session/session.h"
 
 namespace fieldcost::cli {
 
@@ -32,8 +31,5 @@ std::string NamesText(const std::vector<agent::ProcessReach>& processes);
 
 // "linked statically, so nothing can be loaded into it (detail)".
 std::string ReasonText(const agent::Explanation& why);
-
-// What a session command did, and what holds now.
-std::string SessionText(const SessionReport& report, const Session& session);
 
 }  // namespace fieldcost::cli

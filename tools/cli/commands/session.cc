@@ -4,9 +4,8 @@
 #include "agent/settings/system_policy.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/installed_parts.h"
-#include "tools/cli/json_output.h"
 #include "tools/cli/session/session.h"
-#include "tools/cli/status_text.h"
+#include "tools/cli/session/session_report.h"
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {

@@ -6,13 +6,12 @@
 #include "common/idle/pair_path.h"
 #include "common/shm/log2_bucket.h"
 #include "tools/cli/json_parts.h"
+#include "tools/cli/tree/json_parts.h"
 
 namespace fieldcost::cli {
 namespace {
 
 namespace json = boost::json;
-
-json::string Number(std::uint64_t number) { return Text(std::to_string(number)); }
 
 json::object CpuJson(const analysis::CpuIdle& cpu) {
   json::object by_why;

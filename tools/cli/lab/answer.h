@@ -7,7 +7,7 @@
 #include "common/stats/api_key.h"
 #include "common/wire/lab_table.h"
 #include "tools/analysis/summary.h"
-#include "tools/cli/commands.h"
+#include "tools/cli/output.h"
 #include "tools/cli/source.h"
 
 namespace fieldcost::cli {

@@ -12,7 +12,6 @@ namespace {
 
 namespace json = boost::json;
 
-json::string Number(std::uint64_t number) { return Text(std::to_string(number)); }
 json::string Hex(std::uint64_t id) { return Text(fmt::format("{:016x}", id)); }
 
 std::string_view Word(probe::Change change) {

@@ -6,6 +6,7 @@
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "tools/cli/json_parts.h"
+#include "tools/cli/tree/json_parts.h"
 
 namespace fieldcost::cli {
 namespace {

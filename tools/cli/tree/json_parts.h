@@ -1,0 +1,18 @@
+#pragma once
+
+#include <boost/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/analysis/tree_view.h"
+
+namespace fieldcost::cli {
+
+// What TreeJson() (json.h) shares with other documents that have a call tree. Pure.
+
+// A tree, without remarks.
+boost::json::object TreeViewJson(const analysis::TreeView& view);
+// One text per line.
+boost::json::array RemarksJson(const std::vector<std::string>& remarks);
+
+}  // namespace fieldcost::cli
