@@ -108,14 +108,4 @@ Result<std::string> NormalizeMetrics(std::string_view text) {
   return metrics;
 }
 
-std::string PreloadVariable(std::string_view library, std::string_view present) {
-  std::string value(library);
-  const std::string_view name = library.substr(library.rfind('/') + 1);
-  for (const std::string_view other : Split(present, ": ")) {
-    if (!other.empty() && other.substr(other.rfind('/') + 1) != name)
-      value += fmt::format(":{}", other);
-  }
-  return value;
-}
-
 }  // namespace fieldcost::cli

@@ -25,8 +25,4 @@ Result<std::string> ResolvePick(std::string_view untrusted_text);
 // kInvalidArgument otherwise.
 Result<std::string> NormalizeMetrics(std::string_view text);
 
-// LD_PRELOAD with `library` in front of what is there already, and without other copies of it, such
-// as that of a session.
-std::string PreloadVariable(std::string_view library, std::string_view present);
-
 }  // namespace fieldcost::cli

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <map>
 
+#include "agent/reach/preload_variable.h"
 #include "common/base/file.h"
 #include "common/shm/run_file.h"
 #include "tests/support/process.h"
@@ -398,6 +399,17 @@ TEST_F(LivingTest, AStrictSandboxIsSeen) {
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   for (const int fd : {ready[0], ready[1], never[0], never[1]}) ::close(fd);
+}
+
+TEST(PreloadWithTest, TheLibraryComesFirstAndTheFieldsOnlyOnce) {
+  constexpr char kOurs[] = "/l/libfieldcost_preload.so";
+  EXPECT_EQ(PreloadWith(kOurs, ""), kOurs);
+  EXPECT_EQ(PreloadWith(kOurs, "/x/a.so b.so"), "/l/libfieldcost_preload.so:/x/a.so:b.so");
+  EXPECT_EQ(PreloadWith(kOurs, "/x/a.so:/l/libfieldcost_preload.so"),
+            "/l/libfieldcost_preload.so:/x/a.so");
+  EXPECT_EQ(PreloadWith(kOurs, "/session/libfieldcost_preload.so:/x/hours.so"),
+            "/l/libfieldcost_preload.so:/x/hours.so");
+  EXPECT_EQ(PreloadWith("", "/session/libfieldcost_preload.so:/x/a.so"), "/x/a.so");
 }
 
 }  // namespace

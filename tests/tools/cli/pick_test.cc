@@ -76,13 +76,5 @@ TEST(MetricsTest, NamesComeInAnyOrder) {
   }
 }
 
-TEST(PreloadVariableTest, OursComesFirstAndOnce) {
-  EXPECT_EQ(PreloadVariable("/l/ours.so", ""), "/l/ours.so");
-  EXPECT_EQ(PreloadVariable("/l/ours.so", "/x/a.so b.so"), "/l/ours.so:/x/a.so:b.so");
-  EXPECT_EQ(PreloadVariable("/l/ours.so", "/x/a.so:/l/ours.so"), "/l/ours.so:/x/a.so");
-  EXPECT_EQ(PreloadVariable("/l/ours.so", "/session/ours.so:/x/hours.so"),
-            "/l/ours.so:/x/hours.so");
-}
-
 }  // namespace
 }  // namespace fieldcost::cli

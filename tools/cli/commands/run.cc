@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agent/daemon/agent.h"
+#include "agent/reach/preload_variable.h"
 #include "agent/reach/reach.h"
 #include "agent/settings/pause.h"
 #include "common/base/child_process.h"
@@ -71,7 +72,7 @@ void SetEnvironment(const Request& command, const agent::AgentPaths& paths,
   SetOrUnset(shm::kPickVariable, command.globs);
   SetOrUnset(shm::kAskedVariable, std::to_string(command.id));
   SetOrUnset(shm::kMetricsVariable, command.metrics);
-  SetOrUnset("LD_PRELOAD", PreloadVariable(library.string(), Variable("LD_PRELOAD")));
+  SetOrUnset("LD_PRELOAD", agent::PreloadWith(library));
 }
 
 // Returns only if the program cannot be run.
