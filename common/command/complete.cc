@@ -151,7 +151,7 @@ class Completer {
         }
       }
     }
-    if (command().takes_program) Offer(word, "--", "The program follows");
+    if (command().takes_program) Offer(word, "--", "End of options; program follows");
   }
 
   // `before` is what the last word holds in front of the value.

@@ -98,7 +98,7 @@ std::string TextOf(const Option& option, const Command& command) {
   if (!option.choices.empty()) text += ": " + ListOf(option.choices);
   if (!option.default_text.empty()) text += fmt::format(" [{}]", option.default_text);
   if (!option.needs.empty()) {
-    text += fmt::format("; with {}", ListOf(TitlesOf(option.needs, command)));
+    text += fmt::format("; requires {}", ListOf(TitlesOf(option.needs, command)));
   }
   if (!option.excludes.empty()) {
     text += fmt::format("; not with {}", ListOf(TitlesOf(option.excludes, command)));
@@ -141,7 +141,7 @@ std::string NameOf(std::span<const Command* const> path) {
 }
 
 const Option& HelpOption() {
-  static const Option option{.names = "--help,-h", .help = "Print this and end"};
+  static const Option option{.names = "--help,-h", .help = "Print this help and exit"};
   return option;
 }
 
@@ -156,9 +156,9 @@ std::string HelpText(std::span<const Command* const> path) {
   help += "\nOptions:\n";
   AddOptions(command, false, help);
   AddEntry(NamesOf(HelpOption()), HelpOption().help, help);
-  if (path.size() == 1) AddEntry("--version", "Print the version and end", help);
+  if (path.size() == 1) AddEntry("--version", "Print the version and exit", help);
   if (path.size() > 1)
-    help += fmt::format("  and those of every command: {} --help\n", path[0]->name);
+    help += fmt::format("  and the options of every command: {} --help\n", path[0]->name);
   if (!command.commands.empty()) {
     help += "\nCommands:\n";
     for (const Command& below : command.commands) AddEntry(below.name, below.summary, help);

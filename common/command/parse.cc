@@ -207,8 +207,8 @@ std::string Parser::SurplusText(const std::string& word) const {
   }
   if (operand->completes != Completes::kSymbol || operand->repeats) return text;
   // As in "show libz deflate".
-  return text + fmt::format("; {} takes one {}, of a certain library as SONAME!SYMBOL",
-                            command.name, operand->value);
+  return text + fmt::format("; {} takes one {}; SONAME!SYMBOL names its library, too", command.name,
+                            operand->value);
 }
 
 std::string Parser::TakeValue(const Option& option, const CLI::Option& found) {
@@ -217,20 +217,20 @@ std::string Parser::TakeValue(const Option& option, const CLI::Option& found) {
   if (option.is_flag()) return "";
   value.texts = found.results();
   if (value.texts.size() > 1 && !option.repeats) {
-    return fmt::format("{} can be given once", TitleOf(option));
+    return fmt::format("{} may be given only once", TitleOf(option));
   }
   for (std::string& text : value.texts) {
     const std::vector<std::string>& choices = option.choices;
     if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end()) {
-      return fmt::format("{} cannot be '{}': it is one of {}", TitleOf(option), text,
+      return fmt::format("{}: invalid value '{}'; expected one of {}", TitleOf(option), text,
                          fmt::join(choices, ", "));
     }
     if (!option.check) continue;
     const std::string before = text;
     if (const Status status = option.check(text); !status) {
       const std::string& why = status.error().message;
-      return fmt::format("{} cannot be '{}'{}{}", TitleOf(option), before, why.empty() ? "" : ": ",
-                         why);
+      return fmt::format("{}: invalid value '{}'{}{}", TitleOf(option), before,
+                         why.empty() ? "" : "; ", why);
     }
   }
   if (value.texts.empty() && !option.default_text.empty()) {
@@ -267,11 +267,11 @@ std::string Parser::CheckOption(const Option& option) const {
   if (!given) return "";
   for (const std::string_view other : option.needs) {
     if (arguments_.Has(other)) continue;
-    return fmt::format("{} goes with {}", TitleOf(option), TitleOfNamed(other));
+    return fmt::format("{} requires {}", TitleOf(option), TitleOfNamed(other));
   }
   for (const std::string_view other : option.excludes) {
     if (!arguments_.Has(other)) continue;
-    return fmt::format("{} does not go with {}", TitleOf(option), TitleOfNamed(other));
+    return fmt::format("{} cannot be combined with {}", TitleOf(option), TitleOfNamed(other));
   }
   return "";
 }
@@ -285,13 +285,13 @@ std::string Parser::CheckProgram(const std::optional<std::vector<std::string>>& 
   const auto given = std::ranges::find_if(
       instead, [&](std::string_view option) { return arguments_.Has(option); });
   if (program && given != instead.end()) {
-    return fmt::format("{} does not go with a program after --", TitleOfNamed(*given));
+    return fmt::format("{} cannot be combined with a program after --", TitleOfNamed(*given));
   }
   if (given != instead.end()) return "";
   if (!program) {
     std::string text = fmt::format("put the program after --: {} -- PROGRAM", NameOf(commands_));
     for (const std::string_view option : instead) {
-      text += fmt::format(", or give {}", TitleOfNamed(option));
+      text += fmt::format(", or use {}", TitleOfNamed(option));
     }
     return text;
   }
@@ -303,7 +303,7 @@ std::string Parser::CheckAll(std::optional<std::vector<std::string>> program) {
   if (std::string why = TakeValues(); !why.empty()) return why;
   for (const std::string_view name : commands_.back()->without) {
     if (!arguments_.Has(name)) continue;
-    return fmt::format("{} does not go with {}", name,
+    return fmt::format("{} cannot be combined with {}", name,
                        NameOf(std::span(commands_).subspan(commands_.size() > 1)));
   }
   for (const Node* node : path_) {
@@ -350,13 +350,13 @@ std::variant<Call, Answer> Parser::Parse(std::vector<std::string> arguments) {
 
 Status CheckNumber(std::string& untrusted_text) {
   if (ParseUint64(untrusted_text)) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is no whole number");
+  return Fail(ErrorCode::kInvalidArgument, "expected an integer");
 }
 
 Status CheckPort(std::string& untrusted_text) {
   const auto number = ParseUint64(untrusted_text);
   if (number && *number <= std::numeric_limits<std::uint16_t>::max()) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is no port, 0 to 65535");
+  return Fail(ErrorCode::kInvalidArgument, "expected a port from 0 to 65535");
 }
 
 Status CheckNotEmpty(std::string& untrusted_text) {

@@ -123,7 +123,7 @@ TEST_F(UserDayTest, AVolunteerLooksAndEnds) {
   // The result at once, of the first run that there is: so many of its calls are of public
   // libraries that some of those which chance draws are called.
   EXPECT_THAT(Fieldcost({"run", "--", "python3", "-c", "pass"}), HasSubstr("TOTAL"));
-  EXPECT_THAT(Fieldcost({"top", "--local"}), AllOf(HasSubstr("API"), HasSubstr("by request")));
+  EXPECT_THAT(Fieldcost({"top", "--local"}), AllOf(HasSubstr("API"), HasSubstr("on request")));
   EXPECT_THAT(Fieldcost({"show", "victim_allocate"}, 66), HasSubstr("add --local"));
   EXPECT_THAT(Fieldcost({"agent", "--help"}), HasSubstr("pause"));
   EXPECT_THAT(Fieldcost({"agent", "status"}), HasSubstr("mode                local"));
@@ -131,7 +131,7 @@ TEST_F(UserDayTest, AVolunteerLooksAndEnds) {
   EXPECT_THAT(Fieldcost({"agent", "resume"}), HasSubstr("the mode is local"));
   Fieldcost({"agent", "forget", "--help"});
   EXPECT_THAT(Fieldcost({"agent", "forget", "--local", "--yes"}), HasSubstr("erased"));
-  EXPECT_THAT(Fieldcost({"top", "--local"}), HasSubstr("nothing measured yet"));
+  EXPECT_THAT(Fieldcost({"top", "--local"}), HasSubstr("Nothing has been measured yet"));
   Fieldcost({"agent", "off"});
 }
 

@@ -34,13 +34,13 @@ std::string VersionsText(const Keys& rows, std::string_view wanted) {
   for (const stats::RowKey& row : rows) versions.insert(VersionOf(row.api));
   const std::vector<std::string> ordered(versions.begin(), versions.end());
   const auto place = std::lower_bound(ordered.begin(), ordered.end(), wanted, OlderVersion());
-  return "there are " + ListAround(ordered, static_cast<std::size_t>(place - ordered.begin()));
+  return "available: " + ListAround(ordered, static_cast<std::size_t>(place - ordered.begin()));
 }
 
 std::string MetricsText(const Keys& rows) {
   std::set<std::string> names;
   for (const stats::RowKey& row : rows) names.emplace(stats::Name(row.metric));
-  return "there are " + ListAround({names.begin(), names.end()}, 0);
+  return "available: " + ListAround({names.begin(), names.end()}, 0);
 }
 
 std::string ClassesText(const Keys& rows) {
@@ -48,8 +48,8 @@ std::string ClassesText(const Keys& rows) {
   for (const stats::RowKey& row : rows) {
     if (row.hardware != stats::HardwareClass{}) names.insert(DisplayName(row.hardware));
   }
-  return names.empty() ? "there are numbers of all classes together only"
-                       : "there are " + ListAround({names.begin(), names.end()}, 0);
+  return names.empty() ? "available: only all classes together"
+                       : "available: " + ListAround({names.begin(), names.end()}, 0);
 }
 
 std::string WeeksText(const Keys& rows) {
@@ -57,8 +57,8 @@ std::string WeeksText(const Keys& rows) {
   for (const stats::RowKey& row : rows) {
     if (row.week != 0) weeks.insert(row.week);
   }
-  return weeks.empty() ? "there are numbers of all weeks together only"
-                       : fmt::format("there are weeks from {} to {}", FirstDay(*weeks.begin()),
+  return weeks.empty() ? "available: only all weeks together"
+                       : fmt::format("available: weeks from {} to {}", FirstDay(*weeks.begin()),
                                      FirstDay(*weeks.rbegin()));
 }
 

@@ -142,21 +142,22 @@ ForgetPlan MakeForgetPlan(const std::vector<agent::LoggedBatch>& log,
 std::string ForgetPlanText(const ForgetPlan& plan, const std::string& server) {
   std::string text = "This takes back what this agent has contributed:\n";
   if (plan.sent != 0) {
-    text += fmt::format("  {} ({}) will be taken out of the sums of {}\n", Batches(plan.sent),
+    text += fmt::format("  {} ({}) will be subtracted from the sums of {}\n", Batches(plan.sent),
                         Rows(plan.sent_rows), server.empty() ? "the service" : server);
   }
   if (plan.unsent != 0 || plan.pending_rows != 0) {
-    text += fmt::format("  {} and {} that were not sent yet will be deleted\n",
-                        Batches(plan.unsent), Rows(plan.pending_rows));
+    text += fmt::format("  {} and {} not yet sent will be deleted\n", Batches(plan.unsent),
+                        Rows(plan.pending_rows));
   }
   if (plan.too_old != 0) {
     text += fmt::format("  {} cannot be taken back: the bytes are no longer kept here\n",
                         Batches(plan.too_old));
   }
   return text +
-         "Numbers that are published already remain in other people's copies; the service's next\n"
-         "publication is without yours, and every copy drops the old numbers with its next sync.\n"
-         "What was measured stays on this machine; the mode stays as it is.\n";
+         "Published numbers remain in other people's copies. The next publication omits yours, "
+         "and\n"
+         "each copy drops the old numbers with its next sync.\n"
+         "What was measured stays on this machine; the mode does not change.\n";
 }
 
 std::string ForgetText(const agent::ForgetReport& report, const ForgetPlan& plan) {
@@ -165,15 +166,15 @@ std::string ForgetText(const agent::ForgetReport& report, const ForgetPlan& plan
     if (count != 0) text += Batches(count) + what + "\n";
   };
   line(report.batches_withdrawn,
-       fmt::format(" ({}) taken out of the service's sums", Rows(report.rows_withdrawn)));
-  line(report.batches_deleted, " deleted that had not been sent");
+       fmt::format(" ({}) subtracted from the service's sums", Rows(report.rows_withdrawn)));
+  line(report.batches_deleted, " deleted before being sent");
   if (plan.pending_rows != 0) {
-    text += Rows(plan.pending_rows) + " deleted that were in no batch yet\n";
+    text += Rows(plan.pending_rows) + " deleted that were not in a batch yet\n";
   }
   line(report.batches_refused,
        fmt::format(" not taken back: {}", EscapeControl(report.refused_reason)));
   line(report.batches_too_old, " not taken back: the bytes are no longer kept here");
-  line(report.batches_left, " left; run it again, it goes on there");
+  line(report.batches_left, " left; run again to continue");
   return text.empty() ? "nothing to take back\n" : text;
 }
 

@@ -20,7 +20,7 @@ std::vector<std::string> MetricNames() {
 
 Status CheckWeeks(std::string& untrusted_text) {
   if (analysis::ParseWeeks(untrusted_text)) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is not a day, nor two: FROM..TO");
+  return Fail(ErrorCode::kInvalidArgument, "expected a day, or FROM..TO");
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ command::Option LocalOption() {
 command::Option TableOption(std::vector<std::string_view> excludes) {
   return {.names = "--table",
           .value = "FILE",
-          .help = "What `fieldcost measure --save` or `merge` has written there",
+          .help = "A table written by `fieldcost measure --save` or `merge`",
           .completes = command::Completes::kFiles,
           .excludes = std::move(excludes)};
 }
@@ -54,7 +54,7 @@ command::Option SinceOption() {
   return {.names = "--since",
           .value = "TIME",
           .help =
-              "Only what was measured from then on: 10m, 2h, 3d (ago), 2026-11-20, "
+              "Only what was measured since then: 10m, 2h, 3d (ago), 2026-11-20, "
               "2026-11-20T10:30 (UTC)",
           .check = CheckTime,
           .needs = {"--local"}};
@@ -63,13 +63,13 @@ command::Option SinceOption() {
 command::Option LibraryOption() {
   return {.names = "--library",
           .value = "SONAME",
-          .help = "Only this library: its soname, a part of it, or a glob",
+          .help = "Only this library: soname, part of one, or a glob",
           .completes = command::Completes::kLibrary};
 }
 
 command::Option VersionsOption(std::vector<std::string_view> excludes) {
   return {.names = "--versions",
-          .help = "A line for each version of the library",
+          .help = "One line per version of the library",
           .excludes = std::move(excludes)};
 }
 
@@ -90,7 +90,8 @@ command::Option MetricOption(std::string_view help) {
 }
 
 command::Option UrlOption() {
-  return {.names = "--url", .value = "TEMPLATE", .help = "Link to the page of an API"};
+  return {
+      .names = "--url", .value = "TEMPLATE", .help = "Link of an API, with its names filled in"};
 }
 
 void AddSelection(std::string_view metric_help, std::string_view default_metric,
@@ -102,13 +103,13 @@ void AddSelection(std::string_view metric_help, std::string_view default_metric,
                              .completes = command::Completes::kVersion});
   command.options.push_back({.names = "--class",
                              .value = "CLASS",
-                             .help = "Only these hardware classes (glob), where they are told "
-                                     "apart"});
+                             .help = "Only these hardware classes (glob), where classes are "
+                                     "distinguished"});
   command.options.push_back(MetricOption(metric_help));
   command.options.back().default_text = default_metric;
   command.options.push_back({.names = "--week",
                              .value = "WEEK",
-                             .help = "Only the week with this day, or weeks FROM..TO "
+                             .help = "Only the week containing this day, or weeks FROM..TO "
                                      "(2026-10-01..2026-11-19)",
                              .check = CheckWeeks});
 }

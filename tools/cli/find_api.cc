@@ -42,7 +42,7 @@ Result<Error> Unknown(const Source& source, const std::string& name, std::string
   }
   const auto& freshness = source.freshness();
   if (freshness && freshness->fragments_current < freshness->fragments_total) {
-    why += " (the local catalogue is not complete: fieldcost sync --full)";
+    why += " (the local catalogue is incomplete: fieldcost sync --full)";
   }
   return Error{ErrorCode::kNotFound, why};
 }

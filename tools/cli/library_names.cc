@@ -51,11 +51,11 @@ Result<std::vector<std::string>> MatchLibraries(const Sonames& sonames, const st
     add_if([&](const std::string& soname) { return soname.find(name) != std::string::npos; });
   }
   if (!found.empty()) return found;
-  std::string why = fmt::format("no library here is called {}", EscapeControl(name));
+  std::string why = fmt::format("no library named {}", EscapeControl(name));
   if (const std::vector<std::string> near = NearNames(sonames, name); !near.empty()) {
     why += "; did you mean " + ListText(near, kMaxListed) + "?";
   } else if (!sonames.empty()) {
-    why += "; there are " + ListText(std::vector(sonames.begin(), sonames.end()), kMaxListed);
+    why += "; available: " + ListText(std::vector(sonames.begin(), sonames.end()), kMaxListed);
   }
   return Fail(ErrorCode::kNotFound, "{}", why);
 }

@@ -21,7 +21,7 @@ command::Option HtmlOption(std::string_view help) {
 std::string CheckPageOption(const command::Arguments& arguments, std::string_view option) {
   for (const std::string_view other : {"--json", "--csv"}) {
     if (!arguments.Has(option) || !arguments.Has(other)) continue;
-    return fmt::format("{} does not go with {}", other, option);
+    return fmt::format("{} cannot be combined with {}", other, option);
   }
   return "";
 }

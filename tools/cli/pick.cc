@@ -34,9 +34,10 @@ Result<std::vector<std::string>> SymbolGlobs(std::string_view whole, std::string
   }
   std::string scopes;
   for (const std::string_view part : parts) {
-    if (!IsIdentifier(part)) return NoPick(whole, "is no name of C++ as a::B::f or a::B::*");
+    if (!IsIdentifier(part)) return NoPick(whole, "is not a C++ name such as a::B::f or a::B::*");
     if (part == "std") {
-      return NoPick(whole, "is of std, whose names linkers shorten: take its symbol (nm -D FILE)");
+      return NoPick(whole,
+                    "is in std, which is abbreviated in symbols: use its symbol (nm -D FILE)");
     }
     scopes += fmt::format("{}{}", part.size(), part);
   }
@@ -46,7 +47,7 @@ Result<std::vector<std::string>> SymbolGlobs(std::string_view whole, std::string
     return std::vector{"_ZN*" + scopes + "D?*"};
   }
   if (!IsIdentifier(name) || name == "operator") {
-    return NoPick(whole, "is no name of C++ as a::B::f or a::B::*, without arguments");
+    return NoPick(whole, "is not a C++ name such as a::B::f or a::B::*, without arguments");
   }
   // It ends there, or has arguments of a template, or an ABI tag.
   std::vector<std::string> globs;

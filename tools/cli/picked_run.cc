@@ -57,13 +57,13 @@ std::string WhatToDo(std::string_view name) {
   const std::size_t mark = name.find('!');
   const std::string_view library = mark == std::string_view::npos ? "*" : name.substr(0, mark);
   if (name.ends_with("!*")) {
-    return "no call into such a library. Its name is its soname (readelf -d FILE), or the file's "
-           "if "
-           "it has none";
+    return "no calls into a library with this soname (readelf -d FILE), or file name if it has "
+           "none";
   }
   return fmt::format(
-      "no call to such a function from another library or the program. --pick '{}!*' measures all "
-      "that is called there",
+      "not called from the program or another library. --pick '{}!*' measures every function "
+      "called "
+      "there",
       library);
 }
 
@@ -104,16 +104,16 @@ std::vector<std::string> UnmeasuredText(std::string_view pick, const Measured& b
   std::vector<std::string> lines;
   const std::string left_alone = LeftAlone(before, after, true);
   if (RunsOf(shm::Skip::kPicksLeftOut, after) > RunsOf(shm::Skip::kPicksLeftOut, before)) {
-    lines.push_back(
-        fmt::format("more APIs match than a run measures: {} of them are measured, the others are "
-                    "not (fieldcost measure times all)",
-                    shm::kMaxPicks));
+    lines.push_back(fmt::format(
+        "more APIs match than a run measures: {} of them are measured, the others are not "
+        "(use fieldcost measure for all)",
+        shm::kMaxPicks));
   }
   for (;;) {
     const std::size_t end = pick.find(',');
     const std::string_view name = pick.substr(0, end);
     if (!IsMeasured(name, before, after)) {
-      lines.push_back(fmt::format("nothing is measured of '{}': {}", EscapeControl(name),
+      lines.push_back(fmt::format("nothing measured for '{}': {}", EscapeControl(name),
                                   left_alone.empty() ? WhatToDo(name) : left_alone));
     }
     if (end == std::string_view::npos) return lines;

@@ -24,20 +24,21 @@ constexpr char kHelp[] = R"(Examples:
   fieldcost sync --full                 fetch the published catalogue
   fieldcost top --limit 40              the most expensive APIs
   fieldcost show sqlite3_step           one API in detail
-  fieldcost search prepare              APIs with that in their names
-  fieldcost diff sqlite3                what its newest version has changed
+  fieldcost search prepare              APIs whose names contain it
+  fieldcost diff sqlite3                what changed in its newest version
 
-Exit status: 0 success; 1 the answer is no (agent explain: cannot be measured; agent forget: not all
-could be taken back, or you said no; check: something is worse; diff: something takes more); 2
-check, diff: too little data for everything; 64 wrong usage or argument; 65 corrupt or oversized
-data; 66 not found (no catalogue, unknown API or version, no such batch); 69 server not available;
-70 internal error; 73 exists already; 74 disk or socket failure; 75 not finished in time; 76 a
-signature or certificate does not verify; 77 permission denied; 78 not supported. `fieldcost run`
-exits as its program does (127 program not found, 126 cannot be run, 128+N ended by signal N as a
-shell shows it).
+Exit status: 0 success; 1 negative result (agent explain: cannot be measured; agent forget: not all
+could be taken back; agent forget, probe purge: you declined; check: something is worse; diff, idle
+diff, tree diff, tree compare, measure --diff-base: something costs more; probe compare
+--fail-above: slower); 2 too little data for any answer (the same, from check on); 64 wrong usage or
+argument; 65 corrupt or oversized data; 66 not found (no catalogue, unknown API or version, no such
+batch); 69 server not available; 70 internal error; 73 already exists; 74 disk or socket failure; 75
+timed out; 76 invalid signature or certificate; 77 permission denied; 78 not supported. `fieldcost
+run` exits with the program's status (127 program not found, 126 cannot be run, 128+N killed by
+signal N, as in a shell).
 
 Environment: FIELDCOST_HOME (another profile directory), FIELDCOST_PRELOAD_LIBRARY,
-FIELDCOST_QUIET (no remark when nothing is measured), NO_COLOR, FIELDCOST_PAGER, PAGER, LESS.)";
+FIELDCOST_QUIET (no message when nothing is measured), NO_COLOR, FIELDCOST_PAGER, PAGER, LESS.)";
 
 int Report(const Error& error, bool json) {
   if (json) {
@@ -67,12 +68,12 @@ command::Command Program() {
       .help = kHelp,
       .options = {{.names = "--json", .help = "Print JSON; sums are exact decimal strings"},
                   {.names = "--csv",
-                   .help = "Print comma-separated values (RFC 4180), where there is a table",
+                   .help = "Print comma-separated values (RFC 4180), where the output is a table",
                    .excludes = {"--json"}},
-                  {.names = "--no-pager", .help = "Print long output at once, not through a pager"},
+                  {.names = "--no-pager", .help = "Do not use a pager"},
                   {.names = "--color",
                    .value = "WHEN",
-                   .help = "Colours (auto: on a terminal, without NO_COLOR)",
+                   .help = "When to use colour (auto: on a terminal, unless NO_COLOR is set)",
                    .default_text = "auto",
                    .choices = {"auto", "always", "never"}}},
       .commands = {AgentCommand(),    RunCommand(),    MeasureCommand(), MergeCommand(),

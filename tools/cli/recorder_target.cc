@@ -37,13 +37,13 @@ Status CheckRuns(std::string& untrusted_text) {
 Status CheckPid(std::string& untrusted_text) {
   const auto pid = ParseUint64(untrusted_text);
   if (pid && *pid > 0 && *pid <= std::numeric_limits<pid_t>::max()) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is no process id");
+  return Fail(ErrorCode::kInvalidArgument, "expected a process id");
 }
 
 Status CheckSpan(std::string& untrusted_text) {
   const auto span = ParseDuration(untrusted_text);
   if (span && span->count() > 0) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is no time, such as 30s, 5m or 1h");
+  return Fail(ErrorCode::kInvalidArgument, "expected a time such as 30s, 5m or 1h");
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ std::uint64_t PeriodNs(const command::Arguments& arguments) {
 command::Option PidOption(std::vector<std::string_view> excludes) {
   return {.names = "--pid,-p",
           .value = "PID",
-          .help = "Record a process that runs already; it stays as it is",
+          .help = "Record a running process, without changing it",
           .check = CheckPid,
           .excludes = std::move(excludes)};
 }
@@ -72,15 +72,14 @@ command::Option PidOption(std::vector<std::string_view> excludes) {
 command::Option ForOption(std::vector<std::string_view> needs) {
   return {.names = "--for",
           .value = "TIME",
-          .help = "So long (30s, 5m, 1h); until it ends, or ^C, by default",
+          .help = "Duration (30s, 5m, 1h) [until it ends, or ^C]",
           .check = CheckSpan,
           .needs = std::move(needs)};
 }
 
 Result<int> Become(std::vector<std::string> words, const std::vector<std::string>& command) {
   if (!command.empty() && agent::FindProgram(command[0]).empty()) {
-    return Fail(ErrorCode::kNotFound, "cannot run {}: there is no such program",
-                EscapeControl(command[0]));
+    return Fail(ErrorCode::kNotFound, "cannot run {}: no such program", EscapeControl(command[0]));
   }
   if (!command.empty()) words.emplace_back("--");
   words.insert(words.end(), command.begin(), command.end());

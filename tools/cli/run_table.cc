@@ -72,7 +72,7 @@ std::string RunTable(std::span<const analysis::CostSummary> summaries, bool any_
   }
   std::string text = draw::TextTable(columns, lines, style);
   if (any_fielded) {
-    text += "(chance has drawn this run for the field, too: such programs measure fewer APIs)\n";
+    text += "(this run was also selected for the field, so fewer APIs were measured)\n";
   }
   if (shown < summaries.size()) text += fmt::format("({} more) ", summaries.size() - shown);
   return text + "more: fieldcost top --local; less: --no-show\n";
@@ -80,8 +80,8 @@ std::string RunTable(std::span<const analysis::CostSummary> summaries, bool any_
 
 std::string NothingMeasuredText(const std::string& why) {
   const std::string reason =
-      why.empty() ? "none of the functions that were drawn was called, or no library it calls is "
-                    "public"
+      why.empty() ? "none of the chosen functions was called, or the program calls no public "
+                    "library"
                   : why;
   return fmt::format(
       "nothing was measured: {}\n"

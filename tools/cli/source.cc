@@ -41,7 +41,8 @@ Error OfferLocal(const agent::AgentPaths& paths, Error error) {
   if (!agent) return error;
   const auto rows = agent->LocalRows();
   if (!rows || rows->empty()) return error;
-  return Fail(ErrorCode::kNotFound, "{}; measured here: add --local", error.message);
+  return Fail(ErrorCode::kNotFound, "{}; for this machine's own measurements add --local",
+              error.message);
 }
 
 }  // namespace
@@ -65,9 +66,8 @@ Result<Source> Source::OpenLocal(const agent::TimeSpan& span) {
   source.runs_ = LocalRuns{.counts = measuring.runs,
                            .selection_probability = agent.config().selection_probability};
   if (!all && span.from < measuring.times_since) {
-    Remark(
-        fmt::format("when something was measured is known since {} only; what is older is left out",
-                    draw::FormatTime(measuring.times_since)));
+    Remark(fmt::format("times are known only since {}; older data is omitted",
+                       draw::FormatTime(measuring.times_since)));
   }
   return source;
 }

@@ -28,7 +28,7 @@ std::string ModeValue(const agent::Consent& consent) {
 using AddLine = std::function<void(std::string_view label, const std::string& value)>;
 
 void AddUpload(const agent::AgentStatus& status, const AddLine& line) {
-  if (!status.upload.waiting_for.empty()) line("waits for", status.upload.waiting_for);
+  if (!status.upload.waiting_for.empty()) line("waiting for", status.upload.waiting_for);
   if (status.upload.next_upload) line("next upload", draw::FormatTime(*status.upload.next_upload));
   if (status.upload.failed_uploads != 0) {
     line("failed uploads", fmt::format("{} in a row{}{}", FormatCount(status.upload.failed_uploads),
@@ -67,9 +67,8 @@ std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths
     line("", fmt::format("see {}", paths.system_file.string()));
   }
   if (status.paused_until) {
-    line("",
-         fmt::format("paused {}: nothing more is measured, nothing sent (fieldcost agent resume)",
-                     PauseEndText(*status.paused_until)));
+    line("", fmt::format("paused {}: nothing is measured or sent (fieldcost agent resume)",
+                         PauseEndText(*status.paused_until)));
   }
   line("server", config.url.empty() ? "none" : config.url);
   line("agent key", status.agent_public_key.empty() ? "none yet" : status.agent_public_key);
@@ -89,23 +88,23 @@ std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths
   }
   line("refused by server", Counted(status.outbox.quarantined_batches, "batch", "batches"));
   line("kept private",
-       Counted(status.measuring.private_rows_kept, "row") + " of libraries that are not public");
+       Counted(status.measuring.private_rows_kept, "row") + " of non-public libraries");
   line("lost", fmt::format("{} not recorded, {} and {} refused",
                            Counted(status.measuring.lost_calls, "call"),
                            Counted(status.measuring.refused_files, "run file"),
                            Counted(status.measuring.refused_cells, "impossible sum")));
-  line("cost", fmt::format("measuring has cost programs {}: {} timed, {} only counted",
+  line("cost", fmt::format("measuring overhead {}: {} timed, {} only counted",
                            draw::TotalText(static_cast<double>(status.measuring.overhead_ns),
                                            options.style),
                            Counted(status.measuring.timed_calls, "call"),
                            FormatCount(status.measuring.untimed_calls)));
   if (status.measuring.dropped_picks != 0) {
-    line("given up", Counted(status.measuring.dropped_picks, "function") +
-                         " whose measuring would have cost too much");
+    line("stopped",
+         Counted(status.measuring.dropped_picks, "function") + " too expensive to measure");
   }
   const agent::RunCounts& runs = status.measuring.runs;
   line("runs",
-       fmt::format("{} drawn by chance of {}, {} measured by request", FormatCount(runs.drawn),
+       fmt::format("{} selected at random of {}, {} measured on request", FormatCount(runs.drawn),
                    FormatCount(runs.drawn + runs.not_drawn), FormatCount(runs.asked)));
   std::string label = "runs not measured";
   for (const agent::SkipCount& skip : status.measuring.skips) {

@@ -69,9 +69,9 @@ std::optional<std::chrono::seconds> ParseDuration(std::string_view text) {
 Result<WallTime> ParsePastTime(std::string_view text, WallTime now) {
   if (const auto ago = ParseDuration(text)) return now - *ago;
   if (const auto time = ParseUtc(text)) return *time;
-  return Fail(ErrorCode::kInvalidArgument,
-              "'{}' is no time: 90s, 10m, 2h, 3d, 1w (ago), 2026-11-20 or 2026-11-20T10:30 (UTC)",
-              EscapeControl(text));
+  return Fail(
+      ErrorCode::kInvalidArgument,
+      "expected a time: 90s, 10m, 2h, 3d or 1w (ago), 2026-11-20 or 2026-11-20T10:30 (UTC)");
 }
 
 }  // namespace fieldcost::cli

@@ -103,10 +103,10 @@ TEST_F(InitTest, NothingIsOverwrittenAndNothingHalfIsMade) {
       {{"--dir", "x", "--host", "https://a"}, "for 'https://a': that is neither a host name"},
       {{"--dir", "x", "--host", "a,DNS:b"}, "for 'a,DNS:b': that is neither"},
       {{"--dir", "x y", "--host", "a"}, "a unit of systemd names it"},
-      {{"--dir", "x", "--host", "a", "--port", "65536"}, "--port cannot be '65536'"},
+      {{"--dir", "x", "--host", "a", "--port", "65536"}, "--port: invalid value '65536'"},
       {{"--dir", "x", "--host", "a", "--key", "k"}, "--key"},
       {{"--dir", "x", "--host", "a", "--certificate", "c", "--key", "k"}, "c is missing"},
-      {{"--dir", "x", "--host", "a", "--config", "c"}, "--config does not go with init"},
+      {{"--dir", "x", "--host", "a", "--config", "c"}, "--config cannot be combined with init"},
   };
   for (auto c : cases) {
     SCOPED_TRACE(c.message);

@@ -152,7 +152,7 @@ TEST(ProgramTest, WhatIsWrongIsSaid) {
     const char* message;
   } cases[] = {
       {{"--config"}, "--config needs a value"},
-      {{"--config="}, "--config cannot be ''"},
+      {{"--config="}, "--config: invalid value ''"},
       {{"--confg", "x"}, "unknown option '--confg'"},
       {{"--json=yes", "--config", "c"}, "--json takes no value"},
       {{"backups", "--config", "c"}, "unknown command 'backups'; did you mean backup?"},
@@ -163,19 +163,20 @@ TEST(ProgramTest, WhatIsWrongIsSaid) {
       {{"backup", "--config", "c"}, "backup needs --to"},
       {{"restore", "--config", "c"}, "restore needs --from"},
       {{"expire", "--yes", "--config", "c"}, "expire needs --before"},
-      {{"expire", "--before", "2023-02-29", "--config", "c"}, "--before cannot be '2023-02-29'"},
-      {{"expire", "--before", "4294967296", "--config", "c"}, "--before cannot be"},
+      {{"expire", "--before", "2023-02-29", "--config", "c"},
+       "--before: invalid value '2023-02-29'"},
+      {{"expire", "--before", "4294967296", "--config", "c"}, "--before: invalid value"},
       {{"compact", "--yes", "--config", "c"}, "unknown option '--yes'"},
       {{"restore", "--to", "d", "--from", "d", "--config", "c"}, "unknown option '--to'"},
       {{"revoke", "--config", "c"}, "revoke needs the agent's name or public key"},
-      {{"revoke", "--config", "c", "k", "--dry-run"}, "--dry-run goes with --withdraw"},
-      {{"revoke", "--config", "c", "k", "--agent", "k"}, "--agent does not go with NAME"},
+      {{"revoke", "--config", "c", "k", "--dry-run"}, "--dry-run requires --withdraw"},
+      {{"revoke", "--config", "c", "k", "--agent", "k"}, "--agent cannot be combined with NAME"},
       {{"verify", "--agent", "k", "--config", "c"}, "unknown option '--agent'"},
       {{"keys", "renew", "--keys", "2", "--config", "c"}, "unknown option '--keys'"},
-      {{"keys", "rotate", "root", "--keys", "0", "--config", "c"}, "--keys cannot be '0'"},
-      {{"keys", "rotate", "root", "--keys", "-1", "--config", "c"}, "--keys cannot be '-1'"},
-      {{"demo", "--data", "d", "--config", "c"}, "--config does not go with demo"},
-      {{"demo", "--data", "d", "--check-config"}, "--check-config does not go with demo"},
+      {{"keys", "rotate", "root", "--keys", "0", "--config", "c"}, "--keys: invalid value '0'"},
+      {{"keys", "rotate", "root", "--keys", "-1", "--config", "c"}, "--keys: invalid value '-1'"},
+      {{"demo", "--data", "d", "--config", "c"}, "--config cannot be combined with demo"},
+      {{"demo", "--data", "d", "--check-config"}, "--check-config cannot be combined with demo"},
   };
   for (const auto& c : cases) {
     const auto parsed = Parse(c.arguments);

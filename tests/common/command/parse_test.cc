@@ -129,9 +129,10 @@ TEST(CommandParseTest, ValuesAreCheckedAndBroughtIntoTheirForm) {
   EXPECT_EQ(MustParse({"top", "--word", ""}).Text("--word"), "");
   EXPECT_EQ(MustParse({"top", "--word="}).Text("--word"), "");
   EXPECT_EQ(MustParse({"top", "--word", "-x"}).Text("--word"), "-x");
-  EXPECT_THAT(ErrorOf({"top", "--word", "?"}), HasSubstr("--word cannot be '?': it is no word"));
-  EXPECT_THAT(ErrorOf({"top", "--limit", "many"}), HasSubstr("--limit cannot be 'many'"));
-  EXPECT_THAT(ErrorOf({"top", "--limit", "-1"}), HasSubstr("--limit cannot be '-1'"));
+  EXPECT_THAT(ErrorOf({"top", "--word", "?"}),
+              HasSubstr("--word: invalid value '?'; it is no word"));
+  EXPECT_THAT(ErrorOf({"top", "--limit", "many"}), HasSubstr("--limit: invalid value 'many'"));
+  EXPECT_THAT(ErrorOf({"top", "--limit", "-1"}), HasSubstr("--limit: invalid value '-1'"));
   EXPECT_THAT(ErrorOf({"top", "--color", "pink"}), HasSubstr("one of auto, never"));
 }
 
@@ -160,9 +161,9 @@ TEST(CommandParseTest, AnotherCommandLineIsLeftAlone) {
 TEST(CommandParseTest, AnOptionMayStandForTheProgram) {
   EXPECT_EQ(MustParse({"watch", "-p", "7"}).Text("--pid"), "7");
   EXPECT_THAT(MustParse({"watch", "--", "ls"}).program(), ElementsAre("ls"));
-  EXPECT_THAT(ErrorOf({"watch"}), HasSubstr("PROGRAM, or give --pid"));
+  EXPECT_THAT(ErrorOf({"watch"}), HasSubstr("PROGRAM, or use --pid"));
   EXPECT_THAT(ErrorOf({"watch", "-p", "7", "--", "ls"}),
-              HasSubstr("--pid does not go with a program"));
+              HasSubstr("--pid cannot be combined with a program"));
   EXPECT_THAT(OutputOf({"watch", "--help"}), HasSubstr("[OPTIONS] [-- PROGRAM [ARGUMENT...]]"));
 }
 
@@ -186,9 +187,9 @@ TEST(CommandParseTest, WhatIsWrongIsSaidWithWhereToReadMore) {
   EXPECT_EQ(ErrorOf({"top", "--limit"}), "--limit needs a value; see sample top --help");
   EXPECT_EQ(ErrorOf({"top", "--quiet=yes"}), "--quiet takes no value; see sample top --help");
   EXPECT_EQ(ErrorOf({"top", "--limit", "1", "--limit", "2"}),
-            "--limit can be given once; see sample top --help");
+            "--limit may be given only once; see sample top --help");
   EXPECT_EQ(ErrorOf({"top", "--save", "x", "f"}),
-            "--save does not go with FILE; see sample top --help");
+            "--save cannot be combined with FILE; see sample top --help");
 }
 
 TEST(CommandParseTest, HelpAndVersionGoBeforeWhatIsWrong) {
@@ -215,8 +216,8 @@ Options:
   --word, -w WORD
   --quiet, -q
   --save FILE               Keep it; not with --word or FILE
-  --help, -h                Print this and end
-  and those of every command: sample --help
+  --help, -h                Print this help and exit
+  and the options of every command: sample --help
 
 Example:
   sample top

@@ -97,37 +97,37 @@ std::string Missing(const Selection& selection) {
 }
 
 TEST(SelectionTest, WhatIsNotThereIsNamedWithWhatIs) {
-  EXPECT_EQ(Missing({.version = "9"}), "no version 9 of f; there are 1.0, 1.1");
+  EXPECT_EQ(Missing({.version = "9"}), "no version 9 of f; available: 1.0, 1.1");
   EXPECT_EQ(Missing({.metric = Metric::kDiskRead}),
-            "no metric disk_read of f; there are alloc_inclusive, wall_time");
+            "no metric disk_read of f; available: alloc_inclusive, wall_time");
   EXPECT_EQ(Missing({.hardware_class = "*arm*"}),
-            "no class *arm* of f; there are x86_64/A-6/2^2 cores/2^13 MiB/debian-12, "
+            "no class *arm* of f; available: x86_64/A-6/2^2 cores/2^13 MiB/debian-12, "
             "x86_64/B-7/2^2 cores/2^13 MiB/debian-12");
   EXPECT_EQ(Missing({.weeks = WeekRange{kWeek + 2, kWeek + 3}}),
-            "no week 2026-11-26..2026-12-03 of f; there are weeks from 2026-11-12 to 2026-11-19");
+            "no week 2026-11-26..2026-12-03 of f; available: weeks from 2026-11-12 to 2026-11-19");
 }
 
 TEST(SelectionTest, OfSeveralChoicesTheOneThatLeavesNothingIsNamed) {
   EXPECT_EQ(Missing({.version = "1.1", .hardware_class = "*A-6*"}),
-            "no class *A-6* of f, version 1.1; there are numbers of all classes together only");
+            "no class *A-6* of f, version 1.1; available: only all classes together");
   EXPECT_EQ(Missing({.version = "1.1", .weeks = WeekRange{kWeek, kWeek}}),
-            "no week 2026-11-12 of f, version 1.1; there are numbers of all weeks together only");
+            "no week 2026-11-12 of f, version 1.1; available: only all weeks together");
   EXPECT_EQ(Missing({.version = "9", .hardware_class = "*arm*", .metric = Metric::kDiskRead}),
-            "no version 9 of f; there are 1.0, 1.1");
+            "no version 9 of f; available: 1.0, 1.1");
   EXPECT_EQ(Missing({.hardware_class = "*A-6*", .weeks = WeekRange{kWeek + 1, kWeek + 1}}),
-            "no week 2026-11-19 of f, class *A-6*; there are weeks from 2026-11-12 to 2026-11-12");
+            "no week 2026-11-19 of f, class *A-6*; available: weeks from 2026-11-12 to 2026-11-12");
 }
 
 TEST(SelectionTest, OfManyVersionsThoseNextToItAreNamedEscaped) {
   std::vector<stats::RowKey> keys;
   for (int i = 1; i < 30; ++i) keys.push_back(Row({.version = fmt::format("1.{}", i)}).key);
   EXPECT_EQ(MissingText("f", keys, {.version = "1.9.5"}),
-            "no version 1.9.5 of f; there are 1.7, 1.8, 1.9, 1.10, 1.11, 1.12 and 23 more");
+            "no version 1.9.5 of f; available: 1.7, 1.8, 1.9, 1.10, 1.11, 1.12 and 23 more");
   EXPECT_EQ(MissingText("f", keys, {.version = "9"}),
-            "no version 9 of f; there are 1.24, 1.25, 1.26, 1.27, 1.28, 1.29 and 23 more");
+            "no version 9 of f; available: 1.24, 1.25, 1.26, 1.27, 1.28, 1.29 and 23 more");
   keys = {Row({.version = "2.\x1b"}).key};
   EXPECT_EQ(MissingText("f\n", keys, {.version = "\x1b"}),
-            "no version \\x1b of f\\x0a; there are 2.\\x1b");
+            "no version \\x1b of f\\x0a; available: 2.\\x1b");
 }
 
 TEST(CostCsvTest, HasEveryNumberWithItsStrataAndFreshness) {

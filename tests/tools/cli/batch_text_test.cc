@@ -70,7 +70,7 @@ TEST(ForgetPlanTest, CountsWhatCanBeTakenBackWhatIsDeletedAndWhatIsTooOld) {
   EXPECT_EQ(plan.unsent, 1U);
   EXPECT_FALSE(plan.Empty());
   EXPECT_THAT(ForgetPlanText(plan, "https://example.org"),
-              AllOf(HasSubstr("2 batches (2,468 rows) will be taken out of the sums of "
+              AllOf(HasSubstr("2 batches (2,468 rows) will be subtracted from the sums of "
                               "https://example.org\n"),
                     HasSubstr("1 batch and 1 row that were not sent yet will be deleted\n"),
                     HasSubstr("1 batch cannot be taken back"), HasSubstr("next sync")));
@@ -79,7 +79,7 @@ TEST(ForgetPlanTest, CountsWhatCanBeTakenBackWhatIsDeletedAndWhatIsTooOld) {
 TEST(ForgetPlanTest, WhatIsNotThereIsNotMentioned) {
   EXPECT_TRUE(MakeForgetPlan({Batch(5, SpoolState::kWithdrawn)}, {}).Empty());
   EXPECT_THAT(ForgetPlanText({.sent = 1, .sent_rows = 1}, ""),
-              AllOf(HasSubstr("1 batch (1 row) will be taken out of the sums of the service\n"),
+              AllOf(HasSubstr("1 batch (1 row) will be subtracted from the sums of the service\n"),
                     Not(HasSubstr("deleted")), Not(HasSubstr("cannot"))));
 }
 
@@ -93,12 +93,12 @@ TEST(ForgetTextTest, EachOutcomeIsALine) {
                         .batches_left = 6,
                         .refused_reason = "no\n"},
                        {.pending_rows = 7}),
-            "1 batch (2 rows) taken out of the service's sums\n"
-            "3 batches deleted that had not been sent\n"
-            "7 rows deleted that were in no batch yet\n"
+            "1 batch (2 rows) subtracted from the service's sums\n"
+            "3 batches deleted before being sent\n"
+            "7 rows deleted that were not in a batch yet\n"
             "4 batches not taken back: no\\x0a\n"
             "5 batches not taken back: the bytes are no longer kept here\n"
-            "6 batches left; run it again, it goes on there\n");
+            "6 batches left; run again to continue\n");
 }
 
 }  // namespace

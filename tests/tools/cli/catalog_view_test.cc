@@ -162,7 +162,7 @@ TEST_F(CatalogViewTest, LibrariesAreNamedAlikeEverywhere) {
     const ProcessResult missing = with("nothing");
     EXPECT_EQ(missing.exit_status, 66) << command[0];
     EXPECT_THAT(missing.errors,
-                HasSubstr("no library here is called nothing; there are liba.so.1, libb.so.2"));
+                HasSubstr("no library named nothing; available: liba.so.1, libb.so.2"));
     EXPECT_THAT(with("alib").errors, HasSubstr("did you mean liba.so.1?"));
   }
   EXPECT_THAT(Cli({"diff", "alib"}).errors, HasSubstr("did you mean liba.so.1?"));
@@ -271,7 +271,7 @@ TEST_F(CatalogViewTest, WordsInAnotherOrderAreUnderstoodEnoughToHelp) {
   for (const char* command : {"show", "hist"}) {
     const ProcessResult both = Cli({command, "liba", "open_it"});
     EXPECT_EQ(both.exit_status, 64);
-    EXPECT_THAT(both.errors, HasSubstr("takes one API, of a certain library as SONAME!SYMBOL;"));
+    EXPECT_THAT(both.errors, HasSubstr("takes one API; SONAME!SYMBOL names its library, too;"));
   }
   const ProcessResult library = Cli({"show", "liba"});
   EXPECT_EQ(library.exit_status, 66);
@@ -283,7 +283,7 @@ TEST_F(CatalogViewTest, AFilterThatLeavesNothingIsNamedWithWhatThereIs) {
   for (const char* command : {"show", "hist", "spectrum"}) {
     const ProcessResult version = Cli({command, "open_it", "--of-version", "9"});
     EXPECT_EQ(version.exit_status, 66);
-    EXPECT_EQ(version.errors, "fieldcost: no version 9 of open_it; there are 1.2-3\n");
+    EXPECT_EQ(version.errors, "fieldcost: no version 9 of open_it; available: 1.2-3\n");
     EXPECT_THAT(Cli({command, "open_it", "--class", "*arm*"}).errors,
                 HasSubstr("no class *arm* of open_it"));
     EXPECT_THAT(Cli({command, "open_it", "--week", "2020-01-02"}).errors,
@@ -291,7 +291,7 @@ TEST_F(CatalogViewTest, AFilterThatLeavesNothingIsNamedWithWhatThereIs) {
     const ProcessResult metric = Cli({command, "open_it", "--metric", "disk_read", "--json"});
     EXPECT_EQ(metric.exit_status, 66);
     EXPECT_THAT(Json(metric.output, "d['message']"),
-                HasSubstr("there are alloc_inclusive, wall_time"));
+                HasSubstr("available: alloc_inclusive, wall_time"));
   }
   const ProcessResult library = Cli({"spectrum", "--library", "liba", "--of-version", "9"});
   EXPECT_EQ(library.exit_status, 66);
@@ -326,7 +326,7 @@ TEST_F(CatalogViewTest, ASecondSyncOnTheSameDaySaysSo) {
   PublishAndSync(rows_);
   const ProcessResult result = Cli({"sync"});
   EXPECT_EQ(result.exit_status, 0);
-  EXPECT_THAT(result.output, StartsWith("today's share was fetched already"));
+  EXPECT_THAT(result.output, StartsWith("today's share was already fetched"));
 }
 
 TEST_F(CatalogViewTest, SyncGoesThroughTheProxyOfTheConfigurationOrTheEnvironment) {

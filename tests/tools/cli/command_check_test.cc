@@ -171,7 +171,7 @@ TEST_F(CommandCheckTest, TooLittleDataIsSaidAndHasAStatusOfItsOwn) {
   EXPECT_EQ(Cli({"check", profile, "--metric", "alloc_inclusive"}).exit_status, kTooLittle);
   const ProcessResult nothing = Cli({"check"});
   EXPECT_EQ(nothing.exit_status, kTooLittle) << nothing.errors;
-  EXPECT_THAT(nothing.output, HasSubstr("nothing of that kind has been measured yet"));
+  EXPECT_THAT(nothing.output, HasSubstr("Nothing of that kind has been measured yet"));
 }
 
 TEST_F(CommandCheckTest, WithoutACatalogueThereIsNoAnswer) {

@@ -167,7 +167,7 @@ TEST_F(CompletionTest, ZshLoadsTheInstalledScriptWhenItIsFirstNeeded) {
 TEST_F(CompletionTest, FishCompletesCommandsOptionsAndApis) {
   PublishAndSync(rows_);
   EXPECT_EQ(Fish("'fieldcost agent o'"),
-            "off\tMeasure nothing; delete what was not sent\n"
+            "off\tMeasure nothing; delete unsent data\n"
             "on\tMeasure, and send sums to the configured server\n");
   EXPECT_EQ(Fish("'fieldcost top --sort p9'"), "p95\np99\n");
   EXPECT_EQ(Fish("'fieldcost show liba.so.1!op'"), "liba.so.1!open_it\n");

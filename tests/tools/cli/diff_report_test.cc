@@ -166,9 +166,9 @@ TEST_F(DiffReportTest, NamesThatMeanNothingOrSeveralAreAnsweredWithCandidates) {
   };
   expect({"diff", "lib"}, 64, "choose one: libjsoncpp.so.25, libsqlite3.so.0, libz.so.1");
   expect({"report", "vendor", "--library", "libz.so.1", "--output", "x.pdf"}, 64,
-         "write a page (--output x.html)");
+         "write an HTML page (--output x.html)");
   expect({"diff", "libsqlite3.so.1"}, 66, "did you mean libsqlite3.so.0?");
-  expect({"diff", "nonsense\x1b[31m"}, 66, "there are libjsoncpp.so.25,");
+  expect({"diff", "nonsense\x1b[31m"}, 66, "available: libjsoncpp.so.25,");
   expect({"diff", "libz.so.1", "9"}, 66, "there are 1.2.13+synthetic, 1.3.0+synthetic,");
   expect({"diff", "libz.so.1", "1.3"}, 64, "choose one: 1.3.0+synthetic, 1.3.1+synthetic");
   expect({"diff", "libz.so.1", "1.3.1"}, 64, "cannot be compared with itself");
@@ -176,7 +176,8 @@ TEST_F(DiffReportTest, NamesThatMeanNothingOrSeveralAreAnsweredWithCandidates) {
   expect({"report", "vendor", "--library", "libz.so.1", "--baseline", "9"}, 66, "no version 9");
   expect({"report", "vendor", "--library", "libz.so.1", "--baseline", "1.3.1"}, 64, "newest");
   expect({"report", "vendor", "--library", "*", "--baseline", "9"}, 66, "an older version 9");
-  expect({"report", "vendor", "--library", "*", "--csv", "--format", "html"}, 64, "conflict");
+  expect({"report", "vendor", "--library", "*", "--csv", "--format", "html"}, 64,
+         "--format cannot be combined with --csv");
   expect({"report"}, 64, "report needs one of: vendor");
 }
 
@@ -210,7 +211,7 @@ TEST_F(DiffReportTest, DiffIsAPageToo) {
   EXPECT_THAT(Cli({"diff", "sqlite3", "--html", "-", "--all"}).output, HasSubstr("sqlite3_errmsg"));
   const ProcessResult both = Cli({"diff", "sqlite3", "--html", "-", "--csv"});
   EXPECT_EQ(both.exit_status, 64);
-  EXPECT_THAT(both.errors, HasSubstr("--csv does not go with --html"));
+  EXPECT_THAT(both.errors, HasSubstr("--csv cannot be combined with --html"));
 }
 
 TEST_F(DiffReportTest, ShowIsAPageOfAllVersionsToo) {

@@ -90,7 +90,7 @@ TEST_F(DocsTest, WhatCannotBeDoneIsSaid) {
   EXPECT_THAT(error_of({"docs"}, 64), HasSubstr("docs needs one of: cards, doxygen"));
   EXPECT_THAT(error_of({"docs", "cards"}, 64), HasSubstr("--output"));
   EXPECT_THAT(error_of({"docs", "cards", "--output", out, "--library", "libq*"}, 66),
-              HasSubstr("no library here is called libq*"));
+              HasSubstr("no library named libq*"));
   EXPECT_THAT(error_of({"docs", "cards", "--output", out, "--url", "javascript:x"}, 64),
               HasSubstr("must begin with https://"));
   EXPECT_THAT(error_of({"docs", "doxygen", out, "--tag-file", out + "/no.tag"}, 66),

@@ -69,7 +69,7 @@ TEST_F(CliTest, StatusCountsProgramsByReason) {
   const ProcessResult plain = Cli({"agent", "status"});
   EXPECT_THAT(plain.output,
               AllOf(HasSubstr("running now"), HasSubstr("started without fieldcost"),
-                    HasSubstr("session activation  off"), HasSubstr("measuring has cost")));
+                    HasSubstr("session activation  off"), HasSubstr("measuring overhead")));
   const std::string own_name = "cli_test";
   EXPECT_THAT(plain.output, Not(HasSubstr(own_name)));
   EXPECT_THAT(Cli({"agent", "status", "--json"}).output,

@@ -133,7 +133,7 @@ TEST_F(IdleCommandTest, ShowsCpusTreesAndChains) {
       " 33.3 %  300 ms              libc.so!poll\n"
       " 33.3 %  300 ms  300 ms        [events]\n"
       "\n"
-      "Both, and who woke that:\n"
+      "Both, with the waker:\n"
       " SHARE    TIME  PERIODS  LENGTHS     CHAIN\n"
       "66.7 %  600 ms        2  ██          idle <- lock: app!Queue::Take() <- sleep: "
       "app!Queue::Fill() <- woken by [interrupt]\n"
@@ -240,9 +240,10 @@ TEST_F(IdleCommandTest, WhatIsNoRecordingOfIdleCpusIsSaid) {
     if (words[1] == "diff") words.push_back(Simple());
     const ProcessResult refused = Cli(words);
     EXPECT_EQ(refused.exit_status, kUsage) << command;
-    EXPECT_THAT(refused.errors,
-                HasSubstr("wall.fct does not say why CPUs were idle: it has wall, which `fieldcost "
-                          "tree show` shows\n"));
+    EXPECT_THAT(
+        refused.errors,
+        HasSubstr("wall.fct is not a recording of idle CPUs: it has wall; see `fieldcost tree "
+                  "show`\n"));
   }
   ASSERT_TRUE(WriteFileAtomically(Path("a.folded"), "main;work 5\n", 0600));
   const ProcessResult folded = Cli({"idle", "show", Path("a.folded")});
@@ -287,16 +288,17 @@ TEST_F(IdleCommandTest, WhatWasNotRecordedIsLeftOutOrNamed) {
   EXPECT_EQ(Cli({"idle", "show", Path("a.fct"), "--html", "-"}).exit_status, 0);
   const ProcessResult side = Cli({"idle", "show", Path("a.fct"), "--side", "from"});
   EXPECT_EQ(side.exit_status, kNotFound);
-  EXPECT_THAT(side.errors, HasSubstr("from-idle was not measured; there is cpu-idle"));
+  EXPECT_THAT(side.errors, HasSubstr("from-idle was not measured; available: cpu-idle"));
 }
 
 TEST_F(IdleCommandTest, WhereNothingIsExplainedItSaysSo) {
   IdleRecorder recorder(Path("a.fct"));
   recorder.Add({.to_ns = 5 * kMs, .to = "[moved away]"});
   recorder.Close();
-  EXPECT_THAT(Cli({"idle", "show", Path("a.fct")}).output,
-              AllOf(HasSubstr("moved away 100.0 %"), HasSubstr("(no idle time that a stack"),
-                    HasSubstr("(no explained idle period has ended)")));
+  EXPECT_THAT(
+      Cli({"idle", "show", Path("a.fct")}).output,
+      AllOf(HasSubstr("moved away 100.0 %"), HasSubstr("(no idle time is explained by a stack"),
+            HasSubstr("(no explained idle period has ended)")));
 }
 
 TEST_F(IdleCommandTest, ADamagedFileShowsWhatIsWholeAndSaysSo) {
@@ -404,7 +406,7 @@ TEST_F(IdleCommandTest, OfOneRunASidePartsOfItsTimeAreCompared) {
   EXPECT_EQ(Cli({"idle", "diff", without, with}).exit_status, 2);
   const ProcessResult compared = Cli({"idle", "diff", without, with, "--parts", "10"});
   EXPECT_EQ(compared.exit_status, 1) << compared.errors;
-  EXPECT_THAT(compared.errors, HasSubstr("10 parts of each run stand for runs"));
+  EXPECT_THAT(compared.errors, HasSubstr("10 parts of each run are treated as runs"));
   EXPECT_THAT(compared.output, AllOf(HasSubstr("1 path"), HasSubstr("[lock]")));
   const json::value sums =
       json::parse(Cli({"idle", "diff", without, with, "--parts", "7", "--json"}).output);

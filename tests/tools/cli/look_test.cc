@@ -115,7 +115,7 @@ TEST_F(LookTest, AVersionMetricClassOrWeekCanBeChosen) {
   const ProcessResult none = Cli({"show", "open_it", "--class", "x86_64*"});
   EXPECT_EQ(none.exit_status, 66);
   EXPECT_THAT(none.errors,
-              HasSubstr("no class x86_64* of open_it; there are numbers of all classes together"));
+              HasSubstr("no class x86_64* of open_it; available: only all classes together"));
   for (const char* wrong : {"yesterday", "2026-13-01", "2026-11-19..2026-11-01"}) {
     EXPECT_EQ(Cli({"hist", "open_it", "--week", wrong}).exit_status, 64) << wrong;
   }
@@ -149,7 +149,7 @@ TEST_F(LookTest, CsvIsForTablesAndNotBesideJson) {
   EXPECT_EQ(Cell(Cli({"show", "open_it", "--csv"}).output, 0, "metric"), "wall_time");
   const ProcessResult status = Cli({"agent", "status", "--csv"});
   EXPECT_EQ(status.exit_status, 64);
-  EXPECT_THAT(status.errors, HasSubstr("--csv does not go with agent status"));
+  EXPECT_THAT(status.errors, HasSubstr("--csv cannot be combined with agent status"));
   EXPECT_EQ(Cli({"top", "--csv", "--json"}).exit_status, 64);
 }
 

@@ -110,10 +110,10 @@ TEST_F(ProbeCommandTest, FindsAnEventByAnyBeginningThatMeansOne) {
   }
   const ProcessResult several = Probe(file, {"show", "0000000"});
   EXPECT_EQ(several.exit_status, kUsage);
-  EXPECT_THAT(several.errors, HasSubstr("0000000 is 3 events: 00000003.1 (index_open), "));
+  EXPECT_THAT(several.errors, HasSubstr("0000000 matches 3 events: 00000003.1 (index_open), "));
   const ProcessResult none = Probe(file, {"show", "abc"});
   EXPECT_EQ(none.exit_status, kNotFound);
-  EXPECT_THAT(none.errors, HasSubstr("there is no event abc: fieldcost probe list --all has them"));
+  EXPECT_THAT(none.errors, HasSubstr("no event abc; fieldcost probe list --all lists them"));
   EXPECT_EQ(Probe(file, {"show", "nonsense"}).exit_status, kUsage);
 }
 
@@ -151,7 +151,7 @@ TEST_F(ProbeCommandTest, PurgesWhatIsSetAsideAndNothingElse) {
   const std::string file = Database({{.count = 20}, {.first = 90, .count = 1, .load_ms = 400}});
   const ProcessResult asked = Probe(file, {"purge"});
   EXPECT_EQ(asked.exit_status, kUsage);
-  EXPECT_THAT(asked.errors, HasSubstr("1 event, and there is no terminal: --yes"));
+  EXPECT_THAT(asked.errors, HasSubstr("1 event, but there is no terminal; use --yes"));
   EXPECT_EQ(Probe(file, {"purge", "--yes"}).output, "removed: 1 event\n");
   EXPECT_EQ(Probe(file, {"purge", "--json"}).output, "{\"purged\":0}\n");
   const json::value left = json::parse(Probe(file, {"list", "--all", "--json"}).output);
@@ -179,7 +179,7 @@ TEST_F(ProbeCommandTest, SaysHowEventsComeWhereThereAreNone) {
     words.insert(words.end(), arguments.begin(), arguments.end());
     const ProcessResult none = Cli(words);
     EXPECT_EQ(none.exit_status, kNotFound);
-    EXPECT_THAT(none.errors, HasSubstr("fieldcost probe run -- PROGRAM leaves some"));
+    EXPECT_THAT(none.errors, HasSubstr("fieldcost probe run -- PROGRAM records some"));
   }
   EXPECT_EQ(Probe(Path("missing.db"), {"list"}).exit_status, kNotFound);
 }
@@ -198,7 +198,7 @@ TEST_F(ProbeCommandTest, FilesOfAnotherKindAreRefusedAndStayAsTheyAre) {
        {std::vector<std::string>{"list"}, {"mark", "last", "keep"}, {"purge", "--yes"}}) {
     const ProcessResult refused = Probe(other, arguments);
     EXPECT_EQ(refused.exit_status, kUsage);
-    EXPECT_THAT(refused.errors, HasSubstr("it is no database of probe points"));
+    EXPECT_THAT(refused.errors, HasSubstr("not a database of probe points"));
   }
   EXPECT_EQ(*ReadFile(other, kMiB), before);
 }

@@ -64,7 +64,7 @@ TEST(RunTableTest, TenLinesAtMostOf80Columns) {
 TEST(RunTableTest, NothingHasAReason) {
   EXPECT_THAT(NothingMeasuredText("out of memory"),
               HasSubstr("nothing was measured: out of memory"));
-  EXPECT_THAT(NothingMeasuredText(""), HasSubstr("none of the functions"));
+  EXPECT_THAT(NothingMeasuredText(""), HasSubstr("none of the chosen functions"));
 }
 
 }  // namespace

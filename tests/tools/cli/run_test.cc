@@ -140,7 +140,7 @@ class ShowRunTest : public CliTest {
  protected:
   ShowRunTest() { EXPECT_EQ(Cli({"agent", "local"}).exit_status, 0); }
 
-  // With a coin that never comes up heads: what is measured is measured by request.
+  // With a coin that never comes up heads: what is measured is measured on request.
   void SetUp() override {
     WriteConfig(
         "[modules]\nbuiltin_modules = false\nextra_modules = [\"libvictim.so.1\"]\n"
@@ -209,15 +209,16 @@ TEST_F(ShowRunTest, WhatMeasuresNothingSaysWhy) {
 TEST_F(ShowRunTest, TopSaysHowManyRunsWereDrawn) {
   ASSERT_EQ(Cli({"run", "--pick", all_, "--", victim_, "alloc"}).exit_status, 0);
   const ProcessResult top = Cli({"top", "--local"});
-  EXPECT_THAT(top.output, HasSubstr("(1 measured by request)"));
+  EXPECT_THAT(top.output, HasSubstr("(1 measured on request)"));
   EXPECT_THAT(Cli({"top", "--local", "--json"}).output,
               HasSubstr("\"runs\":{\"drawn\":0,\"not_drawn\":0,\"asked\":1,"));
   EXPECT_THAT(Cli({"top", "--local", "--since", "1h"}).output,
               AllOf(HasSubstr("libvictim.so.1"), Not(HasSubstr("by request"))));
   EXPECT_THAT(Cli({"top", "--local", "--since", "2100-01-01"}).output,
-              HasSubstr("nothing measured since then"));
+              HasSubstr("Nothing has been measured since then"));
   EXPECT_EQ(Cli({"top", "--since", "1h"}).exit_status, 64);
-  EXPECT_THAT(Cli({"top", "--local", "--since", "yesterday"}).errors, HasSubstr("is no time"));
+  EXPECT_THAT(Cli({"top", "--local", "--since", "yesterday"}).errors,
+              HasSubstr("'yesterday'; expected a time"));
 }
 
 TEST_F(ShowRunTest, TwoTimesOfThisMachineAreCompared) {
@@ -242,7 +243,7 @@ TEST_F(ShowRunTest, WithoutACatalogueWhatWasMeasuredHereIsOffered) {
   EXPECT_THAT(Cli(show).errors, Not(HasSubstr("--local")));
   ASSERT_EQ(Cli({"run", "--pick", all_, "--", victim_, "alloc"}).exit_status, 0);
   ASSERT_EQ(Cli({"top", "--local"}).exit_status, 0);
-  EXPECT_THAT(Cli(show).errors, HasSubstr("measured here: add --local"));
+  EXPECT_THAT(Cli(show).errors, HasSubstr("own measurements add --local"));
 }
 
 TEST_F(ShowRunTest, ForgettingWhatIsLocalErasesItAndAsksFirst) {
@@ -253,10 +254,10 @@ TEST_F(ShowRunTest, ForgettingWhatIsLocalErasesItAndAsksFirst) {
   EXPECT_THAT(Cli({"top", "--local"}).output, HasSubstr("libvictim.so.1"));
   EXPECT_THAT(Cli({"agent", "forget", "--local", "--yes"}).output, HasSubstr("erased: "));
   const std::string top = Cli({"top", "--local"}).output;
-  EXPECT_THAT(top, HasSubstr("nothing measured yet"));
+  EXPECT_THAT(top, HasSubstr("Nothing has been measured yet"));
   EXPECT_THAT(top, Not(HasSubstr("by request"))) << "these runs are forgotten, too";
   ASSERT_EQ(Cli({"run", "--pick", all_, "--", victim_, "alloc"}).exit_status, 0);
-  EXPECT_THAT(Cli({"top", "--local"}).output, HasSubstr("(1 measured by request)"));
+  EXPECT_THAT(Cli({"top", "--local"}).output, HasSubstr("(1 measured on request)"));
 }
 
 TEST_F(ShowRunTest, APauseMeasuresNothingUntilItIsOver) {
@@ -316,7 +317,7 @@ TEST_F(CliTest, APickIsANameOfCxxAsItsSourceHasIt) {
                     Not(HasSubstr("Writer"))));
   // What was not there is said by the name that was asked for.
   EXPECT_THAT(Cli({"run", "--pick", "scopes::Reader::Raed", "--", kScopes}).errors,
-              HasSubstr("nothing is measured of 'scopes::Reader::Raed': no call to such a"));
+              HasSubstr("nothing measured for 'scopes::Reader::Raed': not called from the"));
   EXPECT_EQ(Cli({"run", "--pick", "scopes::Reader::Read(long)", "--", kScopes}).exit_status, 64);
 }
 
@@ -326,22 +327,22 @@ TEST_F(CliTest, WhatAPickAskedForAndDidNotGetIsSaidAfterTheRun) {
   EXPECT_EQ(run.exit_status, 3);
   EXPECT_EQ(run.output, "10\n");
   EXPECT_EQ(run.errors,
-            "fieldcost: nothing is measured of 'libcanaryown.so!canaryown_wrk': no call to such a "
-            "function from another library or the program. --pick 'libcanaryown.so!*' measures all "
-            "that is called there\n");
+            "fieldcost: nothing measured for 'libcanaryown.so!canaryown_wrk': not called from the "
+            "program or another library. --pick 'libcanaryown.so!*' measures every function called "
+            "there\n");
   run = Cli({"run", "--pick", "libcanaryowm.so!*", "--", kOwn});
   EXPECT_EQ(run.exit_status, 3);
   EXPECT_THAT(run.errors,
-              AllOf(HasSubstr("nothing is measured of 'libcanaryowm.so!*'"), HasSubstr("soname")));
+              AllOf(HasSubstr("nothing measured for 'libcanaryowm.so!*'"), HasSubstr("soname")));
   // It is there, and is not called; then it is.
   const std::vector<std::string> idle = {"run", "--pick", "libcanaryown.so!canaryown_idle", "--",
                                          kOwn};
-  EXPECT_THAT(Cli(idle).errors, HasSubstr("no call to such a function"));
+  EXPECT_THAT(Cli(idle).errors, HasSubstr("not called from the program"));
   std::vector<std::string> called = idle;
   called.push_back("call");
   EXPECT_THAT(Cli(called).errors, IsEmpty());
   // The second time, too, although the first has left its numbers.
-  EXPECT_THAT(Cli(idle).errors, HasSubstr("no call to such a function"));
+  EXPECT_THAT(Cli(idle).errors, HasSubstr("not called from the program"));
   EXPECT_THAT(Cli(idle, {{"FIELDCOST_QUIET", "1"}}).errors, IsEmpty());
 }
 
@@ -351,7 +352,7 @@ TEST_F(CliTest, WhyAProgramIsLeftAloneInSpiteOfAPickIsSaid) {
       Cli({"run", "--pick", "libcanaryown.so!*", "--", kOwn}, {{"LD_PRELOAD", sanitizer}});
   EXPECT_EQ(run.exit_status, 3);
   EXPECT_EQ(run.errors,
-            "fieldcost: nothing is measured of 'libcanaryown.so!*': the program is built with a "
+            "fieldcost: nothing measured for 'libcanaryown.so!*': the program is built with a "
             "sanitizer\n");
 }
 

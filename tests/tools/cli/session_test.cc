@@ -312,7 +312,7 @@ TEST_F(SessionTest, TheCopyIsRefreshedByAnotherOn) {
   const std::string good = ReadFile(library(), 1 << 24).value();
   EXPECT_THAT(Cli({"agent", "session", "status"}).output, Not(HasSubstr("refresh")));
   std::ofstream(library(), std::ios::app) << "of an older package";
-  EXPECT_THAT(Cli({"agent", "session", "status"}).output, HasSubstr("refresh it"));
+  EXPECT_THAT(Cli({"agent", "session", "status"}).output, HasSubstr("to refresh"));
   const ProcessResult on = Cli({"agent", "session", "on"});
   EXPECT_THAT(on.output, HasSubstr("wrote    " + library().string()));
   EXPECT_EQ(ReadFile(library(), 1 << 24).value(), good);

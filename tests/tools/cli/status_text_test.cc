@@ -57,10 +57,10 @@ TEST(StatusTextTest, CostsAndPassedOverRunsAreTold) {
   status.measuring.refused_cells = 5;
   status.measuring.skips = {{"too much load", 7}, {"no\x1b room", 1}};
   const std::string text = StatusText(status, {}, {}, {});
-  EXPECT_THAT(text, HasSubstr("measuring has cost programs 3.4 ms: 1,234 calls timed, 5,000,000 "
+  EXPECT_THAT(text, HasSubstr("measuring overhead 3.4 ms: 1,234 calls timed, 5,000,000 "
                               "only counted\n"));
   EXPECT_THAT(text, HasSubstr("3 calls not recorded, 4 run files and 5 impossible sums refused"));
-  EXPECT_THAT(text, HasSubstr("given up            2 functions"));
+  EXPECT_THAT(text, HasSubstr("stopped             2 functions"));
   EXPECT_THAT(text, HasSubstr("runs not measured   7 too much load\n" + std::string(20, ' ') +
                               "1 no\\x1b room\n"));
 }
@@ -68,8 +68,8 @@ TEST(StatusTextTest, CostsAndPassedOverRunsAreTold) {
 TEST(StatusTextTest, WhatIsNotSoIsNotMentioned) {
   const std::string text = StatusText({}, {}, {}, {});
   for (const char* absent :
-       {"NOT PERMITTED", "waits for", "next upload", "failed uploads", "taken back",
-        "dropped unsent", "service's policy", "policy problem", "given up", "problem"}) {
+       {"NOT PERMITTED", "waiting for", "next upload", "failed uploads", "taken back",
+        "dropped unsent", "service's policy", "policy problem", "stopped", "problem"}) {
     EXPECT_THAT(text, Not(HasSubstr(absent)));
   }
 }
@@ -90,7 +90,7 @@ TEST(StatusTextTest, UploadsAndTheServicesPolicyAreTold) {
   const std::string text = StatusText(status, {}, {}, {});
   for (const char* line :
        {"NOT PERMITTED by the administrator", "see /etc/fieldcost/system.toml\n",
-        "waits for           mains power\n", "next upload         2023-11-14 22:13 UTC\n",
+        "waiting for         mains power\n", "next upload         2023-11-14 22:13 UTC\n",
         "failed uploads      5 in a row: no\\x1b route\n", "taken back          2 batches\n",
         "dropped unsent      3 batches, 400 rows\n",
         "service's policy    version 7, until 2023-11-14 22:13 UTC\n",

@@ -79,7 +79,7 @@ TEST_F(TraceCountersTest, WithoutAnyThatCanBeMeasuredTimeIsRecorded) {
   EXPECT_EQ(traced.exit_status, 0) << traced.errors;
   EXPECT_THAT(Cli({"tree", "show", file()}).output, HasSubstr("cpu of 1 run: "));
   const ProcessResult shown = Cli({"tree", "show", file(), "--metric", "faults"});
-  EXPECT_THAT(shown.errors, HasSubstr("faults was not measured; there is cpu, "));
+  EXPECT_THAT(shown.errors, HasSubstr("faults was not measured; available: cpu, "));
 }
 
 TEST_F(TraceCountersTest, OfAProcessThatRunsTheyAreCountedFromThenOn) {

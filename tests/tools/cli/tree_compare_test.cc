@@ -95,7 +95,7 @@ TEST_F(TreeCompareTest, ATimeTreeThatKeepsAllCountsAllSamples) {
   ASSERT_EQ(whole.exit_status, 0) << whole.errors;
   const auto nodes = [](const std::string& json) { return json.substr(0, json.find("remarks")); };
   EXPECT_EQ(nodes(whole.output), nodes(divided.output));
-  EXPECT_THAT(whole.output, HasSubstr("each path has up to 0 samples more"));
+  EXPECT_THAT(whole.output, HasSubstr("each path has up to 0 more samples"));
   EXPECT_NE(with({"--n", "1"}).exit_status, 0);
   EXPECT_EQ(Cli({"tree", "at", file, "--method", "guess"}).exit_status, kUsage);
 }

@@ -89,7 +89,7 @@ TEST_F(UndoTest, WhatWasSentIsListedAndShownByteForByte) {
 }
 
 TEST_F(UndoTest, ALogWithoutBatchesAndUnknownIdsAreSaid) {
-  EXPECT_EQ(Cli({"agent", "log"}).output, "no batch was made yet\n");
+  EXPECT_EQ(Cli({"agent", "log"}).output, "no batches yet\n");
   EXPECT_EQ(Cli({"agent", "log", "1"}).exit_status, kNotFound);
   EXPECT_EQ(Cli({"agent", "log", "x"}).exit_status, kUsage);
   EXPECT_EQ(Cli({"agent", "log", "--raw"}).exit_status, kUsage);
@@ -101,8 +101,8 @@ TEST_F(UndoTest, ForgettingTakesEveryBatchBackAndTheLogSaysSo) {
   const ProcessResult result = Cli({"agent", "forget", "--yes"});
   EXPECT_EQ(result.exit_status, 0) << result.errors;
   EXPECT_THAT(result.output,
-              MatchesRegex("2 batches \\([0-9]+ rows\\) taken out of the service's "
-                           "sums\n[0-9]+ rows? deleted that were in no batch yet\n"));
+              MatchesRegex("2 batches \\([0-9]+ rows\\) subtracted from the service's "
+                           "sums\n[0-9]+ rows? deleted that were not in a batch yet\n"));
   EXPECT_EQ(server_->withdrawals(), 2U);
   EXPECT_EQ(server_->bad_requests(), 0U);
   EXPECT_THAT(Cli({"agent", "log"}).output, AllOf(HasSubstr("taken back"), Not(HasSubstr("sent"))));
@@ -119,7 +119,8 @@ TEST_F(UndoTest, WhatWasMeasuredButNotSentIsNotDeletedUnasked) {
   Measure();
   EXPECT_EQ(Cli({"agent", "forget"}).exit_status, kUsage);
   EXPECT_THAT(Cli({"agent", "preview"}).output, StartsWith("The next batch: "));
-  EXPECT_THAT(Cli({"agent", "forget", "--yes"}).output, HasSubstr("deleted that were in no batch"));
+  EXPECT_THAT(Cli({"agent", "forget", "--yes"}).output,
+              HasSubstr("deleted that were not in a batch"));
   EXPECT_EQ(Cli({"agent", "preview"}).output, "nothing to send\n");
   EXPECT_EQ(server_->requests(), 0U);
 }
@@ -139,13 +140,13 @@ TEST_F(UndoTest, OnATerminalForgettingSaysWhatItWillDoAndAsks) {
   const std::uint64_t requests = server_->requests();
   const ProcessResult no = OnTerminal("agent forget", "n");
   EXPECT_EQ(no.exit_status, kNo) << no.output;
-  EXPECT_THAT(no.output, AllOf(HasSubstr("1 batch ("), HasSubstr("out of the sums of https://"),
-                               HasSubstr("next sync"), HasSubstr("nothing was changed")));
+  EXPECT_THAT(no.output, AllOf(HasSubstr("1 batch ("), HasSubstr("from the sums of https://"),
+                               HasSubstr("next sync"), HasSubstr("nothing changed")));
   EXPECT_EQ(server_->requests(), requests);
   const ProcessResult yes = OnTerminal("agent forget", "Yes");
   EXPECT_EQ(yes.exit_status, 0) << yes.output;
   EXPECT_THAT(yes.output,
-              AllOf(HasSubstr("batch 1 of 1"), HasSubstr("taken out of the service's sums")));
+              AllOf(HasSubstr("batch 1 of 1"), HasSubstr("subtracted from the service's sums")));
   EXPECT_EQ(server_->withdrawals(), 1U);
 }
 
@@ -154,7 +155,7 @@ TEST_F(UndoTest, AForgetThatTheServerStopsGoesOnWhereItStopped) {
   server_->Script({.status = 503});
   const ProcessResult stopped = Cli({"agent", "forget", "--yes"});
   EXPECT_EQ(stopped.exit_status, kUnavailable);
-  EXPECT_THAT(stopped.output, HasSubstr("2 batches left; run it again, it goes on there"));
+  EXPECT_THAT(stopped.output, HasSubstr("2 batches left; run again to continue"));
   EXPECT_THAT(stopped.errors, HasSubstr("503"));
   server_->Script({.status = 503});
   EXPECT_THAT(Cli({"agent", "forget", "--yes", "--json"}).output,

@@ -38,18 +38,18 @@ Status SwitchOff() {
   if (cleaned) return {};
   ::unlink(paths.policy_file().c_str());  // without it no program measures
   const Status quiet = agent ? Status() : agent::UploadLock::WaitForOthers(paths);
-  return Fail(cleaned.error().code, "fieldcost is off, but not everything is done: {}{}",
+  return Fail(cleaned.error().code, "fieldcost is off, but cleanup is incomplete: {}{}",
               cleaned.error().message, quiet ? "" : "; " + quiet.error().message);
 }
 
 std::string ModeText(agent::Mode mode, const agent::AgentConfig& config) {
   switch (mode) {
     case agent::Mode::kOff:
-      return "off: nothing is measured or sent; what had not been sent is deleted\n"
+      return "off: nothing is measured or sent; unsent data is deleted\n"
              "  take back what was sent:  fieldcost agent forget\n";
     case agent::Mode::kLocal:
       return "local: programs under `fieldcost run` are measured; nothing leaves this machine\n"
-             "  look:  fieldcost top --local\n  stop:  fieldcost agent off\n";
+             "  view:  fieldcost top --local\n  stop:  fieldcost agent off\n";
     case agent::Mode::kOn:
       break;
   }
@@ -70,9 +70,10 @@ Result<int> SetMode(agent::Mode mode, const Output& output) {
   const auto session = SessionOf(agent.paths());
   if (session && session->active) {
     text += mode == agent::Mode::kOff
-                ? "  programs of your sessions still load the library, which does nothing; take it "
-                  "back:\n  fieldcost agent session off\n"
-                : "  so are all programs of your sessions (fieldcost agent session status)\n";
+                ? "  session programs still load the inactive library; to remove it:\n"
+                  "  fieldcost agent session off\n"
+                : "  all programs in your sessions are measured, too (fieldcost agent session "
+                  "status)\n";
   }
   FIELDCOST_TRY(WriteStdout(output.json ? ModeJson(mode) : FitStdout(text)));
   return 0;
@@ -139,16 +140,16 @@ the week, and the machine's coarse class. Example:
 }
 
 command::Command LocalCommand() {
-  return ModeCommand("local", agent::Mode::kLocal, "Measure, send nothing",
+  return ModeCommand("local", agent::Mode::kLocal, "Measure, but send nothing",
                      R"(Example:
   fieldcost agent local && fieldcost run -- make && fieldcost top --local)");
 }
 
 command::Command OffCommand() {
   return ModeCommand(
-      "off", agent::Mode::kOff, "Measure nothing; delete what was not sent",
-      R"(The files of `fieldcost agent session on` stay: the library does nothing while off. What was
-sent stays with the service: fieldcost agent forget.
+      "off", agent::Mode::kOff, "Measure nothing; delete unsent data",
+      R"(The files of `fieldcost agent session on` are kept; the library is inactive while off. The service
+keeps what was sent; to withdraw it: fieldcost agent forget.
 Example:
   fieldcost agent off && fieldcost agent session off)");
 }
@@ -163,11 +164,11 @@ Result<int> Pause(const std::string& duration, const Output& output) {
   if (const auto parsed = ParseDuration(duration)) until = SystemClock().Now() + *parsed;
   FIELDCOST_TRY(agent.Pause(until));
   FIELDCOST_TRY(WriteStdout(
-      output.json ? PauseJson(until)
-                  : FitStdout(fmt::format(
-                        "paused {}: nothing more is measured, nothing sent; what is unsent "
-                        "stays\n  go on:  fieldcost agent resume\n",
-                        PauseEndText(until)))));
+      output.json
+          ? PauseJson(until)
+          : FitStdout(fmt::format("paused {}: measuring and sending stopped; unsent data is kept\n"
+                                  "  continue:  fieldcost agent resume\n",
+                                  PauseEndText(until)))));
   return 0;
 }
 
@@ -183,7 +184,7 @@ Result<int> Resume(const Output& output) {
 
 Status CheckDuration(std::string& untrusted_text) {
   if (ParseDuration(untrusted_text)) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is no duration: 90s, 10m, 2h, 3d, 1w");
+  return Fail(ErrorCode::kInvalidArgument, "expected a duration: 90s, 10m, 2h, 3d or 1w");
 }
 
 command::Command PauseCommand() {
@@ -191,9 +192,8 @@ command::Command PauseCommand() {
       .name = "pause",
       .summary = "Measure and send nothing for a while",
       .help =
-          R"(The mode stays as it is, and so does what is not sent yet. Programs that are being measured
-already go on until they would choose other functions; what they find is counted. `run --pick` still
-measures. Examples:
+          R"(Keeps the mode and unsent data. Programs already being measured continue to the end of their current
+phase, and that data counts. `run --pick` still measures. Examples:
   fieldcost agent pause 2h
   fieldcost agent pause         until fieldcost agent resume)",
       .options = {{.names = "duration",
@@ -219,14 +219,13 @@ command::Command ResumeCommand() {
 
 command::Command StatusCommand() {
   return {.name = "status",
-          .summary = "Mode, what is waiting, and which programs are reached",
+          .summary = "Mode, pending data, and which programs can be measured",
           .help = R"(Examples:
   fieldcost agent status
   fieldcost agent status --programs
   fieldcost agent status --json)",
           .options = {{.names = "--programs,-v,--verbose",
-                       .help = "List the programs under each reason why they are not "
-                               "measured"}},
+                       .help = "List the programs, by the reason why they are not measured"}},
           .handler =
               [](const command::Arguments& arguments) {
                 return ShowStatus(arguments.Has("--programs"), OutputOf(arguments));
@@ -240,7 +239,7 @@ command::Command PreviewCommand() {
           .help = R"(Examples:
   fieldcost agent preview
   fieldcost agent preview --raw | zstd -d | protoc --decode_raw)",
-          .options = {{.names = "--raw", .help = "Write the request body itself to stdout"}},
+          .options = {{.names = "--raw", .help = "Write the request body to stdout"}},
           .handler =
               [](const command::Arguments& arguments) {
                 return ShowPreview(arguments.Has("--raw"), OutputOf(arguments));
@@ -252,13 +251,13 @@ command::Command PreviewCommand() {
 
 command::Command AgentCommand() {
   return {.name = "agent",
-          .summary = "Consent, state, what is sent, and undoing it",
+          .summary = "Consent, status, sent data, and withdrawal",
           .help = R"(Examples:
   fieldcost agent status
-  fieldcost agent session on    measure programs of the next logins, too
+  fieldcost agent session on    measure all programs after your next login
   fieldcost agent log           what was sent, and when
   fieldcost agent pause 2h      measure and send nothing for a while
-  fieldcost agent off           stop measuring, delete what was not sent
+  fieldcost agent off           stop measuring, delete unsent data
   fieldcost agent forget        take back what was sent)",
           .commands = {OnCommand(), LocalCommand(), OffCommand(), PauseCommand(), ResumeCommand(),
                        StatusCommand(), AgentExplainCommand(), PreviewCommand(), AgentLogCommand(),

@@ -185,7 +185,7 @@ Result<std::vector<const CheckedApi*>> FindNamed(const CheckReport& report,
       names.insert(stats::ShownName(api.key.api));
     }
   }
-  return Fail(ErrorCode::kNotFound, "the profile has no {} of {}{}", stats::Name(report.metric),
+  return Fail(ErrorCode::kNotFound, "the profile has no {} for {}{}", stats::Name(report.metric),
               EscapeControl(name), names.empty() ? "" : "; did you mean " + list() + "?");
 }
 
@@ -194,7 +194,8 @@ void KeepResult(const agent::AgentPaths& paths, const std::string& document) {
   const Status made = MakeDirectories(paths.state_dir, 0700);
   const Status kept =
       made ? WriteFileAtomically(paths.state_dir / kResultName, document, kPrivateMode) : made;
-  if (!kept) Remark(fmt::format("the result is not kept for editors: {}", kept.error().message));
+  if (!kept)
+    Remark(fmt::format("the result could not be kept for editors: {}", kept.error().message));
 }
 
 Result<int> Explain(const Request& command, const CheckReport& report, const CheckFacts& facts,
@@ -239,7 +240,7 @@ Result<int> Run(const Request& command, const Output& output) {
   } else {
     std::string text = report::CheckText(report, command.all, output.style);
     if (report.apis.empty() && measured.is_local) {
-      text += "nothing of that kind has been measured yet: fieldcost agent local\n";
+      text += "Nothing of that kind has been measured yet: fieldcost agent local\n";
     }
     FIELDCOST_TRY(WritePaged(text + FreshnessText(freshness, facts.checked), output));
   }
@@ -250,7 +251,7 @@ Result<int> Run(const Request& command, const Output& output) {
 std::string CheckCsv(const command::Arguments& arguments) {
   for (const char* other : {"--explain", "--tree", "--save"}) {
     if (!arguments.Has("--csv") || !arguments.Has(other)) continue;
-    return fmt::format("--csv does not go with {}", other);
+    return fmt::format("--csv cannot be combined with {}", other);
   }
   return CheckPageOption(arguments, "--flame");
 }
@@ -272,16 +273,16 @@ Result<int> RunCheck(const command::Arguments& arguments) {
 }  // namespace
 
 command::Command CheckCommand() {
-  command::Option metric = MetricOption("What is compared");
+  command::Option metric = MetricOption("Metric to compare");
   metric.default_text = kDefaultMetric;
   return {
       .name = "check",
       .summary = "Is my own profile worse than the field?",
       .help =
-          R"(An API is called worse if this machine's costs are above the others' by more than machines differ,
-and by enough to matter (Cliff's delta 0.147, ratio 1.25). A test on calls stands beside it: it
-informs, and decides nothing. Nothing is fetched. The result is kept for editors. Exit status 1:
-something is worse; 2: too little data for everything. Examples:
+          R"(An API is called worse if this machine's costs are above other machines' by more than machines
+usually differ, and by enough to matter (Cliff's delta 0.147, ratio 1.25). A test on calls is shown
+for information only. Nothing is fetched. The result is kept for editors. Exit status 1: something
+is worse; 2: too little data for any answer. Examples:
   fieldcost check
   fieldcost check --explain 'libsqlite3.so.0!sqlite3_step'
   fieldcost check --tree perf.folded
@@ -297,31 +298,30 @@ something is worse; 2: too little data for everything. Examples:
                   std::move(metric),
                   {.names = "--explain",
                    .value = "API",
-                   .help =
-                       "One API: the test that decides, the one that informs, both distributions",
+                   .help = "One API: the deciding test, the informative test, both distributions",
                    .completes = command::Completes::kSymbol},
                   {.names = "--tree",
                    .value = "FILE",
                    .help =
                        "A recording (FILE@FROM..TO is a part of it), folded stacks, pprof, perf "
-                       "script, ...: its call tree, in which what is flagged stands out",
+                       "script, ...: its call tree with flagged APIs highlighted",
                    .completes = command::Completes::kFiles,
                    .excludes = {"--explain"}},
                   {.names = "--flame",
                    .value = "FILE",
-                   .help = "Write that tree there as a flame graph, a page for the browser (- = "
-                           "stdout): the warmer a function's colour, the more it costs here to "
-                           "what it costs in the field, grey where the field does not know it",
+                   .help = "Write the tree to FILE as an HTML flame graph (- = stdout); warmer "
+                           "colours: costs more here than in the field; grey: unknown in the field",
                    .completes = command::Completes::kFiles,
                    .needs = {"--tree"}},
-                  {.names = "--all", .help = "Name also what is normal or has too little data"},
+                  {.names = "--all",
+                   .help = "Include APIs that are normal or have too little data"},
                   {.names = "--seed",
                    .value = "NUMBER",
-                   .help = "Draw other permutations; the same number, the same ones",
+                   .help = "Random seed for the permutations",
                    .check = command::CheckNumber},
                   {.names = "--save",
                    .value = "FILE",
-                   .help = "Write this machine's profile there, and compare nothing",
+                   .help = "Write this machine's profile to FILE, and compare nothing",
                    .completes = command::Completes::kFiles,
                    .excludes = {"profile", "--explain", "--tree"}}},
       .handler = RunCheck,

@@ -151,7 +151,7 @@ Status PrintCompletion(const command::Command& program, const std::vector<std::s
 command::Command CompletionCommand() {
   return {
       .name = "completion",
-      .summary = "The completion script of a shell",
+      .summary = "Print a shell's completion script",
       .help =
           R"(Names of APIs, libraries and versions come from the local catalogue; nothing is fetched. Examples:
   source <(fieldcost completion bash)
@@ -159,7 +159,7 @@ command::Command CompletionCommand() {
   fieldcost completion fish > ~/.config/fish/completions/fieldcost.fish)",
       .options = {{.names = "shell",
                    .value = "SHELL",
-                   .help = "Which one",
+                   .help = "The shell",
                    .choices = {"bash", "zsh", "fish"},
                    .required = true}},
       .handler = Run,

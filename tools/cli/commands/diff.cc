@@ -69,7 +69,7 @@ Result<Versions> ChooseVersions(const LibraryApis& library, const Request& comma
   }
   if (chosen.before == chosen.after) {
     return Fail(ErrorCode::kInvalidArgument,
-                "version {} of {} cannot be compared with itself; there are {}",
+                "version {} of {} cannot be compared with itself; available: {}",
                 EscapeControl(chosen.before), EscapeControl(library.soname), VersionsText(library));
   }
   return chosen;
@@ -96,7 +96,7 @@ Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(LibraryApis library, FindLibrary(source, command.library));
   FIELDCOST_TRY(ReadVersions(source, library));
   if (library.versions.empty()) {
-    return Fail(ErrorCode::kNotFound, "the local catalogue has no numbers of {}",
+    return Fail(ErrorCode::kNotFound, "the local catalogue has no data for {}",
                 EscapeControl(library.soname));
   }
   FIELDCOST_ASSIGN(const Versions versions, ChooseVersions(library, command));
@@ -176,7 +176,8 @@ Result<int> RunTables(const command::Arguments& arguments, stats::Metric metric)
   }
   for (const char* other : {"--html", "--local"}) {
     if (!arguments.Has(other)) continue;
-    return Fail(ErrorCode::kInvalidArgument, "{} does not go with diff of lab tables", other);
+    return Fail(ErrorCode::kInvalidArgument, "{} cannot be combined with a diff of lab tables",
+                other);
   }
   FIELDCOST_ASSIGN(const wire::LabTable before, ReadLabTable(arguments.Text("library")));
   FIELDCOST_ASSIGN(const wire::LabTable after, ReadLabTable(arguments.Text("old")));
@@ -194,12 +195,12 @@ Result<int> RunEither(const command::Arguments& arguments) {
   const bool has_time = !arguments.Text("--before").empty();
   if (arguments.Has("--local")) {
     if (arguments.Has("--html")) {
-      return Fail(ErrorCode::kInvalidArgument, "--html does not go with diff --local");
+      return Fail(ErrorCode::kInvalidArgument, "--html cannot be combined with diff --local");
     }
     if (!has_time || !arguments.Text("old").empty()) {
       return Fail(
           ErrorCode::kInvalidArgument,
-          "diff --local compares what was measured before a time and after it: --before TIME");
+          "diff --local compares what was measured before and after a time: use --before TIME");
     }
     return RunLocal({.library = arguments.Text("library"),
                      .api = arguments.Text("--api"),
@@ -226,11 +227,11 @@ command::Command DiffCommand() {
       .name = "diff",
       .summary = "What has changed between two versions of a library",
       .help =
-          R"(Machines are compared, within each hardware class that is published for both versions.
-Without NEW it is the newest version, without OLD the one before it. Exit status 1: something
-is slower or takes more; 2: too little data for everything.
-With --local it compares what this machine measured before a time and after it, calls with calls.
-Of two lab tables (FILE.lab) it compares the runs of a scenario.
+          R"(Compares machines within each hardware class that is published for both versions. NEW defaults to
+the newest version, OLD to the one before it. Exit status 1: something is slower or takes more; 2:
+too little data for any answer.
+With --local it compares what this machine measured before and after a time, calls with calls. For
+two lab tables (FILE.lab), compares runs.
 Examples:
   fieldcost diff sqlite3
   fieldcost diff libsqlite3.so.0 3.40 3.45 --metric wall_time
@@ -240,25 +241,25 @@ Examples:
   fieldcost diff before.lab after.lab)",
       .options = {{.names = "library",
                    .value = "LIBRARY",
-                   .help = "Soname, a part of it, or a glob; or a lab table, *.lab",
+                   .help = "Soname, part of one, or a glob; or a lab table, *.lab",
                    .completes = command::Completes::kLibrary,
                    .required = true},
                   {.names = "old",
                    .value = "OLD",
-                   .help = "Version, or how it begins [the one before NEW]; or the newer lab table",
+                   .help = "Version, or its prefix [the one before NEW]; or the newer lab table",
                    .completes = command::Completes::kVersion},
                   {.names = "new",
                    .value = "NEW",
-                   .help = "[the newest]",
+                   .help = "Version, or its prefix [the newest]",
                    .completes = command::Completes::kVersion},
                   {.names = "--api", .value = "GLOB", .help = "Only these APIs (glob over names)"},
                   MetricOption("Only this metric"),
-                  HtmlOption("Write it there as a page for the browser (- = stdout)"),
-                  {.names = "--all", .help = "Also what is not shown to have changed"},
+                  HtmlOption("Write an HTML page to FILE (- = stdout)"),
+                  {.names = "--all", .help = "Include APIs without a significant change"},
                   LocalOption(),
                   {.names = "--before",
                    .value = "TIME",
-                   .help = "Of --local: the time between the two, 10m, 2h, 3d (ago), 2026-11-20, "
+                   .help = "With --local: the dividing time, 10m, 2h, 3d (ago), 2026-11-20, "
                            "2026-11-20T10:30 (UTC)",
                    .check = CheckTime,
                    .needs = {"--local"}},

@@ -106,7 +106,7 @@ Result<int> Run(const Request& command, const Output& output) {
 command::Command CardsCommand() {
   return {
       .name = "cards",
-      .summary = "A card for each API, as files",
+      .summary = "Write a card for each API, as files",
       .help =
           R"(For each API: SYMBOL.light.svg, .dark.svg, .html and .md in a directory of its library, and
 index.html, index.md, index.json. TEMPLATE: {soname}, {symbol}, {version} and {api} are filled
@@ -114,7 +114,7 @@ in, percent-encoded. The same catalogue gives the same bytes. Example:
   fieldcost docs cards --output cards --url 'https://costs.example/{api}')",
       .options = {{.names = "--output",
                    .value = "DIRECTORY",
-                   .help = "Directory to write to; made if absent",
+                   .help = "Directory to write to; created if absent",
                    .completes = command::Completes::kFiles,
                    .required = true},
                   LibraryOption(),

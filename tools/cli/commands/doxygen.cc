@@ -82,14 +82,14 @@ Result<int> Run(const Request& command, const Output& output) {
 command::Command DocsDoxygenCommand() {
   return {
       .name = "doxygen",
-      .summary = "Put cards into pages that Doxygen wrote",
+      .summary = "Put cards into Doxygen pages",
       .help =
-          R"(DIRECTORY is what Doxygen wrote (HTML_OUTPUT), FILE its GENERATE_TAGFILE. Each function that
-the catalogue knows gets its card; run it again after a sync, cards are replaced. Example:
+          R"(DIRECTORY is Doxygen's HTML_OUTPUT, FILE its GENERATE_TAGFILE. Each function that the catalogue
+knows gets its card; run it again after a sync to replace the cards. Example:
   fieldcost docs doxygen html --tag-file zlib.tag --library 'libz.so.*')",
       .options = {{.names = "html",
                    .value = "DIRECTORY",
-                   .help = "Where the pages are",
+                   .help = "Directory of the pages",
                    .completes = command::Completes::kFiles,
                    .required = true},
                   {.names = "--tag-file",

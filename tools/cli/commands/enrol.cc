@@ -39,7 +39,7 @@ Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_TRY(agent.SetEnrolmentToken(token));
   FIELDCOST_TRY(WriteStdout(
       output.json ? "{\"token_kept\":true}\n"
-                  : "the token is kept; the agent shows it when the service next asks for one\n"));
+                  : "token stored; the agent presents it when the service next asks for it\n"));
   return 0;
 }
 
@@ -48,15 +48,15 @@ Result<int> Run(const Request& command, const Output& output) {
 command::Command AgentEnrolCommand() {
   return {
       .name = "enrol",
-      .summary = "Keep the token of a service that wants one",
+      .summary = "Store the token a service requires",
       .help =
-          R"(For services that take batches of invited agents only. The token is never an argument, where
-other users of the machine could see it. Examples:
+          R"(For services that accept only invited agents. Never pass the token as an argument: other users could
+see it. Examples:
   fieldcost agent enrol --token-file token.txt
   pass show fieldcost | fieldcost agent enrol --token-file -)",
       .options = {{.names = "--token-file",
                    .value = "FILE",
-                   .help = "File that holds the token; - = stdin",
+                   .help = "File containing the token; - = stdin",
                    .completes = command::Completes::kFiles,
                    .required = true}},
       .handler =

@@ -36,7 +36,7 @@ Result<Explained> Explain(const std::string& subject, const agent::AgentPaths& p
         process.why, process.pid};
   }
   const std::filesystem::path path = agent::FindProgram(subject);
-  if (path.empty()) return Fail(ErrorCode::kNotFound, "{}: no such program in PATH", subject);
+  if (path.empty()) return Fail(ErrorCode::kNotFound, "{}: not found in PATH", subject);
   FIELDCOST_ASSIGN(agent::Explanation why, agent::ExplainProgram(path));
   std::string name = EscapeControl(path.string());
   if (why.program != path) {
@@ -69,7 +69,7 @@ Result<int> Run(const Request& command, const Output& output) {
 
 command::Command AgentExplainCommand() {
   return {.name = "explain",
-          .summary = "Why a program or a process is, or is not, measured",
+          .summary = "Why a program or process is, or is not, measured",
           .help = R"(Exit status 1: it cannot be measured.
 Examples:
   fieldcost agent explain sudo

@@ -19,13 +19,13 @@ constexpr int kNo = 1;  // the user's, or not all could be taken back
 Status CheckSomebodyIsThere() {
   if (StdinIsTerminal() && StderrIsTerminal()) return {};
   return Fail(ErrorCode::kInvalidArgument,
-              "forget asks before it takes anything back, and there is no terminal: --yes");
+              "forget needs confirmation, but there is no terminal; use --yes");
 }
 
 // Whether the user agrees; an error if there is nobody to ask.
 Result<bool> Agreed(const ForgetPlan& plan, const agent::Agent& agent) {
   FIELDCOST_TRY(CheckSomebodyIsThere());
-  return AskYes(ForgetPlanText(plan, EscapeControl(agent.config().url)) + "Go on? [y/N] ");
+  return AskYes(ForgetPlanText(plan, EscapeControl(agent.config().url)) + "Continue? [y/N] ");
 }
 
 // Erases the sums on this machine, and nothing else.
@@ -37,8 +37,8 @@ Result<int> ForgetLocal(const Request& command, const Output& output) {
   if (!command.yes && !rows.empty()) {
     FIELDCOST_TRY(CheckSomebodyIsThere());
     if (!AskYes(Counted(rows.size(), "sum") +
-                " of what was measured here will be erased. Go on? [y/N] ")) {
-      Remark("nothing was changed");
+                " of what was measured here will be erased. Continue? [y/N] ")) {
+      Remark("nothing changed");
       return kNo;
     }
   }
@@ -67,7 +67,7 @@ Result<int> Run(const Request& command, const Output& output) {
   if (!command.yes && !plan.Empty()) {
     FIELDCOST_ASSIGN(const bool agreed, Agreed(plan, agent));
     if (!agreed) {
-      Remark("nothing was changed");
+      Remark("nothing changed");
       return kNo;
     }
   }
@@ -94,11 +94,11 @@ command::Command AgentForgetCommand() {
       .name = "forget",
       .summary = "Take back everything that was sent",
       .help =
-          R"(The service subtracts exactly what this agent sent; nothing is left of it in its sums. What
-was published before stays in other people's copies until their next sync. The mode stays as
-it is. If it is interrupted, run it again. Exit status 1: not all could be taken back.
-With --local it erases what was measured on this machine (`fieldcost top --local`) instead: neither
-what was sent nor what is to be sent.
+          R"(The service subtracts exactly what this agent sent. Nothing remains in its sums. Already published
+data stays in other people's copies until their next sync. The mode does not change. If it is
+interrupted, run it again. Exit status 1: not all could be taken back, or you declined.
+With --local it erases what was measured on this machine (`fieldcost top --local`) instead; sent and
+pending data are not affected.
 Examples:
   fieldcost agent forget
   fieldcost agent forget --local

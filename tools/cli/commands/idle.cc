@@ -12,7 +12,7 @@ namespace {
 
 std::string CheckTarget(const command::Arguments& arguments) {
   if (arguments.Has("--for") && !arguments.program().empty())
-    return "--for goes with --pid or --all; a program is recorded to its end";
+    return "--for requires --pid or --all; a program is recorded to its end";
   return "";
 }
 
@@ -32,33 +32,32 @@ Result<int> Run(const command::Arguments& arguments) {
 command::Command IdleCommand() {
   return {
       .name = "idle",
-      .summary = "Record why CPUs are idle, and who ends that",
+      .summary = "Record why CPUs go idle and what wakes them",
       .help =
-          R"(Each time a CPU has nothing to do: which stack of the program left it so, by which system call,
-which one goes on then, and who woke that. The program needs no rebuild and is not stopped. Nothing
-is sent anywhere.
+          R"(Each time a CPU goes idle: the stack that went idle, its system call, the stack that ran next, and
+what woke it. The program needs no rebuild and is not stopped. Nothing is sent anywhere.
 
-Modes: bpf tells of each time, to the nanosecond (root; a program in the kernel, which has to describe
-its types). unprivileged looks at CPUs and at what the program waits for from outside, so many times
-a second. literal also keeps a thread on its CPU while its stack is taken (root). auto is bpf, else
-unprivileged. What is missing for a mode ends it with status 78. Examples:
+Modes: bpf records every period, to the nanosecond (root; a program in the kernel, which has to
+describe its types). unprivileged samples the CPUs, and what the program waits for, from outside.
+literal also keeps a thread on its CPU while its stack is taken (root). auto is bpf, else
+unprivileged. A mode whose requirements are missing fails with status 78. Examples:
   fieldcost idle -o a.fct -- make -j8
   fieldcost idle --pid 4711 --for 30s
   fieldcost idle show a.fct
   fieldcost idle diff old.fct new.fct --side to)",
       .options = {{.names = "--output,-o",
                    .value = "FILE",
-                   .help = "The recording; one that is there is replaced",
+                   .help = "Recording file; overwritten if it exists",
                    .default_text = "idle.fct",
                    .completes = command::Completes::kFiles,
                    .check = command::CheckNotEmpty},
                   {.names = "--mode",
                    .value = "MODE",
-                   .help = "How to find out",
+                   .help = "How to record",
                    .default_text = "auto",
                    .choices = {"auto", "bpf", "unprivileged", "literal"}},
-                  RateOption("Looks a second, where a mode looks; in bpf what is a tick", "499"),
-                  RunsOption("So many runs; to compare, ten", "1"),
+                  RateOption("Samples per second; in bpf the tick length", "499"),
+                  RunsOption("Number of runs (10 for comparisons)", "1"),
                   PidOption({"--all", "--runs"}),
                   {.names = "--all,-a", .help = "Record all processes", .excludes = {"--runs"}},
                   ForOption({})},

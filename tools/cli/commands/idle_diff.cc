@@ -31,10 +31,11 @@ Result<int> Run(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const TreeSide before, LoadSide(old_name, side, parts, remarks));
   FIELDCOST_ASSIGN(const TreeSide after, LoadSide(new_name, side, parts, remarks));
   if (parts > 1) {
-    remarks.push_back(fmt::format(
-        "{} parts of each run stand for runs: certain is what differs between these runs, not "
-        "between any two; costs are of a part",
-        parts));
+    remarks.push_back(
+        fmt::format("{} parts of each run are treated as runs: a significant change holds for "
+                    "these recordings, "
+                    "not for any two; costs are per part",
+                    parts));
   }
   return PutComparison(before, after, old_name + ", then " + new_name, std::move(remarks),
                        std::string(side.metrics[0]), arguments);
@@ -49,7 +50,7 @@ Status CheckParts(std::string& untrusted_text) {
 
 command::Option Operand(std::string_view name, std::string_view value) {
   command::Option option = RecordingOperand(name, value);
-  option.help = "A recording of idle CPUs, or RECORDING@FROM..TO: that part of its time";
+  option.help = "A recording of idle CPUs, or RECORDING@FROM..TO for part of its time";
   return option;
 }
 
@@ -58,10 +59,10 @@ command::Option Operand(std::string_view name, std::string_view value) {
 command::Command IdleDiffCommand() {
   command::Command diff{
       .name = "diff",
-      .summary = "Why CPUs are idle in one recording, and were not in another",
+      .summary = "What changed in why CPUs are idle, between two recordings",
       .help =
-          R"(As fieldcost tree diff, exit status included: of runs, idle time that grew, or shrank, for
-certain. Examples:
+          R"(Like fieldcost tree diff, including the exit status: idle time that grew or shrank significantly
+between runs. Examples:
   fieldcost idle diff old.fct new.fct
   fieldcost idle diff old.fct new.fct --side pairs
   fieldcost idle diff one.fct other.fct --parts 20
@@ -70,13 +71,12 @@ certain. Examples:
                   Operand("new", "NEW"),
                   {.names = "--side",
                    .value = "SIDE",
-                   .help = "What left CPUs idle, what ended that, or both",
+                   .help = "What left CPUs idle (to), what ended that (from), or both",
                    .default_text = kToSide.name,
                    .choices = {"to", "from", "pairs"}},
                   {.names = "--parts",
                    .value = "N",
-                   .help = "Take so many parts of each run's time for runs, where there is one run "
-                           "alone; at most 1000",
+                   .help = "Split a single run into N parts and treat them as runs; at most 1000",
                    .check = CheckParts}},
       .handler = Run,
       .check = [](const command::Arguments& given) { return CheckPageOption(given, "--html"); }};

@@ -53,7 +53,7 @@ std::vector<bool> HeaviestOf(const analysis::TreeView& view, std::size_t most) {
 Result<std::string> TreeTextOf(const LoadedIdle& loaded, const IdleSide& side, std::size_t most,
                                const draw::Style& style) {
   FIELDCOST_ASSIGN(const analysis::TreeView view, ViewOf(loaded, side));
-  if (view.nodes[0].inclusive.after == 0) return "(no idle time that a stack explains)\n";
+  if (view.nodes[0].inclusive.after == 0) return "(no idle time is explained by a stack)\n";
   return report::TreeText(view, {}, {.least_share = kNoShare, .kept = HeaviestOf(view, most)},
                           style);
 }
@@ -75,7 +75,7 @@ Result<std::string> WholeText(const LoadedIdle& loaded, std::size_t most,
   for (const auto& [heading, side] :
        {Part{"", kCpusSide}, Part{"What left CPUs idle, and why:\n", kToSide},
         Part{"What ended that, and what it had waited for:\n", kFromSide},
-        Part{"Both, and who woke that:\n", kPairsSide}}) {
+        Part{"Both, with the waker:\n", kPairsSide}}) {
     const Result<std::string> part = SideText(loaded, side, most, style);
     if (!part && part.error().code == ErrorCode::kNotFound) continue;
     if (!part) return part;
@@ -166,18 +166,18 @@ std::string Check(const command::Arguments& arguments) {
 
 command::Command IdleShowCommand() {
   command::Option recording = RecordingOperand();
-  recording.help = "What `fieldcost idle` has written; RECORDING@FROM..TO: that part of its time";
+  recording.help = "A recording of `fieldcost idle`; RECORDING@FROM..TO for part of its time";
   return {
       .name = "show",
-      .summary = "Why CPUs were idle, and who ended that",
+      .summary = "Why CPUs were idle, and what woke them",
       .help =
-          R"(How it was recorded; of each CPU how long it was idle, beside what /proc/stat says, and why; the
-stacks that left CPUs idle, those that ended it, and both as chains:
+          R"(Shows how it was recorded; per-CPU idle time compared with /proc/stat, and why; the stacks that left
+CPUs idle, those that ended it, and both as chains:
 
   idle <- lock: app!Take() <- sleep: app!Hold() <- woken by [interrupt]
 
-A CPU was idle since Take() waited for a lock, until Hold() went on there, which had slept and was
-woken by a timer. Of several runs all together. --json has everything. Examples:
+A CPU was idle from when Take() waited for a lock until Hold() ran there, which had slept and was
+woken by a timer. Several runs are shown together. --json has everything. Examples:
   fieldcost idle show a.fct
   fieldcost idle show a.fct@12s..14.5s --side pairs --top 20
   fieldcost idle show a.fct --html a.html
@@ -186,22 +186,22 @@ woken by a timer. Of several runs all together. --json has everything. Examples:
       .options = {std::move(recording),
                   {.names = "--side",
                    .value = "SIDE",
-                   .help = "That alone: CPUs, stacks that left them idle (to) or ended it (from), "
-                           "or both [all of it; of --folded and --pprof: to]",
+                   .help = "Show only this: CPUs, stacks that left them idle (to) or ended it "
+                           "(from), or both [everything; with --folded and --pprof: to]",
                    .choices = {"cpus", "to", "from", "pairs"}},
                   {.names = "--top",
                    .value = "N",
-                   .help = "At most so many stacks and pairs, 0 = all [10, of one side 40]",
+                   .help = "At most N stacks and pairs; 0 = all [10; of one side 40]",
                    .check = command::CheckNumber},
                   {.names = "--folded",
                    .help = "Print folded stacks, for flame graph tools",
                    .excludes = {"--pprof", "--html"}},
                   {.names = "--pprof",
                    .value = "FILE",
-                   .help = "Write a profile of pprof there (- = stdout)",
+                   .help = "Write a pprof profile to FILE (- = stdout)",
                    .completes = command::Completes::kFiles,
                    .excludes = {"--html"}},
-                  HtmlOption("Write all there as a page for the browser (- = stdout)")},
+                  HtmlOption("Write an HTML page to FILE (- = stdout)")},
       .handler = Run,
       .without = {"--csv"},
       .check = Check};

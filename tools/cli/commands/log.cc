@@ -39,7 +39,7 @@ Result<int> Run(const Request& command, const Output& output) {
     FIELDCOST_TRY(WriteStdout(LogJson(log)));
   } else {
     FIELDCOST_TRY(
-        WritePaged(log.empty() ? "no batch was made yet\n" : LogText(log, output.style), output));
+        WritePaged(log.empty() ? "no batches yet\n" : LogText(log, output.style), output));
   }
   return 0;
 }
@@ -48,14 +48,14 @@ Result<int> Run(const Request& command, const Output& output) {
 
 command::Command AgentLogCommand() {
   return {.name = "log",
-          .summary = "All batches, when they were sent; or one of them",
-          .help = R"(Ids count the batches of this machine and never leave it. Examples:
+          .summary = "List batches with their times, or show one",
+          .help = R"(IDs number the batches of this machine and never leave it. Examples:
   fieldcost agent log
   fieldcost agent log 7
   fieldcost agent log 7 --raw | sha256sum)",
           .options = {{.names = "id",
                        .value = "ID",
-                       .help = "A batch of that list, in full",
+                       .help = "Show this batch in full",
                        .check = command::CheckNumber},
                       {.names = "--raw",
                        .help = "Write that batch's bytes to stdout",

@@ -48,16 +48,17 @@ command::Command ManCommand() {
       .name = "man",
       .summary = "A function's manual page, with its cost",
       .help =
-          R"(The page of that function with a section COST at its end, or that section alone if there is
-no page, through man(1) and its pager. Examples:
+          R"(The function's page with a section COST at its end (only COST if there is no page), through man(1)
+and its pager. Examples:
   fieldcost man sqlite3_step
   fieldcost man libz.so.1!inflate --roff > inflate.3)",
       .options = {ApiOperand(),
                   {.names = "--section",
                    .value = "SECTION",
-                   .help = "Of the manual, such as 3 [3, else 2]"},
+                   .help = "Manual section, such as 3 [3, else 2]"},
                   UrlOption(),
-                  {.names = "--roff", .help = "Print the page's source instead of showing it"}},
+                  {.names = "--roff",
+                   .help = "Print the source of the page instead of showing it"}},
       .handler =
           [](const command::Arguments& arguments) {
             return Run({.api = arguments.Text("api"),

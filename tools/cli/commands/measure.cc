@@ -59,8 +59,7 @@ std::string Environment() {
 Status CheckProgram(const std::string& program) {
   const fs::path path = agent::FindProgram(program);
   if (path.empty()) {
-    return Fail(ErrorCode::kNotFound, "cannot run {}: there is no such program",
-                EscapeControl(program));
+    return Fail(ErrorCode::kNotFound, "cannot run {}: no such program", EscapeControl(program));
   }
   const auto why = agent::ExplainProgram(path);
   if (!why || why->reach == agent::Reach::kAble || why->reach == agent::Reach::kUnreadable) {
@@ -101,35 +100,34 @@ std::vector<std::string> Remarks(const lab::Measurement& found, std::uint32_t ro
     lines.push_back(fmt::format("stopped after {} of {} rounds: {}", found.finished_rounds, rounds,
                                 found.stop_detail));
   }
-  count(found.surprised_runs, "run was repeated: it called what the plan did not expect",
-        "runs were repeated: they called what the plan did not expect");
+  count(found.surprised_runs, "run was repeated: it made unplanned calls",
+        "runs were repeated: they made unplanned calls");
   count(found.disturbed_runs, "run was repeated: the machine was disturbed",
         "runs were repeated: the machine was disturbed");
   count(found.disturbed_kept, "run is in the table although the machine was disturbed",
         "runs are in the table although the machine was disturbed");
-  count(found.failed_runs, "run was left out: another exit status than the plain run's",
-        "runs were left out: another exit status than the plain run's");
-  count(found.other_outputs, "run wrote something else than the plain run",
-        "runs wrote something else than the plain run");
+  count(found.failed_runs, "run was left out: its exit status differed from the plain run's",
+        "runs were left out: their exit status differed from the plain run's");
+  count(found.other_outputs, "run: its output differed from the plain run's",
+        "runs: their output differed from the plain run's");
   count(found.lost_calls, "call was lost", "calls were lost");
-  count(found.lost_nodes, "call is told of its caller in the stacks, of which there were too many",
-        "calls are told of their callers in the stacks, of which there were too many");
+  count(found.lost_nodes, "call is attributed to its caller: there were too many stacks",
+        "calls are attributed to their callers: there were too many stacks");
   count(found.left_out, "API was left out: its name is too long, or there are too many",
-        "APIs were left out: their names are too long, or they are too many");
+        "APIs were left out: their names are too long, or there are too many");
   count(found.detached, "program was measured in part: it entered a sandbox, or loaded a collector",
         "programs were measured in part: they entered a sandbox, or loaded a collector");
   count(found.still_running,
-        "program had not ended five seconds after the command: its part may "
-        "lack something",
-        "programs had not ended five seconds after the command: their parts may lack something");
-  count(found.refused, "part of what programs left was refused: no calls could have made it",
-        "parts of what programs left were refused: no calls could have made them");
+        "program had not ended five seconds after the command: its part may be incomplete",
+        "programs had not ended five seconds after the command: their parts may be incomplete");
+  count(found.refused, "part of the programs' data was refused as impossible",
+        "parts of the programs' data were refused as impossible");
   if (!found.unstable.empty()) {
-    lines.push_back(fmt::format("behaves differently each time, so that rounds lack it: {}",
+    lines.push_back(fmt::format("behaves differently each time, so rounds lack it: {}",
                                 fmt::join(found.unstable, ", ")));
   }
   if (found.cleanup_status != 0) {
-    lines.push_back(fmt::format("--cleanup ended with status {}", found.cleanup_status));
+    lines.push_back(fmt::format("--cleanup exited with status {}", found.cleanup_status));
   }
   return lines;
 }
@@ -311,12 +309,12 @@ Result<int> Run(const MeasureRequest& request, const Output& output) {
 command::Command MeasureCommand() {
   return {
       .name = "measure",
-      .summary = "Measure all APIs that a command (given after --) calls, exactly",
+      .summary = "Measure exactly all APIs that a command (given after --) calls",
       .help =
-          R"(The command runs many times: once as it is, once to find every API it calls and which of
-them are on one stack, then in rounds, in each of which every API is timed while nothing that it
-calls, and nothing that calls it, is. So no time has another's measuring in it. It must do the same
-each time; --prepare brings its files back. Nothing of it leaves this machine.
+          R"(The command runs many times: once as it is, once to find every API called and which share a stack,
+then in rounds. In each round every API is timed once, and never together with one it calls or is
+called by, so no time includes another's measuring overhead. The command must do the same each time;
+--prepare restores its files. Nothing leaves this machine.
 Examples:
   fieldcost measure -- sqlite3 :memory: '.read q.sql'
   fieldcost measure --diff-base a.lab -- sqlite3 :memory: '.read q.sql'

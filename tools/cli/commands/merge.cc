@@ -42,10 +42,10 @@ Result<int> Run(const Request& command, const Output& output) {
 command::Command MergeCommand() {
   return {
       .name = "merge",
-      .summary = "Add up what was measured of several scenarios",
+      .summary = "Add up measurements of several scenarios",
       .help =
-          R"(The order does not matter, and sums may be added to sums. A measurement that is in two of the
-tables is refused (status 64), so that nothing counts twice. Examples:
+          R"(The order does not matter, and merged tables may be merged again. A measurement present in two tables
+is rejected (status 64), so that nothing counts twice. Examples:
   fieldcost merge -o all.lab a.lab b.lab
   fieldcost merge -o all.lab all.lab c.lab
   fieldcost merge -o all.lab a.lab b.lab --export-pprof all.pb.gz \
@@ -53,13 +53,13 @@ tables is refused (status 64), so that nothing counts twice. Examples:
   fieldcost top --table all.lab)",
       .options = {{.names = "table",
                    .value = "TABLE",
-                   .help = "What `fieldcost measure --save` or this has written",
+                   .help = "A table written by `fieldcost measure --save` or `merge`",
                    .completes = command::Completes::kFiles,
                    .required = true,
                    .repeats = true},
                   {.names = "--output,-o",
                    .value = "FILE",
-                   .help = "Write the sum there; it may be one of the tables",
+                   .help = "Write the sum to FILE, which may be one of the tables",
                    .completes = command::Completes::kFiles,
                    .required = true},
                   ExportPprofOption(),

@@ -37,7 +37,7 @@ Result<int> Run(const command::Arguments& arguments) {
 
 Status CheckPercent(std::string& untrusted_text) {
   if (ParsePercent(untrusted_text)) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is a percentage from 0 to 10000, as 10%");
+  return Fail(ErrorCode::kInvalidArgument, "expected a percentage from 0 to 10000, such as 10%");
 }
 
 }  // namespace
@@ -45,29 +45,29 @@ Status CheckPercent(std::string& untrusted_text) {
 command::Command ProbeCompareCommand() {
   return {
       .name = "compare",
-      .summary = "Two groups of events, step by step",
+      .summary = "Compare two groups of events, step by step",
       .help =
-          R"(Events are chosen by tag:TAG, build:BUILD, program:NAME, label:LABEL, session:ID (all that are
-given with commas between), by their names with commas, or by FILE: and any of these for another
-database. Of each label on its own, without events that are set aside.
+          R"(Events are selected by tag:TAG, build:BUILD, program:NAME, label:LABEL, session:ID (comma-separated;
+all must match), by comma-separated names, or by FILE: and any of these for another database. Each
+label is compared on its own, without events that are set aside.
 
-Means are geometric; a ratio has its 95 % interval. A change is named if it is significant by
-Welch's test of the logarithms, with at most 5 % of the named ones false over all steps (Benjamini
-and Hochberg), and greater than what is allowed. 5 events on each side are needed; of 10 that differ
-by 7 % among themselves, 20 % more is found nearly always.
+Means are geometric, ratios have 95 % intervals. A change is reported if it is significant by Welch's
+test of the logarithms, at a 5 % false discovery rate over all steps (Benjamini and Hochberg), and
+greater than what is allowed. Each side needs 5 events; with 10 events varying by 7 %, a 20 %
+increase is nearly always detected.
 
-With --fail-above, for continuous integration: exit status 1 if events of a label as a whole take
-more than that longer, significantly; 2 if there is too little data of every label; else 0. The last
-line says it. Examples:
+With --fail-above, for continuous integration: exit status 1 if whole events of a label take longer
+by more than that, significantly; 2 if there is too little data for every label; else 0. The last
+line states the result. Examples:
   fieldcost probe compare tag:warm tag:cold --label index_open
   fieldcost probe compare build:1.2,tag:cold build:1.3,tag:cold
   fieldcost probe compare base/probe.db: build:1.3 --fail-above 10%)",
-      .options = {ProbeSelectionOperand("base", "BASE", "Events before"),
-                  ProbeSelectionOperand("new", "NEW", "Events after"),
+      .options = {ProbeSelectionOperand("base", "BASE", "The events to compare with"),
+                  ProbeSelectionOperand("new", "NEW", "The events to judge"),
                   ProbeLabelOption(),
                   {.names = "--fail-above",
                    .value = "PERCENT",
-                   .help = "Exit with 1 if that much slower, 2 with too little data",
+                   .help = "Exit with 1 if slower by more than that, 2 with too little data",
                    .check = CheckPercent},
                   ProbeDbOption()},
       .handler = Run,

@@ -24,9 +24,9 @@ Result<int> SwitchOn(const command::Arguments& arguments) {
           : fmt::format(
                 R"(on: programs under `fieldcost probe run` are recorded; their points, with labels, source lines, stacks
 and times, go to {} as {}
-  send by themselves:  systemctl --user enable --now fieldcost-probe.path
+  send automatically:  systemctl --user enable --now fieldcost-probe.path
   send now:  fieldcost probe flush
-  keep one here:  fieldcost probe run --local -- PROGRAM
+  keep a run on this machine:  fieldcost probe run --local -- PROGRAM
   stop:  fieldcost probe off
 )",
                 EscapeControl(login.url), EscapeControl(login.user))));
@@ -41,15 +41,16 @@ Result<int> SwitchOff(const command::Arguments& arguments) {
   if (auto spool = probe::Spool::OpenExisting(probe::SpoolFile(paths))) {
     FIELDCOST_ASSIGN(dropped, spool->DropOutgoing());
   } else if (spool.error().code != ErrorCode::kNotFound) {
-    return Fail(spool.error().code, "probe points are off, but what is queued is still there: {}",
+    return Fail(spool.error().code,
+                "probe points are off, but queued batches could not be deleted: {}",
                 spool.error().message);
   }
-  FIELDCOST_TRY(
-      WriteStdout(OutputOf(arguments).json
-                      ? fmt::format("{{\"mode\":\"off\",\"dropped_batches\":{}}}\n", dropped)
-                      : fmt::format("off: nothing is sent; {} gone. Events on this machine stay: "
-                                    "fieldcost probe purge --all\n",
-                                    Counted(dropped, "queued batch is", "queued batches are"))));
+  FIELDCOST_TRY(WriteStdout(
+      OutputOf(arguments).json
+          ? fmt::format("{{\"mode\":\"off\",\"dropped_batches\":{}}}\n", dropped)
+          : fmt::format("off: nothing is sent; {} deleted. Events on this machine stay: "
+                        "fieldcost probe purge --all\n",
+                        Counted(dropped, "queued batch was", "queued batches were"))));
   return 0;
 }
 
@@ -118,7 +119,7 @@ std::string Text(const Facts& facts) {
                       Counted(facts.totals.sent, "batch", "batches"), facts.totals.refused,
                       facts.totals.dropped);
   if (!facts.totals.last_refusal.empty()) {
-    text += fmt::format("{:<12}{}\n", "refused for", EscapeControl(facts.totals.last_refusal));
+    text += fmt::format("{:<12}{}\n", "refusal", EscapeControl(facts.totals.last_refusal));
   }
   return text;
 }
@@ -143,23 +144,25 @@ command::Command Plain(std::string_view name, std::string_view summary, std::str
 
 command::Command ProbeOnCommand() {
   return Plain(
-      "on", "Record programs under `probe run`, and send that to the server",
-      R"(Apart from the anonymous measurements (`fieldcost agent`), and decided apart: what is sent has labels, source
-lines, stacks, times and the user's name at that server. Only what begins from now on. Example:
+      "on", "Record programs under `probe run`, and send the events to the server",
+      R"(Independent of the anonymous measurements and their consent (`fieldcost agent`): what is sent has
+labels, source lines, stacks, times and the user's name at that server. Only runs that begin from
+now on are sent. Example:
   fieldcost probe login https://probes.team.example && fieldcost probe on)",
       SwitchOn);
 }
 
 command::Command ProbeOffCommand() {
   return Plain(
-      "off", "Send nothing more; what is queued is deleted",
-      R"(Events on this machine stay. What has been sent is the server's: its users can remove it there. Example:
+      "off", "Stop sending, and delete what is queued",
+      R"(Events on this machine stay. What was sent stays on the server, where its users can remove it.
+Example:
   fieldcost probe off)",
       SwitchOff);
 }
 
 command::Command ProbeStatusCommand() {
-  return Plain("status", "What is recorded, queued and sent, and where to",
+  return Plain("status", "What is recorded, queued and sent, and to which server",
                R"(Example:
   fieldcost probe status --json)",
                ShowStatus);

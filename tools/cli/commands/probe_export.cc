@@ -27,23 +27,23 @@ Result<int> Run(const command::Arguments& arguments) {
 command::Command ProbeExportCommand() {
   return {
       .name = "export",
-      .summary = "Events for other programs",
+      .summary = "Export events for other programs",
       .help =
-          R"(Events are chosen as compare does, also those that are set aside. otlp is OpenTelemetry's OTLP/JSON,
-a trace an event, as collectors' file receivers and /v1/traces take it; chrome is Chrome's trace
-format, which Perfetto reads. Examples:
+          R"(Events are selected as for compare, including those set aside. otlp is OpenTelemetry's OTLP/JSON, one
+trace per event, for collectors' file receivers and /v1/traces; chrome is Chrome's trace format,
+which Perfetto reads. Examples:
   fieldcost probe export last --format chrome -o last.json
   fieldcost probe export build:1.3,tag:cold --format otlp |
     curl --json @- http://localhost:4318/v1/traces)",
-      .options = {ProbeSelectionOperand("events", "EVENTS", "Which"),
+      .options = {ProbeSelectionOperand("events", "EVENTS", "The events to export"),
                   {.names = "--format",
                    .value = "FORMAT",
-                   .help = "What is written",
+                   .help = "Format to write",
                    .choices = {kOtlp, "chrome"},
                    .required = true},
                   {.names = "--output,-o",
                    .value = "FILE",
-                   .help = "Where it goes (- = stdout)",
+                   .help = "Write to FILE (- = stdout)",
                    .default_text = kStdout,
                    .completes = command::Completes::kFiles},
                   ProbeDbOption()},

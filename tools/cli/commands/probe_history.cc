@@ -17,7 +17,7 @@ Error NoSuchLabel(const std::string& label, const LocalEvents& local) {
     for (const probe::LabelCount& count : *counts) labels.push_back(count.label);
   }
   const std::string meant = MeantName(label, labels);
-  return Fail(ErrorCode::kNotFound, "there is no such event of label {}{}", EscapeControl(label),
+  return Fail(ErrorCode::kNotFound, "no such event with label {}{}", EscapeControl(label),
               meant.empty() || meant == label
                   ? std::string()
                   : fmt::format(": did you mean {}?", EscapeControl(meant)));
@@ -51,24 +51,23 @@ command::Command ProbeHistoryCommand() {
     return command::Option{
         .names = names, .value = value, .help = help, .check = command::CheckNotEmpty};
   };
-  command::Option tag = only("--tag", "TAG", "Only of runs with that tag");
+  command::Option tag = only("--tag", "TAG", "Only runs with this tag");
   tag.repeats = true;
   return {
       .name = "history",
       .summary = "A label's times over builds",
       .help =
-          R"(Builds in the order of their first events, each compared with the one before it (as compare does;
-false ones among the changes that are named are at most 5 % over all builds). Events that are set
-aside are left out. Examples:
+          R"(Lists builds in the order of their first events, each compared with the one before it (like compare,
+at a 5 % false discovery rate over all builds). Events that are set aside are left out. Examples:
   fieldcost probe history index_open --tag cold
   fieldcost probe history index_open --json | jq '.builds[].median_ns')",
       .options = {{.names = "label",
                    .value = "LABEL",
-                   .help = "Of the events",
+                   .help = "Label of the events",
                    .check = command::CheckNotEmpty,
                    .required = true},
                   std::move(tag),
-                  only("--program", "NAME", "Only of that program"),
+                  only("--program", "NAME", "Only this program"),
                   ProbeDbOption()},
       .handler = Run,
       .without = {"--csv"}};

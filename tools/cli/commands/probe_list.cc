@@ -31,7 +31,7 @@ Result<int> Run(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(selection.to_ns, NsOf(arguments, "--until"));
   FIELDCOST_ASSIGN(const LocalEvents local, OpenLocalEvents(arguments.Text("--db")));
   FIELDCOST_ASSIGN(JudgedEvents judged, LoadJudged(local, selection));
-  if (!judged.are_all) Remark("only the newest 200,000 events were looked at");
+  if (!judged.are_all) Remark("only the newest 200,000 events were read");
   EventListText rest;
   std::vector<JudgedEvent>& events = judged.events;
   if (!arguments.Has("--all")) {
@@ -64,11 +64,11 @@ command::Command ProbeListCommand() {
       .name = "list",
       .summary = "The events on this machine, newest first",
       .help =
-          R"(An event is named by the beginning of its run's id and its number, as the table prints it. Events
-that say nothing about the program are left out, --all says why: those whose points were lost, that
-are not over or during which the machine slept; one of 8 or more that took far longer, or less, than
-others of its label, program, build, tags and points (|log2 - median| > 5 deviations); those that
-were set aside by hand (fieldcost probe mark). Examples:
+          R"(An event is named by a prefix of its run's ID and its number, as in the table. Events that say
+nothing about the program are set aside and not listed; --all shows them with the reason: points
+were lost, the event is not over, the machine slept meanwhile; among 8 or more, it took far longer or
+shorter than others with its label, program, build, tags and points (|log2 - median| > 5
+deviations); or it was set aside by hand (fieldcost probe mark). Examples:
   fieldcost probe list --label index_open --since 2d
   fieldcost probe list --tag cold --build 1.3 --all
   fieldcost probe list --json | jq -r '.events[] | [.label, .total_ns] | @tsv')",
@@ -76,12 +76,12 @@ were set aside by hand (fieldcost probe mark). Examples:
       .handler = Run,
       .without = {"--csv"}};
   AddProbeFilters(list);
-  list.options.push_back(TimeOption("--since", "Begun then or later: 2026-11-20, 2h, 3d"));
-  list.options.push_back(TimeOption("--until", "Begun before that"));
-  list.options.push_back({.names = "--all", .help = "Also those set aside, with the reason"});
+  list.options.push_back(TimeOption("--since", "Begun then or later: 2026-11-20, 2h, 3d (ago)"));
+  list.options.push_back(TimeOption("--until", "Begun before then"));
+  list.options.push_back({.names = "--all", .help = "Include events set aside, with the reason"});
   list.options.push_back({.names = "--limit",
                           .value = "N",
-                          .help = "At most so many, 0 = all",
+                          .help = "At most N events; 0 = all",
                           .default_text = "40",
                           .check = command::CheckNumber});
   list.options.push_back(ProbeDbOption());

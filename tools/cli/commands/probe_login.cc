@@ -46,7 +46,8 @@ Result<int> LogIn(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   FIELDCOST_TRY(probe::CheckProbesPermitted(paths));
   const std::string user = Or(arguments, "--user", std::string(Variable("USER")));
-  if (user.empty()) return Fail(ErrorCode::kInvalidArgument, "log in: as whom? (--user NAME)");
+  if (user.empty())
+    return Fail(ErrorCode::kInvalidArgument, "log in: no user name; use --user NAME");
   FIELDCOST_ASSIGN(const std::string password, ReadPassword(user));
   const auto old = probe::LoadLogin(paths);
   const std::string ca_file = arguments.Has("--ca-file")
@@ -72,9 +73,8 @@ Result<int> LogIn(const command::Arguments& arguments) {
       "logged in at {} as {}{}\n{}", EscapeControl(login.url), EscapeControl(login.user),
       dropped == 0
           ? ""
-          : fmt::format("; {} gone", Counted(dropped, "batch that was queued for another server is",
-                                             "batches that were queued for another server are")),
-      is_on ? "" : "  nothing is sent yet; begin:  fieldcost probe on\n")));
+          : "; deleted: " + Counted(dropped, "batch", "batches") + " queued for another server",
+      is_on ? "" : "  nothing is sent yet; start:  fieldcost probe on\n")));
   return 0;
 }
 
@@ -86,12 +86,12 @@ Result<int> LogOut(const command::Arguments& arguments) {
   if (auto spool = probe::Spool::OpenExisting(probe::SpoolFile(paths))) {
     FIELDCOST_ASSIGN(dropped, spool->DropOutgoing());
   }
-  FIELDCOST_TRY(
-      WriteStdout(OutputOf(arguments).json
-                      ? fmt::format("{{\"dropped_batches\":{}}}\n", dropped)
-                      : fmt::format("logged out; {} gone. The server knows this device until it is "
-                                    "removed there\n",
-                                    Counted(dropped, "queued batch is", "queued batches are"))));
+  FIELDCOST_TRY(WriteStdout(
+      OutputOf(arguments).json
+          ? fmt::format("{{\"dropped_batches\":{}}}\n", dropped)
+          : fmt::format("logged out; {} deleted. The server knows this device until it is "
+                        "removed there\n",
+                        Counted(dropped, "queued batch was", "queued batches were"))));
   return 0;
 }
 
@@ -100,10 +100,10 @@ Result<int> LogOut(const command::Arguments& arguments) {
 command::Command ProbeLoginCommand() {
   return {
       .name = "login",
-      .summary = "Log in at a team's server of probe points",
+      .summary = "Log in to a team's server of probe points",
       .help =
-          R"(Asks for the password, or takes the first line of standard input; keeps a token for this machine, which
-the server can revoke. Nothing is sent before `fieldcost probe on`. Examples:
+          R"(Asks for the password, or reads the first line of standard input; stores a token for this machine,
+which the server can revoke. Nothing is sent before `fieldcost probe on`. Examples:
   fieldcost probe login https://probes.team.example
   pass show probes | fieldcost probe login https://probes.team.example -u ann)",
       .options = {{.names = "url",
@@ -113,11 +113,11 @@ the server can revoke. Nothing is sent before `fieldcost probe on`. Examples:
                    .required = true},
                   {.names = "--user,-u",
                    .value = "NAME",
-                   .help = "By default $USER",
+                   .help = "Your name on the server [$USER]",
                    .check = command::CheckNotEmpty},
                   {.names = "--name",
                    .value = "TEXT",
-                   .help = "What the server calls this machine; by default its host name",
+                   .help = "Name of this machine on the server [its host name]",
                    .check = command::CheckNotEmpty},
                   {.names = "--ca-file",
                    .value = "FILE",
@@ -130,7 +130,7 @@ the server can revoke. Nothing is sent before `fieldcost probe on`. Examples:
 
 command::Command ProbeLogoutCommand() {
   return {.name = "logout",
-          .summary = "Forget the server; what is queued for it is deleted",
+          .summary = "Forget the server, and delete what is queued for it",
           .help = R"(Events on this machine stay. Example:
   fieldcost probe logout)",
           .handler = LogOut,

@@ -24,7 +24,7 @@ std::string_view SaidOf(probe::Mark mark) {
     case probe::Mark::kSetAside:
       return "is set aside";
     case probe::Mark::kKept:
-      return "is kept whatever its times are";
+      return "is kept whatever its times";
     case probe::Mark::kNone:
       break;
   }
@@ -53,17 +53,17 @@ command::Command ProbeMarkCommand() {
       .name = "mark",
       .summary = "Set an event aside, or keep it, by hand",
       .help =
-          R"(What is set aside stays where it is (fieldcost probe purge removes it), and is left out of
-comparisons; none takes the mark away. Marks are this machine's; a server has its own. Examples:
+          R"(An event set aside stays in the database (fieldcost probe purge removes it) but is left out of
+comparisons; none clears the mark. Marks are local; a server has its own. Examples:
   fieldcost probe mark 5be2c60e.3 set-aside --reason "a backup ran"
   fieldcost probe mark last keep)",
       .options = {ProbeEventOperand(),
                   {.names = "mark",
                    .value = "MARK",
-                   .help = "What is to become of it",
+                   .help = "New mark",
                    .choices = {kSetAside, kKeep, kNone},
                    .required = true},
-                  {.names = "--reason", .value = "TEXT", .help = "Why; is shown beside it"},
+                  {.names = "--reason", .value = "TEXT", .help = "Reason, shown with the event"},
                   ProbeDbOption()},
       .handler = Run,
       .without = {"--csv"}};

@@ -50,11 +50,11 @@ Result<std::uint64_t> Remove(LocalEvents& local, const std::vector<probe::EventI
 Result<bool> Agreed(std::size_t events, bool all) {
   if (!StdinIsTerminal() || !StderrIsTerminal()) {
     return Fail(ErrorCode::kInvalidArgument,
-                "purge asks before it removes {}, and there is no terminal: --yes",
+                "purge needs confirmation to remove {}, but there is no terminal; use --yes",
                 Counted(events, "event"));
   }
   return AskYes(
-      fmt::format("{} will be removed with all points. Go on? [y/N] ",
+      fmt::format("{} will be removed with all points. Continue? [y/N] ",
                   all ? Counted(events, "event")
                       : Counted(events, "event that is set aside", "events that are set aside")));
 }
@@ -67,7 +67,7 @@ Result<int> Run(const command::Arguments& arguments) {
   if (!ids.empty() && !arguments.Has("--yes")) {
     FIELDCOST_ASSIGN(const bool agreed, Agreed(ids.size(), all));
     if (!agreed) {
-      Remark("nothing was changed");
+      Remark("nothing changed");
       return kNo;
     }
   }
@@ -85,12 +85,12 @@ command::Command ProbePurgeCommand() {
       .name = "purge",
       .summary = "Remove the events that are set aside",
       .help =
-          R"(With their points, from this machine only, for good; those that are not over once they are a day
-old. `fieldcost probe list --all` shows them, `mark EVENT keep` saves one. Exit status 1: you said
-no. Examples:
+          R"(Removes them with their points, permanently, from this machine only; unfinished events once they are
+a day old. `fieldcost probe list --all` shows them, `mark EVENT keep` saves one. Exit status 1: you
+declined. Examples:
   fieldcost probe purge --yes
   fieldcost probe purge --all)",
-      .options = {{.names = "--all", .help = "All events, also those that are not set aside"},
+      .options = {{.names = "--all", .help = "Remove all events, including those not set aside"},
                   {.names = "--yes,-y", .help = "Do not ask"},
                   ProbeDbOption()},
       .handler = Run,

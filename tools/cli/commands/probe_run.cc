@@ -16,7 +16,7 @@ namespace {
 
 Status CheckName(const std::string& untrusted_text, std::size_t max_bytes) {
   if (!untrusted_text.empty() && probe::IsText(untrusted_text, max_bytes)) return {};
-  return Fail(ErrorCode::kInvalidArgument, "must be 1 to {} bytes of text on one line", max_bytes);
+  return Fail(ErrorCode::kInvalidArgument, "expected 1 to {} bytes of text on one line", max_bytes);
 }
 
 Status CheckTag(std::string& untrusted_text) {
@@ -51,34 +51,34 @@ Result<int> Run(const command::Arguments& arguments) {
 command::Command ProbeRunCommand() {
   return {
       .name = "run",
-      .summary = "Run a program and record what it passes",
+      .summary = "Run a program and record the points it passes",
       .help =
-          R"(Points are those of the source (fieldcost/probe.h), those that a file names ([[point]] label, event,
+          R"(Points are those in the source (fieldcost/probe.h), those that a file names ([[point]] label, event,
 at = "LIBRARY!FUNCTION", when, begins, ends, stack, value), and automatic ones: start, loaded, main,
-first output, dlopen, exec, exit. The program needs no rebuild for the last two kinds. It waits for
-nobody: what finds no space is dropped, counted, and its event called incomplete.
+first output, dlopen, exec, exit. The last two kinds need no rebuild. The program never blocks:
+points that do not fit are dropped and counted, and their events are marked incomplete.
 
-What was recorded is on this machine (fieldcost probe list); with `fieldcost probe on` it is also sent
-to the server that one has logged in at. It is not anonymous. Examples:
+The recording stays on this machine (fieldcost probe list); with `fieldcost probe on` it is also sent
+to the server you are logged in to. It is not anonymous. Examples:
   fieldcost probe run --local -- ./editor notes.txt
   fieldcost probe run --tag cold --build 1.3 --runs 10 -- ./editor
   fieldcost probe run --points probe.toml --stacks -- ./editor)",
       .options = {{.names = "--points",
                    .value = "FILE",
-                   .help = "Points by name, and which automatic ones (probe.toml)",
+                   .help = "Names points and selects automatic ones (probe.toml)",
                    .completes = command::Completes::kFiles,
                    .check = command::CheckNotEmpty},
                   {.names = "--tag,-t",
                    .value = "TAG",
-                   .help = "Tells these runs from others, as \"cold\"; up to 8",
+                   .help = "Distinguishes these runs from others, such as \"cold\"; up to 8",
                    .check = CheckTag,
                    .repeats = true},
                   {.names = "--build,-b",
                    .value = "NAME",
-                   .help = "The program's version; by default the beginning of its build-id",
+                   .help = "The program's version [prefix of its build ID]",
                    .check = CheckBuild},
-                  RunsOption("So many runs; to compare, ten", "1"),
-                  {.names = "--stacks", .help = "Take stacks at the points of the source, too"},
+                  RunsOption("Number of runs (10 for comparisons)", "1"),
+                  {.names = "--stacks", .help = "Also take stacks at points in the source"},
                   {.names = "--local", .help = "Never send these runs; needs no consent"}},
       .handler = Run,
       .without = {"--json", "--csv", "--no-pager", "--color"},
@@ -89,10 +89,10 @@ to the server that one has logged in at. It is not anonymous. Examples:
 command::Command ProbeFlushCommand() {
   return {
       .name = "flush",
-      .summary = "Collect what is left in memory, and send what is queued, now",
+      .summary = "Collect what is in memory and send what is queued, now",
       .help =
-          R"(Also what recorders that were killed have left. Fails if something could not be sent; it stays
-queued. Example:
+          R"(Includes what killed recorders left behind. Fails if something could not be sent; it stays queued.
+Example:
   fieldcost probe flush)",
       .handler = [](const command::Arguments&) -> Result<int> {
         FIELDCOST_ASSIGN(const std::filesystem::path collector, FindProbeProgram());

@@ -30,7 +30,7 @@ Result<std::vector<JudgedEvent>> Find(const LocalEvents& local, const std::strin
   }
   std::ranges::reverse(judged.events);
   if (judged.events.size() > kMostShown) {
-    Remark(fmt::format("the first {} of its {} events", kMostShown, judged.events.size()));
+    Remark(fmt::format("showing the first {} of {} events", kMostShown, judged.events.size()));
     judged.events.resize(kMostShown);
   }
   return std::move(judged.events);
@@ -63,19 +63,18 @@ Result<int> Run(const command::Arguments& arguments) {
 command::Command ProbeShowCommand() {
   return {
       .name = "show",
-      .summary = "An event step by step, or all of a run",
+      .summary = "Show an event step by step, or all events of a run",
       .help =
-          R"(A step goes from one point to the next, and has the name of the point that ends it. Steps add up to
-the time from the first point to the last. Where a step ends on another thread than it began, that
-is said. Examples:
+          R"(A step goes from one point to the next and is named after the point that ends it. Steps add up to the
+time from the first point to the last. Steps that end on another thread are marked. Examples:
   fieldcost probe show last
   fieldcost probe show 5be2c60e.3 --stacks
   fieldcost probe show 5be2c60e
   fieldcost probe show last --json | jq '.events[0].steps[] | {name, ns}')",
       .options = {ProbeSelectionOperand("event", "EVENT",
-                                        "Its name, as list prints it, or last; or the "
-                                        "beginning of a run's id: all of its events"),
-                  {.names = "--stacks", .help = "The stack of each point, below its step"},
+                                        "Name, as in the list, or last; a prefix of a "
+                                        "run's ID shows all of its events"),
+                  {.names = "--stacks", .help = "Show the stack of each point below its step"},
                   ProbeDbOption()},
       .handler = Run,
       .without = {"--csv"}};

@@ -60,7 +60,7 @@ Result<analysis::VendorLibrary> Describe(const LibraryApis& library, const std::
   if (described.before == described.after) {
     if (only_one) {
       return Fail(ErrorCode::kInvalidArgument,
-                  "{} is the newest version of {}; an older one is a baseline: {}",
+                  "{} is the newest version of {}; choose an older one as the baseline: {}",
                   EscapeControl(described.before), EscapeControl(library.soname),
                   VersionsText(library));
     }
@@ -97,7 +97,7 @@ Result<ReportFormat> FormatOf(const Request& command, const Output& output) {
   if (output.json || output.csv) {
     const ReportFormat wanted = output.json ? ReportFormat::kJson : ReportFormat::kCsv;
     if (format.value_or(wanted) != wanted) {
-      return Fail(ErrorCode::kInvalidArgument, "--format and {} conflict",
+      return Fail(ErrorCode::kInvalidArgument, "--format cannot be combined with {}",
                   output.json ? "--json" : "--csv");
     }
     return wanted;
@@ -108,9 +108,10 @@ Result<ReportFormat> FormatOf(const Request& command, const Output& output) {
   if (extension == ".csv") return ReportFormat::kCsv;
   if (extension == ".json") return ReportFormat::kJson;
   if (extension == ".pdf") {
-    return Fail(ErrorCode::kInvalidArgument,
-                "report writes no PDF: write a page (--output {}) and print that in the browser",
-                std::filesystem::path(command.output).replace_extension(".html").string());
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        "report writes no PDF: write an HTML page (--output {}) and print it from a browser",
+        std::filesystem::path(command.output).replace_extension(".html").string());
   }
   return ReportFormat::kText;
 }
@@ -196,22 +197,22 @@ std::optional<ReportFormat> FormatNamed(std::string_view name) {
 command::Command VendorCommand() {
   return {
       .name = "vendor",
-      .summary = "Use, costs and changes of a library's APIs",
+      .summary = "Use, costs and changes of a library's APIs, for library authors",
       .help =
-          R"(From the local catalogue, or from a lab table (fieldcost measure --save), alone; the same
-catalogue gives the same bytes (but for the age in text). Examples:
+          R"(Uses only the local catalogue, or a lab table (fieldcost measure --save); the same catalogue gives
+the same bytes (except the age, in text). Examples:
   fieldcost report vendor --library sqlite3
   fieldcost report vendor --library 'libboost_*' --by both --output boost.html
   fieldcost report vendor --library libz.so.1 --baseline 1:1.2.11 --format csv
   fieldcost report vendor --library sqlite3 --table a.lab)",
       .options = {{.names = "--library",
                    .value = "LIBRARY",
-                   .help = "Soname, a part of it, or a glob",
+                   .help = "Soname, part of one, or a glob",
                    .completes = command::Completes::kLibrary,
                    .required = true},
                   {.names = "--by",
                    .value = "GROUP",
-                   .help = "Groups: libraries, name spaces (or prefixes), or both",
+                   .help = "Groups: libraries, namespaces (or prefixes), or both",
                    .default_text = "module",
                    .choices = {"module", "namespace", "both"}},
                   {.names = "--baseline",
@@ -220,11 +221,11 @@ catalogue gives the same bytes (but for the age in text). Examples:
                    .completes = command::Completes::kVersion},
                   {.names = "--output",
                    .value = "FILE",
-                   .help = "Write it there (- = stdout)",
+                   .help = "Write to FILE (- = stdout)",
                    .completes = command::Completes::kFiles},
                   {.names = "--format",
                    .value = "FORMAT",
-                   .help = "Instead of the one that the file's name says",
+                   .help = "Override the format implied by the file name",
                    .choices = {"html", "csv", "json", "text"}},
                   TableOption({})},
       .handler = [](const command::Arguments& arguments) {
@@ -242,7 +243,7 @@ catalogue gives the same bytes (but for the age in text). Examples:
 
 command::Command ReportCommand() {
   return {.name = "report",
-          .summary = "Reports for those who make libraries",
+          .summary = "Reports for library authors",
           .help = "Example:\n  fieldcost report vendor --library libz.so.1 --output zlib.html",
           .commands = {VendorCommand()}};
 }

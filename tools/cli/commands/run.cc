@@ -141,7 +141,7 @@ Result<int> RunAndSay(const Request& command, const agent::AgentPaths& paths,
   if (Variable(kQuietVariable).empty() && !DidNotStart(ended)) {
     // Whatever is wrong here, the program has ended as it has.
     const Status said = SayWhatWasFound(command, paths, before);
-    if (!said) Remark("what was measured cannot be collected now: " + said.error().message);
+    if (!said) Remark("cannot collect the results now: " + said.error().message);
   }
   return EndLike(ended);
 }
@@ -216,11 +216,11 @@ command::Command RunCommand() {
       .name = "run",
       .summary = "Run a program (given after --) and measure a few of its APIs",
       .help =
-          R"(It measures up to 32 APIs, drawn at random over the libraries that the program calls. What it
-has found is shown on the standard error after the program has ended, if that is a terminal or with
---show; FIELDCOST_QUIET=1 in the environment is --no-show. All of it: `fieldcost top --local`. It
-stays on this machine, but for what would have been measured anyway: a program that chance draws
-(1 in 16) is measured as any of the field, of one API. The exit status is the program's.
+          R"(Measures up to 32 APIs, chosen at random from the libraries the program calls. Prints results to
+standard error when the program ends, if that is a terminal or with --show; FIELDCOST_QUIET=1 in the
+environment means --no-show. All results: `fieldcost top --local`. Results stay on this machine,
+except when the run is also selected for the field (1 in 16), which measures one API. The exit
+status is the program's.
 Examples:
   fieldcost run -- python3 report.py
   fieldcost run --show -- make 2> found.txt
@@ -229,9 +229,10 @@ Examples:
   fieldcost run --pick Json::Reader::parse -- ./my-program)",
       .options = {{.names = "--pick",
                    .value = "GLOB,...",
-                   .help = "Measure these APIs, not a random few: globs soname!symbol, or names "
-                           "of C++ as in source code, comma-separated. Such a run stays on this "
-                           "machine",
+                   .help =
+                       "Measure these APIs instead of a random few: globs soname!symbol, or C++ "
+                       "names as in source code, comma-separated. Such a run stays on this "
+                       "machine",
                    .completes = command::Completes::kApiGlobs,
                    .check = CheckPick},
                   {.names = "--metrics",
@@ -240,9 +241,8 @@ Examples:
                            "(bytes of file and network I/O); cycles",
                    .completes = command::Completes::kMetrics,
                    .check = CheckMetrics},
-                  {.names = "--show",
-                   .help = "Show what was found after the program, on the standard error"},
-                  {.names = "--no-show", .help = "Do not", .excludes = {"--show"}}},
+                  {.names = "--show", .help = "Print results to standard error at the end"},
+                  {.names = "--no-show", .help = "Do not print results", .excludes = {"--show"}}},
       .handler = [](const command::Arguments& arguments) -> Result<int> {
         const std::string& pick = arguments.Text("--pick");
         std::string globs;

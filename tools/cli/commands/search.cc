@@ -137,9 +137,9 @@ Result<int> Spectrum(const SpectrumRequest& command, const Output& output) {
 
 command::Command SearchCommand() {
   return {.name = "search",
-          .summary = "Find APIs by a part of their names",
+          .summary = "Find APIs by part of their name",
           .help =
-              R"(Case is ignored; LIBRARY!NAME limits to a library. Examples:
+              R"(Case is ignored; LIBRARY!NAME limits the search to a library. Examples:
   fieldcost search prepare
   fieldcost search 'sqlite3_*_v2' --sort name --limit 0
   fieldcost search 'libz!flate' --csv)",
@@ -148,10 +148,10 @@ command::Command SearchCommand() {
                        .help = "Part of a name, or a glob (* ?)",
                        .required = true},
                       LibraryOption(),
-                      LimitOption("Names at most; 0 = all"),
+                      LimitOption("At most N names; 0 = all"),
                       {.names = "--sort",
                        .value = "KEY",
-                       .help = "By total (time of all calls), or name",
+                       .help = "Sort by total (time of all calls), or name",
                        .default_text = "total",
                        .choices = {"total", "name"}},
                       VersionsOption(),
@@ -173,8 +173,8 @@ command::Command SpectrumCommand() {
       .name = "spectrum",
       .summary = "APIs' costs as colours, one below the other",
       .help =
-          R"(Every line has the same scale, from cheap (left, dark blue) to expensive (right, yellow);
-height says how often. Examples:
+          R"(All lines share one scale, from cheap (left, dark blue) to expensive (right, yellow); height shows
+how often. Examples:
   fieldcost spectrum deflate inflate crc32
   fieldcost spectrum --library libz.so.1 --limit 40)",
       .options = {{.names = "api",
@@ -185,10 +185,10 @@ height says how often. Examples:
                   {.names = "--library",
                    .value = "SONAME",
                    .help =
-                       "The most expensive of this library: its soname, a part of it, or a glob",
+                       "The most expensive APIs of this library: soname, part of one, or a glob",
                    .completes = command::Completes::kLibrary,
                    .excludes = {"api"}},
-                  LimitOption("So many of it; 0 = all"),
+                  LimitOption("At most N APIs; 0 = all"),
                   LocalOption(),
                   TableOption()},
       .handler =
@@ -206,7 +206,7 @@ height says how often. Examples:
                        ? ""
                        : "spectrum needs an API, or --library";
           }};
-  AddSelection("Of this metric", kDefaultMetric, spectrum);
+  AddSelection("Metric to show", kDefaultMetric, spectrum);
   return spectrum;
 }
 

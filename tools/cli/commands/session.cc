@@ -19,14 +19,14 @@ Result<SessionReport> SwitchOn(const Session& session, const agent::AgentPaths& 
   FIELDCOST_ASSIGN(const agent::Consent consent, agent::EffectiveConsent(paths));
   if (consent.mode == agent::Mode::kOff) {
     return Fail(ErrorCode::kPermissionDenied,
-                "session: fieldcost is off; decide first: fieldcost agent local|on");
+                "session: fieldcost is off; choose a mode first: fieldcost agent local|on");
   }
   FIELDCOST_ASSIGN(const std::filesystem::path library, FindPreloadLibrary());
   FIELDCOST_TRY(agent.WritePolicy());
   if (::geteuid() == 0) {
     Remark(
-        "a session of root: programs that it starts as another user cannot read the library, and "
-        "the dynamic linker says so on their standard error");
+        "this is a root session: programs it starts as another user cannot read the library, and "
+        "the dynamic linker reports that on their standard error");
   }
   return session.On(library);
 }
@@ -61,7 +61,7 @@ command::Handler HandlerOf(SessionAction action) {
 command::Command AgentSessionCommand() {
   command::Command on{
       .name = "on",
-      .summary = "Let programs of the next logins take part",
+      .summary = "Measure programs after the next login",
       .help =
           R"(Copies the measuring library into the state directory; writes environment.d/60-fieldcost.conf
 (desktop, user services) and session.sh (login shells), and adds one marked line to
@@ -72,20 +72,20 @@ Run it again after an upgrade to refresh the copy. Example:
       .without = {"--csv"}};
   command::Command off{
       .name = "off",
-      .summary = "Take it all back",
+      .summary = "Undo session activation",
       .help =
-          R"(The library itself stays as long as programs of running sessions name it: without it each
-would print a complaint of the dynamic linker. Example:
+          R"(The library itself stays as long as programs of running sessions name it: without it each would
+print a dynamic linker error. Example:
   fieldcost agent session off)",
       .handler = HandlerOf(SessionAction::kOff),
       .without = {"--csv"}};
   command::Command status{.name = "status",
-                          .summary = "Which files there are",
+                          .summary = "List the files written",
                           .help = "Example:\n  fieldcost agent session status --json",
                           .handler = HandlerOf(SessionAction::kStatus),
                           .without = {"--csv"}};
   return {.name = "session",
-          .summary = "Measure all programs of this user's next logins",
+          .summary = "Measure all programs after your next login",
           .help = R"(Opt-in. Writes only into your own directories; off restores every byte.
 Examples:
   fieldcost agent local && fieldcost agent session on

@@ -140,9 +140,9 @@ command::Command ShowCommand() {
       .name = "show",
       .summary = "One API: quantiles, histogram, versions",
       .help =
-          R"(Of the newest version time, and what is allocated, are shown in full, every other metric in a
-line; with --all every version and metric in full, with --metric one. --json and --csv have
-everything. Names of C++ may be as they stand in source code; overloads are shown together.
+          R"(Shows time and allocation of the newest version in full, other metrics in one line each; with --all
+every version and metric in full, with --metric one metric. --json and --csv have everything. C++
+names may be written as in source code; overloads are shown together.
 Examples:
   fieldcost show sqlite3_step
   fieldcost show sqlite3_step --all
@@ -155,9 +155,9 @@ Examples:
       .options = {ApiOperand(),
                   LocalOption(),
                   TableOption(),
-                  {.names = "--all", .help = "Every version, every metric in full"},
-                  HtmlOption("Write a heat map of versions and costs there, as a page for the "
-                             "browser (- = stdout); of a lab table the whole table, or that API")},
+                  {.names = "--all", .help = "Show every version and metric in full"},
+                  HtmlOption("Write an HTML page to FILE (- = stdout): a heat map of versions and "
+                             "costs; of a lab table the whole table, or that API")},
       .handler =
           [](const command::Arguments& arguments) {
             Request request = RequestOf(arguments);
@@ -188,13 +188,13 @@ command::Command HistCommand() {
                         .options = {ApiOperand(),
                                     LocalOption(),
                                     TableOption(),
-                                    {.names = "--all", .help = "Every version"}},
+                                    {.names = "--all", .help = "Show every version"}},
                         .handler = [](const command::Arguments& arguments) {
                           Request request = RequestOf(arguments);
                           return ShowEach(request, OutputOf(arguments), CsvKind::kBuckets,
                                           report::HistogramDetail);
                         }};
-  AddSelection("Of this metric", kDefaultMetric, hist);
+  AddSelection("Metric to show", kDefaultMetric, hist);
   return hist;
 }
 

@@ -45,7 +45,7 @@ Result<int> Run(const Request& command, const Output& output) {
   }
   std::string text;
   if (report.already_done_today) {
-    text = "today's share was fetched already (everything now: --full)\n";
+    text = "today's share was already fetched (everything now: --full)\n";
   } else {
     text = fmt::format("fetched {}, {}\n", Counted(report.fragments_fetched, "fragment"),
                        Counted(report.bytes_fetched, "byte"));
@@ -63,10 +63,10 @@ command::Command SyncCommand() {
   fieldcost sync           today's share, at most once a day
   fieldcost sync --full
   fieldcost sync --api 'libsqlite3.so.0!sqlite3_step')",
-          .options = {{.names = "--full", .help = "Everything now, instead of today's share"},
+          .options = {{.names = "--full", .help = "Fetch everything now instead of today's share"},
                       {.names = "--api",
                        .value = "SONAME!SYMBOL",
-                       .help = "Also the part with this API at once",
+                       .help = "Also fetch the part with this API now",
                        .completes = command::Completes::kApi}},
           .handler =
               [](const command::Arguments& arguments) {

@@ -46,7 +46,7 @@ std::string RunsLine(const std::optional<LocalRuns>& runs) {
     parts.push_back(std::move(drawn));
   }
   if (counts.asked != 0) {
-    parts.push_back(fmt::format("{} measured by request", draw::FormatCount(counts.asked)));
+    parts.push_back(fmt::format("{} measured on request", draw::FormatCount(counts.asked)));
   }
   return parts.empty() ? "" : fmt::format("({})\n", fmt::join(parts, "; "));
 }
@@ -55,8 +55,9 @@ std::string TopText(const Request& command, const TopApis& top, const draw::Styl
   if (top.costs.empty()) {
     if (!top.waiting.empty()) return WaitingLine(top);
     if (!command.local) return "the catalogue is empty\n";
-    return command.since.empty() ? "nothing measured yet: fieldcost run -- PROGRAM\n"
-                                 : "nothing measured since then: fieldcost run -- PROGRAM\n";
+    return command.since.empty()
+               ? "Nothing has been measured yet: fieldcost run -- PROGRAM\n"
+               : "Nothing has been measured since then: fieldcost run -- PROGRAM\n";
   }
   std::string text =
       report::CostTable(top.costs, top.whole, style) + report::TableNote(top.costs, style);
@@ -107,11 +108,11 @@ command::Command TopCommand() {
       .name = "top",
       .summary = "The cost table",
       .help =
-          R"(An API is one line, with its newest version's figures; --versions has a line for each.
-Functions whose work is to wait (poll, epoll_wait, pthread_cond_wait ...) are set apart:
-their time is no cost. --waiting lists them like all others.
-With --table it is what a scenario called, with what only the lab knows: exact numbers of calls,
-what the runs differ by, and the shape of the costs.
+          R"(One line per API, with the figures of its newest version; --versions has one line per version.
+Functions that only wait (poll, epoll_wait, pthread_cond_wait ...) are set apart: waiting is not a
+cost. --waiting lists them like all others.
+--table shows one scenario, with lab-only data: exact call counts, variation between runs, and the
+shape of the costs.
 Examples:
   fieldcost top --limit 40
   fieldcost top --library 'libsqlite3*' --sort p99
@@ -122,15 +123,15 @@ Examples:
       .options = {LocalOption(),
                   TableOption(),
                   LibraryOption(),
-                  LimitOption("Lines at most; 0 = all"),
+                  LimitOption("At most N lines; 0 = all"),
                   {.names = "--sort",
                    .value = "KEY",
-                   .help = "The highest of these first (total, mean: of time)",
+                   .help = "Sort by this, highest first (total, mean: time)",
                    .default_text = "total",
                    .choices = {"calls", "p50", "p95", "p99", "mean", "total"}},
                   VersionsOption({"--table"}),
                   SinceOption(),
-                  {.names = "--waiting", .help = "Also functions whose work is to wait"}},
+                  {.names = "--waiting", .help = "Include functions that only wait"}},
       .handler = [](const command::Arguments& arguments) {
         return Run({.table = arguments.Text("--table"),
                     .local = arguments.Has("--local"),

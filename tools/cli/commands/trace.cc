@@ -29,19 +29,19 @@ command::Command TraceCommand() {
       .summary = "Record on which call paths a program spends its time",
       .help =
           R"(Stacks are sampled from outside: the program needs no rebuild and no frame pointers, and is not
-stopped. All its CPU time is there (metric cpu; [kernel]: what the kernel does for it) and all its
-waits (off-cpu), with their stacks from 1 ms on. A run that fails is the last one; ^C ends the
-program and keeps what was recorded. Nothing is sent anywhere.
+stopped. The recording has all its CPU time (metric cpu; [kernel]: what the kernel does for it) and
+all its waits (off-cpu); waits of 1 ms or more have stacks. Stops after a run that fails; ^C ends
+the program and keeps what was recorded. Nothing is sent anywhere.
 
---events counts inside the program, too: each call of code built with -finstrument-functions
+--events also counts inside the program: each call of code built with -finstrument-functions
 (functions), each branch of code built with -fsanitize-coverage=trace-pc (branches), and each call
 of public functions of libraries, without a rebuild (LIBRARY!FUNCTION; * is any text). Then calls,
-wall time, bytes allocated and moved, page faults and context switches are exact, and samples say
+wall time, bytes allocated and moved, page faults and context switches are exact, and samples show
 what lies below.
 
---counters samples the stacks at which the hardware has counted so many, in user mode, and page
-faults (faults). Each is tested before: one that fails is told as not measured, and the recording
-does not have it. Examples:
+--counters takes a stack each time a hardware counter reaches its period, in user mode, and at page
+faults (faults). Each is tested first; one that fails is reported as not measured, and the recording
+lacks it. Examples:
   fieldcost trace -o a.fct -- ./app args
   fieldcost trace --events 'libz.so.1!*' -- ./app args
   fieldcost trace --counters instructions,faults -- ./app args
@@ -50,7 +50,7 @@ does not have it. Examples:
   fieldcost tree show a.fct)",
       .options = {{.names = "--output,-o",
                    .value = "FILE",
-                   .help = "The recording; one that is there is replaced",
+                   .help = "Recording file; overwritten if it exists",
                    .default_text = "trace.fct",
                    .completes = command::Completes::kFiles,
                    .check = command::CheckNotEmpty},

@@ -4,7 +4,7 @@ namespace fieldcost::cli {
 
 command::Command TreeCommand() {
   return {.name = "tree",
-          .summary = "Call trees: look at them, add, compare, cut out times",
+          .summary = "Call trees: show, add, compare, slice by time",
           .help = R"(Examples:
   fieldcost tree show a.fct --metric wall
   fieldcost tree diff old.fct new.fct)",

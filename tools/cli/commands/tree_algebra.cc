@@ -59,7 +59,7 @@ Result<Operands> Load(const std::vector<std::string>& names) {
   if (operands.runs.size() == loaded.size()) return operands;
   if (!operands.runs.empty()) {
     return Fail(ErrorCode::kInvalidArgument,
-                "some of them are runs, others means or differences: take avg of the runs first");
+                "some are runs, others means or differences: use `tree avg` on the runs first");
   }
   for (LoadedTree& one : loaded) {
     operands.means.push_back(std::get<tree::MeanTree>(std::move(one.tree)));
@@ -121,8 +121,8 @@ command::Command Combining(command::Command command) {
 
 command::Command TreeAddCommand() {
   return Combining({.name = "add",
-                    .summary = "All runs of several recordings together",
-                    .help = R"(The same bytes in whatever order and grouping. Examples:
+                    .summary = "Add all runs of several recordings",
+                    .help = R"(Gives the same bytes in any order and grouping. Examples:
   fieldcost tree add monday.fct tuesday.fct -o week.fct
   fieldcost tree add a.fct@0..5s a.fct@10s..15s --flat)",
                     .handler = Add});
@@ -139,8 +139,9 @@ command::Command TreeAverageCommand() {
 command::Command TreeMinimumCommand() {
   return Combining(
       {.name = "min",
-       .summary = "What is in every run, with the least that it cost in any",
-       .help = R"(Without asynchronous noise; of few samples it is biased low, and says so. Example:
+       .summary = "What is in every run, with its least cost in any",
+       .help =
+           R"(Free of asynchronous noise; biased low with few samples, which it reports. Example:
   fieldcost tree min run*.fct -o least.fct)",
        .handler = Minimum});
 }

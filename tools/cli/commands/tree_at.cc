@@ -18,7 +18,7 @@ constexpr std::string_view kTimeTree = "mnp";
 
 Status CheckMethod(std::string& untrusted_text) {
   if (untrusted_text == kExact || untrusted_text == kTimeTree) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is exact or mnp");
+  return Fail(ErrorCode::kInvalidArgument, "expected exact or mnp");
 }
 
 // The stream of stacks, of which a time tree is made.
@@ -27,7 +27,7 @@ Result<recording::StreamId> SamplesOf(const recording::Recording& recording) {
   const auto found =
       std::ranges::find(streams, recording::StreamKind::kSamples, &recording::Stream::kind);
   if (found == streams.end()) {
-    return Fail(ErrorCode::kInvalidArgument, "there are no samples in it");
+    return Fail(ErrorCode::kInvalidArgument, "it has no samples");
   }
   return recording::StreamId(static_cast<std::uint16_t>(found - streams.begin()));
 }
@@ -50,7 +50,7 @@ Result<LoadedTree> ByTimeTree(const TreeOperand& operand, const command::Argumen
                    tree::TreeOf(recording.contents().dictionary,
                                 {{.name = "samples", .unit = tree::Unit::kCount}}, {&values, 1}));
   loaded.remarks.push_back(
-      fmt::format("each path has up to {} samples more than it says; {} nodes were visited",
+      fmt::format("each path has up to {} more samples than shown; {} nodes were visited",
                   answer.uncertainty, answer.visits.size()));
   return loaded;
 }
@@ -89,28 +89,29 @@ command::Option NumberOfMethod(std::string_view names, std::string_view help,
 command::Command TreeAtCommand() {
   command::Command at{
       .name = "at",
-      .summary = "A part of a recording's time",
+      .summary = "Part of a recording's time",
       .help =
-          R"(FROM belongs to it, TO does not, so that parts add up. Times are from each run's begin on.
+          R"(FROM is included, TO is not, so that parts add up. Times count from the start of each run.
 
---method mnp is for comparison with others: a hierarchical time tree of M, N and P answers, which
-counts samples and is not exact (it says by how much); times are from the recording's begin on.
+--method mnp is for comparison with other tools: a hierarchical time tree of M, N and P, which counts
+samples and is not exact (the error is reported); times count from the start of the recording.
 Examples:
   fieldcost tree at a.fct --from 12s --to 14s -o slice.fct
   fieldcost tree at a.fct --to 500ms --metric wall
   fieldcost tree at a.fct --from 12s --to 14s --method mnp --m 1000 --n 8 --p 95)",
       .options = {RecordingOperand(),
-                  {.names = "--from", .value = "TIME", .help = "12s, 1.5ms, 2m [the begin]"},
-                  {.names = "--to", .value = "TIME", .help = "[the end]"},
+                  {.names = "--from", .value = "TIME", .help = "12s, 1.5ms, 2m [start]"},
+                  {.names = "--to", .value = "TIME", .help = "The same [end]"},
                   TreeOutputOption(),
                   {.names = "--method",
                    .value = "NAME",
-                   .help = "exact, or mnp",
+                   .help = "How to slice: exact or mnp",
                    .default_text = kExact,
                    .check = CheckMethod},
-                  NumberOfMethod("--m", "Of mnp: a node of fewer samples keeps them all", "1000"),
-                  NumberOfMethod("--n", "Of mnp: a greater one has so many parts", "8"),
-                  NumberOfMethod("--p", "Of mnp: and stacks of so many % of its samples", "95")},
+                  NumberOfMethod("--m", "For mnp: a node with fewer samples keeps them all",
+                                 "1000"),
+                  NumberOfMethod("--n", "For mnp: a larger node is divided into N parts", "8"),
+                  NumberOfMethod("--p", "For mnp: and keeps stacks of N % of its samples", "95")},
       .handler = Run,
       .check = [](const command::Arguments& given) { return CheckPageOption(given, "--html"); }};
   AddTreeShowOptions(at);

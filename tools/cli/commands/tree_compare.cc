@@ -40,11 +40,11 @@ Result<std::array<Command, 2>> SplitCommands(const std::vector<std::string>& wor
   for (const Command& command : commands) {
     if (command.words.empty()) {
       return Fail(ErrorCode::kInvalidArgument,
-                  "two programs are compared: fieldcost tree compare -- OLD ... -- NEW ...");
+                  "expected two programs: fieldcost tree compare -- OLD ... -- NEW ...");
     }
     std::error_code error;
     if (!fs::exists(agent::FindProgram(command.words[0]), error)) {
-      return Fail(ErrorCode::kNotFound, "cannot run {}: there is no such program",
+      return Fail(ErrorCode::kNotFound, "cannot run {}: no such program",
                   EscapeControl(command.words[0]));
     }
   }
@@ -179,11 +179,11 @@ Result<int> Run(const command::Arguments& arguments) {
 command::Command TreeCompareCommand() {
   command::Command compare{
       .name = "compare",
-      .summary = "Run two programs by turns, and tell what costs more in the second",
+      .summary = "Run two programs alternately, and show what costs more in the second",
       .help =
-          R"(Each is recorded as by fieldcost trace, so often as --runs says; what they write is not shown.
-Then as fieldcost tree diff, exit status included. Ten runs each find a path that became half as dear
-again. Examples:
+          R"(Records each like fieldcost trace, --runs times; their output is not shown. Then compares like
+fieldcost tree diff, including the exit status. Ten runs each find a path that became 50 % more
+expensive. Examples:
   fieldcost tree compare -- ./old args -- ./new args
   fieldcost tree compare --runs 20 --keep runs -- ./old args -- ./new args
   fieldcost tree compare --events functions --metric calls -- ./old -- ./new)",
@@ -196,11 +196,11 @@ again. Examples:
   compare.options.insert(compare.options.end(), shared.begin(), shared.end());
   compare.options.push_back({.names = "--keep",
                              .value = "DIRECTORY",
-                             .help = "Leave the recordings there: old-1.fct, new-1.fct, ...",
+                             .help = "Keep the recordings in DIRECTORY: old-1.fct, new-1.fct, ...",
                              .completes = command::Completes::kFiles,
                              .check = command::CheckNotEmpty});
   compare.options.push_back(
-      {.names = "--show-output", .help = "Show what the programs write, and let them read"});
+      {.names = "--show-output", .help = "Connect the programs to the terminal"});
   return compare;
 }
 

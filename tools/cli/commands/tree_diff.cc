@@ -22,11 +22,11 @@ Result<int> Run(const command::Arguments& arguments) {
 command::Command TreeDiffCommand() {
   command::Command diff{
       .name = "diff",
-      .summary = "What costs more in one recording than in another, and is that certain",
+      .summary = "Significant cost increases between two recordings",
       .help =
-          R"(Runs are compared with runs: what everything alike became slower by is told apart, then
-which paths changed beside that. What has vanished stays in the tree. Exit status 1: something costs
-more; 2: too little data. Recordings of ten runs each find a path that became half as dear again.
+          R"(Compares runs with runs: a common slowdown is reported separately, then which paths changed beyond
+it. What has vanished stays in the tree. Exit status 1: something costs more; 2: too little data.
+Recordings of ten runs each find a path that became 50 % more expensive.
 Examples:
   fieldcost tree diff old.fct new.fct
   fieldcost tree diff old.fct new.fct --metric allocated --all
@@ -37,7 +37,7 @@ Examples:
                   RecordingOperand("new", "NEW"),
                   {.names = "--rename",
                    .value = "OLD=NEW",
-                   .help = "A function of OLD that is called otherwise in NEW; * is any text",
+                   .help = "A function of OLD with another name in NEW; * is any text",
                    .repeats = true},
                   ComparedMetricOption()},
       .handler = Run,

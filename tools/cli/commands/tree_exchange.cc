@@ -44,7 +44,8 @@ Result<int> Export(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const LoadedTree loaded, LoadTree(operand));
   const auto* const runs = std::get_if<tree::Tree>(&loaded.tree);
   if (runs == nullptr) {
-    return Fail(ErrorCode::kInvalidArgument, "{} has a mean or a difference, which no format holds",
+    return Fail(ErrorCode::kInvalidArgument,
+                "{} has a mean or a difference, which no format can hold",
                 EscapeControl(operand.file.string()));
   }
   FIELDCOST_ASSIGN(const exchange::Exported exported,
@@ -64,25 +65,25 @@ Result<int> Export(const command::Arguments& arguments) {
 command::Command TreeImportCommand() {
   return {
       .name = "import",
-      .summary = "A recording of what another profiler has written",
+      .summary = "Make a recording of another profiler's output",
       .help =
-          R"(What kind of file it is, is told by its content; what could not be understood is counted. All
-commands below tree read such files themselves, too. Examples:
+          R"(The format is detected from the content; unreadable entries are counted. All `tree` commands also
+read such files directly. Examples:
   perf script > app.txt && fieldcost tree import app.txt -o a.fct
   fieldcost tree import profile.pb.gz -o a.fct
   fieldcost tree show stacks.folded)",
       .options = {{.names = "file",
                    .value = "FILE",
-                   .help = "Its output",
+                   .help = "Output of another profiler",
                    .completes = command::Completes::kFiles,
                    .required = true},
                   {.names = "--from",
                    .value = "FORMAT",
-                   .help = "Instead of what the content says",
+                   .help = "Override the detected format",
                    .choices = NamesOf(&exchange::FormatInfo::can_import)},
                   {.names = "--output,-o",
                    .value = "FILE",
-                   .help = "The recording",
+                   .help = "Recording file to write",
                    .completes = command::Completes::kFiles,
                    .required = true}},
       .handler = Import,
@@ -91,23 +92,23 @@ commands below tree read such files themselves, too. Examples:
 
 command::Command TreeExportCommand() {
   return {.name = "export",
-          .summary = "A recording for flame graph tools, pprof, browsers",
-          .help = R"(Sums over all runs, exact; what a format does not hold is said. Examples:
+          .summary = "Export a recording for flame graph tools, pprof, browsers",
+          .help = R"(Exact sums over all runs; what a format cannot hold is reported. Examples:
   fieldcost tree export a.fct --to pprof -o a.pb.gz
   fieldcost tree export a.fct@12s..14s --to speedscope -o slice.speedscope.json
   fieldcost tree export a.fct --to folded | flamegraph.pl > a.svg)",
           .options = {RecordingOperand(),
                       {.names = "--to",
                        .value = "FORMAT",
-                       .help = "What is written",
+                       .help = "Format to write",
                        .choices = NamesOf(&exchange::FormatInfo::can_export),
                        .required = true},
                       {.names = "--metric",
                        .value = "NAME",
-                       .help = "Of a format that holds one [wall, else cpu]"},
+                       .help = "For a format that holds one metric [wall, else cpu]"},
                       {.names = "--output,-o",
                        .value = "FILE",
-                       .help = "Where it goes (- = stdout)",
+                       .help = "Write to FILE (- = stdout)",
                        .default_text = kStdout,
                        .completes = command::Completes::kFiles}},
           .handler = Export,

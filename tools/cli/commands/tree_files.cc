@@ -16,11 +16,10 @@ std::string FoundText(const recording::VerifyReport& report) {
   std::string text = fmt::format(
       "{}: {} on {}, {}{}, {}{}\n", Counted(report.bytes, "byte"),
       Counted(report.samples, "sample"), Counted(report.paths, "path"), Counted(report.runs, "run"),
-      report.open_runs == 0 ? "" : fmt::format(" ({} without their end)", report.open_runs),
-      Counted(report.trees, "tree"),
-      report.has_index ? "" : "; it was not closed, so it has no index");
+      report.open_runs == 0 ? "" : fmt::format(" ({} without an end)", report.open_runs),
+      Counted(report.trees, "tree"), report.has_index ? "" : "; not closed, so it has no index");
   if (!report.stop.reason.empty()) {
-    text += fmt::format("cannot be read from byte {} on: {}\n", report.stop.offset,
+    text += fmt::format("unreadable from byte {} on: {}\n", report.stop.offset,
                         EscapeControl(report.stop.reason));
   }
   for (const recording::Problem& problem : report.problems) {
@@ -70,7 +69,7 @@ command::Option FileOperand() {
 
 command::Command TreeVerifyCommand() {
   return {.name = "verify",
-          .summary = "Read all of a recording and compare all its sums",
+          .summary = "Read a whole recording and check all its sums",
           .help = R"(Exit status 65: it is damaged. Example:
   fieldcost tree verify a.fct)",
           .options = {FileOperand()},
@@ -80,13 +79,13 @@ command::Command TreeVerifyCommand() {
 
 command::Command TreeRecoverCommand() {
   return {.name = "recover",
-          .summary = "Save what is good of a damaged or unfinished recording",
-          .help = R"(The file itself stays as it is. Example:
+          .summary = "Recover the intact part of a damaged or unfinished recording",
+          .help = R"(The file itself is not changed. Example:
   fieldcost tree recover a.fct -o saved.fct)",
           .options = {FileOperand(),
                       {.names = "--output,-o",
                        .value = "FILE",
-                       .help = "Where what is good goes, as a whole recording",
+                       .help = "Write the intact part to FILE, as a complete recording",
                        .completes = command::Completes::kFiles,
                        .required = true}},
           .handler = Recover,

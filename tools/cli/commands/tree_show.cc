@@ -29,10 +29,10 @@ Result<int> Run(const command::Arguments& arguments) {
 command::Command TreeShowCommand() {
   command::Command show{
       .name = "show",
-      .summary = "A call tree: who calls what, and what that costs",
+      .summary = "A call tree: who calls what, and what it costs",
       .help =
-          R"(Of several runs the mean of a run. RECORDING@FROM..TO is a part of its time, from each run's begin
-on, FROM belongs to it, TO does not. Examples:
+          R"(Shows the mean per run. RECORDING@FROM..TO is part of its time, counted from the start of each run;
+FROM is included, TO is not. Examples:
   fieldcost tree show a.fct
   fieldcost tree show a.fct@12s..14.5s --metric wall
   fieldcost tree show a.fct --callers 'malloc'

@@ -80,8 +80,8 @@ std::vector<report::CostPageContent::Fact> Facts(const agent::AgentStatus& statu
        fmt::format("{}, {} (fieldcost agent preview)", Counted(status.outbox.pending_rows, "row"),
                    Counted(status.outbox.spooled_batches, "finished batch", "finished batches"))});
   facts.push_back({"Stays here", Counted(status.measuring.private_rows_kept, "row") +
-                                     " of libraries that are not public, and "
-                                     "whatever was picked by hand"});
+                                     " of non-public libraries, and anything "
+                                     "measured with --pick"});
   facts.push_back({"Measured", WeeksText(rows)});
   return facts;
 }
@@ -154,13 +154,13 @@ Result<int> Run(const Request& command, const Output& output) {
 command::Command AgentViewCommand() {
   return {.name = "view",
           .summary = "Your own costs as a page for the browser",
-          .help = R"(One file that needs no network, no script and no server. Examples:
+          .help = R"(A single file that needs no network, script or server. Examples:
   fieldcost agent view --open
   fieldcost agent view --output costs.html
   fieldcost agent view --table a.lab --open)",
           .options = {{.names = "--output",
                        .value = "FILE",
-                       .help = "Write it there (- = stdout), not into the state directory",
+                       .help = "Write to FILE (- = stdout) instead of the state directory",
                        .completes = command::Completes::kFiles},
                       TableOption({}),
                       {.names = "--open", .help = "Open it in the browser (xdg-open)"}},

@@ -28,7 +28,7 @@ Error NoIdleRecording(const std::string& untrusted_name, const std::vector<tree:
   for (const tree::Metric& metric : metrics) names.push_back(metric.name);
   return Fail(
       ErrorCode::kInvalidArgument,
-      "{0} does not say why CPUs were idle: it has {1}, which `fieldcost tree show` shows",
+      "{0} is not a recording of idle CPUs: it has {1}; see `fieldcost tree show`",
       EscapeControl(untrusted_name),
       names.empty() ? "a call tree without time" : fmt::format("{}", fmt::join(names, ", ")));
 }
@@ -40,7 +40,7 @@ Result<LoadedIdle> LoadIdle(const std::string& operand) {
   if (!opened) {
     const bool is_other = opened.error().code == ErrorCode::kInvalidArgument;
     return Within(Fail(opened.error().code, "{}{}", opened.error().message,
-                       is_other ? "; what other profilers write is for `fieldcost tree show`" : ""),
+                       is_other ? "; for files of other profilers use `fieldcost tree show`" : ""),
                   name);
   }
   if (!analysis::IdleAbout(*opened)) {

@@ -13,14 +13,14 @@ constexpr int kPrivateMode = 0600;
 command::Option ExportPprofOption() {
   return {.names = "--export-pprof",
           .value = "FILE",
-          .help = "Write the call stacks there for pprof: calls and bytes exact, time estimated",
+          .help = "Write the call stacks to FILE for pprof: calls and bytes exact, time estimated",
           .completes = command::Completes::kFiles};
 }
 
 command::Option ExportFoldedOption() {
   return {.names = "--export-folded",
           .value = "FILE",
-          .help = "Write them there as folded stacks with estimated ns, for flame graphs",
+          .help = "Write them to FILE as folded stacks with estimated ns, for flame graphs",
           .completes = command::Completes::kFiles};
 }
 

@@ -22,7 +22,7 @@ Status CheckGlobs(std::string& untrusted_text) {
 
 Status CheckSpan(std::string& untrusted_text) {
   if (ParseDuration(untrusted_text)) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is no time, such as 30s, 5m or 1h");
+  return Fail(ErrorCode::kInvalidArgument, "expected a time such as 30s, 5m or 1h");
 }
 
 Status CheckStatuses(std::string& untrusted_text) {
@@ -31,7 +31,7 @@ Status CheckStatuses(std::string& untrusted_text) {
     const std::size_t end = std::min(untrusted_text.find(',', begin), untrusted_text.size());
     const auto status = ParseUint64(std::string_view(untrusted_text).substr(begin, end - begin));
     if (!status || *status > 255) {
-      return Fail(ErrorCode::kInvalidArgument, "it is neither 'all' nor a list such as 1,2");
+      return Fail(ErrorCode::kInvalidArgument, "expected 'all' or a list such as 1,2");
     }
     begin = end + 1;
   }
@@ -87,7 +87,7 @@ lab::MeasureOptions OptionsOf(const command::Arguments& arguments) {
 Status CheckScan(std::string& untrusted_text) {
   const std::size_t equals = untrusted_text.find('=');
   const auto bad = [] {
-    return Fail(ErrorCode::kInvalidArgument, "it is no name with numbers, such as N=1,10,100");
+    return Fail(ErrorCode::kInvalidArgument, "expected a name with numbers, such as N=1,10,100");
   };
   if (equals == 0 || equals == std::string::npos || equals + 1 == untrusted_text.size())
     return bad();
@@ -108,23 +108,23 @@ std::vector<command::Option> FilesAndComparisons() {
   return {
       {.names = "--save",
        .value = "FILE",
-       .help = "Keep the table there: merge, top, show, diff and check read it",
+       .help = "Write the table to FILE: merge, top, show, diff and check read it",
        .completes = command::Completes::kFiles},
       {.names = "--diff-base",
        .value = "FILE",
-       .help = "Compare with that table, instead of printing this one: exit status 1 if something "
+       .help = "Compare with that table instead of printing this one: exit status 1 if something "
                "costs more, 2 if there is too little data",
        .completes = command::Completes::kFiles},
       {.names = "--field",
-       .help = "With how much more each costs in the field, by the catalogue: its context's price",
+       .help = "Add the ratio of field cost to cost measured here",
        .excludes = {"--diff-base"}},
       {.names = "--html",
        .value = "FILE",
-       .help = "Write a page for the browser there: spectra, histograms, shapes, pairs and groups",
+       .help = "Write an HTML page to FILE: spectra, histograms, shapes, pairs and groups",
        .completes = command::Completes::kFiles},
       ExportPprofOption(),
       ExportFoldedOption(),
-      {.names = "--name", .value = "TEXT", .help = "What the table calls it, not the command"},
+      {.names = "--name", .value = "TEXT", .help = "Name in the table instead of the command"},
       {.names = "--apis",
        .value = "GLOB,...",
        .help = "Only these APIs: globs soname!symbol",
@@ -132,12 +132,12 @@ std::vector<command::Option> FilesAndComparisons() {
        .check = CheckGlobs},
       {.names = "--isolate",
        .value = "GLOB,...",
-       .help = "These get runs of their own, without any other",
+       .help = "Measure each of these in separate runs",
        .completes = command::Completes::kApiGlobs,
        .check = CheckGlobs},
       {.names = "--rounds",
        .value = "N",
-       .help = "How often each API is timed",
+       .help = "How many times each API is timed",
        .default_text = "5",
        .check = CheckRounds}};
 }
@@ -149,40 +149,42 @@ std::vector<command::Option> MeasureRequestOptions() {
   const std::vector<command::Option> of_runs = {
       {.names = "--warmup",
        .value = "N",
-       .help = "Runs before all others, which measure nothing",
+       .help = "Runs before all others that measure nothing",
        .default_text = "0",
        .check = CheckRounds},
       {.names = "--seed",
        .value = "N",
-       .help = "Decides the order of runs; by default what is called does",
+       .help = "Seed for the order of runs [derived from the APIs called]",
        .check = command::CheckNumber},
       {.names = "--max-time",
        .value = "TIME",
-       .help = "End after that time (30s, 5m, 1h), with the rounds that are finished",
+       .help = "Stop after that time (30s, 5m, 1h), keeping finished rounds",
        .check = CheckSpan},
       {.names = "--timeout",
        .value = "TIME",
-       .help = "End if one run takes longer, with the rounds that are finished",
+       .help = "Stop if one run takes longer, keeping finished rounds",
        .check = CheckSpan},
-      {.names = "--prepare", .value = "COMMAND", .help = "A shell command before each run"},
-      {.names = "--cleanup", .value = "COMMAND", .help = "A shell command after the last one"},
+      {.names = "--prepare", .value = "COMMAND", .help = "Run this shell command before each run"},
+      {.names = "--cleanup",
+       .value = "COMMAND",
+       .help = "Run this shell command after the last run"},
       {.names = "--scan",
        .value = "NAME=N,...",
-       .help = "Measure it for each of these numbers, in the place of {NAME} in the command",
+       .help = "Measure with each of these numbers in place of {NAME} in the command",
        .check = CheckScan},
       {.names = "--output",
        .value = "WHERE",
-       .help = "What becomes of the command's output: pipe (read and compared), null, inherit",
+       .help = "Where the command's output goes (pipe: it is read and compared)",
        .default_text = "pipe",
        .choices = {"pipe", "null", "inherit"}},
       {.names = "--ignore-failure",
        .value = "LIST",
-       .help = "Exit statuses that are none to stop at: all, or a list such as 1,2",
+       .help = "Exit statuses to ignore: all, or a list such as 1,2",
        .check = CheckStatuses},
       {.names = "--function-pointers",
-       .help = "Also calls through slots that serve function pointers (programs built with "
-               "-fno-plt); their addresses are other ones then"},
-      {.names = "--plan", .help = "Find what is called and make the groups, time nothing"}};
+       .help = "Include calls through slots that serve function pointers (programs built with "
+               "-fno-plt); this changes their addresses"},
+      {.names = "--plan", .help = "Find what is called and form the groups, but time nothing"}};
   options.insert(options.end(), of_runs.begin(), of_runs.end());
   return options;
 }

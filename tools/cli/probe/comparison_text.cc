@@ -99,7 +99,7 @@ std::string ComparisonText(const ProbeComparison& compared, const draw::Style& s
                                  SideText(comparison.total.base_events, compared.base_set_aside),
                                  SideText(comparison.total.new_events, compared.new_set_aside));
   if (compared.older != 0) {
-    text += fmt::format("  the newest {} of a side; {} older ones are left out\n",
+    text += fmt::format("  only the newest {} of each side; {} older ones left out\n",
                         draw::FormatCount(kMostEventsOfSide), draw::FormatCount(compared.older));
   }
   std::vector<draw::TextLine> lines = {LineOf(comparison.total, style)};
@@ -121,16 +121,17 @@ std::string ComparisonVerdict(const std::vector<ProbeComparison>& comparisons, d
   const auto total_is = [](probe::Change change) {
     return [change](const ProbeComparison& each) { return each.comparison.total.change == change; };
   };
-  const auto untold = std::ranges::count_if(comparisons, total_is(probe::Change::kTooLittle));
-  const std::string rest = untold == 0 ? "" : fmt::format("; too little data of {} labels", untold);
+  const auto untold = static_cast<std::uint64_t>(
+      std::ranges::count_if(comparisons, total_is(probe::Change::kTooLittle)));
+  const std::string rest = untold == 0 ? "" : "; too little data for " + Counted(untold, "label");
   if (worst == probe::Change::kTooLittle) {
-    return fmt::format("too little data: {} events of a label are needed on each side\n",
+    return fmt::format("too little data: each side needs {} events of a label\n",
                        probe::kLeastEvents);
   }
   if (worst != probe::Change::kSlower) {
-    return fmt::format(
-        "{}: nothing takes {} longer{}\n", is_gate ? "ok" : "no change for the worse",
-        least == 0 ? std::string("significantly") : "over " + PercentText(least), rest);
+    return fmt::format("{}: nothing takes {} longer{}\n", is_gate ? "ok" : "no slowdown",
+                       least == 0 ? std::string("significantly") : "over " + PercentText(least),
+                       rest);
   }
   std::string text = "slower: ";
   bool is_first = true;
@@ -139,7 +140,7 @@ std::string ComparisonVerdict(const std::vector<ProbeComparison>& comparisons, d
     text += (is_first ? "" : ", ") + SlowerText(each);
     is_first = false;
   }
-  if (is_gate) text += fmt::format("; {} more is allowed", PercentText(least));
+  if (is_gate) text += fmt::format("; the limit is {}", PercentText(least));
   return text + rest + "\n";
 }
 

@@ -17,7 +17,7 @@ constexpr std::size_t kPage = 10'000;
 constexpr std::size_t kRunDigits = 16;
 constexpr std::size_t kLeastDigits = 8;
 constexpr std::size_t kMostCandidates = 5;
-constexpr char kHowThereWillBe[] = "fieldcost probe run -- PROGRAM leaves some";
+constexpr char kHowThereWillBe[] = "fieldcost probe run -- PROGRAM records some";
 
 Result<std::filesystem::path> PathOf(const std::string& file) {
   if (!file.empty()) return std::filesystem::path(file);
@@ -32,10 +32,10 @@ Status CheckHasEvents(const sqlite::Database& database, bool is_own) {
       database.QueryInt("SELECT count(*) FROM sqlite_master WHERE name = 'event_schema'"));
   if (tables != 0) return {};
   if (is_own) {
-    return Fail(ErrorCode::kNotFound, "there are no events of probe points here: {}",
+    return Fail(ErrorCode::kNotFound, "no events of probe points on this machine; {}",
                 kHowThereWillBe);
   }
-  return Fail(ErrorCode::kInvalidArgument, "it is no database of probe points");
+  return Fail(ErrorCode::kInvalidArgument, "not a database of probe points");
 }
 
 Result<LocalEvents> Open(const std::filesystem::path& path, bool is_own,
@@ -61,7 +61,7 @@ Result<std::vector<probe::EventRow>> LoadRows(const probe::EventStore& store,
 }
 
 Error NoSuchEvent(const std::string& untrusted_name) {
-  return Fail(ErrorCode::kNotFound, "there is no event {}: fieldcost probe list --all has them",
+  return Fail(ErrorCode::kNotFound, "no event {}; fieldcost probe list --all lists them",
               EscapeControl(untrusted_name));
 }
 
@@ -72,8 +72,9 @@ Error SeveralEvents(const std::string& untrusted_name, const std::vector<JudgedE
     list += fmt::format("{}{} ({})", i == 0 ? "" : ", ", names.Of(events[i].row.id),
                         EscapeControl(events[i].row.label));
   }
-  return Fail(ErrorCode::kInvalidArgument, "{} is {} events: {}{}", EscapeControl(untrusted_name),
-              events.size(), list, events.size() > kMostCandidates ? ", …" : "");
+  return Fail(ErrorCode::kInvalidArgument, "{} matches {} events: {}{}",
+              EscapeControl(untrusted_name), events.size(), list,
+              events.size() > kMostCandidates ? ", …" : "");
 }
 
 }  // namespace
@@ -83,7 +84,7 @@ Result<LocalEvents> OpenLocalEvents(const std::string& file, sqlite::Database::A
   Result<LocalEvents> opened = Open(path, file.empty(), access);
   if (opened) return opened;
   if (file.empty() && opened.error().code == ErrorCode::kNotFound) {
-    return Fail(ErrorCode::kNotFound, "there are no events of probe points here: {}",
+    return Fail(ErrorCode::kNotFound, "no events of probe points on this machine; {}",
                 kHowThereWillBe);
   }
   return Within(opened.error(), EscapeControl(path.string()));

@@ -15,7 +15,7 @@ Status CheckSelection(std::string& untrusted_text) {
 command::Option ProbeDbOption() {
   return {.names = "--db",
           .value = "FILE",
-          .help = "Another database instead of this machine's",
+          .help = "Use this database instead of this machine's",
           .completes = command::Completes::kFiles,
           .check = command::CheckNotEmpty};
 }
@@ -23,7 +23,7 @@ command::Option ProbeDbOption() {
 command::Option ProbeLabelOption() {
   return {.names = "--label",
           .value = "LABEL",
-          .help = "Only events of that label",
+          .help = "Only events with this label",
           .check = command::CheckNotEmpty};
 }
 
@@ -33,7 +33,7 @@ command::Option ProbeSelectionOperand(std::string_view name, std::string_view va
 }
 
 command::Option ProbeEventOperand() {
-  return ProbeSelectionOperand("event", "EVENT", "Its name, as list prints it, or last");
+  return ProbeSelectionOperand("event", "EVENT", "Name, as in the list, or last");
 }
 
 void AddProbeFilters(command::Command& command) {
@@ -41,11 +41,11 @@ void AddProbeFilters(command::Command& command) {
     return command::Option{
         .names = names, .value = value, .help = help, .check = command::CheckNotEmpty};
   };
-  command::Option tag = only("--tag", "TAG", "Only of runs with that tag");
+  command::Option tag = only("--tag", "TAG", "Only runs with this tag");
   tag.repeats = true;
-  command.options.push_back(only("--build", "BUILD", "Only of that build"));
+  command.options.push_back(only("--build", "BUILD", "Only this build"));
   command.options.push_back(std::move(tag));
-  command.options.push_back(only("--program", "NAME", "Only of that program"));
+  command.options.push_back(only("--program", "NAME", "Only this program"));
 }
 
 EventSelection ProbeFilterOf(const command::Arguments& arguments) {

@@ -16,8 +16,9 @@ constexpr std::size_t kMostPercentChars = 12;
 constexpr double kMostPercent = 10'000;
 constexpr std::array<std::string_view, 5> kKeys = {"build", "label", "program", "session", "tag"};
 constexpr std::string_view kWhatThereIs =
-    "events are chosen by tag:TAG, build:BUILD, label:LABEL, program:NAME, session:ID with commas "
-    "between, or by their names, last or all";
+    "select events by tag:TAG, build:BUILD, label:LABEL, program:NAME, session:ID "
+    "(comma-separated), "
+    "or by name, last or all";
 
 bool IsKey(std::string_view text) { return std::ranges::find(kKeys, text) != kKeys.end(); }
 
@@ -57,14 +58,14 @@ Error NotUnderstood(std::string_view untrusted_part) {
       key.size() == untrusted_part.size()
           ? std::string()
           : MeantName(key, std::vector<std::string>(kKeys.begin(), kKeys.end()));
-  return Fail(ErrorCode::kInvalidArgument, "'{}' is no choice of events{}; {}",
+  return Fail(ErrorCode::kInvalidArgument, "'{}' is not a valid event selector{}; {}",
               EscapeControl(untrusted_part), meant.empty() ? "" : ": did you mean " + meant + ":?",
               kWhatThereIs);
 }
 
 Status AddCondition(std::string_view key, const std::string& value, EventSelection& selection) {
   if (value.empty()) {
-    return Fail(ErrorCode::kInvalidArgument, "there is nothing behind {}:", key);
+    return Fail(ErrorCode::kInvalidArgument, "nothing after {}:", key);
   }
   if (key == "label") selection.label = value;
   if (key == "build") selection.build = value;
@@ -73,8 +74,8 @@ Status AddCondition(std::string_view key, const std::string& value, EventSelecti
   if (key == "session") {
     const auto session = value.size() <= kRunDigits ? ParseHex(value) : std::nullopt;
     if (!session || *session == 0) {
-      return Fail(ErrorCode::kInvalidArgument, "'{}' is no session: it has up to 16 digits",
-                  EscapeControl(value));
+      return Fail(ErrorCode::kInvalidArgument,
+                  "'{}' is not a session ID of up to 16 hexadecimal digits", EscapeControl(value));
     }
     selection.session = *session;
   }

@@ -20,8 +20,9 @@ Result<Chosen> Choose(const std::string& text, const std::string& label, const s
                    OpenLocalEvents(selection.file.empty() ? db : selection.file));
   FIELDCOST_ASSIGN(JudgedEvents judged, LoadJudged(local, selection));
   if (judged.events.empty()) {
-    return Fail(ErrorCode::kNotFound, "no event is {}{}{}: fieldcost probe list --all has them",
-                EscapeControl(text), label.empty() ? "" : " of label ", EscapeControl(label));
+    return Fail(ErrorCode::kNotFound,
+                "no event matches {}{}{}; fieldcost probe list --all lists them",
+                EscapeControl(text), label.empty() ? "" : " with label ", EscapeControl(label));
   }
   return Chosen{.local = std::move(local), .events = std::move(judged.events)};
 }
@@ -47,7 +48,8 @@ Status CheckApart(const Chosen& base, const Chosen& changed) {
       changed.events, [&](const JudgedEvent& event) { return ids.contains(event.row.id); });
   if (both == 0) return {};
   return Fail(ErrorCode::kInvalidArgument,
-              "{} events are on both sides: narrow them, for example by build:BUILD", both);
+              "{} on both sides; narrow the selection, for example by build:BUILD",
+              Counted(static_cast<std::uint64_t>(both), "event is", "events are"));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ constexpr char kIndent[] = "  ";
 
 std::string ReasonText(const probe::Verdict& verdict) {
   if (verdict.IsSetAside()) return EscapeControl(verdict.reason);
-  return verdict.two_kinds ? "no: there are two kinds of such runs" : "";
+  return verdict.two_kinds ? "no: such runs are of two kinds" : "";
 }
 
 std::string TotalText(const probe::EventRow& row, const draw::Style& style) {
@@ -66,7 +66,7 @@ std::string Interleaved(const std::string& table, const std::vector<std::string>
 
 std::string StepsText(const probe::Event& event, bool stacks, const draw::Style& style) {
   const std::vector<probe::Step> steps = probe::StepsOf(event);
-  if (steps.empty()) return "  (no steps: it has fewer than two points)\n";
+  if (steps.empty()) return "  (no steps: fewer than two points)\n";
   std::uint64_t all = 0;
   for (const probe::Step& step : steps) all += step.ns;
   std::vector<draw::TextLine> lines;
@@ -165,7 +165,7 @@ std::string EventText(const JudgedEvent& judged, const probe::Event& event, bool
   }
   text += "\n" + StepsText(event, stacks, style);
   if (event.hits_left_out != 0) {
-    text += fmt::format("  {} more points are not shown\n", draw::FormatCount(event.hits_left_out));
+    text += fmt::format("  {} more points not shown\n", draw::FormatCount(event.hits_left_out));
   }
   return text;
 }

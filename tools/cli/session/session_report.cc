@@ -40,21 +40,21 @@ std::string SessionText(const SessionReport& report, const Session& session) {
     if (report.written.empty() && report.lines_added.empty())
       text += FileList("there", report.files);
     text += FileList("missing", report.missing);
-    if (!report.missing.empty()) text += "  put it right: fieldcost agent session on\n";
+    if (!report.missing.empty()) text += "  to repair: fieldcost agent session on\n";
     if (report.library_is_older) {
-      text += "  the library is not the installed one; refresh it: fieldcost agent session on\n";
+      text += "  the library is not the installed one; to refresh: fieldcost agent session on\n";
     }
-    text += "  takes effect at the next login; take it back: fieldcost agent session off\n";
+    text += "  takes effect at the next login; undo: fieldcost agent session off\n";
     return text;
   }
   text = "session activation is off\n" + text;
   if (report.holders.empty()) return text;
   text += fmt::format(
       "  left     {}\n"
-      "  It does nothing, but programs of running sessions name it, and without it each would "
-      "print "
-      "a\n  complaint of the dynamic linker: {}.\n"
-      "  After their end this removes it: fieldcost agent session status\n",
+      "  It is inactive, but programs of running sessions name it, and without it each would "
+      "print\n"
+      "  a dynamic linker error: {}.\n"
+      "  To remove it after they have ended: fieldcost agent session status\n",
       EscapeControl(session.library().string()), NamesText(report.holders));
   return text;
 }

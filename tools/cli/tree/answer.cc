@@ -60,7 +60,7 @@ Status WriteTreePage(const tree::MeanTree& mean, std::size_t metric,
   if (show.recording != nullptr && AreMerged(*show.recording)) {
     page.untrusted_remarks.push_back(
         "No timeline: samples divide what events measured, which differs from interval to "
-        "interval. RECORDING@FROM..TO is a part of the time.");
+        "interval. Use RECORDING@FROM..TO for part of the time.");
   } else if (show.recording != nullptr) {
     FIELDCOST_ASSIGN(page.timeline, LoadTimeline(*show.recording, show.operand, mean.metrics));
   }
@@ -70,7 +70,7 @@ Status WriteTreePage(const tree::MeanTree& mean, std::size_t metric,
 }  // namespace
 
 command::Option TreePageOption() {
-  command::Option option = HtmlOption("Write it there as a page to look around in (- = stdout)");
+  command::Option option = HtmlOption("Write an HTML page to FILE (- = stdout)");
   option.excludes = {"--svg"};
   return option;
 }
@@ -79,8 +79,8 @@ command::Option RecordingOperand(std::string_view name, std::string_view value) 
   return {.names = name,
           .value = value,
           .help =
-              "What `fieldcost trace` or a command below `tree` has written; "
-              "RECORDING@FROM..TO: that part of its time",
+              "A recording of `fieldcost trace` or a `tree` command; RECORDING@FROM..TO "
+              "for part of its time",
           .completes = command::Completes::kFiles,
           .required = true};
 }
@@ -88,7 +88,7 @@ command::Option RecordingOperand(std::string_view name, std::string_view value) 
 command::Option TreeOutputOption() {
   return {.names = "--output,-o",
           .value = "FILE",
-          .help = "Write the tree there instead of showing it",
+          .help = "Write the tree to FILE instead of showing it",
           .completes = command::Completes::kFiles};
 }
 
@@ -98,27 +98,27 @@ void AddTreeShowOptions(command::Command& command) {
   const std::vector<command::Option> options = {
       {.names = "--metric",
        .value = "NAME",
-       .help = "wall, cpu, calls, allocated, ...: what was recorded [wall, else cpu]"},
+       .help = "A metric that was recorded: wall, cpu, calls, allocated, ... [wall, else cpu]"},
       {.names = "--callers",
        .value = "GLOB",
-       .help = "Who calls these functions (function, or module!function)",
+       .help = "Show who calls these functions (function, or module!function)",
        .check = command::CheckNotEmpty,
        .excludes = {"--flat", "--bottom-up"}},
       {.names = "--bottom-up",
-       .help = "Functions by what they cost themselves, callers below",
+       .help = "List functions by their own cost, with callers below",
        .excludes = {"--flat"}},
-      {.names = "--flat", .help = "Each function once"},
+      {.names = "--flat", .help = "List each function once"},
       {.names = "--depth",
        .value = "N",
-       .help = "No deeper than that",
+       .help = "At most N levels deep",
        .check = command::CheckNumber},
-      LimitOption("Of --flat: at most so many functions (0 = all)"),
+      LimitOption("With --flat: at most N functions; 0 = all"),
       {.names = "--svg",
        .value = "FILE",
-       .help = "Write it there as a flame graph (- = stdout)",
+       .help = "Write a flame graph to FILE (- = stdout)",
        .completes = command::Completes::kFiles},
       page,
-      {.names = "--all", .help = "Also what costs less than 0.5 % of the whole"}};
+      {.names = "--all", .help = "Include what costs less than 0.5 % of the total"}};
   command.options.insert(command.options.end(), options.begin(), options.end());
 }
 
@@ -136,19 +136,18 @@ TreeShow TreeShowOf(const command::Arguments& arguments) {
 
 Result<std::size_t> ChooseMetric(const std::vector<tree::Metric>& metrics,
                                  const std::string& name) {
-  if (metrics.empty()) return Fail(ErrorCode::kNotFound, "nothing was measured in it");
+  if (metrics.empty()) return Fail(ErrorCode::kNotFound, "it has no measurements");
   if (name.empty()) return exchange::MainMetric(metrics);
   if (const auto found = tree::FindMetric(metrics, name)) return *found;
   std::vector<std::string> names;
   for (const tree::Metric& metric : metrics) names.push_back(metric.name);
-  return Fail(ErrorCode::kNotFound, "{} was not measured; there is {}", EscapeControl(name),
+  return Fail(ErrorCode::kNotFound, "{} was not measured; available: {}", EscapeControl(name),
               fmt::join(names, ", "));
 }
 
 Status CheckPageSize(const tree::MeanTree& mean) {
   if (mean.paths().size() <= kMaxPagePaths) return {};
-  return Fail(ErrorCode::kTooLarge,
-              "{} paths are too many for a page, which has at most {}: --svg has what can be seen",
+  return Fail(ErrorCode::kTooLarge, "{} paths are too many for a page (at most {}); use --svg",
               draw::FormatCount(mean.paths().size()), draw::FormatCount(kMaxPagePaths));
 }
 

@@ -58,8 +58,9 @@ Result<TreeSide> SideOfSums(LoadedTree loaded, tree::RenameRules& rules, bool is
     FIELDCOST_ASSIGN(const tree::PathMap renamed, tree::Rename(*sums->dictionary, rules));
     FIELDCOST_ASSIGN(*sums, tree::Apply(renamed, *sums));
   } else if (is_renamed) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "--rename does not go with means and differences: rename before they are taken");
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        "--rename cannot be applied to means and differences: rename before they are taken");
   }
   FIELDCOST_ASSIGN(side.mean, MeanOf(loaded));
   return side;
@@ -126,7 +127,7 @@ Result<TreeSide> LoadTreeSide(const std::string& name, const SideOptions& option
     FIELDCOST_ASSIGN(side, SideOfSums(std::move(loaded), rename, !options.rules.empty()));
   }
   for (const std::string& rule : rename.Unmatched()) {
-    remarks.push_back("--rename " + rule + " meets nothing");
+    remarks.push_back("--rename " + rule + " matches nothing");
   }
   return side;
 }
@@ -144,18 +145,18 @@ Result<TreeSide> JoinSides(std::vector<TreeSide> sides) {
 std::vector<command::Option> ComparisonOptions() {
   return {{.names = "--output,-o",
            .value = "FILE",
-           .help = "Write the difference there, too",
+           .help = "Also write the difference to FILE",
            .completes = command::Completes::kFiles},
           {.names = "--svg",
            .value = "FILE",
-           .help = "Write it there as a flame graph (- = stdout)",
+           .help = "Write a flame graph to FILE (- = stdout)",
            .completes = command::Completes::kFiles},
           TreePageOption(),
           {.names = "--depth",
            .value = "N",
-           .help = "No deeper than that",
+           .help = "At most N levels deep",
            .check = command::CheckNumber},
-          {.names = "--all", .help = "Also what costs less than 0.5 % of the whole"}};
+          {.names = "--all", .help = "Include what costs less than 0.5 % of the total"}};
 }
 
 command::Option ComparedMetricOption() {

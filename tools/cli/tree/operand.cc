@@ -58,11 +58,12 @@ Result<LoadedTree> TreeOf(const Recording& recording, const std::optional<Interv
   }
   FIELDCOST_ASSIGN(const std::vector<std::string> trees, recording.Trees());
   if (trees.size() != 1) {
-    return Fail(ErrorCode::kCorrupt, "{} trees and no samples in it; one tree was expected",
+    return Fail(ErrorCode::kCorrupt, "it has {} trees and no samples; expected one tree",
                 trees.size());
   }
   if (interval) {
-    return Fail(ErrorCode::kInvalidArgument, "it is a tree without time: no part can be cut out");
+    return Fail(ErrorCode::kInvalidArgument,
+                "it is a tree without time: no interval can be selected");
   }
   return DecodeAny(trees[0]);
 }
@@ -106,9 +107,10 @@ Result<TreeOperand> ParseTreeOperand(std::string_view text) {
   const auto from_ns = from.empty() ? 0 : ParseNanoseconds(from);
   const auto to_ns = to.empty() ? recording::kMaxTimeNs : ParseNanoseconds(to);
   if (!from_ns || !to_ns || *from_ns >= *to_ns) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "{} is no interval: FILE@FROM..TO, as in a.fct@12s..14.5s or a.fct@..300ms",
-                EscapeControl(text));
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        "{} is not an interval; expected FILE@FROM..TO, such as a.fct@12s..14.5s or a.fct@..300ms",
+        EscapeControl(text));
   }
   return TreeOperand{.file = text.substr(0, mark),
                      .interval = Interval{.from_ns = *from_ns, .to_ns = *to_ns}};
@@ -128,8 +130,8 @@ Result<LoadedTree> LoadTree(const TreeOperand& operand) {
   const std::string name = EscapeControl(operand.file.string());
   FIELDCOST_ASSIGN(std::optional<Recording> recording, OpenRecording(operand.file));
   if (!recording && operand.interval) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "{} is no recording: no part of its time can be cut out", name);
+    return Fail(ErrorCode::kInvalidArgument, "{} is not a recording: no interval can be selected",
+                name);
   }
   if (!recording) return ImportTree(operand.file, {});
   Result<LoadedTree> loaded = TreeOf(*recording, operand.interval);

@@ -129,8 +129,8 @@ Result<RecordedRuns> RunsOf(const Recording& recording, const std::optional<Inte
     recorded.remarks.push_back(fmt::format("{}: {}", count.name, count.value));
   }
   if (!contents.stop.reason.empty()) {
-    recorded.remarks.push_back(fmt::format("what follows byte {} is lost: {}", contents.stop.offset,
-                                           contents.stop.reason));
+    recorded.remarks.push_back(fmt::format("everything after byte {} is lost: {}",
+                                           contents.stop.offset, contents.stop.reason));
   }
   const Kinds kinds = KindsOf(about);
   if (!CanMerge(about, kinds)) return recorded;

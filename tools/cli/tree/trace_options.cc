@@ -34,11 +34,12 @@ Result<Events> ParseEvents(std::string_view untrusted_text) {
       if (!events.globs.empty()) events.globs += ',';
       events.globs += word;
     } else {
-      return Fail(ErrorCode::kInvalidArgument,
-                  "{} is neither functions nor branches nor LIBRARY!FUNCTION", EscapeControl(word));
+      return Fail(ErrorCode::kInvalidArgument, "{} is not functions, branches or LIBRARY!FUNCTION",
+                  EscapeControl(word));
     }
   }
-  if (!events.any()) return Fail(ErrorCode::kInvalidArgument, "it names no events");
+  if (!events.any())
+    return Fail(ErrorCode::kInvalidArgument, "expected functions, branches or LIBRARY!FUNCTION");
   return events;
 }
 
@@ -58,7 +59,7 @@ Status CheckCounters(std::string& untrusted_text) {
     const std::string_view word = untrusted_left.substr(0, end);
     if (std::ranges::find(kCounters, word) == kCounters.end()) {
       return Fail(ErrorCode::kInvalidArgument,
-                  "there is no counter \"{}\": it is cycles, instructions, cache-misses, "
+                  "no counter named \"{}\"; expected cycles, instructions, cache-misses, "
                   "branch-misses or faults",
                   EscapeControl(word));
     }
@@ -83,15 +84,15 @@ Status AddEventOptions(const std::string& text, std::vector<std::string>& words)
 
 std::vector<command::Option> TraceRunOptions(std::string_view usual_rate,
                                              std::string_view usual_runs) {
-  return {RateOption("Samples a second of CPU time", usual_rate),
-          RunsOption("So many runs", usual_runs),
+  return {RateOption("Samples per second of CPU time", usual_rate),
+          RunsOption("Number of runs (10 for comparisons)", usual_runs),
           {.names = "--events",
            .value = "LIST",
-           .help = "functions, branches, LIBRARY!FUNCTION, ..., comma-separated",
+           .help = "Also count these: functions, branches, LIBRARY!FUNCTION, ..., comma-separated",
            .check = CheckEvents},
           {.names = "--counters",
            .value = "LIST",
-           .help = "Also sample cycles, instructions, cache-misses, branch-misses, faults",
+           .help = "Also sample these: cycles, instructions, cache-misses, branch-misses, faults",
            .check = CheckCounters}};
 }
 

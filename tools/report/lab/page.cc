@@ -109,8 +109,8 @@ std::string Overview(const std::vector<LabCost>& costs, std::size_t shown) {
   PageTable table{.id = "costs",
                   .title = "Costs",
                   .caption =
-                      "Calls: exact. Runs ±: how much the runs of the scenario differ. "
-                      "Below 50 ns trust differences only. Spectrum: " +
+                      "Calls: exact. Runs ±: variation between runs of the scenario. "
+                      "Below 50 ns only differences are reliable. Spectrum: " +
                       scale.Words(),
                   .columns = {{"API", kName},
                               scale.Column(),

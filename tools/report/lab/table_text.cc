@@ -240,8 +240,9 @@ std::string LabNote(std::span<const wire::LabPart> parts, const draw::Style& sty
   const std::string thrown =
       left_out == 0 ? "" : fmt::format(", {} left out", draw::FormatCount(left_out));
   return draw::WrapLines(
-      fmt::format("({} {}{}; RUN{}: what runs differ by; below 50 ns trust differences only)\n",
-                  Counted(runs, "run"), of, thrown, PlusMinus(style)),
+      fmt::format(
+          "({} {}{}; RUN{}: variation between runs; below 50 ns only differences are reliable)\n",
+          Counted(runs, "run"), of, thrown, PlusMinus(style)),
       style);
 }
 
