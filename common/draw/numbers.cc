@@ -196,6 +196,22 @@ std::string HardwareText(const stats::HardwareClass& untrusted_hardware) {
   return text;
 }
 
+std::string DurationText(double ns, const Style& style) {
+  struct Unit {
+    double ns;
+    const char* name;
+  };
+  const Unit units[] = {
+      {kHourNs, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, style.utf8 ? "µs" : "us"}};
+  for (const Unit& unit : units) {
+    const double value = ns / unit.ns;
+    if (value < 0.99995) continue;  // what rounds to 1 is of the unit
+    const int digits = value < 9.9995 ? 3 : value < 99.995 ? 2 : value < 999.95 ? 1 : 0;
+    return fmt::format("{:.{}f} {}", value, digits, unit.name);
+  }
+  return fmt::format("{:.0f} ns", ns);
+}
+
 std::string FormatTime(WallTime time) {
   if (time == WallTime{}) return "never";
   const auto day = std::chrono::floor<std::chrono::days>(time);

@@ -62,6 +62,9 @@ std::string Decimal(stats::Uint128 value);
 // is not known; "all classes" for none. Not escaped.
 std::string HardwareText(const stats::HardwareClass& untrusted_hardware);
 
+// A time that was measured once: four digits and a unit that fits, "950 ns", "1.234 ms", "2.500 h".
+std::string DurationText(double ns, const Style& style);
+
 // "2026-11-21 03:10 UTC"; "never" for the epoch itself.
 std::string FormatTime(WallTime time);
 

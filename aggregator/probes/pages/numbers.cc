@@ -3,9 +3,9 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <cmath>
 #include <ctime>
-#include <string_view>
+
+#include "common/draw/numbers.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -21,18 +21,7 @@ std::string ThreeDigits(double value) {
 
 }  // namespace
 
-std::string DurationText(double ns) {
-  struct Unit {
-    std::string_view name;
-    double ns;
-  };
-  constexpr Unit kUnits[] = {{"h", 3.6e12}, {"min", 6e10}, {"s", 1e9}, {"ms", 1e6}, {"µs", 1e3}};
-  for (const Unit& unit : kUnits) {
-    // What rounds to the unit is told in it.
-    if (ns >= unit.ns * 0.9995) return fmt::format("{} {}", ThreeDigits(ns / unit.ns), unit.name);
-  }
-  return fmt::format("{:.0f} ns", ns);
-}
+std::string DurationText(double ns) { return draw::DurationText(ns, {.utf8 = true}); }
 
 std::string TimeText(std::uint64_t unix_ns) {
   return fmt::format("{:%Y-%m-%d %H:%M:%S}.{:03} UTC",

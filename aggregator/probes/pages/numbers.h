@@ -7,7 +7,7 @@ namespace fieldcost::probe_server {
 
 // Times for people. Pure.
 
-// Three digits: "1.23 ms", "12.3 s", "999 ns"; minutes and hours from there on.
+// As draw::DurationText().
 std::string DurationText(double ns);
 inline std::string DurationText(std::uint64_t ns) { return DurationText(static_cast<double>(ns)); }
 // "2026-11-23 19:20:11.042 UTC"

@@ -83,6 +83,20 @@ TEST(NumbersTest, SharesAreOfAWholeAndRoughOnesHaveTwoDigits) {
   EXPECT_EQ(RoughShareText(0.1235), "12 %");
 }
 
+TEST(NumbersTest, DurationsHaveFourDigits) {
+  const Style utf8{.utf8 = true};
+  EXPECT_EQ(DurationText(0, utf8), "0 ns");
+  EXPECT_EQ(DurationText(999, utf8), "999 ns");
+  EXPECT_EQ(DurationText(1'234, utf8), "1.234 µs");
+  EXPECT_EQ(DurationText(1'234, {}), "1.234 us");
+  EXPECT_EQ(DurationText(12'345'678, utf8), "12.35 ms");
+  EXPECT_EQ(DurationText(999'900'000, utf8), "999.9 ms");
+  EXPECT_EQ(DurationText(999'960'000, utf8), "1.000 s");
+  EXPECT_EQ(DurationText(90e9, utf8), "1.500 min");
+  EXPECT_EQ(DurationText(7.2e12, utf8), "2.000 h");
+  EXPECT_EQ(DurationText(3.6e16, utf8), "10000 h");
+}
+
 TEST(NumbersTest, TimesAndAgesAreForPeople) {
   const WallTime time{std::chrono::seconds(1'700'000'000)};
   EXPECT_EQ(FormatTime(time), "2023-11-14 22:13 UTC");

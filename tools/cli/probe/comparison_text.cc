@@ -50,7 +50,7 @@ std::string_view ChangeText(probe::Change change) {
 }
 
 std::string MeanText(double ns, std::size_t events, const draw::Style& style) {
-  return events == 0 ? "-" : DurationText(ns, style);
+  return events == 0 ? "-" : draw::DurationText(ns, style);
 }
 
 draw::TextLine LineOf(const probe::StepChange& step, const draw::Style& style) {
@@ -152,10 +152,10 @@ std::string HistoryText(const std::vector<probe::BuildPoint>& history, const dra
     const bool told = point.change.change != probe::Change::kTooLittle;
     lines.push_back(
         {point.build.empty() ? "-" : EscapeControl(point.build), TimeText(point.first_ns),
-         std::to_string(point.events), DurationText(point.median_ns, style),
+         std::to_string(point.events), draw::DurationText(point.median_ns, style),
          BarText(most == 0 ? 0 : point.median_ns / most, kBarColumns, style),
-         fmt::format("{} to {}", DurationText(point.low_ns, style),
-                     DurationText(point.high_ns, style)),
+         fmt::format("{} to {}", draw::DurationText(point.low_ns, style),
+                     draw::DurationText(point.high_ns, style)),
          told ? RatioText(point.change) : "-", QText(point.change),
          point.change.base_events == 0 ? "" : std::string(ChangeText(point.change.change))});
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
@@ -24,7 +23,7 @@ std::string ReasonText(const probe::Verdict& verdict) {
 }
 
 std::string TotalText(const probe::EventRow& row, const draw::Style& style) {
-  return row.end_ns == 0 ? "-" : DurationText(static_cast<double>(row.TotalNs()), style);
+  return row.end_ns == 0 ? "-" : draw::DurationText(static_cast<double>(row.TotalNs()), style);
 }
 
 std::string WhereText(const probe::EventHit& hit) {
@@ -74,7 +73,8 @@ std::string StepsText(const probe::Event& event, bool stacks, const draw::Style&
   for (const probe::Step& step : steps) {
     const probe::EventHit& hit = event.hits[step.hit];
     const double share = all == 0 ? 0 : static_cast<double>(step.ns) / static_cast<double>(all);
-    lines.push_back({EscapeControl(step.name), DurationText(static_cast<double>(step.ns), style),
+    lines.push_back({EscapeControl(step.name),
+                     draw::DurationText(static_cast<double>(step.ns), style),
                      BarText(share, kBarColumns, style), draw::ShareText(share),
                      fmt::format("{}{}", hit.thread, step.between_threads ? " (other)" : ""),
                      WhereText(hit), hit.value ? std::to_string(*hit.value) : ""});
@@ -92,21 +92,6 @@ std::string StepsText(const probe::Event& event, bool stacks, const draw::Style&
 }
 
 }  // namespace
-
-std::string DurationText(double ns, const draw::Style& style) {
-  struct Unit {
-    double ns;
-    const char* name;
-  };
-  const Unit units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, style.utf8 ? "µs" : "us"}};
-  for (const Unit& unit : units) {
-    const double value = ns / unit.ns;
-    if (value < 0.99995) continue;
-    const int digits = value < 9.9995 ? 3 : value < 99.995 ? 2 : value < 999.95 ? 1 : 0;
-    return fmt::format("{:.{}f} {}", value, digits, unit.name);
-  }
-  return fmt::format("{:.0f} ns", ns);
-}
 
 std::string TimeText(std::uint64_t unix_ns) {
   const WallTime time{std::chrono::microseconds(unix_ns / 1000)};

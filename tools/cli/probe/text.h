@@ -12,8 +12,6 @@ namespace fieldcost::cli {
 
 // Events of probe points for people. Texts from outside are escaped. Pure.
 
-// Four digits and a unit that fits: "950 ns", "1.234 ms", "12.35 s".
-std::string DurationText(double ns, const draw::Style& style);
 std::string TimeText(std::uint64_t unix_ns);  // "2026-11-21 03:10:12"
 std::string TagsText(const std::vector<std::string>& tags);
 
