@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -69,6 +70,8 @@ struct Command {
 
 // A CheckText: an unsigned decimal number.
 Status CheckNumber(std::string& untrusted_text);
+// A CheckText: such a number from `least` to `most`.
+CheckText CheckBetween(std::uint64_t least, std::uint64_t most);
 // A CheckText: a TCP port, 0 to 65535.
 Status CheckPort(std::string& untrusted_text);
 // A CheckText: anything but nothing.

@@ -353,6 +353,14 @@ Status CheckNumber(std::string& untrusted_text) {
   return Fail(ErrorCode::kInvalidArgument, "expected an integer");
 }
 
+CheckText CheckBetween(std::uint64_t least, std::uint64_t most) {
+  return [least, most](std::string& untrusted_text) -> Status {
+    const auto number = ParseUint64(untrusted_text);
+    if (number && *number >= least && *number <= most) return {};
+    return Fail(ErrorCode::kInvalidArgument, "expected a number from {} to {}", least, most);
+  };
+}
+
 Status CheckPort(std::string& untrusted_text) {
   const auto number = ParseUint64(untrusted_text);
   if (number && *number <= std::numeric_limits<std::uint16_t>::max()) return {};

@@ -22,18 +22,6 @@ constexpr std::uint64_t kOffStepNs = 3'009;
 constexpr std::uint64_t kMostHz = 10'000;
 constexpr std::uint64_t kMostRuns = 10'000;
 
-Status CheckRate(std::string& untrusted_text) {
-  const auto rate = ParseUint64(untrusted_text);
-  if (rate && *rate > 0 && *rate <= kMostHz) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is a number from 1 to {}", kMostHz);
-}
-
-Status CheckRuns(std::string& untrusted_text) {
-  const auto runs = ParseUint64(untrusted_text);
-  if (runs && *runs > 0 && *runs <= kMostRuns) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is a number from 1 to {}", kMostRuns);
-}
-
 Status CheckPid(std::string& untrusted_text) {
   const auto pid = ParseUint64(untrusted_text);
   if (pid && *pid > 0 && *pid <= std::numeric_limits<pid_t>::max()) return {};
@@ -49,12 +37,19 @@ Status CheckSpan(std::string& untrusted_text) {
 }  // namespace
 
 command::Option RateOption(std::string_view help, std::string_view usual) {
-  return {
-      .names = "--rate", .value = "HZ", .help = help, .default_text = usual, .check = CheckRate};
+  return {.names = "--rate",
+          .value = "HZ",
+          .help = help,
+          .default_text = usual,
+          .check = command::CheckBetween(1, kMostHz)};
 }
 
 command::Option RunsOption(std::string_view help, std::string_view usual) {
-  return {.names = "--runs", .value = "N", .help = help, .default_text = usual, .check = CheckRuns};
+  return {.names = "--runs",
+          .value = "N",
+          .help = help,
+          .default_text = usual,
+          .check = command::CheckBetween(1, kMostRuns)};
 }
 
 std::uint64_t PeriodNs(const command::Arguments& arguments) {

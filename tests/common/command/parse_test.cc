@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 Result<int> Succeed(const Arguments&) { return 0; }
 
 Status CheckLower(std::string& text) {
-  if (text == "?") return Fail(ErrorCode::kInvalidArgument, "it is no word");
+  if (text == "?") return Fail(ErrorCode::kInvalidArgument, "expected a word");
   for (char& letter : text) letter = letter == 'A' ? 'a' : letter;
   return {};
 }
@@ -130,10 +130,20 @@ TEST(CommandParseTest, ValuesAreCheckedAndBroughtIntoTheirForm) {
   EXPECT_EQ(MustParse({"top", "--word="}).Text("--word"), "");
   EXPECT_EQ(MustParse({"top", "--word", "-x"}).Text("--word"), "-x");
   EXPECT_THAT(ErrorOf({"top", "--word", "?"}),
-              HasSubstr("--word: invalid value '?'; it is no word"));
+              HasSubstr("--word: invalid value '?'; expected a word"));
   EXPECT_THAT(ErrorOf({"top", "--limit", "many"}), HasSubstr("--limit: invalid value 'many'"));
   EXPECT_THAT(ErrorOf({"top", "--limit", "-1"}), HasSubstr("--limit: invalid value '-1'"));
   EXPECT_THAT(ErrorOf({"top", "--color", "pink"}), HasSubstr("one of auto, never"));
+}
+
+TEST(CommandParseTest, ANumberBetweenTwoIsEitherOfThemOrBetween) {
+  const CheckText check = CheckBetween(1, 1'000);
+  for (std::string text : {"1", "17", "1000"}) EXPECT_TRUE(check(text).has_value()) << text;
+  for (std::string text : {"0", "1001", "-1", "x", "", "18446744073709551616"}) {
+    const Status status = check(text);
+    ASSERT_FALSE(status.has_value()) << text;
+    EXPECT_EQ(status.error().message, "expected a number from 1 to 1000");
+  }
 }
 
 TEST(CommandParseTest, OperandsGoByTheirPlaceAndTheLastMayRepeat) {

@@ -6,7 +6,6 @@
 #include "tools/cli/catalogue_freshness.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common_options.h"
-#include "tools/cli/cost_answer.h"
 #include "tools/cli/docs/docs_cards.h"
 #include "tools/cli/docs/docs_files.h"
 #include "tools/cli/docs/docs_json.h"
@@ -14,7 +13,6 @@
 #include "tools/report/cards/index.h"
 #include "tools/report/cards/svg.h"
 #include "tools/report/cards/text.h"
-#include "tools/report/link_template.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -36,28 +34,6 @@ std::vector<report::IndexedCard> IndexOf(const std::vector<WrittenCard>& cards) 
   for (const WrittenCard& written : cards) index.push_back({written.card, written.path()});
   return index;
 }
-
-}  // namespace
-
-Result<LibraryCards> LoadCards(const std::string& library, const std::string& link_template) {
-  if (!link_template.empty()) FIELDCOST_TRY(report::CheckLinkTemplate(link_template));
-  FIELDCOST_ASSIGN(const Source source, Source::Open(false));
-  FIELDCOST_ASSIGN(const std::string library_glob, source.LibraryGlob(library));
-  FIELDCOST_ASSIGN(auto summaries, source.Summaries(library_glob));
-  if (summaries.empty()) {
-    return Fail(ErrorCode::kNotFound, "the catalogue has nothing about {}",
-                library_glob.empty() ? "any library" : EscapeControl(library_glob));
-  }
-  LibraryCards cards{
-      .freshness = source.freshness(), .provenance = ProvenanceOf(source), .cards = {}};
-  cards.cards = report::CardsOf(std::move(summaries), cards.provenance);
-  for (report::CostCard& card : cards.cards) {
-    card.untrusted_link = report::FillLink(link_template, ApiOf(card));
-  }
-  return cards;
-}
-
-namespace {
 
 struct Request {
   std::filesystem::path output;  // directory

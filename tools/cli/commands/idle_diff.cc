@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
-#include "common/base/text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/idle/recording.h"
-#include "tools/cli/page_file.h"
 #include "tools/cli/tree/answer.h"
 #include "tools/cli/tree/comparison.h"
 
@@ -41,13 +39,6 @@ Result<int> Run(const command::Arguments& arguments) {
                        std::string(side.metrics[0]), arguments);
 }
 
-Status CheckParts(std::string& untrusted_text) {
-  FIELDCOST_TRY(command::CheckNumber(untrusted_text));
-  const auto parts = ParseUint64(untrusted_text);
-  if (parts && *parts > 0 && *parts <= kMostParts) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is from 1 to {}", kMostParts);
-}
-
 command::Option Operand(std::string_view name, std::string_view value) {
   command::Option option = RecordingOperand(name, value);
   option.help = "A recording of idle CPUs, or RECORDING@FROM..TO for part of its time";
@@ -77,11 +68,9 @@ between runs. Examples:
                   {.names = "--parts",
                    .value = "N",
                    .help = "Split a single run into N parts and treat them as runs; at most 1000",
-                   .check = CheckParts}},
-      .handler = Run,
-      .check = [](const command::Arguments& given) { return CheckPageOption(given, "--html"); }};
-  const std::vector<command::Option> shared = ComparisonOptions();
-  diff.options.insert(diff.options.end(), shared.begin(), shared.end());
+                   .check = command::CheckBetween(1, kMostParts)}},
+      .handler = Run};
+  AddComparisonOptions(diff);
   return diff;
 }
 

@@ -5,7 +5,6 @@
 #include "common/tree/algebra.h"
 #include "common/tree/codec.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/page_file.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/cli/tree/answer.h"
 #include "tools/cli/tree/operand.h"
@@ -104,15 +103,10 @@ Result<int> Minimum(const command::Arguments& arguments) {
   return 0;
 }
 
-std::string CheckTreePage(const command::Arguments& arguments) {
-  return CheckPageOption(arguments, "--html");
-}
-
 command::Command Combining(command::Command command) {
   command::Option recordings = RecordingOperand();
   recordings.repeats = true;
   command.options = {recordings, TreeOutputOption()};
-  command.check = CheckTreePage;
   AddTreeShowOptions(command);
   return command;
 }

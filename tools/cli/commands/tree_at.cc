@@ -6,7 +6,6 @@
 #include "common/base/text.h"
 #include "common/recording/time_tree.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/page_file.h"
 #include "tools/cli/tree/answer.h"
 #include "tools/cli/tree/operand.h"
 
@@ -112,8 +111,7 @@ Examples:
                                  "1000"),
                   NumberOfMethod("--n", "For mnp: a larger node is divided into N parts", "8"),
                   NumberOfMethod("--p", "For mnp: and keeps stacks of N % of its samples", "95")},
-      .handler = Run,
-      .check = [](const command::Arguments& given) { return CheckPageOption(given, "--html"); }};
+      .handler = Run};
   AddTreeShowOptions(at);
   return at;
 }

@@ -13,7 +13,6 @@
 #include "common/base/text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/helper_program.h"
-#include "tools/cli/page_file.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/cli/tree/comparison.h"
@@ -189,11 +188,9 @@ expensive. Examples:
   fieldcost tree compare --events functions --metric calls -- ./old -- ./new)",
       .options = TraceRunOptions("499", "10"),
       .handler = Run,
-      .takes_program = true,
-      .check = [](const command::Arguments& given) { return CheckPageOption(given, "--html"); }};
+      .takes_program = true};
   compare.options.push_back(ComparedMetricOption());
-  const std::vector<command::Option> shared = ComparisonOptions();
-  compare.options.insert(compare.options.end(), shared.begin(), shared.end());
+  AddComparisonOptions(compare);
   compare.options.push_back({.names = "--keep",
                              .value = "DIRECTORY",
                              .help = "Keep the recordings in DIRECTORY: old-1.fct, new-1.fct, ...",

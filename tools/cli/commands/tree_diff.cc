@@ -1,5 +1,4 @@
 #include "tools/cli/commands.h"
-#include "tools/cli/page_file.h"
 #include "tools/cli/tree/answer.h"
 #include "tools/cli/tree/comparison.h"
 
@@ -40,10 +39,8 @@ Examples:
                    .help = "A function of OLD with another name in NEW; * is any text",
                    .repeats = true},
                   ComparedMetricOption()},
-      .handler = Run,
-      .check = [](const command::Arguments& given) { return CheckPageOption(given, "--html"); }};
-  const std::vector<command::Option> shared = ComparisonOptions();
-  diff.options.insert(diff.options.end(), shared.begin(), shared.end());
+      .handler = Run};
+  AddComparisonOptions(diff);
   return diff;
 }
 

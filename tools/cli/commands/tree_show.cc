@@ -3,7 +3,6 @@
 #include "common/base/text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common_options.h"
-#include "tools/cli/page_file.h"
 #include "tools/cli/pager.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/cli/tree/answer.h"
@@ -40,10 +39,7 @@ FROM is included, TO is not. Examples:
   fieldcost tree show a.fct --html a.html
   fieldcost tree show a.fct --json | jq .nodes[1])",
       .options = {RecordingOperand()},
-      .handler = Run,
-      .check = [](const command::Arguments& arguments) {
-        return CheckPageOption(arguments, "--html");
-      }};
+      .handler = Run};
   AddTreeShowOptions(show);
   return show;
 }

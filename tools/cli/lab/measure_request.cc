@@ -13,6 +13,7 @@ namespace fieldcost::cli {
 namespace {
 
 constexpr std::string_view kAnyStatus = "all";
+constexpr std::uint64_t kMostRounds = 1'000;
 
 // Brings names of C++ into the form that the library reads.
 Status CheckGlobs(std::string& untrusted_text) {
@@ -97,13 +98,6 @@ Status CheckScan(std::string& untrusted_text) {
   return {};
 }
 
-Status CheckRounds(std::string& untrusted_text) {
-  constexpr std::uint64_t kMostRounds = 1000;
-  const auto rounds = ParseUint64(untrusted_text);
-  if (rounds && *rounds <= kMostRounds) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is no number up to {}", kMostRounds);
-}
-
 std::vector<command::Option> FilesAndComparisons() {
   return {
       {.names = "--save",
@@ -139,7 +133,7 @@ std::vector<command::Option> FilesAndComparisons() {
        .value = "N",
        .help = "How many times each API is timed",
        .default_text = "5",
-       .check = CheckRounds}};
+       .check = command::CheckBetween(0, kMostRounds)}};
 }
 
 }  // namespace
@@ -151,7 +145,7 @@ std::vector<command::Option> MeasureRequestOptions() {
        .value = "N",
        .help = "Runs before all others that measure nothing",
        .default_text = "0",
-       .check = CheckRounds},
+       .check = command::CheckBetween(0, kMostRounds)},
       {.names = "--seed",
        .value = "N",
        .help = "Seed for the order of runs [derived from the APIs called]",

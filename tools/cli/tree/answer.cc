@@ -92,6 +92,10 @@ command::Option TreeOutputOption() {
           .completes = command::Completes::kFiles};
 }
 
+std::string CheckTreePage(const command::Arguments& arguments) {
+  return CheckPageOption(arguments, "--html");
+}
+
 void AddTreeShowOptions(command::Command& command) {
   command::Option page = TreePageOption();
   page.excludes.insert(page.excludes.end(), {"--callers", "--flat", "--bottom-up"});
@@ -120,6 +124,7 @@ void AddTreeShowOptions(command::Command& command) {
       page,
       {.names = "--all", .help = "Include what costs less than 0.5 % of the total"}};
   command.options.insert(command.options.end(), options.begin(), options.end());
+  command.check = CheckTreePage;
 }
 
 TreeShow TreeShowOf(const command::Arguments& arguments) {

@@ -36,6 +36,9 @@ command::Option RecordingOperand(std::string_view name = "recording",
                                  std::string_view value = "RECORDING");
 command::Option TreePageOption();    // --html
 command::Option TreeOutputOption();  // --output
+// For command::Command::check: CheckPageOption() of --html.
+std::string CheckTreePage(const command::Arguments& arguments);
+// Adds what says how a tree is shown, and that check.
 void AddTreeShowOptions(command::Command& command);
 TreeShow TreeShowOf(const command::Arguments& arguments);
 

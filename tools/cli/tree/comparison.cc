@@ -142,21 +142,24 @@ Result<TreeSide> JoinSides(std::vector<TreeSide> sides) {
   return joined;
 }
 
-std::vector<command::Option> ComparisonOptions() {
-  return {{.names = "--output,-o",
-           .value = "FILE",
-           .help = "Also write the difference to FILE",
-           .completes = command::Completes::kFiles},
-          {.names = "--svg",
-           .value = "FILE",
-           .help = "Write a flame graph to FILE (- = stdout)",
-           .completes = command::Completes::kFiles},
-          TreePageOption(),
-          {.names = "--depth",
-           .value = "N",
-           .help = "At most N levels deep",
-           .check = command::CheckNumber},
-          {.names = "--all", .help = "Include what costs less than 0.5 % of the total"}};
+void AddComparisonOptions(command::Command& command) {
+  const std::vector<command::Option> options = {
+      {.names = "--output,-o",
+       .value = "FILE",
+       .help = "Also write the difference to FILE",
+       .completes = command::Completes::kFiles},
+      {.names = "--svg",
+       .value = "FILE",
+       .help = "Write a flame graph to FILE (- = stdout)",
+       .completes = command::Completes::kFiles},
+      TreePageOption(),
+      {.names = "--depth",
+       .value = "N",
+       .help = "At most N levels deep",
+       .check = command::CheckNumber},
+      {.names = "--all", .help = "Include what costs less than 0.5 % of the total"}};
+  command.options.insert(command.options.end(), options.begin(), options.end());
+  command.check = CheckTreePage;
 }
 
 command::Option ComparedMetricOption() {

@@ -31,8 +31,8 @@ Result<TreeSide> LoadTreeSide(const std::string& name, const SideOptions& option
 // All runs of these. REQUIRES: at least one, and runs are known of each.
 Result<TreeSide> JoinSides(std::vector<TreeSide> sides);
 
-// --output, --svg, --html, --depth, --all.
-std::vector<command::Option> ComparisonOptions();
+// Adds --output, --svg, --html, --depth and --all, and the check of what they exclude.
+void AddComparisonOptions(command::Command& command);
 command::Option ComparedMetricOption();  // --metric
 
 // Compares by a metric ("": the main one), and shows or writes the difference as these options say.
