@@ -173,6 +173,7 @@ Result<std::vector<FoundApi>> Catalog::Search(const SearchOptions& options) cons
         (!options.library.empty() && !GlobMatch(options.library, api.soname))) {
       return true;
     }
+    if (options.leave_out && options.leave_out(api)) return true;
     if (!by_name) {
       found.push_back(api);
       return found.size() < options.limit;

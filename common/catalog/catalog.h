@@ -32,20 +32,21 @@ struct Freshness {
   bool Expired(WallTime now) const { return snapshot_expires < now; }
 };
 
-struct SearchOptions {
-  std::string pattern;                                       // see NamePattern; as typed
-  std::string library;                                       // glob over sonames, empty = all
-  enum class Order { kTotal, kName } order = Order::kTotal;  // most expensive first, or ascending
-  std::size_t limit = 20;
-};
-
-inline constexpr double kTotalStepNs = 1024;  // totals are rounded down to a multiple at most
-
 struct FoundApi {
   std::string soname;
   std::string symbol;
   stats::FieldCost total{};  // what its calls have cost together; 0 = unknown
 };
+
+struct SearchOptions {
+  std::string pattern;                                       // see NamePattern; as typed
+  std::string library;                                       // glob over sonames, empty = all
+  enum class Order { kTotal, kName } order = Order::kTotal;  // most expensive first, or ascending
+  std::size_t limit = 20;
+  std::function<bool(const FoundApi& api)> leave_out = nullptr;  // of what matches; empty = none
+};
+
+inline constexpr double kTotalStepNs = 1024;  // totals are rounded down to a multiple at most
 
 // The local, verified copy of the published catalogue: one SQLite file (WAL), many readers, one
 // syncing writer (see sync.h). Never uses the network. One Catalog per thread.

@@ -1,5 +1,10 @@
 #pragma once
 
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
 #include "common/stats/api_key.h"
 
 namespace fieldcost::analysis {
@@ -9,5 +14,18 @@ namespace fieldcost::analysis {
 // by name, for the C library and GLib; functions that wait now and then (read, pthread_mutex_lock)
 // are not among them. Pure; thread-safe.
 bool IsWaiting(const stats::ApiKey& api);
+
+// Takes such functions out of `items`, of which `api_of` gives the API; their symbols.
+template <typename Item, typename ApiOf>
+std::set<std::string> SetWaitingApart(std::vector<Item>& items, ApiOf api_of) {
+  std::set<std::string> waiting;
+  std::erase_if(items, [&](const Item& item) {
+    const stats::ApiKey& api = std::invoke(api_of, item);
+    if (!IsWaiting(api)) return false;
+    waiting.insert(api.symbol);
+    return true;
+  });
+  return waiting;
+}
 
 }  // namespace fieldcost::analysis

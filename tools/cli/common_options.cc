@@ -77,6 +77,10 @@ analysis::Versions VersionsOf(const command::Arguments& arguments) {
   return arguments.Has("--versions") ? analysis::Versions::kSingle : analysis::Versions::kJoined;
 }
 
+command::Option WaitingOption() {
+  return {.names = "--waiting", .help = "Include functions that only wait"};
+}
+
 command::Option LimitOption(std::string_view help) {
   return {.names = "--limit",
           .value = "N",

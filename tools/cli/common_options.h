@@ -27,6 +27,8 @@ command::Option LibraryOption();  // "--library", a glob
 // --versions, and what was said of it.
 command::Option VersionsOption(std::vector<std::string_view> excludes = {});
 analysis::Versions VersionsOf(const command::Arguments& arguments);
+// --waiting, of commands that rank costs.
+command::Option WaitingOption();
 command::Option LimitOption(std::string_view help);
 command::Option MetricOption(std::string_view help);
 command::Option UrlOption();

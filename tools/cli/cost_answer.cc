@@ -1,11 +1,14 @@
 #include "tools/cli/cost_answer.h"
 
+#include <fmt/format.h>
+
 #include "common/draw/numbers.h"
 #include "tools/analysis/summary.h"
 #include "tools/cli/catalogue_freshness.h"
 #include "tools/cli/json_output.h"
 #include "tools/cli/pager.h"
 #include "tools/cli/terminal_io.h"
+#include "tools/report/waiting_text.h"
 
 namespace fieldcost::cli {
 
@@ -31,6 +34,11 @@ std::vector<analysis::CostSummary> AllVersions(std::span<const analysis::ApiCost
     all.insert(all.end(), cost.versions.begin(), cost.versions.end());
   }
   return all;
+}
+
+std::string WaitingNote(const std::set<std::string>& untrusted_symbols) {
+  const std::string text = report::WaitingText(untrusted_symbols);
+  return text.empty() ? "" : fmt::format("({}; --waiting lists them)\n", text);
 }
 
 Status PrintCosts(const std::vector<analysis::CostSummary>& summaries, const Source& source,

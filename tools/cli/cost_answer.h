@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ enum class CsvKind { kNumbers, kBuckets };
 
 // The summaries of all versions, in that order.
 std::vector<analysis::CostSummary> AllVersions(std::span<const analysis::ApiCost> costs);
+
+// "(waiting: ...; --waiting lists them)", a line below ranked costs; "" of no symbols.
+std::string WaitingNote(const std::set<std::string>& untrusted_symbols);
 
 // Prints the answer of a reading command: JSON (RowsJson), CSV of that kind, or what `text` makes,
 // with the freshness below, or, of this machine, of which runs they are, through the pager if it is

@@ -7,11 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/check.h"
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/text_table.h"
 #include "common/stats/cxx_name.h"
+#include "tools/analysis/waiting.h"
 #include "tools/report/figure_text.h"
+#include "tools/report/waiting_text.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -52,29 +55,37 @@ draw::TextLine TableLine(const analysis::CostSummary& summary, const draw::Style
 
 }  // namespace
 
-std::vector<analysis::CostSummary> RunLines(std::vector<analysis::CostSummary> summaries) {
+RunFindings FindingsOf(std::vector<analysis::CostSummary> summaries, bool any_fielded,
+                       bool with_waiting) {
   std::erase_if(summaries, [](const auto& summary) { return FindEachCall(summary) == nullptr; });
-  std::ranges::stable_sort(summaries, std::greater<>(), TimeOf);
-  return summaries;
+  RunFindings found{.summaries = std::move(summaries), .waiting = {}, .any_fielded = any_fielded};
+  if (!with_waiting) {
+    found.waiting = analysis::SetWaitingApart(found.summaries, &analysis::CostSummary::api);
+  }
+  std::ranges::stable_sort(found.summaries, std::greater<>(), TimeOf);
+  return found;
 }
 
-std::string RunTable(std::span<const analysis::CostSummary> summaries, bool any_fielded,
-                     const draw::Style& style) {
+std::string RunTable(const RunFindings& found, const draw::Style& style) {
+  FIELDCOST_CHECK(!found.empty());
   const std::vector<draw::TextColumn> columns = {{"TOTAL", true},
                                                  {"API", false, 0, kLeastApiWidth},
                                                  {"LIBRARY", false, 0, kLeastLibraryWidth},
                                                  {"N", true},
                                                  {"P50", true}};
   std::vector<draw::TextLine> lines;
-  const std::size_t shown = std::min(summaries.size(), kMaxLines);
-  for (const analysis::CostSummary& summary : summaries.first(shown)) {
-    lines.push_back(TableLine(summary, style));
-  }
-  std::string text = draw::TextTable(columns, lines, style);
-  if (any_fielded) {
+  const std::size_t shown = std::min(found.summaries.size(), kMaxLines);
+  for (std::size_t i = 0; i < shown; ++i) lines.push_back(TableLine(found.summaries[i], style));
+  std::string text = lines.empty() ? "" : draw::TextTable(columns, lines, style);
+  if (found.any_fielded) {
     text += "(this run was also selected for the field, so fewer APIs were measured)\n";
   }
-  if (shown < summaries.size()) text += fmt::format("({} more) ", summaries.size() - shown);
+  if (!found.waiting.empty()) {
+    text += draw::WrapLines(fmt::format("({})\n", report::WaitingText(found.waiting)), style);
+  }
+  if (shown < found.summaries.size()) {
+    text += fmt::format("({} more) ", found.summaries.size() - shown);
+  }
   return text + "more: fieldcost top --local; less: --no-show\n";
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <span>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,14 +11,19 @@ namespace fieldcost::cli {
 
 // What `fieldcost run` says of a run that has ended. Pure.
 
-// Those of which calls were timed, by the time that these took together, the longest first.
-std::vector<analysis::CostSummary> RunLines(std::vector<analysis::CostSummary> summaries);
+struct RunFindings {
+  std::vector<analysis::CostSummary> summaries;  // of which calls were timed, most time first
+  std::set<std::string> waiting;                 // untrusted symbols that were set apart
+  bool any_fielded = false;  // a program was measured as one of the field: of one API or few
+  bool empty() const { return summaries.empty() && waiting.empty(); }
+};
+// `with_waiting`: sets nothing apart (tools/analysis/waiting.h).
+RunFindings FindingsOf(std::vector<analysis::CostSummary> summaries, bool any_fielded,
+                       bool with_waiting);
 
 // A line an API, the most expensive ones first, ten at most: API, library, N (calls that were
-// timed), total, p50, and what shows more. REQUIRES: RunLines(), not empty.
-// `any_fielded`: a program of the run was measured as one of the field, so of one API or few.
-std::string RunTable(std::span<const analysis::CostSummary> summaries, bool any_fielded,
-                     const draw::Style& style);
+// timed), total, p50; what was set apart; what shows more. REQUIRES: not empty.
+std::string RunTable(const RunFindings& found, const draw::Style& style);
 
 // Instead of it: nothing was measured, for this reason ("" if none is known).
 std::string NothingMeasuredText(const std::string& why);

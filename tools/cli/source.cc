@@ -29,6 +29,8 @@ bool Matches(std::string_view glob, const stats::ApiKey& api) {
   return glob.empty() || GlobMatch(glob, api.soname);
 }
 
+const stats::ApiKey& ApiOf(const stats::StatRow& row) { return row.key.api; }
+
 void Keep(std::vector<analysis::ApiCost>& costs, analysis::SortKey key, std::uint64_t limit) {
   analysis::Sort(costs, key);
   if (limit != 0 && costs.size() > limit) costs.resize(static_cast<std::size_t>(limit));
@@ -146,12 +148,8 @@ Result<TopApis> Source::Top(const TopOptions& options) const {
   constexpr std::size_t kSpare = 1024;  // kept beyond the limit between two sorts
   TopApis top{.costs = {}, .whole = {}, .found = 0, .waiting = {}};
   const auto add = [&](std::vector<stats::StatRow> rows) {
-    std::erase_if(rows, [&](const stats::StatRow& row) {
-      if (!Matches(options.library, row.key.api)) return true;
-      const bool left_out = !options.with_waiting && analysis::IsWaiting(row.key.api);
-      if (left_out) top.waiting.insert(row.key.api.symbol);
-      return left_out;
-    });
+    std::erase_if(rows, [&](const auto& row) { return !Matches(options.library, row.key.api); });
+    if (!options.with_waiting) top.waiting.merge(analysis::SetWaitingApart(rows, ApiOf));
     std::vector<analysis::ApiCost> some = CostsOf(Summarise(rows), options.versions);
     *top.found += some.size();
     for (analysis::ApiCost& cost : some) {
@@ -220,7 +218,8 @@ Result<std::vector<catalog::FoundApi>> Source::Search(const catalog::SearchOptio
   }
   std::vector<catalog::FoundApi> found;
   for (const auto& [name, rows] : apis) {
-    found.push_back({name.second, name.first, stats::FieldTotal(rows, whose())});
+    catalog::FoundApi api{name.second, name.first, stats::FieldTotal(rows, whose())};
+    if (!options.leave_out || !options.leave_out(api)) found.push_back(std::move(api));
   }
   if (options.order == catalog::SearchOptions::Order::kTotal) {
     std::stable_sort(found.begin(), found.end(),

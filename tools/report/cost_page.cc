@@ -14,6 +14,7 @@
 #include "tools/analysis/summary.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/page.h"
+#include "tools/report/waiting_text.h"
 
 namespace fieldcost::report {
 namespace {
@@ -104,6 +105,12 @@ std::string Overview(const std::vector<analysis::CostSummary>& summaries, std::s
   return html;
 }
 
+std::string Waiting(const std::set<std::string>& untrusted_symbols) {
+  if (untrusted_symbols.empty()) return "";
+  return fmt::format("<p class=\"soft\">{}.</p>\n",
+                     draw::EscapeHtml(WaitingText(untrusted_symbols)));
+}
+
 std::string Buckets(stats::Metric metric, const stats::CostHistogram& histogram) {
   using enum ColumnKind;
   const std::string unit(stats::Unit(metric));
@@ -181,12 +188,13 @@ std::string CostPage(const CostPageContent& content) {
       "</header>\n<main>\n",
       draw::FormatTime(content.made));
   if (content.summaries.empty()) {
-    html +=
-        "<h2>Costs</h2>\n<p>Nothing has been measured yet: <code>fieldcost run -- "
-        "PROGRAM</code></p>" +
-        Facts(content.facts);
+    html += "<h2>Costs</h2>\n";
+    html += content.waiting.empty()
+                ? "<p>Nothing has been measured yet: <code>fieldcost run -- PROGRAM</code></p>"
+                : Waiting(content.waiting);
+    html += Facts(content.facts);
   } else {
-    html += Overview(content.summaries, shown) + Facts(content.facts);
+    html += Overview(content.summaries, shown) + Waiting(content.waiting) + Facts(content.facts);
     html +=
         "<section aria-labelledby=\"details\">\n<h2 id=\"details\">Each in detail</h2>\n"
         "<div class=\"cards\">\n";

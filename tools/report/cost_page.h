@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,9 @@ struct CostPageContent {
     std::string untrusted_value;
   };
   WallTime made{};
-  std::vector<Fact> facts;  // about mode, what was sent and what stays here
-  std::vector<analysis::CostSummary>
-      summaries;  // one's own (stats::Whose::kOwn), in the order of the page
+  std::vector<Fact> facts;                       // about mode, what was sent and what stays here
+  std::vector<analysis::CostSummary> summaries;  // of kOwn, in the order of the page
+  std::set<std::string> waiting;  // untrusted symbols that were set apart (waiting.h)
 };
 
 // At most so many APIs get a picture and numbers in full; the others are counted.

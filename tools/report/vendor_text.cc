@@ -11,6 +11,7 @@
 #include "tools/report/figure_text.h"
 #include "tools/report/trend_text.h"
 #include "tools/report/version_diff.h"
+#include "tools/report/waiting_text.h"
 
 namespace fieldcost::report {
 namespace {
@@ -190,13 +191,9 @@ std::string VendorSentence(const analysis::VendorReport& report, const draw::Sty
 }
 
 std::string WaitingText(const analysis::VendorReport& report) {
-  if (report.waiting.empty()) return "";
-  std::string names;
-  for (const analysis::VendorApi& api : report.waiting) {
-    names += (names.empty() ? "" : ", ") + EscapeControl(api.symbol);
-  }
-  return fmt::format("waiting: {} set apart, since the time is no cost: {}\n",
-                     Counted(report.waiting.size(), "function"), names);
+  std::set<std::string> symbols;
+  for (const analysis::VendorApi& api : report.waiting) symbols.insert(api.symbol);
+  return symbols.empty() ? "" : WaitingText(symbols) + "\n";
 }
 
 std::string VendorText(const analysis::VendorReport& report, const draw::Style& style) {

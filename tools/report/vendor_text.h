@@ -18,8 +18,7 @@ std::string VendorText(const analysis::VendorReport& report, const draw::Style& 
 // Regressions are of wall time; the costliest is named. Not escaped.
 std::string VendorSentence(const analysis::VendorReport& report, const draw::Style& style);
 
-// "waiting: 2 functions set apart, since the time is no cost: poll, select" and a line feed; "" if
-// there are none.
+// WaitingText() (waiting_text.h) of a report, and a line feed; "" if there are none.
 std::string WaitingText(const analysis::VendorReport& report);
 
 }  // namespace fieldcost::report

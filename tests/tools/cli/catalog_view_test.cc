@@ -55,7 +55,7 @@ TEST_F(CatalogViewTest, FunctionsThatWaitAreSetApart) {
   for (const char* key : {"total", "p50"}) {  // by the index, and by reading all
     const std::string top = Cli({"top", "--sort", key}).output;
     EXPECT_THAT(top, AllOf(HasSubstr("read  "), HasSubstr("libmine.so.1"),
-                           HasSubstr("(waiting: 1 function set apart, since the time is no cost: "
+                           HasSubstr("(waiting: 1 function set apart, since waiting is not a cost: "
                                      "poll; --waiting lists them)\n"),
                            Not(HasSubstr("900 ms"))))
         << key;
@@ -65,6 +65,37 @@ TEST_F(CatalogViewTest, FunctionsThatWaitAreSetApart) {
   }
   EXPECT_EQ(Json(Cli({"top", "--json"}).output, "len(d['rows'])"), "5\n");
   EXPECT_EQ(Json(Cli({"top", "--json", "--waiting"}).output, "len(d['rows'])"), "6\n");
+}
+
+TEST_F(CatalogViewTest, FunctionsThatWaitAreSetApartWhereCostsAreRanked) {
+  PublishAndSync({testing::MakeRow("libc.so.6", "poll", 10, 900'000'000),
+                  testing::MakeRow("libc.so.6", "pollute", 10, 1500),
+                  testing::MakeRow("libc.so.6", "ppoll", 10, 800'000'000)});
+  const auto is_set_apart =
+      AllOf(HasSubstr("pollute"), Not(HasSubstr("900 ms")),
+            HasSubstr("(waiting: 2 functions set apart, since waiting is not a cost: poll, ppoll; "
+                      "--waiting lists them)\n"));
+  EXPECT_THAT(Cli({"search", "poll"}).output, is_set_apart);
+  EXPECT_THAT(Cli({"search", "poll", "--limit", "1"}).output, HasSubstr("pollute"));
+  const std::string spectrum = Cli({"spectrum", "--library", "libc.so.6"}).output;
+  EXPECT_THAT(spectrum, AllOf(HasSubstr("pollute"), HasSubstr("(waiting: 2 functions set apart")));
+  EXPECT_EQ(Json(Cli({"search", "poll", "--json"}).output, "len(d['rows'])"), "1\n");
+}
+
+TEST_F(CatalogViewTest, FunctionsThatWaitAreShownToWhoeverAsksForThem) {
+  PublishAndSync({testing::MakeRow("libc.so.6", "poll", 10, 900'000'000),
+                  testing::MakeRow("libc.so.6", "pollute", 10, 1500)});
+  const auto is_shown = AllOf(HasSubstr("900 ms"), Not(HasSubstr("set apart")));
+  EXPECT_THAT(Cli({"search", "poll", "--waiting"}).output, is_shown);
+  EXPECT_THAT(Cli({"search", "poll", "--sort", "name"}).output, is_shown);
+  EXPECT_THAT(Cli({"search", "poll*", "--library", "libc*"}).output, HasSubstr("set apart"));
+  EXPECT_THAT(Cli({"search", "libc!*oll"}).output, is_shown) << "nothing else matches";
+  for (const std::vector<std::string>& asked :
+       std::vector<std::vector<std::string>>{{"poll"}, {"--library", "libc.so.6", "--waiting"}}) {
+    std::vector<std::string> words = {"spectrum"};
+    words.insert(words.end(), asked.begin(), asked.end());
+    EXPECT_THAT(Cli(words).output, AllOf(HasSubstr("poll  "), Not(HasSubstr("set apart"))));
+  }
 }
 
 TEST_F(CatalogViewTest, WhereAllFunctionsWaitTopSaysSo) {

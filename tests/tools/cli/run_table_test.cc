@@ -22,9 +22,11 @@ StatRow Row(const std::string& symbol, Metric metric, std::uint64_t value,
   return row;
 }
 
-std::string TextOf(const std::vector<StatRow>& rows, bool any_fielded = false) {
-  return RunTable(RunLines(analysis::Summarise(rows, stats::Whose::kOwn)), any_fielded,
-                  {.columns = 80});
+std::string TextOf(const std::vector<StatRow>& rows, bool any_fielded = false,
+                   bool with_waiting = false) {
+  return RunTable(
+      FindingsOf(analysis::Summarise(rows, stats::Whose::kOwn), any_fielded, with_waiting),
+      {.columns = 80});
 }
 
 TEST(RunTableTest, TheLongestTimeIsFirstAndWhatWasNeverTimedIsLeftOut) {
@@ -53,12 +55,26 @@ TEST(RunTableTest, TenLinesAtMostOf80Columns) {
   const std::string text = TextOf(rows, true);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 13);
   EXPECT_THAT(text, HasSubstr("(2 more)"));
-  EXPECT_THAT(text, HasSubstr("for the field, too"));
+  EXPECT_THAT(text, HasSubstr("also selected for the field"));
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = text.find('\n', at);
     EXPECT_LE(end - at, 80U) << text.substr(at, end - at);
     at = end + 1;
   }
+}
+
+TEST(RunTableTest, FunctionsThatWaitAreSetApartUnlessAskedFor) {
+  std::vector<StatRow> rows = {Row("poll", Metric::kWallTime, 1'000'000'000),
+                               Row("deflate", Metric::kWallTime, 1'000)};
+  rows[0].key.api.soname = "libc.so.6";
+  const std::string text = TextOf(rows);
+  EXPECT_THAT(text, HasSubstr("deflate"));
+  EXPECT_THAT(text,
+              HasSubstr("(waiting: 1 function set apart, since waiting is not a cost: poll)\n"));
+  EXPECT_THAT(text, Not(HasSubstr("1.0 s")));
+  EXPECT_THAT(TextOf(rows, false, true), HasSubstr("1.0 s"));
+  rows.pop_back();
+  EXPECT_THAT(TextOf(rows), ::testing::StartsWith("(waiting: 1 function set apart"));
 }
 
 TEST(RunTableTest, NothingHasAReason) {

@@ -30,7 +30,8 @@ stats::StatRow Row(const std::string& symbol, Metric metric,
 CostPageContent Content(const std::vector<stats::StatRow>& rows) {
   return {.made = WallTime{std::chrono::seconds(1'700'000'000)},
           .facts = {{"Mode", "on since 2023-11-01 08:00 UTC"}, {"Sent", "2 batches"}},
-          .summaries = analysis::Summarise(rows, stats::Whose::kOwn)};
+          .summaries = analysis::Summarise(rows, stats::Whose::kOwn),
+          .waiting = {}};
 }
 
 TEST(CostPageTest, ThePageIsTheGoldenOne) {
@@ -69,6 +70,18 @@ TEST(CostPageTest, WithoutMeasurementsItSaysHowToGetThem) {
   const std::string page = CostPage(Content({}));
   EXPECT_THAT(page, HasSubstr("fieldcost run -- PROGRAM"));
   EXPECT_THAT(PageProblems(page), IsEmpty());
+}
+
+TEST(CostPageTest, FunctionsThatWaitAreNamedBelow) {
+  CostPageContent content = Content({Row("deflate", Metric::kWallTime, {900})});
+  content.waiting = {"poll", kEvil};
+  std::string page = CostPage(content);
+  EXPECT_THAT(page, HasSubstr("waiting: 2 functions set apart, since waiting is not a cost: "));
+  EXPECT_THAT(PageProblems(page), IsEmpty());
+  content.summaries.clear();
+  page = CostPage(content);
+  EXPECT_THAT(
+      page, AllOf(HasSubstr("waiting: 2 functions"), Not(HasSubstr("Nothing has been measured"))));
 }
 
 TEST(CostPageTest, ManyApisAreCutAndCounted) {

@@ -109,7 +109,7 @@ TEST(VendorDocumentsTest, HostileNamesStayText) {
 
 TEST(VendorDocumentsTest, FunctionsThatWaitAreNamedApart) {
   const analysis::VendorReport report = analysis::ReportWithAWaitingFunction();
-  const std::string line = "waiting: 1 function set apart, since the time is no cost: poll\n";
+  const std::string line = "waiting: 1 function set apart, since waiting is not a cost: poll\n";
   EXPECT_THAT(VendorText(report, {}), HasSubstr(line));
   EXPECT_THAT(Page(report), HasSubstr("waiting: 1 function set apart"));
   EXPECT_THAT(VendorCsv(report, {}), Not(HasSubstr("poll")));

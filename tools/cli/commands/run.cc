@@ -107,10 +107,11 @@ Status ShowFound(const Request& command, const agent::AgentPaths& paths, const M
                  const Measured& after) {
   FIELDCOST_ASSIGN(const agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
   FIELDCOST_ASSIGN(const agent::RequestedRows found, agent.RowsOfRequest(command.id));
-  const std::vector<analysis::CostSummary> summaries =
-      RunLines(analysis::Summarise(found.rows, stats::Whose::kOwn));
-  if (!summaries.empty()) {
-    WriteStderr(RunTable(summaries, found.any_fielded, command.style));
+  // What was asked for by name is shown although it waits.
+  const RunFindings findings = FindingsOf(analysis::Summarise(found.rows, stats::Whose::kOwn),
+                                          found.any_fielded, !command.pick.empty());
+  if (!findings.empty()) {
+    WriteStderr(RunTable(findings, command.style));
   } else if (command.pick.empty()) {  // of a pick it is said for each glob
     WriteStderr(
         draw::WrapLines(NothingMeasuredText(LeftAlone(before, after, false)), command.style));

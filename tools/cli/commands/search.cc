@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <span>
 
 #include "common/base/text.h"
 #include "tools/analysis/api_cost.h"
+#include "tools/analysis/waiting.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
@@ -19,6 +21,7 @@ struct SearchRequest {
   std::string library;  // as Source::LibraryGlob() takes it
   std::uint64_t limit = 0;
   bool by_name = false;  // else by total cost
+  bool waiting = false;  // also functions that only wait
   analysis::Versions versions = analysis::Versions::kJoined;
   SourceChoice source;
 };
@@ -27,6 +30,7 @@ struct SpectrumRequest {
   std::vector<std::string> apis;  // or else ...
   std::string library;            // ... those of this with the highest costs (glob)
   std::uint64_t limit = 0;        // of them; 0 = all
+  bool waiting = false;           // also functions that only wait
   SourceChoice source;
   analysis::Selection selection;  // of one metric
 };
@@ -34,16 +38,38 @@ struct SpectrumRequest {
 struct Found {
   std::vector<analysis::CostSummary> summaries;
   bool more = false;                       // than the limit
+  std::set<std::string> waiting;           // symbols that were set apart
   std::vector<stats::RowKey> passed_over;  // if nothing is of the selection
 };
 
+// Names that match. Functions that only wait are set apart where costs are ranked, unless nothing
+// else matches.
+Result<std::vector<catalog::FoundApi>> FindNames(const Source& source,
+                                                 catalog::SearchOptions options, bool with_waiting,
+                                                 std::set<std::string>& waiting) {
+  if (with_waiting || options.order == catalog::SearchOptions::Order::kName) {
+    return source.Search(options);
+  }
+  options.leave_out = [&waiting](const catalog::FoundApi& api) {
+    const bool waits = analysis::IsWaiting({.soname = api.soname, .symbol = api.symbol});
+    if (waits) waiting.insert(api.symbol);
+    return waits;
+  };
+  FIELDCOST_ASSIGN(std::vector<catalog::FoundApi> names, source.Search(options));
+  if (!names.empty() || waiting.empty()) return names;
+  waiting.clear();
+  options.leave_out = nullptr;
+  return source.Search(options);
+}
+
 // The summaries of APIs whose names match, in that order.
-Result<Found> Look(const Source& source, catalog::SearchOptions options,
+Result<Found> Look(const Source& source, catalog::SearchOptions options, bool with_waiting,
                    const analysis::Selection& selection) {
   const std::size_t limit = options.limit;
   ++options.limit;  // one more tells whether there is more
-  FIELDCOST_ASSIGN(std::vector<catalog::FoundApi> names, source.Search(options));
   Found found;
+  FIELDCOST_ASSIGN(std::vector<catalog::FoundApi> names,
+                   FindNames(source, std::move(options), with_waiting, found.waiting));
   found.more = names.size() > limit;
   if (found.more) names.resize(limit);
   for (const catalog::FoundApi& name : names) {
@@ -75,7 +101,9 @@ std::vector<analysis::ApiCost> InOrder(std::span<const analysis::CostSummary> su
 }
 
 std::string MoreText(const Found& found, std::uint64_t limit) {
-  return found.more ? fmt::format("(the first {}; more: --limit)\n", Counted(limit, "name")) : "";
+  const std::string more =
+      found.more ? fmt::format("(the first {}; more: --limit)\n", Counted(limit, "name")) : "";
+  return more + WaitingNote(found.waiting);
 }
 
 // --limit 0 is all: of so many that another one makes no difference.
@@ -93,7 +121,7 @@ Result<int> Search(const SearchRequest& command, const Output& output) {
                                                     ? catalog::SearchOptions::Order::kName
                                                     : catalog::SearchOptions::Order::kTotal,
                                        .limit = LimitOf(command.limit)};
-  FIELDCOST_ASSIGN(const Found found, Look(source, options, {}));
+  FIELDCOST_ASSIGN(const Found found, Look(source, options, command.waiting, {}));
   if (found.summaries.empty()) {
     return Fail(ErrorCode::kNotFound, "no name matches '{}'{}", command.text,
                 command.library.empty() ? "" : " in libraries " + command.library);
@@ -119,7 +147,7 @@ Result<int> Spectrum(const SpectrumRequest& command, const Output& output) {
   if (!command.library.empty()) {
     FIELDCOST_ASSIGN(const std::string library, source.LibraryGlob(command.library));
     FIELDCOST_ASSIGN(found, Look(source, {.library = library, .limit = LimitOf(command.limit)},
-                                 command.selection));
+                                 command.waiting, command.selection));
   }
   if (found.summaries.empty()) {
     return Fail(ErrorCode::kNotFound, "{}",
@@ -155,6 +183,7 @@ command::Command SearchCommand() {
                        .default_text = "total",
                        .choices = {"total", "name"}},
                       VersionsOption(),
+                      WaitingOption(),
                       LocalOption(),
                       TableOption()},
           .handler = [](const command::Arguments& arguments) {
@@ -162,6 +191,7 @@ command::Command SearchCommand() {
                            .library = arguments.Text("--library"),
                            .limit = *arguments.Number("--limit"),
                            .by_name = arguments.Text("--sort") == "name",
+                           .waiting = arguments.Has("--waiting"),
                            .versions = VersionsOf(arguments),
                            .source = SourceOf(arguments)},
                           OutputOf(arguments));
@@ -189,6 +219,7 @@ how often. Examples:
                    .completes = command::Completes::kLibrary,
                    .excludes = {"api"}},
                   LimitOption("At most N APIs; 0 = all"),
+                  WaitingOption(),
                   LocalOption(),
                   TableOption()},
       .handler =
@@ -196,6 +227,7 @@ how often. Examples:
             const SpectrumRequest request{.apis = arguments.Texts("api"),
                                           .library = arguments.Text("--library"),
                                           .limit = *arguments.Number("--limit"),
+                                          .waiting = arguments.Has("--waiting"),
                                           .source = SourceOf(arguments),
                                           .selection = SelectionOf(arguments)};
             return Spectrum(request, OutputOf(arguments));

@@ -74,7 +74,7 @@ class LabShapes {
 
 // A lab table as a page: all of it, or one API and what it is on a stack with.
 Status WriteLabPage(const Request& command, const Source& source) {
-  report::LabPageContent content = report::LabPageContentOf(*source.table());
+  report::LabPageContent content = report::LabPageContentOf(*source.table(), !command.api.empty());
   if (!command.api.empty()) {
     FIELDCOST_ASSIGN(const std::vector<analysis::CostSummary> summaries,
                      FindApi(source, command.api, command.selection));

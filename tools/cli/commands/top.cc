@@ -24,13 +24,6 @@ struct Request {
   analysis::Versions versions = analysis::Versions::kJoined;
 };
 
-std::string WaitingLine(const TopApis& top) {
-  if (top.waiting.empty()) return "";
-  return fmt::format(
-      "(waiting: {} set apart, since the time is no cost: {}; --waiting lists them)\n",
-      Counted(top.waiting.size(), "function"), fmt::join(top.waiting, ", "));
-}
-
 // Of how many runs the numbers are; "" of a catalogue.
 std::string RunsLine(const std::optional<LocalRuns>& runs) {
   if (!runs) return "";
@@ -53,7 +46,7 @@ std::string RunsLine(const std::optional<LocalRuns>& runs) {
 
 std::string TopText(const Request& command, const TopApis& top, const draw::Style& style) {
   if (top.costs.empty()) {
-    if (!top.waiting.empty()) return WaitingLine(top);
+    if (!top.waiting.empty()) return WaitingNote(top.waiting);
     if (!command.local) return "the catalogue is empty\n";
     return command.since.empty()
                ? "Nothing has been measured yet: fieldcost run -- PROGRAM\n"
@@ -66,7 +59,7 @@ std::string TopText(const Request& command, const TopApis& top, const draw::Styl
   } else if (top.costs.size() < *top.found) {
     text += fmt::format("({} of {} APIs; more: --limit)\n", top.costs.size(), *top.found);
   }
-  return text + WaitingLine(top);
+  return text + WaitingNote(top.waiting);
 }
 
 Result<int> Run(const Request& command, const Output& output) {
@@ -131,7 +124,7 @@ Examples:
                    .choices = {"calls", "p50", "p95", "p99", "mean", "total"}},
                   VersionsOption({"--table"}),
                   SinceOption(),
-                  {.names = "--waiting", .help = "Include functions that only wait"}},
+                  WaitingOption()},
       .handler = [](const command::Arguments& arguments) {
         return Run({.table = arguments.Text("--table"),
                     .local = arguments.Has("--local"),

@@ -9,6 +9,7 @@
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "tools/analysis/summary.h"
+#include "tools/analysis/waiting.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/common_options.h"
 #include "tools/cli/json_output.h"
@@ -125,7 +126,9 @@ Result<Page> PageOfAgent(const Request& command) {
   FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, agent.LocalRows());
   report::CostPageContent content{.made = SystemClock().Now(),
                                   .facts = Facts(status, agent.config(), rows),
-                                  .summaries = analysis::Summarise(rows, stats::Whose::kOwn)};
+                                  .summaries = analysis::Summarise(rows, stats::Whose::kOwn),
+                                  .waiting = {}};
+  content.waiting = analysis::SetWaitingApart(content.summaries, &analysis::CostSummary::api);
   analysis::Sort(content.summaries, analysis::SortKey::kTotal);
   return Page{.html = report::CostPage(content),
               .api_count = content.summaries.size(),

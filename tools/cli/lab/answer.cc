@@ -13,6 +13,7 @@
 #include "tools/analysis/lab_change.h"
 #include "tools/analysis/lab_cost.h"
 #include "tools/analysis/waiting.h"
+#include "tools/cli/cost_answer.h"
 #include "tools/cli/lab/json.h"
 #include "tools/cli/pager.h"
 #include "tools/cli/terminal_io.h"
@@ -28,7 +29,7 @@ using analysis::LabCost;
 struct Chosen {
   std::vector<LabCost> costs;
   std::size_t found = 0;          // shown or not
-  std::set<std::string> waiting;  // symbols that were passed over
+  std::set<std::string> waiting;  // symbols that were set apart
 };
 
 Chosen Choose(const wire::LabTable& table, const LabView& view) {
@@ -36,11 +37,12 @@ Chosen Choose(const wire::LabTable& table, const LabView& view) {
   chosen.costs = analysis::LabCosts(table);
   std::erase_if(chosen.costs, [&](const LabCost& cost) {
     const stats::ApiKey& api = cost.summary.api;
-    if (!view.library.empty() && !GlobMatch(view.library, api.soname)) return true;
-    if (view.with_waiting || !analysis::IsWaiting(api)) return false;
-    chosen.waiting.insert(EscapeControl(api.symbol));
-    return true;
+    return !view.library.empty() && !GlobMatch(view.library, api.soname);
   });
+  if (!view.with_waiting) {
+    chosen.waiting = analysis::SetWaitingApart(
+        chosen.costs, [](const LabCost& cost) -> const stats::ApiKey& { return cost.summary.api; });
+  }
   analysis::Sort(chosen.costs, view.sort);
   chosen.found = chosen.costs.size();
   if (view.limit != 0 && chosen.found > view.limit) chosen.costs.resize(view.limit);
@@ -68,13 +70,7 @@ std::string TableText(const Chosen& chosen, const wire::LabTable& table, const d
   if (chosen.costs.size() < chosen.found) {
     text += fmt::format("({} of {} APIs; more: --limit)\n", chosen.costs.size(), chosen.found);
   }
-  if (!chosen.waiting.empty()) {
-    text += draw::WrapLines(
-        fmt::format(
-            "(waiting: {} set apart, since the time is no cost: {}; --waiting lists them)\n",
-            Counted(chosen.waiting.size(), "function"), fmt::join(chosen.waiting, ", ")),
-        style);
-  }
+  text += draw::WrapLines(WaitingNote(chosen.waiting), style);
   return text + report::LabNote(table.parts, style);
 }
 

@@ -14,10 +14,12 @@
 #include "common/draw/spectrum.h"
 #include "common/draw/svg.h"
 #include "common/stats/cxx_name.h"
+#include "tools/analysis/waiting.h"
 #include "tools/report/cost_page.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/lab/table_text.h"
 #include "tools/report/page.h"
+#include "tools/report/waiting_text.h"
 
 namespace fieldcost::report {
 namespace {
@@ -39,12 +41,12 @@ draw::Bars BarsOf(const analysis::MetricSummary& times) {
 std::string Escaped(const std::string& untrusted_text) { return draw::EscapeHtml(untrusted_text); }
 
 // "9 APIs were called; 1 grows, 1 is bimodal": what to look at first.
-std::string Lead(const std::vector<LabCost>& costs) {
+std::string Lead(const LabPageContent& content) {
   std::size_t grows = 0;
   std::size_t bimodal = 0;
   std::size_t heavy_tailed = 0;
   std::size_t start_up = 0;
-  for (const LabCost& cost : costs) {
+  for (const LabCost& cost : content.costs) {
     grows += cost.shape.shape == stats::Shape::kGrows ? 1 : 0;
     bimodal += cost.shape.shape == stats::Shape::kBimodal ? 1 : 0;
     heavy_tailed += cost.shape.shape == stats::Shape::kHeavyTailed ? 1 : 0;
@@ -53,8 +55,8 @@ std::string Lead(const std::vector<LabCost>& costs) {
   return fmt::format(
       "{} called: with a start-up cost {}, growing with an argument {}, bimodal {}, "
       "heavy-tailed {}.",
-      Counted(costs.size(), "function was", "functions were"), start_up, grows, bimodal,
-      heavy_tailed);
+      Counted(content.costs.size() + content.waiting.size(), "function was", "functions were"),
+      start_up, grows, bimodal, heavy_tailed);
 }
 
 std::string Parts(const std::vector<wire::LabPart>& parts) {
@@ -248,9 +250,16 @@ std::string Groups(const std::vector<std::vector<ApiKey>>& groups) {
 
 }  // namespace
 
-LabPageContent LabPageContentOf(const wire::LabTable& table) {
-  LabPageContent content{
-      .costs = analysis::LabCosts(table), .parts = table.parts, .pairs = {}, .groups = {}};
+LabPageContent LabPageContentOf(const wire::LabTable& table, bool with_waiting) {
+  LabPageContent content{.costs = analysis::LabCosts(table),
+                         .waiting = {},
+                         .parts = table.parts,
+                         .pairs = {},
+                         .groups = {}};
+  if (!with_waiting) {
+    content.waiting = analysis::SetWaitingApart(
+        content.costs, [](const LabCost& cost) -> const ApiKey& { return cost.summary.api; });
+  }
   analysis::Sort(content.costs, analysis::SortKey::kTotal);
   for (const auto& [outer, inner] : table.pairs) {
     content.pairs.emplace_back(table.apis[outer].api, table.apis[inner].api);
@@ -268,9 +277,13 @@ std::string LabPage(const LabPageContent& content) {
       "<header>\n<h1>What library functions cost: {}</h1>\n<p class=\"lead\">{}</p>\n"
       "<p class=\"soft\">Measured by <code>fieldcost measure</code>. This file fetches and sends "
       "nothing.</p>\n</header>\n<main>\n",
-      Escaped(title), Lead(content.costs));
-  html += content.costs.empty() ? "<h2>Costs</h2>\n<p>Nothing was called.</p>\n"
-                                : Overview(content.costs, shown);
+      Escaped(title), Lead(content));
+  if (!content.costs.empty()) html += Overview(content.costs, shown);
+  if (!content.waiting.empty()) {
+    html += fmt::format("<p class=\"soft\">{}.</p>\n", Escaped(WaitingText(content.waiting)));
+  } else if (content.costs.empty()) {
+    html += "<h2>Costs</h2>\n<p>Nothing was called.</p>\n";
+  }
   html += Parts(content.parts) + Details(content.costs, shown);
   return html + Pairs(content) + Groups(content.groups) + "</main>\n" + PageEnd();
 }

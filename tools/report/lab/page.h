@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,14 +15,15 @@ inline constexpr std::size_t kMaxPairApis = 24;
 
 struct LabPageContent {
   std::vector<analysis::LabCost> costs;  // in the order in which they are shown
+  std::set<std::string> waiting;         // untrusted symbols that were set apart (waiting.h)
   std::vector<wire::LabPart> parts;
   // Functions that were on one stack: the first had not returned when the second was entered.
   std::vector<std::pair<stats::ApiKey, stats::ApiKey>> pairs;
   // Which of them were timed together, one group a run; empty = not known (a table does not tell).
   std::vector<std::vector<stats::ApiKey>> groups;
 };
-// The content of a table, the most expensive APIs first.
-LabPageContent LabPageContentOf(const wire::LabTable& table);
+// The content of a table, the most expensive APIs first. `with_waiting`: sets nothing apart.
+LabPageContent LabPageContentOf(const wire::LabTable& table, bool with_waiting = false);
 
 // What was measured of a scenario as one HTML document, as closed as CostPage(): the table with
 // spectra, each API's histogram and the shape of its costs with what that follows from (for those

@@ -44,6 +44,13 @@ TEST(LabPageTest, EachApiHasItsShapeWithTheEvidence) {
   EXPECT_THAT(LabPage(LabPageContentOf(wire::ShapesLabTable())), Not(HasSubstr("Groups</h2>")));
 }
 
+TEST(LabPageTest, FunctionsThatWaitAreNamedBelowUnlessWanted) {
+  const std::string line = "waiting: 1 function set apart, since waiting is not a cost: poll.";
+  EXPECT_THAT(LabPage(Content()), AllOf(HasSubstr(line), Not(HasSubstr("libc.so.6"))));
+  const std::string all = LabPage(LabPageContentOf(wire::ShapesLabTable(), true));
+  EXPECT_THAT(all, AllOf(HasSubstr("libc.so.6"), Not(HasSubstr(line))));
+}
+
 TEST(LabPageTest, WithoutCallsThereIsAPageToo) {
   wire::LabTableBuilder builder;
   const std::string page = LabPage(LabPageContentOf(builder.Table()));

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <set>
+#include <string>
+
+namespace fieldcost::report {
+
+// What is said below costs of functions that are not among them (analysis::SetWaitingApart()):
+// "waiting: 2 functions set apart, since waiting is not a cost: poll, select"; "" of none.
+std::string WaitingText(const std::set<std::string>& untrusted_symbols);
+
+}  // namespace fieldcost::report
