@@ -47,8 +47,6 @@ command::Command ProbePurgeCommand();
 command::Command ProbeRunCommand();
 command::Command ProbeShowCommand();
 command::Command ProbeStatusCommand();
-// Those of them that look at what points have told, in the order of the help.
-std::vector<command::Command> ProbeViewCommands();
 command::Command ReportCommand();
 command::Command RunCommand();
 command::Command SearchCommand();

@@ -1,3 +1,4 @@
+// The program `fieldcost`.
 #include <string>
 #include <vector>
 

@@ -1,3 +1,4 @@
+// The whole command line: its own options, its commands, how errors are reported.
 #include <signal.h>
 
 #include <algorithm>

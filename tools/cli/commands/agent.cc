@@ -1,3 +1,4 @@
+// `fieldcost agent`: consent, status, what is to be sent, pauses.
 #include <unistd.h>
 
 #include "agent/daemon/agent.h"

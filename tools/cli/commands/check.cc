@@ -1,3 +1,4 @@
+// `fieldcost check`: is this machine's profile worse than the field?
 #include <algorithm>
 #include <set>
 

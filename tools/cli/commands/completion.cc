@@ -1,3 +1,4 @@
+// `fieldcost completion`, and what the shells' scripts ask.
 #include <fmt/format.h>
 
 #include <algorithm>

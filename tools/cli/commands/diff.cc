@@ -1,3 +1,4 @@
+// `fieldcost diff`: two versions of a library, two times on this machine, two lab tables.
 #include "common/base/text.h"
 #include "common/stats/cxx_name.h"
 #include "tools/cli/catalogue_freshness.h"

@@ -1,3 +1,4 @@
+// `fieldcost agent enrol`: stores the token of a service that requires one.
 #include <unistd.h>
 
 #include <array>

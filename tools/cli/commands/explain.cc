@@ -1,3 +1,4 @@
+// `fieldcost agent explain`: why a program or process is, or is not, measured.
 #include <unistd.h>
 
 #include "agent/daemon/agent.h"

@@ -1,3 +1,4 @@
+// `fieldcost agent forget`: takes back what was sent, or erases what was measured here.
 #include "agent/daemon/agent.h"
 #include "common/base/text.h"
 #include "common/draw/numbers.h"

@@ -1,3 +1,4 @@
+// `fieldcost idle`: records why CPUs go idle and what wakes them.
 #include <filesystem>
 #include <string>
 #include <utility>

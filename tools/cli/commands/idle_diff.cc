@@ -1,3 +1,4 @@
+// `fieldcost idle diff`: what changed in why CPUs are idle.
 #include <fmt/format.h>
 
 #include "tools/cli/commands.h"

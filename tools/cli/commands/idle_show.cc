@@ -1,3 +1,4 @@
+// `fieldcost idle show`: a recording of idle CPUs as text, JSON, page or export.
 #include <fmt/format.h>
 
 #include <algorithm>

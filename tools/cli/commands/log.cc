@@ -1,3 +1,4 @@
+// `fieldcost agent log`: all batches, or one in full.
 #include <algorithm>
 
 #include "agent/daemon/agent.h"

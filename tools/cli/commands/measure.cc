@@ -1,3 +1,4 @@
+// `fieldcost measure`: all APIs of a scenario, exactly, in as many runs as that takes.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+// `fieldcost merge`: adds up lab tables.
 #include <vector>
 
 #include "common/base/text.h"

@@ -1,3 +1,4 @@
+// `fieldcost probe compare`: two groups of events, step by step; a gate for CI.
 #include "tools/cli/commands.h"
 #include "tools/cli/pager.h"
 #include "tools/cli/probe/json.h"

@@ -1,3 +1,4 @@
+// `fieldcost probe on`, `off` and `status`: whether events go to a team's server.
 #include <fmt/format.h>
 
 #include <optional>

@@ -1,3 +1,4 @@
+// `fieldcost probe export`: events for other programs.
 #include "common/base/file.h"
 #include "common/probe/export.h"
 #include "tools/cli/commands.h"

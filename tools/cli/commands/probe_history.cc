@@ -1,3 +1,4 @@
+// `fieldcost probe history`: a label's times over builds.
 #include "common/base/nearest.h"
 #include "common/base/text.h"
 #include "tools/cli/commands.h"

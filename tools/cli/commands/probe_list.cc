@@ -1,3 +1,4 @@
+// `fieldcost probe list`: the events on this machine.
 #include <chrono>
 
 #include "common/base/clock.h"

@@ -1,3 +1,4 @@
+// `fieldcost probe login` and `logout`: this machine at a team's server.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// `fieldcost probe mark`: sets an event aside, or keeps it, by hand.
 #include "common/base/text.h"
 #include "common/probe/text.h"
 #include "tools/cli/commands.h"

@@ -1,3 +1,4 @@
+// `fieldcost probe purge`: removes events.
 #include <chrono>
 
 #include "common/base/clock.h"

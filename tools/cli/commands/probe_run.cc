@@ -1,3 +1,4 @@
+// `fieldcost probe run` and `flush`: start the recorder and the collector.
 #include <filesystem>
 #include <string>
 #include <utility>

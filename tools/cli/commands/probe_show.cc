@@ -1,3 +1,4 @@
+// `fieldcost probe show`: an event step by step, or all events of a run.
 #include <algorithm>
 
 #include "common/base/text.h"

@@ -1,3 +1,4 @@
+// `fieldcost report vendor`: a report for library authors.
 #include <algorithm>
 #include <optional>
 

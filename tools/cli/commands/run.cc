@@ -1,3 +1,4 @@
+// `fieldcost run`: runs a program with the measuring library, and shows what that found.
 #include <unistd.h>
 
 #include <cerrno>

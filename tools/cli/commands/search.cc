@@ -1,3 +1,4 @@
+// `fieldcost search` and `spectrum`: APIs by name or library, as a table or as colours.
 #include <algorithm>
 #include <iterator>
 #include <set>

@@ -1,3 +1,4 @@
+// `fieldcost agent session`: measuring after every login.
 #include <unistd.h>
 
 #include "agent/daemon/agent.h"

@@ -1,3 +1,4 @@
+// `fieldcost show` and `hist`: one API in detail.
 #include <algorithm>
 #include <span>
 

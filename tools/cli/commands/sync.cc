@@ -1,3 +1,4 @@
+// `fieldcost sync`: refreshes the local copy of the catalogue.
 #include "common/catalog/sync.h"
 #include "agent/settings/paths.h"
 #include "common/base/text.h"

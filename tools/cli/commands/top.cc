@@ -1,3 +1,4 @@
+// `fieldcost top`: the table of costs.
 #include <fmt/ranges.h>
 
 #include "common/base/text.h"

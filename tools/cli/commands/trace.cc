@@ -1,3 +1,4 @@
+// `fieldcost trace`: records on which call paths a program spends its time.
 #include <utility>
 
 #include "tools/cli/commands.h"

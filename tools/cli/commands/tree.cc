@@ -1,3 +1,4 @@
+// `fieldcost tree`: the commands of call trees.
 #include "tools/cli/commands.h"
 
 namespace fieldcost::cli {

@@ -1,3 +1,4 @@
+// `fieldcost tree add`, `avg` and `min`: trees made of trees.
 #include <vector>
 
 #include "common/base/text.h"
@@ -8,8 +9,6 @@
 #include "tools/cli/terminal_io.h"
 #include "tools/cli/tree/answer.h"
 #include "tools/cli/tree/operand.h"
-
-// Trees out of trees: add, avg, min.
 
 namespace fieldcost::cli {
 namespace {

@@ -1,3 +1,4 @@
+// `fieldcost tree at`: part of a recording's time.
 #include <fmt/format.h>
 
 #include <algorithm>

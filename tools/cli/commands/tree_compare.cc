@@ -1,3 +1,4 @@
+// `fieldcost tree compare`: records two programs alternately, and compares them.
 #include <fcntl.h>
 #include <fmt/format.h>
 

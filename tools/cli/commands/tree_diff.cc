@@ -1,3 +1,4 @@
+// `fieldcost tree diff`: significant cost increases between two recordings.
 #include "tools/cli/commands.h"
 #include "tools/cli/tree/answer.h"
 #include "tools/cli/tree/comparison.h"

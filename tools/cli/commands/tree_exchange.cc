@@ -1,3 +1,4 @@
+// `fieldcost tree import` and `export`: files of other profilers.
 #include <fmt/format.h>
 
 #include <vector>
@@ -10,8 +11,6 @@
 #include "tools/cli/tree/answer.h"
 #include "tools/cli/tree/operand.h"
 #include "tools/exchange/exchange.h"
-
-// Call trees from and to files of other programs.
 
 namespace fieldcost::cli {
 namespace {

@@ -1,3 +1,4 @@
+// `fieldcost tree show`: a call tree as text, JSON, page or picture.
 #include <fmt/ranges.h>
 
 #include "common/base/text.h"

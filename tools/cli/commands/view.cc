@@ -1,3 +1,4 @@
+// `fieldcost agent view`: one's own costs as a page for the browser.
 #include <unistd.h>
 
 #include <algorithm>

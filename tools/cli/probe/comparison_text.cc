@@ -1,3 +1,4 @@
+// Comparisons of events, and builds over time, for people (text.h).
 #include <fmt/format.h>
 
 #include <algorithm>
