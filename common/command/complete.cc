@@ -24,11 +24,11 @@ std::vector<std::string> NamesOf(const Option& option) {
 }
 
 const Option& VersionOption() {
-  static const Option option{.names = "--version", .help = "Print the version and end"};
+  static const Option option{.names = "--version", .help = "Print the version and exit"};
   return option;
 }
 
-// Those that may be given to a command, but for its operands. The first of the path is the program.
+// A command's options, without operands, and with those that every command has.
 std::vector<const Option*> OptionsOf(const Command& command, bool is_program) {
   std::vector<const Option*> options;
   for (const Option& option : command.options) {

@@ -12,7 +12,7 @@ namespace fieldcost::cli {
 
 // Options that several commands have.
 
-// Of commands that look at one metric.
+// The metric that commands look at by default.
 inline constexpr std::string_view kDefaultMetric = "wall_time";
 
 // A time of time_text.h.

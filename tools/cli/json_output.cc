@@ -62,7 +62,7 @@ json::object LoggedJson(const agent::LoggedBatch& batch) {
           {"can_withdraw", batch.can_withdraw}};
 }
 
-// Null also of a break without an end.
+// Null also for a pause without an end.
 json::value PauseEnd(std::optional<WallTime> paused_until) {
   if (paused_until == agent::kUntilResumed) return nullptr;
   return TimeOrNull(paused_until);
@@ -114,6 +114,7 @@ std::string StatusJson(const agent::AgentStatus& status, const agent::AgentPaths
   for (const agent::ProcessReach& process : options.programs) {
     programs.push_back(ProcessJson(process));
   }
+  // Names that came later stand at the end: the order stays.
   return Print({{"mode", Text(Name(status.consent.mode))},
                 {"since", Text(draw::FormatTime(status.consent.since))},
                 {"agent_public_key", Text(status.agent_public_key)},

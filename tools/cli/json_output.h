@@ -30,7 +30,7 @@ struct StatusJsonOptions {
 };
 std::string StatusJson(const agent::AgentStatus& status, const agent::AgentPaths& paths,
                        const agent::AgentConfig& config, const StatusJsonOptions& options);
-// Of a program (no pid) or a process.
+// Without a pid it is of a program, else of that process.
 std::string ExplanationJson(const agent::Explanation& why, std::optional<pid_t> pid);
 std::string PreviewJson(const std::optional<agent::BatchDetails>& batch,
                         const std::string& agent_public_key);
@@ -39,9 +39,9 @@ std::string LoggedBatchJson(const agent::LoggedBatch& logged, const agent::Batch
 std::string ForgetJson(const agent::ForgetReport& report);
 std::string ForgetLocalJson(std::uint64_t rows_erased);
 std::string ModeJson(agent::Mode mode);
-// nullopt: there is no break (any more).
+// nullopt: there is no pause (any more).
 std::string PauseJson(std::optional<WallTime> paused_until);
-// Of a page with `apis` APIs.
+// `apis`: how many the page has.
 std::string ViewJson(const std::string& url, std::size_t apis);
 
 }  // namespace fieldcost::cli

@@ -30,7 +30,7 @@ boost::json::object FiguresJson(const stats::Figures& figures);
 // [{"min", "max", "share"}], empty if not known.
 boost::json::array SharesJson(const stats::Figures& figures);
 boost::json::object ApiJson(const stats::ApiKey& api);
-// Of each metric by its name what is known of it: {"wall_time": {...}, ...}.
+// What is known of each metric, by its name: {"wall_time": {...}, ...}.
 boost::json::object MetricsJson(const analysis::CostSummary& summary);
 // "too_little_data", "none", "more", "less".
 std::string_view Word(analysis::Change change);

@@ -28,7 +28,7 @@ Result<T> OrWayOut(Result<T> result) {
   return WithWayOut(std::move(result).error());
 }
 
-// Of which rows a command shall take its numbers; of the catalogue if nothing is chosen.
+// Where a command takes its rows from; the catalogue if nothing is chosen.
 struct SourceChoice {
   bool local = false;           // this machine's own measurements
   std::filesystem::path table;  // a lab table; empty = none
@@ -70,7 +70,7 @@ class Source {
   static Result<Source> Open(const SourceChoice& choice);
   // As ReadLabTable().
   static Result<Source> OpenTable(const std::filesystem::path& file);
-  // Of this machine, what was measured in that time. A remark on stderr says so if older rows than
+  // This machine's own measurements of that time. A remark on stderr says so if rows older than
   // `span.from` have gone.
   static Result<Source> OpenLocal(const agent::TimeSpan& span);
 

@@ -34,7 +34,7 @@ bool IsPlain(std::string_view name) {
 
 using Names = std::vector<std::string>;
 
-// Of the local catalogue; none where there is none. Never the network.
+// The local catalogue, if there is one. Never the network.
 std::optional<catalog::Catalog> OpenCatalogue() {
   const auto paths = agent::AgentPaths::FromEnvironment();
   if (!paths) return std::nullopt;
@@ -103,7 +103,7 @@ Names LibrariesOf(std::string_view text) {
     if (soname.starts_with(text)) begin.push_back(soname);
     if (soname.find(text) != std::string::npos) contain.push_back(soname);
   }
-  // Of several that only contain it a shell would leave what they have in common.
+  // A shell would reduce several that only contain it to what they have in common.
   if (begin.empty() && contain.size() == 1) begin = std::move(contain);
   return Plain(std::move(begin));
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kMostParts = 1'000;
 
-// Of a recording, or of what a command below `tree` has made of some.
+// Loads a recording, or what a `tree` command has made of some.
 Result<TreeSide> LoadSide(const std::string& name, const IdleSide& side, std::uint64_t parts,
                           std::vector<std::string>& remarks) {
   FIELDCOST_ASSIGN(TreeSide loaded,

@@ -35,7 +35,7 @@ Result<analysis::TreeView> ViewOf(const LoadedIdle& loaded, const IdleSide& side
   return analysis::TopDown(mean, *tree::FindMetric(mean.metrics, side.metrics[0]));
 }
 
-// Those that are, or lead to, the stacks that cost most themselves. 0: all.
+// The nodes that are, or lead to, the stacks with the highest cost of their own. 0: all.
 std::vector<bool> HeaviestOf(const analysis::TreeView& view, std::size_t most) {
   std::vector<std::uint32_t> order;
   for (std::uint32_t i = 1; i < view.nodes.size(); ++i) {

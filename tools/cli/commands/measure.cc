@@ -154,8 +154,8 @@ struct Measured {
 };
 
 // One scenario: measured, said, and made a table of.
-Result<Measured> MeasureOne(const MeasureRequest& request, const lab::MeasureOptions& options,
-                            const agent::AgentConfig& config, const std::string& name) {
+Result<Measured> MeasureOne(const lab::MeasureOptions& options, const agent::AgentConfig& config,
+                            const std::string& name) {
   const auto started = SystemClock().Now().time_since_epoch();
   Measured measured;
   {
@@ -172,7 +172,6 @@ Result<Measured> MeasureOne(const MeasureRequest& request, const lab::MeasureOpt
           {.name = EscapeControl(name),
            .environment = Environment(),
            .started_us = std::chrono::duration_cast<std::chrono::microseconds>(started).count()}));
-  (void)request;
   return measured;
 }
 
@@ -191,14 +190,14 @@ Result<Measured> MeasureAll(const MeasureRequest& request, lab::MeasureOptions o
       request.name.empty()
           ? fmt::format("{}", fmt::join(request.options.runner.scenario.command, " "))
           : request.name;
-  if (request.scan.empty()) return MeasureOne(request, options, config, name);
+  if (request.scan.empty()) return MeasureOne(options, config, name);
   std::vector<wire::LabTable> tables;
   Measured last;
   for (const std::uint64_t value : request.scan) {
     options.runner.scenario.command =
         WithValue(request.options.runner.scenario.command, request.scan_name, value);
     Remark(fmt::format("{} = {}", request.scan_name, value));
-    FIELDCOST_ASSIGN(last, MeasureOne(request, options, config,
+    FIELDCOST_ASSIGN(last, MeasureOne(options, config,
                                       fmt::format("{} ({} = {})", name, request.scan_name, value)));
     TellByValue(value, last.table);
     tables.push_back(std::move(last.table));

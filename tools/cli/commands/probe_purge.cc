@@ -17,7 +17,7 @@ constexpr int kNo = 1;
 constexpr std::size_t kAtOnce = 1'000;
 constexpr std::chrono::hours kMayEndYet{24};
 
-// Of those that are set aside.
+// Whether an event goes: one set aside, but one that is not over only once it is a day old.
 bool MayGo(const JudgedEvent& event, WallTime now) {
   if (event.verdict.why != probe::Why::kNotOver) return event.verdict.IsSetAside();
   const WallTime begin{std::chrono::microseconds(event.row.begin_ns / 1000)};

@@ -158,7 +158,7 @@ bool ShallShow(const command::Arguments& arguments) {
   return arguments.Has("--show") || StderrIsTerminal();
 }
 
-// Of two runs that begin in the same microsecond, too.
+// Differs also between two runs that begin in the same microsecond.
 std::uint64_t NewRequestId() {
   constexpr std::uint64_t kProcesses = 1024;
   const auto now = MicrosOf(SystemClock().Now());

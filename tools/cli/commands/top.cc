@@ -25,7 +25,7 @@ struct Request {
   analysis::Versions versions = analysis::Versions::kJoined;
 };
 
-// Of how many runs the numbers are; "" of a catalogue.
+// How many runs the numbers are from; "" for a catalogue.
 std::string RunsLine(const std::optional<LocalRuns>& runs) {
   if (!runs) return "";
   const agent::RunCounts& counts = runs->counts;

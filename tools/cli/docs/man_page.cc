@@ -11,7 +11,7 @@
 namespace fieldcost::cli {
 namespace {
 
-// Of a function: library calls, then system calls. Else printf would be the shell's.
+// Sections of functions: library calls, then system calls. Else printf would be the shell's.
 constexpr char kFunctions[] = "--sections=3:2";
 
 Result<pid_t> StartMan(ChildOptions options) {

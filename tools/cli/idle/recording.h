@@ -36,14 +36,14 @@ struct LoadedIdle {
   RecordedRuns recorded;  // with its remarks
 };
 
-// Of an operand (ParseTreeOperand()). kInvalidArgument, saying what it is and what reads it, unless
-// it is a recording of idle CPUs; errors of the file, with its name.
+// Loads what an operand names (ParseTreeOperand()). kInvalidArgument, saying what it is and what
+// reads it, unless it is a recording of idle CPUs; errors of the file, with its name.
 Result<LoadedIdle> LoadIdle(const std::string& operand);
 
 // That side's metrics, all runs together as one. kNotFound if they were not recorded.
 Result<tree::Tree> SideTree(const LoadedIdle& loaded, const IdleSide& side);
 
-// kInvalidArgument, in words, that what was named has these metrics and is no recording of idle
+// The error (kInvalidArgument) that what was named has these metrics and is not a recording of idle
 // CPUs.
 Error NoIdleRecording(const std::string& untrusted_name, const std::vector<tree::Metric>& metrics);
 

@@ -12,9 +12,9 @@
 
 namespace fieldcost::cli {
 
-// What commands about lab tables print with --json; names are stable, README.md describes them.
+// What commands about lab tables print with --json; names are stable, ../JSON.md describes them.
 
-// Of a table that was written there.
+// What `merge` says of a table that it has written.
 std::string WrittenTableJson(const std::filesystem::path& file, std::uint64_t size_bytes,
                              const wire::LabTable& table);
 

@@ -36,7 +36,7 @@ struct JudgedEvents {
   bool are_all = true;              // there are no more than kMostEventsRead
 };
 
-// Those of the selection; each is judged among all of its label, also those not chosen.
+// Loads the selected events; each is judged among all of its label, selected or not.
 Result<JudgedEvents> LoadJudged(const LocalEvents& local, const EventSelection& selection);
 
 // kNotFound if there is none, with what there is; kInvalidArgument if the name means several, with

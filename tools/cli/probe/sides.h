@@ -43,10 +43,10 @@ struct ProbeComparison {
   std::size_t older = 0;
   probe::Comparison comparison;
 };
-// Of each label, in the order of their names.
+// Compares label by label, in the order of their names.
 std::vector<ProbeComparison> CompareSides(const ProbeSides& sides, double least);
 
-// What is to be said of all of them: the first that is true of any of kSlower, kFaster, kNone; else
+// The verdict on all of them: the first of kSlower, kFaster, kNone that holds for any; else
 // kTooLittle.
 probe::Change WorstOf(const std::vector<ProbeComparison>& comparisons);
 

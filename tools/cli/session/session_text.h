@@ -29,7 +29,7 @@ std::string EnvironmentFileText(const SessionTextOptions& options);
 // installed; sourcing it again changes nothing.
 std::string SnippetText(const SessionTextOptions& options);
 
-// Of a text that one of the two made; nullopt of any other.
+// What a text of one of the two says of itself; nullopt for any other text.
 std::optional<unsigned> DirectoriesMade(std::string_view text);
 
 // Whether a profile has our line, and for this snippet.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/check.h"
 #include "common/base/text.h"
 #include "common/idle/schema.h"
 #include "common/tree/algebra.h"
@@ -133,6 +134,7 @@ Result<TreeSide> LoadTreeSide(const std::string& name, const SideOptions& option
 }
 
 Result<TreeSide> JoinSides(std::vector<TreeSide> sides) {
+  FIELDCOST_CHECK(!sides.empty());
   TreeSide joined;
   for (TreeSide& side : sides) {
     for (tree::Tree& run : side.runs) joined.runs.push_back(std::move(run));

@@ -25,7 +25,7 @@ struct SideOptions {
   std::span<const std::string_view> metrics = {};  // of runs only these; empty: all
   std::uint64_t parts = 1;                         // each run counts as so many
 };
-// Of an operand (ParseTreeOperand()). Adds to the remarks.
+// Loads what an operand names (ParseTreeOperand()). Adds to the remarks.
 Result<TreeSide> LoadTreeSide(const std::string& name, const SideOptions& options,
                               std::vector<std::string>& remarks);
 // All runs of these. REQUIRES: at least one, and runs are known of each.

@@ -45,9 +45,9 @@ struct LoadedTree {
 Result<std::optional<RecordedRuns>> LoadEachRun(const TreeOperand& operand,
                                                 std::uint64_t divided_by = 1);
 
-// Of a recording its runs, or the tree that is in it; of any other file what exchange::Import()
-// makes of it. kInvalidArgument if an interval is wanted of a file that has no time; errors of
-// both, with the file's name.
+// Loads the runs of a recording, or the tree that is in it, or what exchange::Import() makes of any
+// other file. kInvalidArgument if an interval is wanted of a file that has no time; errors of both,
+// with the file's name.
 Result<LoadedTree> LoadTree(const TreeOperand& operand);
 Result<LoadedTree> ImportTree(const std::filesystem::path& file,
                               const exchange::ImportOptions& options);

@@ -24,9 +24,9 @@ struct RecordedRuns {
   std::vector<std::string> remarks;  // each a line, for people; not escaped
 };
 
-// Of each run what is in the interval, which counts from the run's begin; nullopt: all of it. A
-// recording without runs is one. Each is divided into so many parts of its time, as if they were
-// runs. Where there are events and samples they are merged, run by run
+// The part of each run that lies in the interval, which counts from the run's start; nullopt: the
+// whole run. A recording without runs counts as one. Each is divided into so many parts of its
+// time, as if they were runs. Where there are events and samples they are merged, run by run
 // (common/tree/merge.h). Errors of recording::Recording, and of the merge.
 Result<RecordedRuns> RunsOf(const recording::Recording& recording,
                             const std::optional<recording::Interval>& interval,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/check.h"
 #include "common/stats/uint128.h"
 #include "common/tree/tree.h"
 
@@ -27,6 +28,7 @@ struct Axis {
   }
   // The last bin whose begin is not behind it. REQUIRES: from_ns <= time_ns < Edge(bins).
   std::size_t BinOf(std::uint64_t time_ns) const {
+    FIELDCOST_CHECK(time_ns >= from_ns && time_ns - from_ns < length_ns);
     return static_cast<std::size_t>((stats::Uint128{time_ns - from_ns + 1} * bins - 1) / length_ns);
   }
 };
