@@ -15,4 +15,9 @@ struct Output {
 // What the program's own options say (program.cc).
 Output OutputOf(const command::Arguments& arguments);
 
+// Exit statuses of commands that compare: whether something costs more, is slower or worse.
+inline constexpr int kNoIncrease = 0;
+inline constexpr int kIncrease = 1;
+inline constexpr int kTooLittleData = 2;
+
 }  // namespace fieldcost::cli

@@ -45,10 +45,6 @@ using analysis::CheckReport;
 using stats::StatRow;
 using stats::Verdict;
 
-constexpr int kNothingWorse = 0;
-constexpr int kSomethingWorse = 1;
-constexpr int kTooLittleData = 2;
-
 constexpr int kPrivateMode = 0600;
 constexpr char kResultName[] = "check.json";
 constexpr std::size_t kMaxSuggestions = 8;
@@ -120,7 +116,7 @@ Result<int> Save(const Request& command, const agent::AgentPaths& paths, const O
     FIELDCOST_TRY(WriteStdout(
         fmt::format("{} bytes in {}\n", bytes.size(), EscapeControl(command.save.string()))));
   }
-  return kNothingWorse;
+  return 0;
 }
 
 Result<CheckReport> MakeReport(const Request& command, const Source& source,
@@ -144,10 +140,10 @@ Result<CheckReport> MakeReport(const Request& command, const Source& source,
 int ExitStatusOf(const std::vector<const CheckedApi*>& apis) {
   bool compared = false;
   for (const CheckedApi* api : apis) {
-    if (api->comparison.verdict == Verdict::kWorse) return kSomethingWorse;
+    if (api->comparison.verdict == Verdict::kWorse) return kIncrease;
     compared = compared || api->comparison.verdict != Verdict::kTooLittleData;
   }
-  return compared ? kNothingWorse : kTooLittleData;
+  return compared ? kNoIncrease : kTooLittleData;
 }
 
 std::vector<const CheckedApi*> All(const CheckReport& report) {

@@ -43,10 +43,6 @@ struct LocalRequest {
 
 using analysis::Change;
 
-constexpr int kNothingDearer = 0;
-constexpr int kSomethingDearer = 1;
-constexpr int kTooLittleData = 2;
-
 struct Versions {
   std::string before;
   std::string after;
@@ -80,11 +76,11 @@ int ExitStatusOf(const analysis::LibraryChange& change) {
   bool compared = false;
   for (const analysis::ApiChange& api : change.apis) {
     for (const analysis::MetricChange& metric : api.metrics) {
-      if (metric.change == Change::kMore) return kSomethingDearer;
+      if (metric.change == Change::kMore) return kIncrease;
       compared = compared || metric.change != Change::kTooLittleData;
     }
   }
-  return compared ? kNothingDearer : kTooLittleData;
+  return compared ? kNoIncrease : kTooLittleData;
 }
 
 bool ApiIsMeant(const std::string& glob, const std::string& symbol) {
@@ -139,8 +135,8 @@ Result<std::vector<stats::StatRow>> RowsOf(const LocalRequest& command,
 int ExitStatusOf(const std::vector<analysis::LocalChange>& changes) {
   if (changes.empty()) return kTooLittleData;
   // They are in this order.
-  if (changes.front().change == Change::kMore) return kSomethingDearer;
-  return changes.front().change == Change::kTooLittleData ? kTooLittleData : kNothingDearer;
+  if (changes.front().change == Change::kMore) return kIncrease;
+  return changes.front().change == Change::kTooLittleData ? kTooLittleData : kNoIncrease;
 }
 
 Result<int> RunLocal(LocalRequest command, const Output& output) {

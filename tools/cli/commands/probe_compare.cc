@@ -10,9 +10,6 @@
 namespace fieldcost::cli {
 namespace {
 
-constexpr int kSlower = 1;
-constexpr int kTooLittle = 2;
-
 Status Put(const std::vector<ProbeComparison>& comparisons, double least, bool is_gate,
            const Output& output) {
   if (output.json) return WriteStdout(ComparisonsJson(comparisons, least));
@@ -32,8 +29,8 @@ Result<int> Run(const command::Arguments& arguments) {
   FIELDCOST_TRY(Put(comparisons, least, is_gate, OutputOf(arguments)));
   if (!is_gate) return 0;
   const probe::Change worst = WorstOf(comparisons);
-  if (worst == probe::Change::kTooLittle) return kTooLittle;
-  return worst == probe::Change::kSlower ? kSlower : 0;
+  if (worst == probe::Change::kTooLittle) return kTooLittleData;
+  return worst == probe::Change::kSlower ? kIncrease : kNoIncrease;
 }
 
 Status CheckPercent(std::string& untrusted_text) {

@@ -75,14 +75,11 @@ std::string TableText(const Chosen& chosen, const wire::LabTable& table, const d
 }
 
 int ExitStatusOf(const std::vector<LabChange>& changes) {
-  constexpr int kNothingDearer = 0;
-  constexpr int kSomethingDearer = 1;
-  constexpr int kTooLittleData = 2;
   // They are in this order.
   if (changes.empty() || changes.front().change == analysis::Change::kTooLittleData) {
     return kTooLittleData;
   }
-  return changes.front().change == analysis::Change::kMore ? kSomethingDearer : kNothingDearer;
+  return changes.front().change == analysis::Change::kMore ? kIncrease : kNoIncrease;
 }
 
 }  // namespace

@@ -24,16 +24,11 @@
 namespace fieldcost::cli {
 namespace {
 
-// Exit statuses, so that scripts can tell.
-constexpr int kNothingDearer = 0;
-constexpr int kSomethingDearer = 1;
-constexpr int kTooLittleData = 2;
-
 int ExitStatusOf(const tree::Comparison& comparison) {
   if (!comparison.is_enough) return kTooLittleData;
-  const bool dearer = std::ranges::any_of(
+  const bool is_more = std::ranges::any_of(
       comparison.changes, [](const tree::Change& one) { return one.difference() > 0; });
-  return dearer ? kSomethingDearer : kNothingDearer;
+  return is_more ? kIncrease : kNoIncrease;
 }
 
 // Recursion, of which the depth differs from run to run, is folded; then names are changed.
