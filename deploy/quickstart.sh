@@ -86,7 +86,7 @@ start_aggregator() {
   local pid
   if pid="$(running_pid)" && [[ "$(readlink "/proc/$pid/exe")" != *" (deleted)" ]] &&
     [[ -s "$DATA/address" ]]; then
-    step "the aggregator is running already (process $pid)"
+    step "the aggregator is already running (process $pid)"
     return 0
   fi
   stop_aggregator
@@ -273,12 +273,12 @@ main() {
     publish
     count_catalogue
     if ((APIS >= WANTED_APIS && LIBRARIES >= WANTED_LIBRARIES)); then break; fi
-    echo "   $APIS APIs of $LIBRARIES libraries; $WANTED_APIS of $WANTED_LIBRARIES are wanted"
+    echo "   $APIS APIs of $LIBRARIES libraries; $WANTED_APIS of $WANTED_LIBRARIES are required"
   done
   step "the catalogue: $APIS APIs of $LIBRARIES libraries"
   "$BIN/fieldcost" top --limit 40
   ((APIS >= WANTED_APIS && LIBRARIES >= WANTED_LIBRARIES)) ||
-    fail "only $APIS APIs of $LIBRARIES libraries after $RUNS runs; run it again for more"
+    fail "only $APIS APIs of $LIBRARIES libraries after $RUNS runs; run it again"
   local example
   example="$("$BIN/fieldcost" top --limit 1 --csv | awk -F, 'NR == 2 { print $1 }')"
   cat << EOF

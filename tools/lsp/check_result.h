@@ -10,7 +10,7 @@
 namespace fieldcost::lsp {
 
 // What the last `fieldcost check` found worse than the field, from STATE/check.json
-// (tools/cli/README.md describes it).
+// (tools/cli/JSON.md describes it).
 struct FlaggedApi {
   std::string soname;
   std::string symbol;

@@ -10,7 +10,7 @@ using testing::ProcessResult;
 using ::testing::StartsWith;
 
 // hist, spectrum, search, and what the reading commands choose.
-class LookTest : public CatalogCliTest {
+class ReadCommandsTest : public CatalogCliTest {
  protected:
   static stats::StatRow Newer(stats::StatRow row) {
     row.key.api.package_version = "2.0-1";
@@ -30,7 +30,7 @@ class LookTest : public CatalogCliTest {
   }
 };
 
-TEST_F(LookTest, HistShowsOneMetricsHistogramWithItsStrata) {
+TEST_F(ReadCommandsTest, HistShowsOneMetricsHistogramWithItsStrata) {
   PublishAndSync(rows_);
   const ProcessResult result = Cli({"hist", "open_it"});
   EXPECT_EQ(result.exit_status, 0) << result.errors;
@@ -50,7 +50,7 @@ TEST_F(LookTest, HistShowsOneMetricsHistogramWithItsStrata) {
   EXPECT_EQ(Json(json, "d['rows'][0]['metrics']['wall_time']['strata']['classes']"), "[]\n");
 }
 
-TEST_F(LookTest, SpectraStandBelowEachOtherOnOneScale) {
+TEST_F(ReadCommandsTest, SpectraStandBelowEachOtherOnOneScale) {
   PublishAndSync(rows_);
   const ProcessResult result = Cli({"spectrum", "open_it", "libb.so.2!twin"});
   EXPECT_EQ(result.exit_status, 0) << result.errors;
@@ -66,7 +66,7 @@ TEST_F(LookTest, SpectraStandBelowEachOtherOnOneScale) {
             "twin");
 }
 
-TEST_F(LookTest, ALibrarysSpectraAreThoseOfItsDearest) {
+TEST_F(ReadCommandsTest, ALibrarysSpectraAreThoseOfItsMostExpensive) {
   PublishAndSync(rows_);
   const std::string all = Cli({"spectrum", "--library", "liba*"}).output;
   EXPECT_LT(all.find("open_it"), all.find("twin"));
@@ -78,7 +78,7 @@ TEST_F(LookTest, ALibrarysSpectraAreThoseOfItsDearest) {
   EXPECT_EQ(Cli({"spectrum", "open_it", "--library", "liba*"}).exit_status, 64);
 }
 
-TEST_F(LookTest, SearchFindsPartsOfNamesDearestFirst) {
+TEST_F(ReadCommandsTest, SearchFindsPartsOfNamesMostExpensiveFirst) {
   PublishAndSync(rows_);
   const std::string both = Cli({"search", "T"}).output;  // open_it and two twins
   EXPECT_LT(both.find("libb.so.2"), both.find("open_it")) << both;
@@ -98,7 +98,7 @@ TEST_F(LookTest, SearchFindsPartsOfNamesDearestFirst) {
   EXPECT_EQ(none.errors, "fieldcost: no name matches 'nothing_like_it'\n");
 }
 
-TEST_F(LookTest, AVersionMetricClassOrWeekCanBeChosen) {
+TEST_F(ReadCommandsTest, AVersionMetricClassOrWeekCanBeChosen) {
   std::vector<stats::StatRow> rows = rows_;
   rows.push_back(Newer(testing::MakeRow("liba.so.1", "open_it", 20, 90)));
   PublishAndSync(rows);
@@ -123,7 +123,7 @@ TEST_F(LookTest, AVersionMetricClassOrWeekCanBeChosen) {
   EXPECT_EQ(Cli({"hist", "open_it", "--metric", "length"}).exit_status, 64);
 }
 
-TEST_F(LookTest, TopByTotalReadsNoFurtherThanNeededAndAgreesWithTheWholeTable) {
+TEST_F(ReadCommandsTest, TopByTotalReadsNoFurtherThanNeededAndAgreesWithTheWholeTable) {
   std::vector<stats::StatRow> rows = testing::MakeRows(60, 1000);
   for (unsigned i = 0; i < 60; i += 7) rows.push_back(Newer(rows[i]));
   PublishAndSync(rows);
@@ -144,7 +144,7 @@ TEST_F(LookTest, TopByTotalReadsNoFurtherThanNeededAndAgreesWithTheWholeTable) {
               AllOf(HasSubstr("lib3.so.1"), Not(HasSubstr("lib4.so.1"))));
 }
 
-TEST_F(LookTest, CsvIsForTablesAndNotBesideJson) {
+TEST_F(ReadCommandsTest, CsvIsForTablesAndNotBesideJson) {
   PublishAndSync(rows_);
   EXPECT_EQ(Cell(Cli({"show", "open_it", "--csv"}).output, 0, "metric"), "wall_time");
   const ProcessResult status = Cli({"agent", "status", "--csv"});
@@ -153,7 +153,7 @@ TEST_F(LookTest, CsvIsForTablesAndNotBesideJson) {
   EXPECT_EQ(Cli({"top", "--csv", "--json"}).exit_status, 64);
 }
 
-TEST_F(LookTest, LocalMeasurementsAreSearchedToo) {
+TEST_F(ReadCommandsTest, LocalMeasurementsAreSearchedToo) {
   EXPECT_EQ(Cli({"search", "x", "--local"}).exit_status, 66);
   EXPECT_EQ(Cli({"hist", "x", "--local"}).exit_status, 66);
 }
