@@ -22,7 +22,7 @@ struct CheckFacts {
 };
 
 // The result of a check as one JSON object: what `check --json` prints and what STATE/check.json
-// holds for editors. README.md describes the members.
+// holds for editors. JSON.md describes the members.
 std::string CheckJson(const analysis::CheckReport& report, const CheckFacts& facts);
 
 // One API of it with both histograms: `check --explain API --json`.

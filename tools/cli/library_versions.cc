@@ -58,7 +58,7 @@ Result<std::vector<LibraryApis>> FindLibraries(const Source& source, const std::
 Result<LibraryApis> FindLibrary(const Source& source, const std::string& name) {
   FIELDCOST_ASSIGN(std::vector<LibraryApis> found, FindLibraries(source, name));
   if (found.size() == 1) return std::move(found[0]);
-  return Fail(ErrorCode::kInvalidArgument, "{} is several libraries; choose one: {}",
+  return Fail(ErrorCode::kInvalidArgument, "{} matches several libraries; choose one: {}",
               EscapeControl(name), List(found, [](const auto& one) { return one.soname; }));
 }
 
@@ -93,7 +93,7 @@ Result<std::string> FindVersion(const LibraryApis& library, std::string_view tex
   }
   if (found.size() == 1) return found[0];
   if (found.empty()) {
-    return Fail(ErrorCode::kNotFound, "no version {} of {}; there are {}", EscapeControl(text),
+    return Fail(ErrorCode::kNotFound, "no version {} of {}; available: {}", EscapeControl(text),
                 EscapeControl(library.soname), VersionsText(library));
   }
   return Fail(ErrorCode::kInvalidArgument, "{} versions of {} begin with {}; choose one: {}",

@@ -97,7 +97,7 @@ Result<std::string> NormalizeMetrics(std::string_view text) {
     const auto found = std::find(kMetricWords.begin(), kMetricWords.end(), name);
     if (found == kMetricWords.end()) {
       return Fail(ErrorCode::kInvalidArgument,
-                  "unknown metric '{}': known are time, alloc, io and cycles, comma-separated",
+                  "unknown metric '{}'; expected time, alloc, io or cycles, comma-separated",
                   EscapeControl(name));
     }
     chosen[static_cast<std::size_t>(found - kMetricWords.begin())] = true;

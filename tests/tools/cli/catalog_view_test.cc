@@ -326,7 +326,7 @@ TEST_F(CatalogViewTest, AFilterThatLeavesNothingIsNamedWithWhatThereIs) {
   }
   const ProcessResult library = Cli({"spectrum", "--library", "liba", "--of-version", "9"});
   EXPECT_EQ(library.exit_status, 66);
-  EXPECT_THAT(library.errors, HasSubstr("no version 9 of liba; there are 1.2-3"));
+  EXPECT_THAT(library.errors, HasSubstr("no version 9 of liba; available: 1.2-3"));
 }
 
 TEST_F(CatalogViewTest, SyntheticDataIsLabelled) {

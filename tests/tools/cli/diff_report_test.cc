@@ -169,7 +169,7 @@ TEST_F(DiffReportTest, NamesThatMeanNothingOrSeveralAreAnsweredWithCandidates) {
          "write an HTML page (--output x.html)");
   expect({"diff", "libsqlite3.so.1"}, 66, "did you mean libsqlite3.so.0?");
   expect({"diff", "nonsense\x1b[31m"}, 66, "available: libjsoncpp.so.25,");
-  expect({"diff", "libz.so.1", "9"}, 66, "there are 1.2.13+synthetic, 1.3.0+synthetic,");
+  expect({"diff", "libz.so.1", "9"}, 66, "available: 1.2.13+synthetic, 1.3.0+synthetic,");
   expect({"diff", "libz.so.1", "1.3"}, 64, "choose one: 1.3.0+synthetic, 1.3.1+synthetic");
   expect({"diff", "libz.so.1", "1.3.1"}, 64, "cannot be compared with itself");
   expect({"report", "vendor", "--library", "nonsense"}, 66, "no library");

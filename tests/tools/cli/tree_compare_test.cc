@@ -70,7 +70,7 @@ TEST_F(TreeCompareTest, RecordingsAreKeptIfSoWished) {
 TEST_F(TreeCompareTest, WhatFailsIsNotCompared) {
   const ProcessResult failed = Compare({"--runs", "2"}, {"/bin/true"}, {"/bin/sh", "-c", "exit 3"});
   EXPECT_NE(failed.exit_status, 0);
-  EXPECT_THAT(failed.errors, HasSubstr("run 1 of the new program ended with 3"));
+  EXPECT_THAT(failed.errors, HasSubstr("run 1 of the new program exited with status 3"));
   const ProcessResult none = Compare({}, {"/bin/true"}, {"/no/such"});
   EXPECT_EQ(none.exit_status, kNotFound);
   EXPECT_THAT(none.errors, HasSubstr("/no/such"));

@@ -115,8 +115,8 @@ class Recorder {
     if (status == 0) return {};
     if (status == kInterrupted) return Fail(ErrorCode::kUnavailable, "interrupted");
     return Fail(ErrorCode::kUnavailable,
-                "run {} of the {} program ended with {}: what fails is not compared", run + 1,
-                command.name, status);
+                "run {} of the {} program exited with status {}; failing programs are not compared",
+                run + 1, command.name, status);
   }
 
  private:

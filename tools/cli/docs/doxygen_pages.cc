@@ -114,7 +114,7 @@ Result<std::vector<DocumentedFunction>> ReadTagFile(std::string_view untrusted_x
     ptree tree;
     boost::property_tree::read_xml(stream, tree, boost::property_tree::xml_parser::no_comments);
     const auto tags = tree.get_child_optional("tagfile");
-    if (!tags) return Fail(ErrorCode::kCorrupt, "there is no <tagfile> in it");
+    if (!tags) return Fail(ErrorCode::kCorrupt, "it has no <tagfile>");
     for (const auto& [element, compound] : *tags) {
       if (element != "compound") continue;
       FIELDCOST_TRY(ReadMembers(compound, functions));

@@ -75,7 +75,7 @@ Status AddUp(Timeline::Bin& bin) {
     }
   }
   bin.resize(kept);
-  if (saturated) return Fail(ErrorCode::kTooLarge, "a path's value passes 64 bits");
+  if (saturated) return Fail(ErrorCode::kTooLarge, "a path's value exceeds 64 bits");
   return {};
 }
 
