@@ -50,7 +50,7 @@ TEST_F(CliTest, ABrokenPipeEndsTheProgramAsItWould) {
 TEST_F(CliTest, AMissingProgramIs127AndOneThatCannotRun126) {
   ProcessResult result = Cli({"run", "--", "no-such-program"}, {{"FIELDCOST_QUIET", "1"}});
   EXPECT_EQ(result.exit_status, 127);
-  EXPECT_EQ(result.errors, "fieldcost: cannot run no-such-program: No such file or directory\n");
+  EXPECT_EQ(result.errors, "fieldcost: cannot run no-such-program: no such program\n");
   result = Cli({"run", "--", "/"}, {{"FIELDCOST_QUIET", "1"}});
   EXPECT_EQ(result.exit_status, 126);
 }
@@ -373,7 +373,7 @@ TEST_F(CliTest, ARunWithAPickEndsAsItsProgram) {
   const ProcessResult missing =
       Cli({"run", "--pick", "libcanaryown.so!*", "--", "no-such-program"});
   EXPECT_EQ(missing.exit_status, 127);
-  EXPECT_EQ(missing.errors, "fieldcost: cannot run no-such-program: No such file or directory\n");
+  EXPECT_EQ(missing.errors, "fieldcost: cannot run no-such-program: no such program\n");
 }
 
 }  // namespace

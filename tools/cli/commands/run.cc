@@ -81,7 +81,9 @@ int Execute(const std::vector<std::string>& arguments) {
   const std::vector<char*> words = ExecPointers(arguments);
   ::execvp(words[0], words.data());
   const int why = errno;
-  Remark(fmt::format("cannot run {}: {}", arguments[0], std::strerror(why)));
+  const bool is_there = why != ENOENT || !agent::FindProgram(arguments[0]).empty();
+  Remark(fmt::format("cannot run {}: {}", arguments[0],
+                     is_there ? std::strerror(why) : "no such program"));
   return why == ENOENT ? kNotFoundStatus : kCannotRunStatus;
 }
 
