@@ -46,8 +46,8 @@ struct Way {
 class ConvoyTest : public SampledModesTest, public ::testing::WithParamInterface<Way> {};
 
 TEST_P(ConvoyTest, ItIsItsLockAndTheSleepOfWhoHoldsIt) {
-  const auto& [name, mode, victim, as_nobody] = GetParam();
-  if (as_nobody && ::geteuid() != 0) GTEST_SKIP() << "only root can become nobody";
+  const Way& way = GetParam();
+  if (way.as_nobody && ::geteuid() != 0) GTEST_SKIP() << "only root can become nobody";
   // Who went on is a guess there.
   const auto is_guess = [this] {
     return result_.errors.find("unprivileged~") != std::string::npos;
@@ -62,16 +62,16 @@ TEST_P(ConvoyTest, ItIsItsLockAndTheSleepOfWhoHoldsIt) {
         return found.Sum(idle::kToIdle) >= kEnoughNs && (is_guess() || known(found) >= kEnoughNs);
       },
       [&](const Try& next) {
-        return Record(mode,
-                      {"--", Victim(victim), "--cpu", next.cpu, "--rounds", next.Rounds(100),
+        return Record(way.mode,
+                      {"--", Victim(way.victim), "--cpu", next.cpu, "--rounds", next.Rounds(100),
                        "--hold-us", "10000"},
-                      as_nobody);
+                      way.as_nobody);
       });
   if (result_.exit_status == 78) GTEST_SKIP() << result_.errors;
   ASSERT_EQ(result_.exit_status, 0) << result_.errors;
   EXPECT_NE(result_.output.find("interrupted 0"), std::string::npos) << result_.output;
   if (!recorded) GTEST_SKIP() << kNeverIdle;
-  EXPECT_GE(Share(recorded->Sum(idle::kToIdle, {CallerOf(victim), "WaitForLock", "[lock]"}),
+  EXPECT_GE(Share(recorded->Sum(idle::kToIdle, {CallerOf(way.victim), "WaitForLock", "[lock]"}),
                   recorded->Sum(idle::kToIdle)),
             94);
   if (is_guess()) return;
