@@ -152,6 +152,12 @@ std::string FormatCount(const std::optional<std::uint64_t>& count) {
   return count ? FormatCount(*count) : "-";
 }
 
+std::string Counted(const std::optional<std::uint64_t>& count, std::string_view one,
+                    std::string_view many) {
+  if (count) return Counted(*count, one, many);
+  return fmt::format("- {}{}", many.empty() ? one : many, many.empty() ? "s" : "");
+}
+
 std::string ShareText(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 std::string ShareText(stats::Uint128 part, stats::Uint128 whole) {

@@ -47,6 +47,9 @@ std::string_view RunsText(const stats::FieldCost& total);
 
 using fieldcost::FormatCount;
 std::string FormatCount(const std::optional<std::uint64_t>& count);
+using fieldcost::Counted;
+std::string Counted(const std::optional<std::uint64_t>& count, std::string_view one,
+                    std::string_view many = {});
 
 // A part of a whole with one decimal: "12.3 %"; "0.0 %" of nothing.
 std::string ShareText(double share);

@@ -17,7 +17,6 @@ namespace fieldcost::lsp {
 namespace {
 
 using draw::FormatCost;
-using draw::FormatCount;
 
 constexpr draw::Style kStyle = {.utf8 = true};
 constexpr stats::Metric kTime = stats::Metric::kWallTime;
@@ -79,7 +78,7 @@ void AddDetails(const ApiCosts& costs, bool markdown, std::vector<std::string>& 
   }
   if (const auto& metric = costs.time ? costs.time : costs.allocation) {
     lines.push_back(
-        fmt::format("n = {} calls in {}; {}", FormatCount(metric->calls),
+        fmt::format("n = {} in {}; {}", draw::Counted(metric->calls, "call"),
                     Counted(metric->contributions, "contribution"),
                     markdown ? report::EscapeMarkdown(metric->strata) : metric->strata));
   }

@@ -65,9 +65,9 @@ class Page {
     }
     html += fmt::format("<p class=\"lead\">{}.</p>\n", Text(VendorSentence(report_, kStyle)));
     html += fmt::format(
-        "<p class=\"soft\">{}, {} calls, {} in all. {} This file fetches "
+        "<p class=\"soft\">{}, {}, {} in all. {} This file fetches "
         "nothing.</p>\n</header>\n<main>\n",
-        Counted(report_.apis.size(), "API"), draw::FormatCount(report_.calls),
+        Counted(report_.apis.size(), "API"), draw::Counted(report_.calls, "call"),
         draw::TotalText(report_.total, kStyle),
         IsOfLab() ? "From a lab table: measurements of single scenarios."
                   : "Measured on volunteers' machines and published only as sums.");

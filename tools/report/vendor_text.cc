@@ -197,10 +197,9 @@ std::string WaitingText(const analysis::VendorReport& report) {
 }
 
 std::string VendorText(const analysis::VendorReport& report, const draw::Style& style) {
-  std::string text =
-      fmt::format("{}: {}, {} calls, {} in all\n", EscapeControl(report.title),
-                  Counted(report.apis.size(), "API"), draw::FormatCount(report.calls),
-                  draw::TotalText(report.total, style));
+  std::string text = fmt::format(
+      "{}: {}, {}, {} in all\n", EscapeControl(report.title), Counted(report.apis.size(), "API"),
+      draw::Counted(report.calls, "call"), draw::TotalText(report.total, style));
   text += EscapeControl(VendorSentence(report, style)) + "\n";
   text += Libraries(report, style);
   text += WaitingText(report);

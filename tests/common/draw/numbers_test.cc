@@ -83,6 +83,12 @@ TEST(NumbersTest, SharesAreOfAWholeAndRoughOnesHaveTwoDigits) {
   EXPECT_EQ(RoughShareText(0.1235), "12 %");
 }
 
+TEST(NumbersTest, WhatIsNotKnownIsCountedAsADash) {
+  EXPECT_EQ(Counted(std::optional<std::uint64_t>(1), "call"), "1 call");
+  EXPECT_EQ(Counted(std::optional<std::uint64_t>(1000), "batch", "batches"), "1,000 batches");
+  EXPECT_EQ(Counted(std::nullopt, "call"), "- calls");
+}
+
 TEST(NumbersTest, DurationsHaveFourDigits) {
   const Style utf8{.utf8 = true};
   EXPECT_EQ(DurationText(0, utf8), "0 ns");

@@ -38,8 +38,6 @@ constexpr char kPageName[] = "view.html";
 constexpr int kPageMode = 0600;
 constexpr char kOpener[] = "xdg-open";
 
-using draw::FormatCount;
-
 // "2026-11-12", the first day of a week.
 std::string Day(std::uint32_t week) {
   const WallTime time{std::chrono::days(7) * std::int64_t{week}};

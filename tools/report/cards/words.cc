@@ -77,7 +77,7 @@ CardWords WordsOf(const CostCard& card) {
       words.range += fmt::format(" (between {} and {})", Cost(p50.low, shown.metric),
                                  Cost(p50.high, shown.metric));
     }
-    words.basis = fmt::format("{} calls, {}; {}{}", newest.count,
+    words.basis = fmt::format("{}, {}; {}{}", draw::Counted(figures.calls, "call"),
                               Counted(figures.contributions, "contribution"),
                               analysis::StrataText(shown.summary->strata), LoadText(shown.metric));
     words.spectrum_svg = draw::SpectrumSvg(BarsOf(shown), shown.metric);
