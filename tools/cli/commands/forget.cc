@@ -1,7 +1,6 @@
 // `fieldcost agent forget`: takes back what was sent, or erases what was measured here.
 #include "agent/daemon/agent.h"
 #include "common/base/text.h"
-#include "common/draw/numbers.h"
 #include "tools/cli/batch_text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/json_output.h"

@@ -2,7 +2,6 @@
 #include <vector>
 
 #include "common/base/text.h"
-#include "common/draw/numbers.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/lab/exports.h"
 #include "tools/cli/lab/json.h"

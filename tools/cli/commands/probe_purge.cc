@@ -3,7 +3,6 @@
 
 #include "common/base/clock.h"
 #include "common/base/text.h"
-#include "common/draw/numbers.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/probe/events.h"
 #include "tools/cli/probe/json.h"

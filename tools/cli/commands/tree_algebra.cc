@@ -2,7 +2,6 @@
 #include <vector>
 
 #include "common/base/text.h"
-#include "common/draw/numbers.h"
 #include "common/tree/algebra.h"
 #include "common/tree/codec.h"
 #include "tools/cli/commands.h"

@@ -1,6 +1,5 @@
 // `fieldcost tree verify` and `recover`: recordings as files.
 #include "common/base/text.h"
-#include "common/draw/numbers.h"
 #include "common/recording/verify.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/terminal_io.h"
