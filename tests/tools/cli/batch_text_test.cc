@@ -72,7 +72,7 @@ TEST(ForgetPlanTest, CountsWhatCanBeTakenBackWhatIsDeletedAndWhatIsTooOld) {
   EXPECT_THAT(ForgetPlanText(plan, "https://example.org"),
               AllOf(HasSubstr("2 batches (2,468 rows) will be subtracted from the sums of "
                               "https://example.org\n"),
-                    HasSubstr("1 batch and 1 row that were not sent yet will be deleted\n"),
+                    HasSubstr("1 batch and 1 row not yet sent will be deleted\n"),
                     HasSubstr("1 batch cannot be taken back"), HasSubstr("next sync")));
 }
 
