@@ -1,4 +1,4 @@
-// The body of a batch, and what is signed of it (wire.proto, README.md). Integers are little
+// The body of a batch, and what is signed of it (wire.proto, BATCHES.md). Integers are little
 // endian.
 //
 //   body    := one zstd frame of Batch

@@ -118,7 +118,7 @@ Status ValidateSymbol(const stats::ApiKey& untrusted_key);
 // class.
 Status ValidateHardwareClass(const stats::HardwareClass& untrusted_class);
 
-// The aggregator's answer to a batch, sent as the body of a 200 (JSON, see README).
+// The aggregator's answer to a batch, sent as the body of a 200 (JSON, see BATCHES.md).
 struct BatchAnswer {
   struct Reject {
     std::uint32_t row = 0;  // index in the batch

@@ -13,9 +13,9 @@
 
 namespace fieldcost::wire {
 
-// What `fieldcost measure` found of one scenario, or of several together: a file that stays with
-// whoever measured, is read by all reading commands and merged by addition. README.md has the
-// format. Pure functions, thread-safe.
+// What `fieldcost measure` found about one scenario, or about several together: a file that stays
+// with the user, that all reading commands read, and that is merged by addition (USER_FILES.md).
+// Pure functions, thread-safe.
 
 // What a table has of an API beside its rows. Sums over all runs.
 struct LabApi {

@@ -10,7 +10,7 @@
 namespace fieldcost::wire {
 
 // Stacks with values in pprof's format (profile.proto), which profilers of many languages write and
-// tools of many kinds show. README.md beside this file says what is refused.
+// tools of many kinds show. USER_FILES.md says what is refused.
 
 // Whether the bytes begin like a compressed profile.
 bool IsGzip(std::string_view untrusted_bytes);

@@ -9,7 +9,7 @@
 namespace fieldcost::wire {
 
 // What an agent asks of the aggregator beside sending batches. All are signed by the agent's key;
-// README.md has the requests and their answers.
+// BATCHES.md has the requests and their answers.
 
 inline constexpr char kBatchesPath[] = "/v1/batches";
 inline constexpr char kEnrolmentsPath[] = "/v1/enrolments";

@@ -93,7 +93,7 @@ class Bench:
         return int(self.number([self.bench / "bench_known_cost", "clock"]))
 
     def policy(self, selection, modules, sampling_log2=0, overhead_per_65536=0):
-        """A policy file as common/wire/README.md describes it; see common/shm/policy_file.h. One pick
+        """A policy file as common/shm/LAYOUT.md describes it; see common/shm/policy_file.h. One pick
         for good, no limits but unreachable ones, so that what they cost is in the numbers."""
         (self.memory / "runs").mkdir(exist_ok=True)
         for old in (self.memory / "runs").iterdir():

@@ -18,7 +18,7 @@ SLOT_BELOW_64_NS = 6
 
 
 def mean_of_quiet_calls(run):
-    """Of the only pick's first cell on the first thread (common/wire/README.md). Buckets above the median's and the
+    """Of the only pick's first cell on the first thread (common/shm/LAYOUT.md). Buckets above the median's and the
     next hold calls of more than twice the time: those were interrupted. (Below 64 ns that may be the
     counter's steps.)"""
     cells, = struct.unpack_from("<Q", run, 88)

@@ -46,7 +46,7 @@ class LabTableBuilder {
   std::vector<LabStack> stacks_;
 };
 
-// The worked example of common/wire/README.md, which the golden files hold.
+// The worked example of common/wire/USER_FILES.md, which the golden files hold.
 LabTable SampleLabTable();
 
 // An API of each shape, in five runs: names say which ("grows", "bimodal", "heavy", "constant",

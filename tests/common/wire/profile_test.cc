@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The worked example of the README: the batch's rows.
+// The worked example of USER_FILES.md: the batch's rows.
 std::vector<stats::StatRow> OneMachine() {
   const BatchContent batch = SampleBatch();
   std::vector<stats::StatRow> rows;

@@ -10,7 +10,7 @@
 
 namespace fieldcost::wire {
 
-// The worked examples of common/wire/README.md, which the golden files hold.
+// The worked examples beside common/wire/README.md, which the golden files hold.
 BatchContent SampleBatch();
 std::vector<stats::StatRow> SampleRows();          // as published before there were weights
 std::vector<stats::StatRow> WeightedSampleRows();  // the same with them
