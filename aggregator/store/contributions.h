@@ -11,7 +11,7 @@
 namespace fieldcost::store {
 
 // Ledger entries of what an agent has contributed to: for each batch and week the keyed hashes of
-// its first contributions' row keys. README.md has the bytes.
+// its first contributions' row keys. LAYOUT.md has the bytes.
 
 std::string ContributionPrefix(std::string_view head_key, std::uint32_t week);
 std::string ContributionKey(std::string_view head_key, std::uint32_t week, std::uint64_t sequence);

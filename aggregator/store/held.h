@@ -18,7 +18,7 @@
 
 namespace fieldcost::store {
 
-// What is kept of a batch of an agent on probation; README.md has the bytes.
+// What is kept of a batch of an agent on probation; LAYOUT.md has the bytes.
 struct HeldBatch {
   std::uint32_t accepted_rows = 0;
   // Weeks in which it contributes, and to how many row keys.

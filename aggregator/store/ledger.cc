@@ -1,4 +1,4 @@
-// What is kept of an agent's epoch (README.md lists all keys). Integers are big endian;
+// What is kept of an agent's epoch (LAYOUT.md lists all keys). Integers are big endian;
 // row_codec.cc has varints.
 //
 //   head key    := agent id[32] epoch:u64

@@ -18,7 +18,7 @@ struct SequenceRange {
 };
 
 // What one agent's epoch has already delivered: the highest sequence, and which of the
-// kLedgerWindow sequences up to it. Pure value; see README.md for the bytes.
+// kLedgerWindow sequences up to it. Pure value; see LAYOUT.md for the bytes.
 class LedgerHead {
  public:
   enum class Seen {

@@ -57,7 +57,7 @@ class LogScanner {
   bool searching_ = false;
 };
 
-// How much of a file was synced, as kept in a file beside it (README.md has the bytes).
+// How much of a file was synced, as kept in a file beside it (DAMAGE.md has the bytes).
 struct SyncedMark {
   std::uint64_t bytes = 0;
   bool retired = false;  // the file is not needed any more

@@ -14,7 +14,7 @@
 
 namespace fieldcost::store {
 
-// The store's byte formats; grammar and a worked example stand in README.md. All functions are
+// The store's byte formats; LAYOUT.md has grammar and a worked example. All functions are
 // pure. Decoders are total: anything malformed is kCorrupt.
 
 // Appends the key of a row. Byte order of keys == operator<=> of stats::RowKey, so that all rows of

@@ -29,7 +29,7 @@ namespace fieldcost::store {
 // Accepted rows go to an inbox (with the replay ledger, one atomic synced write) and into a table
 // of dirty rows in memory. A checkpoint adds the dirty rows to the stored ones and notes up to
 // which number the inbox is in them, in one atomic step. Opening replays what the inbox holds
-// above. README.md has the byte formats and the argument why nothing is lost or counted twice.
+// above. SUMS.md says why nothing is lost or counted twice, LAYOUT.md has the byte formats.
 //
 // After a failed write the store is failed for good: no Accept() succeeds any more, since it is not
 // known what reached the disk; its directory can be opened again only by another process.
@@ -109,7 +109,7 @@ class Store {
 
   // Reads every file and compares it with what was written; re-adds every row and compares with the
   // totals; checks every row's key, histogram, scalars, weights and sizes, and those of the held
-  // and kept batches; and that all tables say the same (README.md has what). Beside ingest: as of
+  // and kept batches; and that all tables say the same (DAMAGE.md has what). Beside ingest: as of
   // one moment. What cannot be read is a problem in the report.
   Result<VerifyReport> Verify();
   // The same of a store that nobody has open, without changing anything on the disk. Errors as

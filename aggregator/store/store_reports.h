@@ -23,7 +23,7 @@ struct StoreGauges {
   std::uint64_t checkpoints = 0;
   std::uint64_t checkpoint_microseconds = 0;  // all of them together
   std::uint64_t held_batches = 0;             // on probation, now
-  std::uint64_t held_bytes = 0;               // as README.md counts them
+  std::uint64_t held_bytes = 0;               // as LEDGER.md counts them
   std::uint64_t held_room_bytes = 0;          // for all of them: StoreOptions::held_bytes
   std::uint64_t honest_held_bytes = 0;        // of agents that were never dishonest
   std::uint64_t damages = 0;                  // that were met or searched for and found

@@ -23,7 +23,7 @@ bool Contributes(const TestBatch& batch) {
   return read && found;
 }
 
-// What the README says that a held batch takes.
+// What LEDGER.md says that a held batch takes.
 std::uint64_t RoomOf(const ProbationModel::Batch& of) {
   TestBatch batch;
   MakeTestBatch(of.first, of.second, batch, nullptr);

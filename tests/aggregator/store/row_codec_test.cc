@@ -42,7 +42,7 @@ CompactRow RandomRow(std::mt19937_64& random) {
   return row;
 }
 
-// The worked example of aggregator/store/README.md.
+// The worked example of aggregator/store/LAYOUT.md.
 TEST(RowCodecTest, TheWorkedExampleHasTheBytesOfTheGoldenFile) {
   stats::CostHistogram histogram;
   for (const std::uint64_t value : {3, 3, 7}) histogram.Add(value);
