@@ -18,7 +18,7 @@ inline constexpr char kAbuseNamesSecret[] = "abuse_names.secret";  // its file's
 // What agents are called in the abuse log: a keyed hash of the agent's id, under a secret of the
 // day (UTC). Each day's secret is the SHA-256 of that of the day before, and the file keeps the one
 // of kDaysNamesAreKnown days ago: from it the names of the last days can be told, those of earlier
-// days by nobody. README.md has the bytes. A value; not thread-safe.
+// days by nobody. ABUSE.md has the bytes. A value; not thread-safe.
 class AbuseNames {
  public:
   // How long an operator can tell whom a name means.

@@ -35,7 +35,7 @@ struct ReceiptContent {
 
 // Receipts for accepted batches. A receipt proves to this server, without a record of the batch,
 // that it accepted exactly this body, and which of its rows it did not. Version 4 is issued, 1 to
-// 4 are opened. README.md has the bytes. Immutable.
+// 4 are opened. RECEIPTS.md has the bytes. Immutable.
 class Receipts {
  public:
   // Uses the secret in the file; see LoadOrCreateSecret().

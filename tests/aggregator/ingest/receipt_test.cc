@@ -37,7 +37,7 @@ std::string Golden(const std::string& name) {
   return golden->substr(0, golden->find('\n'));
 }
 
-// The worked example of aggregator/ingest/README.md.
+// The worked example of aggregator/ingest/RECEIPTS.md.
 TEST(ReceiptTest, TheWorkedExampleHasTheBytesOfTheGoldenFile) {
   EXPECT_EQ(kReceipts.Issue(SampleBatch(), Rows{1, 300}), Golden("receipt_v4.golden"));
 }

@@ -1,4 +1,4 @@
-// What some hostile agents among many can do to published figures: at most what README.md says,
+// What some hostile agents among many can do to published figures: at most what BOUNDS.md says,
 // whatever they send. Through the store, the sum over weeks and classes, and a fragment's bytes.
 #include <gtest/gtest.h>
 
@@ -132,7 +132,7 @@ struct Interval {
   Uint128 high;
 };
 
-// W(c_lo) and W(c_hi) + m * c_hi of README.md.
+// W(c_lo) and W(c_hi) + m * c_hi of BOUNDS.md.
 Interval BoundOf(std::vector<std::uint64_t> honest, std::size_t hostile) {
   std::sort(honest.begin(), honest.end());
   const std::size_t rank = (honest.size() + hostile + 1) / 2;  // of the lower median, from 1
@@ -330,7 +330,7 @@ TEST(BoundTest, HugeAndTinyContributionsReachTheBound) {
   }
 }
 
-// The worked example of README.md: 40 machines with 100 calls of 1 us each.
+// The worked example of BOUNDS.md: 40 machines with 100 calls of 1 us each.
 TEST(BoundTest, TheWorkedExample) {
   std::vector<Scene> scenes(3);
   const std::size_t hostile[] = {0, 2, 10};

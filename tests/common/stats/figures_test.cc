@@ -61,7 +61,7 @@ double MachineCost(const ApiSums& honest, double share) {
       .estimate;
 }
 
-// aggregator/publish/README.md, "By how much m agents move what is shown".
+// aggregator/publish/BOUNDS.md, "By how much agents can move what is shown".
 TEST(FiguresTest, AFewHostileMachinesMoveNoFigureBeyondItsBound) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     Field field(seed);

@@ -16,7 +16,7 @@ struct Range {
 };
 
 // What honest agents have contributed to one row, and how far other contributions, whatever they
-// claim, can move what is published of it: the formulas of aggregator/publish/README.md, computed
+// claim, can move what is published of it: the formulas of aggregator/publish/BOUNDS.md, computed
 // from the contributions one by one and not as the service does.
 class HonestRow {
  public:

@@ -1,5 +1,5 @@
 // Hostile agents beside honest ones, against the real process: what they move, by how much, and
-// that it is within what aggregator/publish/README.md promises. Each of their keys makes use of all
+// that it is within what aggregator/publish/BOUNDS.md promises. Each of their keys makes use of all
 // that it may do: contributions as large and as small as are believed, the same ones again with
 // other hardware classes and in another quarter, additions without end, and functions that do not
 // exist. The short form has 40 honest agents, the long one 4,000, too.
@@ -188,7 +188,7 @@ class PoisonFaults : public ServiceTest {
         << sum << " is not in " << sum_range.low << " to " << sum_range.high;
   }
 
-  // A line of the table in aggregator/publish/README.md.
+  // A line of the table in HOSTILE_AGENTS.md.
   void Print(const char* attack, std::uint64_t hostile, const stats::StatRow& row) const {
     fmt::print("| {} | {} ({}) | {} |", honest_.contributions(), hostile, attack,
                row.key.api.symbol);
