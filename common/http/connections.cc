@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/http/connections_core.h"
 #include "common/http/session.h"
 
 namespace fieldcost::http {
@@ -53,12 +54,6 @@ std::optional<TurnedAway> Admit(Connections::Core& core, const ClientNetwork& fr
 }
 
 }  // namespace
-
-Response TryLater(int status, std::chrono::seconds when, std::string_view why) {
-  Response response = JsonError(status, Name(ErrorCode::kUnavailable), why);
-  response.headers.emplace_back("Retry-After", std::to_string(when.count()));
-  return response;
-}
 
 Connections::Connections(ServerOptions options, Handler handler)
     : core_(std::make_shared<Core>(std::move(options), std::move(handler))) {}
@@ -129,14 +124,6 @@ void Connections::Serve(UniqueFd accepted, const sockaddr_storage& peer) {
     core.sessions.erase(place);
     core.ended.notify_all();
   });
-}
-
-bool Connections::Core::Heard(Session* session) {
-  const std::lock_guard lock(mutex);
-  Entry& entry = sessions.at(session);
-  if (entry.silent) silent.erase(*entry.silent);
-  entry.silent.reset();
-  return entry.has_place;
 }
 
 void Connections::CloseWhenDone() {

@@ -44,7 +44,7 @@ class Connections {
   // Returns when there are none left. REQUIRES: io() is running; no Serve() from now on.
   void Stop(std::chrono::milliseconds grace);
 
-  struct Core;  // session.h
+  struct Core;  // connections_core.h
 
  private:
   std::shared_ptr<Core> core_;

@@ -1,79 +1,15 @@
 #pragma once
 
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <string_view>
-#include <unordered_map>
 
 #include "common/base/file.h"
 #include "common/http/address_limits.h"
-#include "common/http/certificate.h"
 #include "common/http/connections.h"
-
-namespace boost::asio::ssl {
-class context;
-}  // namespace boost::asio::ssl
+#include "common/http/message.h"
 
 namespace fieldcost::http {
-
-class Session;
-
-// See ServerCounters.
-struct DoorCounters {
-  std::atomic<std::uint64_t> connections{0};
-  std::atomic<std::uint64_t> requests{0};
-  std::atomic<std::uint64_t> handshake_failures{0};
-  std::atomic<std::uint64_t> refused_heads{0};
-  std::atomic<std::uint64_t> deadlines{0};
-  std::atomic<std::uint64_t> over_capacity{0};
-  std::atomic<std::uint64_t> over_address_limit{0};
-  std::atomic<std::uint64_t> evicted{0};
-};
-
-struct TlsSettings {
-  std::shared_ptr<boost::asio::ssl::context> context;
-  std::optional<CertificateValidity> validity;  // nothing without TLS
-};
-
-// What all connections of a server share. Held by the owner and by every Respond that is still
-// around.
-struct Connections::Core {
-  Core(ServerOptions server_options, Handler request_handler);
-  ~Core();
-
-  const ServerOptions options;
-  const Handler handler;
-  const std::unique_ptr<boost::asio::io_context> io;
-  DoorCounters counters;
-
-  mutable std::mutex mutex;  // guards the rest
-  std::condition_variable ended;
-  TlsSettings tls;  // for new connections; older ones keep the settings they have
-  struct Entry {
-    std::shared_ptr<Session> session;
-    ClientNetwork from;
-    bool has_place = false;  // it is served, not turned away or evicted
-    std::optional<std::list<Session*>::iterator> silent;
-  };
-  std::unordered_map<Session*, Entry> sessions;
-  std::list<Session*> silent;  // those with a place that have asked for nothing yet, oldest first
-  std::size_t serving = 0;     // sessions that have a place
-  AddressLimits addresses;
-
-  // A session has received a whole head of a request. False if its place was given to another: it
-  // must end without an answer.
-  bool Heard(Session* session);
-
-  bool with_tls() const { return !options.certificate_file.empty(); }
-};
 
 // A connection that is not served only gets this answer, and is closed.
 using TurnedAway = std::optional<Response>;
@@ -93,13 +29,5 @@ class Session {
   // Closes it; not by force: only if no request is in progress, else after its response.
   virtual void Stop(bool by_force) = 0;
 };
-
-// Certificate and key as the options name them; without TLS an empty context.
-Result<TlsSettings> LoadTls(const ServerOptions& options);
-
-inline constexpr std::chrono::seconds kBusyRetry{5};
-
-// An error that will pass: with Retry-After.
-Response TryLater(int status, std::chrono::seconds when, std::string_view why);
 
 }  // namespace fieldcost::http

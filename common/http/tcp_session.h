@@ -1,0 +1,121 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+
+#include "common/http/connections_core.h"
+#include "common/http/session.h"
+#include "common/http/strict_head.h"
+
+namespace fieldcost::http {
+
+// A Session over TCP, with TLS or without: one coroutine on a strand of its own, on which alone all
+// members are used. For the sources of this class, and whoever makes one.
+class TcpSession final : public Session, public std::enable_shared_from_this<TcpSession> {
+ public:
+  using Core = Connections::Core;
+  using Socket = boost::asio::ip::tcp::socket;
+  template <typename Value>
+  using Awaitable = boost::asio::awaitable<Value>;
+
+  TcpSession(Core& core, Socket socket, const ClientNetwork& from, TurnedAway turned_away);
+
+  void Start(std::shared_ptr<Core> core, std::function<void()> ended) override;
+  void Stop(bool by_force) override;
+  // Takes the handler's answer to the request of that number; one that comes too late, or second,
+  // is dropped. Is called from any thread.
+  void Deliver(std::uint64_t request_number, Response response);
+
+ private:
+  // A connection goes from each state to the next one, with these exceptions: one that is turned
+  // away goes from kHandshake to kTurningAway and kLingering; a kept one from kResponding to kIdle,
+  // or to kHead if more has come already; and everything may go to kClosed, which is the end.
+  enum class State {
+    kHandshake,    // of TLS; without it nothing has happened yet
+    kTurningAway,  // the only response is sent
+    kFirstHead,    // the peer has asked for nothing yet
+    kIdle,         // between two requests
+    kHead,         // part of a head has come
+    kBody,         // a whole head has
+    kAnswering,    // the handler has the request
+    kResponding,
+    kLingering,  // all is sent, the peer may still read
+    kClosed,
+  };
+  // The peer owes us something: a deadline that passes is its fault.
+  static bool IsPeersTurn(State state);
+  // What has begun is finished before the connection is closed, unless by force.
+  static bool IsBusy(State state);
+
+  using Deadline = std::chrono::steady_clock::time_point;
+  struct Io {
+    boost::system::error_code error;
+    std::size_t size = 0;
+  };
+  static constexpr std::size_t kReadBytes = 16 * 1024;
+  // Completions are values: (error) or (error, size).
+  static constexpr auto kAwait = boost::asio::as_tuple(boost::asio::use_awaitable);
+
+  Socket& socket() { return stream_.next_layer(); }
+  bool closed() const { return state_ == State::kClosed; }
+  // Nothing leads out of kClosed.
+  void Enter(State state) {
+    if (!closed()) state_ = state;
+  }
+  void Close();
+  void Arm(std::chrono::milliseconds timeout);
+  void ArmUntil(Deadline deadline);
+
+  // tcp_session.cc: the way through the states.
+  Awaitable<void> Run(std::shared_ptr<Core> core);
+  Awaitable<bool> Handshake();
+  // Serves one request; true if another may follow.
+  Awaitable<bool> ServeOne(const std::shared_ptr<Core>& core, const std::string& peer);
+  // Why this request is refused before its body is read, if it is.
+  std::optional<Response> Refuse(const tl::expected<Head, Refusal>& head);
+  // The refusal of one request too many.
+  std::optional<Response> Charge();
+  // Ends the connection in a way that lets the peer read the last response: closing a socket with
+  // unread bytes would reset it (RFC 9112 §9.6).
+  Awaitable<void> Linger();
+  Awaitable<Io> ReadSome();
+  Awaitable<Io> Write(boost::asio::const_buffer bytes);
+
+  // tcp_session_receive.cc. A head that is refused with kCloseSilently gets no answer.
+  static constexpr int kCloseSilently = 0;
+  Awaitable<tl::expected<Head, Refusal>> ReceiveHead();
+  Awaitable<bool> ReceiveBody(const Head& head, std::string& body);
+
+  // tcp_session_respond.cc
+  Awaitable<Response> Handle(const std::shared_ptr<Core>& core, Request request);
+  Awaitable<bool> Send(Response response, bool close, bool head_only);
+
+  Core& core_;
+  boost::asio::ssl::stream<Socket> stream_;  // without TLS only its next_layer() is used
+  boost::asio::steady_timer deadline_;       // closes the connection
+  boost::asio::steady_timer answered_;       // cancelled when answer_ has come
+  const ClientNetwork from_;
+  TurnedAway turned_away_;
+  State state_ = State::kHandshake;
+  bool stopping_ = false;             // closes after the response in progress
+  std::uint64_t request_number_ = 0;  // of the request whose head came last; 1 = the first
+  std::optional<Response> answer_;    // the handler's, in kAnswering
+  std::string received_;              // not used up yet
+  std::array<char, kReadBytes> chunk_;
+};
+
+}  // namespace fieldcost::http
