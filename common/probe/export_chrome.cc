@@ -1,3 +1,4 @@
+// ToChromeJson(): processes, threads and lines of bars for events and their steps.
 #include <fmt/format.h>
 
 #include <algorithm>

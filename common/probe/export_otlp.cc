@@ -1,3 +1,4 @@
+// ToOtlpJson(): a trace an event, with spans for its runs and steps.
 #include <fmt/format.h>
 
 #include <algorithm>
