@@ -1,4 +1,3 @@
-// The grammar is in README.md.
 #include "common/recording/file_format.h"
 
 #include "common/base/check.h"
@@ -6,6 +5,13 @@
 #include "common/recording/bytes.h"
 #include "common/recording/limits.h"
 
+// file    := header frame*
+// header  := magic version:u32 flags:u32 created_ns:u64 monotonic_ns:u64 ticks:u64 ns_per_tick:u64
+//            zeros*12 crc:u32                                  ; of the 60 bytes before
+// frame   := type:u32 length:u32 crc:u32 number:u32 payload zeros
+//            ; at most kMaxFramePayloadBytes; zeros to a multiple of 8; number: 0, 1, 2 ...;
+//            ; crc: CRC-32C of the frame without these four bytes, with the zeros
+// Integers are little endian.
 namespace fieldcost::recording {
 namespace {
 

@@ -10,8 +10,8 @@
 
 namespace fieldcost::recording {
 
-// The outermost layer of a recording: a header, then frames to the end of the file. README.md has
-// the bytes. Pure functions.
+// The outermost layer of a recording: a header, then frames to the end of the file. FORMAT.md has
+// the bytes, with a worked example. Pure functions.
 
 inline constexpr std::size_t kHeaderBytes = 64;
 inline constexpr std::size_t kFrameHeadBytes = 16;

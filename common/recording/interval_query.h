@@ -8,7 +8,7 @@
 
 namespace fieldcost::recording {
 
-// How the values of an interval are found (README.md). Short-lived: REQUIRES that the recording
+// Finds the values of an interval (README.md says how). Short-lived: REQUIRES that the recording
 // lives longer. Not thread-safe, but several may read one recording.
 class IntervalQuery {
  public:

@@ -1,10 +1,11 @@
+#include "common/recording/recover.h"
+
 #include <algorithm>
 #include <system_error>
 
 #include "common/recording/frame_file.h"
 #include "common/recording/mapped_file.h"
 #include "common/recording/recording.h"
-#include "common/recording/verify.h"
 
 namespace fieldcost::recording {
 namespace {

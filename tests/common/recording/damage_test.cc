@@ -6,6 +6,7 @@
 
 #include "common/base/file.h"
 #include "common/recording/limits.h"
+#include "common/recording/recover.h"
 #include "common/recording/verify.h"
 #include "tests/common/recording/samples.h"
 #include "tests/support/temp_dir.h"

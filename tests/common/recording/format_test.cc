@@ -14,7 +14,7 @@ namespace {
 
 using testing::TempDir;
 
-// The worked example of the folder's README.
+// The worked example of common/recording/FORMAT.md.
 std::string SmallRecording() {
   const TempDir dir;
   tree::Dictionary dictionary;

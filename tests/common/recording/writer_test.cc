@@ -9,6 +9,7 @@
 #include "common/base/crc32c.h"
 #include "common/base/file.h"
 #include "common/recording/limits.h"
+#include "common/recording/recover.h"
 #include "common/recording/verify.h"
 #include "common/tree/codec.h"
 #include "tests/common/recording/samples.h"

@@ -1,5 +1,6 @@
 // `fieldcost tree verify` and `recover`: recordings as files.
 #include "common/base/text.h"
+#include "common/recording/recover.h"
 #include "common/recording/verify.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/terminal_io.h"

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "common/recording/recover.h"
 #include "common/recording/verify.h"
 #include "common/tree/compare.h"
 #include "tools/analysis/tree_view.h"
