@@ -21,7 +21,7 @@ using fieldcost::Result;
 namespace command = fieldcost::command;
 
 // glibc gives 8 arenas a core to the threads that allocate, and each keeps what was freed in it:
-// README.md, "Memory", has what that came to.
+// COSTS.md, "Memory", says what that came to.
 constexpr int kMallocArenas = 2;
 
 void LimitArenas() {

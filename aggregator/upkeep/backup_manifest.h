@@ -9,7 +9,7 @@
 
 namespace fieldcost::aggregator {
 
-// What is kept with a store's backup, as text (README.md has the grammar and an example). Pure.
+// What is kept with a store's backup, as text (BACKUP.md has the grammar and an example). Pure.
 
 struct BackedUpFile {
   std::string path;  // in the data directory: keys/NAME, publish/NAME or publish/root/NUMBER
