@@ -1,29 +1,13 @@
-// The program itself: served over TLS, killed, backed up, asked by its operator.
-#include <fstream>
-
-#include "aggregator/probes/accounts/guessing.h"
+// The program itself: served over TLS, killed, asked by its operator.
 #include "common/base/error.h"
 #include "common/probe/batch.h"
 #include "common/sqlite/sqlite.h"
-#include "tests/aggregator/probes/event_batches.h"
-#include "tests/aggregator/probes/server_fixture.h"
+#include "tests/aggregator/probes/program_fixture.h"
 
 namespace fieldcost::testing {
 namespace {
 
 using ::testing::HasSubstr;
-
-class ProbeServerTest : public ServerTest {
- protected:
-  http::Response SendBatch(const std::string& token, std::uint64_t sequence) {
-    return SendBody(token, *probe::EncodeBatch(BatchOf(sequence, {.run = sequence})));
-  }
-  std::uint64_t Count(const std::filesystem::path& file, const std::string& sql) {
-    auto database = sqlite::Database::Open(file, sqlite::Database::Access::kWrite);
-    EXPECT_TRUE(database.has_value());
-    return database->QueryInt(sql).value_or(~std::uint64_t{0});
-  }
-};
 
 TEST_F(ProbeServerTest, WhatWasAcknowledgedSurvivesAKillAndIsThereOnce) {
   Start();
@@ -68,44 +52,6 @@ TEST_F(ProbeServerTest, ABatchInFlightAtAKillIsThereWholeOrNotAtAll) {
   EXPECT_EQ(Count(database(), "SELECT count(*) FROM hit"), 4'001U);
 }
 
-TEST_F(ProbeServerTest, ABackupMadeBesideItIsADatabaseToStartWith) {
-  Start();
-  const std::string token = Enrol();
-  for (std::uint64_t i = 1; i <= 3; ++i) SendBatch(token, i);
-  const std::filesystem::path backup = dir_.path() / "backup";
-  const ProcessResult made = Run({"backup", backup.string()});
-  ASSERT_EQ(made.exit_status, 0) << made.errors;
-  for (std::uint64_t i = 4; i <= 5; ++i) SendBatch(token, i);
-  EXPECT_EQ(Run({"backup", backup.string()}).exit_status, ExitStatus(ErrorCode::kAlreadyExists));
-  Kill();
-  std::filesystem::remove_all(home() / "data");
-  std::filesystem::create_directory(home() / "data");
-  std::filesystem::copy_file(backup / "probe-server.db", database());
-  EXPECT_EQ(std::filesystem::status(database()).permissions() & std::filesystem::perms::all,
-            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-  Start();
-  EXPECT_THAT(SendBatch(token, 3).body, HasSubstr("true"));
-  EXPECT_THAT(SendBatch(token, 4).body, HasSubstr("false"));
-  Stop();
-  EXPECT_EQ(Count(database(), "SELECT count(*) FROM event"), 4U);
-}
-
-TEST_F(ProbeServerTest, VerifySaysWhatIsWrong) {
-  Start();
-  SendBatch(Enrol(), 1);
-  Stop();
-  const ProcessResult good = Run({"verify"});
-  EXPECT_EQ(good.exit_status, 0) << good.errors;
-  EXPECT_THAT(good.output, HasSubstr("events=1 steps=4"));
-  {
-    auto database = sqlite::Database::Open(this->database(), sqlite::Database::Access::kWrite);
-    ASSERT_TRUE(database->Execute("DELETE FROM hit WHERE sequence = 2"));
-  }
-  const ProcessResult bad = Run({"verify"});
-  EXPECT_EQ(bad.exit_status, 1);
-  EXPECT_THAT(bad.output, HasSubstr("there are 3 points, and the events tell of 4"));
-}
-
 TEST_F(ProbeServerTest, AnotherVersionsDatabaseIsNotTouched) {
   {
     auto database = sqlite::Database::Open(this->database(), sqlite::Database::Access::kWrite);
@@ -114,34 +60,6 @@ TEST_F(ProbeServerTest, AnotherVersionsDatabaseIsNotTouched) {
   const ProcessResult result = RunProcess(Command({}));
   EXPECT_EQ(result.exit_status, ExitStatus(ErrorCode::kUnsupported));
   EXPECT_THAT(result.errors, HasSubstr("it has version 99, and this program knows 1"));
-}
-
-TEST_F(ProbeServerTest, ItsOperatorMakesAndRemovesUsersBesideIt) {
-  Start();
-  EXPECT_EQ(AddUser("bob").exit_status, 0);
-  EXPECT_EQ(AddUser("bob").exit_status, ExitStatus(ErrorCode::kAlreadyExists));
-  EXPECT_EQ(Run({"user", "add", "carl"}, "too short\n").exit_status,
-            ExitStatus(ErrorCode::kInvalidArgument));
-  EXPECT_EQ(Run({"user", "add", "carl"}, "").exit_status, ExitStatus(ErrorCode::kInvalidArgument));
-  const std::string token = Enrol("bob");
-  EXPECT_THAT(Run({"user", "list"}).output, HasSubstr("bob\t20"));
-  EXPECT_THAT(Run({"device", "list"}).output, HasSubstr("1\tbob\tlaptop\t20"));
-  EXPECT_EQ(SendBatch(token, 1).status, 200);
-  EXPECT_EQ(Run({"device", "revoke", "1"}).exit_status, 0);
-  EXPECT_EQ(Run({"device", "revoke", "2"}).exit_status, ExitStatus(ErrorCode::kNotFound));
-  EXPECT_EQ(SendBatch(token, 2).status, 401);
-  EXPECT_EQ(Run({"user", "remove", "bob"}).exit_status, 0);
-  EXPECT_EQ(Run({"user", "password", "bob"}, "long enough word\n").exit_status,
-            ExitStatus(ErrorCode::kNotFound));
-  Stop();
-}
-
-TEST_F(ProbeServerTest, OldEventsAreRemovedOnRequest) {
-  Start();
-  SendBatch(Enrol(), 1);
-  Stop();
-  EXPECT_THAT(Run({"expire"}).output, HasSubstr("removed 0 events"));
-  EXPECT_THAT(Run({"expire", "--days", "0"}).output, HasSubstr("removed "));
 }
 
 TEST_F(ProbeServerTest, TheOperatorsPortTellsHealthAndNumbers) {

@@ -80,11 +80,5 @@ TEST_F(ProbeStartTest, APortThatIsTakenIsNamed) {
   Stop();
 }
 
-TEST_F(ProbeStartTest, NothingIsMadeWhereThereIsSomething) {
-  const ProcessResult result = RunProcess({.arguments = {FIELDCOST_PROBE_SERVER, "init", "--dir",
-                                                         home().string(), "--host", "localhost"}});
-  EXPECT_EQ(result.exit_status, ExitStatus(ErrorCode::kAlreadyExists));
-}
-
 }  // namespace
 }  // namespace fieldcost::testing

@@ -1,0 +1,83 @@
+// The commands of an operator, beside a running server and without one.
+#include "common/base/error.h"
+#include "tests/aggregator/probes/program_fixture.h"
+
+namespace fieldcost::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST_F(ProbeServerTest, ABackupMadeBesideItIsADatabaseToStartWith) {
+  Start();
+  const std::string token = Enrol();
+  for (std::uint64_t i = 1; i <= 3; ++i) SendBatch(token, i);
+  const std::filesystem::path backup = dir_.path() / "backup";
+  const ProcessResult made = Run({"backup", backup.string()});
+  ASSERT_EQ(made.exit_status, 0) << made.errors;
+  for (std::uint64_t i = 4; i <= 5; ++i) SendBatch(token, i);
+  EXPECT_EQ(Run({"backup", backup.string()}).exit_status, ExitStatus(ErrorCode::kAlreadyExists));
+  Kill();
+  std::filesystem::remove_all(home() / "data");
+  std::filesystem::create_directory(home() / "data");
+  std::filesystem::copy_file(backup / "probe-server.db", database());
+  EXPECT_EQ(std::filesystem::status(database()).permissions() & std::filesystem::perms::all,
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  Start();
+  EXPECT_THAT(SendBatch(token, 3).body, HasSubstr("true"));
+  EXPECT_THAT(SendBatch(token, 4).body, HasSubstr("false"));
+  Stop();
+  EXPECT_EQ(Count(database(), "SELECT count(*) FROM event"), 4U);
+}
+
+TEST_F(ProbeServerTest, VerifySaysWhatIsWrong) {
+  Start();
+  SendBatch(Enrol(), 1);
+  Stop();
+  const ProcessResult good = Run({"verify"});
+  EXPECT_EQ(good.exit_status, 0) << good.errors;
+  EXPECT_THAT(good.output, HasSubstr("events=1 steps=4"));
+  {
+    auto database = sqlite::Database::Open(this->database(), sqlite::Database::Access::kWrite);
+    ASSERT_TRUE(database->Execute("DELETE FROM hit WHERE sequence = 2"));
+  }
+  const ProcessResult bad = Run({"verify"});
+  EXPECT_EQ(bad.exit_status, 1);
+  EXPECT_THAT(bad.output, HasSubstr("there are 3 points, and the events tell of 4"));
+}
+
+TEST_F(ProbeServerTest, ItsOperatorMakesAndRemovesUsersBesideIt) {
+  Start();
+  EXPECT_EQ(AddUser("bob").exit_status, 0);
+  EXPECT_EQ(AddUser("bob").exit_status, ExitStatus(ErrorCode::kAlreadyExists));
+  EXPECT_EQ(Run({"user", "add", "carl"}, "too short\n").exit_status,
+            ExitStatus(ErrorCode::kInvalidArgument));
+  EXPECT_EQ(Run({"user", "add", "carl"}, "").exit_status, ExitStatus(ErrorCode::kInvalidArgument));
+  const std::string token = Enrol("bob");
+  EXPECT_THAT(Run({"user", "list"}).output, HasSubstr("bob\t20"));
+  EXPECT_THAT(Run({"device", "list"}).output, HasSubstr("1\tbob\tlaptop\t20"));
+  EXPECT_EQ(SendBatch(token, 1).status, 200);
+  EXPECT_EQ(Run({"device", "revoke", "1"}).exit_status, 0);
+  EXPECT_EQ(Run({"device", "revoke", "2"}).exit_status, ExitStatus(ErrorCode::kNotFound));
+  EXPECT_EQ(SendBatch(token, 2).status, 401);
+  EXPECT_EQ(Run({"user", "remove", "bob"}).exit_status, 0);
+  EXPECT_EQ(Run({"user", "password", "bob"}, "long enough word\n").exit_status,
+            ExitStatus(ErrorCode::kNotFound));
+  Stop();
+}
+
+TEST_F(ProbeServerTest, OldEventsAreRemovedOnRequest) {
+  Start();
+  SendBatch(Enrol(), 1);
+  Stop();
+  EXPECT_THAT(Run({"expire"}).output, HasSubstr("removed 0 events"));
+  EXPECT_THAT(Run({"expire", "--days", "0"}).output, HasSubstr("removed "));
+}
+
+TEST_F(ProbeServerTest, NothingIsMadeWhereThereIsSomething) {
+  const ProcessResult result = RunProcess({.arguments = {FIELDCOST_PROBE_SERVER, "init", "--dir",
+                                                         home().string(), "--host", "localhost"}});
+  EXPECT_EQ(result.exit_status, ExitStatus(ErrorCode::kAlreadyExists));
+}
+
+}  // namespace
+}  // namespace fieldcost::testing

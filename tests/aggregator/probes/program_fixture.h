@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "common/probe/batch.h"
+#include "common/sqlite/sqlite.h"
+#include "tests/aggregator/probes/event_batches.h"
+#include "tests/aggregator/probes/server_fixture.h"
+
+namespace fieldcost::testing {
+
+// The program with batches of one event each, and a look into its database.
+class ProbeServerTest : public ServerTest {
+ protected:
+  http::Response SendBatch(const std::string& token, std::uint64_t sequence) {
+    return SendBody(token, *probe::EncodeBatch(BatchOf(sequence, {.run = sequence})));
+  }
+  std::uint64_t Count(const std::filesystem::path& file, const std::string& sql) {
+    auto database = sqlite::Database::Open(file, sqlite::Database::Access::kWrite);
+    EXPECT_TRUE(database.has_value());
+    return database->QueryInt(sql).value_or(~std::uint64_t{0});
+  }
+};
+
+}  // namespace fieldcost::testing
