@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "aggregator/probes/pages/chart.h"
 #include "aggregator/probes/pages/html.h"
 #include "aggregator/probes/pages/links.h"
 #include "aggregator/probes/pages/numbers.h"
@@ -14,7 +15,6 @@
 namespace fieldcost::probe_server {
 namespace {
 
-constexpr double kWidth = 960;
 constexpr double kRoomForTotal = 90;
 constexpr double kBarHeight = 26;
 constexpr double kNameHeight = 20;
@@ -94,17 +94,12 @@ std::string BarsSvg(const std::vector<Bar>& bars, const FoldedSteps& steps) {
     longest = std::max(longest, steps.Total(i));
     height += kBarHeight + kGap + (bars[i].name.empty() ? 0 : kNameHeight);
   }
-  const double scale = (kWidth - kRoomForTotal) / static_cast<double>(longest);
-  Html html;
+  const double scale = (kChartWidth - kRoomForTotal) / static_cast<double>(longest);
   const std::string words = fmt::format(
       "Where the time of {} went: a bar an event, a segment a step. The table has the numbers.",
       bars.size() == 1 ? "the event" : Counted(bars.size(), "event"));
-  html.Raw(fmt::format(
-               R"(<svg class="chart" role="group" viewBox="0 0 {} {}" aria-label="{}"><title>)",
-               kWidth, height, words))
-      .Raw("Steps</title><desc>")
-      .Text(words)
-      .Raw("</desc>");
+  Html html;
+  html.Raw(OpenChart({.role = "group", .height = height, .title = "Steps", .words = words}));
   double top = 0;
   for (std::size_t i = 0; i < bars.size(); ++i) {
     AddBar(html, bars[i], steps, i, top, scale);

@@ -29,6 +29,27 @@ std::vector<bool> ChooseDrawn(const std::vector<std::uint64_t>& sums) {
   return drawn;
 }
 
+// A row for each step that any of the events has.
+std::vector<FoldedSteps::Row> RowsOf(const std::vector<probe::Event>& events) {
+  const probe::StepTable table = probe::Align(events);
+  std::vector<FoldedSteps::Row> rows(table.names.size());
+  std::unordered_map<std::string, std::size_t> row_of;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i] = {.name = table.names[i], .hits = std::vector<std::size_t>(events.size(), kNoHit)};
+    for (std::size_t event = 0; event < events.size(); ++event) {
+      rows[i].ns.push_back(table.ns[event][i]);
+    }
+    row_of[table.names[i]] = i;
+  }
+  for (std::size_t event = 0; event < events.size(); ++event) {
+    for (const probe::Step& step : probe::StepsOf(events[event])) {
+      const auto row = row_of.find(step.name);
+      if (row != row_of.end()) rows[row->second].hits[event] = step.hit;
+    }
+  }
+  return rows;
+}
+
 }  // namespace
 
 std::uint64_t FoldedSteps::Total(std::size_t event) const {
@@ -38,43 +59,28 @@ std::uint64_t FoldedSteps::Total(std::size_t event) const {
 }
 
 FoldedSteps FoldSteps(const std::vector<probe::Event>& events) {
-  const probe::StepTable table = probe::Align(events);
-  const std::size_t names = table.names.size();
-  std::vector<FoldedSteps::Row> rows(names);
-  for (std::size_t i = 0; i < names; ++i) {
-    rows[i] = {.name = table.names[i], .hits = std::vector<std::size_t>(events.size(), kNoHit)};
-    for (std::size_t event = 0; event < events.size(); ++event) {
-      rows[i].ns.push_back(table.ns[event][i]);
-    }
-  }
-  std::unordered_map<std::string, std::size_t> row_of;
-  for (std::size_t i = 0; i < names; ++i) row_of[table.names[i]] = i;
-  for (std::size_t event = 0; event < events.size(); ++event) {
-    for (const probe::Step& step : probe::StepsOf(events[event])) {
-      const auto row = row_of.find(step.name);
-      if (row != row_of.end()) rows[row->second].hits[event] = step.hit;
-    }
-  }
+  std::vector<FoldedSteps::Row> rows = RowsOf(events);
   std::vector<std::uint64_t> sums;
   for (const FoldedSteps::Row& row : rows) sums.push_back(Sum(row.ns));
   const std::vector<bool> drawn = ChooseDrawn(sums);
+
   FoldedSteps folded{.events = events.size()};
   FoldedSteps::Row others{.ns = std::vector<std::uint64_t>(events.size(), probe::kNoStep),
                           .hits = std::vector<std::size_t>(events.size(), kNoHit),
                           .is_sum = true};
-  std::size_t left = 0;
-  for (std::size_t i = 0; i < names; ++i) {
+  std::size_t summed = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     if (drawn[i]) {
       folded.rows.push_back(std::move(rows[i]));
       continue;
     }
-    ++left;
+    ++summed;
     for (std::size_t event = 0; event < events.size(); ++event) {
       AddTo(others.ns[event], rows[i].ns[event]);
     }
   }
-  if (left != 0) {
-    others.name = "and " + std::to_string(left) + " others";
+  if (summed != 0) {
+    others.name = "and " + std::to_string(summed) + " others";
     folded.rows.push_back(std::move(others));
   }
   return folded;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "aggregator/probes/pages/chart.h"
 #include "aggregator/probes/pages/html.h"
 #include "aggregator/probes/pages/numbers.h"
 
@@ -11,7 +12,6 @@ namespace fieldcost::probe_server {
 namespace {
 
 constexpr double kLeft = 90;
-constexpr double kWidth = 960;
 constexpr double kHeight = 300;
 constexpr double kBottom = 250;
 constexpr double kTop = 20;
@@ -23,7 +23,7 @@ void AddScale(Html& html, double most) {
         .Raw(fmt::format(
             R"(<line x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}" class="spread" stroke-dasharray="2 4"/>)"
             R"(<text x="{}" y="{:.1f}" text-anchor="end">)",
-            kLeft, kWidth, y, y, kLeft - 8, y + 4))
+            kLeft, kChartWidth, y, y, kLeft - 8, y + 4))
         .Text(DurationText(part * most))
         .Raw("</text>");
   }
@@ -58,14 +58,10 @@ std::string HistorySvg(std::span<const probe::BuildPoint> builds) {
   const std::string words =
       "Median time over builds, from left to right, with quartiles; a triangle up: slower than the "
       "build before, down: faster. The table has the numbers.";
-  html.Raw(fmt::format(
-               R"(<svg class="chart" role="img" viewBox="0 0 {} {}" aria-label="{}"><title>)",
-               kWidth, kHeight, words))
-      .Raw("Time over builds</title><desc>")
-      .Raw(words)
-      .Raw("</desc>");
+  html.Raw(
+      OpenChart({.role = "img", .height = kHeight, .title = "Time over builds", .words = words}));
   AddScale(html, most);
-  const double pitch = (kWidth - kLeft) / static_cast<double>(builds.size() - first);
+  const double pitch = (kChartWidth - kLeft) / static_cast<double>(builds.size() - first);
   const auto y_of = [most](double ns) { return kBottom - ns / most * (kBottom - kTop); };
   for (std::size_t i = first; i < builds.size(); ++i) {
     const probe::BuildPoint& point = builds[i];
