@@ -1,3 +1,5 @@
+// The program as a value: serving, which is also what it does without a command, and the commands
+// of its operator.
 #include <fmt/format.h>
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Checks what a start needs of the machine: certificate, directory, ports.
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// `fieldcost-aggregator init`: makes a directory with everything that a service needs.
 #include <fmt/format.h>
 
 #include "aggregator/operate/commands.h"

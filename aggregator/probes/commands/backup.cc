@@ -1,3 +1,4 @@
+// `fieldcost-probe-server backup`: writes all data into a new file, and reads it back.
 #include "aggregator/probes/backup.h"
 
 #include <fmt/format.h>

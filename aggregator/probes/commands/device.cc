@@ -1,3 +1,4 @@
+// `fieldcost-probe-server device ...`: lists the machines that send, and revokes their tokens.
 #include "aggregator/probes/accounts/devices.h"
 
 #include <fmt/chrono.h>

@@ -1,3 +1,4 @@
+// `fieldcost-probe-server expire`: removes old events now.
 #include "aggregator/probes/data/expire.h"
 
 #include <fmt/format.h>

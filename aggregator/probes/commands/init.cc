@@ -1,3 +1,4 @@
+// `fieldcost-probe-server init`: makes a directory with everything that a server needs.
 #include <fmt/format.h>
 
 #include "aggregator/probes/commands.h"

@@ -1,3 +1,4 @@
+// `fieldcost-probe-server user ...`: adds, changes, removes and lists who may log in.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 

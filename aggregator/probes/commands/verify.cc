@@ -1,3 +1,4 @@
+// `fieldcost-probe-server verify`: reads all of the database, and counts what is in it.
 #include <fmt/format.h>
 
 #include "aggregator/probes/backup.h"

@@ -1,3 +1,4 @@
+// The page of one's own account: its devices, and how to revoke them.
 #include "aggregator/probes/pages/account_page.h"
 
 #include "aggregator/probes/pages/numbers.h"

@@ -1,3 +1,4 @@
+// Pages of labels, events and steps, of events side by side, and of a label's history.
 #include "aggregator/probes/pages/event_page.h"
 
 #include <fmt/format.h>
