@@ -16,10 +16,7 @@ command::Command UserCommand();
 command::Command VerifyCommand();
 command::Command Program();
 
-// Of --config.
+// The configuration that --config names; kInvalidArgument: none is named.
 Result<Config> ConfigOf(const command::Arguments& arguments);
-
-// Runs what was called, or --check-config; the exit status.
-Result<int> Run(const command::Command& command, const command::Arguments& arguments);
 
 }  // namespace fieldcost::probe_server

@@ -28,9 +28,14 @@ Exit status: 0 done; 1 verify found a problem; otherwise as in sysexits(3): 64 w
 configuration, 65 damaged data, 66 there is no such thing, 69 the database is locked, 73 it is there
 already, 74 the disk failed, 77 no permission, 78 a database of another version.)";
 
-Result<int> ServeNow(const command::Arguments& arguments) {
+Result<int> ServeOrCheck(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
-  FIELDCOST_TRY(Serve(config));
+  if (arguments.Has("--check-config")) {
+    FIELDCOST_ASSIGN(const std::string found, CheckStart(config));
+    fmt::print("{}{}: OK\n", found, arguments.Text("--config"));
+  } else {
+    FIELDCOST_TRY(Serve(config));
+  }
   return 0;
 }
 
@@ -41,7 +46,7 @@ command::Command ServeCommand() {
           .summary = "Take batches and show pages, until SIGTERM; the default",
           .help = R"(Example:
   fieldcost-probe-server serve --config probe-server.toml)",
-          .handler = ServeNow};
+          .handler = ServeOrCheck};
 }
 
 command::Command Program() {
@@ -57,7 +62,7 @@ command::Command Program() {
                   {.names = "--check-config",
                    .help = "Try what a start needs (certificate, directory, ports), make nothing, "
                            "say what was found, and end"}},
-      .handler = ServeNow};
+      .handler = ServeOrCheck};
   program.commands = {ServeCommand(),  InitCommand(),   UserCommand(),  DeviceCommand(),
                       BackupCommand(), VerifyCommand(), ExpireCommand()};
   return program;
@@ -69,14 +74,6 @@ Result<Config> ConfigOf(const command::Arguments& arguments) {
                 "--config FILE is missing; see fieldcost-probe-server --help");
   }
   return LoadConfig(arguments.Text("--config"));
-}
-
-Result<int> Run(const command::Command& command, const command::Arguments& arguments) {
-  if (!arguments.Has("--check-config")) return command.handler(arguments);
-  FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
-  FIELDCOST_ASSIGN(const std::string found, CheckStart(config));
-  fmt::print("{}{}: OK\n", found, arguments.Text("--config"));
-  return 0;
 }
 
 }  // namespace fieldcost::probe_server
