@@ -22,16 +22,13 @@ constexpr std::uint64_t kMaxQueue = 65'536;
 constexpr std::uint64_t kMaxSeconds = 366 * 86'400;
 constexpr std::uint64_t kMaxMemoryMib = 64 * kKiB;
 constexpr std::uint64_t kMaxDrainSeconds = 600;
-constexpr std::uint64_t kMaxFreeMib = 1024 * kKiB;
 constexpr std::uint64_t kMaxRetentionWeeks = 52 * 100;
 constexpr std::uint64_t kMaxScrubDays = 365;
 constexpr std::uint64_t kMaxProbationBatches = 1'000;
 constexpr std::uint64_t kMaxBatchesPerHour = 1'000'000;
 
-void ReadMib(config::TomlFile& file, std::string_view key, std::size_t& bytes) {
-  std::uint64_t mib = bytes / kMiB;
-  file.ReadUint(key, 1, kMaxMemoryMib, mib);
-  bytes = mib * kMiB;
+void ReadMemory(config::TomlFile& file, std::string_view key, std::size_t& bytes) {
+  serve::ReadMib(file, key, 1, kMaxMemoryMib, bytes);
 }
 
 void ReadSeconds(config::TomlFile& file, std::string_view key, std::uint64_t min,
@@ -88,15 +85,13 @@ void ReadStore(config::TomlFile& file, Config& config) {
   store::StoreOptions& store = config.store;
   file.ReadPath("store.data_dir", store.data_dir);
   file.ReadNumber("store.checkpoint_rows", 1, 1'000'000'000, store.checkpoint_rows);
-  ReadMib(file, "store.checkpoint_mib", store.checkpoint_bytes);
+  ReadMemory(file, "store.checkpoint_mib", store.checkpoint_bytes);
   file.ReadNumber("store.checkpoint_seconds", 1, 86'400, store.checkpoint_seconds);
-  ReadMib(file, "store.write_buffer_mib", store.write_buffer_bytes);
-  ReadMib(file, "store.block_cache_mib", store.block_cache_bytes);
+  ReadMemory(file, "store.write_buffer_mib", store.write_buffer_bytes);
+  ReadMemory(file, "store.block_cache_mib", store.block_cache_bytes);
   file.ReadNumber("store.retention_weeks", 0, kMaxRetentionWeeks, config.retention_weeks);
   file.ReadNumber("store.scrub_days", 0, kMaxScrubDays, config.scrub_days);
-  std::uint64_t free_mib = config.min_free_bytes / kMiB;
-  file.ReadUint("store.min_free_mib", 0, kMaxFreeMib, free_mib);
-  config.min_free_bytes = free_mib * kMiB;
+  serve::ReadMinFree(file, "store.min_free_mib", config.min_free_bytes);
   if (store.data_dir.empty()) {
     file.Refuse("store.data_dir", "a directory for the data must be named");
   }
@@ -112,10 +107,10 @@ void ReadIngest(config::TomlFile& file, Config& config) {
   config.store.probation_batches = 3;
   file.ReadNumber("ingest.probation_batches", 0, kMaxProbationBatches,
                   config.store.probation_batches);
-  ReadMib(file, "ingest.held_mib", config.store.held_bytes);
-  std::uint64_t address_mib = 32;
-  file.ReadUint("ingest.held_mib_per_address", 0, kMaxMemoryMib, address_mib);
-  config.ingest.held_bytes_per_address = address_mib * kMiB;
+  ReadMemory(file, "ingest.held_mib", config.store.held_bytes);
+  config.ingest.held_bytes_per_address = 32 * kMiB;
+  serve::ReadMib(file, "ingest.held_mib_per_address", 0, kMaxMemoryMib,
+                 config.ingest.held_bytes_per_address);
   file.ReadStrings("ingest.modules", config.ingest.modules);
   file.ReadNumber("ingest.batches_per_agent_per_hour", 0, kMaxBatchesPerHour,
                   config.ingest.batches_per_agent_per_hour);

@@ -7,6 +7,7 @@
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/http/client.h"
+#include "common/serve/address_file.h"
 
 namespace fieldcost::aggregator {
 namespace {
@@ -41,9 +42,7 @@ Result<std::string> UrlOf(const Config& config) {
     return NobodyToAsk(config,
                        "with admin.port = 0 configure admin.address_file, and start it again");
   }
-  const std::string& address = admin.server.address;
-  const bool v6 = address.find(':') != std::string::npos;
-  return fmt::format("http://{}:{}", v6 ? '[' + address + ']' : address, admin.server.port);
+  return serve::UrlOf("http", admin.server.address, admin.server.port);
 }
 
 ErrorCode CodeOf(std::string_view untrusted_name) {

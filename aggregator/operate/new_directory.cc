@@ -14,12 +14,12 @@
 #include "common/crypto/random.h"
 #include "common/http/certificate.h"
 #include "common/http/issue_certificate.h"
+#include "common/serve/address_file.h"
+#include "common/serve/new_directory.h"
 
 namespace fieldcost::aggregator {
 namespace {
 
-// Nobody is there to renew it, and its authority has no other.
-constexpr std::chrono::days kCertificateLifetime{3'650};
 constexpr std::size_t kTokenBytes = 32;
 
 Result<std::filesystem::path> Absolute(const std::filesystem::path& path) {
@@ -41,16 +41,6 @@ Status CheckForUnit(const std::filesystem::path& path) {
               "make {}: a unit of systemd names it, which takes letters, digits and /._-+@: only; "
               "choose another",
               EscapeControl(text));
-}
-
-bool IsThisMachine(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
-}
-
-std::string AddressOf(const NewDirectory& wanted) {
-  if (!wanted.address.empty()) return wanted.address;
-  const bool loopback = std::all_of(wanted.hosts.begin(), wanted.hosts.end(), IsThisMachine);
-  return loopback ? "127.0.0.1" : "0.0.0.0";
 }
 
 Status CheckGiven(const NewDirectory& wanted) {
@@ -88,8 +78,8 @@ token_files = ["admin.token"]
 [store]
 data_dir = "data"
 )",
-                     QuoteJson(AddressOf(wanted)), wanted.port, name(made.certificate),
-                     name(wanted.private_key_file), wanted.admin_port);
+                     QuoteJson(serve::ListenAddress(wanted.address, wanted.hosts)), wanted.port,
+                     name(made.certificate), name(wanted.private_key_file), wanted.admin_port);
 }
 
 // What the package's unit needs to serve this directory instead of its own.
@@ -118,6 +108,7 @@ Result<MadeDirectory> MakeNewDirectory(const NewDirectory& untrusted_wanted, con
   MadeDirectory made{.config = directory / "aggregator.toml",
                      .admin_token = directory / "admin.token",
                      .unit_drop_in = directory / "fieldcost-aggregator.conf"};
+  const serve::CertificateFiles files = serve::CertificateFilesIn(directory);
   http::IssuedCertificate issued;
   const bool given = !wanted.certificate_file.empty();
   if (given) {
@@ -127,28 +118,19 @@ Result<MadeDirectory> MakeNewDirectory(const NewDirectory& untrusted_wanted, con
   } else {
     FIELDCOST_ASSIGN(
         issued,
-        http::IssueCertificate(wanted.hosts, std::chrono::floor<std::chrono::seconds>(clock.Now()),
-                               kCertificateLifetime));
-    made.certificate = directory / "certificate.pem";
-    made.authority = directory / "ca.pem";
-    wanted.private_key_file = directory / "private_key.pem";
+        serve::IssueForYears(wanted.hosts, std::chrono::floor<std::chrono::seconds>(clock.Now())));
+    made.certificate = files.certificate;
+    made.authority = files.authority;
+    wanted.private_key_file = files.private_key;
   }
   FIELDCOST_ASSIGN(const std::string drop_in, DropInText(made));
   FIELDCOST_TRY(MakeEmptyDirectory(directory, 0700));
-  if (!given) {
-    FIELDCOST_TRY(WriteFileAtomically(made.authority, issued.authority, 0644));
-    FIELDCOST_TRY(WriteFileAtomically(wanted.private_key_file, issued.private_key, 0600));
-    FIELDCOST_TRY(WriteFileAtomically(made.certificate, issued.certificate, 0644));
-  }
+  if (!given) FIELDCOST_TRY(serve::WriteCertificate(issued, files));
   const std::string token = HexEncode(crypto::RandomBytes(kTokenBytes));
   FIELDCOST_TRY(WriteFileAtomically(made.admin_token, token + "\n", 0600));
   FIELDCOST_TRY(WriteFileAtomically(made.unit_drop_in, drop_in, 0644));
   FIELDCOST_TRY(WriteFileAtomically(made.config, ConfigText(wanted, made), 0644));
-  if (wanted.port != 0) {
-    const std::string& host = wanted.hosts.front();
-    const bool v6 = host.find(':') != std::string::npos;
-    made.url = fmt::format("https://{}:{}", v6 ? '[' + host + ']' : host, wanted.port);
-  }
+  if (wanted.port != 0) made.url = serve::UrlOf("https", wanted.hosts.front(), wanted.port);
   return made;
 }
 

@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::uint64_t kMaxDays = 3'660;
 constexpr std::uint64_t kMaxSteps = 1'000'000'000'000;
-constexpr std::uint64_t kMaxFreeMib = 1024 * kKiB;
 
 void ReadServer(config::TomlFile& file, Config& config) {
   http::ServerOptions& server = config.server;
@@ -32,9 +31,7 @@ void ReadData(config::TomlFile& file, Config& config) {
   file.ReadPath("data.dir", config.data_dir);
   file.ReadNumber("data.retention_days", 1, kMaxDays, config.retention_days);
   file.ReadNumber("data.steps_per_user", 1, kMaxSteps, config.steps_per_user);
-  std::uint64_t free_mib = config.min_free_bytes / kMiB;
-  file.ReadUint("data.min_free_mib", 0, kMaxFreeMib, free_mib);
-  config.min_free_bytes = free_mib * kMiB;
+  serve::ReadMinFree(file, "data.min_free_mib", config.min_free_bytes);
   if (config.data_dir.empty()) {
     file.Refuse("data.dir", "a directory for the data must be named");
   }

@@ -3,10 +3,10 @@
 #include <signal.h>
 
 #include <chrono>
-#include <ctime>
 
 #include "aggregator/probes/service.h"
-#include "common/base/log.h"
+#include "common/serve/config.h"
+#include "common/serve/signals.h"
 #include "common/systemd/notify.h"
 
 namespace fieldcost::probe_server {
@@ -14,25 +14,15 @@ namespace {
 
 constexpr std::chrono::seconds kLookInterval{1};
 
-void Reload(Service& service) {
-  systemd::NotifyReloading();
-  if (const Status status = service.ReloadCertificate(); !status) {
-    LogEvent(LogLevel::kError, "reload failed, what was in force stays",
-             {{"error", status.error().message}});
-  } else {
-    LogEvent(LogLevel::kInfo, "reloaded the certificate");
-  }
-  systemd::NotifyReady("serving");
-}
-
-Status RunUntilSignal(Service& service, const sigset_t& signals) {
+Status RunUntilSignal(Service& service, const serve::Signals& signals) {
   const bool watched = systemd::WatchdogTime().has_value();
-  const timespec interval{.tv_sec = kLookInterval.count(), .tv_nsec = 0};
   systemd::NotifyReady("serving");
   for (;;) {
-    const int number = ::sigtimedwait(&signals, nullptr, &interval);
-    if (number == SIGTERM || number == SIGINT) return {};
-    if (number == SIGHUP) Reload(service);
+    const int number = signals.Wait(kLookInterval);
+    if (serve::Signals::IsEnd(number)) return {};
+    if (number == SIGHUP) {
+      serve::Reload("the certificate", [&service] { return service.ReloadCertificate(); });
+    }
     FIELDCOST_TRY(service.CheckHealth());
     service.Expire();
     if (watched) systemd::NotifyAlive();
@@ -42,14 +32,8 @@ Status RunUntilSignal(Service& service, const sigset_t& signals) {
 }  // namespace
 
 Status Serve(const Config& config) {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, number);
-  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);
-  const LogFormat standard = systemd::LogsToJournal() ? LogFormat::kJournal : LogFormat::kText;
-  SetLogFormat(config.log_format.value_or(standard));
-  SetLogLevel(config.log_level);
+  const serve::Signals signals({SIGHUP});
+  serve::UseLog(config.log_format, config.log_level);
   Service service(config, SystemClock());
   FIELDCOST_TRY(service.Start());
   const Status status = RunUntilSignal(service, signals);

@@ -1,11 +1,6 @@
 #include "aggregator/probes/service.h"
 
-#include <fmt/chrono.h>
-#include <fmt/format.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
-
-#include <ctime>
+#include <utility>
 
 #include "aggregator/probes/data/expire.h"
 #include "aggregator/probes/metrics.h"
@@ -14,6 +9,7 @@
 #include "common/http/certificate.h"
 #include "common/probe/limits.h"
 #include "common/serve/address_file.h"
+#include "common/serve/disk_room.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -126,9 +122,8 @@ void Service::ExpireMore() {
 }
 
 bool Service::IsDiskFull() const {
-  struct statvfs disk {};
-  if (config_.min_free_bytes == 0 || ::statvfs(config_.data_dir.c_str(), &disk) != 0) return false;
-  return std::uint64_t{disk.f_bavail} * disk.f_frsize < config_.min_free_bytes;
+  const std::optional<std::uint64_t> free_bytes = serve::FreeBytes(config_.data_dir);
+  return free_bytes && *free_bytes < config_.min_free_bytes;
 }
 
 std::string Service::WhyNotReady() const {
@@ -167,10 +162,8 @@ std::string Service::Metrics() const {
                  "connections and requests above the limits of an address",
                  door.over_address_limit);
   }
-  struct statvfs disk {};
-  if (::statvfs(config_.data_dir.c_str(), &disk) == 0) {
-    text.Gauge("fieldcost_probe_disk_free_bytes", "free on the disk of the data",
-               std::uint64_t{disk.f_bavail} * disk.f_frsize);
+  if (const auto free_bytes = serve::FreeBytes(config_.data_dir)) {
+    text.Gauge("fieldcost_probe_disk_free_bytes", "free on the disk of the data", *free_bytes);
   }
   return text.Take();
 }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <malloc.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include "common/base/units.h"
 #include "common/http/certificate.h"
 #include "common/serve/address_file.h"
+#include "common/serve/disk_room.h"
 #include "common/wire/limits.h"
 #include "common/wire/requests.h"
 
@@ -365,9 +365,7 @@ void Service::NoteDeletion(const Result<store::ExpiryReport>& report,
 }
 
 std::optional<std::uint64_t> Service::FreeBytes() const {
-  struct statvfs disk {};
-  if (::statvfs(config_.store.data_dir.c_str(), &disk) != 0) return std::nullopt;
-  return std::uint64_t{disk.f_bavail} * disk.f_frsize;
+  return serve::FreeBytes(config_.store.data_dir);
 }
 
 bool Service::IsDiskFull() const {

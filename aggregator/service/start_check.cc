@@ -1,14 +1,12 @@
 #include "aggregator/service/start_check.h"
 
-#include <fcntl.h>
-#include <fmt/chrono.h>
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <utility>
 
 #include "aggregator/ingest/abuse_names.h"
 #include "aggregator/ingest/pseudonyms.h"
@@ -19,66 +17,34 @@
 #include "aggregator/store/directory_lock.h"
 #include "common/base/clock.h"
 #include "common/base/secret_file.h"
-#include "common/http/certificate.h"
 #include "common/http/server.h"
+#include "common/serve/start_check.h"
 
 namespace fieldcost::aggregator {
 namespace {
 
 constexpr std::size_t kMaxSecretFileBytes = 4'096;
 
-Error Advise(Error error, std::string_view what_to_do) {
-  error.message += fmt::format("; {}", what_to_do);
-  return error;
-}
-
-// That this user may make files in it.
-Status CheckWritable(std::string_view use, const std::filesystem::path& directory,
-                     std::string_view setting) {
-  const std::string action = fmt::format("use {}", use);
-  const std::string advice = fmt::format("name another in {}, or mend this one", setting);
-  struct stat found {};
-  int failure = ::stat(directory.c_str(), &found) == 0 ? 0 : errno;
-  if (failure == 0 && !S_ISDIR(found.st_mode)) failure = ENOTDIR;
-  if (failure == 0 &&
-      ::faccessat(AT_FDCWD, directory.c_str(), R_OK | W_OK | X_OK, AT_EACCESS) != 0) {
-    failure = errno;
-  }
-  if (failure == 0) return {};
-  return Advise(
-      ErrnoError(action, directory, failure),
-      failure == EACCES || failure == EROFS
-          ? fmt::format("let user {} write there, or name another in {}", ::geteuid(), setting)
-          : advice);
-}
-
 Status CheckCertificate(const Config& config, StartCheck& found) {
   const http::ServerOptions& server = config.server;
-  FIELDCOST_ASSIGN(const http::CertificateValidity validity,
-                   http::CheckCertificate(server.certificate_file, server.private_key_file));
-  FIELDCOST_ASSIGN(const std::vector<std::string> names,
-                   http::CertificateNames(server.certificate_file));
-  found.facts.push_back(
-      fmt::format("certificate {}: until {:%Y-%m-%d %H:%M} UTC, for {}; its key is {}",
-                  server.certificate_file.string(),
-                  fmt::gmtime(static_cast<std::time_t>(validity.end.time_since_epoch().count())),
-                  fmt::join(names, ", "), server.private_key_file.string()));
   const auto now = std::chrono::floor<std::chrono::seconds>(SystemClock().Now());
-  if (const std::string why = http::WhyNotValid(validity, now); !why.empty()) {
+  FIELDCOST_ASSIGN(const serve::CertificateFound certificate, serve::CheckCertificate(server, now));
+  found.facts.push_back(certificate.fact);
+  if (!certificate.why_not_valid.empty()) {
     found.warnings.push_back(fmt::format(
-        "certificate {} {}: no client that checks it stays; put another one there, with its key",
-        server.certificate_file.string(), why));
+        "certificate {} {}: clients that check it stay away; put another one there, with its key",
+        server.certificate_file.string(), certificate.why_not_valid));
   }
-  if (names.empty() && config.ingest.names.empty()) {
+  if (!certificate.names_anybody && config.ingest.names.empty()) {
     found.warnings.push_back(fmt::format(
-        "certificate {} names nobody: no batch is taken; have another issued with a subject "
-        "alternative name, or set server.names",
+        "certificate {} has no names, so that no batch is taken; have another issued with a "
+        "subject alternative name, or set server.names",
         server.certificate_file.string()));
   }
   struct stat key {};
   if (::stat(server.private_key_file.c_str(), &key) == 0 && (key.st_mode & 007) != 0) {
     found.warnings.push_back(
-        fmt::format("private key {}: mode {:04o} lets everybody at it; run chmod o= on it",
+        fmt::format("private key {}: mode {:04o} gives every user access; run chmod o= on it",
                     server.private_key_file.string(), key.st_mode & 07777));
   }
   return {};
@@ -92,20 +58,19 @@ Status CheckTokens(const Config& config, StartCheck& found) {
     for (const std::filesystem::path& file : *files) {
       const auto token = ingest::ReadTokenFile(file);
       if (token) continue;
-      const bool missing = token.error().code == ErrorCode::kNotFound;
-      if (missing) {
-        return Advise(token.error(), fmt::format("put a token there, a line of printable "
-                                                 "characters, mode 0600, or take it out of {}",
-                                                 setting));
-      }
-      return token.error();
+      if (token.error().code != ErrorCode::kNotFound) return token.error();
+      return serve::Advise(token.error(),
+                           fmt::format("put a token there, a line of printable characters, mode "
+                                       "0600, or take it out of {}",
+                                       setting));
     }
     if (!files->empty()) found.facts.push_back(fmt::format("{}: {} read", setting, files->size()));
   }
   return {};
 }
 
-// What of it is there: a start makes the rest. root's and the policy's may be for root only.
+// Checks the secrets that are there: a start makes the others. Keys of root and policy may be
+// readable for the user root only.
 Status CheckSecrets(const std::filesystem::path& keys) {
   for (const char* name :
        {ingest::kPseudonymSecret, ingest::kReceiptSecret, ingest::kAbuseNamesSecret,
@@ -118,22 +83,18 @@ Status CheckSecrets(const std::filesystem::path& keys) {
 
 Status CheckData(const std::filesystem::path& data, StartCheck& found) {
   constexpr char kSetting[] = "store.data_dir";
-  std::filesystem::path existing = std::filesystem::absolute(data);
-  struct stat status {};
-  while (::lstat(existing.c_str(), &status) != 0 && errno == ENOENT &&
-         existing.has_relative_path()) {
-    existing = existing.parent_path();
-  }
+  const std::filesystem::path existing = serve::NearestExisting(data);
   if (existing != std::filesystem::absolute(data)) {
-    FIELDCOST_TRY(CheckWritable("as the place for a data directory", existing, kSetting));
+    FIELDCOST_TRY(serve::CheckWritable("as the place for a data directory", existing, kSetting));
     found.facts.push_back(fmt::format("data directory {}: the start will make it", data.string()));
     return {};
   }
-  FIELDCOST_TRY(CheckWritable("as data directory", data, kSetting));
+  FIELDCOST_TRY(serve::CheckWritable("as data directory", data, kSetting));
   for (const char* below : {"store", "keys", "publish"}) {
     const std::filesystem::path directory = data / below;
+    struct stat status {};
     if (::lstat(directory.c_str(), &status) != 0 && errno == ENOENT) continue;
-    FIELDCOST_TRY(CheckWritable("as part of the data directory", directory, kSetting));
+    FIELDCOST_TRY(serve::CheckWritable("as part of the data directory", directory, kSetting));
   }
   FIELDCOST_TRY(CheckSecrets(data / "keys"));
   found.facts.push_back(fmt::format("data directory {}: it can be written", data.string()));
@@ -142,30 +103,23 @@ Status CheckData(const std::filesystem::path& data, StartCheck& found) {
 
 Status CheckAddressFile(const std::filesystem::path& file, std::string_view setting) {
   if (file.empty()) return {};
-  return CheckWritable("as the place for an address file",
-                       std::filesystem::absolute(file).parent_path(), setting);
+  return serve::CheckWritable("as the place for an address file",
+                              std::filesystem::absolute(file).parent_path(), setting);
 }
 
 Status CheckPort(const Config& config, const http::ServerOptions& server, std::string_view table,
                  Listening listening, StartCheck& found) {
-  const std::string place = fmt::format("{} port {}", server.address, server.port);
-  const auto free = http::CheckListen(server.address, server.port);
+  auto free = serve::CheckPort(server, table);
   if (free) {
-    found.facts.push_back(server.port == 0
-                              ? fmt::format("[{}] {}: any free port", table, server.address)
-                              : fmt::format("[{}] {}: free", table, place));
+    found.facts.push_back(std::move(*free));
     return {};
   }
-  if (free.error().code == ErrorCode::kAlreadyExists) {
-    if (listening == Listening::kMayServe && store::IsLocked(config.store.data_dir)) {
-      found.facts.push_back(
-          fmt::format("[{}] {}: in use, and a server runs with this data directory", table, place));
-      return {};
-    }
-    return Advise(free.error(),
-                  fmt::format("another program has it: end that, or set {}.port", table));
-  }
-  return Advise(free.error(), fmt::format("set {0}.address and {0}.port", table));
+  const bool is_ours = free.error().code == ErrorCode::kAlreadyExists &&
+                       listening == Listening::kMayServe && store::IsLocked(config.store.data_dir);
+  if (!is_ours) return free.error();
+  found.facts.push_back(serve::PlaceOf(server, table) +
+                        ": in use, and a server runs with this data directory");
+  return {};
 }
 
 }  // namespace

@@ -7,10 +7,13 @@
 
 namespace fieldcost::serve {
 
+std::string UrlOf(std::string_view scheme, const std::string& host, std::uint16_t port) {
+  const bool v6 = host.find(':') != std::string::npos;
+  return fmt::format("{}://{}:{}", scheme, v6 ? '[' + host + ']' : host, port);
+}
+
 std::string UrlOf(const http::ServerOptions& options, const http::Server& server) {
-  const bool v6 = options.address.find(':') != std::string::npos;
-  return fmt::format("{}://{}:{}", options.certificate_file.empty() ? "http" : "https",
-                     v6 ? '[' + options.address + ']' : options.address, server.port());
+  return UrlOf(options.certificate_file.empty() ? "http" : "https", options.address, server.port());
 }
 
 Status WriteAddressFile(const std::filesystem::path& file, const std::string& url) {

@@ -3,16 +3,18 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
-#include <string_view>
 #include <utility>
 
 #include "common/base/text.h"
+#include "common/base/units.h"
+#include "common/systemd/notify.h"
 
 namespace fieldcost::serve {
 namespace {
 
 constexpr std::uint64_t kMaxConnections = 1'000'000;
 constexpr std::uint64_t kMaxRequestsPerMinute = 10'000'000;
+constexpr std::uint64_t kMaxFreeMib = 1024 * kKiB;
 
 // Suit an office or university of a hundred machines behind one address.
 constexpr std::size_t kConnectionsPerAddress = 256;
@@ -96,6 +98,23 @@ void CheckApart(config::TomlFile& file, const http::ServerOptions& server,
 void ReadLog(config::TomlFile& file, std::optional<LogFormat>& format, LogLevel& level) {
   ReadWord(file, "log.format", kLogFormats, "auto", format);
   ReadWord(file, "log.level", kLogLevels, "info", level);
+}
+
+void UseLog(std::optional<LogFormat> format, LogLevel level) {
+  const LogFormat standard = systemd::LogsToJournal() ? LogFormat::kJournal : LogFormat::kText;
+  SetLogFormat(format.value_or(standard));
+  SetLogLevel(level);
+}
+
+void ReadMib(config::TomlFile& file, std::string_view key, std::uint64_t least_mib,
+             std::uint64_t most_mib, std::uint64_t& bytes) {
+  std::uint64_t mib = bytes / kMiB;
+  file.ReadUint(key, least_mib, most_mib, mib);
+  bytes = mib * kMiB;
+}
+
+void ReadMinFree(config::TomlFile& file, std::string_view key, std::uint64_t& bytes) {
+  ReadMib(file, key, 0, kMaxFreeMib, bytes);
 }
 
 }  // namespace fieldcost::serve

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "common/base/log.h"
 #include "common/config/toml_file.h"
@@ -25,6 +27,14 @@ void CheckApart(config::TomlFile& file, const http::ServerOptions& server,
 
 // [log]. `format` is none for the journal if stderr is one, else text.
 void ReadLog(config::TomlFile& file, std::optional<LogFormat>& format, LogLevel& level);
+// Logs as was read.
+void UseLog(std::optional<LogFormat> format, LogLevel level);
+
+// A number of MiB, as bytes.
+void ReadMib(config::TomlFile& file, std::string_view key, std::uint64_t least_mib,
+             std::uint64_t most_mib, std::uint64_t& bytes);
+// The same for the room that is to stay free on the disk of the data; 0 = no limit.
+void ReadMinFree(config::TomlFile& file, std::string_view key, std::uint64_t& bytes);
 
 bool IsLoopback(const std::string& address);
 

@@ -25,7 +25,7 @@ TABLE = {
     "common/wire": (["base", "shm", "stats", "crypto"], ["google", "zstd.h", "zlib.h", "boost/json"]),
     "common/crypto": (["base"], ["openssl"]),
     "common/http": (["base"], ["boost", "openssl"]),
-    "common/serve": (["base", "config", "http"], []),
+    "common/serve": (["base", "config", "http", "systemd"], []),
     "common/sqlite": (["base"], ["sqlite3.h"]),
     "common/probe": (["base", "shm", "sqlite", "stats", "wire"], ["google", "boost/json"]),
     "common/catalog": (["base", "shm", "stats", "wire", "crypto", "http", "sqlite"], []),
@@ -61,8 +61,8 @@ TABLE = {
     "aggregator/service": (["base", "serve", "systemd", "wire", "http", "admin", "aggregator_config", "ingest",
                             "publish", "store", "upkeep"], []),
     # What an operator does beside the service, or without it: never sees it.
-    "aggregator/operate": (["base", "command", "crypto", "draw", "http", "admin", "aggregator_config", "ingest",
-                            "publish", "store"], ["boost/json"]),
+    "aggregator/operate": (["base", "command", "crypto", "draw", "http", "serve", "admin", "aggregator_config",
+                            "ingest", "publish", "store"], ["boost/json"]),
     # A file for each command, on top of what they share.
     "aggregator/operate/commands": (["base", "admin", "aggregator_config", "demo", "ingest", "operate", "publish",
                                      "upkeep"], []),

@@ -126,7 +126,7 @@ TEST_F(StartCheckTest, APortIsFreeTheRunningServersOrAnothers) {
 TEST_F(StartCheckTest, WhatAnOperatorWouldRegretIsWarnedOf) {
   ASSERT_EQ(::chmod(certificates_.key.c_str(), 0644), 0);
   EXPECT_THAT(Check().output, HasSubstr("warning: private key " + certificates_.key.string() +
-                                        ": mode 0644 lets everybody at it"));
+                                        ": mode 0644 gives every user access"));
 }
 
 }  // namespace
