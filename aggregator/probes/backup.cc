@@ -30,7 +30,7 @@ Result<std::string> FirstProblem(sqlite::Database& database) {
   FIELDCOST_ASSIGN(const std::uint64_t told,
                    database.QueryInt("SELECT ifnull(sum(hits), 0) FROM event"));
   if (hits != told) {
-    return fmt::format("there are {} points, and the events tell of {}", hits, told);
+    return fmt::format("there are {} points, but the events have {}", hits, told);
   }
   return std::string();
 }
@@ -44,8 +44,8 @@ Result<std::filesystem::path> BackUp(const std::filesystem::path& database,
   const std::filesystem::path target = directory / kDatabaseName;
   std::error_code error;
   if (std::filesystem::exists(target, error)) {
-    return Fail(ErrorCode::kAlreadyExists, "back up to {}: it is there already; name another place",
-                target.string());
+    return Fail(ErrorCode::kAlreadyExists,
+                "back up to {}: it already exists; choose another directory", target.string());
   }
   FIELDCOST_ASSIGN(const std::unique_ptr<Data> data,
                    Data::Open(database, sqlite::Database::Access::kWrite));

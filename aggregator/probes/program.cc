@@ -24,9 +24,9 @@ Examples:
   fieldcost-probe-server backup /srv/backup --config probe-server.toml
   fieldcost-probe-server --config probe-server.toml --check-config
 
-Exit status: 0 done; 1 verify found a problem; otherwise as in sysexits(3): 64 wrong use or
-configuration, 65 damaged data, 66 there is no such thing, 69 the database is locked, 73 it is there
-already, 74 the disk failed, 77 no permission, 78 a database of another version.)";
+Exit status: 0 done; 1 verify found a problem; otherwise as in sysexits(3): 64 wrong usage or
+configuration, 65 damaged data, 66 not found, 69 the database is locked, 73 it already exists, 74 the
+disk failed, 77 permission denied, 78 a database of another version.)";
 
 Result<int> ServeOrCheck(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
@@ -43,7 +43,7 @@ Result<int> ServeOrCheck(const command::Arguments& arguments) {
 
 command::Command ServeCommand() {
   return {.name = "serve",
-          .summary = "Take batches and show pages, until SIGTERM; the default",
+          .summary = "Take batches and show pages until SIGTERM (the default)",
           .help = R"(Example:
   fieldcost-probe-server serve --config probe-server.toml)",
           .handler = ServeOrCheck};
@@ -60,8 +60,9 @@ command::Command Program() {
                    .completes = command::Completes::kFiles,
                    .check = command::CheckNotEmpty},
                   {.names = "--check-config",
-                   .help = "Try what a start needs (certificate, directory, ports), make nothing, "
-                           "say what was found, and end"}},
+                   .help =
+                       "Check what a start needs (certificate, directory, ports) without making "
+                       "anything, print what was found, and exit"}},
       .handler = ServeOrCheck};
   program.commands = {ServeCommand(),  InitCommand(),   UserCommand(),  DeviceCommand(),
                       BackupCommand(), VerifyCommand(), ExpireCommand()};

@@ -72,7 +72,8 @@ void Service::HandleAdmin(const http::Request& untrusted_request,
   http::Response response{
       .headers = {{"Content-Type", "text/plain"}, {"Cache-Control", "no-store"}}, .body = ""};
   if (untrusted_request.method != "GET") {
-    response = http::JsonError(405, Name(ErrorCode::kInvalidArgument), "only GET is known here");
+    response =
+        http::JsonError(405, Name(ErrorCode::kInvalidArgument), "this address accepts GET only");
   } else if (untrusted_request.target == "/healthz") {
     const std::string why = WhyNotReady();
     response.status = why.empty() ? 200 : 503;
@@ -88,7 +89,7 @@ void Service::HandleAdmin(const http::Request& untrusted_request,
 
 Status Service::CheckHealth() {
   if (writer_->healthy()) return {};
-  return Fail(ErrorCode::kIo, "the database {} has failed; nothing more is taken",
+  return Fail(ErrorCode::kIo, "the database {} has failed; nothing more is accepted",
               config_.database().string());
 }
 
@@ -128,7 +129,7 @@ bool Service::IsDiskFull() const {
 
 std::string Service::WhyNotReady() const {
   if (!writer_->healthy()) return "the database has failed";
-  if (IsDiskFull()) return "less is free on the disk of the data than data.min_free_mib";
+  if (IsDiskFull()) return "less than data.min_free_mib is free on the disk of the data";
   if (!server_) return "starting";
   if (const auto validity = server_->certificate_validity()) {
     const std::string why =
@@ -147,11 +148,11 @@ std::string Service::Metrics() const {
   text.Counter("fieldcost_probe_refused_batches_total", "batches not taken",
                counters_.refused_batches);
   text.Counter("fieldcost_probe_logins_total", "passwords that were right", counters_.logins);
-  text.Counter("fieldcost_probe_failed_logins_total", "passwords that were wrong, or had to wait",
+  text.Counter("fieldcost_probe_failed_logins_total", "passwords that were wrong or had to wait",
                counters_.failed_logins);
   text.Counter("fieldcost_probe_forged_forms_total", "forms that no page of this server had sent",
                counters_.forged_forms);
-  text.Counter("fieldcost_probe_overloads_total", "requests turned away since too many waited",
+  text.Counter("fieldcost_probe_overloads_total", "requests turned away because too many waited",
                counters_.overloads);
   text.Counter("fieldcost_probe_expired_events_total", "events removed for their age", expired_);
   if (server_) {

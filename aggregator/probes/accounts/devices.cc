@@ -82,8 +82,7 @@ Status RevokeDevice(sqlite::Database& database, DeviceId device, std::optional<U
           .Int(user ? user->value() : 0)
           .Run());
   if (database.changes() != 0) return {};
-  return Fail(ErrorCode::kNotFound, "revoke device {}: there is none of that number",
-              device.value());
+  return Fail(ErrorCode::kNotFound, "revoke device {}: there is no such device", device.value());
 }
 
 }  // namespace fieldcost::probe_server

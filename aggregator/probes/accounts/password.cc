@@ -34,8 +34,8 @@ Status CheckPassword(std::string_view untrusted_password) {
   if (static_cast<std::size_t>(letters) < kMinPasswordLetters ||
       untrusted_password.size() > kMaxPasswordBytes) {
     return Fail(ErrorCode::kInvalidArgument,
-                "password: expected at least {} letters and at most {} bytes", kMinPasswordLetters,
-                kMaxPasswordBytes);
+                "password: expected at least {} characters and at most {} bytes",
+                kMinPasswordLetters, kMaxPasswordBytes);
   }
   return {};
 }
@@ -45,7 +45,7 @@ Result<std::string> HashPassword(std::string_view password) {
   std::array<char, crypto_pwhash_STRBYTES> hash{};
   if (::crypto_pwhash_str_alg(hash.data(), password.data(), password.size(), kPasses, kMemoryBytes,
                               crypto_pwhash_ALG_ARGON2ID13) != 0) {
-    return Fail(ErrorCode::kUnavailable, "hash a password: no memory, {} MiB are needed",
+    return Fail(ErrorCode::kUnavailable, "hash a password: out of memory, {} MiB are needed",
                 kMemoryBytes >> 20);
   }
   return std::string(hash.data());

@@ -56,7 +56,7 @@ Result<UserId> AddUser(sqlite::Database& database, std::string_view untrusted_na
                     .Int(MicrosOf(now))
                     .Run());
   if (database.changes() == 0) {
-    return Fail(ErrorCode::kAlreadyExists, "add user '{}': there is one of that name",
+    return Fail(ErrorCode::kAlreadyExists, "add user '{}': a user of that name exists",
                 EscapeControl(untrusted_name));
   }
   FIELDCOST_ASSIGN(const std::uint64_t id, database.QueryInt("SELECT last_insert_rowid()"));

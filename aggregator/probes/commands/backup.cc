@@ -26,13 +26,13 @@ command::Command BackupCommand() {
       .help =
           R"(To restore: stop the server, remove probe-server.db, probe-server.db-wal and probe-server.db-shm of
 the data directory, put the copy there as probe-server.db, readable for the server's user only, and
-start. It holds password hashes and what users' programs did: keep it as secret as the data.
+start. The copy holds password hashes and what users' programs did: keep it as secret as the data.
 
 Example:
   fieldcost-probe-server backup /srv/backup/2026-11-23 --config probe-server.toml)",
       .options = {{.names = "directory",
                    .value = "DIR",
-                   .help = "Where; it is made, and must hold no backup",
+                   .help = "The directory; made if absent, must not hold a backup",
                    .completes = command::Completes::kFiles,
                    .check = command::CheckNotEmpty,
                    .required = true}},

@@ -49,11 +49,11 @@ command::Command DeviceCommand() {
   fieldcost-probe-server device list --config probe-server.toml
   fieldcost-probe-server device revoke 7 --config probe-server.toml)",
           .commands = {{.name = "list",
-                        .summary = "Number, user, name and first day of each",
+                        .summary = "Print number, user, name and first day of each",
                         .handler = List,
                         .without = {"--check-config"}},
                        {.name = "revoke",
-                        .summary = "Have its token refused from now on",
+                        .summary = "Refuse its token from now on",
                         .options = {{.names = "number",
                                      .value = "NUMBER",
                                      .help = "Its number in the list",

@@ -35,7 +35,7 @@ command::Command ExpireCommand() {
   fieldcost-probe-server expire --days 30 --config probe-server.toml)",
           .options = {{.names = "--days",
                        .value = "N",
-                       .help = "Events that began more than so many days ago; by default "
+                       .help = "Remove events that began more than this many days ago; by default "
                                "data.retention_days",
                        .check = command::CheckNumber}},
           .handler = Expire,

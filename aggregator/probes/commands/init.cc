@@ -25,7 +25,7 @@ Next:
   fieldcost-probe-server user add NAME --config {0}
   fieldcost-probe-server --config {0}
 Users' machines and browsers must trust {1},
-the authority of its certificate; or name another certificate in the configuration.
+the authority of its certificate; or use another certificate in the configuration.
 )",
              config, EscapeControl(made.authority.string()));
   return 0;
@@ -36,15 +36,15 @@ the authority of its certificate; or name another certificate in the configurati
 command::Command InitCommand() {
   return {
       .name = "init",
-      .summary = "A directory with all that a server needs: configuration and certificate",
+      .summary = "Make a directory with everything a server needs",
       .help =
-          R"(The certificate is issued for ten years, by an authority made for it alone, whose key is forgotten.
+          R"(The certificate is issued for ten years by an authority made for it alone, whose key is forgotten.
 
 Example:
   fieldcost-probe-server init --dir /srv/probes --host probes.example.org)",
       .options = {{.names = "--dir",
                    .value = "DIR",
-                   .help = "The directory to make; nothing may be in it",
+                   .help = "The directory to make; if it exists, it must be empty",
                    .completes = command::Completes::kFiles,
                    .check = command::CheckNotEmpty,
                    .required = true},
@@ -61,7 +61,7 @@ Example:
                    .check = command::CheckNotEmpty},
                   {.names = "--port",
                    .value = "N",
-                   .help = "Its port; 0: any free one at each start, in the file DIR/address",
+                   .help = "The port; 0: any free one at each start, written to DIR/address",
                    .default_text = "8445",
                    .check = command::CheckPort},
                   {.names = "--admin-port",

@@ -49,7 +49,7 @@ Result<int> Password(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(data->database()));
   FIELDCOST_TRY(SetPassword(data->database(), user.id, hash));
   FIELDCOST_TRY(transaction.Commit());
-  fmt::print("user {} has another password; sessions have ended\n", EscapeControl(user.name));
+  fmt::print("changed the password of user {}; sessions have ended\n", EscapeControl(user.name));
   return 0;
 }
 
@@ -96,17 +96,17 @@ command::Command UserCommand() {
       .name = "user",
       .summary = "Who may log in",
       .help =
-          R"(A password has at least 12 letters. It is asked for at a terminal, and not shown; otherwise it is the
-first line of standard input.
+          R"(A password has at least 12 characters. It is asked for at a terminal without being shown, or else
+read from the first line of standard input.
 
 Examples:
   fieldcost-probe-server user add alice --config probe-server.toml
   fieldcost-probe-server user password alice --config probe-server.toml < password)",
       .commands = {one("add", "Add a user", Add),
-                   one("password", "Give a user another password; sessions end", Password),
+                   one("password", "Change a user's password; sessions end", Password),
                    one("remove", "Remove a user, with sessions and devices", Remove),
                    {.name = "list",
-                    .summary = "Name and first day of each",
+                    .summary = "Print name and first day of each",
                     .handler = List,
                     .without = {"--check-config"}}}};
 }

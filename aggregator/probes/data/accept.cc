@@ -24,7 +24,7 @@ Status CheckQuota(Data& data, const Arrival& arrival, const Quota& quota, std::u
   FIELDCOST_ASSIGN(const std::uint64_t used, StepsOf(data.database(), arrival.user, since));
   if (used + arrival.batch.hits.size() <= quota.steps_of_user) return {};
   return Fail(ErrorCode::kTooLarge,
-              "the user's room is used up: {} steps came within {} days, and {} are allowed; ask "
+              "the user's quota is used up: {} steps came within {} days, and {} are allowed; ask "
               "the operator for more (data.steps_per_user)",
               used, quota.days, quota.steps_of_user);
 }
@@ -42,7 +42,7 @@ Result<bool> AcceptBatch(Data& data, const Arrival& arrival, const Quota& quota,
   FIELDCOST_ASSIGN(const bool is_known, known.Step());
   if (is_known) {
     if (known.ColumnView(0) == arrival.body_hash) return true;
-    return Fail(ErrorCode::kAlreadyExists, "batch {} of this device was another one",
+    return Fail(ErrorCode::kAlreadyExists, "number {} was used for another batch of this device",
                 arrival.batch.sequence);
   }
   const std::uint64_t today = DayOf(now);

@@ -44,13 +44,13 @@ Status CreateTables(sqlite::Database& database) {
 Status CheckVersion(sqlite::Database& database, const std::filesystem::path& file) {
   const auto version = database.QueryInt("SELECT version FROM server");
   if (!version && version.error().code == ErrorCode::kInternal) {
-    return Fail(ErrorCode::kUnsupported, "use {}: it is no database of fieldcost-probe-server",
+    return Fail(ErrorCode::kUnsupported, "use {}: it is not a database of fieldcost-probe-server",
                 file.string());
   }
   if (!version) return version.error();
   if (*version == kSchemaVersion) return {};
   return Fail(ErrorCode::kUnsupported,
-              "use {}: it has version {}, and this program knows {}; use the program it is of",
+              "use {}: it has version {}, but this program knows {}; use the program that made it",
               file.string(), *version, kSchemaVersion);
 }
 

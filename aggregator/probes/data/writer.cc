@@ -17,7 +17,7 @@ constexpr std::size_t kMaxTogether = 64;
 bool IsOfDisk(ErrorCode code) { return code == ErrorCode::kIo || code == ErrorCode::kCorrupt; }
 
 Error HasFailed() {
-  return Fail(ErrorCode::kUnavailable, "the database has failed; nothing is taken any more");
+  return Fail(ErrorCode::kUnavailable, "the database has failed; nothing more is written");
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ Status Writer::Run(Work work) {
   const bool taken = Enqueue(
       std::move(work), [&promise](Status status) { promise.set_value(std::move(status)); },
       kMaxWaiting);
-  if (!taken) return Fail(ErrorCode::kUnavailable, "too much is to be written; try again");
+  if (!taken) return Fail(ErrorCode::kUnavailable, "too many writes are waiting; try again later");
   return future.get();
 }
 

@@ -23,8 +23,8 @@ std::string AccountPage(const Frame& frame, std::span<const DeviceLine> devices)
   html.Raw("<h2>Devices</h2>\n");
   if (devices.empty()) {
     html.Raw(
-        "<p>None. A device is one once somebody has said <code>fieldcost probe "
-        "login</code> there.</p>\n");
+        "<p>None yet. Run <code>fieldcost probe login</code> on a machine to add "
+        "it.</p>\n");
   } else {
     html.Raw(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Devices\"><table>\n"
@@ -43,13 +43,13 @@ std::string AccountPage(const Frame& frame, std::span<const DeviceLine> devices)
   html.Raw("<h2>Password</h2>\n<form class=\"column\" method=\"post\" action=\"/account\">")
       .Hidden("form_token", frame.form_token)
       .Field("Name", "user", "text", frame.user, " autocomplete=\"username\" readonly")
-      .Field("The present one", "password", "password", "",
+      .Field("Current password", "password", "password", "",
              " autocomplete=\"current-password\" required maxlength=\"512\"")
-      .Field("A new one, at least 12 letters", "new_password", "password", "",
+      .Field("New password, at least 12 characters", "new_password", "password", "",
              " autocomplete=\"new-password\" required minlength=\"12\" maxlength=\"512\"")
       .Raw(
           "<p><button>Change the password</button></p></form>\n"
-          "<p>All other sessions of yours end with that.</p>\n");
+          "<p>This ends all your other sessions.</p>\n");
   return Document(frame, html.Take());
 }
 

@@ -111,7 +111,7 @@ std::string VerdictText(const probe::StepChange& change) {
     case probe::Change::kTooLittle:
       return fmt::format("too few events: at least {} of each are needed", probe::kLeastEvents);
     case probe::Change::kNone:
-      return "no change that is certain";
+      return "no significant change";
     case probe::Change::kSlower:
       return "slower";
     case probe::Change::kFaster:
@@ -146,7 +146,7 @@ void AddExports(Html& html, const CompareView& view) {
   for (const probe::Event& event : view.events) {
     ids += (ids.empty() ? "" : ",") + event.row.id.Hex();
   }
-  html.Raw("<p class=\"screen\">Take them along: ")
+  html.Raw("<p class=\"screen\">Export: ")
       .Link("/v1/export?format=otlp&ids=" + ids, "OpenTelemetry (JSON)")
       .Raw(" ")
       .Link("/v1/export?format=chrome&ids=" + ids, "Chrome and Perfetto (JSON)")

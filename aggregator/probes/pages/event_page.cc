@@ -27,7 +27,7 @@ void AddFact(Html& html, std::string_view name, std::string_view untrusted_value
 void AddFacts(Html& html, const EventView& view) {
   const probe::EventRow& row = view.event.row;
   html.Raw("<dl>\n");
-  AddFact(html, "Begun", TimeText(row.begin_ns));
+  AddFact(html, "Began", TimeText(row.begin_ns));
   AddFact(html, "Total", row.end_ns == 0 ? "it is not over" : DurationText(row.TotalNs()));
   AddFact(html, "User", view.user);
   AddFact(html, "Program", row.program);
@@ -54,7 +54,7 @@ void AddMarkForm(Html& html, const Frame& frame, const EventView& view) {
           " <button name=\"mark\" value=\"set_aside\">Set it aside</button> "
           "<button name=\"mark\" value=\"kept\">Keep it</button> ");
   if (view.event.row.mark != probe::Mark::kNone) {
-    html.Raw("<button name=\"mark\" value=\"none\">Take the mark away</button>");
+    html.Raw("<button name=\"mark\" value=\"none\">Remove the mark</button>");
   }
   html.Raw("</p></form>\n");
 }
@@ -106,7 +106,7 @@ void AddStack(Html& html, const probe::EventHit& hit) {
         .Raw("</tr>\n");
   }
   html.Raw("</tbody></table></div>\n");
-  if (hit.stack_is_cut) html.Raw("<p>There were more, which are not known.</p>\n");
+  if (hit.stack_is_cut) html.Raw("<p>The outer frames are not known.</p>\n");
 }
 
 }  // namespace
@@ -117,12 +117,12 @@ std::string EventPage(const Frame& frame, const EventView& view) {
   const std::vector<probe::Step> steps = probe::StepsOf(view.event);
   html.Raw("<h2>Steps</h2>\n");
   if (steps.empty()) {
-    html.Raw("<p>Fewer than two points are known of it, so there is no step.</p>\n");
+    html.Raw("<p>Fewer than two of its points are known, so it has no steps.</p>\n");
   } else {
     html.Raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Steps\">")
         .Raw(BarsSvg({{&view.event, ""}}, FoldSteps({view.event})))
         .Raw(
-            "<table>\n<caption>Each step ends with the point that it is called "
+            "<table>\n<caption>Each step ends at the point that it is named "
             "after</caption>\n<thead><tr><th scope=\"col\">Step</th><th scope=\"col\" "
             "class=\"number\">Took</th><th scope=\"col\" class=\"number\">Ended at</th><th "
             "scope=\"col\" class=\"number\">Thread</th><th scope=\"col\">Place</th><th "

@@ -6,6 +6,7 @@
 #include "aggregator/probes/pages/html.h"
 #include "aggregator/probes/pages/links.h"
 #include "aggregator/probes/pages/numbers.h"
+#include "common/base/text.h"
 #include "common/draw/numbers.h"
 
 namespace fieldcost::probe_server {
@@ -51,7 +52,7 @@ void AddRow(Html& html, const HistoryView& view, std::size_t i) {
 std::string HistoryPage(const Frame& frame, const HistoryView& view) {
   Html html;
   if (view.builds.empty()) {
-    return Document(frame, html.Raw("<p>No event of this label is over.</p>\n").Take());
+    return Document(frame, html.Raw("<p>No event of this label has ended.</p>\n").Take());
   }
   html.Raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Chart\">")
       .Raw(HistorySvg(view.builds))
@@ -66,7 +67,9 @@ std::string HistoryPage(const Frame& frame, const HistoryView& view) {
   html.Raw("</tbody></table></div>\n");
   if (view.set_aside != 0) {
     html.Raw("<p>")
-        .Text(fmt::format("{} set aside are not counted.", view.set_aside))
+        .Text(
+            Counted(view.set_aside, "event that is set aside is", "events that are set aside are") +
+            " not counted.")
         .Raw("</p>\n");
   }
   if (view.is_cut) html.Raw("<p>Older events are not counted.</p>\n");

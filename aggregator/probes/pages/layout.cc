@@ -15,7 +15,7 @@ std::string Document(const Frame& frame, std::string_view body) {
           " – fieldcost probes</title>\n<link rel=\"icon\" href=\"/icon.svg\" "
           "type=\"image/svg+xml\">\n<link rel=\"stylesheet\" "
           "href=\"/style.css\">\n</head>\n<body>\n"
-          "<a class=\"skip\" href=\"#main\">To the content</a>\n<header>\n"
+          "<a class=\"skip\" href=\"#main\">Skip to the content</a>\n<header>\n"
           "<span class=\"name\">fieldcost probes</span>\n");
   if (!frame.user.empty()) {
     html.Raw(
@@ -38,7 +38,7 @@ std::string Document(const Frame& frame, std::string_view body) {
 std::string MessagePage(Frame frame, std::string_view untrusted_message) {
   frame.notice = untrusted_message;
   frame.is_error = true;
-  return Document(frame, "<p><a href=\"/\">To the labels</a></p>\n");
+  return Document(frame, "<p><a href=\"/\">Back to the labels</a></p>\n");
 }
 
 std::string OpenForm(std::string_view action, const Frame& frame) {

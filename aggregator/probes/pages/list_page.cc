@@ -95,7 +95,7 @@ std::string LabelsPage(const Frame& frame, std::span<const probe::LabelCount> la
   Html html;
   if (labels.empty()) {
     html.Raw(
-        "<p>Nothing has come yet. On a machine that shall send: "
+        "<p>Nothing has arrived yet. On a machine that should send events, run "
         "<code>fieldcost probe login</code> with this server's address, then "
         "<code>fieldcost probe run -- PROGRAM</code>.</p>\n");
     return Document(frame, html.Take());
@@ -122,7 +122,7 @@ std::string EventsPage(const Frame& frame, const EventList& list) {
   Html html;
   AddFilterForm(html, list);
   if (list.lines.empty()) {
-    html.Raw("<p>No such events.</p>\n");
+    html.Raw("<p>No events match.</p>\n");
     AddWays(html, list);
     return Document(frame, html.Take());
   }
@@ -130,7 +130,7 @@ std::string EventsPage(const Frame& frame, const EventList& list) {
       "<form method=\"get\" action=\"/compare\" aria-label=\"Compare\">\n"
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Events\"><table>\n"
       "<caption>Events, newest first</caption>\n<thead><tr><th scope=\"col\" "
-      "class=\"screen\">Choose</th><th scope=\"col\">Begun</th><th "
+      "class=\"screen\">Choose</th><th scope=\"col\">Began</th><th "
       "scope=\"col\">Label</th><th scope=\"col\" class=\"number\">Total</th><th "
       "scope=\"col\">User</th><th scope=\"col\">Program</th><th scope=\"col\">Build</th><th "
       "scope=\"col\">Tags</th><th scope=\"col\" class=\"number\">Steps</th><th "

@@ -21,7 +21,7 @@ Result<http::Response> ShowAccount(Visit& visit) {
   }
   Frame frame = visit.PageFrame("Account");
   const std::string_view done = visit.target.query.Find("done");
-  if (done == "password") frame.notice = "The password is another now.";
+  if (done == "password") frame.notice = "The password is changed.";
   if (done == "device") frame.notice = "The device is revoked.";
   return HtmlAnswer(200, AccountPage(frame, lines));
 }

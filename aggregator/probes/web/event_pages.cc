@@ -18,8 +18,8 @@ namespace {
 constexpr std::size_t kMaxOfferedLabels = 100;
 
 std::string NoticeOf(std::string_view done) {
-  if (done == "marked") return "That is noted.";
-  if (done == "purged") return "They are removed.";
+  if (done == "marked") return "The mark is saved.";
+  if (done == "purged") return "The events are removed.";
   return "";
 }
 

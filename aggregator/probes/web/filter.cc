@@ -56,7 +56,7 @@ Result<probe::EventCursor> ParseCursor(std::string_view untrusted_text) {
   const auto begin = ParseUint64(untrusted_text.substr(0, dot));
   const auto row = ParseUint64(untrusted_text.substr(std::min(dot + 1, untrusted_text.size())));
   if (!begin || !row) {
-    return Fail(ErrorCode::kInvalidArgument, "cursor: it is not one of a page's");
+    return Fail(ErrorCode::kInvalidArgument, "cursor: expected one of an earlier answer");
   }
   return probe::EventCursor{.begin_ns = *begin, .row = *row};
 }
@@ -74,7 +74,7 @@ Result<std::vector<probe::EventId>> ParseIds(const std::vector<std::string_view>
   }
   if (ids.empty()) return Fail(ErrorCode::kInvalidArgument, "no event was chosen");
   if (ids.size() > most) {
-    return Fail(ErrorCode::kInvalidArgument, "{} events were chosen; at most {} go at once",
+    return Fail(ErrorCode::kInvalidArgument, "{} events were chosen; at most {} are possible",
                 ids.size(), most);
   }
   return ids;

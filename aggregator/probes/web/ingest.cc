@@ -16,7 +16,8 @@ constexpr int kInsufficientStorage = 507;
 
 Result<Arrival> ReadArrival(const Visit& visit) {
   if (!visit.viewer->device) {
-    return Fail(ErrorCode::kPermissionDenied, "batches are taken of devices, by their token");
+    return Fail(ErrorCode::kPermissionDenied,
+                "batches are accepted from devices only, with their token");
   }
   const std::string& untrusted_body = visit.untrusted_request.body;
   FIELDCOST_ASSIGN(probe::Batch batch, probe::DecodeBatch(untrusted_body));
@@ -78,8 +79,9 @@ void Ingest(const Visit& visit, const http::Respond& respond) {
       });
   if (taken) return;
   ++site.counters.overloads;
-  Refuse(visit, respond,
-         ErrorAnswer(Fail(ErrorCode::kUnavailable, "too much is to be written; try again")));
+  Refuse(
+      visit, respond,
+      ErrorAnswer(Fail(ErrorCode::kUnavailable, "too many writes are waiting; try again later")));
 }
 
 }  // namespace fieldcost::probe_server

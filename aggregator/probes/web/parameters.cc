@@ -23,13 +23,13 @@ Result<std::string> Decode(std::string_view untrusted_text, Plus plus) {
     } else {
       const auto byte =
           i + 2 < untrusted_text.size() ? HexDecode(untrusted_text.substr(i + 1, 2)) : std::nullopt;
-      if (!byte) return Fail(ErrorCode::kInvalidArgument, "a '%' without two hex digits");
+      if (!byte) return Fail(ErrorCode::kInvalidArgument, "expected two hex digits after '%'");
       decoded += *byte;
       i += 2;
     }
   }
   if (!probe::IsText(decoded, decoded.size())) {
-    return Fail(ErrorCode::kInvalidArgument, "text that is no UTF-8, or has control characters");
+    return Fail(ErrorCode::kInvalidArgument, "expected UTF-8 without control characters");
   }
   return decoded;
 }
@@ -50,7 +50,8 @@ Result<Parameters> Parameters::Parse(std::string_view untrusted_text) {
     std::string_view value = Take(untrusted_text, '&');
     if (value.empty()) continue;
     if (parameters.values_.size() == kMaxParameters) {
-      return Fail(ErrorCode::kInvalidArgument, "more than {} parameters", kMaxParameters);
+      return Fail(ErrorCode::kInvalidArgument, "the address or form has more than {} parameters",
+                  kMaxParameters);
     }
     FIELDCOST_ASSIGN(std::string name, Decode(Take(value, '='), Plus::kBlank));
     FIELDCOST_ASSIGN(std::string decoded, Decode(value, Plus::kBlank));
@@ -78,13 +79,13 @@ Result<Target> ParseTarget(std::string_view untrusted_target) {
   std::string_view query = untrusted_target;
   std::string_view path = Take(query, '?');
   if (!path.starts_with('/')) {
-    return Fail(ErrorCode::kInvalidArgument, "an address that does not begin with '/'");
+    return Fail(ErrorCode::kInvalidArgument, "the address does not begin with '/'");
   }
   path.remove_prefix(1);
   Target target;
   while (!path.empty()) {
     if (target.path.size() == kMaxPathParts) {
-      return Fail(ErrorCode::kInvalidArgument, "an address of more than {} parts", kMaxPathParts);
+      return Fail(ErrorCode::kInvalidArgument, "the address has more than {} parts", kMaxPathParts);
     }
     FIELDCOST_ASSIGN(std::string part, Decode(Take(path, '/'), Plus::kItself));
     target.path.push_back(std::move(part));

@@ -1,5 +1,7 @@
 #include "aggregator/probes/web/site.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <exception>
 #include <utility>
@@ -92,7 +94,7 @@ std::pair<const Route*, http::Response> Find(const http::Request& untrusted_requ
                               Fail(ErrorCode::kNotFound, "there is nothing at this address"))};
   }
   http::Response response = http::JsonError(405, Name(ErrorCode::kInvalidArgument),
-                                            "the method does not fit the address");
+                                            fmt::format("this address accepts {} only", allowed));
   response.headers.emplace_back("Allow", allowed);
   return {nullptr, std::move(response)};
 }
@@ -123,7 +125,7 @@ Status CheckForm(Visit& visit, const Route& route) {
   const bool by_cookie = visit.viewer && !visit.viewer->session.empty();
   const Error forged = Fail(ErrorCode::kPermissionDenied,
                             "this form was not sent by a page of this server, or its session has "
-                            "ended; load the page again");
+                            "ended; reload the page");
   // A program says nothing of pages. A browser does, so that no other site's page makes its
   // visitors guess passwords for it.
   const bool by_program = !is_form && !by_cookie && !IsOfBrowser(visit.untrusted_request);
@@ -149,7 +151,8 @@ http::Response Refusal(const Visit& visit, const Route& route) {
         LinkTo("/login", {{"next", may_return ? visit.untrusted_request.target : "/"}}));
   }
   http::Response response = ErrorAnswer(
-      Fail(ErrorCode::kUnauthenticated, "no token, or one that is not (any more) valid"));
+      Fail(ErrorCode::kUnauthenticated,
+           "a valid token is needed; this request has none, or one that is wrong or revoked"));
   response.headers.emplace_back("WWW-Authenticate", "Bearer");
   return response;
 }
@@ -241,8 +244,8 @@ void Site::Handle(http::Request untrusted_request, const http::Respond& respond)
        respond]() mutable { Answer(parts_, request, std::move(target), *route, respond); });
   if (taken) return;
   ++parts_.counters.overloads;
-  respond(Guarded(ErrorFor(
-      place, Fail(ErrorCode::kUnavailable, "too much is going on here; try again in a moment"))));
+  respond(Guarded(
+      ErrorFor(place, Fail(ErrorCode::kUnavailable, "the server is busy; try again in a moment"))));
 }
 
 }  // namespace fieldcost::probe_server

@@ -42,7 +42,7 @@ TEST_F(ProbeServerTest, VerifySaysWhatIsWrong) {
   }
   const ProcessResult bad = Run({"verify"});
   EXPECT_EQ(bad.exit_status, 1);
-  EXPECT_THAT(bad.output, HasSubstr("there are 3 points, and the events tell of 4"));
+  EXPECT_THAT(bad.output, HasSubstr("there are 3 points, but the events have 4"));
 }
 
 TEST_F(ProbeServerTest, ItsOperatorMakesAndRemovesUsersBesideIt) {
