@@ -1,6 +1,7 @@
 #include "aggregator/admin/admin.h"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <boost/json.hpp>
@@ -196,7 +197,7 @@ bool IsOwnName(std::string_view untrusted_host) {
 
 http::Response WrongMethod(const char* allowed) {
   http::Response refusal = http::JsonError(405, Name(ErrorCode::kInvalidArgument),
-                                           "the method does not fit the address");
+                                           fmt::format("this address accepts {} only", allowed));
   refusal.headers.emplace_back("Allow", allowed);
   return refusal;
 }
@@ -243,8 +244,8 @@ void Admin::SetTokens(ingest::TokenSet tokens) {
 void Admin::Handle(http::Request untrusted_request, http::Respond respond) {
   if (!IsOwnName(http::Find(untrusted_request.headers, "Host"))) {
     return respond(Refuse(Fail(ErrorCode::kPermissionDenied,
-                               "ask by address or as localhost: another Host may be a browser's, "
-                               "led here by somebody else")));
+                               "the Host must be an IP address or localhost: any other name may "
+                               "be that of a web page which leads here")));
   }
   const std::string& target = untrusted_request.target;
   const bool ready_asked = target == kReadyzPath;
@@ -264,8 +265,8 @@ void Admin::Handle(http::Request untrusted_request, http::Respond respond) {
   }
   if (untrusted_request.method != "POST") return respond(WrongMethod("POST"));
   if (!state_->IsAllowed(untrusted_request)) {
-    http::Response refusal =
-        Refuse(Fail(ErrorCode::kUnauthenticated, "a token of one of admin.token_files is needed"));
+    http::Response refusal = Refuse(
+        Fail(ErrorCode::kUnauthenticated, "this request needs a token of admin.token_files"));
     refusal.headers.emplace_back("WWW-Authenticate", "Bearer");
     return respond(std::move(refusal));
   }
@@ -288,7 +289,8 @@ void Admin::Handle(http::Request untrusted_request, http::Respond respond) {
     done();
   });
   if (!taken) {
-    task->second(Refuse(Fail(ErrorCode::kUnavailable, "too much is being asked at once")));
+    task->second(
+        Refuse(Fail(ErrorCode::kUnavailable, "too many requests are waiting; try again later")));
     done();
   }
 }

@@ -53,7 +53,7 @@ void ReadServer(config::TomlFile& file, Config& config) {
     std::transform(name.begin(), name.end(), name.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
     if (name.find_first_of(":/") != std::string::npos && !IsV6Address(name)) {
-      file.Refuse("server.names", "host names or addresses, without scheme and port");
+      file.Refuse("server.names", "expected host names or addresses, without scheme and port");
     }
   }
   file.ReadNumber("server.threads", 1, kMaxThreads, server.threads);

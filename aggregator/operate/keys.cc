@@ -85,7 +85,7 @@ Result<std::string> ShowKeys(const Config& config, bool json, const Clock& clock
         "\n",
         root.version, Date(root.expires), expired, root.root_threshold, list);
   }
-  return fmt::format("root version {}, {} on {}; {} of {} root keys sign the next one\n{}{}",
+  return fmt::format("root version {}, {} on {}; {} of {} root keys must sign the next one\n{}{}",
                      root.version, expired ? "expired" : "expires", Date(root.expires),
                      root.root_threshold, root.root_keys.size(), text,
                      root.policy_keys.empty() ? "policy     none; see keys add-policy\n" : "");
@@ -99,7 +99,7 @@ Result<Outcome> ChangeKeys(const Config& config, KeyChange change, publish::KeyR
                      publish::KeyRing::NewestRoot(signing.data_dir / "publish" / "root"));
     if (!root.policy_keys.empty()) {
       return Fail(ErrorCode::kAlreadyExists,
-                  "root version {} names a policy key already; see keys rotate policy",
+                  "root version {} already names a policy key; keys rotate policy replaces it",
                   root.version);
     }
   }
@@ -121,8 +121,8 @@ Result<Outcome> ChangeKeys(const Config& config, KeyChange change, publish::KeyR
     published = answer.has_value();
     if (!answer) {
       LogWarning(
-          "the running service signs with it from its next publication on (SIGUSR1 makes one); it "
-          "could not be asked for one: {}",
+          "the running service could not be asked to publish: {}; it signs with the new key from "
+          "its next publication on (SIGUSR1 starts one)",
           answer.error().message);
     }
   }
@@ -136,9 +136,8 @@ Result<Outcome> ExportOffline(const Config& config, publish::KeyRole role,
                    publish::ExportOfflineKeys(config.store.data_dir, role, directory));
   if (exported.on_same_file_system) {
     LogWarning(
-        "{} is on the file system of the data directory: who gets that has the keys, too. Move "
-        "them "
-        "to a medium of their own",
+        "{} is on the file system of the data directory: whoever gets that has the keys, too; "
+        "move them to a medium of their own",
         directory.string());
   }
   Outcome outcome;

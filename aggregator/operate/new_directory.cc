@@ -38,8 +38,8 @@ Status CheckForUnit(const std::filesystem::path& path) {
   });
   if (plain) return {};
   return Fail(ErrorCode::kInvalidArgument,
-              "make {}: a unit of systemd names it, which takes letters, digits and /._-+@: only; "
-              "choose another",
+              "make {}: a systemd unit names it, so it may have only letters, digits and "
+              "/._-+@:; choose another",
               EscapeControl(text));
 }
 
@@ -51,9 +51,9 @@ Status CheckGiven(const NewDirectory& wanted) {
   for (const std::string& host : wanted.hosts) {
     if (known.Has(host)) continue;
     return Fail(ErrorCode::kInvalidArgument,
-                "certificate {} is for {} and not for {}; have one issued that is, or name those",
+                "certificate {} is for {}, not for {}; have one issued for it, or change --host",
                 wanted.certificate_file.string(),
-                names.empty() ? "nobody" : fmt::format("{}", fmt::join(names, ", ")),
+                names.empty() ? "no name" : fmt::format("{}", fmt::join(names, ", ")),
                 EscapeControl(host));
   }
   return {};

@@ -11,8 +11,8 @@ namespace fieldcost::aggregator {
 namespace {
 
 constexpr char kHelp[] =
-    R"(restore and recover need the server stopped. The others work beside a running one: what needs the
-store is asked of it through the admin listener of the same configuration ([admin]).
+    R"(restore and recover need the server stopped. The others also work beside a running one: commands
+that need the store ask it through the admin listener of the same configuration ([admin]).
 
 Signals: SIGTERM, SIGINT  finish what is in progress, save, end with status 0
          SIGUSR1          publish now
@@ -29,10 +29,10 @@ Examples:
   fieldcost-aggregator keys rotate --help
   kill -USR1 $(pidof fieldcost-aggregator)
 
-Exit status: 0 done; 1 verify found a problem; otherwise as in sysexits(3): 64 wrong use or
-configuration, 65 damaged data, 66 there is no such thing, e.g. no policy, 69 the server does not
-answer, 73 the data directory is in use, or not empty, 74 the disk failed, 76 a key is not the
-root's, 77 no permission.)";
+Exit status: 0 done; 1 verify or recover found a problem; otherwise as in sysexits(3): 64 wrong usage
+or configuration, 65 damaged data, 66 not found, e.g. no policy, 69 the server does not answer, 73 the
+data directory is in use or not empty, 74 the disk failed, 76 a key is not in the root, 77 permission
+denied.)";
 
 }  // namespace
 
@@ -49,8 +49,8 @@ command::Command Program(command::Command serve) {
            .check = command::CheckNotEmpty},
           {.names = "--check-config",
            .help =
-               "Try what a start needs (certificate, tokens, directories, ports), make nothing, "
-               "say what was found, and end"},
+               "Check what a start needs (certificate, tokens, directories, ports) without making "
+               "anything, print what was found, and exit"},
           {.names = "--json", .help = "Print one JSON object"}}};
   program.handler = serve.handler;
   program.without = serve.without;

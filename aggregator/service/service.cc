@@ -241,7 +241,7 @@ Result<publish::PublishReport> Service::Publish() {
 Status Service::CheckServing() const {
   if (phase_ == Phase::kServing) return {};
   return Fail(ErrorCode::kUnavailable, "the service is {}",
-              phase_ == Phase::kStarting ? "starting" : "ending");
+              phase_ == Phase::kStarting ? "starting" : "shutting down");
 }
 
 Status Service::CheckHealth() {
@@ -298,8 +298,8 @@ void Service::SayWhatIsWrong() {
   std::string why = WhyCertificateIsBad();
   if (!why.empty()) {
     why += fmt::format(
-        ", so that no client that checks it stays; put another one, with its key, into {} and {}: "
-        "it is taken by itself",
+        ": clients that check it stay away; put another one, with its key, into {} and {}, and "
+        "the server takes it by itself",
         config_.server.certificate_file.string(), config_.server.private_key_file.string());
   }
   say(said_of_certificate_, std::move(why));
@@ -318,7 +318,7 @@ Status Service::SetNames() {
                    http::CertificateNames(config_.server.certificate_file));
   if (names.empty()) {
     LogEvent(LogLevel::kWarning,
-             "the certificate names nobody: without [server] names no batch is taken",
+             "the certificate has no names: no batch is taken unless server.names is set",
              {{"certificate", config_.server.certificate_file.string()}});
   }
   ingest_->SetNames(std::move(names));
@@ -433,7 +433,7 @@ bool Service::Stop() {
   if (admin_) idle = admin_->Stop(left()) && idle;
   if (ingest_) LogEvent(LogLevel::kInfo, ingest_->counters().Summary());
   if (!idle) {
-    LogEvent(LogLevel::kWarning, "ending without waiting for background work");
+    LogEvent(LogLevel::kWarning, "ending without waiting any longer for background work");
     return false;
   }
   if (started && store_->healthy()) {

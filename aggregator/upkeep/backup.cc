@@ -182,7 +182,7 @@ Result<RestoreReport> Restore(const std::filesystem::path& directory,
     std::error_code error;
     if (std::filesystem::exists(data_dir / name, error)) {
       return Fail(ErrorCode::kAlreadyExists,
-                  "{} is there already; restore into an empty data directory",
+                  "{} already exists; restore into an empty data directory",
                   (data_dir / name).string());
     }
   }

@@ -47,11 +47,12 @@ Result<store::ExpiryReport> DeleteOld(store::Store& store, const Clock& clock,
     return store::ExpiryReport();
   }
   if (now > last + kMaxWeeksBetweenDeletions) {
-    return Fail(ErrorCode::kUnavailable,
-                "nothing is deleted: it is week {} by the clock, but was week {} before; if the "
-                "clock is right, `fieldcost-aggregator expire --config FILE --before {}` says what "
-                "is due, and does it with --yes",
-                now, last, now - std::min(now, weeks));
+    return Fail(
+        ErrorCode::kUnavailable,
+        "nothing is deleted: by the clock it is week {}, but it was week {} before; if the "
+        "clock is right, `fieldcost-aggregator expire --config FILE --before {}` shows what "
+        "is due, and deletes it with --yes",
+        now, last, now - std::min(now, weeks));
   }
   FIELDCOST_ASSIGN(const store::ExpiryReport report, Delete(store, now, weeks));
   FIELDCOST_TRY(store.PutNumber(kLastDeletionWeek, now));
@@ -69,7 +70,7 @@ Result<store::ExpiryEffect> DeleteBefore(store::Store& store, const Clock& clock
   const std::uint32_t first_kept = now - std::min(now, weeks);
   if (before_week > first_kept) {
     return Fail(ErrorCode::kInvalidArgument,
-                "rows before week {} ({}) are not all too old: store.retention_weeks = {} keeps "
+                "not all rows before week {} ({}) are too old: store.retention_weeks = {} keeps "
                 "those from week {} ({}) on",
                 before_week, FirstDayOf(before_week), weeks, first_kept, FirstDayOf(first_kept));
   }

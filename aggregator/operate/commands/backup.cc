@@ -40,8 +40,8 @@ command::Command BackupCommand() {
       .name = "backup",
       .summary = "Add a backup of the store, keys and policy to a directory",
       .help =
-          R"(The root key never goes with it. Whoever can read a backup can sign as this service: keep it
-so that nobody else can. Beside a running server that one writes it, as its own user.
+          R"(The root key is never in it. Whoever can read a backup can sign as this service, so keep it where
+nobody else can read it. A running server writes it itself, as its own user.
 
 Example:
   fieldcost-aggregator backup --config aggregator.toml --to /srv/backup)",

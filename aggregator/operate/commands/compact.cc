@@ -30,7 +30,7 @@ Result<int> Compact(const command::Arguments& arguments) {
 command::Command CompactCommand() {
   return {.name = "compact",
           .summary = "Rewrite the store without what is deleted",
-          .help = R"(What is deleted takes room until the engine gets to it by itself.
+          .help = R"(Deleted data takes room until the engine compacts it by itself.
 
 Example:
   fieldcost-aggregator compact --config aggregator.toml)",

@@ -24,9 +24,9 @@ std::uint32_t Narrow(std::uint64_t number) {
 void PrintNextSteps(const std::filesystem::path& untrusted_directory, std::uint16_t port) {
   const std::string directory = EscapeControl(untrusted_directory.string());
   fmt::print(
-      "SYNTHETIC: made-up data, and labelled so wherever it is shown.\n"
-      "What was planted is in {0}/planted.json.\n"
-      "To look at it, serve it, at port {1} of this machine, and fetch:\n"
+      "SYNTHETIC: made-up data, labelled so wherever it is shown.\n"
+      "{0}/planted.json lists what was planted in it.\n"
+      "To look at it, serve it on port {1} of this machine, and fetch it:\n"
       "  fieldcost-aggregator serve --config '{0}/aggregator.toml' &\n"
       "  FIELDCOST_HOME='{0}/home' fieldcost sync --full\n"
       "and then, with the same FIELDCOST_HOME, fieldcost top or\n"
@@ -70,7 +70,8 @@ command::Command DemoCommand() {
   return {
       .name = "demo",
       .summary = "Fill an empty directory with a synthetic fleet's costs and publish them",
-      .help = R"(Plainly labelled as synthetic. No configuration is needed, one is written to DIR.
+      .help =
+          R"(All of it is labelled as synthetic. No configuration is needed: one is written to DIR.
 
 Example:
   fieldcost-aggregator demo --data demo --seed 7)",
@@ -94,7 +95,7 @@ Example:
                    .check = command::CheckNumber},
                   {.names = "--port",
                    .value = "N",
-                   .help = "The port to serve it at, written to its settings [one that is free]",
+                   .help = "The port to serve it on, written to its configuration [a free one]",
                    .check = command::CheckPort},
                   {.names = "--profile",
                    .value = "FILE",

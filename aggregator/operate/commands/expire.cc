@@ -22,7 +22,7 @@ Status CheckWeek(std::string& untrusted_text) {
   }
   const auto number = ParseUint64(untrusted_text);
   if (number && *number <= std::numeric_limits<std::uint32_t>::max()) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is no week's number and no day");
+  return Fail(ErrorCode::kInvalidArgument, "expected a week's number, or a day such as 2026-11-19");
 }
 
 Result<Outcome> ExpireStore(const Config& config, store::Store& store, std::uint32_t before_week,
@@ -45,13 +45,13 @@ Result<Outcome> ExpireStore(const Config& config, store::Store& store, std::uint
 void PrintHowToDoIt(const Config& config, const std::string& config_file,
                     std::uint32_t before_week) {
   if (config.retention_weeks == 0) {
-    fmt::print("No row would be: store.retention_weeks is 0, which keeps them for ever.\n");
+    fmt::print("No rows would be deleted: store.retention_weeks = 0 keeps them for ever.\n");
   }
   fmt::print(
       "What is deleted does not come back, and older batches are refused from then on. Make a "
       "backup first:\n"
       "  fieldcost-aggregator backup --config {0} --to DIR\n"
-      "Then this does it:\n"
+      "Then delete it:\n"
       "  fieldcost-aggregator expire --config {0} --before {1} --yes\n",
       config_file, before_week);
 }
@@ -80,24 +80,24 @@ Result<int> Expire(const command::Arguments& arguments) {
 command::Command ExpireCommand() {
   return {
       .name = "expire",
-      .summary = "Show what of weeks before WEEK would be removed, or remove it",
+      .summary = "Show what would be removed of the weeks before WEEK, or remove it",
       .help =
-          R"(The server does that by itself up to store.retention_weeks; this is for the case that it does
-not trust its clock.
+          R"(The server removes old weeks by itself, as store.retention_weeks says; this command is for when it
+does not trust its clock.
 
 Examples:
   fieldcost-aggregator expire --config aggregator.toml --before 2026-05-21
   fieldcost-aggregator expire --config aggregator.toml --before 2026-05-21 --yes)",
       .options = {{.names = "--before",
                    .value = "WEEK",
-                   .help = "The first week whose rows stay: its number, counted from "
-                           "1970-01-01, a Thursday, or a day in it, as in 2026-11-19; not "
-                           "beyond store.retention_weeks",
+                   .help =
+                       "The first week whose rows stay: a day in it, such as 2026-11-19, or its "
+                       "number, counted from 1970-01-01, a Thursday; not beyond "
+                       "store.retention_weeks",
                    .check = CheckWeek,
                    .required = true},
                   {.names = "--yes",
-                   .help = "Do it; what is removed does not come back, so make a backup "
-                           "first"}},
+                   .help = "Remove it; it does not come back, so make a backup first"}},
       .handler = Expire};
 }
 

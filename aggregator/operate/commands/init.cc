@@ -21,7 +21,7 @@ or as a service, with the unit of the Debian package:
     {0}/fieldcost-aggregator.conf
   sudo systemctl daemon-reload
   sudo systemctl enable --now fieldcost-aggregator
-Users need, once it has started, as catalog_root
+Once it has started, users need this file as catalog_root
   {0}/data/publish/root/1
 and in agent.toml:
   [aggregator]
@@ -33,8 +33,8 @@ and in agent.toml:
   fmt::print(R"(  ca_file = "ca.pem"
 and beside that file
   {0}
-Instead of it a certificate that everybody's system trusts: have one issued,
-e.g. by certbot, and name it with --certificate and --key.
+To use a certificate that every system trusts instead, have one issued, e.g. by
+certbot, and name it with --certificate and --key.
 )",
              made.authority.string());
 }
@@ -71,11 +71,11 @@ Result<int> Init(const command::Arguments& arguments) {
 command::Command InitCommand() {
   return {
       .name = "init",
-      .summary = "A directory with all that a service needs: configuration, certificate, token",
+      .summary = "Make a directory with everything a service needs",
       .help =
-          R"(Without --certificate one is issued for ten years, by an authority made for it alone, whose key is
-forgotten: agents are given its ca.pem. With other names, or at its end, make another directory and
-take certificate.pem, private_key.pem and ca.pem from there.
+          R"(Without --certificate, one is issued for ten years by an authority made for it alone, whose key is
+forgotten; agents are given its ca.pem. For other names, or when it expires, make another directory
+and take certificate.pem, private_key.pem and ca.pem from there.
 
 Examples:
   fieldcost-aggregator init --dir /srv/fieldcost --host fieldcost.example.org
@@ -86,7 +86,7 @@ Examples:
       .options =
           {{.names = "--dir",
             .value = "DIR",
-            .help = "The directory to make; nothing may be in it",
+            .help = "The directory to make; if it exists, it must be empty",
             .completes = Completes::kFiles,
             .check = command::CheckNotEmpty,
             .required = true},
@@ -98,7 +98,7 @@ Examples:
             .repeats = true},
            {.names = "--certificate",
             .value = "FILE",
-            .help = "A certificate for these names that there is already (PEM chain)",
+            .help = "An existing certificate for these names (PEM chain)",
             .completes = Completes::kFiles,
             .check = command::CheckNotEmpty,
             .needs = {"--key"}},
@@ -115,7 +115,7 @@ Examples:
             .check = command::CheckNotEmpty},
            {.names = "--port",
             .value = "N",
-            .help = "Its port; 0: any free one at each start, in the file DIR/address",
+            .help = "The port; 0: any free one at each start, written to DIR/address",
             .default_text = "8443",
             .check = command::CheckPort},
            {.names = "--admin-port",

@@ -18,7 +18,7 @@ using command::Option;
 Status CheckCount(std::string& untrusted_text) {
   const auto number = ParseUint64(untrusted_text);
   if (number && *number != 0 && *number <= std::numeric_limits<unsigned>::max()) return {};
-  return Fail(ErrorCode::kInvalidArgument, "it is no number from 1 on");
+  return Fail(ErrorCode::kInvalidArgument, "expected a number of at least 1");
 }
 
 publish::RotationOptions SigningOf(const Arguments& arguments) {
@@ -81,7 +81,7 @@ Option RootKeyOption() {
   return {.names = "--root-key",
           .value = "FILE",
           .help =
-              "A root key to sign with, once for each that is needed; without it those in "
+              "A root key to sign with; repeat it if several must sign; by default those in "
               "DATA_DIR/keys/root*.key",
           .completes = command::Completes::kFiles,
           .check = command::CheckNotEmpty,
@@ -92,7 +92,7 @@ Option OfflineOption() {
   return {.names = "--offline",
           .value = "DIR",
           .help =
-              "Where the files of root and policy keys are, and new ones are made, if not in "
+              "Where the files of root and policy keys are, and new ones are made; by default "
               "DATA_DIR/keys",
           .completes = command::Completes::kFiles,
           .check = command::CheckNotEmpty};
@@ -100,39 +100,41 @@ Option OfflineOption() {
 
 command::Command ShowCommand() {
   return {.name = "show",
-          .summary = "Print every signing key, its file, and when they expire",
+          .summary = "Print every signing key and its file, and when the root expires",
           .help = R"(Example:
   fieldcost-aggregator keys show --config aggregator.toml --json)",
           .handler = Show};
 }
 
 command::Command RotateCommand() {
-  return {.name = "rotate",
-          .summary = "Make another key for ROLE and the next root, signed with the root key",
-          .help = R"(Clients follow. After the policy's key sign the policy again.
+  return {
+      .name = "rotate",
+      .summary = "Replace the key of ROLE, and sign the next root with the root key",
+      .help =
+          R"(Clients follow by themselves. After replacing the policy's key, sign the policy again.
 
 Examples:
   fieldcost-aggregator keys rotate --config aggregator.toml timestamp \
     --root-key /media/key/root.key
   fieldcost-aggregator keys rotate --config aggregator.toml root \
     --keys 3 --threshold 2)",
-          .options = {{.names = "role",
-                       .value = "ROLE",
-                       .help = "timestamp, snapshot, policy or root",
-                       .required = true},
-                      RootKeyOption(),
-                      OfflineOption(),
-                      {.names = "--keys",
-                       .value = "N",
-                       .help = "For the root: make so many root keys",
-                       .default_text = "1",
-                       .check = CheckCount},
-                      {.names = "--threshold",
-                       .value = "K",
-                       .help = "For the root: so many of them must sign from then on",
-                       .default_text = "1",
-                       .check = CheckCount}},
-          .handler = Rotate};
+      .options = {{.names = "role",
+                   .value = "ROLE",
+                   .help = "timestamp, snapshot, policy or root",
+                   .required = true},
+                  RootKeyOption(),
+                  OfflineOption(),
+                  {.names = "--keys",
+                   .value = "N",
+                   .help = "For the root: how many root keys to make",
+                   .default_text = "1",
+                   .check = CheckCount},
+                  {.names = "--threshold",
+                   .value = "K",
+                   .help = "For the root: how many of them must sign from then on",
+                   .default_text = "1",
+                   .check = CheckCount}},
+      .handler = Rotate};
 }
 
 command::Command AddPolicyCommand() {
@@ -146,7 +148,7 @@ command::Command AddPolicyCommand() {
 
 command::Command RenewCommand() {
   return {.name = "renew",
-          .summary = "The same keys for another year",
+          .summary = "Sign the next root with the same keys, for another year",
           .help = R"(Example:
   fieldcost-aggregator keys renew --config aggregator.toml \
     --root-key /media/key/root.key)",
@@ -166,7 +168,7 @@ command::Command ExportOfflineCommand() {
       .options = {{.names = "role", .value = "ROLE", .help = "root or policy", .required = true},
                   {.names = "--to",
                    .value = "DIR",
-                   .help = "Where they go; it must be there already",
+                   .help = "Where to move them; it must exist",
                    .completes = command::Completes::kFiles,
                    .check = command::CheckNotEmpty,
                    .required = true}},

@@ -33,9 +33,9 @@ void PrintLost(const store::RecoveryReport& report, const std::vector<std::strin
   for (const std::string& text : lost) fmt::print("{}\n", text);
   if (report.damage.empty()) return;
   fmt::print(
-      "{}: that is what {} lost, as far as it can be read; a record that cannot may have held "
-      "more.\nThese agents were told that all is well, and do not send it again. A backup from "
-      "before the damage and\nthe agents' next batches may be better: see the README.\n",
+      "{}: this {} lost, as far as it can be read; records that cannot be read may have held "
+      "more.\nThe agents have been told that it arrived, and do not send it again. Restoring a "
+      "backup from\nbefore the damage may lose less: see fieldcost-aggregator(8).\n",
       report.damage, is_dropped ? "is" : "would be");
 }
 
@@ -69,16 +69,17 @@ Result<int> Recover(const command::Arguments& arguments) {
 command::Command RecoverCommand() {
   return {
       .name = "recover",
-      .summary = "After a start was refused since a log is damaged: say what is lost with it",
+      .summary = "Say what a damaged log loses, or go on without it",
       .help =
-          R"(The server must be stopped. Status 0: nothing is damaged, or it is done; 1: something is, and
-nothing was changed; 65: what is damaged cannot be cut off.
+          R"(For a server that does not start because a log of its store is damaged. Status 0: nothing is
+damaged, or it is done; 1: something is, and nothing was changed; 65: what is damaged cannot be cut
+off.
 
 Examples:
   fieldcost-aggregator recover --config aggregator.toml
   fieldcost-aggregator recover --config aggregator.toml --drop-damaged)",
       .options = {{.names = "--drop-damaged",
-                   .help = "Go on without: cut the log off where it is damaged; what is cut off "
+                   .help = "Go on without it: cut the log off where it is damaged; what is cut off "
                            "is kept beside the store, in DATA_DIR/damaged.N"}},
       .handler = Recover};
 }

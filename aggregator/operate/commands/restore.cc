@@ -13,7 +13,7 @@ namespace {
 void PrintWhatIsLost(const RestoreReport& report) {
   fmt::print(
       "What was acknowledged after this backup was made is lost: agents do not send it again.\n"
-      "Published versions go on after a gap, so that clients take them. Sign the policy "
+      "Published versions go on after a gap, so that clients accept them. Sign the policy "
       "again.\n");
   if (!report.missing_keys.empty()) {
     fmt::print("Signing keys are missing: put them back, or make others with keys rotate.\n");
@@ -21,7 +21,7 @@ void PrintWhatIsLost(const RestoreReport& report) {
   if (!report.passed_over.empty()) {
     fmt::print(
         "There is a later backup, but the list of its files is missing, or making it was "
-        "interrupted: this is the one before.\n");
+        "interrupted: the one before was restored.\n");
   }
 }
 

@@ -64,7 +64,7 @@ Result<int> Revoke(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const Outcome outcome, WithStore(config, admin::kRevokePath, body, work));
   Print(outcome,
         request.dry_run ? "nothing is changed; this would be"
-                        : "revoked: no more batches of this agent are taken",
+                        : "revoked: all further batches of this agent are refused",
         json);
   return 0;
 }
@@ -79,7 +79,7 @@ std::string CheckAgentIsNamed(const command::Arguments& arguments) {
 command::Command RevokeCommand() {
   return {
       .name = "revoke",
-      .summary = "Take no more batches of an agent; take out what it has contributed",
+      .summary = "Refuse all further batches of an agent; take out what it has contributed",
       .help =
           R"(NAME is what the log has called the agent in the last 7 days, or its public key (64 hex
 digits).
@@ -94,10 +94,10 @@ Examples:
                    .help = "The same, as an option",
                    .excludes = {"agent"}},
                   {.names = "--withdraw",
-                   .help = "Take out all that the agent contributed, as if it had never come; "
-                           "interrupted, run it again"},
+                   .help = "Take out everything that the agent contributed, as if it had never "
+                           "come; if interrupted, run it again"},
                   {.names = "--dry-run",
-                   .help = "Change nothing, show what it would change",
+                   .help = "Change nothing, and show what would change",
                    .needs = {"--withdraw"}}},
       .handler = Revoke,
       .check = CheckAgentIsNamed};

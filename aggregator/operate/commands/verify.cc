@@ -28,7 +28,7 @@ Result<int> Verify(const command::Arguments& arguments) {
   Print(
       outcome,
       ok ? "the store is good: every file is what was written, every row is valid, they add up to "
-           "what was accepted, and the ledger knows the same"
+           "what was accepted, and the ledger agrees"
          : "the store has a problem",
       arguments.Has("--json"));
   return ok ? 0 : 1;
@@ -39,7 +39,7 @@ Result<int> Verify(const command::Arguments& arguments) {
 command::Command VerifyCommand() {
   return {
       .name = "verify",
-      .summary = "Read all files of the store, add up again, and check what is in them",
+      .summary = "Read all files of the store, add up again, and check everything in it",
       .help =
           R"(Changes nothing. Status 0: all is good; 1: something is not, and the first such thing is named;
 65: it cannot be opened, since a log or the list of files is damaged.

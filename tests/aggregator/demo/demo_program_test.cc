@@ -79,7 +79,7 @@ TEST(DemoProgramTest, TheSettingsItPrintsAreServedAndFetched) {
   std::string line;
   ASSERT_TRUE(server.WaitForLine("listening on https://", &line)) << server.Wait().output;
   const std::string port = line.substr(line.rfind(':') + 1);
-  EXPECT_THAT(made.output, HasSubstr(" at port " + port + " of this machine"));
+  EXPECT_THAT(made.output, HasSubstr("on port " + port + " of this machine"));
   const ProcessResult synced =
       RunProcess({.arguments = {FIELDCOST_BINARY_DIR "/bin/fieldcost", "sync", "--full"},
                   .environment = {{"FIELDCOST_HOME", data + "/home"}}});

@@ -102,7 +102,7 @@ TEST_F(InitTest, NothingIsOverwrittenAndNothingHalfIsMade) {
       {{"--host", "a"}, "init needs --dir"},
       {{"--dir", "x", "--host", "https://a"}, "for 'https://a': that is neither a host name"},
       {{"--dir", "x", "--host", "a,DNS:b"}, "for 'a,DNS:b': that is neither"},
-      {{"--dir", "x y", "--host", "a"}, "a unit of systemd names it"},
+      {{"--dir", "x y", "--host", "a"}, "a systemd unit names it"},
       {{"--dir", "x", "--host", "a", "--port", "65536"}, "--port: invalid value '65536'"},
       {{"--dir", "x", "--host", "a", "--key", "k"}, "--key"},
       {{"--dir", "x", "--host", "a", "--certificate", "c", "--key", "k"}, "c is missing"},
@@ -127,8 +127,7 @@ TEST_F(InitTest, ACertificateThatIsThereIsNamedIfItIsForTheseNames) {
   words.insert(words.end(), certificate.begin(), certificate.end());
   const testing::ProcessResult refused = Init(words);
   EXPECT_EQ(refused.exit_status, 64);
-  EXPECT_THAT(refused.errors,
-              HasSubstr("is for localhost, 127.0.0.1 and not for fieldcost.example"));
+  EXPECT_THAT(refused.errors, HasSubstr("is for localhost, 127.0.0.1, not for fieldcost.example"));
   EXPECT_FALSE(std::filesystem::exists(made()));
 
   words[1] = "localhost";

@@ -124,7 +124,7 @@ TEST_F(OperateTest, ARestoredServerKnowsReplaysAndClientsTakeWhatItPublishes) {
   EXPECT_THAT(MustRun({"restore", "--from", backups().string()}), HasSubstr("sequence=2"));
   ExpectRefusal(Command({"restore", "--from", backups().string()}), ErrorCode::kAlreadyExists,
                 "empty data directory");
-  EXPECT_THAT(MustRun({"verify"}), HasSubstr("knows the same: sequence=2 "));
+  EXPECT_THAT(MustRun({"verify"}), HasSubstr("the ledger agrees: sequence=2 "));
   EXPECT_FALSE(std::filesystem::exists(data() / "keys/root.key"));
   for (const char* name : {"pseudonym.secret", "receipt.secret", "timestamp.key", "policy.key"}) {
     struct stat status {};
@@ -235,7 +235,7 @@ TEST_F(OperateTest, RestoringAnOlderBackupBecauseTheNewestHasNoListIsSaid) {
   const std::string output = MustRun({"restore", "--from", backups().string()});
   EXPECT_THAT(output, HasSubstr("sequence=1 "));
   EXPECT_THAT(output, HasSubstr("passed_over=" + (backups() / "private/2").string()));
-  EXPECT_THAT(output, HasSubstr("this is the one before"));
+  EXPECT_THAT(output, HasSubstr("the one before was restored"));
 }
 
 // Whoever needs a backup has no time to look for the file that is damaged.

@@ -30,7 +30,7 @@ class WrongClockTest : public OperateTest {
   void StartAhead() {
     testing::BackgroundProcess server(testing::AtOffset(Command(), kYearAhead));
     std::string line;
-    ASSERT_TRUE(server.WaitForLine("nothing is deleted: it is week ", &line));
+    ASSERT_TRUE(server.WaitForLine("nothing is deleted: by the clock it is week ", &line));
     EXPECT_THAT(line, HasSubstr("expire --config FILE --before " + std::to_string(due_)));
     server.Signal(SIGTERM);
     EXPECT_EQ(server.Wait().exit_status, 0);
