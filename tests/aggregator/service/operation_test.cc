@@ -1,19 +1,18 @@
 // What an operator does with a running service: watches it, asks it for something, ends it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 #include <fstream>
-#include <thread>
 
 #include "aggregator/admin/requests.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
+#include "common/base/units.h"
 #include "tests/aggregator/service/service_fixture.h"
 #include "tests/common/http/raw_connection.h"
+#include "tests/support/notify_socket.h"
+#include "tests/support/wait_until.h"
 
 namespace fieldcost::aggregator {
 namespace {
@@ -281,9 +280,9 @@ TEST_F(OperationTest, TheEndGoesBeforeOtherSignals) {
   ASSERT_NO_FATAL_FAILURE(Start());
   server_->Signal(SIGSTOP);
   const std::string status = fmt::format("/proc/{}/status", server_->pid());
-  while (ReadFile(status, 64 * 1024).value().find("State:\tT") == std::string::npos) {
-    std::this_thread::yield();
-  }
+  ASSERT_TRUE(testing::WaitUntil([&] {
+    return ReadFile(status, 64 * kKiB).value_or("").find("State:\tT") != std::string::npos;
+  }));
   for (const int number : {SIGHUP, SIGUSR1, SIGTERM}) server_->Signal(number);
   server_->Signal(SIGCONT);
   const testing::ProcessResult result = server_->Wait();
@@ -293,38 +292,21 @@ TEST_F(OperationTest, TheEndGoesBeforeOtherSignals) {
   server_.reset();
 }
 
-// A service manager's side of sd_notify(3).
 class ManagerTest : public OperationTest {
  protected:
-  ManagerTest() : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    const std::string path = (dir_.path() / "notify").string();
-    EXPECT_LT(path.size(), sizeof address.sun_path);
-    path.copy(address.sun_path, sizeof address.sun_path - 1);
-    const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-    EXPECT_EQ(::bind(socket_.get(), generic, sizeof address), 0);
-  }
-
   // The next message that is not the watchdog's, or with `alive` one that is.
   std::string Message(bool alive = false) {
-    for (;;) {
-      pollfd wait{socket_.get(), POLLIN, 0};
-      if (::poll(&wait, 1, 30'000) != 1) return "nothing came";
-      char buffer[4096];
-      const ssize_t size = ::recv(socket_.get(), buffer, sizeof buffer, 0);
-      const std::string message(buffer, size < 0 ? 0 : static_cast<std::size_t>(size));
-      if (alive == message.starts_with("WATCHDOG=1")) return message;
-    }
+    std::string message = socket_.Next();
+    while (!message.empty() && alive != message.starts_with("WATCHDOG=1")) message = socket_.Next();
+    return message;
   }
 
-  const UniqueFd socket_;
+  const testing::NotifySocket socket_{dir_.path() / "notify"};
 };
 
 TEST_F(ManagerTest, TheServiceManagerLearnsOfEachStep) {
   testing::ProcessOptions command = ServiceTest::Command();
-  command.environment = {{"NOTIFY_SOCKET", (dir_.path() / "notify").string()},
-                         {"WATCHDOG_USEC", "60000000"}};
+  command.environment = {{"NOTIFY_SOCKET", socket_.path()}, {"WATCHDOG_USEC", "60000000"}};
   server_ = std::make_unique<testing::BackgroundProcess>(command);
   EXPECT_THAT(Message(), StartsWith("READY=1\n"));
   EXPECT_THAT(Message(true), StartsWith("WATCHDOG=1"));
@@ -339,7 +321,7 @@ TEST_F(ManagerTest, TheServiceManagerLearnsOfEachStep) {
 
 TEST_F(ManagerTest, AReloadBeforeItIsReadyDoesNotMakeItSo) {
   testing::ProcessOptions command = ServiceTest::Command();
-  command.environment = {{"NOTIFY_SOCKET", (dir_.path() / "notify").string()}};
+  command.environment = {{"NOTIFY_SOCKET", socket_.path()}};
   sigset_t hangup;
   sigset_t before;
   sigemptyset(&hangup);
