@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/json.hpp>
 #include <condition_variable>
@@ -52,7 +53,7 @@ Result<json::object> ObjectOf(const http::Request& untrusted_request) {
   return untrusted_value.get_object();
 }
 
-// The one member, a text, that a request's body has.
+// Reads the only member of a request's body, a text.
 Result<std::string> TextOf(const json::object& untrusted_object, std::string_view name) {
   const json::value* untrusted_text = untrusted_object.if_contains(name);
   if (untrusted_object.size() != 1 || untrusted_text == nullptr || !untrusted_text->is_string()) {
@@ -62,7 +63,7 @@ Result<std::string> TextOf(const json::object& untrusted_object, std::string_vie
   return std::string(text.data(), text.size());
 }
 
-// Takes an optional member, true or false, out of it.
+// Takes an optional member, true or false, out of the object.
 Result<bool> TakeFlag(json::object& untrusted_object, std::string_view name) {
   const json::value* untrusted_flag = untrusted_object.if_contains(name);
   if (untrusted_flag == nullptr) return false;
@@ -184,8 +185,8 @@ constexpr std::array kActions = std::to_array<Action>({
     {kReloadPath, Reload},
 });
 
-// An IP address or localhost. Any other name may be somebody's who lets it lead here, so that a
-// browser on this machine takes our answers for his own (DNS rebinding).
+// Whether it is an IP address or localhost. Any other name may belong to somebody who lets it lead
+// here, so that a browser on this machine takes our answers for those of his site (DNS rebinding).
 bool IsOwnName(std::string_view untrusted_host) {
   std::string_view name = untrusted_host;
   const bool v6 = name.starts_with('[');
@@ -193,6 +194,10 @@ bool IsOwnName(std::string_view untrusted_host) {
   in6_addr address{};
   return ::inet_pton(v6 ? AF_INET6 : AF_INET, std::string(name).c_str(), &address) == 1 ||
          (!v6 && http::EqualNames(name, "localhost"));
+}
+
+bool IsQuestion(std::string_view target) {
+  return target == kLivezPath || target == kReadyzPath || target == kMetricsPath;
 }
 
 http::Response WrongMethod(const char* allowed) {
@@ -213,6 +218,43 @@ struct Admin::State {
     if (!http::EqualNames(untrusted_value.substr(0, kScheme.size()), kScheme)) return false;
     const std::lock_guard lock(mutex);
     return tokens && tokens->Contains(untrusted_value.substr(kScheme.size()));
+  }
+
+  // What everybody may ask. REQUIRES: IsQuestion(target).
+  http::Response Answer(std::string_view target) const {
+    if (target == kLivezPath) return Plain(200, "ok\n");
+    if (target == kMetricsPath) {
+      return Plain(200, operations.metrics(), "text/plain; version=0.0.4; charset=utf-8");
+    }
+    const std::string why = operations.why_not_ready();
+    return why.empty() ? Plain(200, "ok\n") : Plain(503, "not ready: " + why + "\n");
+  }
+
+  // Has the action done by a worker, which responds.
+  void Start(std::size_t action, http::Request untrusted_request, http::Respond respond) {
+    {
+      const std::lock_guard lock(mutex);
+      if (stopping) {
+        return respond(Refuse(Fail(ErrorCode::kUnavailable, "the service is shutting down")));
+      }
+      ++in_progress;
+    }
+    // Shared with the worker only if there is one.
+    auto task = std::make_shared<std::pair<http::Request, http::Respond>>(
+        std::move(untrusted_request), std::move(respond));
+    const bool taken = workers.TryRun([this, action, task] {
+      task->second(Run(action, task->first));
+      NoteDone();
+    });
+    if (taken) return;
+    task->second(
+        Refuse(Fail(ErrorCode::kUnavailable, "too many requests are waiting; try again later")));
+    NoteDone();
+  }
+
+  void NoteDone() {
+    const std::lock_guard lock(mutex);
+    if (--in_progress == 0) idle.notify_all();
   }
 
   http::Response Run(std::size_t action, const http::Request& untrusted_request) {
@@ -248,19 +290,14 @@ void Admin::Handle(http::Request untrusted_request, http::Respond respond) {
                                "be that of a web page which leads here")));
   }
   const std::string& target = untrusted_request.target;
-  const bool ready_asked = target == kReadyzPath;
-  if (ready_asked || target == kLivezPath || target == kMetricsPath) {
+  if (IsQuestion(target)) {
     if (untrusted_request.method != "GET") return respond(WrongMethod("GET"));
-    if (target == kMetricsPath) {
-      return respond(
-          Plain(200, state_->operations.metrics(), "text/plain; version=0.0.4; charset=utf-8"));
-    }
-    const std::string why = ready_asked ? state_->operations.why_not_ready() : std::string();
-    return respond(why.empty() ? Plain(200, "ok\n") : Plain(503, "not ready: " + why + "\n"));
+    return respond(state_->Answer(target));
   }
-  std::size_t action = 0;
-  while (action < kActions.size() && kActions[action].target != target) ++action;
-  if (action == kActions.size()) {
+  const auto* const action =
+      std::find_if(kActions.begin(), kActions.end(),
+                   [&](const Action& known) { return known.target == target; });
+  if (action == kActions.end()) {
     return respond(Refuse(Fail(ErrorCode::kNotFound, "there is nothing at this address")));
   }
   if (untrusted_request.method != "POST") return respond(WrongMethod("POST"));
@@ -270,29 +307,8 @@ void Admin::Handle(http::Request untrusted_request, http::Respond respond) {
     refusal.headers.emplace_back("WWW-Authenticate", "Bearer");
     return respond(std::move(refusal));
   }
-  {
-    const std::lock_guard lock(state_->mutex);
-    if (state_->stopping) {
-      return respond(Refuse(Fail(ErrorCode::kUnavailable, "the service is shutting down")));
-    }
-    ++state_->in_progress;
-  }
-  State* const state = state_.get();
-  const auto done = [state] {
-    const std::lock_guard lock(state->mutex);
-    if (--state->in_progress == 0) state->idle.notify_all();
-  };
-  auto task = std::make_shared<std::pair<http::Request, http::Respond>>(
-      std::move(untrusted_request), std::move(respond));
-  const bool taken = state->workers.TryRun([state, action, task, done] {
-    task->second(state->Run(action, task->first));
-    done();
-  });
-  if (!taken) {
-    task->second(
-        Refuse(Fail(ErrorCode::kUnavailable, "too many requests are waiting; try again later")));
-    done();
-  }
+  state_->Start(static_cast<std::size_t>(action - kActions.begin()), std::move(untrusted_request),
+                std::move(respond));
 }
 
 bool Admin::Stop(std::chrono::milliseconds limit) {

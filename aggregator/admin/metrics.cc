@@ -165,10 +165,7 @@ void AddProcess(Families& families) {
                  facts.start_seconds);
 }
 
-}  // namespace
-
-std::string RenderMetrics(const ServiceState& state) {
-  Families families;
+void AddService(const ServiceState& state, Families& families) {
   families.Begin("fieldcost_build_info", "Always 1; the label is the program's version.",
                  MetricType::Gauge);
   families.Add(1, {{"version", state.version}});
@@ -191,13 +188,28 @@ std::string RenderMetrics(const ServiceState& state) {
   families.Counter("fieldcost_certificate_reload_failures_total",
                    "Times a changed certificate could not be used.",
                    Value(state.certificate_failures));
+}
+
+void AddBatchLatency(const Latency& latency, Families& families) {
+  families.Begin("fieldcost_batch_duration_seconds",
+                 "From a batch's last byte to its answer, waiting and disk included.",
+                 MetricType::Histogram);
+  families.Add(latency);
+}
+
+void AddScrub(const ScrubState& scrub, Families& families) {
+  AddTask("fieldcost_scrub", "Times that all files of the store were read", scrub.rounds, families);
+  families.Counter("fieldcost_scrub_bytes_total", "Bytes of the store's files read by the scrub.",
+                   Value(scrub.bytes));
+}
+
+}  // namespace
+
+std::string RenderMetrics(const ServiceState& state) {
+  Families families;
+  AddService(state, families);
   if (state.ingest != nullptr) AddIngest(*state.ingest, families);
-  if (state.batch_latency != nullptr) {
-    families.Begin("fieldcost_batch_duration_seconds",
-                   "From a batch's last byte to its answer, waiting and disk included.",
-                   MetricType::Histogram);
-    families.Add(*state.batch_latency);
-  }
+  if (state.batch_latency != nullptr) AddBatchLatency(*state.batch_latency, families);
   if (state.server) AddServer(*state.server, families);
   if (state.store) AddStore(*state.store, families);
   if (state.stored_bytes) {
@@ -206,14 +218,10 @@ std::string RenderMetrics(const ServiceState& state) {
                    Value(*state.stored_bytes));
   }
   if (state.publication) AddPublication(*state.publication, families);
-  if (state.retention)
+  if (state.retention) {
     AddTask("fieldcost_retention", "Deletions of what is too old", *state.retention, families);
-  if (state.scrub) {
-    AddTask("fieldcost_scrub", "Times that all files of the store were read", state.scrub->rounds,
-            families);
-    families.Counter("fieldcost_scrub_bytes_total", "Bytes of the store's files read by the scrub.",
-                     Value(state.scrub->bytes));
   }
+  if (state.scrub) AddScrub(*state.scrub, families);
   AddProcess(families);
   return families.Text();
 }

@@ -14,7 +14,7 @@
 
 namespace fieldcost::admin {
 
-// How something that is done again and again went.
+// How a task that is repeated went.
 struct TaskState {
   std::uint64_t successes = 0;
   std::uint64_t failures = 0;
@@ -49,7 +49,7 @@ struct ServiceState {
   std::optional<http::ServerCounters> server;
   std::optional<std::chrono::sys_seconds> certificate_expiry;
   std::uint64_t offline_keys = 0;          // files of keys that the service does not need
-  std::uint64_t certificate_failures = 0;  // it could not be loaded again
+  std::uint64_t certificate_failures = 0;  // times it could not be loaded again
   std::optional<store::StoreGauges> store;
   std::optional<std::uint64_t> stored_bytes;  // on the disk
   std::optional<PublicationState> publication;
