@@ -57,7 +57,7 @@ std::string TextOf(const boost::json::object& object, std::string_view key) {
   return value != nullptr && value->is_string() ? std::string(value->as_string()) : "";
 }
 
-// Numbers, truths, texts and lists of these; anything else is not for us.
+// Takes numbers, truths, texts and lists of texts, and passes over anything else.
 Outcome FactsOf(const boost::json::object& object) {
   Outcome outcome;
   for (const auto& [key, value] : object) {

@@ -14,10 +14,10 @@ namespace fieldcost::aggregator {
 // commands of an operator.
 command::Command Program(command::Command serve);
 
-// Tries what a start with this configuration needs: what it found, in lines.
+// Tries what a start with this configuration needs, and says in lines what it found.
 using CheckConfig = std::function<Result<std::string>(const Config&)>;
 
-// Does what is asked for; with --check-config only `check`. The exit status.
+// Does what is asked for, with --check-config only `check`; returns the exit status.
 Result<int> Run(const command::Call& call, const CheckConfig& check);
 
 }  // namespace fieldcost::aggregator

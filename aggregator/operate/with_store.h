@@ -11,10 +11,10 @@
 
 namespace fieldcost::aggregator {
 
-// kNotFound: the data directory has none.
+// Checks that there is a store. kNotFound: the data directory has none.
 Status CheckStoreExists(const Config& config);
 
-// The store of a stopped server; none is made. kAlreadyExists: the server runs.
+// Opens the store of a stopped server, and makes none. kAlreadyExists: the server runs.
 Result<std::unique_ptr<store::Store>> OpenExisting(const Config& config);
 
 // Does `work` with the store or, if a server has it open, asks that one (ask_service.h).

@@ -9,7 +9,7 @@
 
 namespace fieldcost::aggregator {
 
-// Tells when some files are others than before, by looking at them now and then. Not thread-safe.
+// Tells when files have changed, by looking at them now and then. Not thread-safe.
 class FileWatch {
  public:
   explicit FileWatch(std::vector<std::filesystem::path> files)

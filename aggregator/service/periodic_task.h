@@ -19,9 +19,9 @@ class PeriodicTask {
   PeriodicTask(const PeriodicTask&) = delete;
   PeriodicTask& operator=(const PeriodicTask&) = delete;
 
-  // Once more, as soon as what is in progress is done.
+  // Asks for one more run, as soon as the one in progress is done.
   void Ask();
-  // Nothing is in progress or asked for.
+  // Whether nothing is in progress or asked for.
   bool idle() const;
 
   // Begins nothing more; waits at most so long for what is in progress. False if it still is.

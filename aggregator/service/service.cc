@@ -25,7 +25,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// Parts of the end: for requests in progress, then for publication and the like.
+// How long the end may take: for requests in progress, then for publication and the like.
 constexpr std::chrono::seconds kDrainTime{20};
 constexpr std::chrono::seconds kBackgroundTime{10};
 constexpr std::chrono::seconds kAdminDrainTime{1};
@@ -42,7 +42,7 @@ constexpr std::size_t kMaxAdminConnections = 64;
 
 constexpr std::size_t kMaxAdminBodyBytes = 16 * kKiB;
 
-// A secret that belongs to the store: with another one the server does not start.
+// Opens a secret that belongs to the store: with another one the server does not start.
 template <typename Holder>
 Result<Holder> OpenSecret(const Config& config, store::Store& store, const char* name) {
   const std::filesystem::path file = config.store.data_dir / "keys" / name;
@@ -75,7 +75,7 @@ void LogProgress(int done, int total) {
 }  // namespace
 
 Status Service::Start() {
-  // Before anything is made that a start which fails would leave behind.
+  // Checked before anything is made that a failed start would leave behind.
   FIELDCOST_TRY(CheckStart(config_, Listening::kStarts));
   server_options_ = config_.server;
   server_options_.reserved_descriptors = kReservedDescriptors;
@@ -115,10 +115,10 @@ Status Service::StartAdmin() {
   options.max_connections = kMaxAdminConnections;
   options.response_timeout = kAdminResponseTime;
   options.whole_response_timeout = kAdminResponseTime;
-  FIELDCOST_ASSIGN(admin_server_, http::Server::Start(options, [this](http::Request request,
-                                                                      http::Respond respond) {
-                     admin_->Handle(std::move(request), std::move(respond));
-                   }));
+  const auto handle = [this](http::Request request, http::Respond respond) {
+    admin_->Handle(std::move(request), std::move(respond));
+  };
+  FIELDCOST_ASSIGN(admin_server_, http::Server::Start(options, handle));
   return {};
 }
 
@@ -151,10 +151,10 @@ Status Service::StartServer() {
   FIELDCOST_TRY(SetNames());
   http::ServerOptions options = server_options_;
   options.max_body_bytes = wire::kMaxBatchBodyBytes;
-  FIELDCOST_ASSIGN(server_, http::Server::Start(std::move(options), [this](http::Request request,
-                                                                           http::Respond respond) {
-                     Route(std::move(request), std::move(respond));
-                   }));
+  const auto handle = [this](http::Request request, http::Respond respond) {
+    Route(std::move(request), std::move(respond));
+  };
+  FIELDCOST_ASSIGN(server_, http::Server::Start(std::move(options), handle));
   return {};
 }
 
@@ -186,49 +186,38 @@ void Service::Route(http::Request request, http::Respond respond) {
 }
 
 admin::Operations Service::Operations() {
+  // Refused while not all parts are there.
+  const auto when_serving = [this](auto work) {
+    return [this, work](auto&&... arguments) -> decltype(work(arguments...)) {
+      FIELDCOST_TRY(CheckServing());
+      return work(arguments...);
+    };
+  };
   return {
       .why_not_ready = [this] { return WhyNotReady(); },
       .metrics = [this] { return Metrics(); },
-      .publish = [this]() -> Result<publish::PublishReport> {
-        FIELDCOST_TRY(CheckServing());
-        return Publish();
-      },
-      .checkpoint = [this]() -> Result<std::uint64_t> {
-        FIELDCOST_TRY(CheckServing());
+      .publish = when_serving([this] { return Publish(); }),
+      .checkpoint = when_serving([this]() -> Result<std::uint64_t> {
         FIELDCOST_TRY(store_->Checkpoint());
         return store_->sequence();
-      },
-      .compact = [this]() -> Status {
-        FIELDCOST_TRY(CheckServing());
-        return store_->Compact();
-      },
-      .backup = [this](const std::filesystem::path& directory,
-                       bool without_signing_keys) -> Result<std::uint64_t> {
-        FIELDCOST_TRY(CheckServing());
+      }),
+      .compact = when_serving([this] { return store_->Compact(); }),
+      .backup = when_serving([this](const std::filesystem::path& directory,
+                                    bool without_signing_keys) -> Result<std::uint64_t> {
         FIELDCOST_ASSIGN(const BackupReport report,
                          BackUp(*store_, {.data_dir = config_.store.data_dir,
                                           .directory = directory,
                                           .without_signing_keys = without_signing_keys}));
         return report.sequence;
-      },
-      .expire = [this](std::uint32_t before_week, bool yes) -> Result<store::ExpiryEffect> {
-        FIELDCOST_TRY(CheckServing());
-        return ExpireBefore(before_week, yes);
-      },
-      .verify = [this]() -> Result<store::VerifyReport> {
-        FIELDCOST_TRY(CheckServing());
-        return store_->Verify();
-      },
-      .revoke = [this](const ingest::RevocationRequest& untrusted_request)
-          -> Result<ingest::RevocationReport> {
-        FIELDCOST_TRY(CheckServing());
+      }),
+      .expire = when_serving(
+          [this](std::uint32_t before_week, bool yes) { return ExpireBefore(before_week, yes); }),
+      .verify = when_serving([this] { return store_->Verify(); }),
+      .revoke = when_serving([this](const ingest::RevocationRequest& untrusted_request) {
         return ingest_->Revoke(untrusted_request, config_.publish.contribution_threshold,
                                LogProgress);
-      },
-      .reload = [this]() -> Status {
-        FIELDCOST_TRY(CheckServing());
-        return Reload();
-      },
+      }),
+      .reload = when_serving([this] { return Reload(); }),
   };
 }
 

@@ -45,16 +45,16 @@ class Service {
   Status Start();
   // The first publication is done.
   bool IsReadyToOpen() const { return publication_task_->idle(); }
-  // Tells where it listens: log and files.
+  // Writes where it listens to log and files.
   Status Open();
 
-  // kIo: the store has failed, end. Also looks whether the certificate is another.
+  // Looks after store, memory and certificate. kIo: the store has failed; end.
   Status CheckHealth();
   void AskToPublish() { publication_task_->Ask(); }
-  // Certificate and tokens; the first error, after both were tried.
+  // Reads certificate and tokens again; returns the first error, after trying all.
   Status Reload();
 
-  // Is not ready any more from now on, but everything is still answered.
+  // Begins to say that it is not ready, while everything is still answered.
   void BeginDrain() { phase_ = Phase::kDraining; }
   // Ends what was started. False if background work does not end soon; this must live on then.
   [[nodiscard]] bool Stop();
@@ -68,7 +68,7 @@ class Service {
   admin::Operations Operations();
   void Route(http::Request untrusted_request, http::Respond respond);
   Status ReloadCertificate();
-  // Those of the configuration, else the certificate's.
+  // Takes the names of the configuration, else those of the certificate.
   Status SetNames();
   Result<publish::PublishReport> Publish();
   void Expire();
@@ -81,12 +81,12 @@ class Service {
   std::string WhyCertificateIsBad() const;  // "" = it is valid
   // Logs at most once an hour.
   void WarnOfHeldRoom();
-  // What the rows of a checkpoint took.
+  // Gives back what the rows of a checkpoint took.
   void GiveBackMemory();
-  // Once for each time that it begins.
+  // Logs each reason once when it begins.
   void SayWhatIsWrong();
   std::string Metrics() const;
-  // What is done for the operator needs all parts.
+  // kUnavailable: not all parts are there, which the operator's requests need.
   Status CheckServing() const;
 
   const Config& config_;

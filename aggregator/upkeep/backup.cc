@@ -26,16 +26,16 @@ constexpr char kFilesFolder[] = "files";  // beside the engine's, named by their
 // The engine's folders are made before it does: it would let everybody read them.
 constexpr const char* kBackupFolders[] = {kFilesFolder, "meta", "private", "shared_checksum"};
 
-// What of keys/ goes with the store. Nothing else does: the root's keys do not, whatever their
-// files are called, and neither do copies that an editor has left.
+// The files of keys/ that go with the store. No others do: not the root's keys, whatever their
+// files are called, nor copies that an editor has left.
 constexpr const char* kSecrets[] = {ingest::kPseudonymSecret, ingest::kReceiptSecret};
 constexpr const char* kSigningKeys[] = {publish::kTimestampKey, publish::kSnapshotKey,
                                         publish::kPolicyKey};
 
 std::string HashOf(std::string_view bytes) { return HexEncode(crypto::Sha256(bytes)); }
 
-// The versions that are there, as they are written. Other files, like that of a write which was
-// interrupted, are none.
+// Lists the versions of the root that are there, by their files' names. Other files, such as one of
+// an interrupted write, are left out.
 Result<std::vector<std::string>> RootsIn(const std::filesystem::path& directory) {
   std::vector<std::string> names;
   std::error_code error;
@@ -49,7 +49,7 @@ Result<std::vector<std::string>> RootsIn(const std::filesystem::path& directory)
   return names;
 }
 
-// Which files go with the store, relative to the data directory.
+// Lists the files that go with the store, relative to the data directory.
 Result<std::vector<std::string>> PathsToKeep(const BackupOptions& options) {
   std::vector<std::string> paths;
   const auto keep = [&](const std::string& path) {
@@ -105,7 +105,7 @@ Result<BackedUpFile> CopyIn(const BackupOptions& options, const std::string& pat
   return file;
 }
 
-// The highest number that is a name in there; 0 if none is.
+// The highest number that is a file's name in there; 0 if there is none.
 std::uint64_t NewestIn(const std::filesystem::path& directory) {
   std::uint64_t newest = 0;
   std::error_code error;
@@ -116,7 +116,7 @@ std::uint64_t NewestIn(const std::filesystem::path& directory) {
   return newest;
 }
 
-// Which file names the files of the newest backup, and has our list.
+// The list of the files of the newest backup, with ours.
 std::filesystem::path NewestList(const std::filesystem::path& directory) {
   return directory / "meta" / std::to_string(NewestIn(directory / "meta"));
 }
@@ -158,7 +158,7 @@ Status WriteFiles(const std::filesystem::path& directory, const std::filesystem:
 Result<BackupReport> BackUp(store::Store& store, const BackupOptions& options) {
   BackupReport report;
   FIELDCOST_TRY(CheckPlace(options));
-  // Keys and roots as of one moment.
+  // Takes keys and roots as of one moment.
   FIELDCOST_ASSIGN(const UniqueFd turn, publish::LockKeys(options.data_dir));
   FIELDCOST_TRY(MakeDirectories(options.directory, 0700));
   for (const char* folder : kBackupFolders) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr char kLastDeletionWeek[] = "last_deletion_week";
 
-// 0 if there is no row.
+// The newest week of any row; 0 if there is none.
 Result<std::uint32_t> NewestWeek(store::Store& store) {
   FIELDCOST_ASSIGN(const store::Store::Snapshot snapshot, store.TakeSnapshot());
   std::uint32_t newest = 0;
@@ -77,7 +77,7 @@ Result<store::ExpiryEffect> DeleteBefore(store::Store& store, const Clock& clock
   const std::uint32_t week = before_week + weeks;
   if (!yes) return store.EffectOfExpiring(store::BoundsOf(week, weeks));
   FIELDCOST_ASSIGN(const store::ExpiryReport report, Delete(store, week, weeks));
-  // Less than what is due tells nothing of the clock.
+  // A deletion of less than what is due says nothing about the clock.
   FIELDCOST_ASSIGN(const std::uint64_t last, store.GetNumber(kLastDeletionWeek));
   if (last < week) FIELDCOST_TRY(store.PutNumber(kLastDeletionWeek, week));
   return store::ExpiryEffect{report};

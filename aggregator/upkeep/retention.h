@@ -8,8 +8,8 @@
 
 namespace fieldcost::aggregator {
 
-// Weeks that may pass between two deletions by the server itself. More, and it is the clock that is
-// not believed: what is deleted does not come back, and what counts as too old never goes back.
+// Weeks that may pass between two deletions by the server itself. If more pass, the clock is not
+// believed: what is deleted does not come back, and what counts as too old never goes back.
 inline constexpr std::uint32_t kMaxWeeksBetweenDeletions = 8;
 
 // Deletes rows of more than `weeks` weeks ago (0: none), what the ledger need not know any more,
@@ -22,7 +22,7 @@ Result<store::ExpiryReport> DeleteOld(store::Store& store, const Clock& clock, s
 
 // The same for the operator, who names the first week whose rows stay, whatever the last deletion:
 // what DeleteOld() would do `weeks` after that week. Only if `yes`; otherwise nothing is changed
-// and the result is what it would remove. `rows_left` and the weeks are not told of what was done.
+// and the result is what it would remove. `rows_left` and the weeks are not set for what was done.
 //
 // kInvalidArgument: by this clock the week has not come, or its predecessors are to be kept.
 Result<store::ExpiryEffect> DeleteBefore(store::Store& store, const Clock& clock,

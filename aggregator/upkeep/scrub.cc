@@ -19,7 +19,7 @@ constexpr char kBegan[] = "scrub_began";
 // A store of this size is read in one step.
 constexpr std::uint64_t kMinStepBytes = 16 * kMiB;
 
-// linux/ioprio.h, which has no name for it that a program can use everywhere.
+// From linux/ioprio.h, which not every system has.
 constexpr int kWhoIsProcess = 1;
 constexpr int kIdleClass = 3 << 13;
 
@@ -29,7 +29,7 @@ Scrub::Scrub(store::Store& store, const Clock& clock, std::chrono::seconds perio
     : store_(store), clock_(clock), period_(period) {}
 
 Status Scrub::Step(std::chrono::seconds interval) {
-  // Where these themselves are damaged, it begins at the beginning.
+  // If these numbers are damaged, it starts over.
   std::uint64_t place = store_.GetNumber(kPlace).value_or(0);
   std::uint64_t began = store_.GetNumber(kBegan).value_or(0);
   const auto now = static_cast<std::uint64_t>(
@@ -83,7 +83,7 @@ admin::ScrubState Scrub::state() const {
 
 void WorkWhenIdle() {
   const sched_param none{};
-  // Where it is not allowed, it works as the others do.
+  // If that is not allowed, the thread works like all others.
   static_cast<void>(::sched_setscheduler(0, SCHED_IDLE, &none));
   static_cast<void>(::syscall(SYS_ioprio_set, kWhoIsProcess, 0, kIdleClass));
 }

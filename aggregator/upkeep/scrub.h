@@ -19,7 +19,7 @@ class Scrub {
   // this.
   Scrub(store::Store& store, const Clock& clock, std::chrono::seconds period);
 
-  // What is due of a time of `interval`. kIo: a file cannot be read, or the store has failed.
+  // Reads what is due in a step of `interval`. kIo: a file cannot be read, or the store has failed.
   Status Step(std::chrono::seconds interval);
   admin::ScrubState state() const;
 

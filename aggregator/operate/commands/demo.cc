@@ -15,7 +15,7 @@
 namespace fieldcost::aggregator {
 namespace {
 
-// Greater ones than can be are refused as what they are.
+// Leaves numbers that are too great too great, so that they are refused as such.
 std::uint32_t Narrow(std::uint64_t number) {
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(number, std::numeric_limits<std::uint32_t>::max()));

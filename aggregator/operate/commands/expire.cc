@@ -14,7 +14,7 @@
 namespace fieldcost::aggregator {
 namespace {
 
-// A week's number, or a day that is in it, which becomes the number.
+// Takes a week's number, or a day in it, which it turns into the number.
 Status CheckWeek(std::string& untrusted_text) {
   if (const auto week = WeekOfDay(untrusted_text)) {
     untrusted_text = std::to_string(*week);

@@ -1,6 +1,8 @@
 // `fieldcost-aggregator init`: makes a directory with everything that a service needs.
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "aggregator/operate/commands.h"
 #include "aggregator/operate/new_directory.h"
 #include "aggregator/operate/outcome.h"
@@ -66,6 +68,48 @@ Result<int> Init(const command::Arguments& arguments) {
   return 0;
 }
 
+std::vector<command::Option> Options() {
+  return {
+      {.names = "--dir",
+       .value = "DIR",
+       .help = "The directory to make; if it exists, it must be empty",
+       .completes = Completes::kFiles,
+       .check = command::CheckNotEmpty,
+       .required = true},
+      {.names = "--host",
+       .value = "NAME",
+       .help = "A name or address under which agents reach the service; repeat it for more",
+       .check = command::CheckNotEmpty,
+       .required = true,
+       .repeats = true},
+      {.names = "--certificate",
+       .value = "FILE",
+       .help = "An existing certificate for these names (PEM chain)",
+       .completes = Completes::kFiles,
+       .check = command::CheckNotEmpty,
+       .needs = {"--key"}},
+      {.names = "--key",
+       .value = "FILE",
+       .help = "Its private key (PEM)",
+       .completes = Completes::kFiles,
+       .check = command::CheckNotEmpty,
+       .needs = {"--certificate"}},
+      {.names = "--address",
+       .value = "IP",
+       .help = "Where to listen; by default 0.0.0.0, or 127.0.0.1 if every NAME is this machine",
+       .check = command::CheckNotEmpty},
+      {.names = "--port",
+       .value = "N",
+       .help = "The port; 0: any free one at each start, written to DIR/address",
+       .default_text = "8443",
+       .check = command::CheckPort},
+      {.names = "--admin-port",
+       .value = "N",
+       .help = "The operator's port, on the loopback address; 0 as above",
+       .default_text = "8444",
+       .check = command::CheckPort}};
+}
+
 }  // namespace
 
 command::Command InitCommand() {
@@ -83,46 +127,7 @@ Examples:
     --certificate /etc/letsencrypt/live/fieldcost.example.org/fullchain.pem \
     --key /etc/letsencrypt/live/fieldcost.example.org/privkey.pem
   fieldcost-aggregator init --dir try --host localhost --port 0)",
-      .options =
-          {{.names = "--dir",
-            .value = "DIR",
-            .help = "The directory to make; if it exists, it must be empty",
-            .completes = Completes::kFiles,
-            .check = command::CheckNotEmpty,
-            .required = true},
-           {.names = "--host",
-            .value = "NAME",
-            .help = "A name or address under which agents reach the service; repeat it for more",
-            .check = command::CheckNotEmpty,
-            .required = true,
-            .repeats = true},
-           {.names = "--certificate",
-            .value = "FILE",
-            .help = "An existing certificate for these names (PEM chain)",
-            .completes = Completes::kFiles,
-            .check = command::CheckNotEmpty,
-            .needs = {"--key"}},
-           {.names = "--key",
-            .value = "FILE",
-            .help = "Its private key (PEM)",
-            .completes = Completes::kFiles,
-            .check = command::CheckNotEmpty,
-            .needs = {"--certificate"}},
-           {.names = "--address",
-            .value = "IP",
-            .help =
-                "Where to listen; by default 0.0.0.0, or 127.0.0.1 if every NAME is this machine",
-            .check = command::CheckNotEmpty},
-           {.names = "--port",
-            .value = "N",
-            .help = "The port; 0: any free one at each start, written to DIR/address",
-            .default_text = "8443",
-            .check = command::CheckPort},
-           {.names = "--admin-port",
-            .value = "N",
-            .help = "The operator's port, on the loopback address; 0 as above",
-            .default_text = "8444",
-            .check = command::CheckPort}},
+      .options = Options(),
       .handler = Init,
       .without = {"--config", "--check-config"}};
 }

@@ -27,7 +27,7 @@ Outcome OutcomeOf(const store::RecoveryReport& report) {
   return outcome;
 }
 
-// What is lost, one line each, and what that means.
+// Prints what is lost, a line each, and what that means.
 void PrintLost(const store::RecoveryReport& report, const std::vector<std::string>& lost,
                bool is_dropped) {
   for (const std::string& text : lost) fmt::print("{}\n", text);
@@ -39,7 +39,7 @@ void PrintLost(const store::RecoveryReport& report, const std::vector<std::strin
       report.damage, is_dropped ? "is" : "would be");
 }
 
-// Status 0: there is nothing to do, or it is done.
+// Ends with status 0 if there is nothing to do, or it is done.
 Result<int> Recover(const command::Arguments& arguments) {
   const bool drop_damaged = arguments.Has("--drop-damaged");
   const bool json = arguments.Has("--json");
