@@ -12,7 +12,7 @@
 namespace fieldcost::probe_server {
 namespace {
 
-// A database that is not there stays so: SQLite's own words would be of no help.
+// Refuses a database that does not exist: SQLite's own words would be no help.
 Status CheckThere(const std::filesystem::path& database) {
   std::error_code error;
   if (std::filesystem::is_regular_file(database, error)) return {};

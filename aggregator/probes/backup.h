@@ -9,9 +9,9 @@
 
 namespace fieldcost::probe_server {
 
-// Writes all of the database into a new file of that directory, which is made, beside a running
-// server; and reads it back: Verify(). The file is a database that can be put in the place of the
-// one that it was made of. kAlreadyExists: there is one.
+// Writes all of the database into a new file in the directory, which it makes, and reads it back
+// with Verify(); may run beside a server. The file can take the place of the database that it was
+// made of. kAlreadyExists: there is one.
 Result<std::filesystem::path> BackUp(const std::filesystem::path& database,
                                      const std::filesystem::path& directory);
 

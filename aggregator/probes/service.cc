@@ -28,6 +28,19 @@ Status Service::Start() {
   options.reserved_descriptors = kReservedDescriptors;
   FIELDCOST_TRY(http::ReserveDescriptors(options));
   FIELDCOST_TRY(CheckStart(config_).transform([](const std::string&) {}));
+  FIELDCOST_TRY(StartSite());
+  FIELDCOST_TRY(StartAdmin());
+  const auto handle = [this](http::Request request, const http::Respond& respond) {
+    site_->Handle(std::move(request), respond);
+  };
+  FIELDCOST_ASSIGN(server_, http::Server::Start(options, handle));
+  const std::string url = serve::UrlOf(config_.server, *server_);
+  FIELDCOST_TRY(serve::WriteAddressFile(config_.address_file, url));
+  LogEvent(LogLevel::kInfo, "listening on " + url);
+  return {};
+}
+
+Status Service::StartSite() {
   FIELDCOST_TRY(MakeDirectories(config_.data_dir, 0700));
   FIELDCOST_ASSIGN(std::unique_ptr<Data> data,
                    Data::Open(config_.database(), sqlite::Database::Access::kCreate));
@@ -40,14 +53,6 @@ Status Service::Start() {
                 .quota = {.steps_of_user = config_.steps_per_user, .days = config_.retention_days},
                 .is_disk_full = [this] { return IsDiskFull(); },
                 .counters = counters_});
-  FIELDCOST_TRY(StartAdmin());
-  FIELDCOST_ASSIGN(
-      server_, http::Server::Start(options, [this](http::Request request, http::Respond respond) {
-        site_->Handle(std::move(request), std::move(respond));
-      }));
-  const std::string url = serve::UrlOf(config_.server, *server_);
-  FIELDCOST_TRY(serve::WriteAddressFile(config_.address_file, url));
-  LogEvent(LogLevel::kInfo, "listening on " + url);
   return {};
 }
 
@@ -57,10 +62,10 @@ Status Service::StartAdmin() {
   options.threads = 1;
   options.reserved_descriptors = 0;  // its own are among those of the other listener
   options.max_connections = kMaxAdminConnections;
-  FIELDCOST_ASSIGN(admin_server_, http::Server::Start(options, [this](http::Request request,
-                                                                      http::Respond respond) {
-                     HandleAdmin(request, respond);
-                   }));
+  const auto handle = [this](const http::Request& request, const http::Respond& respond) {
+    HandleAdmin(request, respond);
+  };
+  FIELDCOST_ASSIGN(admin_server_, http::Server::Start(options, handle));
   const std::string url = serve::UrlOf(*config_.admin, *admin_server_);
   FIELDCOST_TRY(serve::WriteAddressFile(config_.admin_address_file, url));
   LogEvent(LogLevel::kInfo, "administration", {{"url", url}});
@@ -99,11 +104,11 @@ void Service::Expire() {
   last_expiry_ = now;
   writer_->Post(
       [this](Data& data) { return ForgetOld(data, config_.retention_days, clock_.Now()); },
-      [](Status) {});
+      [](const Status&) {});
   ExpireMore();
 }
 
-// A few at a time, behind all that waits meanwhile.
+// Removes a few at a time, behind everything that waits meanwhile.
 void Service::ExpireMore() {
   auto removed = std::make_shared<std::uint64_t>(0);
   writer_->Post(

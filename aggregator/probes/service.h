@@ -27,17 +27,18 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  // Everything runs afterwards, and where it listens is told: log and files.
+  // Starts everything, and writes where it listens to log and files.
   Status Start();
-  // kIo: the database has failed, end.
+  // kIo: the database has failed; end.
   Status CheckHealth();
   Status ReloadCertificate() { return server_->ReloadCertificate(); }
-  // Has what is too old removed, if that was an hour ago; does not wait for it.
+  // Has what is too old removed, at most once an hour; does not wait for it.
   void Expire();
   // Ends what was started; requests in progress are answered. Idempotent.
   void Stop();
 
  private:
+  Status StartSite();
   Status StartAdmin();
   void HandleAdmin(const http::Request& untrusted_request, const http::Respond& respond) const;
   void ExpireMore();

@@ -33,13 +33,13 @@ struct NewDevice {
 // kTooLarge: the user has enough of them; kInvalidArgument (names.h).
 Result<NewDevice> AddDevice(sqlite::Database& database, UserId user,
                             std::string_view untrusted_name, WallTime now);
-// Whose token it is; nothing if nobody's, or revoked.
+// The device whose token it is; nothing if it is nobody's, or revoked.
 Result<std::optional<Device>> FindDevice(sqlite::Database& database,
                                          std::string_view untrusted_token);
 Result<bool> IsDeviceActive(sqlite::Database& database, DeviceId device);
-// The user's, newest first; of all users without one.
+// The user's devices, newest first; without a user, everybody's.
 Result<std::vector<Device>> ListDevices(sqlite::Database& database, std::optional<UserId> user);
-// For good. kNotFound: the user has none of that number; without a user anybody's.
+// Revokes it for good. kNotFound: the user, or without a user nobody, has a device of that number.
 Status RevokeDevice(sqlite::Database& database, DeviceId device, std::optional<UserId> user);
 
 }  // namespace fieldcost::probe_server

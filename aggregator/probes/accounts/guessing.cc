@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/base/check.h"
 #include "common/base/clock.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
@@ -74,6 +75,7 @@ std::string NetworkOf(std::string_view untrusted_address) {
 
 Status BeginAttempt(sqlite::Database& database, const Guesser& guesser, WallTime now,
                     std::chrono::seconds& wait) {
+  FIELDCOST_CHECK(database.InTransaction());
   const std::string account = AccountKey(guesser);
   const std::string address = AddressKey(guesser);
   FIELDCOST_ASSIGN(const Failures of_account, Read(database, account, now));
@@ -89,6 +91,7 @@ Status BeginAttempt(sqlite::Database& database, const Guesser& guesser, WallTime
 }
 
 Status NoteSuccess(sqlite::Database& database, const Guesser& guesser) {
+  FIELDCOST_CHECK(database.InTransaction());
   FIELDCOST_TRY(
       database.Prepare("DELETE FROM guesser WHERE key = ?").Blob(AccountKey(guesser)).Run());
   return database
@@ -98,6 +101,7 @@ Status NoteSuccess(sqlite::Database& database, const Guesser& guesser) {
 }
 
 Status ForgetOldFailures(sqlite::Database& database, WallTime now) {
+  FIELDCOST_CHECK(database.InTransaction());
   FIELDCOST_TRY(database.Prepare("DELETE FROM guesser WHERE last <= ?")
                     .Int(MicrosOf(now - kFailuresForgotten))
                     .Run());

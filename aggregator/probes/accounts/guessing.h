@@ -34,12 +34,12 @@ struct Guesser {
 };
 
 // Counts an attempt as failed before anybody looks at it, so that many at once are no way around
-// the limit. kUnavailable: it must not be looked at; `wait` says for how long. The three need a
-// transaction.
+// the limit. kUnavailable: it must not be looked at; `wait` says for how long. REQUIRES, as the two
+// below: a transaction.
 Status BeginAttempt(sqlite::Database& database, const Guesser& guesser, WallTime now,
                     std::chrono::seconds& wait);
-// It was right: the account's failures are forgotten, of the address only this attempt, since
-// whoever has an account could otherwise go on guessing those of others.
+// Notes that it was right: forgets the account's failures, but of the address only this attempt,
+// since whoever has an account could otherwise go on guessing those of others.
 Status NoteSuccess(sqlite::Database& database, const Guesser& guesser);
 Status ForgetOldFailures(sqlite::Database& database, WallTime now);
 

@@ -19,7 +19,7 @@ void InitialiseSodium() {
   FIELDCOST_CHECK(ready);
 }
 
-// Of a password that nobody has.
+// The hash of a password that nobody has.
 const std::string& NobodysHash() {
   static const std::string hash = HashPassword(crypto::RandomBytes(32)).value_or("");
   return hash;

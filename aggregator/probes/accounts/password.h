@@ -8,8 +8,8 @@
 
 namespace fieldcost::probe_server {
 
-// Passwords: argon2id of libsodium, 64 MiB and 2 passes, about 90 ms each. Thread-safe; whoever
-// calls sees to it that not too many are at it at once.
+// Passwords: argon2id of libsodium, 64 MiB and 2 passes, about 90 ms each. Thread-safe; callers
+// limit how many run at once.
 
 inline constexpr std::size_t kMinPasswordLetters = 12;
 inline constexpr std::size_t kMaxPasswordBytes = 512;

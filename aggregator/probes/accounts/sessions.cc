@@ -1,5 +1,6 @@
 #include "aggregator/probes/accounts/sessions.h"
 
+#include "common/base/check.h"
 #include "common/base/clock.h"
 #include "common/base/text.h"
 #include "common/crypto/random.h"
@@ -20,6 +21,7 @@ bool IsId(std::string_view untrusted_id) {
 }  // namespace
 
 Result<std::string> BeginSession(sqlite::Database& database, UserId user, WallTime now) {
+  FIELDCOST_CHECK(database.InTransaction());
   std::string id = HexEncode(crypto::RandomBytes(kIdBytes));
   FIELDCOST_TRY(
       database.Prepare("INSERT INTO session (hash, user, created, used) VALUES (?, ?, ?, ?)")

@@ -26,17 +26,18 @@ struct Session {
   bool is_to_be_touched = false;  // it was used, and that has not been noted for some time
 };
 
-// A new one; never takes a given id, so that nobody can foist one on somebody. Needs a transaction.
+// Begins one with a new id; never takes a given one, so that nobody can foist it on somebody.
+// REQUIRES: a transaction.
 Result<std::string> BeginSession(sqlite::Database& database, UserId user, WallTime now);
-// Nothing: there is none, or it has ended by itself.
+// The session of that id; nothing if there is none, or it has ended by itself.
 Result<std::optional<Session>> FindSession(sqlite::Database& database,
                                            std::string_view untrusted_id, WallTime now);
 Status TouchSession(sqlite::Database& database, const std::string& id, WallTime now);
 Status EndSession(sqlite::Database& database, std::string_view untrusted_id);
 Status ForgetOldSessions(sqlite::Database& database, WallTime now);
 
-// What each form of the session's pages carries, as 64 hex digits: told by the session's id, which
-// no other page knows. Pure.
+// What each form of the session's pages carries, as 64 hex digits: derived from the session's id,
+// which no other page knows. Pure.
 std::string FormToken(std::string_view session_id);
 // Compares in constant time. Pure.
 bool IsFormToken(std::string_view session_id, std::string_view untrusted_token);

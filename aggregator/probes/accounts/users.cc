@@ -1,5 +1,6 @@
 #include "aggregator/probes/accounts/users.h"
 
+#include "common/base/check.h"
 #include "common/base/clock.h"
 #include "common/base/text.h"
 
@@ -95,6 +96,7 @@ Status SetPassword(sqlite::Database& database, UserId user, std::string_view pas
 }
 
 Status RemoveUser(sqlite::Database& database, UserId user) {
+  FIELDCOST_CHECK(database.InTransaction());
   for (const char* sql :
        {"DELETE FROM session WHERE user = ?", "UPDATE device SET revoked = 1 WHERE user = ?",
         "DELETE FROM user WHERE id = ?"}) {

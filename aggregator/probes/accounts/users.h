@@ -28,11 +28,11 @@ Status CreateAccountTables(sqlite::Database& database);
 Result<UserId> AddUser(sqlite::Database& database, std::string_view untrusted_name,
                        std::string_view password_hash, WallTime now);
 Result<std::optional<User>> FindUser(sqlite::Database& database, std::string_view untrusted_name);
-// By name.
+// All of them, by name.
 Result<std::vector<User>> ListUsers(sqlite::Database& database);
-// The user's sessions end. kNotFound.
+// Sets it, and ends the user's sessions. kNotFound.
 Status SetPassword(sqlite::Database& database, UserId user, std::string_view password_hash);
-// With sessions and devices; events stay. Needs a transaction.
+// Removes the user with sessions and devices; events stay. REQUIRES: a transaction.
 Status RemoveUser(sqlite::Database& database, UserId user);
 
 }  // namespace fieldcost::probe_server

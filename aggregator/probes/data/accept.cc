@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "common/base/check.h"
+
 namespace fieldcost::probe_server {
 namespace {
 
@@ -33,6 +35,7 @@ Status CheckQuota(Data& data, const Arrival& arrival, const Quota& quota, std::u
 
 Result<bool> AcceptBatch(Data& data, const Arrival& arrival, const Quota& quota, WallTime now) {
   sqlite::Database& database = data.database();
+  FIELDCOST_CHECK(database.InTransaction());
   // Its token was good when the request came; that may have changed since.
   FIELDCOST_ASSIGN(const bool is_active, IsDeviceActive(database, arrival.device));
   if (!is_active) return Fail(ErrorCode::kUnauthenticated, "the device's token is revoked");

@@ -66,8 +66,8 @@ Result<std::unique_ptr<Data>> Data::Open(const std::filesystem::path& file,
   FIELDCOST_TRY(CheckVersion(database, file));
   FIELDCOST_TRY(database.Execute("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF"));
   std::unique_ptr<Data> data(new Data(std::move(database)));
-  FIELDCOST_ASSIGN(probe::EventStore events, probe::EventStore::Create(data->database_));
-  data->events_ = std::make_unique<probe::EventStore>(std::move(events));
+  FIELDCOST_ASSIGN(const probe::EventStore events, probe::EventStore::Create(data->database_));
+  data->events_ = std::make_unique<probe::EventStore>(events);
   return data;
 }
 

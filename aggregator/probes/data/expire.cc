@@ -2,16 +2,19 @@
 
 #include "aggregator/probes/accounts/guessing.h"
 #include "aggregator/probes/accounts/sessions.h"
+#include "common/base/check.h"
 #include "common/base/clock.h"
 
 namespace fieldcost::probe_server {
 
 Result<std::uint64_t> ExpireSome(Data& data, std::uint64_t days, WallTime now) {
+  FIELDCOST_CHECK(data.database().InTransaction());
   const WallTime before = now - std::chrono::days(days);
   return data.events().Expire(MicrosOf(before) * 1'000, kExpireAtOnce);
 }
 
 Status ForgetOld(Data& data, std::uint64_t days, WallTime now) {
+  FIELDCOST_CHECK(data.database().InTransaction());
   FIELDCOST_TRY(ForgetOldSessions(data.database(), now));
   FIELDCOST_TRY(ForgetOldFailures(data.database(), now));
   const auto day = std::chrono::floor<std::chrono::days>(now - std::chrono::days(days));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "aggregator/probes/data/judged.h"
+#include "common/base/check.h"
 #include "common/base/clock.h"
 #include "common/probe/text.h"
 
@@ -41,6 +42,7 @@ std::string_view NameOf(probe::Mark mark) {
 
 Status MarkEvent(Data& data, const Actor& actor, const probe::EventId& event, probe::Mark mark,
                  std::string_view untrusted_reason, WallTime now) {
+  FIELDCOST_CHECK(data.database().InTransaction());
   FIELDCOST_ASSIGN(const probe::EventRow row, data.events().Row(event));
   if (!MayChange(actor, row)) {
     return Fail(ErrorCode::kPermissionDenied, "mark event {}: it is another user's", event.Hex());
@@ -52,6 +54,7 @@ Status MarkEvent(Data& data, const Actor& actor, const probe::EventId& event, pr
 
 Result<std::uint64_t> PurgeEvents(Data& data, const Actor& actor,
                                   const std::vector<probe::EventId>& events, WallTime now) {
+  FIELDCOST_CHECK(data.database().InTransaction());
   std::vector<probe::EventRow> rows;
   for (const probe::EventId& event : events) {
     auto row = data.events().Row(event);

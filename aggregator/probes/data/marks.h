@@ -19,7 +19,8 @@ struct Actor {
   bool is_device = false;
 };
 
-// All of these need a transaction. kNotFound; kPermissionDenied: another user's, and a device asks.
+// kNotFound; kPermissionDenied: another user's, and a device asks. REQUIRES, as below: a
+// transaction.
 Status MarkEvent(Data& data, const Actor& actor, const probe::EventId& event, probe::Mark mark,
                  std::string_view untrusted_reason, WallTime now);
 

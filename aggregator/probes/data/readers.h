@@ -32,7 +32,7 @@ class Readers {
     Readers& readers_;
     std::unique_ptr<Data> data_;
   };
-  // Waits until one is free; nobody shall have two.
+  // Waits until one is free; nobody may hold two.
   Lease Take();
 
  private:

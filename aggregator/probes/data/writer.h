@@ -32,8 +32,8 @@ class Writer {
 
   // False, and both are dropped, if kMaxPosted wait or it was stopped.
   bool Post(Work work, Done done);
-  // Waits for it; still is taken where Post() is not, so that people get in while batches pile up.
-  // kUnavailable: too much waits. Not from `work` or `done`.
+  // Waits for it; is taken even where Post() is not, so that people get in while batches pile up.
+  // kUnavailable: too much waits. Never called from `work` or `done`.
   Status Run(Work work);
 
   // A read or write of the disk has failed: nothing is written, nor acknowledged, any more.

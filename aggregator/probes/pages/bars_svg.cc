@@ -8,6 +8,7 @@
 #include "aggregator/probes/pages/html.h"
 #include "aggregator/probes/pages/links.h"
 #include "aggregator/probes/pages/numbers.h"
+#include "common/base/check.h"
 #include "common/base/text.h"
 #include "common/draw/spectrum.h"
 #include "common/draw/svg_parts.h"
@@ -88,6 +89,7 @@ void AddBar(Html& html, const Bar& bar, const FoldedSteps& steps, std::size_t co
 }  // namespace
 
 std::string BarsSvg(const std::vector<Bar>& bars, const FoldedSteps& steps) {
+  FIELDCOST_CHECK(bars.size() == steps.events);
   std::uint64_t longest = 1;
   double height = 0;
   for (std::size_t i = 0; i < bars.size(); ++i) {

@@ -7,6 +7,7 @@
 #include "aggregator/probes/pages/html.h"
 #include "aggregator/probes/pages/links.h"
 #include "aggregator/probes/pages/numbers.h"
+#include "common/base/check.h"
 #include "common/draw/numbers.h"
 #include "common/probe/steps.h"
 
@@ -136,6 +137,7 @@ std::string EventPage(const Frame& frame, const EventView& view) {
 
 std::string StepPage(const Frame& frame, const EventView& view, std::size_t hit) {
   const probe::Event& event = view.event;
+  FIELDCOST_CHECK(hit < event.hits.size());
   const std::uint64_t begin_ns = event.hits.front().ns;
   Html html;
   html.Raw("<p>")

@@ -18,7 +18,7 @@ struct Frame {
 // `body`: markup.
 std::string Document(const Frame& frame, std::string_view body);
 
-// A page that only says so.
+// A page with nothing but this message.
 std::string MessagePage(Frame frame, std::string_view untrusted_message);
 
 // A form's beginning with its token, and a button that is one by itself.

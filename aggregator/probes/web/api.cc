@@ -1,4 +1,4 @@
-// What the API tells.
+// Answers of the API.
 #include <algorithm>
 
 #include "aggregator/probes/web/api_json.h"

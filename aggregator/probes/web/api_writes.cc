@@ -1,4 +1,4 @@
-// What the API changes.
+// Requests of the API that change something.
 #include <fmt/format.h>
 
 #include <boost/json.hpp>

@@ -8,7 +8,7 @@
 
 namespace fieldcost::probe_server {
 
-// Who a request is of, as it says itself, and whether a page of ours has sent it. Pure.
+// Whom a request is from, as it says itself, and whether a page of ours has sent it. Pure.
 
 inline constexpr char kSessionCookie[] = "__Host-fieldcost-probes";
 inline constexpr char kFormTokenHeader[] = "X-Form-Token";
@@ -18,10 +18,10 @@ std::optional<std::string_view> SessionOf(const http::Request& untrusted_request
 // The token after "Authorization: Bearer "; nullopt: none.
 std::optional<std::string_view> TokenOf(const http::Request& untrusted_request);
 
-// A browser has sent it: it says from where.
+// Whether a browser has sent it, which says from where.
 bool IsOfBrowser(const http::Request& untrusted_request);
-// The browser says that a page of this server has sent it: Sec-Fetch-Site and Origin, of which at
-// least one must be there.
+// Whether the browser says that a page of this server has sent it: by Sec-Fetch-Site and Origin, of
+// which at least one must be there.
 bool IsOfOurPages(const http::Request& untrusted_request);
 
 // Set-Cookie for a session that begins, and for one that has ended.

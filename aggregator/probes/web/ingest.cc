@@ -39,6 +39,24 @@ void Refuse(const Visit& visit, const http::Respond& respond, http::Response res
   respond(Guarded(std::move(response)));
 }
 
+struct Acceptance {
+  Arrival arrival;
+  bool is_duplicate = false;
+};
+
+// What the device is told once the writer is done, which is counted.
+http::Response AnswerTo(const Acceptance& work, const Status& status, SiteCounters& counters) {
+  if (!status) {
+    ++counters.refused_batches;
+    return status.error().code == ErrorCode::kTooLarge ? NoRoom(status.error().message)
+                                                       : ErrorAnswer(status.error());
+  }
+  ++(work.is_duplicate ? counters.duplicates : counters.batches);
+  if (!work.is_duplicate) counters.steps += work.arrival.batch.hits.size();
+  return JsonAnswer(200, fmt::format(R"({{"sequence": {}, "duplicate": {}}})",
+                                     work.arrival.batch.sequence, work.is_duplicate));
+}
+
 }  // namespace
 
 void Ingest(const Visit& visit, const http::Respond& respond) {
@@ -51,31 +69,16 @@ void Ingest(const Visit& visit, const http::Respond& respond) {
     Refuse(visit, respond, ErrorAnswer(read.error()));
     return;
   }
-  struct State {
-    Arrival arrival;
-    bool is_duplicate = false;
-  };
-  auto state = std::make_shared<State>(State{.arrival = std::move(*read)});
+  auto work = std::make_shared<Acceptance>(Acceptance{.arrival = std::move(*read)});
   const SiteParts& site = visit.site;
   const bool taken = site.writer.Post(
-      [state, &site](Data& data) -> Status {
-        FIELDCOST_ASSIGN(state->is_duplicate,
-                         AcceptBatch(data, state->arrival, site.quota, site.clock.Now()));
+      [work, &site](Data& data) -> Status {
+        FIELDCOST_ASSIGN(work->is_duplicate,
+                         AcceptBatch(data, work->arrival, site.quota, site.clock.Now()));
         return {};
       },
-      [state, &site, respond](Status status) {
-        if (!status) {
-          ++site.counters.refused_batches;
-          respond(Guarded(status.error().code == ErrorCode::kTooLarge
-                              ? NoRoom(status.error().message)
-                              : ErrorAnswer(status.error())));
-          return;
-        }
-        ++(state->is_duplicate ? site.counters.duplicates : site.counters.batches);
-        if (!state->is_duplicate) site.counters.steps += state->arrival.batch.hits.size();
-        respond(Guarded(
-            JsonAnswer(200, fmt::format(R"({{"sequence": {}, "duplicate": {}}})",
-                                        state->arrival.batch.sequence, state->is_duplicate))));
+      [work, &site, respond](const Status& status) {
+        respond(Guarded(AnswerTo(*work, status, site.counters)));
       });
   if (taken) return;
   ++site.counters.overloads;

@@ -53,13 +53,17 @@ int StatusOf(const Error& error, std::chrono::seconds wait) {
   return wait.count() != 0 ? 429 : HttpStatus(error.code);
 }
 
+http::Response WithWait(http::Response refusal, std::chrono::seconds wait) {
+  if (wait.count() != 0) refusal.headers.emplace_back("Retry-After", std::to_string(wait.count()));
+  return refusal;
+}
+
 http::Response LoginRefusal(const Visit& visit, const Credentials& credentials, const Error& error,
                             std::chrono::seconds wait) {
   Frame frame{.title = "Log in", .notice = error.message, .is_error = true};
-  http::Response response = HtmlAnswer(
-      StatusOf(error, wait), LoginPage(frame, credentials.untrusted_user, visit.form.Find("next")));
-  if (wait.count() != 0) response.headers.emplace_back("Retry-After", std::to_string(wait.count()));
-  return response;
+  return WithWait(HtmlAnswer(StatusOf(error, wait),
+                             LoginPage(frame, credentials.untrusted_user, visit.form.Find("next"))),
+                  wait);
 }
 
 // A new session of the user, instead of the one that the browser may have had.
@@ -80,6 +84,35 @@ http::Response SendTo(std::string_view link, const std::string& cookie) {
   http::Response response = Redirect(link);
   response.headers.emplace_back("Set-Cookie", cookie);
   return response;
+}
+
+struct Enrolment {
+  Credentials credentials;
+  std::string untrusted_device;  // what it shall be called
+};
+
+// kInvalidArgument: it is no object with these three texts.
+Result<Enrolment> ReadEnrolment(const std::string& untrusted_body) {
+  boost::system::error_code failure;
+  json::value untrusted_value;
+  if (untrusted_body.size() <= kMaxFormBytes)
+    untrusted_value = json::parse(untrusted_body, failure);
+  const json::object* object = failure ? nullptr : untrusted_value.if_object();
+  const auto text = [&](std::string_view name) -> std::optional<std::string> {
+    const json::value* value = object == nullptr ? nullptr : object->if_contains(name);
+    const json::string* found = value == nullptr ? nullptr : value->if_string();
+    if (found == nullptr) return std::nullopt;
+    return std::string(found->data(), found->size());
+  };
+  auto user = text("user");
+  auto password = text("password");
+  auto device = text("name");
+  if (!user || !password || !device) {
+    return Fail(ErrorCode::kInvalidArgument,
+                R"(expected a JSON object {{"user": "...", "password": "...", "name": "..."}})");
+  }
+  return Enrolment{.credentials = {std::move(*user), std::move(*password)},
+                   .untrusted_device = std::move(*device)};
 }
 
 }  // namespace
@@ -124,40 +157,18 @@ Result<http::Response> ChangePassword(Visit& visit) {
 }
 
 Result<http::Response> EnrolDevice(Visit& visit) {
-  boost::system::error_code failure;
-  json::value untrusted_value;
-  if (visit.untrusted_request.body.size() <= kMaxFormBytes) {
-    untrusted_value = json::parse(visit.untrusted_request.body, failure);
-  }
-  const json::object* object = failure ? nullptr : untrusted_value.if_object();
-  const auto text = [&](std::string_view name) -> const json::string* {
-    const json::value* value = object == nullptr ? nullptr : object->if_contains(name);
-    return value == nullptr ? nullptr : value->if_string();
-  };
-  const json::string* name = text("name");
-  const json::string* user_name = text("user");
-  const json::string* password = text("password");
-  if (name == nullptr || user_name == nullptr || password == nullptr) {
-    return Fail(ErrorCode::kInvalidArgument,
-                R"(expected a JSON object {{"user": "...", "password": "...", "name": "..."}})");
-  }
-  FIELDCOST_TRY(CheckName("device", {name->data(), name->size()}));
+  FIELDCOST_ASSIGN(const Enrolment enrolment, ReadEnrolment(visit.untrusted_request.body));
+  FIELDCOST_TRY(CheckName("device", enrolment.untrusted_device));
   std::chrono::seconds wait{0};
-  const auto user = Check(visit,
-                          {std::string(user_name->data(), user_name->size()),
-                           std::string(password->data(), password->size())},
-                          wait);
+  const auto user = Check(visit, enrolment.credentials, wait);
   if (!user) {
-    http::Response response = http::JsonError(StatusOf(user.error(), wait), Name(user.error().code),
-                                              user.error().message);
-    if (wait.count() != 0) {
-      response.headers.emplace_back("Retry-After", std::to_string(wait.count()));
-    }
-    return response;
+    return WithWait(http::JsonError(StatusOf(user.error(), wait), Name(user.error().code),
+                                    user.error().message),
+                    wait);
   }
   NewDevice made;
   FIELDCOST_TRY(visit.site.writer.Run([&](Data& data) -> Status {
-    FIELDCOST_ASSIGN(made, AddDevice(data.database(), user->id, {name->data(), name->size()},
+    FIELDCOST_ASSIGN(made, AddDevice(data.database(), user->id, enrolment.untrusted_device,
                                      visit.site.clock.Now()));
     return {};
   }));

@@ -13,7 +13,7 @@
 
 namespace fieldcost::probe_server {
 
-// What pages and API tell alike. Errors: the database's, and those named.
+// What pages and API have in common. Errors: the database's, and those named.
 
 inline constexpr std::size_t kMaxHistoryEvents = 10'000;  // the newest
 inline constexpr double kLeastChange = 0.05;              // that is named
@@ -41,14 +41,14 @@ Result<EventView> LoadEvent(Data& data, std::string_view untrusted_id);
 // kNotFound.
 Result<std::vector<probe::Event>> LoadEvents(Data& data, const std::vector<probe::EventId>& ids);
 std::vector<std::string> TagsOf(const std::vector<probe::Event>& events);
-// Those with one tag against those with the other; who has both is of neither.
+// Compares events with one tag with those with the other; events with both are left out.
 probe::Comparison CompareTags(const std::vector<probe::Event>& events, const std::string& base_tag,
                               const std::string& new_tag);
 
-// Of those that are over and not set aside.
+// The history of a label, of events that are over and not set aside.
 Result<HistoryView> LoadHistory(Data& data, const std::string& label);
 
-// Those of the label that are set aside, the newest.
+// The newest events of the label that are set aside.
 Result<std::vector<EventLine>> FindSetAside(Data& data, const std::string& label,
                                             std::size_t limit);
 

@@ -119,7 +119,7 @@ Status Identify(Visit& visit) {
   return {};
 }
 
-// What a browser sends along by itself must not do anything that no page of ours has asked for.
+// Refuses what a browser sends along by itself without a page of ours having asked for it.
 Status CheckForm(Visit& visit, const Route& route) {
   const bool is_form = !IsApi(route.path);
   const bool by_cookie = visit.viewer && !visit.viewer->session.empty();

@@ -32,7 +32,7 @@ struct SiteCounters {
   std::atomic<std::uint64_t> overloads{0};      // 503
 };
 
-// What the pages are made of. All of it outlives the site.
+// What the site works with. REQUIRES: all of it outlives the site.
 struct SiteParts {
   Writer& writer;
   Readers& readers;
@@ -42,7 +42,7 @@ struct SiteParts {
   SiteCounters& counters;
 };
 
-// Whoever asks.
+// Who asks.
 struct Viewer {
   UserId user;
   std::string name;                // of a session's user
