@@ -8,6 +8,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "common/base/write_all.h"
+
 namespace fieldcost {
 namespace {
 
@@ -25,18 +27,6 @@ ErrorCode CodeOf(int error_number) {
     default:
       return ErrorCode::kIo;
   }
-}
-
-Status WriteAll(int fd, std::string_view bytes, const std::filesystem::path& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return ErrnoError("write", path, errno);
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
 }
 
 }  // namespace
@@ -87,7 +77,10 @@ Status WriteFileAtomically(const std::filesystem::path& path, std::string_view b
   std::string name = path.string() + ".XXXXXX";
   const UniqueFd fd(::mkostemp(name.data(), O_CLOEXEC));
   if (!fd.valid()) return ErrnoError("create a temporary file beside", path, errno);
-  Status status = WriteAll(fd.get(), bytes, path);
+  Status status;
+  if (const int failure = WriteAll(fd.get(), bytes); failure != 0) {
+    status = ErrnoError("write", path, failure);
+  }
   if (status && ::fchmod(fd.get(), static_cast<mode_t>(mode)) != 0) {
     status = ErrnoError("set mode of", path, errno);
   }

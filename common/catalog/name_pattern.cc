@@ -2,17 +2,16 @@
 
 #include <algorithm>
 
+#include "common/base/ascii.h"
 #include "common/base/text.h"
 #include "common/stats/cxx_name.h"
 
 namespace fieldcost::catalog {
 namespace {
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 bool Contains(std::string_view name, std::string_view lower_case_part) {
   return std::search(name.begin(), name.end(), lower_case_part.begin(), lower_case_part.end(),
-                     [](char a, char b) { return Lower(a) == b; }) != name.end();
+                     [](char a, char b) { return LowerCase(a) == b; }) != name.end();
 }
 
 std::string_view LibraryPart(std::string_view text) {
@@ -28,17 +27,11 @@ std::string_view SymbolPart(std::string_view text) {
 }  // namespace
 
 NamePattern::Part::Part(std::string_view untrusted_text)
-    : text(untrusted_text), is_glob(text.find_first_of("*?") != std::string::npos) {
-  std::transform(text.begin(), text.end(), text.begin(), Lower);
-}
+    : text(LowerCase(untrusted_text)), is_glob(text.find_first_of("*?") != std::string::npos) {}
 
 bool NamePattern::Part::Matches(std::string_view name) const {
   if (text.empty()) return true;
-  if (is_glob) {
-    std::string lower(name);
-    std::transform(lower.begin(), lower.end(), lower.begin(), Lower);
-    return GlobMatch(text, lower);
-  }
+  if (is_glob) return GlobMatch(text, LowerCase(name));
   return Contains(name, text);
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "common/base/ascii.h"
 #include "common/base/check.h"
 #include "common/base/file.h"
 #include "common/base/nearest.h"
@@ -41,10 +42,7 @@ std::string_view KindOf(const toml::node& node) {
 // A key as TOML wants it written: quoted unless bare.
 std::string Spell(std::string_view untrusted_key) {
   const bool bare = !untrusted_key.empty() &&
-                    std::all_of(untrusted_key.begin(), untrusted_key.end(), [](unsigned char c) {
-                      return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-                             (c >= 'a' && c <= 'z') || c == '_' || c == '-';
-                    });
+                    AreAll(untrusted_key, [](char c) { return IsWordCharacter(c) || c == '-'; });
   return bare ? std::string(untrusted_key) : '\'' + EscapeControl(untrusted_key) + '\'';
 }
 

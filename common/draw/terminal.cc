@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
+#include "common/base/ascii.h"
 #include "common/base/text.h"
 
 namespace fieldcost::draw {
@@ -12,9 +12,8 @@ namespace {
 
 constexpr std::size_t kUsualColumns = 80;
 
-bool IsUtf8(std::string locale) {
-  std::transform(locale.begin(), locale.end(), locale.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+bool IsUtf8(std::string_view untrusted_locale) {
+  const std::string locale = LowerCase(untrusted_locale);
   return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
 }
 

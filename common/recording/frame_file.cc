@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "common/base/write_all.h"
 #include "common/recording/limits.h"
 
 namespace fieldcost::recording {
@@ -51,12 +52,8 @@ Status FrameFile::Fail(Error error) {
 
 Status FrameFile::Flush() {
   if (!failure_) return failure_;
-  std::string_view rest = pending_;
-  while (!rest.empty()) {
-    const ssize_t wrote = ::write(fd_.get(), rest.data(), rest.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return Fail(ErrnoError("write", path_, errno));
-    rest.remove_prefix(static_cast<std::size_t>(wrote));
+  if (const int failure = WriteAll(fd_.get(), pending_); failure != 0) {
+    return Fail(ErrnoError("write", path_, failure));
   }
   written_ += pending_.size();
   pending_.clear();

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "common/base/ascii.h"
 #include "common/stats/cxx_name_parts.h"
 
 namespace fieldcost::stats {
@@ -25,10 +26,6 @@ constexpr std::string_view kUnspelled =
     "alias initializer module block invocation sizeof alignof throw default argument decimal32 "
     "decimal64 decimal128 half co_await enable_if string literal ";
 
-bool IsWord(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 // Counts substitutions S_, S0_ ... and template parameters T_, T0_ ... of a mangled name; may count
 // more than there are.
 std::size_t CountReferences(std::string_view mangled) {
@@ -36,7 +33,7 @@ std::size_t CountReferences(std::string_view mangled) {
   for (std::size_t i = 0; i + 1 < mangled.size(); ++i) {
     if (mangled[i] != 'S' && mangled[i] != 'T') continue;
     std::size_t end = i + 1;
-    while (end < mangled.size() && IsWord(mangled[end]) && mangled[end] != '_' &&
+    while (end < mangled.size() && IsWordCharacter(mangled[end]) && mangled[end] != '_' &&
            !(mangled[end] >= 'a' && mangled[end] <= 'z')) {
       ++end;
     }
@@ -93,7 +90,7 @@ std::vector<std::string> SpelledIdentifiers(std::string_view lower_case_text) {
   std::vector<std::string> identifiers;
   for (std::size_t i = 0; i < lower_case_text.size();) {
     std::size_t end = i;
-    while (end < lower_case_text.size() && IsWord(lower_case_text[end])) ++end;
+    while (end < lower_case_text.size() && IsWordCharacter(lower_case_text[end])) ++end;
     const std::string_view word = lower_case_text.substr(i, end - i);
     const bool is_name = word.find_first_not_of("0123456789") != std::string_view::npos;
     if (is_name && kUnspelled.find(word) == std::string_view::npos) identifiers.emplace_back(word);

@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "common/base/ascii.h"
+
 namespace fieldcost::stats {
 namespace {
 
@@ -12,10 +14,6 @@ constexpr std::array<std::string_view, 13> kBracketOperators = {
     "()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">"};
 // What may stand between a function's arguments and the "::" of what is local to it.
 constexpr std::array<std::string_view, 4> kQualifiers = {" const", " volatile", " &&", " &"};
-
-bool IsWord(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 // Reads a demangled name from its front up to the arguments.
 class Splitter {
@@ -89,7 +87,7 @@ class Splitter {
   bool IsOperator() const {
     const std::string_view rest = Rest();
     return parts_.name.empty() && rest.starts_with(kOperator) &&
-           (rest.size() == kOperator.size() || !IsWord(rest[kOperator.size()]));
+           (rest.size() == kOperator.size() || !IsWordCharacter(rest[kOperator.size()]));
   }
 
   // Takes all up to the arguments, blanks too: types converted to, template arguments.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/base/ascii.h"
 #include "common/stats/cxx_name.h"
 #include "common/tree/limits.h"
 
@@ -17,11 +18,7 @@ constexpr std::array<std::string_view, 14> kClones = {
     "isra",       "constprop", "part",        "cold",    "hot",    "unlikely", "lto_priv",
     "localalias", "llvm",      "specialized", "argprom", "__uniq", "__part",   "simdclone"};
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-bool IsNumber(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), IsDigit);
-}
+bool IsNumber(std::string_view text) { return !text.empty() && AreAll(text, IsDigit); }
 
 bool IsClone(std::string_view word) {
   return std::find(kClones.begin(), kClones.end(), word) != kClones.end();

@@ -1,7 +1,6 @@
 #include "common/tree/metric.h"
 
-#include <algorithm>
-
+#include "common/base/ascii.h"
 #include "common/base/text.h"
 #include "common/tree/limits.h"
 
@@ -22,9 +21,8 @@ std::string_view Name(Unit unit) {
 Status Validate(const Metric& untrusted_metric) {
   const std::string& name = untrusted_metric.name;
   const bool is_name =
-      !name.empty() && name.size() <= kMaxMetricNameBytes &&
-      std::all_of(name.begin(), name.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+      !name.empty() && name.size() <= kMaxMetricNameBytes && AreAll(name, [](char c) {
+        return IsLowerLetter(c) || IsDigit(c) || c == '-' || c == '_' || c == '.';
       });
   if (is_name && !Name(untrusted_metric.unit).empty()) return {};
   return Fail(ErrorCode::kInvalidArgument, "\"{}\" with unit {} is not a metric",

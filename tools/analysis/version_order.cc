@@ -1,21 +1,19 @@
 #include "tools/analysis/version_order.h"
 
-#include <algorithm>
 #include <utility>
+
+#include "common/base/ascii.h"
 
 namespace fieldcost::analysis {
 namespace {
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // How a character that is no digit sorts; the end of a text and digits are 0.
 int Order(std::string_view text, std::size_t at) {
   if (at >= text.size() || IsDigit(text[at])) return 0;
   const char c = text[at];
   if (c == '~') return -1;
-  const bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
   const int value = static_cast<unsigned char>(c);
-  return letter ? value : value + 256;
+  return IsLetter(c) ? value : value + 256;
 }
 
 // The digits from `at` on, without leading zeros; `at` is then behind them.

@@ -1,8 +1,6 @@
 #include "tools/cli/helper_program.h"
 
-#include <unistd.h>
-
-#include <cerrno>
+#include "common/base/write_all.h"
 
 namespace fieldcost::cli {
 
@@ -12,12 +10,7 @@ Result<pid_t> StartHelper(ChildOptions options) {
 }
 
 void Feed(int write_end, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t put = ::write(write_end, text.data(), text.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(put));
-  }
+  (void)WriteAll(write_end, text);  // a program that has ended takes no more
 }
 
 IgnoreInterrupts::IgnoreInterrupts() {

@@ -1,9 +1,9 @@
 #include "tools/cli/library_names.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
+#include "common/base/ascii.h"
 #include "common/base/nearest.h"
 #include "common/base/text.h"
 
@@ -14,8 +14,7 @@ constexpr std::size_t kMaxListed = 12;
 
 // "z" of "zlib", "libz.so.1" and "libz-1.3.so": what people and linkers agree on.
 std::string StemOf(std::string_view name) {
-  std::string stem(name.substr(0, name.find(".so")));
-  std::ranges::transform(stem, stem.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::string stem = LowerCase(name.substr(0, name.find(".so")));
   for (std::size_t at = stem.find("lib"); at != std::string::npos; at = stem.find("lib")) {
     stem.erase(at, 3);
   }

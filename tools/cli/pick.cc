@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "common/base/ascii.h"
 #include "common/base/text.h"
 #include "common/shm/policy_file.h"
 
@@ -18,11 +19,7 @@ Error NoPick(std::string_view name, std::string_view why) {
 }
 
 bool IsIdentifier(std::string_view text) {
-  return !text.empty() && !(text[0] >= '0' && text[0] <= '9') &&
-         std::ranges::all_of(text, [](char c) {
-           return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-                  (c >= 'A' && c <= 'Z');
-         });
+  return !text.empty() && !IsDigit(text[0]) && AreAll(text, IsWordCharacter);
 }
 
 // The globs over symbols for "a::B::f".

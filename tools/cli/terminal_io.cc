@@ -4,13 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <string>
 
+#include "common/base/ascii.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
+#include "common/base/write_all.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -46,25 +47,13 @@ std::string FitStdout(std::string_view text) {
 }
 
 Status WriteStdout(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t put = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (put > 0) {
-      text.remove_prefix(static_cast<std::size_t>(put));
-    } else if (errno == EPIPE) {
-      return {};
-    } else if (errno != EINTR) {
-      return ErrnoError("write", "standard output", errno);
-    }
-  }
-  return {};
+  const int failure = WriteAll(STDOUT_FILENO, text);
+  if (failure == 0 || failure == EPIPE) return {};
+  return ErrnoError("write", "standard output", failure);
 }
 
 void WriteStderr(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t put = ::write(STDERR_FILENO, text.data(), text.size());
-    if (put <= 0 && errno != EINTR) return;
-    if (put > 0) text.remove_prefix(static_cast<std::size_t>(put));
-  }
+  (void)WriteAll(STDERR_FILENO, text);  // nowhere is left to tell of a failure
 }
 
 void Remark(std::string_view text) {
@@ -92,7 +81,7 @@ bool AskYes(std::string_view question) {
     const ssize_t got = ::read(STDIN_FILENO, &c, 1);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0 || c == '\n') break;
-    if (c != '\r') answer += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (c != '\r') answer += LowerCase(c);
   }
   return answer == "y" || answer == "yes";
 }

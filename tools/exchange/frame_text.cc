@@ -7,6 +7,7 @@
 #include <charconv>
 #include <optional>
 
+#include "common/base/ascii.h"
 #include "common/base/text.h"
 #include "common/tree/identity.h"
 #include "common/tree/limits.h"
@@ -211,13 +212,8 @@ bool TakeMetricText(std::string_view untrusted_text, tree::Metric& metric) {
 std::string MetricName(std::string_view untrusted_text) {
   std::string name;
   for (const char c : untrusted_text.substr(0, tree::kMaxMetricNameBytes)) {
-    if (c >= 'A' && c <= 'Z') {
-      name += static_cast<char>(c - 'A' + 'a');
-    } else {
-      const bool allowed =
-          (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
-      name += allowed ? c : '-';
-    }
+    const bool allowed = IsWordCharacter(c) || c == '-' || c == '.';
+    name += allowed ? LowerCase(c) : '-';
   }
   while (name.ends_with('-')) name.pop_back();
   return name.empty() ? "value" : name;

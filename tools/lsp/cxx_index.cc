@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "common/base/ascii.h"
 #include "common/base/check.h"
 #include "common/wire/limits.h"
 #include "tools/lsp/cxx_name.h"
@@ -38,10 +39,7 @@ std::string WholeName(const CxxName& name) {
 }
 
 bool CanBeWritten(std::string_view name) {
-  return std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == ':';
-  });
+  return AreAll(name, [](char c) { return IsWordCharacter(c) || c == ':'; });
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/ascii.h"
 #include "common/base/text.h"
 #include "tools/lsp/limits.h"
 
@@ -14,21 +15,13 @@ constexpr std::size_t kMaxShownBytes = 60;
 
 constexpr std::string_view kBlanks = " \t";
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
-
 Error BadHeader(std::string_view untrusted_line, std::string_view why) {
   return Fail(ErrorCode::kCorrupt, "message header '{}': {}",
               EscapeControl(untrusted_line.substr(0, kMaxShownBytes)), why);
 }
 
 Status CheckContentType(std::string_view untrusted_line, std::string_view value) {
-  const std::string lower = Lower(value);
+  const std::string lower = LowerCase(value);
   const std::size_t mark = lower.find("charset=");
   if (mark == std::string::npos) return {};
   std::string_view charset = Trim(std::string_view(lower).substr(mark + 8), kBlanks);
@@ -49,7 +42,7 @@ Result<std::uint64_t> ParseHeader(std::string_view untrusted_block) {
                                                                 : end + kEndOfLine.size());
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos || colon == 0) return BadHeader(line, "no name and value");
-    const std::string name = Lower(line.substr(0, colon));
+    const std::string name = LowerCase(line.substr(0, colon));
     const std::string_view value = Trim(line.substr(colon + 1), kBlanks);
     if (name == "content-type") FIELDCOST_TRY(CheckContentType(line, value));
     if (name != "content-length") continue;

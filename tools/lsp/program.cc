@@ -10,6 +10,7 @@
 
 #include "agent/settings/paths.h"
 #include "common/base/clock.h"
+#include "common/base/write_all.h"
 #include "common/command/arguments.h"
 #include "common/command/program.h"
 #include "tools/lsp/framing.h"
@@ -29,14 +30,8 @@ class Output {
   void Send(std::string_view json) {
     const std::string bytes = Frame(json);
     const std::lock_guard lock(mutex_);
-    std::size_t done = 0;
-    while (done < bytes.size()) {
-      const ssize_t written = ::write(STDOUT_FILENO, bytes.data() + done, bytes.size() - done);
-      if (written < 0 && errno == EINTR) continue;
-      // Nothing is to be saved, and the other threads may be blocked in reading.
-      if (written <= 0) ::_exit(kIo);
-      done += static_cast<std::size_t>(written);
-    }
+    // Nothing is to be saved, and the other threads may be blocked in reading.
+    if (WriteAll(STDOUT_FILENO, bytes) != 0) ::_exit(kIo);
   }
 
  private:

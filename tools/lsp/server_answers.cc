@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/ascii.h"
 #include "common/base/text.h"
 #include "tools/lsp/cost_text.h"
 #include "tools/lsp/cxx_name.h"
@@ -19,10 +20,7 @@ constexpr std::string_view kSortLast = "~fieldcost ";
 constexpr std::string_view kScopeMark = "::";
 
 bool IsIdentifier(std::string_view symbol) {
-  if (symbol.empty() || (symbol.front() >= '0' && symbol.front() <= '9')) return false;
-  return std::all_of(symbol.begin(), symbol.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  });
+  return !symbol.empty() && !IsDigit(symbol.front()) && AreAll(symbol, IsWordCharacter);
 }
 
 // A constructor is called by its class's name.

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "common/base/ascii.h"
 #include "tools/lsp/limits.h"
 
 namespace fieldcost::lsp {
@@ -41,11 +42,8 @@ const std::unordered_set<std::string_view>& Keywords() {
 
 constexpr std::size_t kLongestKeyword = 16;  // reinterpret_cast
 
-bool IsNameStart(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80) != 0;
-}
+bool IsNameStart(char c) { return IsLetter(c) || c == '_' || (c & 0x80) != 0; }
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsNamePart(char c) { return IsNameStart(c) || IsDigit(c); }
 
 class Tokeniser {

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstddef>
 
+#include "common/base/ascii.h"
+#include "common/base/percent_encode.h"
 #include "common/base/text.h"
 
 namespace fieldcost::report {
@@ -14,20 +16,9 @@ namespace {
 constexpr std::array<std::string_view, 4> kPlaceholders = {"{soname}", "{symbol}", "{version}",
                                                            "{api}"};
 
-constexpr std::string_view kUnreserved = "-._~";  // RFC 3986 §2.3, beside letters and digits
 // What stays of a template that nobody has checked: that and of the reserved characters all but
 // brackets and parentheses, which Markdown could take for its own.
 constexpr std::string_view kUrl = "-._~:/?#@!$&'*+,;=%";
-
-std::string PercentEncode(std::string_view untrusted_text, std::string_view also_plain) {
-  std::string encoded;
-  for (const char c : untrusted_text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       also_plain.find(c) != std::string_view::npos;
-    encoded += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return encoded;
-}
 
 std::string_view PlaceholderAt(std::string_view text) {
   for (const std::string_view placeholder : kPlaceholders) {
@@ -62,10 +53,7 @@ std::string Fill(std::string_view link_template, const stats::ApiKey& api, Liter
 }
 
 bool IsOfTheWeb(std::string_view untrusted_template) {
-  std::string scheme(untrusted_template.substr(0, 8));
-  std::transform(scheme.begin(), scheme.end(), scheme.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
+  const std::string scheme = LowerCase(untrusted_template.substr(0, 8));
   return scheme.starts_with("https://") || scheme.starts_with("http://");
 }
 

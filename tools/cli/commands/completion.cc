@@ -6,6 +6,7 @@
 #include <set>
 
 #include "agent/settings/paths.h"
+#include "common/base/ascii.h"
 #include "common/catalog/catalog.h"
 #include "common/command/complete.h"
 #include "common/stats/cxx_name.h"
@@ -27,8 +28,7 @@ constexpr std::size_t kMaxVersionApis = 50;  // whose rows are read for their li
 bool IsPlain(std::string_view name) {
   constexpr std::string_view kSafe = "_.+-!@~:,";
   return std::all_of(name.begin(), name.end(), [kSafe](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           kSafe.find(c) != std::string_view::npos;
+    return IsLetterOrDigit(c) || kSafe.find(c) != std::string_view::npos;
   });
 }
 

@@ -7,6 +7,7 @@
 #include "agent/daemon/agent.h"
 #include "common/base/child_process.h"
 #include "common/base/file.h"
+#include "common/base/percent_encode.h"
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "tools/analysis/summary.h"
@@ -87,14 +88,7 @@ std::vector<report::CostPageContent::Fact> Facts(const agent::AgentStatus& statu
 }
 
 std::string FileUrl(const std::filesystem::path& path) {
-  constexpr std::string_view kPlain = "/-._~";
-  std::string url = "file://";
-  for (const char c : path.string()) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                       kPlain.find(c) != std::string_view::npos;
-    url += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return url;
+  return "file://" + PercentEncode(path.string(), "/-._~");
 }
 
 // Does not wait: a browser may stay as long as it likes.

@@ -1,9 +1,9 @@
 #include "tools/cli/docs/docs_files.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <fstream>
 
+#include "common/base/ascii.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
@@ -13,21 +13,11 @@ namespace {
 
 constexpr std::size_t kHashBytes = 8;
 
-bool IsSafe(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '-' || c == '.';
-}
+bool IsSafe(char c) { return IsWordCharacter(c) || c == '-' || c == '.'; }
 
 std::string HashOf(std::string_view text) {
   const std::string hash = crypto::Sha256(text);
   return HexEncode(std::string_view(hash.data(), kHashBytes));
-}
-
-std::string LowerCase(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return text;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "common/base/ascii.h"
 #include "common/base/nearest.h"
 #include "common/base/text.h"
 
@@ -21,14 +22,6 @@ constexpr std::string_view kWhatThereIs =
     "or by name, last or all";
 
 bool IsKey(std::string_view text) { return std::ranges::find(kKeys, text) != kKeys.end(); }
-
-std::string LowerDigits(std::string_view text) {
-  std::string digits(text);
-  for (char& digit : digits) {
-    if (digit >= 'A' && digit <= 'F') digit = static_cast<char>(digit - 'A' + 'a');
-  }
-  return digits;
-}
 
 // At commas without a backslash before them.
 std::vector<std::string> SplitAtCommas(std::string_view text) {
@@ -127,7 +120,7 @@ std::optional<EventName> ParseEventName(std::string_view untrusted_text) {
   if (digits.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos) {
     return std::nullopt;
   }
-  name.digits = LowerDigits(digits);
+  name.digits = LowerCase(digits);
   return name;
 }
 

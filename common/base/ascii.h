@@ -1,0 +1,33 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace fieldcost {
+
+// Characters of ASCII, whatever the locale is; other bytes are none of these. Pure functions.
+
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool IsLowerLetter(char c) { return c >= 'a' && c <= 'z'; }
+constexpr bool IsUpperLetter(char c) { return c >= 'A' && c <= 'Z'; }
+constexpr bool IsLetter(char c) { return IsLowerLetter(c) || IsUpperLetter(c); }
+constexpr bool IsLetterOrDigit(char c) { return IsLetter(c) || IsDigit(c); }
+// What identifiers of C and C++ are made of.
+constexpr bool IsWordCharacter(char c) { return IsLetterOrDigit(c) || c == '_'; }
+constexpr bool IsLowerHexDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); }
+constexpr bool IsHexDigit(char c) { return IsLowerHexDigit(c) || (c >= 'A' && c <= 'F'); }
+
+// Whether all of a text is of one of these; an empty one is.
+constexpr bool AreAll(std::string_view text, bool (*is_of_kind)(char)) {
+  return std::all_of(text.begin(), text.end(), is_of_kind);
+}
+
+constexpr char LowerCase(char c) { return IsUpperLetter(c) ? static_cast<char>(c - 'A' + 'a') : c; }
+inline std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = LowerCase(c);
+  return lower;
+}
+
+}  // namespace fieldcost

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace fieldcost {
+
+// Times as text, in UTC whatever the process's time zone is. Pure functions.
+
+// "2026-11-22 10:00 UTC", for people.
+std::string MinuteText(std::chrono::sys_seconds time);
+
+// "2026-11-22T10:00:30Z" (RFC 3339), for programs.
+std::string Rfc3339Text(std::chrono::sys_seconds time);
+
+}  // namespace fieldcost
