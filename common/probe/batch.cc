@@ -157,7 +157,8 @@ Status ReadHits(const proto::Hits& hits, Batch& untrusted_batch) {
   std::uint64_t ns = 0;
   std::uint64_t sequence = 0;
   for (int i = 0; i < count; ++i) {
-    if (hits.event(i) >= untrusted_batch.events.size()) return NotHits("of no event");
+    if (hits.event(i) >= untrusted_batch.events.size())
+      return NotHits("an event is not in the batch");
     ns += static_cast<std::uint64_t>(hits.ns(i));
     sequence += static_cast<std::uint64_t>(hits.sequence(i));
     Hit& hit = untrusted_batch.hits.emplace_back();
@@ -179,7 +180,7 @@ Status ReadHits(const proto::Hits& hits, Batch& untrusted_batch) {
     }
   }
   if (values != hits.value_size() || parents != hits.parent_size()) {
-    return NotHits("there are values, or parents, of none");
+    return NotHits("there are more values or parents than hits that have one");
   }
   return {};
 }
@@ -198,13 +199,13 @@ Result<std::string> EncodeBatch(const Batch& batch) {
   const std::string bytes = wire::SerializeMessage(message);
   if (bytes.size() > kMaxBatchDecodedBytes) {
     return Fail(ErrorCode::kTooLarge,
-                "encoding a batch of probe points: {} bytes, at most {} are accepted", bytes.size(),
+                "encode a batch of probe points: {} bytes, at most {} are accepted", bytes.size(),
                 kMaxBatchDecodedBytes);
   }
   FIELDCOST_ASSIGN(std::string body, wire::Compress(bytes, kCompressionLevel));
   if (body.size() > kMaxBatchBodyBytes) {
     return Fail(ErrorCode::kTooLarge,
-                "encoding a batch of probe points: {} bytes compressed, at most {} are accepted",
+                "encode a batch of probe points: {} bytes compressed, at most {} are accepted",
                 body.size(), kMaxBatchBodyBytes);
   }
   return body;
@@ -216,11 +217,12 @@ Result<Batch> DecodeBatch(std::string_view untrusted_body) {
   proto::Batch message;
   FIELDCOST_TRY(wire::ParseMessage(bytes, message));
   if (message.format_version() != kBatchFormatVersion) {
-    return Fail(ErrorCode::kUnsupported, "a batch of probe points of format {}, this one reads {}",
+    return Fail(ErrorCode::kUnsupported,
+                "a batch of probe points has format {}, this program reads {}",
                 message.format_version(), kBatchFormatVersion);
   }
   if (!IsWithinLimits(message)) {
-    return Fail(ErrorCode::kTooLarge, "the batch has more than its parts may have");
+    return Fail(ErrorCode::kTooLarge, "the batch has more entries than are allowed");
   }
   Batch untrusted_batch;
   untrusted_batch.sequence = message.sequence();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "common/base/check.h"
 #include "common/stats/benjamini_hochberg.h"
 #include "common/stats/welch.h"
 
@@ -85,6 +86,7 @@ std::vector<double> TimesOf(const StepTable& table, std::size_t name, std::size_
 
 // R's type 7. REQUIRES: sorted, not empty.
 double QuantileOf(const std::vector<std::uint64_t>& sorted, double q) {
+  FIELDCOST_CHECK(!sorted.empty());
   const double place = q * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(place);
   const auto low = static_cast<double>(sorted[below]);

@@ -9,6 +9,7 @@
 #include "common/probe/export.h"
 #include "common/probe/export_view.h"
 #include "common/probe/json_writer.h"
+#include "common/probe/words.h"
 
 namespace fieldcost::probe {
 namespace {
@@ -149,7 +150,7 @@ void Chrome::PutInstants() {
     for (const EventHit& hit : event.hits) {
       Open(hit.site.label, "point", "i", ProcessOf(hit.run), hit.thread, hit.ns);
       json_.Key("s").Text("t").Key("args").Object();
-      json_.Key("event").Text(event.row.id.Hex()).Key("kind").Text(Word(hit.kind));
+      json_.Key("event").Text(event.row.id.Hex()).Key("kind").Text(Name(hit.kind));
       HitArguments(hit);
       json_.EndObject().EndObject();
     }

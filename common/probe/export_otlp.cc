@@ -7,6 +7,7 @@
 #include "common/probe/export.h"
 #include "common/probe/export_view.h"
 #include "common/probe/json_writer.h"
+#include "common/probe/words.h"
 #include "common/shm/mix.h"
 
 namespace fieldcost::probe {
@@ -122,7 +123,7 @@ void Otlp::Hit(const EventHit& hit) {
   json_.Object().Key("timeUnixNano").IntText(hit.ns).Key("name").Text(hit.site.label);
   json_.Key("attributes").Array();
   SiteAttributes(hit);
-  TextAttribute("fieldcost.kind", Word(hit.kind));
+  TextAttribute("fieldcost.kind", Name(hit.kind));
   if (hit.value) IntAttribute("fieldcost.value", *hit.value);
   TextAttribute("code.stacktrace", StackText(hit));
   json_.EndArray().EndObject();

@@ -48,20 +48,6 @@ std::string StackText(const EventHit& hit) {
   return text;
 }
 
-std::string_view Word(HitKind kind) {
-  switch (kind) {
-    case HitKind::kPoint:
-      return "point";
-    case HitKind::kBegin:
-      return "begin";
-    case HitKind::kEnd:
-      return "end";
-    case HitKind::kJoin:
-      return "join";
-  }
-  return "point";
-}
-
 std::uint64_t OwnRunOf(const Event& event) {
   return event.row.label.empty() && !event.hits.empty() ? event.hits.front().run : event.row.id.run;
 }

@@ -30,9 +30,6 @@ EventBounds BoundsOf(const Event& event);
 // "#0 Load at src/index.cc:40 (editor)", a frame a line; "" without a stack.
 std::string StackText(const EventHit& hit);
 
-// "point", "begin", "end", "join".
-std::string_view Word(HitKind kind);
-
 // The run that an event is shown in: that which began it; if that is elsewhere, of its first hit.
 std::uint64_t OwnRunOf(const Event& event);
 

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "common/base/check.h"
 #include "common/base/text.h"
 
 namespace fieldcost::probe {
@@ -16,11 +17,14 @@ void JsonWriter::Separate() {
 JsonWriter& JsonWriter::Open(char bracket) {
   Separate();
   json_ += bracket;
+  ++open_;
   needs_comma_ = false;
   return *this;
 }
 
 JsonWriter& JsonWriter::Close(char bracket) {
+  FIELDCOST_CHECK(open_ > 0);
+  --open_;
   json_ += bracket;
   needs_comma_ = true;
   return *this;
@@ -53,6 +57,7 @@ JsonWriter& JsonWriter::Microseconds(std::uint64_t ns) {
 }
 
 std::string JsonWriter::Take() {
+  FIELDCOST_CHECK(open_ == 0);
   json_ += '\n';
   return std::move(json_);
 }

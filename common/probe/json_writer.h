@@ -1,12 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace fieldcost::probe {
 
-// JSON, piece by piece; puts commas. Not thread-safe. REQUIRES: what is opened is closed.
+// Writes JSON piece by piece, with the commas. Not thread-safe. REQUIRES: what is opened is closed.
 class JsonWriter {
  public:
   JsonWriter& Object() { return Open('{'); }
@@ -28,6 +29,7 @@ class JsonWriter {
   void Separate();
 
   std::string json_;
+  std::size_t open_ = 0;  // objects and arrays
   bool needs_comma_ = false;
 };
 

@@ -7,6 +7,8 @@
 #include <map>
 #include <tuple>
 
+#include "common/base/check.h"
+
 namespace fieldcost::probe {
 namespace {
 
@@ -17,6 +19,7 @@ constexpr std::size_t kFewestKept = 5;  // of 5 at most 1 goes
 
 // REQUIRES: not empty.
 double MedianOf(std::vector<double> values) {
+  FIELDCOST_CHECK(!values.empty());
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
   if (values.size() % 2 == 1) return *middle;
@@ -36,8 +39,8 @@ Verdict JudgeAlone(const EventRow& event) {
     return {Why::kByHand, event.mark_reason.empty() ? "set aside by hand" : event.mark_reason};
   }
   if (event.end_ns == 0) return {Why::kNotOver, "it is not over"};
-  if (event.is_incomplete) return {Why::kIncomplete, "points of it were lost"};
-  if (event.is_suspended) return {Why::kSuspended, "the machine slept meanwhile"};
+  if (event.is_incomplete) return {Why::kIncomplete, "some of its points were lost"};
+  if (event.is_suspended) return {Why::kSuspended, "the machine was suspended meanwhile"};
   return {};
 }
 

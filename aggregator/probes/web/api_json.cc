@@ -3,30 +3,12 @@
 #include <boost/json.hpp>
 
 #include "common/probe/steps.h"
+#include "common/probe/words.h"
 
 namespace fieldcost::probe_server {
 namespace {
 
 namespace json = boost::json;
-
-std::string_view NameOf(probe::Mark mark) {
-  if (mark == probe::Mark::kSetAside) return "set_aside";
-  return mark == probe::Mark::kKept ? "kept" : "none";
-}
-
-std::string_view NameOf(probe::Change change) {
-  switch (change) {
-    case probe::Change::kTooLittle:
-      return "too_little";
-    case probe::Change::kNone:
-      return "none";
-    case probe::Change::kSlower:
-      return "slower";
-    case probe::Change::kFaster:
-      return "faster";
-  }
-  return "";
-}
 
 json::object RowJson(const probe::EventRow& row, const std::string& user,
                      const probe::Verdict& verdict) {
@@ -43,7 +25,7 @@ json::object RowJson(const probe::EventRow& row, const std::string& user,
                       {"hits", row.hits},
                       {"is_incomplete", row.is_incomplete},
                       {"is_suspended", row.is_suspended},
-                      {"mark", NameOf(row.mark)},
+                      {"mark", probe::Name(row.mark)},
                       {"mark_reason", row.mark_reason},
                       {"is_set_aside", verdict.IsSetAside()},
                       {"reason", verdict.reason}};
@@ -91,7 +73,7 @@ json::object ChangeJson(const probe::StepChange& change) {
           {"ratio_high", change.ratio_high},
           {"p", change.p},
           {"q", change.q},
-          {"change", NameOf(change.change)}};
+          {"change", probe::Name(change.change)}};
 }
 
 }  // namespace

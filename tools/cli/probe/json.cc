@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "common/probe/steps.h"
+#include "common/probe/words.h"
 #include "tools/cli/json_parts.h"
 
 namespace fieldcost::cli {
@@ -13,64 +14,6 @@ namespace {
 namespace json = boost::json;
 
 json::string Hex(std::uint64_t id) { return Text(fmt::format("{:016x}", id)); }
-
-std::string_view Word(probe::Change change) {
-  switch (change) {
-    case probe::Change::kTooLittle:
-      return "too_little_data";
-    case probe::Change::kNone:
-      return "none";
-    case probe::Change::kSlower:
-      return "slower";
-    case probe::Change::kFaster:
-      return "faster";
-  }
-  return "none";
-}
-
-std::string_view Word(probe::Why why) {
-  switch (why) {
-    case probe::Why::kNot:
-      return "not";
-    case probe::Why::kNotOver:
-      return "not_over";
-    case probe::Why::kIncomplete:
-      return "incomplete";
-    case probe::Why::kSuspended:
-      return "suspended";
-    case probe::Why::kOutlier:
-      return "outlier";
-    case probe::Why::kByHand:
-      return "by_hand";
-  }
-  return "not";
-}
-
-std::string_view Word(probe::Mark mark) {
-  switch (mark) {
-    case probe::Mark::kNone:
-      return "none";
-    case probe::Mark::kSetAside:
-      return "set_aside";
-    case probe::Mark::kKept:
-      return "kept";
-  }
-  return "none";
-}
-
-std::string_view Word(probe::HitKind kind) {
-  switch (kind) {
-    case probe::HitKind::kPoint:
-      return "point";
-    case probe::HitKind::kBegin:
-      return "begin";
-    case probe::HitKind::kEnd:
-      return "end";
-    case probe::HitKind::kJoin:
-      return "join";
-  }
-  return "point";
-}
 
 json::object RowJson(const probe::EventRow& row) {
   json::array tags;
@@ -86,7 +29,7 @@ json::object RowJson(const probe::EventRow& row) {
                       {"end_ns", nullptr},
                       {"total_ns", nullptr},
                       {"points", row.hits},
-                      {"mark", Text(Word(row.mark))}};
+                      {"mark", Text(probe::Name(row.mark))}};
   if (is_over) object["end_ns"] = Number(row.end_ns);
   if (is_over) object["total_ns"] = Number(row.TotalNs());
   return object;
@@ -96,7 +39,7 @@ json::object EventJson(const JudgedEvent& judged) {
   json::object object = RowJson(judged.row);
   object["set_aside"] = nullptr;
   if (judged.verdict.IsSetAside()) {
-    object["set_aside"] = json::object{{"why", Text(Word(judged.verdict.why))},
+    object["set_aside"] = json::object{{"why", Text(probe::Name(judged.verdict.why))},
                                        {"reason", UntrustedText(judged.verdict.reason)}};
   }
   object["two_kinds"] = judged.verdict.two_kinds;
@@ -120,7 +63,7 @@ json::object HitJson(const probe::EventHit& hit) {
                       {"function", UntrustedText(hit.site.function)},
                       {"file", UntrustedText(hit.site.file)},
                       {"line", hit.site.line},
-                      {"kind", Text(Word(hit.kind))},
+                      {"kind", Text(probe::Name(hit.kind))},
                       {"ns", Number(hit.ns)},
                       {"thread", hit.thread},
                       {"run", Hex(hit.run)},
@@ -143,7 +86,7 @@ json::object StepJson(const probe::StepChange& step) {
           {"ratio_high", step.ratio_high},
           {"p", step.p},
           {"q", step.q},
-          {"change", Text(Word(step.change))}};
+          {"change", Text(probe::Name(step.change))}};
 }
 
 }  // namespace
@@ -188,7 +131,7 @@ std::string ComparisonsJson(const std::vector<ProbeComparison>& comparisons, dou
                                   {"total", StepJson(each.comparison.total)},
                                   {"steps", std::move(steps)}});
   }
-  return Print({{"change", Text(Word(WorstOf(comparisons)))},
+  return Print({{"change", Text(probe::Name(WorstOf(comparisons)))},
                 {"allowed", least},
                 {"labels", std::move(labels)}});
 }
