@@ -1,12 +1,14 @@
 #include "common/http/address_limits.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <iterator>
+
+#include "common/http/ip_address.h"
 
 namespace fieldcost::http {
 namespace {
@@ -18,42 +20,44 @@ constexpr seconds kRetryConnection{5};  // nobody knows when the other connectio
 constexpr double kRefusalsPerSecond =
     1.0 / static_cast<double>(AddressLimits::kPoliteRefusalInterval.count());
 
-}  // namespace
+// ::ffff:0:0/96, as which a socket of IPv6 sees clients of IPv4.
+constexpr std::array<std::uint8_t, 12> kMappedV4 = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
-ClientNetwork NetworkOf(const sockaddr_storage& peer) {
-  if (peer.ss_family == AF_INET) {
-    sockaddr_in v4{};
-    std::memcpy(&v4, &peer, sizeof v4);
-    return {.v6 = false, .bits = ntohl(v4.sin_addr.s_addr)};
-  }
-  sockaddr_in6 v6{};
-  std::memcpy(&v6, &peer, sizeof v6);
+ClientNetwork NetworkOf(const IpAddress& address) {
   const auto bits = [&](std::size_t from, std::size_t to) {
     std::uint64_t value = 0;
-    for (std::size_t i = from; i < to; ++i) value = value << 8 | v6.sin6_addr.s6_addr[i];
+    for (std::size_t i = from; i < to; ++i) value = value << 8 | address.bytes[i];
     return value;
   };
-  if (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) return {.v6 = false, .bits = bits(12, 16)};
+  if (!address.is_v6()) return {.v6 = false, .bits = bits(0, 4)};
+  if (std::equal(kMappedV4.begin(), kMappedV4.end(), address.bytes.begin())) {
+    return {.v6 = false, .bits = bits(kMappedV4.size(), 16)};
+  }
   return {.v6 = true, .bits = bits(0, 8)};
 }
 
-std::optional<ClientNetwork> NetworkOf(std::string_view address) {
-  const std::string text(address.substr(0, address.find('%')));
-  sockaddr_storage peer{};
-  in_addr v4{};
-  sockaddr_in6 v6{};
-  if (::inet_pton(AF_INET, text.c_str(), &v4) == 1) {
-    sockaddr_in whole{};
-    whole.sin_family = AF_INET;
-    whole.sin_addr = v4;
-    std::memcpy(&peer, &whole, sizeof whole);
-  } else if (::inet_pton(AF_INET6, text.c_str(), &v6.sin6_addr) == 1) {
-    v6.sin6_family = AF_INET6;
-    std::memcpy(&peer, &v6, sizeof v6);
+}  // namespace
+
+ClientNetwork NetworkOf(const sockaddr_storage& peer) {
+  IpAddress address;
+  if (peer.ss_family == AF_INET) {
+    sockaddr_in v4{};
+    std::memcpy(&v4, &peer, sizeof v4);
+    address.size = sizeof v4.sin_addr;
+    std::memcpy(address.bytes.data(), &v4.sin_addr, sizeof v4.sin_addr);
   } else {
-    return std::nullopt;
+    sockaddr_in6 v6{};
+    std::memcpy(&v6, &peer, sizeof v6);
+    address.size = sizeof v6.sin6_addr;
+    std::memcpy(address.bytes.data(), &v6.sin6_addr, sizeof v6.sin6_addr);
   }
-  return NetworkOf(peer);
+  return NetworkOf(address);
+}
+
+std::optional<ClientNetwork> NetworkOf(std::string_view address) {
+  const auto parsed = ParseIpAddress(address.substr(0, address.find('%')));
+  if (!parsed) return std::nullopt;
+  return NetworkOf(*parsed);
 }
 
 AddressLimits::AddressLimits(AddressLimitOptions options)

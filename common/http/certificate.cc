@@ -1,37 +1,28 @@
 #include "common/http/certificate.h"
 
-#include <arpa/inet.h>
-#include <fmt/chrono.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-#include <algorithm>
-#include <array>
+#include <cstdint>
 #include <ctime>
-#include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
+#include "common/base/ascii.h"
 #include "common/base/file.h"
+#include "common/base/time_text.h"
 #include "common/base/units.h"
+#include "common/http/ip_address.h"
+#include "common/http/openssl_owned.h"
 #include "common/http/tls.h"
 
 namespace fieldcost::http {
 namespace {
 
 constexpr std::size_t kMaxPemBytes = 1 * kMiB;
-
-struct FreeWithOpenssl {
-  void operator()(X509* certificate) const { X509_free(certificate); }
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-  void operator()(BIO* bytes) const { BIO_free(bytes); }
-  void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
-  void operator()(GENERAL_NAMES* names) const { GENERAL_NAMES_free(names); }
-};
-template <typename Object>
-using Owned = std::unique_ptr<Object, FreeWithOpenssl>;
 
 // Its own certificate, then those of the authorities behind it.
 using Chain = std::vector<Owned<X509>>;
@@ -54,7 +45,8 @@ Result<std::string> Read(const PemFile& file) {
     return file.Bad("is missing; put it there, or name another file");
   }
   if (!bytes && bytes.error().code == ErrorCode::kPermissionDenied) {
-    return file.Bad("cannot be read: permission denied; let the user read it that runs this");
+    return file.Bad(
+        "cannot be read: permission denied; let the user that runs this program read it");
   }
   if (!bytes) return file.Bad("cannot be read: {}", bytes.error().message);
   if (bytes->find_first_not_of(" \t\r\n") == std::string::npos) {
@@ -75,7 +67,8 @@ bool HasBlock(const std::string& bytes, std::string_view end_of_label) {
 Error WrongContent(const PemFile& file, const std::string& bytes, std::string_view other_label,
                    std::string_view other_kind) {
   if (HasBlock(bytes, other_label)) {
-    return file.Bad("holds no {}, but a {}: are the two files exchanged?", file.kind, other_kind);
+    return file.Bad("holds no {}, but a {}: have the two files been swapped?", file.kind,
+                    other_kind);
   }
   return file.Bad("holds no {} in PEM form, which has a line \"-----BEGIN ...-----\"", file.kind);
 }
@@ -108,7 +101,7 @@ Result<Chain> ReadChain(const std::filesystem::path& path) {
     ERR_clear_error();
     return chain;
   }
-  return file.Bad("is damaged: {}; copy it anew from where it was issued", OpensslError());
+  return file.Bad("is damaged: {}; copy it again from where it was issued", OpensslError());
 }
 
 Result<Owned<EVP_PKEY>> ReadKey(const std::filesystem::path& path) {
@@ -120,23 +113,18 @@ Result<Owned<EVP_PKEY>> ReadKey(const std::filesystem::path& path) {
   if (HasBlock(bytes, "ENCRYPTED PRIVATE KEY") ||
       bytes.find("Proc-Type: 4,ENCRYPTED") != std::string::npos) {
     return file.Bad(
-        "is protected by a passphrase, which nobody is there to type; store it without");
+        "is protected by a passphrase, which nobody is there to type; store it without one");
   }
   ERR_clear_error();
   Owned<EVP_PKEY> key(PEM_read_bio_PrivateKey(View(bytes).get(), nullptr, NoPassphrase, nullptr));
   if (key) return key;
-  return file.Bad("is damaged: {}; copy it anew", OpensslError());
+  return file.Bad("is damaged: {}; copy it again", OpensslError());
 }
 
 std::optional<std::chrono::sys_seconds> TimeOf(const ASN1_TIME* time) {
   std::tm parts{};
   if (ASN1_TIME_to_tm(time, &parts) != 1) return std::nullopt;
   return std::chrono::sys_seconds(std::chrono::seconds(::timegm(&parts)));
-}
-
-std::string InWords(std::chrono::sys_seconds time) {
-  return fmt::format("{:%Y-%m-%d %H:%M} UTC",
-                     fmt::gmtime(static_cast<std::time_t>(time.time_since_epoch().count())));
 }
 
 }  // namespace
@@ -150,24 +138,22 @@ Result<CertificateValidity> UseCertificate(SSL_CTX* context,
   X509* const own = chain.front().get();
   const auto begin = TimeOf(X509_get0_notBefore(own));
   const auto end = TimeOf(X509_get0_notAfter(own));
-  if (!begin || !end) return file.Bad("is damaged: it has no dates; have it issued anew");
+  if (!begin || !end) return file.Bad("is damaged: it has no dates; have it issued again");
   ERR_clear_error();
   if (X509_check_private_key(own, key.get()) != 1) {
     ERR_clear_error();
-    return Fail(
-        ErrorCode::kInvalidArgument,
-        "private key {} does not belong to certificate {}; put the two there that were made "
-        "together",
-        private_key_file.string(), certificate_file.string());
+    return Fail(ErrorCode::kInvalidArgument,
+                "private key {} does not belong to certificate {}; use two that were made together",
+                private_key_file.string(), certificate_file.string());
   }
   if (SSL_CTX_use_certificate(context, own) != 1 ||
       SSL_CTX_use_PrivateKey(context, key.get()) != 1) {
-    return file.Bad("cannot be used: {}; have another issued", OpensslError());
+    return file.Bad("cannot be used: {}; have another one issued", OpensslError());
   }
   for (std::size_t i = 1; i < chain.size(); ++i) {
     // SSL_CTX_add1_chain_cert() is a macro with an old-style cast.
     if (SSL_CTX_ctrl(context, SSL_CTRL_CHAIN_CERT, 1, chain[i].get()) != 1) {
-      return file.Bad("cannot be used, for the one at place {} in it: {}", i + 1, OpensslError());
+      return file.Bad("cannot be used: certificate {} in it: {}", i + 1, OpensslError());
     }
   }
   return CertificateValidity{*begin, *end};
@@ -190,25 +176,20 @@ Result<std::vector<std::string>> CertificateNames(const std::filesystem::path& c
     const GENERAL_NAME* name = sk_GENERAL_NAME_value(found.get(), i);
     if (name->type != GEN_DNS && name->type != GEN_IPADD) continue;
     const ASN1_STRING* value = name->type == GEN_DNS ? name->d.dNSName : name->d.iPAddress;
-    const std::string bytes(reinterpret_cast<const char*>(ASN1_STRING_get0_data(value)),
-                            static_cast<std::size_t>(ASN1_STRING_length(value)));
+    const std::span<const std::uint8_t> bytes(ASN1_STRING_get0_data(value),
+                                              static_cast<std::size_t>(ASN1_STRING_length(value)));
     if (name->type == GEN_DNS) {
-      std::string& text = names.emplace_back(bytes);
-      std::transform(text.begin(), text.end(), text.begin(),
-                     [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    } else if (bytes.size() == sizeof(in_addr) || bytes.size() == sizeof(in6_addr)) {
-      std::array<char, INET6_ADDRSTRLEN> text{};
-      ::inet_ntop(bytes.size() == sizeof(in_addr) ? AF_INET : AF_INET6, bytes.data(), text.data(),
-                  text.size());
-      names.emplace_back(text.data());
+      names.push_back(LowerCase({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    } else if (const auto address = IpAddressOf(bytes)) {
+      names.push_back(address->Text());
     }
   }
   return names;
 }
 
 std::string WhyNotValid(const CertificateValidity& certificate, std::chrono::sys_seconds now) {
-  if (now > certificate.end) return "expired on " + InWords(certificate.end);
-  if (now < certificate.begin) return "is not valid before " + InWords(certificate.begin);
+  if (now > certificate.end) return "expired on " + MinuteText(certificate.end);
+  if (now < certificate.begin) return "is not valid before " + MinuteText(certificate.begin);
   return "";
 }
 
@@ -220,9 +201,9 @@ Status CheckReplacement(const CertificateValidity& in_force, const CertificateVa
   const bool is_better = next.end >= in_force.end;
   if (!WhyNotValid(in_force, now).empty() && is_better) return {};
   return Fail(ErrorCode::kInvalidArgument,
-              "certificate {} {}, and the one in force stays, which ends on {}; put a valid one "
-              "there, with its key",
-              certificate_file.string(), why, InWords(in_force.end));
+              "certificate {} {}; the one in force stays, which is valid until {}; put a valid "
+              "one there, with its key",
+              certificate_file.string(), why, MinuteText(in_force.end));
 }
 
 }  // namespace fieldcost::http

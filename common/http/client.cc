@@ -102,6 +102,17 @@ Error ReceiveError(const Outcome& outcome, const Deadline& deadline) {
   return StepError("receive", outcome, deadline);
 }
 
+// REQUIRES: the parser has a whole response, which it gives away.
+Response ResponseOf(Parser& parser) {
+  auto message = parser.release();
+  Response response{.status = static_cast<int>(message.result_int()),
+                    .body = std::move(message.body())};
+  for (const auto& field : message) {
+    response.headers.emplace_back(field.name_string(), field.value());
+  }
+  return response;
+}
+
 }  // namespace
 
 struct Client::State {
@@ -328,13 +339,8 @@ Result<Response> Client::State::Exchange(const Request& request, std::string_vie
       return ReceiveError(got, deadline);
     }
     const bool keep = parser.keep_alive() && sent;
-    auto message_in = parser.release();
-    if (message_in.result_int() < 200) continue;
-    Response response{.status = static_cast<int>(message_in.result_int()),
-                      .body = std::move(message_in.body())};
-    for (const auto& field : message_in) {
-      response.headers.emplace_back(field.name_string(), field.value());
-    }
+    Response response = ResponseOf(parser);
+    if (response.status < 200) continue;
     if (!keep || received.size() != 0) Disconnect();
     return response;
   }
@@ -377,8 +383,9 @@ Result<Response> Client::Send(const Request& request) {
       if (response) return response;
       state_->Disconnect();
       if (state_->stopped) {
-        return Within(*state_->stopped,
-                      what + (state_->sent_all ? ": it had left, and no answer came since" : ""));
+        return Within(
+            *state_->stopped,
+            what + (state_->sent_all ? ": all of it had been sent, and no answer has come" : ""));
       }
       if (!kept || !unanswered) return Within(response.error(), what);
     }

@@ -1,6 +1,5 @@
 #include "common/http/issue_certificate.h"
 
-#include <arpa/inet.h>
 #include <openssl/bio.h>
 #include <openssl/bn.h>
 #include <openssl/evp.h>
@@ -8,13 +7,14 @@
 #include <openssl/x509v3.h>
 
 #include <algorithm>
-#include <array>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "common/base/ascii.h"
 #include "common/base/text.h"
+#include "common/http/ip_address.h"
+#include "common/http/openssl_owned.h"
 #include "common/http/tls.h"
 
 namespace fieldcost::http {
@@ -23,16 +23,6 @@ namespace {
 constexpr int kSerialBits = 128;
 constexpr std::size_t kMaxNameBytes = 253;       // RFC 1035
 constexpr std::size_t kMaxCommonNameBytes = 64;  // RFC 5280, ub-common-name
-
-struct FreeWithOpenssl {
-  void operator()(X509* certificate) const { X509_free(certificate); }
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-  void operator()(X509_EXTENSION* extension) const { X509_EXTENSION_free(extension); }
-  void operator()(BIGNUM* number) const { BN_free(number); }
-  void operator()(BIO* bytes) const { BIO_free(bytes); }
-};
-template <typename Object>
-using Owned = std::unique_ptr<Object, FreeWithOpenssl>;
 
 using Extensions = std::vector<std::pair<int, std::string>>;
 
@@ -45,38 +35,31 @@ Error Failed(std::string_view step) {
   return Fail(ErrorCode::kInternal, "issue a certificate: {}: {}", step, OpensslError());
 }
 
-bool IsAddress(const std::string& name) {
-  std::array<unsigned char, sizeof(in6_addr)> ignored{};
-  return ::inet_pton(AF_INET, name.c_str(), ignored.data()) == 1 ||
-         ::inet_pton(AF_INET6, name.c_str(), ignored.data()) == 1;
-}
-
 bool IsHostName(std::string_view name) {
   if (name.starts_with("*.")) name.remove_prefix(2);
   if (name.empty() || name.size() > kMaxNameBytes || name.starts_with('.') ||
       name.starts_with('-') || name.find("..") != std::string_view::npos) {
     return false;
   }
-  return std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_';
-  });
+  return std::all_of(name.begin(), name.end(),
+                     [](char c) { return IsWordCharacter(c) || c == '-' || c == '.'; });
 }
 
 // As the extension's text has them; commas cannot be in a name.
 Result<std::string> AlternativeNames(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) {
-    if (!IsAddress(name) && !IsHostName(name)) {
+    const bool is_address = ParseIpAddress(name).has_value();
+    if (!is_address && !IsHostName(name)) {
       return Fail(ErrorCode::kInvalidArgument,
                   "issue a certificate for '{}': that is neither a host name nor an address, "
                   "without scheme and port",
                   EscapeControl(name));
     }
-    text += (text.empty() ? "" : ",") + std::string(IsAddress(name) ? "IP:" : "DNS:") + name;
+    text += (text.empty() ? "" : ",") + std::string(is_address ? "IP:" : "DNS:") + name;
   }
   if (!text.empty()) return text;
-  return Fail(ErrorCode::kInvalidArgument, "issue a certificate: it must be for some name");
+  return Fail(ErrorCode::kInvalidArgument, "issue a certificate: no host name is given");
 }
 
 Owned<EVP_PKEY> MakeKey() {
@@ -122,13 +105,13 @@ Result<Owned<X509>> Make(const Subject& subject, EVP_PKEY* key, X509* issuer, EV
   Owned<X509> made(X509_new());
   if (!made || X509_set_version(made.get(), X509_VERSION_3) != 1 || !SetSerial(made.get()) ||
       !SetTimes(made.get(), now, lifetime) || !SetSubject(made.get(), subject.common_name)) {
-    return Failed("fill it in");
+    return Failed("set its subject and dates");
   }
   X509* const from = issuer == nullptr ? made.get() : issuer;
   if (X509_set_issuer_name(made.get(), X509_get_subject_name(from)) != 1 ||
       X509_set_pubkey(made.get(), key) != 1 ||
       !AddExtensions(made.get(), from, subject.extensions)) {
-    return Failed("say what it is for");
+    return Failed("set its issuer, key and extensions");
   }
   if (X509_sign(made.get(), issuer_key, EVP_sha256()) == 0) return Failed("sign it");
   return made;
@@ -178,7 +161,7 @@ Result<IssuedCertificate> IssueCertificate(const std::vector<std::string>& names
   auto key_pem = Pem([&](BIO* sink) {
     return PEM_write_bio_PrivateKey(sink, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
   });
-  if (!authority_pem || !certificate_pem || !key_pem) return Failed("write it");
+  if (!authority_pem || !certificate_pem || !key_pem) return Failed("write it in PEM form");
   return IssuedCertificate{std::move(*authority_pem), std::move(*certificate_pem),
                            std::move(*key_pem)};
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/base/ascii.h"
 #include "common/base/text.h"
 
 namespace fieldcost::http {
@@ -11,30 +12,11 @@ namespace {
 
 constexpr std::size_t kMaxReasonBytes = 300;
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-// A JSON string. Bytes outside ASCII become '?': the text may quote what is not UTF-8.
-std::string Quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20 || byte == 0x7f) {
-      out += fmt::format("\\u{:04x}", byte);
-    } else {
-      out += byte < 0x80 ? c : '?';
-    }
-  }
-  return out + '"';
-}
-
 }  // namespace
 
 bool EqualNames(std::string_view left, std::string_view right) {
   return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                    [](char a, char b) { return Lower(a) == Lower(b); });
+                    [](char a, char b) { return LowerCase(a) == LowerCase(b); });
 }
 
 std::string_view Find(const Headers& headers, std::string_view name) {
@@ -61,10 +43,10 @@ std::string DescribeAnswer(const Response& untrusted_response) {
 }
 
 Response JsonError(int status, std::string_view code, std::string_view message) {
-  return {
-      .status = status,
-      .headers = {{"Content-Type", "application/json"}},
-      .body = fmt::format("{{\"error\": {}, \"message\": {}}}\n", Quoted(code), Quoted(message))};
+  return {.status = status,
+          .headers = {{"Content-Type", "application/json"}},
+          .body = fmt::format("{{\"error\": {}, \"message\": {}}}\n", QuoteJson(code),
+                              QuoteJson(message))};
 }
 
 }  // namespace fieldcost::http

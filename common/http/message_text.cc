@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "common/base/text.h"
 #include "common/http/strict_head.h"
@@ -12,65 +13,42 @@ namespace {
 constexpr std::string_view kFramingHeaders[] = {"Content-Length", "Transfer-Encoding", "Connection",
                                                 "Host"};
 
+// RFC 9110 §15.
+constexpr std::pair<int, std::string_view> kReasons[] = {
+    {200, "OK"},
+    {201, "Created"},
+    {202, "Accepted"},
+    {204, "No Content"},
+    {206, "Partial Content"},
+    {301, "Moved Permanently"},
+    {302, "Found"},
+    {303, "See Other"},
+    {304, "Not Modified"},
+    {400, "Bad Request"},
+    {401, "Unauthorized"},
+    {403, "Forbidden"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {408, "Request Timeout"},
+    {409, "Conflict"},
+    {411, "Length Required"},
+    {413, "Content Too Large"},
+    {414, "URI Too Long"},
+    {416, "Range Not Satisfiable"},
+    {417, "Expectation Failed"},
+    {421, "Misdirected Request"},
+    {429, "Too Many Requests"},
+    {431, "Request Header Fields Too Large"},
+    {500, "Internal Server Error"},
+    {503, "Service Unavailable"},
+    {505, "HTTP Version Not Supported"},
+};
+
 std::string_view Reason(int status) {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 201:
-      return "Created";
-    case 202:
-      return "Accepted";
-    case 204:
-      return "No Content";
-    case 206:
-      return "Partial Content";
-    case 301:
-      return "Moved Permanently";
-    case 302:
-      return "Found";
-    case 303:
-      return "See Other";
-    case 304:
-      return "Not Modified";
-    case 400:
-      return "Bad Request";
-    case 401:
-      return "Unauthorized";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 408:
-      return "Request Timeout";
-    case 409:
-      return "Conflict";
-    case 411:
-      return "Length Required";
-    case 413:
-      return "Content Too Large";
-    case 414:
-      return "URI Too Long";
-    case 416:
-      return "Range Not Satisfiable";
-    case 417:
-      return "Expectation Failed";
-    case 421:
-      return "Misdirected Request";
-    case 429:
-      return "Too Many Requests";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 500:
-      return "Internal Server Error";
-    case 503:
-      return "Service Unavailable";
-    case 505:
-      return "HTTP Version Not Supported";
-    default:
-      return "Status";
+  for (const auto& [known, reason] : kReasons) {
+    if (known == status) return reason;
   }
+  return "Status";
 }
 
 Status Append(std::string& text, const Headers& headers) {
@@ -79,7 +57,9 @@ Status Append(std::string& text, const Headers& headers) {
         std::begin(kFramingHeaders), std::end(kFramingHeaders),
         [&name = name](std::string_view reserved) { return EqualNames(name, reserved); });
     if (framing || !IsToken(name) || !IsFieldValue(value)) {
-      return Fail(ErrorCode::kInvalidArgument, "header '{}' may not be sent", EscapeControl(name));
+      return Fail(ErrorCode::kInvalidArgument,
+                  "header '{}' must not be sent: it would change the framing, or is malformed",
+                  EscapeControl(name));
     }
     text += name;
     text += ": ";
@@ -93,8 +73,7 @@ Status Append(std::string& text, const Headers& headers) {
 
 Result<std::string> RequestHead(const Request& request, const std::string& host) {
   if (!IsToken(request.method)) {
-    return Fail(ErrorCode::kInvalidArgument, "method '{}' is not one",
-                EscapeControl(request.method));
+    return Fail(ErrorCode::kInvalidArgument, "'{}' is not a method", EscapeControl(request.method));
   }
   if (!IsOriginForm(request.target)) {
     return Fail(ErrorCode::kInvalidArgument, "target '{}' is not an absolute path",
@@ -113,7 +92,7 @@ Result<std::string> RequestHead(const Request& request, const std::string& host)
 
 Result<std::string> ResponseHead(const Response& response, const ResponseHeadOptions& options) {
   if (response.status < 200 || response.status > 599) {
-    return Fail(ErrorCode::kInvalidArgument, "status {} is no final one", response.status);
+    return Fail(ErrorCode::kInvalidArgument, "{} is not a final status", response.status);
   }
   std::string text = fmt::format("HTTP/1.1 {} {}\r\n", response.status, Reason(response.status));
   if (!options.date.empty()) text += fmt::format("Date: {}\r\n", options.date);

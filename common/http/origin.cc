@@ -1,13 +1,12 @@
 #include "common/http/origin.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <optional>
 
+#include "common/base/ascii.h"
 #include "common/base/text.h"
+#include "common/http/ip_address.h"
 
 namespace fieldcost::http {
 namespace {
@@ -17,14 +16,8 @@ constexpr std::size_t kMaxHostBytes = 253;
 bool IsHostName(std::string_view text) {
   return !text.empty() && text.size() <= kMaxHostBytes && text.front() != '-' &&
          text.front() != '.' && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-' || c == '.' ||
-                  c == '_';
+           return IsDigit(c) || IsLowerLetter(c) || c == '-' || c == '.' || c == '_';
          });
-}
-
-bool IsV4Address(const std::string& text) {
-  in_addr parsed;
-  return ::inet_pton(AF_INET, text.c_str(), &parsed) == 1;
 }
 
 }  // namespace
@@ -38,9 +31,7 @@ Result<Origin> ParseOrigin(std::string_view text, std::string_view scheme,
                            std::uint16_t default_port) {
   const Error error = Fail(ErrorCode::kInvalidArgument, "'{}': expected {}://host[:port]",
                            EscapeControl(text), scheme);
-  std::string rest(text);
-  std::transform(rest.begin(), rest.end(), rest.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::string rest = LowerCase(text);
   const std::string prefix = fmt::format("{}://", scheme);
   if (!rest.starts_with(prefix)) return error;
   rest.erase(0, prefix.size());
@@ -50,18 +41,16 @@ Result<Origin> ParseOrigin(std::string_view text, std::string_view scheme,
   if (rest.starts_with('[')) {
     const std::size_t end = rest.find(']');
     if (end == std::string::npos) return error;
-    in6_addr address;
-    if (::inet_pton(AF_INET6, rest.substr(1, end - 1).c_str(), &address) != 1) return error;
-    std::array<char, INET6_ADDRSTRLEN> shortest{};
-    ::inet_ntop(AF_INET6, &address, shortest.data(), shortest.size());
-    origin.host = shortest.data();
+    const auto address = ParseIpAddress(rest.substr(1, end - 1));
+    if (!address || !address->is_v6()) return error;
+    origin.host = address->Text();
     port = rest.substr(end + 1);
     origin.is_address = true;
   } else {
     origin.host = rest.substr(0, rest.find(':'));
     port = rest.substr(origin.host.size());
     if (!IsHostName(origin.host)) return error;
-    origin.is_address = IsV4Address(origin.host);
+    origin.is_address = ParseIpAddress(origin.host).has_value();
   }
   if (port.empty()) return origin;
   const std::optional<std::uint64_t> number = ParseUint64(std::string_view(port).substr(1));

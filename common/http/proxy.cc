@@ -1,14 +1,13 @@
 #include "common/http/proxy.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
 
+#include "common/base/ascii.h"
 #include "common/base/text.h"
+#include "common/http/ip_address.h"
 #include "common/http/origin.h"
 
 namespace fieldcost::http {
@@ -24,26 +23,7 @@ std::string Variable(const char* lower, const char* upper) {
   return {};
 }
 
-// An address as bytes; 4 or 16 of them.
-struct Address {
-  std::array<std::uint8_t, 16> bytes{};
-  std::size_t size = 0;
-};
-
-std::optional<Address> ParseAddress(std::string_view text) {
-  const std::string copy(text);
-  Address address;
-  if (::inet_pton(AF_INET, copy.c_str(), address.bytes.data()) == 1) {
-    address.size = 4;
-  } else if (::inet_pton(AF_INET6, copy.c_str(), address.bytes.data()) == 1) {
-    address.size = 16;
-  } else {
-    return std::nullopt;
-  }
-  return address;
-}
-
-bool InNetwork(const Address& address, const Address& network, std::size_t bits) {
+bool InNetwork(const IpAddress& address, const IpAddress& network, std::size_t bits) {
   if (address.size != network.size || bits > network.size * 8) return false;
   for (std::size_t bit = 0; bit < bits; ++bit) {
     const int mask = 0x80 >> (bit % 8);
@@ -52,9 +32,9 @@ bool InNetwork(const Address& address, const Address& network, std::size_t bits)
   return true;
 }
 
-bool MatchesAddress(std::string_view entry, const Address& host) {
+bool MatchesAddress(std::string_view entry, const IpAddress& host) {
   const std::size_t slash = entry.find('/');
-  const auto network = ParseAddress(entry.substr(0, slash));
+  const auto network = ParseIpAddress(entry.substr(0, slash));
   if (!network) return false;
   if (slash == std::string_view::npos) return InNetwork(host, *network, network->size * 8);
   const auto bits = ParseUint64(entry.substr(slash + 1));
@@ -92,10 +72,8 @@ ProxyVariables ProxyVariables::FromEnvironment() {
 }
 
 bool IsExcepted(std::string_view no_proxy, std::string_view host, std::uint16_t port) {
-  std::string list(no_proxy);
-  std::transform(list.begin(), list.end(), list.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  const auto address = ParseAddress(host);
+  const std::string list = LowerCase(no_proxy);
+  const auto address = ParseIpAddress(host);
   constexpr std::string_view kSeparators = ", \t";
   for (std::size_t at = 0; at < list.size();) {
     const std::size_t end = std::min(list.find_first_of(kSeparators, at), list.size());

@@ -83,10 +83,11 @@ Status ReserveDescriptors(ServerOptions& options) {
   if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = had;
   if (limit.rlim_cur >= wanted) return {};
   if (limit.rlim_cur < others + std::min<rlim_t>(kMinConnections, options.max_connections)) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "only {} open files are allowed, but {} are needed for {} connections, and {} at "
-                "least; allow more: LimitNOFILE= of the unit, or ulimit -n",
-                limit.rlim_cur, wanted, options.max_connections, others + kMinConnections);
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        "only {} open files are allowed, but {} are needed for {} connections, and at least "
+        "{}; allow more: LimitNOFILE= of the unit, or ulimit -n",
+        limit.rlim_cur, wanted, options.max_connections, others + kMinConnections);
   }
   LogWarning(
       "http server: at most {} connections instead of {}, since only {} open files are allowed; "
@@ -160,7 +161,7 @@ void Server::State::RunThreads() {
     try {
       if (failure) std::rethrow_exception(failure);
     } catch (const std::exception& error) {
-      LogError("http server: accepts no more: {}", error.what());
+      LogError("http server: no more connections are accepted: {}", error.what());
     }
     accepting.set_value();
   });

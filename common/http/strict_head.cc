@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "common/base/ascii.h"
+#include "common/base/check.h"
 #include "common/base/text.h"
 
 namespace fieldcost::http {
@@ -12,13 +14,12 @@ tl::unexpected<Refusal> Refuse(int status, std::string_view reason) {
   return tl::unexpected(Refusal{status, std::string(reason)});
 }
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsAlpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool IsVisible(char c) { return c > ' ' && c < 0x7f; }
 
 // Takes a line without its CRLF off the front of `rest`. REQUIRES: there is one.
 std::string_view TakeLine(std::string_view& rest) {
   const std::size_t end = rest.find("\r\n");
+  FIELDCOST_CHECK(end != std::string_view::npos);
   const std::string_view line = rest.substr(0, end);
   rest.remove_prefix(end + 2);
   return line;
@@ -31,19 +32,15 @@ bool IsHost(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon != std::string_view::npos && text.find(']', colon) == std::string_view::npos) {
     const std::string_view port = text.substr(colon + 1);
-    if (port.empty() || port.size() > 5 || !std::all_of(port.begin(), port.end(), IsDigit)) {
-      return false;
-    }
+    if (port.empty() || port.size() > 5 || !AreAll(port, IsDigit)) return false;
     text = text.substr(0, colon);
   }
   if (text.size() > 2 && text.front() == '[' && text.back() == ']') {
-    return std::all_of(text.begin() + 1, text.end() - 1, [](char c) {
-      return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == ':' || c == '.';
-    });
+    return std::all_of(text.begin() + 1, text.end() - 1,
+                       [](char c) { return IsHexDigit(c) || c == ':' || c == '.'; });
   }
-  return !text.empty() && text.size() <= 255 && std::all_of(text.begin(), text.end(), [](char c) {
-    return IsDigit(c) || IsAlpha(c) || c == '-' || c == '.' || c == '_';
-  });
+  return !text.empty() && text.size() <= 255 &&
+         AreAll(text, [](char c) { return IsWordCharacter(c) || c == '-' || c == '.'; });
 }
 
 // One of the comma-separated words of a header value.
@@ -66,12 +63,12 @@ tl::expected<void, Refusal> ParseRequestLine(std::string_view line, Head& head) 
   if (!IsToken(method)) return Refuse(400, "bad request line");
   if (version != "HTTP/1.1") {
     const bool other = version.size() >= 6 && version.starts_with("HTTP/") && IsDigit(version[5]);
-    return other ? Refuse(505, "only HTTP/1.1 is spoken here") : Refuse(400, "bad request line");
+    return other ? Refuse(505, "only HTTP/1.1 is supported") : Refuse(400, "bad request line");
   }
   if (target.size() > kMaxTargetBytes) return Refuse(414, "target is too long");
   if (!IsOriginForm(target)) return Refuse(400, "bad target");
   if (method != "GET" && method != "HEAD" && method != "POST") {
-    return Refuse(405, "only GET, HEAD and POST are known here");
+    return Refuse(405, "only GET, HEAD and POST are supported");
   }
   head.method = method;
   head.target = target;
@@ -125,12 +122,12 @@ tl::expected<void, Refusal> CheckFraming(const Framing& framing, std::size_t max
     return post ? Refuse(411, "Content-Length is needed") : tl::expected<void, Refusal>{};
   }
   const std::string_view digits = framing.content_length;
-  const bool decimal = !digits.empty() && std::all_of(digits.begin(), digits.end(), IsDigit);
+  const bool decimal = !digits.empty() && AreAll(digits, IsDigit);
   if (!decimal || (digits.size() > 1 && digits.front() == '0')) {
     return Refuse(400, "Content-Length is not a number");
   }
   const std::optional<std::uint64_t> length = ParseUint64(digits);
-  if (!post && length != std::uint64_t{0}) return Refuse(400, "only POST has a body here");
+  if (!post && length != std::uint64_t{0}) return Refuse(400, "only POST may have a body");
   if (!length || *length > max_body_bytes) return Refuse(413, "body is too large");
   head.content_length = static_cast<std::size_t>(*length);
   return {};
@@ -188,21 +185,17 @@ tl::expected<Head, Refusal> ParseHead(std::string_view untrusted_head, std::size
 bool IsToken(std::string_view text) {
   constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return IsDigit(c) || IsAlpha(c) || kMarks.find(c) != std::string_view::npos;
+    return IsLetterOrDigit(c) || kMarks.find(c) != std::string_view::npos;
   });
 }
 
 bool IsFieldValue(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return IsVisible(c) || c == ' ' || c == '\t'; });
+  return AreAll(text, [](char c) { return IsVisible(c) || c == ' ' || c == '\t'; });
 }
 
 bool IsOriginForm(std::string_view text) {
   if (!text.starts_with('/') || text.starts_with("//")) return false;
-  if (!std::all_of(text.begin(), text.end(),
-                   [](char c) { return IsVisible(c) && c != '#' && c != '\\'; })) {
-    return false;
-  }
+  if (!AreAll(text, [](char c) { return IsVisible(c) && c != '#' && c != '\\'; })) return false;
   const std::string_view path = text.substr(0, text.find('?'));
   if (path.find("..") != std::string_view::npos) return false;
   for (std::size_t i = text.find('%'); i != std::string_view::npos; i = text.find('%', i + 3)) {

@@ -54,7 +54,7 @@ TEST(CertificateTest, NoValidOneIsReplacedByOneThatIsNot) {
     EXPECT_THAT(status.error().message, HasSubstr("certificate /etc/x.pem "));
   }
   EXPECT_THAT(CheckReplacement(kValid, kExpired, kNow, "x").error().message,
-              HasSubstr("expired on 2024-10-03 00:00 UTC, and the one in force stays, which ends"));
+              HasSubstr("expired on 2024-10-03 00:00 UTC; the one in force stays, which is valid"));
 }
 
 TEST(CertificateTest, OneThatIsIssuedHoldsForItsNamesAndTimeAndNotForOthers) {

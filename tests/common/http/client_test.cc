@@ -241,7 +241,8 @@ TEST_F(ClientTest, TheAnswerToWhatHasLeftIsWaitedForALittleLonger) {
   const Result<Response> response = client.Send({.method = "POST", .body = "here"});
   ASSERT_FALSE(response);
   EXPECT_TRUE(client.has_sent_all());
-  EXPECT_THAT(response.error().message, HasSubstr("it had left, and no answer came since"));
+  EXPECT_THAT(response.error().message,
+              HasSubstr("all of it had been sent, and no answer has come"));
   server_.reset();
 }
 

@@ -21,7 +21,7 @@ TEST(MessageTest, JsonErrorsStayJsonWhateverTheyQuote) {
   EXPECT_EQ(response.status, 400);
   EXPECT_EQ(Find(response.headers, "Content-Type"), "application/json");
   EXPECT_EQ(response.body,
-            "{\"error\": \"corrupt\", \"message\": \"a\\\"b\\\\c\\u000ad\\u0001?\"}\n");
+            "{\"error\": \"corrupt\", \"message\": \"a\\\"b\\\\c\\u000ad\\u0001\\ufffd\"}\n");
 }
 
 TEST(MessageTextTest, RequestHeadsAreWhatTheServerTakes) {
