@@ -191,6 +191,7 @@ Result<Sums> CheckedSums(std::string_view untrusted_bytes, std::size_t at, std::
 }  // namespace
 
 Result<Sums> BlockView::SumsOf(std::uint32_t metric) const {
+  FIELDCOST_CHECK(head.sum_entries > 0 && metric < head.metrics);
   return CheckedSums(payload, sums_at, metric, head.metrics, head.sum_entries);
 }
 
@@ -205,6 +206,7 @@ Result<GroupHead> ReadGroupHead(std::string_view untrusted_payload) {
 
 Result<Sums> ReadGroup(std::string_view untrusted_payload, std::uint32_t metric) {
   FIELDCOST_ASSIGN(const GroupHead head, ReadGroupHead(untrusted_payload));
+  if (metric >= head.metrics) return Corrupt("a group has fewer metrics");
   return CheckedSums(untrusted_payload, sizeof head, metric, head.metrics, head.sum_entries);
 }
 
@@ -228,6 +230,7 @@ Result<Column> ReadVector(std::string_view untrusted_payload) {
 
 bool AddSamples(const BlockView& block, std::uint32_t metric, std::uint32_t begin,
                 std::uint32_t end, std::uint64_t factor, std::span<std::uint64_t> out) {
+  FIELDCOST_CHECK(begin <= end && end <= block.head.samples && metric < block.columns.size());
   const Column& column = block.columns[metric];
   if (block.head.id_width == 2) {
     return ScatterColumn<std::uint16_t>(block, column, begin, end, factor, out);

@@ -88,13 +88,13 @@ struct BlockView {
   std::uint32_t path(std::uint32_t i) const;
   // How many samples are before `time_ns`, if times ascend.
   std::uint32_t Before(std::uint64_t untrusted_time_ns) const;
-  // REQUIRES: head.sum_entries > 0, metric < head.metrics. kCorrupt
+  // REQUIRES: head.sum_entries > 0, metric < head.metrics. kCorrupt if they do not fit.
   Result<Sums> SumsOf(std::uint32_t metric) const;
 };
 Result<BlockHead> ReadBlockHead(std::string_view untrusted_payload);
 Result<BlockView> ReadBlock(std::string_view untrusted_payload);
 Result<GroupHead> ReadGroupHead(std::string_view untrusted_payload);
-// REQUIRES: the head has the metric.
+// The sums of one of its metrics; kCorrupt if it has no such metric.
 Result<Sums> ReadGroup(std::string_view untrusted_payload, std::uint32_t metric);
 Result<VectorHead> ReadVectorHead(std::string_view untrusted_payload);
 Result<Column> ReadVector(std::string_view untrusted_payload);

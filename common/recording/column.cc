@@ -4,6 +4,8 @@
 #include <array>
 #include <numeric>
 
+#include "common/base/check.h"
+
 namespace fieldcost::recording {
 namespace {
 
@@ -112,6 +114,7 @@ Column ReadColumn(ByteReader& untrusted_bytes, std::uint32_t count) {
 }
 
 void SetAll(const Column& column, std::span<std::uint64_t> out) {
+  FIELDCOST_CHECK(out.size() >= column.count);
   std::fill(out.begin() + column.count, out.end(), 0);
   if (column.width == 0) {
     std::fill_n(out.begin(), column.count, column.base);
@@ -126,6 +129,7 @@ void SetAll(const Column& column, std::span<std::uint64_t> out) {
 }
 
 void AddAll(const Column& column, std::uint64_t factor, std::span<std::uint64_t> out) {
+  FIELDCOST_CHECK(out.size() >= column.count);
   const std::uint64_t base = column.base * factor;
   const std::uint64_t scale = column.scale * factor;
   if (column.width == 0) {

@@ -44,7 +44,7 @@ class Builder {
       case FrameType::kGroup:
       case FrameType::kVector:
         if (entry.stream >= contents_.streams.size()) {
-          return Fail(ErrorCode::kCorrupt, "a {} of no known stream", Name(entry.type));
+          return Fail(ErrorCode::kCorrupt, "a {} of an unknown stream", Name(entry.type));
         }
         FIELDCOST_TRY(CheckPaths(entry.type, untrusted_payload));
         return contents_.streams[entry.stream].Add(
@@ -67,7 +67,7 @@ class Builder {
       paths = head.paths;
     }
     if (paths && *paths != dictionary_.paths.size()) {
-      return Fail(ErrorCode::kCorrupt, "a {} is of other paths", Name(type));
+      return Fail(ErrorCode::kCorrupt, "a {} has another number of paths", Name(type));
     }
     return {};
   }
@@ -98,7 +98,7 @@ Result<Contents> ByIndex(std::string_view untrusted_file, const ClockAnchors& an
   bool is_exact = true;  // else the last frame was not looked at
   for (const IndexEntry& entry : DecodeIndex(index)) {
     if (entry.offset >= index.offset || entry.offset < end || (is_exact && entry.offset != end)) {
-      return Fail(ErrorCode::kCorrupt, "the index has frames where there are none");
+      return Fail(ErrorCode::kCorrupt, "the index lists frames where there are none");
     }
     is_exact = !IsOfStream(entry.type);
     std::string_view payload;

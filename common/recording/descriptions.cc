@@ -60,7 +60,7 @@ Status AddMetric(const tree::Metric& untrusted_metric, Descriptions& all) {
   }
   for (const tree::Metric& metric : all.metrics) {
     if (metric.name == untrusted_metric.name) {
-      return Fail(ErrorCode::kInvalidArgument, "two metrics called {}", metric.name);
+      return Fail(ErrorCode::kInvalidArgument, "two metrics have the name {}", metric.name);
     }
   }
   all.metrics.push_back(untrusted_metric);
@@ -81,7 +81,7 @@ Status AddStream(const Stream& untrusted_stream, Descriptions& all) {
   std::sort(metrics.begin(), metrics.end());
   if (metrics.empty() || metrics.back() >= all.metrics.size() ||
       std::adjacent_find(metrics.begin(), metrics.end()) != metrics.end()) {
-    return Fail(ErrorCode::kInvalidArgument, "a stream's metrics are none, not known or twice");
+    return Fail(ErrorCode::kInvalidArgument, "a stream has no metrics, unknown ones, or one twice");
   }
   all.streams.push_back(untrusted_stream);
   return {};
@@ -93,7 +93,8 @@ Status AddRun(const Run& untrusted_run, Descriptions& all) {
   }
   if (untrusted_run.command.size() > kMaxCommandBytes || !IsPrintable(untrusted_run.command) ||
       untrusted_run.environment_hash.size() > kMaxHashBytes) {
-    return Fail(ErrorCode::kInvalidArgument, "a run's command or hash may not be so");
+    return Fail(ErrorCode::kInvalidArgument,
+                "a run's command or hash is too long or not printable");
   }
   all.runs.push_back(untrusted_run);
   return {};

@@ -3,6 +3,7 @@
 #include <map>
 #include <vector>
 
+#include "common/base/check.h"
 #include "common/recording/bytes.h"
 #include "common/recording/limits.h"
 
@@ -101,6 +102,7 @@ Status DecodePaths(ByteReader& bytes, const tree::FrameTable& frames, tree::Path
 
 std::string EncodeIncrement(const tree::FrameTable& frames, const tree::PathTable& paths,
                             DictionarySize& size) {
+  FIELDCOST_CHECK(size.frames <= frames.size() && size.paths <= paths.size());
   const DictionarySize before = size;
   TextTable texts;
   std::string frame_bytes;

@@ -79,7 +79,7 @@ Status IntervalQuery::AddEnd(const End& end, std::uint64_t factor) {
   FIELDCOST_ASSIGN(const BlockView block, BlockAt(end.block));
   if (end.end > block.head.samples || !AddSamples(block, static_cast<std::uint32_t>(metric_),
                                                   end.begin, end.end, factor * end.factor, *out_)) {
-    return Corrupt("a sample is of no known path");
+    return Corrupt("a sample has an unknown path");
   }
   return {};
 }
@@ -105,7 +105,7 @@ Status IntervalQuery::AddBlocks(std::size_t from, std::size_t to, std::uint64_t 
         FIELDCOST_ASSIGN(const BlockView block, recording_.Block(entry.frame, index_.metrics()));
         if (block.head.sum_entries > 0) return add_sums(block.SumsOf(metric));
         if (!AddSamples(block, metric, 0, block.head.samples, factor, *out_)) {
-          return Corrupt("a sample is of no known path");
+          return Corrupt("a sample has an unknown path");
         }
         return {};
       });

@@ -62,6 +62,7 @@ std::optional<Interval> Recording::Span() const {
 }
 
 Result<FileFrame> Recording::Frame(std::uint32_t number) const {
+  FIELDCOST_CHECK(number < contents_.frames.size());
   const IndexEntry& entry = contents_.frames[number];
   const bool was_checked = checked_[number].load(std::memory_order_relaxed);
   const FrameResult found = FrameAt(file_, entry.offset, was_checked);
@@ -81,7 +82,7 @@ Result<BlockView> Recording::Block(std::uint32_t number, std::size_t metrics) co
   FIELDCOST_ASSIGN(const FileFrame frame, Frame(number));
   FIELDCOST_ASSIGN(BlockView block, ReadBlock(frame.payload));
   if (block.columns.size() != metrics || block.head.paths > dictionary().paths.size()) {
-    return Corrupt(contents_.frames[number], "it does not fit to what was before it");
+    return Corrupt(contents_.frames[number], "it does not match what comes before it");
   }
   return block;
 }
@@ -106,7 +107,7 @@ Result<tree::RunValues> Recording::Values(Interval interval) const {
       for (std::size_t path = 0; path < column.size(); ++path) {
         sums[path] = stats::SaturatingAdd(sums[path], column[path], saturated);
       }
-      if (saturated) return Fail(ErrorCode::kTooLarge, "a path's value passes 64 bits");
+      if (saturated) return Fail(ErrorCode::kTooLarge, "the value of a path is 2^64 or more");
     }
   }
   return values;
@@ -114,6 +115,7 @@ Result<tree::RunValues> Recording::Values(Interval interval) const {
 
 Status Recording::ForEachSample(StreamId stream, Interval interval,
                                 const OnSample& on_sample) const {
+  FIELDCOST_CHECK(stream.value() < contents_.streams.size());
   const StreamIndex& index = contents_.streams[stream.value()];
   std::vector<std::uint64_t> values(index.metrics());
   std::uint64_t last_ns = interval.from_ns;
@@ -128,7 +130,7 @@ Status Recording::ForEachSample(StreamId stream, Interval interval,
       if (time_ns < last_ns) return Corrupt(contents_.frames[entry.frame], "times do not ascend");
       last_ns = time_ns;
       if (block.path(i) >= dictionary().paths.size()) {
-        return Corrupt(contents_.frames[entry.frame], "a sample is of no known path");
+        return Corrupt(contents_.frames[entry.frame], "a sample has an unknown path");
       }
       for (std::size_t metric = 0; metric < values.size(); ++metric) {
         values[metric] = block.columns[metric][i];

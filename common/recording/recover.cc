@@ -34,7 +34,8 @@ Result<RecoverReport> Recover(const std::filesystem::path& from, const std::file
   FIELDCOST_ASSIGN(const MappedFile file, MappedFile::Open(from));
   std::error_code ignored;
   if (std::filesystem::equivalent(from, to, ignored)) {
-    return Fail(ErrorCode::kInvalidArgument, "recover {} to itself", from.string());
+    return Fail(ErrorCode::kInvalidArgument, "recover {}: source and destination are the same file",
+                from.string());
   }
   RecoverReport report;
   auto found = Verify(file.bytes());

@@ -46,7 +46,7 @@ Status StreamWriter::Append(std::uint64_t time_ns, std::uint32_t path,
     stats::SaturatingAdd(totals_[i], values[i], saturated);
   }
   if (saturated) {
-    return Fail(ErrorCode::kTooLarge, "a stream's values sum up to more than 64 bits");
+    return Fail(ErrorCode::kTooLarge, "the sum of a stream's values would be 2^64 or more");
   }
   if (time_ns < sealed_ns_) {
     time_ns = sealed_ns_;

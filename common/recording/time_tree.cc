@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "common/base/check.h"
 #include "common/stats/uint128.h"
 
 namespace fieldcost::recording {
@@ -36,13 +37,14 @@ std::uint64_t TimeTree::Node::MostUnkept() const {
 Result<TimeTree> TimeTree::Build(std::vector<TimedPath> samples, Interval span,
                                  const TimeTreeOptions& options) {
   if (options.m < 1 || options.n < 2 || options.n > 1'024 || options.p < 1 || options.p > 100) {
-    return Fail(ErrorCode::kInvalidArgument, "a time tree with M {}, N {}, P {}", options.m,
+    return Fail(ErrorCode::kInvalidArgument, "a time tree cannot have M {}, N {}, P {}", options.m,
                 options.n, options.p);
   }
   if (!samples.empty() &&
       (samples.front().time_ns < span.from_ns || samples.back().time_ns >= span.to_ns)) {
     return Fail(ErrorCode::kInvalidArgument, "samples lie outside of the time tree's span");
   }
+  FIELDCOST_CHECK(std::ranges::is_sorted(samples, {}, &TimedPath::time_ns));
   TimeTree tree;
   tree.Add(std::move(samples), span, options);
   return tree;

@@ -52,7 +52,7 @@ class Verifier {
         is_known = is_known && block->path(i) < block->head.paths;
       }
       if (!ascends || before_ns != block->head.last_ns) Found(entry.frame, "times do not ascend");
-      if (!is_known) Found(entry.frame, "a sample is of no known path");
+      if (!is_known) Found(entry.frame, "a sample has an unknown path");
     }
   }
 
@@ -67,7 +67,8 @@ class Verifier {
                      actual.values[0][at] == value;
           ++at;
         });
-    if (!is_good || !is_equal || at != actual.ids.size()) Found(frame, "sums are not those");
+    if (!is_good || !is_equal || at != actual.ids.size())
+      Found(frame, "its sums are not those of the samples");
   }
 
   void CheckSums(const StreamIndex& stream, std::size_t metric) {
@@ -82,7 +83,7 @@ class Verifier {
     for (std::size_t i = 0; i < stream.blocks().size(); ++i) {
       const std::uint32_t frame = stream.blocks()[i].frame;
       const auto block = recording_.Block(frame, stream.metrics());
-      if (!block) return;  // it was told; all that follows would differ
+      if (!block) return;  // it was reported; all that follows would differ
       for (std::uint32_t sample = 0; sample < block->head.samples; ++sample) {
         const std::uint32_t path = block->path(sample);
         if (path >= paths) return;
@@ -91,7 +92,7 @@ class Verifier {
         of_block.Add(0, path, value);
         total += value;
       }
-      if (total > UINT64_MAX) return Found(frame, "the stream's sum passes 64 bits");
+      if (total > UINT64_MAX) return Found(frame, "the stream's sum is 2^64 or more");
       const SumsOfPaths sums = of_block.Take();
       if (block->head.sum_entries > 0) {
         Compare(frame, block->SumsOf(static_cast<std::uint32_t>(metric)), sums);
@@ -129,7 +130,7 @@ class Verifier {
     const auto frame = recording_.Frame(number);
     if (!frame) return Found(number, frame.error().message);
     const auto column = ReadVector(frame->payload);
-    if (!column || column->count > all.size()) return Found(number, "it has no such paths");
+    if (!column || column->count > all.size()) return Found(number, "it has unknown paths");
     std::vector<std::uint64_t> vector(all.size());
     SetAll(*column, vector);
     if (vector != all) Found(number, "it is not the sum of the blocks before it");
@@ -160,7 +161,7 @@ void CompareIndex(std::string_view file, const Contents& contents, VerifyReport&
   // Behind the stop it is of frames that were not read.
   if (!index || !contents.stop.reason.empty()) return;
   if (DecodeIndex(*index) != contents.frames) {
-    report.problems.push_back({.offset = index->offset, .what = "index: the frames are others"});
+    report.problems.push_back({.offset = index->offset, .what = "index: it lists other frames"});
   }
 }
 

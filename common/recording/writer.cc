@@ -84,7 +84,8 @@ Status Writer::Append(StreamId stream, std::uint64_t time_ns, tree::PathId path,
   StreamWriter& writer = streams_[stream.value()];
   FIELDCOST_CHECK(values.size() == descriptions_.streams[stream.value()].metrics.size());
   if (time_ns > kMaxTimeNs) {
-    return Fail(ErrorCode::kInvalidArgument, "a sample of time {} ns", time_ns);
+    return Fail(ErrorCode::kInvalidArgument, "a sample at {} ns is beyond the greatest time",
+                time_ns);
   }
   if (writer.IsFullFor(time_ns)) FIELDCOST_TRY(Seal(writer));
   return writer.Append(time_ns, path.value(), values);
