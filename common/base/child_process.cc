@@ -8,6 +8,8 @@
 
 #include <cerrno>
 
+#include "common/base/check.h"
+
 namespace fieldcost {
 namespace {
 
@@ -76,6 +78,7 @@ std::vector<char*> ExecPointers(const std::vector<std::string>& words) {
 }
 
 Result<pid_t> StartChild(const ChildOptions& options) {
+  FIELDCOST_CHECK(!options.arguments.empty());
   SpawnActions actions;
   actions.Set(STDIN_FILENO, options.input);
   actions.Set(STDOUT_FILENO, options.output);

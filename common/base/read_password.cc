@@ -59,9 +59,9 @@ Result<std::string> ReadNewPassword(const std::string& user) {
   if (::isatty(STDIN_FILENO) != 1) return ReadLine();
   FIELDCOST_ASSIGN(const std::string first,
                    Ask(fmt::format("New password of {}", EscapeControl(user))));
-  FIELDCOST_ASSIGN(const std::string second, Ask("The same again"));
+  FIELDCOST_ASSIGN(const std::string second, Ask("Repeat it"));
   if (first == second) return first;
-  return Fail(ErrorCode::kInvalidArgument, "read a password: the two are not the same");
+  return Fail(ErrorCode::kInvalidArgument, "read a password: the two differ; try again");
 }
 
 }  // namespace fieldcost

@@ -28,15 +28,14 @@ Result<std::string> ReadSecretFile(std::string_view what, const std::filesystem:
   }
   if ((info.st_mode & kGroupAndOthers) != 0) {
     return Fail(ErrorCode::kPermissionDenied,
-                "read {} {}: mode {:04o} lets group or others at it; run chmod 600 on it", what,
+                "read {} {}: mode {:04o} gives group or others access; run chmod 600 on it", what,
                 path.string(), info.st_mode & 07777);
   }
   const uid_t reader = ::geteuid();
   if (info.st_uid != reader && info.st_uid != 0 && reader != 0) {
-    return Fail(
-        ErrorCode::kPermissionDenied,
-        "read {} {}: it belongs to user {}, who knows it and can change it; run chown {} on it",
-        what, path.string(), info.st_uid, reader);
+    return Fail(ErrorCode::kPermissionDenied,
+                "read {} {}: it belongs to user {}, who can read and change it; run chown {} on it",
+                what, path.string(), info.st_uid, reader);
   }
   std::string bytes(max_bytes + 1, '\0');
   std::size_t got = 0;

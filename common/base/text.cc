@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "common/base/check.h"
+
 namespace fieldcost {
 namespace {
 
@@ -18,6 +20,7 @@ int HexDigit(char c) {
 }  // namespace
 
 CodePoint FirstCodePoint(std::string_view untrusted_text) {
+  FIELDCOST_CHECK(!untrusted_text.empty());
   const auto first = static_cast<unsigned char>(untrusted_text[0]);
   if (first < 0x80) return {first, 1};
   const std::size_t bytes = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;

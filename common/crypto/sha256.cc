@@ -42,12 +42,15 @@ Sha256Stream::Sha256Stream(Sha256Stream&&) noexcept = default;
 Sha256Stream& Sha256Stream::operator=(Sha256Stream&&) noexcept = default;
 
 void Sha256Stream::Update(std::string_view bytes) {
+  FIELDCOST_CHECK(state_ != nullptr);
   FIELDCOST_CHECK(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1);
 }
 
 std::string Sha256Stream::Finish() {
+  FIELDCOST_CHECK(state_ != nullptr);
   unsigned char digest[kDigestBytes];
   FIELDCOST_CHECK(EVP_DigestFinal_ex(state_->context, digest, nullptr) == 1);
+  state_.reset();
   return std::string(reinterpret_cast<const char*>(digest), sizeof digest);
 }
 

@@ -18,7 +18,7 @@ class Sha256Stream {
   Sha256Stream& operator=(Sha256Stream&&) noexcept;
 
   void Update(std::string_view bytes);
-  // The hash of all so far, 32 raw bytes. Once, last.
+  // The hash of all so far, 32 raw bytes. REQUIRES: nothing is called afterwards.
   std::string Finish();
 
  private:

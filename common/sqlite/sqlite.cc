@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "common/base/check.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 
@@ -183,6 +184,7 @@ Transaction::~Transaction() {
 }
 
 Status Transaction::Commit() {
+  FIELDCOST_CHECK(database_ != nullptr);
   FIELDCOST_TRY(database_->Execute("COMMIT"));
   database_ = nullptr;
   return {};

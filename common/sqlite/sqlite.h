@@ -87,6 +87,7 @@ class Transaction {
   Transaction(Transaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
   Transaction& operator=(Transaction&&) = delete;
   ~Transaction();
+  // REQUIRES: it has not succeeded before.
   Status Commit();
 
  private:

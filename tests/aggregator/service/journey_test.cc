@@ -146,7 +146,7 @@ TEST_F(JourneyTest, AnEnrolmentThatCouldNotWorkIsNoticedAtTheStart) {
   refused("mode = \"token\"\ntoken_files = [\"absent\"]\n", ErrorCode::kNotFound, "absent");
   ASSERT_TRUE(WriteFileAtomically(dir_.path() / "token", "open\n", 0644).has_value());
   refused("mode = \"token\"\ntoken_files = [\"token\"]\n", ErrorCode::kPermissionDenied,
-          "lets group or others at it");
+          "gives group or others access");
 }
 
 TEST_F(JourneyTest, SecretsOfOthersAreRefused) {
