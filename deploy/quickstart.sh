@@ -77,7 +77,7 @@ make_aggregator() {
 probation_batches = 0
 [publish]
 interval_seconds = 0
-# One machine alone shall see its own numbers. A real server keeps the default of 5.
+# One machine alone is to see its own numbers. A real server keeps the default of 5.
 contribution_threshold = 1
 EOF
 }
@@ -110,7 +110,7 @@ make_profile() {
   mkdir -p "$FIELDCOST_HOME"
   cat > "$FIELDCOST_HOME/agent.toml.new" << EOF
 # Written by quickstart.sh: every run is one of the field, with more APIs than anybody would want. A run by request is
-# always measured, but only what chance draws is sent, and this shall show what is sent.
+# always measured, but only what is drawn by chance is sent, and this is to show what is sent.
 [aggregator]
 url = "$(cat "$DATA/address")"
 ca_file = "$DATA/ca.pem"
@@ -130,7 +130,7 @@ EOF
   "$BIN/fieldcost" agent on > /dev/null || fail "cannot opt in, see above"
 }
 
-# Runs a program measured; its output goes nowhere. A program that fails is no failure of ours.
+# Runs a program measured, and discards its output. It is no failure of ours if the program fails.
 RUNS=0
 measured() {
   RUNS=$((RUNS + 1))
