@@ -68,11 +68,16 @@ inline constexpr std::size_t kMaxPprofEntries = 1 << 20;  // of one kind: sample
 inline constexpr std::size_t kMaxPprofTextBytes = 16 * kKiB;
 inline constexpr std::size_t kMaxStackFrames = 1024;  // of lab tables, too
 
+// Of any message, uncompressed: the greatest of the limits above.
+inline constexpr std::size_t kMaxMessageBytes = kMaxPprofDecodedBytes;
+
 static_assert(kBatchTargetBytes < kMaxBatchBodyBytes);
 static_assert(kMaxBatchBodyBytes < kMaxBatchDecodedBytes);
 static_assert(kBatchTargetBytes < kRatioFreeBytes, "an agent's batch is never taken for a bomb");
 static_assert(kMaxListedRejects * (kMaxReasonBytes * 2 + 64) + kMaxReceiptBytes < kMaxAnswerBytes);
 static_assert(kMaxProfileRows <= kMaxFragmentRows);
-static_assert(kMaxMetadataBytes < kMaxFragmentDecodedBytes);
+static_assert(kMaxMetadataBytes < kMaxMessageBytes);
+static_assert(kMaxFragmentDecodedBytes <= kMaxMessageBytes);
+static_assert(kMaxLabDecodedBytes <= kMaxMessageBytes);
 
 }  // namespace fieldcost::wire

@@ -9,8 +9,8 @@
 namespace fieldcost::wire {
 
 Status ParseMessage(std::string_view untrusted_bytes, google::protobuf::MessageLite& message) {
-  // Callers have checked the size against their own, far smaller limits.
-  FIELDCOST_CHECK(untrusted_bytes.size() <= kMaxFragmentDecodedBytes);
+  // Callers have checked the size against their own limits.
+  FIELDCOST_CHECK(untrusted_bytes.size() <= kMaxMessageBytes);
   google::protobuf::io::CodedInputStream input(
       reinterpret_cast<const std::uint8_t*>(untrusted_bytes.data()),
       static_cast<int>(untrusted_bytes.size()));

@@ -183,6 +183,13 @@ TEST(PprofTest, BombsAreRefusedBeforeTheyTakeMemory) {
             ErrorCode::kTooLarge);
 }
 
+TEST(PprofTest, LargeProfilesWithinTheLimitAreRead) {
+  // An ignored field, number 100, of 80 MiB.
+  std::string bytes = Sample().SerializeAsString() + "\xa2\x06" + "\x80\x80\x80\x28";
+  bytes.append(80 * kMiB, '\0');
+  EXPECT_EQ(CodeOf(Gzip(bytes)), ErrorCode{});
+}
+
 PprofContent Written() {
   return {.types = {{"calls", "count"}, {"time", "nanoseconds"}},
           .default_type = 1,
