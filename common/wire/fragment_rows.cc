@@ -1,3 +1,4 @@
+// The columns that a Fragment has beside its RowTable; fragment.cc has the grammar.
 #include "common/wire/fragment_rows.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ constexpr std::size_t kReservedRows = 64;  // at once; what an API usually has f
 constexpr unsigned kShareBits = 16;
 constexpr std::uint32_t kShareOne = std::uint32_t{1} << kShareBits;
 
-// Both sides keep the same rules, so that what was published can be read.
+// Writer and reader keep the same rules, so that what was published can be read.
 Status CheckRow(const StatRow& row) {
   FIELDCOST_TRY(ValidateApiKey(row.key.api));
   if (!stats::IsKnownMetric(static_cast<std::uint32_t>(row.key.metric))) {

@@ -1,3 +1,4 @@
+// One gzip member (RFC 1952): a header without name and time, deflated bytes, CRC-32 and size.
 #include "common/wire/gzip.h"
 
 #include <zlib.h>

@@ -1,4 +1,4 @@
-// What a lab table must be, whoever made it.
+// Checks that a lab table keeps its rules: its own before it is written, others' after reading.
 #include <algorithm>
 
 #include "common/base/text.h"

@@ -1,5 +1,5 @@
-// The sum of lab tables. Everything is sorted by what it is of, and what is of the same is added by
-// operations whose order does not matter.
+// Adds lab tables. Everything is sorted by its key, and entries of one key are added by operations
+// whose order does not matter.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -50,7 +50,7 @@ const stats::ApiKey& KeyOf(const LabApi& api) { return api.api; }
 // One of each key, ascending, of those in `member` of all tables.
 template <typename Item>
 std::vector<Item> Sum(std::span<const LabTable> tables, std::vector<Item> LabTable::*member) {
-  std::vector<const Item*> items;  // they are large
+  std::vector<const Item*> items;  // not copies: they are large
   for (const LabTable& table : tables) {
     for (const Item& item : table.*member) items.push_back(&item);
   }

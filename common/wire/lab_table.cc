@@ -3,15 +3,17 @@
 //
 //   file     := one zstd frame of LabTable
 //   LabTable := kind = "fieldcost lab table", format_version = 1,
-//               rows: Fragment,                      ; the APIs of its RowTable are all of them
-//               api      { is_own calls log_count log_sum log_squares first_call_bytes other_bytes
-//                          argument_count }*,        ; so many arguments are this API's
-//               argument { number bucket_count }*,   ; ascending; so many inputs are this
-//               argument's input    { slot count sum squares }*,  ; ascending slots; none that is
-//               all zero stack    { parent api calls bytes }*,  ; depth first; parent: 0, or 1 +
-//               its index pair     { outer inner }*,           ; ascending LabPart* ; ascending by
-//               hash
+//               rows: Fragment,              ; its RowTable has exactly the APIs below
+//               api { is_own calls log_count log_sum log_squares first_call_bytes other_bytes
+//                     argument_count }*,       ; the next argument_count arguments
+//               argument { number bucket_count }*,    ; ascending in an API; the next inputs
+//               input { slot count sum squares }*,    ; ascending slots in an argument, none all 0
+//               stack { parent api calls bytes }*,    ; depth first; parent: 0, or 1 + its index
+//               pair { outer inner }*,                ; ascending
+//               LabPart*                              ; ascending by hash
 //   LabPart  := content_sha256[32] name seed rounds runs left_out started_us environment
+//
+// At most 32 MiB compressed and 64 MiB uncompressed; limits.h has how many of each there may be.
 #include "common/wire/lab_table.h"
 
 #include <algorithm>

@@ -14,7 +14,6 @@
 #include <algorithm>
 
 #include "common/base/check.h"
-#include "common/wire/row_table.h"
 #include "common/wire/wire.pb.h"
 
 namespace fieldcost::wire {
@@ -26,31 +25,6 @@ constexpr std::string_view kSnapshotRole = "snapshot";
 constexpr std::size_t kHashBytes = 32;
 
 using KeyColumn = google::protobuf::RepeatedPtrField<std::string>;
-
-template <typename Payload>
-void SetCommon(Payload& payload, std::string_view role, std::uint64_t version, WallTime expires) {
-  payload.set_role(std::string(role));
-  payload.set_format_version(kMetadataFormatVersion);
-  payload.set_version(version);
-  payload.set_expires_us(expires.time_since_epoch().count());
-}
-
-template <typename Payload>
-Status ParsePayload(std::string_view untrusted_payload, std::string_view role, Payload& payload) {
-  FIELDCOST_TRY(ParseMessage(untrusted_payload, payload));
-  if (payload.role() != role) {
-    return Fail(ErrorCode::kCorrupt, "metadata of another role than {}", role);
-  }
-  if (payload.format_version() != kMetadataFormatVersion) {
-    return Fail(ErrorCode::kUnsupported, "metadata format version {}, only {} is understood",
-                payload.format_version(), kMetadataFormatVersion);
-  }
-  return {};
-}
-
-WallTime TimeOf(std::int64_t microseconds) {
-  return WallTime(std::chrono::microseconds(microseconds));
-}
 
 void AddKeys(const std::vector<crypto::PublicKey>& keys, KeyColumn& column) {
   for (const crypto::PublicKey& key : keys) column.Add(std::string(key.view()));
@@ -71,7 +45,7 @@ Result<std::vector<crypto::PublicKey>> ReadKeys(std::string_view name,
     }
     std::copy(bytes.begin(), bytes.end(), key.bytes.begin());
     if (std::find(keys.begin(), keys.end(), key) != keys.end()) {
-      return Fail(ErrorCode::kCorrupt, "a {} key stands there twice", name);
+      return Fail(ErrorCode::kCorrupt, "a {} key is listed twice", name);
     }
     keys.push_back(key);
   }
@@ -82,7 +56,7 @@ Result<std::vector<crypto::PublicKey>> ReadKeys(std::string_view name,
 
 std::string EncodePayload(const RootMetadata& root) {
   proto::RootPayload payload;
-  SetCommon(payload, kRootRole, root.version, root.expires);
+  SetHead(root, kRootRole, payload);
   payload.set_root_threshold(root.root_threshold);
   AddKeys(root.root_keys, *payload.mutable_root_keys());
   AddKeys(root.timestamp_keys, *payload.mutable_timestamp_keys());
@@ -93,8 +67,7 @@ std::string EncodePayload(const RootMetadata& root) {
 
 std::string EncodePayload(const TimestampMetadata& timestamp) {
   proto::TimestampPayload payload;
-  SetCommon(payload, kTimestampRole, timestamp.version, timestamp.expires);
-  payload.set_published_us(timestamp.published.time_since_epoch().count());
+  SetHead(timestamp, kTimestampRole, payload);
   payload.set_snapshot_version(timestamp.snapshot_version);
   payload.set_snapshot_sha256(timestamp.snapshot_sha256);
   payload.set_snapshot_bytes(timestamp.snapshot_bytes);
@@ -104,8 +77,7 @@ std::string EncodePayload(const TimestampMetadata& timestamp) {
 
 std::string EncodePayload(const SnapshotMetadata& snapshot) {
   proto::SnapshotPayload payload;
-  SetCommon(payload, kSnapshotRole, snapshot.version, snapshot.expires);
-  payload.set_published_us(snapshot.published.time_since_epoch().count());
+  SetHead(snapshot, kSnapshotRole, payload);
   payload.set_store_sequence(snapshot.store_sequence);
   payload.set_contribution_threshold(snapshot.contribution_threshold);
   payload.set_synthetic(snapshot.synthetic);
@@ -167,7 +139,7 @@ Result<SnapshotMetadata> DecodeSnapshot(std::string_view untrusted_payload) {
   if (payload.fragment_sha256().size() != count * kHashBytes ||
       static_cast<std::size_t>(payload.fragment_bytes_size()) != count ||
       static_cast<std::size_t>(payload.fragment_rows_size()) != count) {
-    return Fail(ErrorCode::kCorrupt, "the list of fragments has not 2^{} entries",
+    return Fail(ErrorCode::kCorrupt, "the list of fragments does not have 2^{} entries",
                 payload.fragment_bits());
   }
   SnapshotMetadata snapshot{.version = payload.version(),

@@ -11,7 +11,6 @@
 #include <tuple>
 
 #include "common/wire/batch.h"
-#include "common/wire/message.h"
 #include "common/wire/metadata_payload.h"
 #include "common/wire/wire.pb.h"
 
@@ -126,11 +125,7 @@ Status ValidatePolicy(const PolicyMetadata& untrusted_policy) {
 
 std::string EncodePayload(const PolicyMetadata& policy) {
   proto::PolicyPayload payload;
-  payload.set_role(std::string(kPolicyRole));
-  payload.set_format_version(kMetadataFormatVersion);
-  payload.set_version(policy.version);
-  payload.set_expires_us(policy.expires.time_since_epoch().count());
-  payload.set_published_us(policy.published.time_since_epoch().count());
+  SetHead(policy, kPolicyRole, payload);
   for (const Field& field : kFields) {
     if (const auto& value = policy.*field.number.member) (payload.*field.set)(*value);
   }
@@ -148,22 +143,15 @@ std::string EncodePayload(const PolicyMetadata& policy) {
 
 Result<PolicyMetadata> DecodePolicy(std::string_view untrusted_payload) {
   proto::PolicyPayload payload;
-  FIELDCOST_TRY(ParseMessage(untrusted_payload, payload));
-  if (payload.role() != kPolicyRole) {
-    return Fail(ErrorCode::kCorrupt, "metadata of another role than {}", kPolicyRole);
-  }
-  if (payload.format_version() != kMetadataFormatVersion) {
-    return Fail(ErrorCode::kUnsupported, "metadata format version {}, only {} is understood",
-                payload.format_version(), kMetadataFormatVersion);
-  }
+  FIELDCOST_TRY(ParsePayload(untrusted_payload, kPolicyRole, payload));
   if (payload.module_package_size() != payload.module_soname_size() ||
       payload.weight_symbol_size() != payload.weight_soname_size() ||
       payload.weight_per_65536_size() != payload.weight_soname_size()) {
     return Fail(ErrorCode::kCorrupt, "columns of a policy have different lengths");
   }
   PolicyMetadata policy{.version = payload.version(),
-                        .expires = WallTime(std::chrono::microseconds(payload.expires_us())),
-                        .published = WallTime(std::chrono::microseconds(payload.published_us()))};
+                        .expires = TimeOf(payload.expires_us()),
+                        .published = TimeOf(payload.published_us())};
   for (const Field& field : kFields) {
     if ((payload.*field.has)()) policy.*field.number.member = (payload.*field.get)();
   }

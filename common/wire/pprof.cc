@@ -1,3 +1,14 @@
+// A pprof profile (pprof.proto has the field numbers; all other fields are ignored). Texts are
+// indices into string_table.
+//
+//   file     := one gzip member of Profile | Profile
+//   Profile  := sample_type { type unit }*, sample { location_id* value* }*,
+//               mapping { id memory_start file_offset filename build_id }*,
+//               location { id mapping_id address line { function_id }* }*,
+//               function { id name filename }*, string_table*,   ; the first text is empty
+//               comment*, period_type { type unit }, period, default_sample_type
+//
+// At most 128 MiB uncompressed, 2^20 entries of a kind, 16 KiB a text, 1024 functions on a stack.
 #include "common/wire/pprof.h"
 
 #include <google/protobuf/io/coded_stream.h>

@@ -1,3 +1,5 @@
+// Writes pprof profiles (pprof.cc has the grammar): a location for each function or piece of
+// nameless code, each with its own number, and a mapping for each module.
 #include <algorithm>
 #include <limits>
 #include <map>

@@ -1,3 +1,6 @@
+// A profile has the bytes of a fragment (fragment.cc). Its rows are all of one hardware class and
+// of week 0, of one contribution each, with the scalars of their histograms and without cubes,
+// weights, bounded sums and fullest week; there are at most 32,768.
 #include "common/wire/profile.h"
 
 #include <map>
@@ -11,14 +14,15 @@ namespace {
 
 using stats::StatRow;
 
-// One machine's: cubes tell nothing of it, and profiles had none before there were any.
+// The scalars of one machine, without cubes: these say nothing about one machine, and older
+// profiles have none.
 stats::ContributionScalars ScalarsOfOne(const stats::CostHistogram& histogram) {
   stats::ContributionScalars scalars = stats::ScalarsOf(histogram);
   scalars.ForgetCubes();
   return scalars;
 }
 
-// What a profile asks beyond what a fragment does.
+// Checks what a profile's rows must be beyond a fragment's.
 Status CheckProfile(const std::vector<StatRow>& rows) {
   for (const StatRow& row : rows) {
     const std::string name = stats::DisplayName(row.key.api);

@@ -1,3 +1,5 @@
+// One zstd frame (RFC 8878): magic, a header with the content's size, blocks, and a checksum of the
+// content where we write it.
 #include "common/wire/zstd_frame.h"
 
 #include <zstd.h>
