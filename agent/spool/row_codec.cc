@@ -10,6 +10,7 @@
 
 #include <array>
 
+#include "common/base/byte_order.h"
 #include "common/base/text.h"
 
 namespace fieldcost::agent {
@@ -19,16 +20,8 @@ constexpr std::size_t kBucketBytes = 1 + 5 * 8;
 constexpr std::size_t kUntimedBytes = 8;
 constexpr std::size_t kKeyFields = 7;
 
-void AppendUint64(std::uint64_t value, std::string& out) {
-  for (int i = 0; i < 8; ++i) out += static_cast<char>((value >> (8 * i)) & 0xff);
-}
-
 std::uint64_t Uint64At(std::string_view bytes, std::size_t at) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < 8; ++i) {
-    value |= std::uint64_t{static_cast<unsigned char>(bytes[at + i])} << (8 * i);
-  }
-  return value;
+  return ReadLittleEndian(bytes.substr(at, sizeof(std::uint64_t)));
 }
 
 }  // namespace
@@ -72,13 +65,13 @@ std::string EncodeHistogram(const stats::CostHistogram& histogram) {
     const stats::Bucket& bucket = histogram.bucket(slot);
     if (bucket.count == 0) continue;
     out += static_cast<char>(slot);
-    AppendUint64(bucket.count, out);
-    AppendUint64(stats::Low64(bucket.sum), out);
-    AppendUint64(stats::High64(bucket.sum), out);
-    AppendUint64(stats::Low64(bucket.sum_of_squares), out);
-    AppendUint64(stats::High64(bucket.sum_of_squares), out);
+    AppendLittleEndian64(bucket.count, out);
+    AppendLittleEndian64(stats::Low64(bucket.sum), out);
+    AppendLittleEndian64(stats::High64(bucket.sum), out);
+    AppendLittleEndian64(stats::Low64(bucket.sum_of_squares), out);
+    AppendLittleEndian64(stats::High64(bucket.sum_of_squares), out);
   }
-  if (histogram.untimed() != 0) AppendUint64(histogram.untimed(), out);
+  if (histogram.untimed() != 0) AppendLittleEndian64(histogram.untimed(), out);
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include <array>
 
 #include "aggregator/ingest/secret_file.h"
+#include "common/base/byte_order.h"
 #include "common/base/check.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
@@ -43,15 +44,6 @@ static_assert(2 * (2 + wire::kMaxBatchRows / 8 + kMacBytes) <= wire::kMaxReceipt
 
 Error Malformed(std::string_view what) {
   return Fail(ErrorCode::kInvalidArgument, "the receipt is malformed: {}", what);
-}
-
-void AppendLittleEndian(std::uint64_t value, std::string& bytes) {
-  for (int byte = 0; byte < 8; ++byte) bytes += static_cast<char>((value >> (8 * byte)) & 0xff);
-}
-
-void AppendVarint(std::uint32_t value, std::string& bytes) {
-  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>((value & 0x7f) | 0x80);
-  bytes += static_cast<char>(value);
 }
 
 Result<std::vector<std::uint32_t>> DecodeList(std::string_view untrusted_bytes) {
@@ -99,7 +91,7 @@ std::string EncodeRefusedRows(std::span<const std::uint32_t> refused_rows) {
   std::uint32_t next = 0;
   for (const std::uint32_t row : refused_rows) {
     FIELDCOST_CHECK(row >= next && row < wire::kMaxBatchRows);
-    AppendVarint(row - next, list);
+    stats::AppendVarint(row - next, list);
     next = row + 1;
     bitmap.resize(std::max<std::size_t>(bitmap.size(), 2 + row / 8));
     bitmap[1 + row / 8] = static_cast<char>(bitmap[1 + row / 8] | (1 << (row % 8)));
@@ -126,8 +118,8 @@ std::string Receipts::Mac(char version, const BatchIdentity& batch,
   std::string input(VersionOf(version).domain);
   input += '\0';
   input += batch.agent.view();
-  AppendLittleEndian(batch.epoch.value(), input);
-  AppendLittleEndian(batch.sequence.value(), input);
+  AppendLittleEndian64(batch.epoch.value(), input);
+  AppendLittleEndian64(batch.sequence.value(), input);
   input += batch.body_sha256;
   input += refused;
   return crypto::HmacSha256(secret_, input);

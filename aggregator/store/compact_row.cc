@@ -1,5 +1,6 @@
 #include "aggregator/store/compact_row.h"
 
+#include <optional>
 #include <utility>
 
 #include "common/shm/log2_bucket.h"
@@ -32,6 +33,30 @@ bool SubtractBucket(CompactBucket& to, const CompactBucket& from) {
   to.set_weight(to.weight() - from.weight());
   return stats::ValidateBucket(to.slot, to.sums).has_value() &&
          (to.sums.count != 0 || to.weight() == 0);
+}
+
+// What is left of `buckets` without those of `taken`; nullopt if it does not contain them. Of rows
+// at the limit of their numbers (`saturated`) only weights are subtracted.
+std::optional<std::vector<CompactBucket>> BucketsWithout(const std::vector<CompactBucket>& buckets,
+                                                         const std::vector<CompactBucket>& taken,
+                                                         bool saturated) {
+  std::vector<CompactBucket> left;
+  left.reserve(buckets.size());
+  auto next = taken.begin();
+  for (CompactBucket bucket : buckets) {
+    if (next != taken.end() && next->slot == bucket.slot) {
+      if (saturated) {
+        if (next->weight() > bucket.weight()) return std::nullopt;
+        bucket.set_weight(bucket.weight() - next->weight());
+      } else if (!SubtractBucket(bucket, *next)) {
+        return std::nullopt;
+      }
+      ++next;
+    }
+    if (bucket.sums.count != 0) left.push_back(bucket);
+  }
+  if (next != taken.end()) return std::nullopt;
+  return left;
 }
 
 // Whether the buckets' weights are those of whole contributions, at most so many.
@@ -90,37 +115,23 @@ Status CompactRow::Subtract(const CompactRow& other) {
     return not_contained;
   }
   const bool stuck = saturated || other.saturated;
-  std::vector<CompactBucket> left;
-  left.reserve(buckets.size());
-  auto taken = other.buckets.begin();
-  for (CompactBucket bucket : buckets) {
-    if (taken != other.buckets.end() && taken->slot == bucket.slot) {
-      if (stuck) {
-        if (taken->weight() > bucket.weight()) return not_contained;
-        bucket.set_weight(bucket.weight() - taken->weight());
-      } else if (!SubtractBucket(bucket, *taken)) {
-        return not_contained;
-      }
-      ++taken;
-    }
-    if (bucket.sums.count != 0) left.push_back(bucket);
-  }
-  if (taken != other.buckets.end()) return not_contained;
-  if (left.empty() && left_scalars.contributions != 0) return not_contained;
-  if (!AreWhole(left, left_scalars.contributions)) return not_contained;
+  auto left = BucketsWithout(buckets, other.buckets, stuck);
+  if (!left) return not_contained;
+  if (left->empty() && left_scalars.contributions != 0) return not_contained;
+  if (!AreWhole(*left, left_scalars.contributions)) return not_contained;
   stats::ContributionSizes left_sizes = sizes;
   if (!left_sizes.Subtract(other.sizes)) return not_contained;
-  const stats::Bucket left_totals = TotalsOf(left);
+  const stats::Bucket left_totals = TotalsOf(*left);
   if (!stats::Validate(left_sizes.buckets, left_scalars.contributions, left_totals)) {
     return not_contained;
   }
   if (!stuck) {
     if (other.untimed > untimed) return not_contained;
     const std::uint64_t left_untimed = untimed - other.untimed;
-    if (!stats::ValidateTimed(left_totals.count, left_untimed, left.size())) return not_contained;
+    if (!stats::ValidateTimed(left_totals.count, left_untimed, left->size())) return not_contained;
     untimed = left_untimed;
   }
-  buckets = std::move(left);
+  buckets = std::move(*left);
   scalars = left_scalars;
   sizes = std::move(left_sizes);
   saturated = stuck;

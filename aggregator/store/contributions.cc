@@ -10,6 +10,7 @@
 #include <set>
 
 #include "aggregator/store/store_state.h"
+#include "common/base/byte_order.h"
 #include "common/base/check.h"
 
 namespace fieldcost::store {
@@ -25,7 +26,7 @@ constexpr std::size_t kHashBytes = 8;
 std::string ContributionPrefix(std::string_view head_key, std::uint32_t week) {
   std::string key(head_key);
   key += kContributionMark;
-  for (int shift = 24; shift >= 0; shift -= 8) key += static_cast<char>((week >> shift) & 0xff);
+  AppendBigEndian32(week, key);
   return key;
 }
 
@@ -49,7 +50,7 @@ Status DecodeContributions(std::string_view untrusted_bytes, std::vector<std::ui
     return malformed;
   }
   for (std::size_t at = 1; at < untrusted_bytes.size(); at += kHashBytes) {
-    const std::uint64_t hash = ReadBigEndian64(untrusted_bytes.substr(at, kHashBytes));
+    const std::uint64_t hash = ReadBigEndian(untrusted_bytes.substr(at, kHashBytes));
     if (at != 1 && hash <= hashes.back()) return malformed;
     hashes.push_back(hash);
   }
@@ -76,7 +77,7 @@ Result<std::uint64_t> DecodeClass(std::string_view untrusted_bytes) {
   if (untrusted_bytes.size() != 1 + kHashBytes || untrusted_bytes[0] != kFormatVersion) {
     return Fail(ErrorCode::kCorrupt, "the record of an agent's hardware class is malformed");
   }
-  return ReadBigEndian64(untrusted_bytes.substr(1));
+  return ReadBigEndian(untrusted_bytes.substr(1));
 }
 
 Result<std::optional<std::uint64_t>> Store::GetClass(std::string_view agent_id,

@@ -268,6 +268,27 @@ Status ScanFile(rocksdb::FileSystem& files, const std::filesystem::path& file, s
   return {};
 }
 
+// Why a log, or list of files, that is there is not whole; an empty text if it is. `torn` are the
+// ends of the logs before it.
+static LogDamage DamageIn(LogDamage damage, const LogScan& scan, std::uint64_t synced,
+                          const std::vector<TornEnd>& torn) {
+  damage.at = scan.whole_bytes;
+  damage.text = WhyNotWhole(damage.file, scan, synced);
+  if (!damage.text.empty() || !damage.is_log) return damage;
+  if (scan.goes_on_at) {
+    damage.text = fmt::format("{} is damaged at byte {}: whole records follow at byte {}",
+                              damage.file.string(), scan.whole_bytes, *scan.goes_on_at);
+  } else if (!torn.empty() && scan.whole_bytes != 0) {
+    const TornEnd& before = torn.back();
+    damage.text =
+        fmt::format("{} is damaged at byte {}: {} goes on behind it", before.file.string(),
+                    before.whole_bytes, damage.file.filename().string());
+    damage.file = before.file;
+    damage.at = before.whole_bytes;
+  }
+  return damage;
+}
+
 Result<LogsState> LookAtLogs(rocksdb::FileSystem& files, const std::filesystem::path& directory) {
   FIELDCOST_ASSIGN(const std::string current_list, ReadCurrent(files, directory));
   FIELDCOST_ASSIGN(const auto names, MarkedNames(files, directory));
@@ -288,19 +309,7 @@ Result<LogsState> LookAtLogs(rocksdb::FileSystem& files, const std::filesystem::
     LogScanner scanner;
     FIELDCOST_TRY(ScanFile(files, file, damage.is_log ? kNoLimit : known.mark.bytes, scanner));
     const LogScan& scan = scanner.result();
-    damage.at = scan.whole_bytes;
-    damage.text = WhyNotWhole(file, scan, known.mark.bytes);
-    if (damage.text.empty() && scan.goes_on_at && damage.is_log) {
-      damage.text = fmt::format("{} is damaged at byte {}: whole records follow at byte {}",
-                                file.string(), scan.whole_bytes, *scan.goes_on_at);
-    }
-    if (damage.text.empty() && damage.is_log && !state.torn.empty() && scan.whole_bytes != 0) {
-      const TornEnd& before = state.torn.back();
-      damage = {.file = before.file,
-                .at = before.whole_bytes,
-                .text = fmt::format("{} is damaged at byte {}: {} goes on behind it",
-                                    before.file.string(), before.whole_bytes, name)};
-    }
+    damage = DamageIn(std::move(damage), scan, known.mark.bytes, state.torn);
     if (!damage.text.empty()) {
       state.damage = std::move(damage);
     } else if (damage.is_log && !scan.is_whole()) {

@@ -10,6 +10,7 @@
 
 #include "aggregator/store/batch_record.h"
 #include "aggregator/store/store_state.h"
+#include "common/base/byte_order.h"
 #include "common/base/check.h"
 
 namespace fieldcost::store {
@@ -33,12 +34,12 @@ std::string KeptKey(std::string_view head_key, std::uint64_t sequence) {
 
 bool IsKeptKey(std::string_view key, std::uint64_t& sequence) {
   if (key.size() != kKeptKeyBytes || !key.ends_with(kKeptMark)) return false;
-  sequence = ReadBigEndian64(key.substr(kHeadKeyBytes, kNumberBytes));
+  sequence = ReadBigEndian(key.substr(kHeadKeyBytes, kNumberBytes));
   return true;
 }
 
 Result<std::uint64_t> DecodeKeptNumber(std::string_view untrusted_bytes) {
-  if (untrusted_bytes.size() == kNumberBytes) return ReadBigEndian64(untrusted_bytes);
+  if (untrusted_bytes.size() == kNumberBytes) return ReadBigEndian(untrusted_bytes);
   return Fail(ErrorCode::kCorrupt, "the number of a kept batch is malformed");
 }
 
@@ -48,8 +49,8 @@ std::string GoingKey(std::uint64_t withdrawal, std::uint64_t batch) {
 
 bool IsGoingKey(std::string_view key, std::uint64_t& withdrawal, std::uint64_t& batch) {
   if (key.size() != 2 * kNumberBytes) return false;
-  withdrawal = ReadBigEndian64(key.substr(0, kNumberBytes));
-  batch = ReadBigEndian64(key.substr(kNumberBytes));
+  withdrawal = ReadBigEndian(key.substr(0, kNumberBytes));
+  batch = ReadBigEndian(key.substr(kNumberBytes));
   return true;
 }
 
@@ -61,7 +62,7 @@ Status Store::State::LoadKept() {
                              if (!IsGoingKey(key, one.withdrawal, one.batch)) {
                                if (key.size() != kNumberBytes)
                                  return Fail(ErrorCode::kCorrupt, "inbox key is malformed");
-                               one.withdrawal = ReadBigEndian64(key);
+                               one.withdrawal = ReadBigEndian(key);
                              } else {
                                going.push_back(one);
                              }
@@ -72,7 +73,7 @@ Status Store::State::LoadKept() {
 
 void Store::State::PutAddition(const Addition& addition, std::string_view head_key,
                                std::uint64_t number, Database::WriteSet& changes) const {
-  if (ReadBigEndian64(head_key.substr(kAgentIdBytes)) < kept_from) {
+  if (ReadBigEndian(head_key.substr(kAgentIdBytes)) < kept_from) {
     changes.Put(Table::kInbox, NumberKey(number), addition.record);
     return;
   }
@@ -153,7 +154,7 @@ Result<std::uint64_t> Store::State::ForgetBatches(std::uint64_t epoch) {
                           [&](std::string_view key, std::string_view value) -> Status {
                             std::uint64_t sequence = 0;
                             if (!IsKeptKey(key, sequence)) return {};
-                            if (ReadBigEndian64(key.substr(kAgentIdBytes, kNumberBytes)) >= epoch)
+                            if (ReadBigEndian(key.substr(kAgentIdBytes, kNumberBytes)) >= epoch)
                               return {};
                             FIELDCOST_ASSIGN(const std::uint64_t number, DecodeKeptNumber(value));
                             changes.Delete(Table::kLedger, key);
@@ -173,7 +174,7 @@ Result<std::uint64_t> Store::State::ForgetBatches(std::uint64_t epoch) {
 Result<std::uint64_t> Store::ForgetBatchesBefore(wire::Epoch epoch) {
   const std::lock_guard lock(state_->expire_mutex);
   const std::lock_guard backup_lock(state_->backup_mutex);
-  if (state_->failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
+  if (state_->failed) return StoreFailed();
   auto forgotten = state_->ForgetBatches(epoch.value());
   if (!forgotten) return state_->Failed(forgotten.error());
   return forgotten;
@@ -191,16 +192,15 @@ Result<AgentBatches> Store::BatchesOf(std::string_view agent_id) const {
   const auto look = [&](std::string_view key, std::string_view value) -> Status {
     std::uint64_t sequence = 0;
     if (IsKeptKey(key, sequence)) {
-      batches.kept.emplace_back(
-          wire::Epoch(ReadBigEndian64(key.substr(kAgentIdBytes, kNumberBytes))),
-          wire::Sequence(sequence));
+      batches.kept.emplace_back(wire::Epoch(ReadBigEndian(key.substr(kAgentIdBytes, kNumberBytes))),
+                                wire::Sequence(sequence));
     } else if (key.size() == kHeadKeyBytes) {
       FIELDCOST_ASSIGN(const LedgerHead head, LedgerHead::Decode(value));
       delivered += head.Delivered();
     } else if (const std::string_view head_key = key.substr(0, kHeadKeyBytes);
                IsSkippedKey(key, head_key)) {
       FIELDCOST_ASSIGN(const std::uint64_t first, DecodeSkipped(value));
-      delivered -= ReadBigEndian64(key.substr(key.size() - kNumberBytes)) - first + 1;
+      delivered -= ReadBigEndian(key.substr(key.size() - kNumberBytes)) - first + 1;
     } else if (IsTombstoneKey(key)) {
       ++withdrawn;
     }
@@ -228,7 +228,7 @@ Result<WithdrawResult> Store::WithdrawKept(std::string_view agent_id, wire::Epoc
   FIELDCOST_CHECK(agent_id.size() == kAgentIdBytes);
   const std::string key = LedgerHeadKey(agent_id, epoch.value());
   const std::lock_guard stripe_lock(StripeOf(state_->stripes, agent_id));
-  if (state_->failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
+  if (state_->failed) return StoreFailed();
   FIELDCOST_ASSIGN(const auto rows, state_->KeptRows(key, sequence.value()));
   if (!rows) return WithdrawResult{.kind = WithdrawalKind::kRepeated};
   Database::WriteSet changes(*state_->database);

@@ -14,6 +14,7 @@
 #include <bit>
 
 #include "aggregator/store/row_codec.h"
+#include "common/base/byte_order.h"
 #include "common/base/check.h"
 
 namespace fieldcost::store {
@@ -92,8 +93,8 @@ Result<LedgerHead> LedgerHead::Decode(std::string_view untrusted_bytes) {
     return Fail(ErrorCode::kCorrupt, "ledger entry is malformed");
   }
   LedgerHead head;
-  head.high_water_ = ReadBigEndian64(untrusted_bytes.substr(1, 8));
-  head.window_ = ReadBigEndian64(untrusted_bytes.substr(9, 8));
+  head.high_water_ = ReadBigEndian(untrusted_bytes.substr(1, 8));
+  head.window_ = ReadBigEndian(untrusted_bytes.substr(9, 8));
   return head;
 }
 
@@ -167,7 +168,7 @@ Result<std::uint64_t> DecodeSkipped(std::string_view untrusted_bytes) {
   if (untrusted_bytes.size() != 1 + kNumberBytes || untrusted_bytes[0] != kFormatVersion) {
     return Fail(ErrorCode::kCorrupt, "the record of skipped sequences is malformed");
   }
-  return ReadBigEndian64(untrusted_bytes.substr(1));
+  return ReadBigEndian(untrusted_bytes.substr(1));
 }
 
 std::string EncodeTombstone(std::uint32_t withdrawn_rows) {

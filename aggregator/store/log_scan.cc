@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "aggregator/store/row_codec.h"
+#include "common/base/byte_order.h"
 #include "common/base/crc32c.h"
 
 namespace fieldcost::store {
@@ -25,18 +26,10 @@ enum FragmentType : std::uint8_t { kFull = 1, kFirst = 2, kMiddle = 3, kLast = 4
 constexpr std::uint64_t kRetiredBytes = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t kMarkNumberBytes = 8;
 
-std::uint64_t LittleEndian(std::string_view bytes) {
-  std::uint64_t number = 0;
-  for (std::size_t i = bytes.size(); i-- > 0;) {
-    number = number << 8 | static_cast<unsigned char>(bytes[i]);
-  }
-  return number;
-}
-
 std::uint32_t Masked(std::uint32_t crc) { return (crc >> 15 | crc << 17) + kMaskDelta; }
 
 std::uint64_t SequenceOf(std::string_view start) {
-  return start.size() < kBatchHeadBytes ? 0 : LittleEndian(start.substr(0, 8));
+  return start.size() < kBatchHeadBytes ? 0 : ReadLittleEndian(start.substr(0, 8));
 }
 
 }  // namespace
@@ -52,9 +45,9 @@ struct LogScanner::Fragment {
 std::optional<LogScanner::Fragment> LogScanner::FragmentAt(std::string_view block, std::size_t at) {
   if (block.size() - at < kHeaderBytes) return std::nullopt;
   const auto type = static_cast<std::uint8_t>(block[at + kTypeAt]);
-  const std::size_t size = LittleEndian(block.substr(at + 4, 2));
+  const std::size_t size = ReadLittleEndian(block.substr(at + 4, 2));
   if (type < kFull || type > kLast || block.size() - at - kHeaderBytes < size) return std::nullopt;
-  const auto checksum = static_cast<std::uint32_t>(LittleEndian(block.substr(at, 4)));
+  const auto checksum = static_cast<std::uint32_t>(ReadLittleEndian(block.substr(at, 4)));
   if (Masked(Crc32c(block.substr(at + kTypeAt, 1 + size))) != checksum) return std::nullopt;
   return Fragment{static_cast<FragmentType>(type), block.substr(at + kHeaderBytes, size)};
 }
@@ -115,8 +108,7 @@ void LogScanner::Take(std::string_view untrusted_block) {
 std::string EncodeMark(const SyncedMark& mark) {
   std::string bytes;
   AppendBigEndian64(mark.retired ? kRetiredBytes : mark.bytes, bytes);
-  const std::uint32_t crc = Crc32c(bytes);
-  for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>((crc >> shift) & 0xff);
+  AppendBigEndian32(Crc32c(bytes), bytes);
   return bytes;
 }
 
@@ -124,7 +116,7 @@ SyncedMark ReadMarks(std::string_view untrusted_bytes) {
   SyncedMark newest;
   for (; untrusted_bytes.size() >= kMarkBytes; untrusted_bytes.remove_prefix(kMarkBytes)) {
     const std::string_view cell = untrusted_bytes.substr(0, kMarkBytes);
-    const std::uint64_t bytes = ReadBigEndian64(cell.substr(0, kMarkNumberBytes));
+    const std::uint64_t bytes = ReadBigEndian(cell.substr(0, kMarkNumberBytes));
     const SyncedMark mark{.bytes = bytes == kRetiredBytes ? 0 : bytes,
                           .retired = bytes == kRetiredBytes};
     if (EncodeMark(mark) != cell) continue;

@@ -1,4 +1,4 @@
-// An agent's way to being counted, at head key "p" (ledger.cc; row_codec.cc has varints).
+// An agent's record of probation, at head key "p" (ledger.cc; row_codec.cc has varints).
 //
 //   probation := version:u8 = 2 varint honest_batches, varint held_batches, flags:u8
 //                ; flags 1: released; 2: some row was dishonest, which version 1 does not know
@@ -10,6 +10,7 @@
 
 #include "aggregator/store/contributions.h"
 #include "aggregator/store/store_state.h"
+#include "common/base/byte_order.h"
 #include "common/base/check.h"
 
 namespace fieldcost::store {
@@ -95,6 +96,22 @@ Result<std::string> Store::State::RecordOfHeld(std::string_view record) const {
   return left.size() == rows.size() ? std::string(record) : std::move(left);
 }
 
+Status Store::State::ReleaseHeld(const std::string& head_key, Database::WriteSet& changes,
+                                 ProbationStep& step) const {
+  return database->ForPrefix(
+      Table::kHeld, head_key, [&](std::string_view key, std::string_view value) -> Status {
+        FIELDCOST_ASSIGN(const HeldBatch held_batch, HeldBatch::Decode(value));
+        // Rows that have expired while they were held are left out.
+        FIELDCOST_ASSIGN(std::string record, RecordOfHeld(held_batch.record));
+        FIELDCOST_ASSIGN(const std::uint64_t room, HeldRoom(key, value));
+        step.released.push_back(
+            {.record = std::move(record), .sequence = ReadBigEndian(key.substr(key.size() - 8))});
+        step.released_bytes += room;
+        changes.Delete(Table::kHeld, key);
+        return {};
+      });
+}
+
 Result<ProbationStep> Store::State::StepProbation(const AcceptedBatch& batch,
                                                   const std::string& head_key,
                                                   Database::WriteSet& changes) {
@@ -109,18 +126,7 @@ Result<ProbationStep> Store::State::StepProbation(const AcceptedBatch& batch,
   probation.honest_batches += batch.honest ? 1 : 0;
   probation.dishonest = probation.dishonest || batch.dishonest;
   if (probation.honest_batches >= needed) {
-    FIELDCOST_TRY(database->ForPrefix(
-        Table::kHeld, head_key, [&](std::string_view key, std::string_view value) -> Status {
-          FIELDCOST_ASSIGN(const HeldBatch held_batch, HeldBatch::Decode(value));
-          // What has expired while it was held is not wanted back.
-          FIELDCOST_ASSIGN(std::string record, RecordOfHeld(held_batch.record));
-          FIELDCOST_ASSIGN(const std::uint64_t room, HeldRoom(key, value));
-          step.released.push_back({.record = std::move(record),
-                                   .sequence = ReadBigEndian64(key.substr(key.size() - 8))});
-          step.released_bytes += room;
-          changes.Delete(Table::kHeld, key);
-          return {};
-        }));
+    FIELDCOST_TRY(ReleaseHeld(head_key, changes, step));
     probation.held_batches = 0;
     probation.released = true;
     changes.Put(Table::kLedger, ProbationKey(head_key), probation.Encode());
@@ -153,7 +159,7 @@ Result<ProbationStep> Store::State::StepEvicting(const AcceptedBatch& batch,
                                                  const std::string& head_key,
                                                  Database::WriteSet& changes,
                                                  std::vector<HeldDrop>& evicted) {
-  // Somebody may have gone, or come in, meanwhile.
+  // Others may have been removed, or come in, meanwhile.
   FIELDCOST_ASSIGN(ProbationStep step, StepProbation(batch, head_key, changes));
   if (!step.no_room) return step;
   FIELDCOST_ASSIGN(const auto known, ReadProbation(head_key));
@@ -163,7 +169,7 @@ Result<ProbationStep> Store::State::StepEvicting(const AcceptedBatch& batch,
   if (victims.empty()) return NoRoom("new agents");
   for (const std::string& victim : victims) {
     FIELDCOST_ASSIGN(HeldDrop drop, PutHeldDrop(victim, changes));
-    // Durable with the batch that takes the room, or not at all and the store has failed.
+    // Becomes durable with the batch that takes the room; if that fails, the store has failed.
     held.Remove(victim, drop.batches, drop.bytes);
     evicted.push_back(std::move(drop));
   }
@@ -195,7 +201,7 @@ Result<HeldDrop> Store::State::PutHeldDrop(const std::string& head_key,
   HeldDrop drop{.agent = head_key};
   FIELDCOST_TRY(database->ForPrefix(
       Table::kHeld, head_key, [&](std::string_view key, std::string_view value) -> Status {
-        const std::uint64_t sequence = ReadBigEndian64(key.substr(key.size() - 8));
+        const std::uint64_t sequence = ReadBigEndian(key.substr(key.size() - 8));
         FIELDCOST_ASSIGN(const HeldBatch batch, HeldBatch::Decode(value));
         FIELDCOST_ASSIGN(const std::uint64_t room, HeldRoom(key, value));
         changes.Delete(Table::kHeld, key);
@@ -223,7 +229,7 @@ Result<std::uint64_t> Store::State::DropHeld(std::string_view agent_id, std::uin
   std::set<std::string> agents;
   FIELDCOST_TRY(database->ForPrefix(
       Table::kHeld, agent_id, [&](std::string_view key, std::string_view) -> Status {
-        const std::uint64_t epoch = ReadBigEndian64(key.substr(kAgentIdBytes, 8));
+        const std::uint64_t epoch = ReadBigEndian(key.substr(kAgentIdBytes, 8));
         if (epoch >= first_epoch && epoch < end) agents.emplace(key.substr(0, kAgentIdBytes + 8));
         return {};
       }));
@@ -242,21 +248,20 @@ Result<std::uint64_t> Store::State::DropHeld(std::string_view agent_id, std::uin
 }
 
 Result<std::uint64_t> Store::DropHeldBefore(wire::Epoch epoch) {
-  if (state_->failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
+  if (state_->failed) return StoreFailed();
   std::uint64_t dropped = 0;
   std::string next;
   do {
     std::set<std::string> agents;
-    FIELDCOST_ASSIGN(
-        next, state_->database->ForSome(Table::kHeld, next, kDropStepEntries,
-                                        [&](std::string_view key, std::string_view) -> Status {
-                                          if (key.size() < kAgentIdBytes + 8) return {};
-                                          if (ReadBigEndian64(key.substr(kAgentIdBytes, 8)) <
-                                              epoch.value()) {
-                                            agents.emplace(key.substr(0, kAgentIdBytes));
-                                          }
-                                          return {};
-                                        }));
+    FIELDCOST_ASSIGN(next, state_->database->ForSome(
+                               Table::kHeld, next, kDropStepEntries,
+                               [&](std::string_view key, std::string_view) -> Status {
+                                 if (key.size() < kAgentIdBytes + 8) return {};
+                                 if (ReadBigEndian(key.substr(kAgentIdBytes, 8)) < epoch.value()) {
+                                   agents.emplace(key.substr(0, kAgentIdBytes));
+                                 }
+                                 return {};
+                               }));
     for (const std::string& agent_id : agents) {
       const std::lock_guard stripe_lock(StripeOf(state_->stripes, agent_id));
       Database::WriteSet changes(*state_->database);

@@ -27,6 +27,7 @@
 #include <array>
 #include <limits>
 
+#include "common/base/byte_order.h"
 #include "common/shm/log2_bucket.h"
 
 namespace fieldcost::store {
@@ -65,10 +66,7 @@ bool TakeText(std::string_view& bytes, std::string& text) {
 
 bool TakeBigEndian32(std::string_view& bytes, std::uint32_t& value) {
   if (bytes.size() < 4) return false;
-  value = 0;
-  for (int i = 0; i < 4; ++i) {
-    value = (value << 8) | static_cast<std::uint8_t>(bytes[static_cast<std::size_t>(i)]);
-  }
+  value = static_cast<std::uint32_t>(ReadBigEndian(bytes.substr(0, 4)));
   bytes.remove_prefix(4);
   return true;
 }
@@ -179,17 +177,27 @@ bool TakeSizes(std::string_view& bytes, std::vector<stats::SizeBucket>& sizes) {
   return true;
 }
 
+// A bucket behind `before`, whose slots are lower.
+Status TakeBucket(std::string_view& bytes, bool has_weight,
+                  const std::vector<CompactBucket>& before, CompactBucket& bucket) {
+  if (!TakeByte(bytes, bucket.slot) || bucket.slot >= shm::kBucketSlots ||
+      (!before.empty() && bucket.slot <= before.back().slot)) {
+    return Malformed("bucket slot");
+  }
+  if (!TakeVarint64(bytes, bucket.sums.count) || bucket.sums.count == 0 ||
+      !TakeVarint(bytes, bucket.sums.sum) || !TakeVarint(bytes, bucket.sums.sum_of_squares)) {
+    return Malformed("bucket sums");
+  }
+  if (!has_weight) return {};
+  Uint128 weight = 0;
+  if (!TakeVarint(bytes, weight) || weight > CompactBucket::kMaxWeight) {
+    return Malformed("bucket weight");
+  }
+  bucket.set_weight(weight);
+  return {};
+}
+
 }  // namespace
-
-void AppendBigEndian64(std::uint64_t value, std::string& bytes) {
-  for (int shift = 56; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(value >> shift));
-}
-
-std::uint64_t ReadBigEndian64(std::string_view bytes) {
-  std::uint64_t value = 0;
-  for (const char byte : bytes) value = (value << 8) | static_cast<std::uint8_t>(byte);
-  return value;
-}
 
 void AppendRowKey(const stats::RowKey& key, std::string& bytes) {
   AppendKey(key, key.hardware, bytes);
@@ -275,21 +283,7 @@ Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row) {
   }
   for (int i = 0; i < bucket_count; ++i) {
     CompactBucket bucket;
-    if (!TakeByte(rest, bucket.slot) || bucket.slot >= shm::kBucketSlots ||
-        (!row.buckets.empty() && bucket.slot <= row.buckets.back().slot)) {
-      return Malformed("bucket slot");
-    }
-    if (!TakeVarint64(rest, bucket.sums.count) || bucket.sums.count == 0 ||
-        !TakeVarint(rest, bucket.sums.sum) || !TakeVarint(rest, bucket.sums.sum_of_squares)) {
-      return Malformed("bucket sums");
-    }
-    if ((flags & kFlagWeights) != 0) {
-      Uint128 weight = 0;
-      if (!TakeVarint(rest, weight) || weight > CompactBucket::kMaxWeight) {
-        return Malformed("bucket weight");
-      }
-      bucket.set_weight(weight);
-    }
+    FIELDCOST_TRY(TakeBucket(rest, (flags & kFlagWeights) != 0, row.buckets, bucket));
     row.buckets.push_back(bucket);
   }
   if ((flags & kFlagSizes) != 0 && !TakeSizes(rest, row.sizes.buckets)) return Malformed("sizes");

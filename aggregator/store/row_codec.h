@@ -60,10 +60,6 @@ Status ForEachAcceptedRow(
     std::string_view untrusted_bytes,
     const std::function<void(std::string_view key, const CompactRow& row)>& visit);
 
-// Fixed-width integers whose byte order is their order, for keys.
-void AppendBigEndian64(std::uint64_t value, std::string& bytes);
-std::uint64_t ReadBigEndian64(std::string_view bytes);  // REQUIRES: bytes.size() == 8
-
 using stats::AppendVarint;
 using stats::TakeVarint;
 

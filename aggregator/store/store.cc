@@ -6,6 +6,7 @@
 #include "aggregator/store/contributions.h"
 #include "aggregator/store/directory_lock.h"
 #include "aggregator/store/store_state.h"
+#include "common/base/byte_order.h"
 #include "common/base/check.h"
 #include "common/base/log.h"
 
@@ -41,7 +42,7 @@ Result<std::unique_ptr<Store>> Store::Open(StoreOptions options) {
   FIELDCOST_ASSIGN(state->directory_lock, LockDirectory(options.data_dir));
   FIELDCOST_TRY(MakeDirectories(options.data_dir / "store", 0700));
   FIELDCOST_TRY(SyncDirectory(options.data_dir));
-  // May be unreadable for us; then whoever made the data directory has to see to it.
+  // May be unreadable for us; then whoever made the data directory has to sync it.
   static_cast<void>(SyncDirectory(std::filesystem::absolute(options.data_dir).parent_path()));
   FIELDCOST_ASSIGN(state->database,
                    Database::Open({.directory = options.data_dir / "store",
@@ -50,7 +51,7 @@ Result<std::unique_ptr<Store>> Store::Open(StoreOptions options) {
                                    .file_system = options.file_system}));
   for (const Database::TornLog& log : state->database->torn_logs()) {
     LogWarning(
-        "{}: took off {} bytes behind byte {}, a record that a crash has torn before it was "
+        "{}: removed {} bytes behind byte {}, a record that a crash has torn before it was "
         "acknowledged",
         log.file.string(), log.bytes, log.at);
   }
@@ -108,11 +109,11 @@ class Store::State::RecordAdder {
   AcceptedRows rows_;
 };
 
-Status Store::State::Replay() {
+Status Store::State::LoadProgress() {
   FIELDCOST_ASSIGN(const auto applied_bytes, ReadProgress(kAppliedKey));
   if (applied_bytes) {
     if (applied_bytes->size() != 8) return Fail(ErrorCode::kCorrupt, "applied number is malformed");
-    applied = ReadBigEndian64(*applied_bytes);
+    applied = ReadBigEndian(*applied_bytes);
   }
   FIELDCOST_ASSIGN(const auto totals_bytes, ReadProgress(kTotalsKey));
   if (totals_bytes) {
@@ -120,7 +121,11 @@ Status Store::State::Replay() {
   }
   FIELDCOST_TRY(LoadBounds());
   FIELDCOST_TRY(LoadHeld());
-  FIELDCOST_TRY(LoadKept());
+  return LoadKept();
+}
+
+Status Store::State::Replay() {
+  FIELDCOST_TRY(LoadProgress());
   last_number = applied;
   const std::lock_guard lock(checkpoint_mutex);
   RecordAdder adder(*this);
@@ -137,7 +142,7 @@ Status Store::State::Replay() {
   Database::Lookup inbox(*database, Table::kInbox, nullptr);
   const auto add_batch = [&](std::string_view key, std::string_view value) -> Status {
     if (key.size() != 8) return Fail(ErrorCode::kCorrupt, "a batch's key is malformed");
-    const std::uint64_t number = ReadBigEndian64(key);
+    const std::uint64_t number = ReadBigEndian(key);
     for (; next < number; ++next) {
       FIELDCOST_ASSIGN(const auto other, inbox.Find(NumberKey(next)));
       if (other) FIELDCOST_TRY(add(next, *other));
@@ -149,7 +154,7 @@ Status Store::State::Replay() {
   return database->ForEach(Table::kInbox, NumberKey(next), nullptr,
                            [&](std::string_view key, std::string_view value) -> Status {
                              if (key.size() != 8) return {};
-                             return add(ReadBigEndian64(key), value);
+                             return add(ReadBigEndian(key), value);
                            });
 }
 
@@ -210,6 +215,26 @@ static void NoteContributions(const AcceptedBatch& batch, const std::string& hea
   }
 }
 
+// What a batch gets that has come before, or cannot be told from such; nullopt for a new one.
+static Result<std::optional<AcceptResult>> AnswerIfKnown(const Database& database,
+                                                         const LedgerHead& head,
+                                                         const std::string& head_key,
+                                                         std::uint64_t sequence) {
+  switch (head.Classify(sequence)) {
+    case LedgerHead::Seen::kTooOld:
+      return Fail(ErrorCode::kInvalidArgument,
+                  "sequence too old: {} is more than {} behind {}, the newest accepted", sequence,
+                  kLedgerWindow - 1, head.high_water());
+    case LedgerHead::Seen::kReplay: {
+      FIELDCOST_ASSIGN(std::string answer, FirstAnswer(database, head_key, sequence));
+      return std::optional(AcceptResult{.answer = std::move(answer), .replay = true});
+    }
+    case LedgerHead::Seen::kNew:
+      break;
+  }
+  return std::optional<AcceptResult>();
+}
+
 Result<AcceptResult> Store::Accept(const AcceptedBatch& batch) {
   FIELDCOST_CHECK(batch.agent_id.size() == kAgentIdBytes && batch.rows != nullptr);
   FIELDCOST_CHECK(batch.answer.size() <= kMaxAnswerBytes);
@@ -218,21 +243,13 @@ Result<AcceptResult> Store::Accept(const AcceptedBatch& batch) {
   const std::string key = LedgerHeadKey(batch.agent_id, batch.epoch.value());
 
   const std::lock_guard stripe_lock(StripeOf(state_->stripes, batch.agent_id));
-  if (state_->failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
+  if (state_->failed) return StoreFailed();
   FIELDCOST_TRY(state_->CheckEpoch(batch.epoch));
   FIELDCOST_ASSIGN(LedgerHead head, state_->ReadHead(key));
-  switch (head.Classify(sequence)) {
-    case LedgerHead::Seen::kTooOld:
-      return Fail(ErrorCode::kInvalidArgument,
-                  "sequence too old: {} is more than {} behind {}, the newest accepted", sequence,
-                  kLedgerWindow - 1, head.high_water());
-    case LedgerHead::Seen::kReplay: {
-      FIELDCOST_ASSIGN(std::string answer, FirstAnswer(*state_->database, key, sequence));
-      return AcceptResult{.answer = std::move(answer), .replay = true};
-    }
-    case LedgerHead::Seen::kNew:
-      break;
-  }
+  FIELDCOST_ASSIGN(auto known, AnswerIfKnown(*state_->database, head, key, sequence));
+  if (known) return std::move(*known);
+
+  // 1. Decide whether the batch is held, summed, or releases what was held.
   Database::WriteSet changes(*state_->database);
   NoteContributions(batch, key, changes);
   std::optional<HeldAccess> access;
@@ -243,6 +260,7 @@ Result<AcceptResult> Store::Accept(const AcceptedBatch& batch) {
     access->BeAlone();
     FIELDCOST_ASSIGN(step, state_->StepEvicting(batch, key, changes, evicted));
   }
+  // 2. Note the delivery and the answer.
   AcceptResult result{
       .answer = step.held && batch.held_answer ? batch.held_answer() : std::string(batch.answer),
       .held = step.held,
@@ -252,6 +270,7 @@ Result<AcceptResult> Store::Accept(const AcceptedBatch& batch) {
   FIELDCOST_CHECK(result.answer.size() <= kMaxAnswerBytes);
   FIELDCOST_TRY(state_->NoteSkipped(key, head, sequence, changes));
   RecordDelivery(key, sequence, result.answer, head, changes);
+  // 3. Write all of it at once, a batch that is summed with what it adds.
   if (step.held) {
     FIELDCOST_TRY(state_->Commit(changes));
     state_->evicted_batches += result.evicted_batches;

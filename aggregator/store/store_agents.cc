@@ -35,7 +35,7 @@ Result<bool> Store::IsEnrolled(std::string_view agent_id, wire::Epoch epoch) con
 Status Store::Revoke(std::string_view agent_id) {
   FIELDCOST_CHECK(agent_id.size() == kAgentIdBytes);
   const std::lock_guard stripe_lock(StripeOf(state_->stripes, agent_id));
-  if (state_->failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
+  if (state_->failed) return StoreFailed();
   Database::WriteSet changes(*state_->database);
   changes.Put(Table::kMeta, RevocationKey(agent_id), kRecordVersion);
   const auto dropped =

@@ -6,6 +6,7 @@
 
 #include "aggregator/store/directory_lock.h"
 #include "aggregator/store/store_state.h"
+#include "common/base/byte_order.h"
 #include "common/base/units.h"
 #include "common/crypto/random.h"
 
@@ -34,7 +35,7 @@ Status CountRestoration(const std::filesystem::path& directory) {
                                                         .block_cache_bytes = kSmallBuffer}));
   const std::string key = NamedNumberKey(kRestorations);
   FIELDCOST_ASSIGN(const auto bytes, database->Get(Table::kMeta, key));
-  const std::uint64_t before = bytes && bytes->size() == 8 ? ReadBigEndian64(*bytes) : 0;
+  const std::uint64_t before = bytes && bytes->size() == 8 ? ReadBigEndian(*bytes) : 0;
   Database::WriteSet changes(*database);
   changes.Put(Table::kMeta, key, NumberKey(before + 1));
   return database->Write(changes);

@@ -1,4 +1,4 @@
-// Writes the dirty table into the rows, and reads them as snapshots: the part of Store about rows.
+// Writes the dirty table into the rows and reads rows as snapshots: the part of Store about rows.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace fieldcost::store {
 namespace {
 
-// Puts the new value of every row of `table` into `changes`; a row of which nothing is left goes.
+// Puts the new value of every row of `table` into `changes`; deletes rows of which nothing is left.
 Status WriteRows(const Database& database, const Database::View* base, const DirtyTable& table,
                  Database::SortedSet& changes) {
   Database::Lookup rows(database, Table::kRows, base);
@@ -48,8 +48,7 @@ Status Store::Checkpoint() {
   return flushed ? flushed : state_->Failed(flushed.error());
 }
 
-Status Store::State::CheckpointLocked() {
-  if (failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
+std::uint64_t Store::State::SetDirtyAside() {
   // With nobody inside the gate, every number given out so far is in the dirty table.
   gate.Close();
   const std::uint64_t number = last_number;
@@ -61,9 +60,16 @@ Status Store::State::CheckpointLocked() {
     }
   }
   gate.Open();
-  if (failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
+  return number;
+}
+
+Status Store::State::CheckpointLocked() {
+  // 1. Set aside what is to be written.
+  if (failed) return StoreFailed();
+  const std::uint64_t number = SetDirtyAside();
+  if (failed) return StoreFailed();
   if (frozen.empty()) {
-    // Of what was summed before: by a backup, or a crash, the inbox was left as it was.
+    // A backup or a crash may have left entries in the inbox that were summed before.
     if (!inbox_left || backing_up) return {};
     const Status emptied = EmptyInbox(applied);
     return emptied ? emptied : Failed(emptied.error());
@@ -71,6 +77,7 @@ Status Store::State::CheckpointLocked() {
   const auto start = std::chrono::steady_clock::now();
   if (options.on_checkpoint) options.on_checkpoint(CheckpointStage::kFrozen);
 
+  // 2. Write the new rows, totals and `applied`, and adopt them in one step.
   Totals new_totals = totals;
   new_totals.Add(frozen.totals());
   const auto write = [&]() -> Status {
@@ -78,19 +85,21 @@ Status Store::State::CheckpointLocked() {
     FIELDCOST_TRY(WriteRows(*database, base.get(), frozen, changes));
     FIELDCOST_TRY(changes.Put(Table::kProgress, kAppliedKey, NumberKey(number)));
     FIELDCOST_TRY(changes.Put(Table::kProgress, kTotalsKey, new_totals.Encode()));
-    // What they stand on goes to files first. Else a log that has lost its end would be behind
+    // What they stand on goes to files first. Otherwise a log that has lost its end would be behind
     // them, and what was in it would come again and count twice.
     FIELDCOST_TRY(database->Flush());
     return database->Adopt(changes);
   };
   if (Status status = write(); !status) return Failed(status.error());
   if (options.on_checkpoint) options.on_checkpoint(CheckpointStage::kWritten);
-  // The inbox' entries up to `number` mean nothing any more, whether they are there or not. But a
-  // backup may have the list of files from before, and will have the log from now.
+
+  // 3. Empty the inbox: its entries up to `number` mean nothing any more, whether they are there or
+  // not. But a backup may have the list of files from before, and will have the log from now.
   inbox_left = true;
   if (!backing_up) {
     if (Status status = EmptyInbox(number); !status) return Failed(status.error());
   }
+  // 4. Let readers see the new rows.
   applied = number;
   totals = new_totals;
   ++checkpoints;
@@ -98,7 +107,7 @@ Status Store::State::CheckpointLocked() {
       static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
                                      std::chrono::steady_clock::now() - start)
                                      .count());
-  DirtyTable written;  // ends after the lock: there is much to free
+  DirtyTable written;  // destroyed after the lock is released: there is much to free
   const std::lock_guard lock(table_mutex);
   std::swap(frozen, written);
   base.reset();

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "aggregator/store/store_state.h"
+#include "common/base/byte_order.h"
 
 namespace fieldcost::store {
 namespace {
@@ -22,16 +23,12 @@ Result<std::uint64_t> Store::State::ReadMetaNumber(std::string_view key) const {
   FIELDCOST_ASSIGN(const auto bytes, database->Get(Table::kMeta, key));
   if (!bytes) return std::uint64_t{0};
   if (bytes->size() != 8) return Fail(ErrorCode::kCorrupt, "the stored {} is malformed", key);
-  return ReadBigEndian64(*bytes);
+  return ReadBigEndian(*bytes);
 }
 
 std::uint32_t WeekOfRowKey(std::string_view row_key) {
-  std::uint32_t week = 0;
-  if (row_key.size() < kWeekBytes) return week;
-  for (const char c : row_key.substr(row_key.size() - kWeekBytes)) {
-    week = week << 8 | static_cast<unsigned char>(c);
-  }
-  return week;
+  if (row_key.size() < kWeekBytes) return 0;
+  return static_cast<std::uint32_t>(ReadBigEndian(row_key.substr(row_key.size() - kWeekBytes)));
 }
 
 Status Store::State::LoadBounds() {
@@ -80,11 +77,12 @@ Status Store::State::ExpireRows(ExpiryReport& report) {
   if (done >= bound) return {};
   bool first_step = true;
   for (std::string next; first_step || !next.empty();) {
+    // 1. Subtract what was withdrawn under the old bounds while the rows are there. Nobody else may
+    // get the lock between two steps, so a checkpoint that is due meanwhile is made here, too.
     const std::lock_guard checkpoint_lock(checkpoint_mutex);
-    // What was withdrawn under the old bounds must be taken from the rows while they are there. And
-    // nobody else may get the lock between two steps, so what is due meanwhile is done here.
     if (first_step || IsCheckpointDue()) FIELDCOST_TRY(CheckpointLocked());
     first_step = false;
+    // 2. Look at some rows, and collect those that have expired.
     Database::WriteSet changes(*database);
     std::vector<std::string> expired;
     Totals removed;
@@ -101,12 +99,14 @@ Status Store::State::ExpireRows(ExpiryReport& report) {
                                          expired.emplace_back(key);
                                          return {};
                                        }));
+    // 3. Take them from the totals. A row at the limit of its numbers does not say how much of the
+    // totals is its own.
     Totals left = totals;
     left.Subtract(removed);
-    // A row at its numbers' limit does not say how much of the totals is its own.
     if (saturated) {
       FIELDCOST_ASSIGN(left, TotalsWithout(expired));
     }
+    // 4. Delete them, with the new totals, in one write.
     if (!expired.empty()) changes.Put(Table::kProgress, kTotalsKey, left.Encode());
     if (next.empty()) changes.Put(Table::kMeta, kRowsExpiredKey, NumberKey(bound));
     if (expired.empty() && !next.empty()) continue;
@@ -129,7 +129,7 @@ Status Store::State::ExpireEpochs(Table table, std::uint64_t& removed) {
         next, database->ForSome(table, next, kExpiryStepEntries,
                                 [&](std::string_view key, std::string_view value) -> Status {
                                   if (key.size() < kHeadKeyBytes) return {};
-                                  if (ReadBigEndian64(key.substr(kAgentIdBytes, 8)) >= bound) {
+                                  if (ReadBigEndian(key.substr(kAgentIdBytes, 8)) >= bound) {
                                     return {};
                                   }
                                   changes.Delete(table, key);
@@ -151,7 +151,7 @@ Status Store::State::ExpireEpochs(Table table, std::uint64_t& removed) {
 Result<ExpiryReport> Store::Expire(std::uint32_t first_week, wire::Epoch first_epoch) {
   const std::lock_guard lock(state_->expire_mutex);
   const std::lock_guard backup_lock(state_->backup_mutex);
-  if (state_->failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
+  if (state_->failed) return StoreFailed();
   ExpiryReport report;
   const auto run = [&]() -> Status {
     FIELDCOST_TRY(state_->RaiseBounds(first_week, first_epoch.value()));
@@ -188,7 +188,7 @@ Result<ExpiryEffect> Store::EffectOfExpiring(const RetentionBounds& bounds) {
   FIELDCOST_TRY(state_->database->ForEach(Table::kRows, "", nullptr, count_row));
   const auto is_before = [](std::string_view key, wire::Epoch epoch) {
     return key.size() >= kHeadKeyBytes &&
-           ReadBigEndian64(key.substr(kAgentIdBytes, 8)) < epoch.value();
+           ReadBigEndian(key.substr(kAgentIdBytes, 8)) < epoch.value();
   };
   const auto count_entry = [&](std::string_view key, std::string_view) -> Status {
     std::uint64_t sequence = 0;

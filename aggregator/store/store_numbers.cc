@@ -1,12 +1,13 @@
 // Keeps named numbers of the caller's: the part of Store about PutNumber() and GetNumber().
 #include "aggregator/store/store_state.h"
+#include "common/base/byte_order.h"
 
 namespace fieldcost::store {
 
 std::string NamedNumberKey(std::string_view name) { return "number/" + std::string(name); }
 
 Status Store::PutNumber(std::string_view name, std::uint64_t value) {
-  if (state_->failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
+  if (state_->failed) return StoreFailed();
   Database::WriteSet changes(*state_->database);
   changes.Put(Table::kMeta, NamedNumberKey(name), NumberKey(value));
   if (Status status = state_->database->Write(changes); !status) {
@@ -19,7 +20,7 @@ Result<std::uint64_t> Store::GetNumber(std::string_view name) const {
   FIELDCOST_ASSIGN(const auto bytes, state_->database->Get(Table::kMeta, NamedNumberKey(name)));
   if (!bytes) return std::uint64_t{0};
   if (bytes->size() != 8) return Fail(ErrorCode::kCorrupt, "the number {} is malformed", name);
-  return ReadBigEndian64(*bytes);
+  return ReadBigEndian(*bytes);
 }
 
 Result<std::uint64_t> Store::Restorations() const { return GetNumber(kRestorations); }

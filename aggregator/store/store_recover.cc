@@ -5,6 +5,7 @@
 
 #include "aggregator/store/directory_lock.h"
 #include "aggregator/store/store_state.h"
+#include "common/base/byte_order.h"
 #include "common/base/text.h"
 
 namespace fieldcost::store {
@@ -15,7 +16,7 @@ constexpr std::size_t kHeadKeyBytes = kAgentIdBytes + kNumberBytes;
 constexpr std::string_view kRevokedPrefix = "revoked/";
 
 std::uint64_t NumberAt(std::string_view key, std::size_t at) {
-  return ReadBigEndian64(key.substr(at, kNumberBytes));
+  return ReadBigEndian(key.substr(at, kNumberBytes));
 }
 
 // What was in the records that are lost.

@@ -21,6 +21,7 @@
 #include "aggregator/store/probation.h"
 #include "aggregator/store/store.h"
 #include "aggregator/store/verify_ledger.h"
+#include "common/base/byte_order.h"
 #include "common/base/file.h"
 
 namespace fieldcost::store {
@@ -32,6 +33,11 @@ namespace fieldcost::store {
 inline constexpr char kAppliedKey[] = "applied";
 inline constexpr char kTotalsKey[] = "totals";
 inline constexpr char kRestorations[] = "restorations";  // see Store::RestoreBackup()
+
+// What every call answers once the store has failed.
+inline Error StoreFailed() {
+  return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
+}
 
 inline std::string NumberKey(std::uint64_t number) {
   std::string key;
@@ -118,10 +124,15 @@ struct Store::State {
   Result<LedgerSums> CheckTables(const Database::View* view, const Totals& expected,
                                  VerifyReport& report) const;
   Status CheckStopped(VerifyReport& report) const;  // all tables
+  // Fills `applied`, `totals`, the bounds, and what is known of held and kept batches.
+  Status LoadProgress();
   Status Replay();
   // The newest value of kAppliedKey or kTotalsKey.
   Result<std::optional<std::string>> ReadProgress(std::string_view key) const;
-  Status CheckpointLocked();  // REQUIRES: checkpoint_mutex is held
+  // These two REQUIRE that checkpoint_mutex is held. Makes `dirty` `frozen`, if it is not empty;
+  // the greatest number that is in it.
+  std::uint64_t SetDirtyAside();
+  Status CheckpointLocked();
   void RunCheckpointer();
 
   Result<LedgerHead> ReadHead(const std::string& head_key) const;
@@ -160,8 +171,11 @@ struct Store::State {
   // changed.
   Result<ProbationStep> StepProbation(const AcceptedBatch& batch, const std::string& head_key,
                                       Database::WriteSet& changes);
-  // The same where others are in the way: puts into `changes` that they go. REQUIRES: is alone
-  // behind held_gate.
+  // Puts into `changes` and `step` that all that is held of the agent is released.
+  Status ReleaseHeld(const std::string& head_key, Database::WriteSet& changes,
+                     ProbationStep& step) const;
+  // As StepProbation(), where others are in the way: puts into `changes` that they go. REQUIRES: is
+  // alone behind held_gate.
   Result<ProbationStep> StepEvicting(const AcceptedBatch& batch, const std::string& head_key,
                                      Database::WriteSet& changes, std::vector<HeldDrop>& evicted);
   // False, and no change, if the batch is not held. Else it is gone when this returns.

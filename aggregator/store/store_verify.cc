@@ -190,7 +190,7 @@ Status Store::CheckRunning(VerifyReport& report) {
     }
     state_->gate.Open();
     // Then nobody knows what of the last write is there, nor has a checkpoint ended that began.
-    if (state_->failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
+    if (state_->failed) return StoreFailed();
   }
   const auto ledger = state_->CheckTables(view.get(), all, report);
   return ledger ? Status() : Status(ledger.error());

@@ -76,7 +76,7 @@ Result<WithdrawResult> Store::Withdraw(const Withdrawal& withdrawal) {
   const std::string tombstone_key = TombstoneKey(key, sequence);
 
   const std::lock_guard stripe_lock(StripeOf(state_->stripes, withdrawal.agent_id));
-  if (state_->failed) return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
+  if (state_->failed) return StoreFailed();
   if (withdrawal.epoch.value() < state_->first_epoch) return state_->WithdrawForgotten(withdrawal);
   FIELDCOST_ASSIGN(const auto tombstone, state_->database->Get(Table::kLedger, tombstone_key));
   if (tombstone) {

@@ -1,4 +1,4 @@
-// Taking out all that an agent contributed: what that would change, and doing it.
+// Takes out all that an agent contributed, and says before what that would change.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -45,6 +45,51 @@ struct Weeks {
   }
 };
 
+using Parts = std::map<std::string, Part>;  // by row key
+
+// What taking out an agent's parts changes of one API.
+struct ApiEffect {
+  ApiChange change;
+  Part taken;
+  std::uint64_t below_threshold = 0;
+};
+
+// The effect on the API of the part at `place`, which is moved behind the last part of this API.
+Result<ApiEffect> EffectOnApi(const Store::Snapshot& snapshot, std::uint32_t threshold,
+                              Parts::const_iterator end_of_parts, Parts::const_iterator& place) {
+  const std::string api(place->first.substr(0, SizeOfApi(place->first)));
+  std::string end = api;
+  ++end.back();  // from the zero byte that ends the last text
+  ApiEffect effect;
+  ApiChange& change = effect.change;
+  std::map<stats::Metric, Weeks> metrics;
+  Part before;
+  const auto add_row = [&](const stats::RowKey& key, const CompactRow& row) -> Status {
+    change.api = key.api;
+    before.Add(row);
+    metrics[key.metric].before[key.week] += row.scalars.contributions;
+    return {};
+  };
+  FIELDCOST_TRY(snapshot.ForEach(add_row, {.begin = api, .end = end}));
+  stats::RowKey key;
+  for (; place != end_of_parts && place->first.starts_with(api); ++place) {
+    FIELDCOST_TRY(DecodeRowKey(place->first, key));
+    change.api = key.api;
+    effect.taken.calls += place->second.calls;
+    effect.taken.contributions += place->second.contributions;
+    metrics[key.metric].taken[key.week] += place->second.contributions;
+  }
+  for (const auto& [metric, weeks] : metrics) {
+    effect.below_threshold += weeks.FallsBelow(threshold) ? 1 : 0;
+  }
+  change.calls_before = Clamped(before.calls);
+  change.calls_after = Clamped(before.calls - std::min(before.calls, effect.taken.calls));
+  change.contributions_before = before.contributions;
+  change.contributions_after =
+      before.contributions - std::min(before.contributions, effect.taken.contributions);
+  return effect;
+}
+
 bool ChangesMore(const ApiChange& a, const ApiChange& b) {
   const auto share = [](const ApiChange& change) {
     return change.calls_before == 0
@@ -65,7 +110,7 @@ Result<RemovalEffect> Store::EffectOfRemoving(std::string_view agent_id, std::ui
   effect.batches = batches.kept.size();
   effect.held_batches = batches.held;
   effect.not_kept = batches.not_kept;
-  std::map<std::string, Part> parts;  // by row key
+  Parts parts;
   const std::uint32_t bound = state_->first_week;
   for (const auto& [epoch, sequence] : batches.kept) {
     FIELDCOST_ASSIGN(const auto rows, KeptRows(agent_id, epoch, sequence));
@@ -77,41 +122,12 @@ Result<RemovalEffect> Store::EffectOfRemoving(std::string_view agent_id, std::ui
   effect.rows = parts.size();
   stats::Uint128 calls = 0;
   FIELDCOST_ASSIGN(const Snapshot snapshot, TakeSnapshot());
-  for (auto place = parts.begin(); place != parts.end();) {
-    const std::string api(place->first.substr(0, SizeOfApi(place->first)));
-    std::string end = api;
-    ++end.back();  // from the zero byte that ends the last text
-    std::map<stats::Metric, Weeks> metrics;
-    Part before;
-    Part taken;
-    ApiChange change;
-    FIELDCOST_TRY(snapshot.ForEach(
-        [&](const stats::RowKey& key, const CompactRow& row) -> Status {
-          change.api = key.api;
-          before.Add(row);
-          metrics[key.metric].before[key.week] += row.scalars.contributions;
-          return {};
-        },
-        {.begin = api, .end = end}));
-    stats::RowKey key;
-    for (; place != parts.end() && place->first.starts_with(api); ++place) {
-      FIELDCOST_TRY(DecodeRowKey(place->first, key));
-      change.api = key.api;
-      taken.calls += place->second.calls;
-      taken.contributions += place->second.contributions;
-      metrics[key.metric].taken[key.week] += place->second.contributions;
-    }
-    calls += taken.calls;
-    effect.contributions += taken.contributions;
-    for (const auto& [metric, weeks] : metrics) {
-      effect.below_threshold += weeks.FallsBelow(threshold) ? 1 : 0;
-    }
-    change.calls_before = Clamped(before.calls);
-    change.calls_after = Clamped(before.calls - std::min(before.calls, taken.calls));
-    change.contributions_before = before.contributions;
-    change.contributions_after =
-        before.contributions - std::min(before.contributions, taken.contributions);
-    effect.most_changed.push_back(std::move(change));
+  for (auto place = parts.cbegin(); place != parts.cend();) {
+    FIELDCOST_ASSIGN(ApiEffect on_api, EffectOnApi(snapshot, threshold, parts.cend(), place));
+    calls += on_api.taken.calls;
+    effect.contributions += on_api.taken.contributions;
+    effect.below_threshold += on_api.below_threshold;
+    effect.most_changed.push_back(std::move(on_api.change));
     std::sort(effect.most_changed.begin(), effect.most_changed.end(), ChangesMore);
     if (effect.most_changed.size() > kMaxShownChanges) effect.most_changed.pop_back();
   }

@@ -10,24 +10,26 @@
 #include "aggregator/store/ledger.h"
 #include "aggregator/store/probation.h"
 #include "aggregator/store/row_codec.h"
+#include "common/base/byte_order.h"
 #include "common/base/text.h"
 
 namespace fieldcost::store {
 namespace {
 
 constexpr std::size_t kNumberBytes = 8;
+constexpr std::size_t kWeekBytes = 4;
 constexpr std::size_t kHeadKeyBytes = kAgentIdBytes + kNumberBytes;
 constexpr std::size_t kMarkedKeyBytes = kHeadKeyBytes + 1;
 constexpr std::size_t kAnswerKeyBytes = kHeadKeyBytes + kNumberBytes;
-constexpr std::size_t kContributionKeyBytes = kHeadKeyBytes + 1 + 4 + kNumberBytes;
+constexpr std::size_t kContributionKeyBytes = kHeadKeyBytes + 1 + kWeekBytes + kNumberBytes;
 constexpr std::size_t kShownIdBytes = 8;
 
 std::uint64_t NumberAtEnd(std::string_view key) {
-  return ReadBigEndian64(key.substr(key.size() - kNumberBytes));
+  return ReadBigEndian(key.substr(key.size() - kNumberBytes));
 }
 
 std::uint64_t EpochOf(std::string_view key) {
-  return ReadBigEndian64(key.substr(kAgentIdBytes, kNumberBytes));
+  return ReadBigEndian(key.substr(kAgentIdBytes, kNumberBytes));
 }
 
 std::string NameOf(std::string_view head_key) {
@@ -89,6 +91,21 @@ Status LedgerCheck::ReadExpired(std::string_view key, std::string_view value) {
   return {};
 }
 
+Status LedgerCheck::ReadContributions(std::string_view key, std::string_view value, Agent& agent) {
+  const auto week =
+      static_cast<std::uint32_t>(ReadBigEndian(key.substr(kHeadKeyBytes + 1, kWeekBytes)));
+  std::vector<std::uint64_t> hashes;
+  FIELDCOST_TRY(DecodeContributions(value, hashes));
+  agent.contributions.emplace_back(week, NumberAtEnd(key));
+  std::vector<std::uint64_t>& all = agent.hashes[week];
+  all.insert(all.end(), hashes.begin(), hashes.end());
+  const auto held = held_.find(agent.head_key);
+  if (held == held_.end() || !Contains(held->second, NumberAtEnd(key))) {
+    sums_.contributions[week] += hashes.size();
+  }
+  return {};
+}
+
 Status LedgerCheck::Read(std::string_view key, std::string_view value, Agent& agent) {
   const std::string_view mark = key.substr(kHeadKeyBytes);
   std::uint64_t sequence = 0;
@@ -99,7 +116,7 @@ Status LedgerCheck::Read(std::string_view key, std::string_view value, Agent& ag
   } else if (IsTombstoneKey(key)) {
     FIELDCOST_ASSIGN(const std::uint32_t rows, DecodeTombstone(value));
     static_cast<void>(rows);
-    agent.withdrawn.insert(ReadBigEndian64(mark.substr(0, kNumberBytes)));
+    agent.withdrawn.insert(ReadBigEndian(mark.substr(0, kNumberBytes)));
   } else if (IsKeptKey(key, sequence)) {
     FIELDCOST_ASSIGN(const std::uint64_t number, DecodeKeptNumber(value));
     sums_.kept.Add(number);
@@ -108,17 +125,7 @@ Status LedgerCheck::Read(std::string_view key, std::string_view value, Agent& ag
     FIELDCOST_ASSIGN(const std::uint64_t first, DecodeSkipped(value));
     agent.skipped.push_back({.first = first, .last = NumberAtEnd(key)});
   } else if (key.size() == kContributionKeyBytes && mark[0] == 'c') {
-    std::uint32_t week = 0;
-    for (const char c : mark.substr(1, 4)) week = week << 8 | static_cast<unsigned char>(c);
-    std::vector<std::uint64_t> hashes;
-    FIELDCOST_TRY(DecodeContributions(value, hashes));
-    agent.contributions.emplace_back(week, NumberAtEnd(key));
-    std::vector<std::uint64_t>& all = agent.hashes[week];
-    all.insert(all.end(), hashes.begin(), hashes.end());
-    const auto held = held_.find(agent.head_key);
-    if (held == held_.end() || !Contains(held->second, NumberAtEnd(key))) {
-      sums_.contributions[week] += hashes.size();
-    }
+    return ReadContributions(key, value, agent);
   } else if (key == ProbationKey(agent.head_key)) {
     FIELDCOST_ASSIGN(agent.probation, Probation::Decode(value));
   } else if (key == UndeliveredKey(agent.head_key)) {

@@ -52,6 +52,7 @@ class LedgerCheck {
   Status ReadHeld();
   Status ReadExpired(std::string_view key, std::string_view value);
   Status Read(std::string_view key, std::string_view value, Agent& agent);
+  Status ReadContributions(std::string_view key, std::string_view value, Agent& agent);
   // All that is known of an agent in an epoch.
   void Check(const Agent& agent);
   void CheckAnswers(const Agent& agent) const;

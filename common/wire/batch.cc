@@ -14,6 +14,7 @@
 
 #include <algorithm>
 
+#include "common/base/byte_order.h"
 #include "common/base/check.h"
 #include "common/wire/row_table.h"
 #include "common/wire/wire.pb.h"
@@ -33,10 +34,6 @@ constexpr DecompressionLimits kLimits = {.max_compressed_bytes = kMaxBatchBodyBy
                                          .max_decoded_bytes = kMaxBatchDecodedBytes,
                                          .max_ratio = kMaxCompressionRatio,
                                          .ratio_free_bytes = kRatioFreeBytes};
-
-void AppendLittleEndian(std::string& out, std::uint64_t value) {
-  for (int byte = 0; byte < 8; ++byte) out += static_cast<char>((value >> (8 * byte)) & 0xff);
-}
 
 void FillHead(const BatchContent& content, proto::Batch& batch) {
   batch.set_format_version(kBatchFormatVersion);
@@ -63,8 +60,8 @@ std::string BatchInput(std::string_view domain, std::string_view service,
   std::string input(domain);
   input += '\0';
   input += agent_public_key;
-  AppendLittleEndian(input, epoch.value());
-  AppendLittleEndian(input, sequence.value());
+  AppendLittleEndian64(epoch.value(), input);
+  AppendLittleEndian64(sequence.value(), input);
   input += body_sha256;
   input += service;
   return input;
@@ -88,7 +85,7 @@ std::string EnrolmentSigningInput(std::string_view service, std::string_view age
   std::string input(kEnrolmentDomain);
   input += '\0';
   input += agent_public_key;
-  AppendLittleEndian(input, epoch.value());
+  AppendLittleEndian64(epoch.value(), input);
   input += token_sha256;
   input += service;
   return input;

@@ -15,6 +15,7 @@
 //   128      := two columns of u64, the low half first; s128: in two's complement
 #include "common/wire/fragment.h"
 
+#include "common/base/byte_order.h"
 #include "common/base/check.h"
 #include "common/crypto/sha256.h"
 #include "common/wire/fragment_rows.h"
@@ -85,8 +86,8 @@ std::uint32_t FragmentIndexOf(std::string_view soname, std::string_view symbol,
   name += '!';
   name += symbol;
   const std::string hash = crypto::Sha256(name);
-  const std::uint32_t first =
-      (std::uint32_t{static_cast<std::uint8_t>(hash[0])} << 8) | static_cast<std::uint8_t>(hash[1]);
+  const auto first = static_cast<std::uint32_t>(
+      ReadBigEndian(std::string_view(hash).substr(0, kMaxFragmentBits / 8)));
   return first >> (kMaxFragmentBits - fragment_bits);
 }
 

@@ -12,6 +12,7 @@
 
 #include "aggregator/store/database.h"
 #include "aggregator/store/store.h"
+#include "common/base/byte_order.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "tests/aggregator/store/batches.h"
