@@ -17,7 +17,8 @@ using stats::Metric;
 // What a stream of random numbers is for: the same purpose and numbers, the same stream.
 enum class Purpose : std::uint64_t { kMachine, kCost, kUpgrade, kWeek, kCalls, kAllocation, kLoad };
 
-constexpr std::uint64_t kTimedCalls = 900;  // of the most called function, machine and week
+constexpr std::uint32_t kHealthyPercent = 100;  // of what a function should cost
+constexpr std::uint64_t kTimedCalls = 900;      // of the most called function, machine and week
 constexpr std::uint64_t kMinTimedCalls = 12;
 constexpr std::uint64_t kMinAilingCalls = 100;
 constexpr std::uint64_t kMaxTimedCalls = 3'000;
@@ -161,11 +162,21 @@ void AddRows(std::uint64_t seed, const Circumstances& at, const stats::ApiKey& k
   }
 }
 
+// What the function costs this machine, in percent of what it should.
+std::uint32_t AilingPercent(std::span<const Ailment> ailments, const LibraryModel& library,
+                            const ApiModel& api) {
+  std::uint32_t percent = kHealthyPercent;
+  for (const Ailment& ailment : ailments) {
+    if (ailment.soname == library.soname && ailment.symbol == api.symbol) percent = ailment.percent;
+  }
+  return percent;
+}
+
 }  // namespace
 
 std::size_t Fleet::VersionOf(const LibraryModel& library, std::uint32_t agent,
                              std::uint32_t week) const {
-  // Everybody upgrades within a week before and a week after.
+  // Every machine upgrades within a week before and a week after.
   Random random(options_.seed, Purpose::kUpgrade, agent, HashOf(library.soname));
   std::size_t version = 0;
   for (std::uint32_t step = 1; step < kVersions; ++step) {
@@ -202,13 +213,8 @@ wire::BatchContent Fleet::BatchOf(std::uint32_t agent, std::uint32_t week,
       Random in_week(options_.seed, Purpose::kWeek, agent, week, name);
       // Rarely called functions are picked in fewer weeks.
       const auto picked = static_cast<unsigned>(95 - std::min<std::size_t>(5 * rank, 60));
-      std::uint32_t ailing_percent = 100;
-      for (const Ailment& ailment : ailments) {
-        if (ailment.soname == library.soname && ailment.symbol == api.symbol) {
-          ailing_percent = ailment.percent;
-        }
-      }
-      const bool ails = ailing_percent != 100;
+      const std::uint32_t ailing_percent = AilingPercent(ailments, library, api);
+      const bool ails = ailing_percent != kHealthyPercent;
       if (!in_week.Percent(picked) && !ails) continue;
 
       Circumstances at{.api = &api};
@@ -216,7 +222,7 @@ wire::BatchContent Fleet::BatchOf(std::uint32_t agent, std::uint32_t week,
       at.typical_q16 = CentiOctaves(api.typical + hardware.slower) +
                        cost.NormalQ16(CentiOctaves(api.between)) +
                        in_week.NormalQ16(CentiOctaves(kWeekCentiOctaves));
-      at.percent = CostPercent(library, version, api.symbol) * ailing_percent / 100;
+      at.percent = CostPercent(library, version, api.symbol) * ailing_percent / kHealthyPercent;
       const std::uint64_t busy = Exp2Q16(16 * kOctaveQ16 + activity_q16);
       at.timed_calls =
           std::clamp(kTimedCalls * busy / (rank + 1) >> 16, kMinTimedCalls, kMaxTimedCalls);

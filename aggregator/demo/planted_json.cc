@@ -1,4 +1,9 @@
-// Tells as JSON what was planted into a demo, so that others can look for it: PlantedJson().
+// Writes as JSON what was planted into a demo, so that tests and people can look for it.
+//
+//   {"synthetic": true, "seed", "agents", "first_week", "last_week", "batches", "rows",
+//    "published_rows": numbers, "libraries": [{"soname", "versions": [], "symbols": []}],
+//    "planted": [{"api", "soname", "symbol", "kind": "regression" | "improvement", "from_version",
+//    "to_version", "factor"}], "profile": [{"api", "soname", "symbol", "factor"}]}
 #include <algorithm>
 
 #include "aggregator/demo/demo.h"

@@ -1,3 +1,8 @@
+// The envelope of a request, in HTTP headers; common/wire/batch.cc has what is signed.
+//
+//   Fieldcost-Service: 1 to 253 bytes         Fieldcost-Agent: 64 hex digits
+//   Fieldcost-Epoch: decimal                  Fieldcost-Sequence: decimal, from 1; not to enrol
+//   Fieldcost-Signature: 128 hex digits
 #include "aggregator/ingest/envelope.h"
 
 #include <optional>

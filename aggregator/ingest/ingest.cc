@@ -17,6 +17,19 @@ static_assert(wire::kMaxAnswerBytes <= store::kMaxAnswerBytes);
 
 constexpr char kEnrolledAnswer[] = R"({"enrolled":true})";
 
+// Who enrols. kInvalidArgument unless the request has the form of an enrolment.
+Result<Sender> ParseEnrolment(const http::Request& untrusted_request) {
+  FIELDCOST_ASSIGN(Sender sender, ParseSender(untrusted_request.headers));
+  if (!untrusted_request.body.empty()) {
+    return Fail(ErrorCode::kInvalidArgument, "an enrolment has no body");
+  }
+  if (http::Find(untrusted_request.headers, wire::kTokenHeader).size() > wire::kMaxTokenBytes) {
+    return Fail(ErrorCode::kInvalidArgument, "header {}: at most {} bytes", wire::kTokenHeader,
+                wire::kMaxTokenBytes);
+  }
+  return sender;
+}
+
 }  // namespace
 
 http::Response Refuse(int status, const Error& error) {
@@ -214,22 +227,13 @@ std::optional<http::Response> Ingest::CheckAdmission(const BatchIdentity& batch,
 }
 
 http::Response Ingest::HandleEnrolment(const http::Request& untrusted_request) {
-  auto sender = ParseSender(untrusted_request.headers);
+  const auto sender = ParseEnrolment(untrusted_request);
+  if (!sender) {
+    ++counters_.bad_envelope;
+    return Refuse(sender.error());
+  }
   const std::string_view untrusted_token =
       http::Find(untrusted_request.headers, wire::kTokenHeader);
-  Status formed;
-  if (!sender) {
-    formed = sender.error();
-  } else if (!untrusted_request.body.empty()) {
-    formed = Fail(ErrorCode::kInvalidArgument, "an enrolment has no body");
-  } else if (untrusted_token.size() > wire::kMaxTokenBytes) {
-    formed = Fail(ErrorCode::kInvalidArgument, "header {}: at most {} bytes", wire::kTokenHeader,
-                  wire::kMaxTokenBytes);
-  }
-  if (!formed) {
-    ++counters_.bad_envelope;
-    return Refuse(formed.error());
-  }
   if (auto refusal = CheckService(*sender)) return *refusal;
   if (Status status = VerifyEnrolment(*sender, untrusted_token); !status) {
     ++counters_.bad_signature;

@@ -1,3 +1,4 @@
+// A secret in a file of mode 0600: 64 hex digits "\n".
 #include "aggregator/ingest/secret_file.h"
 
 #include <span>

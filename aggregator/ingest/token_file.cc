@@ -1,3 +1,4 @@
+// A token in a file of mode 0600: 1 to 256 printable characters of ASCII ["\n"].
 #include "aggregator/ingest/token_file.h"
 
 #include <algorithm>

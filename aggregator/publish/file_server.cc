@@ -71,8 +71,8 @@ struct Range {
 enum class RangeKind { kNone, kSatisfiable, kUnsatisfiable };
 
 // The range that is asked for and may be sent, "" for the whole file. Only GET has ranges (RFC 9110
-// §14.2). One that completes an older download is for the same bytes only (§13.1.5): a weak ETag
-// does not say that they are, and neither does a date, since we send none.
+// §14.2). A range that completes an older download is for the same bytes only (§13.1.5): a weak
+// ETag does not prove that they are the same, and neither does a date, since we send none.
 std::string_view RangeOf(const http::Request& untrusted_request, std::string_view etag) {
   if (untrusted_request.method != "GET") return "";
   const std::string_view condition = http::Find(untrusted_request.headers, "If-Range");
@@ -80,7 +80,7 @@ std::string_view RangeOf(const http::Request& untrusted_request, std::string_vie
   return http::Find(untrusted_request.headers, "Range");
 }
 
-// RFC 9110 §14.2: one range of bytes; anything else is as if there were none.
+// Parses one range of bytes (RFC 9110 §14.2); anything else is as if there were none.
 RangeKind ParseRange(std::string_view untrusted_text, std::size_t size, Range& range) {
   constexpr std::string_view kUnit = "bytes=";
   if (!untrusted_text.starts_with(kUnit)) return RangeKind::kNone;
@@ -104,6 +104,30 @@ RangeKind ParseRange(std::string_view untrusted_text, std::size_t size, Range& r
 
 http::Response NotFound() {
   return http::JsonError(404, Name(ErrorCode::kNotFound), "there is nothing at this address");
+}
+
+// Puts what is asked for of the file's bytes into `response`, which has its headers.
+http::Response WithBody(const http::Request& untrusted_request, std::string_view etag,
+                        std::string bytes, http::Response response) {
+  response.headers.emplace_back("Content-Type", "application/octet-stream");
+  Range range;
+  const std::size_t size = bytes.size();
+  switch (ParseRange(RangeOf(untrusted_request, etag), size, range)) {
+    case RangeKind::kNone:
+      response.body = std::move(bytes);
+      break;
+    case RangeKind::kSatisfiable:
+      response.status = 206;
+      response.headers.emplace_back(
+          "Content-Range", fmt::format("bytes {}-{}/{}", range.first, range.end - 1, size));
+      response.body = bytes.substr(range.first, range.end - range.first);
+      break;
+    case RangeKind::kUnsatisfiable:
+      response = http::JsonError(416, Name(ErrorCode::kInvalidArgument), "no such range");
+      response.headers.emplace_back("Content-Range", fmt::format("bytes */{}", size));
+      break;
+  }
+  return response;
 }
 
 }  // namespace
@@ -130,25 +154,7 @@ http::Response FileServer::Handle(const http::Request& untrusted_request) const 
     response.status = 304;
     return response;
   }
-  response.headers.emplace_back("Content-Type", "application/octet-stream");
-  Range range;
-  const std::size_t size = bytes->size();
-  switch (ParseRange(RangeOf(untrusted_request, etag), size, range)) {
-    case RangeKind::kNone:
-      response.body = std::move(*bytes);
-      break;
-    case RangeKind::kSatisfiable:
-      response.status = 206;
-      response.headers.emplace_back(
-          "Content-Range", fmt::format("bytes {}-{}/{}", range.first, range.end - 1, size));
-      response.body = bytes->substr(range.first, range.end - range.first);
-      break;
-    case RangeKind::kUnsatisfiable:
-      response = http::JsonError(416, Name(ErrorCode::kInvalidArgument), "no such range");
-      response.headers.emplace_back("Content-Range", fmt::format("bytes */{}", size));
-      break;
-  }
-  return response;
+  return WithBody(untrusted_request, etag, std::move(*bytes), std::move(response));
 }
 
 }  // namespace fieldcost::publish

@@ -1,3 +1,7 @@
+// Rows on their way to their fragments, as records of the temporary file (spill.cc):
+//
+//   record := Head key[key_bytes] value[value_bytes]     ; as store/row_codec.cc has them
+//   Head   := hash:u32 key_bytes:u32 value_bytes:u32 fullest_week   ; as in memory
 #include "aggregator/publish/fragment_writer.h"
 
 #include <fcntl.h>
@@ -84,8 +88,8 @@ Status InParallel(std::size_t count,
   return failure;
 }
 
-// Precedes a row on its way, which is its key and its value; the week's scalars are as they are
-// in memory, since it goes no further than this program.
+// Precedes a row in the temporary file. The week's scalars are as they are in memory, since only
+// this process reads the file.
 struct Head {
   std::uint32_t hash = 0;  // the first kHashBits bits of its API's
   std::uint32_t key_bytes = 0;
@@ -94,13 +98,13 @@ struct Head {
 };
 static_assert(std::is_trivially_copyable_v<Head>);
 
-// The rows of one fragment as they were put aside, one behind the other.
+// The records of one fragment as they were set aside, one behind the other.
 struct RawRows {
   std::string bytes;
   std::size_t count = 0;
 };
 
-// Fills `rows`, which are used again from fragment to fragment: they are large.
+// Fills `rows`, which are reused from fragment to fragment, since they are large.
 Status DecodeRows(const RawRows& raw, std::vector<stats::StatRow>& rows) {
   rows.resize(raw.count);
   store::CompactRow sums;
@@ -125,7 +129,7 @@ Status DecodeRows(const RawRows& raw, std::vector<stats::StatRow>& rows) {
     row.bounded = sums.sizes.Bounded();
   }
   const auto by_key = [](const auto& a, const auto& b) { return a.key < b.key; };
-  // A fragment of several partitions has them one behind the other.
+  // A fragment made of several partitions has their rows one behind the other.
   if (!std::is_sorted(rows.begin(), rows.end(), by_key)) {
     std::sort(rows.begin(), rows.end(), by_key);
   }

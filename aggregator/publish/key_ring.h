@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "common/base/check.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/crypto/ed25519.h"
@@ -58,5 +59,18 @@ class KeyRing {
   crypto::PrivateKey timestamp_key_;
   crypto::PrivateKey snapshot_key_;
 };
+
+// What `verify` says of a root, trying our roots from the newest on: what was signed before a
+// change of keys remains ours. The newest root's error if none vouches for it. REQUIRES: there are
+// roots.
+template <typename Verify>
+auto VerifyByAny(const std::vector<wire::RootMetadata>& roots, const Verify& verify) {
+  FIELDCOST_CHECK(!roots.empty());
+  auto metadata = verify(roots.front());
+  for (std::size_t i = 1; !metadata && i < roots.size(); ++i) {
+    if (auto older = verify(roots[i])) return older;
+  }
+  return metadata;
+}
 
 }  // namespace fieldcost::publish

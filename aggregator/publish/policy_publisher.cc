@@ -1,3 +1,7 @@
+// The policy in force, and the version that the next one has to pass.
+//
+//   publish/policy       := signed metadata of role "policy" (common/wire/policy.cc)
+//   publish/policy_floor := version in decimal "\n"
 #include "aggregator/publish/policy_publisher.h"
 
 #include <algorithm>
@@ -11,15 +15,12 @@
 namespace fieldcost::publish {
 namespace {
 
-// Tries our roots, newest first: after a change of keys the last policy still has its version.
+// After a change of keys the last policy still has its version.
 Result<wire::PolicyMetadata> VerifyByAnyRoot(const std::string& bytes,
                                              const std::filesystem::path& root_dir) {
   FIELDCOST_ASSIGN(const std::vector<wire::RootMetadata> roots, KeyRing::AllRoots(root_dir));
-  auto policy = wire::VerifyPolicy(bytes, roots.front());
-  for (std::size_t i = 1; !policy && i < roots.size(); ++i) {
-    if (auto older = wire::VerifyPolicy(bytes, roots[i])) return older;
-  }
-  return policy;
+  return VerifyByAny(
+      roots, [&](const wire::RootMetadata& root) { return wire::VerifyPolicy(bytes, root); });
 }
 
 constexpr std::size_t kMaxFloorBytes = 32;

@@ -19,16 +19,6 @@ namespace {
 constexpr char kPublishedVersion[] = "published_version";
 constexpr char kPublishedRestorations[] = "published_restorations";
 
-// Tries our roots, the newest first: what was signed before a change of keys is still ours.
-template <typename Verify>
-auto VerifyByAny(const std::vector<wire::RootMetadata>& roots, const Verify& verify) {
-  auto metadata = verify(roots.front());
-  for (std::size_t i = 1; !metadata && i < roots.size(); ++i) {
-    if (auto older = verify(roots[i])) return older;
-  }
-  return metadata;
-}
-
 PreviousFragments SizeOf(const wire::SnapshotMetadata& snapshot) {
   PreviousFragments previous{.bits = snapshot.fragment_bits};
   for (const wire::FragmentReference& fragment : snapshot.fragments) {
@@ -38,7 +28,7 @@ PreviousFragments SizeOf(const wire::SnapshotMetadata& snapshot) {
   return previous;
 }
 
-// Counts what was written, and warns of what could not be.
+// Counts what was written, and warns of rows that could not be.
 void Count(const WrittenFragments& written, PublishReport& report) {
   report.rows = written.counts.published - written.crowded_out;
   report.withheld = written.counts.withheld;
@@ -107,7 +97,7 @@ Result<std::uint64_t> Publisher::LastVersion(const store::Store& store,
 Status Publisher::NoteVersion(store::Store& store, std::uint64_t version) {
   FIELDCOST_TRY(store.PutNumber(kPublishedVersion, version));
   FIELDCOST_ASSIGN(const std::uint64_t restorations, store.Restorations());
-  // After the version: interrupted in between, the gap is left once more.
+  // After the version: if interrupted in between, the gap is left once more.
   return store.PutNumber(kPublishedRestorations, restorations);
 }
 
@@ -133,12 +123,14 @@ Result<std::vector<Publisher::Known>> Publisher::KnownSnapshots() const {
 }
 
 Result<PublishReport> Publisher::Publish(store::Store& store) {
+  // 1. What was published last, and with which keys.
   FIELDCOST_TRY(TakeNewestKeys());
   FIELDCOST_ASSIGN(const std::vector<Known> known, KnownSnapshots());
   FIELDCOST_ASSIGN(const std::uint64_t last_version, LastVersion(store, known));
   std::optional<PreviousFragments> previous;
   if (!known.empty()) previous = SizeOf(known.front().metadata);
 
+  // 2. Write the fragments of the store's newest state.
   FIELDCOST_ASSIGN(const store::Store::Snapshot snapshot, store.TakeSnapshot());
   wire::SnapshotMetadata metadata;
   metadata.version = last_version + 1;
@@ -161,6 +153,7 @@ Result<PublishReport> Publisher::Publish(store::Store& store) {
   metadata.fragment_bits = written.bits;
   metadata.fragments = std::move(written.fragments);
 
+  // 3. Sign the snapshot and the timestamp, and write them in this order.
   const std::string signed_snapshot = wire::SignSnapshot(metadata, keys_.snapshot_key());
   wire::TimestampMetadata timestamp = TimestampOf(metadata, signed_snapshot);
   timestamp.refresh_seconds = options_.refresh_seconds;
@@ -169,8 +162,9 @@ Result<PublishReport> Publisher::Publish(store::Store& store) {
       directory() / "snapshots" / HexEncode(timestamp.snapshot_sha256), signed_snapshot, 0644));
   FIELDCOST_TRY(WriteFileAtomically(directory() / "timestamp",
                                     wire::SignTimestamp(timestamp, keys_.timestamp_key()), 0644));
+  // 4. Remove what no snapshot needs any more.
   if (Status status = RemoveOld(); !status) {
-    LogWarning("old published files stay: {}", status.error().message);
+    LogWarning("old published files are not removed: {}", status.error().message);
   }
   return report;
 }
