@@ -80,7 +80,7 @@ void AbuseNames::Write() const {
   const Status status = WriteFileAtomically(
       path_, fmt::format("{}{} {}\n", kFirstWords, oldest_day_, HexEncode(oldest_secret_)), 0600);
   if (!status) {
-    LogEvent(LogLevel::kError, "old names of the abuse log stay known",
+    LogEvent(LogLevel::kError, "old names of the abuse log are not forgotten yet",
              {{"error", status.error().message}});
   }
 }

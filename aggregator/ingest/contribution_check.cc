@@ -63,7 +63,8 @@ Result<std::optional<RowRefusal>> ContributionCheck::Try(const stats::RowKey& ke
     if (has_contributed) return std::optional<RowRefusal>();
     return std::optional(RowRefusal{
         .problem = RowProblem::kNeverContributed,
-        .reason = "adds to what the agent has not contributed to: a first row has to come before"});
+        .reason =
+            "the agent has not contributed to this row: its first contribution must come before"});
   }
   if (has_contributed) {
     return std::optional(

@@ -131,10 +131,11 @@ http::Response Ingest::HandleBody(const http::Request& untrusted_request, Purpos
 std::optional<http::Response> Ingest::CheckService(const Sender& untrusted_sender) {
   if (names_.Has(untrusted_sender.service)) return std::nullopt;
   ++counters_.wrong_service;
-  return Refuse(421, Fail(ErrorCode::kNotFound,
-                          "this is not the service \"{}\" that the request is signed for; if it is "
-                          "to be, its operator names it in [server] names of aggregator.toml",
-                          EscapeControl(untrusted_sender.service)));
+  return Refuse(421,
+                Fail(ErrorCode::kNotFound,
+                     "this is not the service \"{}\" that the request is signed for; if it "
+                     "should be, its operator adds the name to [server] names in aggregator.toml",
+                     EscapeControl(untrusted_sender.service)));
 }
 
 Status Ingest::CheckEpoch(wire::Epoch untrusted_epoch) const {
@@ -146,7 +147,7 @@ Status Ingest::CheckEpoch(wire::Epoch untrusted_epoch) const {
   const std::uint64_t last = (std::uint64_t{week} + kWeeksAhead) / store::kWeeksPerEpoch;
   if (untrusted_epoch.value() >= first && untrusted_epoch.value() <= last) return {};
   return Fail(ErrorCode::kInvalidArgument,
-              "epoch {} is not accepted now: {} to {} are (the number of the 13-week quarter)",
+              "epoch {} is not accepted now, {} to {} are (an epoch is a quarter of 13 weeks)",
               untrusted_epoch.value(), first, last);
 }
 
@@ -159,7 +160,7 @@ std::string Ingest::WhyNothingIsAccepted() const {
       std::max(std::uint64_t{first_week}, first_epoch * std::uint64_t{store::kWeeksPerEpoch});
   return fmt::format(
       "the clock or the store's bounds are wrong: it is week {} ({}) by the clock, but what is "
-      "before week {} ({}) was deleted as too old, so that nothing of now is taken; set the clock, "
+      "before week {} ({}) was deleted as too old, so that no batch is accepted; set the clock, "
       "or restore a backup from before the deletion",
       week, FirstDayOf(week), first, FirstDayOf(static_cast<std::uint32_t>(first)));
 }
@@ -167,9 +168,10 @@ std::string Ingest::WhyNothingIsAccepted() const {
 std::optional<http::Response> Ingest::RefuseEpoch(wire::Epoch untrusted_epoch) {
   if (!WhyNothingIsAccepted().empty()) {
     ++counters_.wrong_clock;
-    return Refuse(503, Fail(ErrorCode::kUnavailable,
-                            "nothing is taken at the moment: the service's clock or its bounds are "
-                            "wrong"));
+    return Refuse(503,
+                  Fail(ErrorCode::kUnavailable,
+                       "no batch is accepted at the moment: the service's clock or its bounds are "
+                       "wrong"));
   }
   const Status status = CheckEpoch(untrusted_epoch);
   if (status) return std::nullopt;
@@ -181,12 +183,13 @@ std::optional<http::Response> Ingest::CheckRoom() {
   const bool full = options_.disk_is_full && options_.disk_is_full();
   if (disk_is_full_.exchange(full) != full) {
     LogEvent(full ? LogLevel::kError : LogLevel::kInfo,
-             full ? "batches are refused: too little room on the disk of the data"
-                  : "there is room on the disk again, batches are taken");
+             full ? "batches are refused: too little space on the disk of the data"
+                  : "there is enough space on the disk again: batches are accepted");
   }
   if (!full) return std::nullopt;
   ++counters_.disk_full;
-  return Refuse(507, Fail(ErrorCode::kUnavailable, "there is no room for batches at the moment"));
+  return Refuse(
+      507, Fail(ErrorCode::kUnavailable, "the service has no space for batches at the moment"));
 }
 
 std::optional<http::Response> Ingest::CheckRate(AgentRate& rate, const std::string& agent_id) {
@@ -195,7 +198,7 @@ std::optional<http::Response> Ingest::CheckRate(AgentRate& rate, const std::stri
   ++counters_.too_many_batches;
   abuse_log_.Note(Abuse::kTooManyBatches, agent_id, clock_.Now());
   return TryLater(
-      Fail(ErrorCode::kUnavailable, "an agent may send, and take back, {} batches an hour",
+      Fail(ErrorCode::kUnavailable, "an agent may send {} batches an hour, and withdraw as many",
            options_.batches_per_agent_per_hour),
       *wait);
 }
@@ -204,7 +207,7 @@ http::Response Ingest::RefuseRevoked(const std::string& agent_id) {
   ++counters_.revoked;
   abuse_log_.Note(Abuse::kRevoked, agent_id, clock_.Now());
   return Refuse(Fail(ErrorCode::kPermissionDenied,
-                     "this agent has been revoked: none of its batches is taken"));
+                     "this agent has been revoked: its batches are not accepted"));
 }
 
 std::optional<http::Response> Ingest::CheckAdmission(const BatchIdentity& batch,
@@ -221,7 +224,8 @@ std::optional<http::Response> Ingest::CheckAdmission(const BatchIdentity& batch,
   if (*enrolled) return std::nullopt;
   ++counters_.not_enrolled;
   http::Response refusal = Refuse(
-      401, Fail(ErrorCode::kUnauthenticated, "only enrolled agents' batches are taken here"));
+      401,
+      Fail(ErrorCode::kUnauthenticated, "this service accepts batches of enrolled agents only"));
   refusal.headers.emplace_back(wire::kEnrolmentHeader, wire::kEnrolmentRequired);
   return refusal;
 }
@@ -250,8 +254,8 @@ http::Response Ingest::HandleEnrolment(const http::Request& untrusted_request) {
       ++counters_.bad_token;
       return Refuse(Fail(ErrorCode::kPermissionDenied, "{}",
                          untrusted_token.empty()
-                             ? "an enrolment token is needed here"
-                             : "the enrolment token is not one of this server's"));
+                             ? "this service requires an enrolment token"
+                             : "the enrolment token is not valid for this service"));
     }
     if (!store_.Enrol(agent_id, sender->epoch)) return RefuseStoreFailure();
   }
@@ -261,7 +265,7 @@ http::Response Ingest::HandleEnrolment(const http::Request& untrusted_request) {
 
 http::Response Ingest::RefuseStoreFailure() {
   ++counters_.store_failed;
-  return Refuse(503, Fail(ErrorCode::kUnavailable, "the store cannot take anything at the moment"));
+  return Refuse(503, Fail(ErrorCode::kUnavailable, "the store accepts nothing at the moment"));
 }
 
 http::Response Ingest::Overloaded() {

@@ -14,7 +14,7 @@ namespace {
 std::string LateAnswer(std::size_t row_count) {
   wire::BatchAnswer answer{.rejected_rows = static_cast<std::uint32_t>(row_count)};
   if (row_count != 0) {
-    answer.rejects.push_back({.row = 0, .reason = "the batch was withdrawn before it came"});
+    answer.rejects.push_back({.row = 0, .reason = "the batch was withdrawn before it arrived"});
   }
   return wire::EncodeAnswer(answer);
 }

@@ -109,7 +109,7 @@ std::optional<RowRefusal> CheckContent(const wire::UntrustedRow& untrusted_row,
     return Implausible("more than 2^40 calls in one row");
   }
   if (totals.sum_of_squares > MostSquares(untrusted_row.metric_number)) {
-    return Implausible("sum of squares beyond what a row may have");
+    return Implausible("the sum of squares is above a row's limit");
   }
   return std::nullopt;
 }
@@ -168,12 +168,12 @@ std::optional<RowRefusal> RowCheck::CheckPlausible(const wire::UntrustedRow& unt
   row_ = {.sum = totals.sum, .count = totals.count};
   if (HasGreater(untrusted_row.histogram, bounds.value)) {
     return Implausible(
-        fmt::format("{}: a single value is beyond what can be", stats::Name(metric)));
+        fmt::format("{}: a single value is larger than possible", stats::Name(metric)));
   }
   const std::uint64_t timed = totals.count - untrusted_row.histogram.untimed();
   if (totals.count > Uint128{timed} * bounds.stood_for) {
     return Implausible(
-        fmt::format("{}: its values stand for more than any can do", stats::Name(metric)));
+        fmt::format("{}: its values stand for more calls than possible", stats::Name(metric)));
   }
   if (row_.sum + taken.sum > bounds.sum * week_of_cores) {
     return Implausible(
@@ -204,7 +204,7 @@ std::optional<RowRefusal> RowCheck::Check(const wire::UntrustedRow& untrusted_ro
   }
   if (!IsListed(untrusted_row.api.soname)) {
     return RowRefusal{.problem = RowProblem::kModule,
-                      .reason = "this server does not collect about this module"};
+                      .reason = "this service does not collect costs of this module"};
   }
   return CheckPlausible(untrusted_row, totals);
 }

@@ -47,7 +47,7 @@ Status CheckPlace(const std::filesystem::path& data_dir, const std::filesystem::
   std::error_code error;
   if (!std::filesystem::is_directory(directory, error)) {
     return Fail(ErrorCode::kNotFound,
-                "{} is not a directory; mount what the keys go to, and make it",
+                "{} is not a directory; mount the medium for the keys and create it",
                 directory.string());
   }
   const auto place = std::filesystem::canonical(directory, error);
@@ -56,9 +56,10 @@ Status CheckPlace(const std::filesystem::path& data_dir, const std::filesystem::
   if (error) return ErrnoError("look up", data_dir, error.value());
   const std::filesystem::path below = place.lexically_relative(data);
   if (!below.empty() && *below.begin() != "..") {
-    return Fail(ErrorCode::kInvalidArgument,
-                "{} lies in the data directory, where the service reads; keys go to another place",
-                directory.string());
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        "{} is in the data directory, which the service reads; choose another place for the keys",
+        directory.string());
   }
   return {};
 }
@@ -110,12 +111,12 @@ Status Copy(const std::filesystem::path& from, const crypto::PublicKey& key,
   if (copied && copied->public_key() == key) return was_there ? SyncFile(to) : Status();
   if (was_there) {
     return Fail(ErrorCode::kAlreadyExists,
-                "{} is there and holds another key, or none that can be "
+                "{} exists and holds another key, or none that can be "
                 "read; nothing is overwritten",
                 to.string());
   }
   ::unlink(to.c_str());
-  return Fail(ErrorCode::kIo, "the copy {} cannot be used, so {} stays: {}", to.string(),
+  return Fail(ErrorCode::kIo, "the copy {} cannot be used, so {} is not removed: {}", to.string(),
               from.string(), copied ? "it holds another key" : copied.error().message);
 }
 
@@ -132,7 +133,7 @@ void WarnOfOfflineKeys(const std::filesystem::path& keys_dir) {
   }
   if (names.empty()) return;
   LogWarning(
-      "keys that this service does not need lie beside it: {}. Whoever breaks into it may replace "
+      "keys that this service does not need are on this machine: {}. Whoever breaks in can replace "
       "all other keys with them, or tell agents what to send; fieldcost-aggregator keys "
       "export-offline moves them away",
       names);
@@ -141,9 +142,10 @@ void WarnOfOfflineKeys(const std::filesystem::path& keys_dir) {
 Result<ExportedKeys> ExportOfflineKeys(const std::filesystem::path& data_dir, KeyRole role,
                                        const std::filesystem::path& directory) {
   if (role != KeyRole::kRoot && role != KeyRole::kPolicy) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "the {} key stays: the service signs with it; root and policy go offline",
-                Name(role));
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        "the {} key cannot go offline: the service signs with it; only root and policy keys can",
+        Name(role));
   }
   FIELDCOST_TRY(CheckPlace(data_dir, directory));
   const std::filesystem::path keys_dir = data_dir / "keys";

@@ -120,7 +120,7 @@ Result<KeyRing> KeyRing::LoadOrCreate(const std::filesystem::path& keys_dir,
   }
   if (root->policy_keys.empty()) {
     LogInfo(
-        "root version {} names no policy key: agents take no policy from this service until a "
+        "root version {} names no policy key: agents accept no policy from this service until a "
         "newer root names one",
         root->version);
   }

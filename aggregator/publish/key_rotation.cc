@@ -154,7 +154,7 @@ Result<RotatedKeys> RotateRootKeys(const RotationOptions& options, Change change
   if (options.root_keys == 0 || options.root_keys > kMaxRootKeys || options.root_threshold == 0 ||
       options.root_threshold > options.root_keys) {
     return Fail(ErrorCode::kInvalidArgument,
-                "at least 1 and at most {} root keys, and a threshold of 1 to their number",
+                "there must be 1 to {} root keys, and a threshold of 1 to their number",
                 kMaxRootKeys);
   }
   RotatedKeys result;

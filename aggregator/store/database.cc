@@ -110,7 +110,7 @@ Error WhyNotOpened(const rocksdb::DBOptions& options, const std::string& directo
     for (const std::string& file : DamagedTables(*options.env, directory)) {
       error.message += "; cannot be read: " + file;
     }
-    error.message += "; or one of the .sst files is not the one it was";
+    error.message += "; or one of the .sst files is not the one that was written";
   }
   return error;
 }

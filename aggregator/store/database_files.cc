@@ -123,7 +123,7 @@ Result<std::map<std::string, MarkedName>> MarkedNames(rocksdb::FileSystem& files
 }
 
 constexpr char kWhatToDo[] =
-    "nothing has been changed; restore a backup, or see what fieldcost-aggregator recover says";
+    "nothing has been changed; restore a backup, or run fieldcost-aggregator recover";
 
 // The list of files in force; empty if the store has yet to be made, for which the engine takes a
 // directory without this file.
@@ -281,7 +281,7 @@ static LogDamage DamageIn(LogDamage damage, const LogScan& scan, std::uint64_t s
   } else if (!torn.empty() && scan.whole_bytes != 0) {
     const TornEnd& before = torn.back();
     damage.text =
-        fmt::format("{} is damaged at byte {}: {} goes on behind it", before.file.string(),
+        fmt::format("{} is damaged at byte {}: {} continues after it", before.file.string(),
                     before.whole_bytes, damage.file.filename().string());
     damage.file = before.file;
     damage.at = before.whole_bytes;
@@ -343,7 +343,7 @@ Status CutOff(rocksdb::FileSystem& files, const TornEnd& end) {
     status = files.NewDirectory(end.file.parent_path().string(), IOOptions(), &directory, nullptr);
   }
   if (status.ok()) status = directory->Fsync(IOOptions(), nullptr);
-  if (!status.ok()) return IoError("cut the torn end off", end.file, status);
+  if (!status.ok()) return IoError("remove the torn end of", end.file, status);
   return {};
 }
 

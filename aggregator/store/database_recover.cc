@@ -52,7 +52,7 @@ Result<std::optional<Database::LogEnd>> Database::FindDamage(
   FIELDCOST_ASSIGN(const LogsState state, LookAtLogs(*rocksdb::FileSystem::Default(), directory));
   if (!state.damage) return std::optional<LogEnd>();
   if (!state.damage->is_log) {
-    return Fail(ErrorCode::kCorrupt, "{}; what it said cannot be recovered: restore a backup",
+    return Fail(ErrorCode::kCorrupt, "{}; its contents cannot be recovered: restore a backup",
                 state.damage->text);
   }
   LogEnd end{.file = state.damage->file, .at = state.damage->at, .text = state.damage->text};

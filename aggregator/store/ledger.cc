@@ -140,7 +140,7 @@ Result<std::uint64_t> DecodeUndelivered(std::string_view untrusted_bytes) {
       return static_cast<std::uint64_t>(batches);
     }
   }
-  return Fail(ErrorCode::kCorrupt, "the number of batches that never came is malformed");
+  return Fail(ErrorCode::kCorrupt, "the number of batches that never arrived is malformed");
 }
 
 std::string SkippedKey(std::string_view head_key, std::uint64_t last) {

@@ -55,7 +55,7 @@ Status RenameDurably(const std::filesystem::path& from, const std::filesystem::p
 Status Store::Backup(const std::filesystem::path& directory, std::string_view attachment) {
   const std::lock_guard lock(state_->backup_mutex);
   if (!healthy()) {
-    return Fail(ErrorCode::kIo, "the store has failed; nobody knows what a copy of it would hold");
+    return Fail(ErrorCode::kIo, "the store has failed; it is unknown what a copy of it would hold");
   }
   auto identity = IdentityOf(*state_->database);
   if (!identity) return state_->Failed(identity.error());
@@ -83,7 +83,7 @@ Status Store::RestoreBackup(const std::filesystem::path& directory,
   const std::filesystem::path target = data_dir / "store";
   std::error_code error;
   if (std::filesystem::exists(target, error) || error) {
-    return Fail(ErrorCode::kAlreadyExists, "{} is there already; restore into an empty directory",
+    return Fail(ErrorCode::kAlreadyExists, "{} exists already; restore into an empty directory",
                 target.string());
   }
   // Under another name until it is complete: an interrupted restoration leaves no store.

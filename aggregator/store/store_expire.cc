@@ -213,7 +213,7 @@ wire::Epoch Store::first_epoch() const { return wire::Epoch(state_->first_epoch)
 
 Status Store::State::CheckEpoch(wire::Epoch epoch) const {
   if (epoch.value() >= first_epoch) return {};
-  return Fail(ErrorCode::kInvalidArgument, "epoch {} has expired; {} is the first that is taken",
+  return Fail(ErrorCode::kInvalidArgument, "epoch {} has expired; {} is the first that is accepted",
               epoch.value(), first_epoch.load());
 }
 

@@ -103,7 +103,8 @@ Status CheckKept(const Database& database, const Database::View* view, NumberSet
   FIELDCOST_TRY(database.ForEach(Table::kBatches, "", view, look));
   FIELDCOST_TRY(database.ForEach(Table::kInbox, "", view, look_at_going));
   if (kept != known) {
-    Note(fmt::format("{} batches are kept, and the ledger knows {} such", kept.count, known.count),
+    Note(fmt::format("{} batches are kept, but the ledger knows {} of them", kept.count,
+                     known.count),
          report);
   }
   return {};
@@ -246,10 +247,11 @@ Result<VerifyReport> Store::VerifyStopped(StoreOptions options) {
   FIELDCOST_TRY(CheckFiles(*state->database, report));
   if (report.torn_bytes != 0) {
     const Database::TornLog& log = state->database->torn_logs().front();
-    Note(fmt::format("{}: what follows byte {} is no whole record. A crash has torn it, before it "
-                     "was acknowledged; the next start of the server takes it off",
-                     log.file.string(), log.at),
-         report);
+    Note(
+        fmt::format("{}: what follows byte {} is not a whole record. A crash has torn it before it "
+                    "was acknowledged; the next start of the server removes it",
+                    log.file.string(), log.at),
+        report);
   }
   FIELDCOST_TRY(NoteIfCorrupt(state->CheckStopped(report), report));
   return report;

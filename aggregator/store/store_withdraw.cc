@@ -59,8 +59,8 @@ Status Store::State::CountUndelivered(const std::string& head_key,
   }
   if (batches >= kMaxUndelivered) {
     return Fail(ErrorCode::kUnavailable,
-                "{} batches that never came have been withdrawn; more only when they are of a "
-                "quarter of which none is taken any more",
+                "this agent has withdrawn {} batches that never arrived; more are refused until no "
+                "batch of their quarter is accepted any more",
                 batches);
   }
   changes.Put(Table::kLedger, key, EncodeUndelivered(batches + 1));

@@ -159,11 +159,11 @@ void LedgerCheck::CheckAnswers(const Agent& agent) const {
     if (Contains(agent.answers, sequence)) {
       ++answered;
     } else {
-      ReportBatch(agent, sequence, "was accepted, and its answer is missing");
+      ReportBatch(agent, sequence, "was accepted, but its answer is missing");
     }
   }
   if (answered != agent.answers.size()) {
-    Report(agent, "there are answers to batches that never came");
+    Report(agent, "there are answers to batches that never arrived");
   }
 }
 
@@ -172,7 +172,7 @@ void LedgerCheck::CheckBatches(const Agent& agent, const std::set<std::uint64_t>
   for (const std::set<std::uint64_t>* numbers : {&agent.withdrawn, &agent.kept, &held}) {
     for (const std::uint64_t sequence : *numbers) {
       if (!agent.WasDelivered(sequence)) {
-        ReportBatch(agent, sequence, "is stored, and never came");
+        ReportBatch(agent, sequence, "is stored, but never arrived");
       }
     }
   }
@@ -189,10 +189,10 @@ void LedgerCheck::CheckBatches(const Agent& agent, const std::set<std::uint64_t>
 void LedgerCheck::CheckContributions(const Agent& agent) const {
   for (const auto& [week, sequence] : agent.contributions) {
     if (!agent.WasDelivered(sequence)) {
-      ReportBatch(agent, sequence, "has contributed, and never came");
+      ReportBatch(agent, sequence, "has contributed, but never arrived");
     }
     if (week >= bounds_.first_week && Contains(agent.withdrawn, sequence)) {
-      ReportBatch(agent, sequence, "is withdrawn and has contributed");
+      ReportBatch(agent, sequence, "is withdrawn, but has contributed");
     }
   }
   for (const auto& [week, unsorted] : agent.hashes) {
@@ -214,11 +214,12 @@ void LedgerCheck::Check(const Agent& agent) {
   CheckContributions(agent);
   if ((agent.probation ? agent.probation->held_batches : 0) != held.size()) {
     Report(agent,
-           fmt::format("{} batches are held, and its probation says another number", held.size()));
+           fmt::format("{} batches are held, but its record of probation says another number",
+                       held.size()));
   }
   const std::uint64_t not_summed = agent.withdrawn.size() + held.size();
   if (agent.Delivered() < not_summed + agent.kept.size()) {
-    Report(agent, "more batches are stored than ever came");
+    Report(agent, "more batches are stored than ever arrived");
   } else {
     sums_.batches += agent.Delivered() - not_summed;
   }

@@ -23,7 +23,7 @@ Result<std::string> Gunzip(std::string_view untrusted_bytes, std::size_t max_dec
   }
   z_stream stream{};
   if (::inflateInit2(&stream, kOnlyGzip) != Z_OK) {
-    return Fail(ErrorCode::kInternal, "zlib does not start");
+    return Fail(ErrorCode::kInternal, "starting zlib failed");
   }
   const std::unique_ptr<z_stream, decltype(&::inflateEnd)> ending(&stream, &::inflateEnd);
   // zlib never writes to its input.
@@ -45,7 +45,8 @@ Result<std::string> Gunzip(std::string_view untrusted_bytes, std::size_t max_dec
     }
   }
   if (state != Z_STREAM_END) return Fail(ErrorCode::kCorrupt, "not a whole gzip file");
-  if (stream.avail_in != 0) return Fail(ErrorCode::kCorrupt, "something behind the gzip file");
+  if (stream.avail_in != 0)
+    return Fail(ErrorCode::kCorrupt, "bytes after the end of the gzip file");
   return content;
 }
 
@@ -57,7 +58,7 @@ Result<std::string> Gzip(std::string_view bytes) {
   z_stream stream{};
   if (::deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kOnlyGzip, kMemoryLevel,
                      Z_DEFAULT_STRATEGY) != Z_OK) {
-    return Fail(ErrorCode::kInternal, "zlib does not start");
+    return Fail(ErrorCode::kInternal, "starting zlib failed");
   }
   const std::unique_ptr<z_stream, decltype(&::deflateEnd)> ending(&stream, &::deflateEnd);
   std::string member(::deflateBound(&stream, static_cast<uLong>(bytes.size())), '\0');
@@ -67,7 +68,7 @@ Result<std::string> Gzip(std::string_view bytes) {
   stream.next_out = reinterpret_cast<Bytef*>(member.data());
   stream.avail_out = static_cast<uInt>(member.size());
   if (::deflate(&stream, Z_FINISH) != Z_STREAM_END) {
-    return Fail(ErrorCode::kInternal, "zlib does not end");
+    return Fail(ErrorCode::kInternal, "compressing with zlib failed");
   }
   member.resize(member.size() - stream.avail_out);
   return member;

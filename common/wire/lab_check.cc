@@ -69,7 +69,7 @@ Status CheckRows(const LabTable& table) {
       return Fail(ErrorCode::kCorrupt, "{}: a row of an API that is not listed", name);
     }
     FIELDCOST_TRY(ValidateHardwareClass(row.key.hardware));
-    if (row.key.week != 0) return Fail(ErrorCode::kCorrupt, "{}: of a single week", name);
+    if (row.key.week != 0) return Fail(ErrorCode::kCorrupt, "{}: a row of a single week", name);
     if (row.scalars.contributions == 0 || row.scalars.contributions > row.histogram.timed()) {
       return Fail(ErrorCode::kCorrupt, "{}: {} runs with {} calls", name, row.scalars.contributions,
                   row.histogram.timed());

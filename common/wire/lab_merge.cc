@@ -102,8 +102,8 @@ Result<std::vector<LabPart>> UniteParts(std::span<const LabTable> tables) {
       [](const LabPart& a, const LabPart& b) { return a.content_hash == b.content_hash; });
   if (twice != parts.end()) {
     constexpr std::size_t kShownDigits = 12;
-    return Fail(ErrorCode::kInvalidArgument, "measurement {} ({}) is in two of them", twice->name,
-                twice->content_hash.substr(0, kShownDigits));
+    return Fail(ErrorCode::kInvalidArgument, "measurement {} ({}) is in two of the tables",
+                twice->name, twice->content_hash.substr(0, kShownDigits));
   }
   return parts;
 }

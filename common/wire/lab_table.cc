@@ -164,12 +164,12 @@ class ArgumentReader {
     if (next_ == table_.argument_number_size() && next_input_ == table_.input_slot_size()) {
       return {};
     }
-    return Fail(ErrorCode::kCorrupt, "arguments or inputs that are nobody's");
+    return Fail(ErrorCode::kCorrupt, "arguments or inputs that belong to no API");
   }
 
  private:
   static Status TooMany() {
-    return Fail(ErrorCode::kCorrupt, "more arguments or inputs are spoken of than there are");
+    return Fail(ErrorCode::kCorrupt, "more arguments or inputs are counted than there are");
   }
 
   Status ReadInputs(std::uint32_t count, stats::InputSums& sums) {
@@ -249,7 +249,7 @@ Result<LabTable> Read(const proto::LabTable& untrusted_message) {
   }
   for (const proto::LabPart& part : message.part()) table.parts.push_back(ReadPart(part));
   FIELDCOST_TRY(Validate(table));
-  if (table.parts.empty()) return Fail(ErrorCode::kCorrupt, "of no measurement");
+  if (table.parts.empty()) return Fail(ErrorCode::kCorrupt, "it holds no measurement");
   return table;
 }
 
@@ -259,7 +259,7 @@ Result<LabTable> Decode(std::string_view untrusted_bytes) {
   if (!bytes.starts_with(kBeginning)) return Fail(ErrorCode::kCorrupt, "not a lab table");
   proto::LabTable message;
   FIELDCOST_TRY(ParseMessage(bytes, message));
-  if (message.kind() != kKind) return Fail(ErrorCode::kCorrupt, "of several kinds");
+  if (message.kind() != kKind) return Fail(ErrorCode::kCorrupt, "it has two kinds");
   if (message.format_version() != kLabFormatVersion ||
       message.rows().format_version() != kFragmentFormatVersion) {
     return Fail(ErrorCode::kUnsupported, "format version {}, only {} is understood",
@@ -273,7 +273,7 @@ Result<LabTable> Decode(std::string_view untrusted_bytes) {
 Result<std::string> EncodeLabTable(const LabTable& table) {
   constexpr std::string_view kContext = "encoding a lab table";
   if (table.parts.empty()) {
-    return Fail(ErrorCode::kInvalidArgument, "{}: it is of no measurement", kContext);
+    return Fail(ErrorCode::kInvalidArgument, "{}: it holds no measurement", kContext);
   }
   const Result<std::string> bytes = Serialize(table, table.parts);
   if (!bytes) return Within(bytes.error(), kContext);

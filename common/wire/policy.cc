@@ -79,7 +79,7 @@ Status ValidateModules(const std::vector<PolicyModule>& modules) {
     FIELDCOST_TRY(ValidateApiKey({.soname = modules[i].soname, .symbol = "any"}));
     FIELDCOST_TRY(ValidatePackage(modules[i].package));
     if (i != 0 && modules[i - 1].soname >= modules[i].soname) {
-      return Fail(ErrorCode::kCorrupt, "module {} is not above the one before it",
+      return Fail(ErrorCode::kCorrupt, "module {} does not sort after the one before it",
                   modules[i].soname);
     }
   }
@@ -100,7 +100,7 @@ Status ValidateWeights(const std::vector<PolicyWeight>& weights) {
     }
     if (i != 0 && std::tie(weights[i - 1].soname, weights[i - 1].symbol) >=
                       std::tie(weight.soname, weight.symbol)) {
-      return Fail(ErrorCode::kCorrupt, "the weight of {}!{} is not above the one before it",
+      return Fail(ErrorCode::kCorrupt, "the weight of {}!{} does not sort after the one before it",
                   weight.soname, weight.symbol);
     }
   }

@@ -135,7 +135,7 @@ class Decoder {
 
   Result<std::string> String(std::int64_t index) const {
     if (index < 0 || index >= profile_.string_table_size()) {
-      return Fail(ErrorCode::kCorrupt, "a text that is not there");
+      return Fail(ErrorCode::kCorrupt, "a reference to a text that does not exist");
     }
     const std::string& text = profile_.string_table(static_cast<int>(index));
     if (text.size() > kMaxPprofTextBytes) {
@@ -187,7 +187,8 @@ class Decoder {
     const auto begin = static_cast<std::uint32_t>(content_.functions.size());
     for (int i = location.line_size() - 1; i >= 0; --i) {
       const auto found = functions_.find(location.line(i).function_id());
-      if (found == functions_.end()) return Fail(ErrorCode::kCorrupt, "an unknown function");
+      if (found == functions_.end())
+        return Fail(ErrorCode::kCorrupt, "a reference to a function that does not exist");
       const proto::PprofFunction& function = profile_.function(found->second);
       PprofFunction added = place;
       FIELDCOST_ASSIGN(added.name, String(function.name()));
@@ -215,7 +216,8 @@ class Decoder {
     }
     for (int i = sample.location_id_size() - 1; i >= 0; --i) {
       const auto found = locations_.find(sample.location_id(i));
-      if (found == locations_.end()) return Fail(ErrorCode::kCorrupt, "an unknown location");
+      if (found == locations_.end())
+        return Fail(ErrorCode::kCorrupt, "a reference to a location that does not exist");
       const Frames frames = found->second;
       if (added.frames.size() + (frames.end - frames.begin) > kMaxStackFrames) {
         return Fail(ErrorCode::kTooLarge, "a stack of more than {} functions", kMaxStackFrames);

@@ -30,8 +30,8 @@ Status CheckProfile(const std::vector<StatRow>& rows) {
     if (row.key.hardware != rows.front().key.hardware) {
       return Fail(ErrorCode::kCorrupt, "{}: measured on two kinds of machines", name);
     }
-    if (row.key.week != 0) return Fail(ErrorCode::kCorrupt, "{}: of a single week", name);
-    if (row.histogram.empty()) return Fail(ErrorCode::kCorrupt, "{}: no calls", name);
+    if (row.key.week != 0) return Fail(ErrorCode::kCorrupt, "{}: a row of a single week", name);
+    if (row.histogram.empty()) return Fail(ErrorCode::kCorrupt, "{}: a row without calls", name);
     if (row.scalars != ScalarsOfOne(row.histogram) || row.weights != stats::AgentWeights{} ||
         row.bounded != stats::BoundedSums{} || row.fullest_week != stats::WeekScalars{}) {
       return Fail(ErrorCode::kCorrupt, "{}: not the sums of one machine", name);

@@ -220,7 +220,7 @@ Status RowTableReader::Open(const proto::RowTable& untrusted_table, std::size_t 
   }
   if (next != static_cast<std::uint64_t>(table.bucket_slot_size())) {
     first_bucket_.clear();
-    return Fail(ErrorCode::kCorrupt, "rows speak of {} buckets, there are {}", next,
+    return Fail(ErrorCode::kCorrupt, "the rows count {} buckets, but there are {}", next,
                 table.bucket_slot_size());
   }
   table_ = &table;

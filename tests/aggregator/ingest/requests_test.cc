@@ -198,7 +198,7 @@ TEST_F(RequestsTest, ABatchWithdrawnBeforeItCameAddsNothingLater) {
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->accepted_rows, 0U);
   EXPECT_EQ(answer->rejected_rows, 4U);
-  EXPECT_THAT(late.body, HasSubstr("withdrawn before it came"));
+  EXPECT_THAT(late.body, HasSubstr("withdrawn before it arrived"));
   EXPECT_TRUE(Rows().empty());
   EXPECT_EQ(totals_, store::Totals());
   EXPECT_EQ(MustWithdraw(1, MixedBody(), ""), 0U);

@@ -85,7 +85,7 @@ class OfflineKeysTest : public OperateTest {
     server_.reset();
     return result.output;
   }
-  static constexpr char kWarning[] = "keys that this service does not need lie beside it";
+  static constexpr char kWarning[] = "keys that this service does not need are on this machine";
 };
 
 TEST_F(OfflineKeysTest, EachStartSaysThatKeysLieThereUntilTheyAreExported) {
@@ -138,12 +138,13 @@ TEST_F(OfflineKeysTest, AKeyIsRemovedOnlyWhenItsCopyIsGood) {
     ExpectRefusal(Command({"keys", "export-offline", role, "--to", to.string()}), code, message);
     EXPECT_EQ(Bytes(root_key), bytes);
   };
-  refused("root", medium(), ErrorCode::kNotFound, "mount what the keys go to");
+  refused("root", medium(), ErrorCode::kNotFound, "mount the medium for the keys");
   std::filesystem::create_directory(medium());
-  refused("timestamp", medium(), ErrorCode::kInvalidArgument, "the timestamp key stays");
+  refused("timestamp", medium(), ErrorCode::kInvalidArgument,
+          "the timestamp key cannot go offline");
   refused("colour", medium(), ErrorCode::kInvalidArgument, "a role is one of");
-  refused("root", data() / "keys", ErrorCode::kInvalidArgument, "lies in the data directory");
-  refused("root", data(), ErrorCode::kInvalidArgument, "lies in the data directory");
+  refused("root", data() / "keys", ErrorCode::kInvalidArgument, "is in the data directory");
+  refused("root", data(), ErrorCode::kInvalidArgument, "is in the data directory");
   for (const std::string& there : {std::string("not a key"), Bytes(data() / "keys/policy.key")}) {
     ASSERT_TRUE(WriteFileAtomically(medium() / "root.key", there, 0600).has_value());
     refused("root", medium(), ErrorCode::kAlreadyExists, "nothing is overwritten");

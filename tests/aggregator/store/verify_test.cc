@@ -119,12 +119,12 @@ TEST_F(VerifyTest, WhatIsOnlyInTheLogCountsAsIfItWereSummed) {
 
 TEST_F(VerifyTest, AnAnswerThatIsMissingIsFound) {
   Delete(Table::kLedger, AnswerKey(head_key_, 3));
-  ExpectProblem("epoch 1: batch 3 was accepted, and its answer is missing");
+  ExpectProblem("epoch 1: batch 3 was accepted, but its answer is missing");
 }
 
 TEST_F(VerifyTest, AnAnswerToNothingIsFound) {
   Put(Table::kLedger, AnswerKey(head_key_, kBatches + 1), "yes");
-  ExpectProblem("answers to batches that never came");
+  ExpectProblem("answers to batches that never arrived");
 }
 
 TEST_F(VerifyTest, ALedgerThatHasForgottenABatchIsFound) {
@@ -136,7 +136,7 @@ TEST_F(VerifyTest, ALedgerThatHasForgottenABatchIsFound) {
     changes.Put(Table::kLedger, head_key_, head.Encode());
     changes.Delete(Table::kLedger, AnswerKey(head_key_, kBatches));
   });
-  ExpectProblem("batch 5 is stored, and never came");
+  ExpectProblem("batch 5 is stored, but never arrived");
 }
 
 TEST_F(VerifyTest, ALedgerThatHasForgottenAnAgentIsFound) {
@@ -168,12 +168,12 @@ TEST_F(VerifyTest, ATombstoneThatIsMissingIsFound) {
 
 TEST_F(VerifyTest, AHeldBatchThatIsMissingIsFound) {
   Delete(Table::kHeld, HeldKey(held_head_key_, 1));
-  ExpectProblem("0 batches are held, and its probation says another number");
+  ExpectProblem("0 batches are held, but its record of probation says another number");
 }
 
 TEST_F(VerifyTest, ContributionsOfNobodyAreFound) {
   Put(Table::kLedger, ContributionKey(head_key_, kWeek, kBatches + 1), EncodeContributions({1}));
-  ExpectProblem("batch 6 has contributed, and never came");
+  ExpectProblem("batch 6 has contributed, but never arrived");
 }
 
 TEST_F(VerifyTest, AContributionThatIsNotedTwiceIsFound) {

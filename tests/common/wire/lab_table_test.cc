@@ -298,16 +298,18 @@ TEST(LabTableTest, ColumnsThatDoNotFitTogetherAreRefused) {
   expect_refused("columns of the inputs", corrupt, [](auto& m) { m.add_input_slot(1); });
   expect_refused("columns of the stacks", corrupt, [](auto& m) { m.add_stack_bytes(1); });
   expect_refused("columns of the pairs", corrupt, [](auto& m) { m.add_pair_outer(1); });
-  expect_refused("spoken of", corrupt, [](auto& m) { m.set_api_argument_count(2, 2); });
-  expect_refused("nobody's", corrupt, [](auto& m) { m.set_api_argument_count(2, 0); });
-  expect_refused("spoken of", corrupt, [](auto& m) { m.set_argument_bucket_count(0, ~0U); });
+  expect_refused("counted than there are", corrupt,
+                 [](auto& m) { m.set_api_argument_count(2, 2); });
+  expect_refused("belong to no API", corrupt, [](auto& m) { m.set_api_argument_count(2, 0); });
+  expect_refused("counted than there are", corrupt,
+                 [](auto& m) { m.set_argument_bucket_count(0, ~0U); });
   expect_refused("input slot", corrupt, [](auto& m) { m.set_input_slot(1, 65); });
   expect_refused("input slot", corrupt, [](auto& m) { m.set_input_slot(1, m.input_slot(0)); });
   expect_refused("index out of range", corrupt,
                  [](auto& m) { m.mutable_rows()->mutable_table()->set_row_api(0, 3); });
   expect_refused("no hash", corrupt,
                  [](auto& m) { m.mutable_part(0)->set_content_sha256("short"); });
-  expect_refused("of no measurement", corrupt, [](auto& m) { m.clear_part(); });
+  expect_refused("holds no measurement", corrupt, [](auto& m) { m.clear_part(); });
   expect_refused("too many", ErrorCode::kTooLarge, [](auto& m) {
     for (std::size_t i = 0; i < kMaxLabParts; ++i) m.add_part();
   });

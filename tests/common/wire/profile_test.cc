@@ -95,7 +95,7 @@ TEST(ProfileTest, WhatIsNotTheSumsOfOneMachineIsRefused) {
   rows = good;
   rows[0].histogram = {};
   rows[0].scalars = {};
-  ExpectRefused(rows, "no calls");
+  ExpectRefused(rows, "without calls");
   rows = good;
   for (stats::StatRow& row : rows) row.key.hardware = {};
   EXPECT_FALSE(DecodeProfile(EncodeFragment(rows).value()).has_value());
