@@ -16,6 +16,7 @@
 #include "common/base/check.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
+#include "common/stats/varint.h"
 #include "common/wire/limits.h"
 
 namespace fieldcost::ingest {
