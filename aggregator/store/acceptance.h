@@ -25,19 +25,19 @@ struct WeekContributions {
   std::vector<std::uint64_t> hashes;  // keyed hashes of the row keys, strictly ascending
 };
 
-// One batch after every check.
+// One batch that has passed every check.
 struct AcceptedBatch {
   std::string_view
       agent_id;  // kAgentIdBytes: a keyed hash of the agent's key, never the key itself
   wire::Epoch epoch;
   wire::Sequence sequence;  // 1, 2, 3, ...
   const AcceptedRows* rows = nullptr;
-  // Exactly these rows, as they came: the log then takes them like this. Without a body it takes
-  // them in its own form, as it does if the batch is held.
+  // Exactly these rows, as received: the log then stores them like this. Without a body it stores
+  // them in its own form.
   ReceivedBatch received{};
   std::string_view answer;  // what the agent is told; kept for replays
-  bool honest = true;       // nothing in it was implausible: it counts towards the end of probation
-  bool dishonest = false;   // something in it is what no honest agent sends
+  bool honest = true;       // nothing in it was implausible: counts towards the end of probation
+  bool dishonest = false;   // something in it that no honest agent sends
   bool may_be_held = true;  // false: if it would be held, there is no room for it
   // What the agent is told instead if the batch is held; empty = `answer`. Called at most once.
   std::function<std::string()> held_answer = {};
@@ -56,7 +56,7 @@ struct AcceptResult {
   std::uint64_t released_batches = 0;  // held before; they and this one are summed now
 };
 
-// A batch to be taken away again.
+// A batch to be subtracted again.
 struct Withdrawal {
   std::string_view agent_id;
   wire::Epoch epoch;
@@ -65,14 +65,14 @@ struct Withdrawal {
   // delivered and is still in the sums, or held; `answer` is what its agent was told, if that is
   // still kept. An error is Withdraw()'s; nothing has changed then.
   std::function<Result<const AcceptedRows*>(const std::optional<std::string>& answer)> rows;
-  std::string_view late_answer;  // for the batch, should it come after all
-  bool may_come = true;  // false: it would be turned away, so nothing is kept if it never came
+  std::string_view late_answer;  // for the batch, if it arrives after all
+  bool may_come = true;  // false: it would be refused, so nothing is kept if it never arrived
 };
 
 enum class WithdrawalKind {
   kTakenAway,       // its rows are not in the sums any more
-  kNeverDelivered,  // it never came; if it does, it will add nothing
-  kRepeated,        // one of the two had happened before
+  kNeverDelivered,  // it never arrived; if it does, it will add nothing
+  kRepeated,        // one of the two has happened before
 };
 
 struct WithdrawResult {
@@ -84,7 +84,7 @@ struct WithdrawResult {
 struct AgentBatches {
   std::vector<std::pair<wire::Epoch, wire::Sequence>> kept;  // as they came; in the sums
   std::uint64_t held = 0;                                    // on probation
-  // Delivered and not withdrawn, but it is not known any more, or never was, what was in them.
+  // Delivered and not withdrawn, but their contents are not known (any more).
   std::uint64_t not_kept = 0;
 };
 

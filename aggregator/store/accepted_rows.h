@@ -13,16 +13,16 @@
 
 namespace fieldcost::store {
 
-// What a row of a batch is beside its sums.
+// Whether a row of a batch is its agent's first contribution to the row key.
 enum class Contribution : std::uint8_t {
   kNone,  // its agent had sent this row key before
   kFirst,
-  kFirstUncubed,     // a first one, accepted before the store kept cubes of means: it has none
-  kFirstUnsized,     // before it kept sizes: it has neither
-  kFirstUnweighted,  // before it kept weights: it has none of these
+  kFirstUncubed,     // a first one, from before the store kept cubes of means: without these
+  kFirstUnsized,     // from before it kept sizes: without these, too
+  kFirstUnweighted,  // from before it kept weights: without any of them
 };
 
-// The accepted rows of one batch, ready to be added. Reused between batches: no memory is taken
+// The accepted rows of one batch, ready to be added. Reused between batches: it allocates no more
 // once it has seen a large one. Not thread-safe; several threads may read.
 class AcceptedRows {
  public:

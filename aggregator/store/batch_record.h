@@ -12,20 +12,20 @@
 
 namespace fieldcost::store {
 
-// A batch as it came: what the inbox logs, so that nothing has to be encoded again.
+// A batch as received: what the inbox logs, so that nothing has to be encoded again.
 struct ReceivedBatch {
   std::string_view body;                     // compressed, every row of it checked
   std::span<const std::uint32_t> refused{};  // rows that are not to be added, ascending
 };
 
-// The part of its inbox record that stands before the body.
+// The part of its inbox record before the body.
 std::string BatchRecordHead(std::span<const std::uint32_t> refused);
 
 // Reads such records. Keeps its buffers; not thread-safe.
 class BatchRecordReader {
  public:
   // Fills `rows` with what was added when the record was written. kCorrupt, kTooLarge or
-  // kUnsupported if the record, or a row that it adds, is not one that was ever accepted.
+  // kUnsupported if the record, or a row that it adds, can never have been accepted.
   Status Read(std::string_view untrusted_record, AcceptedRows& rows);
 
  private:
@@ -38,7 +38,7 @@ class BatchRecordReader {
   Contribution first_ = Contribution::kFirst;  // what first contributions of the record add
 };
 
-// The rows of an inbox record that adds, as AcceptedRows::bytes() has them. Errors as above.
+// The rows of an inbox record that adds, in the form of AcceptedRows::bytes(). Errors as above.
 Result<std::string> AcceptedRowsOf(std::string_view untrusted_record);
 
 }  // namespace fieldcost::store

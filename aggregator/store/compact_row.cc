@@ -20,7 +20,7 @@ void AddBucket(CompactBucket& bucket, const CompactBucket& other, bool& saturate
   }
 }
 
-// False, and `to` is of no use any more, unless `from` has been added to it.
+// False, and `to` is invalid then, unless `from` has been added to it before.
 bool SubtractBucket(CompactBucket& to, const CompactBucket& from) {
   const stats::Bucket& less = from.sums;
   if (less.count > to.sums.count || less.sum > to.sums.sum ||

@@ -43,7 +43,7 @@ class CompactBucket {
 };
 static_assert(sizeof(CompactBucket) == 64, "the weight takes what would be padding");
 
-// A row's sums that somebody else holds.
+// A view of a row's sums, which somebody else owns.
 struct RowSums {
   const stats::ContributionScalars* scalars = nullptr;
   std::span<const CompactBucket> buckets;    // as those of CompactRow
@@ -73,10 +73,10 @@ struct CompactRow {
   void Clear();
   void Add(const RowSums& other);
   void Add(const CompactRow& other) { Add(other.view()); }
-  // Takes `other`, which was added before, away again; a bucket that becomes empty is gone, so that
-  // the result has the bits of a row to which it never came. kCorrupt, and no change, unless every
+  // Subtracts `other`, which was added before; a bucket that becomes empty is removed, so that the
+  // result has the bits of a row to which it was never added. kCorrupt, and no change, unless every
   // sum of `other` is at most ours and what is left is possible. Numbers that have reached their
-  // limit stay there: of a saturated row only scalars, weights and sizes are taken away.
+  // limit stay there: of a saturated row only scalars, weights and sizes are subtracted.
   Status Subtract(const CompactRow& other);
   // Replaces the buckets by those of `histogram`, without weights.
   void SetHistogram(const stats::CostHistogram& histogram);
@@ -85,7 +85,7 @@ struct CompactRow {
   // The dense form. It does not carry `saturated`.
   stats::CostHistogram ToHistogram() const;
   stats::AgentWeights ToWeights() const;
-  // Memory held, itself included.
+  // Memory in bytes, this object included.
   std::size_t MemoryBytes() const;
 };
 

@@ -95,7 +95,7 @@ Status Store::GetContributions(std::string_view agent_id, wire::Epoch epoch, std
   FIELDCOST_CHECK(agent_id.size() == kAgentIdBytes);
   const std::string head_key = LedgerHeadKey(agent_id, epoch.value());
   hashes.clear();
-  // Whoever has delivered nothing has contributed to nothing, and asking for one key is cheap.
+  // An agent that has delivered nothing has contributed to nothing, and reading one key is cheap.
   FIELDCOST_ASSIGN(const auto head, state_->database->Get(Table::kLedger, head_key));
   if (!head) return {};
   const std::string prefix = ContributionPrefix(head_key, week);

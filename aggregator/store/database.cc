@@ -50,14 +50,15 @@ rocksdb::DBOptions DatabaseOptionsOf(const DatabaseOptions& options) {
   result.max_background_jobs = kBackgroundJobs;
   result.db_write_buffer_size = options.write_buffer_bytes;
   result.max_total_wal_size = kMaxLogBytes;
-  // What a crash has torn is off by then (CheckLogs): whatever else is no record is damage. Without
-  // changing anything the torn end cannot be taken off, only be passed over.
+  // CheckLogs() has removed what a crash has torn: anything else that is no record is damage. When
+  // nothing may be changed, the torn end cannot be removed, only be ignored.
   result.wal_recovery_mode = Writes(options) ? rocksdb::WALRecoveryMode::kAbsoluteConsistency
                                              : rocksdb::WALRecoveryMode::kPointInTimeRecovery;
-  result.max_bgerror_resume_count = 0;  // never go on after a failed write as if it had not been
+  result.max_bgerror_resume_count =
+      0;  // never continue after a failed write as if it had not happened
   result.track_and_verify_wals_in_manifest =
       options.access != DatabaseAccess::kWriteCut && options.access != DatabaseAccess::kReadDamaged;
-  // A record whose write failed may be in the log all the same. Were the tables flushed one by one
+  // A record whose write failed may still be in the log. If the tables were flushed one by one
   // after that, the next start would replay the record into some of them only.
   result.atomic_flush = true;
   result.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();
@@ -83,7 +84,7 @@ std::vector<std::string> DamagedTables(rocksdb::Env& env, const std::string& dir
   return damaged;
 }
 
-// Why a store that has tables of which this program knows nothing is not opened; else `status`.
+// Says why a store with tables that this program does not know is not opened; otherwise `status`.
 Error WhyNotOpened(const rocksdb::DBOptions& options, const std::string& directory,
                    const rocksdb::Status& status) {
   std::vector<std::string> names;
@@ -100,13 +101,13 @@ Error WhyNotOpened(const rocksdb::DBOptions& options, const std::string& directo
     }
   }
   Error error = ErrorOf(fmt::format("open the store in {}", directory), status);
-  // A missing file of a table was looked for under its name of old times, too.
+  // A missing file of a table was looked for under its old form of name, too.
   if (const std::size_t at = error.message.find(".ldb"); at != std::string::npos) {
     error.message.replace(at, 4, ".sst");
   }
-  // The engine may blame its list of files for what is in one of these.
+  // The engine may blame its list of files for damage in one of these.
   if (error.code == ErrorCode::kCorrupt) {
-    // One that was being written, and is in no list, may be among them.
+    // A file that was being written, and is in no list, may be among them.
     for (const std::string& file : DamagedTables(*options.env, directory)) {
       error.message += "; cannot be read: " + file;
     }
@@ -167,7 +168,7 @@ std::vector<rocksdb::ColumnFamilyDescriptor> FamiliesOf(const DatabaseOptions& o
   return families;
 }
 
-// Opens to read what there is; a table that an older program had not made has no handle.
+// Opens for reading; a table that an older program did not make has no handle.
 rocksdb::Status OpenToRead(const rocksdb::DBOptions& options, const std::string& directory,
                            std::vector<rocksdb::ColumnFamilyDescriptor> families,
                            std::vector<rocksdb::ColumnFamilyHandle*>& handles, rocksdb::DB** db) {
@@ -219,7 +220,7 @@ Result<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options)
   }
   FIELDCOST_TRY(CleanUpLogs(*state->files, options.directory));
   FIELDCOST_TRY(RemoveUnadopted(*db_options.env, options.directory));
-  // Flushes are what writers may wait for; compactions can wait for everybody.
+  // Writers may wait for flushes; compactions have the lowest priority.
   db_options.env->LowerThreadPoolCPUPriority(rocksdb::Env::LOW);
   db_options.env->LowerThreadPoolIOPriority(rocksdb::Env::LOW);
   const rocksdb::Status status =
@@ -307,7 +308,8 @@ Status Database::ForEachPrefix(Table table, std::size_t prefix_bytes,
     }
     prefix.assign(iterator->key().data(), prefix_bytes);
     FIELDCOST_TRY(visit(prefix));
-    // Behind every key that begins so; there is none but of the greatest bytes only.
+    // The first key after all that begin so; there is none if the prefix has the greatest bytes
+    // only.
     std::size_t last = prefix.size();
     while (last != 0 && prefix[last - 1] == '\xff') --last;
     if (last == 0) break;

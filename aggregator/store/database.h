@@ -67,17 +67,17 @@ class Database {
     std::unique_ptr<State> state_;
   };
 
-  // Any number of changes, in ascending order of keys in each table, that become visible
-  // and durable together, or not at all, by Adopt(). They go to files of their own, past the log
-  // and the write buffers, so that whoever writes meanwhile does not wait for them, and their
-  // number costs no memory. Not thread-safe; one at a time.
+  // Any number of changes, in ascending order of keys in each table, that become visible and
+  // durable together, or not at all, by Adopt(). They go to files of their own, past the log and
+  // the write buffers, so that other writers do not wait for them, and their number costs no
+  // memory. Not thread-safe; one at a time.
   class SortedSet {
    public:
     explicit SortedSet(Database& database);
     ~SortedSet();  // removes the files
     SortedSet(const SortedSet&) = delete;
     SortedSet& operator=(const SortedSet&) = delete;
-    // REQUIRES: `key` is behind all before in this table. kIo.
+    // REQUIRES: `key` is after all keys before it in this table. kIo.
     Status Put(Table table, std::string_view key, std::string_view value);
     Status Delete(Table table, std::string_view key);
 
@@ -90,8 +90,9 @@ class Database {
   // The state at one moment. REQUIRES: does not outlive its database.
   class View;
 
-  // Looks keys up in ascending order: cheaper than Get() the more of the table is asked for, and
-  // without crowding the block cache. REQUIRES: does not outlive its database. Not thread-safe.
+  // Looks keys up in ascending order: the cheaper compared with Get(), the more of the table is
+  // read, and without filling the block cache. REQUIRES: does not outlive its database. Not
+  // thread-safe.
   class Lookup {
    public:
     Lookup(const Database& database, Table table, const View* view);
@@ -105,7 +106,7 @@ class Database {
   };
 
   // The end of a log that a crash has torn off: no record that was acknowledged. Opening to write
-  // takes it away.
+  // removes it.
   struct TornLog {
     std::filesystem::path file;
     std::uint64_t at = 0;
@@ -121,8 +122,8 @@ class Database {
     std::string checksum;  // of all its bytes; empty if an older program wrote it
   };
 
-  // kIo or kCorrupt, with the directory in the message; kUnsupported: a newer program's. Before
-  // anything is changed logs and lists of files are looked at: what was synced has to be there.
+  // kIo or kCorrupt, with the directory in the message; kUnsupported: a newer program's. Before it
+  // changes anything it checks that logs and lists of files have all that was synced.
   static Result<std::unique_ptr<Database>> Open(const DatabaseOptions& options);
   ~Database();
   Database(const Database&) = delete;
@@ -156,16 +157,17 @@ class Database {
   // The first `prefix_bytes` of the keys that have as many, each once, ascending.
   Status ForEachPrefix(Table table, std::size_t prefix_bytes,
                        const std::function<Status(std::string_view prefix)>& visit) const;
-  // Visits at most so many entries, as they are now. Returns the key to go on from; empty if done.
+  // Visits at most so many entries, as they are now. Returns the key to continue from; empty if
+  // done.
   Result<std::string> ForSome(Table table, std::string_view begin, std::size_t max_entries,
                               const Visitor& visit) const;
 
-  // Everything that is in the log goes to files of tables, so that the log is not needed any more.
-  // kIo: it is not known what survives.
+  // Writes everything that is in the log to files of tables, so that the log is not needed any
+  // more. kIo: it is not known what survives.
   Status Flush();
 
-  // Reads a file and compares it with what was written. OK if it is not one of the store's any
-  // more. kCorrupt and kIo name it.
+  // Reads a file and compares it with what was written. Succeeds if it does not belong to the store
+  // any more. kCorrupt and kIo name it.
   Status CheckTableFile(const TableFile& file) const;
   std::vector<TableFile> TableFiles() const;  // by number
   // `error` with the names of all files of tables that are damaged, if that is its kind.
@@ -174,7 +176,7 @@ class Database {
   Status CheckWrittenLogs() const;
   // What opening found.
   const std::vector<TornLog>& torn_logs() const;
-  // Damage that was met: logs it, each text once. Reading does so by itself.
+  // Logs damage that was met, each text once. Reading does so by itself.
   void NoteDamage(const std::string& text) const;
   std::uint64_t damages() const;
 
@@ -191,7 +193,7 @@ class Database {
   using ChangeVisitor =
       std::function<void(Table table, std::string_view key, std::string_view value)>;
   Status ForLost(const LogEnd& end, const ChangeVisitor& visit) const;
-  // Cuts the log off there, durably, after copies of all that goes were written into a new
+  // Cuts the log off there, durably, after writing copies of everything cut off into a new
   // directory `data_dir`/damaged.N, which is returned.
   static Result<std::filesystem::path> DropBehind(const LogEnd& end,
                                                   const std::filesystem::path& data_dir);
@@ -202,7 +204,7 @@ class Database {
   // small. Reads no disk.
   std::vector<std::string> Cuts(Table table, std::size_t parts) const;
   // The engine's estimate of the bytes of a table's live data, without what is not flushed; reads
-  // no disk. Files take more, often many times as much.
+  // no disk. Files take more, often several times as much.
   std::uint64_t EstimatedBytes(Table table) const;
 
   // Adds a copy as of now to the backups in `directory` and verifies it; `attachment` is kept with

@@ -46,7 +46,7 @@ rocksdb::BackupEngineOptions OptionsFor(const std::filesystem::path& directory,
   return options;
 }
 
-// The engine tells only its log, as one of many facts, why it passes a damaged backup over.
+// The engine says only in its log, among many other lines, why it ignores a damaged backup.
 class BackupLogger final : public rocksdb::Logger {
  public:
   BackupLogger() : rocksdb::Logger(rocksdb::INFO_LEVEL) {}
@@ -66,7 +66,7 @@ class BackupLogger final : public rocksdb::Logger {
   std::string reason_;  // of the last one that it met
 };
 
-// The list of a backup's files: of the newest that has any, if there is no list at all.
+// The list of a backup's files; of the newest backup that has any, if there is no list at all.
 std::filesystem::path ListOf(const std::filesystem::path& directory, rocksdb::BackupID number) {
   return directory / "meta" / std::to_string(number);
 }
@@ -87,7 +87,7 @@ Error NoBackup(const std::filesystem::path& directory) {
               ListOf(directory, static_cast<rocksdb::BackupID>(newest)).string());
 }
 
-// The engine passes damaged backups over; nobody should get an older one without being told.
+// The engine ignores damaged backups; nobody should get an older one without being told.
 Status CheckNewestIsWhole(const rocksdb::BackupEngineReadOnlyBase& engine,
                           const std::filesystem::path& directory, rocksdb::BackupID newest_whole,
                           const std::string& reason) {
@@ -120,9 +120,9 @@ Result<std::unique_ptr<rocksdb::BackupEngineReadOnly>> OpenReadOnly(
 void EngineLogger::Logv(const char* format, va_list arguments) {
   char line[kMaxEngineLineBytes];
   ::vsnprintf(line, sizeof line, format, arguments);
-  // Said at every backup, and means nothing: two of its parts ask for the same.
+  // Logged at every backup, and harmless: two of the engine's parts ask for the same.
   if (std::string_view(line).find("File Deletions ") != std::string_view::npos) return;
-  // Said at every start: the engine gives no ids to the files of a SortedSet.
+  // Logged at every start: the engine gives no ids to the files of a SortedSet.
   if (std::string_view(line).find("without unique ID to verify") != std::string_view::npos) return;
   Log(LogLevel::kWarning, fmt::format("rocksdb: {}", line));
 }
@@ -178,7 +178,7 @@ Result<std::string> Database::Restore(const std::filesystem::path& directory,
   const rocksdb::Status status =
       engine->RestoreDBFromBackup(newest.backup_id, target.string(), target.string());
   if (!status.ok()) {
-    // Which file it was is said only by who verifies.
+    // Only verifying says which file it was.
     const rocksdb::Status verified = engine->VerifyBackup(newest.backup_id, true);
     if (verified.ok()) return ErrorOf(fmt::format("restore from {}", place), status);
     return Fail(ErrorCode::kCorrupt, "restore from {}: {}; its list is {}", place,

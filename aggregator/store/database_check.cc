@@ -109,7 +109,7 @@ Error Database::NameFiles(Error error) const {
 Status Database::CheckWrittenLogs() const {
   Status status = CheckSynced(*state_->files, state_->files->SyncedBytes());
   if (status) return status;
-  // One of them may just have become unnecessary.
+  // One of them may have become unnecessary meanwhile.
   for (const auto& [path, bytes] : state_->files->SyncedBytes()) {
     FIELDCOST_TRY(CheckSynced(*state_->files, {{path, bytes}}));
   }

@@ -125,8 +125,8 @@ Result<std::map<std::string, MarkedName>> MarkedNames(rocksdb::FileSystem& files
 constexpr char kWhatToDo[] =
     "nothing has been changed; restore a backup, or run fieldcost-aggregator recover";
 
-// The list of files in force; empty if the store has yet to be made, for which the engine takes a
-// directory without this file.
+// The list of files in force; empty if the store does not exist yet, which is what the engine takes
+// a directory without this file for.
 Result<std::string> ReadCurrent(rocksdb::FileSystem& files,
                                 const std::filesystem::path& directory) {
   std::vector<std::string> children;
@@ -156,8 +156,8 @@ std::uint64_t NumberOf(std::string_view name) {
   return ParseUint64(name.substr(0, name.find('.'))).value_or(0);
 }
 
-// Whoever opens a store begins a list of files, whose number is above that of all logs that are in
-// tables by then. A program without marks, an older one say, leaves those of others behind.
+// Opening a store begins a list of files, whose number is above that of all logs that are in tables
+// by then. An older program, which knows no marks, leaves those of others behind.
 bool IsOver(const std::string& name, bool exists, const std::string& current_list) {
   if (!IsLog(name)) return name != current_list;
   return !exists && NumberOf(name) < NumberOf(current_list);
@@ -186,7 +186,7 @@ IOStatus MarkingFileSystem::NewWritableFile(const std::string& path,
                                             IODebugContext* debug) {
   std::unique_ptr<rocksdb::FSWritableFile> target;
   const bool is_marked = IsMarked(NameIn(path));
-  // Of a file of that name which a crash has left before the engine knew of it.
+  // The mark may be of a file of this name that a crash has left before the engine knew of it.
   if (is_marked) {
     IOStatus status = Retire(path, IOOptions(), debug);
     if (!status.ok()) return status;
@@ -201,7 +201,7 @@ IOStatus MarkingFileSystem::NewWritableFile(const std::string& path,
   return status;
 }
 
-// Durably, since else the file might be gone after a power loss, and its mark not.
+// Writes durably, since otherwise the file might be gone after a power loss, and its mark not.
 IOStatus MarkingFileSystem::Retire(const std::string& path, const IOOptions& options,
                                    IODebugContext* debug) {
   const std::string mark_path = MarkOf(path).string();

@@ -21,8 +21,8 @@ namespace fieldcost::store {
 
 // What stands between the engine and its files; for database*.cc only.
 
-// Takes note of the first failure, wherever in the engine, and keeps it from going on by itself: it
-// would, after ENOSPC, as soon as there is room, as if nothing had happened.
+// Notes the first failure anywhere in the engine, and keeps the engine from recovering by itself:
+// after ENOSPC it would continue as soon as there is room, as if nothing had happened.
 class FailureListener final : public rocksdb::EventListener {
  public:
   void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/,
@@ -39,9 +39,9 @@ class FailureListener final : public rocksdb::EventListener {
   std::atomic<bool> failed_{false};
 };
 
-// Notes beside each log and list of files how much of it was synced, so that damage can be told
-// from what a crash has torn. A mark is written after each sync and is not synced itself: it never
-// says too much, and after a power loss perhaps too little.
+// Notes beside each log and list of files how much of it was synced, so that damage can be
+// distinguished from what a crash has torn. A mark is written after each sync and is not synced
+// itself: it never claims too much, and after a power loss perhaps too little.
 //
 // Deletes nothing any more after the first failure. When the sync of its list of files fails while
 // it adopts files, the engine removes them; but the list that the disk has may name them.
@@ -63,7 +63,7 @@ class MarkingFileSystem final : public rocksdb::FileSystemWrapper {
   void NoteSync(const std::string& path, std::uint64_t bytes);
 
  private:
-  // The file's mark says nothing any more.
+  // Makes the file's mark say that the file is not needed any more.
   rocksdb::IOStatus Retire(const std::string& path, const rocksdb::IOOptions& options,
                            rocksdb::IODebugContext* debug);
 
@@ -90,25 +90,25 @@ struct LogDamage {
 struct LogsState {
   std::vector<std::filesystem::path> logs;  // those that are needed, in the order of their records
   std::vector<TornEnd> torn;
-  std::optional<LogDamage> damage;  // the first; nothing is looked at behind it
+  std::optional<LogDamage> damage;  // the first; nothing after it is examined
 };
 
-// Looks whether logs and lists of files are whole as far as they were synced, and whether records
-// follow what is none. Changes nothing. kCorrupt: CURRENT is damaged.
+// Checks whether logs and lists of files are whole as far as they were synced, and whether records
+// follow bytes that are none. Changes nothing. kCorrupt: CURRENT is damaged.
 Result<LogsState> LookAtLogs(rocksdb::FileSystem& files, const std::filesystem::path& directory);
-// The same; damage is kCorrupt, with file and offset.
+// As LookAtLogs(); damage is kCorrupt, with file and offset.
 Result<std::vector<TornEnd>> CheckLogs(rocksdb::FileSystem& files,
                                        const std::filesystem::path& directory);
 // The file beside a log, or list of files, that says how much of it was synced.
 std::filesystem::path MarkOf(const std::filesystem::path& file);
 inline constexpr std::size_t kMaxLogFileBytes = std::size_t{1} << 32;
 
-// Takes it off, durably.
+// Removes the torn end, durably.
 Status CutOff(rocksdb::FileSystem& files, const TornEnd& end);
-// What is left of operations on logs that were interrupted.
+// Removes what interrupted operations on logs have left.
 Status CleanUpLogs(rocksdb::FileSystem& files, const std::filesystem::path& directory);
 
-// The same for files that are being written, as far as `synced` says. kCorrupt.
+// Checks the files that are being written, as far as `synced` says. kCorrupt.
 Status CheckSynced(rocksdb::FileSystem& files, const std::map<std::string, std::uint64_t>& synced);
 
 // Calls `scanner` with all of a file, or its first `limit` bytes. kIo.

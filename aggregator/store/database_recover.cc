@@ -1,4 +1,4 @@
-// Finds the damaged end of a log, tells what is lost with it, and cuts it off.
+// Finds the damaged end of a log, reports what is lost with it, and cuts it off.
 #include <fmt/format.h>
 #include <rocksdb/db.h>
 #include <rocksdb/write_batch.h>
@@ -69,7 +69,7 @@ Status Database::ForLost(const LogEnd& end, const ChangeVisitor& visit) const {
     Changes changes(state_->handles, visit);
     LogScanner scanner([&](const LogRecord& record) {
       if (log == end.file && record.offset < end.at) return;
-      // Its checksum is right; what it cannot be read for is not ours to say.
+      // Its checksum is right, so it is not known why it cannot be read.
       rocksdb::WriteBatch(std::string(record.bytes)).Iterate(&changes).PermitUncheckedError();
     });
     FIELDCOST_TRY(
@@ -78,7 +78,7 @@ Status Database::ForLost(const LogEnd& end, const ChangeVisitor& visit) const {
   return {};
 }
 
-// First all of them have a second place; then the store is without them.
+// First copies all of them; only then removes them from the store.
 Result<std::filesystem::path> Database::DropBehind(const LogEnd& end,
                                                    const std::filesystem::path& data_dir) {
   std::error_code error;
@@ -100,7 +100,7 @@ Result<std::filesystem::path> Database::DropBehind(const LogEnd& end,
     FIELDCOST_TRY(copy(MarkOf(log)));
   }
   for (const std::filesystem::path& log : logs) {
-    // What was synced of it does not hold any more.
+    // Its mark is not valid any more.
     std::filesystem::remove(MarkOf(log), error);
     if (!error && log != end.file) std::filesystem::remove(log, error);
     if (error) return IoError("remove", log, error);

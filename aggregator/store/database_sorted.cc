@@ -16,14 +16,15 @@
 namespace fieldcost::store {
 namespace {
 
-// Files in the engine's own directory, since they are linked, not copied. No name of its own looks
-// like this one.
+// The files are in the engine's own directory, since they are linked, not copied. None of its own
+// names looks like this one.
 constexpr char kFilePrefix[] = "checkpoint.";
-// Then the next file begins, so that compactions find pieces of a bearable size.
+// At this size the next file begins, so that compactions work on pieces of reasonable size.
 constexpr std::uint64_t kFileBytes = 32 * kMiB;
-// The disk is given its work as it comes up and not all at once: others are syncing their logs.
+// Bytes go to the disk as they are written and not all at once, since others sync their logs
+// meanwhile.
 constexpr std::uint64_t kBytesPerSync = 512 * kKiB;
-// Entries gone over one by one before the next wanted one is searched for.
+// So many entries are skipped one by one before a search for the next wanted one.
 constexpr int kSteps = 8;
 
 rocksdb::EnvOptions SmoothWrites() {
@@ -47,7 +48,7 @@ Status RemoveUnadopted(rocksdb::Env& env, const std::filesystem::path& directory
 }
 
 struct Database::SortedSet::State {
-  // What is to come of one table.
+  // The files of one table.
   struct Part {
     std::unique_ptr<rocksdb::SstFileWriter> writer;  // null: no file is being written
     std::vector<std::string> files;                  // the one being written is the last
@@ -74,7 +75,7 @@ struct Database::SortedSet::State {
     return part.writer.get();
   }
 
-  // Closes the file, which is durable then.
+  // Closes the file, which makes it durable.
   static Status Finish(Part& part) {
     if (part.writer == nullptr) return {};
     rocksdb::ExternalSstFileInfo written;
@@ -95,8 +96,9 @@ Database::SortedSet::SortedSet(Database& database) : state_(new State{*database.
 Database::SortedSet::~SortedSet() {
   for (State::Part& part : state_->parts) {
     part.writer.reset();
-    // Those that were adopted have other names by now. What cannot be removed now is when the store
-    // is opened; until then no file gets that name, since it may be a second one of adopted rows.
+    // Adopted files have other names by now. What cannot be removed now is removed when the store
+    // is next opened; until then no file gets that name, since it may be a second name of adopted
+    // rows.
     for (const std::string& file : part.files) {
       state_->database.db->GetEnv()->DeleteFile(file).PermitUncheckedError();
     }
@@ -131,7 +133,7 @@ Status Database::Adopt(SortedSet& changes) {
     argument.files_checksum_func_names = part.checksum_names;
     argument.options.verify_file_checksum = false;  // they have just been written
     argument.options.move_files = true;
-    argument.options.failed_move_fall_back_to_copy = true;  // if the disk has no second names
+    argument.options.failed_move_fall_back_to_copy = true;  // if the file system has no hard links
     argument.options.write_global_seqno = false;            // no file is changed once it is written
     arguments.push_back(std::move(argument));
   }

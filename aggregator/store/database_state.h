@@ -26,7 +26,7 @@ inline std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data
 
 inline Error ErrorOf(std::string_view action, const rocksdb::Status& status) {
   const ErrorCode code = status.IsCorruption() ? ErrorCode::kCorrupt : ErrorCode::kIo;
-  // Damaged bytes may be in it: no terminal should take them for its own.
+  // Escaped, since it may contain damaged bytes, which must not control a terminal.
   return Fail(code, "{}: {}", action, EscapeControl(status.ToString()));
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr char kTotalsVersion = 1;
 
-// How many rows ahead of the one that is being added is fetched from memory what it will need.
+// How many rows in advance the memory that a row will need is fetched.
 constexpr std::size_t kSlotsAhead = 12;
 constexpr std::size_t kRowsAhead = 8;
 constexpr std::size_t kSumsAhead = 4;

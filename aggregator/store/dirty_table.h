@@ -32,13 +32,15 @@ struct Totals {
   static Result<Totals> Decode(std::string_view untrusted_bytes);
 };
 
-// What was accepted and withdrawn since the last checkpoint, summed by row key: what to add, and
-// apart from it what to take away, since the two need not be in one table. Not thread-safe.
+// What was accepted and withdrawn since the last checkpoint, summed by row key. Additions and
+// subtractions are kept apart, since a batch and its withdrawal need not be in one table. Not
+// thread-safe.
 class DirtyTable {
  public:
   // Takes in the rows of one batch.
   void Add(const AcceptedRows& rows);
-  // Takes in one inbox record that has not the whole batch, of which the reader makes rows.
+  // Takes in one inbox record that holds rows. (BatchRecordReader makes rows of those that hold a
+  // whole batch.)
   Status AddRecord(std::string_view record);
 
   // Brings `sums`, the row's value before this table, up to date: adds, then subtracts. kCorrupt if

@@ -5,8 +5,9 @@
 
 namespace fieldcost::store {
 
-// Lets many pass at the same time, or one alone. Whoever wants to be alone goes before newcomers,
-// so a stream of passers cannot starve it (glibc's shared mutex prefers readers). Thread-safe.
+// Lets many threads in at the same time, or one alone. A thread that wants to be alone goes before
+// newcomers, so that a stream of them cannot starve it (glibc's shared mutex prefers readers).
+// Thread-safe.
 class Gate {
  public:
   void Enter() {

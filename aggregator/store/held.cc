@@ -14,7 +14,7 @@
 namespace fieldcost::store {
 namespace {
 
-// A value that begins with the kind of accepted rows is those, from before there was a head.
+// A value that begins with the kind of accepted rows is in the older form, without a head.
 constexpr char kFormatVersion = 2;
 
 Error Malformed() { return Fail(ErrorCode::kCorrupt, "a held batch is malformed"); }
@@ -83,7 +83,7 @@ Result<HeldBatch> HeldBatch::Decode(std::string_view untrusted_bytes) {
 
 Result<std::uint64_t> HeldRoom(std::string_view key, std::string_view untrusted_value) {
   std::uint64_t room = key.size() + untrusted_value.size() + kHeldBatchCost;
-  // What is from before a head has its rows in full, which are more than what was not counted.
+  // The older form holds its rows in full, which take more than what is not counted.
   if (untrusted_value.starts_with(static_cast<char>(InboxKind::kAdded))) return room;
   FIELDCOST_ASSIGN(const HeldBatch batch, HeldBatch::Decode(untrusted_value));
   for (const auto& [week, count] : batch.contributions) room += kContributionCost * count;

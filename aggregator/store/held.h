@@ -23,11 +23,11 @@ struct HeldBatch {
   std::uint32_t accepted_rows = 0;
   // Weeks in which it contributes, and to how many row keys.
   std::vector<std::pair<std::uint32_t, std::uint64_t>> contributions;
-  std::string_view record;  // what the inbox would have of it
+  std::string_view record;  // what the inbox would hold of it
 
   static std::string Encode(const AcceptedBatch& batch);
-  // Also reads what was held before there was a head: accepted rows alone. The record refers to the
-  // bytes and is not looked into.
+  // Also reads the older form without a head: accepted rows alone. The record refers to the bytes
+  // and is not examined.
   static Result<HeldBatch> Decode(std::string_view untrusted_bytes);
 };
 
@@ -35,7 +35,7 @@ struct HeldBatch {
 // kHeldBatchCost for all else.
 Result<std::uint64_t> HeldRoom(std::string_view key, std::string_view untrusted_value);
 
-// Who holds how much, of all agents (each is named by its ledger head key, so agent and epoch).
+// How much each agent holds (agents are named by their ledger head key, so agent and epoch).
 // Thread-safe.
 class HeldIndex {
  public:
@@ -46,14 +46,16 @@ class HeldIndex {
   };
   enum class Added { kYes, kNoRoom, kOverShare };
 
-  // Adds a batch if it is within the limits. Who once is dishonest stays so while anything is held.
+  // Adds a batch if it is within the limits. An agent that was dishonest once stays so while
+  // anything of it is held.
   Added Try(const std::string& agent, std::uint64_t bytes, bool dishonest, const Limits& limits);
   void Add(const std::string& agent, std::uint64_t bytes, bool dishonest);
   void Remove(const std::string& agent, std::uint64_t batches, std::uint64_t bytes);
 
-  // Who has to go so that `agent` may have `bytes` more: the dishonest before the honest, those
-  // with most before those with less, but nobody who would go behind `agent` itself. Empty if that
-  // does not make enough room, or there is enough. Depends on what is held alone.
+  // The agents that must be dropped so that `agent` may hold `bytes` more: the dishonest before the
+  // honest, those with most before those with less, but none that comes after `agent` in this
+  // order. Empty if that does not make enough room, or there is enough. Depends only on what is
+  // held.
   std::vector<std::string> WhoMakesRoom(const std::string& agent, std::uint64_t bytes,
                                         bool dishonest, std::uint64_t all_bytes) const;
 
@@ -67,7 +69,7 @@ class HeldIndex {
     std::uint64_t bytes = 0;
     bool dishonest = false;
   };
-  // Those who go first stand last.
+  // Agents that are dropped first sort last.
   using Rank = std::tuple<bool, std::uint64_t, std::string_view>;
   static Rank RankOf(std::string_view name, const Agent& agent) {
     return {agent.dishonest, agent.bytes, name};
@@ -82,15 +84,15 @@ class HeldIndex {
   std::uint64_t dishonest_bytes_ = 0;
 };
 
-// What is dropped of what is held, once it is written.
+// Held batches of an agent that are dropped by a write.
 struct HeldDrop {
   std::string agent;  // head key
   std::uint64_t batches = 0;
   std::uint64_t bytes = 0;
 };
 
-// While it lives, nothing that is held goes because of somebody else; once it is alone, nobody else
-// does anything with what is held.
+// While it exists, nothing that is held is dropped because of another agent; once it is alone, no
+// other thread changes what is held.
 class HeldAccess {
  public:
   HeldAccess(std::mutex& evict_mutex, Gate& gate)

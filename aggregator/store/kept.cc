@@ -1,4 +1,5 @@
-// Which batches in the sums are kept as they came, and which of them go. Integers are big endian.
+// Which batches in the sums are kept as received, and which of them will be removed. Integers are
+// big endian.
 //
 //   kept  in the ledger at head key sequence:u64 "k"   := number:u64   ; its key in table batches
 //   going in the inbox at withdrawal:u64 number:u64    := nothing
@@ -95,7 +96,7 @@ Result<std::optional<std::string>> Store::State::KeptRows(std::string_view head_
   if (!number) return std::optional<std::string>();
   FIELDCOST_ASSIGN(const auto record, database->Get(Table::kBatches, NumberKey(*number)));
   if (!record) {
-    // Its epoch may just be being forgotten.
+    // Its epoch may be being forgotten at this moment.
     FIELDCOST_ASSIGN(const auto again, KeptNumber(head_key, sequence));
     if (again) return Fail(ErrorCode::kCorrupt, "a kept batch is missing");
     return std::optional<std::string>();
@@ -122,7 +123,7 @@ Status Store::State::EmptyInbox(std::uint64_t number) {
   return {};
 }
 
-// Nobody is in the middle of keeping a batch of an earlier epoch afterwards.
+// Afterwards no thread is in the middle of keeping a batch of an earlier epoch.
 Status Store::State::RaiseKeptFrom(std::uint64_t epoch) {
   if (epoch > kept_from) {
     Database::WriteSet changes(*database);
@@ -140,7 +141,7 @@ Result<std::uint64_t> Store::State::ForgetBatches(std::uint64_t epoch) {
   if (done >= epoch) return forgotten;
   FIELDCOST_TRY(RaiseKeptFrom(epoch));
   {
-    // What is not in the rows yet is needed after a restart.
+    // Batches that are not in the rows yet are needed after a restart.
     const std::lock_guard checkpoint_lock(checkpoint_mutex);
     FIELDCOST_TRY(CheckpointLocked());
   }

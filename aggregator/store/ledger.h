@@ -24,7 +24,7 @@ class LedgerHead {
   enum class Seen {
     kNew,     // not accepted before
     kReplay,  // accepted before, its answer is kept
-    kTooOld,  // below the window: it cannot be told whether it was accepted
+    kTooOld,  // below the window: it is not known whether it was accepted
   };
 
   // REQUIRES: sequence >= 1.
@@ -58,7 +58,7 @@ std::string TombstoneKey(std::string_view head_key, std::uint64_t sequence);
 bool IsTombstoneKey(std::string_view key);
 std::string EnrolmentKey(std::string_view head_key);
 
-// How many batches were withdrawn that had never come.
+// How many batches were withdrawn that had never arrived.
 std::string UndeliveredKey(std::string_view head_key);
 std::string EncodeUndelivered(std::uint64_t batches);
 Result<std::uint64_t> DecodeUndelivered(std::string_view untrusted_bytes);
@@ -70,7 +70,7 @@ bool IsSkippedKey(std::string_view key, std::string_view head_key);
 std::string EncodeSkipped(std::uint64_t first);
 Result<std::uint64_t> DecodeSkipped(std::string_view untrusted_bytes);
 
-// What is kept of a withdrawn batch: how many rows were taken away.
+// What is kept of a withdrawn batch: how many rows were subtracted.
 std::string EncodeTombstone(std::uint32_t withdrawn_rows);
 Result<std::uint32_t> DecodeTombstone(std::string_view untrusted_bytes);
 

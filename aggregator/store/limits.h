@@ -17,14 +17,15 @@ inline constexpr std::size_t kMaxRowKeyBytes = 2 * kKiB;
 inline constexpr unsigned kLedgerStripes = 64;  // agents handled at the same time, at most
 inline constexpr std::size_t kMaxBindingBytes = 1 * kKiB;
 
-// Withdrawals by one agent in an epoch of batches that had never come, each of which is remembered.
-// More than a backup may have lost; what is beyond them has to wait until the epoch is over.
+// Withdrawals by one agent and epoch of batches that had never arrived, each of which is
+// remembered. That is more than a restored backup may lack; further ones have to wait until the
+// epoch is over.
 inline constexpr std::uint64_t kMaxUndelivered = 256;
 
 // Batches of one agent that are held, beside the honest ones that end its probation.
 inline constexpr std::uint64_t kMaxHeldBeyondProbation = 64;
-// What a held batch is reckoned to take beside its own bytes: the ledger's entries, the memory for
-// its agent; and so much for each contribution that the ledger remembers.
+// What a held batch is assumed to take beside its own bytes, for the ledger's entries and the
+// memory for its agent, and for each contribution that the ledger remembers.
 inline constexpr std::uint64_t kHeldBatchCost = 1 * kKiB;
 inline constexpr std::uint64_t kContributionCost = 8;
 

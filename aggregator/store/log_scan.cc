@@ -69,8 +69,8 @@ bool LogScanner::Accept(const Fragment& fragment, std::uint64_t offset) {
   return true;
 }
 
-// What a crash has torn is one record, since the next begins when this one is synced. So there may
-// be later parts of it, but no beginning of another; old contents of the disk have older numbers.
+// A crash tears one record only, since the next begins when this one is synced. So there may be
+// later parts of it, but no beginning of another; old contents of the disk have lower numbers.
 std::size_t LogScanner::FindStart(std::string_view block, std::size_t from) const {
   for (std::size_t at = from; at + kHeaderBytes + kBatchHeadBytes <= block.size(); ++at) {
     const auto type = static_cast<std::uint8_t>(block[at + kTypeAt]);

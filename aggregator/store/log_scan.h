@@ -19,7 +19,7 @@ inline constexpr std::size_t kLogBlockBytes = 32'768;
 struct LogScan {
   std::uint64_t size = 0;
   std::uint64_t whole_bytes = 0;  // up to there it is nothing but whole records
-  // Place of a record that was begun later, behind bytes that are none.
+  // Place of a record that was begun later, after bytes that are none.
   std::optional<std::uint64_t> goes_on_at;
   bool is_whole() const { return whole_bytes == size; }
 };
@@ -30,7 +30,7 @@ struct LogRecord {
   std::string_view bytes;
 };
 
-// Pure; memory of one record. Never fails: whatever it is given is a log that ends somewhere.
+// Pure; memory of one record. Never fails: any input is a log that ends somewhere.
 class LogScanner {
  public:
   using Visitor = std::function<void(const LogRecord& record)>;

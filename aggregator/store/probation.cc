@@ -205,7 +205,7 @@ Result<HeldDrop> Store::State::PutHeldDrop(const std::string& head_key,
         FIELDCOST_ASSIGN(const HeldBatch batch, HeldBatch::Decode(value));
         FIELDCOST_ASSIGN(const std::uint64_t room, HeldRoom(key, value));
         changes.Delete(Table::kHeld, key);
-        // As if it had been withdrawn: its owner may still ask for that.
+        // As if it had been withdrawn, since its owner may still ask for that.
         changes.Put(Table::kLedger, TombstoneKey(head_key, sequence),
                     EncodeTombstone(batch.accepted_rows));
         for (const auto& [week, count] : batch.contributions) {

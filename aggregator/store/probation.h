@@ -8,8 +8,8 @@
 
 namespace fieldcost::store {
 
-// How far an agent has come in an epoch: until it has delivered so many honest batches, what it
-// delivers is held and not summed. Pure value; see LAYOUT.md for the bytes.
+// An agent's progress in an epoch: until it has delivered enough honest batches, what it delivers
+// is held and not summed. Pure value; see LAYOUT.md for the bytes.
 struct Probation {
   std::uint64_t honest_batches = 0;  // ever delivered; withdrawing one changes nothing
   std::uint64_t held_batches = 0;    // in Table::kHeld, now

@@ -21,7 +21,8 @@ namespace fieldcost::store {
 // an API, and within it of a metric, stand together.
 // REQUIRES: no text of the key contains a zero byte.
 void AppendRowKey(const stats::RowKey& key, std::string& bytes);
-// The same without the hardware class: what an agent contributes to once, whatever it claims to be.
+// As AppendRowKey(), without the hardware class: an agent contributes once to such a key, whatever
+// class it claims.
 void AppendContributionKey(const stats::RowKey& key, std::string& bytes);
 Status DecodeRowKey(std::string_view untrusted_bytes, stats::RowKey& key);
 
@@ -48,14 +49,14 @@ constexpr bool HasWholeBatch(InboxKind kind) {
          kind == InboxKind::kUnsizedBatch;
 }
 
-// The record that takes the rows of AcceptedRows::bytes() away again.
+// The record that subtracts the rows of AcceptedRows::bytes().
 std::string WithdrawnRecord(std::string_view accepted_rows);
 
-// kUnsupported if it is none of them, but of a newer program perhaps; kCorrupt if it cannot be.
+// kUnsupported if it may be one of a newer program; kCorrupt if it cannot be any.
 Result<InboxKind> InboxKindOf(std::string_view untrusted_record);
 
-// Calls `visit` for every row of a record that has not the whole batch: AcceptedRows::bytes() or
-// WithdrawnRecord().
+// Calls `visit` for every row of a record that holds rows, not a whole batch: AcceptedRows::bytes()
+// or WithdrawnRecord().
 Status ForEachAcceptedRow(
     std::string_view untrusted_bytes,
     const std::function<void(std::string_view key, const CompactRow& row)>& visit);

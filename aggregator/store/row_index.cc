@@ -71,7 +71,7 @@ class SecretHash {
 
 constexpr std::size_t kLineBytes = 64;
 
-// What a row has at most to be fetched of: more is found by the processor itself.
+// At most so much of a row is fetched: the processor itself finds more.
 constexpr std::size_t kFetchedBytes = 8 * kLineBytes;
 
 void Fetch(const void* begin, std::size_t size) {

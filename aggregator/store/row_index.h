@@ -11,7 +11,7 @@
 namespace fieldcost::store {
 
 // Rows by key, to be looked up millions of times a second: a table of 8 bytes a row, half of them
-// the hash, finds nearly always the right row at the first try, and only then memory is touched.
+// the hash, nearly always finds the right row at the first try, and touches other memory only then.
 // Rows stay where they are. Not thread-safe.
 class RowIndex {
  public:
@@ -32,8 +32,8 @@ class RowIndex {
   Row& Insert(std::string_view key, std::uint32_t hash);
   Row& Insert(std::string_view key) { return Insert(key, HashOf(key)); }
 
-  // What is looked up next but a few can be fetched from memory meanwhile, in three steps of which
-  // each reads what the one before has fetched.
+  // A row that will be looked up soon can be fetched from memory in advance, in three steps, each
+  // of which reads what the one before has fetched.
   void FetchSlot(std::uint32_t hash) const;
   void FetchRow(std::uint32_t hash) const;
   void FetchSums(std::uint32_t hash) const;

@@ -137,7 +137,8 @@ Status Store::State::Replay() {
     if (!read_only && WantsCheckpoint()) return CheckpointLocked();
     return {};
   };
-  // The two tables together, in the order of numbers: a checkpoint covers all up to one.
+  // Go through both tables in the order of numbers, since a checkpoint covers all numbers up to
+  // one.
   std::uint64_t next = applied + 1;
   Database::Lookup inbox(*database, Table::kInbox, nullptr);
   const auto add_batch = [&](std::string_view key, std::string_view value) -> Status {
@@ -215,7 +216,7 @@ static void NoteContributions(const AcceptedBatch& batch, const std::string& hea
   }
 }
 
-// What a batch gets that has come before, or cannot be told from such; nullopt for a new one.
+// The answer to a batch that came before, or an error if that is not known; nullopt for a new one.
 static Result<std::optional<AcceptResult>> AnswerIfKnown(const Database& database,
                                                          const LedgerHead& head,
                                                          const std::string& head_key,
@@ -346,7 +347,8 @@ Status Store::State::CommitInGate(Database::WriteSet& changes, const std::functi
     const std::lock_guard lock(table_mutex);
     if (WantsCheckpoint()) table_changed.notify_all();
   }
-  // Before the next checkpoint, which would cover the number of what may yet be in the log.
+  // Before the next checkpoint, which would cover the number of a record that may yet be in the
+  // log.
   if (!status) status = Failed(status.error());
   gate.Leave();
   return status;

@@ -54,15 +54,16 @@ class Store {
   // revoked on probation; kIo: failed, do not acknowledge.
   Result<AcceptResult> Accept(const AcceptedBatch& batch);
 
-  // Takes a batch away as if it had never come: rows, totals and what is published get the bits
+  // Subtracts a batch as if it had never arrived: rows, totals and what is published get the bits
   // they would have. Returns once that is durable. kUnavailable: the agent has withdrawn
-  // kMaxUndelivered batches that never came, and this is another; kIo: failed, do not acknowledge;
-  // kCorrupt: the sums do not hold these rows; kUnsupported: a row has reached its numbers' limit,
-  // and what it would be without the batch is not known. After the latter two nothing has changed.
+  // kMaxUndelivered batches that never arrived, and this is another; kIo: failed, do not
+  // acknowledge; kCorrupt: the sums do not hold these rows; kUnsupported: a row has reached the
+  // limit of its numbers, so that it is not known what it would be without the batch. After the
+  // latter two nothing has changed.
   Result<WithdrawResult> Withdraw(const Withdrawal& withdrawal);
 
-  // Batches that are in the sums are kept as they came, until they are withdrawn or their epoch is
-  // forgotten, so that an agent's can be taken away without it.
+  // Batches that are in the sums are kept as received until they are withdrawn or their epoch is
+  // forgotten, so that an agent's batches can be subtracted without its help.
   Status ForEachAgent(const std::function<Status(std::string_view agent_id)>& visit) const;
   Result<AgentBatches> BatchesOf(std::string_view agent_id) const;
   // The rows that are in the sums, as AcceptedRows::bytes(); nullopt if it is not kept.
@@ -74,26 +75,27 @@ class Store {
 
   // What RemoveAll() would change. `threshold` is that of publication.
   Result<RemovalEffect> EffectOfRemoving(std::string_view agent_id, std::uint32_t threshold);
-  // WithdrawKept() of all that is kept of the agent: as if these had never come. Interrupted, the
-  // next call goes on. Whoever wants it to be all revokes the agent before.
+  // Calls WithdrawKept() for all that is kept of the agent. If interrupted, the next call
+  // continues. Revoke the agent first, so that nothing more comes.
   using Progress = std::function<void(int done, int total)>;
   Result<RemovalReport> RemoveAll(std::string_view agent_id, const Progress& progress = {});
 
   // What the agent has contributed to with batches that were not withdrawn: the hashes it gave,
-  // ascending. Whoever goes by them accepts one batch of an agent at a time.
+  // ascending. A caller that relies on them accepts one batch of an agent at a time.
   Status GetContributions(std::string_view agent_id, wire::Epoch epoch, std::uint32_t week,
                           std::vector<std::uint64_t>& hashes) const;
 
   // The hardware class that the agent is bound to: the hash that a batch gave as `bind_class`,
-  // whatever has become of that batch. Whoever goes by it accepts one batch of an agent at a time.
+  // whatever has become of that batch. A caller that relies on it accepts one batch of an agent at
+  // a time.
   Result<std::optional<std::uint64_t>> GetClass(std::string_view agent_id, wire::Epoch epoch) const;
 
-  // Remembers durably that an agent has enrolled for an epoch; again is fine.
+  // Remembers durably that an agent has enrolled for an epoch; may be repeated.
   Status Enrol(std::string_view agent_id, wire::Epoch epoch);
   Result<bool> IsEnrolled(std::string_view agent_id, wire::Epoch epoch) const;
 
-  // Remembers durably that an agent's batches are not wanted any more, and drops those that are
-  // held, as if they had been withdrawn; again is fine.
+  // Remembers durably that an agent is revoked, and drops its held batches, as if they had been
+  // withdrawn; may be repeated.
   Status Revoke(std::string_view agent_id);
   Result<std::vector<std::string>> RevokedAgents() const;
 
@@ -109,17 +111,17 @@ class Store {
 
   // Reads every file and compares it with what was written; re-adds every row and compares with the
   // totals; checks every row's key, histogram, scalars, weights and sizes, and those of the held
-  // and kept batches; and that all tables say the same (DAMAGE.md has what). Beside ingest: as of
+  // and kept batches; and that all tables agree (see DAMAGE.md). May run beside ingest: it reads
   // one moment. What cannot be read is a problem in the report.
   Result<VerifyReport> Verify();
-  // The same of a store that nobody has open, without changing anything on the disk. Errors as
+  // As Verify(), of a store that nobody has open, without changing anything on the disk. Errors as
   // Open().
   static Result<VerifyReport> VerifyStopped(StoreOptions options);
 
-  // What of a store that nobody has open is lost with the damaged end of a log; with
-  // `drop_damaged` the log is cut off there, and what follows is kept beside the store. The store
-  // is then as it was before that was written: nothing that it has counts twice. kCorrupt:
-  // something else is damaged.
+  // Reports what is lost with the damaged end of a log of a store that nobody has open; with
+  // `drop_damaged` it cuts the log off there and keeps what follows beside the store. The store is
+  // then as it was before that was written: nothing in it counts twice. kCorrupt: something else is
+  // damaged.
   static Result<RecoveryReport> Recover(const StoreOptions& options, bool drop_damaged);
 
   // Reads the oldest file of tables that is newer than number `after` and compares it with what was
@@ -128,7 +130,8 @@ class Store {
   Result<CheckedFile> CheckNextFile(std::uint64_t after) const;
 
   // Remembers `value` under `name` at the first call; later calls (also after a restart) succeed
-  // only with the same value, else kCorrupt. Ties secrets outside the store to its contents.
+  // only with the same value; another one is kCorrupt. Ties secrets outside the store to its
+  // contents.
   Status Bind(std::string_view name, std::string_view value);
 
   // Whether anything is remembered under `name`.
@@ -137,37 +140,39 @@ class Store {
   // Removes, durably and in steps that each leave a consistent store, all rows of weeks before
   // `first_week`, and of epochs before `first_epoch` ledger entries, enrolments and held batches
   // (retention.h has the bounds that fit together). Neither bound ever goes back. Batches of such
-  // epochs are refused from then on (kInvalidArgument); a withdrawal passes over rows of expired
-  // weeks, since they are gone. Interrupted, it is finished by the next call.
+  // epochs are refused from then on (kInvalidArgument); a withdrawal ignores rows of expired weeks,
+  // since they are gone. If interrupted, the next call finishes it.
   Result<ExpiryReport> Expire(std::uint32_t first_week, wire::Epoch first_epoch);
-  // What Expire(), DropHeldBefore() and ForgetBatchesBefore() together would remove; nothing is.
+  // What Expire(), DropHeldBefore() and ForgetBatchesBefore() together would remove; removes
+  // nothing.
   Result<ExpiryEffect> EffectOfExpiring(const RetentionBounds& bounds);
-  // Removes, durably, held batches of earlier epochs, as if they had been withdrawn; how many. For
-  // epochs of which no batch is taken any more, so that their probation cannot end.
+  // Removes, durably, held batches of earlier epochs, as if they had been withdrawn, and returns
+  // how many. Meant for epochs of which no batch is accepted any more, so that their probation
+  // cannot end.
   Result<std::uint64_t> DropHeldBefore(wire::Epoch epoch);
   // Removes, durably, what is kept of batches of earlier epochs, of which none is kept from then
-  // on; of how many. The sums stay. Interrupted, it is finished by the next call.
+  // on, and returns of how many. The sums stay. If interrupted, the next call finishes it.
   Result<std::uint64_t> ForgetBatchesBefore(wire::Epoch epoch);
   // The bounds in force; 0 if there were never any.
   std::uint32_t first_week() const;
   wire::Epoch first_epoch() const;
 
-  // A copy as of now, while batches come in: into `directory`, made if absent, which may hold older
-  // backups of this store (kInvalidArgument: of another one), whose files it shares. `attachment`
-  // is kept with it. Durable and verified when it returns. kIo: the store has failed, or
-  // `directory` cannot be written; older backups stay as they are.
+  // Copies the store as of now, while batches come in, into `directory`, made if absent, which may
+  // hold older backups of this store (kInvalidArgument: of another one), whose files it shares.
+  // `attachment` is kept with it. Durable and verified when it returns. kIo: the store has failed,
+  // or `directory` cannot be written; older backups stay as they are.
   Status Backup(const std::filesystem::path& directory, std::string_view attachment = {});
-  // The newest backup in `directory` becomes the store of `data_dir`, which must have none
+  // Makes the newest backup in `directory` the store of `data_dir`, which must have none
   // (kAlreadyExists). kNotFound: no backup; kCorrupt: it is damaged. `prepare` gets the attachment
   // before the store is there; its error is returned.
   using Prepare = std::function<Status(std::string_view untrusted_attachment)>;
   static Status RestoreBackup(const std::filesystem::path& directory,
                               const std::filesystem::path& data_dir, const Prepare& prepare = {});
-  // How often what is now this store was restored from a backup.
+  // How often this store was restored from a backup.
   Result<std::uint64_t> Restorations() const;
 
   // Makes a checkpoint and rewrites everything without what is deleted or overwritten, while
-  // batches come in. `progress` hears how many of how many parts are done.
+  // batches come in. `progress` is told how many of how many parts are done.
   Status Compact(const Progress& progress = {});
 
   // A number kept under a name; 0 if never set. Durable.
@@ -175,11 +180,11 @@ class Store {
   Result<std::uint64_t> GetNumber(std::string_view name) const;
 
   StoreGauges Gauges() const;
-  // What its files take on the disk: tables, logs, and what the engine has not removed yet. Asks
-  // the file system.
+  // Bytes of its files on the disk: tables, logs, and what the engine has not removed yet. Asks the
+  // file system.
   std::uint64_t StoredBytes() const;
   bool healthy() const;
-  // Batches accepted and taken away in the whole life of the store.
+  // Batches accepted and withdrawn since the store was made.
   std::uint64_t sequence() const;
 
  private:

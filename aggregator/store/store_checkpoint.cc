@@ -10,7 +10,8 @@
 namespace fieldcost::store {
 namespace {
 
-// Puts the new value of every row of `table` into `changes`; deletes rows of which nothing is left.
+// Puts the new value of every row of `table` into `changes`; rows of which nothing is left are
+// deleted.
 Status WriteRows(const Database& database, const Database::View* base, const DirtyTable& table,
                  Database::SortedSet& changes) {
   Database::Lookup rows(database, Table::kRows, base);

@@ -1,4 +1,4 @@
-// Rewrites all files: the part of Store after which nothing of what was removed is left.
+// Rewrites all files, so that nothing that was removed is left in them: Store::Compact().
 #include "aggregator/store/store_state.h"
 
 namespace fieldcost::store {

@@ -38,7 +38,7 @@ Status Store::State::LoadBounds() {
   return {};
 }
 
-// Nobody is in the middle of a withdrawal or of an acceptance under the old bounds afterwards.
+// Afterwards no thread is in the middle of a withdrawal or of an acceptance under the old bounds.
 Status Store::State::RaiseBounds(std::uint32_t week, std::uint64_t epoch) {
   {
     const std::lock_guard withdraw_lock(withdraw_mutex);
@@ -159,7 +159,7 @@ Result<ExpiryReport> Store::Expire(std::uint32_t first_week, wire::Epoch first_e
     const std::uint64_t bound = state_->first_epoch;
     FIELDCOST_ASSIGN(const std::uint64_t done, state_->ReadMetaNumber(kEpochsExpiredKey));
     if (done >= bound) return {};
-    // While the ledger knows which they are.
+    // First, while the ledger still knows which they are.
     FIELDCOST_ASSIGN(report.kept_batches, state_->ForgetBatches(bound));
     FIELDCOST_TRY(state_->ExpireEpochs(Table::kHeld, report.held_batches));
     FIELDCOST_TRY(state_->ExpireEpochs(Table::kLedger, report.ledger_entries));

@@ -1,4 +1,4 @@
-// Gives up the damaged end of a log, and tells whose batches were in it: Store::Recover().
+// Cuts off the damaged end of a log, and tells whose batches were in it: Store::Recover().
 #include <algorithm>
 #include <map>
 #include <set>
@@ -51,7 +51,7 @@ struct Lost {
   }
 };
 
-// What later records say of batches that were in those that cannot be read.
+// What later records say of batches in records that cannot be read.
 Status AddUnreadable(const Database& database, Lost& lost) {
   for (const auto& [head_key, head] : lost.heads) {
     FIELDCOST_ASSIGN(const auto bytes, database.Get(Table::kLedger, head_key));

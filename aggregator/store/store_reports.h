@@ -27,11 +27,11 @@ struct StoreGauges {
   std::uint64_t held_room_bytes = 0;          // for all of them: StoreOptions::held_bytes
   std::uint64_t honest_held_bytes = 0;        // of agents that were never dishonest
   std::uint64_t damages = 0;                  // that were met or searched for and found
-  std::uint64_t evicted_batches = 0;          // held, and gone to make room
+  std::uint64_t evicted_batches = 0;          // held, and dropped to make room
   std::uint64_t kept_bytes = 0;               // the engine's estimate of what is kept of batches
 
-  // Nine tenths of the room are taken by agents that were never dishonest. The rest is as good as
-  // free: whoever was dishonest makes room for the others.
+  // Nine tenths of the room are taken by agents that were never dishonest. The rest counts as free:
+  // dishonest agents make room for the others.
   bool IsHeldRoomShort() const { return honest_held_bytes > held_room_bytes / 10 * 9; }
 };
 
@@ -40,17 +40,17 @@ struct ExpiryReport {
   std::uint64_t rows = 0;
   std::uint64_t ledger_entries = 0;
   std::uint64_t held_batches = 0;
-  std::uint64_t kept_batches = 0;  // whose rows stay in the sums
+  std::uint64_t kept_batches = 0;  // their rows stay in the sums
 };
 
 // What deleting up to some bounds would remove.
 struct ExpiryEffect : ExpiryReport {
   std::uint64_t rows_left = 0;
-  std::uint32_t oldest_week = 0;  // of the rows that go; 0 if there are none
+  std::uint32_t oldest_week = 0;  // of the rows to be removed; 0 if there are none
   std::uint32_t newest_week = 0;
 };
 
-// What taking out all that is kept of an agent changes of one API, all metrics together.
+// What removing all that is kept of an agent changes for one API, all metrics together.
 struct ApiChange {
   stats::ApiKey api;
   std::uint64_t calls_before = 0;
@@ -69,7 +69,7 @@ struct RemovalEffect {
   std::uint64_t calls = 0;
   // (API, metric)s that too few others have contributed to in every week.
   std::uint64_t below_threshold = 0;
-  std::vector<ApiChange> most_changed;  // at most kMaxShownChanges; by the share of calls that goes
+  std::vector<ApiChange> most_changed;  // at most kMaxShownChanges; by the share of calls removed
 };
 
 // What was taken out.
@@ -80,7 +80,7 @@ struct RemovalReport {
   std::uint64_t not_kept = 0;   // AgentBatches::not_kept
 };
 
-// Something that was acknowledged and is gone with a damaged log.
+// Something that was acknowledged and is lost with a damaged log.
 struct LostWrite {
   enum What { kBatch, kWithdrawal, kEnrolment, kRevocation };
   What what = kBatch;

@@ -51,7 +51,7 @@ struct Addition {
   std::uint64_t sequence = 0;
 };
 
-// A kept batch that goes once its withdrawal is in the rows.
+// A kept batch that is removed once its withdrawal is in the rows.
 struct GoingBatch {
   std::uint64_t withdrawal = 0;  // its number
   std::uint64_t batch = 0;
@@ -61,7 +61,7 @@ struct GoingBatch {
 struct ProbationStep {
   bool held = false;  // the batch itself, ...
   std::uint64_t held_bytes = 0;
-  bool no_room = false;            // or it should be, but others would have to go
+  bool no_room = false;            // or it should be, but others would have to be dropped
   std::vector<Addition> released;  // in the order of their sequences
   std::uint64_t released_bytes = 0;
 };
@@ -76,8 +76,8 @@ struct Store::State {
   std::mutex checkpoint_mutex;                     // one checkpoint at a time
   std::mutex expire_mutex;    // one Expire() at a time; taken before all others
   std::mutex backup_mutex;    // one Backup() at a time, and none beside Expire(); taken next
-  std::mutex evict_mutex;     // one who makes room among what is held at a time
-  Gate held_gate;             // changing what is held of one agent, against that of any
+  std::mutex evict_mutex;     // one thread at a time makes room among what is held
+  Gate held_gate;             // changing held batches of one agent, against those of any
   std::mutex withdraw_mutex;  // from checking that the sums hold a batch to having taken it away
 
   mutable std::mutex table_mutex;  // guards the members up to `applied`
@@ -118,9 +118,9 @@ struct Store::State {
     return WantsCheckpoint();
   }
 
-  // Opens to look: nothing on the disk is changed, and what is in the log stays in `dirty`.
+  // Opens for reading: nothing on the disk is changed, and what is in the log stays in `dirty`.
   static Result<std::unique_ptr<State>> OpenToRead(StoreOptions options);
-  // All tables but the rows, in `view`; `expected` are the totals then.
+  // Checks all tables but the rows, in `view`; `expected` are the totals then.
   Result<LedgerSums> CheckTables(const Database::View* view, const Totals& expected,
                                  VerifyReport& report) const;
   Status CheckStopped(VerifyReport& report) const;  // all tables
@@ -139,18 +139,20 @@ struct Store::State {
   // Notes in `changes` which sequences can never come any more once this one is recorded.
   Status NoteSkipped(const std::string& head_key, const LedgerHead& head, std::uint64_t sequence,
                      Database::WriteSet& changes) const;
-  // One more batch of the agent's epoch is withdrawn that never came; kUnavailable: it is too many.
+  // Counts one more withdrawal of a batch of the agent's epoch that never arrived; kUnavailable:
+  // too many.
   Status CountUndelivered(const std::string& head_key, Database::WriteSet& changes) const;
-  // Whether a sequence that is too old was never accepted, and known to be so.
+  // Whether a sequence that is too old is known never to have been accepted.
   Result<bool> IsSkipped(const std::string& head_key, std::uint64_t sequence) const;
   // The newest sums of a row; `found` is false if there is none.
   Status ReadRow(std::string_view key, CompactRow& sums, bool& found) const;
-  // Writes the changes; with those of a delivery what it adds, last that of `rows`, which are then
-  // taken into the dirty table.
+  // Writes the changes; CommitAdditions() writes with them what a delivery adds, last the addition
+  // of `rows`, which are then added to the dirty table.
   Status Commit(Database::WriteSet& changes);
   Status CommitAdditions(Database::WriteSet& changes, std::string_view head_key,
                          std::span<const Addition> additions, const AcceptedRows& rows);
-  // The same for what is taken away, and the batch that goes with it, if it is kept.
+  // As CommitAdditions() for what is subtracted, and for the batch that is removed with it, if it
+  // is kept.
   Status CommitWithdrawal(Database::WriteSet& changes, std::string_view withdrawn_record,
                           std::optional<std::uint64_t> kept_number);
   // Waits until there is room for more dirty rows, then writes `changes` in the gate, before that
@@ -164,36 +166,36 @@ struct Store::State {
   // has been entered.
   Status LoadHeld();
   Result<std::optional<Probation>> ReadProbation(const std::string& head_key) const;
-  // Whether there is anything to do with probation for anybody.
+  // Whether probation concerns any agent.
   bool UsesProbation() const { return options.probation_batches != 0 || held.batches() != 0; }
-  // Whether the batch is held, or what it releases; both put into `changes`. What is held is
-  // counted at once, what is released not before it is taken from `held`. Without room, nothing is
-  // changed.
+  // Decides whether the batch is held, and what it releases, and puts both into `changes`. What is
+  // held is counted at once; what is released is counted until it is removed from `held`. Without
+  // room, nothing is changed.
   Result<ProbationStep> StepProbation(const AcceptedBatch& batch, const std::string& head_key,
                                       Database::WriteSet& changes);
-  // Puts into `changes` and `step` that all that is held of the agent is released.
+  // Puts into `changes` and `step` that everything held of the agent is released.
   Status ReleaseHeld(const std::string& head_key, Database::WriteSet& changes,
                      ProbationStep& step) const;
-  // As StepProbation(), where others are in the way: puts into `changes` that they go. REQUIRES: is
-  // alone behind held_gate.
+  // As StepProbation(), where others have to make room: puts into `changes` that they are dropped.
+  // REQUIRES: is alone behind held_gate.
   Result<ProbationStep> StepEvicting(const AcceptedBatch& batch, const std::string& head_key,
                                      Database::WriteSet& changes, std::vector<HeldDrop>& evicted);
-  // False, and no change, if the batch is not held. Else it is gone when this returns.
+  // Removes the batch if it is held, before it returns. False, and no change, if it is not held.
   Result<bool> WithdrawHeld(const std::string& head_key, std::uint64_t sequence,
                             std::uint32_t row_count, Database::WriteSet& changes);
-  // Ends all that is held of the agent for epochs before `end`, writing `changes` with it, but
-  // leaves to Expire() what has expired. How many batches it were.
+  // Drops all that is held of the agent for epochs before `end`, together with `changes`, but
+  // leaves to Expire() what has expired. Returns how many batches were dropped.
   Result<std::uint64_t> DropHeld(std::string_view agent_id, std::uint64_t end,
                                  Database::WriteSet& changes);
   // Puts into `changes` that nothing is held of the agent any more, as if its owner had withdrawn
-  // it. Nothing if there is none.
+  // it. Does nothing if there is none.
   Result<HeldDrop> PutHeldDrop(const std::string& head_key, Database::WriteSet& changes) const;
   // The inbox record for what is held now, without rows of weeks that have expired.
   Result<std::string> RecordOfHeld(std::string_view record) const;
   // REQUIRES: withdraw_mutex is held.
   Status CheckWithdrawable(std::string_view accepted_rows) const;
 
-  // Takes away the rows of a batch that has been delivered, with all that is kept of it. REQUIRES:
+  // Subtracts the rows of a batch that has been delivered, with all that is kept of it. REQUIRES:
   // its agent's stripe is locked.
   Result<WithdrawResult> TakeAway(const std::string& head_key, std::uint64_t sequence,
                                   const std::string& accepted_rows, Database::WriteSet& changes);
@@ -222,20 +224,21 @@ struct Store::State {
   Status ExpireEpochs(Table table, std::uint64_t& removed);
   Result<Totals> TotalsWithout(const std::vector<std::string>& ascending_keys) const;
   Status CheckEpoch(wire::Epoch epoch) const;  // kInvalidArgument if it has expired
-  // Withdraws what is of an expired epoch, which the ledger does not know any more.
+  // Withdraws a batch of an expired epoch, which the ledger does not know any more.
   Result<WithdrawResult> WithdrawForgotten(const Withdrawal& withdrawal) const;
   // The accepted rows whose weeks have not expired.
   Result<std::string> WithoutExpiredRows(std::string_view accepted_rows) const;
 };
 
-// What the inbox has of the batch: as it came if that is there, else its rows in our own form.
+// Appends what the inbox holds of the batch: its body as received if there is one, otherwise its
+// rows in our own form.
 void AppendLoggedBatch(const AcceptedBatch& batch, std::string& bytes);
 
 // Notes in `changes` that the sequence has been delivered and what was answered.
 void RecordDelivery(const std::string& head_key, std::uint64_t sequence, std::string_view answer,
                     LedgerHead& head, Database::WriteSet& changes);
 
-// How much of a row's key is its API, which ends in the fifth zero byte.
+// Size of a row key's first part, its API, which ends with the fifth zero byte.
 std::size_t SizeOfApi(std::string_view row_key);
 
 // A row key ends in its week.

@@ -23,7 +23,7 @@ Status CheckRow(const stats::RowKey& key, const CompactRow& row) {
   return stats::Validate(row.sizes.buckets, row.scalars.contributions, histogram.Totals());
 }
 
-// Names of damaged rows may hold anything.
+// Escapes names, since those of damaged rows may hold anything.
 void Note(std::string_view problem, VerifyReport& report) {
   ++report.problems;
   if (report.first_problem.empty()) report.first_problem = EscapeControl(problem);
@@ -51,7 +51,7 @@ Status CheckRecord(std::string_view record, VerifyReport& report) {
   });
 }
 
-// What cannot be read is a finding, too.
+// Makes an error of reading a finding, too.
 Status NoteIfCorrupt(const Status& status, VerifyReport& report) {
   if (status || status.error().code != ErrorCode::kCorrupt) return status;
   Note(status.error().message, report);
@@ -82,7 +82,7 @@ Status CheckHeld(const Database& database, const Database::View* view, VerifyRep
                           });
 }
 
-// Every batch that is kept is one of the ledger's, or going, and the other way round.
+// Every kept batch is known to the ledger, or about to be removed, and vice versa.
 Status CheckKept(const Database& database, const Database::View* view, NumberSet known,
                  VerifyReport& report) {
   NumberSet kept;
@@ -130,8 +130,8 @@ class RowSumsCheck {
                              : report_.found == expected;
     if (!adds_up) Note("the rows do not add up to the totals of the accepted batches", report_);
   }
-  // An agent that has contributed is in the row. What was before contributions were noted is not in
-  // the ledger.
+  // An agent that has contributed is in the row. Contributions from before they were noted are not
+  // in the ledger.
   void CompareWith(const LedgerSums& ledger, std::uint32_t first_week) {
     for (const auto& [week, contributions] : ledger.contributions) {
       if (week < first_week || report_.saturated_rows != 0) continue;
@@ -177,7 +177,7 @@ Status Store::CheckRunning(VerifyReport& report) {
   };
   FIELDCOST_TRY(snapshot.ForEach(add));
   rows.CompareWith(snapshot.totals());
-  // What came meanwhile is in the ledger and not in the snapshot.
+  // Batches that came meanwhile are in the ledger and not in the snapshot.
   Totals all;
   std::shared_ptr<Database::View> view;
   {
@@ -190,7 +190,7 @@ Status Store::CheckRunning(VerifyReport& report) {
       all.Add(state_->dirty.totals());
     }
     state_->gate.Open();
-    // Then nobody knows what of the last write is there, nor has a checkpoint ended that began.
+    // Then it is not known what of the last write is there, and a checkpoint may not have ended.
     if (state_->failed) return StoreFailed();
   }
   const auto ledger = state_->CheckTables(view.get(), all, report);
@@ -232,7 +232,7 @@ Status Store::State::CheckStopped(VerifyReport& report) const {
 }
 
 Result<VerifyReport> Store::Verify() {
-  // What is expired meanwhile would be missed.
+  // Otherwise rows that expire meanwhile would be missing.
   const std::lock_guard expire_lock(state_->expire_mutex);
   VerifyReport report;
   FIELDCOST_TRY(CheckFiles(*state_->database, report));

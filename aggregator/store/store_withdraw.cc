@@ -1,4 +1,4 @@
-// Takes a batch away as if it had never come: the part of Store about withdrawals.
+// Subtracts a batch as if it had never arrived: the part of Store about withdrawals.
 #include "aggregator/store/contributions.h"
 #include "aggregator/store/store_state.h"
 #include "common/base/check.h"
@@ -96,7 +96,7 @@ Result<WithdrawResult> Store::Withdraw(const Withdrawal& withdrawal) {
     return WithdrawResult{.kind = WithdrawalKind::kNeverDelivered};
   }
   if (seen == LedgerHead::Seen::kTooOld) {
-    // It was lost with what came after a backup; its receipt may be good all the same.
+    // It was lost with what came after a backup; its receipt may still be valid.
     FIELDCOST_ASSIGN(const bool skipped, state_->IsSkipped(key, sequence));
     if (skipped) return WithdrawResult{.kind = WithdrawalKind::kNeverDelivered};
   }
@@ -122,7 +122,7 @@ Result<WithdrawResult> Store::State::TakeAway(const std::string& head_key, std::
   }
   FIELDCOST_ASSIGN(const auto kept_number, KeptNumber(head_key, sequence));
   if (kept_number) changes.Delete(Table::kLedger, KeptKey(head_key, sequence));
-  // One at a time: what the check has found must still be there when it is taken away.
+  // One at a time: what the check has found must still be there when it is subtracted.
   const std::lock_guard withdraw_lock(withdraw_mutex);
   FIELDCOST_ASSIGN(const std::string left, WithoutExpiredRows(accepted_rows));
   FIELDCOST_TRY(CheckWithdrawable(left));

@@ -55,7 +55,7 @@ struct LedgerCheck::Agent {
   std::map<std::uint32_t, std::vector<std::uint64_t>> hashes;
   std::optional<Probation> probation;
 
-  // The batch has come, or would be answered as if it had.
+  // Whether the batch has come, or would be answered as if it had.
   bool WasDelivered(std::uint64_t sequence) const {
     if (!head || sequence == 0 || sequence > head->high_water()) return false;
     if (head->high_water() - sequence < kLedgerWindow) {
@@ -167,7 +167,7 @@ void LedgerCheck::CheckAnswers(const Agent& agent) const {
   }
 }
 
-// What is said of a batch is said of one that came, and is one thing only.
+// Only batches that came are withdrawn, kept or held, and each is only one of these.
 void LedgerCheck::CheckBatches(const Agent& agent, const std::set<std::uint64_t>& held) const {
   for (const std::set<std::uint64_t>* numbers : {&agent.withdrawn, &agent.kept, &held}) {
     for (const std::uint64_t sequence : *numbers) {
@@ -185,7 +185,7 @@ void LedgerCheck::CheckBatches(const Agent& agent, const std::set<std::uint64_t>
   }
 }
 
-// Those of a batch go when it is withdrawn, and no row has two of one agent.
+// A withdrawn batch has no contributions, and no agent has two to a row.
 void LedgerCheck::CheckContributions(const Agent& agent) const {
   for (const auto& [week, sequence] : agent.contributions) {
     if (!agent.WasDelivered(sequence)) {

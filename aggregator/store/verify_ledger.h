@@ -12,7 +12,7 @@
 
 namespace fieldcost::store {
 
-// Some numbers, whatever their order.
+// Fingerprint of a set of numbers, whatever their order.
 struct NumberSet {
   std::uint64_t count = 0;
   std::uint64_t mixed = 0;
@@ -25,7 +25,7 @@ struct NumberSet {
   }
 };
 
-// What the ledger says altogether.
+// Sums over the whole ledger.
 struct LedgerSums {
   std::uint64_t entries = 0;
   std::uint64_t batches = 0;  // delivered, not withdrawn and not held: those that are in the sums
@@ -33,8 +33,8 @@ struct LedgerSums {
   std::map<std::uint32_t, std::uint64_t> contributions;  // of those batches, by week
 };
 
-// Shows one moment. `problem` hears what does not fit together, in words; an error is an entry that
-// cannot be read. What is being deleted, since it has expired, is passed over.
+// Checks the ledger as of one moment. `problem` is told in words what does not fit together; an
+// entry that cannot be read is an error. Expired entries, which are being deleted, are ignored.
 class LedgerCheck {
  public:
   struct Bounds {
