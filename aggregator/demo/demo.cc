@@ -60,7 +60,7 @@ Status WriteCertificate(const std::filesystem::path& directory, const Clock& clo
   return WriteFileAtomically(directory / "certificate.pem", issued.certificate, 0644);
 }
 
-// What it takes to serve the directory, and to read what is served.
+// Settings to serve the directory, and to read what is served.
 Status WriteSettings(const std::filesystem::path& directory, std::uint16_t port) {
   FIELDCOST_TRY(
       WriteFileAtomically(directory / "aggregator.toml", fmt::format(kAggregatorToml, port), 0644));

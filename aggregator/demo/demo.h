@@ -19,8 +19,8 @@ struct Filled {
   std::uint64_t rows = 0;
 };
 
-// Marks the store as synthetic, then sends all that the fleet measured through ingest, week by week
-// of a clock of its own. kInternal if anything was refused.
+// Marks the store as synthetic, then sends all that the fleet measured through ingest, week by
+// week, with a clock of its own. kInternal if anything was refused.
 Result<Filled> Fill(const Fleet& fleet, store::Store& store, const std::filesystem::path& keys_dir);
 
 struct DemoOptions {
@@ -36,7 +36,7 @@ struct DemoReport {
   std::uint16_t port = 0;  // the one in its settings
 };
 
-// Fills and publishes a data directory (README.md has what lies in it). kInvalidArgument: bad
+// Fills and publishes a data directory (README.md says what is in it). kInvalidArgument: bad
 // options; kAlreadyExists: the directory is not empty, or the port in use; others are the store's
 // and publisher's. `clock` says when it was published.
 Result<DemoReport> MakeDemo(const DemoOptions& options, const Clock& clock);
@@ -45,7 +45,7 @@ Result<DemoReport> MakeDemo(const DemoOptions& options, const Clock& clock);
 // healthy but for PlantedAilments(). A file for `fieldcost check` (common/wire/profile.h).
 Result<std::string> ProfileOf(const Fleet& fleet);
 
-// planted.json: what was planted where, for whoever looks for it.
+// The content of planted.json: what was planted where.
 std::string PlantedJson(const FleetOptions& options, const DemoReport& report);
 
 }  // namespace fieldcost::demo

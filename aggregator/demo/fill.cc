@@ -18,7 +18,7 @@ namespace {
 
 constexpr unsigned kFillThreads = 8;  // they share the disk's syncs
 
-// Stands still until it is told to go on.
+// A clock that stands still until it is told to continue.
 class WeekClock : public Clock {
  public:
   WallTime Now() const override {
@@ -50,7 +50,7 @@ http::Request SignedRequest(const crypto::PrivateKey& key, wire::Epoch epoch,
   return request;
 }
 
-// Does as Service at its start: the secret has to be that of the store.
+// As Service does at its start: the secret has to be that of the store.
 template <typename Secret>
 Result<Secret> OpenSecret(store::Store& store, const std::filesystem::path& keys_dir,
                           const char* name) {

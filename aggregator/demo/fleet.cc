@@ -14,7 +14,7 @@ namespace {
 using stats::CostHistogram;
 using stats::Metric;
 
-// What a stream of random numbers is for: the same purpose and numbers, the same stream.
+// What a stream of random numbers is for: equal purposes and numbers give equal streams.
 enum class Purpose : std::uint64_t { kMachine, kCost, kUpgrade, kWeek, kCalls, kAllocation, kLoad };
 
 constexpr std::uint32_t kHealthyPercent = 100;  // of what a function should cost
@@ -34,7 +34,7 @@ constexpr std::int32_t kActivityCentiOctaves = 70;  // how much machines differ 
 constexpr std::int32_t kWeekCentiOctaves = 3;       // how much weeks of a machine differ in cost
 constexpr std::uint32_t kWeeksOfVersion = kWeeks / kVersions;
 
-// Tells streams apart.
+// Distinguishes streams.
 std::uint64_t HashOf(std::string_view text) { return shm::HashBytes(text.data(), text.size()); }
 
 std::uint64_t Scale(std::uint64_t value, std::uint32_t percent) {
@@ -226,7 +226,7 @@ wire::BatchContent Fleet::BatchOf(std::uint32_t agent, std::uint32_t week,
       const std::uint64_t busy = Exp2Q16(16 * kOctaveQ16 + activity_q16);
       at.timed_calls =
           std::clamp(kTimedCalls * busy / (rank + 1) >> 16, kMinTimedCalls, kMaxTimedCalls);
-      // What ails is measured often enough to be found.
+      // An ailing function is measured often enough to be found.
       if (ails) at.timed_calls = std::max(at.timed_calls, kMinAilingCalls);
       at.runs = std::min<std::uint64_t>(2 + in_week.Below(10), at.timed_calls);
 

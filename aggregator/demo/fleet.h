@@ -35,9 +35,9 @@ struct Ailment {
 
 std::span<const Ailment> PlantedAilments();
 
-// A synthetic fleet: every machine has a hardware class, typical costs of its own, and upgrades
-// each library when it likes. Every batch follows from the options alone, in whichever order it is
-// asked for. Immutable, thread-safe.
+// A synthetic fleet: every machine has a hardware class, typical costs of its own, and its own time
+// to upgrade each library. Every batch follows from the options alone, whatever the order of calls.
+// Immutable, thread-safe.
 class Fleet {
  public:
   explicit Fleet(FleetOptions options) : options_(options) {}
@@ -45,13 +45,13 @@ class Fleet {
   const FleetOptions& options() const { return options_; }
 
   // What a machine has measured in a week; all of it first contributions. A machine beyond
-  // options().agents is as good as any other.
+  // options().agents is one like any other.
   wire::BatchContent BatchOf(std::uint32_t agent, std::uint32_t week) const;
-  // Likewise, but ill.
+  // The same for an ailing machine.
   wire::BatchContent BatchOf(std::uint32_t agent, std::uint32_t week,
                              std::span<const Ailment> ailments) const;
 
-  // The machine's key for an epoch; made of the seed, so of no use but for this.
+  // The machine's key for an epoch, made from the seed, so useless for anything else.
   crypto::PrivateKey SigningKeyOf(std::uint32_t agent, wire::Epoch epoch) const;
 
   // Which of the library's versions the machine has in the week.

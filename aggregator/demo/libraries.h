@@ -10,7 +10,7 @@
 
 namespace fieldcost::demo {
 
-// What the synthetic fleet runs: tables, and what follows from them. The names are those of real
+// Tables of what the synthetic fleet runs, and what follows from them. The names are those of real
 // libraries, the costs are made up, and every version says so. Pure, thread-safe.
 
 inline constexpr std::size_t kVersions = 3;  // of each library, the oldest first

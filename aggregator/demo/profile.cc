@@ -9,7 +9,7 @@
 namespace fieldcost::demo {
 namespace {
 
-constexpr std::uint32_t kProfileWeeks = 3;  // by then everybody has the newest versions
+constexpr std::uint32_t kProfileWeeks = 3;  // by then every machine has the newest versions
 
 constexpr std::array kAilments = {
     Ailment{.soname = "libsqlite3.so.0", .symbol = "sqlite3_bind_text", .percent = 250},

@@ -12,7 +12,7 @@
 
 namespace fieldcost::ingest {
 
-// What an agent that has signed its request did. Numbers are nowhere outside the process.
+// What an agent that has signed its request did. The numbers do not leave the process.
 enum class Abuse {
   kImplausibleRows,
   kContributedBefore,
@@ -26,16 +26,16 @@ enum class Abuse {
 };
 std::string_view Name(Abuse abuse);
 
-// Tells the operator that somebody misbehaves, under a name of the day (abuse_names.h). Each kind
-// and agent at most once an hour, and at most kMaxAbuseEvents events in an hour altogether; the
-// rest is counted. Thread-safe.
+// Tells the operator that an agent misbehaves, under a name of the day (abuse_names.h): each kind
+// and agent at most once an hour, and at most kMaxAbuseEvents events an hour altogether; the rest
+// is counted. Thread-safe.
 class AbuseLog {
  public:
   explicit AbuseLog(AbuseNames names) : names_(std::move(names)) {}
 
   void Note(Abuse abuse, std::string_view agent_id, WallTime now);
 
-  // Tells whom the names of the last days mean.
+  // Says which agents the names of the last days mean.
   AbuseNames::Reader NamesAt(WallTime now);
 
  private:

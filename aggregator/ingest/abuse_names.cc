@@ -17,10 +17,10 @@
 namespace fieldcost::ingest {
 namespace {
 
-constexpr std::size_t kNameBytes = 8;  // enough to tell a day's agents apart
+constexpr std::size_t kNameBytes = 8;  // enough to distinguish the agents of a day
 constexpr std::string_view kFirstWords = "fieldcost-abuse-names 1 ";
 constexpr std::size_t kMaxFileBytes = 256;
-// Beyond it the clock is not believed to have gone on, and nothing of before matters.
+// A jump beyond this is taken for a wrong clock, and earlier names are dropped.
 constexpr std::int64_t kMaxDaysAhead = 100'000;
 
 std::int64_t DayOf(WallTime now) {

@@ -17,27 +17,28 @@ inline constexpr char kAbuseNamesSecret[] = "abuse_names.secret";  // its file's
 
 // What agents are called in the abuse log: a keyed hash of the agent's id, under a secret of the
 // day (UTC). Each day's secret is the SHA-256 of that of the day before, and the file keeps the one
-// of kDaysNamesAreKnown days ago: from it the names of the last days can be told, those of earlier
-// days by nobody. ABUSE.md has the bytes. A value; not thread-safe.
+// of kDaysNamesAreKnown days ago: from it the names of the last days can be resolved; nobody can
+// resolve earlier ones. ABUSE.md has the bytes. A value; not thread-safe.
 class AbuseNames {
  public:
-  // How long an operator can tell whom a name means.
+  // How long an operator can resolve a name.
   static constexpr std::int64_t kDaysNamesAreKnown = 7;
 
   // Reads the file (mode 0600), or makes one if there is none. kCorrupt, naming the file, if it
   // holds anything else.
   static Result<AbuseNames> LoadOrCreate(const std::filesystem::path& path, WallTime now);
-  // Known as long as the process lives.
+  // Names that are known as long as the process lives.
   static AbuseNames InMemory(WallTime now);
 
-  // 16 hex digits. A new day is written to the file; if that fails, the file goes on telling names
-  // for longer, which is logged. A clock that went back further than names are known begins anew.
+  // 16 hex digits. A new day is written to the file; if that fails, the file resolves names for
+  // longer, which is logged. If the clock went back further than names are known, a new secret
+  // begins.
   std::string NameOf(std::string_view agent_id, WallTime now);
 
   // Whether a text has the form of a name.
   static bool IsName(std::string_view untrusted_text);
 
-  // Tells names of the last days.
+  // Resolves names of the last days.
   class Reader {
    public:
     // Whether the agent had this name on one of these days.
@@ -51,7 +52,7 @@ class AbuseNames {
 
  private:
   AbuseNames() = default;
-  // Brings the oldest secret to where it has to be.
+  // Advances the oldest secret to the day where it has to be.
   void Turn(std::int64_t day);
   void Write() const;
   std::string SecretOf(std::int64_t day) const;

@@ -12,15 +12,16 @@
 namespace fieldcost::ingest {
 
 // How much of the room for batches of new agents each client address has taken lately (an IPv6
-// network of 64 bits is one). A share a day: what was taken is given back evenly within a day.
+// network of 64 bits counts as one). Each has a share a day: what was taken is given back evenly
+// within a day.
 //
-// In memory only: addresses are never written or logged. Memory is bounded: beyond
+// Kept in memory only: addresses are never written or logged. Memory is bounded: beyond
 // kMaxCountedAddresses whose share is not whole, further ones are not counted. Thread-safe.
 class AddressShare {
  public:
   explicit AddressShare(std::uint64_t bytes_per_day) : bytes_per_day_(bytes_per_day) {}  // 0 = all
 
-  // Whether the address has not used up its share. Always, for what is no address.
+  // Whether the address has not used up its share. Always true for a text that is no address.
   bool HasRoom(std::string_view address, WallTime now) const;
   void Take(std::string_view address, std::uint64_t bytes, WallTime now);
 
@@ -33,7 +34,7 @@ class AddressShare {
 
   const std::uint64_t bytes_per_day_;
   mutable std::mutex mutex_;
-  std::map<http::ClientNetwork, Taken> taken_;  // ordered: no keys that collide
+  std::map<http::ClientNetwork, Taken> taken_;  // ordered, so that no keys collide
 };
 
 }  // namespace fieldcost::ingest

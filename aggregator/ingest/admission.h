@@ -15,11 +15,11 @@
 namespace fieldcost::ingest {
 
 enum class EnrolmentMode {
-  kOpen,   // every agent's batches are taken
+  kOpen,   // every agent's batches are accepted
   kToken,  // only those of agents that have enrolled with one of our tokens
 };
 
-// Who may send batches. Thread-safe but for being moved.
+// Who may send batches. Thread-safe except for being moved.
 class Admission {
  public:
   // Reads the files' tokens (errors as TokenSet::Load()) and the store's list of revoked agents.
@@ -29,11 +29,11 @@ class Admission {
 
   EnrolmentMode mode() const { return mode_; }
   bool IsRevoked(const std::string& agent_id) const;
-  // Holds from now on; the store has to be told by the caller.
+  // Takes effect at once; the caller has to tell the store.
   void Revoke(const std::string& agent_id);
   // Takes the same time for every wrong token of a length.
   bool IsToken(std::string_view untrusted_token) const;
-  // Reads the same files again. After an error the tokens are those of before.
+  // Reads the same files again. After an error the tokens remain as they were.
   Status ReloadTokens();
 
  private:

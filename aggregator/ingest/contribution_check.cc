@@ -23,7 +23,7 @@ Status ContributionCheck::Start(const store::Store& store, const Agent& agent,
 }
 
 Status ContributionCheck::ReadKnown(std::uint32_t week, std::vector<std::uint64_t>& hashes) {
-  // The epochs of which a batch with rows of this week is ever taken.
+  // The epochs of which a batch with rows of this week may be accepted at any time.
   const std::uint64_t first = (week - std::min(week, kWeeksAhead)) / store::kWeeksPerEpoch;
   const std::uint64_t last = (std::uint64_t{week} + kWeeksBack) / store::kWeeksPerEpoch;
   for (std::uint64_t epoch = first - std::min<std::uint64_t>(first, kEpochsAround);

@@ -14,12 +14,12 @@
 
 namespace fieldcost::ingest {
 
-// Lets an agent count as one. It contributes to an API, metric and week once, whatever it claims
-// to be, and in whichever of the epochs that are accepted; it adds more only to what it contributed
-// to; and in an epoch it is of the hardware class that it named first. What it has contributed to,
-// and its class, are in the store's ledger, as hashes under a key that is the agent's own and not
-// in the store. Used for one batch after the other by one thread, each from Start() until the store
-// has taken it, with no other batch of the agent in between.
+// Makes an agent count once. It contributes to an API, metric and week once, whatever class it
+// claims and in whichever accepted epoch; it adds more only to what it contributed to; and in an
+// epoch it has the hardware class that it named first. Its contributions and its class are in the
+// store's ledger, as hashes under a key of this agent that is not in the store. Used for one batch
+// after the other by one thread, each from Start() until the store has taken it, with no other
+// batch of the agent in between.
 class ContributionCheck {
  public:
   struct Agent {
@@ -34,13 +34,13 @@ class ContributionCheck {
   // Whether the agent has said in this epoch that it is of another class.
   bool is_other_class() const { return is_other_class_; }
 
-  // Why the row may not be taken, if so; else, if it is a first contribution, it is noted that the
+  // Says why the row may not be accepted. If it may be, and is a first contribution, notes that the
   // batch makes it. `row_key` is the key's bytes. Errors are the store's.
   Result<std::optional<RowRefusal>> Try(const stats::RowKey& key, std::string_view row_key,
                                         bool is_first);
 
-  // What the batch contributes to, and the class if it is the first to name one, as the store wants
-  // them; until the next Start().
+  // What the batch contributes to, and the class if it is the first to name one, in the store's
+  // form; valid until the next Start().
   std::span<const store::WeekContributions> Finish();
   std::optional<std::uint64_t> class_to_bind() const { return class_to_bind_; }
 

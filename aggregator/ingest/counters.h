@@ -69,7 +69,7 @@ struct CounterInfo {
   bool refusal = false;  // of a whole request
 };
 
-// All of them; a counter that is not here is shown nowhere.
+// All counters; one that is not listed here is shown nowhere.
 std::span<const CounterInfo> AllCounters();
 
 }  // namespace fieldcost::ingest

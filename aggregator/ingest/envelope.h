@@ -10,15 +10,15 @@
 
 namespace fieldcost::ingest {
 
-// Who says that he asks.
+// Who claims to have sent a request.
 struct Sender {
-  std::string service;  // for whom: ServiceNames::Has() must know it
+  std::string service;  // for whom it is: ServiceNames::Has() must know it
   crypto::PublicKey agent;
   wire::Epoch epoch;
   std::string signature;  // 64 raw bytes
 };
 
-// Who says they sent a batch, and which one it is. Believed only after VerifyEnvelope().
+// Who claims to have sent a batch, and which one. To be trusted only after VerifyEnvelope().
 struct Envelope : Sender {
   wire::Sequence sequence;
 };

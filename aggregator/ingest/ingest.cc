@@ -143,7 +143,7 @@ Status Ingest::CheckEpoch(wire::Epoch untrusted_epoch) const {
   const std::uint64_t now = week / store::kWeeksPerEpoch;
   const std::uint64_t first =
       std::max(now - std::min<std::uint64_t>(now, kEpochsAround), store_.first_epoch().value());
-  // Clocks may be as much ahead as weeks may.
+  // Clocks may be ahead by as much as weeks may.
   const std::uint64_t last = (std::uint64_t{week} + kWeeksAhead) / store::kWeeksPerEpoch;
   if (untrusted_epoch.value() >= first && untrusted_epoch.value() <= last) return {};
   return Fail(ErrorCode::kInvalidArgument,

@@ -25,12 +25,12 @@
 
 namespace fieldcost::ingest {
 
-// What agents ask: to add a batch, to take one away, to enrol. Thread-safe; each thread keeps its
-// own decoder and buffers.
+// Answers what agents ask: to add a batch, to withdraw one, to enrol. Thread-safe; each thread
+// keeps its own decoder and buffers.
 class Ingest {
  public:
-  // Names of the abuse log are forgotten at the end of the process without `names`.
-  // REQUIRES: `store` and `clock` outlive this.
+  // Without `names`, names of the abuse log are forgotten when the process ends. REQUIRES: `store`
+  // and `clock` outlive this.
   Ingest(store::Store& store, const Clock& clock, Pseudonyms pseudonyms, Receipts receipts,
          Admission admission, IngestOptions options = {},
          std::optional<AbuseNames> names = std::nullopt)
@@ -49,8 +49,8 @@ class Ingest {
   // Whether Handle() answers at this address.
   static bool IsTarget(std::string_view untrusted_target);
 
-  // 200 with the answer (to the same request the same bytes), or what README.md lists. Blocks for a
-  // disk sync.
+  // 200 with the answer (to the same request the same bytes), or a refusal that README.md lists.
+  // Blocks for a disk sync.
   http::Response Handle(const http::Request& untrusted_request);
 
   // The answer for a request there is no room for: 503 with Retry-After.
@@ -59,22 +59,22 @@ class Ingest {
   // The id under which the store knows the agent.
   std::string IdOf(const crypto::PublicKey& agent) const;
 
-  // Turns an agent's batches away from now on, durably, drops those held on probation, and, if that
-  // is asked for, takes out all others; or says what that would change. Errors as FindAgent(). kIo:
-  // this process turns them away, but may not remember it.
+  // Refuses an agent's batches from now on, durably, drops those held on probation and, if asked,
+  // withdraws all others; or says what that would change. Errors as FindAgent(). kIo: this process
+  // refuses them, but may not remember it.
   Result<RevocationReport> Revoke(const RevocationRequest& untrusted_request,
                                   std::uint32_t threshold = 0,
                                   const store::Store::Progress& progress = {});
 
-  // What agents may call this service from now on.
+  // Sets the names under which agents may know this service.
   void SetNames(std::vector<std::string> names) { names_.Set(std::move(names)); }
 
   // Reads the token files again, for enrolments from now on. After an error (as TokenSet::Load())
-  // the tokens are those of before.
+  // the tokens remain as they were.
   Status ReloadTokens();
 
-  // "" if batches of now are taken; else why not: what is deleted as too old, for good, is younger.
-  // Everybody is then answered 503, and keeps what he has.
+  // Empty if current batches are accepted; otherwise why not: what is deleted as too old, for good,
+  // is newer than the clock. Every agent is then answered 503, and keeps its batches.
   std::string WhyNothingIsAccepted() const;
 
   const Counters& counters() const { return counters_; }
@@ -83,24 +83,25 @@ class Ingest {
   struct Workspace;
   static Workspace& ThreadWorkspace();
 
-  // Nothing if it is for this service; else the refusal.
+  // nullopt if it is for this service; otherwise the refusal.
   std::optional<http::Response> CheckService(const Sender& untrusted_sender);
   http::Response HandleEnrolment(const http::Request& untrusted_request);
-  // Envelope, signature and admission, then decodes; afterwards one of the two below.
+  // Checks envelope, signature and admission, decodes, and calls one of the two below.
   http::Response HandleBody(const http::Request& untrusted_request, Purpose purpose);
   // `request` has the body that has been decoded.
   http::Response AddBatch(const BatchIdentity& batch, const std::string& agent_id,
                           const http::Request& request, Workspace& workspace);
   http::Response WithdrawBatch(const BatchIdentity& batch, const std::string& agent_id,
                                std::string_view untrusted_receipt, Workspace& workspace);
-  // What was accepted of the decoded batch, in `workspace`; kInvalidArgument: it cannot have been.
+  // The rows of the decoded batch that were accepted, in `workspace`; kInvalidArgument: they cannot
+  // have been.
   static Result<const store::AcceptedRows*> AcceptedRowsOf(const ReceiptContent& receipt,
                                                            Workspace& workspace);
-  // Whether the batch would be taken, should it come after its withdrawal. Errors are the store's.
+  // Whether the batch would be accepted if it came after its withdrawal. Errors are the store's.
   Result<bool> MayCome(const BatchIdentity& batch, const std::string& agent_id) const;
   http::Response RefuseWithdrawal(const Error& error, const std::string& agent_id);
   void CountWithdrawn(const store::WithdrawResult& result, bool may_come);
-  // Nothing if the agent's batches are taken; else the refusal.
+  // nullopt if the agent's batches are accepted; otherwise the refusal.
   std::optional<http::Response> CheckAdmission(const BatchIdentity& batch,
                                                const std::string& agent_id);
   std::mutex& LockOf(std::string_view agent_id) {
@@ -108,10 +109,10 @@ class Ingest {
   }
   http::Response RefuseRevoked(const std::string& agent_id);
   Status CheckEpoch(wire::Epoch untrusted_epoch) const;
-  // Nothing if batches of the epoch are taken now; else the refusal.
+  // nullopt if batches of the epoch are accepted now; otherwise the refusal.
   std::optional<http::Response> RefuseEpoch(wire::Epoch untrusted_epoch);
   std::optional<http::Response> CheckRate(AgentRate& rate, const std::string& agent_id);
-  // Nothing if there is room on the disk for new batches.
+  // nullopt if there is room on the disk for new batches; otherwise the refusal.
   std::optional<http::Response> CheckRoom();
   // Sorts the decoded rows into accepted and refused ones. Errors are the store's. REQUIRES: the
   // agent's lock is held until the store has them.
@@ -130,8 +131,8 @@ class Ingest {
   ServiceNames names_;
   Counters counters_;
   AgentRate rate_;
-  AgentRate withdrawal_rate_;              // apart: who has sent much may take as much back at once
-  std::atomic<bool> disk_is_full_{false};  // when a batch last came
+  AgentRate withdrawal_rate_;  // separate: an agent that has sent much may withdraw as much at once
+  std::atomic<bool> disk_is_full_{false};  // as of the last batch
   AddressShare held_share_;
   AbuseLog abuse_log_;
   std::array<std::mutex, kAgentStripes> agent_locks_;  // one batch of an agent at a time

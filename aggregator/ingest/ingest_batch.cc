@@ -1,4 +1,4 @@
-// POST /v1/batches behind the envelope: rows, and the store.
+// Checks the rows of a batch and gives them to the store: the part of Ingest about batches.
 #include "aggregator/ingest/limits.h"
 #include "aggregator/ingest/workspace.h"
 #include "common/wire/limits.h"
@@ -6,8 +6,8 @@
 namespace fieldcost::ingest {
 namespace {
 
-// Whether what was answered to the first batch of this number speaks of another body: two machines
-// have one key (a copied disk), or an old state came back from a backup. Unknown is no.
+// Whether the answer to the first batch of this number was about another body: two machines have
+// one key (a copied disk), or an old state was restored from a backup. False if that is unknown.
 bool IsOfAnotherBody(const std::string& stored_answer, const BatchIdentity& batch,
                      const Receipts& receipts) {
   const auto first = wire::DecodeAnswer(stored_answer);

@@ -1,4 +1,4 @@
-// Takes a batch back that its agent withdraws.
+// Withdraws a batch for its agent: the part of Ingest about withdrawals.
 #include <algorithm>
 
 #include "aggregator/ingest/row_check.h"
@@ -10,7 +10,7 @@
 namespace fieldcost::ingest {
 namespace {
 
-// What a batch is told that comes after its withdrawal.
+// The answer to a batch that arrives after its withdrawal.
 std::string LateAnswer(std::size_t row_count) {
   wire::BatchAnswer answer{.rejected_rows = static_cast<std::uint32_t>(row_count)};
   if (row_count != 0) {
@@ -64,7 +64,7 @@ Result<bool> Ingest::MayCome(const BatchIdentity& batch, const std::string& agen
 
 http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, const std::string& agent_id,
                                      std::string_view untrusted_receipt, Workspace& workspace) {
-  // 1. A receipt that is shown must be ours, and of this batch.
+  // 1. Check that a receipt that is shown is ours, and of this batch.
   std::optional<ReceiptContent> shown;
   if (!untrusted_receipt.empty()) {
     auto opened = receipts_.Open(untrusted_receipt, batch);
@@ -75,7 +75,8 @@ http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, const std::stri
     }
     shown = std::move(*opened);
   }
-  // 2. The store asks for the rows if it has the batch; without a receipt its own answer has one.
+  // 2. Let the store ask for the rows if it has the batch; without a receipt, its own answer holds
+  // one.
   const auto accepted_rows =
       [&](const std::optional<std::string>& answer) -> Result<const store::AcceptedRows*> {
     if (shown) return AcceptedRowsOf(*shown, workspace);
@@ -90,7 +91,7 @@ http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, const std::stri
                                        .rows = accepted_rows,
                                        .late_answer = LateAnswer(workspace.decoder.row_count()),
                                        .may_come = *may_come});
-  // 3. What has become of it.
+  // 3. Answer what has become of the batch.
   if (!result) return RefuseWithdrawal(result.error(), agent_id);
   CountWithdrawn(*result, *may_come);
   return AnswerJson(wire::EncodeWithdrawalAnswer({.withdrawn_rows = result->withdrawn_rows}));
@@ -111,7 +112,7 @@ http::Response Ingest::RefuseWithdrawal(const Error& error, const std::string& a
       break;
   }
   ++counters_.not_withdrawable;
-  // Not the message: it may quote a row.
+  // The message is not logged, since it may quote a row.
   if (error.code != ErrorCode::kNotFound) {
     LogEvent(LogLevel::kWarning, "withdrawal_refused", {{"reason", Name(error.code)}});
   }

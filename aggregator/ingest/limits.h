@@ -10,16 +10,16 @@
 namespace fieldcost::ingest {
 
 // What one row of one batch may claim. A real week stays far below; sums of 2^24 such rows still
-// fit their 128 bits, so no sender can push a stored row over its edge.
+// fit their 128 bits, so no sender can make a stored row overflow.
 inline constexpr std::uint64_t kMaxRowCalls = std::uint64_t{1} << 40;
 inline constexpr stats::Uint128 kMaxRowSumOfSquares = stats::Uint128{1} << 104;
-// The same of time_per_run, of which 2^16 rows fit.
+// The same for time_per_run, of which 2^16 rows fit.
 inline constexpr stats::Uint128 kMaxRunsSumOfSquares = stats::Uint128{1} << 112;
 
 // How much can happen on a machine in the week that a row speaks of, all programs together. An
 // agent measures one call at a time on a thread, so these hold for the rows of a batch together,
-// too: for each metric and week. A class names the power of two below the number of cores; twice
-// that is what is reckoned with.
+// too: for each metric and week. A class names the power of two below the number of cores, so twice
+// that is assumed.
 inline constexpr std::uint64_t kWeekSeconds = 7 * 86'400;
 // Threads that wait in a call count as well as those that compute, and a server may have thousands.
 inline constexpr std::uint64_t kMaxThreadsPerCore = 4096;
@@ -33,7 +33,8 @@ inline constexpr std::uint64_t kMaxRunsPerSecondPerCore = 10'000;
 inline constexpr std::uint64_t kMostCallsStoodFor = std::uint64_t{1} << 14;
 // A measured run stands for at most so many: its draw had a chance of 2^-24 at least.
 inline constexpr std::uint64_t kMostRunsStoodFor = std::uint64_t{1} << 24;
-// What is asked for need not be touched: far beyond the speed of memory, far below nonsense.
+// Allocated memory need not be touched, so this is far above the speed of memory, and far below
+// nonsense.
 inline constexpr std::uint64_t kMaxAllocatedPerSecondPerCore = std::uint64_t{1} << 40;
 // Files in the page cache and loopback sockets are copied at the speed of memory.
 inline constexpr std::uint64_t kMaxTransferredPerSecondPerCore = std::uint64_t{1} << 36;
@@ -43,8 +44,8 @@ inline constexpr std::uint64_t kMaxCallNs = 52 * std::uint64_t{86'400} * 1'000'0
 inline constexpr std::uint64_t kMaxAllocationBytes = std::uint64_t{1} << 57;
 
 // Rows are accepted from this many weeks before the server's to this many after it, epochs from so
-// many before the current one to that of the last of these weeks. The store's retention reckons
-// with the same.
+// many before the current one to that of the last of these weeks. The store's retention uses the
+// same numbers.
 inline constexpr std::uint32_t kWeeksBack = 5;
 inline constexpr std::uint32_t kWeeksAhead = store::kWeeksAhead;
 inline constexpr std::uint32_t kEpochsAround = store::kEpochsAround;
@@ -66,10 +67,10 @@ inline constexpr std::size_t kMaxCountedAddresses = 65'536;
 // Lines an hour about agents that misbehave.
 inline constexpr std::size_t kMaxAbuseEvents = 1'000;
 
-// What a sender is told when the server has no room for its batch.
+// When a sender is to try again if the server has no room for its batch.
 inline constexpr unsigned kRetryAfterSeconds = 30;
 
-// What it is told that withdraws too many batches that never came.
+// When an agent is to try again that withdraws too many batches that never arrived.
 inline constexpr std::chrono::seconds kUndeliveredRetryAfter = std::chrono::days(1);
 
 inline constexpr std::size_t kSecretBytes = 32;

@@ -10,17 +10,18 @@ namespace fieldcost::ingest {
 // What an operator decides about batches, beside who may send them (admission.h) and how long new
 // agents are on probation (store::StoreOptions).
 struct IngestOptions {
-  // The service's names, see ServiceNames; none: nothing is taken, until Ingest::SetNames().
+  // The service's names, see ServiceNames; without any, nothing is accepted until
+  // Ingest::SetNames().
   std::vector<std::string> names;
-  // Which modules' costs are taken: globs of sonames as fnmatch(3) has them ("libsqlite3.so.*").
-  // None: all.
+  // Modules whose costs are accepted: globs of sonames as in fnmatch(3) ("libsqlite3.so.*"). None:
+  // all.
   std::vector<std::string> modules;
-  // And as many withdrawals; 0 = no limit.
+  // As many withdrawals are allowed, too; 0 = no limit.
   unsigned batches_per_agent_per_hour = 0;
   // Part of the room for batches of new agents (store::StoreOptions::held_bytes): what one client
   // address may take of it in a day; 0 = all.
   std::uint64_t held_bytes_per_address = 0;
-  // Whether there is too little room for batches, asked for each; none: never. Thread-safe.
+  // Whether there is too little room for batches, called for each; empty: never. Thread-safe.
   std::function<bool()> disk_is_full = {};
 };
 

@@ -21,10 +21,11 @@ class Pseudonyms {
   // 32 bytes.
   std::string IdOf(const crypto::PublicKey& agent) const;
 
-  // The 16-byte key under which what an agent contributes to is hashed: everybody's is another.
+  // The 16-byte key under which an agent's contributions are hashed, a different one for each
+  // agent.
   std::string ContributionKeyOf(std::string_view agent_id) const;
 
-  // Identifies the secret without telling it; see Store::Bind().
+  // Identifies the secret without revealing it; see Store::Bind().
   std::string Fingerprint() const;
 
  private:

@@ -13,8 +13,8 @@
 namespace fieldcost::ingest {
 
 // Counts each agent's batches in the current hour of the clock. Memory is bounded: beyond
-// kMaxCountedAgents in an hour, further ones are not counted; who can make so many keys is not
-// stopped by a limit for each. In memory only. Thread-safe.
+// kMaxCountedAgents in an hour, further ones are not counted; a sender who can make so many keys is
+// not stopped by a limit for each. In memory only. Thread-safe.
 class AgentRate {
  public:
   explicit AgentRate(unsigned per_hour) : per_hour_(per_hour) {}  // 0 = no limit

@@ -24,8 +24,8 @@ namespace {
 
 constexpr char kFormatVersion = 4;
 
-// What differs between the versions, from version 1 on. The domains keep one from passing for
-// another.
+// What differs between the versions, from version 1 on. Thanks to the domains, a receipt cannot be
+// passed off as one of another version.
 struct Version {
   std::string_view domain;
   store::Contribution first;

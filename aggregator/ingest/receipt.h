@@ -27,8 +27,8 @@ struct BatchIdentity {
 // What a receipt says of its batch.
 struct ReceiptContent {
   std::vector<std::uint32_t> refused_rows;
-  // What its first contributions have added: less, where the batch was accepted before the store
-  // kept cubes of means (receipts of version 3), sizes (version 2) or weights (version 1).
+  // What its first contributions have added: less if the batch was accepted before the store kept
+  // cubes of means (receipts of version 3), sizes (version 2) or weights (version 1).
   store::Contribution first = store::Contribution::kFirst;
   bool operator==(const ReceiptContent&) const = default;
 };
@@ -46,11 +46,11 @@ class Receipts {
   // REQUIRES: `refused_rows` ascend strictly, each below wire::kMaxBatchRows.
   std::string Issue(const BatchIdentity& batch, std::span<const std::uint32_t> refused_rows) const;
 
-  // kInvalidArgument if it has not the form of a receipt; kPermissionDenied if it is not ours for
-  // this batch.
+  // kInvalidArgument if it does not have the form of a receipt; kPermissionDenied if it is not ours
+  // for this batch.
   Result<ReceiptContent> Open(std::string_view untrusted_hex, const BatchIdentity& batch) const;
 
-  // Identifies the secret without telling it; see Store::Bind().
+  // Identifies the secret without revealing it; see Store::Bind().
   std::string Fingerprint() const;
 
  private:

@@ -11,13 +11,13 @@
 #include "aggregator/store/store.h"
 #include "common/base/result.h"
 
-// Turning an agent away, and taking out what it has contributed.
+// Revoking an agent, and withdrawing what it has contributed.
 
 namespace fieldcost::ingest {
 
 struct RevocationRequest {
   std::string agent;      // a name of the abuse log, or a public key in hex
-  bool withdraw = false;  // take out what it contributed
+  bool withdraw = false;  // withdraw what it contributed
   bool dry_run = false;   // change nothing, say what would change; with `withdraw`
 };
 
@@ -31,12 +31,12 @@ struct RevocationReport {
 Status CheckForm(const RevocationRequest& untrusted_request);
 
 // The agent's id. A name is looked up among all agents that have ever delivered anything that the
-// store knows of. kNotFound: nobody had it on the days whose names are known; kInvalidArgument:
-// more than one had, and how many.
+// store knows of. kNotFound: no agent had it on the days whose names are known; kInvalidArgument:
+// several had it (the message says how many).
 Result<std::string> FindAgent(std::string_view untrusted_agent, const store::Store& store,
                               const Pseudonyms& pseudonyms, const AbuseNames::Reader& names);
 
-// Does it, durably. `threshold` is that of publication.
+// Revokes the agent, durably, as `revocation` says. `threshold` is that of publication.
 Result<RevocationReport> RevokeAgent(store::Store& store, std::string_view agent_id,
                                      const RevocationRequest& request, std::uint32_t threshold,
                                      const store::Store::Progress& progress = {});

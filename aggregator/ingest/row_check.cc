@@ -65,7 +65,7 @@ constexpr Bounds BoundsOf(Metric metric) {
   return {};
 }
 
-// A run's time is great, and stands for many runs.
+// The time of a run is large, and stands for many runs.
 constexpr Uint128 MostSquares(std::uint32_t metric_number) {
   const bool is_of_runs = metric_number == static_cast<std::uint32_t>(Metric::kTimePerRun);
   return is_of_runs ? kMaxRunsSumOfSquares : kMaxRowSumOfSquares;

@@ -18,11 +18,11 @@ enum class RowProblem {
   kUnknownMetric,  // of a newer agent, perhaps
   kWeek,           // not about the time that is accepted, or expired
   kModule,         // not one of those wanted
-  // What can come of an upgraded machine, and of a lost contribution:
+  // Possible after an upgrade of the machine, or a lost contribution:
   kClass,             // of an agent that named another hardware class before
   kNeverContributed,  // adds to a row without having contributed to it
   // What no honest agent sends:
-  kImpossible,          // sums that no values have
+  kImpossible,          // sums that no values can have
   kImplausible,         // more than a machine can do
   kDuplicate,           // the batch has the row already
   kContributed,         // claims a first contribution again
@@ -37,12 +37,12 @@ struct RowRefusal {
   std::string reason;  // what the agent is told
 };
 
-// The part of the checks that depends neither on the time nor on the operator; what was accepted
-// once passes it for ever.
+// The checks that depend neither on the time nor on the operator; what was accepted once always
+// passes them.
 Status CheckRowContent(const wire::UntrustedRow& untrusted_row);
 
-// Checks a batch's rows one after the other: each by itself, and with those taken before against
-// what one machine can do in a week. Not thread-safe.
+// Checks a batch's rows one after the other: each by itself, and together with those accepted
+// before against what one machine can do in a week. Not thread-safe.
 class RowCheck {
  public:
   struct Circumstances {
@@ -55,7 +55,7 @@ class RowCheck {
   void Start(const Circumstances& circumstances);
   // Whether the row may be added to the sums.
   std::optional<RowRefusal> Check(const wire::UntrustedRow& untrusted_row);
-  // It was. REQUIRES: it is the one that was checked last.
+  // Notes that the row is added. REQUIRES: it is the one that was checked last.
   void Take(const wire::UntrustedRow& row);
 
  private:
@@ -66,7 +66,7 @@ class RowCheck {
   };
 
   bool IsListed(const std::string& soname);
-  // Does as wire::ValidateApiKey(). Rows of a module stand together: its part is checked once.
+  // As wire::ValidateApiKey(). Rows of a module are adjacent, so the module is checked once.
   Status CheckKey(const stats::ApiKey& untrusted_key);
   std::optional<RowRefusal> CheckPlausible(const wire::UntrustedRow& untrusted_row,
                                            const stats::Bucket& totals);

@@ -13,7 +13,7 @@ namespace fieldcost::ingest {
 // kCorrupt, naming the file, if it holds anything else.
 Result<std::string> LoadOrCreateSecret(const std::filesystem::path& path);
 
-// Compares without telling by the time it takes where the first difference is.
+// Compares in a time that does not depend on where the first difference is.
 bool EqualInConstantTime(std::string_view a, std::string_view b);
 
 }  // namespace fieldcost::ingest

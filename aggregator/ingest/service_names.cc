@@ -6,7 +6,7 @@
 namespace fieldcost::ingest {
 namespace {
 
-// Matches as TLS clients do a certificate (RFC 6125 §6.4.3).
+// Matches as TLS clients match a certificate (RFC 6125 §6.4.3).
 bool Matches(std::string_view pattern, std::string_view name) {
   if (!pattern.starts_with("*.")) return pattern == name;
   const std::size_t dot = name.find('.');

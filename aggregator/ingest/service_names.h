@@ -7,8 +7,8 @@
 
 namespace fieldcost::ingest {
 
-// The names under which agents know this service: requests that are signed for another one are not
-// ours to take. Thread-safe.
+// The names under which agents know this service: requests that are signed for another one are
+// refused. Thread-safe.
 class ServiceNames {
  public:
   // Lower-case host names and addresses; "*.example.org" stands for one label more.

@@ -29,15 +29,15 @@ struct Ingest::Workspace {
   std::vector<std::uint32_t> refused;  // all of them; the answer lists only some
   std::array<std::uint32_t, kRowProblems> problems{};
 
-  // Before the rows of a decoded batch are looked at.
+  // Prepares for the rows of a decoded batch.
   void Start();
-  // Brings `row`, which has been checked, into `key_bytes`.
+  // Moves the key of `row`, which has been checked, to `key` and `key_bytes`.
   void MakeKey();
   // True if a row with this key was accepted before in this batch.
   bool IsDuplicate();
   void RefuseRow(std::size_t index, RowRefusal refusal);
-  // Whether the batch counts towards the end of probation: something in it is taken, and nothing
-  // refused that no honest agent sends.
+  // Whether the batch counts towards the end of probation: some row is accepted, and none refused
+  // that no honest agent sends.
   bool IsHonest() const;
   // Whether something was refused that no honest agent sends.
   bool IsDishonest() const;
@@ -46,7 +46,7 @@ struct Ingest::Workspace {
 // The answer for an error, with Retry-After if it is 503.
 http::Response Refuse(int status, const Error& error);
 http::Response Refuse(const Error& error);
-// 429, with how long to wait.
+// The answer 429, with how long to wait.
 http::Response TryLater(const Error& error, std::chrono::seconds wait);
 http::Response AnswerJson(std::string json);
 

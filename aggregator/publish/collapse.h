@@ -13,26 +13,26 @@ namespace fieldcost::publish {
 struct CollapseCounts {
   std::uint64_t published = 0;
   std::uint64_t withheld = 0;  // (API, metric)s below the threshold
-  std::uint64_t unsound = 0;   // saturated, or outside the polytope: would break every reader
+  std::uint64_t unsound = 0;   // saturated, or outside the polytope: no reader would accept them
 };
 
 // Sums the rows of a range of a snapshot over weeks, and over hardware classes as well as within
 // them, and calls `visit` for every sum that may be published, ascending by key; week is 0, and the
 // sum over classes has no hardware class.
 //
-// May be published, over classes: in at least one week at least `threshold` contributions came in.
-// (An agent contributes once a week to an API and metric, whatever class it claims, so these are
-// different agents.) Of single classes: the same holds for the class, the sum over classes is
-// published, and what is left of that without the published classes is nothing, or the same holds
-// for it, too: so subtracting rows of a publication from each other never gives the sums of fewer.
-// A class that is the only one would only repeat the sum. At most kMaxClassesOfRow, those with the
-// most contributions.
+// A sum over classes may be published if in at least one week at least `threshold` contributions
+// came in. (An agent contributes once a week to an API and metric, whatever class it claims, so
+// these are different agents.) A sum of a single class may be published if the same holds for the
+// class, the sum over classes is published, and what is left of that without the published classes
+// is nothing or also reaches the threshold: so subtracting rows of a publication from each other
+// never gives the sums of fewer. A class that is the only one is left out, since it would repeat
+// the sum. At most kMaxClassesOfRow are published, those with the most contributions.
 //
-// With each sum go the scalars of its fullest week, where each agent is counted once, or none. It
-// is the same week for a metric's sum over classes and its classes: of those in which the threshold
-// is reached the one with most contributions, whose scalars taken away from those of all weeks
-// leave nothing or what reaches the threshold, also when whole classes are taken away. A class has
-// them only if the same holds for it, and for what that leaves of the others.
+// Each sum comes with the scalars of its fullest week, where each agent is counted once, or with
+// none. It is the same week for a metric's sum over classes and its classes: of those in which the
+// threshold is reached the one with most contributions, whose scalars subtracted from those of all
+// weeks leave nothing or what reaches the threshold, also when whole classes are subtracted. A
+// class has them only if the same holds for it, and for what that leaves of the others.
 //
 // A range has all rows of its APIs (Snapshot::Split()). Memory: some rows.
 using CollapsedVisitor =
@@ -42,7 +42,7 @@ Result<CollapseCounts> Collapse(const store::Store::Snapshot& snapshot,
                                 const store::Store::Snapshot::RowRange& range,
                                 std::uint32_t threshold, const CollapsedVisitor& visit);
 
-// Whether readers would take the row: stats::Validate() of its histogram, scalars, weights and
+// Whether readers would accept the row: stats::Validate() of its histogram, scalars, weights and
 // sizes (hence bounded sums), without making them dense.
 bool IsSound(const store::CompactRow& row);
 

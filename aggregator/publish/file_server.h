@@ -10,7 +10,7 @@ namespace fieldcost::publish {
 
 // Answers GET and HEAD for the published files (paths of common/wire/metadata.h): with ETag,
 // If-None-Match (304), one byte range (206, 416) and Cache-Control: for ever where the name is the
-// content's hash, otherwise to be asked again each time. Only names of the exact expected form
+// content's hash, otherwise to be revalidated each time. Only names of the exact expected form
 // reach the file system. Thread-safe; reads small files, does not block for long.
 class FileServer {
  public:

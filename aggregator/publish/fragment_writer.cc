@@ -137,7 +137,7 @@ Status DecodeRows(const RawRows& raw, std::vector<stats::StatRow>& rows) {
 }
 
 // Leaves the rows over all hardware classes first, then those with the most contributions, of equal
-// ones the first. (Fewer rows of classes never tell more: see collapse.h.)
+// ones the first. (Fewer rows of classes never reveal more: see collapse.h.)
 Status KeepBest(std::size_t count, RawRows& raw) {
   struct Row {
     bool is_of_class;
@@ -169,8 +169,8 @@ Status KeepBest(std::size_t count, RawRows& raw) {
   return {};
 }
 
-// Agents choose the names, and could crowd a fragment until it cannot be published, and with it
-// nothing. So what does not fit is left out.
+// Agents choose the names, and could fill a fragment until it, and so everything, cannot be
+// published. So rows that do not fit are left out.
 Result<std::string> EncodeWhatFits(RawRows& raw, std::vector<stats::StatRow>& rows) {
   FIELDCOST_TRY(KeepBest(kMaxRowsOfFragment, raw));
   for (;;) {
@@ -190,7 +190,7 @@ Status WriteUnsynced(const Path& path, std::string_view bytes) {
     if (written <= 0) return ErrnoError("write", path, errno);
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
-  // Whatever the umask is: everybody may have it.
+  // Everybody may read it, whatever the umask is.
   if (::fchmod(fd.get(), 0644) != 0) return ErrnoError("set mode of", path, errno);
   (void)::sync_file_range(fd.get(), 0, 0, SYNC_FILE_RANGE_WRITE);  // begins; fsync() comes later
   return {};
@@ -224,7 +224,7 @@ class FragmentWriter {
   }
 
  private:
-  // A range of the snapshot's rows, and what of it waits for its fragment.
+  // A range of the snapshot's rows, and its rows that wait for their fragments.
   struct Part {
     Part(store::Store::Snapshot::RowRange rows, Spill file)
         : range(std::move(rows)), spill(std::move(file)) {}
@@ -341,9 +341,9 @@ Status FragmentWriter::WriteOne(std::size_t index, RawRows& raw,
   return {};
 }
 
-// All of a group are on their way to the disk when the first is waited for, so that the syncs are
-// few; and only then the names under which they are trusted. (Not syncfs(): it would write the
-// temporary files, too, and the store's, while batches wait for their own.)
+// All files of a group are on their way to the disk when the first is synced, so that the disk
+// syncs seldom; only then do they get the names under which they are trusted. (Not syncfs(): it
+// would write the temporary files, too, and the store's, while batches wait for their own.)
 Status FragmentWriter::MakeDurable() {
   if (unnamed_.empty()) return {};
   const Path directory = options_.directory / "fragments";

@@ -24,13 +24,13 @@ struct WrittenFragments {
   unsigned bits = 0;
   std::vector<wire::FragmentReference> fragments;  // 2^bits
   CollapseCounts counts;
-  std::uint64_t crowded_out = 0;    // did not fit into their fragment, which others have filled
+  std::uint64_t crowded_out = 0;    // did not fit into their fragment, which is full
   std::uint64_t new_fragments = 0;  // written; the others were there from before
 };
 
 // Splits what may be published of a snapshot into fragments, each a file named by its contents. The
-// store is read once. All files are durable when this returns. It works in threads of its own, at
-// the lowest priority for processor and disk: batches go first.
+// store is read once. All files are durable when this returns. Works in threads of its own, at the
+// lowest priority for processor and disk, so that batches go first.
 Result<WrittenFragments> WriteFragments(const store::Store::Snapshot& snapshot,
                                         const FragmentWriterOptions& options);
 

@@ -73,7 +73,8 @@ Result<crypto::PrivateKey> Load(const std::filesystem::path& path) {
   return crypto::PrivateKey::LoadOrCreate(path);
 }
 
-// Makes the file, which must not be there. Without link() or rename(), which not every medium has.
+// Makes the file, which must not be there. Does without link() and rename(), which not every medium
+// has.
 Status WriteNewFile(const std::filesystem::path& path, std::string_view bytes) {
   const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!fd.valid()) return ErrnoError("make", path, errno);
@@ -85,7 +86,7 @@ Status WriteNewFile(const std::filesystem::path& path, std::string_view bytes) {
     status = ErrnoError("sync", path, errno);
   } else {
     status = SyncDirectory(path.parent_path());
-    // What is read back shall come from the medium.
+    // So that what is read back comes from the medium.
     ::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_DONTNEED);
   }
   if (!status) ::unlink(path.c_str());
@@ -98,7 +99,7 @@ Status SyncFile(const std::filesystem::path& path) {
   return SyncDirectory(path.parent_path());
 }
 
-// A copy that is there already from an interrupted export will do.
+// Accepts a copy that is already there from an interrupted export.
 Status Copy(const std::filesystem::path& from, const crypto::PublicKey& key,
             const std::filesystem::path& to) {
   std::error_code error;

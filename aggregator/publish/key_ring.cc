@@ -67,7 +67,7 @@ Result<crypto::PrivateKey> KeyRing::LoadKey(const std::filesystem::path& path,
   waiting += kNextKeySuffix;
   FIELDCOST_ASSIGN(const auto next, load_trusted(waiting));
   if (next) {
-    // Somebody else may do the same at this moment.
+    // Another process may do the same at this moment.
     if (::rename(waiting.c_str(), path.c_str()) != 0 && errno != ENOENT) {
       return ErrnoError("rename", waiting, errno);
     }

@@ -31,17 +31,17 @@ class KeyRing {
   static Result<KeyRing> LoadOrCreate(const std::filesystem::path& keys_dir,
                                       const std::filesystem::path& root_dir, const Clock& clock);
 
-  // The newest root on disk; it is trusted, since it lies among our own files. kNotFound if there
-  // is none yet.
+  // The newest root on disk; it is trusted, since it is one of our own files. kNotFound if there is
+  // none yet.
   static Result<wire::RootMetadata> NewestRoot(const std::filesystem::path& root_dir);
 
-  // Every root on disk that is whole, newest first: what was signed before a change of keys is
-  // still ours. Errors of the newest as above.
+  // Every root on disk that is whole, newest first: what was signed before a change of keys remains
+  // ours. Errors as NewestRoot().
   static Result<std::vector<wire::RootMetadata>> AllRoots(const std::filesystem::path& root_dir);
 
-  // A key that the root names; it is not made anew, that would need a new root. If the one in use
-  // is not named and the one that waits beside it is, a rotation was interrupted: it takes its
-  // place. Errors as above.
+  // A key that the root names; it is never made here, since that would need a new root. If the root
+  // names not the key in use but the one that waits beside it, a rotation was interrupted, and that
+  // key takes its place. Errors as LoadOrCreate().
   static Result<crypto::PrivateKey> LoadKey(const std::filesystem::path& path,
                                             const std::vector<crypto::PublicKey>& trusted,
                                             std::uint64_t root_version);

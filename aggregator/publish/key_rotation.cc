@@ -53,7 +53,7 @@ std::filesystem::path OfflineDir(const RotationOptions& options) {
   return options.offline_dir.empty() ? options.data_dir / "keys" : options.offline_dir;
 }
 
-// The service reads it: what an administrator makes there must not stay his own.
+// Gives the file to the service's user, since the service reads what an administrator makes there.
 Status GiveToOwnerOf(const std::filesystem::path& directory, const std::filesystem::path& file) {
   struct stat info {};
   if (::stat(directory.c_str(), &info) != 0) return ErrnoError("look up", directory, errno);
@@ -137,7 +137,7 @@ Result<Change> Begin(const RotationOptions& options, const Clock& clock) {
 Status Finish(const Change& change) {
   const std::string name = std::to_string(change.next.version);
   const std::string bytes = wire::SignRoot(change.next, change.signers);
-  // What a client will check of it, before anybody can see it.
+  // Checks what a client will check, before anybody can see the root.
   FIELDCOST_TRY(wire::VerifyPinnedRoot(bytes));
   return WriteFileAtomically(change.root_dir / name, bytes, 0644);
 }
@@ -201,7 +201,7 @@ Result<RotatedKeys> RotateKeys(const RotationOptions& options, KeyRole role, con
       (is_online ? change.keys_dir : OfflineDir(options)) / FileOf(role);
   std::filesystem::path waiting = path;
   waiting += kNextKeySuffix;
-  // One that waits for the newest root has to take its place before another one waits.
+  // A key that waits for the newest root has to take its place before another one waits.
   static_cast<void>(KeyRing::LoadKey(path, KeysOf(change.next, role), change.next.version - 1));
   FIELDCOST_ASSIGN(const auto key, MakeKey(waiting));
   if (is_online) FIELDCOST_TRY(GiveToOwnerOf(change.keys_dir, waiting));

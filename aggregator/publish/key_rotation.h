@@ -12,7 +12,7 @@
 
 namespace fieldcost::publish {
 
-// Held while keys and roots change, and while they are copied together. Waits.
+// Locks keys and roots while they change, and while they are copied together. Waits.
 Result<UniqueFd> LockKeys(const std::filesystem::path& data_dir);
 
 enum class KeyRole { kTimestamp, kSnapshot, kPolicy, kRoot };
@@ -25,12 +25,13 @@ inline constexpr unsigned kMaxRootKeys = 16;
 
 struct RotationOptions {
   std::filesystem::path data_dir;
-  // Where the files of root and policy are and new ones are made. Empty: data_dir/keys, too.
+  // Where the files of root and policy keys are, and where new ones are made. Empty: data_dir/keys,
+  // too.
   std::filesystem::path offline_dir = {};
   // What to sign with, as many as the newest root's threshold. Empty: the files root*.key of
   // offline_dir that hold a key of the newest root.
   std::vector<std::filesystem::path> root_key_files;
-  // The root role: so many new keys, so many of which must sign from then on.
+  // For the root role: how many new keys, and how many of them must sign from then on.
   unsigned root_keys = 1;
   unsigned root_threshold = 1;
 };
@@ -49,7 +50,7 @@ struct RotatedKeys {
 // kUnauthenticated: not enough of the newest root's keys; kInvalidArgument: impossible numbers.
 Result<RotatedKeys> RotateKeys(const RotationOptions& options, KeyRole role, const Clock& clock);
 
-// The same keys for another kRootLifetime.
+// Signs a root with the same keys for another kRootLifetime.
 Result<RotatedKeys> RenewRoot(const RotationOptions& options, const Clock& clock);
 
 }  // namespace fieldcost::publish

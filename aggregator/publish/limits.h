@@ -9,8 +9,8 @@
 
 namespace fieldcost::publish {
 
-// A fragment's compressed size, on average over all of them: re-split outside of
-// [kSmallFragmentBytes, kLargeFragmentBytes], then into at most kTargetFragmentBytes each. The gap
+// A fragment's compressed size, on average over all of them: outside of [kSmallFragmentBytes,
+// kLargeFragmentBytes] the rows are split again, into at most kTargetFragmentBytes each. The gap
 // between target and bounds keeps the number of fragments from flapping.
 inline constexpr std::size_t kSmallFragmentBytes = 48 * kKiB;
 inline constexpr std::size_t kTargetFragmentBytes = 128 * kKiB;
@@ -25,25 +25,24 @@ inline constexpr double kFirstGuessRowBytes = 120;
 // Rows kept in memory at a time while fragments are made.
 inline constexpr std::size_t kRowsPerPass = 100'000;
 
-// What waits for its fragment lies in this many partitions of a file (2^n), written so much at a
-// time: 8 MiB of buffers for each of the two threads that read.
+// Rows that wait for their fragment are in this many partitions of a file (2^n), written so much at
+// a time: 8 MiB of buffers for each of the two threads that read.
 inline constexpr unsigned kSpillBits = 8;
 inline constexpr std::size_t kSpillChunkBytes = 32 * kKiB;
 
-// Rows of one fragment, which names can be made up for; some thousand are usual. Memory: 4 KiB
-// each.
+// Rows of one fragment: names can be made up; some thousand are usual. Memory: 4 KiB each.
 inline constexpr std::size_t kMaxRowsOfFragment = 32'768;
 
 // Snapshots on disk after a publication: the new one and those clients may still be fetching.
 inline constexpr std::size_t kKeptSnapshots = 3;
 
-// Hardware classes of which one API and metric has published rows of its own; of the others' costs
-// the sum over all classes tells. Classes, too, can be made up.
+// Hardware classes of which one API and metric has published rows of its own; the others' costs are
+// in the sum over all classes only. Classes, too, can be made up.
 inline constexpr std::size_t kMaxClassesOfRow = 8;
 
-// After a restoration from a backup nobody knows what was published since: versions go on this far
-// above the last known one, so that no client that has seen a later one takes it for a rollback.
-// One publication a second for eleven days, or one an hour for a century, fit in between.
+// After a restoration from a backup it is not known what was published since: versions continue
+// this far above the last known one, so that no client that has seen a later one takes it for a
+// rollback. One publication a second for eleven days, or one an hour for a century, fit in between.
 inline constexpr std::uint64_t kRestoredVersionGap = 1'000'000;
 
 // How long a root is valid. Renewing it needs the offline key.

@@ -1,4 +1,4 @@
-// The policy in force, and the version that the next one has to pass.
+// The policy in force, and the version that the next one has to exceed.
 //
 //   publish/policy       := signed metadata of role "policy" (common/wire/policy.cc)
 //   publish/policy_floor := version in decimal "\n"
@@ -15,7 +15,7 @@
 namespace fieldcost::publish {
 namespace {
 
-// After a change of keys the last policy still has its version.
+// After a change of keys the last policy still counts.
 Result<wire::PolicyMetadata> VerifyByAnyRoot(const std::string& bytes,
                                              const std::filesystem::path& root_dir) {
   FIELDCOST_ASSIGN(const std::vector<wire::RootMetadata> roots, KeyRing::AllRoots(root_dir));

@@ -11,15 +11,15 @@
 namespace fieldcost::publish {
 
 inline constexpr char kPolicyFile[] = "policy";  // in Publisher::directory()
-// Beside it, after a restoration: the version that the next policy has to pass, in decimal.
+// Beside it after a restoration: the version that the next policy has to exceed, in decimal.
 inline constexpr char kPolicyFloorFile[] = "policy_floor";
 
 // The policy in force; nullopt if there is none. kCorrupt or kUnauthenticated, naming the file, if
 // it is not one that any root on disk vouches for. Expiry is the caller's to check.
 Result<std::optional<wire::PolicyMetadata>> PublishedPolicy(const std::filesystem::path& data_dir);
 
-// After a restoration from a backup: the next policy's version will be kRestoredVersionGap above
-// what is known, so that agents that have seen later ones take it.
+// To be called after a restoration from a backup: makes the next policy's version
+// kRestoredVersionGap above what is known, so that agents that have seen later ones accept it.
 Status LeavePolicyVersionGap(const std::filesystem::path& data_dir);
 
 // Signs `policy` with policy.key of `offline_dir` (empty: of data_dir/keys), with the next version,

@@ -44,7 +44,7 @@ void Count(const WrittenFragments& written, PublishReport& report) {
   }
 }
 
-// The timestamp that names this snapshot; when to come back is left to the caller.
+// The timestamp that names this snapshot; the caller sets when to come back.
 wire::TimestampMetadata TimestampOf(const wire::SnapshotMetadata& snapshot,
                                     std::string_view signed_snapshot) {
   wire::TimestampMetadata timestamp;
@@ -123,7 +123,7 @@ Result<std::vector<Publisher::Known>> Publisher::KnownSnapshots() const {
 }
 
 Result<PublishReport> Publisher::Publish(store::Store& store) {
-  // 1. What was published last, and with which keys.
+  // 1. Find what was published last, and the keys in force.
   FIELDCOST_TRY(TakeNewestKeys());
   FIELDCOST_ASSIGN(const std::vector<Known> known, KnownSnapshots());
   FIELDCOST_ASSIGN(const std::uint64_t last_version, LastVersion(store, known));

@@ -17,8 +17,8 @@
 
 namespace fieldcost::publish {
 
-// Name of a number in the store. If it is not 0, what the store holds is made up, and everything
-// that is published of it says so.
+// Name of a number in the store. If it is not 0, the store's contents are made up, and every
+// publication says so.
 inline constexpr char kSyntheticNumber[] = "synthetic";
 
 struct PublisherOptions {
@@ -42,8 +42,8 @@ struct PublishReport {
 };
 
 // Turns the store into signed, content-named files under data_dir/publish: fragments, then the
-// snapshot that lists them, then the timestamp that names the snapshot. Whoever reads at any moment
-// finds everything the timestamp leads to. One publication at a time; not thread-safe.
+// snapshot that lists them, then the timestamp that names the snapshot. A reader finds at any
+// moment everything that the timestamp leads to. One publication at a time; not thread-safe.
 class Publisher {
  public:
   // Makes directories and keys where missing. Errors: see KeyRing::LoadOrCreate.

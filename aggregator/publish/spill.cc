@@ -1,6 +1,7 @@
-// The temporary file is read by the process that wrote it alone: integers in the machine's order.
+// A temporary file of records. Only the process that wrote it reads it, so integers have the
+// machine's byte order.
 //
-//   file  := chunk*                          ; each of one partition; where they are is in memory
+//   file  := chunk*                          ; each of one partition; memory knows where they are
 //   chunk := (size:u32 record[size])*
 #include "aggregator/publish/spill.h"
 

@@ -12,9 +12,9 @@
 
 namespace fieldcost::publish {
 
-// Records put aside in a temporary file, to be read again by partition: what is read in one order
-// and wanted in another, without memory for all of it. The file has no name, so that nothing stays
-// of it. Not thread-safe.
+// Records set aside in a temporary file, to be read again by partition: for what is read in one
+// order and needed in another, without memory for all of it. The file has no name, so that nothing
+// of it remains. Not thread-safe.
 class Spill {
  public:
   static Result<Spill> Create(const std::filesystem::path& directory, std::size_t partitions);
