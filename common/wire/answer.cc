@@ -18,7 +18,7 @@ namespace json = boost::json;
 
 constexpr std::size_t kMaxDepth = 8;
 
-// What a reason may be on the wire: one line of ASCII. It may quote text from outside.
+// Makes a reason what it may be on the wire: one line of ASCII. It may quote text from outside.
 std::string CleanReason(std::string_view reason) {
   std::string text(reason.substr(0, kMaxReasonBytes));
   std::replace_if(

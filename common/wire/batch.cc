@@ -171,7 +171,7 @@ BatchDecoder::~BatchDecoder() = default;
 
 Status BatchDecoder::Decode(std::string_view untrusted_body) {
   if (Status status = state_->Decode(untrusted_body); !status) {
-    // A hostile batch may have blown the buffers up; they are not worth keeping.
+    // A hostile batch may have made the buffers large; they are not kept.
     state_ = std::make_unique<State>();
     return Within(std::move(status).error(), "decoding a batch");
   }

@@ -22,9 +22,9 @@ inline constexpr char kAgentHeader[] = "Fieldcost-Agent";          // Ed25519 pu
 inline constexpr char kEpochHeader[] = "Fieldcost-Epoch";          // decimal
 inline constexpr char kSequenceHeader[] = "Fieldcost-Sequence";    // decimal
 inline constexpr char kSignatureHeader[] = "Fieldcost-Signature";  // 128 hex
-// Which service the request is for, part of what is signed: the name under which the agent knows
-// it, as its certificate has it (http::Client::server_name), so that nobody can use it with
-// another.
+// Which service the request is for, a part of what is signed: the name under which the agent knows
+// it, as in its certificate (http::Client::server_name), so that nobody can pass the request to
+// another service.
 inline constexpr char kServiceHeader[] = "Fieldcost-Service";
 inline constexpr std::size_t kMaxServiceBytes = 253;
 inline constexpr char kBatchContentType[] = "application/vnd.fieldcost.batch.v1";
@@ -56,19 +56,19 @@ struct BatchContent {
 // Encodes and compresses. kTooLarge if a limit of limits.h is passed. Deterministic.
 Result<std::string> EncodeBatch(const BatchContent& content);
 
-// Size of the encoding before compression: what kBatchTargetBytes speaks of.
+// Size of the encoding before compression, which kBatchTargetBytes limits.
 std::size_t EncodedBatchBytes(const BatchContent& content);
 
 // How many of the rows, from the first, can be in a batch whose encoding has at most `max_bytes`
 // before compression; one at least, however large it is. REQUIRES: there are rows.
 std::size_t RowsThatFit(const BatchContent& content, std::size_t max_bytes);
 
-// What EncodeBatch() was given: for batches of one's own. As BatchDecoder::Decode(); kCorrupt also
-// if a row is not as rows are made.
+// The content that EncodeBatch() was given, for the agent's own batches. Errors as
+// BatchDecoder::Decode(); also kCorrupt if a row is malformed.
 Result<BatchContent> DecodeBatch(std::string_view body);
 
-// A row as it came: text and numbers within the format's limits and indices resolved, but neither
-// its key nor its histogram validated. `known_metric` tells whether metric_number is one of ours.
+// A row as received: texts and numbers within the format's limits and indices resolved, but neither
+// its key nor its histogram validated, nor whether its metric is known.
 struct UntrustedRow {
   stats::ApiKey api;
   std::uint32_t metric_number = 0;
@@ -129,13 +129,13 @@ struct BatchAnswer {
   std::vector<Reject> rejects;  // at most kMaxListedRejects; reasons are one line of ASCII
   std::uint32_t rejected_rows = 0;
   // What the agent must show to withdraw this batch later (requests.h): lower-case hex, opaque to
-  // the agent, at most kMaxReceiptBytes; empty if the server gives none.
+  // the agent, at most kMaxReceiptBytes; empty if the server issues none.
   std::string receipt;
-  // The rows are kept, but not summed before the agent has sent more batches.
+  // The rows are kept, but not summed until the agent has sent more batches.
   bool held = false;
   bool operator==(const BatchAnswer&) const = default;
 };
-// Cuts what passes the limits and replaces bytes a reason may not hold.
+// Cuts off what exceeds the limits and replaces bytes that a reason may not contain.
 std::string EncodeAnswer(const BatchAnswer& answer);
 // kCorrupt or kTooLarge unless it is such an answer. Unknown members are ignored.
 Result<BatchAnswer> DecodeAnswer(std::string_view untrusted_json);

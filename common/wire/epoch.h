@@ -8,7 +8,7 @@
 
 namespace fieldcost::wire {
 
-// An epoch is a quarter of 13 weeks since 1970, the same for all agents, so that it tells nothing
+// An epoch is a quarter of 13 weeks since 1970, the same for all agents, so that it reveals nothing
 // about one. An agent has another key in each. Thread-safe.
 using Epoch = StrongId<struct EpochTag, std::uint64_t>;
 
@@ -17,7 +17,7 @@ inline constexpr std::uint32_t kWeeksPerEpoch = 13;
 // The only epoch of agents before keys had epochs.
 inline constexpr Epoch kFirstEpoch{1};
 
-// That of the spring of 2025. A clock that shows an earlier one is wrong.
+// The epoch of the spring of 2025. A clock that shows an earlier one is wrong.
 inline constexpr Epoch kEarliestEpoch{222};
 
 // The epoch of a week as WeekOf() counts them, never before kFirstEpoch.

@@ -18,7 +18,7 @@ using stats::MakeUint128;
 using stats::StatRow;
 using stats::Uint128;
 
-constexpr std::size_t kReservedRows = 64;  // at once; what an API usually has fits
+constexpr std::size_t kReservedRows = 64;  // reserved at first; the rows of most APIs fit
 
 // Weights are published as shares of their row's total, in 1/65536.
 constexpr unsigned kShareBits = 16;

@@ -133,7 +133,7 @@ Result<LabTable> Merge(std::span<const LabTable> tables) {
   sum.stacks = SortStacks(stacks);
   std::sort(sum.pairs.begin(), sum.pairs.end());
   sum.pairs.erase(std::unique(sum.pairs.begin(), sum.pairs.end()), sum.pairs.end());
-  // Of valid tables nothing but too large a sum is not valid.
+  // The sum of valid tables can be invalid only by being too large.
   if (const Status status = Validate(sum); !status) {
     return Fail(ErrorCode::kTooLarge, "{}", status.error().message);
   }
@@ -143,7 +143,7 @@ Result<LabTable> Merge(std::span<const LabTable> tables) {
 }  // namespace
 
 std::vector<LabStack> SortStacks(const std::vector<LabStack>& stacks) {
-  // The nodes by where they are; the first of a place stands for all.
+  // The nodes by their place in the tree; the first of a place stands for all.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> places;  // parent, API
   std::vector<std::uint32_t> firsts(stacks.size());
   std::vector<LabStack> sums;

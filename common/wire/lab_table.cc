@@ -120,7 +120,7 @@ Status CheckLengths(std::string_view group, std::initializer_list<int> columns, 
   return Fail(ErrorCode::kCorrupt, "columns of the {} have different lengths", group);
 }
 
-// Before memory is taken for what they count.
+// Checked before memory is allocated for what they count.
 Status CheckColumns(const proto::LabTable& table, std::size_t apis) {
   if (apis > kMaxLabApis || table.argument_number_size() > static_cast<int>(kMaxLabArguments) ||
       table.stack_api_size() > static_cast<int>(kMaxLabStacks) ||

@@ -17,7 +17,7 @@ namespace fieldcost::wire {
 // with the user, that all reading commands read, and that is merged by addition (USER_FILES.md).
 // Pure functions, thread-safe.
 
-// What a table has of an API beside its rows. Sums over all runs.
+// What a table holds of an API beside its rows. Sums over all runs.
 struct LabApi {
   stats::ApiKey api;
   bool is_own = false;      // of a library that is not public, or of the program itself
@@ -68,23 +68,23 @@ struct LabTable {
   bool operator==(const LabTable&) const = default;
 };
 
-// What a lab file is called.
+// Suffix of a lab file's name.
 inline constexpr char kLabTableSuffix[] = ".lab";
 
 // Deterministic: equal tables, equal bytes. A table of one measurement gets its only part's
 // `content_hash` from ContentHash(). kInvalidArgument if it is not valid or has no part, kTooLarge
 // beyond the limits (limits.h).
 Result<std::string> EncodeLabTable(const LabTable& table);
-// kCorrupt unless it is all that LabTable and its members promise, kTooLarge beyond the limits,
+// kCorrupt unless it is as LabTable and its members describe, kTooLarge beyond the limits,
 // kUnsupported if it is of a later version.
 Result<LabTable> DecodeLabTable(std::string_view untrusted_bytes);
-// Whether a file begins as one does, so that commands can tell it from other inputs.
+// Whether a file begins like a lab table, so that commands can distinguish it from other inputs.
 bool LooksLikeLabTable(std::string_view untrusted_bytes);
 
 // The table without its parts, hashed. kInvalidArgument if it is not valid.
 Result<std::string> ContentHash(const LabTable& table);
 
-// kCorrupt, with the reason, or kTooLarge unless the table is as promised above; parts may be
+// kCorrupt, with the reason, or kTooLarge unless the table is as described above; parts may be
 // missing.
 Status Validate(const LabTable& untrusted_table);
 
@@ -94,7 +94,8 @@ std::vector<LabStack> SortStacks(const std::vector<LabStack>& stacks);
 
 // The sum: rows, APIs and stacks add, pairs and parts unite; the same bits in whatever order and
 // grouping. Counters stop at their greatest value. kInvalidArgument if a table is not valid, or if
-// a part is in two of them, and names it; kTooLarge if the sum passes a limit, or what sums hold.
+// a part is in two of them, and names it; kTooLarge if the sum exceeds a limit, or the range of
+// sums.
 Result<LabTable> MergeLabTables(std::span<const LabTable> tables);
 
 }  // namespace fieldcost::wire

@@ -71,7 +71,7 @@ Status CheckSignatures(const proto::SignedMetadata& file,
   return {};
 }
 
-// Signatures first: nothing of an unsigned payload is looked at.
+// Checks signatures first: nothing of an unsigned payload is parsed.
 template <typename Metadata>
 Result<Metadata> Open(std::string_view untrusted_bytes,
                       const std::vector<crypto::PublicKey>& trusted_keys, std::uint32_t threshold,

@@ -1,5 +1,5 @@
-// What is signed of metadata (wire.proto has the field numbers; policy.cc has the fourth role).
-// Times are microseconds since 1970-01-01 UTC, s64.
+// The signed payloads of metadata (wire.proto has the field numbers; policy.cc has the fourth
+// role). Times are microseconds since 1970-01-01 UTC, s64.
 //
 //   head      := role, format_version = 1, version:u64, expires_us
 //   root      := head["root"], root_threshold:u32, root_key[32]*, timestamp_key[32]*,

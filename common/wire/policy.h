@@ -29,8 +29,8 @@ struct PolicyWeight {
   bool operator==(const PolicyWeight&) const = default;
 };
 
-// How the operator of a service wishes agents to measure: signed metadata of role "policy". What is
-// absent is left to the agent. An agent's user may be stricter, and an agent has ceilings of its
+// How the operator of a service asks agents to measure: signed metadata of role "policy". The agent
+// decides about what is absent. An agent's user may be stricter, and an agent has ceilings of its
 // own, which no policy lifts (agent/policy/field_policy.h).
 struct PolicyMetadata {
   std::uint64_t version = 0;
@@ -59,7 +59,7 @@ struct PolicyMetadata {
   bool operator==(const PolicyMetadata&) const = default;
 };
 
-// One of the numbers above: its name in texts and files, and what it may be.
+// One of the numbers above: its name in texts and files, and its range.
 struct PolicyNumber {
   std::string_view name;
   std::optional<std::uint32_t> PolicyMetadata::*member;
@@ -75,7 +75,7 @@ Status ValidatePolicy(const PolicyMetadata& untrusted_policy);
 // Path under the server's URL; 404 if the service has no policy of its own.
 inline constexpr char kPolicyPath[] = "/v1/metadata/policy";
 
-// REQUIRES, for agents to take it: ValidatePolicy(policy).
+// Agents accept it only if ValidatePolicy() does.
 std::string SignPolicy(const PolicyMetadata& policy, const crypto::PrivateKey& key);
 
 // kUnauthenticated if none of the root's policy keys signed it; kCorrupt if it is malformed, of

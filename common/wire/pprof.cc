@@ -30,8 +30,8 @@ constexpr std::string_view kGzipMagic = "\x1f\x8b";
 constexpr int kWireTypeBits = 3;
 constexpr std::size_t kPlainFields = 7;  // sample_type .. string_table have numbers 1 .. 6
 
-// Counts the repeated fields before memory is taken for them: an empty message has 2 bytes in the
-// file and about 100 in memory.
+// Counts the repeated fields before memory is allocated for them: an empty message has 2 bytes in
+// the file and about 100 in memory.
 class EntryCounter {
  public:
   explicit EntryCounter(std::string_view untrusted_bytes)
@@ -109,7 +109,7 @@ class Decoder {
       FIELDCOST_ASSIGN(PprofValueType added, Type(type));
       content_.types.push_back(std::move(added));
     }
-    // Values without a type are taken for one of no name.
+    // Values without a type are of one type without a name.
     if (content_.types.empty()) content_.types.emplace_back();
     ChooseType();
     if (profile_.period() > 0) {

@@ -39,24 +39,23 @@ struct PprofSample {
 
 struct PprofContent {
   std::vector<PprofValueType> types;
-  std::size_t default_type = 0;  // which tools show first
+  std::size_t default_type = 0;  // the type that tools show first
   std::vector<PprofFunction> functions;
   std::vector<PprofSample> samples;
-  std::vector<std::string> comments;  // what people are told
-  PprofValueType period_type = {};    // samples stand for `period` of this each; 0: not told
+  std::vector<std::string> comments;  // texts for people
+  PprofValueType period_type = {};    // each sample stands for `period` of this; 0: unknown
   std::uint64_t period = 0;
   bool operator==(const PprofContent&) const = default;
 };
 
 // All of a profile, gzip or not; texts are untrusted. Each location is a function of its own, or
 // several if something was inlined there. kTooLarge beyond the limits of limits.h, kCorrupt for
-// anything but one whole profile whose references all lead somewhere and whose values are not
-// negative.
+// anything but one whole profile without dangling references and negative values.
 Result<PprofContent> DecodePprof(std::string_view untrusted_bytes);
 
-// As gzip; deterministic. What DecodePprof() accepts: kTooLarge beyond its limits, or a value
-// beyond 2^63 - 1; kInvalidArgument for an index out of range, or another number of values than of
-// types. Reading gives the same again.
+// Writes gzip; deterministic. kTooLarge beyond the limits of DecodePprof(), or for a value above
+// 2^63 - 1; kInvalidArgument for an index out of range, or another number of values than of types.
+// Reading gives the same content.
 Result<std::string> EncodePprof(const PprofContent& content);
 
 }  // namespace fieldcost::wire

@@ -8,7 +8,7 @@
 
 namespace fieldcost::wire {
 
-// What an agent asks of the aggregator beside sending batches. All are signed by the agent's key;
+// What an agent asks of the aggregator, beside sending batches. All are signed by the agent's key;
 // BATCHES.md has the requests and their answers.
 
 inline constexpr char kBatchesPath[] = "/v1/batches";
@@ -17,8 +17,8 @@ inline constexpr char kWithdrawalsPath[] = "/v1/withdrawals";
 
 inline constexpr char kTokenHeader[] = "Fieldcost-Token";      // enrolment token
 inline constexpr char kReceiptHeader[] = "Fieldcost-Receipt";  // of the batch that is withdrawn
-// Says, in the answer to a batch (401), that this server takes batches of enrolled agents only. An
-// agent enrols and sends the batch again.
+// Says, in the answer to a batch (401), that this server accepts batches of enrolled agents only.
+// An agent enrols and sends the batch again.
 inline constexpr char kEnrolmentHeader[] = "Fieldcost-Enrolment";
 inline constexpr char kEnrolmentRequired[] = "required";
 

@@ -33,7 +33,7 @@ constexpr std::size_t VarintBytes(std::uint64_t value) {
   return (static_cast<std::size_t>(std::bit_width(value | 1)) + 6) / 7;
 }
 
-// A number at the end of a packed column whose numbers took `bytes` before.
+// Appends a number to a packed column, and its size to `bytes`.
 template <typename Column, typename Value>
 void Put(Column& column, std::size_t& bytes, Value value) {
   column.Add(value);
@@ -187,7 +187,7 @@ void RowTableWriter::Append(const stats::ApiKey& api, stats::Metric metric, std:
   Put(*table_.mutable_row_bucket_count(),
       packed_bytes_[proto::RowTable::kRowBucketCountFieldNumber], buckets);
   if (histogram.untimed() != 0 || table_.row_untimed_size() != 0) {
-    // The first row that has any brings the column, with what those before it have: none.
+    // The first row that has any adds the column, with zeros for the rows before it.
     const int before = table_.row_api_size() - 1;
     std::size_t& bytes = packed_bytes_[proto::RowTable::kRowUntimedFieldNumber];
     if (table_.row_untimed_size() == 0) bytes = static_cast<std::size_t>(before) * VarintBytes(0);

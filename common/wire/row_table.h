@@ -33,7 +33,7 @@ class RowTableWriter {
   // The API's index, whether or not a row has it: the next free one if it is new.
   std::uint32_t ApiIndex(const stats::ApiKey& api);
   std::size_t string_count() const { return strings_.size(); }
-  // What the table's encoding takes so far, exactly.
+  // The exact size of the table's encoding so far.
   std::size_t size_bytes() const;
 
  private:
@@ -50,14 +50,14 @@ class RowTableWriter {
   std::map<Triple, std::uint32_t> apis_;
 };
 
-// What a field of that number takes whose value has a length: tag, length and `bytes`.
+// Size of a field of that number whose value has `bytes`: with tag and length.
 std::size_t FieldBytes(int number, std::size_t bytes);
 
 // A row's numbers as they came.
 struct RowNumbers {
   std::uint32_t metric_number = 0;
   std::uint32_t week = 0;
-  bool malformed = false;  // a bucket index is out of range or there twice
+  bool malformed = false;  // a bucket index is out of range or occurs twice
 };
 
 // Reads rows of a table from outside. Keeps its memory between tables. Not thread-safe.
@@ -72,8 +72,7 @@ class RowTableReader {
   // REQUIRES: index < api_count().
   void GetApi(std::size_t index, stats::ApiKey& untrusted_api) const;
 
-  // Fills the parts of a row where they are to be, since histograms are large. REQUIRES: index <
-  // row_count().
+  // Fills the parts of a row in place, since histograms are large. REQUIRES: index < row_count().
   RowNumbers Get(std::size_t index, stats::ApiKey& untrusted_api,
                  stats::CostHistogram& untrusted_histogram) const;
 

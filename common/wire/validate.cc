@@ -14,7 +14,7 @@ constexpr bool IsLowerHexDigit(char c) {
   return ((c >= '0') & (c <= '9')) | ((c >= 'a') & (c <= 'f'));
 }
 
-// Looks at all of them in any case, so that it can be done many at a time.
+// Tests all of them in any case, so that the compiler can test many at a time.
 template <typename Test>
 bool AreAll(std::string_view text, Test test) {
   bool all = true;
@@ -47,7 +47,7 @@ Status ValidateApiKey(const stats::ApiKey& untrusted_key) {
 Status ValidateModule(const stats::ApiKey& untrusted_key) {
   const stats::ApiKey& key = untrusted_key;
   FIELDCOST_TRY(CheckText("soname", key.soname, kMaxSonameBytes, Need::kRequired));
-  // A path would tell about the machine; '!' separates soname and symbol in names.
+  // A path would reveal something about the machine; '!' separates soname and symbol in names.
   if (key.soname.find_first_of("/!") != std::string::npos) {
     return Fail(ErrorCode::kCorrupt, "soname contains '/' or '!'");
   }

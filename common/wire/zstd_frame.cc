@@ -23,7 +23,7 @@ bool HasFrameMagic(std::string_view bytes) {
   return bytes.size() >= sizeof kMagic && std::memcmp(bytes.data(), kMagic, sizeof kMagic) == 0;
 }
 
-// Making one takes longer than decompressing a small frame.
+// One for each thread, since making one takes longer than decompressing a small frame.
 ZSTD_DCtx* ThreadContext() {
   thread_local const std::unique_ptr<ZSTD_DCtx, FreeDecompressor> context(ZSTD_createDCtx());
   FIELDCOST_CHECK(context != nullptr);
@@ -50,9 +50,9 @@ Result<std::string> Compress(std::string_view bytes, int level) {
 }
 
 std::string BeginningOf(std::string_view untrusted_frame, std::size_t bytes) {
-  constexpr int kWindowLog = 26;  // what takes more memory is none of ours
+  constexpr int kWindowLog = 26;  // frames that need more memory are not ours
   if (!HasFrameMagic(untrusted_frame)) return "";
-  // Not the thread's: it would keep the window.
+  // Not the thread's context, which would keep the window.
   const std::unique_ptr<ZSTD_DCtx, FreeDecompressor> context(ZSTD_createDCtx());
   FIELDCOST_CHECK(context != nullptr);
   ZSTD_DCtx_setParameter(context.get(), ZSTD_d_windowLogMax, kWindowLog);

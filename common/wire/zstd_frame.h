@@ -15,7 +15,7 @@ namespace fieldcost::wire {
 // kInternal if the library fails.
 Result<std::string> Compress(std::string_view bytes, int level);
 
-// The first bytes of what is in a frame, at most `bytes`; empty if it is none. Takes little time
+// The first bytes of what is in a frame, at most `bytes`; empty if it is none. Needs little time
 // and memory, whatever the frame announces.
 std::string BeginningOf(std::string_view untrusted_frame, std::size_t bytes);
 
@@ -37,8 +37,8 @@ class Decompressor {
   Decompressor& operator=(const Decompressor&) = delete;
 
   // The content, valid until the next call. All limits are checked against the frame's header
-  // before memory is taken. kTooLarge beyond the limits; kCorrupt for anything but one whole frame
-  // of known content size.
+  // before memory is allocated. kTooLarge beyond the limits; kCorrupt for anything but one whole
+  // frame of known content size.
   Result<std::string_view> Decompress(std::string_view untrusted_frame,
                                       const DecompressionLimits& limits);
 
