@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 
+#include "common/base/check.h"
 #include "common/shm/mix.h"
 #include "common/stats/uint128.h"
 
@@ -86,6 +87,7 @@ class Random {
 
   // 0 .. bound - 1. REQUIRES: bound != 0.
   std::uint64_t Below(std::uint64_t bound) {
+    FIELDCOST_CHECK(bound != 0);
     return static_cast<std::uint64_t>(stats::Uint128{Next()} * bound >> 64);
   }
   bool Percent(unsigned percent) { return Below(100) < percent; }

@@ -51,6 +51,7 @@ Status Spill::Flush(Partition& partition) {
 }
 
 Status Spill::ForEach(std::size_t partition, const Visitor& visit) {
+  FIELDCOST_CHECK(partition < partitions_.size());
   for (const Chunk& chunk : partitions_[partition].chunks) {
     buffer_.resize(chunk.size);
     for (std::size_t have = 0; have < chunk.size;) {

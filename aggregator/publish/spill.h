@@ -22,7 +22,8 @@ class Spill {
   // REQUIRES: partition < partitions. kIo: the disk is full, or worse.
   Status Append(std::size_t partition, std::string_view record);
 
-  // The records of a partition in the order in which they came. An error of `visit` ends it.
+  // Visits the records of a partition in the order in which they came. An error of `visit` ends it.
+  // REQUIRES: as Append().
   using Visitor = std::function<Status(std::string_view record)>;
   Status ForEach(std::size_t partition, const Visitor& visit);
 

@@ -194,21 +194,25 @@ void BatchDecoder::GetRow(std::size_t index, UntrustedRow& row) const {
   row.first_contribution = state_->batch.row_first_contribution(static_cast<int>(index));
 }
 
+bool BatchDecoder::GetRow(std::size_t index, BatchRow& row) const {
+  const RowNumbers numbers = state_->reader.Get(index, row.api, row.histogram);
+  row.metric = static_cast<stats::Metric>(numbers.metric_number);
+  row.week = numbers.week;
+  row.first_contribution = state_->batch.row_first_contribution(static_cast<int>(index));
+  return !numbers.malformed;
+}
+
 Result<BatchContent> DecodeBatch(std::string_view body) {
   BatchDecoder decoder;
   FIELDCOST_TRY(decoder.Decode(body));
   BatchContent content{.field_policy_version = decoder.field_policy_version(),
                        .hardware = decoder.hardware(),
                        .rows = {}};
-  UntrustedRow row;
+  content.rows.reserve(decoder.row_count());
   for (std::size_t i = 0; i < decoder.row_count(); ++i) {
-    decoder.GetRow(i, row);
-    if (row.malformed) return Fail(ErrorCode::kCorrupt, "decoding a batch: row {} is malformed", i);
-    content.rows.push_back({.api = row.api,
-                            .metric = static_cast<stats::Metric>(row.metric_number),
-                            .week = row.week,
-                            .first_contribution = row.first_contribution,
-                            .histogram = row.histogram});
+    if (!decoder.GetRow(i, content.rows.emplace_back())) {
+      return Fail(ErrorCode::kCorrupt, "decoding a batch: row {} is malformed", i);
+    }
   }
   return content;
 }

@@ -100,6 +100,8 @@ class BatchDecoder {
   std::size_t row_count() const;
   // Fills `row` (reusing its memory). REQUIRES: index < row_count().
   void GetRow(std::size_t index, UntrustedRow& row) const;
+  // The same for a row of one's own batch; false if it is malformed.
+  bool GetRow(std::size_t index, BatchRow& row) const;
 
  private:
   struct State;
