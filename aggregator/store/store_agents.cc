@@ -1,6 +1,9 @@
-// Notes which agents have enrolled and which are revoked: the part of Store about agents.
+// Notes which agents have enrolled or are revoked, and tells what they have contributed to: the
+// part of Store about agents.
+#include <algorithm>
 #include <limits>
 
+#include "aggregator/store/contributions.h"
 #include "aggregator/store/store_state.h"
 #include "common/base/check.h"
 
@@ -56,6 +59,35 @@ Result<std::vector<std::string>> Store::RevokedAgents() const {
         return {};
       }));
   return agents;
+}
+
+Result<std::optional<std::uint64_t>> Store::GetClass(std::string_view agent_id,
+                                                     wire::Epoch epoch) const {
+  FIELDCOST_CHECK(agent_id.size() == kAgentIdBytes);
+  const std::string key = ClassKey(LedgerHeadKey(agent_id, epoch.value()));
+  FIELDCOST_ASSIGN(const auto bytes, state_->database->Get(Table::kLedger, key));
+  if (!bytes) return std::optional<std::uint64_t>();
+  FIELDCOST_ASSIGN(const std::uint64_t hash, DecodeClass(*bytes));
+  return std::optional(hash);
+}
+
+Status Store::GetContributions(std::string_view agent_id, wire::Epoch epoch, std::uint32_t week,
+                               std::vector<std::uint64_t>& hashes) const {
+  FIELDCOST_CHECK(agent_id.size() == kAgentIdBytes);
+  const std::string head_key = LedgerHeadKey(agent_id, epoch.value());
+  hashes.clear();
+  // An agent that has delivered nothing has contributed to nothing, and reading one key is cheap.
+  FIELDCOST_ASSIGN(const auto head, state_->database->Get(Table::kLedger, head_key));
+  if (!head) return {};
+  const std::string prefix = ContributionPrefix(head_key, week);
+  FIELDCOST_TRY(state_->database->ForPrefix(
+      Table::kLedger, prefix, [&](std::string_view key, std::string_view value) -> Status {
+        // An answer's key may begin in the same way; it is shorter.
+        if (key.size() != prefix.size() + 8) return {};
+        return DecodeContributions(value, hashes);
+      }));
+  std::sort(hashes.begin(), hashes.end());
+  return {};
 }
 
 }  // namespace fieldcost::store

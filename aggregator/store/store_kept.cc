@@ -1,10 +1,4 @@
-// Which batches in the sums are kept as received, and which of them will be removed. Integers are
-// big endian.
-//
-//   kept  in the ledger at head key sequence:u64 "k"   := number:u64   ; its key in table batches
-//   going in the inbox at withdrawal:u64 number:u64    := nothing
-#include "aggregator/store/kept.h"
-
+// Keeps the batches that are in the sums, and forgets them: the part of Store about kept batches.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -17,10 +11,8 @@
 namespace fieldcost::store {
 namespace {
 
-constexpr char kKeptMark = 'k';
 constexpr std::size_t kNumberBytes = 8;
 constexpr std::size_t kHeadKeyBytes = kAgentIdBytes + kNumberBytes;
-constexpr std::size_t kKeptKeyBytes = kHeadKeyBytes + kNumberBytes + 1;
 
 // Batches of earlier epochs are not kept any more, ...
 constexpr char kKeptFromKey[] = "kept_from";
@@ -28,32 +20,6 @@ constexpr char kKeptFromKey[] = "kept_from";
 constexpr char kForgottenKey[] = "batches_forgotten";
 
 }  // namespace
-
-std::string KeptKey(std::string_view head_key, std::uint64_t sequence) {
-  return AnswerKey(head_key, sequence) + kKeptMark;
-}
-
-bool IsKeptKey(std::string_view key, std::uint64_t& sequence) {
-  if (key.size() != kKeptKeyBytes || !key.ends_with(kKeptMark)) return false;
-  sequence = ReadBigEndian(key.substr(kHeadKeyBytes, kNumberBytes));
-  return true;
-}
-
-Result<std::uint64_t> DecodeKeptNumber(std::string_view untrusted_bytes) {
-  if (untrusted_bytes.size() == kNumberBytes) return ReadBigEndian(untrusted_bytes);
-  return Fail(ErrorCode::kCorrupt, "the number of a kept batch is malformed");
-}
-
-std::string GoingKey(std::uint64_t withdrawal, std::uint64_t batch) {
-  return NumberKey(withdrawal) + NumberKey(batch);
-}
-
-bool IsGoingKey(std::string_view key, std::uint64_t& withdrawal, std::uint64_t& batch) {
-  if (key.size() != 2 * kNumberBytes) return false;
-  withdrawal = ReadBigEndian(key.substr(0, kNumberBytes));
-  batch = ReadBigEndian(key.substr(kNumberBytes));
-  return true;
-}
 
 Status Store::State::LoadKept() {
   FIELDCOST_ASSIGN(kept_from, ReadMetaNumber(kKeptFromKey));

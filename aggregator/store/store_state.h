@@ -162,8 +162,8 @@ struct Store::State {
   class RecordAdder;
   Result<bool> IsRevoked(std::string_view agent_id) const;
 
-  // probation.cc. REQUIRES, for those with a WriteSet: the agent's stripe is locked, and held_gate
-  // has been entered.
+  // store_probation.cc. REQUIRES, for those with a WriteSet: the agent's stripe is locked, and
+  // held_gate has been entered.
   Status LoadHeld();
   Result<std::optional<Probation>> ReadProbation(const std::string& head_key) const;
   // Whether probation concerns any agent.
@@ -200,7 +200,7 @@ struct Store::State {
   Result<WithdrawResult> TakeAway(const std::string& head_key, std::uint64_t sequence,
                                   const std::string& accepted_rows, Database::WriteSet& changes);
 
-  // kept.cc
+  // store_kept.cc
   Status LoadKept();
   // Puts the record where it is kept, or into the inbox if its epoch's are not. REQUIRES: its
   // agent's stripe is locked.
