@@ -1,20 +1,17 @@
 // Logging in and out, passwords, and the tokens of devices.
 #include <fmt/format.h>
 
-#include <boost/json.hpp>
-
 #include "aggregator/probes/accounts/guessing.h"
 #include "aggregator/probes/accounts/password.h"
 #include "aggregator/probes/accounts/users.h"
 #include "aggregator/probes/pages/account_page.h"
 #include "aggregator/probes/web/guard.h"
 #include "aggregator/probes/web/handlers.h"
+#include "aggregator/probes/web/json_body.h"
 #include "aggregator/probes/web/responses.h"
 
 namespace fieldcost::probe_server {
 namespace {
-
-namespace json = boost::json;
 
 struct Credentials {
   std::string untrusted_user;
@@ -29,8 +26,8 @@ Guesser GuesserOf(const Visit& visit, const Credentials& credentials) {
           .address = visit.untrusted_request.peer_address};
 }
 
-// Whose they are. kUnauthenticated: nobody's; kUnavailable: not looked at, `wait` says for how long
-// (0: for another reason). The same is done for names that nobody has.
+// Finds whose they are. kUnauthenticated: nobody's; kUnavailable: they were not looked at, `wait`
+// says for how long (0: for another reason). Does the same for names that nobody has.
 Result<User> Check(const Visit& visit, const Credentials& credentials, std::chrono::seconds& wait) {
   const Guesser guesser = GuesserOf(visit, credentials);
   const WallTime now = visit.site.clock.Now();
@@ -66,7 +63,7 @@ http::Response LoginRefusal(const Visit& visit, const Credentials& credentials, 
                   wait);
 }
 
-// A new session of the user, instead of the one that the browser may have had.
+// Begins a session of the user, in place of the one that the browser may have had.
 Result<std::string> Renew(const Visit& visit, UserId user) {
   std::string id;
   const std::string old(SessionOf(visit.untrusted_request).value_or(""));
@@ -88,31 +85,23 @@ http::Response SendTo(std::string_view link, const std::string& cookie) {
 
 struct Enrolment {
   Credentials credentials;
-  std::string untrusted_device;  // what it shall be called
+  std::string untrusted_device;  // what it is to be called
 };
 
-// kInvalidArgument: it is no object with these three texts.
+// Reads a request for a device's token. kInvalidArgument: it is no object with the three texts.
 Result<Enrolment> ReadEnrolment(const std::string& untrusted_body) {
-  boost::system::error_code failure;
-  json::value untrusted_value;
-  if (untrusted_body.size() <= kMaxFormBytes)
-    untrusted_value = json::parse(untrusted_body, failure);
-  const json::object* object = failure ? nullptr : untrusted_value.if_object();
-  const auto text = [&](std::string_view name) -> std::optional<std::string> {
-    const json::value* value = object == nullptr ? nullptr : object->if_contains(name);
-    const json::string* found = value == nullptr ? nullptr : value->if_string();
-    if (found == nullptr) return std::nullopt;
-    return std::string(found->data(), found->size());
-  };
-  auto user = text("user");
-  auto password = text("password");
-  auto device = text("name");
-  if (!user || !password || !device) {
-    return Fail(ErrorCode::kInvalidArgument,
-                R"(expected a JSON object {{"user": "...", "password": "...", "name": "..."}})");
+  const auto object = ObjectOf(untrusted_body);
+  if (object) {
+    auto user = TextOf(*object, "user");
+    auto password = TextOf(*object, "password");
+    auto device = TextOf(*object, "name");
+    if (user && password && device) {
+      return Enrolment{.credentials = {std::move(*user), std::move(*password)},
+                       .untrusted_device = std::move(*device)};
+    }
   }
-  return Enrolment{.credentials = {std::move(*user), std::move(*password)},
-                   .untrusted_device = std::move(*device)};
+  return Fail(ErrorCode::kInvalidArgument,
+              R"(expected a JSON object {{"user": "...", "password": "...", "name": "..."}})");
 }
 
 }  // namespace

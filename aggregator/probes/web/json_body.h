@@ -1,0 +1,37 @@
+#pragma once
+
+#include <boost/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "aggregator/probes/web/parameters.h"
+#include "common/base/result.h"
+
+namespace fieldcost::probe_server {
+
+// Bodies of requests that are JSON. Only sources that already see Boost.JSON include this. Pure.
+
+// kTooLarge: more than kMaxFormBytes; kInvalidArgument: it is no JSON object.
+inline Result<boost::json::object> ObjectOf(const std::string& untrusted_body) {
+  if (untrusted_body.size() > kMaxFormBytes) {
+    return Fail(ErrorCode::kTooLarge, "the body has more than {} bytes", kMaxFormBytes);
+  }
+  boost::system::error_code failure;
+  boost::json::value untrusted_value = boost::json::parse(untrusted_body, failure);
+  if (failure || !untrusted_value.is_object()) {
+    return Fail(ErrorCode::kInvalidArgument, "expected a JSON object");
+  }
+  return std::move(untrusted_value.get_object());
+}
+
+// The member of that name; nothing if there is none, or it is no text.
+inline std::optional<std::string> TextOf(const boost::json::object& untrusted_object,
+                                         std::string_view name) {
+  const boost::json::value* value = untrusted_object.if_contains(name);
+  const boost::json::string* text = value == nullptr ? nullptr : value->if_string();
+  if (text == nullptr) return std::nullopt;
+  return std::string(text->data(), text->size());
+}
+
+}  // namespace fieldcost::probe_server
