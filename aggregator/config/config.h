@@ -25,7 +25,7 @@ inline constexpr std::uint64_t kMinRetentionWeeks = 8;
 struct AdminConfig {
   http::ServerOptions server;
   std::filesystem::path address_file;              // empty = none
-  std::vector<std::filesystem::path> token_files;  // none: nobody may ask for anything to be done
+  std::vector<std::filesystem::path> token_files;  // none: nobody may have anything done
 };
 
 // Everything the configuration file says; deploy/config/aggregator.toml explains each key.

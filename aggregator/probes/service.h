@@ -59,8 +59,8 @@ class Service {
   bool is_stopped_ = false;
 };
 
-// Checks what a start needs, and makes nothing: lines about what was found. The first error names
-// what was tried, on what, why it failed, and what to do.
+// Checks what a start needs without making anything; returns lines about what was found. The first
+// error names what was tried, on what, why it failed, and what to do.
 Result<std::string> CheckStart(const Config& config);
 
 }  // namespace fieldcost::probe_server

@@ -8,12 +8,12 @@
 namespace fieldcost::probe_server {
 namespace {
 
-// More than there are threads that wait for it.
+// More than there are threads that may wait for it.
 constexpr std::size_t kMaxWaiting = kMaxPosted + 64;
-// Of a transaction: those behind wait for its sync and for all that is in it.
+// The most that one transaction takes: others wait for its sync and for everything in it.
 constexpr std::size_t kMaxTogether = 64;
 
-// The disk, not the request, is to blame.
+// Whether the disk, and not the request, is to blame.
 bool IsOfDisk(ErrorCode code) { return code == ErrorCode::kIo || code == ErrorCode::kCorrupt; }
 
 Error HasFailed() {

@@ -140,7 +140,7 @@ void AddChange(Html& html, const probe::StepChange& change) {
       .Raw("</td></tr>\n");
 }
 
-// A list of numbers needs no escape in an address.
+// Links to the exports. A list of numbers needs no escape in an address.
 void AddExports(Html& html, const CompareView& view) {
   std::string ids;
   for (const probe::Event& event : view.events) {

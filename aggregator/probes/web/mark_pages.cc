@@ -1,4 +1,4 @@
-// Forms that change what is told of events, or remove them.
+// Forms that mark events, and those that remove them.
 #include "aggregator/probes/pages/links.h"
 #include "aggregator/probes/pages/purge_page.h"
 #include "aggregator/probes/web/handlers.h"

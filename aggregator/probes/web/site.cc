@@ -126,7 +126,7 @@ Status CheckForm(Visit& visit, const Route& route) {
   const Error forged = Fail(ErrorCode::kPermissionDenied,
                             "this form was not sent by a page of this server, or its session has "
                             "ended; reload the page");
-  // A program says nothing of pages. A browser does, so that no other site's page makes its
+  // A program says nothing of pages. A browser must, so that no other site's page makes its
   // visitors guess passwords for it.
   const bool by_program = !is_form && !by_cookie && !IsOfBrowser(visit.untrusted_request);
   if (by_program) return {};
@@ -163,7 +163,7 @@ bool MayPass(const Visit& visit, const Route& route) {
   return route.access == Access::kAny || !visit.viewer->session.empty();
 }
 
-// Nothing: Ingest() answers.
+// The answer; nothing if Ingest() answers.
 Result<std::optional<http::Response>> AnswerTo(Visit& visit, const Route& route,
                                                const http::Respond& respond) {
   FIELDCOST_TRY(Identify(visit));
