@@ -1,5 +1,13 @@
-"""Checks the shape of files: functions of at most 70 lines, lines of at most 120 columns, sorted lists of sources; a
-source includes the header of its name first, so that this compiles by itself.
+"""Checks the shape of files and folders:
+
+- functions of at most 70 lines; lines of at most 120 columns (360 in tables of Markdown);
+- a source includes the header of its name first, so that this compiles by itself; one without such a header begins
+  with a sentence that says what it is for;
+- lists in CMakeLists.txt are sorted;
+- a folder with sources is explained in its README.md, or named in the README.md of the folder above; a README.md is at
+  most one screen;
+- tests/ mirrors the folders of the product;
+- the root's README answers ten questions of a newcomer, each with a file that is there.
 
 Usage: shape.py SOURCE_DIR.  Prints each place that is not so; exit status 1 if there is one.
 
@@ -14,13 +22,25 @@ from pathlib import Path
 
 MOST_LINES = 70
 MOST_COLUMNS = 120
-CODE = (".h", ".cc")
-TEXT = CODE + (".py", ".sh", ".cmake", ".txt", ".md", ".S", ".c", ".proto")
-# Lines that cannot be broken: tables, links and indented code of Markdown, long words.
-UNBREAKABLE = re.compile(r"^\||^!?\[|^    .*[=→]|https?://|\S{80}")
-NOT_OURS = ("tests/fuzz/corpus/", "tests/tools/report/", "tests/tools/vscode/", "tools/vscode/")
+MOST_TABLE_COLUMNS = 360
+MOST_README_LINES = 80
+PRODUCT = ("agent/", "aggregator/", "common/", "tools/")
+CODE = (".h", ".cc", ".c")
+TEXT = CODE + (".py", ".sh", ".cmake", ".txt", ".md", ".S", ".proto", ".css", ".js", ".mjs", ".ts", ".toml", ".json",
+               ".in", ".html", ".1", ".5", ".8", ".vim", ".el", ".lua", ".service", ".timer")
+# Per kind of file, lines that cannot be broken: links of Markdown, strings of JSON, values of one-line settings.
+UNBREAKABLE = {
+    ".md": re.compile(r"^!?\[|https?://"),
+    ".json": re.compile(r'^\s*("[^"]*": )?".*",?$'),
+    ".in": re.compile(r"^[A-Za-z]+="),
+}
+# Written by programs, or by others.
+NOT_OURS = ("tests/fuzz/corpus/", "tests/tools/report/cards/deflate", "tests/tools/report/cards/index.html",
+            "tools/report/vendored/", "tools/vscode/package-lock.json")
 NOT_A_FUNCTION = re.compile(
     r"^\s*(namespace|struct|class|enum|union|extern|static const|constexpr|inline constexpr|const)\b")
+# Tests of what is not one folder's.
+TESTS_OF_THE_WHOLE = {"bench", "e2e", "faults", "fuzz", "packages", "style", "support", "victims"}
 
 
 def functions(lines):
@@ -33,7 +53,7 @@ def functions(lines):
         while begin > 0 and indent > 2 and not re.match(r"^\s{0,2}\S", lines[begin]):
             begin -= 1
         depth = len(lines[begin]) - len(lines[begin].lstrip())
-        if depth > 2 or re.match(r"^\s*(if|for|while|switch|else|do|\}|return|TEST)", lines[begin]):
+        if depth > 2 or re.match(r"^\s*(if|for|while|switch|else|do|\}|return)\b", lines[begin]):
             continue
         closing = " " * depth + "}"
         for last in range(first + 1, len(lines)):
@@ -44,6 +64,7 @@ def functions(lines):
 
 def breakable(name, lines):
     """(number, line) of each line outside of raw strings and of Markdown's fenced code."""
+    unbreakable = UNBREAKABLE.get(Path(name).suffix)
     inside = False
     for number, line in enumerate(lines, 1):
         if name.endswith(".md") and line.startswith("```"):
@@ -52,26 +73,66 @@ def breakable(name, lines):
             inside = True
         elif name.endswith(CODE) and inside and re.search(r'\)\w*"', line):
             inside = False
-        elif not inside and not UNBREAKABLE.search(line):
+        elif not inside and not (unbreakable and unbreakable.search(line)):
             yield number, line
 
 
-def check_own_header(root, name, text, problems):
-    header = name[:-3] + ".h"
-    if not name.endswith(".cc") or not (root / header).exists():
-        return
-    first = re.search(r'^#include (.*)$', text, re.M)
-    if not first or first.group(1) != f'"{header}"':
-        problems.append(f"{name}: does not include {header} first")
+def check_lines(name, lines, problems):
+    for number, line in breakable(name, lines):
+        most = MOST_TABLE_COLUMNS if name.endswith(".md") and line.startswith("|") else MOST_COLUMNS
+        if len(line) > most:
+            problems.append(f"{name}:{number}: {len(line)} columns")
+
+
+def check_beginning(root, name, lines, problems):
+    """The own header comes first; a source of the product without one begins with what it is for."""
+    header = re.sub(r"\.cc?$", ".h", name)
+    if (root / header).exists():
+        first = next((line for line in lines if line.startswith("#include ")), "")
+        if name.endswith(".cc") and first != f'#include "{header}"':
+            problems.append(f"{name}: does not include {header} first")
+    elif name.startswith(PRODUCT) and not lines[0].startswith(("//", "/*")):
+        problems.append(f"{name}: does not begin with what it is for")
 
 
 def check_lists(name, text, problems):
-    """Each SOURCES list, one name a line or several, in ascending order."""
-    for found in re.finditer(r"\bSOURCES\s+((?:[\w./$\{\}-]+\.(?:cc|c|S)\s+)+)", text):
-        # What is another folder's comes last.
-        sources = [s for s in found.group(1).split() if not s.startswith(("$", ".."))]
-        if sources != sorted(sources):
-            problems.append(f"{name}: the list from {sources[0]} on is not sorted")
+    """Each list of a library's or program's sources and dependencies is ascending."""
+    for call in re.finditer(r"\bfieldcost_\w+\(([^()]*)\)", re.sub(r"(?m)^ *#.*", "", text)):
+        lists, current = {}, None
+        for word in call.group(1).split():
+            if re.fullmatch(r"[A-Z_]{4,}", word):
+                current = lists.setdefault(word, []) if word in ("SOURCES", "DEPS", "PRIVATE_DEPS") else None
+            elif current is not None and not word.startswith("$"):
+                current.append(word)
+        problems += [f"{name}: {keyword} from {items[0]} on are not sorted"
+                     for keyword, items in lists.items() if items != sorted(items)]
+
+
+def explained(root, folder):
+    """Whether the folder has a README.md, or the next one above it names the folder."""
+    folder = Path(folder)
+    for above in (folder, *folder.parents):
+        readme = root / above / "README.md"
+        if readme.exists():
+            return above == folder or f"`{folder.relative_to(above)}/" in readme.read_text(encoding="utf-8")
+    return False
+
+
+def check_folders(root, names, problems):
+    """Each folder with sources of the product is explained; each folder with tests has the name of one of them."""
+    folders = {str(Path(name).parent) for name in names if name.startswith(PRODUCT) and name.endswith(CODE + (".S",))}
+    problems += [f"{folder}: neither has a README.md nor is named in the next one above" for folder in sorted(folders)
+                 if not explained(root, folder)]
+    tests = {Path(name).parent for name in names if name.startswith("tests/") and name.endswith("_test.cc")}
+    for folder in sorted(tests):
+        tested = Path(*folder.parts[1:])
+        if tested.parts and tested.parts[0] not in TESTS_OF_THE_WHOLE and not (root / tested).is_dir():
+            problems.append(f"{folder}: the product has no folder {tested}")
+
+
+def check_readme(name, lines, problems):
+    if name != "README.md" and Path(name).name == "README.md" and len(lines) - 1 > MOST_README_LINES:
+        problems.append(f"{name}: {len(lines) - 1} lines; what does not fit on a screen stands in a file beside it")
 
 
 def check_answers(root, problems):
@@ -83,6 +144,21 @@ def check_answers(root, problems):
     problems += [f"README.md: there is no {path}" for path in answers if not (root / path).is_file()]
 
 
+def check_file(root, name, problems):
+    text = (root / name).read_text(encoding="utf-8")
+    lines = text.split("\n")
+    check_lines(name, lines, problems)
+    check_readme(name, lines, problems)
+    if name.endswith((".cc", ".c")):
+        check_beginning(root, name, lines, problems)
+    if name.endswith(CODE):
+        for first, length in functions(lines):
+            if length > MOST_LINES:
+                problems.append(f"{name}:{first + 1}: a function of {length} lines")
+    if name.endswith("CMakeLists.txt"):
+        check_lists(name, text, problems)
+
+
 def main():
     root = Path(sys.argv[1])
     listed = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True)
@@ -90,31 +166,16 @@ def main():
     if not any(names):  # a copy without its history
         names = [str(p.relative_to(root)) for top in ("agent", "aggregator", "common", "deploy", "tests", "tools")
                  for p in (root / top).rglob("*") if p.is_file()]
+    names = [name for name in names if not name.startswith(NOT_OURS) and "node_modules" not in name]
+    checked = [name for name in names if name.endswith(TEXT) and "golden" not in name and (root / name).is_file()]
     problems = []
-    checked = 0
-    for name in names:
-        if not name.endswith(TEXT) or name.startswith(NOT_OURS) or "golden" in name or "node_modules" in name:
-            continue
-        path = root / name
-        if not path.is_file():
-            continue
-        checked += 1
-        text = path.read_text(encoding="utf-8")
-        lines = text.split("\n")
-        for number, line in breakable(name, lines):
-            if len(line) > MOST_COLUMNS:
-                problems.append(f"{name}:{number}: {len(line)} columns")
-        check_own_header(root, name, text, problems)
-        if name.endswith(CODE):
-            for first, length in functions(lines):
-                if length > MOST_LINES:
-                    problems.append(f"{name}:{first + 1}: a function of {length} lines")
-        if name.endswith("CMakeLists.txt"):
-            check_lists(name, text, problems)
+    for name in checked:
+        check_file(root, name, problems)
+    check_folders(root, names, problems)
     check_answers(root, problems)
-    if checked < 500:
-        problems.append(f"only {checked} files found below {root}: wrong directory?")
-    print("\n".join(problems) if problems else f"{checked} files have the shape that they should")
+    if len(checked) < 500:
+        problems.append(f"only {len(checked)} files found below {root}: wrong directory?")
+    print("\n".join(problems) if problems else f"{len(checked)} files have the shape that they should")
     return 1 if problems else 0
 
 
