@@ -145,11 +145,11 @@ TEST_F(ClientTest, ASilentServerIsGivenUpInTheHandshake) {
   const RawListener silent;
   ClientOptions options{.url = "https://127.0.0.1:" + std::to_string(silent.port()),
                         .ca_file = Certs().ca,
-                        .connect_timeout = milliseconds(50)};
+                        .connect_timeout = milliseconds(2'000)};
   const Result<Response> response = Client::Create(options)->Send({});
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().code, ErrorCode::kDeadlineExceeded);
-  EXPECT_THAT(response.error().message, EndsWith("TLS handshake: not done within 50 ms"));
+  EXPECT_THAT(response.error().message, EndsWith("TLS handshake: not done within 2000 ms"));
 }
 
 TEST_F(ClientTest, AnAnswerThatDoesNotComeIsGivenUpAndTheNextRequestIsFine) {
@@ -162,13 +162,12 @@ TEST_F(ClientTest, AnAnswerThatDoesNotComeIsGivenUpAndTheNextRequestIsFine) {
     }
   });
   ClientOptions options = Options();
-  options.request_timeout = milliseconds(200);
+  options.request_timeout = milliseconds(2'000);
   Client client = Client::Create(options).value();
   const Result<Response> none = client.Send({.target = "/kept"});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::kDeadlineExceeded);
-  EXPECT_THAT(none.error().message, HasSubstr("/kept: receive: not done within 200 ms"));
-  options.request_timeout = milliseconds(60'000);
+  EXPECT_THAT(none.error().message, HasSubstr("/kept: receive: not done within 2000 ms"));
   const Result<Response> next = client.Send({.target = "/next"});
   ASSERT_TRUE(next) << next.error().message;
   EXPECT_EQ(next->body, "answer to /next");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/common/http/http_fixture.h"
+#include "tests/support/wait_until.h"
 
 namespace fieldcost::http {
 namespace {
@@ -267,8 +268,7 @@ TEST_F(RoundTripTest, GracefulStopLetsARunningRequestFinish) {
   }
   std::thread stopper([&] { server_->Stop(std::chrono::minutes(1)); });
   // The listening socket closes first: once a new client is turned away, the stop is under way.
-  while (MakeClient().Send({.target = "/idle"})) {
-  }
+  EXPECT_TRUE(testing::WaitUntil([&] { return !MakeClient().Send({.target = "/idle"}); }));
   running({.body = "finished"});
   stopper.join();
   sender.join();
