@@ -1,17 +1,16 @@
 #include "aggregator/config/config.h"
 
-#include <arpa/inet.h>
-
-#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "common/base/ascii.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/config/toml_file.h"
+#include "common/http/ip_address.h"
 #include "common/serve/config.h"
 
 namespace fieldcost::aggregator {
@@ -38,11 +37,6 @@ void ReadSeconds(config::TomlFile& file, std::string_view key, std::uint64_t min
   value = std::chrono::seconds(seconds);
 }
 
-bool IsV6Address(const std::string& text) {
-  in6_addr parsed{};
-  return ::inet_pton(AF_INET6, text.c_str(), &parsed) == 1;
-}
-
 void ReadServer(config::TomlFile& file, Config& config) {
   http::ServerOptions& server = config.server;
   server.port = 8443;
@@ -50,9 +44,8 @@ void ReadServer(config::TomlFile& file, Config& config) {
   serve::ReadListener(file, server);
   file.ReadStrings("server.names", config.ingest.names);
   for (std::string& name : config.ingest.names) {
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    if (name.find_first_of(":/") != std::string::npos && !IsV6Address(name)) {
+    name = LowerCase(name);
+    if (name.find_first_of(":/") != std::string::npos && !http::ParseIpAddress(name)) {
       file.Refuse("server.names", "expected host names or addresses, without scheme and port");
     }
   }

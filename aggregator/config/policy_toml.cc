@@ -1,6 +1,6 @@
 #include "aggregator/config/policy_toml.h"
 
-#include <fmt/chrono.h>
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/text.h"
+#include "common/base/time_text.h"
 #include "common/config/toml_file.h"
 
 namespace fieldcost::aggregator {
@@ -68,9 +69,7 @@ void CheckLists(config::TomlFile& file, const wire::PolicyMetadata& policy) {
 }
 
 std::string TimeText(WallTime time) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
-                     fmt::gmtime(static_cast<std::time_t>(seconds.time_since_epoch().count())));
+  return Rfc3339Text(std::chrono::floor<std::chrono::seconds>(time));
 }
 
 // Texts of a policy are printable ASCII; TOML and JSON escape them alike.

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "aggregator/ingest/service_names.h"
+#include "common/base/ascii.h"
 #include "common/base/empty_directory.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
@@ -33,8 +34,7 @@ Result<std::filesystem::path> Absolute(const std::filesystem::path& path) {
 Status CheckForUnit(const std::filesystem::path& path) {
   const std::string text = path.string();
   const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("/._-+@:").find(c) != std::string_view::npos;
+    return IsLetterOrDigit(c) || std::string_view("/._-+@:").find(c) != std::string_view::npos;
   });
   if (plain) return {};
   return Fail(ErrorCode::kInvalidArgument,

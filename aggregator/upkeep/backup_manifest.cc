@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 
+#include "common/base/ascii.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
 
@@ -28,10 +29,7 @@ std::string HashOf(std::string_view bytes) { return HexEncode(crypto::Sha256(byt
 bool IsName(std::string_view untrusted_name) {
   return !untrusted_name.empty() && untrusted_name.size() <= kMaxNameBytes &&
          untrusted_name.front() != '.' &&
-         std::all_of(untrusted_name.begin(), untrusted_name.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '.' || c == '-' || c == '_';
-         });
+         AreAll(untrusted_name, [](char c) { return IsWordCharacter(c) || c == '.' || c == '-'; });
 }
 
 bool IsPath(std::string_view untrusted_path) {

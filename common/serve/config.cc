@@ -1,12 +1,12 @@
 #include "common/serve/config.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "common/base/text.h"
 #include "common/base/units.h"
+#include "common/http/ip_address.h"
 #include "common/systemd/notify.h"
 
 namespace fieldcost::serve {
@@ -53,10 +53,8 @@ void ReadWord(config::TomlFile& file, std::string_view key,
 }  // namespace
 
 bool IsLoopback(const std::string& address) {
-  in_addr v4{};
-  if (::inet_pton(AF_INET, address.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24 == 127;
-  in6_addr v6{};
-  return ::inet_pton(AF_INET6, address.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+  const auto parsed = http::ParseIpAddress(address);
+  return parsed && parsed->IsLoopback();
 }
 
 void ReadListener(config::TomlFile& file, http::ServerOptions& options) {

@@ -1,7 +1,7 @@
 #include "common/serve/start_check.h"
 
 #include <fcntl.h>
-#include <fmt/chrono.h>
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +12,7 @@
 
 #include "common/base/check.h"
 #include "common/base/file.h"
+#include "common/base/time_text.h"
 #include "common/http/certificate.h"
 
 namespace fieldcost::serve {
@@ -56,11 +57,9 @@ Result<CertificateFound> CheckCertificate(const http::ServerOptions& options,
   FIELDCOST_ASSIGN(const std::vector<std::string> names,
                    http::CertificateNames(options.certificate_file));
   return CertificateFound{
-      .fact = fmt::format(
-          "certificate {}: until {:%Y-%m-%d %H:%M} UTC, for {}; its key is {}",
-          options.certificate_file.string(),
-          fmt::gmtime(static_cast<std::time_t>(validity.end.time_since_epoch().count())),
-          fmt::join(names, ", "), options.private_key_file.string()),
+      .fact = fmt::format("certificate {}: until {}, for {}; its key is {}",
+                          options.certificate_file.string(), MinuteText(validity.end),
+                          fmt::join(names, ", "), options.private_key_file.string()),
       .why_not_valid = http::WhyNotValid(validity, now),
       .names_anybody = !names.empty()};
 }

@@ -2,20 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "common/base/percent_encode.h"
+
 namespace fieldcost::probe_server {
 
 std::string EncodeLinkPart(std::string_view untrusted_text) {
-  std::string encoded;
-  for (const char c : untrusted_text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '_' || c == '.' || c == '~';
-    if (plain) {
-      encoded += c;
-    } else {
-      encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-  }
-  return encoded;
+  return PercentEncode(untrusted_text, kUnreserved);
 }
 
 std::string LinkTo(std::string_view path,
