@@ -1,4 +1,6 @@
-// PrivateKey::LoadOrCreate: the file side of ed25519.h.
+// The file of a private key: PrivateKey::LoadOrCreate().
+//
+//   file := digit*64 "\n"          ; the seed of RFC 8032 §5.1.5 in hexadecimal; mode 0600
 #include <fcntl.h>
 #include <openssl/crypto.h>
 #include <unistd.h>
@@ -21,7 +23,7 @@ constexpr std::size_t kSeedBytes = 32;
 constexpr std::size_t kKeyFileBytes = 2 * kSeedBytes + 1;  // digits and a newline
 
 Result<std::string> ReadSeed(const std::filesystem::path& path) {
-  // More than fits: a longer file is as wrong as a shorter one.
+  // Reads more than a key has: a longer file is as wrong as a shorter one.
   FIELDCOST_ASSIGN(std::string text, ReadSecretFile("key file", path, 2 * kKeyFileBytes));
   std::string_view digits(text);
   if (digits.ends_with('\n')) digits.remove_suffix(1);

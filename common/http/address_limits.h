@@ -61,7 +61,7 @@ class AddressLimits {
     Kind kind = Kind::kServe;
     std::chrono::seconds retry_after{0};  // with kRefuse
   };
-  // A new connection. After kServe, Disconnect() must follow one day.
+  // Decides on a new connection. After kServe, Disconnect() must follow when it ends.
   Decision Connect(const ClientNetwork& from, TimePoint now);
   void Disconnect(const ClientNetwork& from, TimePoint now);
 
@@ -69,8 +69,8 @@ class AddressLimits {
   // the same bucket as those of Connect().
   bool TakeRefusal(const ClientNetwork& from, TimePoint now);
 
-  // A request on an open connection, other than its first. If it is one too many: when to come
-  // again.
+  // Counts a request on an open connection, other than its first. If it is one too many: when to
+  // come again.
   std::optional<std::chrono::seconds> Request(const ClientNetwork& from, TimePoint now);
 
   // Addresses known.

@@ -39,11 +39,11 @@ constexpr int kMaxInterimResponses = 8;  // 1xx before the real one
 constexpr std::size_t kPieceBytes = 16 * 1024;
 constexpr milliseconds kAskEvery{100};  // whether the request may go on
 
-// Without TLS only its next_layer() is used.
+// A connection; without TLS only its next_layer() is used.
 using Stream = ssl::stream<tcp::socket>;
 using Parser = beast::http::response_parser<beast::http::string_body>;
 
-// One line, without the source location that Boost adds.
+// An error as one line, without the source location that Boost adds.
 std::string Why(const error_code& error) { return EscapeControl(error.message()); }
 
 struct Deadline {
@@ -65,7 +65,7 @@ int BytesInKernel(tcp::socket& socket, unsigned long which) {
 // our process has ended, and nobody could stop it.
 void DropOnClose(tcp::socket& socket, bool drop) {
   const ::linger option{.l_onoff = drop ? 1 : 0, .l_linger = 0};
-  // Not as an option of Asio's, which forgets it where a destructor closes.
+  // Set directly: Asio forgets an option of its own where a destructor closes.
   ::setsockopt(socket.native_handle(), SOL_SOCKET, SO_LINGER, &option, sizeof option);
 }
 

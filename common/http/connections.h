@@ -20,7 +20,7 @@ namespace fieldcost::http {
 // its own. The owner runs io() on its threads. Thread-safe.
 class Connections {
  public:
-  // Only `address`, `port` and `threads` of the options are not used here.
+  // Uses all of the options but `address`, `port` and `threads`.
   Connections(ServerOptions options, Handler handler);
   ~Connections();
 

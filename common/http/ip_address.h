@@ -18,14 +18,14 @@ struct IpAddress {
   bool is_v6() const { return size == bytes.size(); }
   // 127.0.0.0/8 or ::1.
   bool IsLoopback() const;
-  // In the shortest form, an IPv6 address without brackets.
+  // The shortest form; of IPv6 without brackets.
   std::string Text() const;
 };
 
-// Nothing unless the text is an address and nothing else: no port, no brackets, no zone.
+// Reads an address that is all of the text: no port, no brackets, no zone. Nothing otherwise.
 std::optional<IpAddress> ParseIpAddress(std::string_view untrusted_text);
 
-// An address as certificates have it; nothing unless there are 4 or 16 bytes.
+// Reads an address as certificates have it: 4 or 16 bytes. Nothing otherwise.
 std::optional<IpAddress> IpAddressOf(std::span<const std::uint8_t> untrusted_bytes);
 
 }  // namespace fieldcost::http

@@ -45,7 +45,7 @@ bool IsHostName(std::string_view name) {
                      [](char c) { return IsWordCharacter(c) || c == '-' || c == '.'; });
 }
 
-// As the extension's text has them; commas cannot be in a name.
+// Names in the form of the extension's text. Commas, which separate them, cannot be in a name.
 Result<std::string> AlternativeNames(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) {

@@ -7,6 +7,10 @@
 #include "common/base/text.h"
 #include "common/http/strict_head.h"
 
+// request  := method " " target " HTTP/1.1" CRLF "Host: " host CRLF header* CRLF
+// response := "HTTP/1.1 " status " " reason CRLF header* CRLF
+// header   := name ": " value CRLF
+// Headers that frame the message come first and are only written here: Content-Length, Connection.
 namespace fieldcost::http {
 namespace {
 

@@ -8,6 +8,9 @@
 #include "common/base/text.h"
 #include "common/http/ip_address.h"
 
+// origin := scheme "://" (name | v4 | "[" v6 "]") (":" port)? "/"?        ; in any case
+// name   := letters, digits, "-", "." and "_", at most 253, not beginning with "-" or "."
+// port   := 1 to 65535 in decimal
 namespace fieldcost::http {
 namespace {
 

@@ -214,7 +214,7 @@ ServerCounters Server::counters() const { return state_->connections.counters();
 
 void Server::Stop(milliseconds grace) {
   if (state_->threads.empty()) return;
-  // Before new clients are turned away: whoever is, knows that responses say "close" from now on.
+  // Comes before new clients are turned away: once one is, responses say "close".
   state_->connections.CloseWhenDone();
   asio::post(state_->acceptor.get_executor(), [state = state_.get()] {
     boost::system::error_code ignored;

@@ -7,6 +7,12 @@
 #include "common/base/check.h"
 #include "common/base/text.h"
 
+// head         := request-line header* CRLF
+// request-line := ("GET" | "HEAD" | "POST") " " target " HTTP/1.1" CRLF
+// header       := token ":" blank* value blank* CRLF        ; blank: space or tab
+// target, token and value are as IsOriginForm(), IsToken() and IsFieldValue() have them. Limits:
+// kMaxTargetBytes, kMaxHeaderLines, and for all of it ServerOptions::max_header_bytes. Framing: one
+// Host; with POST one Content-Length of decimal digits, at most max_body_bytes.
 namespace fieldcost::http {
 namespace {
 
@@ -43,7 +49,7 @@ bool IsHost(std::string_view text) {
          AreAll(text, [](char c) { return IsWordCharacter(c) || c == '-' || c == '.'; });
 }
 
-// One of the comma-separated words of a header value.
+// Whether a header value has the word among those that commas separate.
 bool HasWord(std::string_view value, std::string_view word) {
   for (;;) {
     const std::size_t comma = value.find(',');

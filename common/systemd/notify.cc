@@ -15,7 +15,7 @@
 namespace fieldcost::systemd {
 namespace {
 
-// One line, so that it cannot be taken for a command to the manager.
+// Sends the status as one line, so that it cannot be taken for a command to the manager.
 void Notify(std::string_view command, std::string_view status) {
   const std::string state = fmt::format("{}\nSTATUS={}", command, EscapeControl(status));
   ::sd_notify(0, state.c_str());
