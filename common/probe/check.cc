@@ -1,4 +1,4 @@
-// What a batch of probe points may be.
+// CheckBatch(): what a batch of probe points may hold.
 #include <algorithm>
 #include <set>
 

@@ -21,7 +21,7 @@ bool IsTested(const StepChange& change) {
   return std::min(change.base_events, change.new_events) >= kLeastEvents;
 }
 
-// All of it but q and what follows from that. Times in octaves.
+// Makes all of a change but q and what follows from that. Times are in octaves.
 StepChange ChangeOf(const std::vector<double>& base, const std::vector<double>& changed) {
   StepChange change{.base_events = base.size(), .new_events = changed.size()};
   stats::Moments of_base;
@@ -74,7 +74,7 @@ std::vector<double> TotalsOf(std::span<const Event> events) {
   return octaves;
 }
 
-// Of the column of a table, from one event on up to another.
+// The times in a column of the table, of the events in [from, to).
 std::vector<double> TimesOf(const StepTable& table, std::size_t name, std::size_t from,
                             std::size_t to) {
   std::vector<double> octaves;

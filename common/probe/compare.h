@@ -11,8 +11,8 @@ namespace fieldcost::probe {
 
 // Two groups of events, step by step. Pure functions. Times are compared as logarithms by Welch's
 // test (common/stats/welch.h), and p values over all steps adjusted after Benjamini and Hochberg.
-// Who is to be set aside (set_aside.h) is left out by the caller; events that are not over have no
-// total. How often they err is measured in README.md.
+// The caller leaves out events to be set aside (set_aside.h); events that are not over have no
+// total. README.md has how often the comparison errs.
 
 inline constexpr std::size_t kLeastEvents = 5;  // of a side; fewer are too little to tell
 inline constexpr double kMostFalse = 0.05;      // share of false ones among changes that are named

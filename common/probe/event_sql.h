@@ -18,8 +18,8 @@ enum EventRowFlag : std::uint64_t { kRowIncomplete = 1, kRowSuspended = 2, kRowH
 
 EventRow RowOf(const sqlite::Statement& statement);
 
-// By how much the `uses` of a table's rows change. A row that nobody uses afterwards is removed,
-// and of a stack its places in frames.
+// Changes of `uses`, by row of a table. Applying them removes rows that nobody uses any more, and
+// with a stack its uses of frames.
 using UseChanges = std::map<std::uint64_t, std::int64_t>;
 Status ChangeUses(sqlite::Database& database, const std::string& table, const UseChanges& changes);
 

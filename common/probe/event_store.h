@@ -16,7 +16,7 @@ namespace fieldcost::probe {
 // are in event_store.cc. All calls are of one connection, and not thread-safe; other connections
 // may read meanwhile. Errors: those of sqlite::Database.
 
-// What somebody decided about an event; otherwise what set_aside.h finds stands.
+// What somebody decided about an event; without that, what set_aside.h finds is valid.
 enum class Mark : std::uint8_t { kNone = 0, kSetAside = 1, kKept = 2 };
 
 struct EventRow {
@@ -108,7 +108,7 @@ class EventStore {
   Result<EventPage> List(const EventFilter& filter, std::optional<EventCursor> after,
                          std::size_t limit) const;
   Result<std::vector<LabelCount>> Labels(const EventFilter& filter) const;  // most events first
-  // Of events with equal ids, of different owners, the one that came first. kNotFound.
+  // If several owners have events of that id, the one that came first. kNotFound.
   Result<EventRow> Row(const EventId& id) const;
   Result<Event> Get(const EventId& id) const;
 
@@ -118,7 +118,8 @@ class EventStore {
   // Removes them with their hits, and what nothing refers to any more; how many events went.
   // REQUIRES: the caller's transaction.
   Result<std::uint64_t> Remove(const std::vector<EventId>& ids);
-  // Those begun before that time, at most `limit` of them, the oldest first.
+  // Removes those that began before that time: at most `limit` of them, the oldest first. REQUIRES:
+  // the caller's transaction.
   Result<std::uint64_t> Expire(std::uint64_t before_ns, std::size_t limit);
 
   struct Size {

@@ -1,4 +1,4 @@
-// Adding a batch: rows for what it tells, found or made, then its hits.
+// Adding a batch, EventStore::Add(): finds or makes rows for what it tells, then adds its hits.
 #include <algorithm>
 #include <map>
 
@@ -12,7 +12,7 @@ namespace {
 
 using Rows = std::vector<std::uint64_t>;  // of a batch's vector
 
-// Multiplies, so that sums of a few of them differ, too.
+// A hash that is multiplied, so that sums of a few of them differ, too.
 std::uint64_t HashOf(std::string_view text) {
   const std::uint64_t hash = shm::HashBytes(text.data(), text.size());
   return (hash ^ hash >> 32) * 0xd6e8feb86659fd93 | 1;

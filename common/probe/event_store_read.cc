@@ -1,4 +1,4 @@
-// Questions to the database.
+// Reading events: List(), Labels(), Get().
 #include "common/base/text.h"
 #include "common/probe/event_sql.h"
 #include "common/probe/event_store.h"
@@ -7,7 +7,7 @@
 namespace fieldcost::probe {
 namespace {
 
-// Conditions and their values, in order.
+// A WHERE clause and the values of its parameters, in order.
 class Where {
  public:
   explicit Where(const EventFilter& filter) {
@@ -132,7 +132,7 @@ Result<EventPage> EventStore::List(const EventFilter& filter, std::optional<Even
 
 Result<std::vector<LabelCount>> EventStore::Labels(const EventFilter& filter) const {
   const Where where(filter);
-  // Without runs the index by label has all that is needed.
+  // If nothing is asked of runs, the index by label has all that is needed.
   const bool needs_run = !filter.build.empty() || !filter.program.empty() || !filter.tag.empty() ||
                          filter.session != 0;
   const std::string join = needs_run ? " JOIN run ON run.row = event.run" : "";

@@ -1,4 +1,4 @@
-// Removing events, and with the last that used it what they referred to.
+// Removing events, and what they referred to with the last event that used it: Remove(), Expire().
 #include "common/base/check.h"
 #include "common/probe/event_sql.h"
 #include "common/probe/event_store.h"

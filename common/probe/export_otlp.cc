@@ -48,7 +48,7 @@ class Otlp {
   void SiteAttributes(const EventHit& hit);
   void TagsAttribute(const std::vector<std::string>& tags);
 
-  // Of a run's span; 0 is the root's, those of steps follow runs'.
+  // The index of a run's span; 0 is the root's, and those of steps follow those of runs.
   std::uint64_t IndexOf(const RunOf& run) const {
     return 1 + static_cast<std::uint64_t>(std::distance(runs_.begin(), runs_.find(run.id)));
   }
@@ -65,7 +65,7 @@ void Otlp::TextAttribute(std::string_view key, std::string_view untrusted_value)
 }
 
 void Otlp::IntAttribute(std::string_view key, std::uint64_t value) {
-  // Theirs are signed.
+  // Integers of the protocol are signed.
   const bool fits = value <= std::numeric_limits<std::int64_t>::max();
   json_.Object().Key("key").Text(key).Key("value").Object();
   json_.Key(fits ? "intValue" : "stringValue").IntText(value).EndObject().EndObject();
@@ -129,7 +129,7 @@ void Otlp::Hit(const EventHit& hit) {
   json_.EndArray().EndObject();
 }
 
-// As long as what it has of the event.
+// A run's span is as long as what the run has of the event.
 void Otlp::RunSpan(const Event& event, const RunOf& run, std::span<const StepSpan> steps) {
   EventBounds bounds{.begin_ns = std::numeric_limits<std::uint64_t>::max()};
   const auto reach = [&](std::uint64_t begin_ns, std::uint64_t end_ns) {

@@ -20,7 +20,7 @@ struct StepSpan {
 };
 std::vector<StepSpan> SpansOf(const Event& event);
 
-// From its begin, else its first hit, to its end, else its last hit; never back.
+// From an event's begin, or else its first hit, to its end, or else its last hit; never negative.
 struct EventBounds {
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
@@ -30,7 +30,8 @@ EventBounds BoundsOf(const Event& event);
 // "#0 Load at src/index.cc:40 (editor)", a frame a line; "" without a stack.
 std::string StackText(const EventHit& hit);
 
-// The run that an event is shown in: that which began it; if that is elsewhere, of its first hit.
+// The run that an event is shown in: the one that began it; if it began elsewhere, that of its
+// first hit.
 std::uint64_t OwnRunOf(const Event& event);
 
 // What is known of a run that has events or hits here.
@@ -40,7 +41,7 @@ struct RunOf {
   std::string build;  // both only of runs that began an event
   std::vector<std::string> tags;
 };
-// By id.
+// The runs of the events, by id.
 std::map<std::uint64_t, RunOf> RunsOf(std::span<const Event> events);
 
 }  // namespace fieldcost::probe

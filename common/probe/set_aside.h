@@ -21,13 +21,13 @@ struct Verdict {
   bool IsSetAside() const { return why != Why::kNot; }
 };
 
-// One verdict an event. Incomplete, suspended and unfinished ones always go, unless somebody keeps
-// them. The others are looked at in groups of equal label, program, build, tags and points_key;
-// with x = log2 of the total, one goes if |x - median| > 5 max(1.4826 MAD, 0.05), where a group has
-// 8 or more; if more than a fifth of a group would go, none does: there are two kinds of runs. What
-// somebody set aside, and what always goes, is not of the group; what somebody keeps is, and never
-// goes. A mark's reason may be any text. Measured (simulated, spread 0.1):
-// see the table in README.md.
+// Gives one verdict an event. Incomplete, suspended and unfinished events are always set aside,
+// unless somebody keeps them. The others are compared in groups of equal label, program, build,
+// tags and points_key, if a group has 8 or more: with x = log2 of the total, an event is set aside
+// if |x - median| > 5 max(1.4826 MAD, 0.05). If that were more than a fifth of a group, none is:
+// there are two kinds of runs. Events that somebody set aside, or that always are, do not count in
+// their group; those that somebody keeps do, and are never set aside. A mark's reason may be any
+// text. README.md has how often it errs.
 std::vector<Verdict> Judge(std::span<const EventRow> events);
 
 inline constexpr std::size_t kLeastToJudge = 8;

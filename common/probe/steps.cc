@@ -42,7 +42,7 @@ class NameOrder {
  public:
   // The steps of the next event; their numbers.
   std::vector<std::size_t> Add(std::span<const Step> steps);
-  // All names' numbers as they are shown.
+  // The numbers of all names, in the order in which they are shown.
   std::vector<std::size_t> Order() const;
 
   const std::string& name(std::size_t number) const { return names_[number]; }
@@ -72,8 +72,8 @@ std::vector<std::size_t> NameOrder::Add(std::span<const Step> steps) {
   return numbers;
 }
 
-// Next is always the name that the fewest events have right behind one that is still to come; of
-// several the one that came first.
+// Always takes next the name that the fewest events have right behind one that is still to come; of
+// several such names, the one that came first.
 std::vector<std::size_t> NameOrder::Order() const {
   std::vector<std::size_t> waits_for(names_.size());
   for (const auto& after : comes_after_) {
@@ -123,7 +123,7 @@ std::vector<Step> StepsOf(const Event& event) {
   for (std::size_t i = 1; i < event.hits.size(); ++i) {
     const EventHit& hit = event.hits[i];
     const EventHit& before = event.hits[i - 1];
-    // Never back, so that the sum is exact whatever clocks say.
+    // Time never goes back, so that the sum is exact whatever clocks say.
     const std::uint64_t ns = std::max(hit.ns, reached);
     steps.push_back({.name = names.Next(NameOf(hit, event.row)),
                      .hit = i,

@@ -64,8 +64,8 @@ struct Stack {
   bool operator==(const Stack&) const = default;
 };
 
-// Of an event that is not over, what is known so far. Later ones of the same event add to it: flags
-// are or-ed, of times the greater one stands.
+// What is known of an event so far, even if it is not over. A later one of the same event adds to
+// it: flags are or-ed, and the greater time is kept.
 struct EventInfo {
   EventId id;
   std::uint32_t run = 0;       // index: of the run that tells it

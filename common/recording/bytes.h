@@ -42,7 +42,7 @@ class ByteWriter {
     Varint(text.size());
     out_ += text;
   }
-  // Up to a multiple of kAlignment of the whole string.
+  // Appends zeros up to a multiple of kAlignment of the whole string.
   void Pad() { out_.resize(Padded(out_.size())); }
 
  private:
@@ -65,7 +65,7 @@ class ByteReader {
   }
   std::uint64_t Varint();  // of 64 bits
   std::string_view Bytes(std::size_t size);
-  // A text that is longer is not well-formed.
+  // Reads a text; one longer than `max_bytes` is not well-formed.
   std::string_view Text(std::size_t max_bytes);
   // Skips up to a multiple of kAlignment; what is skipped must be zeros.
   void SkipPadding();

@@ -11,6 +11,8 @@ namespace fieldcost::recording {
 
 // Integers of one kind side by side, read where they lie in the file: the i-th is
 // base + scale * q[i] modulo 2^64, q in 0, 1, 2, 4 or 8 bytes. Equal values take none. Pure.
+//   column := base:u64 scale:u64 width:u32 0:u32 q:(u8|u16|u32|u64)*     padded to 8
+// width: the bytes of a q; if it is 0, scale is 1.
 struct Column {
   std::uint64_t base = 0;
   std::uint64_t scale = 1;
@@ -22,7 +24,7 @@ struct Column {
   std::uint64_t operator[](std::uint32_t i) const;
 };
 
-// Calls `work` with a pointer to T of the width: what loops over a column is compiled for each.
+// Calls `work` with an integer of the width, so that a loop over a column is compiled for each.
 // REQUIRES: width is 1, 2, 4 or 8.
 template <typename Work>
 void WithWidth(std::uint32_t width, Work&& work) {
@@ -38,9 +40,10 @@ void WithWidth(std::uint32_t width, Work&& work) {
   }
 }
 
-// Begins and ends at a multiple of 8 of `out`, if that is where it ends now.
+// Appends a column. It begins and ends at a multiple of 8 of `out`, if that is where `out` ends
+// now.
 void AppendColumn(std::span<const std::uint64_t> values, std::string& out);
-// Of `count` values; the reader's bytes must stay.
+// Reads a column of `count` values. REQUIRES: the reader's bytes outlive it.
 Column ReadColumn(ByteReader& untrusted_bytes, std::uint32_t count);
 
 // Dense columns, at the speed of memory. REQUIRES: out.size() >= column.count.
@@ -50,7 +53,8 @@ void AddAll(const Column& column, std::uint64_t factor, std::span<std::uint64_t>
 
 // Sums of a few among many paths: ids ascending, each once, and a value per metric.
 //   sums := entries:u32 wide_gaps:u32 gap:u8* wide_gap:u32* column*      each padded to 8
-//   column := scale:u64 width:u32 wide:u32 q:(u8|u16|u32|u64)* wide:u64*
+//   column := scale:u64 width:u32 wide:u32 q:(u8|u16|u32|u64)* wide:u64*       ; as many q as
+//   entries
 // A gap is the difference to the id before (the first one's: to 0), 255 stands for the next wide
 // one. A value is scale * q; the greatest q of the width stands for the next wide one, except for
 // width 8, which has none.
@@ -69,7 +73,7 @@ struct Sums {
 
 void AppendSums(std::span<const std::uint32_t> ids,
                 std::span<const std::vector<std::uint64_t>> values_by_metric, std::string& out);
-// Those of one metric. The reader's bytes must stay.
+// Reads the sums of one metric. REQUIRES: the reader's bytes outlive them.
 Sums ReadSums(ByteReader& untrusted_bytes, std::uint32_t metric);
 
 // Calls take(id, value) for each. False, after some calls, if the sums are not well-formed; no id

@@ -9,10 +9,10 @@
 namespace fieldcost::recording {
 namespace {
 
-// Takes frame after frame.
+// Makes contents of frames, one after the other.
 class Builder {
  public:
-  // Of blocks, groups and vectors the payload may be missing.
+  // Takes a frame. The payload may be missing of blocks, groups and vectors.
   Status Take(IndexEntry entry, std::string_view untrusted_payload) {
     FIELDCOST_TRY(TakeContent(entry, untrusted_payload));
     contents_.frames.push_back(entry);
@@ -56,7 +56,8 @@ class Builder {
     return {};
   }
 
-  // Those that are known now. By an index it is seen when the frame is used.
+  // Compares a frame's number of paths with those that are known now. Without a payload (by the
+  // index) that is done when the frame is used.
   Status CheckPaths(FrameType type, std::string_view untrusted_payload) const {
     std::optional<std::uint32_t> paths;
     if (type == FrameType::kBlock && !untrusted_payload.empty()) {
@@ -90,7 +91,7 @@ bool IsOfStream(FrameType type) {
   return type == FrameType::kBlock || type == FrameType::kGroup || type == FrameType::kVector;
 }
 
-// An error if the index does not fit to the file: then the frames decide.
+// Reads contents by the index. An error if it does not fit the file: then the frames decide.
 Result<Contents> ByIndex(std::string_view untrusted_file, const ClockAnchors& anchors,
                          const FileFrame& index) {
   Builder builder;

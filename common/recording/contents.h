@@ -31,8 +31,8 @@ struct Contents {
   Stop stop;
 };
 
-// By the index, if the file ends with one and that fits; else by reading all frames up to the first
-// that is not whole, or does not follow those before it. kInvalidArgument, kCorrupt or kUnsupported
+// Uses the index, if the file ends with one that fits; else reads all frames up to the first that
+// is not whole, or does not follow those before it. kInvalidArgument, kCorrupt or kUnsupported
 // if not even the header can be read.
 Result<Contents> ReadContents(std::string_view untrusted_file);
 // The same without looking for an index.

@@ -53,7 +53,7 @@ struct Count {
 // Samples whose time had to be set to that of the last block's end (writer.h).
 inline constexpr char kLateSamples[] = "late samples";
 
-// All but samples and paths.
+// All that a recording says but samples and paths.
 struct Descriptions {
   std::vector<tree::Metric> metrics;
   std::vector<Stream> streams;
@@ -65,7 +65,7 @@ struct Descriptions {
 //   metrics := first_metric metric_count metric* first_stream stream_count stream*
 //   metric := text:name unit per_sample
 //   stream := kind text:name metric_count metric*
-// Those from the given ones on. kInvalidArgument, kTooLarge if they may not be.
+// Encodes metrics and streams from the given ones on.
 std::string EncodeMetrics(const Descriptions& all, std::size_t first_metric,
                           std::size_t first_stream);
 //   run := number 0 time_ns text:command text:environment_hash

@@ -113,7 +113,7 @@ std::string EncodeIncrement(const tree::FrameTable& frames, const tree::PathTabl
   }
   std::string path_bytes;
   ByteWriter path_writer(path_bytes);
-  // Only when all frames are there that paths may need.
+  // Paths follow when all frames are there that they may need.
   const bool has_frames = size.frames == frames.size();
   for (; has_frames && size.paths < paths.size() && path_bytes.size() < kDictionaryBytes;
        ++size.paths) {

@@ -15,7 +15,7 @@
 namespace fieldcost::recording {
 namespace {
 
-// As PNG's: a transfer as text, or one that drops the eighth bit, is seen at once.
+// Made like PNG's: a transfer as text, or one that drops the eighth bit, is seen at once.
 constexpr std::string_view kMagic(
     "\x89"
     "fct\r\n\x1a\n",

@@ -19,8 +19,8 @@ class FrameFile {
   // Makes the file with mode 0600, in the place of one that is there.
   static Result<FrameFile> Create(const std::filesystem::path& path, const ClockAnchors& anchors);
 
-  // Where it will be. kIo and the like if the file has failed, now or before. REQUIRES:
-  // payload.size() <= kMaxFramePayloadBytes.
+  // Appends a frame; returns its offset. kIo and the like if the file has failed, now or before.
+  // REQUIRES: payload.size() <= kMaxFramePayloadBytes.
   Result<std::uint64_t> Append(FrameType type, std::string_view payload);
   // Hands everything to the system, where the end of this process does not reach it.
   Status Flush();

@@ -62,11 +62,11 @@ class StreamIndex {
   // A block, group or vector. kCorrupt unless it follows those before. An entry that was just made
   // of a block has no number; it gets it. `frame`: its number in the file.
   Status Add(IndexEntry& untrusted_entry, std::uint32_t frame);
-  // After the last one, for Cost().
+  // Is called after the last one; then Cost() can be asked.
   void Finish();
 
   const std::vector<Block>& blocks() const { return blocks_; }
-  // By block / kGroupBlocks; may be shorter.
+  // Indexed by block / kGroupBlocks; may be shorter than that.
   const std::vector<Group>& groups() const { return groups_; }
   const std::vector<Vector>& vectors() const { return vectors_; }  // ascending
   std::size_t metrics() const { return metrics_; }

@@ -17,7 +17,7 @@ class IntervalQuery {
   Status Run(Interval interval, std::vector<std::uint64_t>& out);
 
  private:
-  // Behind so many samples of a block; behind the last block there is none.
+  // A place behind so many samples of a block; behind the last block there are none.
   struct Position {
     std::size_t block = 0;
     std::uint32_t sample = 0;

@@ -23,7 +23,7 @@ inline constexpr std::size_t kDictionaryBytes = 16 * kMiB;
 inline constexpr std::size_t kWriteBytes = kMiB;
 inline constexpr std::size_t kMaxBins = 65'536;           // of a picture over time
 inline constexpr std::size_t kTreePartBytes = 64 * kMiB;  // a larger tree has several frames
-// Behind all times: a clock that has gone wrong must not make all later samples late.
+// The greatest time: a clock that has gone wrong must not make all later samples late.
 inline constexpr std::uint64_t kMaxTimeNs = std::uint64_t{1} << 62;  // 146 years
 
 // A block has at most so many samples, from less than so much time.

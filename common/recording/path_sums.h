@@ -14,7 +14,7 @@ class PathSums {
  public:
   explicit PathSums(std::size_t metrics) : sums_(metrics) {}
 
-  // For paths below `paths`.
+  // Makes room for paths below `paths`.
   void Reserve(std::size_t paths) {
     if (paths <= paths_) return;
     paths_ = paths + paths / 2;
@@ -27,7 +27,7 @@ class PathSums {
     sums_[metric][path] += value;
   }
 
-  // All touched ones, ascending; afterwards none is.
+  // The sums of all touched paths, ascending; afterwards none is touched.
   SumsOfPaths Take();
 
  private:

@@ -126,7 +126,7 @@ Status Recording::ForEachSample(StreamId stream, Interval interval,
     for (std::uint32_t i = block.Before(interval.from_ns); i < block.head.samples; ++i) {
       const std::uint64_t time_ns = block.time_ns(i);
       if (time_ns >= interval.to_ns) break;
-      // Who is called may count on the interval.
+      // Callbacks may rely on the order and on the interval.
       if (time_ns < last_ns) return Corrupt(contents_.frames[entry.frame], "times do not ascend");
       last_ns = time_ns;
       if (block.path(i) >= dictionary().paths.size()) {

@@ -45,29 +45,29 @@ class Recording {
  public:
   // Errors of ReadContents(), and of opening the file.
   static Result<Recording> Open(const std::filesystem::path& path);
-  // Of a file's bytes, which REQUIRES: outlive it.
+  // Reads a file's bytes. REQUIRES: they outlive it.
   static Result<Recording> Over(std::string_view untrusted_file);
   // The same, by the frames alone.
   static Result<Recording> WithoutIndex(std::string_view untrusted_file);
 
-  // Where it could be read to, its frames, streams, metrics, runs and counts.
+  // Its frames, streams, metrics, runs and counts, and how far it could be read.
   const Contents& contents() const { return contents_; }
   const tree::Dictionary& dictionary() const { return *contents_.dictionary; }
   // From the first to behind the last sample; nothing if there is none.
   std::optional<Interval> Span() const;
 
-  // For all, REQUIRES: stream < contents().streams.size(), metric < those of the stream (its own
-  // numbers).
+  // All of these REQUIRE: stream < contents().streams.size(), metric < the stream's metrics (their
+  // numbers in the stream).
 
   // The self value of each path in the interval, exactly: out[path id], as many as paths. A few
   // additions per path, and those of some blocks, however long the interval is (README.md).
   Status SelfValues(StreamId stream, std::size_t metric, Interval interval,
                     std::vector<std::uint64_t>& out) const;
-  // All metrics of all streams: by the recording's metrics. kTooLarge if a value passes 64 bits.
+  // The values of all streams, by the recording's metrics. kTooLarge if one is 2^64 or more.
   Result<tree::RunValues> Values(Interval interval) const;
 
-  // All samples in the interval, in order; kCorrupt where they are in none. `values`: one per
-  // metric of the stream.
+  // Visits all samples in the interval in order of time; kCorrupt if the file does not have them
+  // so. `values`: one per metric of the stream.
   using OnSample = std::function<void(std::uint64_t time_ns, std::uint32_t path,
                                       std::span<const std::uint64_t> values)>;
   Status ForEachSample(StreamId stream, Interval interval, const OnSample& on_sample) const;

@@ -61,7 +61,7 @@ Result<RecoverReport> Recover(const std::filesystem::path& from, const std::file
     report.kept_samples += index[i].samples;
   }
   report.kept_bytes = out.size();
-  // Of a file without trouble nothing but its index is left.
+  // A file without problems loses nothing but its index.
   report.lost_bytes = report.reason.empty() ? 0 : file.bytes().size() - end_of_last;
   FIELDCOST_TRY(out.Append(FrameType::kIndex, EncodeIndex(index, out.size())));
   FIELDCOST_TRY(out.Sync());

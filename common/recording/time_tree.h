@@ -63,7 +63,7 @@ class TimeTree {
   // REQUIRES: samples ascending in time.
   static Result<TimeTree> Build(std::vector<TimedPath> samples, Interval span,
                                 const TimeTreeOptions& options);
-  // Of a stream's samples. Errors of reading it, too.
+  // Builds one of a stream's samples. Returns errors of reading it, too.
   static Result<TimeTree> Of(const Recording& recording, StreamId stream,
                              const TimeTreeOptions& options);
 

@@ -12,7 +12,7 @@
 namespace fieldcost::recording {
 namespace {
 
-// Of one file.
+// Checks the samples, sums and trees of one file.
 class Verifier {
  public:
   Verifier(const Recording& recording, VerifyReport& report)
@@ -21,7 +21,7 @@ class Verifier {
   void Run() {
     for (std::size_t i = 0; i < contents_.streams.size(); ++i) {
       CheckSamples(contents_.streams[i]);
-      // One by one: memory for all paths of one metric.
+      // One metric at a time, so that memory is needed for all paths of one only.
       for (std::size_t metric = 0; metric < contents_.streams[i].metrics(); ++metric) {
         CheckSums(contents_.streams[i], metric);
       }
@@ -56,7 +56,7 @@ class Verifier {
     }
   }
 
-  // What the frame says, and what its samples are.
+  // Compares what a frame says with the sums of its samples.
   void Compare(std::uint32_t frame, const Result<Sums>& sums, const SumsOfPaths& actual) {
     if (!sums) return Found(frame, sums.error().message);
     std::size_t at = 0;
@@ -158,7 +158,7 @@ class Verifier {
 void CompareIndex(std::string_view file, const Contents& contents, VerifyReport& report) {
   const auto index = FindIndex(file);
   report.has_index = index.has_value();
-  // Behind the stop it is of frames that were not read.
+  // If reading stopped early, the index has frames that were not read.
   if (!index || !contents.stop.reason.empty()) return;
   if (DecodeIndex(*index) != contents.frames) {
     report.problems.push_back({.offset = index->offset, .what = "index: it lists other frames"});
