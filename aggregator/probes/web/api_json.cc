@@ -10,6 +10,11 @@ namespace {
 
 namespace json = boost::json;
 
+// This API has had a shorter word for one of them from the beginning, which scripts compare.
+std::string_view WordOf(probe::Change change) {
+  return change == probe::Change::kTooLittle ? "too_little" : probe::Name(change);
+}
+
 json::object RowJson(const probe::EventRow& row, const std::string& user,
                      const probe::Verdict& verdict) {
   json::array tags(row.tags.begin(), row.tags.end());
@@ -73,7 +78,7 @@ json::object ChangeJson(const probe::StepChange& change) {
           {"ratio_high", change.ratio_high},
           {"p", change.p},
           {"q", change.q},
-          {"change", probe::Name(change.change)}};
+          {"change", WordOf(change.change)}};
 }
 
 }  // namespace

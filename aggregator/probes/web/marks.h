@@ -4,14 +4,15 @@
 
 #include "common/base/result.h"
 #include "common/probe/event_store.h"
+#include "common/probe/words.h"
 
 namespace fieldcost::probe_server {
 
 // "set_aside", "kept" or "none", as forms and the API have them. kInvalidArgument. Pure.
 inline Result<probe::Mark> ParseMark(std::string_view untrusted_word) {
-  if (untrusted_word == "set_aside") return probe::Mark::kSetAside;
-  if (untrusted_word == "kept") return probe::Mark::kKept;
-  if (untrusted_word == "none") return probe::Mark::kNone;
+  for (const probe::Mark mark : {probe::Mark::kSetAside, probe::Mark::kKept, probe::Mark::kNone}) {
+    if (untrusted_word == probe::Name(mark)) return mark;
+  }
   return Fail(ErrorCode::kInvalidArgument, "mark: expected set_aside, kept or none");
 }
 

@@ -117,6 +117,10 @@ TEST_F(ApiTest, GroupsAreComparedByTag) {
   const auto answer = Api("/v1/compare?base=warm&new=cold&ids=" + ids, token_);
   EXPECT_EQ(answer.at("total").at("change").as_string(), "slower");
   EXPECT_NEAR(answer.at("total").at("ratio").as_double(), 3.7, 0.1);
+  const auto few = Api("/v1/compare?base=warm&new=cold&ids=" + (probe::EventId{1, 1}).Hex() + "," +
+                           (probe::EventId{7, 1}).Hex(),
+                       token_);
+  EXPECT_EQ(few.at("total").at("change").as_string(), "too_little");
   std::string target = "/compare?base=warm&new=cold";
   for (std::uint64_t run = 1; run <= 12; ++run) target += "&id=" + (probe::EventId{run, 1}).Hex();
   const std::string page = Get(target, LogIn()).body;
