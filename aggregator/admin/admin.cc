@@ -1,7 +1,6 @@
 #include "aggregator/admin/admin.h"
 
 #include <arpa/inet.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -200,13 +199,6 @@ bool IsQuestion(std::string_view target) {
   return target == kLivezPath || target == kReadyzPath || target == kMetricsPath;
 }
 
-http::Response WrongMethod(const char* allowed) {
-  http::Response refusal = http::JsonError(405, Name(ErrorCode::kInvalidArgument),
-                                           fmt::format("this address accepts {} only", allowed));
-  refusal.headers.emplace_back("Allow", allowed);
-  return refusal;
-}
-
 }  // namespace
 
 struct Admin::State {
@@ -291,7 +283,7 @@ void Admin::Handle(http::Request untrusted_request, http::Respond respond) {
   }
   const std::string& target = untrusted_request.target;
   if (IsQuestion(target)) {
-    if (untrusted_request.method != "GET") return respond(WrongMethod("GET"));
+    if (untrusted_request.method != "GET") return respond(http::WrongMethod("GET"));
     return respond(state_->Answer(target));
   }
   const auto* const action =
@@ -300,7 +292,7 @@ void Admin::Handle(http::Request untrusted_request, http::Respond respond) {
   if (action == kActions.end()) {
     return respond(Refuse(Fail(ErrorCode::kNotFound, "there is nothing at this address")));
   }
-  if (untrusted_request.method != "POST") return respond(WrongMethod("POST"));
+  if (untrusted_request.method != "POST") return respond(http::WrongMethod("POST"));
   if (!state_->IsAllowed(untrusted_request)) {
     http::Response refusal = Refuse(
         Fail(ErrorCode::kUnauthenticated, "this request needs a token of admin.token_files"));

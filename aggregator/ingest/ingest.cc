@@ -70,10 +70,7 @@ http::Response Ingest::Handle(const http::Request& untrusted_request) {
   }
   if (untrusted_request.method != "POST") {
     ++counters_.wrong_method;
-    http::Response response =
-        Refuse(405, Fail(ErrorCode::kInvalidArgument, "this address accepts POST only"));
-    response.headers.emplace_back("Allow", "POST");
-    return response;
+    return http::WrongMethod("POST");
   }
   if (untrusted_request.target == wire::kEnrolmentsPath) return HandleEnrolment(untrusted_request);
   if (http::Find(untrusted_request.headers, "Content-Type") != wire::kBatchContentType) {

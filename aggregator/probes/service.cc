@@ -77,8 +77,7 @@ void Service::HandleAdmin(const http::Request& untrusted_request,
   http::Response response{
       .headers = {{"Content-Type", "text/plain"}, {"Cache-Control", "no-store"}}, .body = ""};
   if (untrusted_request.method != "GET") {
-    response =
-        http::JsonError(405, Name(ErrorCode::kInvalidArgument), "this address accepts GET only");
+    response = http::WrongMethod("GET");
   } else if (untrusted_request.target == "/healthz") {
     const std::string why = WhyNotReady();
     response.status = why.empty() ? 200 : 503;

@@ -136,10 +136,7 @@ http::Response FileServer::Handle(const http::Request& untrusted_request) const 
   const auto place = PlaceOf(untrusted_request.target, directory_, root_version_);
   if (!place) return NotFound();
   if (untrusted_request.method != "GET" && untrusted_request.method != "HEAD") {
-    http::Response refusal = http::JsonError(405, Name(ErrorCode::kInvalidArgument),
-                                             "published files are read with GET or HEAD");
-    refusal.headers.emplace_back("Allow", "GET, HEAD");
-    return refusal;
+    return http::WrongMethod("GET, HEAD");
   }
   auto bytes = ReadFile(place->path, std::max(wire::kMaxFragmentBytes, wire::kMaxMetadataBytes));
   if (!bytes) return NotFound();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/base/ascii.h"
+#include "common/base/error.h"
 #include "common/base/text.h"
 
 namespace fieldcost::http {
@@ -47,6 +48,13 @@ Response JsonError(int status, std::string_view code, std::string_view message) 
           .headers = {{"Content-Type", "application/json"}},
           .body = fmt::format("{{\"error\": {}, \"message\": {}}}\n", QuoteJson(code),
                               QuoteJson(message))};
+}
+
+Response WrongMethod(std::string_view allowed) {
+  Response refusal = JsonError(405, Name(ErrorCode::kInvalidArgument),
+                               fmt::format("this address accepts {} only", allowed));
+  refusal.headers.emplace_back("Allow", allowed);
+  return refusal;
 }
 
 }  // namespace fieldcost::http

@@ -40,5 +40,7 @@ std::string DescribeAnswer(const Response& untrusted_response);
 
 // A JSON error body {"error": code name, "message": ...} with its content type.
 Response JsonError(int status, std::string_view code, std::string_view message);
+// The error 405 of an address that accepts only these methods: "GET, HEAD".
+Response WrongMethod(std::string_view allowed);
 
 }  // namespace fieldcost::http

@@ -1,7 +1,5 @@
 #include "aggregator/probes/web/site.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <exception>
 #include <utility>
@@ -93,10 +91,7 @@ std::pair<const Route*, http::Response> Find(const http::Request& untrusted_requ
     return {nullptr, ErrorFor(untrusted_request.target,
                               Fail(ErrorCode::kNotFound, "there is nothing at this address"))};
   }
-  http::Response response = http::JsonError(405, Name(ErrorCode::kInvalidArgument),
-                                            fmt::format("this address accepts {} only", allowed));
-  response.headers.emplace_back("Allow", allowed);
-  return {nullptr, std::move(response)};
+  return {nullptr, http::WrongMethod(allowed)};
 }
 
 Status Identify(Visit& visit) {

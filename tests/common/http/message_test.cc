@@ -16,6 +16,13 @@ TEST(MessageTest, HeadersAreFoundWhateverTheirCase) {
   EXPECT_EQ(Find({}, "X"), "");
 }
 
+TEST(MessageTest, AWrongMethodIsToldWhichAreRight) {
+  const Response response = WrongMethod("GET, HEAD");
+  EXPECT_EQ(response.status, 405);
+  EXPECT_EQ(Find(response.headers, "Allow"), "GET, HEAD");
+  EXPECT_NE(response.body.find("this address accepts GET, HEAD only"), std::string::npos);
+}
+
 TEST(MessageTest, JsonErrorsStayJsonWhateverTheyQuote) {
   const Response response = JsonError(400, "corrupt", "a\"b\\c\nd\x01\xff");
   EXPECT_EQ(response.status, 400);
