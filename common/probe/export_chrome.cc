@@ -6,9 +6,9 @@
 #include <map>
 #include <tuple>
 
+#include "common/base/json_writer.h"
 #include "common/probe/export.h"
 #include "common/probe/export_view.h"
-#include "common/probe/json_writer.h"
 #include "common/probe/words.h"
 
 namespace fieldcost::probe {

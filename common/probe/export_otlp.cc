@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "common/base/json_writer.h"
 #include "common/probe/export.h"
 #include "common/probe/export_view.h"
-#include "common/probe/json_writer.h"
 #include "common/probe/words.h"
 #include "common/shm/mix.h"
 

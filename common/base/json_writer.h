@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace fieldcost::probe {
+namespace fieldcost {
 
 // Writes JSON piece by piece, with the commas. Not thread-safe. REQUIRES: what is opened is closed.
 class JsonWriter {
@@ -33,4 +33,4 @@ class JsonWriter {
   bool needs_comma_ = false;
 };
 
-}  // namespace fieldcost::probe
+}  // namespace fieldcost

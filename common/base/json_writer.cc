@@ -1,4 +1,4 @@
-#include "common/probe/json_writer.h"
+#include "common/base/json_writer.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "common/base/check.h"
 #include "common/base/text.h"
 
-namespace fieldcost::probe {
+namespace fieldcost {
 
 void JsonWriter::Separate() {
   if (needs_comma_) json_ += ',';
@@ -62,4 +62,4 @@ std::string JsonWriter::Take() {
   return std::move(json_);
 }
 
-}  // namespace fieldcost::probe
+}  // namespace fieldcost
