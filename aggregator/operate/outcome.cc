@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "common/base/json_writer.h"
 #include "common/base/text.h"
 #include "common/draw/terminal.h"
 
@@ -41,23 +42,24 @@ bool Outcome::IsTrue(std::string_view name) const {
 }
 
 std::string Outcome::Json() const {
-  std::string text = "{";
+  JsonWriter json;
+  json.Object();
   for (const Fact& fact : facts_) {
-    if (text.size() > 1) text += ',';
-    text += QuoteJson(fact.name) + ':';
+    json.Key(fact.name);
     if (const auto* number = std::get_if<std::uint64_t>(&fact.value)) {
-      text += std::to_string(*number);
+      json.Number(*number);
     } else if (const auto* truth = std::get_if<bool>(&fact.value)) {
-      text += *truth ? "true" : "false";
+      json.Bool(*truth);
     } else if (const auto* list = std::get_if<std::vector<std::string>>(&fact.value)) {
-      std::string quoted;
-      for (const std::string& one : *list) quoted += (quoted.empty() ? "" : ",") + QuoteJson(one);
-      text += '[' + quoted + ']';
+      json.Array();
+      for (const std::string& one : *list) json.Text(one);
+      json.EndArray();
     } else {
-      text += QuoteJson(std::get<std::string>(fact.value));
+      json.Text(std::get<std::string>(fact.value));
     }
   }
-  return text + "}\n";
+  json.EndObject();
+  return json.Take();
 }
 
 void Print(const Outcome& outcome, std::string_view done, bool json) {

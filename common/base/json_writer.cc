@@ -44,11 +44,15 @@ JsonWriter& JsonWriter::Text(std::string_view untrusted_text) {
   return *this;
 }
 
-JsonWriter& JsonWriter::IntText(std::uint64_t value) { return Text(std::to_string(value)); }
+JsonWriter& JsonWriter::Number(std::uint64_t value) { return Raw(std::to_string(value)); }
 
-JsonWriter& JsonWriter::Raw(std::string_view literal) {
+JsonWriter& JsonWriter::NumberText(std::uint64_t value) { return Text(std::to_string(value)); }
+
+JsonWriter& JsonWriter::Bool(bool truth) { return Raw(truth ? "true" : "false"); }
+
+JsonWriter& JsonWriter::Raw(std::string_view value) {
   Separate();
-  json_ += literal;
+  json_ += value;
   return *this;
 }
 

@@ -16,9 +16,10 @@ class JsonWriter {
   JsonWriter& EndArray() { return Close(']'); }
   JsonWriter& Key(std::string_view literal);          // of the next value
   JsonWriter& Text(std::string_view untrusted_text);  // escaped
-  JsonWriter& IntText(std::uint64_t value);           // "123"
-  JsonWriter& Raw(std::string_view literal);          // a number, true, false
-  JsonWriter& Microseconds(std::uint64_t ns);         // 1.234, exact
+  JsonWriter& Number(std::uint64_t value);
+  JsonWriter& NumberText(std::uint64_t value);  // "123": more than a double holds exactly
+  JsonWriter& Bool(bool truth);
+  JsonWriter& Microseconds(std::uint64_t ns);  // 1.234, exact
 
   // All of it and a newline.
   std::string Take();
@@ -26,6 +27,7 @@ class JsonWriter {
  private:
   JsonWriter& Open(char bracket);
   JsonWriter& Close(char bracket);
+  JsonWriter& Raw(std::string_view value);
   void Separate();
 
   std::string json_;

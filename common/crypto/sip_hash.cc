@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "common/base/byte_order.h"
 #include "common/base/check.h"
 
 namespace fieldcost::crypto {
@@ -54,9 +55,7 @@ std::uint64_t SipHash::operator()(std::string_view bytes) {
       EVP_MAC_update(state_->context, reinterpret_cast<const unsigned char*>(bytes.data()),
                      bytes.size()) == 1 &&
       EVP_MAC_final(state_->context, hash.data(), &size, hash.size()) == 1 && size == kHashBytes);
-  std::uint64_t number = 0;
-  for (std::size_t i = kHashBytes; i-- > 0;) number = number << 8 | hash[i];
-  return number;
+  return ReadLittleEndian({reinterpret_cast<const char*>(hash.data()), hash.size()});
 }
 
 }  // namespace fieldcost::crypto

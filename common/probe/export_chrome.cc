@@ -113,8 +113,8 @@ std::uint64_t Chrome::LineOf(const Bar& bar) {
 void Chrome::Open(std::string_view untrusted_name, std::string_view what, std::string_view phase,
                   std::uint64_t process, std::uint64_t thread, std::uint64_t ns) {
   json_.Object().Key("name").Text(untrusted_name).Key("cat").Text(what);
-  json_.Key("ph").Text(phase).Key("pid").Raw(std::to_string(process));
-  json_.Key("tid").Raw(std::to_string(thread)).Key("ts").Microseconds(ns - begin_ns_);
+  json_.Key("ph").Text(phase).Key("pid").Number(process);
+  json_.Key("tid").Number(thread).Key("ts").Microseconds(ns - begin_ns_);
 }
 
 void Chrome::HitArguments(const EventHit& hit) {
@@ -123,8 +123,8 @@ void Chrome::HitArguments(const EventHit& hit) {
   };
   text("function", hit.site.function);
   text("file", hit.site.file);
-  if (hit.site.line != 0) json_.Key("line").Raw(std::to_string(hit.site.line));
-  if (hit.value) json_.Key("value").IntText(*hit.value);
+  if (hit.site.line != 0) json_.Key("line").Number(hit.site.line);
+  if (hit.value) json_.Key("value").NumberText(*hit.value);
   text("stack", StackText(hit));
 }
 
@@ -160,7 +160,7 @@ void Chrome::PutInstants() {
 void Chrome::PutName(std::string_view what, std::uint64_t process, std::uint64_t thread,
                      std::string_view untrusted_name) {
   json_.Object().Key("name").Text(what).Key("ph").Text("M");
-  json_.Key("pid").Raw(std::to_string(process)).Key("tid").Raw(std::to_string(thread));
+  json_.Key("pid").Number(process).Key("tid").Number(thread);
   json_.Key("args").Object().Key("name").Text(untrusted_name).EndObject().EndObject();
 }
 
@@ -182,7 +182,7 @@ void Chrome::PutNames() {
 
 std::string Chrome::Json() {
   json_.Object().Key("displayTimeUnit").Text("ns");
-  json_.Key("otherData").Object().Key("begin_unix_ns").IntText(begin_ns_).EndObject();
+  json_.Key("otherData").Object().Key("begin_unix_ns").NumberText(begin_ns_).EndObject();
   json_.Key("traceEvents").Array();
   Bars();
   PutBars();

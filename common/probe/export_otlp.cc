@@ -14,7 +14,7 @@ namespace fieldcost::probe {
 namespace {
 
 constexpr char kScope[] = "fieldcost.probe";
-constexpr char kInternal[] = "1";  // SPAN_KIND_INTERNAL
+constexpr std::uint64_t kInternal = 1;  // SPAN_KIND_INTERNAL
 constexpr char kNoLabel[] = "event";
 
 using shm::MixBits;
@@ -68,12 +68,12 @@ void Otlp::IntAttribute(std::string_view key, std::uint64_t value) {
   // Integers of the protocol are signed.
   const bool fits = value <= std::numeric_limits<std::int64_t>::max();
   json_.Object().Key("key").Text(key).Key("value").Object();
-  json_.Key(fits ? "intValue" : "stringValue").IntText(value).EndObject().EndObject();
+  json_.Key(fits ? "intValue" : "stringValue").NumberText(value).EndObject().EndObject();
 }
 
 void Otlp::TrueAttribute(std::string_view key) {
   json_.Object().Key("key").Text(key).Key("value").Object();
-  json_.Key("boolValue").Raw("true").EndObject().EndObject();
+  json_.Key("boolValue").Bool(true).EndObject().EndObject();
 }
 
 void Otlp::TagsAttribute(const std::vector<std::string>& tags) {
@@ -95,8 +95,8 @@ void Otlp::OpenSpan(const Event& event, std::uint64_t index, std::string_view na
                     std::uint64_t begin_ns, std::uint64_t end_ns) {
   json_.Object().Key("traceId").Text(event.row.id.Hex());
   json_.Key("spanId").Text(SpanId(event.row.id, index));
-  json_.Key("name").Text(name).Key("kind").Raw(kInternal);
-  json_.Key("startTimeUnixNano").IntText(begin_ns).Key("endTimeUnixNano").IntText(end_ns);
+  json_.Key("name").Text(name).Key("kind").Number(kInternal);
+  json_.Key("startTimeUnixNano").NumberText(begin_ns).Key("endTimeUnixNano").NumberText(end_ns);
 }
 
 void Otlp::Parent(const Event& event, std::uint64_t index) {
@@ -120,7 +120,7 @@ void Otlp::Root(const Event& event) {
 }
 
 void Otlp::Hit(const EventHit& hit) {
-  json_.Object().Key("timeUnixNano").IntText(hit.ns).Key("name").Text(hit.site.label);
+  json_.Object().Key("timeUnixNano").NumberText(hit.ns).Key("name").Text(hit.site.label);
   json_.Key("attributes").Array();
   SiteAttributes(hit);
   TextAttribute("fieldcost.kind", Name(hit.kind));

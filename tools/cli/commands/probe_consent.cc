@@ -5,6 +5,7 @@
 
 #include "agent/probe/login.h"
 #include "agent/probe/spool.h"
+#include "common/base/json_writer.h"
 #include "common/base/text.h"
 #include "common/command/arguments.h"
 #include "tools/cli/commands.h"
@@ -90,18 +91,19 @@ Result<Facts> Look(const agent::AgentPaths& paths) {
 }
 
 std::string Json(const Facts& facts) {
-  std::string text = fmt::format("{{\"permitted\":{},", facts.permitted);
-  text += fmt::format("\"mode\":\"{}\",\"url\":{},\"user\":{},", agent::Name(facts.mode),
-                      QuoteJson(facts.login ? facts.login->url : ""),
-                      QuoteJson(facts.login ? facts.login->user : ""));
-  return text +
-         fmt::format(
-             "\"events\":{},\"points\":{},\"bytes\":{},\"queued_batches\":{},\"queued_bytes\":{},"
-             "\"sent_batches\":{},\"refused_batches\":{},\"dropped_batches\":{},\"last_refusal\":{}"
-             "}}\n",
-             facts.size.events, facts.size.hits, facts.size.bytes, facts.totals.queued,
-             facts.totals.queued_bytes, facts.totals.sent, facts.totals.refused,
-             facts.totals.dropped, QuoteJson(facts.totals.last_refusal));
+  JsonWriter json;
+  json.Object().Key("permitted").Bool(facts.permitted).Key("mode").Text(agent::Name(facts.mode));
+  json.Key("url").Text(facts.login ? facts.login->url : "");
+  json.Key("user").Text(facts.login ? facts.login->user : "");
+  json.Key("events").Number(facts.size.events).Key("points").Number(facts.size.hits);
+  json.Key("bytes").Number(facts.size.bytes);
+  json.Key("queued_batches").Number(facts.totals.queued);
+  json.Key("queued_bytes").Number(facts.totals.queued_bytes);
+  json.Key("sent_batches").Number(facts.totals.sent);
+  json.Key("refused_batches").Number(facts.totals.refused);
+  json.Key("dropped_batches").Number(facts.totals.dropped);
+  json.Key("last_refusal").Text(facts.totals.last_refusal).EndObject();
+  return json.Take();
 }
 
 std::string Text(const Facts& facts) {

@@ -9,6 +9,7 @@
 #include "agent/probe/sender.h"
 #include "agent/probe/spool.h"
 #include "common/base/file.h"
+#include "common/base/json_writer.h"
 #include "common/base/read_password.h"
 #include "common/base/text.h"
 #include "common/command/arguments.h"
@@ -65,9 +66,10 @@ Result<int> LogIn(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const agent::Consent consent, probe::ProbeConsent(paths));
   const bool is_on = consent.mode == agent::Mode::kOn;
   if (OutputOf(arguments).json) {
-    FIELDCOST_TRY(
-        WriteStdout(fmt::format("{{\"url\":{},\"user\":{},\"device\":{}}}\n", QuoteJson(login.url),
-                                QuoteJson(login.user), QuoteJson(login.device))));
+    JsonWriter json;
+    json.Object().Key("url").Text(login.url).Key("user").Text(login.user);
+    json.Key("device").Text(login.device).EndObject();
+    FIELDCOST_TRY(WriteStdout(json.Take()));
     return 0;
   }
   FIELDCOST_TRY(WriteStdout(fmt::format(
