@@ -2,8 +2,8 @@
 # Installs what the tests need, builds, and runs every test.     ./tests/run.sh [--help]
 #
 #   ./tests/run.sh                  all tests, preset dev, then under the address sanitizer what reads bytes of others
-#                                   (label asan_short), the editor's extension, the pages in a browser and the Debian
-#                                   packages
+#                                   and the programs from end to end (label asan_short), the editor's extension, the
+#                                   pages in a browser and the Debian packages
 #   ./tests/run.sh --ci             the same, and a test that is skipped without a reason in tests/skips_expected.txt
 #                                   is an error
 #   ./tests/run.sh --all            also under the sanitizers (presets asan and tsan), 20,000 inputs for each fuzz

@@ -41,15 +41,15 @@ if(FIELDCOST_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# What most sources include is compiled once. Of the product not with sanitizers and clang: there each source stands
-# alone, so that an include it forgot is an error.
+# What most sources include is compiled once. Of the product not with the thread sanitizer and clang: there each source
+# stands alone, so that an include it forgot is an error.
 set(FIELDCOST_HEADERS <algorithm> <chrono> <filesystem> <functional> <map> <memory> <optional> <span> <string>
                       <string_view> <vector> <fmt/format.h> <tl/expected.hpp>)
 add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # or ccache would not look at them
 # 512 MiB before g++ collects garbage: few sources need more, and looking for it took a tenth of the time.
 add_compile_options($<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
 function(fieldcost_headers)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT FIELDCOST_SANITIZE)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT FIELDCOST_SANITIZE MATCHES thread)
     add_library(fieldcost_headers OBJECT ${CMAKE_SOURCE_DIR}/common/base/headers.cc)
     target_link_libraries(fieldcost_headers PRIVATE fieldcost_options fmt::fmt tl::expected)
     target_precompile_headers(fieldcost_headers PRIVATE ${FIELDCOST_HEADERS})
