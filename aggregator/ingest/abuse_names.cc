@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "aggregator/ingest/limits.h"
+#include "common/base/ascii.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/text.h"
@@ -113,9 +114,7 @@ std::string AbuseNames::NameOf(std::string_view agent_id, WallTime now) {
 }
 
 bool AbuseNames::IsName(std::string_view untrusted_text) {
-  return untrusted_text.size() == 2 * kNameBytes &&
-         std::all_of(untrusted_text.begin(), untrusted_text.end(),
-                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+  return untrusted_text.size() == 2 * kNameBytes && AreAll(untrusted_text, IsLowerHexDigit);
 }
 
 AbuseNames::Reader AbuseNames::ReaderAt(WallTime now) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "aggregator/publish/policy_publisher.h"
+#include "common/base/ascii.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
@@ -28,9 +29,8 @@ struct Place {
 };
 
 bool IsHashName(std::string_view untrusted_name) {
-  return untrusted_name.size() == 64 &&
-         std::all_of(untrusted_name.begin(), untrusted_name.end(),
-                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+  constexpr std::size_t kHashDigits = 64;
+  return untrusted_name.size() == kHashDigits && AreAll(untrusted_name, IsLowerHexDigit);
 }
 
 std::optional<Place> PlaceOf(std::string_view untrusted_target,

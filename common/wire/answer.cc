@@ -8,6 +8,7 @@
 #include <boost/json.hpp>
 #include <limits>
 
+#include "common/base/ascii.h"
 #include "common/wire/batch.h"
 #include "common/wire/requests.h"
 
@@ -24,10 +25,6 @@ std::string CleanReason(std::string_view reason) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   return text;
-}
-
-bool IsLowerHex(std::string_view text) {
-  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 Error NotAnAnswer(std::string_view why) {
@@ -70,7 +67,7 @@ Result<BatchAnswer> ReadAnswer(const json::value& untrusted_value) {
   if (const json::value* untrusted_receipt = object->if_contains("receipt")) {
     if (!untrusted_receipt->is_string()) return NotAnAnswer("the receipt is not a text");
     answer.receipt = std::string(std::string_view(untrusted_receipt->get_string()));
-    if (answer.receipt.size() > kMaxReceiptBytes || !IsLowerHex(answer.receipt)) {
+    if (answer.receipt.size() > kMaxReceiptBytes || !AreAll(answer.receipt, IsLowerHexDigit)) {
       return NotAnAnswer("the receipt is not hexadecimal, or too long");
     }
   }

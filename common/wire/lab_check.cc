@@ -1,6 +1,7 @@
 // Checks that a lab table keeps its rules: its own before it is written, others' after reading.
 #include <algorithm>
 
+#include "common/base/ascii.h"
 #include "common/base/text.h"
 #include "common/wire/batch.h"
 #include "common/wire/fragment_rows.h"
@@ -119,8 +120,7 @@ Status CheckPairs(const LabTable& table) {
 }
 
 bool IsHash(std::string_view text) {
-  return text.size() == kHashDigits &&
-         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return text.size() == kHashDigits && AreAll(text, IsLowerHexDigit);
 }
 
 // A lone backslash, which EscapeControl() doubles for the terminal, is none.
