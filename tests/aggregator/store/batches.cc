@@ -66,6 +66,23 @@ stats::RowKey TestKey(unsigned number) {
   return key;
 }
 
+// Adds a row of a batch to `sums`.
+static void AddToSums(const stats::RowKey& key, const stats::CostHistogram& histogram, bool first,
+                      Contribution kind, Sums& sums) {
+  TestRow& row = sums[key];
+  row.key = key;
+  row.histogram.Merge(histogram);
+  if (!first) return;
+  stats::ContributionScalars scalars = stats::ScalarsOf(histogram);
+  if (kind != Contribution::kFirst) scalars.ForgetCubes();
+  row.scalars.Merge(scalars);
+  if (kind == Contribution::kFirstUnweighted) return;
+  row.weights.Merge(stats::WeightsOf(histogram));
+  if (kind == Contribution::kFirstUnsized) return;
+  row.sizes.Merge(stats::SizesOf(histogram));
+  row.bounded = row.sizes.Bounded();
+}
+
 void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sums* sums,
                    Contribution newest) {
   std::mt19937_64 random(agent * 1'000'003 + sequence);
@@ -96,19 +113,7 @@ void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sum
                             .week = key.week,
                             .first_contribution = first,
                             .histogram = histogram});
-    if (sums == nullptr) continue;
-    TestRow& row = (*sums)[key];
-    row.key = key;
-    row.histogram.Merge(histogram);
-    if (!first) continue;
-    stats::ContributionScalars scalars = stats::ScalarsOf(histogram);
-    if (kind != Contribution::kFirst) scalars.ForgetCubes();
-    row.scalars.Merge(scalars);
-    if (kind == Contribution::kFirstUnweighted) continue;
-    row.weights.Merge(stats::WeightsOf(histogram));
-    if (kind == Contribution::kFirstUnsized) continue;
-    row.sizes.Merge(stats::SizesOf(histogram));
-    row.bounded = row.sizes.Bounded();
+    if (sums != nullptr) AddToSums(key, histogram, first, kind, *sums);
   }
   if (kind != Contribution::kFirst || (agent + sequence) % 3 == 0) return;
   auto body = wire::EncodeBatch(content);

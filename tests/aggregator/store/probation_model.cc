@@ -104,45 +104,52 @@ std::optional<std::set<ProbationModel::Batch>> ProbationModel::MakeRoom(const Ba
   return gone;
 }
 
-void ProbationModel::Apply(const Operation& operation) {
+void ProbationModel::MoveHeldTo(std::set<Batch>& to, unsigned agent) {
+  std::erase_if(held_, [&](const Batch& held) {
+    if (held.first != agent) return false;
+    to.insert(held);
+    return true;
+  });
+}
+
+void ProbationModel::ApplyDelivery(const Operation& operation) {
   const unsigned agent = operation.agent;
   const Batch batch{agent, operation.sequence};
-  const auto move_held_to = [&](std::set<Batch>& to) {
-    std::erase_if(held_, [&](const Batch& held) {
-      if (held.first != agent) return false;
-      to.insert(held);
-      return true;
-    });
-  };
-  switch (operation.kind) {
-    case Kind::kDeliver:
-      if (IsDelivered(batch)) return;
-      if (IsTurnedAway(agent)) {
+  if (IsDelivered(batch)) return;
+  if (IsTurnedAway(agent)) {
+    ++refused_;
+    return;
+  }
+  if (!released_.contains(agent)) {
+    if (honest_[agent] + (operation.honest ? 1 : 0) < kBatches) {
+      const auto gone = MakeRoom(batch, !operation.honest);
+      if (!gone) {
         ++refused_;
         return;
       }
-      if (!released_.contains(agent)) {
-        if (honest_[agent] + (operation.honest ? 1 : 0) < kBatches) {
-          const auto gone = MakeRoom(batch, !operation.honest);
-          if (!gone) {
-            ++refused_;
-            return;
-          }
-          for (const Batch& evicted : *gone) held_.erase(evicted);
-          gone_.insert(gone->begin(), gone->end());
-          evicted_ += gone->size();
-          held_.insert(batch);
-        }
-        honest_[agent] += operation.honest ? 1 : 0;
-        if (!operation.honest) dishonest_.insert(agent);
-      }
-      last_[agent] = std::max(last_[agent], operation.sequence);
-      if (!released_.contains(agent)) {
-        if (honest_[agent] < kBatches) return;
-        released_.insert(agent);
-        move_held_to(live_);
-      }
-      live_.insert(batch);
+      for (const Batch& evicted : *gone) held_.erase(evicted);
+      gone_.insert(gone->begin(), gone->end());
+      evicted_ += gone->size();
+      held_.insert(batch);
+    }
+    honest_[agent] += operation.honest ? 1 : 0;
+    if (!operation.honest) dishonest_.insert(agent);
+  }
+  last_[agent] = std::max(last_[agent], operation.sequence);
+  if (!released_.contains(agent)) {
+    if (honest_[agent] < kBatches) return;
+    released_.insert(agent);
+    MoveHeldTo(live_, agent);
+  }
+  live_.insert(batch);
+}
+
+void ProbationModel::Apply(const Operation& operation) {
+  const unsigned agent = operation.agent;
+  const Batch batch{agent, operation.sequence};
+  switch (operation.kind) {
+    case Kind::kDeliver:
+      ApplyDelivery(operation);
       return;
     case Kind::kWithdraw:
       last_[agent] = std::max(last_[agent], operation.sequence);
@@ -152,7 +159,7 @@ void ProbationModel::Apply(const Operation& operation) {
       return;
     case Kind::kRevoke:
       revoked_.insert(agent);
-      move_held_to(gone_);
+      MoveHeldTo(gone_, agent);
       return;
     case Kind::kCheckpoint:
       return;
@@ -163,19 +170,33 @@ std::string ProbationModel::Do(const Operation& operation, Store& store, bool ag
   const Batch of{operation.agent, operation.sequence};
   TestBatch batch;
   if (operation.sequence != 0) MakeBatch(of, batch, nullptr);
-  if (operation.kind == Kind::kCheckpoint) return store.Checkpoint() ? "" : "checkpoint failed";
-  if (operation.kind == Kind::kRevoke) {
-    return store.Revoke(TestAgent(operation.agent)) ? "" : "revoking failed";
+  switch (operation.kind) {
+    case Kind::kDeliver:
+      return Deliver(operation, store, again, batch);
+    case Kind::kWithdraw:
+      return Withdraw(of, store, again, batch);
+    case Kind::kRevoke:
+      return store.Revoke(TestAgent(operation.agent)) ? "" : "revoking failed";
+    case Kind::kCheckpoint:
+      return store.Checkpoint() ? "" : "checkpoint failed";
   }
-  if (operation.kind == Kind::kWithdraw) {
-    const auto result = store.Withdraw(batch.Undo());
-    if (!result) return "withdrawal: " + result.error().message;
-    WithdrawalKind expected = WithdrawalKind::kNeverDelivered;
-    if (held_.contains(of) || live_.contains(of)) expected = WithdrawalKind::kTakenAway;
-    if (gone_.contains(of)) expected = WithdrawalKind::kRepeated;
-    if (result->kind == expected) return "";
-    return again && result->kind == WithdrawalKind::kRepeated ? "" : "another kind of withdrawal";
-  }
+  return "no such operation";
+}
+
+std::string ProbationModel::Withdraw(const Batch& of, Store& store, bool again,
+                                     const TestBatch& batch) const {
+  const auto result = store.Withdraw(batch.Undo());
+  if (!result) return "withdrawal: " + result.error().message;
+  WithdrawalKind expected = WithdrawalKind::kNeverDelivered;
+  if (held_.contains(of) || live_.contains(of)) expected = WithdrawalKind::kTakenAway;
+  if (gone_.contains(of)) expected = WithdrawalKind::kRepeated;
+  if (result->kind == expected) return "";
+  return again && result->kind == WithdrawalKind::kRepeated ? "" : "another kind of withdrawal";
+}
+
+std::string ProbationModel::Deliver(const Operation& operation, Store& store, bool again,
+                                    const TestBatch& batch) const {
+  const Batch of{operation.agent, operation.sequence};
   AcceptedBatch view = batch.View();
   view.honest = operation.honest;
   view.dishonest = !operation.honest;

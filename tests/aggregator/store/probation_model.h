@@ -56,6 +56,12 @@ class ProbationModel {
   bool IsDelivered(const Batch& batch) const {
     return held_.contains(batch) || live_.contains(batch) || gone_.contains(batch);
   }
+  void ApplyDelivery(const Operation& operation);
+  void MoveHeldTo(std::set<Batch>& to, unsigned agent);
+  // Parts of Do().
+  std::string Deliver(const Operation& operation, Store& store, bool again,
+                      const TestBatch& batch) const;
+  std::string Withdraw(const Batch& of, Store& store, bool again, const TestBatch& batch) const;
   // What has to go so that the batch may be held; nullopt if it may not.
   std::optional<std::set<Batch>> MakeRoom(const Batch& batch, bool dishonest) const;
   bool IsTurnedAway(unsigned agent) const {
