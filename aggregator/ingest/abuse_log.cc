@@ -28,7 +28,7 @@ std::string_view Name(Abuse abuse) {
   return "unknown";
 }
 
-void AbuseLog::Turn(WallTime now) {
+void AbuseLog::BeginHour(WallTime now) {
   const std::int64_t hour = std::chrono::floor<std::chrono::hours>(now).time_since_epoch().count();
   if (hour == hour_) return;
   if (dropped_ != 0) LogEvent(LogLevel::kWarning, "abuse_not_logged", {{"events", dropped_}});
@@ -39,7 +39,7 @@ void AbuseLog::Turn(WallTime now) {
 
 void AbuseLog::Note(Abuse abuse, std::string_view agent_id, WallTime now) {
   const std::lock_guard lock(mutex_);
-  Turn(now);
+  BeginHour(now);
   const std::string name = names_.NameOf(agent_id, now);
   const auto place = seen_.find({abuse, name});
   if (place != seen_.end() || seen_.size() >= kMaxAbuseEvents) {

@@ -40,7 +40,7 @@ class AbuseLog {
 
  private:
   // Starts a new hour. Logs how many events the last hour dropped.
-  void Turn(WallTime now);
+  void BeginHour(WallTime now);
 
   std::mutex mutex_;
   AbuseNames names_;

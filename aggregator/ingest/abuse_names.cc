@@ -72,7 +72,7 @@ Result<AbuseNames> AbuseNames::LoadOrCreate(const std::filesystem::path& path, W
   names.oldest_secret_ = std::move(*secret);
   names.day_ = names.oldest_day_;
   names.secret_ = names.oldest_secret_;
-  names.Turn(DayOf(now));
+  names.AdvanceTo(DayOf(now));
   return names;
 }
 
@@ -92,7 +92,7 @@ std::string AbuseNames::SecretOf(std::int64_t day) const {
   return secret;
 }
 
-void AbuseNames::Turn(std::int64_t day) {
+void AbuseNames::AdvanceTo(std::int64_t day) {
   if (day == day_) return;
   const std::int64_t oldest = day - kDaysNamesAreKnown;
   if (day < oldest_day_ || oldest - oldest_day_ > kMaxDaysAhead) {
@@ -109,7 +109,7 @@ void AbuseNames::Turn(std::int64_t day) {
 }
 
 std::string AbuseNames::NameOf(std::string_view agent_id, WallTime now) {
-  Turn(DayOf(now));
+  AdvanceTo(DayOf(now));
   return NameUnder(secret_, agent_id);
 }
 
@@ -118,7 +118,7 @@ bool AbuseNames::IsName(std::string_view untrusted_text) {
 }
 
 AbuseNames::Reader AbuseNames::ReaderAt(WallTime now) {
-  Turn(DayOf(now));
+  AdvanceTo(DayOf(now));
   Reader reader;
   reader.secrets_.push_back(oldest_secret_);
   for (std::int64_t day = oldest_day_; day < day_; ++day) {

@@ -53,7 +53,7 @@ class AbuseNames {
  private:
   AbuseNames() = default;
   // Advances the oldest secret to the day where it has to be.
-  void Turn(std::int64_t day);
+  void AdvanceTo(std::int64_t day);
   void Write() const;
   std::string SecretOf(std::int64_t day) const;
 

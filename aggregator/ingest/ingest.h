@@ -98,7 +98,7 @@ class Ingest {
   static Result<const store::AcceptedRows*> AcceptedRowsOf(const ReceiptContent& receipt,
                                                            Workspace& workspace);
   // Whether the batch would be accepted if it came after its withdrawal. Errors are the store's.
-  Result<bool> MayCome(const BatchIdentity& batch, const std::string& agent_id) const;
+  Result<bool> WouldBeAccepted(const BatchIdentity& batch, const std::string& agent_id) const;
   http::Response RefuseWithdrawal(const Error& error, const std::string& agent_id);
   void CountWithdrawn(const store::WithdrawResult& result, bool may_come);
   // nullopt if the agent's batches are accepted; otherwise the refusal.

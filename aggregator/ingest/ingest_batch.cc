@@ -123,7 +123,7 @@ Status Ingest::CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspa
       workspace.RefuseRow(index, std::move(*refusal));
       continue;
     }
-    workspace.rows.Take(workspace.row);
+    workspace.rows.NoteAccepted(workspace.row);
     workspace.accepted.Add(workspace.key_bytes, workspace.row.histogram,
                            workspace.row.first_contribution ? store::Contribution::kFirst
                                                             : store::Contribution::kNone);

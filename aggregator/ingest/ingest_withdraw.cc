@@ -56,7 +56,8 @@ Result<const store::AcceptedRows*> Ingest::AcceptedRowsOf(const ReceiptContent& 
   return &workspace.accepted;
 }
 
-Result<bool> Ingest::MayCome(const BatchIdentity& batch, const std::string& agent_id) const {
+Result<bool> Ingest::WouldBeAccepted(const BatchIdentity& batch,
+                                     const std::string& agent_id) const {
   if (admission_.IsRevoked(agent_id) || !CheckEpoch(batch.epoch)) return false;
   if (admission_.mode() != EnrolmentMode::kToken) return true;
   return store_.IsEnrolled(agent_id, batch.epoch);
@@ -83,7 +84,7 @@ http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, const std::stri
     FIELDCOST_ASSIGN(const ReceiptContent kept, ReceiptIn(answer, batch, receipts_));
     return AcceptedRowsOf(kept, workspace);
   };
-  const Result<bool> may_come = MayCome(batch, agent_id);
+  const Result<bool> may_come = WouldBeAccepted(batch, agent_id);
   if (!may_come) return RefuseStoreFailure();
   const auto result = store_.Withdraw({.agent_id = agent_id,
                                        .epoch = batch.epoch,
@@ -121,7 +122,7 @@ http::Response Ingest::RefuseWithdrawal(const Error& error, const std::string& a
 
 void Ingest::CountWithdrawn(const store::WithdrawResult& result, bool may_come) {
   switch (result.kind) {
-    case store::WithdrawalKind::kTakenAway:
+    case store::WithdrawalKind::kWithdrawn:
       ++counters_.withdrawn_batches;
       counters_.withdrawn_rows += result.withdrawn_rows;
       break;

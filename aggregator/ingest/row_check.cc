@@ -209,7 +209,7 @@ std::optional<RowRefusal> RowCheck::Check(const wire::UntrustedRow& untrusted_ro
   return CheckPlausible(untrusted_row, totals);
 }
 
-void RowCheck::Take(const wire::UntrustedRow& row) {
+void RowCheck::NoteAccepted(const wire::UntrustedRow& row) {
   Sums& taken = SumsOf(row);
   taken.sum += row_.sum;
   taken.count += row_.count;

@@ -56,7 +56,7 @@ class RowCheck {
   // Whether the row may be added to the sums.
   std::optional<RowRefusal> Check(const wire::UntrustedRow& untrusted_row);
   // Notes that the row is added. REQUIRES: it is the one that was checked last.
-  void Take(const wire::UntrustedRow& row);
+  void NoteAccepted(const wire::UntrustedRow& row);
 
  private:
   static constexpr std::size_t kWeeks = kWeeksBack + 1 + kWeeksAhead;

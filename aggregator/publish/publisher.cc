@@ -69,7 +69,7 @@ Result<Publisher> Publisher::Open(PublisherOptions options, const Clock& clock) 
   return Publisher(std::move(options), clock, std::move(keys));
 }
 
-Status Publisher::TakeNewestKeys() {
+Status Publisher::LoadNewestKeys() {
   FIELDCOST_ASSIGN(roots_, KeyRing::AllRoots(directory() / "root"));
   if (roots_.front().version == keys_.root().version) return {};
   FIELDCOST_ASSIGN(
@@ -124,7 +124,7 @@ Result<std::vector<Publisher::Known>> Publisher::KnownSnapshots() const {
 
 Result<PublishReport> Publisher::Publish(store::Store& store) {
   // 1. Find what was published last, and the keys in force.
-  FIELDCOST_TRY(TakeNewestKeys());
+  FIELDCOST_TRY(LoadNewestKeys());
   FIELDCOST_ASSIGN(const std::vector<Known> known, KnownSnapshots());
   FIELDCOST_ASSIGN(const std::uint64_t last_version, LastVersion(store, known));
   std::optional<PreviousFragments> previous;

@@ -65,7 +65,7 @@ class Publisher {
   Publisher(PublisherOptions options, const Clock& clock, KeyRing keys)
       : options_(std::move(options)), clock_(&clock), keys_(std::move(keys)) {}
 
-  Status TakeNewestKeys();
+  Status LoadNewestKeys();
   Result<std::vector<Known>> KnownSnapshots() const;  // newest first
   Result<std::uint64_t> LastVersion(const store::Store& store,
                                     const std::vector<Known>& known) const;

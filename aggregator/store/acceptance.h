@@ -70,14 +70,14 @@ struct Withdrawal {
 };
 
 enum class WithdrawalKind {
-  kTakenAway,       // its rows are not in the sums any more
+  kWithdrawn,       // its rows are not in the sums any more
   kNeverDelivered,  // it never arrived; if it does, it will add nothing
   kRepeated,        // one of the two has happened before
 };
 
 struct WithdrawResult {
   std::uint32_t withdrawn_rows = 0;  // the same for a repeated withdrawal
-  WithdrawalKind kind = WithdrawalKind::kTakenAway;
+  WithdrawalKind kind = WithdrawalKind::kWithdrawn;
 };
 
 // What is known of an agent's batches, of all epochs.

@@ -206,7 +206,7 @@ Result<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options)
     FIELDCOST_ASSIGN(const std::vector<TornEnd> torn, CheckLogs(*state->files, options.directory));
     for (const TornEnd& end : torn) {
       state->torn_logs.push_back({.file = end.file, .at = end.whole_bytes, .bytes = end.bytes});
-      if (writes) FIELDCOST_TRY(CutOff(*state->files, end));
+      if (writes) FIELDCOST_TRY(RemoveTornEnd(*state->files, end));
     }
   }
   const std::string directory = options.directory.string();

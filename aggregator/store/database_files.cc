@@ -289,7 +289,7 @@ static LogDamage DamageIn(LogDamage damage, const LogScan& scan, std::uint64_t s
   return damage;
 }
 
-Result<LogsState> LookAtLogs(rocksdb::FileSystem& files, const std::filesystem::path& directory) {
+Result<LogsState> ScanLogs(rocksdb::FileSystem& files, const std::filesystem::path& directory) {
   FIELDCOST_ASSIGN(const std::string current_list, ReadCurrent(files, directory));
   FIELDCOST_ASSIGN(const auto names, MarkedNames(files, directory));
   LogsState state;
@@ -322,12 +322,12 @@ Result<LogsState> LookAtLogs(rocksdb::FileSystem& files, const std::filesystem::
 
 Result<std::vector<TornEnd>> CheckLogs(rocksdb::FileSystem& files,
                                        const std::filesystem::path& directory) {
-  FIELDCOST_ASSIGN(LogsState state, LookAtLogs(files, directory));
+  FIELDCOST_ASSIGN(LogsState state, ScanLogs(files, directory));
   if (!state.damage) return std::move(state.torn);
   return Fail(ErrorCode::kCorrupt, "{}; {}", state.damage->text, kWhatToDo);
 }
 
-Status CutOff(rocksdb::FileSystem& files, const TornEnd& end) {
+Status RemoveTornEnd(rocksdb::FileSystem& files, const TornEnd& end) {
   FIELDCOST_ASSIGN(const std::string bytes, ReadAll(files, end.file.string()));
   const std::string whole = end.file.string() + std::string(kWholeSuffix);
   std::unique_ptr<rocksdb::FSWritableFile> copy;

@@ -95,8 +95,8 @@ struct LogsState {
 
 // Checks whether logs and lists of files are whole as far as they were synced, and whether records
 // follow bytes that are none. Changes nothing. kCorrupt: CURRENT is damaged.
-Result<LogsState> LookAtLogs(rocksdb::FileSystem& files, const std::filesystem::path& directory);
-// As LookAtLogs(); damage is kCorrupt, with file and offset.
+Result<LogsState> ScanLogs(rocksdb::FileSystem& files, const std::filesystem::path& directory);
+// As ScanLogs(); damage is kCorrupt, with file and offset.
 Result<std::vector<TornEnd>> CheckLogs(rocksdb::FileSystem& files,
                                        const std::filesystem::path& directory);
 // The file beside a log, or list of files, that says how much of it was synced.
@@ -104,7 +104,7 @@ std::filesystem::path MarkOf(const std::filesystem::path& file);
 inline constexpr std::size_t kMaxLogFileBytes = std::size_t{1} << 32;
 
 // Removes the torn end, durably.
-Status CutOff(rocksdb::FileSystem& files, const TornEnd& end);
+Status RemoveTornEnd(rocksdb::FileSystem& files, const TornEnd& end);
 // Removes what interrupted operations on logs have left.
 Status CleanUpLogs(rocksdb::FileSystem& files, const std::filesystem::path& directory);
 

@@ -49,7 +49,7 @@ constexpr int kMaxDamagedDirectories = 1'000;
 
 Result<std::optional<Database::LogEnd>> Database::FindDamage(
     const std::filesystem::path& directory) {
-  FIELDCOST_ASSIGN(const LogsState state, LookAtLogs(*rocksdb::FileSystem::Default(), directory));
+  FIELDCOST_ASSIGN(const LogsState state, ScanLogs(*rocksdb::FileSystem::Default(), directory));
   if (!state.damage) return std::optional<LogEnd>();
   if (!state.damage->is_log) {
     return Fail(ErrorCode::kCorrupt, "{}; its contents cannot be recovered: restore a backup",
@@ -106,8 +106,8 @@ Result<std::filesystem::path> Database::DropBehind(const LogEnd& end,
     if (error) return IoError("remove", log, error);
   }
   if (std::filesystem::exists(end.file, error)) {
-    FIELDCOST_TRY(CutOff(*rocksdb::FileSystem::Default(),
-                         {.file = end.file, .whole_bytes = end.at, .bytes = 0}));
+    FIELDCOST_TRY(RemoveTornEnd(*rocksdb::FileSystem::Default(),
+                                {.file = end.file, .whole_bytes = end.at, .bytes = 0}));
   }
   FIELDCOST_TRY(SyncDirectory(end.file.parent_path()));
   return kept;

@@ -1,8 +1,8 @@
 // Which batches in the sums are kept as received, and which of them will be removed. Integers are
 // big endian.
 //
-//   kept  in the ledger at head key sequence:u64 "k"   := number:u64   ; its key in table batches
-//   going in the inbox at withdrawal:u64 number:u64    := nothing
+//   kept    in the ledger at head key sequence:u64 "k" := number:u64   ; its key in table batches
+//   removal in the inbox at withdrawal:u64 number:u64  := nothing      ; done with the withdrawal
 #include "aggregator/store/kept.h"
 
 #include "aggregator/store/ledger.h"
@@ -34,11 +34,11 @@ Result<std::uint64_t> DecodeKeptNumber(std::string_view untrusted_bytes) {
   return Fail(ErrorCode::kCorrupt, "the number of a kept batch is malformed");
 }
 
-std::string GoingKey(std::uint64_t withdrawal, std::uint64_t batch) {
+std::string RemovalKey(std::uint64_t withdrawal, std::uint64_t batch) {
   return NumberKey(withdrawal) + NumberKey(batch);
 }
 
-bool IsGoingKey(std::string_view key, std::uint64_t& withdrawal, std::uint64_t& batch) {
+bool IsRemovalKey(std::string_view key, std::uint64_t& withdrawal, std::uint64_t& batch) {
   if (key.size() != 2 * kNumberBytes) return false;
   withdrawal = ReadBigEndian(key.substr(0, kNumberBytes));
   batch = ReadBigEndian(key.substr(kNumberBytes));

@@ -17,7 +17,7 @@ Result<std::uint64_t> DecodeKeptNumber(std::string_view untrusted_bytes);
 
 // The inbox notes beside a withdrawal's record which batch is removed once the withdrawal is in the
 // rows. This key is longer than a number's, so it is no number, and sorts right after it.
-std::string GoingKey(std::uint64_t withdrawal, std::uint64_t batch);
-bool IsGoingKey(std::string_view key, std::uint64_t& withdrawal, std::uint64_t& batch);
+std::string RemovalKey(std::uint64_t withdrawal, std::uint64_t batch);
+bool IsRemovalKey(std::string_view key, std::uint64_t& withdrawal, std::uint64_t& batch);
 
 }  // namespace fieldcost::store

@@ -312,17 +312,17 @@ Status Store::State::CommitAdditions(Database::WriteSet& changes, std::string_vi
 Status Store::State::CommitWithdrawal(Database::WriteSet& changes,
                                       std::string_view withdrawn_record,
                                       std::optional<std::uint64_t> kept_number) {
-  std::optional<GoingBatch> one;
+  std::optional<PendingRemoval> one;
   const auto number = [&] {
     const std::uint64_t withdrawal = last_number.fetch_add(1) + 1;
     changes.Put(Table::kInbox, NumberKey(withdrawal), withdrawn_record);
     if (!kept_number) return;
-    one = GoingBatch{.withdrawal = withdrawal, .batch = *kept_number};
-    changes.Put(Table::kInbox, GoingKey(withdrawal, *kept_number), {});
+    one = PendingRemoval{.withdrawal = withdrawal, .batch = *kept_number};
+    changes.Put(Table::kInbox, RemovalKey(withdrawal, *kept_number), {});
   };
   const auto take_in = [&]() -> Status {
     const std::lock_guard lock(table_mutex);
-    if (one) going.push_back(*one);
+    if (one) pending_removals.push_back(*one);
     return dirty.AddRecord(withdrawn_record);
   };
   return CommitInGate(changes, number, take_in);

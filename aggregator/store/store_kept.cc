@@ -25,13 +25,13 @@ Status Store::State::LoadKept() {
   FIELDCOST_ASSIGN(kept_from, ReadMetaNumber(kKeptFromKey));
   return database->ForEach(Table::kInbox, "", nullptr,
                            [this](std::string_view key, std::string_view) -> Status {
-                             GoingBatch one;
-                             if (!IsGoingKey(key, one.withdrawal, one.batch)) {
+                             PendingRemoval one;
+                             if (!IsRemovalKey(key, one.withdrawal, one.batch)) {
                                if (key.size() != kNumberBytes)
                                  return Fail(ErrorCode::kCorrupt, "inbox key is malformed");
                                one.withdrawal = ReadBigEndian(key);
                              } else {
-                               going.push_back(one);
+                               pending_removals.push_back(one);
                              }
                              inbox_left = inbox_left || one.withdrawal <= applied;
                              return {};
@@ -77,7 +77,7 @@ Status Store::State::EmptyInbox(std::uint64_t number) {
   summed.DeleteRange(Table::kInbox, NumberKey(inbox_begin), NumberKey(number + 1));
   {
     const std::lock_guard lock(table_mutex);
-    std::erase_if(going, [&](const GoingBatch& one) {
+    std::erase_if(pending_removals, [&](const PendingRemoval& one) {
       if (one.withdrawal > number) return false;
       summed.Delete(Table::kBatches, NumberKey(one.batch));
       return true;
@@ -199,7 +199,7 @@ Result<WithdrawResult> Store::WithdrawKept(std::string_view agent_id, wire::Epoc
   FIELDCOST_ASSIGN(const auto rows, state_->KeptRows(key, sequence.value()));
   if (!rows) return WithdrawResult{.kind = WithdrawalKind::kRepeated};
   Database::WriteSet changes(*state_->database);
-  return state_->TakeAway(key, sequence.value(), *rows, changes);
+  return state_->SubtractDelivered(key, sequence.value(), *rows, changes);
 }
 
 }  // namespace fieldcost::store

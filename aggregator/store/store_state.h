@@ -52,7 +52,7 @@ struct Addition {
 };
 
 // A kept batch that is removed once its withdrawal is in the rows.
-struct GoingBatch {
+struct PendingRemoval {
   std::uint64_t withdrawal = 0;  // its number
   std::uint64_t batch = 0;
 };
@@ -85,7 +85,7 @@ struct Store::State {
   DirtyTable dirty;
   DirtyTable frozen;                     // being checkpointed
   std::shared_ptr<Database::View> base;  // stored rows without `frozen`, while there is one
-  std::vector<GoingBatch> going;
+  std::vector<PendingRemoval> pending_removals;
   bool stopping = false;
   bool read_only = false;
 
@@ -197,8 +197,9 @@ struct Store::State {
 
   // Subtracts the rows of a batch that has been delivered, with all that is kept of it. REQUIRES:
   // its agent's stripe is locked.
-  Result<WithdrawResult> TakeAway(const std::string& head_key, std::uint64_t sequence,
-                                  const std::string& accepted_rows, Database::WriteSet& changes);
+  Result<WithdrawResult> SubtractDelivered(const std::string& head_key, std::uint64_t sequence,
+                                           const std::string& accepted_rows,
+                                           Database::WriteSet& changes);
 
   // store_kept.cc
   Status LoadKept();

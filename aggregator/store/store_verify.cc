@@ -95,7 +95,7 @@ Status CheckKept(const Database& database, const Database::View* view, NumberSet
   const auto look_at_going = [&](std::string_view key, std::string_view value) -> Status {
     std::uint64_t withdrawal = 0;
     std::uint64_t batch = 0;
-    if (!IsGoingKey(key, withdrawal, batch)) return CheckRecord(value, report);
+    if (!IsRemovalKey(key, withdrawal, batch)) return CheckRecord(value, report);
     FIELDCOST_ASSIGN(const auto record, database.Get(Table::kBatches, NumberKey(batch), view));
     if (record) known.Add(batch);
     return {};

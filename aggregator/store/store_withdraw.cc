@@ -105,12 +105,13 @@ Result<WithdrawResult> Store::Withdraw(const Withdrawal& withdrawal) {
     FIELDCOST_ASSIGN(answer, state_->database->Get(Table::kLedger, AnswerKey(key, sequence)));
   }
   FIELDCOST_ASSIGN(const AcceptedRows* const rows, withdrawal.rows(answer));
-  return state_->TakeAway(key, sequence, rows->bytes(), changes);
+  return state_->SubtractDelivered(key, sequence, rows->bytes(), changes);
 }
 
-Result<WithdrawResult> Store::State::TakeAway(const std::string& head_key, std::uint64_t sequence,
-                                              const std::string& accepted_rows,
-                                              Database::WriteSet& changes) {
+Result<WithdrawResult> Store::State::SubtractDelivered(const std::string& head_key,
+                                                       std::uint64_t sequence,
+                                                       const std::string& accepted_rows,
+                                                       Database::WriteSet& changes) {
   WithdrawResult result;
   FIELDCOST_TRY(ForEachAcceptedRow(
       accepted_rows, [&](std::string_view, const CompactRow&) { ++result.withdrawn_rows; }));

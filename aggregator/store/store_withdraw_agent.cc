@@ -149,7 +149,7 @@ Result<RemovalReport> Store::RemoveAll(std::string_view agent_id, const Progress
       continue;
     }
     if (!result) return result.error();
-    report.batches += result->kind == WithdrawalKind::kTakenAway ? 1 : 0;
+    report.batches += result->kind == WithdrawalKind::kWithdrawn ? 1 : 0;
     report.rows += result->withdrawn_rows;
   }
   return report;

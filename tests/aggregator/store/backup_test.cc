@@ -258,7 +258,7 @@ TEST_F(BackupTest, WhatWasLostWithARestorationIsNeverTakenFromTheSumsOfOthers) {
   for (const std::uint64_t kept : {1U, 3U, 7U, 39U, 41U, 160U}) {
     TestBatch batch;
     MakeTestBatch(1, kept, batch, nullptr);
-    EXPECT_EQ(copy->Withdraw(batch.Undo()).value().kind, WithdrawalKind::kTakenAway) << kept;
+    EXPECT_EQ(copy->Withdraw(batch.Undo()).value().kind, WithdrawalKind::kWithdrawn) << kept;
   }
   ExpectGood(*copy);
 }

@@ -89,7 +89,7 @@ TEST(KeptTest, ABatchIsKeptUntilItIsWithdrawnAndThenNothingOfItIsLeft) {
   EXPECT_EQ(FilesWith(part, options.data_dir), 1);
   EXPECT_EQ(FilesWith(batch.agent_id, options.data_dir), 1) << "the ledger has it";
   store = MustOpen(options);
-  ASSERT_EQ(store->Withdraw(batch.Undo())->kind, WithdrawalKind::kTakenAway);
+  ASSERT_EQ(store->Withdraw(batch.Undo())->kind, WithdrawalKind::kWithdrawn);
   EXPECT_FALSE(store->KeptRows(batch.agent_id, batch.epoch, batch.sequence).value().has_value());
   ASSERT_TRUE(store->Compact().has_value());
   EXPECT_EQ(store->Verify()->kept_batches, 0U);
@@ -126,8 +126,8 @@ TEST(KeptTest, WhatIsKeptGoesOnceNoBatchOfItsEpochIsTakenAndTheSumsStay) {
   EXPECT_EQ(batches->not_kept, 2U);
   EXPECT_EQ(store->RemoveAll(TestAgent(1))->not_kept, 2U);
   // It is withdrawn by its owner as ever.
-  EXPECT_EQ(store->Withdraw(late.Undo())->kind, WithdrawalKind::kTakenAway);
-  EXPECT_EQ(store->Withdraw(batch.Undo())->kind, WithdrawalKind::kTakenAway);
+  EXPECT_EQ(store->Withdraw(late.Undo())->kind, WithdrawalKind::kWithdrawn);
+  EXPECT_EQ(store->Withdraw(batch.Undo())->kind, WithdrawalKind::kWithdrawn);
   EXPECT_EQ(store->Withdraw(later.Undo())->kind, WithdrawalKind::kRepeated);
   EXPECT_TRUE(DumpOf(*store).rows.empty());
   EXPECT_TRUE(store->Verify()->ok());
@@ -349,11 +349,11 @@ TEST(KeptTest, KeysAreThoseOfTheReadme) {
   EXPECT_EQ(first, 3U);
   EXPECT_FALSE(IsKeptKey(TombstoneKey(head_key, 3), first));
   EXPECT_FALSE(IsKeptKey(AnswerKey(head_key, 3), first));
-  EXPECT_EQ(GoingKey(300, 2), std::string("\0\0\0\0\0\0\x01\x2c\0\0\0\0\0\0\0\x02", 16));
-  EXPECT_TRUE(IsGoingKey(GoingKey(300, 2), first, second));
+  EXPECT_EQ(RemovalKey(300, 2), std::string("\0\0\0\0\0\0\x01\x2c\0\0\0\0\0\0\0\x02", 16));
+  EXPECT_TRUE(IsRemovalKey(RemovalKey(300, 2), first, second));
   EXPECT_EQ(first, 300U);
   EXPECT_EQ(second, 2U);
-  EXPECT_FALSE(IsGoingKey(NumberKey(300), first, second));
+  EXPECT_FALSE(IsRemovalKey(NumberKey(300), first, second));
 }
 
 }  // namespace

@@ -188,7 +188,7 @@ std::string ProbationModel::Withdraw(const Batch& of, Store& store, bool again,
   const auto result = store.Withdraw(batch.Undo());
   if (!result) return "withdrawal: " + result.error().message;
   WithdrawalKind expected = WithdrawalKind::kNeverDelivered;
-  if (held_.contains(of) || live_.contains(of)) expected = WithdrawalKind::kTakenAway;
+  if (held_.contains(of) || live_.contains(of)) expected = WithdrawalKind::kWithdrawn;
   if (gone_.contains(of)) expected = WithdrawalKind::kRepeated;
   if (result->kind == expected) return "";
   return again && result->kind == WithdrawalKind::kRepeated ? "" : "another kind of withdrawal";

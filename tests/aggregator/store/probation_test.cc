@@ -102,7 +102,7 @@ TEST(ProbationTest, WhoWasDishonestGoesFirstThenWhoHoldsMost) {
     TestBatch batch;
     MakeTestBatch(agent, 1, batch, nullptr);
     EXPECT_EQ(store->Withdraw(batch.Undo())->kind,
-              agent == 4 ? WithdrawalKind::kTakenAway : WithdrawalKind::kRepeated)
+              agent == 4 ? WithdrawalKind::kWithdrawn : WithdrawalKind::kRepeated)
         << agent;
     EXPECT_TRUE(SendSized(*store, agent, 1, 10, false)->replay);
   }
@@ -200,7 +200,7 @@ TEST(ProbationTest, WhatCannotBeReleasedAnyMoreIsDroppedAsIfItHadBeenWithdrawn) 
   EXPECT_EQ(gone->withdrawn_rows, batch.rows.row_count());
   EXPECT_TRUE(Send(*store, 3, 1, true, 6)->replay);
   batch.epoch = wire::Epoch(7);
-  EXPECT_EQ(store->Withdraw(batch.Undo())->kind, WithdrawalKind::kTakenAway);
+  EXPECT_EQ(store->Withdraw(batch.Undo())->kind, WithdrawalKind::kWithdrawn);
   EXPECT_TRUE(AllRows(*store).empty());
   EXPECT_EQ(store->DropHeldBefore(wire::Epoch(9)).value(), 27U);
   EXPECT_EQ(store->Gauges().held_batches, 0U);
@@ -365,7 +365,7 @@ TEST(HeldBatchTest, WhatWasHeldBeforeThereWasAHeadGoesOn) {
   MakeTestBatch(0, 2, next, &sums);
   EXPECT_EQ(store->Accept(next.View())->released_batches, 1U);
   EXPECT_EQ(AllRows(*store), sums);
-  EXPECT_EQ(store->Withdraw(batches[1].Undo())->kind, WithdrawalKind::kTakenAway);
+  EXPECT_EQ(store->Withdraw(batches[1].Undo())->kind, WithdrawalKind::kWithdrawn);
   EXPECT_EQ(store->DropHeldBefore(wire::Epoch(2)).value(), 1U);
   EXPECT_EQ(store->Withdraw(batches[2].Undo())->withdrawn_rows, batches[2].rows.row_count());
   EXPECT_EQ(store->Gauges().held_bytes, 0U);

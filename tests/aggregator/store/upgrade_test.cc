@@ -225,7 +225,7 @@ TEST_F(GoldenStoreTest, ItsBatchesCanBeWithdrawnInAnyOrderTogetherWithNewOnes) {
   while (batches.size() > 4) {
     const auto result = store_->Withdraw(batches.back().Undo());
     ASSERT_TRUE(result.has_value()) << result.error().message;
-    EXPECT_EQ(result->kind, WithdrawalKind::kTakenAway);
+    EXPECT_EQ(result->kind, WithdrawalKind::kWithdrawn);
     batches.pop_back();
     if (batches.size() % 4 == 0) Open();
   }
@@ -313,7 +313,7 @@ TEST_F(UnsizedStoreTest, ItsBatchesAndNewOnesAreWithdrawnInAnyOrderAndLeaveNoTra
     for (int i = 0; i < 4 && !batches.empty(); ++i) {
       const auto result = store_->Withdraw(batches.back().Undo());
       ASSERT_TRUE(result.has_value()) << result.error().message;
-      EXPECT_EQ(result->kind, WithdrawalKind::kTakenAway);
+      EXPECT_EQ(result->kind, WithdrawalKind::kWithdrawn);
       batches.pop_back();
     }
     Open();

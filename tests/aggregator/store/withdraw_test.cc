@@ -66,7 +66,7 @@ TEST(WithdrawTest, AnyHistoryLeavesTheBitsOfAStoreThatOnlyGotTheSurvivors) {
             *std::next(alive.begin(), static_cast<std::ptrdiff_t>(random() % alive.size()));
         const auto result = Withdraw(*store, victim.first, victim.second);
         ASSERT_TRUE(result.has_value()) << result.error().message;
-        ASSERT_EQ(result->kind, WithdrawalKind::kTakenAway);
+        ASSERT_EQ(result->kind, WithdrawalKind::kWithdrawn);
         alive.erase(victim);
       } else if (dice == 16) {  // before it comes; then it comes
         const auto result = Withdraw(*store, agent, ++last[agent]);
@@ -182,8 +182,8 @@ TEST(WithdrawTest, WhatNeverCameIsRememberedSoManyTimesAnEpochAtMost) {
   EXPECT_EQ(Withdraw(*store, 1, next - 1).value().kind, WithdrawalKind::kRepeated);
   EXPECT_EQ(Withdraw(*store, 2, 1).value().kind, WithdrawalKind::kNeverDelivered);
   Accept(*store, 1, next);
-  EXPECT_EQ(Withdraw(*store, 1, next).value().kind, WithdrawalKind::kTakenAway);
-  EXPECT_EQ(Withdraw(*store, 1, 1).value().kind, WithdrawalKind::kTakenAway);
+  EXPECT_EQ(Withdraw(*store, 1, next).value().kind, WithdrawalKind::kWithdrawn);
+  EXPECT_EQ(Withdraw(*store, 1, 1).value().kind, WithdrawalKind::kWithdrawn);
 }
 
 TEST(WithdrawTest, TheCallerIsToldTheAnswerWhileItIsKept) {
@@ -209,7 +209,7 @@ TEST(WithdrawTest, TheCallerIsToldTheAnswerWhileItIsKept) {
     }
   }
   // Whoever can prove the rows otherwise may still have them taken away.
-  EXPECT_EQ(Withdraw(*store, 1, 1).value().kind, WithdrawalKind::kTakenAway);
+  EXPECT_EQ(Withdraw(*store, 1, 1).value().kind, WithdrawalKind::kWithdrawn);
   EXPECT_EQ(DumpOf(*store), DumpOfOnly(dir.path() / "reference", {{1, 65}}));
 }
 
@@ -229,7 +229,7 @@ TEST(WithdrawTest, RowsThatTheSumsDoNotHoldAreRefusedAndNothingChanges) {
   EXPECT_EQ(refused.error().code, ErrorCode::kCorrupt);
   EXPECT_TRUE(store->healthy());
   EXPECT_EQ(DumpOf(*store), before);
-  EXPECT_EQ(Withdraw(*store, 1, 1).value().kind, WithdrawalKind::kTakenAway);
+  EXPECT_EQ(Withdraw(*store, 1, 1).value().kind, WithdrawalKind::kWithdrawn);
 }
 
 TEST(WithdrawTest, FromASaturatedRowNothingIsTaken) {
@@ -291,7 +291,7 @@ TEST(WithdrawTest, OneBatchWithdrawnByManyAtOnceIsTakenAwayOnce) {
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] {
       start.arrive_and_wait();
-      if (Withdraw(*store, 1, 1).value().kind == WithdrawalKind::kTakenAway) ++taken;
+      if (Withdraw(*store, 1, 1).value().kind == WithdrawalKind::kWithdrawn) ++taken;
     });
   }
   for (std::thread& thread : threads) thread.join();
