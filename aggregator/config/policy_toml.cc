@@ -68,20 +68,6 @@ void CheckLists(config::TomlFile& file, const wire::PolicyMetadata& policy) {
   }
 }
 
-std::string TimeText(WallTime time) {
-  return Rfc3339Text(std::chrono::floor<std::chrono::seconds>(time));
-}
-
-// Texts of a policy are printable ASCII; TOML and JSON escape them alike.
-std::string Quote(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
 }  // namespace
 
 Result<PolicyText> LoadPolicyText(const std::filesystem::path& path) {
@@ -104,10 +90,12 @@ Result<PolicyText> LoadPolicyText(const std::filesystem::path& path) {
   return text;
 }
 
+// Texts of a policy are printable ASCII, which TOML and JSON escape alike.
 std::string ShowPolicy(const wire::PolicyMetadata& policy, WallTime now) {
-  std::string text = fmt::format(
-      "# version {}, published {}, {} {}\n[policy]\n", policy.version, TimeText(policy.published),
-      policy.expires <= now ? "EXPIRED" : "expires", TimeText(policy.expires));
+  std::string text =
+      fmt::format("# version {}, published {}, {} {}\n[policy]\n", policy.version,
+                  Rfc3339Text(policy.published), policy.expires <= now ? "EXPIRED" : "expires",
+                  Rfc3339Text(policy.expires));
   const auto lifetime = std::chrono::floor<std::chrono::days>(policy.expires - policy.published);
   text += fmt::format("lifetime_days = {}\n", lifetime.count());
   for (const wire::PolicyNumber& number : wire::PolicyNumbers()) {
@@ -118,12 +106,12 @@ std::string ShowPolicy(const wire::PolicyMetadata& policy, WallTime now) {
   text += "modules = [\n";
   for (const wire::PolicyModule& module : policy.modules) {
     const std::string package = module.package.empty() ? "" : ' ' + module.package;
-    text += fmt::format("  {},\n", Quote(module.soname + package));
+    text += fmt::format("  {},\n", QuoteJson(module.soname + package));
   }
   text += "]\nweights = [\n";
   for (const wire::PolicyWeight& weight : policy.weights) {
-    text += fmt::format("  {},\n", Quote(fmt::format("{}!{} {}", weight.soname, weight.symbol,
-                                                     weight.weight_per_65536)));
+    text += fmt::format("  {},\n", QuoteJson(fmt::format("{}!{} {}", weight.soname, weight.symbol,
+                                                         weight.weight_per_65536)));
   }
   return text + "]\n";
 }
@@ -132,26 +120,27 @@ std::string ShowPolicyJson(const wire::PolicyMetadata& policy, WallTime now) {
   std::vector<std::string> numbers;
   for (const wire::PolicyNumber& number : wire::PolicyNumbers()) {
     if (const auto& value = policy.*number.member) {
-      numbers.push_back(fmt::format("{}:{}", Quote(number.name), *value));
+      numbers.push_back(fmt::format("{}:{}", QuoteJson(number.name), *value));
     }
   }
   std::vector<std::string> modules;
   for (const wire::PolicyModule& module : policy.modules) {
-    modules.push_back(fmt::format(R"({{"soname":{},"package":{}}})", Quote(module.soname),
-                                  Quote(module.package)));
+    modules.push_back(fmt::format(R"({{"soname":{},"package":{}}})", QuoteJson(module.soname),
+                                  QuoteJson(module.package)));
   }
   std::vector<std::string> weights;
   for (const wire::PolicyWeight& weight : policy.weights) {
     weights.push_back(fmt::format(R"({{"soname":{},"symbol":{},"per_65536":{}}})",
-                                  Quote(weight.soname), Quote(weight.symbol),
+                                  QuoteJson(weight.soname), QuoteJson(weight.symbol),
                                   weight.weight_per_65536));
   }
   return fmt::format(
       R"({{"version":{},"published":"{}","expires":"{}","expired":{},"numbers":{{{}}},)"
       R"("modules":[{}],"weights":[{}]}})"
       "\n",
-      policy.version, TimeText(policy.published), TimeText(policy.expires), policy.expires <= now,
-      fmt::join(numbers, ","), fmt::join(modules, ","), fmt::join(weights, ","));
+      policy.version, Rfc3339Text(policy.published), Rfc3339Text(policy.expires),
+      policy.expires <= now, fmt::join(numbers, ","), fmt::join(modules, ","),
+      fmt::join(weights, ","));
 }
 
 }  // namespace fieldcost::aggregator

@@ -1,6 +1,6 @@
 #include "aggregator/operate/keys.h"
 
-#include <fmt/chrono.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -15,6 +15,7 @@
 #include "aggregator/store/directory_lock.h"
 #include "common/base/log.h"
 #include "common/base/text.h"
+#include "common/base/time_text.h"
 #include "common/crypto/sha256.h"
 
 namespace fieldcost::aggregator {
@@ -39,10 +40,6 @@ std::map<crypto::PublicKey, std::filesystem::path> KeyFiles(const std::filesyste
     if (key) files.emplace(key->public_key(), it->path());
   }
   return files;
-}
-
-std::string Date(WallTime time) {
-  return fmt::format("{:%FT%TZ}", std::chrono::floor<std::chrono::seconds>(time));
 }
 
 std::vector<std::string> NamesOf(const std::vector<std::filesystem::path>& files) {
@@ -83,10 +80,10 @@ Result<std::string> ShowKeys(const Config& config, bool json, const Clock& clock
     return fmt::format(
         R"({{"root_version":{},"expires":"{}","expired":{},"root_threshold":{},"keys":[{}]}})"
         "\n",
-        root.version, Date(root.expires), expired, root.root_threshold, list);
+        root.version, Rfc3339Text(root.expires), expired, root.root_threshold, list);
   }
   return fmt::format("root version {}, {} on {}; {} of {} root keys must sign the next one\n{}{}",
-                     root.version, expired ? "expired" : "expires", Date(root.expires),
+                     root.version, expired ? "expired" : "expires", Rfc3339Text(root.expires),
                      root.root_threshold, root.root_keys.size(), text,
                      root.policy_keys.empty() ? "policy     none; see keys add-policy\n" : "");
 }
@@ -107,7 +104,8 @@ Result<Outcome> ChangeKeys(const Config& config, KeyChange change, publish::KeyR
                    change == KeyChange::kRenew ? publish::RenewRoot(signing, clock)
                                                : publish::RotateKeys(signing, role, clock));
   Outcome outcome;
-  outcome.Add("root_version", rotated.root.version).Add("expires", Date(rotated.root.expires));
+  outcome.Add("root_version", rotated.root.version)
+      .Add("expires", Rfc3339Text(rotated.root.expires));
   if (!rotated.key_files.empty()) {
     std::string names;
     for (const std::filesystem::path& file : rotated.key_files) {

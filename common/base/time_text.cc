@@ -17,8 +17,9 @@ std::string MinuteText(std::chrono::sys_seconds time) {
   return fmt::format("{:%Y-%m-%d %H:%M} UTC", PartsOf(time));
 }
 
-std::string Rfc3339Text(std::chrono::sys_seconds time) {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", PartsOf(time));
+std::string Rfc3339Text(WallTime time) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                     PartsOf(std::chrono::floor<std::chrono::seconds>(time)));
 }
 
 }  // namespace fieldcost

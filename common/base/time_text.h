@@ -3,6 +3,8 @@
 #include <chrono>
 #include <string>
 
+#include "common/base/clock.h"
+
 namespace fieldcost {
 
 // Times as text, in UTC whatever the process's time zone is. Pure functions.
@@ -10,7 +12,7 @@ namespace fieldcost {
 // "2026-11-22 10:00 UTC", for people.
 std::string MinuteText(std::chrono::sys_seconds time);
 
-// "2026-11-22T10:00:30Z" (RFC 3339), for programs.
-std::string Rfc3339Text(std::chrono::sys_seconds time);
+// "2026-11-22T10:00:30Z" (RFC 3339), for programs: parts of a second are left out.
+std::string Rfc3339Text(WallTime time);
 
 }  // namespace fieldcost
