@@ -31,7 +31,6 @@ using boost::system::error_code;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr std::uint16_t kHttpsPort = 443;
 constexpr std::uint16_t kHttpPort = 80;
 constexpr std::uint16_t kProxyPort = 3128;
 constexpr std::size_t kMaxHeaderBytes = 16 * 1024;

@@ -8,6 +8,8 @@
 
 namespace fieldcost::http {
 
+inline constexpr std::uint16_t kHttpsPort = 443;
+
 // Where a server is: "scheme://host[:port]", nothing after it but at most one slash.
 struct Origin {
   std::string host;        // a name, lower case; or an address, shortest form, no brackets

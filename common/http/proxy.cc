@@ -13,8 +13,6 @@
 namespace fieldcost::http {
 namespace {
 
-constexpr std::uint16_t kHttpsPort = 443;
-
 std::string Variable(const char* lower, const char* upper) {
   for (const char* name : {lower, upper}) {
     const char* value = std::getenv(name);

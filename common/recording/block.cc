@@ -8,8 +8,6 @@
 namespace fieldcost::recording {
 namespace {
 
-Error Corrupt(std::string_view what) { return Fail(ErrorCode::kCorrupt, "{}", what); }
-
 void AppendTimes(std::span<const std::uint64_t> times_ns, ByteWriter& bytes) {
   for (const std::uint64_t time_ns : times_ns) {
     bytes.Fixed(static_cast<std::uint32_t>(time_ns - times_ns.front()));

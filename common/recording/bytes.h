@@ -7,12 +7,16 @@
 #include <string>
 #include <string_view>
 
+#include "common/base/result.h"
 #include "common/stats/varint.h"
 
 namespace fieldcost::recording {
 
 static_assert(std::endian::native == std::endian::little,
               "columns are read as they are in the file");
+
+// What a decoder returns for bytes that no writer of ours wrote.
+inline Error Corrupt(std::string_view what) { return Fail(ErrorCode::kCorrupt, "{}", what); }
 
 inline constexpr std::size_t kAlignment = 8;
 constexpr std::size_t Padded(std::size_t bytes) {

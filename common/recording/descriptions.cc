@@ -12,8 +12,6 @@ namespace {
 constexpr std::uint64_t kBegin = 0;
 constexpr std::uint64_t kEnd = 1;
 
-Error Corrupt(std::string_view what) { return Fail(ErrorCode::kCorrupt, "{}", what); }
-
 bool IsPrintable(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);

@@ -14,7 +14,7 @@ using tree::Frame;
 using tree::FrameId;
 using tree::PathId;
 
-Error Corrupt(std::string_view what) { return Fail(ErrorCode::kCorrupt, "dictionary: {}", what); }
+Error Malformed(std::string_view what) { return Corrupt(fmt::format("dictionary: {}", what)); }
 
 // Texts that many frames share, each once an increment.
 class TextTable {
@@ -52,7 +52,7 @@ std::string_view TextOf(ByteReader& bytes, const std::vector<std::string_view>& 
 
 Status DecodeFrames(ByteReader& bytes, tree::FrameTable& frames) {
   const std::uint64_t text_count = bytes.Varint();
-  if (text_count > bytes.left()) return Corrupt("more texts than bytes");
+  if (text_count > bytes.left()) return Malformed("more texts than bytes");
   std::vector<std::string_view> texts;
   texts.reserve(text_count);
   for (std::uint64_t i = 0; i < text_count; ++i) {
@@ -72,28 +72,28 @@ Status DecodeFrames(ByteReader& bytes, tree::FrameTable& frames) {
     if (!bytes.ok()) break;
     const std::size_t expected = frames.size();
     FIELDCOST_ASSIGN(const FrameId id, frames.Intern(frame));
-    if (id.value() != expected) return Corrupt("a frame is in it twice");
+    if (id.value() != expected) return Malformed("a frame is in it twice");
   }
-  if (!bytes.ok()) return Corrupt("frames are not well-formed");
+  if (!bytes.ok()) return Malformed("frames are not well-formed");
   return {};
 }
 
 Status DecodePaths(ByteReader& bytes, const tree::FrameTable& frames, tree::PathTable& paths) {
   const std::uint64_t count = bytes.Varint();
-  if (count > bytes.left() / 2) return Corrupt("more paths than bytes");
+  if (count > bytes.left() / 2) return Malformed("more paths than bytes");
   paths.Reserve(paths.size() + count);
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::size_t expected = paths.size();
     const std::uint64_t distance = bytes.Varint();
     const std::uint64_t frame = bytes.Varint();
     if (!bytes.ok() || distance == 0 || distance > expected) {
-      return Corrupt("a path's parent is not before it");
+      return Malformed("a path's parent is not before it");
     }
-    if (frame >= frames.size()) return Corrupt("a path's frame is not known");
+    if (frame >= frames.size()) return Malformed("a path's frame is not known");
     const PathId parent(static_cast<std::uint32_t>(expected - distance));
     FIELDCOST_ASSIGN(const PathId id,
                      paths.Intern(parent, FrameId(static_cast<std::uint32_t>(frame))));
-    if (id.value() != expected) return Corrupt("a path is in it twice");
+    if (id.value() != expected) return Malformed("a path is in it twice");
   }
   return {};
 }
@@ -140,11 +140,11 @@ Status DecodeIncrement(std::string_view untrusted_payload, tree::FrameTable& fra
   const std::uint64_t first_frame = bytes.Varint();
   const std::uint64_t first_path = bytes.Varint();
   if (first_frame != frames.size() || first_path != paths.size()) {
-    return Corrupt("an increment is missing before this one");
+    return Malformed("an increment is missing before this one");
   }
   FIELDCOST_TRY(DecodeFrames(bytes, frames));
   FIELDCOST_TRY(DecodePaths(bytes, frames, paths));
-  if (!bytes.at_end()) return Corrupt("bytes behind an increment");
+  if (!bytes.at_end()) return Malformed("bytes behind an increment");
   return {};
 }
 

@@ -5,11 +5,6 @@
 #include "common/recording/bytes.h"
 
 namespace fieldcost::recording {
-namespace {
-
-Error Corrupt(std::string_view what) { return Fail(ErrorCode::kCorrupt, "{}", what); }
-
-}  // namespace
 
 std::string EncodeIndex(std::span<const IndexEntry> entries, std::uint64_t offset) {
   std::string out(reinterpret_cast<const char*>(entries.data()), entries.size_bytes());

@@ -11,8 +11,6 @@ constexpr std::uint64_t kMinus = ~std::uint64_t{0};  // modulo 2^64
 // An addition to a path somewhere costs about as much as those to two in a row (measured).
 constexpr std::uint64_t kDensePerAddition = 2;
 
-Error Corrupt(std::string_view what) { return Fail(ErrorCode::kCorrupt, "{}", what); }
-
 }  // namespace
 
 IntervalQuery::IntervalQuery(const Recording& recording, StreamId stream, std::size_t metric)
