@@ -8,6 +8,7 @@
 #include <boost/asio/write.hpp>
 #include <exception>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include "common/base/check.h"
@@ -133,6 +134,48 @@ asio::awaitable<TcpSession::Io> TcpSession::Write(asio::const_buffer bytes) {
   }
   const auto [error, size] = co_await asio::async_write(socket(), bytes, kAwait);
   co_return Io{error, size};
+}
+
+asio::awaitable<tl::expected<Head, Refusal>> TcpSession::ReceiveHead() {
+  Arm(core_.options.header_timeout);
+  HeadScan scan;
+  for (;;) {
+    Enter(request_number_ == 0 ? State::kFirstHead
+          : received_.empty()  ? State::kIdle
+                               : State::kHead);
+    const HeadScan::Outcome outcome = scan.Scan(received_);
+    if (scan.scanned > core_.options.max_header_bytes) {
+      co_return tl::unexpected(Refusal{431, "headers are too large"});
+    }
+    if (outcome == HeadScan::Outcome::kMalformed) {
+      co_return tl::unexpected(Refusal{400, "this is not HTTP"});
+    }
+    if (outcome == HeadScan::Outcome::kComplete) break;
+    const Io read = co_await ReadSome();
+    if (read.error) co_return tl::unexpected(Refusal{kCloseSilently, ""});
+    received_.append(chunk_.data(), read.size);
+  }
+  auto head =
+      ParseHead(std::string_view(received_).substr(0, scan.scanned), core_.options.max_body_bytes);
+  received_.erase(0, scan.scanned);
+  co_return head;
+}
+
+asio::awaitable<bool> TcpSession::ReceiveBody(const Head& head, std::string& body) {
+  Arm(core_.options.body_timeout);
+  if (head.expects_continue && received_.size() < head.content_length) {
+    constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+    const Io written = co_await Write(asio::buffer(kContinue.data(), kContinue.size()));
+    if (written.error) co_return false;
+  }
+  while (received_.size() < head.content_length) {
+    const Io read = co_await ReadSome();
+    if (read.error) co_return false;
+    received_.append(chunk_.data(), read.size);
+  }
+  body = received_.substr(0, head.content_length);
+  received_.erase(0, head.content_length);
+  co_return true;
 }
 
 asio::awaitable<void> TcpSession::Run(std::shared_ptr<Core> core) {

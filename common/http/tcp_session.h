@@ -80,7 +80,7 @@ class TcpSession final : public Session, public std::enable_shared_from_this<Tcp
   void Arm(std::chrono::milliseconds timeout);
   void ArmUntil(Deadline deadline);
 
-  // tcp_session.cc: the way through the states.
+  // Goes through the states.
   Awaitable<void> Run(std::shared_ptr<Core> core);
   Awaitable<bool> Handshake();
   // Serves one request; true if another may follow.
@@ -95,12 +95,12 @@ class TcpSession final : public Session, public std::enable_shared_from_this<Tcp
   Awaitable<Io> ReadSome();
   Awaitable<Io> Write(boost::asio::const_buffer bytes);
 
-  // tcp_session_receive.cc. A head that is refused with kCloseSilently gets no answer.
+  // Receive one request. A head that is refused with kCloseSilently gets no answer.
   static constexpr int kCloseSilently = 0;
   Awaitable<tl::expected<Head, Refusal>> ReceiveHead();
   Awaitable<bool> ReceiveBody(const Head& head, std::string& body);
 
-  // tcp_session_respond.cc
+  // Gets the handler's answer, and sends it (tcp_session_respond.cc).
   Awaitable<Response> Handle(const std::shared_ptr<Core>& core, Request request);
   Awaitable<bool> Send(Response response, bool close, bool head_only);
 
