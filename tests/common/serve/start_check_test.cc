@@ -68,11 +68,5 @@ TEST(ServeStartCheckTest, APortIsFreeOrAnothersProgram) {
   EXPECT_EQ(CheckPort(options, "server").value_or(""), PlaceOf(options, "server") + ": free");
 }
 
-TEST(ServeNewDirectoryTest, OnlyThisMachinesNamesAreServedOnLoopback) {
-  EXPECT_EQ(ListenAddress("", {"localhost", "127.0.0.1", "::1"}), "127.0.0.1");
-  EXPECT_EQ(ListenAddress("", {"localhost", "probes.example.org"}), "0.0.0.0");
-  EXPECT_EQ(ListenAddress("192.0.2.1", {"localhost"}), "192.0.2.1");
-}
-
 }  // namespace
 }  // namespace fieldcost::serve

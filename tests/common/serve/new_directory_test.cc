@@ -1,0 +1,37 @@
+#include "common/serve/new_directory.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "common/http/certificate.h"
+#include "tests/support/temp_dir.h"
+
+namespace fieldcost::serve {
+namespace {
+
+constexpr std::chrono::sys_seconds kNow{std::chrono::seconds(1'795'400'000)};
+
+TEST(ServeNewDirectoryTest, OnlyThisMachinesNamesAreServedOnLoopback) {
+  EXPECT_EQ(ListenAddress("", {"localhost", "127.0.0.1", "::1"}), "127.0.0.1");
+  EXPECT_EQ(ListenAddress("", {"localhost", "probes.example.org"}), "0.0.0.0");
+  EXPECT_EQ(ListenAddress("192.0.2.1", {"localhost"}), "192.0.2.1");
+}
+
+TEST(ServeNewDirectoryTest, TheCertificateIsValidForYearsAndItsKeyIsReadByNobodyElse) {
+  const testing::TempDir dir;
+  const CertificateFiles files = CertificateFilesIn(dir.path());
+  ASSERT_TRUE(WriteCertificate(*IssueForYears({"localhost"}, kNow), files));
+  const auto validity = http::CheckCertificate(files.certificate, files.private_key);
+  ASSERT_TRUE(validity) << validity.error().message;
+  EXPECT_EQ(http::WhyNotValid(*validity, kNow + std::chrono::days(3'649)), "");
+  EXPECT_NE(http::WhyNotValid(*validity, kNow + std::chrono::days(3'651)), "");
+  struct stat key {};
+  ASSERT_EQ(::stat(files.private_key.c_str(), &key), 0);
+  EXPECT_EQ(key.st_mode & 0777, 0600U);
+  EXPECT_TRUE(std::filesystem::exists(files.authority));
+}
+
+}  // namespace
+}  // namespace fieldcost::serve
