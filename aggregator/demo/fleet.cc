@@ -217,6 +217,7 @@ wire::BatchContent Fleet::BatchOf(std::uint32_t agent, std::uint32_t week,
       const bool ails = ailing_percent != kHealthyPercent;
       if (!in_week.Percent(picked) && !ails) continue;
 
+      // What a call costs on this machine, and how many are timed.
       Circumstances at{.api = &api};
       Random cost(options_.seed, Purpose::kCost, agent, name);
       at.typical_q16 = CentiOctaves(api.typical + hardware.slower) +

@@ -73,6 +73,7 @@ Result<ProbationStep> Store::State::StepProbation(const AcceptedBatch& batch,
   if (known ? known->released : needed == 0) return step;
   FIELDCOST_ASSIGN(const bool revoked, IsRevoked(batch.agent_id));
   if (revoked) return Fail(ErrorCode::kPermissionDenied, "the agent has been revoked");
+  // 1. Count the batch; if that ends the probation, release what is held.
   Probation probation = known.value_or(Probation());
   probation.honest_batches += batch.honest ? 1 : 0;
   probation.dishonest = probation.dishonest || batch.dishonest;
@@ -83,6 +84,7 @@ Result<ProbationStep> Store::State::StepProbation(const AcceptedBatch& batch,
     changes.Put(Table::kLedger, ProbationKey(head_key), probation.Encode());
     return step;
   }
+  // 2. Otherwise hold it, if there is room.
   const std::string key = HeldKey(head_key, batch.sequence.value());
   const std::string value = HeldBatch::Encode(batch);
   FIELDCOST_ASSIGN(step.held_bytes, HeldRoom(key, value));
