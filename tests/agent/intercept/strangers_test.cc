@@ -77,12 +77,13 @@ TEST_F(StrangersTest, WhatIsAllocatedAfterACallWasLeftIsNotItsOwn) {
   EXPECT_EQ(OnlyRun().Of("victim_call_back", shm::Metric::kAllocSize).count, 0U);
 }
 
-// With a budget of a hundredth, and draws until this function is picked.
+// With a budget of a thousandth, and draws until this function is picked. What a machine under load
+// takes for a thread's beginning and end is earned, too: with a hundredth that was once enough for
+// most of the calls.
 class StrangersBudgetTest : public CollectionTest {
  protected:
   RunFileContent RunWithin(const std::string& symbol, const std::vector<std::string>& arguments) {
-    TestPolicy policy{
-        .modules = {"libvictim.so.1"}, .default_weight = 1, .overhead_per_65536 = 655};
+    TestPolicy policy{.modules = {"libvictim.so.1"}, .default_weight = 1, .overhead_per_65536 = 65};
     policy.weights = {{shm::ApiHash("libvictim.so.1", symbol.c_str(), ""), shm::kFullWeight, 0}};
     for (policy.draw_seed = 1; policy.draw_seed < 20; ++policy.draw_seed) {
       SetPolicy(policy);
