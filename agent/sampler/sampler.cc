@@ -19,7 +19,6 @@ namespace fieldcost::sampler {
 namespace {
 
 constexpr std::size_t kMostThreads = 65'536;
-constexpr std::uint64_t kSecondNs = 1'000'000'000;
 
 // How often rings are looked at where nobody is woken by a sample.
 constexpr auto kShortestLook = std::chrono::milliseconds(1);

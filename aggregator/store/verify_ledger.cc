@@ -19,7 +19,6 @@ namespace {
 constexpr std::size_t kNumberBytes = 8;
 constexpr std::size_t kWeekBytes = 4;
 constexpr std::size_t kHeadKeyBytes = kAgentIdBytes + kNumberBytes;
-constexpr std::size_t kMarkedKeyBytes = kHeadKeyBytes + 1;
 constexpr std::size_t kAnswerKeyBytes = kHeadKeyBytes + kNumberBytes;
 constexpr std::size_t kContributionKeyBytes = kHeadKeyBytes + 1 + kWeekBytes + kNumberBytes;
 constexpr std::size_t kShownIdBytes = 8;
