@@ -91,6 +91,23 @@ std::string WithFirstEscaped(std::string_view text) {
   return escaped + Escaped(text.substr(1));
 }
 
+// Escapes each '!' if what stands before the first would be taken for a module.
+std::string WithoutModule(std::string_view escaped_text) {
+  const std::size_t mark = escaped_text.find('!');
+  if (mark == std::string_view::npos || !IsModule(escaped_text.substr(0, mark))) {
+    return std::string(escaped_text);
+  }
+  std::string text;
+  for (const char c : escaped_text) {
+    if (c == '!') {
+      AppendEscaped(c, text);
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
 std::string FunctionText(const Frame& frame) {
   const std::string_view name = frame.function;
   // Blanks around a name might be lost.
@@ -101,18 +118,7 @@ std::string FunctionText(const Frame& frame) {
     text.pop_back();
     AppendEscaped(' ', text);
   }
-  if (!frame.module.empty()) return text;
-  const std::size_t mark = text.find('!');
-  if (mark == std::string::npos || !IsModule(std::string_view(text).substr(0, mark))) return text;
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '!') {
-      AppendEscaped(c, escaped);
-    } else {
-      escaped += c;
-    }
-  }
-  return escaped;
+  return frame.module.empty() ? WithoutModule(text) : text;
 }
 
 std::string ModuleText(std::string_view module) {
@@ -146,7 +152,7 @@ std::string FrameText(const Frame& frame) {
     case FrameKind::kSpecial:
       break;
   }
-  return Escaped(frame.function);
+  return WithoutModule(Escaped(frame.function));
 }
 
 Frame FrameOfText(std::string_view untrusted_text) {

@@ -30,6 +30,7 @@ TEST(FrameTextTest, EveryTextIsReadAsWhatWasWritten) {
       {.kind = FrameKind::kUnnamed, .offset = ~std::uint64_t{0}},
       tree::SpecialFrame("[kernel]"),
       tree::SpecialFrame("[a;b]"),
+      tree::SpecialFrame("[a!b]"),
   };
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const std::string text = FrameText(frames[i]);

@@ -157,8 +157,10 @@ std::string CostText(stats::Int128 sum, std::uint64_t denominator, tree::Unit un
   }
   const double rounded = std::round(std::abs(mean));
   const bool is_whole = rounded == std::abs(mean) || std::abs(mean) >= kSmallCount;
-  const std::string count = is_whole ? draw::FormatCount(static_cast<std::uint64_t>(rounded))
-                                     : fmt::format("{:.1f}", std::abs(mean));
+  // The greatest sums are rounded up to 2^64.
+  const std::uint64_t whole = rounded < 0x1p64 ? static_cast<std::uint64_t>(rounded) : UINT64_MAX;
+  const std::string count =
+      is_whole ? draw::FormatCount(whole) : fmt::format("{:.1f}", std::abs(mean));
   return mean < 0 ? "-" + count : count;
 }
 

@@ -52,6 +52,13 @@ TEST(TreeTextTest, CostsAreThoseOfARun) {
               HasSubstr(" 3.0 KiB "));
 }
 
+TEST(TreeTextTest, TheGreatestCountsAreShown) {
+  const stats::Int128 most = UINT64_MAX;
+  EXPECT_EQ(CostText(most, 1, tree::Unit::kCount, {}), "18,446,744,073,709,551,615");
+  EXPECT_EQ(CostText(-most, 1, tree::Unit::kCount, {}), "-18,446,744,073,709,551,615");
+  EXPECT_EQ(CostText(most * 1024, 1024, tree::Unit::kCount, {}), "18,446,744,073,709,551,615");
+}
+
 TEST(TreeTextTest, ADifferenceHasBothSides) {
   const auto difference = tree::Difference(
       WrittenTree({{{"main;old", 40 * kMs}, {"main;same", 50 * kMs}, {"main", 10 * kMs}}}),
