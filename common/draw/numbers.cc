@@ -44,27 +44,40 @@ std::span<const ScaledUnit> UnitsOf(stats::Metric metric) {
   return kByteUnits;
 }
 
-// Rounds to two significant digits.
-double RoundToTwoDigits(double value) {
-  const double step = std::pow(10, std::floor(std::log10(value)) - 1);
+constexpr unsigned kLeastDigits = 2;
+constexpr unsigned kMostDigits = 6;
+
+double RoundToDigits(double value, unsigned digits) {
+  const double step = std::pow(10, std::floor(std::log10(value)) - (digits - 1.0));
   return std::round(value / step) * step;
 }
 
-std::string Scaled(double value, std::span<const ScaledUnit> units, const Style& style) {
+// Behind the point, of a number that is shown with so many significant digits.
+int DecimalsOf(double rounded, unsigned digits) {
+  const double whole_digits = std::floor(std::log10(rounded) + 1e-9) + 1;
+  return std::max(0, static_cast<int>(digits) - static_cast<int>(whole_digits));
+}
+
+std::string Scaled(double value, std::span<const ScaledUnit> units, const Style& style,
+                   unsigned digits = kLeastDigits) {
   if (!(value >= 0) || std::isinf(value)) return "-";
   std::size_t chosen = 0;
-  double scaled = value == 0 ? 0 : RoundToTwoDigits(value);
+  double scaled = value == 0 ? 0 : RoundToDigits(value, digits);
   // The largest unit that leaves at least one of it, after rounding in that unit.
   for (std::size_t i = 1; i < units.size(); ++i) {
     if (value < units[i].size * 0.9) break;
-    const double candidate = RoundToTwoDigits(value / units[i].size);
+    const double candidate = RoundToDigits(value / units[i].size, digits);
     if (candidate < 1) break;
     chosen = i;
     scaled = candidate;
   }
   const char* name = style.utf8 ? units[chosen].name : units[chosen].ascii_name;
   const bool whole = chosen == 0 && scaled == std::floor(scaled);
-  if (scaled >= 9.95 || whole) return fmt::format("{:.0f} {}", scaled, name);
+  if (whole) return fmt::format("{:.0f} {}", scaled, name);
+  if (digits > kLeastDigits) {
+    return fmt::format("{:.{}f} {}", scaled, DecimalsOf(scaled, digits), name);
+  }
+  if (scaled >= 9.95) return fmt::format("{:.0f} {}", scaled, name);
   if (scaled >= 1) return fmt::format("{:.1f} {}", scaled, name);
   return fmt::format("{:.2g} {}", scaled, name);
 }
@@ -103,8 +116,17 @@ std::string FormatCost(double value, stats::Metric metric, const Style& style) {
   return Scaled(value, UnitsOf(metric), style);
 }
 
-std::string FormatSpread(double value, stats::Metric metric, const Style& style) {
-  return Scaled(value, UnitsOf(metric), style);
+std::string FormatSpread(double value, stats::Metric metric, const Style& style, unsigned digits) {
+  return Scaled(value, UnitsOf(metric), style, digits);
+}
+
+unsigned DigitsToTell(double one, double other) {
+  const double difference = std::abs(one - other);
+  const double greater = std::max(std::abs(one), std::abs(other));
+  if (!(difference > 0) || std::isinf(greater)) return kLeastDigits;
+  // The last digit stands for at most a tenth of the difference.
+  const double digits = std::floor(std::log10(greater)) - std::floor(std::log10(difference)) + 2;
+  return static_cast<unsigned>(std::clamp(digits, double{kLeastDigits}, double{kMostDigits}));
 }
 
 std::string FormatInterval(double low, double high, std::string_view between, stats::Metric metric,

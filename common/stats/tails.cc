@@ -47,6 +47,11 @@ double NormalUpperQuantile(double p) {
   return boost::math::quantile(boost::math::complement(normal, p));
 }
 
+double ChiSquaredUpperTail(double x, double degrees_of_freedom) {
+  FIELDCOST_CHECK(x >= 0 && degrees_of_freedom > 0);
+  return std::isinf(x) ? 0 : boost::math::gamma_q(degrees_of_freedom / 2, x / 2, Policy());
+}
+
 double PearsonUpperTail(double z, double skewness) {
   FIELDCOST_CHECK(std::isfinite(z) && skewness >= 0);
   // Below it the distribution is the normal one to 10^-5 and the gamma function's shape above 10^7.

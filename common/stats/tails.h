@@ -17,6 +17,9 @@ double StudentTUpperQuantile(double p, double degrees_of_freedom);
 // The z above which the upper tail of the standard normal distribution is `p`. REQUIRES: 0 < p < 1.
 double NormalUpperQuantile(double p);
 
+// P(X >= x) of the chi-squared distribution. REQUIRES: 0 <= x, degrees_of_freedom > 0.
+double ChiSquaredUpperTail(double x, double degrees_of_freedom);
+
 // P(X >= z) of Pearson's type III (1895): a gamma distribution moved and scaled to mean 0 and
 // variance 1, whose skewness is given. The normal distribution if that is 0. REQUIRES: z is finite,
 // 0 <= skewness.

@@ -5,11 +5,16 @@
 #include <utility>
 
 #include "common/stats/benjamini_hochberg.h"
+#include "common/stats/tails.h"
 
 namespace fieldcost::tree {
 namespace {
 
-// Certain changes among all that has enough samples.
+// A change relative to the other paths has to be this share of it as measured, too.
+constexpr double kLeastMeasured = 0.5;
+constexpr double kLeastP = 1e-300;
+
+// The changes that are certain, among all values with enough samples.
 class Tests {
  public:
   Tests(const Observed& observed, const PathTable& paths, const CompareOptions& options)
@@ -21,11 +26,17 @@ class Tests {
   struct Test {
     std::uint32_t path;
     ValueKind kind;
-    double p;
+    double q = 1;  // the smaller one of those that found a change
+    bool is_found = false;
   };
-  const TwoSides& SidesOf(const Test& test) const {
-    return (test.kind == ValueKind::kSelf ? observed_.self : observed_.inclusive)[test.path];
+  struct Means {
+    double before = 0;
+    double after = 0;
+  };
+  static const TwoSides& SidesOf(const PathValues& values, const Test& test) {
+    return (test.kind == ValueKind::kSelf ? values.self : values.inclusive)[test.path];
   }
+  const TwoSides& MeasuredOf(const Test& test) const { return SidesOf(observed_.measured, test); }
   bool HasEnough(const TwoSides& sides) const {
     const double most = std::max(sides.before.mean, sides.after.mean);
     return most > 0 && most >= options_.least_samples * observed_.per_sample;
@@ -34,96 +45,175 @@ class Tests {
     moments.variance = std::max(moments.variance, moments.mean * observed_.per_sample);
     return moments;
   }
+  double P(const TwoSides& sides) const {
+    return stats::WelchP(NotBelowPoisson(sides.before), NotBelowPoisson(sides.after));
+  }
+  std::vector<double> AdjustedP(const PathValues& values) const;
   void Add(std::uint32_t path, ValueKind kind);
-  bool IsWorthAWord(const TwoSides& sides) const;
-  // Leaves out what is found further down.
-  std::vector<bool> Explained(const std::vector<double>& found_self,
-                              const std::vector<bool>& found_inclusive) const;
+  // Finds changes as measured, and those relative to the other paths.
+  void FindMeasured();
+  void FindRelative();
+  bool IsLargeEnough(const TwoSides& sides) const;
+  void TestTotal(TotalChange& total) const;
+  std::optional<double> AlikeP() const;
+  std::vector<Change> Found() const;
+  // Whether what is reported further down leaves nothing to report of the whole path.
+  bool IsExplained(const TwoSides& whole, const Means& below) const;
+  std::vector<bool> Explained() const;  // [path id]
 
   const Observed& observed_;
   const PathTable& paths_;
   const CompareOptions& options_;
   std::vector<Test> tests_;
+  bool is_relative_ = false;  // changes relative to the other paths count, too
 };
 
-void Tests::Add(std::uint32_t path, ValueKind kind) {
-  const TwoSides& sides = SidesOf({path, kind, 0});
-  if (!HasEnough(sides)) return;
-  tests_.push_back(
-      {path, kind, stats::WelchP(NotBelowPoisson(sides.before), NotBelowPoisson(sides.after))});
+std::vector<double> Tests::AdjustedP(const PathValues& values) const {
+  std::vector<double> p;
+  for (const Test& test : tests_) p.push_back(P(SidesOf(values, test)));
+  return stats::AdjustForFalseDiscoveries(p);
 }
 
-bool Tests::IsWorthAWord(const TwoSides& sides) const {
-  const double total =
-      std::max(observed_.inclusive[0].before.mean, observed_.inclusive[0].after.mean);
+void Tests::Add(std::uint32_t path, ValueKind kind) {
+  const Test test = {.path = path, .kind = kind};
+  if (HasEnough(MeasuredOf(test))) tests_.push_back(test);
+}
+
+bool Tests::IsLargeEnough(const TwoSides& sides) const {
+  const TwoSides& all = observed_.measured.inclusive[0];
+  const double total = std::max(all.before.mean, all.after.mean);
   const double change = std::abs(sides.difference());
   return change >= options_.least_of_total * total &&
          change >= options_.least_of_node * sides.before.mean && change > 0;
 }
 
-std::vector<bool> Tests::Explained(const std::vector<double>& found_self,
-                                   const std::vector<bool>& found_inclusive) const {
-  std::vector<bool> explained(paths_.size());
-  std::vector<double> below = found_self;  // what is told of a path and of all that goes on from it
-  for (std::size_t path = paths_.size(); path-- > 0;) {
-    if (found_inclusive[path]) {
-      const double change = observed_.inclusive[path].difference();
-      explained[path] = below[path] / change >= options_.explained;
-      if (!explained[path]) below[path] = change;
+void Tests::FindMeasured() {
+  const std::vector<double> q = AdjustedP(observed_.measured);
+  for (std::size_t i = 0; i < tests_.size(); ++i) {
+    if (q[i] > options_.false_share || !IsLargeEnough(MeasuredOf(tests_[i]))) continue;
+    tests_[i].is_found = true;
+    tests_[i].q = q[i];
+  }
+}
+
+void Tests::FindRelative() {
+  const std::vector<double> q = AdjustedP(*observed_.relative);
+  for (std::size_t i = 0; i < tests_.size(); ++i) {
+    const TwoSides& measured = MeasuredOf(tests_[i]);
+    const TwoSides& relative = SidesOf(*observed_.relative, tests_[i]);
+    if (q[i] > options_.false_share || !IsLargeEnough(measured) || !IsLargeEnough(relative)) {
+      continue;
     }
-    if (path != 0) below[paths_.parents()[path]] += below[path];
+    if (measured.difference() / relative.difference() < kLeastMeasured) continue;
+    tests_[i].is_found = true;
+    tests_[i].q = std::min(tests_[i].q, q[i]);
+  }
+}
+
+void Tests::TestTotal(TotalChange& total) const {
+  const TwoSides& all = observed_.measured.inclusive[0];
+  total.p = P(all);
+  total.is_certain = HasEnough(all) && *total.p <= options_.false_share && IsLargeEnough(all);
+}
+
+std::optional<double> Tests::AlikeP() const {
+  if (!observed_.relative) return std::nullopt;
+  double sum = 0;
+  double count = 0;
+  for (const Test& test : tests_) {
+    if (test.kind != ValueKind::kSelf) continue;
+    const double p = std::max(P(SidesOf(*observed_.relative, test)), kLeastP);
+    const double z = p >= 1 ? 0 : stats::NormalUpperQuantile(p / 2);
+    sum += z * z;
+    ++count;
+  }
+  if (count < 2) return std::nullopt;
+  return stats::ChiSquaredUpperTail(sum, count - 1);
+}
+
+bool Tests::IsExplained(const TwoSides& whole, const Means& below) const {
+  if ((below.after - below.before) / whole.difference() >= options_.explained) return true;
+  // What is left of the path varies, relative to itself, as the whole of it does.
+  const auto rest = [](stats::Moments moments, double reported) {
+    const double left = std::max(0.0, moments.mean - reported);
+    if (moments.mean > 0) moments.variance *= left * left / (moments.mean * moments.mean);
+    moments.mean = left;
+    return moments;
+  };
+  const TwoSides left = {.before = rest(whole.before, below.before),
+                         .after = rest(whole.after, below.after)};
+  return P(left) > options_.false_share;
+}
+
+std::vector<bool> Tests::Explained() const {
+  const PathValues& values = is_relative_ ? *observed_.relative : observed_.measured;
+  std::vector<Means> below(paths_.size());  // what is reported of a path and of all below it
+  std::vector<bool> is_found(paths_.size());
+  for (const Test& test : tests_) {
+    if (!test.is_found) continue;
+    const TwoSides& sides = SidesOf(values, test);
+    if (test.kind == ValueKind::kSelf) below[test.path] = {sides.before.mean, sides.after.mean};
+    if (test.kind == ValueKind::kInclusive) is_found[test.path] = true;
+  }
+  std::vector<bool> explained(paths_.size());
+  for (std::size_t path = paths_.size(); path-- > 0;) {
+    if (is_found[path]) {
+      const TwoSides& whole = values.inclusive[path];
+      explained[path] = IsExplained(whole, below[path]);
+      if (!explained[path]) below[path] = {whole.before.mean, whole.after.mean};
+    }
+    if (path == 0) continue;
+    Means& callers = below[paths_.parents()[path]];
+    callers.before += below[path].before;
+    callers.after += below[path].after;
   }
   return explained;
 }
 
+std::vector<Change> Tests::Found() const {
+  const std::vector<bool> explained = Explained();
+  std::vector<Change> found;
+  for (const Test& test : tests_) {
+    if (!test.is_found) continue;
+    if (test.kind == ValueKind::kInclusive && explained[test.path]) continue;
+    const TwoSides& sides = MeasuredOf(test);
+    found.push_back({.path = PathId(test.path),
+                     .kind = test.kind,
+                     .before = sides.before.mean,
+                     .after = sides.after.mean,
+                     .q = test.q});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Change& a, const Change& b) {
+    return std::abs(a.difference()) > std::abs(b.difference());
+  });
+  return found;
+}
+
 void Tests::Run(Comparison& comparison) {
   for (std::uint32_t path = 0; path < paths_.size(); ++path) {
-    const TwoSides& self = observed_.self[path];
-    const TwoSides& inclusive = observed_.inclusive[path];
+    const TwoSides& self = observed_.measured.self[path];
+    const TwoSides& inclusive = observed_.measured.inclusive[path];
     Add(path, ValueKind::kSelf);
     // For a leaf it would be the same question again.
     if (inclusive.before.mean != self.before.mean || inclusive.after.mean != self.after.mean) {
       Add(path, ValueKind::kInclusive);
     }
   }
-  std::vector<double> p;
-  for (const Test& test : tests_) p.push_back(test.p);
-  const std::vector<double> q = stats::AdjustForFalseDiscoveries(p);
-  std::vector<double> found_self(paths_.size());
-  std::vector<bool> found_inclusive(paths_.size());
-  std::vector<Change> found;
-  for (std::size_t i = 0; i < tests_.size(); ++i) {
-    const TwoSides& sides = SidesOf(tests_[i]);
-    if (q[i] > options_.false_share || !IsWorthAWord(sides)) continue;
-    found.push_back({.path = PathId(tests_[i].path),
-                     .kind = tests_[i].kind,
-                     .before = sides.before.mean,
-                     .after = sides.after.mean,
-                     .q = q[i]});
-    if (tests_[i].kind == ValueKind::kSelf) {
-      found_self[tests_[i].path] = sides.difference();
-    } else {
-      found_inclusive[tests_[i].path] = true;
-    }
-  }
-  const std::vector<bool> explained = Explained(found_self, found_inclusive);
-  std::erase_if(found, [&](const Change& change) {
-    return change.kind == ValueKind::kInclusive && explained[change.path.value()];
-  });
-  std::stable_sort(found.begin(), found.end(), [](const Change& a, const Change& b) {
-    return std::abs(a.difference()) > std::abs(b.difference());
-  });
+  is_relative_ = observed_.relative && comparison.factor_p.value_or(0) > options_.false_share;
+  FindMeasured();
+  if (is_relative_) FindRelative();
+  TestTotal(comparison.total);
+  comparison.alike_p = AlikeP();
   comparison.tested = tests_.size();
-  comparison.changes = std::move(found);
+  comparison.changes = Found();
 }
 
 }  // namespace
 
 void FindCertain(const Observed& observed, const CompareOptions& options, Comparison& comparison) {
-  const TwoSides& total = observed.inclusive[0];
-  comparison.total_before = total.before.mean;
-  comparison.total_after = total.after.mean;
-  comparison.is_enough = total.before.count >= 2 && total.after.count >= 2;
+  const TwoSides& all = observed.measured.inclusive[0];
+  comparison.total = {.before = all.before.mean, .after = all.after.mean};
+  comparison.is_enough = all.before.count >= 2 && all.after.count >= 2;
   if (!comparison.is_enough) return;
   Tests(observed, comparison.dictionary->paths, options).Run(comparison);
 }

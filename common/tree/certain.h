@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "common/stats/welch.h"
@@ -14,15 +15,23 @@ struct TwoSides {
   double difference() const { return after.mean - before.mean; }
 };
 
-// All that the tests need, [path id], without the common factor.
-struct Observed {
+// [path id].
+struct PathValues {
   std::vector<TwoSides> self;
   std::vector<TwoSides> inclusive;
+};
+
+// Everything that the tests need.
+struct Observed {
+  PathValues measured;
+  // Each run divided by its common factor; nullopt if the runs' own factors are unknown or the
+  // metric has none.
+  std::optional<PathValues> relative;
   double per_sample = 0;
 };
 
-// Sets all members of `comparison` but the dictionary, which it has, and the factor. REQUIRES: as
-// many values as paths.
+// Sets all members of `comparison` except the dictionary, the factor and its p, which are set
+// already. REQUIRES: as many values as paths.
 void FindCertain(const Observed& observed, const CompareOptions& options, Comparison& comparison);
 
 }  // namespace fieldcost::tree

@@ -1,6 +1,7 @@
 #include "common/tree/compare.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -8,81 +9,69 @@
 #include "common/stats/welch.h"
 #include "common/tree/certain.h"
 #include "common/tree/match.h"
+#include "common/tree/run_factor.h"
 
 namespace fieldcost::tree {
 namespace {
 
 using stats::Uint128;
 
-// A run's values, [path id].
-struct Run {
-  std::vector<double> self;
-  std::vector<double> inclusive;
-  double factor = 1;
+// Counts that a program determines by what it does.
+constexpr std::array<std::string_view, 4> kDeterminedCounts = {"calls", "branches", "allocations",
+                                                               "frees"};
+// Times that grow when the machine is slower, also under other tools' names.
+constexpr std::array<std::string_view, 7> kSpeedMetrics = {
+    "cpu", "wall", "branch-wall", "cpu-clock", "task-clock", "cycles", "samples"};
+
+constexpr double kAgree = 0.05;  // p above which the paths' ratios agree
+
+bool IsOneOf(std::string_view name, std::span<const std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// The runs' values, [run][path id].
+struct Runs {
+  std::vector<std::vector<double>> self;
+  std::vector<std::vector<double>> inclusive;
+  std::size_t before = 0;  // so many of them, the first
 };
 
-Run RunOf(const Tree& tree, std::size_t metric, const std::vector<std::uint32_t>& to,
-          std::size_t paths) {
-  Run run = {.self = std::vector<double>(paths), .inclusive = std::vector<double>(paths)};
+void AddRun(const Tree& tree, std::size_t metric, const std::vector<std::uint32_t>& to,
+            std::size_t paths, Runs& all) {
+  std::vector<double>& self = all.self.emplace_back(paths);
+  std::vector<double>& inclusive = all.inclusive.emplace_back(paths);
   const MetricSpreads& spreads = tree.values[metric];
   const auto runs = static_cast<double>(tree.runs);
   for (std::size_t path = 0; path < spreads.self.size(); ++path) {
-    run.self[Mapped(to, path)] = static_cast<double>(spreads.self[path].sum) / runs;
-    run.inclusive[Mapped(to, path)] = static_cast<double>(spreads.inclusive[path].sum) / runs;
-  }
-  return run;
-}
-
-// Gives each run its factor: what its paths have above their mean, on the whole. Both sides have
-// the same weight in the mean, however many runs they have.
-void SetFactors(std::vector<Run>& runs, std::size_t runs_before, double least) {
-  const std::size_t paths = runs.front().self.size();
-  std::vector<std::size_t> enough;
-  std::vector<double> means;
-  for (std::size_t path = 0; path < paths; ++path) {
-    double before = 0;
-    double after = 0;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      (i < runs_before ? before : after) += runs[i].self[path];
-    }
-    const double mean = (before / static_cast<double>(runs_before) +
-                         after / static_cast<double>(runs.size() - runs_before)) /
-                        2;
-    if (mean <= 0 || mean < least) continue;
-    enough.push_back(path);
-    means.push_back(mean);
-  }
-  std::vector<double> ratios(enough.size());
-  for (Run& run : runs) {
-    for (std::size_t i = 0; i < enough.size(); ++i) ratios[i] = run.self[enough[i]] / means[i];
-    const double factor = stats::WeightedMedian(ratios, means);
-    if (factor > 0) run.factor = factor;
+    self[Mapped(to, path)] = static_cast<double>(spreads.self[path].sum) / runs;
+    inclusive[Mapped(to, path)] = static_cast<double>(spreads.inclusive[path].sum) / runs;
   }
 }
 
-// Takes the factors out, down or up to those of the runs before.
-void Normalize(std::span<Run> runs, std::size_t runs_before, Comparison& comparison) {
+// Sets the factor between the sides and its p; returns by how much to multiply each run's values so
+// that its factor becomes that of the mean run before.
+std::vector<double> FactorsOut(const Runs& runs, double least, Comparison& comparison) {
+  std::vector<double> factors = RunFactors(runs.self, runs.before, least);
   std::vector<double> logs;
-  for (const Run& run : runs) logs.push_back(std::log(run.factor));
-  const stats::Moments before = stats::MomentsOf(std::span(logs).first(runs_before));
-  const stats::Moments after = stats::MomentsOf(std::span(logs).subspan(runs_before));
+  for (const double factor : factors) logs.push_back(std::log(factor));
+  const stats::Moments before = stats::MomentsOf(std::span(logs).first(runs.before));
+  const stats::Moments after = stats::MomentsOf(std::span(logs).subspan(runs.before));
   comparison.factor = std::exp(after.mean - before.mean);
   if (before.count >= 2 && after.count >= 2) comparison.factor_p = stats::WelchP(before, after);
-  for (Run& run : runs) {
-    const double by = std::exp(before.mean) / run.factor;
-    for (double& value : run.self) value *= by;
-    for (double& value : run.inclusive) value *= by;
-  }
+  for (double& factor : factors) factor = std::exp(before.mean) / factor;
+  return factors;
 }
 
-std::vector<TwoSides> SidesOf(const std::vector<Run>& runs, std::size_t runs_before,
-                              std::vector<double> Run::*values) {
-  std::vector<TwoSides> sides((runs.front().*values).size());
+std::vector<TwoSides> SidesOf(const std::vector<std::vector<double>>& runs, std::size_t before,
+                              std::span<const double> multiply = {}) {
+  std::vector<TwoSides> sides(runs.front().size());
   std::vector<double> of_path(runs.size());
   for (std::size_t path = 0; path < sides.size(); ++path) {
-    for (std::size_t i = 0; i < runs.size(); ++i) of_path[i] = (runs[i].*values)[path];
-    sides[path] = {.before = stats::MomentsOf(std::span(of_path).first(runs_before)),
-                   .after = stats::MomentsOf(std::span(of_path).subspan(runs_before))};
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      of_path[i] = runs[i][path] * (multiply.empty() ? 1 : multiply[i]);
+    }
+    sides[path] = {.before = stats::MomentsOf(std::span(of_path).first(before)),
+                   .after = stats::MomentsOf(std::span(of_path).subspan(before))};
   }
   return sides;
 }
@@ -108,12 +97,39 @@ stats::Moments MomentsOf(const SideSum& side, std::uint64_t runs, std::uint64_t 
   return moments;
 }
 
-void Scale(stats::Moments& moments, double by) {
-  moments.mean *= by;
-  moments.variance *= by * by;
+// The factor between the sides of sums over runs.
+double FactorOf(const Observed& observed, const CompareOptions& options) {
+  std::vector<std::vector<double>> self(2);
+  for (const TwoSides& sides : observed.measured.self) {
+    self[0].push_back(sides.before.mean);
+    self[1].push_back(sides.after.mean);
+  }
+  const std::vector<double> factors =
+      RunFactors(self, 1, options.least_samples * observed.per_sample);
+  return factors[1] / factors[0];
 }
 
 }  // namespace
+
+CompareOptions CompareOptionsFor(const Metric& metric) {
+  CompareOptions options;
+  options.depends_on_speed = IsOneOf(metric.name, kSpeedMetrics);
+  if (!metric.sampled() && IsOneOf(metric.name, kDeterminedCounts)) {
+    options.least_of_total = 0;
+    options.least_of_node = 0;
+  }
+  return options;
+}
+
+bool Comparison::AreAllAlike() const {
+  return total.is_certain && alike_p && *alike_p > kAgree &&
+         (factor > 1) == (total.difference() > 0);
+}
+
+bool Comparison::HasIncrease() const {
+  return (total.is_certain && total.difference() > 0) ||
+         std::ranges::any_of(changes, [](const Change& one) { return one.difference() > 0; });
+}
 
 Result<Comparison> Compare(std::span<const Tree> before, std::span<const Tree> after,
                            std::string_view metric, const CompareOptions& options) {
@@ -131,18 +147,21 @@ Result<Comparison> Compare(std::span<const Tree> before, std::span<const Tree> a
   const auto column = FindMetric(matched.metrics, metric);
   if (!column) return NoSuchMetric(metric);
   FIELDCOST_ASSIGN(const Union united, Unite(dictionaries));
-  std::vector<Run> runs;
+  Runs runs = {.before = before.size()};
   for (std::size_t i = 0; i < trees.size(); ++i) {
-    runs.push_back(RunOf(*trees[i], matched.columns[i][*column], united.to[i],
-                         united.dictionary->paths.size()));
+    AddRun(*trees[i], matched.columns[i][*column], united.to[i], united.dictionary->paths.size(),
+           runs);
   }
   Comparison comparison = {.dictionary = united.dictionary};
-  Observed observed = {.per_sample = static_cast<double>(matched.metrics[*column].per_sample)};
-  if (options.common_factor)
-    SetFactors(runs, before.size(), options.least_samples * observed.per_sample);
-  Normalize(runs, before.size(), comparison);
-  observed.self = SidesOf(runs, before.size(), &Run::self);
-  observed.inclusive = SidesOf(runs, before.size(), &Run::inclusive);
+  Observed observed = {.measured = {.self = SidesOf(runs.self, runs.before),
+                                    .inclusive = SidesOf(runs.inclusive, runs.before)},
+                       .per_sample = static_cast<double>(matched.metrics[*column].per_sample)};
+  if (options.depends_on_speed) {
+    const std::vector<double> multiply =
+        FactorsOut(runs, options.least_samples * observed.per_sample, comparison);
+    observed.relative = {.self = SidesOf(runs.self, runs.before, multiply),
+                         .inclusive = SidesOf(runs.inclusive, runs.before, multiply)};
+  }
   FindCertain(observed, options, comparison);
   return comparison;
 }
@@ -161,23 +180,10 @@ Result<Comparison> Compare(const MeanTree& difference, std::string_view metric,
     return sides;
   };
   Comparison comparison = {.dictionary = difference.dictionary};
-  Observed observed = {.self = all(difference.values[*column].self),
-                       .inclusive = all(difference.values[*column].inclusive),
+  Observed observed = {.measured = {.self = all(difference.values[*column].self),
+                                    .inclusive = all(difference.values[*column].inclusive)},
                        .per_sample = static_cast<double>(difference.metrics[*column].per_sample)};
-  std::vector<double> ratios;
-  std::vector<double> weights;
-  for (const TwoSides& sides : observed.self) {
-    const double least = std::min(sides.before.mean, sides.after.mean);
-    if (least <= 0 || least < options.least_samples * observed.per_sample) continue;
-    ratios.push_back(sides.after.mean / sides.before.mean);
-    weights.push_back(sides.before.mean);
-  }
-  if (options.common_factor && !ratios.empty()) {
-    comparison.factor = stats::WeightedMedian(ratios, weights);
-  }
-  for (std::vector<TwoSides>* values : {&observed.self, &observed.inclusive}) {
-    for (TwoSides& sides : *values) Scale(sides.after, 1 / comparison.factor);
-  }
+  if (options.depends_on_speed) comparison.factor = FactorOf(observed, options);
   FindCertain(observed, options, comparison);
   return comparison;
 }

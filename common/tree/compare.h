@@ -13,57 +13,88 @@
 
 namespace fieldcost::tree {
 
-// What changed between two builds, and is that certain? Runs are the observations. The only
-// floating point of trees. Pure functions, thread-safe.
+// What changed between two builds, and is the change certain? Runs are the observations. This is
+// the only floating point of trees. Pure functions, thread-safe.
 
 struct CompareOptions {
-  double least_samples = 20;      // per run, on the side that has more; of sampled metrics
-  double false_share = 0.05;      // of what is found, at most so much is expected to be wrong
-  double least_of_total = 0.001;  // changes below this share of the whole are not worth a word,
-  double least_of_node = 0.05;    // nor are those below this share of what the path had before
-  // Whether a change common to all paths is removed first. Switch it off for values that do not
-  // depend on the speed of the machine, such as idle time.
-  bool common_factor = true;
-  double explained = 0.8;  // what so much of is found further down is not told of the path itself
+  double least_samples = 20;  // per run, on the side that has more; of sampled metrics
+  // At most this share of what is found is expected to be wrong; also the p up to which the whole,
+  // or the common factor of the sides, has changed.
+  double false_share = 0.01;
+  // Smaller changes are not reported: below this share of the whole, and below this share of what
+  // the path (or the whole) cost before.
+  double least_of_total = 0.001;
+  double least_of_node = 0.05;
+  // Whether values depend on the speed of the machine, which is common to all paths of a run.
+  bool depends_on_speed = true;
+  // A path is not reported if this share of its change is reported further down.
+  double explained = 0.8;
 };
+
+// The options for a metric, by its name. Time on a CPU depends on the speed of the machine; counts,
+// bytes and waits do not. Calls and other counts that a program determines are reported whatever
+// their share is.
+CompareOptions CompareOptionsFor(const Metric& metric);
 
 enum class ValueKind : std::uint8_t { kSelf, kInclusive };
 
 struct Change {
   PathId path;
   ValueKind kind = ValueKind::kSelf;
-  // Mean of a run, in the metric's unit, as it would be without the common factor.
+  // Mean of a run, in the metric's unit, as measured.
   double before = 0;
   double after = 0;
   double q = 1;  // p adjusted for all that was tested (Benjamini and Hochberg)
   double difference() const { return after - before; }
 };
 
-struct Comparison {
-  std::shared_ptr<const Dictionary> dictionary;
-  // False if a side has only one run: then nothing is known of how much runs differ, there is no
-  // verdict, and `changes` is empty.
-  bool is_enough = false;
-  // The change common to all paths: 1.06 is 6 % slower. Changes are reported beside it.
-  double factor = 1;
-  std::optional<double> factor_p;  // two-sided; nullopt if the runs' own factors are not known
-  double total_before = 0;         // of a run, without the factor
-  double total_after = 0;
-  std::uint64_t tested = 0;     // self and inclusive values with enough samples
-  std::vector<Change> changes;  // certain and worth a word; the greatest difference first
+// The whole of a run, tested as a value of its own.
+struct TotalChange {
+  double before = 0;  // mean of a run, as measured
+  double after = 0;
+  std::optional<double> p;  // two-sided; nullopt without a verdict
+  bool is_certain = false;
+  double difference() const { return after - before; }
 };
 
-// Each tree is one run; one of several runs counts as their mean. First each run's common factor is
-// taken out, if it is to be: the median, weighted by cost, of what its paths have above their mean
-// over all runs. A change of most of the costs cannot be told from such a factor. Then Welch's test
-// on self and inclusive values, of sampled metrics with no less variance than samples of a constant
-// rate have (Poisson). kInvalidArgument as MatchMetrics(), or if a tree does not have that metric;
-// kTooLarge beyond limits. REQUIRES: a tree on each side.
+struct Comparison {
+  std::shared_ptr<const Dictionary> dictionary;
+  // False if a side has only one run: then it is unknown how much runs differ, there is no verdict,
+  // and `changes` is empty.
+  bool is_enough = false;
+  TotalChange total;
+  // By how much paths changed in common: 1.06 is 6 % slower. It stays in all values above and
+  // below. 1 for metrics that do not depend on the speed of the machine.
+  double factor = 1;
+  std::optional<double> factor_p;  // two-sided; nullopt if the runs' own factors are unknown
+  // Whether the paths' own changes agree with the factor within their error: the probability of
+  // such differences if they do (Cochran's Q). nullopt with fewer than two paths.
+  std::optional<double> alike_p;
+  std::uint64_t tested = 0;     // self and inclusive values with enough samples
+  std::vector<Change> changes;  // certain and large enough; the greatest difference first
+
+  // The whole changed, and the paths' ratios agree within their error.
+  bool AreAllAlike() const;
+  // Whether anything costs more: the whole, or a path.
+  bool HasIncrease() const;
+};
+
+// Each tree is one run; one of several runs counts as their mean. A path changed if
+// - Welch's test finds a difference between the values as measured, or
+// - it finds one relative to the other paths of the same run, which a machine that is busy during a
+//   whole run does not disturb: each run's values are divided by its common factor, the median of
+//   what its paths have above their mean. It has to be a change of the values as measured, too, and
+//   counts only while the common factors of the two sides do not differ certainly: otherwise most
+//   of the program may have changed.
+// Nothing is normalised between the sides: all reported values are as measured. Sampled metrics are
+// taken to vary no less than samples of a constant rate (Poisson). kInvalidArgument as
+// MatchMetrics(), or if a tree does not have that metric; kTooLarge beyond limits. REQUIRES: a tree
+// on each side.
 Result<Comparison> Compare(std::span<const Tree> before, std::span<const Tree> after,
                            std::string_view metric, const CompareOptions& options = {});
 
-// The same of sums over runs, whose own factors are no longer known: only the factor between the
-// sides is taken out, so less is certain. kInvalidArgument if it does not have that metric.
+// The same of sums over runs, whose own factors are no longer known: only values as measured are
+// tested, so less is certain. kInvalidArgument if it does not have that metric.
 Result<Comparison> Compare(const MeanTree& difference, std::string_view metric,
                            const CompareOptions& options = {});
 

@@ -38,6 +38,10 @@ TEST(NumbersTest, CostsHaveTwoSignificantDigitsAndAFittingUnit) {
   EXPECT_EQ(FormatSpread(0, Metric::kWallTime, kUtf8), "0 ns");
   EXPECT_EQ(FormatSpread(0.333, Metric::kWallTime, kUtf8), "0.33 ns");
   EXPECT_EQ(FormatSpread(7, Metric::kWallTime, kUtf8), "7 ns");
+  EXPECT_EQ(FormatSpread(101.94e6, Metric::kWallTime, kUtf8, 4), "101.9 ms");
+  EXPECT_EQ(FormatSpread(1000e6, Metric::kWallTime, kUtf8, 4), "1.000 s");
+  EXPECT_EQ(FormatSpread(455'350, Metric::kAllocInclusive, kUtf8, 6), "444.678 KiB");
+  EXPECT_EQ(FormatSpread(1023, Metric::kAllocInclusive, kUtf8, 4), "1023 B");
   EXPECT_EQ(FormatSpread(3.47, Metric::kWallTime, kUtf8), "3.5 ns");
   EXPECT_EQ(Time(123), "120 ns");
   EXPECT_EQ(Time(994), "990 ns");
@@ -55,6 +59,23 @@ TEST(NumbersTest, CostsHaveTwoSignificantDigitsAndAFittingUnit) {
   EXPECT_EQ(FormatCost(12, Metric::kCallsPerRun, kUtf8), "12 calls");
   EXPECT_EQ(FormatCost(3.4e6, Metric::kCallsPerRun, kUtf8), "3.4 M calls");
   EXPECT_EQ(FormatCost(1234, Metric::kFirstCallTime, kUtf8), "1.2 µs");
+}
+
+TEST(NumbersTest, CostsSideBySideShowTheirDifference) {
+  EXPECT_EQ(DigitsToTell(100, 100), 2U);
+  EXPECT_EQ(DigitsToTell(100, 200), 2U);
+  EXPECT_EQ(DigitsToTell(100, 103), 4U);
+  EXPECT_EQ(DigitsToTell(455'350, 455'360), 6U);
+  EXPECT_EQ(DigitsToTell(1e9, 1e9 + 1), 6U);
+  EXPECT_EQ(DigitsToTell(0, 5), 2U);
+  EXPECT_EQ(DigitsToTell(-100, -103), 4U);
+  for (int i = 1; i < 1000; ++i) {
+    const double other = 500e3 + 7.0 * i;
+    const unsigned digits = DigitsToTell(500e3, other);
+    EXPECT_NE(FormatSpread(500e3, Metric::kWallTime, kUtf8, digits),
+              FormatSpread(other, Metric::kWallTime, kUtf8, digits))
+        << i;
+  }
 }
 
 TEST(NumbersTest, WithoutUtf8MicrosecondsAreAscii) {

@@ -164,6 +164,15 @@ TEST(TailsTest, AQuantileHasThatTail) {
   }
 }
 
+// With two degrees of freedom it is exponential; with one, the square of a normal variable.
+TEST(TailsTest, ChiSquaredIsASumOfSquaresOfNormalVariables) {
+  for (const double x : {0.0, 0.5, 2.0, 50.0}) {
+    EXPECT_NEAR(ChiSquaredUpperTail(x, 2) / std::exp(-x / 2), 1, 1e-9) << x;
+    EXPECT_NEAR(ChiSquaredUpperTail(x, 1) / (2 * NormalUpperTail(std::sqrt(x))), 1, 1e-9) << x;
+  }
+  EXPECT_DEATH((void)ChiSquaredUpperTail(-1, 2), "x >= 0");
+}
+
 // A gamma distribution of shape 1 is exponential, one of shape 2 a sum of two.
 TEST(TailsTest, PearsonsTypeThreeIsAMovedGammaDistribution) {
   for (const double z : {-0.9, 0.0, 1.5, 20.0}) {

@@ -12,6 +12,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using testing::ProcessResult;
+namespace fs = std::filesystem;
 
 constexpr int kUsage = 64;
 constexpr int kNotFound = 66;
@@ -50,6 +51,50 @@ TEST_F(TreeCompareTest, TheSameProgramCostsTheSame) {
                                      {kTraced, "work"}, {kTraced, "work"});
   EXPECT_EQ(same.exit_status, 0) << same.errors;
   EXPECT_THAT(same.output, HasSubstr("No significant changes"));
+}
+
+// A file's name is not what a program is.
+TEST_F(TreeCompareTest, TheSameProgramInTwoFilesCostsTheSame) {
+  const fs::path old_file = work_.path() / "old";
+  const fs::path new_file = work_.path() / "new";
+  fs::copy_file(kTraced, old_file);
+  fs::copy_file(kTraced, new_file);
+  const std::string kept = (work_.path() / "kept").string();
+  const ProcessResult same =
+      Compare({"--runs", "3", "--events", "functions", "--metric", "calls", "--keep", kept},
+              {old_file, "work"}, {new_file, "work"});
+  EXPECT_EQ(same.exit_status, 0) << same.errors;
+  EXPECT_THAT(same.output, AllOf(HasSubstr("No significant changes"), HasSubstr("new!work"),
+                                 Not(HasSubstr("old!")), Not(HasSubstr("gone"))));
+  EXPECT_THAT(same.errors, HasSubstr("old and new are compared as one program, new"));
+  const ProcessResult diff =
+      Cli({"tree", "diff", kept + "/old-1.fct", kept + "/new-1.fct", "--metric", "calls"});
+  EXPECT_THAT(diff.output, Not(HasSubstr("gone")));
+  // And what differs between two files is named as such.
+  const ProcessResult more = Compare({"--runs", "2", "--events", "functions", "--metric", "calls"},
+                                     {old_file, "work"}, {new_file, "fib"});
+  EXPECT_EQ(more.exit_status, 1);
+  EXPECT_THAT(more.output, ContainsRegex("new .* self .* new!fib\n"));
+}
+
+TEST_F(TreeCompareTest, FollowsRenames) {
+  const ProcessResult renamed =
+      Compare({"--runs", "2", "--events", "functions", "--metric", "calls", "--rename",
+               "no_such=other", "--rename", "work=work"},
+              {kTraced, "work"}, {kTraced, "work"});
+  EXPECT_EQ(renamed.exit_status, 0) << renamed.errors;
+  EXPECT_THAT(renamed.errors, AllOf(HasSubstr("--rename no_such=other matches nothing"),
+                                    Not(HasSubstr("work=work matches nothing"))));
+}
+
+TEST_F(TreeCompareTest, APageIsWrittenBesideTheSentence) {
+  const std::string page = (work_.path() / "page.html").string();
+  const ProcessResult compared =
+      Compare({"--runs", "2", "--events", "functions", "--metric", "calls", "--html", page},
+              {kTraced, "work"}, {kTraced, "fib"});
+  EXPECT_EQ(compared.exit_status, 1) << compared.errors;
+  EXPECT_THAT(compared.output, ContainsRegex("^[^\n]* is new: [^\n]* values compared\\)\n$"));
+  EXPECT_TRUE(fs::exists(page));
 }
 
 TEST_F(TreeCompareTest, OneRunASideIsTooLittle) {

@@ -239,6 +239,20 @@ describe('the flame graph', () => {
     });
   });
 
+  it('of a difference lists what certainly changed before everything else', async () => {
+    await withTree(usual, 'diff', async (page) => {
+      const { all, only } = await page.evaluate(() => {
+        const { model } = treePage;
+        const listed = model.heaviest(0, 25);
+        const last = listed[listed.length - 1];
+        model.certain = new Map([[last, '']]);
+        return { all: [...listed].sort((a, b) => a - b), only: [model.heaviest(0, 25)[0] === last, model.heaviest(0, 1)[0] === last] };
+      });
+      assert.ok(all.length > 2);
+      assert.deepEqual(only, [true, true]);
+    });
+  });
+
   it('zooms, searches, and comes back', async () => {
     await withTree(usual, 'a', async (page) => {
       const all = await frames(page);

@@ -1,6 +1,8 @@
 // `fieldcost idle diff`: what changed in why CPUs are idle.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "tools/cli/commands.h"
 #include "tools/cli/idle/recording.h"
 #include "tools/cli/tree/answer.h"
@@ -27,8 +29,8 @@ Result<int> Run(const command::Arguments& arguments) {
   const std::string& old_name = arguments.Text("old");
   const std::string& new_name = arguments.Text("new");
   const std::uint64_t parts = arguments.Number("--parts").value_or(1);
-  FIELDCOST_ASSIGN(const TreeSide before, LoadSide(old_name, side, parts, remarks));
-  FIELDCOST_ASSIGN(const TreeSide after, LoadSide(new_name, side, parts, remarks));
+  FIELDCOST_ASSIGN(TreeSide before, LoadSide(old_name, side, parts, remarks));
+  FIELDCOST_ASSIGN(TreeSide after, LoadSide(new_name, side, parts, remarks));
   if (parts > 1) {
     remarks.push_back(
         fmt::format("{} parts of each run are treated as runs: a significant change holds for "
@@ -36,7 +38,10 @@ Result<int> Run(const command::Arguments& arguments) {
                     "not for any two; costs are per part",
                     parts));
   }
-  return PutComparison(before, after, old_name + ", then " + new_name, std::move(remarks),
+  return PutComparison({.before = std::move(before),
+                        .after = std::move(after),
+                        .named = old_name + ", then " + new_name,
+                        .remarks = std::move(remarks)},
                        std::string(side.metrics[0]), arguments);
 }
 

@@ -161,16 +161,23 @@ Result<int> Run(const command::Arguments& arguments) {
   std::vector<std::string> remarks;
   std::vector<TreeSide> sides;
   for (const Command& command : commands) {
+    // Functions of the old program that are called differently in the new one.
+    const SideOptions options{.rules = &command == commands.data() ? arguments.Texts("--rename")
+                                                                   : std::vector<std::string>()};
     std::vector<TreeSide> each;
     for (std::uint64_t run = 0; run < runs; ++run) {
       FIELDCOST_ASSIGN(TreeSide one,
-                       LoadTreeSide(directory.FileOf(command, run).string(), {}, remarks));
+                       LoadTreeSide(directory.FileOf(command, run).string(), options, remarks));
       each.push_back(std::move(one));
     }
     FIELDCOST_ASSIGN(TreeSide side, JoinSides(std::move(each)));
     sides.push_back(std::move(side));
   }
-  return PutComparison(sides[0], sides[1], "the old program, then the new one", SumUp(remarks),
+  return PutComparison({.before = std::move(sides[0]),
+                        .after = std::move(sides[1]),
+                        .named = "the old program, then the new one",
+                        .order = report::RunOrder::kAlternated,
+                        .remarks = SumUp(remarks)},
                        arguments.Text("--metric"), arguments);
 }
 
@@ -181,9 +188,9 @@ command::Command TreeCompareCommand() {
       .name = "compare",
       .summary = "Run two programs alternately, and show what costs more in the second",
       .help =
-          R"(Records each like fieldcost trace, --runs times; their output is not shown. Then compares like
-fieldcost tree diff, including the exit status. Ten runs each find a path that became 50 % more
-expensive. Examples:
+          R"(Records each by turns like fieldcost trace, --runs times; their output is not shown. Then compares
+like fieldcost tree diff, including the exit status: 1 if the whole or a path costs significantly
+more. What disturbs the machine meanwhile disturbs both. Examples:
   fieldcost tree compare -- ./old args -- ./new args
   fieldcost tree compare --runs 20 --keep runs -- ./old args -- ./new args
   fieldcost tree compare --events functions --metric calls -- ./old -- ./new)",
@@ -191,6 +198,7 @@ expensive. Examples:
       .handler = Run,
       .takes_program = true};
   compare.options.push_back(ComparedMetricOption());
+  compare.options.push_back(RenameOption());
   AddComparisonOptions(compare);
   compare.options.push_back({.names = "--keep",
                              .value = "DIRECTORY",

@@ -1,14 +1,16 @@
 #include "tools/cli/tree/comparison.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "common/base/check.h"
 #include "common/base/text.h"
-#include "common/idle/schema.h"
 #include "common/tree/algebra.h"
 #include "common/tree/codec.h"
 #include "common/tree/compare.h"
+#include "common/tree/main_program.h"
 #include "common/tree/remap.h"
 #include "tools/cli/page_file.h"
 #include "tools/cli/pager.h"
@@ -16,7 +18,6 @@
 #include "tools/cli/tree/answer.h"
 #include "tools/cli/tree/json.h"
 #include "tools/cli/tree/operand.h"
-#include "tools/report/tree/diff_text.h"
 #include "tools/report/tree/page.h"
 #include "tools/report/tree/svg.h"
 #include "tools/report/tree/text.h"
@@ -24,11 +25,11 @@
 namespace fieldcost::cli {
 namespace {
 
+constexpr std::size_t kMostChanges = 20;  // in a table, without --all
+
 int ExitStatusOf(const tree::Comparison& comparison) {
   if (!comparison.is_enough) return kTooLittleData;
-  const bool is_more = std::ranges::any_of(
-      comparison.changes, [](const tree::Change& one) { return one.difference() > 0; });
-  return is_more ? kIncrease : kNoIncrease;
+  return comparison.HasIncrease() ? kIncrease : kNoIncrease;
 }
 
 // Recursion, of which the depth differs from run to run, is folded; then names are changed.
@@ -45,6 +46,7 @@ Result<TreeSide> SideOfRuns(RecordedRuns recorded, tree::RenameRules& rules) {
   FIELDCOST_ASSIGN(const tree::Tree all,
                    tree::TreeOf(folded.dictionary, recorded.metrics, recorded.runs));
   FIELDCOST_ASSIGN(side.mean, tree::Average(all));
+  side.command = std::move(recorded.command);
   return side;
 }
 
@@ -62,16 +64,39 @@ Result<TreeSide> SideOfSums(LoadedTree loaded, tree::RenameRules& rules, bool is
   return side;
 }
 
-Result<tree::Comparison> CompareSides(const TreeSide& before, const TreeSide& after,
-                                      const tree::MeanTree& difference, const std::string& metric) {
-  const tree::CompareOptions options{.common_factor = !idle::IsIdleMetric(metric)};
-  if (before.runs.empty() || after.runs.empty()) return tree::Compare(difference, metric, options);
-  return tree::Compare(before.runs, after.runs, metric, options);
+// Calls the main program of the old side as that of the new one is called.
+Status UnifyPrograms(ComparedSides& sides) {
+  TreeSide& before = sides.before;
+  const auto programs = tree::DifferentPrograms(*before.mean.dictionary, before.command,
+                                                *sides.after.mean.dictionary, sides.after.command);
+  if (!programs) return {};
+  const auto rename = [&](std::shared_ptr<const tree::Dictionary>& dictionary) -> Status {
+    FIELDCOST_ASSIGN(dictionary,
+                     tree::RenameModule(*dictionary, programs->before, programs->after));
+    return {};
+  };
+  FIELDCOST_TRY(rename(before.mean.dictionary));
+  for (tree::Tree& run : before.runs) FIELDCOST_TRY(rename(run.dictionary));
+  sides.remarks.push_back(fmt::format("{} and {} are compared as one program, {}", programs->before,
+                                      programs->after, programs->after));
+  return {};
 }
 
-Status Print(const tree::Comparison& comparison, const tree::MeanTree& difference,
-             std::size_t metric, const TreeShow& show, const std::vector<std::string>& remarks,
+Result<tree::Comparison> CompareSides(const ComparedSides& sides, const tree::MeanTree& difference,
+                                      const tree::Metric& metric) {
+  const tree::CompareOptions options = tree::CompareOptionsFor(metric);
+  const TreeSide& before = sides.before;
+  const TreeSide& after = sides.after;
+  if (before.runs.empty() || after.runs.empty()) {
+    return tree::Compare(difference, metric.name, options);
+  }
+  return tree::Compare(before.runs, after.runs, metric.name, options);
+}
+
+Status Print(const tree::Comparison& comparison, const ComparedSides& sides,
+             const tree::MeanTree& difference, std::size_t metric, const TreeShow& show,
              const Output& output) {
+  const std::vector<std::string>& remarks = sides.remarks;
   const tree::Metric& measured = difference.metrics[metric];
   const analysis::TreeView view = analysis::TopDown(difference, metric);
   if (!show.svg.empty()) {
@@ -85,8 +110,8 @@ Status Print(const tree::Comparison& comparison, const tree::MeanTree& differenc
   if (output.csv) return WriteStdout(report::ChangesCsv(comparison));
   for (const std::string& remark : remarks) Remark(EscapeControl(remark));
   std::string text =
-      report::CompareSentence(comparison, measured) + "\n" +
-      report::ChangesText(comparison, measured, output.style) + "\n" +
+      report::CompareSentence(comparison, measured, sides.order, output.style) + "\n" +
+      report::ChangesText(comparison, measured, output.style, show.all ? 0 : kMostChanges) + "\n" +
       report::TreeText(
           view, report::MarksOf(comparison, view),
           {.least_share = show.all ? 0 : 0.005, .max_depth = show.depth, .max_rows = 0},
@@ -95,12 +120,11 @@ Status Print(const tree::Comparison& comparison, const tree::MeanTree& differenc
 }
 
 // On the page one can change the metric: all are compared.
-Status WriteDifferencePage(const TreeSide& before, const TreeSide& after, report::TreePage page,
+Status WriteDifferencePage(const ComparedSides& sides, report::TreePage page,
                            const std::string& file) {
   FIELDCOST_TRY(CheckPageSize(page.tree));
   for (const tree::Metric& metric : page.tree.metrics) {
-    FIELDCOST_ASSIGN(tree::Comparison comparison,
-                     CompareSides(before, after, page.tree, metric.name));
+    FIELDCOST_ASSIGN(tree::Comparison comparison, CompareSides(sides, page.tree, metric));
     page.comparisons.push_back(std::move(comparison));
   }
   return WritePage(file, report::TreePageHtml(page), PageOf::kOwn);
@@ -136,6 +160,7 @@ Result<TreeSide> JoinSides(std::vector<TreeSide> sides) {
   }
   FIELDCOST_ASSIGN(const auto sum, tree::Add(joined.runs));
   FIELDCOST_ASSIGN(joined.mean, tree::Average(sum.tree));
+  joined.command = std::move(sides.front().command);
   return joined;
 }
 
@@ -165,34 +190,47 @@ command::Option ComparedMetricOption() {
           .help = "wall, cpu, calls, allocated, ... [wall, else cpu]"};
 }
 
-Result<int> PutComparison(const TreeSide& before, const TreeSide& after, const std::string& named,
-                          std::vector<std::string> remarks, const std::string& metric_name,
+command::Option RenameOption() {
+  return {.names = "--rename",
+          .value = "OLD=NEW",
+          .help = "A function of OLD with another name in NEW; * is any text",
+          .repeats = true};
+}
+
+Result<int> PutComparison(ComparedSides sides, const std::string& metric_name,
                           const command::Arguments& arguments) {
-  FIELDCOST_ASSIGN(const auto difference, tree::Difference(before.mean, after.mean));
-  remarks.insert(remarks.end(), difference.remarks.begin(), difference.remarks.end());
+  FIELDCOST_TRY(UnifyPrograms(sides));
+  FIELDCOST_ASSIGN(const auto difference, tree::Difference(sides.before.mean, sides.after.mean));
+  sides.remarks.insert(sides.remarks.end(), difference.remarks.begin(), difference.remarks.end());
   const TreeShow show{.metric = metric_name,
                       .all = arguments.Has("--all"),
                       .svg = arguments.Text("--svg"),
                       .html = arguments.Text("--html"),
                       .depth = arguments.Number("--depth").value_or(0)};
   FIELDCOST_ASSIGN(const std::size_t metric, ChooseMetric(difference.tree.metrics, show.metric));
-  FIELDCOST_ASSIGN(
-      const tree::Comparison comparison,
-      CompareSides(before, after, difference.tree, difference.tree.metrics[metric].name));
+  FIELDCOST_ASSIGN(const tree::Comparison comparison,
+                   CompareSides(sides, difference.tree, difference.tree.metrics[metric]));
   if (const std::string& file = arguments.Text("--output"); !file.empty()) {
     FIELDCOST_TRY(SaveTree(file, tree::EncodeMeanTree(difference.tree)));
   }
   if (!show.html.empty()) {
-    FIELDCOST_TRY(WriteDifferencePage(before, after,
+    FIELDCOST_TRY(WriteDifferencePage(sides,
                                       {.tree = difference.tree,
                                        .metric = metric,
-                                       .untrusted_operand = named,
+                                       .untrusted_operand = sides.named,
                                        .untrusted_file = "",
-                                       .untrusted_remarks = remarks},
+                                       .untrusted_remarks = sides.remarks,
+                                       .order = sides.order},
                                       show.html));
+    if (show.html != "-") {
+      const Output output = OutputOf(arguments);
+      FIELDCOST_TRY(WriteStdout(report::CompareSentence(comparison, difference.tree.metrics[metric],
+                                                        sides.order, output.style) +
+                                "\n"));
+    }
     return ExitStatusOf(comparison);
   }
-  FIELDCOST_TRY(Print(comparison, difference.tree, metric, show, remarks, OutputOf(arguments)));
+  FIELDCOST_TRY(Print(comparison, sides, difference.tree, metric, show, OutputOf(arguments)));
   return ExitStatusOf(comparison);
 }
 

@@ -10,6 +10,7 @@
 #include "common/command/command.h"
 #include "common/tree/mean_tree.h"
 #include "common/tree/tree.h"
+#include "tools/report/tree/diff_text.h"
 
 namespace fieldcost::cli {
 
@@ -18,6 +19,7 @@ namespace fieldcost::cli {
 struct TreeSide {
   std::vector<tree::Tree> runs;  // each alone; empty if only sums are known
   tree::MeanTree mean;
+  std::string command = {};  // of the first run; empty if unknown
 };
 
 struct SideOptions {
@@ -35,11 +37,18 @@ Result<TreeSide> JoinSides(std::vector<TreeSide> sides);
 void AddComparisonOptions(command::Command& command);
 command::Option ComparedMetricOption();  // --metric
 
-// Compares by a metric ("": the main one), and shows or writes the difference as these options say.
-// `named`: both sides, as people know them. The exit status: 0 nothing costs more for certain, 1
-// something does, 2 too little data.
-Result<int> PutComparison(const TreeSide& before, const TreeSide& after, const std::string& named,
-                          std::vector<std::string> remarks, const std::string& metric,
+struct ComparedSides {
+  TreeSide before;
+  TreeSide after;
+  std::string named;  // both sides, for people
+  report::RunOrder order = report::RunOrder::kSeparate;
+  std::vector<std::string> remarks = {};
+};
+// Compares by a metric ("": the main one), and shows or writes the difference as the options above
+// say. The main programs of the sides are one module, whatever their files are called. The exit
+// status: 0 nothing costs significantly more, 1 the whole or a path does, 2 too little data.
+Result<int> PutComparison(ComparedSides sides, const std::string& metric,
                           const command::Arguments& arguments);
+command::Option RenameOption();  // --rename
 
 }  // namespace fieldcost::cli

@@ -82,11 +82,17 @@ json::object ComparisonJson(const tree::Comparison& comparison) {
                                    {"after", change.after},
                                    {"q", change.q}});
   }
-  json::value factor_p = nullptr;
-  if (comparison.factor_p) factor_p = *comparison.factor_p;
+  const auto or_null = [](const std::optional<double>& value) {
+    return value ? json::value(*value) : json::value(nullptr);
+  };
   return {{"enough", comparison.is_enough},
+          {"total", json::object{{"before", comparison.total.before},
+                                 {"after", comparison.total.after},
+                                 {"p", or_null(comparison.total.p)},
+                                 {"changed", comparison.total.is_certain}}},
           {"factor", comparison.factor},
-          {"factor_p", std::move(factor_p)},
+          {"factor_p", or_null(comparison.factor_p)},
+          {"alike_p", or_null(comparison.alike_p)},
           {"tested", comparison.tested},
           {"changes", std::move(changes)}};
 }

@@ -17,8 +17,9 @@ namespace fieldcost::cli {
 // "module", "function", ..., "self", "inclusive", "self_before", "inclusive_before"}], "remarks"};
 // of a parent the index; the first node is the root.
 std::string TreeJson(const analysis::TreeView& view, const std::vector<std::string>& remarks);
-// The same of a difference, and "comparison": {"enough", "factor", "factor_p", "tested", "changes":
-// [{"kind", "path": [names], "before", "after", "q"}]}, whose costs are means in the metric's unit.
+// The same of a difference, and "comparison": {"enough", "total": {"before", "after", "p",
+// "changed"}, "factor", "factor_p", "alike_p", "tested", "changes": [{"kind", "path": [names],
+// "before", "after", "q"}]}, whose costs are means of a run as measured, in the metric's unit.
 std::string TreeDiffJson(const tree::Comparison& comparison, const analysis::TreeView& view,
                          const std::vector<std::string>& remarks);
 std::string VerifyJson(const recording::VerifyReport& report);

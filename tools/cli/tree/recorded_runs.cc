@@ -96,7 +96,8 @@ Result<RecordedRuns> Merge(RecordedRuns recorded, const Kinds& kinds) {
   RecordedRuns joined{.dictionary = all.dictionary,
                       .metrics = merged[0].run.metrics,
                       .runs = {},
-                      .remarks = std::move(recorded.remarks)};
+                      .remarks = std::move(recorded.remarks),
+                      .command = std::move(recorded.command)};
   for (std::size_t i = 0; i < merged.size(); ++i) {
     tree::RunValues& values = merged[i].run.values;
     if (!all.to[i].empty()) {
@@ -120,6 +121,7 @@ Result<RecordedRuns> RunsOf(const Recording& recording, const std::optional<Inte
   const recording::Descriptions& about = contents.descriptions;
   RecordedRuns recorded{
       .dictionary = contents.dictionary, .metrics = about.metrics, .runs = {}, .remarks = {}};
+  if (!about.runs.empty()) recorded.command = about.runs.front().command;
   for (const Interval& part : PartsOf(recording, interval, divided_by)) {
     FIELDCOST_ASSIGN(tree::RunValues values, recording.Values(part));
     recorded.runs.push_back(std::move(values));

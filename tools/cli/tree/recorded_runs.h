@@ -22,6 +22,7 @@ struct RecordedRuns {
   std::vector<tree::Metric> metrics;
   std::vector<tree::RunValues> runs;
   std::vector<std::string> remarks;  // each a line, for people; not escaped
+  std::string command = {};          // of the first run; empty if unknown
 };
 
 // The part of each run that lies in the interval, which counts from the run's start; nullopt: the

@@ -176,7 +176,8 @@ class TreeModel {
     return { names, nodes, sum };
   }
 
-  // The nodes in `root` that cost most themselves, or changed most.
+  // The nodes in `root` that cost most themselves, or changed most: those that certainly changed
+  // come before all others.
   heaviest(root, most) {
     const inside = new Uint8Array(this.count);
     inside[root] = 1;
@@ -185,13 +186,17 @@ class TreeModel {
       const change = this.isDifference ? this.selfChange(node) : this.self[node];
       return change < 0 ? -change : change;
     };
+    const leads = (node, own, other) => {
+      if (this.isUncertain(node) !== this.isUncertain(other.node)) return this.isUncertain(other.node);
+      return own > other.own;
+    };
     for (let node = Math.max(1, root); node < this.count; ++node) {
       if (node !== root) inside[node] = inside[this.parent[node]];
       if (!inside[node]) continue;
       const own = weight(node);
-      if (!(own > 0) || (best.length === most && !(own > best[most - 1].own))) continue;
+      if (!(own > 0) || (best.length === most && !leads(node, own, best[most - 1]))) continue;
       let place = best.length;
-      while (place > 0 && own > best[place - 1].own) --place;
+      while (place > 0 && leads(node, own, best[place - 1])) --place;
       best.splice(place, 0, { node, own });
       best.length = Math.min(best.length, most);
     }

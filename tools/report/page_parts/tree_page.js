@@ -15,7 +15,7 @@
   const reading = new Map(); // metric: when its bins are read
   let isWaiting = false;
 
-  const cost = (sum) => costText(sum, model.metric, model.denominator);
+  const cost = (sum, digits) => costText(sum, model.metric, model.denominator, digits);
   const signed = (sum) => (sum > 0 ? `+${cost(sum)}` : cost(sum));
 
   function words(node) {
@@ -26,7 +26,8 @@
     }
     const certain = model.certain?.get(node);
     const what = [, 'gone', 'new'][model.where[node]] ?? (model.isUncertain(node) ? 'not certain' : '');
-    const costs = `${cost(model.before(node))} before, ${cost(model.inclusive[node])} after`;
+    const digits = digitsToTell(model.before(node), model.inclusive[node]);
+    const costs = `${cost(model.before(node), digits)} before, ${cost(model.inclusive[node], digits)} after`;
     const itself = `itself ${signed(model.selfChange(node))}${what === '' ? '' : `, ${what}`}`;
     const text = `${name}: ${costs}, ${signed(model.change(node))}; ${itself}`;
     return certain === undefined ? text : `${text} ${certain}`;
@@ -78,7 +79,9 @@
       const number = (label, text) => cell('td', 'n', label, text);
       row.append(pathCell(node));
       if (model.isDifference) {
-        row.append(number('Self before', cost(model.selfBeforeOf(node))), number('after', cost(model.self[node])),
+        const digits = digitsToTell(model.selfBeforeOf(node), model.self[node]);
+        row.append(number('Self before', cost(model.selfBeforeOf(node), digits)),
+          number('after', cost(model.self[node], digits)),
           number('change', signed(model.selfChange(node))), number('with callees', signed(model.change(node))));
       } else {
         row.append(number('Share', shareText(model.share(model.self[node]))), number('Self', cost(model.self[node])),
@@ -95,9 +98,10 @@
     element('operand').textContent = interval === '' ? data.operand : `${data.name}@${interval}`;
     const { name, sampled } = model.metric;
     const runs = `${data.runs} run${data.runs === 1 ? '' : 's'}`;
-    const all = cost(model.inclusive[0]);
+    const digits = model.isDifference ? digitsToTell(model.before(0), model.inclusive[0]) : undefined;
+    const all = cost(model.inclusive[0], digits);
     element('total').textContent = model.isDifference
-      ? `${name} a run: ${cost(model.before(0))} before, ${all} after. ${model.metric.sentence ?? ''}`
+      ? `${name} a run: ${cost(model.before(0), digits)} before, ${all} after. ${model.metric.sentence ?? ''}`
       : `${name}: ${all} a run, mean of ${runs}${sampled ? ' (sampled)' : ''}`;
     flame.schedule(true);
     element('hovered').textContent = words(flame.focused);

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <span>
 
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
@@ -21,7 +23,7 @@ using tree::PathId;
 
 constexpr std::size_t kShownFrames = 3;  // of a path in a line: the innermost
 constexpr std::size_t kLeastPathWidth = 24;
-constexpr double kWorthAFactor = 0.005;
+constexpr double kTimes = 2;  // from so many times on a ratio is shown as such, not as a percentage
 
 std::vector<PathId> PathsTo(const tree::Dictionary& dictionary, PathId path) {
   std::vector<PathId> paths;
@@ -55,47 +57,137 @@ std::string RatioText(const Change& change) {
   return fmt::format("{:.2f}", change.after / change.before);
 }
 
-std::string MeanText(double value, const tree::Metric& metric, const draw::Style& style) {
-  return CostText(static_cast<stats::Int128>(value * 1000), 1000, metric.unit, style);
+std::string MeanText(double value, const tree::Metric& metric, const draw::Style& style,
+                     unsigned digits) {
+  return CostText(static_cast<stats::Int128>(value * 1000), 1000, metric.unit, style, digits);
+}
+
+// "210 ms → 300 ms", "62 → 461 calls".
+std::string BothText(double before, double after, const tree::Metric& metric,
+                     const draw::Style& style) {
+  const unsigned digits = draw::DigitsToTell(before, after);
+  return fmt::format("{} {} {}", MeanText(before, metric, style, digits), style.utf8 ? "→" : "->",
+                     MeanText(after, metric, style, digits));
+}
+
+// The function without its module, as a sentence names it.
+std::string FunctionOf(const tree::Dictionary& dictionary, PathId path) {
+  if (path == tree::kRootPath) return "the program itself";
+  const tree::Frame& frame = dictionary.frame(path);
+  return EscapeControl(frame.kind == tree::FrameKind::kFunction ? frame.function
+                                                                : NameOf(dictionary, path));
+}
+
+// "is 3.4 × slower", "takes 44 % more time".
+std::string SpeedText(double before, double after, const draw::Style& style) {
+  const bool is_more = after > before;
+  const double times = is_more ? after / before : before / after;
+  if (times >= kTimes) {
+    return fmt::format("is {:.{}f} {} {}", times, times < 9.95 ? 1 : 0, style.utf8 ? "×" : "x",
+                       is_more ? "slower" : "faster");
+  }
+  return fmt::format("takes {:.0f} % {} time", 100 * std::abs(after / before - 1),
+                     is_more ? "more" : "less");
+}
+
+std::string ChangeText(const Change& change, const Comparison& comparison,
+                       const tree::Metric& metric, const draw::Style& style) {
+  std::string name = FunctionOf(*comparison.dictionary, change.path);
+  if (change.kind == tree::ValueKind::kInclusive) name += " with what it calls";
+  if (!(change.before > 0)) return name + " is new: " + MeanText(change.after, metric, style, 2);
+  if (!(change.after > 0)) return name + " is gone: " + MeanText(change.before, metric, style, 2);
+  if (tree::CompareOptionsFor(metric).depends_on_speed) {
+    return name + " " + SpeedText(change.before, change.after, style);
+  }
+  return fmt::format("{}: {} {}", name, BothText(change.before, change.after, metric, style),
+                     metric.name);
+}
+
+// The greatest increase; if there is none, the greatest change; null without changes.
+const Change* FirstChange(const Comparison& comparison) {
+  const auto more = std::ranges::find_if(comparison.changes,
+                                         [](const Change& one) { return one.difference() > 0; });
+  if (more != comparison.changes.end()) return &*more;
+  return comparison.changes.empty() ? nullptr : &comparison.changes.front();
+}
+
+std::string TotalText(const Comparison& comparison, const tree::Metric& metric, RunOrder order,
+                      const draw::Style& style) {
+  const tree::TotalChange& total = comparison.total;
+  const double ratio = total.before > 0 ? total.after / total.before : 0;
+  std::string text = "the total is ";
+  if (ratio >= kTimes) {
+    text += fmt::format("{:.1f} {} as high", ratio, style.utf8 ? "×" : "x");
+  } else {
+    text += fmt::format("{:.{}f} % {}", 100 * std::abs(ratio - 1),
+                        std::abs(ratio - 1) < 0.1 ? 1 : 0, ratio > 1 ? "higher" : "lower");
+  }
+  text += fmt::format(" ({}, p {})", BothText(total.before, total.after, metric, style),
+                      ProbabilityText(total.p.value_or(1)));
+  const bool depends_on_speed = tree::CompareOptionsFor(metric).depends_on_speed;
+  if (order == RunOrder::kSeparate && depends_on_speed) {
+    const Change* const first = FirstChange(comparison);
+    text += fmt::format(
+        ": either the machine was {} or {} is", ratio > 1 ? "slower" : "faster",
+        first == nullptr ? "the program" : FunctionOf(*comparison.dictionary, first->path));
+  }
+  return text;
+}
+
+std::string Capitalized(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 32);
+  return text;
 }
 
 }  // namespace
 
-std::string CompareSentence(const Comparison& comparison, const tree::Metric& metric) {
+std::string CompareSentence(const Comparison& comparison, const tree::Metric& metric,
+                            RunOrder order, const draw::Style& style) {
   if (!comparison.is_enough) {
     return "Too little data: at least two runs of each are needed, ten for firm results";
   }
-  std::string text;
-  if (std::abs(comparison.factor - 1) >= kWorthAFactor) {
-    text =
-        fmt::format("All paths alike take {:.1f} % {}; apart from that, ",
-                    100 * std::abs(comparison.factor - 1), comparison.factor > 1 ? "more" : "less");
+  std::vector<std::string> parts;
+  const Change* const first = FirstChange(comparison);
+  if (comparison.AreAllAlike()) {
+    parts.push_back(fmt::format("All paths changed alike, by {:+.1f} % (p {})",
+                                100 * (comparison.factor - 1),
+                                ProbabilityText(comparison.factor_p.value_or(1))));
   }
-  const auto more = static_cast<std::size_t>(std::ranges::count_if(
-      comparison.changes, [](const Change& one) { return one.difference() > 0; }));
-  if (comparison.changes.empty()) {
-    text += text.empty() ? "No significant changes" : "no significant changes";
-  } else {
-    text += fmt::format("{} more, {} less", Counted(more, "path costs", "paths cost"),
-                        comparison.changes.size() - more);
+  if (first != nullptr) parts.push_back(ChangeText(*first, comparison, metric, style));
+  if (comparison.total.is_certain) {
+    const std::string total = TotalText(comparison, metric, order, style);
+    parts.push_back(parts.empty() ? Capitalized(total) : total);
   }
-  return text + fmt::format(" ({}, {} values compared)", metric.name,
-                            draw::FormatCount(comparison.tested));
+  if (parts.empty()) parts.emplace_back("No significant changes");
+  if (!comparison.changes.empty()) {
+    const auto more = static_cast<std::size_t>(std::ranges::count_if(
+        comparison.changes, [](const Change& one) { return one.difference() > 0; }));
+    parts.push_back(fmt::format("{} more, {} less", Counted(more, "path costs", "paths cost"),
+                                comparison.changes.size() - more));
+  }
+  return fmt::format("{} ({}, {} values compared)", fmt::join(parts, "; "), metric.name,
+                     draw::FormatCount(comparison.tested));
 }
 
 std::string ChangesText(const Comparison& comparison, const tree::Metric& metric,
-                        const draw::Style& style) {
+                        const draw::Style& style, std::size_t most) {
   if (comparison.changes.empty()) return "";
   const std::vector<draw::TextColumn> columns = {
       {"BEFORE", true, 1}, {"AFTER", true}, {"RATIO", true},
       {"Q", true, 2},      {"", false},     {"PATH", false, 0, kLeastPathWidth}};
   std::vector<draw::TextLine> lines;
-  for (const Change& change : comparison.changes) {
-    lines.push_back({MeanText(change.before, metric, style), MeanText(change.after, metric, style),
-                     RatioText(change), ProbabilityText(change.q), std::string(KindText(change)),
+  const std::size_t all = comparison.changes.size();
+  const std::size_t shown = most == 0 ? all : std::min(most, all);
+  for (const Change& change : std::span(comparison.changes).first(shown)) {
+    const unsigned digits = draw::DigitsToTell(change.before, change.after);
+    lines.push_back({MeanText(change.before, metric, style, digits),
+                     MeanText(change.after, metric, style, digits), RatioText(change),
+                     ProbabilityText(change.q), std::string(KindText(change)),
                      ShortPath(*comparison.dictionary, change.path)});
   }
-  return draw::TextTable(columns, lines, style);
+  std::string text = draw::TextTable(columns, lines, style);
+  if (shown < all) text += fmt::format("({} more: --all)\n", draw::FormatCount(all - shown));
+  return text;
 }
 
 std::vector<std::string> MarksOf(const Comparison& comparison, const analysis::TreeView& view) {

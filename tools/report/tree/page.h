@@ -9,6 +9,7 @@
 
 #include "common/tree/compare.h"
 #include "common/tree/mean_tree.h"
+#include "tools/report/tree/diff_text.h"
 
 namespace fieldcost::report {
 
@@ -32,6 +33,7 @@ struct TreePage {
   std::optional<Timeline> timeline = std::nullopt;
   // For a difference: what is certain of each metric; if empty, nothing is called uncertain.
   std::vector<tree::Comparison> comparisons = {};
+  RunOrder order = RunOrder::kSeparate;  // of a difference's runs
 };
 
 // A page to look around in call trees: flame graph (zoom, search), timeline of which an interval

@@ -206,8 +206,10 @@ class Data {
           list += fmt::format("{},{},", node_of_[path_of[i]], Quoted(marks[i]));
       }
     });
-    return fmt::format(",\n\"sentence\":{},\"certain\":{}",
-                       Quoted(CompareSentence(comparison, tree_.metrics[metric])), certain);
+    return fmt::format(
+        ",\n\"sentence\":{},\"certain\":{}",
+        Quoted(CompareSentence(comparison, tree_.metrics[metric], page_.order, {.utf8 = true})),
+        certain);
   }
 
   std::string Totals(std::size_t metric) const {

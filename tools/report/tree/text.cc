@@ -68,8 +68,9 @@ class TreePrinter {
             {"FUNCTION", false, 0, kLeastNameWidth}};
   }
 
-  std::string Cost(stats::Uint128 sum) const {
-    return CostText(static_cast<stats::Int128>(sum), view_.denominator, view_.metric.unit, style_);
+  std::string Cost(stats::Uint128 sum, unsigned digits = 2) const {
+    return CostText(static_cast<stats::Int128>(sum), view_.denominator, view_.metric.unit, style_,
+                    digits);
   }
   std::string Change(const ViewValue& value) const {
     const stats::Int128 change = value.Change();
@@ -127,7 +128,9 @@ class TreePrinter {
     const std::string what = where == tree::kInAfter    ? "new"
                              : where == tree::kInBefore ? "gone"
                                                         : "";
-    lines_.push_back({Cost(value.before), Cost(value.after), Change(value),
+    const unsigned digits =
+        draw::DigitsToTell(static_cast<double>(value.before), static_cast<double>(value.after));
+    lines_.push_back({Cost(value.before, digits), Cost(value.after, digits), Change(value),
                       self.Change() == 0 ? "" : Change(self), what, std::move(name)});
   }
 
@@ -149,10 +152,10 @@ class TreePrinter {
 }  // namespace
 
 std::string CostText(stats::Int128 sum, std::uint64_t denominator, tree::Unit unit,
-                     const draw::Style& style) {
+                     const draw::Style& style, unsigned digits) {
   const double mean = Mean(sum, denominator);
   if (unit != tree::Unit::kCount) {
-    const std::string size = draw::FormatSpread(std::abs(mean), MetricLike(unit), style);
+    const std::string size = draw::FormatSpread(std::abs(mean), MetricLike(unit), style, digits);
     return mean < 0 ? "-" + size : size;
   }
   const double rounded = std::round(std::abs(mean));

@@ -30,9 +30,9 @@ std::string FlatText(const analysis::TreeView& view, const TreeTextOptions& opti
                      const draw::Style& style);
 
 // "1.2 s", "3.4 KiB", "1,234", "0.5": a cost of `sum` over `denominator`; of negative ones "-1.2
-// s".
+// s". So many significant digits (draw::DigitsToTell()); whole counts have all.
 std::string CostText(stats::Int128 sum, std::uint64_t denominator, tree::Unit unit,
-                     const draw::Style& style);
+                     const draw::Style& style, unsigned digits = 2);
 
 // A record a node, callers first: node, parent, depth, module, function, file, build_id, offset,
 // metric, unit, runs_before, runs_after, denominator, self_before, self, inclusive_before,
