@@ -109,11 +109,14 @@ class PlantedBench:
 
     def real_programs(self):
         text = self.folder / "text"
-        text.write_bytes(b"".join(file.read_bytes() for file in sorted(Path("/usr/share/doc").glob("*/copyright"))[:300]))
-        rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) SELECT sum(i * i % 7) FROM n;"
+        files = sorted(Path("/usr/share/doc").glob("*/copyright"))[:300]
+        text.write_bytes(b"".join(file.read_bytes() for file in files))
+        rows = ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {})"
+                " SELECT sum(i * i % 7) FROM n;")
         loop = "s = 0\nfor i in range({}):\n    s += i * i % 7\n"
         real = {"gzip": (["gzip", "-6", "-c", str(text)], ["gzip", "-9", "-c", str(text)]),
-                "sqlite3": (["sqlite3", ":memory:", rows.format(600_000)], ["sqlite3", ":memory:", rows.format(900_000)]),
+                "sqlite3": (["sqlite3", ":memory:", rows.format(600_000)],
+                            ["sqlite3", ":memory:", rows.format(900_000)]),
                 "python3": (["python3", "-c", loop.format(3_000_000)], ["python3", "-c", loop.format(4_500_000)])}
         for name, (old, new) in real.items():
             yield from self.rates(f"{name}, nothing", old, old, set(), self.timed)
