@@ -103,13 +103,21 @@ std::string ChangeText(const Change& change, const Comparison& comparison,
                      metric.name);
 }
 
-// The greatest increase; if there is none, the greatest change; null without changes.
+// The greatest increase of a function itself, else with what it calls; if there is none, the
+// greatest change; null without changes.
 const Change* FirstChange(const Comparison& comparison) {
-  const auto more = std::ranges::find_if(comparison.changes,
-                                         [](const Change& one) { return one.difference() > 0; });
-  if (more != comparison.changes.end()) return &*more;
-  return comparison.changes.empty() ? nullptr : &comparison.changes.front();
+  const Change* first = nullptr;
+  const auto rank = [](const Change& one) {
+    return (one.difference() > 0 ? 2 : 0) + (one.kind == tree::ValueKind::kSelf ? 1 : 0);
+  };
+  for (const Change& change : comparison.changes) {
+    if (first == nullptr || rank(change) > rank(*first)) first = &change;
+  }
+  return first;
 }
+
+// Exact values that never vary leave no doubt.
+std::string CertaintyText(double p) { return p == 0 ? "exact" : ProbabilityText(p); }
 
 std::string TotalText(const Comparison& comparison, const tree::Metric& metric, RunOrder order,
                       const draw::Style& style) {
@@ -122,8 +130,9 @@ std::string TotalText(const Comparison& comparison, const tree::Metric& metric, 
     text += fmt::format("{:.{}f} % {}", 100 * std::abs(ratio - 1),
                         std::abs(ratio - 1) < 0.1 ? 1 : 0, ratio > 1 ? "higher" : "lower");
   }
-  text += fmt::format(" ({}, p {})", BothText(total.before, total.after, metric, style),
-                      ProbabilityText(total.p.value_or(1)));
+  const double p = total.p.value_or(1);
+  text += fmt::format(" ({}{}{})", BothText(total.before, total.after, metric, style),
+                      p == 0 ? ", " : ", p ", CertaintyText(p));
   const bool depends_on_speed = tree::CompareOptionsFor(metric).depends_on_speed;
   if (order == RunOrder::kSeparate && depends_on_speed) {
     const Change* const first = FirstChange(comparison);
@@ -182,7 +191,7 @@ std::string ChangesText(const Comparison& comparison, const tree::Metric& metric
     const unsigned digits = draw::DigitsToTell(change.before, change.after);
     lines.push_back({MeanText(change.before, metric, style, digits),
                      MeanText(change.after, metric, style, digits), RatioText(change),
-                     ProbabilityText(change.q), std::string(KindText(change)),
+                     CertaintyText(change.q), std::string(KindText(change)),
                      ShortPath(*comparison.dictionary, change.path)});
   }
   std::string text = draw::TextTable(columns, lines, style);

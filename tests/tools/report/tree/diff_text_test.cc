@@ -57,6 +57,28 @@ TEST(TreeDiffTextTest, AnIncreaseIsNamedBeforeGreaterDecreases) {
               StartsWith("main with what it calls is gone: 100 ns; 0 paths cost more, 1 less"));
 }
 
+TEST(TreeDiffTextTest, AFunctionItselfIsNamedBeforeOneWithWhatItCalls) {
+  const tree::Tree tree = WrittenTree({{{"main;slow", 5}}});
+  tree::Comparison comparison = Changed(tree);
+  comparison.changes.insert(comparison.changes.begin(), {.path = tree::PathId{1},
+                                                         .kind = tree::ValueKind::kInclusive,
+                                                         .before = 2000,
+                                                         .after = 3000,
+                                                         .q = 0.001});
+  EXPECT_THAT(CompareSentence(comparison, kWall, kAlternated, {}), StartsWith("slow takes 50 %"));
+}
+
+TEST(TreeDiffTextTest, ValuesThatNeverVaryAreExact) {
+  const tree::Tree tree = WrittenTree({{{"main;slow", 5}}});
+  tree::Comparison comparison = Changed(tree);
+  comparison.changes[0].q = 0;
+  comparison.total = {.before = 3, .after = 5, .p = 0, .is_certain = true};
+  const tree::Metric calls{.name = "calls", .unit = tree::Unit::kCount};
+  EXPECT_THAT(CompareSentence(comparison, calls, kAlternated, {}),
+              HasSubstr("the total is 67 % higher (3 -> 5, exact); "));
+  EXPECT_THAT(ChangesText(comparison, calls, {}), HasSubstr(" exact  self  main;slow\n"));
+}
+
 TEST(TreeDiffTextTest, CountsAndBytesAreNamedExactly) {
   const tree::Tree tree = WrittenTree({{{"main;slow", 5}}});
   const tree::Metric calls{.name = "calls", .unit = tree::Unit::kCount};
