@@ -23,6 +23,7 @@ using tree::PathId;
 
 constexpr std::size_t kShownFrames = 3;  // of a path in a line: the innermost
 constexpr std::size_t kLeastPathWidth = 24;
+constexpr double kLeastCommon = 0.25;  // of the whole's change, as logarithms
 constexpr double kTimes = 2;  // from so many times on a ratio is shown as such, not as a percentage
 
 std::vector<PathId> PathsTo(const tree::Dictionary& dictionary, PathId path) {
@@ -119,6 +120,14 @@ const Change* FirstChange(const Comparison& comparison) {
 // Exact values that never vary leave no doubt.
 std::string CertaintyText(double p) { return p == 0 ? "exact" : ProbabilityText(p); }
 
+// Whether a good part of what the whole changed by is common to all paths, which a slower machine
+// can cause, too.
+bool MayBeTheMachine(const Comparison& comparison) {
+  const tree::TotalChange& total = comparison.total;
+  if (!(total.before > 0) || !(total.after > 0)) return false;
+  return std::log(comparison.factor) / std::log(total.after / total.before) >= kLeastCommon;
+}
+
 std::string TotalText(const Comparison& comparison, const tree::Metric& metric, RunOrder order,
                       const draw::Style& style) {
   const tree::TotalChange& total = comparison.total;
@@ -133,8 +142,7 @@ std::string TotalText(const Comparison& comparison, const tree::Metric& metric, 
   const double p = total.p.value_or(1);
   text += fmt::format(" ({}{}{})", BothText(total.before, total.after, metric, style),
                       p == 0 ? ", " : ", p ", CertaintyText(p));
-  const bool depends_on_speed = tree::CompareOptionsFor(metric).depends_on_speed;
-  if (order == RunOrder::kSeparate && depends_on_speed) {
+  if (order == RunOrder::kSeparate && MayBeTheMachine(comparison)) {
     const Change* const first = FirstChange(comparison);
     text += fmt::format(
         ": either the machine was {} or {} is", ratio > 1 ? "slower" : "faster",

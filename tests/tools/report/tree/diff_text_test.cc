@@ -95,8 +95,12 @@ TEST(TreeDiffTextTest, TheSentenceTellsWhetherTheWholeChanged) {
   comparison.total = Total(1e6, 1.22e6);
   EXPECT_THAT(CompareSentence(comparison, kWall, kAlternated, {}),
               HasSubstr("time; the total is 22 % higher (1.00 ms -> 1.22 ms, p 1.0e-03); 1 path"));
+  EXPECT_THAT(CompareSentence(comparison, kWall, kSeparate, {}), Not(HasSubstr("machine")))
+      << "the other paths cost what they did before";
+  comparison.factor = 1.2;
   EXPECT_THAT(CompareSentence(comparison, kWall, kSeparate, {}),
               HasSubstr("either the machine was slower or slow is; 1 path"));
+  EXPECT_THAT(CompareSentence(comparison, kWall, kAlternated, {}), Not(HasSubstr("machine")));
   comparison.changes.clear();
   EXPECT_THAT(CompareSentence(comparison, kWall, kSeparate, {}),
               StartsWith("The total is 22 % higher (1.00 ms -> 1.22 ms, p 1.0e-03): either the "
