@@ -24,6 +24,7 @@ using tree::PathId;
 constexpr std::size_t kShownFrames = 3;  // of a path in a line: the innermost
 constexpr std::size_t kLeastPathWidth = 24;
 constexpr double kLeastCommon = 0.25;  // of the whole's change, as logarithms
+constexpr double kMostExactBytes = 0x1p53;
 constexpr double kTimes = 2;  // from so many times on a ratio is shown as such, not as a percentage
 
 std::vector<PathId> PathsTo(const tree::Dictionary& dictionary, PathId path) {
@@ -58,8 +59,13 @@ std::string RatioText(const Change& change) {
   return fmt::format("{:.2f}", change.after / change.before);
 }
 
+// Exact bytes to the byte.
 std::string MeanText(double value, const tree::Metric& metric, const draw::Style& style,
                      unsigned digits) {
+  if (metric.unit == tree::Unit::kBytes && !metric.sampled() && value == std::floor(value) &&
+      value < kMostExactBytes) {
+    return draw::FormatCount(static_cast<std::uint64_t>(value)) + " B";
+  }
   return CostText(static_cast<stats::Int128>(value * 1000), 1000, metric.unit, style, digits);
 }
 

@@ -86,7 +86,18 @@ TEST(TreeDiffTextTest, CountsAndBytesAreNamedExactly) {
   EXPECT_THAT(CompareSentence(Changed(tree, 1001), calls, kAlternated, {}),
               StartsWith("slow: 1,000 -> 1,001 calls; "));
   EXPECT_THAT(CompareSentence(Changed(tree, 1001), bytes, kAlternated, {.utf8 = true}),
-              StartsWith("slow: 1000 B → 1001 B allocated; "));
+              StartsWith("slow: 1,000 B → 1,001 B allocated; "));
+}
+
+TEST(TreeDiffTextTest, OnlyExactWholeBytesAreWrittenToTheByte) {
+  const tree::Tree tree = WrittenTree({{{"main;slow", 5}}});
+  tree::Metric bytes{.name = "allocated", .unit = tree::Unit::kBytes};
+  tree::Comparison comparison = Changed(tree);
+  comparison.changes[0].before = 1'003'613;
+  comparison.changes[0].after = 2'003'613;
+  EXPECT_THAT(ChangesText(comparison, bytes, {}), HasSubstr("1,003,613 B  2,003,613 B"));
+  bytes.per_sample = 512;
+  EXPECT_THAT(ChangesText(comparison, bytes, {}), HasSubstr("980 KiB  1.9 MiB"));
 }
 
 TEST(TreeDiffTextTest, TheSentenceTellsWhetherTheWholeChanged) {
