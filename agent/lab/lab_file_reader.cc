@@ -75,6 +75,7 @@ Result<LabFileApi> CheckApi(const shm::LabApi& untrusted_api) {
               .symbol_version = std::string(*version)},
       .path = std::string(*path),
       .sighted = (untrusted_api.flags & shm::kLabSighted) != 0,
+      .hides_io = (untrusted_api.flags & shm::kLabHidesIo) != 0,
       .first_call_ns = OneLess(untrusted_api.first_call_ns),
       .first_call_bytes = OneLess(untrusted_api.first_call_bytes)};
   if (api.first_call_ns > agent::kMaxFirstCallNs) api.first_call_ns = agent::kMaxFirstCallNs;
@@ -143,8 +144,30 @@ void Merge(const shm::LabLogSums& sums, stats::LogSums& sum) {
   sum.Merge({.count = sums.count, .sum = sums.sum, .sum_squares = sums.sum_squares});
 }
 
+// Adds what a block's calls moved, `returned` of which came back; if that cannot be read, it counts
+// as hidden.
+void AddIo(const Reading& reading, const shm::LabMapBlock& untrusted_block, std::uint64_t returned,
+           LabFileApi& api) {
+  shm::LabIoBlock untrusted_io{};
+  const std::uint64_t number = untrusted_block.io;
+  if (number != 0) {
+    api.hides_io |=
+        number > shm::kLabIoBlocks ||
+        !reading.untrusted->Read(shm::LabIoOffset() + (number - 1) * sizeof untrusted_io,
+                                 &untrusted_io, sizeof untrusted_io);
+  }
+  for (std::uint32_t i = 0; i < shm::kLabIoMetrics && !api.hides_io; ++i) {
+    const auto moved = agent::HistogramOf(untrusted_io.moved[i]);
+    api.hides_io |= !moved || moved->count() > returned;
+    if (api.hides_io) break;
+    api.moved[i].Merge(*moved);
+    if (returned != moved->count()) api.moved[i].Add(0, returned - moved->count());
+  }
+  if (api.hides_io) api.moved = {};
+}
+
 // False, and nothing is added, if no calls could have made it.
-bool AddBlock(const shm::LabMapBlock& untrusted_block, LabFileApi& api) {
+bool AddBlock(const Reading& reading, const shm::LabMapBlock& untrusted_block, LabFileApi& api) {
   const auto inclusive = agent::HistogramOf(untrusted_block.inclusive);
   const auto exclusive = agent::HistogramOf(untrusted_block.exclusive);
   const auto sizes = agent::HistogramOf(untrusted_block.sizes);
@@ -156,6 +179,7 @@ bool AddBlock(const shm::LabMapBlock& untrusted_block, LabFileApi& api) {
   api.inclusive.Merge(*inclusive);
   api.exclusive.Merge(*exclusive);
   api.sizes.Merge(*sizes);
+  AddIo(reading, untrusted_block, untrusted_block.without_bytes + inclusive->count(), api);
   for (unsigned i = 0; i < shm::kLabArguments; ++i) {
     for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
       std::uint64_t& calls = api.arguments[i][slot];
@@ -165,12 +189,14 @@ bool AddBlock(const shm::LabMapBlock& untrusted_block, LabFileApi& api) {
   return true;
 }
 
-bool AddBlock(const shm::LabTimeBlock& untrusted_block, LabFileApi& api) {
+bool AddBlock(const Reading&, const shm::LabTimeBlock& untrusted_block, LabFileApi& api) {
   const auto time = agent::HistogramOf(untrusted_block.time);
-  if (!time || !IsPossible(untrusted_block.all)) return false;
+  const auto cycles = agent::HistogramOf(untrusted_block.cycles);
+  if (!time || !cycles || !IsPossible(untrusted_block.all)) return false;
   const auto& by_argument = untrusted_block.by_argument;
   if (!std::all_of(std::begin(by_argument), std::end(by_argument), IsPossible)) return false;
   api.time.Merge(*time);
+  api.cycles.Merge(*cycles);
   Merge(untrusted_block.all, api.log_time);
   for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
     Merge(by_argument[slot], api.by_argument.by_bucket[slot]);
@@ -193,7 +219,7 @@ Status ReadBlocks(std::uint32_t count, Reading& reading) {
     if (index == kNone) return Fail(ErrorCode::kCorrupt, "block {} belongs to no API", i);
     LabFileApi& api = reading.file.apis[index];
     if (head.calls > agent::kMaxRunCalls - api.calls || head.nested > head.calls ||
-        head.abandoned > head.calls || !AddBlock(untrusted_block, api)) {
+        head.abandoned > head.calls || !AddBlock(reading, untrusted_block, api)) {
       ++reading.file.refused;
       continue;
     }

@@ -21,7 +21,8 @@ struct LabFileApi {
   stats::ApiKey api;  // without the package version
   std::string path;   // of its library
   std::uint64_t hash = 0;
-  bool sighted = false;  // called, although the plan did not know it
+  bool sighted = false;   // called, although the plan did not know it
+  bool hides_io = false;  // what its calls move is not known
   std::uint64_t calls = 0;
   std::uint64_t nested = 0;  // inner ones of these, which were not recorded
   std::uint64_t abandoned = 0;
@@ -31,9 +32,12 @@ struct LabFileApi {
   stats::CostHistogram inclusive;
   stats::CostHistogram exclusive;
   stats::CostHistogram sizes;
+  // Bytes that calls moved, in the order of shm::LabIoBlock. All empty if `hides_io`.
+  std::array<stats::CostHistogram, shm::kLabIoMetrics> moved;
   std::array<std::array<std::uint64_t, shm::kBucketSlots>, shm::kLabArguments> arguments{};
   // From a timing run.
   stats::CostHistogram time;
+  stats::CostHistogram cycles;
   stats::LogSums log_time;
   stats::InputSums by_argument;
 };

@@ -235,7 +235,7 @@ class Session {
       stop_ = Stop{StoppedBy::kPrepare, prepared.error().message};
       return std::nullopt;
     }
-    disturbance_.Begin();
+    if (plan.mode == shm::kLabTime) disturbance_.Begin();
     Result<LabRun> run = RunWithLibrary(options_.runner, std::move(plan));
     if (!run) {
       if (run.error().code != ErrorCode::kIo) return std::move(run).error();
@@ -301,7 +301,29 @@ class Session {
                .left = std::chrono::nanoseconds(left * a_run)});
   }
 
+  // A map run of each round, so that it is known which counts differ between runs. False if
+  // everything stops.
+  Result<bool> CountAgain(std::uint32_t round) {
+    FIELDCOST_ASSIGN(const std::optional<LabRun> run, RunGroup(NewPlan(shm::kLabMap)));
+    if (!run) return false;
+    if (run->scenario.status != found_.plain.status) {
+      FIELDCOST_TRY(CountFailed(*run, round, 0, 0));
+      return true;
+    }
+    CountLosses(*run);
+    if (run->scenario.output_hash != found_.plain.output_hash) ++found_.other_outputs;
+    const std::size_t apis = found_.sums.apis().size();
+    const std::size_t pairs = found_.sums.pairs().size();
+    found_.sums.AddMap(*run);
+    if (found_.sums.apis().size() != apis || found_.sums.pairs().size() != pairs) {
+      FIELDCOST_TRY(Plan());
+    }
+    return true;
+  }
+
   Status TimeRound(std::uint32_t round) {
+    FIELDCOST_ASSIGN(const bool goes_on, CountAgain(round));
+    if (!goes_on) return {};
     std::vector<TimeSums> times(found_.sums.apis().size());
     std::set<std::uint32_t> done;
     std::uint32_t accepted = 0;

@@ -35,16 +35,34 @@ std::uint64_t Clamped(stats::Uint128 sum) {
   return static_cast<std::uint64_t>(std::min(sum, kMost));
 }
 
+constexpr auto kFirstIo = static_cast<unsigned>(stats::Metric::kDiskRead);
+
+bool IsIo(stats::Metric metric) { return (shm::BitOf(metric) & shm::kIoMetrics) != 0; }
+
+using RunCounts = std::map<stats::Metric, std::uint64_t>;
+
+// Adds what one program's calls of an API come to.
+void Count(const LabFileApi& api, RunCounts& counts) {
+  counts[stats::Metric::kCallsPerRun] += api.calls;
+  counts[stats::Metric::kAllocInclusive] += Clamped(api.inclusive.sum());
+  for (std::uint32_t i = 0; i < shm::kLabIoMetrics; ++i) {
+    counts[static_cast<stats::Metric>(kFirstIo + i)] += Clamped(api.moved[i].sum());
+  }
+}
+
 }  // namespace
 
 void TimeSums::Merge(const TimeSums& other) {
   calls += other.calls;
   time.Merge(other.time);
   scalars.Merge(other.scalars);
+  cycles.Merge(other.cycles);
+  cycle_scalars.Merge(other.cycle_scalars);
   log_time.Merge(other.log_time);
   for (const auto& [argument, sums] : other.by_argument) by_argument[argument].Merge(sums);
   first_calls.Merge(other.first_calls);
   processes += other.processes;
+  most_calls = std::max(most_calls, other.most_calls);
 }
 
 std::optional<std::uint32_t> Sums::Find(std::uint64_t hash) const {
@@ -78,30 +96,64 @@ void Sums::AddNodes(const LabFile& file, const std::vector<std::uint32_t>& index
   }
 }
 
+void Sums::AddMapped(const LabFileApi& api, ApiSums& sums) const {
+  sums.hides_io |= api.hides_io;
+  if (sums.first_map == 0) sums.first_map = map_runs_;
+  if (sums.first_map != map_runs_) return;
+  sums.calls += api.calls;
+  sums.inclusive.Merge(api.inclusive);
+  sums.exclusive.Merge(api.exclusive);
+  sums.sizes.Merge(api.sizes);
+  for (std::uint32_t i = 0; i < shm::kLabIoMetrics; ++i) sums.moved[i].Merge(api.moved[i]);
+  const std::uint64_t first = api.first_call_bytes.value_or(0);
+  const std::uint64_t all = Clamped(api.inclusive.sum());
+  sums.first_call_bytes += first;
+  sums.other_bytes += all - std::min(all, first);
+  for (const std::uint32_t argument : SizesAmong(api)) {
+    if (std::find(sums.arguments.begin(), sums.arguments.end(), argument) == sums.arguments.end()) {
+      sums.arguments.push_back(argument);
+    }
+  }
+}
+
 void Sums::AddMap(const LabRun& map) {
+  ++map_runs_;
+  std::map<std::uint32_t, RunCounts> of_run;
   for (const LabFile& file : map.files) {
     std::vector<std::uint32_t> index_of;
     for (const LabFileApi& api : file.apis) {
       index_of.push_back(IndexOf(api));
-      ApiSums& sums = apis_[index_of.back()];
-      sums.calls += api.calls;
-      sums.inclusive.Merge(api.inclusive);
-      sums.exclusive.Merge(api.exclusive);
-      sums.sizes.Merge(api.sizes);
-      const std::uint64_t first = api.first_call_bytes.value_or(0);
-      const std::uint64_t all = Clamped(api.inclusive.sum());
-      sums.first_call_bytes += first;
-      sums.other_bytes += all - std::min(all, first);
-      for (const std::uint32_t argument : SizesAmong(api)) {
-        if (std::find(sums.arguments.begin(), sums.arguments.end(), argument) ==
-            sums.arguments.end()) {
-          sums.arguments.push_back(argument);
-        }
-      }
+      if (api.calls == 0) continue;
+      AddMapped(api, apis_[index_of.back()]);
+      Count(api, of_run[index_of.back()]);
     }
     for (const auto& [outer, inner] : file.pairs) pairs_.emplace(index_of[outer], index_of[inner]);
-    AddNodes(file, index_of);
+    if (map_runs_ == 1) AddNodes(file, index_of);
   }
+  for (const auto& [index, counts] : of_run) {
+    ApiSums& sums = apis_[index];
+    ++sums.map_runs;
+    for (const auto& [metric, count] : counts) {
+      const auto [total, is_new] = sums.totals.emplace(metric, RunTotal{count, count});
+      if (is_new) continue;
+      total->second.least = std::min(total->second.least, count);
+      total->second.most = std::max(total->second.most, count);
+    }
+  }
+}
+
+RunTotals Sums::TotalsOf(const ApiSums& api) const {
+  if (api.map_runs == 0) {
+    return {{stats::Metric::kCallsPerRun, {.least = 0, .most = api.times.most_calls}}};
+  }
+  RunTotals totals = api.totals;
+  if (api.hides_io) {
+    std::erase_if(totals, [](const auto& total) { return IsIo(total.first); });
+  }
+  if (api.map_runs < map_runs_) {
+    for (auto& [metric, total] : totals) total.least = 0;
+  }
+  return totals;
 }
 
 Sums::Surprise Sums::LearnFrom(const LabRun& run) {
@@ -126,15 +178,22 @@ Sums::Surprise Sums::LearnFrom(const LabRun& run) {
 
 void Sums::AddTimes(const LabRun& run, const std::vector<std::uint32_t>& argument,
                     std::vector<TimeSums>& round) const {
-  std::map<std::uint32_t, stats::CostHistogram> of_run;
+  struct OfRun {
+    stats::CostHistogram time;
+    stats::CostHistogram cycles;
+    std::uint64_t calls = 0;
+  };
+  std::map<std::uint32_t, OfRun> of_run;
   for (const LabFile& file : run.files) {
     for (const LabFileApi& api : file.apis) {
       const auto index = Find(api.hash);
       if (!index || *index >= round.size() || api.calls == 0) continue;
       TimeSums& sums = round[*index];
       sums.calls += api.calls;
+      of_run[*index].calls += api.calls;
       if (api.time.empty()) continue;
-      of_run[*index].Merge(api.time);
+      of_run[*index].time.Merge(api.time);
+      of_run[*index].cycles.Merge(api.cycles);
       sums.log_time.Merge(api.log_time);
       if (argument[*index] < shm::kLabArguments) {
         sums.by_argument[argument[*index]].Merge(api.by_argument);
@@ -143,9 +202,13 @@ void Sums::AddTimes(const LabRun& run, const std::vector<std::uint32_t>& argumen
       ++sums.processes;
     }
   }
-  for (const auto& [index, histogram] : of_run) {
-    round[index].time.Merge(histogram);
-    round[index].scalars.Merge(stats::ScalarsOf(histogram));
+  for (const auto& [index, one] : of_run) {
+    TimeSums& sums = round[index];
+    sums.time.Merge(one.time);
+    sums.scalars.Merge(stats::ScalarsOf(one.time));
+    sums.cycles.Merge(one.cycles);
+    sums.cycle_scalars.Merge(stats::ScalarsOf(one.cycles));
+    sums.most_calls = std::max(sums.most_calls, one.calls);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -23,22 +24,41 @@ struct TimeSums {
   std::uint64_t calls = 0;  // timed or not: inner calls of recursions, and those that were left
   stats::CostHistogram time;
   stats::ContributionScalars scalars;  // contribution = run
+  stats::CostHistogram cycles;         // of the same calls
+  stats::ContributionScalars cycle_scalars;
   stats::LogSums log_time;
   std::map<std::uint32_t, stats::InputSums> by_argument;  // by argument, 0..5
   stats::CostHistogram first_calls;                       // one value a process
   std::uint32_t processes = 0;
+  std::uint64_t most_calls = 0;  // in one run
 
   void Merge(const TimeSums& other);
 };
 
+// What the calls of an API come to in a run of the scenario: least and most of the runs that were
+// counted.
+struct RunTotal {
+  std::uint64_t least = 0;
+  std::uint64_t most = 0;
+};
+
+// What a run is counted by: kCallsPerRun, kAllocInclusive, and the metrics of shm::LabIoBlock.
+using RunTotals = std::map<stats::Metric, RunTotal>;
+
+// Of the first map run that called it, unless stated otherwise.
 struct ApiSums {
   stats::ApiKey api;
   std::string path;
   std::uint64_t hash = 0;
-  std::uint64_t calls = 0;  // in the map
+  std::uint64_t calls = 0;
   stats::CostHistogram inclusive;
   stats::CostHistogram exclusive;
   stats::CostHistogram sizes;
+  std::array<stats::CostHistogram, shm::kLabIoMetrics> moved;  // in the order of shm::LabIoBlock
+  bool hides_io = false;        // in any map run: what its calls move is not known
+  std::uint32_t first_map = 0;  // number of the map run, from 1; 0: no map run called it
+  std::uint32_t map_runs = 0;   // that called it
+  RunTotals totals;             // of these
   std::uint64_t first_call_bytes = 0;
   std::uint64_t other_bytes = 0;
   // Integer arguments that costs may grow with: below 2^32 in 99 of 100 calls, in 4 log2 buckets or
@@ -55,8 +75,11 @@ struct StackSums {
 // Everything that was found, by API.
 class Sums {
  public:
-  // Takes from the map run what is called, and what shares a stack.
+  // Takes from a map run what is called, and what shares a stack. Of the first, also the tree.
   void AddMap(const LabRun& map);
+  std::uint32_t map_runs() const { return map_runs_; }
+  // Over all map runs, those that did not call it, too. Without what is not known.
+  RunTotals TotalsOf(const ApiSums& api) const;
 
   // What a timing run showed that was not planned, as indices of apis().
   struct Surprise {
@@ -88,9 +111,11 @@ class Sums {
  private:
   std::uint32_t IndexOf(const LabFileApi& api);
   std::optional<std::uint32_t> Find(std::uint64_t hash) const;
+  void AddMapped(const LabFileApi& api, ApiSums& sums) const;
   void AddNodes(const LabFile& file, const std::vector<std::uint32_t>& index_of);
 
   std::vector<ApiSums> apis_;
+  std::uint32_t map_runs_ = 0;
   std::unordered_map<std::uint64_t, std::uint32_t> by_hash_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> pairs_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> nodes_;

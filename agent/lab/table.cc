@@ -9,6 +9,7 @@
 #include "agent/settings/public_modules.h"
 #include "agent/spool/state_db.h"
 #include "common/stats/contribution.h"
+#include "common/wire/limits.h"
 
 namespace fieldcost::lab {
 namespace {
@@ -52,14 +53,19 @@ Result<Naming> NameApis(const Sums& sums, const agent::AgentConfig& config) {
   return naming;
 }
 
-wire::LabApi ApiOf(const ApiSums& sums, const stats::ApiKey& key, bool is_own) {
+wire::LabApi ApiOf(const ApiSums& sums, const RunTotals& totals, const stats::ApiKey& key,
+                   bool is_own) {
   wire::LabApi api{.api = key,
                    .is_own = is_own,
                    .calls = sums.calls,
                    .log_cost = sums.times.log_time,
                    .arguments = {},
                    .first_call_bytes = sums.first_call_bytes,
-                   .other_bytes = sums.other_bytes};
+                   .other_bytes = sums.other_bytes,
+                   .totals = {}};
+  for (const auto& [metric, total] : totals) {
+    api.totals.push_back({.metric = metric, .least = total.least, .most = total.most});
+  }
   for (const auto& [argument, inputs] : sums.times.by_argument) {
     api.arguments.push_back({.number = argument + 1, .sums = inputs});
   }
@@ -80,9 +86,14 @@ void AddRows(const ApiSums& sums, const stats::ApiKey& key, const stats::Hardwar
     add(metric, histogram, stats::ScalarsOf(histogram));
   };
   add(stats::Metric::kWallTime, sums.times.time, sums.times.scalars);
+  add(stats::Metric::kCpuCycles, sums.times.cycles, sums.times.cycle_scalars);
   of_one(stats::Metric::kAllocInclusive, sums.inclusive);
   of_one(stats::Metric::kAllocExclusive, sums.exclusive);
   of_one(stats::Metric::kAllocSize, sums.sizes);
+  for (unsigned i = 0; i < shm::kLabIoMetrics && !sums.hides_io; ++i) {
+    constexpr auto kFirst = static_cast<unsigned>(stats::Metric::kDiskRead);
+    of_one(static_cast<stats::Metric>(kFirst + i), sums.moved[i]);
+  }
   stats::CostHistogram calls;
   if (sums.calls != 0) calls.Add(sums.calls);
   of_one(stats::Metric::kCallsPerRun, calls);
@@ -112,7 +123,7 @@ Result<wire::LabTable> MakeTable(const Measurement& measurement, const agent::Ag
   wire::LabTable table;
   for (const std::uint32_t index : naming.order) {
     const ApiSums& api = sums.apis()[index];
-    table.apis.push_back(ApiOf(api, naming.keys[index], naming.is_own[index]));
+    table.apis.push_back(ApiOf(api, sums.TotalsOf(api), naming.keys[index], naming.is_own[index]));
     AddRows(api, naming.keys[index], hardware, table.rows);
   }
   table.stacks = StacksOf(sums, naming);
@@ -129,7 +140,9 @@ Result<wire::LabTable> MakeTable(const Measurement& measurement, const agent::Ag
                          .left_out = measurement.surprised_runs + measurement.disturbed_runs +
                                      measurement.failed_runs,
                          .started_us = options.started_us,
-                         .environment = options.environment});
+                         .environment = options.environment,
+                         .counted_runs = sums.map_runs(),
+                         .apis = options.apis.substr(0, wire::kMaxLabEnvironmentBytes)});
   return table;
 }
 

@@ -14,6 +14,7 @@ struct TableOptions {
   std::string name;         // of the part
   std::string environment;  // of the machine
   std::int64_t started_us = 0;
+  std::string apis;  // MeasureOptions::apis
 };
 
 // The table of a measurement, of one part. Whose libraries are public is what `config` says.

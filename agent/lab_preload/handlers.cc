@@ -6,6 +6,8 @@
 #include "agent/intercept/hooks.h"
 #include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/notice.h"
+#include "agent/intercept/slots.h"
+#include "agent/lab_preload/io_meter.h"
 #include "agent/lab_preload/thread_state.h"
 #include "common/shm/cell_writer.h"
 #include "common/shm/log2_fixed.h"
@@ -130,6 +132,7 @@ Record* BeginMapped(ThreadState* thread, uint32_t api, const uint64_t* return_sl
     }
   }
   const bool is_inner = SetPairs(thread, api);
+  if (process.targets[api].hides_io != 0) HideIo(thread, api);
   const uint32_t parent = thread->top == nullptr ? 0 : thread->top->node;
   const uint32_t node = ChildOf(thread, parent, api);
   if (node != 0) ++NodesOf(thread->slot)[node].calls;
@@ -144,6 +147,7 @@ Record* BeginMapped(ThreadState* thread, uint32_t api, const uint64_t* return_sl
   record->allocated = thread->allocated;
   record->exclusive = 0;
   record->exclusive_of_inner = 0;
+  for (uint32_t i = 0; i < shm::kLabIoMetrics; ++i) record->io[i] = thread->io[i];
   return record;
 }
 
@@ -181,6 +185,7 @@ void EndMapped(ThreadState* thread, const Record& record) {
     shm::AddToCell(&block->exclusive, record.exclusive + record.exclusive_of_inner, 0);
   }
   if (record.is_first != 0) ApiOf(record.api)->first_call_bytes = inclusive + 1;
+  AddIo(thread, record);
 }
 
 void AddLog(shm::LabLogSums* sums, uint64_t log) {
@@ -195,6 +200,7 @@ void EndTimed(const Record& record, uint64_t end_ticks) {
   const uint64_t ns = intercept::NanosecondsOf(ticks, process.ticks_to_ns);
   auto* const block = reinterpret_cast<shm::LabTimeBlock*>(record.block);
   shm::AddToCell(&block->time, ns, 0);
+  shm::AddToCell(&block->cycles, ticks, 0);
   const uint64_t log = shm::Log2Times256(ns);
   AddLog(&block->all, log);
   AddLog(&block->by_argument[shm::SlotOf(record.argument)], log);
@@ -223,6 +229,11 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
   const auto here = reinterpret_cast<uint64_t>(return_slot);
   const Writing writing(thread, here);
   if (!writing.is_ours()) return straight;
+  if (target.role == shm::kLabHides) {
+    DropGone(thread, here, intercept::IsTailCall(return_slot));
+    HideIo(thread, intercept::kNoThunk);
+    return straight;
+  }
   shm::LabBlock* const block = BlockOf(thread, what);
   if (block == nullptr) return straight;
   DropGone(thread, here, intercept::IsTailCall(return_slot));

@@ -39,8 +39,6 @@ __attribute__((cold, noinline)) void OnLibraryMayGo() {
   LeaveLibrary(lab_preload::LeaveDynamicObjects);
 }
 
-void OnTransfer(int, int, uint64_t) {}
-
 void OnWait() {}
 
 }  // namespace fieldcost::intercept

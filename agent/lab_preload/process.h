@@ -24,7 +24,8 @@ struct Target {
   uint8_t role;          // shm::LabRole
   uint8_t argument;
   uint8_t is_allocator;
-  uint8_t reserved[13];
+  uint8_t hides_io;  // hidden_io.h
+  uint8_t reserved[12];
 };
 
 // Everything about this process. Written by the constructor before any slot is patched; constant

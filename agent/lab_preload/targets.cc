@@ -10,6 +10,7 @@
 #include "agent/intercept/text.h"
 #include "agent/intercept/thunk.h"
 #include "agent/intercept/wrappers.h"
+#include "agent/lab_preload/hidden_io.h"
 #include "agent/lab_preload/plan_file.h"
 #include "common/shm/selection.h"
 
@@ -34,8 +35,11 @@ uint32_t TargetFor(const Function& function) {
   const uint64_t hash = shm::ApiHash(function.module, function.symbol, function.version);
   uint16_t* const place = table.FindIn(process.targets, hash);
   const bool is_new = *place == 0;
+  const bool is_wanted = !is_new || IsWanted(function.module, function.symbol);
+  const bool hides_io =
+      is_new && process.mode == shm::kLabMap && HidesIo(function.module, function.symbol);
   if (is_new) {
-    if (!IsWanted(function.module, function.symbol)) return kNoThunk;
+    if (!is_wanted && !hides_io) return kNoThunk;
     if (process.target_count == intercept::kThunkCount || IsTooLong(function)) {
       ++process.header->left_out;
       return kNoThunk;
@@ -50,7 +54,8 @@ uint32_t TargetFor(const Function& function) {
   if (is_new) {
     const PlannedApi planned = PlanOf(hash);
     target.hash = hash;
-    target.role = static_cast<uint8_t>(planned.role);
+    target.role = static_cast<uint8_t>(is_wanted ? planned.role : shm::kLabHides);
+    target.hides_io = hides_io ? 1 : 0;
     target.argument = static_cast<uint8_t>(planned.argument);
   }
   const uint64_t address = intercept::WrapperOf(function.target);

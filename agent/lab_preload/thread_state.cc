@@ -78,7 +78,7 @@ __attribute__((cold)) bool Describe(uint32_t api) {
   uint32_t flags = shm::kLabDescribed;
   if (target.is_allocator != 0) flags |= shm::kLabAllocator;
   if (target.role == shm::kLabNew) flags |= shm::kLabSighted;
-  __atomic_store_n(&described->flags, flags, __ATOMIC_RELEASE);
+  __atomic_fetch_or(&described->flags, flags, __ATOMIC_RELEASE);
   __atomic_store_n(&target.described, 1, __ATOMIC_RELEASE);
   return true;
 }

@@ -28,10 +28,11 @@ struct Record {
   Record* below;  // the call that this one was made in, or null
   ThreadState* owner;
   shm::LabBlock* block;
-  uint64_t allocated;           // by the thread when it began
-  uint64_t exclusive;           // by itself
-  uint64_t exclusive_of_inner;  // by inner calls of its own recursion
-  uint64_t argument;            // the chosen one's value
+  uint64_t allocated;               // by the thread when it began
+  uint64_t exclusive;               // by itself
+  uint64_t exclusive_of_inner;      // by inner calls of its own recursion
+  uint64_t argument;                // the chosen one's value
+  uint64_t io[shm::kLabIoMetrics];  // moved by the thread when it began
   uint32_t node;
   uint32_t is_inner;  // of a recursion
   uint32_t is_first;  // call of the process
@@ -50,8 +51,9 @@ struct ThreadState {
   Record* top;       // innermost call in progress, or null
   uint64_t busy_at;  // where the call is whose beginning or end is being written down; 0: none
   uint64_t allocated;
-  intercept::StackRange stack;  // its own
-  uint32_t counting_stopped;    // of allocations
+  uint64_t io[shm::kLabIoMetrics];  // bytes moved, in LabIoBlock's order
+  intercept::StackRange stack;      // its own
+  uint32_t counting_stopped;        // of allocations
   uint32_t slot;
   uint32_t owner_tid;  // 0 = never used; a dead thread's id = free
   uint32_t lowest_free;

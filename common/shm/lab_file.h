@@ -6,7 +6,8 @@
 // x86-64 only. No C++ runtime. The lab treats what programs leave as hostile.
 //
 //   plan:     LabPlanHeader | LabPlanEntry[entry_count], ascending by hash | globs, zero-terminated
-//   lab file: LabHeader | LabApi[kLabApis] | pair rows | LabNode[slot][kLabNodes] | blocks
+//   lab file: LabHeader | LabApi[kLabApis] | pair rows | LabNode[slot][kLabNodes] | blocks |
+//             LabIoBlock[kLabIoBlocks] (of a map)
 //
 // An API has one number in a program's files: that of the stub that its calls go through. What was
 // never called has nothing but zeros. Of the pair rows, bit b of row a says that b was entered on a
@@ -24,12 +25,13 @@ inline constexpr char kLabPlanName[] = "plan";
 inline constexpr char kLabFileSuffix[] = ".lab";
 inline constexpr char kLabPlanMagic[8] = {'f', 'c', 'l', 'a', 'b', 'p', 'l', 'n'};
 inline constexpr char kLabMagic[8] = {'f', 'c', 'l', 'a', 'b', 'r', 'u', 'n'};
-inline constexpr uint32_t kLabVersion = 2;
+inline constexpr uint32_t kLabVersion = 3;
 
 inline constexpr uint32_t kLabApis = 16384;
 inline constexpr uint32_t kLabNodes = 16384;   // of a thread
 inline constexpr uint32_t kLabBlocks = 65536;  // of a program
-inline constexpr uint32_t kLabArguments = 6;   // integer registers
+inline constexpr uint32_t kLabIoBlocks = 16384;
+inline constexpr uint32_t kLabArguments = 6;  // integer registers
 inline constexpr uint64_t kLabAllArguments = 1024;
 inline constexpr uint32_t kNoArgument = 0xff;
 inline constexpr uint32_t kMaxLabPlanBytes = 1 << 20;
@@ -43,6 +45,8 @@ enum LabRole : uint32_t {
   kLabKnown = 0,  // of another group: left alone
   kLabTimed = 1,
   kLabNew = 2,  // not in the plan: if it is called, the plan was made without it
+  // Not measured, but its calls move bytes that cannot be counted. In no plan: programs find these.
+  kLabHides = 3,
 };
 
 struct LabPlanHeader {
@@ -69,6 +73,8 @@ enum LabApiFlags : uint32_t {
   kLabDescribed = 1,  // called
   kLabSighted = 2,    // called, and not in the plan
   kLabAllocator = 4,  // one of the malloc family: what it allocates is its caller's
+  kLabHidesIo =
+      8,  // bytes that its calls move are not known: a callee hides them, or they are lost
 };
 
 struct LabApi {
@@ -116,6 +122,7 @@ struct LabBlock {
 struct LabMapBlock {
   LabBlock head;
   uint64_t without_bytes;  // calls that allocated nothing, most of all: they are in no cell
+  uint64_t io;             // 1 + the number of its LabIoBlock; 0: no call has moved a byte
   Cell inclusive;          // bytes a call, of the others
   Cell exclusive;
   Cell sizes;  // of each allocation
@@ -124,9 +131,18 @@ struct LabMapBlock {
   uint64_t arguments[kLabArguments][kBucketSlots];
 };
 
+// Bytes per call from and to files and sockets, for the calls that moved any: metrics kDiskRead,
+// kDiskWritten, kNetReceived, kNetSent. Of a block's calls that returned (without_bytes + those in
+// `inclusive`) the others moved none.
+inline constexpr uint32_t kLabIoMetrics = 4;
+struct LabIoBlock {
+  Cell moved[kLabIoMetrics];
+};
+
 struct LabTimeBlock {
   LabBlock head;
-  Cell time;  // ns
+  Cell time;    // ns
+  Cell cycles;  // reference cycles of the same calls: ticks of the time stamp counter
   LabLogSums all;
   LabLogSums by_argument[kBucketSlots];
 };
@@ -151,7 +167,7 @@ struct LabHeader {
   uint32_t candidate_count;  // APIs that slots lead to
   uint32_t left_out;         // beyond kLabApis, or whose names are too long
   uint32_t block_count;      // may pass kLabBlocks: the rest was lost
-  uint32_t reserved32;
+  uint32_t io_block_count;   // may pass kLabIoBlocks, likewise
   uint32_t node_counts[kThreadSlots];
   char program[256];
   uint8_t reserved[2704];
@@ -168,8 +184,12 @@ constexpr uint64_t LabBlocksOffset() {
 constexpr uint64_t LabBlockBytes(uint32_t mode) {
   return mode == kLabMap ? sizeof(LabMapBlock) : sizeof(LabTimeBlock);
 }
+constexpr uint64_t LabIoOffset() {
+  return RoundUpToPage(LabBlocksOffset() + kLabBlocks * LabBlockBytes(kLabMap));
+}
 constexpr uint64_t LabFileBytes(uint32_t mode) {
-  return RoundUpToPage(LabBlocksOffset() + kLabBlocks * LabBlockBytes(mode));
+  return mode == kLabMap ? RoundUpToPage(LabIoOffset() + kLabIoBlocks * sizeof(LabIoBlock))
+                         : RoundUpToPage(LabBlocksOffset() + kLabBlocks * LabBlockBytes(mode));
 }
 
 }  // namespace fieldcost::shm

@@ -3,6 +3,7 @@
 
 #include "common/base/ascii.h"
 #include "common/base/text.h"
+#include "common/shm/metric.h"
 #include "common/wire/batch.h"
 #include "common/wire/fragment_rows.h"
 #include "common/wire/lab_table.h"
@@ -35,11 +36,32 @@ Status CheckArguments(const LabApi& api) {
   return {};
 }
 
+bool HasTotal(stats::Metric metric) {
+  constexpr shm::MetricSet kTotalled = shm::kIoMetrics |
+                                       shm::BitOf(stats::Metric::kAllocInclusive) |
+                                       shm::BitOf(stats::Metric::kCallsPerRun);
+  return (shm::BitOf(metric) & kTotalled) != 0;
+}
+
+Status CheckTotals(const LabApi& api) {
+  for (std::size_t i = 0; i < api.totals.size(); ++i) {
+    const LabTotal& total = api.totals[i];
+    if (!HasTotal(total.metric) || (i > 0 && total.metric <= api.totals[i - 1].metric)) {
+      return Fail(ErrorCode::kCorrupt, "totals of no such metric or not ascending");
+    }
+    if (total.least > total.most) {
+      return Fail(ErrorCode::kCorrupt, "a total from {} to {}", total.least, total.most);
+    }
+  }
+  return {};
+}
+
 Status CheckApi(const LabApi& api) {
   FIELDCOST_TRY(ValidateApiKey(api.api));
   if (!stats::IsPossible(api.log_cost)) {
     return Fail(ErrorCode::kCorrupt, "sums that costs cannot have");
   }
+  FIELDCOST_TRY(CheckTotals(api));
   return CheckArguments(api);
 }
 
@@ -140,7 +162,8 @@ Status CheckParts(const std::vector<LabPart>& parts) {
     FIELDCOST_TRY(CheckCount("bytes of a part's name", part.name.size(), kMaxLabNameBytes));
     FIELDCOST_TRY(CheckCount("bytes of a part's environment", part.environment.size(),
                              kMaxLabEnvironmentBytes));
-    if (HasControl(part.name) || HasControl(part.environment)) {
+    FIELDCOST_TRY(CheckCount("bytes of a part's globs", part.apis.size(), kMaxLabEnvironmentBytes));
+    if (HasControl(part.name) || HasControl(part.environment) || HasControl(part.apis)) {
       return Fail(ErrorCode::kCorrupt, "part {}: its texts are not printable", i);
     }
   }

@@ -26,11 +26,28 @@ void Add(const stats::StatRow& row, stats::StatRow& sum) {
   sum.scalars.Merge(row.scalars);
 }
 
+// A metric that is not known in one is not known of the sum.
+void AddTotals(const std::vector<LabTotal>& totals, std::vector<LabTotal>& sum) {
+  std::erase_if(sum, [&totals](const LabTotal& one) {
+    return std::none_of(totals.begin(), totals.end(),
+                        [&one](const LabTotal& other) { return other.metric == one.metric; });
+  });
+  for (const LabTotal& total : totals) {
+    const auto place = std::find_if(sum.begin(), sum.end(), [&total](const LabTotal& one) {
+      return one.metric == total.metric;
+    });
+    if (place == sum.end()) continue;
+    Increase(place->least, total.least);
+    Increase(place->most, total.most);
+  }
+}
+
 void Add(const LabApi& api, LabApi& sum) {
   sum.is_own |= api.is_own;
   Increase(sum.calls, api.calls);
   Increase(sum.first_call_bytes, api.first_call_bytes);
   Increase(sum.other_bytes, api.other_bytes);
+  AddTotals(api.totals, sum.totals);
   sum.log_cost.Merge(api.log_cost);
   for (const stats::ShapeArgument& argument : api.arguments) {
     const auto place = std::lower_bound(

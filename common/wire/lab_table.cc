@@ -2,16 +2,19 @@
 // is a column; those of a group are of one length.
 //
 //   file     := one zstd frame of LabTable
-//   LabTable := kind = "fieldcost lab table", format_version = 1,
+//   LabTable := kind = "fieldcost lab table", format_version = 2,
 //               rows: Fragment,              ; its RowTable has exactly the APIs below
 //               api { is_own calls log_count log_sum log_squares first_call_bytes other_bytes
-//                     argument_count }*,       ; the next argument_count arguments
+//                     argument_count           ; the next argument_count arguments
+//                     total_count }*,          ; the next total_count totals
 //               argument { number bucket_count }*,    ; ascending in an API; the next inputs
 //               input { slot count sum squares }*,    ; ascending slots in an argument, none all 0
+//               total { metric least most }*,         ; ascending metrics in an API
 //               stack { parent api calls bytes }*,    ; depth first; parent: 0, or 1 + its index
 //               pair { outer inner }*,                ; ascending
 //               LabPart*                              ; ascending by hash
 //   LabPart  := content_sha256[32] name seed rounds runs left_out started_us environment
+//               counted_runs apis
 //
 // At most 32 MiB compressed and 64 MiB uncompressed; limits.h has how many of each there may be.
 #include "common/wire/lab_table.h"
@@ -65,6 +68,12 @@ void WriteApi(const LabApi& api, proto::LabTable& message) {
   message.add_api_other_bytes(api.other_bytes);
   message.add_api_argument_count(static_cast<std::uint32_t>(api.arguments.size()));
   for (const stats::ShapeArgument& argument : api.arguments) WriteArgument(argument, message);
+  message.add_api_total_count(static_cast<std::uint32_t>(api.totals.size()));
+  for (const LabTotal& total : api.totals) {
+    message.add_total_metric(static_cast<std::uint32_t>(total.metric));
+    message.add_total_least(total.least);
+    message.add_total_most(total.most);
+  }
 }
 
 void WritePart(const LabPart& part, proto::LabPart& message) {
@@ -76,6 +85,8 @@ void WritePart(const LabPart& part, proto::LabPart& message) {
   message.set_left_out(part.left_out);
   message.set_started_us(part.started_us);
   message.set_environment(part.environment);
+  message.set_counted_runs(part.counted_runs);
+  message.set_apis(part.apis);
 }
 
 // The message's bytes. kInvalidArgument, kTooLarge.
@@ -132,8 +143,10 @@ Status CheckColumns(const proto::LabTable& table, std::size_t apis) {
       "APIs",
       {table.api_is_own_size(), table.api_calls_size(), table.api_log_count_size(),
        table.api_log_sum_size(), table.api_log_squares_size(), table.api_first_call_bytes_size(),
-       table.api_other_bytes_size(), table.api_argument_count_size()},
+       table.api_other_bytes_size(), table.api_argument_count_size(), table.api_total_count_size()},
       static_cast<int>(apis)));
+  FIELDCOST_TRY(CheckLengths("totals", {table.total_least_size(), table.total_most_size()},
+                             table.total_metric_size()));
   FIELDCOST_TRY(CheckLengths("arguments", {table.argument_bucket_count_size()},
                              table.argument_number_size()));
   FIELDCOST_TRY(CheckLengths(
@@ -195,10 +208,27 @@ class ArgumentReader {
   int next_input_ = 0;
 };
 
+// Reads the totals of `count` APIs' metrics, which begin at `next`.
+Status ReadTotals(const proto::LabTable& untrusted_table, std::uint32_t count, int& next,
+                  std::vector<LabTotal>& totals) {
+  if (count > static_cast<std::uint32_t>(untrusted_table.total_metric_size() - next)) {
+    return Fail(ErrorCode::kCorrupt, "more totals are counted than there are");
+  }
+  for (const int end = next + static_cast<int>(count); next < end; ++next) {
+    const std::uint32_t metric = untrusted_table.total_metric(next);
+    if (metric > shm::kMaxMetric) return Fail(ErrorCode::kCorrupt, "a total of no metric");
+    totals.push_back({.metric = static_cast<stats::Metric>(metric),
+                      .least = untrusted_table.total_least(next),
+                      .most = untrusted_table.total_most(next)});
+  }
+  return {};
+}
+
 Status ReadApis(const proto::LabTable& untrusted_table, const RowTableReader& keys,
                 std::vector<LabApi>& apis) {
   const proto::LabTable& table = untrusted_table;
   ArgumentReader arguments(table);
+  int next_total = 0;
   apis.resize(keys.api_count());
   for (std::size_t i = 0; i < apis.size(); ++i) {
     const auto at = static_cast<int>(i);
@@ -211,6 +241,10 @@ Status ReadApis(const proto::LabTable& untrusted_table, const RowTableReader& ke
     apis[i].first_call_bytes = table.api_first_call_bytes(at);
     apis[i].other_bytes = table.api_other_bytes(at);
     FIELDCOST_TRY(arguments.Read(table.api_argument_count(at), apis[i].arguments));
+    FIELDCOST_TRY(ReadTotals(table, table.api_total_count(at), next_total, apis[i].totals));
+  }
+  if (next_total != table.total_metric_size()) {
+    return Fail(ErrorCode::kCorrupt, "totals that belong to no API");
   }
   return arguments.CheckEnd();
 }
@@ -226,7 +260,9 @@ LabPart ReadPart(const proto::LabPart& untrusted_part) {
           .runs = part.runs(),
           .left_out = part.left_out(),
           .started_us = part.started_us(),
-          .environment = part.environment()};
+          .environment = part.environment(),
+          .counted_runs = part.counted_runs(),
+          .apis = part.apis()};
 }
 
 Result<LabTable> Read(const proto::LabTable& untrusted_message) {

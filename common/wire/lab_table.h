@@ -17,15 +17,28 @@ namespace fieldcost::wire {
 // with the user, that all reading commands read, and that is merged by addition (USER_FILES.md).
 // Pure functions, thread-safe.
 
+// What all calls of an API come to in a run of a scenario: least and most of its counted runs,
+// equal if each run does the same. Those of several measurements are added.
+struct LabTotal {
+  stats::Metric metric = stats::Metric::kCallsPerRun;
+  std::uint64_t least = 0;
+  std::uint64_t most = 0;  // at least `least`
+  bool operator==(const LabTotal&) const = default;
+};
+
 // What a table holds of an API beside its rows. Sums over all runs.
 struct LabApi {
   stats::ApiKey api;
-  bool is_own = false;      // of a library that is not public, or of the program itself
-  std::uint64_t calls = 0;  // in the map runs, exactly, inner calls of recursions too
-  stats::LogSums log_cost;  // ns of all timed calls
+  bool is_own = false;  // of a library that is not public, or of the program itself
+  // In the first counted run that called it, exactly, inner calls of recursions too.
+  std::uint64_t calls = 0;
+  stats::LogSums log_cost;                      // ns of all timed calls
   std::vector<stats::ShapeArgument> arguments;  // ascending by number, each at most once
   std::uint64_t first_call_bytes = 0;           // allocated by the processes' first calls
   std::uint64_t other_bytes = 0;                // and by all others
+  // Ascending by metric: kAllocInclusive, kDiskRead .. kNetSent, kCallsPerRun, each at most once.
+  // A metric that is missing is not known.
+  std::vector<LabTotal> totals;
   bool operator==(const LabApi&) const = default;
 };
 
@@ -44,11 +57,13 @@ struct LabPart {
   std::string content_hash;  // 64 hex digits: SHA-256 of its own table, as it was without parts
   std::string name;          // what the user called it, else the command; printable
   std::uint64_t seed = 0;
-  std::uint32_t rounds = 0;     // finished ones
-  std::uint32_t runs = 0;       // accepted
-  std::uint32_t left_out = 0;   // runs that were thrown away
-  std::int64_t started_us = 0;  // microseconds since 1970-01-01 UTC
-  std::string environment;      // kernel, CPU governor and the like; printable
+  std::uint32_t rounds = 0;        // finished ones
+  std::uint32_t runs = 0;          // accepted
+  std::uint32_t left_out = 0;      // runs that were thrown away
+  std::int64_t started_us = 0;     // microseconds since 1970-01-01 UTC
+  std::string environment;         // kernel, CPU governor and the like; printable
+  std::uint32_t counted_runs = 0;  // in which calls and bytes were counted
+  std::string apis;                // globs of the APIs that were measured; empty = all; printable
   bool operator==(const LabPart&) const = default;
 };
 

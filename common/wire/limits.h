@@ -12,7 +12,7 @@ namespace fieldcost::wire {
 inline constexpr std::uint32_t kBatchFormatVersion = 1;
 inline constexpr std::uint32_t kFragmentFormatVersion = 1;
 inline constexpr std::uint32_t kMetadataFormatVersion = 1;
-inline constexpr std::uint32_t kLabFormatVersion = 1;
+inline constexpr std::uint32_t kLabFormatVersion = 2;
 
 inline constexpr std::size_t kBatchTargetBytes = 128 * kKiB;    // encoded, before compression
 inline constexpr std::size_t kMaxBatchBodyBytes = 256 * kKiB;   // compressed, as received

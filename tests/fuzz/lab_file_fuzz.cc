@@ -19,7 +19,7 @@ using fieldcost::testing::LabBytes;
 constexpr std::size_t kPieceHead = 6;
 
 std::uint64_t PlaceOf(unsigned kind, std::uint32_t mode, std::uint64_t number) {
-  switch (kind % 5) {
+  switch (kind % 6) {
     case 1:
       return fieldcost::testing::LabApiAt(number % shm::kLabApis);
     case 2:
@@ -28,6 +28,8 @@ std::uint64_t PlaceOf(unsigned kind, std::uint32_t mode, std::uint64_t number) {
       return fieldcost::testing::LabNodeAt(number / shm::kLabNodes, number % shm::kLabNodes);
     case 4:
       return fieldcost::testing::LabBlockAt(mode, number);
+    case 5:
+      return fieldcost::testing::LabIoBlockAt(number);
     default:
       return 0;
   }

@@ -242,14 +242,18 @@ int Interrupt() {
   return 0;
 }
 
+int Streams() {
+  const Place place;
+  printf("stream %ld\n", static_cast<long>(victim_io_stream(place.file, buffer, kBytes)));
+  printf("write %ld\n", static_cast<long>(victim_io_write(place.file, buffer, kBytes)));
+  return 0;
+}
+
 const struct {
   const char* name;
   int (*run)();
-} kScenarios[] = {{"all", All},
-                  {"nested", Nested},
-                  {"partial", Partial},
-                  {"cancel", Cancel},
-                  {"interrupt", Interrupt}};
+} kScenarios[] = {{"all", All},       {"nested", Nested},       {"partial", Partial},
+                  {"cancel", Cancel}, {"interrupt", Interrupt}, {"streams", Streams}};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "tests/victims/io_library.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -114,4 +115,11 @@ VICTIM_API int64_t victim_io_outer(int from, int to, void* buffer, uint64_t byte
   moved += victim_io_send(to, buffer, bytes);
   moved += pread(from, buffer, bytes, 0);
   return moved;
+}
+
+VICTIM_API int64_t victim_io_stream(int fd, void* buffer, uint64_t bytes) {
+  FILE* const stream = fdopen(dup(fd), "w");
+  if (stream == nullptr) return -1;
+  const size_t written = fwrite(buffer, 1, bytes, stream);
+  return fclose(stream) == 0 ? static_cast<int64_t>(written) : -1;
 }

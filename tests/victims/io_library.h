@@ -37,5 +37,7 @@ VICTIM_IO_MOVE(VICTIM_IO_DECLARE_MOVE)
 
 // recv with flags: MSG_PEEK, MSG_TRUNC.
 VICTIM_API int64_t victim_io_receive(int fd, void* buffer, uint64_t bytes, int flags);
+// Writes through a stream of libc, which it closes.
+VICTIM_API int64_t victim_io_stream(int fd, void* buffer, uint64_t bytes);
 // A read, two measured functions that read and write, and a read.
 VICTIM_API int64_t victim_io_outer(int from, int to, void* buffer, uint64_t bytes);

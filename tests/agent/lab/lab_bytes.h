@@ -34,6 +34,9 @@ constexpr std::uint64_t LabPairWordAt(std::uint64_t outer, std::uint64_t inner) 
 constexpr std::uint64_t LabNodeAt(std::uint64_t slot, std::uint64_t node) {
   return shm::LabNodesOffset() + (slot * shm::kLabNodes + node) * sizeof(shm::LabNode);
 }
+constexpr std::uint64_t LabIoBlockAt(std::uint64_t number) {
+  return shm::LabIoOffset() + number * sizeof(shm::LabIoBlock);
+}
 constexpr std::uint64_t LabBlockAt(std::uint32_t mode, std::uint64_t block) {
   return shm::LabBlocksOffset() + block * shm::LabBlockBytes(mode);
 }

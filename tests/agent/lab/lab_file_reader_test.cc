@@ -33,6 +33,7 @@ using ::testing::HasSubstr;
 using testing::LabApiAt;
 using testing::LabBlockAt;
 using testing::LabBytes;
+using testing::LabIoBlockAt;
 using testing::LabNodeAt;
 using testing::LabPairWordAt;
 using ::testing::Pair;
@@ -76,6 +77,7 @@ LabTimeBlock TimeBlock(std::uint32_t api) {
   LabTimeBlock block{};
   block.head = {.api = api, .slot = 0, .calls = 1, .nested = 0, .abandoned = 0};
   block.time = CellOf(1000);
+  block.cycles = CellOf(2500);
   block.all = {.count = 1, .sum = 2551, .sum_squares = 2551 * 2551};
   block.by_argument[shm::SlotOf(7)] = block.all;
   return block;
@@ -88,13 +90,20 @@ void Change(LabBytes& bytes, std::uint64_t at, const std::function<void(Part&)>&
   bytes.Put(at, part);
 }
 
-// A small program: it calls outer() once, which calls inner() twice, and that calls itself.
+template <typename Part>
+std::function<void(LabBytes&)> At(std::uint64_t at, std::function<void(Part&)> change) {
+  return [=](LabBytes& bytes) { Change<Part>(bytes, at, change); };
+}
+
+// A small program: it calls outer() once, which calls inner() twice, and that calls itself. One of
+// its calls writes 5000 bytes to a file.
 LabBytes MapFile() {
   LabBytes bytes(shm::kLabMap);
   Change<LabHeader>(bytes, 0, [](LabHeader& header) {
     header.pid = 4711;
     header.candidate_count = 2;
     header.block_count = 2;
+    header.io_block_count = 1;
     header.node_counts[0] = 4;
     std::strcpy(header.program, "gold");
   });
@@ -109,7 +118,12 @@ LabBytes MapFile() {
   bytes.Put(LabNodeAt(0, 2), LabNode{.parent = 1, .api = 0, .calls = 2, .bytes = 0, .reserved = 0});
   bytes.Put(LabNodeAt(0, 3), LabNode{.parent = 2, .api = 0, .calls = 1, .bytes = 9, .reserved = 0});
   bytes.Put(LabBlockAt(shm::kLabMap, 0), MapBlock(1, 1));
-  bytes.Put(LabBlockAt(shm::kLabMap, 1), MapBlock(0, 3));
+  LabMapBlock inner_block = MapBlock(0, 3);
+  inner_block.io = 1;
+  bytes.Put(LabBlockAt(shm::kLabMap, 1), inner_block);
+  shm::LabIoBlock io{};
+  io.moved[1] = CellOf(5000);
+  bytes.Put(LabIoBlockAt(0), io);
   return bytes;
 }
 
@@ -154,12 +168,59 @@ TEST(LabFileReaderTest, AMapSaysWhatWasCalledAndByWhom) {
   EXPECT_EQ(file->nodes[2].bytes, 9U);
 }
 
+TEST(LabFileReaderTest, CountsTheBytesThatCallsMovedAndZeroForTheOthers) {
+  const auto file = ReadLabFile(MapFile());
+  ASSERT_TRUE(file) << file.error().message;
+  const LabFileApi& inner = file->apis[0];
+  EXPECT_FALSE(inner.hides_io);
+  EXPECT_TRUE(inner.moved[1].sum() == 5000);
+  for (const stats::CostHistogram& moved : inner.moved) EXPECT_EQ(moved.count(), 2U);
+  const LabFileApi& outer = file->apis[1];
+  for (const stats::CostHistogram& moved : outer.moved) {
+    EXPECT_TRUE(moved.count() == 1 && moved.sum() == 0) << "a call that moved nothing";
+  }
+}
+
+// Not 0 where it is not known, whatever the reason.
+TEST(LabFileReaderTest, BytesThatAreHiddenOrImpossibleAreNotKnown) {
+  const auto api = [](std::function<void(LabApi&)> change) {
+    return At<LabApi>(LabApiAt(0), change);
+  };
+  const auto block = [](std::function<void(LabMapBlock&)> change) {
+    return At<LabMapBlock>(LabBlockAt(shm::kLabMap, 1), change);
+  };
+  const auto io = [](std::function<void(shm::LabIoBlock&)> change) {
+    return At<shm::LabIoBlock>(LabIoBlockAt(0), change);
+  };
+  const std::vector<std::function<void(LabBytes&)>> changes = {
+      api([](LabApi& one) { one.flags |= shm::kLabHidesIo; }),
+      block([](LabMapBlock& one) { one.io = shm::kLabIoBlocks + 1; }),
+      block([](LabMapBlock& one) { one.io = kMost; }),
+      io([](shm::LabIoBlock& one) { one.moved[3].buckets[64].count = 1; }),
+      io([](shm::LabIoBlock& one) {
+        one.moved[1].buckets[shm::SlotOf(5000)] = {3, 15000, 75000000, 0};
+      })};
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    SCOPED_TRACE(i);
+    LabBytes bytes = MapFile();
+    changes[i](bytes);
+    const auto file = ReadLabFile(bytes);
+    ASSERT_TRUE(file) << file.error().message;
+    EXPECT_EQ(file->refused, 0U);
+    EXPECT_EQ(file->apis[0].calls, 3U);
+    EXPECT_TRUE(file->apis[0].hides_io);
+    for (const stats::CostHistogram& moved : file->apis[0].moved) EXPECT_TRUE(moved.empty());
+    EXPECT_FALSE(file->apis[1].hides_io);
+  }
+}
+
 TEST(LabFileReaderTest, ATimingRunSaysWhatCallsCost) {
   const auto file = ReadLabFile(TimeFile());
   ASSERT_TRUE(file) << file.error().message;
   ASSERT_EQ(file->apis.size(), 1U);
   EXPECT_EQ(file->apis[0].first_call_ns, 1000U);
   EXPECT_TRUE(file->apis[0].time.sum() == 1000);
+  EXPECT_TRUE(file->apis[0].cycles.sum() == 2500);
   EXPECT_EQ(file->apis[0].log_time.sum, 2551U);
   EXPECT_EQ(file->apis[0].by_argument.by_bucket[shm::SlotOf(7)].count, 1U);
 }
@@ -194,10 +255,6 @@ struct Damage {
   std::function<void(LabBytes&)> change;
 };
 
-template <typename Part>
-std::function<void(LabBytes&)> At(std::uint64_t at, std::function<void(Part&)> change) {
-  return [=](LabBytes& bytes) { Change<Part>(bytes, at, change); };
-}
 Damage InHeader(const char* name, ErrorCode code, const char* says,
                 std::function<void(LabHeader&)> change) {
   return {name, code, says, At<LabHeader>(0, std::move(change))};

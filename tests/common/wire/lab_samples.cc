@@ -85,12 +85,26 @@ LabTableBuilder& LabTableBuilder::Stack(const std::vector<std::string>& symbols,
   return *this;
 }
 
+LabTableBuilder& LabTableBuilder::Total(const std::string& symbol, stats::Metric metric,
+                                        std::uint64_t least, std::uint64_t most) {
+  std::vector<LabTotal>& totals = Api(symbol).totals;
+  const auto place = std::find_if(totals.begin(), totals.end(),
+                                  [&](const LabTotal& each) { return each.metric > metric; });
+  totals.insert(place, {.metric = metric, .least = least, .most = most});
+  return *this;
+}
+
 LabTable LabTableBuilder::Table(const std::string& name) const {
   LabTable table{.rows = rows_, .apis = apis_, .stacks = {}, .pairs = {}, .parts = {}};
   std::sort(table.rows.begin(), table.rows.end(),
             [](const auto& a, const auto& b) { return a.key < b.key; });
   std::sort(table.apis.begin(), table.apis.end(),
             [](const auto& a, const auto& b) { return a.api < b.api; });
+  for (LabApi& api : table.apis) {
+    if (!api.totals.empty() || api.calls == 0) continue;
+    api.totals.push_back(
+        {.metric = stats::Metric::kCallsPerRun, .least = api.calls, .most = api.calls});
+  }
   std::vector<LabStack> stacks = stacks_;
   for (LabStack& node : stacks) {
     const auto place = std::find_if(table.apis.begin(), table.apis.end(), [&](const LabApi& api) {
@@ -115,7 +129,8 @@ LabTable LabTableBuilder::Table(const std::string& name) const {
                          .runs = 11,
                          .left_out = 1,
                          .started_us = 1767225600000000,  // 2026-01-01 00:00 UTC
-                         .environment = "linux 6.1.0, governor performance"});
+                         .environment = "linux 6.1.0, governor performance",
+                         .counted_runs = 6});
   return table;
 }
 
@@ -130,6 +145,8 @@ LabTable SampleLabTable() {
   builder.Stack({"sqlite3_step"}, 3, 0);
   builder.Api("sqlite3_step").first_call_bytes = 22;
   builder.Api("sqlite3_step").other_bytes = 10;
+  builder.Total("sqlite3_step", stats::Metric::kAllocInclusive, 32, 40);
+  builder.Total("sqlite3_step", stats::Metric::kCallsPerRun, 6, 6);
   builder.Api("main").is_own = true;
   return builder.Table();
 }

@@ -24,6 +24,9 @@ class LabTableBuilder {
   // A stack, its outermost API first.
   LabTableBuilder& Stack(const std::vector<std::string>& symbols, std::uint64_t calls,
                          std::uint64_t bytes);
+  // What its calls come to in a run. By default calls that the stacks have, in each run.
+  LabTableBuilder& Total(const std::string& symbol, stats::Metric metric, std::uint64_t least,
+                         std::uint64_t most);
   // The API as the table will have it, to be changed.
   LabApi& Api(const std::string& symbol);
 

@@ -106,6 +106,21 @@ TEST(LabTableTest, MergingAddsRowsApisAndStacksAndUnitesPairs) {
   EXPECT_EQ(sum.parts.size(), 2U);
 }
 
+// What one run of each measurement comes to together; not known if it is not of one of them.
+TEST(LabTableTest, MergingAddsTotals) {
+  constexpr auto kCalls = stats::Metric::kCallsPerRun;
+  constexpr auto kRead = stats::Metric::kDiskRead;
+  constexpr std::uint64_t kMost = ~std::uint64_t{0};
+  LabTableBuilder first;
+  first.Total("f", kCalls, 3, 4).Total("f", kRead, 10, 10).Total("g", kCalls, kMost - 1, kMost);
+  LabTableBuilder second;
+  second.Total("f", kCalls, 5, 5).Total("g", kCalls, 2, 2).Total("h", kCalls, 7, 7);
+  const auto sum = MergeLabTables(std::vector{first.Table("one"), second.Table("two")}).value();
+  EXPECT_EQ(sum.apis[0].totals, (std::vector<LabTotal>{{kCalls, 8, 9}}));
+  EXPECT_EQ(sum.apis[1].totals, (std::vector<LabTotal>{{kCalls, kMost, kMost}}));
+  EXPECT_EQ(sum.apis[2].totals, (std::vector<LabTotal>{{kCalls, 7, 7}}));
+}
+
 TEST(LabTableTest, AMeasurementThatIsInTwoTablesIsNamed) {
   const LabTable one = RandomLabTable(1);
   const LabTable both = MergeLabTables(std::vector{one, RandomLabTable(2)}).value();
@@ -292,7 +307,7 @@ TEST(LabTableTest, ColumnsThatDoNotFitTogetherAreRefused) {
   const auto corrupt = ErrorCode::kCorrupt;
   expect_refused("not a lab table", corrupt, [](auto& m) { m.set_kind("fieldcost lab tuble"); });
   expect_refused("format version", ErrorCode::kUnsupported,
-                 [](auto& m) { m.set_format_version(2); });
+                 [](auto& m) { m.set_format_version(kLabFormatVersion + 1); });
   expect_refused("columns of the APIs", corrupt, [](auto& m) { m.add_api_calls(1); });
   expect_refused("columns of the arguments", corrupt, [](auto& m) { m.add_argument_number(1); });
   expect_refused("columns of the inputs", corrupt, [](auto& m) { m.add_input_slot(1); });
@@ -304,6 +319,15 @@ TEST(LabTableTest, ColumnsThatDoNotFitTogetherAreRefused) {
   expect_refused("counted than there are", corrupt,
                  [](auto& m) { m.set_argument_bucket_count(0, ~0U); });
   expect_refused("input slot", corrupt, [](auto& m) { m.set_input_slot(1, 65); });
+  expect_refused("columns of the totals", corrupt, [](auto& m) { m.add_total_least(1); });
+  expect_refused("columns of the APIs", corrupt, [](auto& m) { m.add_api_total_count(1); });
+  expect_refused("totals are counted than", corrupt, [](auto& m) { m.set_api_total_count(2, 3); });
+  expect_refused("totals that belong to no", corrupt, [](auto& m) { m.set_api_total_count(2, 1); });
+  expect_refused("a total of no metric", corrupt, [](auto& m) { m.set_total_metric(0, 14); });
+  expect_refused("no such metric", corrupt, [](auto& m) { m.set_total_metric(0, 1); });
+  expect_refused("not ascending", corrupt,
+                 [](auto& m) { m.set_total_metric(2, m.total_metric(1)); });
+  expect_refused("a total from 7 to 6", corrupt, [](auto& m) { m.set_total_least(2, 7); });
   expect_refused("input slot", corrupt, [](auto& m) { m.set_input_slot(1, m.input_slot(0)); });
   expect_refused("index out of range", corrupt,
                  [](auto& m) { m.mutable_rows()->mutable_table()->set_row_api(0, 3); });
