@@ -261,6 +261,8 @@ std::string ShapeWords(const ShapeResult& result) {
                          Ratio(result.spread.p99, result.spread.p50));
     case Shape::kConstant:
       return "constant";
+    case Shape::kTooFewRuns:
+      return "too few runs";
     default:
       return "varied";
   }
@@ -282,6 +284,8 @@ std::string_view Name(Shape shape) {
       return "constant";
     case Shape::kVaried:
       return "varied";
+    case Shape::kTooFewRuns:
+      return "too_few_runs";
   }
   return "";
 }
@@ -301,6 +305,8 @@ ShapeResult ClassifyShape(const ShapeInput& input) {
   }
   result.peaks = FindTwoPeaks(cost);
   result.shape = result.peaks ? Shape::kBimodal : ShapeOf(result.spread);
+  const bool may_start_up = input.processes != 0 && input.processes < kStartUpProcesses;
+  if (may_start_up && result.shape == Shape::kConstant) result.shape = Shape::kTooFewRuns;
   return result;
 }
 

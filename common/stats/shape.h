@@ -19,10 +19,12 @@ enum class Shape {
   kBimodal,      // two usual costs, at least two octaves apart
   kHeavyTailed,  // few calls cost very much more than most
   kConstant,
-  kVaried,  // none of these
+  kVaried,      // none of these
+  kTooFewRuns,  // constant but for what a start-up may be: it is not known from below 3 processes
 };
 
-// "too_few_calls", "grows", "bimodal", "heavy_tailed", "constant", "varied": stable words.
+// "too_few_calls", "grows", "bimodal", "heavy_tailed", "constant", "varied",
+// "too_few_runs": stable words.
 std::string_view Name(Shape shape);
 
 // What costs may grow with.

@@ -326,6 +326,15 @@ TEST(ShapeTest, StartUpNeedsThreeProcessesARatioAndTwentyMicroseconds) {
 // One process in twenty calls: without them the others are constant.
 TEST(ShapeTest, AfterAStartUpTheShapeIsThatOfTheOtherCalls) {
   EXPECT_EQ(Builder().FirstCalls(50, 900'000).Calls(950, 1500).Result().shape, Shape::kConstant);
+  // A start-up cannot be told from below three processes: then nothing is constant, either.
+  for (const int processes : {1, 2}) {
+    const auto of_first = [processes](std::uint64_t ns) {
+      return Builder().FirstCalls(processes, ns).Calls(950, 1500).Result();
+    };
+    EXPECT_EQ(of_first(9'900'000).shape, Shape::kTooFewRuns);
+    EXPECT_EQ(of_first(1500).shape, Shape::kTooFewRuns);
+    EXPECT_EQ(Sentence(of_first(1500)), "too few runs");
+  }
   EXPECT_EQ(Builder().Calls(50, 900'000).Calls(950, 1500).Result().shape, Shape::kBimodal);
 }
 
@@ -349,6 +358,7 @@ TEST(ShapeTest, WordsAreStable) {
   EXPECT_EQ(Name(Shape::kBimodal), "bimodal");
   EXPECT_EQ(Name(Shape::kHeavyTailed), "heavy_tailed");
   EXPECT_EQ(Name(Shape::kConstant), "constant");
+  EXPECT_EQ(Name(Shape::kTooFewRuns), "too_few_runs");
   EXPECT_EQ(Name(Shape::kVaried), "varied");
 }
 
