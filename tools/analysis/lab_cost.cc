@@ -11,7 +11,8 @@ namespace {
 
 // Among runs there is no skewness to be known, and no within: what they differ by is seen.
 std::optional<double> RunSpread(const stats::ContributionScalars& runs) {
-  if (runs.contributions < 2) return std::nullopt;
+  constexpr std::uint64_t kLeastRuns = 3;
+  if (runs.contributions < kLeastRuns || runs.sum_within_freedom == 0) return std::nullopt;
   return std::exp2(std::sqrt(stats::MomentsOf(runs).between)) - 1;
 }
 
@@ -35,7 +36,10 @@ stats::ShapeInput InputOf(const wire::LabApi& api, const CostSummary& summary) {
 }
 
 LabCost CostOf(const wire::LabApi& api, CostSummary summary) {
-  LabCost cost{.summary = std::move(summary), .is_own = api.is_own, .calls = api.calls};
+  LabCost cost{.summary = std::move(summary),
+               .is_own = api.is_own,
+               .calls = api.calls,
+               .totals = api.totals};
   cost.summary.api = api.api;
   cost.shape = stats::ClassifyShape(InputOf(api, cost.summary));
   if (const MetricSummary* times = cost.summary.Find(stats::Metric::kWallTime)) {

@@ -17,11 +17,13 @@ namespace fieldcost::analysis {
 struct LabCost {
   // Its metrics, as one's own: every call counts the same. Contributions are runs of the scenario.
   CostSummary summary;
-  bool is_own = false;      // not of a public library
-  std::uint64_t calls = 0;  // exactly, in the map runs
-  std::uint64_t runs = 0;   // in which its calls were timed
+  bool is_own = false;                 // not of a public library
+  std::uint64_t calls = 0;             // exactly, in the first counted run that called it
+  std::vector<wire::LabTotal> totals;  // least and most of the counted runs
+  std::uint64_t runs = 0;              // in which its calls were timed
   // By what factor the runs' means differ, less 1: 0.02 = 2 %. Of geometric means of costs, one
-  // standard deviation; nullopt with fewer than 2 runs.
+  // standard deviation; nullopt with fewer than 3 runs, or where runs have one call each: then it
+  // is what calls differ by.
   std::optional<double> run_spread;
   std::optional<double> alloc_per_call;  // bytes, callees included; nullopt = not known
   stats::ShapeResult shape;

@@ -63,15 +63,18 @@ TEST(LabCostTest, EachApiThatWasCalledHasItsCallsRunsAndShape) {
 
 TEST(LabCostTest, TheSpreadIsWhatRunsDifferByWhateverCallsDo) {
   LabTableBuilder builder;
-  // Means of 2^10 and 2^11: half an octave on either side, with a standard deviation of
-  // sqrt(0.5) octaves.
+  // Means of 2^10 and 2^11, twice: half an octave on either side, with a standard deviation of
+  // sqrt(1 / 3) octaves.
   builder.Run("two", {1024, 1024, 1024}).Run("two", {2048, 2048, 2048});
-  builder.Run("same", {16, 1 << 20}).Run("same", {16, 1 << 20});
-  builder.Run("once", {100});
+  builder.Run("two", {1024, 1024, 1024}).Run("two", {2048, 2048, 2048});
+  for (int run = 0; run < 3; ++run) builder.Run("same", {16, 1 << 20});
+  builder.Run("few_runs", {100, 100}).Run("few_runs", {100, 100});
+  for (const std::uint64_t ns : {100, 900, 100}) builder.Run("one_call", {ns});
   const std::vector<LabCost> costs = LabCosts(builder.Table());
-  EXPECT_NEAR(*Find(costs, "two")->run_spread, std::exp2(std::sqrt(0.5)) - 1, 1e-4);
+  EXPECT_NEAR(*Find(costs, "two")->run_spread, std::exp2(std::sqrt(1.0 / 3)) - 1, 1e-4);
   EXPECT_NEAR(*Find(costs, "same")->run_spread, 0, 1e-4);
-  EXPECT_FALSE(Find(costs, "once")->run_spread.has_value());
+  EXPECT_FALSE(Find(costs, "few_runs")->run_spread.has_value()) << "two runs tell nothing";
+  EXPECT_FALSE(Find(costs, "one_call")->run_spread.has_value()) << "it is what calls differ by";
 }
 
 TEST(LabCostTest, TheMostExpensiveComeFirst) {
@@ -217,7 +220,7 @@ TEST(LabTableTextTest, TheShapeStandsWithWhatItFollowsFrom) {
               AllOf(HasSubstr("start-up >= "), HasSubstr("in each of 5 processes"),
                     HasSubstr("allocates in first calls only")));
   EXPECT_THAT(text("constant"), AllOf(HasSubstr("p10 1.5 µs"), HasSubstr("5 runs differ by ")));
-  EXPECT_EQ(text("few"), "  shape: too few calls\n");
+  EXPECT_EQ(text("few"), "  shape: too few calls\n    1 call per run\n");
 }
 
 TEST(LabTableTextTest, HostileNamesStayText) {
@@ -241,7 +244,7 @@ TEST(LabTableTextTest, ChangesAreNamedAndTheOthersCounted) {
   EXPECT_THAT(report::LabDiffText(same, false, {}),
               ::testing::StartsWith("0 changed, 9 without a significant change"));
   EXPECT_THAT(report::LabDiffText(same, true, {}), HasSubstr("no change shown"));
-  EXPECT_THAT(report::LabDiffCsv(same),
+  EXPECT_THAT(report::LabDiffCsv(same, {}),
               ::testing::StartsWith("soname,symbol,symbol_version,metric,change,ratio,ratio_low,"));
 }
 

@@ -292,7 +292,8 @@ TEST_F(ReadTableTest, DiffComparesRuns) {
   const std::string slow = Write("slow.lab", wire::ShapesLabTable(1.5, 3));
   const ProcessResult none = Cli({"diff", table_, same});
   EXPECT_EQ(none.exit_status, 0) << none.errors;
-  EXPECT_THAT(none.output, StartsWith("0 changed, "));
+  EXPECT_THAT(none.output, AllOf(StartsWith("No function takes significantly more or less."),
+                                 HasSubstr("\n0 changed, ")));
   const ProcessResult slower = Cli({"diff", table_, slow});
   EXPECT_EQ(slower.exit_status, 1);
   EXPECT_THAT(slower.output, AllOf(HasSubstr("slower"), HasSubstr("Json::Reader::parse")));
@@ -302,10 +303,38 @@ TEST_F(ReadTableTest, DiffComparesRuns) {
   EXPECT_EQ(Json(json, "len(d['rows']), d['rows'][0]['change'], d['rows'][0]['runs_after']"),
             "1 more 5");
   EXPECT_EQ(Json(json, "d['rows'][0]['test']['ratio_low'] > 1.4"), "True");
+  EXPECT_THAT(slower.output, HasSubstr(" is slower: 1.5"));
   EXPECT_EQ(Cli({"diff", table_}).exit_status, kUsage);
   EXPECT_EQ(Cli({"diff", table_, slow, same}).exit_status, kUsage);
   EXPECT_EQ(Cli({"diff", table_, slow, "--html", "-"}).exit_status, kUsage);
   EXPECT_EQ(Cli({"diff", table_, Path("none.lab")}).exit_status, kNotFound);
+}
+
+// Each call took the same time, but there are more: that is the answer, and the status.
+TEST_F(ReadTableTest, DiffReportsExactCounts) {
+  wire::LabTable more = wire::ShapesLabTable(1, 2);
+  const auto constant = std::find_if(more.apis.begin(), more.apis.end(),
+                                     [](const auto& api) { return api.api.symbol == "constant"; });
+  ASSERT_TRUE(constant != more.apis.end() && constant->totals.size() == 1);
+  constant->totals[0] = {.metric = stats::Metric::kCallsPerRun, .least = 1061, .most = 1061};
+  const std::string file = Write("more.lab", more);
+  const ProcessResult diff = Cli({"diff", table_, file});
+  EXPECT_EQ(diff.exit_status, 1) << diff.errors;
+  EXPECT_THAT(diff.output,
+              StartsWith("constant is called more often: 200 → 1,061 calls per run.\n"));
+  EXPECT_EQ(Cli({"diff", file, table_}).exit_status, 0);
+  EXPECT_EQ(Cli({"diff", table_, file, "--metric", "calls_per_run"}).exit_status, 1);
+  EXPECT_EQ(Cli({"diff", table_, file, "--metric", "wall_time"}).exit_status, 0);
+  EXPECT_EQ(Cli({"diff", table_, file, "--metric", "disk_read"}).exit_status, 2) << "not measured";
+  const std::string json = Cli({"diff", table_, file, "--json"}).output;
+  EXPECT_EQ(Json(json,
+                 "d['counts']['rows'][0]['symbol'], d['counts']['rows'][0]['before'], "
+                 "d['counts']['rows'][0]['after']['most'], d['counts']['runs_after']"),
+            "constant {'least': 200, 'most': 200} 1061 6");
+  EXPECT_EQ(Json(json, "d['summary'], d['counts']['rows'][0]['regression']"),
+            "constant is called more often: 200 -> 1,061 calls per run. True");
+  EXPECT_THAT(Cli({"diff", table_, file, "--csv"}).output,
+              HasSubstr("constant,,calls_per_run,more,"));
 }
 
 }  // namespace

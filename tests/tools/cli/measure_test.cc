@@ -121,10 +121,11 @@ TEST_F(MeasureCommandTest, WrongOptionsAreRefused) {
 }
 
 TEST_F(MeasureCommandTest, ATimeoutKeepsFinishedRounds) {
-  // A run in the second round never ends: the 7th at most, since one API is one group.
+  // The plain run, the map run, and of each round a map run and, since one API is one group, a
+  // timing run: the 6th is the second round's, also if one was repeated. It never ends.
   const ProcessResult result =
       Measure({"--rounds", "5", "--timeout", "3s", "--save", Saved(), "--apis", "*!victim_noop"},
-              Script(std::string(kCount) + "if [ $n = 4 ]; then exec sleep 60; fi; exec " +
+              Script(std::string(kCount) + "if [ $n = 6 ]; then exec sleep 60; fi; exec " +
                      kVictims + "victim calls"));
   EXPECT_EQ(result.exit_status, 75) << result.errors;
   EXPECT_THAT(result.errors, HasSubstr("stopped after 1 of 5 rounds"));
@@ -134,7 +135,7 @@ TEST_F(MeasureCommandTest, ATimeoutKeepsFinishedRounds) {
 TEST_F(MeasureCommandTest, APrepareThatFailsKeepsFinishedRounds) {
   const ProcessResult result =
       Measure({"--rounds", "5", "--save", Saved(), "--apis", "*!victim_noop", "--prepare",
-               Script(std::string(kCount) + "test $n != 5")[2]},
+               Script(std::string(kCount) + "test $n != 8")[2]},
               {kVictims + "victim", "calls"});
   EXPECT_EQ(result.exit_status, 64) << result.errors;
   EXPECT_THAT(result.errors,
@@ -143,12 +144,12 @@ TEST_F(MeasureCommandTest, APrepareThatFailsKeepsFinishedRounds) {
 }
 
 TEST_F(MeasureCommandTest, AnInterruptKeepsFinishedRoundsAndNothingOnMemory) {
-  // The 5th run, of the third round, interrupts its grandparent, as ^C does, and waits.
+  // The 8th run, of the third round, interrupts its grandparent, as ^C does, and waits.
   const ProcessResult result =
       Shell("echo $$ > " + (work_.path() / "pid").string() +
             "; exec $fieldcost measure --rounds 5 --save " + Saved() +
             " --apis '*!victim_noop' -- /bin/sh -c 'cd " + work_.path().string() + "; " + kCount +
-            "if [ $n = 5 ]; then kill -INT $(cat pid); exec sleep 60; fi; exec " + kVictims +
+            "if [ $n = 8 ]; then kill -INT $(cat pid); exec sleep 60; fi; exec " + kVictims +
             "victim calls'");
   EXPECT_EQ(result.exit_status, 128 + 2) << result.errors;
   EXPECT_THAT(result.errors, HasSubstr("stopped after 2 of 5 rounds: interrupted"));
@@ -195,6 +196,41 @@ TEST_F(MeasureCommandTest, APlanIsTheGroupsAndTheSameEachTime) {
   EXPECT_EQ(Measure({"--plan", "--seed", "7"}, command).output, seeded.output);
 }
 
+// Each call takes as long as before: only their number has changed.
+TEST_F(MeasureCommandTest, DiffBaseNamesWhatIsCalledMoreOften) {
+  const auto measure = [&](const std::string& option, const std::string& calls) {
+    return Measure({"--rounds", "3", "--apis", "*!tally_*", option, Saved()},
+                   {kVictims + "tally", "loop", calls});
+  };
+  ASSERT_EQ(measure("--save", "62").exit_status, 0);
+  const ProcessResult more = measure("--diff-base", "1061");
+  EXPECT_EQ(more.exit_status, 1) << more.errors;
+  EXPECT_THAT(more.output,
+              StartsWith("tally_always is called more often: 62 → 1,061 calls per run."));
+  EXPECT_THAT(more.output, HasSubstr("(4 runs counted before, 4 after;"));
+  const ProcessResult same = measure("--diff-base", "62");
+  EXPECT_THAT(same.output, HasSubstr("\n0 changes in calls and bytes per run (4 runs counted"));
+}
+
+// The metrics of the field, by their names; what cannot be seen is not there, rather than 0.
+TEST_F(MeasureCommandTest, BytesAndCyclesAreMetricsOfTheTable) {
+  ASSERT_EQ(Measure({"--rounds", "1", "--save", Saved()}, {kVictims + "io", "streams"}).exit_status,
+            0);
+  const auto hist = [&](const std::string& api, const std::string& metric) {
+    return Cli({"hist", api, "--table", Saved(), "--metric", metric});
+  };
+  EXPECT_THAT(hist("victim_io_write", "disk_written").output, HasSubstr("one call: 1000 B"));
+  EXPECT_THAT(hist("victim_io_write", "disk_read").output, HasSubstr("one call: 0 B"));
+  EXPECT_THAT(hist("victim_io_write", "cpu_cycles").output, HasSubstr("cyc"));
+  const ProcessResult hidden = hist("victim_io_stream", "disk_written");
+  EXPECT_EQ(hidden.exit_status, 66);
+  EXPECT_THAT(hidden.errors, HasSubstr("no metric disk_written of victim_io_stream"));
+  EXPECT_THAT(Cli({"show", "victim_io_stream", "--table", Saved()}).output,
+              HasSubstr("bytes read and written: not measured"));
+  EXPECT_THAT(Cli({"show", "victim_io_write", "--table", Saved()}).output,
+              HasSubstr("1 call per run, 1,000 B disk_written"));
+}
+
 TEST_F(MeasureCommandTest, AScanMeasuresTheCommandForEachNumber) {
   const ProcessResult result = Measure(
       {"--rounds", "1", "--scan", "N=1,20", "--save", Saved(), "--apis", "libnestings.so.1!nest_0"},
@@ -212,7 +248,7 @@ TEST_F(MeasureCommandTest, AFullMemoryFileSystemKeepsFinishedRounds) {
       "mount -t tmpfs -o size=8m none /dev/shm && { [ ! -d /run/user ] || "
       "mount -t tmpfs -o size=8m none /run/user; } && exec $fieldcost measure --rounds 5 --save " +
       Saved() + " --apis '*!victim_noop' --prepare 'cd " + work_.path().string() + "; " + kCount +
-      "if [ $n = 4 ]; then cat /dev/zero > /dev/shm/full 2>/dev/null; "
+      "if [ $n = 6 ]; then cat /dev/zero > /dev/shm/full 2>/dev/null; "
       "cat /dev/zero > /run/user/full 2>/dev/null; fi; true' -- " +
       kVictims + "victim calls";
   const ProcessResult result = Start({"unshare", "-m", "/bin/sh", "-c", script},

@@ -167,7 +167,7 @@ Result<int> RunLocal(LocalRequest command, const Output& output) {
 }
 
 // `diff BEFORE.lab AFTER.lab`.
-Result<int> RunTables(const command::Arguments& arguments, stats::Metric metric) {
+Result<int> RunTables(const command::Arguments& arguments, std::optional<stats::Metric> metric) {
   if (arguments.Text("old").empty() || !arguments.Text("new").empty()) {
     return Fail(ErrorCode::kInvalidArgument, "diff compares two lab tables: BEFORE.lab AFTER.lab");
   }
@@ -187,7 +187,7 @@ Result<int> RunTables(const command::Arguments& arguments, stats::Metric metric)
 Result<int> RunEither(const command::Arguments& arguments) {
   const auto metric = analysis::ParseMetric(arguments.Text("--metric"));
   if (arguments.Text("library").ends_with(wire::kLabTableSuffix)) {
-    return RunTables(arguments, metric.value_or(stats::Metric::kWallTime));
+    return RunTables(arguments, metric);
   }
   const bool has_time = !arguments.Text("--before").empty();
   if (arguments.Has("--local")) {
@@ -228,7 +228,8 @@ command::Command DiffCommand() {
 the newest version, OLD to the one before it. Exit status 1: something is slower or takes more; 2:
 too little data for any answer.
 With --local it compares what this machine measured before and after a time, calls with calls. For
-two lab tables (FILE.lab), compares runs.
+two lab tables (FILE.lab), compares times by runs, and calls and bytes per run exactly: any
+difference is listed, an increase by 5 % or more is a regression (as in `measure --diff-base`).
 Examples:
   fieldcost diff sqlite3
   fieldcost diff libsqlite3.so.0 3.40 3.45 --metric wall_time

@@ -171,7 +171,8 @@ Result<Measured> MeasureOne(const lab::MeasureOptions& options, const agent::Age
           measured.found, config,
           {.name = EscapeControl(name),
            .environment = Environment(),
-           .started_us = std::chrono::duration_cast<std::chrono::microseconds>(started).count()}));
+           .started_us = std::chrono::duration_cast<std::chrono::microseconds>(started).count(),
+           .apis = EscapeControl(options.apis)}));
   return measured;
 }
 
@@ -315,6 +316,12 @@ command::Command MeasureCommand() {
 then in rounds. In each round every API is timed once, and never together with one it calls or is
 called by, so no time includes another's measuring overhead. The command must do the same each time;
 --prepare restores its files. Nothing leaves this machine.
+Each round also counts calls, allocated bytes, and bytes read from and written to files and sockets
+(shown by `hist API --table FILE --metric METRIC`); what cannot be seen is not measured.
+With --diff-base, exit status 1 means that an API takes 1.05 times as long per call or more, at 5 %
+false discoveries, or that its calls or bytes per run grew by 5 % or more (or from 0). Counts that
+are the same in every run of a side are compared exactly; where they vary, the ranges of both sides
+must be further apart than the wider one is wide.
 Examples:
   fieldcost measure -- sqlite3 :memory: '.read q.sql'
   fieldcost measure --diff-base a.lab -- sqlite3 :memory: '.read q.sql'

@@ -17,6 +17,7 @@
 #include "tools/cli/lab/json.h"
 #include "tools/cli/pager.h"
 #include "tools/cli/terminal_io.h"
+#include "tools/report/lab/count_text.h"
 #include "tools/report/lab/diff_text.h"
 #include "tools/report/lab/table_text.h"
 
@@ -74,12 +75,57 @@ std::string TableText(const Chosen& chosen, const wire::LabTable& table, const d
   return text + report::LabNote(table.parts, style);
 }
 
-int ExitStatusOf(const std::vector<LabChange>& changes) {
-  // They are in this order.
-  if (changes.empty() || changes.front().change == analysis::Change::kTooLittleData) {
-    return kTooLittleData;
+// What has changed, of the APIs and in the metrics that are asked for.
+struct Changes {
+  std::vector<LabChange> times;
+  analysis::LabCounts counts;
+  bool has_times = false;  // asked for
+  bool has_counts = false;
+};
+
+Changes ChangesBetween(const wire::LabTable& before, const wire::LabTable& after,
+                       const LabDiffView& view) {
+  const auto is_other = [&view](const auto& change) {
+    return !view.api.empty() && !GlobMatch(view.api, change.symbol) &&
+           !GlobMatch(view.api, stats::ShortName(change.symbol));
+  };
+  Changes changes;
+  changes.has_counts = !view.metric || analysis::IsCounted(*view.metric);
+  changes.has_times = !view.metric || !changes.has_counts;
+  if (changes.has_times) {
+    changes.times =
+        analysis::CompareLabTables(before, after, view.metric.value_or(stats::Metric::kWallTime));
+    std::erase_if(changes.times, is_other);
   }
-  return changes.front().change == analysis::Change::kMore ? kIncrease : kNoIncrease;
+  if (changes.has_counts) {
+    changes.counts = analysis::CompareLabCounts(before, after);
+    std::erase_if(changes.counts.apis, [&](const analysis::LabCount& count) {
+      return is_other(count) || (view.metric && count.metric != *view.metric);
+    });
+  }
+  return changes;
+}
+
+int ExitStatusOf(const Changes& changes) {
+  // Both are in this order.
+  const auto& times = changes.times;
+  const auto& counts = changes.counts.apis;
+  if (!counts.empty() && counts.front().decides) return kIncrease;
+  if (!times.empty() && times.front().change == analysis::Change::kMore) return kIncrease;
+  const auto is_known = [](const auto& list) {
+    return !list.empty() && list.front().change != analysis::Change::kTooLittleData;
+  };
+  const bool enough = changes.has_times ? is_known(times) : is_known(counts);
+  return enough ? kNoIncrease : kTooLittleData;
+}
+
+std::string DiffText(const Changes& changes, const wire::LabTable& after, bool all,
+                     const draw::Style& style) {
+  std::string text = report::LabDiffLead(changes.times, changes.counts, after, style) + "\n";
+  if (changes.has_counts) text += report::LabCountText(changes.counts, all, style);
+  if (changes.has_counts && changes.has_times) text += "\n";
+  if (changes.has_times) text += report::LabDiffText(changes.times, all, style);
+  return text;
 }
 
 }  // namespace
@@ -94,17 +140,18 @@ Status PrintLabTable(const wire::LabTable& table, const LabView& view, const Out
 
 Result<int> PrintLabDiff(const wire::LabTable& before, const wire::LabTable& after,
                          const LabDiffView& view, const Output& output) {
-  std::vector<LabChange> changes = analysis::CompareLabTables(before, after, view.metric);
-  std::erase_if(changes, [&view](const LabChange& change) {
-    return !view.api.empty() && !GlobMatch(view.api, change.symbol) &&
-           !GlobMatch(view.api, stats::ShortName(change.symbol));
-  });
+  const Changes changes = ChangesBetween(before, after, view);
   if (output.json) {
-    FIELDCOST_TRY(WriteStdout(LabDiffJson(changes, before.parts, after.parts)));
+    const std::string lead = report::LabDiffLead(changes.times, changes.counts, after, {});
+    FIELDCOST_TRY(WriteStdout(LabDiffJson({.lead = std::string(Trim(lead)),
+                                           .times = changes.times,
+                                           .counts = changes.counts,
+                                           .before = before.parts,
+                                           .after = after.parts})));
   } else if (output.csv) {
-    FIELDCOST_TRY(WriteStdout(report::LabDiffCsv(changes)));
+    FIELDCOST_TRY(WriteStdout(report::LabDiffCsv(changes.times, changes.counts)));
   } else {
-    FIELDCOST_TRY(WritePaged(report::LabDiffText(changes, view.all, output.style), output));
+    FIELDCOST_TRY(WritePaged(DiffText(changes, after, view.all, output.style), output));
   }
   return ExitStatusOf(changes);
 }

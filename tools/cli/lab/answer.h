@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "common/base/result.h"
@@ -28,10 +29,12 @@ Status PrintLabTable(const wire::LabTable& table, const LabView& view, const Out
 
 struct LabDiffView {
   std::string api;  // glob over symbols, or names as people know them; empty = all
-  stats::Metric metric = stats::Metric::kWallTime;
+  // A time, or what runs are counted by; nullopt = wall_time and all counts.
+  std::optional<stats::Metric> metric;
   bool all = false;  // also what is not shown to have changed
 };
-// The exit status: 1 if something costs more, 2 if no API has enough runs in both, else 0.
+// The exit status: 1 if something costs more (LabChange::change, LabCount::decides), 2 if no API
+// has enough runs in both, else 0.
 Result<int> PrintLabDiff(const wire::LabTable& before, const wire::LabTable& after,
                          const LabDiffView& view, const Output& output);
 

@@ -24,6 +24,8 @@ json::array PartsJson(std::span<const wire::LabPart> of) {
                                  {"rounds", part.rounds},
                                  {"runs", part.runs},
                                  {"left_out", part.left_out},
+                                 {"counted_runs", part.counted_runs},
+                                 {"apis", UntrustedText(part.apis)},
                                  {"started", Text(draw::FormatTime(started))},
                                  {"environment", UntrustedText(part.environment)}});
   }
@@ -44,6 +46,16 @@ json::value FieldJson(const std::optional<analysis::ContextPenalty>& field) {
                       {"ratio_high", field->high},
                       {"machines", field->machines},
                       {"stratum", Text(analysis::Name(field->stratum))}};
+}
+
+// What calls come to in a run, by metric; what is missing is not measured.
+json::object TotalsJson(std::span<const wire::LabTotal> totals) {
+  json::object object;
+  for (const wire::LabTotal& total : totals) {
+    object[Text(stats::Name(total.metric))] =
+        json::object{{"least", total.least}, {"most", total.most}};
+  }
+  return object;
 }
 
 json::object SlotJson(unsigned slot, std::uint64_t calls) {
@@ -104,6 +116,35 @@ json::value TestJson(const analysis::LabChange& change) {
                       {"q", change.q}};
 }
 
+// Null = not measured.
+json::value TotalJson(const wire::LabTotal& total, bool is_known) {
+  if (!is_known) return nullptr;
+  return json::object{{"least", total.least}, {"most", total.most}};
+}
+
+// Null if the tables' counts could not be compared.
+json::value CountsJson(const analysis::LabCounts& counts) {
+  if (!counts.is_compared) return nullptr;
+  json::array rows;
+  for (const analysis::LabCount& count : counts.apis) {
+    const bool is_known = count.change != analysis::Change::kTooLittleData;
+    rows.push_back(json::object{{"soname", UntrustedText(count.soname)},
+                                {"symbol", UntrustedText(count.symbol)},
+                                {"symbol_version", UntrustedText(count.symbol_version)},
+                                {"metric", Text(stats::Name(count.metric))},
+                                {"change", Text(Word(count.change))},
+                                {"regression", count.decides},
+                                {"follows", count.follows},
+                                {"before", TotalJson(count.before, is_known)},
+                                {"after", TotalJson(count.after, is_known)}});
+  }
+  return json::object{{"runs_before", counts.runs_before},
+                      {"runs_after", counts.runs_after},
+                      {"vary_before", counts.vary_before},
+                      {"vary_after", counts.vary_after},
+                      {"rows", std::move(rows)}};
+}
+
 }  // namespace
 
 std::string WrittenTableJson(const std::filesystem::path& file, std::uint64_t size_bytes,
@@ -122,6 +163,7 @@ std::string LabJson(const std::vector<analysis::LabCost>& costs,
     json::object row = ApiJson(cost.summary.api);
     row["own"] = cost.is_own;
     row["calls"] = cost.calls;
+    row["totals"] = TotalsJson(cost.totals);
     row["runs"] = cost.runs;
     row["total_ns"] = Known(cost.TotalNs());
     row["run_spread"] = Known(cost.run_spread);
@@ -134,11 +176,9 @@ std::string LabJson(const std::vector<analysis::LabCost>& costs,
   return Print({{"source", "table"}, {"parts", PartsJson(parts)}, {"rows", std::move(rows)}});
 }
 
-std::string LabDiffJson(const std::vector<analysis::LabChange>& changes,
-                        std::span<const wire::LabPart> before,
-                        std::span<const wire::LabPart> after) {
+std::string LabDiffJson(const LabDiffContent& content) {
   json::array rows;
-  for (const analysis::LabChange& change : changes) {
+  for (const analysis::LabChange& change : content.times) {
     rows.push_back(json::object{{"soname", UntrustedText(change.soname)},
                                 {"symbol", UntrustedText(change.symbol)},
                                 {"symbol_version", UntrustedText(change.symbol_version)},
@@ -153,9 +193,11 @@ std::string LabDiffJson(const std::vector<analysis::LabChange>& changes,
                                 {"after", FiguresJson(change.after)}});
   }
   return Print({{"source", "tables"},
-                {"before", PartsJson(before)},
-                {"after", PartsJson(after)},
-                {"rows", std::move(rows)}});
+                {"summary", UntrustedText(content.lead)},
+                {"before", PartsJson(content.before)},
+                {"after", PartsJson(content.after)},
+                {"rows", std::move(rows)},
+                {"counts", CountsJson(content.counts)}});
 }
 
 }  // namespace fieldcost::cli

@@ -9,6 +9,7 @@
 #include "common/wire/lab_table.h"
 #include "tools/analysis/lab_change.h"
 #include "tools/analysis/lab_cost.h"
+#include "tools/analysis/lab_counts.h"
 
 namespace fieldcost::cli {
 
@@ -22,8 +23,13 @@ std::string WrittenTableJson(const std::filesystem::path& file, std::uint64_t si
 std::string LabJson(const std::vector<analysis::LabCost>& costs,
                     std::span<const wire::LabPart> parts);
 
-std::string LabDiffJson(const std::vector<analysis::LabChange>& changes,
-                        std::span<const wire::LabPart> before,
-                        std::span<const wire::LabPart> after);
+struct LabDiffContent {
+  std::string lead;  // report::LabDiffLead()
+  std::span<const analysis::LabChange> times;
+  const analysis::LabCounts& counts;
+  std::span<const wire::LabPart> before;
+  std::span<const wire::LabPart> after;
+};
+std::string LabDiffJson(const LabDiffContent& content);
 
 }  // namespace fieldcost::cli

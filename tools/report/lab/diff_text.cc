@@ -48,6 +48,103 @@ draw::TextLine Line(const LabChange& change, const draw::Style& style) {
           p50(change.after)};
 }
 
+using analysis::LabCount;
+
+// Either of a time, or of a count.
+struct CsvRow {
+  const LabChange* time = nullptr;
+  const LabCount* count = nullptr;
+  const analysis::LabCounts* counts = nullptr;
+};
+
+void AddNames(CsvColumns<CsvRow>& columns) {
+  const auto add = [&](const char* name, std::string LabChange::*of_time,
+                       std::string LabCount::*of_count) {
+    columns.push_back({name, [=](CsvWriter& csv, const CsvRow& row) {
+                         csv.Text(row.time != nullptr ? row.time->*of_time : row.count->*of_count);
+                       }});
+  };
+  add("soname", &LabChange::soname, &LabCount::soname);
+  add("symbol", &LabChange::symbol, &LabCount::symbol);
+  add("symbol_version", &LabChange::symbol_version, &LabCount::symbol_version);
+  columns.push_back({"metric", [](CsvWriter& csv, const CsvRow& row) {
+                       csv.Text(
+                           stats::Name(row.time != nullptr ? row.time->metric : row.count->metric));
+                     }});
+  columns.push_back({"change", [](CsvWriter& csv, const CsvRow& row) {
+                       csv.Text(row.time != nullptr
+                                    ? analysis::Name(row.time->change, row.time->metric)
+                                    : analysis::Name(row.count->change, row.count->metric));
+                     }});
+}
+
+void AddTimes(CsvColumns<CsvRow>& columns) {
+  const auto add = [&](const char* name, std::optional<double> (*value)(const LabChange&)) {
+    columns.push_back({name, [value](CsvWriter& csv, const CsvRow& row) {
+                         csv.Known(row.time != nullptr ? value(*row.time) : std::nullopt);
+                       }});
+  };
+  using Number = std::optional<double>;
+  add("ratio", [](const LabChange& one) { return IntervalOf(one) ? Number(one.ratio) : Number(); });
+  add("ratio_low", [](const LabChange& one) {
+    const std::optional<Ratios> interval = IntervalOf(one);
+    return interval ? Number(interval->low) : Number();
+  });
+  add("ratio_high", [](const LabChange& one) {
+    const std::optional<Ratios> interval = IntervalOf(one);
+    return interval ? Number(interval->high) : Number();
+  });
+  add("cliffs_delta", [](const LabChange& one) { return Number(one.delta); });
+  add("p", [](const LabChange& one) { return Number(one.test.p); });
+  add("q", [](const LabChange& one) { return Number(one.q); });
+  columns.push_back({"runs_before", [](CsvWriter& csv, const CsvRow& row) {
+                       csv.Count(row.time != nullptr ? row.time->runs_before
+                                                     : row.counts->runs_before);
+                     }});
+  columns.push_back({"runs_after", [](CsvWriter& csv, const CsvRow& row) {
+                       csv.Count(row.time != nullptr ? row.time->runs_after
+                                                     : row.counts->runs_after);
+                     }});
+  const auto add_calls = [&](const char* name, stats::Figures LabChange::*side) {
+    columns.push_back({name, [side](CsvWriter& csv, const CsvRow& row) {
+                         row.time != nullptr ? csv.Known(TimedCalls(row.time->*side)) : csv.Empty();
+                       }});
+  };
+  add_calls("timed_before", &LabChange::before);
+  add_calls("timed_after", &LabChange::after);
+  add("mean_before", [](const LabChange& one) { return one.before.mean; });
+  add("mean_after", [](const LabChange& one) { return one.after.mean; });
+  add("p50_before", [](const LabChange& one) { return MedianOf(one.before); });
+  add("p50_after", [](const LabChange& one) { return MedianOf(one.after); });
+}
+
+void AddCounts(CsvColumns<CsvRow>& columns) {
+  const auto add = [&](const char* name, wire::LabTotal LabCount::*side,
+                       std::uint64_t wire::LabTotal::*end) {
+    columns.push_back({name, [=](CsvWriter& csv, const CsvRow& row) {
+                         const bool is_known =
+                             row.count != nullptr && row.count->change != Change::kTooLittleData;
+                         is_known ? csv.Count(row.count->*side.*end) : csv.Empty();
+                       }});
+  };
+  add("least_before", &LabCount::before, &wire::LabTotal::least);
+  add("most_before", &LabCount::before, &wire::LabTotal::most);
+  add("least_after", &LabCount::after, &wire::LabTotal::least);
+  add("most_after", &LabCount::after, &wire::LabTotal::most);
+  columns.push_back({"regression", [](CsvWriter& csv, const CsvRow& row) {
+                       csv.Flag(row.time != nullptr ? row.time->change == Change::kMore
+                                                    : row.count->decides);
+                     }});
+}
+
+CsvColumns<CsvRow> CsvColumnsOf() {
+  CsvColumns<CsvRow> columns;
+  AddNames(columns);
+  AddTimes(columns);
+  AddCounts(columns);
+  return columns;
+}
+
 }  // namespace
 
 std::string LabDiffText(const std::vector<LabChange>& changes, bool all, const draw::Style& style) {
@@ -80,44 +177,11 @@ std::string LabDiffText(const std::vector<LabChange>& changes, bool all, const d
   return table + draw::WrapLines(summary, style);
 }
 
-std::string LabDiffCsv(const std::vector<LabChange>& changes) {
-  const CsvColumns<LabChange> columns = {
-      {"soname", [](CsvWriter& csv, const LabChange& one) { csv.Text(one.soname); }},
-      {"symbol", [](CsvWriter& csv, const LabChange& one) { csv.Text(one.symbol); }},
-      {"symbol_version",
-       [](CsvWriter& csv, const LabChange& one) { csv.Text(one.symbol_version); }},
-      {"metric", [](CsvWriter& csv, const LabChange& one) { csv.Text(stats::Name(one.metric)); }},
-      {"change", [](CsvWriter& csv,
-                    const LabChange& one) { csv.Text(analysis::Name(one.change, one.metric)); }},
-      {"ratio",
-       [](CsvWriter& csv, const LabChange& one) {
-         csv.Known(IntervalOf(one) ? std::optional(one.ratio) : std::nullopt);
-       }},
-      {"ratio_low",
-       [](CsvWriter& csv, const LabChange& one) {
-         const std::optional<Ratios> interval = IntervalOf(one);
-         interval ? csv.Number(interval->low) : csv.Empty();
-       }},
-      {"ratio_high",
-       [](CsvWriter& csv, const LabChange& one) {
-         const std::optional<Ratios> interval = IntervalOf(one);
-         interval ? csv.Number(interval->high) : csv.Empty();
-       }},
-      {"cliffs_delta", [](CsvWriter& csv, const LabChange& one) { csv.Number(one.delta); }},
-      {"p", [](CsvWriter& csv, const LabChange& one) { csv.Number(one.test.p); }},
-      {"q", [](CsvWriter& csv, const LabChange& one) { csv.Number(one.q); }},
-      {"runs_before", [](CsvWriter& csv, const LabChange& one) { csv.Count(one.runs_before); }},
-      {"runs_after", [](CsvWriter& csv, const LabChange& one) { csv.Count(one.runs_after); }},
-      {"timed_before",
-       [](CsvWriter& csv, const LabChange& one) { csv.Known(TimedCalls(one.before)); }},
-      {"timed_after",
-       [](CsvWriter& csv, const LabChange& one) { csv.Known(TimedCalls(one.after)); }},
-      {"mean_before", [](CsvWriter& csv, const LabChange& one) { csv.Known(one.before.mean); }},
-      {"mean_after", [](CsvWriter& csv, const LabChange& one) { csv.Known(one.after.mean); }},
-      {"p50_before", [](CsvWriter& csv, const LabChange& one) { csv.Known(MedianOf(one.before)); }},
-      {"p50_after", [](CsvWriter& csv, const LabChange& one) { csv.Known(MedianOf(one.after)); }},
-  };
-  return CsvOf(columns, changes);
+std::string LabDiffCsv(const std::vector<LabChange>& changes, const analysis::LabCounts& counts) {
+  std::vector<CsvRow> rows;
+  for (const LabChange& change : changes) rows.push_back({.time = &change, .counts = &counts});
+  for (const LabCount& count : counts.apis) rows.push_back({.count = &count, .counts = &counts});
+  return CsvOf(CsvColumnsOf(), rows);
 }
 
 }  // namespace fieldcost::report

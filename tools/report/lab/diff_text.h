@@ -5,6 +5,7 @@
 
 #include "common/draw/terminal.h"
 #include "tools/analysis/lab_change.h"
+#include "tools/analysis/lab_counts.h"
 
 namespace fieldcost::report {
 
@@ -16,9 +17,11 @@ namespace fieldcost::report {
 std::string LabDiffText(const std::vector<analysis::LabChange>& changes, bool all,
                         const draw::Style& style);
 
-// A record an API: soname, symbol, symbol_version, metric, change, ratio, ratio_low, ratio_high,
-// cliffs_delta, p, q, runs_before, runs_after, timed_before, timed_after, mean_before, mean_after,
-// p50_before, p50_after.
-std::string LabDiffCsv(const std::vector<analysis::LabChange>& changes);
+// A record per API and metric: soname, symbol, symbol_version, metric, change, ratio, ratio_low,
+// ratio_high, cliffs_delta, p, q, runs_before, runs_after, timed_before, timed_after, mean_before,
+// mean_after, p50_before, p50_after, least_before, most_before, least_after, most_after,
+// regression. The last five are those of counts, which have no ratio .. p50_after but the runs.
+std::string LabDiffCsv(const std::vector<analysis::LabChange>& changes,
+                       const analysis::LabCounts& counts);
 
 }  // namespace fieldcost::report

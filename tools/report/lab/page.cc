@@ -17,6 +17,7 @@
 #include "tools/analysis/waiting.h"
 #include "tools/report/cost_page.h"
 #include "tools/report/figure_text.h"
+#include "tools/report/lab/count_text.h"
 #include "tools/report/lab/table_text.h"
 #include "tools/report/page.h"
 #include "tools/report/waiting_text.h"
@@ -160,6 +161,9 @@ std::string Detail(const LabCost& cost, std::size_t number) {
       "<p><strong>{2}</strong></p>\n",
       number, Escaped(name), Escaped(stats::Sentence(cost.shape)));
   for (const std::string& line : EvidenceLines(cost, kStyle)) {
+    html += fmt::format("<p class=\"soft\">{}</p>\n", Escaped(line));
+  }
+  for (const std::string& line : TotalLines(cost.totals, kStyle)) {
     html += fmt::format("<p class=\"soft\">{}</p>\n", Escaped(line));
   }
   if (cost.shape.growth) {

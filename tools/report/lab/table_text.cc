@@ -13,6 +13,7 @@
 #include "tools/report/api_names.h"
 #include "tools/report/csv_columns.h"
 #include "tools/report/figure_text.h"
+#include "tools/report/lab/count_text.h"
 
 namespace fieldcost::report {
 namespace {
@@ -49,6 +50,13 @@ std::string PenaltyText(const std::optional<analysis::ContextPenalty>& field) {
   return fmt::format("{:.2g} x ({:.2g} to {:.2g})", field->ratio, field->low, field->high);
 }
 
+// Exactly; where runs differ, the least and the most.
+std::string CallsText(const LabCost& cost, const draw::Style& style) {
+  const auto total = std::ranges::find(cost.totals, Metric::kCallsPerRun, &wire::LabTotal::metric);
+  const bool varies = total != cost.totals.end() && total->least != total->most;
+  return varies ? TotalRange(*total, style) : draw::FormatCount(cost.calls);
+}
+
 draw::TextLine LineOf(const LabCost& cost, const ApiNames& names,
                       const std::optional<draw::UsedSlots>& range, const draw::Style& style) {
   const analysis::MetricSummary* times = TimesOf(cost);
@@ -58,7 +66,7 @@ draw::TextLine LineOf(const LabCost& cost, const ApiNames& names,
   };
   return {names.Of(cost.summary.api, style),
           EscapeControl(cost.summary.api.soname) + (cost.is_own ? " (own)" : ""),
-          draw::FormatCount(cost.calls),
+          CallsText(cost, style),
           quantile(&stats::Quantiles::p50),
           quantile(&stats::Quantiles::p99),
           SpreadText(cost.run_spread),
@@ -268,6 +276,9 @@ std::vector<std::string> EvidenceLines(const LabCost& cost, const draw::Style& s
 std::string ShapeText(const LabCost& cost, const draw::Style& style) {
   std::string text = fmt::format("  shape: {}\n", stats::Sentence(cost.shape));
   for (const std::string& line : EvidenceLines(cost, style)) {
+    text += fmt::format("    {}\n", line);
+  }
+  for (const std::string& line : TotalLines(cost.totals, style)) {
     text += fmt::format("    {}\n", line);
   }
   text = draw::WrapLines(text, style);

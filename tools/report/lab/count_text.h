@@ -1,0 +1,36 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/draw/terminal.h"
+#include "tools/analysis/lab_change.h"
+#include "tools/analysis/lab_counts.h"
+
+namespace fieldcost::report {
+
+// What runs are counted by, before and after, for people. Deterministic; everything is escaped.
+
+// One or two sentences that name the first change: calls, with a slower function that makes them;
+// else time; else bytes. "No function takes significantly more or less." if there
+// is none. The newer table
+// tells which functions call which.
+std::string LabDiffLead(const std::vector<analysis::LabChange>& times,
+                        const analysis::LabCounts& counts, const wire::LabTable& after,
+                        const draw::Style& style);
+
+// A table of what has changed, or with `all` of everything, then how it was compared; the latter
+// alone if nothing has changed. A line per API and metric.
+std::string LabCountText(const analysis::LabCounts& counts, bool all, const draw::Style& style);
+
+// What an API's calls come to in a run: "62 calls per run, 1,024 B allocated, 4,096 B
+// disk_written"; and "bytes read and written: not measured" where that is so. Lines without their
+// end.
+std::vector<std::string> TotalLines(std::span<const wire::LabTotal> totals,
+                                    const draw::Style& style);
+
+// "62", "60-65", "1,024 B".
+std::string TotalRange(const wire::LabTotal& total, const draw::Style& style);
+
+}  // namespace fieldcost::report
