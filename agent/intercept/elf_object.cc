@@ -86,12 +86,16 @@ void ReadDynamic(const Elf64_Dyn* dynamic, ElfObject* object) {
       case DT_RELASZ:
         relocation_bytes = value;
         break;
+      case DT_RELACOUNT:
+        object->relative_count = static_cast<uint32_t>(value);
+        break;
       default:
         break;
     }
   }
   object->plt_count = static_cast<uint32_t>(plt_bytes / sizeof(Elf64_Rela));
   object->relocation_count = static_cast<uint32_t>(relocation_bytes / sizeof(Elf64_Rela));
+  if (object->relative_count > object->relocation_count) object->relative_count = 0;
   object->soname =
       soname_offset != 0 && object->strings != nullptr ? object->strings + soname_offset : "";
 }
@@ -122,6 +126,8 @@ bool ReadObject(uint64_t base, const char* path, const Elf64_Phdr* headers, unsi
   object->base = base;
   object->path = path == nullptr ? "" : path;
   object->begin = ~uint64_t{0};
+  object->segments = headers;
+  object->segment_count = count;
   const Elf64_Dyn* dynamic = nullptr;
   for (unsigned i = 0; i < count; ++i) {
     const Elf64_Phdr& header = headers[i];
@@ -247,6 +253,15 @@ bool IsInNamespaceOf(const ElfObject& program, void* handle) {
        ++step) {
     if (map.l_prev == nullptr) return map.l_ld == program.dynamic;
     at = map.l_prev;
+  }
+  return false;
+}
+
+bool IsData(const ElfObject& object, uint64_t address) {
+  for (uint32_t i = 0; i < object.segment_count; ++i) {
+    const Elf64_Phdr& segment = object.segments[i];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & (PF_W | PF_X)) != PF_W) continue;
+    if (address - (object.base + segment.p_vaddr) < segment.p_memsz) return true;
   }
   return false;
 }

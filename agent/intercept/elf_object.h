@@ -29,8 +29,11 @@ struct ElfObject {
   uint32_t plt_count;
   const Elf64_Rela* relocations;  // DT_RELA
   uint32_t relocation_count;
+  uint32_t relative_count;  // of these, the first: they name no symbol
   uint64_t relro_begin;  // made read-only after relocation; page-aligned, may be empty
   uint64_t relro_end;
+  const Elf64_Phdr* segments;
+  uint32_t segment_count;
   const Elf64_Dyn* dynamic;
   const uint8_t* build_id;
   uint32_t build_id_bytes;  // at most kMaxBuildIdBytes
@@ -98,6 +101,9 @@ const Elf64_Sym* FindExport(const ElfObject& object, const char* name, uint32_t 
 // PLT, which in programs at a fixed address is what `&function` is everywhere: calling that means
 // calling through the program's slot.
 bool IsDefinition(const ElfObject* objects, uint32_t count, const char* name, uint64_t address);
+
+// True if the loader has mapped `address` as data of the object that may be written to.
+bool IsData(const ElfObject& object, uint64_t address);
 
 inline bool Contains(const ElfObject& object, uint64_t address) {
   return address >= object.begin && address < object.end;

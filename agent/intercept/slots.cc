@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "agent/intercept/hooks.h"
+#include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/tables.h"
 #include "agent/intercept/thunk.h"
 #include "agent/intercept/x86_64/machine.h"
@@ -101,6 +102,17 @@ uint64_t ResolveSlot(const SlotSpace& space, const ElfObject& importer,
 
 bool WriteSlot(const ElfObject& object, uint64_t* slot, uint64_t value) {
   return Write(slot, IsReadOnly(object, slot), value);
+}
+
+bool ReplaceWord(const ElfObject& object, uint64_t* word, uint64_t expected, uint64_t value) {
+  const auto address = reinterpret_cast<uint64_t>(word);
+  // Words in code stay as they are. A program may have made a part of its data read-only itself.
+  if (!IsData(object, address)) return false;
+  if (IsReadOnly(object, word) || !Populate(address, sizeof *word)) {
+    return __atomic_load_n(word, __ATOMIC_RELAXED) == expected && Write(word, true, value);
+  }
+  return __atomic_compare_exchange_n(word, &expected, value, false, __ATOMIC_RELEASE,
+                                     __ATOMIC_RELAXED);
 }
 
 bool PatchSlot(const ElfObject& object, uint64_t* slot, uint32_t thunk, uint64_t stub) {

@@ -31,7 +31,8 @@ bool ForEachSlotOf(const ElfObject& object, bool data_too, Visitor visit) {
     return true;
   };
   return each(object.plt, object.plt_count, kCallSlot) &&
-         (!data_too || each(object.relocations, object.relocation_count, kDataSlot));
+         (!data_too || each(object.relocations + object.relative_count,
+                            object.relocation_count - object.relative_count, kDataSlot));
 }
 
 // The same for a space's objects from `first_object` on.
@@ -51,6 +52,11 @@ uint64_t ResolveSlot(const SlotSpace& space, const ElfObject& importer,
 // Stores `value` into a slot, lifting and restoring the read-only protection of its page if it has
 // one. False, and nothing changed, if the kernel refuses.
 bool WriteSlot(const ElfObject& object, uint64_t* slot, uint64_t value);
+
+// Stores `value` into an aligned word of the object's data that holds `expected`, which other
+// threads may change at the same time. False, and nothing changed, if it holds something else or
+// cannot be written to.
+bool ReplaceWord(const ElfObject& object, uint64_t* word, uint64_t expected, uint64_t value);
 
 // While this lives, slots of that object are written without lifting the protection of their page
 // each time: it is lifted for all of them. REQUIRES: the patch lock, or the constructor; no other

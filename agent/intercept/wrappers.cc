@@ -4,6 +4,7 @@
 
 #include "agent/intercept/hooks.h"
 #include "agent/intercept/thunk.h"
+#include "agent/intercept/words.h"
 
 namespace fieldcost::intercept {
 namespace {
@@ -11,12 +12,13 @@ namespace {
 struct Group {
   const WrappedFunction* functions;
   size_t count;
+  bool words_too;
 };
 constexpr uint32_t kMaxGroups = 8;
 Group groups[kMaxGroups];
 uint32_t group_count;
 
-void InstallGroup(const Group& group, const SlotSpace& space, uint32_t first_object) {
+void InstallInSlots(const Group& group, const SlotSpace& space, uint32_t first_object) {
   ForEachSlot(
       space, first_object, true,
       [&group, &space](const ElfObject& object, const Elf64_Rela& relocation, uint64_t* slot) {
@@ -36,17 +38,80 @@ void InstallGroup(const Group& group, const SlotSpace& space, uint32_t first_obj
       });
 }
 
+// The function that a reference by this name is bound to: the first definition in search order. 0
+// if there is none, or if only the loader can tell.
+uint64_t FirstDefinition(const SlotSpace& space, const char* name) {
+  const uint32_t hash = HashOfName(name);
+  for (uint32_t i = 0; i < space.object_count && !space.objects[i].is_dynamic; ++i) {
+    const ElfObject& object = space.objects[i];
+    const Elf64_Sym* const found = FindExport(object, name, hash, "");
+    if (found == nullptr) continue;
+    return ELF64_ST_TYPE(found->st_info) == STT_FUNC ? object.base + found->st_value : 0;
+  }
+  return 0;
+}
+
+// What words are compared with: the addresses of a group's functions are near each other.
+struct AddressRange {
+  uint64_t begin = ~uint64_t{0};
+  uint64_t last = 0;
+};
+
+AddressRange FindFunctions(const Group& group, const SlotSpace& space) {
+  AddressRange range;
+  for (size_t i = 0; i < group.count; ++i) {
+    uint64_t* const real = group.functions[i].real;
+    if (*real == 0) *real = FirstDefinition(space, group.functions[i].name);
+    if (*real == 0) continue;
+    if (*real < range.begin) range.begin = *real;
+    if (*real > range.last) range.last = *real;
+  }
+  return range;
+}
+
+// A word says by its value alone what it leads to; what the program has stored there since it was
+// loaded is the program's.
+void InstallInWords(const Group& group, const SlotSpace& space, uint32_t first_object) {
+  const AddressRange range = FindFunctions(group, space);
+  for (uint32_t o = first_object; o < space.object_count; ++o) {
+    const ElfObject& object = space.objects[o];
+    ForEachWordOf(object, [&group, &range, &object](uint64_t* word) {
+      const uint64_t value = __atomic_load_n(word, __ATOMIC_RELAXED);
+      if (value < range.begin || value > range.last) return;
+      for (size_t i = 0; i < group.count; ++i) {
+        if (*group.functions[i].real != value) continue;
+        ReplaceWord(object, word, value, group.functions[i].wrapper);
+        return;
+      }
+    });
+  }
+}
+
+void Install(const Group& group, const SlotSpace& space, uint32_t first_object) {
+  InstallInSlots(group, space, first_object);
+  if (group.words_too) InstallInWords(group, space, first_object);
+}
+
+void InstallGroup(const Group& group, const SlotSpace& space, uint32_t first_object) {
+  if (group_count == kMaxGroups) return;
+  groups[group_count] = group;
+  Install(groups[group_count++], space, first_object);
+}
+
 }  // namespace
 
 void InstallWrappers(const WrappedFunction* functions, size_t count, const SlotSpace& space,
                      uint32_t first_object) {
-  if (group_count == kMaxGroups) return;
-  groups[group_count] = {functions, count};
-  InstallGroup(groups[group_count++], space, first_object);
+  InstallGroup({functions, count, true}, space, first_object);
+}
+
+void InstallWrappersInSlots(const WrappedFunction* functions, size_t count, const SlotSpace& space,
+                            uint32_t first_object) {
+  InstallGroup({functions, count, false}, space, first_object);
 }
 
 void InstallWrappersAgain(const SlotSpace& space, uint32_t first_object) {
-  for (uint32_t i = 0; i < group_count; ++i) InstallGroup(groups[i], space, first_object);
+  for (uint32_t i = 0; i < group_count; ++i) Install(groups[i], space, first_object);
 }
 
 uint64_t WrapperOf(uint64_t real) {

@@ -102,7 +102,7 @@ bool Begin() {
   if (!CreateLabFile()) return false;
 
   const intercept::SlotSpace space = intercept::Objects(true);
-  intercept::InstallWrappers(intercept::kNotices, intercept::kFirstWaitNotice, space, 0);
+  intercept::InstallWrappersInSlots(intercept::kNotices, intercept::kFirstWaitNotice, space, 0);
   if (plan.mode == shm::kLabMap) {
     intercept::InstallWrappers(intercept::kAllocFunctions, intercept::kAllocFunctionCount, space,
                                0);

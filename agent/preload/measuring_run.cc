@@ -138,8 +138,9 @@ shm::Skip MakeRunFile(uint64_t random) {
 
 void InstallMeters(const SlotSpace& space) {
   const bool waits = process.look_at != kNever;
-  InstallWrappers(intercept::kNotices,
-                  waits ? intercept::kNoticeCount : size_t{intercept::kFirstWaitNotice}, space, 0);
+  intercept::InstallWrappersInSlots(
+      intercept::kNotices, waits ? intercept::kNoticeCount : size_t{intercept::kFirstWaitNotice},
+      space, 0);
   if ((process.metrics & shm::kAllocMetrics) != 0) {
     InstallWrappers(intercept::kAllocFunctions, intercept::kAllocFunctionCount, space, 0);
   }

@@ -57,7 +57,7 @@ bool Begin(char** environment) {
   if (!OpenRun()) return false;
   BeginOwnEvent(intercept::EnvironmentValue(environment, "TRACEPARENT"));
   const intercept::SlotSpace space = intercept::Objects(true);
-  intercept::InstallWrappers(intercept::kNotices, intercept::kFirstWaitNotice, space, 0);
+  intercept::InstallWrappersInSlots(intercept::kNotices, intercept::kFirstWaitNotice, space, 0);
   StandBeforeCalls(space, 0);
   PassAutomatic(shm::kProbeLoaded);
   return true;

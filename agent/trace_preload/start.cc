@@ -65,7 +65,7 @@ bool Begin() {
   KnowModulesAtStart();
 
   const intercept::SlotSpace space = intercept::Objects(true);
-  intercept::InstallWrappers(intercept::kNotices, intercept::kFirstWaitNotice, space, 0);
+  intercept::InstallWrappersInSlots(intercept::kNotices, intercept::kFirstWaitNotice, space, 0);
   InstallMeters(space);
   if (takes_calls) StandBeforeCalls(space, 0);
   FetchCode();

@@ -13,6 +13,9 @@ namespace fieldcost::intercept {
 // Relocations of slots: those of calls, and those that function pointers and -fno-plt calls use.
 inline constexpr uint32_t kCallSlot = R_X86_64_JUMP_SLOT;
 inline constexpr uint32_t kDataSlot = R_X86_64_GLOB_DAT;
+// Relocations of data: a word that holds an address, and a variable that the program has a copy of.
+inline constexpr uint32_t kAddressWord = R_X86_64_64;
+inline constexpr uint32_t kVariableCopy = R_X86_64_COPY;
 
 inline uint64_t ReadTimeStamp() {
   uint32_t low;

@@ -1,0 +1,75 @@
+// A program whose library allocates and moves bytes through words that the loader fills in; the
+// numbers of bytes are known.
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/victims/words_library.h"
+
+static char arena[kWordsBytes];
+// What the program frees must be malloc's.
+static void* Replacement(size_t bytes) { return malloc(bytes + sizeof arena); }
+
+static int Allocate(void) {
+  for (int i = 0; i < 10; ++i) {
+    words_by_call();
+    words_by_variable();
+    words_by_table();
+    words_by_own_function();
+    words_by_exported();
+    words_by_guarded();
+  }
+  return 0;
+}
+
+// Uses the exported variable, of which the program has a copy then.
+static int Copy(void) {
+  free(words_allocate(1));
+  return Allocate();
+}
+
+// Puts another function into the table, and malloc back.
+static int Change(void) {
+  words_by_variable();
+  words_set(Replacement);
+  words_by_variable();
+  words_set(malloc);
+  words_by_variable();
+  return words_allocate == malloc ? 0 : 1;
+}
+
+static int Module(void) {
+  void* const module = dlopen("libvictim_words_module.so", RTLD_NOW);
+  if (module == NULL) return 1;
+  void (*allocate)(void) = (void (*)(void))dlsym(module, "module_allocate");
+  if (allocate == NULL) return 1;
+  words_call(allocate);
+  words_by_table();
+  return dlclose(module);
+}
+
+static int Files(void) {
+  FILE* const file = tmpfile();
+  if (file == NULL) return 1;
+  const int fd = fileno(file);
+  for (int i = 0; i < 3; ++i) words_write(fd, 1000);
+  for (int i = 0; i < 3; ++i) words_pwrite(fd, 50000);
+  if (lseek(fd, 0, SEEK_SET) != 0) return 1;
+  for (int i = 0; i < 3; ++i) words_read(fd, 10000);
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  const char* const scenario = argc > 1 ? argv[1] : "";
+  if (strcmp(scenario, "allocate") == 0) return Allocate();
+  if (strcmp(scenario, "copy") == 0) return Copy();
+  if (strcmp(scenario, "change") == 0) return Change();
+  if (strcmp(scenario, "module") == 0) return Module();
+  if (strcmp(scenario, "files") == 0) return Files();
+  fprintf(stderr, "usage: words SCENARIO\n");
+  return 64;
+}

@@ -1,0 +1,32 @@
+#pragma once
+
+// Functions that allocate and move bytes through words that the loader fills in.
+
+#include <stddef.h>
+
+// Each allocates kWordsBytes and frees them: by a call, through a variable, through a read-only
+// table, through a table of the library's own functions, through a variable that is exported.
+enum { kWordsBytes = 1000 };
+void words_by_call(void);
+void words_by_variable(void);
+void words_by_table(void);
+void words_by_own_function(void);
+void words_by_exported(void);
+
+// By a variable in a page that the library has made read-only itself.
+void words_by_guarded(void);
+
+// The variable of words_by_exported.
+extern void* (*words_allocate)(size_t);
+
+// Another allocator for words_by_variable.
+void words_set(void* (*allocate)(size_t));
+
+// Move that many bytes to or from a file through a table that stays writable.
+void words_write(int fd, size_t bytes);
+void words_pwrite(int fd, size_t bytes);
+void words_read(int fd, size_t bytes);
+
+
+// Calls it.
+void words_call(void (*callback)(void));

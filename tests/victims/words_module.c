@@ -1,0 +1,12 @@
+// Brought by dlopen: allocates through a table of its own.
+
+#include <stdlib.h>
+
+static void* (*variable)(size_t) = malloc;
+static void* (*const kConstant)(size_t) = malloc;
+static void* (*const* volatile constant)(size_t) = &kConstant;
+
+void module_allocate(void) {
+  free(variable(600));
+  free((*constant)(400));
+}
