@@ -60,6 +60,17 @@ stats::ApiKey PrivateApi() {
           .symbol_version = {}};
 }
 
+// One value for each reason.
+RunCell NotMeasuredCell(std::size_t pick, std::uint32_t reasons) {
+  RunCell cell{.pick = static_cast<std::uint32_t>(pick),
+               .metric = stats::Metric::kNotMeasured,
+               .histogram = {}};
+  for (std::uint32_t reason = 1; reason <= reasons; reason *= 2) {
+    if ((reasons & reason) != 0) cell.histogram.Add(reason, 1);
+  }
+  return cell;
+}
+
 // Makes room for one more in runs/refused/: the oldest goes.
 void LimitRefused(const std::filesystem::path& directory) {
   std::vector<std::pair<std::int64_t, std::filesystem::path>> files;
@@ -144,6 +155,7 @@ std::vector<RunCell> SingleValues(const RunInfo& info, const RunContent& content
       if (calls != 0) add(i, stats::Metric::kCallsPerRun, calls);
     }
     if (pick.first_call_ns) add(i, stats::Metric::kFirstCallTime, *pick.first_call_ns);
+    if (ended && pick.not_measured != 0) cells.push_back(NotMeasuredCell(i, pick.not_measured));
   }
   if (!ended || info.forced || info.asked) return cells;
   for (const RunCell& cell : content.cells) {

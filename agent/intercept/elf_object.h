@@ -30,7 +30,7 @@ struct ElfObject {
   const Elf64_Rela* relocations;  // DT_RELA
   uint32_t relocation_count;
   uint32_t relative_count;  // of these, the first: they name no symbol
-  uint64_t relro_begin;  // made read-only after relocation; page-aligned, may be empty
+  uint64_t relro_begin;     // made read-only after relocation; page-aligned, may be empty
   uint64_t relro_end;
   const Elf64_Phdr* segments;
   uint32_t segment_count;

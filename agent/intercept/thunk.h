@@ -46,6 +46,14 @@
 #define FIELDCOST_NOTICE_COUNT 24
 #define FIELDCOST_RARE_NOTICE_COUNT 5
 
+// Functions that move bytes where no call is seen, of files and of sockets; bytes from one stub to
+// the next; what a stub sets in the thread's word.
+#define FIELDCOST_HIDDEN_DISK_COUNT 135
+#define FIELDCOST_HIDDEN_NET_COUNT 25
+#define FIELDCOST_HIDDEN_STUB_BYTES 32
+#define FIELDCOST_HIDDEN_DISK_BIT 1
+#define FIELDCOST_HIDDEN_NET_BIT 8
+
 // What a stub says: a thunk's index, or one of these and something.
 #define FIELDCOST_SAMPLED_FLAG 0x10000
 #define FIELDCOST_NOTICE_FLAG 0x20000
@@ -87,6 +95,7 @@ extern __attribute__((visibility("hidden"))) const char fieldcost_thunk_return[]
 extern __attribute__((visibility("hidden"))) const char fieldcost_stubs[];
 extern __attribute__((visibility("hidden"))) const char fieldcost_sampling_stubs[];
 extern __attribute__((visibility("hidden"))) const char fieldcost_notice_stubs[];
+extern __attribute__((visibility("hidden"))) const char fieldcost_hidden_stubs[];
 
 // Serve calibration: a function that does nothing, and one of known time, since each of its
 // multiplications waits for the last, also from one call to the next.

@@ -15,27 +15,55 @@ struct Group {
   bool words_too;
 };
 constexpr uint32_t kMaxGroups = 8;
+constexpr size_t kMaxFunctions = 255;  // of a group
 Group groups[kMaxGroups];
 uint32_t group_count;
 
+// A group's functions by their names, which are looked up for each slot of the program.
+class Names {
+ public:
+  explicit Names(const Group& group) : group_(group) {
+    for (size_t i = 0; i < group.count; ++i) {
+      uint8_t* const place = PlaceOf(group.functions[i].name);
+      if (*place == 0) *place = static_cast<uint8_t>(i + 1);
+    }
+  }
+  // Null if no function of the group has this name.
+  const WrappedFunction* Find(const char* name) {
+    const uint8_t place = *PlaceOf(name);
+    return place == 0 ? nullptr : &group_.functions[place - 1];
+  }
+
+ private:
+  static constexpr uint32_t kPlaces = 1024;
+  // Where the name is, or would be.
+  uint8_t* PlaceOf(const char* name) {
+    uint32_t at = HashOfName(name) % kPlaces;
+    while (places_[at] != 0 && strcmp(group_.functions[places_[at] - 1].name, name) != 0) {
+      at = (at + 1) % kPlaces;
+    }
+    return &places_[at];
+  }
+
+  const Group& group_;
+  uint8_t places_[kPlaces] = {};  // number of the function + 1
+};
+
 void InstallInSlots(const Group& group, const SlotSpace& space, uint32_t first_object) {
-  ForEachSlot(
-      space, first_object, true,
-      [&group, &space](const ElfObject& object, const Elf64_Rela& relocation, uint64_t* slot) {
-        const char* const name = NameOf(object, relocation);
-        for (size_t i = 0; i < group.count; ++i) {
-          const WrappedFunction& function = group.functions[i];
-          if (strcmp(name, function.name) != 0) continue;
-          const uint64_t real = TargetOf(space, object, relocation, slot);
-          if (real == 0 || !IsDefinition(space.objects, space.object_count, name, real)) {
-            break;
-          }
-          if (*function.real == 0) *function.real = real;
-          if (*function.real == real) WriteSlot(object, slot, function.wrapper);
-          break;
-        }
-        return true;
-      });
+  Names names(group);
+  ForEachSlot(space, first_object, true,
+              [&](const ElfObject& object, const Elf64_Rela& relocation, uint64_t* slot) {
+                const char* const name = NameOf(object, relocation);
+                const WrappedFunction* const function = names.Find(name);
+                if (function == nullptr) return true;
+                const uint64_t real = TargetOf(space, object, relocation, slot);
+                if (real == 0 || !IsDefinition(space.objects, space.object_count, name, real)) {
+                  return true;
+                }
+                if (*function->real == 0) *function->real = real;
+                if (*function->real == real) WriteSlot(object, slot, function->wrapper);
+                return true;
+              });
 }
 
 // The function that a reference by this name is bound to: the first definition in search order. 0
@@ -93,7 +121,7 @@ void Install(const Group& group, const SlotSpace& space, uint32_t first_object) 
 }
 
 void InstallGroup(const Group& group, const SlotSpace& space, uint32_t first_object) {
-  if (group_count == kMaxGroups) return;
+  if (group_count == kMaxGroups || group.count > kMaxFunctions) return;
   groups[group_count] = group;
   Install(groups[group_count++], space, first_object);
 }

@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "agent/intercept/clock.h"
+#include "agent/intercept/hidden_io.h"
 #include "agent/intercept/notice.h"
 #include "agent/preload/measuring.h"
 #include "agent/preload/measuring_run.h"
@@ -66,6 +67,7 @@ inline void Begin(ThreadState* thread, Record* record, uint32_t what, uint32_t w
   record->allocated_inclusive = thread->allocated_inclusive;
   record->allocated_exclusive = thread->allocated_exclusive;
   for (int i = 0; i < 4; ++i) record->io[i] = thread->io[i];
+  intercept::fieldcost_hidden_io = 0;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   thread->active = record;
 }
@@ -101,6 +103,7 @@ void RecordAll(const Record& record, const ThreadState* thread, uint64_t end_tic
     for (int i = 0; i < 4; ++i) {
       AddToCell(cells + process.io_index + i, thread->io[i] - record.io[i], weight);
     }
+    AddNotMeasured(process.picks[PickOf(record)].shared, intercept::fieldcost_hidden_io);
   }
 }
 

@@ -21,6 +21,12 @@ inline void Abandon(ThreadState* thread, Record* record) {
   thread->active = nullptr;
 }
 
+// Says of the pick that these bytes could not be counted. Any thread, at any time.
+inline void AddNotMeasured(shm::Pick* pick, uint32_t reasons) {
+  if ((reasons & ~__atomic_load_n(&pick->not_measured, __ATOMIC_RELAXED)) == 0) return;
+  __atomic_fetch_or(&pick->not_measured, reasons, __ATOMIC_RELAXED);
+}
+
 // While this lives, calls on this thread (from a signal handler, say) are not measured: cells have
 // one writer. `record` is what the writing is about. Puts `after` in place as the active
 // measurement at its end.

@@ -6,6 +6,7 @@
 #include "agent/intercept/slots.h"
 #include "agent/intercept/thunk.h"
 #include "agent/intercept/wrappers.h"
+#include "agent/preload/measuring.h"
 #include "agent/preload/process_state.h"
 #include "agent/preload/run_file_writer.h"
 
@@ -71,8 +72,16 @@ bool AddPick(const Candidate& candidate, uint32_t sampling_log2) {
   pick.first_taken = 0;
   pick.slots = 0;
   Aim(&pick, candidate);
-  process.pick_count = index + 1;
+  __atomic_store_n(&process.pick_count, index + 1, __ATOMIC_SEQ_CST);
+  // After that: whoever adds to the reasons meanwhile sees this pick, or is seen.
+  AddNotMeasured(shared, __atomic_load_n(&process.not_measured, __ATOMIC_SEQ_CST));
   return true;
+}
+
+void AddNotMeasuredOfAll(uint32_t reasons) {
+  __atomic_fetch_or(&process.not_measured, reasons, __ATOMIC_SEQ_CST);
+  const uint32_t count = __atomic_load_n(&process.pick_count, __ATOMIC_SEQ_CST);
+  for (uint32_t i = 0; i < count; ++i) AddNotMeasured(process.picks[i].shared, reasons);
 }
 
 void PatchPicks(const intercept::SlotSpace& space, uint32_t first_object) {

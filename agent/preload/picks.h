@@ -39,4 +39,8 @@ uint32_t FirstActivePick();
 // Takes out of `picks` what is being measured already; returns how many are left.
 uint32_t RemoveKnownPicks(Picks* picks);
 
+// From now on these bytes are not measured of any pick, nor of those to come: shm::NotMeasured. Any
+// thread, at any time.
+void AddNotMeasuredOfAll(uint32_t reasons);
+
 }  // namespace fieldcost::preload

@@ -56,8 +56,9 @@ struct ProcessState {
   // Facts of the phase that is on, for its picks: shm::PickFlags, and the chance it was chosen by.
   uint32_t phase_flags;
   uint32_t phase_selection_per_65536;
-  uint32_t has_begun;    // the program: what is picked from now on has been called before, perhaps
-  uint32_t never_reuse;  // frames that seem gone may return: greenlet is loaded; changes once
+  uint32_t not_measured;  // shm::NotMeasured: of every pick; bits are added at any time
+  uint32_t has_begun;     // the program: what is picked from now on has been called before, perhaps
+  uint32_t never_reuse;   // frames that seem gone may return: greenlet is loaded; changes once
 };
 
 // Not 0 while this process measures; first of a page that fork() gives to the child zeroed

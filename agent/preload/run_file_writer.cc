@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include "agent/intercept/clock.h"
+#include "agent/intercept/hidden_io.h"
 #include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/text.h"
 #include "agent/intercept/x86_64/machine.h"
@@ -143,6 +144,10 @@ shm::Pick* DescribePick(const Candidate& candidate, uint32_t sampling_log2) {
   pick->weight = candidate.weight;
   pick->selection_per_65536 = process.phase_selection_per_65536;
   pick->flags = process.phase_flags;
+  pick->not_measured = 0;
+  if ((process.metrics & shm::kIoMetrics) != 0) {
+    pick->not_measured = intercept::NotMeasuredOf(candidate.module, candidate.symbol);
+  }
   DescribeDraw(candidate, pick);
   __atomic_store_n(&process.header->pick_count, index + 1, __ATOMIC_RELEASE);
   return pick;

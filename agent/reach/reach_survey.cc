@@ -148,8 +148,7 @@ bool IsAttached(const std::string& run_file) {
   shm::RunHeader header;
   return fd.valid() && ::pread(fd.get(), &header, sizeof header, 0) == sizeof header &&
          std::memcmp(header.magic, shm::kRunMagic, sizeof header.magic) == 0 &&
-         (header.version == shm::kRunVersion || header.version == shm::kOldRunVersion) &&
-         header.attached != 0;
+         header.version == shm::kRunVersion && header.attached != 0;
 }
 
 // Whether the kernel told the process that it is a privileged execution. Of 64-bit processes.

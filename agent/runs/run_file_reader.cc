@@ -41,6 +41,10 @@ Result<RunPick> CheckPick(const shm::Pick& untrusted_pick, const RunInfo& info) 
       std::popcount(untrusted_pick.metrics) != static_cast<int>(info.metrics_per_pick)) {
     return Fail(ErrorCode::kCorrupt, "metric set {:#x}", untrusted_pick.metrics);
   }
+  if ((untrusted_pick.not_measured & ~shm::kAllNotMeasured) != 0) {
+    return Fail(ErrorCode::kCorrupt, "reasons {:#x} for what is not measured",
+                untrusted_pick.not_measured);
+  }
   // What is taken as it is: names, and how the pick was drawn.
   RunPick pick{
       .api = {.soname = std::string(*soname),
@@ -54,6 +58,7 @@ Result<RunPick> CheckPick(const shm::Pick& untrusted_pick, const RunInfo& info) 
       .first_call_ns = {},
       .calls = {},
       .busy = (untrusted_pick.flags & shm::kPickBusy) != 0,
+      .not_measured = untrusted_pick.not_measured,
       .drawn = {.candidate_count = untrusted_pick.candidate_count,
                 .slots = untrusted_pick.slots,
                 .weight = untrusted_pick.weight,
@@ -81,9 +86,8 @@ bool IsZero(const shm::Cell& cell) {
 
 enum class CellState { kGood, kTorn, kUnreadable };
 
-template <typename Cell>
-CellState ReadCellOf(const RunBytes& bytes, std::uint64_t offset, bool process_ended,
-                     Cell& untrusted_cell) {
+CellState ReadCell(const RunBytes& bytes, std::uint64_t offset, bool process_ended,
+                   shm::Cell& untrusted_cell) {
   if (process_ended) {
     return bytes.Read(offset, &untrusted_cell, sizeof untrusted_cell) ? CellState::kGood
                                                                       : CellState::kUnreadable;
@@ -91,7 +95,7 @@ CellState ReadCellOf(const RunBytes& bytes, std::uint64_t offset, bool process_e
   for (int i = 0; i < kMaxCellReads; ++i) {
     std::uint32_t before = 0;
     std::uint32_t after = 0;
-    const std::uint64_t sequence_at = offset + offsetof(Cell, sequence);
+    const std::uint64_t sequence_at = offset + offsetof(shm::Cell, sequence);
     if (!bytes.Read(sequence_at, &before, sizeof before) ||
         !bytes.Read(offset, &untrusted_cell, sizeof untrusted_cell) ||
         !bytes.Read(sequence_at, &after, sizeof after)) {
@@ -102,28 +106,6 @@ CellState ReadCellOf(const RunBytes& bytes, std::uint64_t offset, bool process_e
     }
   }
   return CellState::kTorn;
-}
-
-CellState ReadCell(const RunBytes& bytes, const RunInfo& info, std::uint64_t offset,
-                   bool process_ended, shm::Cell& untrusted_cell) {
-  if (info.layout.cell_bytes == sizeof(shm::Cell)) {
-    return ReadCellOf(bytes, offset, process_ended, untrusted_cell);
-  }
-  shm::OldCell old;
-  const CellState state = ReadCellOf(bytes, offset, process_ended, old);
-  if (state != CellState::kGood) return state;
-  untrusted_cell = {.sequence = old.sequence,
-                    .staged_slot = old.staged_slot,
-                    .staged = old.staged,
-                    .staged_untimed = 0,
-                    .untimed = 0,
-                    .abandoned = old.abandoned,
-                    .nested = old.nested,
-                    .sampled = old.sampled,
-                    .reserved = {},
-                    .buckets = {}};
-  std::memcpy(untrusted_cell.buckets, old.buckets, sizeof old.buckets);
-  return state;
 }
 
 }  // namespace
@@ -183,12 +165,11 @@ WallTime RunInfo::start() const {
 namespace {
 
 // What all offsets and counts are computed from, beside the file's own size.
-Status CheckHeader(const shm::RunHeader& untrusted_header, const shm::RunLayout& layout,
-                   std::uint64_t file_bytes) {
-  if (untrusted_header.version != shm::kRunVersion &&
-      untrusted_header.version != shm::kOldRunVersion) {
-    return Fail(ErrorCode::kUnsupported, "run file of version {}, not {} or {}",
-                untrusted_header.version, shm::kOldRunVersion, shm::kRunVersion);
+Status CheckHeader(const shm::RunHeader& untrusted_header, std::uint64_t file_bytes) {
+  if (untrusted_header.version != shm::kRunVersion) {
+    return Fail(ErrorCode::kUnsupported,
+                "run file of version {}, only {} is read: earlier programs counted bytes wrongly",
+                untrusted_header.version, shm::kRunVersion);
   }
   if (untrusted_header.header_bytes != sizeof untrusted_header || untrusted_header.complete != 1 ||
       untrusted_header.thread_slots != shm::kThreadSlots) {
@@ -201,10 +182,9 @@ Status CheckHeader(const shm::RunHeader& untrusted_header, const shm::RunLayout&
     return Fail(ErrorCode::kCorrupt, "run file has {} picks, room for {}, of {} metrics",
                 untrusted_header.pick_count, capacity, untrusted_header.metrics_per_pick);
   }
-  const std::uint64_t expected =
-      shm::RunFileBytes(capacity, untrusted_header.metrics_per_pick, layout);
-  if (untrusted_header.counters_offset != shm::CountersOffset(capacity, layout) ||
-      untrusted_header.cells_offset != shm::CellsOffset(capacity, layout) ||
+  const std::uint64_t expected = shm::RunFileBytes(capacity, untrusted_header.metrics_per_pick);
+  if (untrusted_header.counters_offset != shm::CountersOffset(capacity) ||
+      untrusted_header.cells_offset != shm::CellsOffset(capacity) ||
       untrusted_header.size_bytes != file_bytes || untrusted_header.size_bytes != expected) {
     return Fail(ErrorCode::kCorrupt, "run file has {} bytes, its header says {} and describes {}",
                 file_bytes, untrusted_header.size_bytes, expected);
@@ -229,16 +209,13 @@ Result<RunInfo> ReadRunInfo(const RunBytes& untrusted_bytes) {
   if (std::memcmp(header.magic, shm::kRunMagic, sizeof header.magic) != 0) {
     return Fail(ErrorCode::kCorrupt, "not a run file");
   }
-  const shm::RunLayout layout =
-      header.version == shm::kOldRunVersion ? shm::kOldRunLayout : shm::kRunLayout;
-  FIELDCOST_TRY(CheckHeader(header, layout, untrusted_bytes.size()));
+  FIELDCOST_TRY(CheckHeader(header, untrusted_bytes.size()));
   return RunInfo{.ready = true,
                  .forced = (header.flags & shm::kRunForced) != 0,
                  .asked = (header.flags & shm::kRunAsked) != 0,
                  .attached = header.attached != 0,
                  .start_unix_ns = header.start_unix_ns,
                  .lost_calls = std::min(header.lost_calls, kMaxRunCalls),
-                 .layout = layout,
                  .pick_count = header.pick_count,
                  .pick_capacity = header.pick_capacity,
                  .metrics_per_pick = header.metrics_per_pick,
@@ -265,9 +242,9 @@ struct CellSum {
 Status ReadPicks(const RunBytes& untrusted_bytes, const RunInfo& info, RunContent& content,
                  std::vector<CellSum>& sums) {
   for (std::uint32_t i = 0; i < info.pick_count; ++i) {
-    shm::Pick untrusted_pick{};  // an old one is the beginning of it
-    if (!untrusted_bytes.Read(sizeof(shm::RunHeader) + i * info.layout.pick_bytes, &untrusted_pick,
-                              info.layout.pick_bytes)) {
+    shm::Pick untrusted_pick{};
+    if (!untrusted_bytes.Read(sizeof(shm::RunHeader) + i * sizeof untrusted_pick, &untrusted_pick,
+                              sizeof untrusted_pick)) {
       return Fail(ErrorCode::kCorrupt, "pick {} cannot be read", i);
     }
     auto pick = CheckPick(untrusted_pick, info);
@@ -288,8 +265,8 @@ Status ReadPicks(const RunBytes& untrusted_bytes, const RunInfo& info, RunConten
 // `picked` are) and that may hold something but zeros; nullopt if there is none.
 std::optional<std::uint64_t> NextUsedCell(const RunBytes& untrusted_bytes, const RunInfo& info,
                                           std::uint64_t picked, std::uint64_t index) {
-  const std::uint64_t begin = shm::CellsOffset(info.pick_capacity, info.layout);
-  const std::uint64_t cell_bytes = info.layout.cell_bytes;
+  const std::uint64_t begin = shm::CellsOffset(info.pick_capacity);
+  constexpr std::uint64_t kCellBytes = sizeof(shm::Cell);
   const std::uint64_t slot_cells = std::uint64_t{info.pick_capacity} * info.metrics_per_pick;
   const std::uint64_t cell_count = shm::kThreadSlots * slot_cells;
   while (index < cell_count) {
@@ -298,10 +275,10 @@ std::optional<std::uint64_t> NextUsedCell(const RunBytes& untrusted_bytes, const
       index += slot_cells - in_slot;  // to the next slot
       continue;
     }
-    const std::uint64_t offset = begin + index * cell_bytes;
+    const std::uint64_t offset = begin + index * kCellBytes;
     const std::uint64_t data = untrusted_bytes.NextData(offset);
-    if (data < offset + cell_bytes) return index;
-    index = (data - begin) / cell_bytes;
+    if (data < offset + kCellBytes) return index;
+    index = (data - begin) / kCellBytes;
   }
   return std::nullopt;
 }
@@ -321,7 +298,7 @@ void AddCell(const shm::Cell& untrusted_cell, RunContent& content, CellSum& sum)
 
 Status ReadCells(const RunBytes& untrusted_bytes, const RunInfo& info, bool process_ended,
                  RunContent& content, std::vector<CellSum>& sums) {
-  const std::uint64_t begin = shm::CellsOffset(info.pick_capacity, info.layout);
+  const std::uint64_t begin = shm::CellsOffset(info.pick_capacity);
   const std::uint64_t slot_cells = std::uint64_t{info.pick_capacity} * info.metrics_per_pick;
   const auto next = [&](std::uint64_t index) {
     return NextUsedCell(untrusted_bytes, info, sums.size(), index);
@@ -329,7 +306,7 @@ Status ReadCells(const RunBytes& untrusted_bytes, const RunInfo& info, bool proc
   for (std::optional<std::uint64_t> index = next(0); index; index = next(*index + 1)) {
     CellSum& sum = sums[*index % slot_cells];
     shm::Cell untrusted_cell;
-    switch (ReadCell(untrusted_bytes, info, begin + *index * info.layout.cell_bytes, process_ended,
+    switch (ReadCell(untrusted_bytes, begin + *index * sizeof untrusted_cell, process_ended,
                      untrusted_cell)) {
       case CellState::kUnreadable:
         return Fail(ErrorCode::kCorrupt, "cell {} cannot be read", *index);
@@ -350,7 +327,7 @@ Status ReadCells(const RunBytes& untrusted_bytes, const RunInfo& info, bool proc
 std::uint64_t NextCountingSlot(const RunBytes& untrusted_bytes, const RunInfo& info,
                                std::uint64_t slot) {
   if (slot >= shm::kThreadSlots) return shm::kThreadSlots;
-  const std::uint64_t begin = shm::CountersOffset(info.pick_capacity, info.layout);
+  const std::uint64_t begin = shm::CountersOffset(info.pick_capacity);
   const std::uint64_t slot_bytes = shm::CounterSlotBytes(info.pick_capacity);
   const std::uint64_t offset = begin + slot * slot_bytes;
   const std::uint64_t data = untrusted_bytes.NextData(offset);
@@ -361,7 +338,7 @@ std::uint64_t NextCountingSlot(const RunBytes& untrusted_bytes, const RunInfo& i
 // Calls that a counter counted, by pick.
 Result<std::vector<std::uint64_t>> ReadCounters(const RunBytes& untrusted_bytes,
                                                 const RunInfo& info) {
-  const std::uint64_t begin = shm::CountersOffset(info.pick_capacity, info.layout);
+  const std::uint64_t begin = shm::CountersOffset(info.pick_capacity);
   const std::uint64_t slot_bytes = shm::CounterSlotBytes(info.pick_capacity);
   std::vector<std::uint64_t> calls(info.pick_count);
   if (calls.empty()) return calls;
@@ -413,6 +390,8 @@ Result<RunContent> ReadRunContent(const RunBytes& untrusted_bytes, const RunInfo
       if (!pick.calls) ++content.refused_cells;
     }
     if (sum.cell.histogram.empty()) continue;
+    const shm::MetricSet none = shm::MetricsNotMeasured(pick.not_measured);
+    if ((shm::BitOf(sum.cell.metric) & none) != 0) continue;
     if (pick.busy && sum.cell.metric == stats::Metric::kWallTime) {
       sum.cell.metric = stats::Metric::kWallTimeBusy;
     }

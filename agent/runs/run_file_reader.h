@@ -61,8 +61,7 @@ struct RunInfo {
   bool attached = false;  // false: the program went on without being measured
   std::uint64_t start_unix_ns = 0;
   std::uint64_t lost_calls = 0;
-  shm::RunLayout layout = shm::kRunLayout;  // of its version
-  std::uint32_t pick_count = 0;             // at this moment; a living program picks more
+  std::uint32_t pick_count = 0;  // at this moment; a living program picks more
   std::uint32_t pick_capacity = 0;
   std::uint32_t metrics_per_pick = 0;
   std::uint32_t timed_call_ps = 0;  // at most kMaxCallCostPs, as the next
@@ -93,6 +92,7 @@ struct RunPick {
   // all of its calls.
   bool has_all_calls = false;
   bool busy = false;  // the machine was when its phase began: its wall times are kWallTimeBusy
+  std::uint32_t not_measured = 0;  // shm::NotMeasured: of these metrics there are no cells
   // Tells for how many runs it stands; untrusted, see shm::RunsStoodFor().
   shm::DrawnPick drawn;
   shm::Chances chances;

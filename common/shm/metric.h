@@ -25,9 +25,22 @@ enum class Metric : uint8_t {
   kTimePerRun = 12,
   // kWallTime of runs that began on a busy machine; it has no cell.
   kWallTimeBusy = 13,
+  // One value a run and pick for each reason for which metrics of it were not measured: the reason,
+  // a single bit of NotMeasured. Has no cell.
+  kNotMeasured = 14,
 };
 
-inline constexpr unsigned kMaxMetric = 13;
+inline constexpr unsigned kMaxMetric = 14;
+
+// Why bytes of a function's calls could not be counted; a set of bits. What is not measured has no
+// value: never 0.
+enum NotMeasured : uint32_t {
+  kDiskInsideLibc = 1,  // libc moves them by system calls of its own: stdio
+  kReadMapped = 2,      // a library has mapped a file, and reads it without a call
+  kWrittenMapped = 4,   // the same with a mapping that is written to
+  kNetInsideLibc = 8,   // like the first, of sockets: resolver, syslog
+};
+inline constexpr uint32_t kAllNotMeasured = 15;
 
 // A set of metrics, bit number = metric number.
 using MetricSet = uint32_t;
@@ -42,5 +55,16 @@ inline constexpr MetricSet kIoMetrics = BitOf(Metric::kDiskRead) | BitOf(Metric:
 inline constexpr MetricSet kCycleMetrics = BitOf(Metric::kCpuCycles);
 // The metrics that have cells in a run file.
 inline constexpr MetricSet kCellMetrics = kTimeMetrics | kCycleMetrics | kAllocMetrics | kIoMetrics;
+
+// The metrics that have no value for these reasons.
+constexpr MetricSet MetricsNotMeasured(uint32_t reasons) {
+  MetricSet metrics = 0;
+  if ((reasons & (kDiskInsideLibc | kReadMapped)) != 0) metrics |= BitOf(Metric::kDiskRead);
+  if ((reasons & (kDiskInsideLibc | kWrittenMapped)) != 0) metrics |= BitOf(Metric::kDiskWritten);
+  if ((reasons & kNetInsideLibc) != 0) {
+    metrics |= BitOf(Metric::kNetReceived) | BitOf(Metric::kNetSent);
+  }
+  return metrics;
+}
 
 }  // namespace fieldcost::shm

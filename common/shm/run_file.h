@@ -26,8 +26,8 @@
 namespace fieldcost::shm {
 
 inline constexpr char kRunMagic[8] = {'f', 'c', 'r', 'u', 'n', 'f', 'i', 'l'};
-inline constexpr uint32_t kRunVersion = 3;
-inline constexpr uint32_t kOldRunVersion = 2;  // of programs older than this agent: still read
+// Programs that wrote earlier versions counted no bytes that were moved through tables: refused.
+inline constexpr uint32_t kRunVersion = 4;
 inline constexpr uint32_t kThreadSlots = 256;
 inline constexpr uint32_t kMaxMetricsPerPick = 9;
 inline constexpr char kRunFileSuffix[] = ".run";
@@ -106,8 +106,11 @@ struct Pick {
   uint32_t probe_weight;         // sum of what those came upon, but for the picks drawn before it
   uint32_t selection_per_65536;  // the policy's when its phase began
   uint32_t flags;                // PickFlags
+  uint32_t
+      not_measured;  // NotMeasured: values of these metrics are none; bits are added at any time
+  uint32_t reserved;
 };
-static_assert(sizeof(Pick) == 64 + 256 + 64 + 32 + 16 + 512 + 48 + 24);
+static_assert(sizeof(Pick) == 64 + 256 + 64 + 32 + 16 + 512 + 48 + 32);
 
 enum PickPhase : uint32_t {
   kPickActive = 0,
@@ -161,51 +164,29 @@ struct RunHeader {
 };
 static_assert(sizeof(RunHeader) == 192);
 
-// What version 2 had instead: no `untimed`, and a pick that ends with `phase`.
-struct OldCell {
-  uint32_t sequence;
-  uint32_t staged_slot;
-  uint64_t abandoned;
-  uint64_t nested;
-  uint64_t sampled;
-  RunBucket staged;
-  RunBucket buckets[kBucketSlots];
-};
-static_assert(sizeof(OldCell) == 64 + 65 * 32);
-
-struct RunLayout {
-  uint64_t pick_bytes;
-  uint64_t cell_bytes;
-};
-inline constexpr RunLayout kRunLayout = {sizeof(Pick), sizeof(Cell)};
-inline constexpr RunLayout kOldRunLayout = {sizeof(Pick) - 24, sizeof(OldCell)};
-
 constexpr uint64_t RoundUpToPage(uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
-constexpr uint64_t CountersOffset(uint32_t pick_capacity, RunLayout layout = kRunLayout) {
-  return RoundUpToPage(sizeof(RunHeader) + pick_capacity * layout.pick_bytes);
+constexpr uint64_t CountersOffset(uint32_t pick_capacity) {
+  return RoundUpToPage(sizeof(RunHeader) + pick_capacity * sizeof(Pick));
 }
 // Distance between two threads' counters: whole cache lines.
 constexpr uint64_t CounterSlotBytes(uint32_t pick_capacity) {
   return (uint64_t{pick_capacity} * sizeof(CallCounter) + 63) / 64 * 64;
 }
-constexpr uint64_t CounterOffset(uint32_t pick_capacity, uint32_t slot, uint32_t pick,
-                                 RunLayout layout = kRunLayout) {
-  return CountersOffset(pick_capacity, layout) + slot * CounterSlotBytes(pick_capacity) +
+constexpr uint64_t CounterOffset(uint32_t pick_capacity, uint32_t slot, uint32_t pick) {
+  return CountersOffset(pick_capacity) + slot * CounterSlotBytes(pick_capacity) +
          pick * sizeof(CallCounter);
 }
-constexpr uint64_t CellsOffset(uint32_t pick_capacity, RunLayout layout = kRunLayout) {
-  return RoundUpToPage(CountersOffset(pick_capacity, layout) +
+constexpr uint64_t CellsOffset(uint32_t pick_capacity) {
+  return RoundUpToPage(CountersOffset(pick_capacity) +
                        kThreadSlots * CounterSlotBytes(pick_capacity));
 }
 constexpr uint64_t CellOffset(uint32_t pick_capacity, uint32_t metrics_per_pick, uint32_t slot,
-                              uint32_t pick, uint32_t metric_index, RunLayout layout = kRunLayout) {
-  return CellsOffset(pick_capacity, layout) +
-         ((uint64_t{slot} * pick_capacity + pick) * metrics_per_pick + metric_index) *
-             layout.cell_bytes;
+                              uint32_t pick, uint32_t metric_index) {
+  return CellsOffset(pick_capacity) +
+         ((uint64_t{slot} * pick_capacity + pick) * metrics_per_pick + metric_index) * sizeof(Cell);
 }
-constexpr uint64_t RunFileBytes(uint32_t pick_capacity, uint32_t metrics_per_pick,
-                                RunLayout layout = kRunLayout) {
-  return RoundUpToPage(CellOffset(pick_capacity, metrics_per_pick, kThreadSlots, 0, 0, layout));
+constexpr uint64_t RunFileBytes(uint32_t pick_capacity, uint32_t metrics_per_pick) {
+  return RoundUpToPage(CellOffset(pick_capacity, metrics_per_pick, kThreadSlots, 0, 0));
 }
 
 }  // namespace fieldcost::shm

@@ -28,6 +28,7 @@ constexpr std::array<MetricText, shm::kMaxMetric + 1> kMetricTexts = {{
     {"first_call", "ns"},
     {"time_per_run", "ns"},
     {"wall_time_busy", "ns"},
+    {"not_measured", "reason"},
 }};
 
 const MetricText& TextOf(Metric metric) {

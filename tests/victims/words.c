@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "tests/victims/words_library.h"
@@ -52,10 +53,41 @@ static int Module(void) {
   return dlclose(module);
 }
 
-static int Files(void) {
+static FILE* MakeFile(void) {
   FILE* const file = tmpfile();
-  if (file == NULL) return 1;
-  const int fd = fileno(file);
+  if (file == NULL || ftruncate(fileno(file), 8192) != 0) abort();
+  return file;
+}
+
+// Calls back what prints, too: what a callback moves is moved during the call.
+static FILE* printed;
+static void Print(void) { fputs("bytes", printed); }
+
+static int Hidden(void) {
+  printed = MakeFile();
+  words_write(fileno(printed), 1000);
+  words_print(printed, 1000);
+  words_call(Print);
+  words_write(fileno(printed), 1000);
+  return 0;
+}
+
+static int Mapped(void (*map)(int)) {
+  const int fd = fileno(MakeFile());
+  words_write(fd, 1000);
+  map(fd);
+  words_read(fd, 1000);
+  return 0;
+}
+
+// The program's own mapping is no library's.
+static void MapHere(int fd) {
+  volatile char* const mapped = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (mapped == MAP_FAILED || mapped[0] != 0) abort();
+}
+
+static int Files(void) {
+  const int fd = fileno(MakeFile());
   for (int i = 0; i < 3; ++i) words_write(fd, 1000);
   for (int i = 0; i < 3; ++i) words_pwrite(fd, 50000);
   if (lseek(fd, 0, SEEK_SET) != 0) return 1;
@@ -70,6 +102,10 @@ int main(int argc, char** argv) {
   if (strcmp(scenario, "change") == 0) return Change();
   if (strcmp(scenario, "module") == 0) return Module();
   if (strcmp(scenario, "files") == 0) return Files();
+  if (strcmp(scenario, "hidden") == 0) return Hidden();
+  if (strcmp(scenario, "mapped") == 0) return Mapped(words_map);
+  if (strcmp(scenario, "mapped-shared") == 0) return Mapped(words_map_shared);
+  if (strcmp(scenario, "mapped-by-program") == 0) return Mapped(MapHere);
   fprintf(stderr, "usage: words SCENARIO\n");
   return 64;
 }

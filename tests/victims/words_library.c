@@ -74,4 +74,18 @@ void words_read(int fd, size_t bytes) {
   if (file.read(fd, buffer, bytes) != (ssize_t)bytes) abort();
 }
 
+void words_print(FILE* to, size_t bytes) {
+  if (fwrite(buffer, 1, bytes, to) != bytes || fflush(to) != 0) abort();
+}
+
+static void Map(int fd, int protection, int flags) {
+  volatile char* const mapped = mmap(NULL, 4096, protection, flags, fd, 0);
+  if (mapped == MAP_FAILED) abort();
+  if ((protection & PROT_WRITE) != 0) mapped[0] = mapped[1];
+  munmap((void*)mapped, 4096);
+}
+
+void words_map(int fd) { Map(fd, PROT_READ, MAP_PRIVATE); }
+void words_map_shared(int fd) { Map(fd, PROT_READ | PROT_WRITE, MAP_SHARED); }
+
 void words_call(void (*callback)(void)) { callback(); }

@@ -3,6 +3,7 @@
 // Functions that allocate and move bytes through words that the loader fills in.
 
 #include <stddef.h>
+#include <stdio.h>
 
 // Each allocates kWordsBytes and frees them: by a call, through a variable, through a read-only
 // table, through a table of the library's own functions, through a variable that is exported.
@@ -27,6 +28,11 @@ void words_write(int fd, size_t bytes);
 void words_pwrite(int fd, size_t bytes);
 void words_read(int fd, size_t bytes);
 
+// Writes that many bytes by a stream of libc's, which no call can be seen of.
+void words_print(FILE* to, size_t bytes);
+// Reads a byte of a file that it maps, or writes one there.
+void words_map(int fd);
+void words_map_shared(int fd);
 
 // Calls it.
 void words_call(void (*callback)(void));

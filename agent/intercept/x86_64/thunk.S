@@ -104,6 +104,8 @@
     .globl fieldcost_sampling_stubs
     .globl fieldcost_notice_stubs
     .globl fieldcost_thunk_return
+    .hidden fieldcost_hidden_stubs
+    .globl fieldcost_hidden_stubs
 
     .p2align 4
     .type fieldcost_stubs, @function
@@ -157,6 +159,26 @@ fieldcost_notice_stubs:
 2:  movl $(FIELDCOST_NOTICE_FLAG + stub_index), %r11d
     jmp unusual_entry
     .set stub_index, stub_index + 1
+    .endr
+
+    // They jump on at once: flags and r11 are the caller's to lose.
+    .macro HIDDEN_STUB bit
+    .p2align 5
+    endbr64
+    movq fieldcost_hidden_io@gottpoff(%rip), %r11
+    orl $\bit, %fs:(%r11)
+    jmp *fieldcost_hidden_targets + 8 * stub_index(%rip)
+    .set stub_index, stub_index + 1
+    .endm
+
+    .p2align 5
+fieldcost_hidden_stubs:
+    .set stub_index, 0
+    .rept FIELDCOST_HIDDEN_DISK_COUNT
+    HIDDEN_STUB FIELDCOST_HIDDEN_DISK_BIT
+    .endr
+    .rept FIELDCOST_HIDDEN_NET_COUNT
+    HIDDEN_STUB FIELDCOST_HIDDEN_NET_BIT
     .endr
 
 #ifndef FIELDCOST_LAB

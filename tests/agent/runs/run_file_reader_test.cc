@@ -116,58 +116,43 @@ TEST_F(RunFileReaderTest, MoreThatIsStoodForThanTheCountAllowsIsRefused) {
   EXPECT_EQ(content->cells[0].histogram.untimed(), 3U);
 }
 
-// A program that was started before the agent was renewed.
-TEST_F(RunFileReaderTest, FileOfTheVersionBeforeIsReadLikeOneOfThis) {
-  constexpr shm::RunLayout kOld = shm::kOldRunLayout;
-  constexpr std::uint32_t kCapacity = 3;
-  std::string bytes(shm::RunFileBytes(kCapacity, 2, kOld), '\0');
-  const auto put = [&bytes](std::uint64_t at, const auto& value, std::size_t size) {
-    std::memcpy(bytes.data() + at, &value, size);
-  };
-  shm::RunHeader header{};
-  std::memcpy(header.magic, shm::kRunMagic, sizeof header.magic);
-  header.version = 2;
-  header.header_bytes = sizeof header;
-  header.size_bytes = bytes.size();
-  header.pick_count = 2;
-  header.pick_capacity = kCapacity;
-  header.metrics_per_pick = 2;
-  header.thread_slots = shm::kThreadSlots;
-  header.counters_offset = shm::CountersOffset(kCapacity, kOld);
-  header.cells_offset = shm::CellsOffset(kCapacity, kOld);
-  header.complete = 1;
-  header.attached = 1;
-  put(0, header, sizeof header);
-  for (std::uint32_t i = 0; i < 2; ++i) {
-    shm::Pick pick{};
-    std::strcpy(pick.soname, "libvictim.so.1");
-    std::strcpy(pick.symbol, i == 0 ? "one" : "two");
-    pick.metrics = shm::kTimeMetrics | shm::kCycleMetrics;
-    pick.weight = 77;
-    put(sizeof header + i * 992, pick, 992);
+// Programs that wrote these counted no bytes that were moved through tables.
+TEST_F(RunFileReaderTest, RefusesFilesOfEarlierVersions) {
+  RunFileWriter file(path(), {});
+  file.Add(9);
+  for (std::uint32_t version = 1; version < shm::kRunVersion; ++version) {
+    file.header().version = version;
+    const auto content = Read();
+    ASSERT_FALSE(content);
+    EXPECT_EQ(content.error().code, ErrorCode::kUnsupported);
+    EXPECT_THAT(content.error().message, ::testing::HasSubstr("counted bytes wrongly"));
   }
-  shm::OldCell cell{};
-  cell.nested = 4;
-  cell.buckets[shm::SlotOf(9)] = {.count = 2, .sum = 18, .sumsq_low = 162, .sumsq_high = 0};
-  put(shm::CellOffset(kCapacity, 2, 17, 1, 0, kOld), cell, sizeof cell);
-  cell.staged = {.count = 3, .sum = 27, .sumsq_low = 243, .sumsq_high = 0};
-  cell.staged_slot = shm::SlotOf(9) + 1;
-  put(shm::CellOffset(kCapacity, 2, 255, 1, 1, kOld), cell, sizeof cell);
-  put(shm::CounterOffset(kCapacity, 3, 1, kOld), shm::MakeCallCounter(50, 7), 8);
-  ASSERT_TRUE(WriteFileAtomically(path(), bytes, 0600));
-  for (const bool ended : {false, true}) {
-    const auto content = Read(ended);
-    ASSERT_TRUE(content) << content.error().message;
-    ASSERT_EQ(content->picks.size(), 2U);
-    EXPECT_EQ(content->picks[1].api.symbol, "two");
-    EXPECT_EQ(content->picks[1].calls->timed, 2U);
-    EXPECT_EQ(content->picks[1].calls->untimed, 54U);
-    EXPECT_FALSE(content->picks[1].busy);
-    EXPECT_EQ(shm::RunsStoodFor(content->picks[1].drawn, content->picks[1].chances, 0), 0U);
-    ASSERT_EQ(content->cells.size(), 2U);
-    EXPECT_EQ(content->cells[0].histogram, HistogramOf({9, 9}));
-    EXPECT_EQ(content->cells[1].histogram, HistogramOf({9, 9, 9}));
+}
+
+TEST_F(RunFileReaderTest, LeavesOutWhatCouldNotBeMeasured) {
+  RunFileOptions options;
+  options.picks.assign(4, WrittenPick{.metrics = shm::kIoMetrics});
+  RunFileWriter file(path(), options);
+  for (std::uint32_t pick = 0; pick < 4; ++pick) {
+    for (std::uint32_t metric = 0; metric < 4; ++metric) file.Add(0, 0, pick, metric);
   }
+  file.pick(1).not_measured = shm::kDiskInsideLibc;
+  file.pick(2).not_measured = shm::kReadMapped | shm::kNetInsideLibc;
+  file.pick(3).not_measured = shm::kDiskInsideLibc | shm::kNetInsideLibc;
+  const auto content = Read();
+  ASSERT_TRUE(content) << content.error().message;
+  std::vector<std::pair<std::uint32_t, stats::Metric>> found;
+  for (const RunCell& cell : content->cells) found.emplace_back(cell.pick, cell.metric);
+  using stats::Metric;
+  EXPECT_THAT(found, ::testing::ElementsAre(
+                         std::pair(0U, Metric::kDiskRead), std::pair(0U, Metric::kDiskWritten),
+                         std::pair(0U, Metric::kNetReceived), std::pair(0U, Metric::kNetSent),
+                         std::pair(1U, Metric::kNetReceived), std::pair(1U, Metric::kNetSent),
+                         std::pair(2U, Metric::kDiskWritten)));
+  for (const RunPick& pick : content->picks) EXPECT_EQ(pick.calls->timed, 1U);
+  EXPECT_EQ(content->cells[0].histogram, HistogramOf({0}));
+  file.pick(0).not_measured = shm::kAllNotMeasured + 1;
+  EXPECT_FALSE(Read());
 }
 
 TEST_F(RunFileReaderTest, TimesOfAPickOnABusyMachineAreToldApart) {

@@ -16,9 +16,8 @@ class TraceWordsTest : public TraceTest, public ::testing::WithParamInterface<co
 
 TEST_P(TraceWordsTest, CountsWhatIsAllocatedAndFreedThroughVariablesAndTables) {
   const Tree tree = Words("copy");
-  for (const char* const function :
-       {"words_by_call", "words_by_variable", "words_by_exported", "words_by_guarded",
-        "words_by_own_function"}) {
+  for (const char* const function : {"words_by_call", "words_by_variable", "words_by_exported",
+                                     "words_by_guarded", "words_by_own_function"}) {
     SCOPED_TRACE(function);
     EXPECT_EQ(tree.at(function).at("allocated"), 10000U);
     EXPECT_EQ(tree.at(function).at("frees"), 10U);
