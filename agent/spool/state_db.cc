@@ -29,8 +29,9 @@ Status BringUpToDate(sqlite::Database& database, std::uint64_t version) {
     FIELDCOST_TRY(database.Execute(kStateUpgrade3Copy));
   }
   if (version < 4) FIELDCOST_TRY(database.Execute(kStateSchemaClass));
-  FIELDCOST_TRY(database.Execute(kStateSchemaRecent));
-  if (version != 0) FIELDCOST_TRY(database.Execute(kStateRecentSinceNow));
+  if (version < 6) FIELDCOST_TRY(database.Execute(kStateSchemaRecent));
+  if (version != 0 && version < 6) FIELDCOST_TRY(database.Execute(kStateRecentSinceNow));
+  if (version != 0) FIELDCOST_TRY(database.Execute(kStateDropBytes));
   return database.Execute(fmt::format("PRAGMA user_version = {}", kStateSchemaVersion).c_str());
 }
 

@@ -3,7 +3,7 @@
 namespace fieldcost::agent {
 
 // The database's version is PRAGMA user_version. Times are microseconds since 1970 UTC.
-inline constexpr unsigned kStateSchemaVersion = 6;
+inline constexpr unsigned kStateSchemaVersion = 7;
 
 // Brings version 1 to 2.
 inline constexpr char kStateUpgrade2[] = R"sql(
@@ -68,6 +68,15 @@ ALTER TABLE run ADD COLUMN looked_second INTEGER NOT NULL DEFAULT 0;
 // Rows that an older version counted have no time: recent rows are complete from now on.
 inline constexpr char kStateRecentSinceNow[] =
     "INSERT INTO number VALUES ('recent_since', CAST(strftime('%s', 'now') AS INTEGER))";
+
+// What version 7 drops: sums of bytes that older programs counted, which are wrong wherever a
+// library calls through a table; metrics 3 to 9, behind four texts in each key. Batches that wait
+// are of such sums.
+inline constexpr char kStateDropBytes[] = R"sql(
+DELETE FROM local_row WHERE key GLOB '* [3-9] [0-9][0-9][0-9][0-9][0-9][0-9]';
+DELETE FROM pending_row WHERE key GLOB '* [3-9] [0-9][0-9][0-9][0-9][0-9][0-9]';
+DELETE FROM recent_row WHERE key GLOB '* [3-9] [0-9][0-9][0-9][0-9][0-9][0-9]';
+)sql";
 
 // Bring version 2 to 3, before and after kStateSchemaSpool. A batch that waits may have been tried.
 inline constexpr char kStateUpgrade3[] = R"sql(

@@ -30,6 +30,15 @@ Result<Sender> ParseEnrolment(const http::Request& untrusted_request) {
   return sender;
 }
 
+// What earlier agents have counted would stay in the sums for good.
+Status CheckFormat(const wire::BatchDecoder& decoder) {
+  if (decoder.format_version() == wire::kBatchFormatVersion) return {};
+  return Fail(ErrorCode::kUnsupported,
+              "batch format version {}: agents that send it count bytes wrongly; install a newer "
+              "agent, which sends version {}",
+              decoder.format_version(), wire::kBatchFormatVersion);
+}
+
 }  // namespace
 
 http::Response Refuse(int status, const Error& error) {
@@ -119,6 +128,10 @@ http::Response Ingest::HandleBody(const http::Request& untrusted_request, Purpos
     return Refuse(decoded.error());
   }
   if (purpose == Purpose::kBatch) {
+    if (Status status = CheckFormat(workspace.decoder); !status) {
+      ++counters_.malformed;
+      return Refuse(status.error());
+    }
     return AddBatch(batch, agent_id, untrusted_request, workspace);
   }
   return WithdrawBatch(batch, agent_id, http::Find(untrusted_request.headers, wire::kReceiptHeader),

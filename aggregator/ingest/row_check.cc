@@ -44,6 +44,8 @@ constexpr Bounds BoundsOf(Metric metric) {
               .stood_for = kMostRunsStoodFor};
     case Metric::kCallsPerRun:
       return {.sum = kMaxCallsPerSecondPerCore, .count = kMaxRunsPerSecondPerCore};
+    case Metric::kNotMeasured:
+      return {.count = kMaxRunsPerSecondPerCore, .value = shm::kAllNotMeasured};
     case Metric::kAllocSize:
       return {.sum = kMaxAllocatedPerSecondPerCore,
               .count = kMaxCallsPerSecondPerCore,

@@ -153,7 +153,8 @@ struct BatchDecoder::State {
 Status BatchDecoder::State::Decode(std::string_view untrusted_body) {
   FIELDCOST_ASSIGN(const std::string_view bytes, decompressor.Decompress(untrusted_body, kLimits));
   FIELDCOST_TRY(ParseMessage(bytes, batch));
-  if (batch.format_version() != kBatchFormatVersion) {
+  if (batch.format_version() != kBatchFormatVersion &&
+      batch.format_version() != kOldBatchFormatVersion) {
     return Fail(ErrorCode::kUnsupported, "batch format version {}, only {} is understood",
                 batch.format_version(), kBatchFormatVersion);
   }
@@ -177,6 +178,8 @@ Status BatchDecoder::Decode(std::string_view untrusted_body) {
   }
   return {};
 }
+
+std::uint32_t BatchDecoder::format_version() const { return state_->batch.format_version(); }
 
 std::uint32_t BatchDecoder::field_policy_version() const {
   return state_->batch.field_policy_version();

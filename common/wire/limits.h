@@ -9,7 +9,10 @@
 namespace fieldcost::wire {
 
 // Every bound of the formats in this folder. Sizes in bytes.
-inline constexpr std::uint32_t kBatchFormatVersion = 1;
+inline constexpr std::uint32_t kBatchFormatVersion = 2;
+// Of programs that counted no bytes that went through tables: stores have such batches, and
+// services accept none any more.
+inline constexpr std::uint32_t kOldBatchFormatVersion = 1;
 inline constexpr std::uint32_t kFragmentFormatVersion = 1;
 inline constexpr std::uint32_t kMetadataFormatVersion = 1;
 inline constexpr std::uint32_t kLabFormatVersion = 2;

@@ -98,10 +98,14 @@ std::vector<Choice> ChoicesOf(const Selection& selection) {
 
 }  // namespace
 
+// Of these a program may not be able to measure some.
+bool IsIo(stats::Metric metric) { return (shm::BitOf(metric) & shm::kIoMetrics) != 0; }
+
 bool IsMeant(const stats::RowKey& row, const Selection& selection) {
   const bool all_classes = row.hardware == stats::HardwareClass{};
   return (selection.version.empty() || GlobMatch(selection.version, row.api.package_version)) &&
-         (!selection.metric || row.metric == *selection.metric) &&
+         (!selection.metric || row.metric == *selection.metric ||
+          (row.metric == stats::Metric::kNotMeasured && IsIo(*selection.metric))) &&
          (selection.hardware_class.empty() ||
           (!all_classes && GlobMatch(selection.hardware_class, DisplayName(row.hardware)))) &&
          (!selection.weeks || (row.week != 0 && row.week >= selection.weeks->first &&
@@ -116,7 +120,7 @@ std::vector<stats::StatRow> Select(std::vector<stats::StatRow> rows, const Selec
 std::optional<stats::Metric> ParseMetric(std::string_view text) {
   for (unsigned number = 1; number <= shm::kMaxMetric; ++number) {
     const auto metric = static_cast<stats::Metric>(number);
-    if (stats::Name(metric) == text) return metric;
+    if (metric != stats::Metric::kNotMeasured && stats::Name(metric) == text) return metric;
   }
   return std::nullopt;
 }

@@ -28,6 +28,15 @@ stats::TotalParts PartsOf(const CostSummary& summary) {
           .time_per_run = SumsOf(summary, stats::Metric::kTimePerRun)};
 }
 
+// The reasons that are a row's values; what a newer program may add is left out.
+std::uint32_t ReasonsIn(const stats::CostHistogram& histogram) {
+  std::uint32_t reasons = 0;
+  for (std::uint32_t reason = 1; reason <= shm::kAllNotMeasured; reason *= 2) {
+    if (histogram.bucket(shm::SlotOf(reason)).count != 0) reasons |= reason;
+  }
+  return reasons;
+}
+
 // What is not known is below all.
 std::partial_ordering OrderOf(const std::optional<stats::FieldCost>& a,
                               const std::optional<stats::FieldCost>& b) {
@@ -59,6 +68,10 @@ bool CostSummary::IsOnlyOfBusyMachines() const {
   return Find(stats::Metric::kWallTime) == nullptr && FindTime() != nullptr;
 }
 
+bool CostSummary::IsPartly(stats::Metric metric) const {
+  return (shm::MetricsNotMeasured(not_measured) & shm::BitOf(metric)) != 0;
+}
+
 std::vector<CostSummary> Summarise(std::span<const stats::StatRow* const> rows,
                                    stats::Whose whose) {
   std::map<std::pair<stats::ApiKey, stats::Metric>, int> widest;
@@ -71,6 +84,10 @@ std::vector<CostSummary> Summarise(std::span<const stats::StatRow* const> rows,
     if (stats::StratumWidth(row->key) != widest.at({row->key.api, row->key.metric})) continue;
     CostSummary& summary = by_api[row->key.api];
     summary.api = row->key.api;
+    if (row->key.metric == stats::Metric::kNotMeasured) {
+      summary.not_measured |= ReasonsIn(row->histogram);
+      continue;
+    }
     MetricSummary& metric = summary.metrics[row->key.metric];
     metric.sums.Merge(*row);
     metric.strata.Add(row->key);

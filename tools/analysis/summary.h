@@ -26,12 +26,16 @@ struct CostSummary {
   stats::ApiKey api;
   std::map<stats::Metric, MetricSummary> metrics;
   bool local_only = false;  // measured on this machine, and nothing of it is ever sent
+  // shm::NotMeasured: why some metrics have no value in some runs, or in none.
+  std::uint32_t not_measured = 0;
 
   // The metric's summary, nullptr if it was not measured.
   const MetricSummary* Find(stats::Metric metric) const;
   // That of times: with little load at the start of the run, or with some, if there are no others.
   const MetricSummary* FindTime() const;
   bool IsOnlyOfBusyMachines() const;
+  // Whether the metric could not be measured in some run.
+  bool IsPartly(stats::Metric metric) const;
 };
 
 // One summary per ApiKey, ascending. Where an API has both rows for all hardware classes and weeks

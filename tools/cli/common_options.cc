@@ -13,7 +13,8 @@ namespace {
 std::vector<std::string> MetricNames() {
   std::vector<std::string> names;
   for (unsigned number = 1; number <= shm::kMaxMetric; ++number) {
-    names.emplace_back(stats::Name(static_cast<stats::Metric>(number)));
+    const auto metric = static_cast<stats::Metric>(number);
+    if (metric != stats::Metric::kNotMeasured) names.emplace_back(stats::Name(metric));
   }
   return names;
 }

@@ -82,6 +82,7 @@ std::string RowsJson(const std::vector<analysis::CostSummary>& summaries,
     json::object row = ApiJson(summary.api);
     if (!freshness) row["local_only"] = summary.local_only;
     row["metrics"] = MetricsJson(summary);
+    row["not_measured"] = NotMeasuredJson(summary);
     rows.push_back(std::move(row));
   }
   json::object object{{"source", Text(freshness ? "catalogue" : own_source)}};

@@ -5,6 +5,7 @@
 #include "common/draw/numbers.h"
 #include "common/shm/log2_bucket.h"
 #include "common/stats/cxx_name.h"
+#include "tools/report/not_measured.h"
 
 namespace fieldcost::cli {
 
@@ -170,6 +171,18 @@ json::object MetricsJson(const analysis::CostSummary& summary) {
     metrics[json::string_view(name.data(), name.size())] = MetricJson(metric, numbers);
   }
   return metrics;
+}
+
+json::array NotMeasuredJson(const analysis::CostSummary& summary) {
+  json::array list;
+  for (const report::NotMeasuredPart& part : report::NotMeasuredParts(summary)) {
+    for (const stats::Metric metric : part.metrics) {
+      list.push_back(json::object{{"metric", Text(stats::Name(metric))},
+                                  {"in_some_runs", summary.Find(metric) != nullptr},
+                                  {"reason", Text(part.reason)}});
+    }
+  }
+  return list;
 }
 
 std::string_view Word(analysis::Change change) {

@@ -32,6 +32,8 @@ boost::json::array SharesJson(const stats::Figures& figures);
 boost::json::object ApiJson(const stats::ApiKey& api);
 // What is known of each metric, by its name: {"wall_time": {...}, ...}.
 boost::json::object MetricsJson(const analysis::CostSummary& summary);
+// Metrics that could not be measured, each with the reason; empty if there are none.
+boost::json::array NotMeasuredJson(const analysis::CostSummary& summary);
 // "too_little_data", "none", "more", "less".
 std::string_view Word(analysis::Change change);
 boost::json::object HardwareJson(const stats::HardwareClass& hardware);

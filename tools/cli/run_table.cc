@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "common/stats/cxx_name.h"
 #include "tools/analysis/waiting.h"
 #include "tools/report/figure_text.h"
+#include "tools/report/not_measured.h"
 #include "tools/report/waiting_text.h"
 
 namespace fieldcost::cli {
@@ -29,10 +31,35 @@ constexpr std::size_t kLeastLibraryWidth = 10;
 const analysis::MetricSummary* FindEachCall(const analysis::CostSummary& summary) {
   if (const analysis::MetricSummary* time = summary.FindTime()) return time;
   for (const stats::Metric metric :
-       {stats::Metric::kAllocInclusive, stats::Metric::kDiskRead, stats::Metric::kCpuCycles}) {
+       {stats::Metric::kAllocInclusive, stats::Metric::kDiskRead, stats::Metric::kDiskWritten,
+        stats::Metric::kNetSent, stats::Metric::kCpuCycles}) {
     if (const analysis::MetricSummary* found = summary.Find(metric)) return found;
   }
   return nullptr;
+}
+
+// A function of which nothing could be measured has its calls all the same.
+std::string CallsText(const analysis::CostSummary& summary) {
+  const analysis::MetricSummary* each = FindEachCall(summary);
+  if (each != nullptr) return draw::FormatCount(each->sums.histogram.timed());
+  const auto calls = analysis::CallsOf(summary);
+  return calls ? draw::FormatCount(*calls) : report::kUnknown;
+}
+
+// "not measured of fread and 2 more: disk_read, ...", a line for each reason.
+std::string NotMeasuredLines(const std::vector<analysis::CostSummary>& summaries) {
+  std::map<std::string, std::vector<std::string>> names;  // by what is not measured
+  for (const analysis::CostSummary& summary : summaries) {
+    for (const report::NotMeasuredPart& part : report::NotMeasuredParts(summary)) {
+      names[report::Text(part)].push_back(EscapeControl(stats::ShortName(summary.api.symbol)));
+    }
+  }
+  std::string text;
+  for (const auto& [what, of] : names) {
+    text += fmt::format("(not measured of {}{}: {})\n", of.front(),
+                        of.size() == 1 ? "" : fmt::format(" and {} more", of.size() - 1), what);
+  }
+  return text;
 }
 
 stats::Uint128 TimeOf(const analysis::CostSummary& summary) {
@@ -46,8 +73,7 @@ draw::TextLine TableLine(const analysis::CostSummary& summary, const draw::Style
                                 ? report::kUnknown
                                 : draw::TotalText(static_cast<double>(TimeOf(summary)), style);
   return {total, draw::Shorten(stats::ShortName(summary.api.symbol), kMaxApiWidth, style),
-          EscapeControl(summary.api.soname),
-          draw::FormatCount(FindEachCall(summary)->sums.histogram.timed()),
+          EscapeControl(summary.api.soname), CallsText(summary),
           time == nullptr ? report::kUnknown
                           : report::QuantileText(time->figures, &stats::Quantiles::p50,
                                                  stats::Metric::kWallTime, style)};
@@ -57,7 +83,9 @@ draw::TextLine TableLine(const analysis::CostSummary& summary, const draw::Style
 
 RunFindings FindingsOf(std::vector<analysis::CostSummary> summaries, bool any_fielded,
                        bool with_waiting) {
-  std::erase_if(summaries, [](const auto& summary) { return FindEachCall(summary) == nullptr; });
+  std::erase_if(summaries, [](const auto& summary) {
+    return FindEachCall(summary) == nullptr && summary.not_measured == 0;
+  });
   RunFindings found{.summaries = std::move(summaries), .waiting = {}, .any_fielded = any_fielded};
   if (!with_waiting) {
     found.waiting = analysis::SetWaitingApart(found.summaries, &analysis::CostSummary::api);
@@ -80,6 +108,7 @@ std::string RunTable(const RunFindings& found, const draw::Style& style) {
   if (found.any_fielded) {
     text += "(this run was also selected for the field, so fewer APIs were measured)\n";
   }
+  text += draw::WrapLines(NotMeasuredLines(found.summaries), style);
   if (!found.waiting.empty()) {
     text += draw::WrapLines(fmt::format("({})\n", report::WaitingText(found.waiting)), style);
   }

@@ -13,6 +13,7 @@
 #include "tools/analysis/summary.h"
 #include "tools/lsp/limits.h"
 #include "tools/report/figure_text.h"
+#include "tools/report/not_measured.h"
 
 namespace fieldcost::lsp {
 namespace {
@@ -61,7 +62,7 @@ ApiCosts MakeCosts(std::span<const stats::StatRow> rows) {
     const stats::Metric metric = row.key.metric;
     if (row.key.api == costs.api) {
       if (metric == stats::Metric::kWallTime || metric == stats::Metric::kAllocInclusive ||
-          IsIo(metric)) {
+          metric == stats::Metric::kNotMeasured || IsIo(metric)) {
         shown.push_back(&row);
       }
     } else if (metric == stats::Metric::kWallTime &&
@@ -71,6 +72,9 @@ ApiCosts MakeCosts(std::span<const stats::StatRow> rows) {
     }
   }
   for (const analysis::CostSummary& summary : analysis::Summarise(shown)) {
+    for (const report::NotMeasuredPart& part : report::NotMeasuredParts(summary)) {
+      costs.not_measured.push_back(report::Text(part));
+    }
     for (const auto& [metric, numbers] : summary.metrics) {
       if (metric == stats::Metric::kWallTime) costs.time = Describe(numbers, metric);
       if (metric == stats::Metric::kAllocInclusive) costs.allocation = Describe(numbers, metric);

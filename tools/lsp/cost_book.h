@@ -39,7 +39,8 @@ struct ApiCosts {
   std::optional<Metric> time;
   std::optional<Metric> allocation;  // inclusive, bytes a call
   double io_mean = 0;                // bytes a call, all four metrics; 0 = none or not measured
-  std::vector<Version> others;       // other versions with times, most contributions first
+  std::vector<std::string> not_measured;  // why I/O of some kinds has no value, in words
+  std::vector<Version> others;            // other versions with times, most contributions first
 };
 
 // The local catalogue as an editor asks it: the same few names again and again. Keeps what was

@@ -76,6 +76,9 @@ void AddDetails(const ApiCosts& costs, bool markdown, std::vector<std::string>& 
     lines.push_back(fmt::format("reads and writes {} a call on average, files and network",
                                 Bytes(costs.io_mean)));
   }
+  for (const std::string& part : costs.not_measured) {
+    lines.push_back("not measured: " + (markdown ? report::EscapeMarkdown(part) : part));
+  }
   if (const auto& metric = costs.time ? costs.time : costs.allocation) {
     lines.push_back(
         fmt::format("n = {} in {}; {}", draw::Counted(metric->calls, "call"),

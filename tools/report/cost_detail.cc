@@ -12,6 +12,7 @@
 #include "common/draw/text_table.h"
 #include "common/stats/cxx_name.h"
 #include "tools/report/figure_text.h"
+#include "tools/report/not_measured.h"
 
 namespace fieldcost::report {
 namespace {
@@ -161,8 +162,22 @@ std::string MetricDetail(const analysis::CostSummary& summary, stats::Metric met
   return text + "\n" + Indent(draw::HistogramView(bars, metric, style));
 }
 
-bool IsAlwaysZero(const analysis::MetricSummary& numbers) {
-  return numbers.sums.histogram.sum() == 0;
+// Where it was not measured in some runs, nothing is known of those.
+bool IsAlwaysZero(const analysis::CostSummary& summary, stats::Metric metric,
+                  const analysis::MetricSummary& numbers) {
+  return numbers.sums.histogram.sum() == 0 && !summary.IsPartly(metric);
+}
+
+void AddNotMeasured(const analysis::CostSummary& summary, std::vector<draw::TextLine>& lines) {
+  for (const NotMeasuredPart& part : NotMeasuredParts(summary)) {
+    lines.push_back({"not measured", Text(part)});
+  }
+}
+
+std::string NotMeasuredLines(const analysis::CostSummary& summary, const draw::Style& style) {
+  std::vector<draw::TextLine> lines;
+  AddNotMeasured(summary, lines);
+  return lines.empty() ? "" : "\n" + draw::TextTable({{}, {}}, lines, style, "  ");
 }
 
 // An earlier metric of the same unit whose every sum is the same; null if there is none.
@@ -205,7 +220,7 @@ std::string CostDetail(const analysis::CostSummary& summary, const draw::Style& 
   for (const auto& [metric, numbers] : summary.metrics) {
     text += MetricDetail(summary, metric, numbers, style);
   }
-  return text;
+  return text + NotMeasuredLines(summary, style);
 }
 
 std::string CostBrief(const analysis::CostSummary& summary, const draw::Style& style) {
@@ -213,7 +228,7 @@ std::string CostBrief(const analysis::CostSummary& summary, const draw::Style& s
   std::vector<draw::TextLine> lines;
   std::string zero;
   for (const auto& [metric, numbers] : summary.metrics) {
-    if (IsAlwaysZero(numbers)) {
+    if (IsAlwaysZero(summary, metric, numbers)) {
       zero += (zero.empty() ? "" : ", ") + std::string(stats::Name(metric));
     } else if (const stats::Metric* same = SameBefore(summary, metric, numbers)) {
       lines.push_back(
@@ -226,6 +241,7 @@ std::string CostBrief(const analysis::CostSummary& summary, const draw::Style& s
     }
   }
   if (!zero.empty()) lines.push_back({"always 0", zero});
+  AddNotMeasured(summary, lines);
   if (!lines.empty()) text += "\n" + draw::TextTable({{}, {}}, lines, style, "  ");
   return text;
 }
@@ -239,7 +255,7 @@ std::string HistogramDetail(const analysis::CostSummary& summary, const draw::St
     text += Indent(
         draw::HistogramView(draw::BarsOf(numbers.sums, numbers.figures, metric), metric, style));
   }
-  return text;
+  return text + NotMeasuredLines(summary, style);
 }
 
 }  // namespace fieldcost::report

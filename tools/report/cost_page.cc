@@ -13,6 +13,7 @@
 #include "tools/analysis/namespace_of.h"
 #include "tools/analysis/summary.h"
 #include "tools/report/figure_text.h"
+#include "tools/report/not_measured.h"
 #include "tools/report/page.h"
 #include "tools/report/waiting_text.h"
 
@@ -172,6 +173,9 @@ std::string Detail(const analysis::CostSummary& summary, std::size_t number) {
     html += fmt::format("<h4>{}</h4>\n{}", stats::Name(metric), Numbers(calls, metric));
     html += draw::HistogramSvg(draw::CountBars(numbers.sums.histogram, metric), metric, name) +
             "\n" + Buckets(metric, numbers.sums.histogram);
+  }
+  for (const NotMeasuredPart& part : NotMeasuredParts(summary)) {
+    html += fmt::format("<p>not measured: {}</p>\n", draw::EscapeHtml(Text(part)));
   }
   return html + "</article>\n";
 }

@@ -144,16 +144,36 @@ TEST_F(StateDbTest, DatabasesOfVersions4And5DoNotKnowWhenTheirRowsWereMeasured) 
   }
 }
 
-LocalKey KeyOf(const char* symbol) {
-  return {.api = {.soname = "libz.so.1", .symbol = symbol},
-          .metric = stats::Metric::kWallTime,
-          .week = 2800};
+LocalKey KeyOf(const char* symbol, stats::Metric metric = stats::Metric::kWallTime) {
+  return {.api = {.soname = "libz.so.1", .symbol = symbol}, .metric = metric, .week = 2800};
 }
 
 stats::CostHistogram Values(std::initializer_list<std::uint64_t> values) {
   stats::CostHistogram histogram;
   for (const std::uint64_t value : values) histogram.Add(value);
   return histogram;
+}
+
+TEST_F(StateDbTest, DropsBytesThatProgramsBeforeVersion7Counted) {
+  {
+    StateDb database = Open();
+    for (unsigned metric = 1; metric <= shm::kMaxMetric; ++metric) {
+      const LocalKey key = KeyOf("inflate", static_cast<stats::Metric>(metric));
+      ASSERT_TRUE(database.AddLocal(key, Values({metric}), false));
+      ASSERT_TRUE(database.AddPending(key, Values({metric}), kNow));
+      ASSERT_TRUE(database.AddRecent({.second = 100}, key, Values({metric})));
+    }
+  }
+  Execute("PRAGMA user_version = 6");
+  StateDb database = Open();
+  EXPECT_EQ(database.LocalRows()->size(), shm::kMaxMetric - 7);
+  EXPECT_EQ(database.PendingRows("h", 99)->size(), shm::kMaxMetric - 7);
+  const auto recent = database.FindRecent({});
+  EXPECT_EQ(recent->sums.size(), shm::kMaxMetric - 7);
+  EXPECT_FALSE(recent->sums.contains(KeyOf("inflate", stats::Metric::kAllocInclusive)));
+  EXPECT_FALSE(recent->sums.contains(KeyOf("inflate", stats::Metric::kNetSent)));
+  EXPECT_TRUE(recent->sums.contains(KeyOf("inflate", stats::Metric::kCpuCycles)));
+  EXPECT_TRUE(recent->sums.contains(KeyOf("inflate", stats::Metric::kCallsPerRun)));
 }
 
 TEST_F(StateDbTest, RecentRowsAreFoundByTimeAndByRequest) {
@@ -204,7 +224,7 @@ TEST_F(StateDbTest, TheOldestRecentRowsGoWhenThereAreTooMany) {
 
 TEST_F(StateDbTest, DatabaseOfAVersionToComeIsLeftAlone) {
   Open();
-  Execute("PRAGMA user_version = 7");
+  Execute("PRAGMA user_version = 8");
   const auto database = StateDb::Open(file_);
   ASSERT_FALSE(database);
   EXPECT_EQ(database.error().code, ErrorCode::kUnsupported);

@@ -202,6 +202,20 @@ TEST_F(IngestTest, TheStoreNeverSeesTheAgentsKey) {
   EXPECT_GT(files, 2);
 }
 
+// The same batch as an agent of that format version sends it: its first field.
+std::string OfVersion(const std::string& body, std::uint32_t version) {
+  wire::Decompressor decompressor;
+  std::string bytes(decompressor
+                        .Decompress(body, {.max_compressed_bytes = body.size(),
+                                           .max_decoded_bytes = wire::kMaxBatchDecodedBytes,
+                                           .max_ratio = wire::kMaxCompressionRatio,
+                                           .ratio_free_bytes = wire::kRatioFreeBytes})
+                        .value());
+  EXPECT_EQ(bytes.substr(0, 2), "\x08\x02");
+  bytes[1] = static_cast<char>(version);
+  return wire::Compress(bytes, 6).value();
+}
+
 struct Refusal {
   const char* name;
   std::function<void(http::Request&)> change;
@@ -216,6 +230,7 @@ TEST_F(IngestTest, EachBadRequestGetsItsStatusAndIsCounted) {
   wire::BatchContent no_architecture = TestContent(1, kWeek);
   no_architecture.hardware.architecture = "x y";
   const auto bad_class = wire::EncodeBatch(no_architecture);
+  const std::string old_body = OfVersion(good_body, wire::kOldBatchFormatVersion);
   const auto header = [](const char* name, const char* value) {
     return [=](http::Request& request) { SetHeader(request, name, value); };
   };
@@ -260,6 +275,7 @@ TEST_F(IngestTest, EachBadRequestGetsItsStatusAndIsCounted) {
       {"cut off, signed", resigned(good_body.substr(0, good_body.size() / 2)), 400, "",
        &Counters::malformed},
       {"empty, signed", resigned(""), 400, "", &Counters::malformed},
+      {"of an older agent", resigned(old_body), 400, "install a newer agent", &Counters::malformed},
       {"hardware class", resigned(bad_class.value_or("not encodable")), 400, "",
        &Counters::malformed},
   };

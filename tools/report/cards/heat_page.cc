@@ -12,6 +12,7 @@
 #include "tools/report/cards/words.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/freshness_text.h"
+#include "tools/report/not_measured.h"
 #include "tools/report/page.h"
 
 namespace fieldcost::report {
@@ -84,6 +85,9 @@ std::string CardSection(const CostCard& card, std::size_t number) {
       draw::EscapeHtml(fmt::format("{}; {}; {}", words.subject, words.basis, words.snapshot)));
   for (const auto& [metric, numbers] : card.versions.front().metrics) {
     html += MetricHtml(card, metric, words.name);
+  }
+  for (const NotMeasuredPart& part : NotMeasuredParts(card.versions.front())) {
+    html += fmt::format("<p>not measured: {}</p>\n", draw::EscapeHtml(Text(part)));
   }
   return html + "</section>\n";
 }

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/analysis/summary.h"
+
+namespace fieldcost::report {
+
+// What could not be measured of an API, and why, in words. Pure; thread-safe.
+struct NotMeasuredPart {
+  std::vector<stats::Metric> metrics;  // ascending
+  bool in_some_runs = false;           // in others they were measured
+  std::string_view reason;
+};
+
+// One for each reason; empty if everything was measured.
+std::vector<NotMeasuredPart> NotMeasuredParts(const analysis::CostSummary& summary);
+
+// "disk_read, disk_written: libc moves these bytes by itself ..., in some runs".
+std::string Text(const NotMeasuredPart& part);
+
+}  // namespace fieldcost::report
