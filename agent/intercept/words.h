@@ -14,20 +14,22 @@ namespace fieldcost::intercept {
 // Words of one variable that are looked at in a program's copy of it: more is no table.
 inline constexpr uint64_t kMaxCopiedWords = 512;
 
-// Calls visit(word) for every aligned word of the object's data into which the loader has put the
-// address of a symbol, or which it has copied with a variable of a library.
+// Calls visit(relocation, word) for every aligned word of the object's data that relocations of
+// this type fill in: with the address of a symbol (kAddressWord), or with a library's variable, of
+// which the program has a copy (kVariableCopy).
 template <typename Visitor>
-void ForEachWordOf(const ElfObject& object, Visitor visit) {
+void ForEachWordOf(const ElfObject& object, uint32_t type, Visitor visit) {
   for (uint32_t i = object.relative_count; i < object.relocation_count; ++i) {
     const Elf64_Rela& relocation = object.relocations[i];
-    const uint32_t type = ELF64_R_TYPE(relocation.r_info);
-    if (type != kAddressWord && type != kVariableCopy) continue;
+    if (ELF64_R_TYPE(relocation.r_info) != type) continue;
     const uint64_t begin = object.base + relocation.r_offset;
     if (begin % sizeof(uint64_t) != 0) continue;
     uint64_t words = 1;
     if (type == kVariableCopy) words = SymbolOf(object, relocation).st_size / sizeof(uint64_t);
     if (words > kMaxCopiedWords) words = kMaxCopiedWords;
-    for (uint64_t word = 0; word < words; ++word) visit(reinterpret_cast<uint64_t*>(begin) + word);
+    for (uint64_t word = 0; word < words; ++word) {
+      visit(relocation, reinterpret_cast<uint64_t*>(begin) + word);
+    }
   }
 }
 

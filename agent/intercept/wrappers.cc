@@ -24,18 +24,28 @@ class Names {
  public:
   explicit Names(const Group& group) : group_(group) {
     for (size_t i = 0; i < group.count; ++i) {
-      uint8_t* const place = PlaceOf(group.functions[i].name);
+      const char* const name = group.functions[i].name;
+      const uint8_t beginning = BeginningOf(name);
+      beginnings_[beginning / 64] |= uint64_t{1} << (beginning % 64);
+      uint8_t* const place = PlaceOf(name);
       if (*place == 0) *place = static_cast<uint8_t>(i + 1);
     }
   }
   // Null if no function of the group has this name.
   const WrappedFunction* Find(const char* name) {
+    const uint8_t beginning = BeginningOf(name);
+    if ((beginnings_[beginning / 64] >> (beginning % 64) & 1) == 0) return nullptr;
     const uint8_t place = *PlaceOf(name);
     return place == 0 ? nullptr : &group_.functions[place - 1];
   }
 
  private:
   static constexpr uint32_t kPlaces = 1024;
+  // Most names differ from all of the group in their first two letters.
+  static uint8_t BeginningOf(const char* name) {
+    if (name[0] == '\0') return 0;
+    return static_cast<uint8_t>(static_cast<uint8_t>(name[0]) * 31 + static_cast<uint8_t>(name[1]));
+  }
   // Where the name is, or would be.
   uint8_t* PlaceOf(const char* name) {
     uint32_t at = HashOfName(name) % kPlaces;
@@ -46,6 +56,7 @@ class Names {
   }
 
   const Group& group_;
+  uint64_t beginnings_[4] = {};
   uint8_t places_[kPlaces] = {};  // number of the function + 1
 };
 
@@ -66,52 +77,76 @@ void InstallInSlots(const Group& group, const SlotSpace& space, uint32_t first_o
               });
 }
 
-// The function that a reference by this name is bound to: the first definition in search order. 0
-// if there is none, or if only the loader can tell.
-uint64_t FirstDefinition(const SlotSpace& space, const char* name) {
-  const uint32_t hash = HashOfName(name);
-  for (uint32_t i = 0; i < space.object_count && !space.objects[i].is_dynamic; ++i) {
-    const ElfObject& object = space.objects[i];
-    const Elf64_Sym* const found = FindExport(object, name, hash, "");
-    if (found == nullptr) continue;
-    return ELF64_ST_TYPE(found->st_info) == STT_FUNC ? object.base + found->st_value : 0;
+// The objects that a group's functions are in: libc, and what stands before it. A word that leads
+// elsewhere leads to none of them.
+class Providers {
+ public:
+  Providers(const Group& group, const SlotSpace& space) {
+    for (uint32_t i = 0; i < space.object_count; ++i) {
+      if (strcmp(space.objects[i].soname, "libc.so.6") == 0) Add(&space.objects[i]);
+    }
+    for (size_t i = 0; i < group.count; ++i) {
+      const uint64_t real = *group.functions[i].real;
+      if (real == 0 || Of(real) != nullptr) continue;
+      Add(ObjectAt(space.objects, space.object_count, real));
+    }
   }
-  return 0;
-}
+  // Null if it is in none of them.
+  const ElfObject* Of(uint64_t address) const {
+    for (uint32_t i = 0; i < count_; ++i) {
+      if (Contains(*objects_[i], address)) return objects_[i];
+    }
+    return nullptr;
+  }
 
-// What words are compared with: the addresses of a group's functions are near each other.
-struct AddressRange {
-  uint64_t begin = ~uint64_t{0};
-  uint64_t last = 0;
+ private:
+  static constexpr uint32_t kMost = 4;
+  void Add(const ElfObject* object) {
+    if (object != nullptr && count_ < kMost) objects_[count_++] = object;
+  }
+
+  const ElfObject* objects_[kMost];
+  uint32_t count_ = 0;
 };
 
-AddressRange FindFunctions(const Group& group, const SlotSpace& space) {
-  AddressRange range;
+// The function of the group whose real one is there; null if none is.
+const WrappedFunction* FunctionAt(const Group& group, uint64_t address) {
   for (size_t i = 0; i < group.count; ++i) {
-    uint64_t* const real = group.functions[i].real;
-    if (*real == 0) *real = FirstDefinition(space, group.functions[i].name);
-    if (*real == 0) continue;
-    if (*real < range.begin) range.begin = *real;
-    if (*real > range.last) range.last = *real;
+    if (*group.functions[i].real == address) return &group.functions[i];
   }
-  return range;
+  return nullptr;
 }
 
-// A word says by its value alone what it leads to; what the program has stored there since it was
-// loaded is the program's.
+// The same of a word: one that no slot leads to is known by the name that the word is bound by.
+const WrappedFunction* FunctionOfWord(const Group& group, Names* names, const ElfObject& provider,
+                                      const char* name, uint64_t address) {
+  if (const WrappedFunction* const known = FunctionAt(group, address)) return known;
+  const WrappedFunction* const named = names->Find(name);
+  if (named == nullptr || *named->real != 0) return nullptr;
+  const Elf64_Sym* const definition = FindExport(provider, name, "");
+  if (definition == nullptr || provider.base + definition->st_value != address) return nullptr;
+  *named->real = address;
+  return named;
+}
+
+// What the program has stored in a word since it was loaded is the program's: its value must be the
+// real function's.
 void InstallInWords(const Group& group, const SlotSpace& space, uint32_t first_object) {
-  const AddressRange range = FindFunctions(group, space);
-  for (uint32_t o = first_object; o < space.object_count; ++o) {
-    const ElfObject& object = space.objects[o];
-    ForEachWordOf(object, [&group, &range, &object](uint64_t* word) {
-      const uint64_t value = __atomic_load_n(word, __ATOMIC_RELAXED);
-      if (value < range.begin || value > range.last) return;
-      for (size_t i = 0; i < group.count; ++i) {
-        if (*group.functions[i].real != value) continue;
-        ReplaceWord(object, word, value, group.functions[i].wrapper);
-        return;
-      }
-    });
+  const Providers providers(group, space);
+  Names names(group);
+  // Copies come last: the variables that they are copies of name the functions.
+  for (const uint32_t type : {kAddressWord, kVariableCopy}) {
+    for (uint32_t o = first_object; o < space.object_count; ++o) {
+      const ElfObject& object = space.objects[o];
+      ForEachWordOf(object, type, [&](const Elf64_Rela& relocation, uint64_t* word) {
+        const uint64_t value = __atomic_load_n(word, __ATOMIC_RELAXED);
+        const ElfObject* const provider = providers.Of(value);
+        if (provider == nullptr) return;
+        const char* const name = type == kAddressWord ? NameOf(object, relocation) : "";
+        const WrappedFunction* const found = FunctionOfWord(group, &names, *provider, name, value);
+        if (found != nullptr) ReplaceWord(object, word, value, found->wrapper);
+      });
+    }
   }
 }
 

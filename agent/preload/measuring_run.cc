@@ -304,8 +304,19 @@ void RedrawFirstPick(const SlotSpace& space, uint32_t first_new) {
   MeasureDrawn(space);
 }
 
+// What the loader has allocated for a library, and the library's constructors before its slots were
+// seen, is missing in the call that brought it.
+void NoteLoading() {
+  const ThreadState* const thread = fieldcost_current_thread;
+  if ((process.metrics & shm::kAllocMetrics) == 0 || thread == nullptr) return;
+  if (thread->active == nullptr) return;
+  const Record* const record = RecordOf(thread->active);
+  AddNotMeasured(process.picks[PickOf(*record)].shared, shm::kAllocInLoader);
+}
+
 // A library has come, with the objects from that one on.
 void TakeIn(const SlotSpace& space, uint32_t first_new) {
+  NoteLoading();
   if (intercept::HasCollector(first_new)) {
     Detach();
     return LeaveAlone(shm::Skip::kCollector);

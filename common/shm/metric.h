@@ -39,8 +39,9 @@ enum NotMeasured : uint32_t {
   kReadMapped = 2,      // a library has mapped a file, and reads it without a call
   kWrittenMapped = 4,   // the same with a mapping that is written to
   kNetInsideLibc = 8,   // like the first, of sockets: resolver, syslog
+  kAllocInLoader = 16,  // the call has brought a library: the loader allocates without a slot
 };
-inline constexpr uint32_t kAllNotMeasured = 15;
+inline constexpr uint32_t kAllNotMeasured = 31;
 
 // A set of metrics, bit number = metric number.
 using MetricSet = uint32_t;
@@ -58,7 +59,7 @@ inline constexpr MetricSet kCellMetrics = kTimeMetrics | kCycleMetrics | kAllocM
 
 // The metrics that have no value for these reasons.
 constexpr MetricSet MetricsNotMeasured(uint32_t reasons) {
-  MetricSet metrics = 0;
+  MetricSet metrics = (reasons & kAllocInLoader) != 0 ? kAllocMetrics : 0;
   if ((reasons & (kDiskInsideLibc | kReadMapped)) != 0) metrics |= BitOf(Metric::kDiskRead);
   if ((reasons & (kDiskInsideLibc | kWrittenMapped)) != 0) metrics |= BitOf(Metric::kDiskWritten);
   if ((reasons & kNetInsideLibc) != 0) {

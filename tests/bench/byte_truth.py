@@ -104,6 +104,10 @@ CALLS = [
 ]
 
 
+# These load libraries, for which the loader allocates without a call that could be seen.
+LOADING = {"sasl_client_init", "eglGetDisplay"}
+
+
 def installed(soname):
     return any(os.path.exists(f"{d}/{soname}") for d in ("/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu"))
 
@@ -160,14 +164,21 @@ def compare_sqlite(fieldcost, directory, names):
     truth = sum(int(found) for found in re.findall(r"write(?:64)?\(\d+<[^>]*a\.db[^>]*>.*= (\d+)", traced))
     state = {**os.environ, "HOME": directory, "XDG_STATE_HOME": f"{directory}/state",
              "XDG_CONFIG_HOME": f"{directory}/config"}
-    for name in ("XDG_RUNTIME_DIR",):
-        state.pop(name, None)
+    state.pop("XDG_RUNTIME_DIR", None)
     subprocess.run([fieldcost, "agent", "local"], env=state, capture_output=True, check=False)
     subprocess.run([fieldcost, "run", "--pick", "libsqlite3.so.0!sqlite3_step", "--metrics", "io", "--", "sqlite3",
                     f"{directory}/b.db", SQL], env=state, capture_output=True, timeout=120, check=True)
     told = json.loads(output_of([fieldcost, "show", "--local", "--json", "sqlite3_step"], env=state))
     found = [r["metrics"]["disk_written"] for r in told["rows"] if "disk_written" in r["metrics"]]
     yield {**row, "fieldcost": int(found[0]["all_calls"]["sum"]) if found else None, "truth": truth}
+
+
+def is_wrong(row):
+    if "missing" in row:
+        return False
+    if row["call"] in LOADING:
+        return row["fieldcost"] > row["truth"]
+    return row["fieldcost"] != row["truth"]
 
 
 def main():
@@ -181,7 +192,7 @@ def main():
     with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
         for compare in (compare_allocations, compare_sqlite):
             for row in compare(fieldcost, directory, options.names):
-                wrong = wrong or row.get("fieldcost") != row.get("truth")
+                wrong = wrong or is_wrong(row)
                 if options.json:
                     print(json.dumps(row), flush=True)
                 else:

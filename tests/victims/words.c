@@ -53,6 +53,18 @@ static int Module(void) {
   return dlclose(module);
 }
 
+static void Load(void) {
+  void* const module = dlopen("libvictim_words_module.so", RTLD_NOW);
+  if (module == NULL || dlsym(module, "module_allocate") == NULL) abort();
+}
+
+// Brings a library within a call.
+static int Loads(void) {
+  words_call(Load);
+  words_by_call();
+  return 0;
+}
+
 static FILE* MakeFile(void) {
   FILE* const file = tmpfile();
   if (file == NULL || ftruncate(fileno(file), 8192) != 0) abort();
@@ -101,6 +113,7 @@ int main(int argc, char** argv) {
   if (strcmp(scenario, "copy") == 0) return Copy();
   if (strcmp(scenario, "change") == 0) return Change();
   if (strcmp(scenario, "module") == 0) return Module();
+  if (strcmp(scenario, "loads") == 0) return Loads();
   if (strcmp(scenario, "files") == 0) return Files();
   if (strcmp(scenario, "hidden") == 0) return Hidden();
   if (strcmp(scenario, "mapped") == 0) return Mapped(words_map);

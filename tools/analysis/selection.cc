@@ -99,13 +99,15 @@ std::vector<Choice> ChoicesOf(const Selection& selection) {
 }  // namespace
 
 // Of these a program may not be able to measure some.
-bool IsIo(stats::Metric metric) { return (shm::BitOf(metric) & shm::kIoMetrics) != 0; }
+bool IsOfBytes(stats::Metric metric) {
+  return (shm::BitOf(metric) & (shm::kIoMetrics | shm::kAllocMetrics)) != 0;
+}
 
 bool IsMeant(const stats::RowKey& row, const Selection& selection) {
   const bool all_classes = row.hardware == stats::HardwareClass{};
   return (selection.version.empty() || GlobMatch(selection.version, row.api.package_version)) &&
          (!selection.metric || row.metric == *selection.metric ||
-          (row.metric == stats::Metric::kNotMeasured && IsIo(*selection.metric))) &&
+          (row.metric == stats::Metric::kNotMeasured && IsOfBytes(*selection.metric))) &&
          (selection.hardware_class.empty() ||
           (!all_classes && GlobMatch(selection.hardware_class, DisplayName(row.hardware)))) &&
          (!selection.weeks || (row.week != 0 && row.week >= selection.weeks->first &&

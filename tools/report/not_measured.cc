@@ -7,10 +7,11 @@
 namespace fieldcost::report {
 namespace {
 
-constexpr std::array<std::pair<std::uint32_t, std::string_view>, 4> kReasons = {{
+constexpr std::array<std::pair<std::uint32_t, std::string_view>, 5> kReasons = {{
     {shm::kDiskInsideLibc, "libc reads or writes files by itself here (stdio), without a call"},
     {shm::kReadMapped, "a library has mapped a file, which is read without a call"},
     {shm::kWrittenMapped, "a library has mapped a file, which is written to without a call"},
+    {shm::kAllocInLoader, "it loads a library, and what the loader allocates is not seen"},
     {shm::kNetInsideLibc, "libc uses sockets by itself here (resolver, syslog), without a call"},
 }};
 

@@ -407,5 +407,37 @@ TEST_F(HarvestMetricsTest, KilledProcessIsFinalAtOnce) {
   EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({5}));
 }
 
+TEST_F(HarvestMetricsTest, WhatCouldNotBeMeasuredHasNoRowButTheReason) {
+  Agent agent = OpenAgent(Mode::kLocal);
+  RunFileOptions options = Living();
+  options.picks = {WrittenPick{.symbol = "hidden", .metrics = shm::kIoMetrics},
+                   WrittenPick{.symbol = "seen", .metrics = shm::kIoMetrics}};
+  RunFileWriter file(RunPath("a"), options);
+  for (std::uint32_t pick = 0; pick < 2; ++pick) {
+    for (std::uint32_t metric = 0; metric < 4; ++metric) file.Add(0, 0, pick, metric);
+  }
+  file.pick(0).not_measured = shm::kReadMapped | shm::kNetInsideLibc;
+  file.End();
+  Harvest(agent);
+  const auto symbols = [&](stats::Metric metric) {
+    std::vector<std::string> found;
+    for (const stats::StatRow& row : RowsOf(*agent.LocalRows(), metric)) {
+      found.push_back(row.key.api.symbol);
+      if (metric != stats::Metric::kNotMeasured) {
+        EXPECT_EQ(row.histogram, HistogramOf({0}));
+      }
+    }
+    return found;
+  };
+  using ::testing::ElementsAre;
+  EXPECT_THAT(symbols(stats::Metric::kDiskRead), ElementsAre("seen"));
+  EXPECT_THAT(symbols(stats::Metric::kDiskWritten), ElementsAre("hidden", "seen"));
+  EXPECT_THAT(symbols(stats::Metric::kNetReceived), ElementsAre("seen"));
+  EXPECT_THAT(symbols(stats::Metric::kNetSent), ElementsAre("seen"));
+  EXPECT_THAT(symbols(stats::Metric::kNotMeasured), ElementsAre("hidden"));
+  EXPECT_EQ(RowsOf(*agent.LocalRows(), stats::Metric::kNotMeasured)[0].histogram,
+            HistogramOf({shm::kReadMapped, shm::kNetInsideLibc}));
+}
+
 }  // namespace
 }  // namespace fieldcost::agent

@@ -126,6 +126,12 @@ TEST_F(WordsTest, SaysNothingInRunsThatMeterNoIo) {
       UnorderedElementsAre(Pair("words_write", 0), Pair("words_call", 0), Pair("words_print", 0)));
 }
 
+TEST_F(WordsTest, MeasuresNoAllocationOfACallThatBringsALibrary) {
+  EXPECT_THAT(
+      NotMeasured("loads", kAllOfWords, "time,alloc"),
+      UnorderedElementsAre(Pair("words_call", shm::kAllocInLoader), Pair("words_by_call", 0)));
+}
+
 TEST_F(WordsTest, MeasuresNoBytesReadOnceALibraryHasMappedAFile) {
   EXPECT_THAT(NotMeasured("mapped"), UnorderedElementsAre(Pair("words_write", shm::kReadMapped),
                                                           Pair("words_read", shm::kReadMapped)));

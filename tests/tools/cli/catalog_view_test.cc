@@ -9,6 +9,7 @@ namespace fieldcost::cli {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::ProcessResult;
@@ -121,6 +122,23 @@ TEST_F(CatalogViewTest, ShowIsBriefUnlessAskedForAll) {
                     Not(HasSubstr("the same as"))));
   EXPECT_THAT(Cli({"show", "open_it", "--metric", "calls_per_run"}).output,
               HasSubstr("\n  calls_per_run  "));
+}
+
+TEST_F(CatalogViewTest, WhatIsNotMeasuredIsNeverZero) {
+  std::vector<stats::StatRow> rows = rows_;
+  rows.push_back(testing::MakeRow("liba.so.1", "open_it", 300, 0, stats::Metric::kNetSent));
+  rows.push_back(testing::MakeRow("liba.so.1", "open_it", 3, shm::kDiskInsideLibc,
+                                  stats::Metric::kNotMeasured));
+  PublishAndSync(rows);
+  const std::string brief = Cli({"show", "open_it"}).output;
+  EXPECT_THAT(brief, AllOf(ContainsRegex("\n  always 0 +net_sent\n"),
+                           ContainsRegex("\n  not measured +disk_read, disk_written: libc")));
+  EXPECT_THAT(Cli({"hist", "open_it", "--metric", "disk_read"}).output,
+              HasSubstr("not measured  disk_read, disk_written: libc"));
+  EXPECT_EQ(Json(Cli({"show", "open_it", "--json"}).output,
+                 "[(m['metric'], m['in_some_runs']) for m in d['rows'][0]['not_measured']], "
+                 "'disk_read' in d['rows'][0]['metrics']"),
+            "[('disk_read', False), ('disk_written', False)] False\n");
 }
 
 TEST_F(CatalogViewTest, AnApiIsOneLineWhateverItsVersions) {

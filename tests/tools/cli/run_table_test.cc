@@ -83,5 +83,15 @@ TEST(RunTableTest, NothingHasAReason) {
   EXPECT_THAT(NothingMeasuredText(""), HasSubstr("none of the chosen functions"));
 }
 
+TEST(RunTableTest, NamesWhatCouldNotBeMeasured) {
+  std::string text = TextOf({Row("fwrite", Metric::kCallsPerRun, 7),
+                             Row("fwrite", Metric::kNotMeasured, shm::kDiskInsideLibc),
+                             Row("fputs", Metric::kNotMeasured, shm::kDiskInsideLibc)});
+  EXPECT_THAT(text, ::testing::ContainsRegex(" - +fwrite +libz.so.1 +7 +-"));
+  EXPECT_THAT(text, ::testing::ContainsRegex(" - +fputs +libz.so.1 +- +-"));
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  EXPECT_THAT(text, HasSubstr("(not measured of fputs and 1 more: disk_read, disk_written: libc"));
+}
+
 }  // namespace
 }  // namespace fieldcost::cli

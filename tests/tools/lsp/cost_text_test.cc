@@ -131,5 +131,13 @@ TEST(CostTextTest, HintsAppearOnlyAboveTheirThresholds) {
   EXPECT_EQ(HintText(chatty, SomeFreshness(), {.io_min_kib = 6}), "");
 }
 
+TEST(CostTextTest, AHoverNamesWhatIsNotMeasured) {
+  const ApiCosts costs = MakeCosts(
+      {MakeRow("libx.so.1", "open_it", 300, 1500),
+       MakeRow("libx.so.1", "open_it", 3, shm::kDiskInsideLibc, stats::Metric::kNotMeasured)});
+  EXPECT_THAT(Text({costs}, false), HasSubstr("- not measured: disk_read, disk_written: libc"));
+  EXPECT_THAT(Text({costs}, false), Not(HasSubstr("reads and writes")));
+}
+
 }  // namespace
 }  // namespace fieldcost::lsp

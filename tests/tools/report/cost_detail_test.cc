@@ -13,7 +13,9 @@ namespace {
 using analysis::OneHeavyCaller;
 using analysis::Row;
 using stats::Metric;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr draw::Style kPlain{};
 
@@ -71,6 +73,38 @@ TEST(FigureTextTest, OlderContributionsAreSaidToHaveNoWeight) {
   const std::vector<analysis::CostSummary> summaries = analysis::Summarise(std::vector{one, two});
   EXPECT_EQ(MachinesText(summaries[0].Find(Metric::kWallTime)->figures),
             "each of 21 contributions counts the same; 3 older without weight");
+}
+
+// One run, which had these reasons to measure no bytes.
+stats::StatRow NotMeasured(const char* symbol, std::vector<std::uint64_t> reasons) {
+  return Row("liba.so.1", symbol, Metric::kNotMeasured, std::move(reasons), 1);
+}
+
+TEST(CostDetailTest, NamesWhatIsNotMeasuredAndWhy) {
+  const auto summaries = analysis::Summarise(
+      std::vector{Row("liba.so.1", "print", Metric::kNetSent, {0, 0}, 1),
+                  NotMeasured("print", {shm::kDiskInsideLibc, shm::kAllocInLoader})});
+  ASSERT_EQ(summaries.size(), 1U);
+  EXPECT_FALSE(summaries[0].metrics.contains(Metric::kNotMeasured));
+  for (const std::string& text : {CostBrief(summaries[0], kPlain), CostDetail(summaries[0], kPlain),
+                                  HistogramDetail(summaries[0], kPlain)}) {
+    SCOPED_TRACE(text);
+    EXPECT_THAT(text, HasSubstr("not measured  disk_read, disk_written: libc reads or writes"));
+    EXPECT_THAT(text,
+                HasSubstr("alloc_inclusive, alloc_exclusive, alloc_size: it loads a library"));
+    EXPECT_THAT(text, Not(HasSubstr("disk_read  0")));
+  }
+  EXPECT_THAT(CostBrief(summaries[0], kPlain), ContainsRegex("always 0 +net_sent\n"));
+}
+
+TEST(CostDetailTest, IsNeverAlwaysZeroWhereSomeRunsDidNotMeasureIt) {
+  const auto summaries =
+      analysis::Summarise(std::vector{Row("liba.so.1", "step", Metric::kDiskRead, {0, 0}, 1),
+                                      Row("liba.so.1", "step", Metric::kDiskWritten, {0, 0}, 1),
+                                      NotMeasured("step", {shm::kReadMapped})});
+  const std::string text = CostBrief(summaries[0], kPlain);
+  EXPECT_THAT(text, ContainsRegex("always 0 +disk_written\n"));
+  EXPECT_THAT(text, ContainsRegex("not measured +disk_read in some runs: a library has mapped"));
 }
 
 }  // namespace
