@@ -129,25 +129,29 @@ const WrappedFunction* FunctionOfWord(const Group& group, Names* names, const El
   return named;
 }
 
-// What the program has stored in a word since it was loaded is the program's: its value must be the
-// real function's.
-void InstallInWords(const Group& group, const SlotSpace& space, uint32_t first_object) {
+// Of the words that relocations of one type fill in. What the program has stored in a word since it
+// was loaded is the program's: its value must be the real function's.
+void InstallInWordsOf(uint32_t type, const Group& group, const SlotSpace& space,
+                      uint32_t first_object) {
   const Providers providers(group, space);
   Names names(group);
-  // Copies come last: the variables that they are copies of name the functions.
-  for (const uint32_t type : {kAddressWord, kVariableCopy}) {
-    for (uint32_t o = first_object; o < space.object_count; ++o) {
-      const ElfObject& object = space.objects[o];
-      ForEachWordOf(object, type, [&](const Elf64_Rela& relocation, uint64_t* word) {
-        const uint64_t value = __atomic_load_n(word, __ATOMIC_RELAXED);
-        const ElfObject* const provider = providers.Of(value);
-        if (provider == nullptr) return;
-        const char* const name = type == kAddressWord ? NameOf(object, relocation) : "";
-        const WrappedFunction* const found = FunctionOfWord(group, &names, *provider, name, value);
-        if (found != nullptr) ReplaceWord(object, word, value, found->wrapper);
-      });
-    }
+  for (uint32_t o = first_object; o < space.object_count; ++o) {
+    const ElfObject& object = space.objects[o];
+    ForEachWordOf(object, type, [&](const Elf64_Rela& relocation, uint64_t* word) {
+      const uint64_t value = __atomic_load_n(word, __ATOMIC_RELAXED);
+      const ElfObject* const provider = providers.Of(value);
+      if (provider == nullptr) return;
+      const char* const name = type == kAddressWord ? NameOf(object, relocation) : "";
+      const WrappedFunction* const found = FunctionOfWord(group, &names, *provider, name, value);
+      if (found != nullptr) ReplaceWord(object, word, value, found->wrapper);
+    });
   }
+}
+
+// Copies come last: the variables that they are copies of name the functions.
+void InstallInWords(const Group& group, const SlotSpace& space, uint32_t first_object) {
+  InstallInWordsOf(kAddressWord, group, space, first_object);
+  InstallInWordsOf(kVariableCopy, group, space, first_object);
 }
 
 void Install(const Group& group, const SlotSpace& space, uint32_t first_object) {
