@@ -10,7 +10,7 @@ namespace fieldcost::intercept {
 
 // Functions of libc that move bytes of files or sockets by system calls of their own, which go
 // through no slot: streams (fread, printf), the resolver, syslog. What they move cannot be counted.
-// Their slots lead to stubs that say so to the thread and jump on.
+// Their slots lead to stubs that note this for the thread and jump on.
 inline constexpr uint32_t kHiddenIoCount = FIELDCOST_HIDDEN_DISK_COUNT + FIELDCOST_HIDDEN_NET_COUNT;
 static_assert(FIELDCOST_HIDDEN_DISK_BIT == shm::kDiskInsideLibc);
 static_assert(FIELDCOST_HIDDEN_NET_BIT == shm::kNetInsideLibc);

@@ -103,13 +103,13 @@ TEST_F(WordsTest, CountsWhatIsReadThroughATable) {
                                    Pair("words_read", 30000)));
 }
 
-TEST_F(WordsTest, SaysWhichFunctionsMoveBytesWhereNoCallIsSeen) {
+TEST_F(WordsTest, ReportsWhichFunctionsMoveBytesWhereNoCallIsSeen) {
   EXPECT_THAT(NotMeasured("hidden"),
               UnorderedElementsAre(Pair("words_write", 0), Pair("words_call", shm::kDiskInsideLibc),
                                    Pair("words_print", shm::kDiskInsideLibc)));
 }
 
-TEST_F(WordsTest, SaysWhatLibcsOwnFunctionsHide) {
+TEST_F(WordsTest, ReportsWhatLibcsOwnFunctionsHide) {
   constexpr std::uint32_t kHidden = shm::kDiskInsideLibc | shm::kNetInsideLibc;
   EXPECT_THAT(NotMeasured("hidden", "libc.so.6!fwrite,libc.so.6!fflush,libc.so.6!ftruncate64"),
               UnorderedElementsAre(Pair("fwrite", kHidden), Pair("fflush", kHidden)));
@@ -120,7 +120,7 @@ TEST_F(WordsTest, MeasuresLibcsFunctionsThatAreCounted) {
               IsSupersetOf({Pair("lseek", shm::kDiskInsideLibc | shm::kNetInsideLibc)}));
 }
 
-TEST_F(WordsTest, SaysNothingInRunsThatMeterNoIo) {
+TEST_F(WordsTest, ReportsNothingInRunsThatMeterNoIo) {
   EXPECT_THAT(
       NotMeasured("hidden", kAllOfWords, "time,alloc"),
       UnorderedElementsAre(Pair("words_write", 0), Pair("words_call", 0), Pair("words_print", 0)));
