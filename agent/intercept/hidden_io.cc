@@ -11,179 +11,63 @@ uint64_t fieldcost_hidden_targets[kHiddenIoCount];
 
 __thread uint32_t fieldcost_hidden_io;
 
-#define FIELDCOST_HIDDEN_IO(index, name)                     \
-  {                                                          \
-    name,                                                    \
-        reinterpret_cast<uint64_t>(fieldcost_hidden_stubs) + \
-            uint64_t{index} * FIELDCOST_HIDDEN_STUB_BYTES,   \
-        &fieldcost_hidden_targets[index]                     \
+namespace {
+
+// One text, since pointers would have to be relocated in every program. Of files, then of sockets.
+// clang-format off
+constexpr char kNames[] =
+    "_IO_do_write\0" "_IO_fclose\0" "_IO_fflush\0" "_IO_fgets\0" "_IO_flush_all\0" "_IO_fprintf\0"
+    "_IO_fputs\0" "_IO_fread\0" "_IO_fwrite\0" "_IO_getc\0" "_IO_getline\0" "_IO_printf\0"
+    "_IO_putc\0" "_IO_puts\0" "_IO_sgetn\0" "_IO_vfprintf\0" "_IO_vfscanf\0" "__dprintf_chk\0"
+    "__fgets_chk\0" "__fgets_unlocked_chk\0" "__fgetws_chk\0" "__fgetws_unlocked_chk\0"
+    "__fprintf_chk\0" "__fread_chk\0" "__fread_unlocked_chk\0" "__fwprintf_chk\0" "__getdelim\0"
+    "__isoc99_fscanf\0" "__isoc99_fwscanf\0" "__isoc99_scanf\0" "__isoc99_vfscanf\0"
+    "__isoc99_vfwscanf\0" "__isoc99_vscanf\0" "__isoc99_vwscanf\0" "__isoc99_wscanf\0"
+    "__overflow\0" "__printf_chk\0" "__uflow\0" "__underflow\0" "__vdprintf_chk\0"
+    "__vfprintf_chk\0" "__vfscanf\0" "__vfwprintf_chk\0" "__vprintf_chk\0" "__vwprintf_chk\0"
+    "__wprintf_chk\0" "_flushlbf\0" "aio_read\0" "aio_read64\0" "aio_write\0" "aio_write64\0"
+    "dprintf\0" "err\0" "error\0" "error_at_line\0" "errx\0" "fclose\0" "fcloseall\0" "fflush\0"
+    "fflush_unlocked\0" "fgetc\0" "fgetc_unlocked\0" "fgets\0" "fgets_unlocked\0" "fgetwc\0"
+    "fgetwc_unlocked\0" "fgetws\0" "fgetws_unlocked\0" "fprintf\0" "fputc\0" "fputc_unlocked\0"
+    "fputs\0" "fputs_unlocked\0" "fputwc\0" "fputwc_unlocked\0" "fputws\0" "fputws_unlocked\0"
+    "fread\0" "fread_unlocked\0" "freopen\0" "freopen64\0" "fscanf\0" "fseek\0" "fseeko\0"
+    "fseeko64\0" "fwprintf\0" "fwrite\0" "fwrite_unlocked\0" "fwscanf\0" "getc\0"
+    "getc_unlocked\0" "getchar\0" "getchar_unlocked\0" "getdelim\0" "getline\0" "gets\0" "getw\0"
+    "getwc\0" "getwc_unlocked\0" "getwchar\0" "getwchar_unlocked\0" "lio_listio\0"
+    "lio_listio64\0" "pclose\0" "perror\0" "printf\0" "psignal\0" "putc\0" "putc_unlocked\0"
+    "putchar\0" "putchar_unlocked\0" "puts\0" "putw\0" "putwc\0" "putwc_unlocked\0" "putwchar\0"
+    "putwchar_unlocked\0" "scanf\0" "vdprintf\0" "verr\0" "verrx\0" "vfprintf\0" "vfscanf\0"
+    "vfwprintf\0" "vfwscanf\0" "vprintf\0" "vscanf\0" "vwarn\0" "vwarnx\0" "vwprintf\0"
+    "vwscanf\0" "warn\0" "warnx\0" "wprintf\0" "wscanf\0"
+
+    "__res_context_send\0" "__res_nquery\0" "__res_nsearch\0" "__res_nsend\0" "__res_query\0"
+    "__res_search\0" "__res_send\0" "__syslog_chk\0" "__vsyslog_chk\0" "getaddrinfo\0"
+    "gethostbyaddr\0" "gethostbyaddr_r\0" "gethostbyname\0" "gethostbyname2\0"
+    "gethostbyname2_r\0" "gethostbyname_r\0" "getnameinfo\0" "res_nquery\0" "res_nsearch\0"
+    "res_nsend\0" "res_query\0" "res_search\0" "res_send\0" "syslog\0" "vsyslog\0";
+// clang-format on
+
+constexpr uint32_t CountNames() {
+  uint32_t count = 0;
+  for (size_t i = 0; i + 1 < sizeof kNames; ++i) count += kNames[i] == '\0' ? 1 : 0;
+  return count;
+}
+static_assert(CountNames() == kHiddenIoCount);
+
+WrappedFunction functions[kHiddenIoCount];
+
+}  // namespace
+
+const WrappedFunction* HiddenIo() {
+  const auto stubs = reinterpret_cast<uint64_t>(fieldcost_hidden_stubs);
+  const char* name = kNames;
+  for (uint32_t i = 0; i < kHiddenIoCount; ++i) {
+    functions[i] = {name, stubs + uint64_t{i} * FIELDCOST_HIDDEN_STUB_BYTES,
+                    &fieldcost_hidden_targets[i]};
+    name += strlen(name) + 1;
   }
-
-const WrappedFunction kHiddenIo[kHiddenIoCount] = {
-    // Files.
-    FIELDCOST_HIDDEN_IO(0, "_IO_do_write"),
-    FIELDCOST_HIDDEN_IO(1, "_IO_fclose"),
-    FIELDCOST_HIDDEN_IO(2, "_IO_fflush"),
-    FIELDCOST_HIDDEN_IO(3, "_IO_fgets"),
-    FIELDCOST_HIDDEN_IO(4, "_IO_flush_all"),
-    FIELDCOST_HIDDEN_IO(5, "_IO_fprintf"),
-    FIELDCOST_HIDDEN_IO(6, "_IO_fputs"),
-    FIELDCOST_HIDDEN_IO(7, "_IO_fread"),
-    FIELDCOST_HIDDEN_IO(8, "_IO_fwrite"),
-    FIELDCOST_HIDDEN_IO(9, "_IO_getc"),
-    FIELDCOST_HIDDEN_IO(10, "_IO_getline"),
-    FIELDCOST_HIDDEN_IO(11, "_IO_printf"),
-    FIELDCOST_HIDDEN_IO(12, "_IO_putc"),
-    FIELDCOST_HIDDEN_IO(13, "_IO_puts"),
-    FIELDCOST_HIDDEN_IO(14, "_IO_sgetn"),
-    FIELDCOST_HIDDEN_IO(15, "_IO_vfprintf"),
-    FIELDCOST_HIDDEN_IO(16, "_IO_vfscanf"),
-    FIELDCOST_HIDDEN_IO(17, "__dprintf_chk"),
-    FIELDCOST_HIDDEN_IO(18, "__fgets_chk"),
-    FIELDCOST_HIDDEN_IO(19, "__fgets_unlocked_chk"),
-    FIELDCOST_HIDDEN_IO(20, "__fgetws_chk"),
-    FIELDCOST_HIDDEN_IO(21, "__fgetws_unlocked_chk"),
-    FIELDCOST_HIDDEN_IO(22, "__fprintf_chk"),
-    FIELDCOST_HIDDEN_IO(23, "__fread_chk"),
-    FIELDCOST_HIDDEN_IO(24, "__fread_unlocked_chk"),
-    FIELDCOST_HIDDEN_IO(25, "__fwprintf_chk"),
-    FIELDCOST_HIDDEN_IO(26, "__getdelim"),
-    FIELDCOST_HIDDEN_IO(27, "__isoc99_fscanf"),
-    FIELDCOST_HIDDEN_IO(28, "__isoc99_fwscanf"),
-    FIELDCOST_HIDDEN_IO(29, "__isoc99_scanf"),
-    FIELDCOST_HIDDEN_IO(30, "__isoc99_vfscanf"),
-    FIELDCOST_HIDDEN_IO(31, "__isoc99_vfwscanf"),
-    FIELDCOST_HIDDEN_IO(32, "__isoc99_vscanf"),
-    FIELDCOST_HIDDEN_IO(33, "__isoc99_vwscanf"),
-    FIELDCOST_HIDDEN_IO(34, "__isoc99_wscanf"),
-    FIELDCOST_HIDDEN_IO(35, "__overflow"),
-    FIELDCOST_HIDDEN_IO(36, "__printf_chk"),
-    FIELDCOST_HIDDEN_IO(37, "__uflow"),
-    FIELDCOST_HIDDEN_IO(38, "__underflow"),
-    FIELDCOST_HIDDEN_IO(39, "__vdprintf_chk"),
-    FIELDCOST_HIDDEN_IO(40, "__vfprintf_chk"),
-    FIELDCOST_HIDDEN_IO(41, "__vfscanf"),
-    FIELDCOST_HIDDEN_IO(42, "__vfwprintf_chk"),
-    FIELDCOST_HIDDEN_IO(43, "__vprintf_chk"),
-    FIELDCOST_HIDDEN_IO(44, "__vwprintf_chk"),
-    FIELDCOST_HIDDEN_IO(45, "__wprintf_chk"),
-    FIELDCOST_HIDDEN_IO(46, "_flushlbf"),
-    FIELDCOST_HIDDEN_IO(47, "aio_read"),
-    FIELDCOST_HIDDEN_IO(48, "aio_read64"),
-    FIELDCOST_HIDDEN_IO(49, "aio_write"),
-    FIELDCOST_HIDDEN_IO(50, "aio_write64"),
-    FIELDCOST_HIDDEN_IO(51, "dprintf"),
-    FIELDCOST_HIDDEN_IO(52, "err"),
-    FIELDCOST_HIDDEN_IO(53, "error"),
-    FIELDCOST_HIDDEN_IO(54, "error_at_line"),
-    FIELDCOST_HIDDEN_IO(55, "errx"),
-    FIELDCOST_HIDDEN_IO(56, "fclose"),
-    FIELDCOST_HIDDEN_IO(57, "fcloseall"),
-    FIELDCOST_HIDDEN_IO(58, "fflush"),
-    FIELDCOST_HIDDEN_IO(59, "fflush_unlocked"),
-    FIELDCOST_HIDDEN_IO(60, "fgetc"),
-    FIELDCOST_HIDDEN_IO(61, "fgetc_unlocked"),
-    FIELDCOST_HIDDEN_IO(62, "fgets"),
-    FIELDCOST_HIDDEN_IO(63, "fgets_unlocked"),
-    FIELDCOST_HIDDEN_IO(64, "fgetwc"),
-    FIELDCOST_HIDDEN_IO(65, "fgetwc_unlocked"),
-    FIELDCOST_HIDDEN_IO(66, "fgetws"),
-    FIELDCOST_HIDDEN_IO(67, "fgetws_unlocked"),
-    FIELDCOST_HIDDEN_IO(68, "fprintf"),
-    FIELDCOST_HIDDEN_IO(69, "fputc"),
-    FIELDCOST_HIDDEN_IO(70, "fputc_unlocked"),
-    FIELDCOST_HIDDEN_IO(71, "fputs"),
-    FIELDCOST_HIDDEN_IO(72, "fputs_unlocked"),
-    FIELDCOST_HIDDEN_IO(73, "fputwc"),
-    FIELDCOST_HIDDEN_IO(74, "fputwc_unlocked"),
-    FIELDCOST_HIDDEN_IO(75, "fputws"),
-    FIELDCOST_HIDDEN_IO(76, "fputws_unlocked"),
-    FIELDCOST_HIDDEN_IO(77, "fread"),
-    FIELDCOST_HIDDEN_IO(78, "fread_unlocked"),
-    FIELDCOST_HIDDEN_IO(79, "freopen"),
-    FIELDCOST_HIDDEN_IO(80, "freopen64"),
-    FIELDCOST_HIDDEN_IO(81, "fscanf"),
-    FIELDCOST_HIDDEN_IO(82, "fseek"),
-    FIELDCOST_HIDDEN_IO(83, "fseeko"),
-    FIELDCOST_HIDDEN_IO(84, "fseeko64"),
-    FIELDCOST_HIDDEN_IO(85, "fwprintf"),
-    FIELDCOST_HIDDEN_IO(86, "fwrite"),
-    FIELDCOST_HIDDEN_IO(87, "fwrite_unlocked"),
-    FIELDCOST_HIDDEN_IO(88, "fwscanf"),
-    FIELDCOST_HIDDEN_IO(89, "getc"),
-    FIELDCOST_HIDDEN_IO(90, "getc_unlocked"),
-    FIELDCOST_HIDDEN_IO(91, "getchar"),
-    FIELDCOST_HIDDEN_IO(92, "getchar_unlocked"),
-    FIELDCOST_HIDDEN_IO(93, "getdelim"),
-    FIELDCOST_HIDDEN_IO(94, "getline"),
-    FIELDCOST_HIDDEN_IO(95, "gets"),
-    FIELDCOST_HIDDEN_IO(96, "getw"),
-    FIELDCOST_HIDDEN_IO(97, "getwc"),
-    FIELDCOST_HIDDEN_IO(98, "getwc_unlocked"),
-    FIELDCOST_HIDDEN_IO(99, "getwchar"),
-    FIELDCOST_HIDDEN_IO(100, "getwchar_unlocked"),
-    FIELDCOST_HIDDEN_IO(101, "lio_listio"),
-    FIELDCOST_HIDDEN_IO(102, "lio_listio64"),
-    FIELDCOST_HIDDEN_IO(103, "pclose"),
-    FIELDCOST_HIDDEN_IO(104, "perror"),
-    FIELDCOST_HIDDEN_IO(105, "printf"),
-    FIELDCOST_HIDDEN_IO(106, "psignal"),
-    FIELDCOST_HIDDEN_IO(107, "putc"),
-    FIELDCOST_HIDDEN_IO(108, "putc_unlocked"),
-    FIELDCOST_HIDDEN_IO(109, "putchar"),
-    FIELDCOST_HIDDEN_IO(110, "putchar_unlocked"),
-    FIELDCOST_HIDDEN_IO(111, "puts"),
-    FIELDCOST_HIDDEN_IO(112, "putw"),
-    FIELDCOST_HIDDEN_IO(113, "putwc"),
-    FIELDCOST_HIDDEN_IO(114, "putwc_unlocked"),
-    FIELDCOST_HIDDEN_IO(115, "putwchar"),
-    FIELDCOST_HIDDEN_IO(116, "putwchar_unlocked"),
-    FIELDCOST_HIDDEN_IO(117, "scanf"),
-    FIELDCOST_HIDDEN_IO(118, "vdprintf"),
-    FIELDCOST_HIDDEN_IO(119, "verr"),
-    FIELDCOST_HIDDEN_IO(120, "verrx"),
-    FIELDCOST_HIDDEN_IO(121, "vfprintf"),
-    FIELDCOST_HIDDEN_IO(122, "vfscanf"),
-    FIELDCOST_HIDDEN_IO(123, "vfwprintf"),
-    FIELDCOST_HIDDEN_IO(124, "vfwscanf"),
-    FIELDCOST_HIDDEN_IO(125, "vprintf"),
-    FIELDCOST_HIDDEN_IO(126, "vscanf"),
-    FIELDCOST_HIDDEN_IO(127, "vwarn"),
-    FIELDCOST_HIDDEN_IO(128, "vwarnx"),
-    FIELDCOST_HIDDEN_IO(129, "vwprintf"),
-    FIELDCOST_HIDDEN_IO(130, "vwscanf"),
-    FIELDCOST_HIDDEN_IO(131, "warn"),
-    FIELDCOST_HIDDEN_IO(132, "warnx"),
-    FIELDCOST_HIDDEN_IO(133, "wprintf"),
-    FIELDCOST_HIDDEN_IO(134, "wscanf"),
-
-    // Sockets.
-    FIELDCOST_HIDDEN_IO(135, "__res_context_send"),
-    FIELDCOST_HIDDEN_IO(136, "__res_nquery"),
-    FIELDCOST_HIDDEN_IO(137, "__res_nsearch"),
-    FIELDCOST_HIDDEN_IO(138, "__res_nsend"),
-    FIELDCOST_HIDDEN_IO(139, "__res_query"),
-    FIELDCOST_HIDDEN_IO(140, "__res_search"),
-    FIELDCOST_HIDDEN_IO(141, "__res_send"),
-    FIELDCOST_HIDDEN_IO(142, "__syslog_chk"),
-    FIELDCOST_HIDDEN_IO(143, "__vsyslog_chk"),
-    FIELDCOST_HIDDEN_IO(144, "getaddrinfo"),
-    FIELDCOST_HIDDEN_IO(145, "gethostbyaddr"),
-    FIELDCOST_HIDDEN_IO(146, "gethostbyaddr_r"),
-    FIELDCOST_HIDDEN_IO(147, "gethostbyname"),
-    FIELDCOST_HIDDEN_IO(148, "gethostbyname2"),
-    FIELDCOST_HIDDEN_IO(149, "gethostbyname2_r"),
-    FIELDCOST_HIDDEN_IO(150, "gethostbyname_r"),
-    FIELDCOST_HIDDEN_IO(151, "getnameinfo"),
-    FIELDCOST_HIDDEN_IO(152, "res_nquery"),
-    FIELDCOST_HIDDEN_IO(153, "res_nsearch"),
-    FIELDCOST_HIDDEN_IO(154, "res_nsend"),
-    FIELDCOST_HIDDEN_IO(155, "res_query"),
-    FIELDCOST_HIDDEN_IO(156, "res_search"),
-    FIELDCOST_HIDDEN_IO(157, "res_send"),
-    FIELDCOST_HIDDEN_IO(158, "syslog"),
-    FIELDCOST_HIDDEN_IO(159, "vsyslog"),
-};
+  return functions;
+}
 
 uint32_t NotMeasuredOf(const char* module, const char* symbol) {
   if (strcmp(module, "libc.so.6") != 0) return 0;

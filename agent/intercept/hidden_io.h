@@ -15,8 +15,9 @@ inline constexpr uint32_t kHiddenIoCount = FIELDCOST_HIDDEN_DISK_COUNT + FIELDCO
 static_assert(FIELDCOST_HIDDEN_DISK_BIT == shm::kDiskInsideLibc);
 static_assert(FIELDCOST_HIDDEN_NET_BIT == shm::kNetInsideLibc);
 
-// Name, stub and place of the real address, ready for InstallWrappers.
-extern const WrappedFunction kHiddenIo[kHiddenIoCount];
+// Name, stub and place of the real address of each, ready for InstallWrappers. REQUIRES: the
+// constructor.
+const WrappedFunction* HiddenIo();
 
 // shm::NotMeasured bits of what this thread has called since the owner set it to 0. The stubs set
 // them; nothing else does, except its owner for other reasons.

@@ -148,7 +148,7 @@ void InstallMeters(const SlotSpace& space) {
   }
   if ((process.metrics & shm::kIoMetrics) != 0) {
     InstallWrappers(intercept::kIoFunctions, intercept::kIoFunctionCount, space, 0);
-    InstallWrappers(intercept::kHiddenIo, intercept::kHiddenIoCount, space, 0);
+    InstallWrappers(intercept::HiddenIo(), intercept::kHiddenIoCount, space, 0);
     InstallWrappers(kMapFunctions, kMapFunctionCount, space, 0);
   }
 }

@@ -11,6 +11,7 @@
 #include "common/base/file.h"
 #include "common/base/worker_pool.h"
 #include "common/crypto/sha256.h"
+#include "common/wire/zstd_frame.h"
 #include "tests/aggregator/ingest/sender.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/temp_dir.h"
