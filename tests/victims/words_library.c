@@ -21,11 +21,14 @@ static const struct Functions kOwn = {Own, free};
 
 static const struct Functions* volatile functions;
 
-static struct {
+struct File {
   ssize_t (*write)(int, const void*, size_t);
   ssize_t (*pwrite)(int, const void*, size_t, off64_t);
   ssize_t (*read)(int, void*, size_t);
-} file = {write, pwrite64, read};
+};
+static struct File file_functions = {write, pwrite64, read};
+// So that no call of these becomes a direct one.
+static struct File* volatile file = &file_functions;
 
 static struct {
   void* (*allocate)(size_t);
@@ -60,18 +63,19 @@ void words_by_own_function(void) {
   ByFunctions();
 }
 
+void* (*words_get(void))(size_t) { return variable; }
 void words_set(void* (*allocate)(size_t)) { variable = allocate; }
 
 void words_write(int fd, size_t bytes) {
-  if (file.write(fd, buffer, bytes) != (ssize_t)bytes) abort();
+  if (file->write(fd, buffer, bytes) != (ssize_t)bytes) abort();
 }
 
 void words_pwrite(int fd, size_t bytes) {
-  if (file.pwrite(fd, buffer, bytes, 0) != (ssize_t)bytes) abort();
+  if (file->pwrite(fd, buffer, bytes, 0) != (ssize_t)bytes) abort();
 }
 
 void words_read(int fd, size_t bytes) {
-  if (file.read(fd, buffer, bytes) != (ssize_t)bytes) abort();
+  if (file->read(fd, buffer, bytes) != (ssize_t)bytes) abort();
 }
 
 void words_print(FILE* to, size_t bytes) {

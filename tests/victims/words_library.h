@@ -21,6 +21,7 @@ void words_by_guarded(void);
 extern void* (*words_allocate)(size_t);
 
 // Another allocator for words_by_variable.
+void* (*words_get(void))(size_t);
 void words_set(void* (*allocate)(size_t));
 
 // Move that many bytes to or from a file through a table that stays writable.
