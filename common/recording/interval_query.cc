@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "common/recording/spans.h"
+
 namespace fieldcost::recording {
 namespace {
 
@@ -127,9 +129,7 @@ Status IntervalQuery::AddVector(std::optional<std::size_t> vector, std::uint64_t
   return {};
 }
 
-Status IntervalQuery::Run(Interval interval, std::vector<std::uint64_t>& out) {
-  out.resize(recording_.dictionary().paths.size());
-  out_ = &out;
+Status IntervalQuery::AddWhole(Interval interval) {
   const auto nothing = [&] { return AddVector(std::nullopt, kPlus, true); };
   if (interval.to_ns <= interval.from_ns || index_.blocks().empty()) return nothing();
   FIELDCOST_ASSIGN(const Position from, At(interval.from_ns));
@@ -155,6 +155,37 @@ Status IntervalQuery::Run(Interval interval, std::vector<std::uint64_t>& out) {
   }
   FIELDCOST_TRY(AddEnd(end, kPlus));
   return AddEnd(begin, kMinus);
+}
+
+Status IntervalQuery::AddPassed(std::uint64_t time_ns, std::uint64_t factor) {
+  FIELDCOST_ASSIGN(const Position first, At(time_ns));
+  std::uint32_t begin = first.sample;
+  for (std::size_t i = first.block; i < index_.blocks().size(); ++i, begin = 0) {
+    const std::uint64_t first_ns = index_.blocks()[i].first_ns;
+    if (first_ns > time_ns && first_ns - time_ns >= kMaxSpanNs) break;
+    FIELDCOST_ASSIGN(const BlockView block, BlockAt(i));
+    for (std::uint32_t sample = begin; sample < block.head.samples; ++sample) {
+      const std::uint64_t passed_ns =
+          PassedBefore(time_ns, block.time_ns(sample), block.columns[metric_][sample]);
+      if (passed_ns == 0) continue;
+      const std::uint32_t path = block.path(sample);
+      if (path >= out_->size()) return Corrupt("a sample has an unknown path");
+      (*out_)[path] += factor * passed_ns;
+    }
+  }
+  return {};
+}
+
+Status IntervalQuery::Run(Interval interval, std::vector<std::uint64_t>& out) {
+  out.resize(recording_.dictionary().paths.size());
+  out_ = &out;
+  FIELDCOST_TRY(AddWhole(interval));
+  if (interval.to_ns <= interval.from_ns ||
+      !HasSpans(recording_.contents().descriptions, stream_, metric_)) {
+    return {};
+  }
+  FIELDCOST_TRY(AddPassed(interval.to_ns, kPlus));
+  return AddPassed(interval.from_ns, kMinus);
 }
 
 }  // namespace fieldcost::recording

@@ -45,6 +45,10 @@ class IntervalQuery {
   // before `to`.
   Status AddBlocks(std::size_t from, std::size_t to, std::uint64_t factor);
   Status AddVector(std::optional<std::size_t> vector, std::uint64_t factor, bool is_first);
+  // All samples with from <= time < to, each wholly.
+  Status AddWhole(Interval interval);
+  // What of the samples from a time on has passed before it (spans.h).
+  Status AddPassed(std::uint64_t time_ns, std::uint64_t factor);
 
   const Recording& recording_;
   const StreamId stream_;

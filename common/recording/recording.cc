@@ -6,6 +6,7 @@
 #include "common/recording/bytes.h"
 #include "common/recording/interval_query.h"
 #include "common/recording/limits.h"
+#include "common/recording/spans.h"
 #include "common/stats/uint128.h"
 
 namespace fieldcost::recording {
@@ -47,11 +48,28 @@ Result<Recording> Recording::WithoutIndex(std::string_view untrusted_file) {
   return Recording(std::move(contents), untrusted_file, std::nullopt);
 }
 
+std::uint64_t Recording::BeginOf(StreamId stream) const {
+  const StreamIndex& index = contents_.streams[stream.value()];
+  const std::uint64_t first_ns = index.blocks().front().first_ns;
+  std::uint64_t begin_ns = first_ns;
+  for (std::size_t metric = 0; metric < index.metrics(); ++metric) {
+    if (!HasSpans(contents_.descriptions, stream, metric)) continue;
+    const Interval ends{.from_ns = first_ns,
+                        .to_ns = first_ns + std::min(kMaxSpanNs, UINT64_MAX - first_ns)};
+    // What cannot be read makes queries fail, not the span.
+    (void)ForEachSample(stream, ends, [&](std::uint64_t time_ns, std::uint32_t, auto values) {
+      begin_ns = std::min(begin_ns, time_ns - std::min({values[metric], kMaxSpanNs, time_ns}));
+    }).has_value();
+  }
+  return begin_ns;
+}
+
 std::optional<Interval> Recording::Span() const {
   std::optional<Interval> span;
-  for (const StreamIndex& stream : contents_.streams) {
+  for (std::size_t i = 0; i < contents_.streams.size(); ++i) {
+    const StreamIndex& stream = contents_.streams[i];
     if (stream.blocks().empty()) continue;
-    const std::uint64_t from_ns = stream.blocks().front().first_ns;
+    const std::uint64_t from_ns = BeginOf(StreamId(static_cast<std::uint16_t>(i)));
     const std::uint64_t to_ns = stream.blocks().back().last_ns;
     const std::uint64_t behind_ns = to_ns + (to_ns < UINT64_MAX ? 1 : 0);
     if (!span) span = Interval{.from_ns = from_ns, .to_ns = behind_ns};

@@ -53,21 +53,23 @@ class Recording {
   // Its frames, streams, metrics, runs and counts, and how far it could be read.
   const Contents& contents() const { return contents_; }
   const tree::Dictionary& dictionary() const { return *contents_.dictionary; }
-  // From the first to behind the last sample; nothing if there is none.
+  // From the first to behind the last sample, or from when that began which lasts (spans.h);
+  // nothing if there is none.
   std::optional<Interval> Span() const;
 
   // All of these REQUIRE: stream < contents().streams.size(), metric < the stream's metrics (their
   // numbers in the stream).
 
-  // The self value of each path in the interval, exactly: out[path id], as many as paths. A few
+  // The self value of each path in the interval, exactly: out[path id], as many as paths. Of what
+  // lasts (spans.h) the part that passes there. A few
   // additions per path, and those of some blocks, however long the interval is (README.md).
   Status SelfValues(StreamId stream, std::size_t metric, Interval interval,
                     std::vector<std::uint64_t>& out) const;
   // The values of all streams, by the recording's metrics. kTooLarge if one is 2^64 or more.
   Result<tree::RunValues> Values(Interval interval) const;
 
-  // Visits all samples in the interval in order of time; kCorrupt if the file does not have them
-  // so. `values`: one per metric of the stream.
+  // Visits all samples whose time is in the interval in order of time; kCorrupt if the file does
+  // not have them so. `values`: one per metric of the stream.
   using OnSample = std::function<void(std::uint64_t time_ns, std::uint32_t path,
                                       std::span<const std::uint64_t> values)>;
   Status ForEachSample(StreamId stream, Interval interval, const OnSample& on_sample) const;
@@ -87,6 +89,8 @@ class Recording {
 
  private:
   Recording(Contents contents, std::string_view file, std::optional<MappedFile> mapped);
+  // When the first of what lasts began, at most kMaxSpanNs before the first sample.
+  std::uint64_t BeginOf(StreamId stream) const;
 
   std::optional<MappedFile> mapped_;
   std::string_view file_;

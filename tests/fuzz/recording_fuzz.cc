@@ -9,6 +9,7 @@
 
 #include "common/base/check.h"
 #include "common/recording/recording.h"
+#include "common/recording/spans.h"
 #include "common/recording/verify.h"
 #include "tests/fuzz/recording_frames.h"
 
@@ -22,13 +23,22 @@ void Query(const Recording& recording, StreamId stream, bool is_good) {
   const std::size_t metrics = recording.contents().streams[stream.value()].metrics();
   const Interval whole = recording.Span().value_or(Interval{});
   const Interval half{whole.from_ns, whole.from_ns + (whole.to_ns - whole.from_ns) / 2};
+  const auto& about = recording.contents().descriptions;
   for (const Interval interval : {Interval{}, half}) {
     std::vector<std::vector<std::uint64_t>> sums(
         metrics, std::vector<std::uint64_t>(recording.dictionary().paths.size()));
     const Status scanned = recording.ForEachSample(
-        stream, interval, [&](std::uint64_t time_ns, std::uint32_t path, auto values) {
+        stream, {interval.from_ns, UINT64_MAX},
+        [&](std::uint64_t time_ns, std::uint32_t path, auto values) {
           FIELDCOST_CHECK(time_ns >= interval.from_ns || !is_good);
-          for (std::size_t i = 0; i < metrics; ++i) sums[i][path] += values[i];
+          for (std::size_t i = 0; i < metrics; ++i) {
+            if (HasSpans(about, stream, i)) {
+              sums[i][path] += PassedBefore(interval.to_ns, time_ns, values[i]) -
+                               PassedBefore(interval.from_ns, time_ns, values[i]);
+            } else if (time_ns < interval.to_ns) {
+              sums[i][path] += values[i];
+            }
+          }
         });
     FIELDCOST_CHECK(scanned.has_value() || !is_good);
     for (std::size_t i = 0; i < metrics; ++i) {

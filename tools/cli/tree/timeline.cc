@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/recording/limits.h"
+#include "common/recording/spans.h"
 #include "common/stats/uint128.h"
 #include "common/tree/tree.h"
 
@@ -95,20 +97,12 @@ class BinAdder {
     if (length_ns <= axis_.from_ns) return {};
     const Interval part{.from_ns = run.from_ns + axis_.from_ns,
                         .to_ns = run.from_ns + std::min(length_ns, axis_.Edge(axis_.bins))};
-    const auto& streams = recording_.contents().descriptions.streams;
-    Status status;
-    for (std::size_t i = 0; i < recording_.contents().streams.size(); ++i) {
-      const std::vector<std::uint16_t>& metrics = streams[i].metrics;
-      FIELDCOST_TRY(recording_.ForEachSample(
-          recording::StreamId(static_cast<std::uint16_t>(i)), part,
-          [&](std::uint64_t time_ns, std::uint32_t path, std::span<const std::uint64_t> values) {
-            const std::size_t bin = axis_.BinOf(time_ns - run.from_ns);
-            for (std::size_t metric = 0; metric < values.size(); ++metric) {
-              if (status) status = Add(metrics[metric], bin, path, values[metric]);
-            }
-          }));
+    const auto& contents = recording_.contents();
+    for (std::size_t i = 0; i < contents.streams.size(); ++i) {
+      const recording::StreamId stream(static_cast<std::uint16_t>(i));
+      FIELDCOST_TRY(AddStream(stream, run.from_ns, part));
     }
-    return status;
+    return {};
   }
 
   Result<std::vector<std::vector<Timeline::Bin>>> Finish() && {
@@ -119,6 +113,53 @@ class BinAdder {
   }
 
  private:
+  Status AddStream(recording::StreamId stream, std::uint64_t run_ns, const Interval& part) {
+    const recording::Descriptions& about = recording_.contents().descriptions;
+    const std::vector<std::uint16_t>& metrics = about.streams[stream.value()].metrics;
+    std::vector<bool> has_spans;
+    for (std::size_t metric = 0; metric < metrics.size(); ++metric)
+      has_spans.push_back(recording::HasSpans(about, stream, metric));
+    // What ends later may have begun in it.
+    Interval ends = part;
+    if (std::ranges::find(has_spans, true) != has_spans.end())
+      ends.to_ns += std::min(recording::kMaxSpanNs, UINT64_MAX - ends.to_ns);
+    Status status;
+    FIELDCOST_TRY(recording_.ForEachSample(
+        stream, ends,
+        [&](std::uint64_t time_ns, std::uint32_t path, std::span<const std::uint64_t> values) {
+          for (std::size_t metric = 0; metric < values.size() && status; ++metric) {
+            if (has_spans[metric]) {
+              status = AddSpan(metrics[metric], path, time_ns, values[metric], run_ns, part);
+            } else if (time_ns < part.to_ns) {
+              status = Add(metrics[metric], axis_.BinOf(time_ns - run_ns), path, values[metric]);
+            }
+          }
+        }));
+    return status;
+  }
+
+  // What of a span passes in each bin of the part.
+  Status AddSpan(std::uint16_t metric, std::uint32_t path, std::uint64_t end_ns,
+                 std::uint64_t length_ns, std::uint64_t run_ns, const Interval& part) {
+    const auto passed = [&](std::uint64_t time_ns) {
+      return recording::PassedBefore(time_ns, end_ns, length_ns);
+    };
+    const std::uint64_t begin_ns = end_ns - std::min({length_ns, recording::kMaxSpanNs, end_ns});
+    std::uint64_t from_ns = std::max(part.from_ns, begin_ns);
+    std::uint64_t before = passed(from_ns);
+    // What ends at time 0 passes at it.
+    const std::uint64_t to_ns = std::min(part.to_ns, std::max<std::uint64_t>(end_ns, 1));
+    while (from_ns < to_ns) {
+      const std::size_t bin = axis_.BinOf(from_ns - run_ns);
+      const std::uint64_t until_ns = std::min(to_ns, run_ns + axis_.Edge(bin + 1));
+      const std::uint64_t until = passed(until_ns);
+      FIELDCOST_TRY(Add(metric, bin, path, until - before));
+      before = until;
+      from_ns = until_ns;
+    }
+    return {};
+  }
+
   Status Add(std::uint16_t recorded_metric, std::size_t number, std::uint32_t path,
              std::uint64_t value) {
     const std::optional<std::size_t> metric = metric_of_[recorded_metric];
