@@ -67,7 +67,8 @@ std::uint64_t SampleWriter::Now() const { return MonotonicNs() - begin_ns_; }
 
 Status SampleWriter::BeginRun(std::string_view command) {
   paths_.ForgetModules();
-  FIELDCOST_ASSIGN(run_, writer_.BeginRun(Now(), command, ""));
+  run_begin_ns_ = Now();
+  FIELDCOST_ASSIGN(run_, writer_.BeginRun(run_begin_ns_, command, ""));
   return {};
 }
 
@@ -106,16 +107,41 @@ Status SampleWriter::Take(const Sample& sample, const std::vector<SampledModule>
   const std::uint64_t time_ns = sample.time_ns - std::min(sample.time_ns, begin_ns_);
   if (sample.kind == Sample::Kind::kCounter)
     return Append(counters_.at(sample.counter), time_ns, *path, {&sample.events, 1});
-  const bool is_wait = sample.kind == Sample::Kind::kWait;
-  return Append(is_wait ? waits_ : samples_, time_ns, *path, {&sample.weight_ns, 1});
+  if (sample.kind == Sample::Kind::kCpu)
+    return Append(samples_, time_ns, *path, {&sample.weight_ns, 1});
+  TakeWait(sample, *path);
+  return {};
+}
+
+// What waited before the run began, as a process may that runs already, is not the run's.
+void SampleWriter::TakeWait(const Sample& sample, tree::PathId path) {
+  const std::uint64_t end_ns = sample.time_ns - std::min(sample.time_ns, begin_ns_);
+  const std::uint64_t longest_ns = end_ns - std::min(end_ns, run_begin_ns_);
+  const std::uint64_t length_ns = std::min(sample.weight_ns, longest_ns);
+  if (length_ns > 0) held_back_.push_back({.end_ns = end_ns, .length_ns = length_ns, .path = path});
+}
+
+Status SampleWriter::PutWaits(std::uint64_t until_ns) {
+  std::ranges::stable_sort(held_back_, {}, &Wait::end_ns);
+  const auto behind = std::ranges::upper_bound(held_back_, until_ns, {}, &Wait::end_ns);
+  for (auto wait = held_back_.begin(); wait != behind; ++wait)
+    FIELDCOST_TRY(Append(waits_, wait->end_ns, wait->path, {&wait->length_ns, 1}));
+  held_back_.erase(held_back_.begin(), behind);
+  return {};
+}
+
+Status SampleWriter::Flush(std::uint64_t waits_until_ns) {
+  FIELDCOST_TRY(PutWaits(waits_until_ns - std::min(waits_until_ns, begin_ns_)));
+  return writer_.Flush();
 }
 
 Status SampleWriter::EndRun(int exit_status, const SamplerCounts& counts) {
+  FIELDCOST_TRY(PutWaits(UINT64_MAX));
   counts_["lost records"] += counts.lost;
   counts_["records not understood"] += counts.unreadable;
   counts_["samples of 32-bit programs"] += counts.of_32_bit;
   counts_["late records"] += counts.out_of_order;
-  counts_["long waits that were not seen"] += counts.missed_waits;
+  counts_["waits of 1 ms and more without a stack"] += counts.missed_waits;
   for (const auto& [name, value] : counts_) FIELDCOST_TRY(writer_.SetCount(name, value));
   // The end lies after all that is the run's.
   return writer_.EndRun(run_, std::max(Now(), last_ns_ + 1), exit_status);

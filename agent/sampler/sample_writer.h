@@ -42,7 +42,9 @@ class SampleWriter {
   recording::Writer& writer() { return writer_; }
   tree::Dictionary& dictionary() { return *dictionary_; }
 
-  Status Flush() { return writer_.Flush(); }
+  // Waits that end after that (CLOCK_MONOTONIC) are held back, as others may still come that end
+  // before them.
+  Status Flush(std::uint64_t waits_until_ns);
   Status Close() { return writer_.Close(); }
 
   const std::vector<Place>& places() const { return paths_.places(); }
@@ -55,7 +57,14 @@ class SampleWriter {
         writer_(std::move(writer)),
         begin_ns_(begin_ns) {}
 
+  struct Wait {
+    std::uint64_t end_ns = 0;  // in the recording
+    std::uint64_t length_ns = 0;
+    tree::PathId path;
+  };
   Status AddCounter(Counter counter, std::uint64_t period_ns);
+  void TakeWait(const Sample& sample, tree::PathId path);
+  Status PutWaits(std::uint64_t until_ns);
   Result<tree::PathId> PathOf(const Sample& sample, const std::vector<SampledModule>& modules);
 
   std::unique_ptr<tree::Dictionary> dictionary_;  // the writer points to it
@@ -66,6 +75,8 @@ class SampleWriter {
   recording::StreamId waits_;
   std::vector<recording::StreamId> counters_;
   std::uint32_t run_ = 0;
+  std::uint64_t run_begin_ns_ = 0;  // in the recording
+  std::vector<Wait> held_back_;
   std::uint64_t last_ns_ = 0;  // of what was appended
   std::map<std::string, std::uint64_t> counts_;
 };

@@ -22,18 +22,22 @@ constexpr std::size_t kMostThreads = 65'536;
 
 // How often rings are looked at where nobody is woken by a sample.
 constexpr auto kShortestLook = std::chrono::milliseconds(1);
-constexpr auto kQuickLook = std::chrono::milliseconds(2);
-constexpr auto kLongestLook = std::chrono::milliseconds(100);
-// How many looks are quick after a wait that was over before it was looked at.
-constexpr int kQuickLooks = 32;
+constexpr auto kQuickLook = std::chrono::milliseconds(1);
+constexpr auto kLongestLook = std::chrono::milliseconds(4);
+constexpr std::uint64_t kLeastPauseNs = 100'000;
+// How many looks are quick after a thread began to wait: it may soon do so again.
+constexpr int kQuickLooks = 100;
 constexpr std::size_t kMostReadsALook = 64;
 // After this many samples without one that is deeper than the copy, samples wake nobody.
 constexpr int kDeepSamples = 256;
 constexpr std::uint64_t kRestNs = 100'000'000;
+// What has passed of a wait is given as soon as it is so much, or a look later.
+constexpr std::uint64_t kPassedNs = 900'000'000;
 constexpr std::uint64_t kRestShare =
     100;  // asking for it takes at most so small a part of the time
 
 constexpr std::uint64_t kLongWaitNs = std::chrono::nanoseconds(Sampler::kLongWait).count();
+constexpr std::uint64_t kLongestPartNs = std::chrono::nanoseconds(Sampler::kLongestPart).count();
 
 }  // namespace
 
@@ -127,6 +131,7 @@ Result<bool> Sampler::Wait(std::chrono::milliseconds limit) {
     FIELDCOST_ASSIGN(scan_, AddThreads(threads));
   }
   ReadWaits();
+  if (now - waits_given_until_ns_ >= kRestNs) GivePassed(now);
   if (rest_is_due) TakeRest(now, counted_ns);
   return true;
 }
@@ -137,6 +142,7 @@ void Sampler::Finish() {
   Drain(UINT64_MAX);
   const std::uint64_t now = MonotonicNs();
   for (Waits::Wait& wait : waits_.EndAll(now)) TakeWait(std::move(wait));
+  GivePassed(now);
   run_times_.ExitAll(now, [this](std::uint64_t run_ns) { account_.AddThread(run_ns); });
   TakeRest(now, counted_ns);
   TakeRestOfCounters(now);
@@ -210,6 +216,7 @@ void Sampler::MakeTable(unwind::ModuleMap& map, std::uint64_t address) {
 
 void Sampler::TakeSwitch(const SwitchRecord& record, std::size_t ring, std::uint64_t time) {
   if (record.out) {
+    if (!record.preempted) quick_looks_ = kQuickLooks;
     run_times_.Out(record.tid, time);
   } else {
     run_times_.In(record.tid, ring, time);
@@ -262,28 +269,65 @@ void Sampler::TakeSample(const SampleRecord& record, std::uint64_t time) {
 }
 
 void Sampler::TakeWait(Waits::Wait wait) {
-  const bool is_long = wait.length_ns() >= kLongWaitNs;
-  if (!wait.preempted && is_long) {
-    ++counts_.waits;
-    if (!wait.stack) {
-      ++counts_.missed_waits;
-      quick_looks_ = kQuickLooks;
-    }
-  }
-  if (wait.preempted || !is_long || !wait.stack) {
-    Together& together = together_[wait.preempted ? 1 : 0];
-    together.sum_ns += wait.length_ns();
+  const bool is_long = wait.whole_ns() >= kLongWaitNs;
+  if (!is_long) {
+    short_waits_.Add(
+        {.pid = wait.pid,
+         .tid = wait.tid,
+         .kind = wait.preempted ? ShortWaits::Kind::kPreempted : ShortWaits::Kind::kWait,
+         .end_ns = wait.end_ns,
+         .length_ns = wait.length_ns()});
     return;
   }
-  sink_({.kind = Sample::Kind::kWait,
-         .time_ns = wait.end_ns,
-         .pid = wait.pid,
-         .tid = wait.tid,
-         .cpu = 0,
-         .weight_ns = wait.length_ns(),
-         .frames = std::move(wait.stack->frames),
-         .special = nullptr,
-         .end = wait.stack->end});
+  if (!wait.preempted && wait.is_over) {
+    ++counts_.waits;
+    if (!wait.stack) ++counts_.missed_waits;
+  }
+  GiveShortWaits(short_waits_.TakeOf(wait.tid));
+  GiveWait(std::move(wait));
+}
+
+void Sampler::GiveWait(Waits::Wait wait) {
+  Sample sample{.kind = Sample::Kind::kWait,
+                .pid = wait.pid,
+                .tid = wait.tid,
+                .cpu = 0,
+                .frames = {},
+                .special = wait.preempted ? kPreempted : kWaitsWithoutStack,
+                .end = unwind::StackEnd::kOutermost};
+  if (wait.stack && !wait.preempted) {
+    sample.frames = std::move(wait.stack->frames);
+    sample.special = nullptr;
+    sample.end = wait.stack->end;
+  }
+  // Looks may have come late.
+  while (wait.begin_ns < wait.end_ns) {
+    sample.weight_ns = std::min(wait.length_ns(), kLongestPartNs);
+    wait.begin_ns += sample.weight_ns;
+    sample.time_ns = wait.begin_ns;
+    sink_(sample);
+  }
+}
+
+void Sampler::GiveShortWaits(const std::vector<ShortWaits::Span>& spans) {
+  for (const ShortWaits::Span& span : spans) {
+    const bool preempted = span.kind == ShortWaits::Kind::kPreempted;
+    sink_({.kind = Sample::Kind::kWait,
+           .time_ns = span.end_ns,
+           .pid = span.pid,
+           .tid = span.tid,
+           .cpu = 0,
+           .weight_ns = span.length_ns,
+           .frames = {},
+           .special = preempted ? kPreempted : kShortWaits,
+           .end = unwind::StackEnd::kOutermost});
+  }
+}
+
+void Sampler::GivePassed(std::uint64_t time) {
+  for (Waits::Wait& part : waits_.TakePassed(time, kPassedNs)) TakeWait(std::move(part));
+  GiveShortWaits(short_waits_.TakeAll());
+  waits_given_until_ns_ = time;
 }
 
 void Sampler::ReadWaits() {
@@ -294,7 +338,12 @@ void Sampler::ReadWaits() {
     modules_.SetFrames(map, stack_, result.stack.frames);
     return result;
   };
-  waits_.ReadStacks(MonotonicNs() - kLongWaitNs, kMostReadsALook, read);
+  const auto next = waits_.ReadStacks(MonotonicNs() - kLongWaitNs, kMostReadsALook, read);
+  if (!next) return;
+  // Right when it is a long one.
+  const std::uint64_t now = MonotonicNs();
+  const std::uint64_t due = std::max(*next + kLongWaitNs, now + kLeastPauseNs);
+  look_ = std::min(look_, std::chrono::nanoseconds(due - now));
 }
 
 void Sampler::TakeRest(std::uint64_t time, std::uint64_t counted_ns) {
@@ -302,11 +351,8 @@ void Sampler::TakeRest(std::uint64_t time, std::uint64_t counted_ns) {
   // Samples of the kernel would have told of it.
   if (events_->sees_kernel())
     rest = {.kernel_ns = 0, .left_over_ns = rest.left_over_ns + rest.kernel_ns};
-  GiveSpecial(Sample::Kind::kCpu, tree::kKernel, time, rest.kernel_ns);
-  GiveSpecial(Sample::Kind::kCpu, kUnsampled, time, rest.left_over_ns);
-  for (Together& together : together_) {
-    GiveSpecial(Sample::Kind::kWait, together.special, time, std::exchange(together.sum_ns, 0));
-  }
+  GiveSpecial(tree::kKernel, time, rest.kernel_ns);
+  GiveSpecial(kUnsampled, time, rest.left_over_ns);
   next_rest_ns_ = time + std::max(kRestNs, kRestShare * (MonotonicNs() - time));
 }
 
@@ -324,10 +370,9 @@ void Sampler::TakeRestOfCounters(std::uint64_t time) {
   }
 }
 
-void Sampler::GiveSpecial(Sample::Kind kind, const char* special, std::uint64_t time,
-                          std::uint64_t value) {
+void Sampler::GiveSpecial(const char* special, std::uint64_t time, std::uint64_t value) {
   if (value == 0) return;
-  sink_({.kind = kind,
+  sink_({.kind = Sample::Kind::kCpu,
          .time_ns = time,
          .pid = 0,
          .tid = 0,

@@ -2,7 +2,6 @@
 
 #include <sys/types.h>
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -20,6 +19,7 @@
 #include "agent/sampler/perf_record.h"
 #include "agent/sampler/process_maps.h"
 #include "agent/sampler/run_times.h"
+#include "agent/sampler/short_waits.h"
 #include "agent/sampler/thunk_records.h"
 #include "agent/sampler/wait_tracker.h"
 #include "common/base/file.h"
@@ -31,13 +31,13 @@ namespace fieldcost::sampler {
 struct Sample {
   enum class Kind { kCpu, kWait, kCounter };
   Kind kind = Kind::kCpu;
-  std::uint64_t time_ns = 0;  // CLOCK_MONOTONIC; of a wait: its end
+  std::uint64_t time_ns = 0;  // CLOCK_MONOTONIC; of a wait, or a part of one: its end
   pid_t pid = 0;              // 0: of several
   pid_t tid = 0;
   std::uint32_t cpu = 0;
-  std::uint64_t weight_ns = 0;       // CPU time that it stands for, or how long it waited
-  std::size_t counter = 0;           // of kCounter: which of Sampler::Options::counters
-  std::uint64_t events = 0;          // of it that this stands for
+  std::uint64_t weight_ns = 0;  // CPU time that it stands for, or how long it waited until then
+  std::size_t counter = 0;      // of kCounter: which of Sampler::Options::counters
+  std::uint64_t events = 0;     // of it that this stands for
   std::vector<SampledFrame> frames;  // innermost first
   // Not null: what the innermost frame did that is no code of the process, or with no frames, what
   // all of it is: a special frame (common/tree/frame.h).
@@ -49,15 +49,17 @@ struct Sample {
 // CPU time of threads that is less than a period, when they end or at the end of all. Of a counter,
 // at the end of all: what no sample stands for.
 inline constexpr char kUnsampled[] = "[unsampled]";
-// Waits of less than Sampler::kLongWait, and longer ones that were over before they were looked at.
+// Waits of less than Sampler::kLongWait.
 inline constexpr char kShortWaits[] = "[short waits]";
+// Longer ones that were over before their stack was read, or whose process may not be read.
+inline constexpr char kWaitsWithoutStack[] = "[waits without a stack]";
 // A thread wanted to run on, and had no CPU.
 inline constexpr char kPreempted[] = "[preempted]";
 
 struct SamplerCounts {
   std::uint64_t samples = 0;       // of CPU time
   std::uint64_t waits = 0;         // of kLongWait and more
-  std::uint64_t missed_waits = 0;  // those of them that were over before they were looked at
+  std::uint64_t missed_waits = 0;  // those of them that have no stack
   std::uint64_t lost = 0;          // records that the kernel had no room for
   std::uint64_t unreadable = 0;    // records that were not understood
   std::uint64_t of_32_bit = 0;     // samples of other programs than 64-bit ones: not given
@@ -72,11 +74,15 @@ struct SamplerCounts {
 // All samples of CPU time together are as much as the kernel counted, user mode and kernel. Where
 // it lets this process see samples of kernel mode (paranoid <= 1, or root), they have the stack
 // that led there and the special frame [kernel]; else [kernel] is one path, without a stack. Waits
-// together are as long as threads had no CPU, from when they first got one. Samples of a counter
-// are together as many as it counted in user mode.
+// together are as long as threads had no CPU, from when they first got one; a long one is given in
+// parts of at most kLongestPart while it passes. Those of a thread do not overlap: a wait's time is
+// from time_ns - weight_ns to time_ns. Of waits below kLongWait the sum is given every 100 ms, as
+// if they had followed each other up to the last of them. Samples of a counter are together as many
+// as it counted in user mode.
 class Sampler {
  public:
   static constexpr auto kLongWait = std::chrono::milliseconds(1);
+  static constexpr auto kLongestPart = std::chrono::seconds(1);
 
   struct Options {
     std::uint64_t period_ns = 1'003'009;    // of CPU time; not in step with timers
@@ -106,6 +112,8 @@ class Sampler {
 
   const std::vector<SampledModule>& modules() const { return modules_.all(); }
   const SamplerCounts& counts() const { return counts_; }
+  // All waits up to then have been given, as far as the kernel's records came by time.
+  std::uint64_t waits_given_until_ns() const { return waits_given_until_ns_; }
 
  private:
   struct Stack {
@@ -113,12 +121,6 @@ class Sampler {
     unwind::StackEnd end = unwind::StackEnd::kBroken;
   };
   using Waits = WaitTracker<Stack>;
-  // Waits that are told together.
-  struct Together {
-    const char* special = nullptr;
-    std::uint64_t sum_ns = 0;
-  };
-
   Sampler(pid_t pid, Options options, std::unique_ptr<PerfEvents> events, Sink sink);
   static Result<std::unique_ptr<Sampler>> Of(pid_t pid, Options options, bool from_next_exec,
                                              Sink sink);
@@ -133,12 +135,16 @@ class Sampler {
   // Makes the table of what is mapped there, while rings are emptied.
   void MakeTable(unwind::ModuleMap& map, std::uint64_t address);
   void TakeWait(Waits::Wait wait);
+  void GiveWait(Waits::Wait wait);
+  void GiveShortWaits(const std::vector<ShortWaits::Span>& spans);
+  // What has passed of waits by then, all ended.
+  void GivePassed(std::uint64_t time);
   void ReadWaits();
   void PlanNextLook(double fill);
-  // What is told together, and CPU time that is in no sample.
+  // CPU time that is in no sample.
   void TakeRest(std::uint64_t time, std::uint64_t counted_ns);
   void TakeRestOfCounters(std::uint64_t time);
-  void GiveSpecial(Sample::Kind kind, const char* special, std::uint64_t time, std::uint64_t value);
+  void GiveSpecial(const char* special, std::uint64_t time, std::uint64_t value);
 
   Options options_;
   Sink sink_;
@@ -153,7 +159,8 @@ class Sampler {
   std::vector<std::uint64_t> counted_;  // [counter]: what samples stand for so far
   std::uint64_t next_rest_ns_ = 0;
   Waits waits_;
-  std::array<Together, 2> together_{{{.special = kShortWaits}, {.special = kPreempted}}};
+  ShortWaits short_waits_;
+  std::uint64_t waits_given_until_ns_ = 0;
   std::chrono::nanoseconds look_;  // until the next one
   int quick_looks_ = 0;            // so many until they may become rarer
   int deep_samples_;               // so many until wake-ups may become rarer

@@ -60,7 +60,7 @@ Status Watch(Sampler& sampler, SampleWriter& writer, EventRun& events, const Sta
       sampler.Finish();
       return taken;
     }
-    if (flush.IsDue(now)) FIELDCOST_TRY(writer.Flush());
+    if (flush.IsDue(now)) FIELDCOST_TRY(writer.Flush(sampler.waits_given_until_ns()));
   }
 }
 
@@ -75,7 +75,7 @@ Status Follow(CommandChild& child, SampleWriter& writer, EventRun& events) {
     FIELDCOST_ASSIGN(const bool is_over, child.EndsWithin(kLook));
     if (is_over) return {};
     FIELDCOST_TRY(events.Look());
-    FIELDCOST_TRY(writer.Flush());
+    FIELDCOST_TRY(writer.Flush(UINT64_MAX));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -21,14 +22,19 @@ class WaitTracker {
  public:
   static constexpr std::size_t kMostThreads = 65'536;
 
+  // A wait, or a part of one: those of a thread do not overlap, and together are as long as it
+  // waited.
   struct Wait {
     pid_t pid = 0;
     pid_t tid = 0;
+    std::uint64_t since_ns = 0;  // when the whole wait began
     std::uint64_t begin_ns = 0;
     std::uint64_t end_ns = 0;
     bool preempted = false;      // it did not wait for anything but a CPU
+    bool is_over = true;         // else the wait goes on
     std::optional<Stack> stack;  // where it waited, if that was read meanwhile
     std::uint64_t length_ns() const { return end_ns - begin_ns; }
+    std::uint64_t whole_ns() const { return end_ns - since_ns; }  // so far
   };
 
   // The thread waits since `time`, by what is known from elsewhere.
@@ -44,15 +50,19 @@ class WaitTracker {
   bool Knows(pid_t tid) const { return threads_.contains(tid); }
   std::size_t threads() const { return threads_.size(); }
 
-  // Reads stacks of threads that wait since before `time` and were not yet asked for, of so many at
-  // most. `read` gives the stack and when it had been read; nullopt: it is not available.
+  // Reads stacks of threads that wait since before `time` and have none yet, of so many at most.
+  // `read` gives the stack and when it had been read; nullopt: it is not available, and is asked
+  // for kMostTries times in a wait. Returns since when the first of the others waits.
+  static constexpr int kMostTries = 3;
   struct Read {
     Stack stack;
     std::uint64_t time_ns = 0;
   };
   using Reader = std::function<std::optional<Read>(pid_t pid, pid_t tid)>;
-  void ReadStacks(std::uint64_t time, std::size_t most, const Reader& read);
+  std::optional<std::uint64_t> ReadStacks(std::uint64_t time, std::size_t most, const Reader& read);
 
+  // Takes what has passed by `time`, at least so much, of waits that go on.
+  std::vector<Wait> TakePassed(std::uint64_t time, std::uint64_t least_ns);
   // Ends all waits that go on.
   std::vector<Wait> EndAll(std::uint64_t time);
 
@@ -64,26 +74,39 @@ class WaitTracker {
     std::uint64_t in_ns = 0;  // when it last got a CPU
     bool is_out = false;
     bool preempted = false;
-    bool was_read = false;
+    std::uint64_t told_ns = 0;  // the end of the last one, or part, that was given
+    int tries = 0;
     std::optional<Read> read;
   };
+  static Wait PartOf(Thread& thread, std::uint64_t end);
   static Wait WaitOf(Thread& thread, std::uint64_t end);
 
   std::unordered_map<pid_t, Thread> threads_;
 };
 
 template <typename Stack>
-auto WaitTracker<Stack>::WaitOf(Thread& thread, std::uint64_t end) -> Wait {
-  Wait wait{.pid = thread.pid,
+auto WaitTracker<Stack>::PartOf(Thread& thread, std::uint64_t end) -> Wait {
+  const std::uint64_t begin = std::max(thread.out_ns, thread.told_ns);
+  Wait part{.pid = thread.pid,
             .tid = thread.tid,
-            .begin_ns = thread.out_ns,
-            .end_ns = end < thread.out_ns ? thread.out_ns : end,
+            .since_ns = thread.out_ns,
+            .begin_ns = begin,
+            .end_ns = std::max(begin, end),
             .preempted = thread.preempted,
+            .is_over = false,
             .stack = {}};
   // Read while it still waited.
-  if (thread.read && thread.read->time_ns <= end) wait.stack = std::move(thread.read->stack);
+  if (thread.read && thread.read->time_ns <= end) part.stack = thread.read->stack;
+  thread.told_ns = part.end_ns;
+  return part;
+}
+
+template <typename Stack>
+auto WaitTracker<Stack>::WaitOf(Thread& thread, std::uint64_t end) -> Wait {
+  Wait wait = PartOf(thread, end);
+  wait.is_over = true;
   thread.read.reset();
-  thread.was_read = false;
+  thread.tries = 0;
   thread.is_out = false;
   return wait;
 }
@@ -103,7 +126,7 @@ auto WaitTracker<Stack>::Switch(const SwitchRecord& record, std::uint64_t time)
   thread.is_out = true;
   thread.out_ns = time;
   thread.preempted = record.preempted;
-  thread.was_read = false;
+  thread.tries = 0;
   thread.read.reset();
   // Records of two CPUs may come the wrong way round.
   if (time >= thread.in_ns) return std::nullopt;
@@ -111,14 +134,32 @@ auto WaitTracker<Stack>::Switch(const SwitchRecord& record, std::uint64_t time)
 }
 
 template <typename Stack>
-void WaitTracker<Stack>::ReadStacks(std::uint64_t time, std::size_t most, const Reader& read) {
+std::optional<std::uint64_t> WaitTracker<Stack>::ReadStacks(std::uint64_t time, std::size_t most,
+                                                            const Reader& read) {
+  std::optional<std::uint64_t> next;
   for (auto& [tid, thread] : threads_) {
-    if (most == 0) return;
-    if (!thread.is_out || thread.preempted || thread.was_read || thread.out_ns > time) continue;
-    thread.was_read = true;
+    if (!thread.is_out || thread.preempted || thread.read || thread.tries >= kMostTries) continue;
+    if (thread.out_ns > time || most == 0) {
+      next = std::min(next.value_or(thread.out_ns), thread.out_ns);
+      continue;
+    }
+    ++thread.tries;
     thread.read = read(thread.pid, tid);
     --most;
   }
+  return next;
+}
+
+template <typename Stack>
+auto WaitTracker<Stack>::TakePassed(std::uint64_t time, std::uint64_t least_ns)
+    -> std::vector<Wait> {
+  std::vector<Wait> parts;
+  for (auto& [tid, thread] : threads_) {
+    const std::uint64_t begin = std::max(thread.out_ns, thread.told_ns);
+    if (thread.is_out && begin < time && time - begin >= least_ns)
+      parts.push_back(PartOf(thread, time));
+  }
+  return parts;
 }
 
 template <typename Stack>

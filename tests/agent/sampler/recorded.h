@@ -53,6 +53,8 @@ class WaitingChild {
     if (pid_ > 0) Reap();
   }
   pid_t pid() const { return pid_; }
+  // Another one reaps it.
+  void Release() { pid_ = -1; }
   void Go() { FIELDCOST_CHECK(::write(start_.get(), "g", 1) == 1); }
   // What it, and those it waited for, used.
   rusage Reap() {

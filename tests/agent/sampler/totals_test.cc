@@ -1,11 +1,15 @@
 // What samples are together: as much as the kernel says.
 #include <grp.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "common/tree/frame.h"
 #include "tests/agent/sampler/recorded.h"
@@ -18,6 +22,7 @@ using testing::Record;
 using testing::Recording;
 using testing::SumOf;
 using testing::Victim;
+using testing::WaitingChild;
 
 // Before the exec that it begins with, and after a process has left its events, the kernel works
 // for it, too.
@@ -116,6 +121,84 @@ void ExpectSleeps() {
 TEST(SamplerTotalsTest, WaitsAreWhereTheyAreWaitedForWithoutRightsToo) {
   ExpectSleeps();
   WithoutRights(ExpectSleeps);
+}
+
+// Waits of each thread, and how long it waited by its own clock.
+void ExpectNoOverlaps(const std::vector<Sample>& waits) {
+  std::map<pid_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> of_thread;
+  for (const Sample& wait : waits) {
+    EXPECT_GT(wait.tid, 0);
+    EXPECT_LE(wait.weight_ns, 1'000'000'000U);
+    of_thread[wait.tid].emplace_back(wait.time_ns - wait.weight_ns, wait.time_ns);
+  }
+  for (auto& [tid, spans] : of_thread) {
+    std::ranges::sort(spans);
+    for (std::size_t i = 1; i < spans.size(); ++i)
+      EXPECT_LE(spans[i - 1].second, spans[i].first) << tid;
+  }
+}
+
+TEST(SamplerTotalsTest, NoThreadWaitsTwiceAtATimeWhateverItWaitsFor) {
+  for (const auto& command :
+       std::vector<std::vector<std::string>>{{Victim("waits"), "sleep", "20"},
+                                             {Victim("waits"), "naps", "2000"},
+                                             {Victim("waits"), "exit", "100"},
+                                             {Victim("waits"), "pauses", "1"},
+                                             {Victim("burn"), "30000000"}}) {
+    const auto recording = Record(command, {});
+    if (!recording) GTEST_SKIP() << "perf events are not allowed here";
+    ExpectNoOverlaps(recording->waits);
+  }
+}
+
+TEST(SamplerTotalsTest, AWaitIsGivenInPartsWhileItPassesAndCountsOnce) {
+  const auto recording = RecordWaits("pauses", "1");  // of 2.5 s
+  if (!recording) GTEST_SKIP() << "perf events are not allowed here";
+  symbols::Symbols symbols;
+  std::uint64_t slept = 0;
+  std::size_t parts = 0;
+  for (const Sample& wait : recording->waits) {
+    if (NamesOf(*recording, wait, symbols).find("< waits_pause <") == std::string::npos) continue;
+    slept += wait.weight_ns;
+    ++parts;
+  }
+  EXPECT_GE(parts, 3U);
+  EXPECT_GE(slept, 1'500'000'000U) << "only what passed before it was read has no stack";
+  EXPECT_GE(SumOf(recording->waits), 2'500'000'000U);
+  EXPECT_LE(recording->counts.waits, 10U) << "parts are not waits";
+}
+
+TEST(SamplerTotalsTest, AWaitThatEndsWithTheProgramIsThereUntilThen) {
+  WaitingChild child({Victim("waits"), "pauses", "100"});
+  const pid_t pid = child.pid();
+  std::vector<Sample> waits;
+  // Of a pause, which lasts much longer.
+  const auto is_part = [](const Sample& wait) {
+    return !wait.frames.empty() && wait.weight_ns >= 700'000'000;
+  };
+  const auto take = [&](const Sample& sample) {
+    if (sample.kind != Sample::Kind::kWait) return;
+    waits.push_back(sample);
+    if (is_part(sample)) ::kill(pid, SIGKILL);
+  };
+  auto sampler = Sampler::OfNextExec(pid, {}, take);
+  if (!sampler) GTEST_SKIP() << "perf events are not allowed here";
+  child.Go();
+  for (;;) {
+    const auto more = (*sampler)->Wait(std::chrono::seconds(1));
+    ASSERT_TRUE(more.has_value());
+    if (!*more) break;
+  }
+  int status = 0;
+  child.Release();
+  ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  ExpectNoOverlaps(waits);
+  // No gap between the parts of the wait.
+  const auto first = std::ranges::find_if(waits, is_part);
+  ASSERT_NE(first, waits.end());
+  ASSERT_NE(first + 1, waits.end()) << "what passed after the part";
+  EXPECT_EQ((first + 1)->time_ns - (first + 1)->weight_ns, first->time_ns);
 }
 
 // Faults by the innermost function of the program's own: less than a period of each thread

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
 #include <string>
+#include <utility>
 
 namespace fieldcost::sampler {
 namespace {
@@ -45,6 +47,94 @@ TEST(WaitTrackerTest, RecordsThatComeTheWrongWayRoundAreOneWait) {
   EXPECT_TRUE(waits.EndAll(1000).empty());
 }
 
+// What is taken while waits pass, and what is left at their ends, in whatever order.
+TEST(WaitTrackerTest, PartsOfWaitsAreTogetherAsLongAsTheWaitsAndDoNotOverlap) {
+  std::mt19937_64 random(5);
+  for (int run = 0; run < 200; ++run) {
+    Waits waits;
+    std::uint64_t now = 1'000;
+    std::uint64_t waited = 0;
+    std::uint64_t out_since = 0;  // 0: it runs
+    std::uint64_t told = 0;
+    std::uint64_t told_until = 0;
+    std::size_t over = 0;
+    std::size_t ended = 0;
+    const auto tell = [&](const Waits::Wait& part) {
+      EXPECT_GE(part.begin_ns, told_until);
+      told_until = part.end_ns;
+      told += part.length_ns();
+      over += part.is_over ? 1U : 0U;
+    };
+    for (int i = 0; i < 100; ++i) {
+      now += random() % 50;
+      switch (random() % 3) {
+        case 0:
+          if (out_since == 0) {
+            waits.Switch(kOut, out_since = now);
+          } else {
+            waited += now - std::exchange(out_since, 0);
+            ++ended;
+            tell(waits.Switch(kIn, now).value());
+          }
+          break;
+        case 1:
+          for (const auto& part : waits.TakePassed(now, random() % 40)) tell(part);
+          break;
+        default:
+          break;
+      }
+    }
+    for (const auto& part : waits.EndAll(now)) tell(part);
+    if (out_since != 0) {
+      waited += now - out_since;
+      ++ended;
+    }
+    EXPECT_EQ(told, waited) << run;
+    EXPECT_EQ(over, ended) << run;
+  }
+}
+
+TEST(WaitTrackerTest, AWaitThatEndedBeforeWhatWasTakenOfItGivesNoTimeTwice) {
+  Waits waits;
+  waits.Switch(kOut, 200);
+  ASSERT_EQ(waits.TakePassed(1'000, 500).size(), 1U);
+  EXPECT_EQ(waits.Switch(kIn, 990)->length_ns(), 0U);
+  waits.Switch(kOut, 995);
+  EXPECT_EQ(waits.Switch(kIn, 1'100)->begin_ns, 1'000U);
+}
+
+TEST(WaitTrackerTest, PartsHaveTheStackThatWasReadBeforeTheirEnds) {
+  Waits waits;
+  int reads = 0;
+  waits.Switch(kOut, 200);
+  EXPECT_FALSE(waits.TakePassed(300, 100).front().stack.has_value());
+  waits.ReadStacks(300, 9, ReadsAt(350, reads));
+  const auto parts = waits.TakePassed(500, 100);
+  ASSERT_EQ(parts.size(), 1U);
+  EXPECT_EQ(parts[0].stack, "stack");
+  EXPECT_EQ(parts[0].since_ns, 200U);
+  EXPECT_EQ(parts[0].whole_ns(), 300U);
+  EXPECT_TRUE(waits.TakePassed(550, 100).empty()) << "less than that has passed";
+  EXPECT_EQ(waits.Switch(kIn, 600)->stack, "stack");
+}
+
+TEST(WaitTrackerTest, AStackThatIsNotThereIsAskedForAFewTimes) {
+  Waits waits;
+  int reads = 0;
+  const auto none = [&reads](pid_t, pid_t) -> std::optional<Waits::Read> {
+    ++reads;
+    return std::nullopt;
+  };
+  waits.Switch(kOut, 200);
+  waits.ReadStacks(300, 9, none);
+  waits.ReadStacks(300, 9, ReadsAt(350, reads));
+  EXPECT_EQ(reads, 2);
+  EXPECT_EQ(waits.Switch(kIn, 400)->stack, "stack");
+  waits.Switch(kOut, 500);
+  for (int i = 0; i < 2 * Waits::kMostTries; ++i) waits.ReadStacks(600, 9, none);
+  EXPECT_EQ(reads, 2 + Waits::kMostTries);
+}
+
 TEST(WaitTrackerTest, AStackIsReadOnceAndOnlyOfWhoWaitsLong) {
   Waits waits;
   int reads = 0;
@@ -80,6 +170,19 @@ TEST(WaitTrackerTest, WaitsThatGoOnEndAtTheEnd) {
   EXPECT_EQ(ended[0].tid, 2);
   EXPECT_EQ(ended[0].length_ns(), 400U);
   EXPECT_TRUE(waits.EndAll(600).empty());
+}
+
+TEST(WaitTrackerTest, ReadingReturnsSinceWhenTheFirstWaitsThatIsTooYoung) {
+  Waits waits;
+  int reads = 0;
+  EXPECT_FALSE(waits.ReadStacks(200, 9, ReadsAt(250, reads)).has_value());
+  waits.WaitsSince(1, 2, 100);
+  waits.WaitsSince(1, 3, 300);
+  waits.WaitsSince(1, 4, 280);
+  EXPECT_EQ(waits.ReadStacks(200, 9, ReadsAt(250, reads)), 280U);
+  EXPECT_EQ(waits.ReadStacks(290, 9, ReadsAt(295, reads)), 300U);
+  EXPECT_FALSE(waits.ReadStacks(300, 9, ReadsAt(350, reads)).has_value());
+  EXPECT_EQ(reads, 3);
 }
 
 TEST(WaitTrackerTest, NoMoreStacksThanAsked) {

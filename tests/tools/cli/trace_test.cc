@@ -2,7 +2,12 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <cstdint>
+
+#include "common/stats/uint128.h"
+#include "common/tree/tree.h"
 #include "tests/tools/cli/cli_fixture.h"
+#include "tools/cli/tree/operand.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -75,6 +80,36 @@ TEST_F(TraceTest, WhatItStartsIsRecordedToo) {
       Trace({}, {"/bin/sh", "-c", "python3 -c 'sum(range(20000000))' & wait"});
   ASSERT_EQ(traced.exit_status, 0) << traced.errors;
   EXPECT_THAT(Show({"--flat", "--all"}).output, HasSubstr("_PyEval_EvalFrameDefault"));
+}
+
+std::uint64_t OffCpuOf(const std::string& operand) {
+  const LoadedTree loaded = LoadTree(ParseTreeOperand(operand).value()).value();
+  const auto& tree = std::get<tree::Tree>(loaded.tree);
+  const std::size_t metric = tree::FindMetric(tree.metrics, "off-cpu").value();
+  stats::Uint128 sum = 0;
+  for (const auto& value : tree.values[metric].self) sum += value.sum;
+  return static_cast<std::uint64_t>(sum);
+}
+
+TEST_F(TraceTest, AWaitIsInTheIntervalsInWhichItPassesAndPartsAddUp) {
+  const ProcessResult traced = Trace({}, {FIELDCOST_BINARY_DIR "/victims/waits", "pauses", "1"});
+  ASSERT_EQ(traced.exit_status, 0) << traced.errors;
+  const std::uint64_t whole = OffCpuOf(file());
+  EXPECT_GE(whole, 2'500'000'000U);
+  for (const std::uint64_t length_ms : {30U, 700U}) {
+    std::uint64_t sum = 0;
+    std::uint64_t full = 0;
+    for (std::uint64_t from_ms = 0; from_ms < 2'400; from_ms += length_ms) {
+      const std::uint64_t part =
+          OffCpuOf(fmt::format("{}@{}ms..{}ms", file(), from_ms, from_ms + length_ms));
+      EXPECT_LE(part, length_ms * 1'000'000) << "of one thread, from " << from_ms << " ms";
+      full += part == length_ms * 1'000'000 ? 1U : 0U;
+      sum += part;
+    }
+    EXPECT_GE(full, 1U) << "in the pause it does nothing else";
+    const std::uint64_t behind_ms = (2'400 + length_ms - 1) / length_ms * length_ms;
+    EXPECT_EQ(sum + OffCpuOf(fmt::format("{}@{}ms..", file(), behind_ms)), whole);
+  }
 }
 
 // The field's library keeps the return addresses of calls that it measures.

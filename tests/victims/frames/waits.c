@@ -1,5 +1,7 @@
 // Waits, or lets the kernel work, at the end of a known chain of calls:
 //   waits sleep ROUNDS     20 ms each
+//   waits naps ROUNDS      50 us each
+//   waits pauses ROUNDS    2.5 s each
 //   waits kernel ROUNDS    1 MiB of zeros each
 //   waits exit ROUNDS      as many children that do nothing, one after the other
 //   waits input            for the end of its input, while a thread works; it says "ready", "done"
@@ -25,6 +27,17 @@ NOINLINE static void waits_innermost(void) {
 }
 NOINLINE static void waits_outer(unsigned rounds) {
   for (unsigned i = 0; i < rounds; ++i) waits_innermost();
+  sink += 1;
+}
+
+NOINLINE static void waits_nap(void) {
+  const struct timespec span = {0, 50 * 1000};
+  nanosleep(&span, NULL);
+  sink += 1;
+}
+NOINLINE static void waits_pause(void) {
+  const struct timespec span = {2, 500 * 1000 * 1000};
+  nanosleep(&span, NULL);
   sink += 1;
 }
 
@@ -70,6 +83,8 @@ int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   const unsigned rounds = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 1;
   if (strcmp(what, "sleep") == 0) waits_outer(rounds);
+  for (unsigned i = 0; i < rounds && strcmp(what, "naps") == 0; ++i) waits_nap();
+  for (unsigned i = 0; i < rounds && strcmp(what, "pauses") == 0; ++i) waits_pause();
   if (strcmp(what, "kernel") == 0) waits_for_kernel(rounds);
   if (strcmp(what, "exit") == 0) waits_for_children(rounds);
   if (strcmp(what, "input") == 0) return waits_beside_thread();

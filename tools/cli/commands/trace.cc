@@ -31,8 +31,9 @@ command::Command TraceCommand() {
       .help =
           R"(Stacks are sampled from outside: the program needs no rebuild and no frame pointers, and is not
 stopped. The recording has all its CPU time (metric cpu; [kernel]: what the kernel does for it) and
-all its waits (off-cpu); waits of 1 ms or more have stacks. Stops after a run that fails; ^C ends
-the program and keeps what was recorded. Nothing is sent anywhere.
+all its waits (off-cpu). Waits of 1 ms or more have stacks, but for some below 5 ms, and more on a
+busy machine: [waits without a stack]; those below 1 ms are [short waits]. Stops after a run that
+fails; ^C ends the program and keeps what was recorded. Nothing is sent anywhere.
 
 --events also counts inside the program: each call of code built with -finstrument-functions
 (functions), each branch of code built with -fsanitize-coverage=trace-pc (branches), and each call
