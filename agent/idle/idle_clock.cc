@@ -42,14 +42,15 @@ std::vector<UniqueFd> OpenOne(const std::string& path) {
   return files;
 }
 
-std::vector<UniqueFd> OpenFiles(IdleClock::Source source, std::uint32_t cpu) {
+std::vector<UniqueFd> OpenFiles(IdleClock::Source source, std::uint32_t cpu,
+                                const IdleClock::Options& options) {
   switch (source) {
     case IdleClock::Source::kStates:
       return OpenStates(cpu);
     case IdleClock::Source::kRunQueue:
       return OpenOne("/proc/schedstat");
     case IdleClock::Source::kPromptness:
-      return OpenOne("/proc/thread-self/schedstat");
+      return OpenOne(options.run_delay);
   }
   return {};
 }
@@ -96,12 +97,19 @@ std::optional<std::uint64_t> ParseRunDelay(std::string_view untrusted_text) {
   return Column(untrusted_text, kRunDelayColumn);
 }
 
-Result<IdleClock> IdleClock::Open(std::uint32_t cpu, std::uint64_t tick_ns,
-                                  std::optional<Source> only) {
+IdleClock::IdleClock(Source source, std::uint32_t cpu, const Options& options)
+    : source_(source),
+      cpu_(cpu),
+      tick_ns_(options.tick_ns),
+      files_(OpenFiles(source, cpu, options)) {
+  if (source == Source::kPromptness) stat_ = OpenToRead(options.stat);
+}
+
+Result<IdleClock> IdleClock::Open(std::uint32_t cpu, const Options& options) {
   for (const Source source : {Source::kStates, Source::kRunQueue, Source::kPromptness}) {
-    if (only && *only != source) continue;
-    IdleClock clock(source, cpu, tick_ns, OpenFiles(source, cpu));
-    if (clock.Count()) return clock;
+    if (options.only && *options.only != source) continue;
+    IdleClock clock(source, cpu, options);
+    if (clock.Count() && (source != Source::kPromptness || clock.CountOfStat())) return clock;
   }
   return Fail(ErrorCode::kUnsupported,
               "find out how long CPU {} is idle: the kernel does not tell (it would in "
@@ -125,20 +133,31 @@ std::optional<std::uint64_t> IdleClock::Count() {
   return source_ == Source::kStates ? sum * kNsOfMicrosecond : sum;
 }
 
+std::optional<std::uint64_t> IdleClock::CountOfStat() {
+  if (!stat_.valid() || !ReadAll(stat_.get(), kMostTableBytes, text_)) return std::nullopt;
+  const StatIdle all = ParseStatIdle(text_);
+  const auto found = all.find(cpu_);
+  return found == all.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::uint64_t IdleClock::Bounded(std::uint64_t idle_ns, std::uint64_t now_ns) {
+  return bound_.Allow(idle_ns, now_ns, [this] { return CountOfStat(); });
+}
+
 std::uint64_t IdleClock::Read(std::uint64_t now_ns) {
   const auto count = Count();
   if (!count) return 0;
   const bool is_first = last_ns_ == 0;
   const std::uint64_t passed = now_ns - std::exchange(last_ns_, now_ns);
   const std::uint64_t counted = *count - std::min(*count, std::exchange(last_count_, *count));
-  if (is_first) return 0;
+  if (is_first) return source_ == Source::kPromptness ? Bounded(0, now_ns) : 0;
   switch (source_) {
     case Source::kStates:
       return std::min(counted, passed);
     case Source::kRunQueue:
       return passed - std::min(counted, passed);
     case Source::kPromptness:
-      return counted <= kPromptNs ? std::min(passed, tick_ns_) : 0;
+      return counted <= kPromptNs ? Bounded(std::min(passed, tick_ns_), now_ns) : 0;
   }
   return 0;
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/idle/stat_bound.h"
 #include "common/base/file.h"
 #include "common/base/result.h"
 
@@ -16,32 +17,42 @@ namespace fieldcost::idle_agent {
 class IdleClock {
  public:
   enum class Source {
-    kStates,     // how long it was in idle states (cpuidle in sysfs)
-    kRunQueue,   // the time in which nobody ran there (/proc/schedstat)
-    kPromptness  // whether its thread, which must be SCHED_IDLE, waited for the CPU when it woke up
+    kStates,    // how long it was in idle states (cpuidle in sysfs)
+    kRunQueue,  // the time in which nobody ran there (/proc/schedstat)
+    // Whether its thread, which must be SCHED_IDLE, waited for the CPU when it woke up; bounded by
+    // /proc/stat, since such a thread may get a busy CPU at once, too.
+    kPromptness
+  };
+  struct Options {
+    std::uint64_t tick_ns = 0;        // about how often it is read
+    std::optional<Source> only = {};  // else the best that there is
+    const char* stat = "/proc/stat";  // another one in tests
+    const char* run_delay = "/proc/thread-self/schedstat";
   };
 
-  // The best that there is, or only this one. kUnsupported: there is none. REQUIRES: the calling
-  // thread is the one that reads it. `tick_ns`: about how often it does.
-  static Result<IdleClock> Open(std::uint32_t cpu, std::uint64_t tick_ns,
-                                std::optional<Source> only = std::nullopt);
+  // kUnsupported: there is none. REQUIRES: the calling thread is the one that reads it.
+  static Result<IdleClock> Open(std::uint32_t cpu, const Options& options);
 
   Source source() const { return source_; }
 
   // Idle ns since the call before, at most the time since then; the first one gives 0. `now`: of
-  // CLOCK_MONOTONIC.
+  // CLOCK_MONOTONIC. Of kPromptness together at most what /proc/stat has grown by, and 10 ms.
   std::uint64_t Read(std::uint64_t now_ns);
 
  private:
-  IdleClock(Source source, std::uint32_t cpu, std::uint64_t tick_ns, std::vector<UniqueFd> files)
-      : source_(source), cpu_(cpu), tick_ns_(tick_ns), files_(std::move(files)) {}
+  IdleClock(Source source, std::uint32_t cpu, const Options& options);
   // What is counted, ns; nullopt: it could not be read.
   std::optional<std::uint64_t> Count();
+  // What /proc/stat counts for the CPU.
+  std::optional<std::uint64_t> CountOfStat();
+  std::uint64_t Bounded(std::uint64_t idle_ns, std::uint64_t now_ns);
 
   Source source_;
   std::uint32_t cpu_;
   std::uint64_t tick_ns_;
   std::vector<UniqueFd> files_;
+  UniqueFd stat_;  // of kPromptness
+  StatBound bound_;
   std::string text_;
   std::uint64_t last_ns_ = 0;  // 0: it has not been read
   std::uint64_t last_count_ = 0;

@@ -70,7 +70,7 @@ Status IdleProbe::StartOn(std::uint32_t number) {
     BlockSignals();
     ::prctl(PR_SET_NAME, "fieldcost-idle");
     if (!PinTo(cpu.number)) return started.set_value(std::nullopt);
-    auto clock = IdleClock::Open(cpu.number, options_.tick_ns);
+    auto clock = IdleClock::Open(cpu.number, {.tick_ns = options_.tick_ns});
     if (!clock) return started.set_value(clock.error());
     started.set_value(clock->source());
     Run(cpu, *clock);

@@ -103,7 +103,7 @@ Status PinnedSamplers::StartOn(std::uint32_t number) {
     if (Status status = GoBeforeOthers(); !status) return started.set_value(status);
     // Armed on this CPU, it is this CPU's.
     cpu.timer = MakeTimer(options_.tick_ns);
-    auto clock = IdleClock::Open(cpu.number, options_.tick_ns);
+    auto clock = IdleClock::Open(cpu.number, {.tick_ns = options_.tick_ns});
     if (!clock || clock->source() == IdleClock::Source::kPromptness) {
       return started.set_value(Fail(ErrorCode::kUnsupported,
                                     "find out how long CPU {} is idle: the kernel does not tell",

@@ -9,7 +9,6 @@ namespace fieldcost::idle_agent {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 22;
-constexpr std::uint64_t kTickNs = 1'000'000'000 / 100;  // USER_HZ, the same on all x86-64
 
 }  // namespace
 
@@ -21,7 +20,7 @@ StatIdle ParseStatIdle(const std::string& untrusted_text) {
     unsigned long long idle = 0;
     unsigned long long wait = 0;
     if (std::sscanf(line.c_str(), "cpu%u %*u %*u %*u %llu %llu", &cpu, &idle, &wait) == 3)
-      all[cpu] = (idle + wait) * kTickNs;
+      all[cpu] = (idle + wait) * kStatUnitNs;
   }
   return all;
 }

@@ -1,13 +1,25 @@
 #include "agent/idle/idle_clock.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <optional>
+#include <random>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include "agent/idle/idle_probe.h"
 #include "agent/idle/monotonic.h"
+#include "agent/idle/proc_stat.h"
+#include "common/base/check.h"
 #include "common/base/clock.h"
+#include "common/base/file.h"
+#include "tests/support/temp_dir.h"
 
 namespace fieldcost::idle_agent {
 namespace {
@@ -41,7 +53,7 @@ TEST(IdleClockTest, ACpuIsIdleForNoLongerThanHasPassed) {
     for (const auto source : {IdleClock::Source::kStates, IdleClock::Source::kRunQueue,
                               IdleClock::Source::kPromptness}) {
       constexpr std::uint64_t kTickNs = 1'000'000;
-      auto clock = IdleClock::Open(cpu, kTickNs, source);
+      auto clock = IdleClock::Open(cpu, {.tick_ns = kTickNs, .only = source});
       if (!clock) continue;  // not every kernel has it
       EXPECT_EQ(clock->source(), source);
       std::uint64_t now = MonotonicNs();
@@ -53,6 +65,128 @@ TEST(IdleClockTest, ACpuIsIdleForNoLongerThanHasPassed) {
       }
     }
   }).join();
+}
+
+// A CPU as /proc/stat and a thread that always gets it at once show it.
+class FakeCpu {
+ public:
+  FakeCpu() {
+    SetIdle(1'000 * kStatUnitNs);
+    FIELDCOST_CHECK(WriteFileAtomically(delay_, "10 0 1\n", 0600));
+  }
+  void SetIdle(std::uint64_t idle_ns) {
+    const std::string text = fmt::format(
+        "cpu  1 2 3 999999 5 6 7 0 0 0\ncpu0 1 2 3 888888 5 6 7 0 0 0\n"
+        "cpu3 1 2 3 {} 5 6 7 0 0 0\nintr 1 2 3\n",
+        idle_ns / kStatUnitNs);
+    // In place: the clock keeps it open.
+    const UniqueFd file(::open(stat_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
+    FIELDCOST_CHECK(::write(file.get(), text.data(), text.size()) ==
+                    static_cast<ssize_t>(text.size()));
+  }
+  Result<IdleClock> Open() const {
+    return IdleClock::Open(3, {.tick_ns = kTickNs,
+                               .only = IdleClock::Source::kPromptness,
+                               .stat = stat_.c_str(),
+                               .run_delay = delay_.c_str()});
+  }
+  // What the clock gives in so many ticks, of which the CPU is idle in one of `of_ticks` in a row
+  // of 100. `each` gets the idle time so far, and what the clock gave.
+  template <typename Each>
+  void Run(int ticks, int of_ticks, const Each& each) {
+    auto clock = Open().value();
+    std::uint64_t now = 1'000'000'000;
+    std::uint64_t idle = 0;
+    std::uint64_t given = clock.Read(now);
+    for (int i = 0; i < ticks; ++i) {
+      now += kTickNs;
+      if (i % 100 < of_ticks) idle += kTickNs;
+      SetIdle(1'000 * kStatUnitNs + idle);
+      given += clock.Read(now);
+      each(idle, given);
+    }
+  }
+  static constexpr std::uint64_t kTickNs = 2'000'000;
+
+ private:
+  testing::TempDir dir_;
+  const std::string stat_ = (dir_.path() / "stat").string();
+  const std::string delay_ = (dir_.path() / "schedstat").string();
+};
+
+TEST(IdleClockTest, AThreadThatGetsABusyCpuAtOnceDoesNotMakeItIdle) {
+  for (const int idle_of_100 : {0, 1, 10, 50, 97, 100}) {
+    FakeCpu cpu;
+    std::uint64_t idle_at_end = 0;
+    std::uint64_t given_at_end = 0;
+    cpu.Run(1'000, idle_of_100, [&](std::uint64_t idle, std::uint64_t given) {
+      ASSERT_LE(given, idle + kStatUnitNs) << idle_of_100;
+      idle_at_end = idle;
+      given_at_end = given;
+    });
+    // Nor is idle time missing: what /proc/stat does not yet show is less than a unit.
+    EXPECT_GE(given_at_end + 2 * kStatUnitNs, idle_at_end) << idle_of_100;
+  }
+}
+
+// A real CPU beside a loop that keeps it busy: whatever the kernel lets the thread do.
+TEST(IdleClockTest, PromptnessGivesNoMoreThanProcStatHasGrownBesideABusyLoop) {
+  const std::uint32_t cpu = UsableCpus().front();
+  std::atomic<bool> is_over{false};
+  std::thread busy([&] {
+    ASSERT_TRUE(PinTo(cpu));
+    while (!is_over.load()) continue;
+  });
+  std::thread([&] {
+    ASSERT_TRUE(PinTo(cpu));
+    const sched_param parameters{};
+    ::sched_setscheduler(0, SCHED_IDLE, &parameters);
+    constexpr std::uint64_t kTickNs = 2'000'000;
+    const std::uint64_t before = ReadStatIdle().value().at(cpu);
+    auto clock = IdleClock::Open(cpu, {.tick_ns = kTickNs, .only = IdleClock::Source::kPromptness});
+    if (!clock) return;  // not every kernel has it
+    std::uint64_t given = clock->Read(MonotonicNs());
+    for (int i = 0; i < 50; ++i) {
+      SleepUntil((MonotonicNs() / kTickNs + 1) * kTickNs);
+      given += clock->Read(MonotonicNs());
+    }
+    EXPECT_LE(given, ReadStatIdle().value().at(cpu) - before + kStatUnitNs);
+  }).join();
+  is_over = true;
+  busy.join();
+}
+
+TEST(IdleClockTest, WithoutProcStatPromptnessIsNoSource) {
+  const auto clock = IdleClock::Open(
+      3, {.tick_ns = 1'000'000, .only = IdleClock::Source::kPromptness, .stat = "/nonexistent"});
+  ASSERT_FALSE(clock.has_value());
+  EXPECT_EQ(clock.error().code, ErrorCode::kUnsupported);
+}
+
+TEST(StatBoundTest, NeverAllowsMoreThanTheCountHasGrownAndAUnitAsksRarely) {
+  std::mt19937_64 random(11);
+  for (int run = 0; run < 20; ++run) {
+    StatBound bound;
+    std::uint64_t stat = random() % (100 * kStatUnitNs);
+    const std::uint64_t first = stat;
+    std::uint64_t greatest = stat;
+    std::uint64_t now = 5;
+    std::uint64_t given = 0;
+    std::uint64_t reads = 0;
+    for (int i = 0; i < 2'000; ++i) {
+      given += bound.Allow(random() % 4'000'000, now, [&]() -> std::optional<std::uint64_t> {
+        ++reads;
+        if (random() % 10 == 0) return std::nullopt;
+        // It goes back at times.
+        return stat > first + kStatUnitNs && random() % 20 == 0 ? stat - kStatUnitNs : stat;
+      });
+      ASSERT_LE(given, greatest - first + kStatUnitNs) << run;
+      now += random() % 4'000'000;
+      if (random() % 3 == 0) stat += random() % 5'000'000;
+      greatest = std::max(greatest, stat);
+    }
+    EXPECT_LE(reads, now / kStatUnitNs + 20);
+  }
 }
 
 TEST(LookRingTest, WhatIsPutInComesOutAndWhatHasNoRoomDoesNot) {
