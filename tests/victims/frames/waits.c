@@ -2,6 +2,7 @@
 //   waits sleep ROUNDS     20 ms each
 //   waits naps ROUNDS      50 us each
 //   waits pauses ROUNDS    2.5 s each
+//   waits once             30 ms once in each of eight functions, waits_once_1 to waits_once_8
 //   waits kernel ROUNDS    1 MiB of zeros each
 //   waits exit ROUNDS      as many children that do nothing, one after the other
 //   waits input            for the end of its input, while a thread works; it says "ready", "done"
@@ -38,6 +39,32 @@ NOINLINE static void waits_nap(void) {
 NOINLINE static void waits_pause(void) {
   const struct timespec span = {2, 500 * 1000 * 1000};
   nanosleep(&span, NULL);
+  sink += 1;
+}
+
+#define ONCE(number)                                    \
+  NOINLINE static void waits_once_##number(void) {      \
+    const struct timespec span = {0, 30 * 1000 * 1000}; \
+    nanosleep(&span, NULL);                             \
+    sink += number;                                     \
+  }
+ONCE(1)
+ONCE(2)
+ONCE(3)
+ONCE(4)
+ONCE(5)
+ONCE(6)
+ONCE(7)
+ONCE(8)
+NOINLINE static void waits_once(void) {
+  waits_once_1();
+  waits_once_2();
+  waits_once_3();
+  waits_once_4();
+  waits_once_5();
+  waits_once_6();
+  waits_once_7();
+  waits_once_8();
   sink += 1;
 }
 
@@ -85,6 +112,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "sleep") == 0) waits_outer(rounds);
   for (unsigned i = 0; i < rounds && strcmp(what, "naps") == 0; ++i) waits_nap();
   for (unsigned i = 0; i < rounds && strcmp(what, "pauses") == 0; ++i) waits_pause();
+  if (strcmp(what, "once") == 0) waits_once();
   if (strcmp(what, "kernel") == 0) waits_for_kernel(rounds);
   if (strcmp(what, "exit") == 0) waits_for_children(rounds);
   if (strcmp(what, "input") == 0) return waits_beside_thread();
