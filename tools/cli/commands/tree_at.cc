@@ -49,6 +49,8 @@ Result<LoadedTree> ByTimeTree(const TreeOperand& operand, const command::Argumen
   FIELDCOST_ASSIGN(loaded.tree,
                    tree::TreeOf(recording.contents().dictionary,
                                 {{.name = "samples", .unit = tree::Unit::kCount}}, {&values, 1}));
+  loaded.remarks.emplace_back(
+      "each record counts as 1, whatever it costs: for the cost use --method exact");
   loaded.remarks.push_back(
       fmt::format("each path has up to {} more samples than shown; {} nodes were visited",
                   answer.uncertainty, answer.visits.size()));
@@ -94,8 +96,9 @@ command::Command TreeAtCommand() {
           R"(FROM is included, TO is not, so that parts add up. Times count from the start of each run.
 
 --method mnp is for comparison with other tools: a hierarchical time tree of M, N and P, which counts
-samples and is not exact (the error is reported); times count from the start of the recording.
-Examples:
+records of samples, each as 1 whatever CPU time it stands for (recorded without root, [kernel] is
+about ten records a second), and is not exact (the error is reported); times count from the start of
+the recording. Examples:
   fieldcost tree at a.fct --from 12s --to 14s -o slice.fct
   fieldcost tree at a.fct --to 500ms --metric wall
   fieldcost tree at a.fct --from 12s --to 14s --method mnp --m 1000 --n 8 --p 95)",
