@@ -121,7 +121,7 @@ Status BpfCollector::Finish() {
   FIELDCOST_TRY(Drain());
   if (const BpfProgram::Cost cost = program_->CostOfSwitches(); cost.runs != 0) {
     counts_["runs in the kernel"] = cost.runs;
-    counts_["ns in the kernel"] = cost.ns;
+    counts_["time in the kernel, ns"] = cost.ns;
   }
   FIELDCOST_ASSIGN(const std::vector<fc_cpu> cpus, program_->Cpus());
   const std::uint64_t now = MonotonicNs();
@@ -133,7 +133,7 @@ Status BpfCollector::Finish() {
                                 .why = idle::Why::kLost}));
     counts_["lost events"] += cpus[i].lost_events;
     counts_["switches"] += cpus[i].switches;
-    counts_["idle ns"] += cpus[i].idle_ns;
+    counts_["idle time, ns"] += cpus[i].idle_ns;
   }
   return {};
 }

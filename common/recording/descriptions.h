@@ -44,12 +44,14 @@ struct Run {
   bool operator==(const Run&) const = default;
 };
 
-// Something that was counted: what was lost, cut, late. The last one of a name is valid.
+// Something that was counted: what was lost, cut, late. The last one of a name is valid. One whose
+// name ends in kCountOfTime is a time.
 struct Count {
   std::string name;  // "late samples"
   std::uint64_t value = 0;
   bool operator==(const Count&) const = default;
 };
+inline constexpr char kCountOfTime[] = ", ns";
 // Samples whose time had to be set to that of the last block's end (writer.h).
 inline constexpr char kLateSamples[] = "late samples";
 

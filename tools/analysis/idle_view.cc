@@ -19,9 +19,14 @@ using recording::Interval;
 using recording::Recording;
 
 // Whose functions wait on behalf of others.
-constexpr std::array<std::string_view, 7> kWaitingLibraries = {
+constexpr std::array<std::string_view, 8> kWaitingLibraries = {
     "libc.so",   "libpthread.so", "libstdc++.so", "ld-linux-x86-64.so",
-    "libc++.so", "librt.so",      "[vdso]"};
+    "libc++.so", "librt.so",      "libuv.so",     "[vdso]"};
+// Beginnings of names of such functions that may be anywhere: of the runtimes of Go, C++ and Rust,
+// of libuv and glib.
+constexpr std::array<std::string_view, 9> kWaitingFunctions = {
+    "runtime.", "std::",    "__gthread_",         "uv_",   "parking_lot::",
+    "g_cond_",  "g_mutex_", "parking_lot_core::", "g_poll"};
 
 Status Add(std::uint64_t amount, std::uint64_t& sum) {
   if (!__builtin_add_overflow(sum, amount, &sum)) return {};
@@ -147,8 +152,17 @@ class Maker {
   std::unordered_map<std::uint32_t, IdlePair> pairs_;
 };
 
-bool IsWaitingLibrary(const tree::Frame& frame) {
-  return std::ranges::find(kWaitingLibraries, frame.module) != kWaitingLibraries.end();
+bool WaitsForOthers(const tree::Frame& frame) {
+  if (std::ranges::find(kWaitingLibraries, frame.module) != kWaitingLibraries.end()) return true;
+  return std::ranges::any_of(kWaitingFunctions, [&](std::string_view beginning) {
+    return frame.kind == tree::FrameKind::kFunction && frame.function.starts_with(beginning);
+  });
+}
+
+// How well a function tells who waits: better ones are greater.
+int Worth(const tree::Frame& frame) {
+  if (WaitsForOthers(frame)) return 0;
+  return frame.kind == tree::FrameKind::kFunction ? 2 : 1;
 }
 
 }  // namespace
@@ -201,16 +215,16 @@ std::string WhyText(std::size_t why) {
 
 Doing DoingOf(const tree::Dictionary& dictionary, std::span<const tree::FrameId> part) {
   Doing doing;
+  int worth = -1;
   for (std::size_t i = part.size(); i-- > 0;) {
     const tree::Frame& frame = dictionary.frames.frame(part[i]);
     if (frame.kind == tree::FrameKind::kSpecial) {
       if (i + 1 == part.size()) doing.what = part[i];
       continue;
     }
-    if (!doing.who) doing.who = part[i];
-    if (IsWaitingLibrary(frame)) continue;
+    if (Worth(frame) <= worth) continue;
     doing.who = part[i];
-    break;
+    worth = Worth(frame);
   }
   return doing;
 }

@@ -77,7 +77,8 @@ std::string WhyText(std::size_t why);
 
 // A part of a pair in short: who did what.
 struct Doing {
-  // The innermost function that is not the C library's or the like; if all are, the innermost.
+  // The innermost function with a name that is not the C library's or of a runtime that waits for
+  // others; if there is none, such a one without a name; if there is none, the innermost.
   std::optional<tree::FrameId> who;
   // The remark at the end: why it had waited, or who it was if no function is known.
   std::optional<tree::FrameId> what;

@@ -60,7 +60,7 @@ TEST_P(BpfTest, AllIdleTimeIsToldToTheNanosecond) {
       RecordBpf({"--", Victim("idle_convoy"), "--rounds", "50", "--spread"});
   ASSERT_EQ(result.exit_status, 0) << result.errors;
   const RecordedIdle recorded(file_);
-  EXPECT_EQ(recorded.Sum(idle::kCpuIdle), recorded.Count("idle ns"));
+  EXPECT_EQ(recorded.Sum(idle::kCpuIdle), recorded.Count("idle time, ns"));
   std::uint64_t explained = 0;
   recorded.ForEach(idle::kCpuIdle, [&](const idle::testing::Frames& frames, std::uint64_t value) {
     const auto why = idle::WhyOf(frames.at(1).function);

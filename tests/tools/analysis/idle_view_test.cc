@@ -73,6 +73,34 @@ TEST_F(IdleViewTest, TheExampleOfTheSchemaComesOutAsItIsWrittenThere) {
   EXPECT_EQ(Chain(view, view.pairs[0]), "<lock: app!Take()<sleep: app!Hold()<[interrupt]");
 }
 
+TEST_F(IdleViewTest, ChainsNameTheInnermostFunctionOfTheProgramThatHasAName) {
+  const std::pair<const char*, const char*> stacks[] = {
+      {"app!main;sqlite!Checkpoint();sqlite!+0xab050;libc.so!fsync;[I/O]",
+       "I/O: sqlite!Checkpoint()"},
+      {"app!main;app!Work();app!+0x12;app!+0x34;libc.so!read;[I/O]", "I/O: app!Work()"},
+      {"go!main.main;go!main.load;go!runtime.notesleep;go!runtime.futex.abi0;[lock]",
+       "lock: go!main.load"},
+      {"node!main;node!node::Worker::Run();node!uv_cond_wait;libc.so!pthread_cond_wait;[lock]",
+       "lock: node!node::Worker::Run()"},
+      {"app!main;app!Pool::Take();app!std::condition_variable::wait();libc.so!futex;[lock]",
+       "lock: app!Pool::Take()"},
+      {"rust!rust::take;rust!std::sync::Mutex::lock;rust!std::sys::futex_wait;[lock]",
+       "lock: rust!rust::take"},
+      // Better than nothing: code without a name, then the innermost.
+      {"app!+0x12;app!+0x34;libc.so!read;[I/O]", "I/O: app+0x34"},
+      {"go!runtime.mstart;go!runtime.mcall;go!runtime.futex.abi0;[lock]",
+       "lock: go!runtime.futex.abi0"},
+      {"libc.so!start;libc.so!read;[I/O]", "I/O: libc.so!read"}};
+  for (const auto& [stack, expected] : stacks) {
+    IdleRecorder recorder(file());
+    recorder.Add({.from_ns = 0, .to_ns = kMs, .to = stack, .from = kHold});
+    recorder.Close();
+    const IdleView view = View();
+    ASSERT_THAT(view.pairs, SizeIs(1));
+    EXPECT_EQ(Chain(view, view.pairs[0]), std::string("<") + expected + "<sleep: app!Hold()<");
+  }
+}
+
 TEST_F(IdleViewTest, SumsOfAllReasonsAndPairsAreTheIdleTime) {
   IdleRecorder recorder(file());
   std::uint64_t idle = 0;

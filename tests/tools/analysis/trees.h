@@ -21,6 +21,12 @@ inline tree::Frame WrittenFrame(std::string_view text) {
   if (text.starts_with('[')) return tree::SpecialFrame(std::string(text));
   const std::size_t mark = text.find('!');
   if (mark == std::string_view::npos) return {.function = std::string(text)};
+  // Code without a name: "app!+0x12".
+  if (const std::string offset(text.substr(mark + 1)); offset.starts_with("+0x")) {
+    return {.kind = tree::FrameKind::kUnnamed,
+            .module = std::string(text.substr(0, mark)),
+            .offset = std::stoull(offset.substr(1), nullptr, 16)};
+  }
   return {.module = std::string(text.substr(0, mark)),
           .function = std::string(text.substr(mark + 1))};
 }

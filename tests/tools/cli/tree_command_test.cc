@@ -135,6 +135,36 @@ TEST_F(TreeCommandTest, PartsOfTimeAddUp) {
   EXPECT_EQ(nodes(both), nodes(whole));
 }
 
+TEST_F(TreeCommandTest, TheTimeTreeCountsRecordsAndReportsThatItDoes) {
+  std::vector<Sample> samples = {{1, "heavy", 900 * kMs}};
+  for (std::uint64_t i = 0; i < 9; ++i) samples.push_back({2 + i, "light", kMs});
+  const std::string file = Record("a.fct", {samples});
+  const ProcessResult counted =
+      Cli({"tree", "at", file, "--from", "0", "--to", "1s", "--method", "mnp"});
+  EXPECT_EQ(counted.exit_status, 0) << counted.errors;
+  EXPECT_THAT(counted.output, AllOf(HasSubstr("90.0 %"), HasSubstr("light")));
+  EXPECT_THAT(counted.errors, HasSubstr("each record counts as 1, whatever it costs: for the cost "
+                                        "use --method exact"));
+  const ProcessResult exact = Cli({"tree", "at", file, "--from", "0", "--to", "1s"});
+  EXPECT_THAT(exact.output, AllOf(HasSubstr("99.0 %"), HasSubstr("900 ms")));
+  EXPECT_THAT(exact.errors, Not(HasSubstr("each record")));
+}
+
+TEST_F(TreeCommandTest, CountsOfTimeHaveAUnit) {
+  tree::Dictionary dictionary;
+  auto writer = recording::Writer::Create(Path("a.fct"), dictionary, {}).value();
+  const auto metric = writer.AddMetric({.name = "wall"}).value();
+  const auto stream = writer.AddStream({.name = "all", .metrics = {metric}}).value();
+  const std::uint64_t value = kMs;
+  EXPECT_TRUE(writer.Append(stream, 1, Intern("main", dictionary), {&value, 1}));
+  EXPECT_TRUE(writer.SetCount("idle time, ns", 15'609'726));
+  EXPECT_TRUE(writer.SetCount("switches", 12));
+  EXPECT_TRUE(writer.Close());
+  EXPECT_THAT(Cli({"tree", "show", Path("a.fct")}).errors,
+              AllOf(HasSubstr("fieldcost: idle time: 15.609726 ms\n"),
+                    HasSubstr("fieldcost: switches: 12\n")));
+}
+
 TEST_F(TreeCommandTest, SumsHaveTheSameBytesInAnyOrder) {
   const std::string a = Record("a.fct", {{{1, "main;a", 5}}});
   const std::string b = Record("b.fct", {{{1, "main;b", 7}}, {{1, "main;a", 1}}});

@@ -113,6 +113,16 @@ Result<RecordedRuns> Merge(RecordedRuns recorded, const Kinds& kinds) {
   return joined;
 }
 
+// "lost records: 5"; of "idle time, ns": "idle time: 15.609726 ms".
+std::string CountText(const recording::Count& count) {
+  if (!count.name.ends_with(recording::kCountOfTime))
+    return fmt::format("{}: {}", count.name, count.value);
+  constexpr std::uint64_t kNsOfMs = 1'000'000;
+  const std::string_view unit = recording::kCountOfTime;
+  return fmt::format("{}: {}.{:06} ms", count.name.substr(0, count.name.size() - unit.size()),
+                     count.value / kNsOfMs, count.value % kNsOfMs);
+}
+
 }  // namespace
 
 Result<RecordedRuns> RunsOf(const Recording& recording, const std::optional<Interval>& interval,
@@ -128,7 +138,7 @@ Result<RecordedRuns> RunsOf(const Recording& recording, const std::optional<Inte
   }
   for (const recording::Count& count : about.counts) {
     if (count.value == 0) continue;
-    recorded.remarks.push_back(fmt::format("{}: {}", count.name, count.value));
+    recorded.remarks.push_back(CountText(count));
   }
   if (!contents.stop.reason.empty()) {
     recorded.remarks.push_back(fmt::format("everything after byte {} is lost: {}",
