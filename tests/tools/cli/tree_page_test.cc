@@ -63,7 +63,9 @@ class TreePageCommandTest : public CliTest {
             random() % 2 == 0 ? dictionary.paths.Intern(caller, *frame).value() : caller;
         const std::array<std::uint64_t, 2> values = {random() % 1'000, random() % 3};
         EXPECT_TRUE(writer.Append(all, time_ns, path, values));
-        EXPECT_TRUE(writer.Append(waits, time_ns, path, std::span(values).first(1)));
+        // Some are longer than a bin, and some began before their run.
+        const std::uint64_t wait_ns = i % 7 == 0 ? i % 20 * kMs + values[0] : values[0];
+        EXPECT_TRUE(writer.Append(waits, time_ns, path, std::span(&wait_ns, 1)));
       }
     };
     for (const RunOf& run : runs) {
