@@ -22,11 +22,24 @@ using recording::Recording;
 constexpr std::array<std::string_view, 8> kWaitingLibraries = {
     "libc.so",   "libpthread.so", "libstdc++.so", "ld-linux-x86-64.so",
     "libc++.so", "librt.so",      "libuv.so",     "[vdso]"};
-// Beginnings of names of such functions that may be anywhere: of the runtimes of Go, C++ and Rust,
-// of libuv and glib.
-constexpr std::array<std::string_view, 9> kWaitingFunctions = {
-    "runtime.", "std::",    "__gthread_",         "uv_",   "parking_lot::",
-    "g_cond_",  "g_mutex_", "parking_lot_core::", "g_poll"};
+// Beginnings of names of such functions that may be anywhere: of the runtime of Go, the standard
+// libraries of C++ and Rust, libuv and glib.
+constexpr std::array<std::string_view, 16> kWaitingFunctions = {"runtime.",
+                                                                "uv_",
+                                                                "__gthread_",
+                                                                "parking_lot",
+                                                                "g_cond_",
+                                                                "g_mutex_",
+                                                                "g_poll",
+                                                                "std::condition_variable",
+                                                                "std::mutex",
+                                                                "std::thread::",
+                                                                "std::this_thread::",
+                                                                "std::unique_lock",
+                                                                "std::future",
+                                                                "std::sync::",
+                                                                "std::sys",
+                                                                "std::_"};
 
 Status Add(std::uint64_t amount, std::uint64_t& sum) {
   if (!__builtin_add_overflow(sum, amount, &sum)) return {};

@@ -86,6 +86,9 @@ TEST_F(IdleViewTest, ChainsNameTheInnermostFunctionOfTheProgramThatHasAName) {
        "lock: app!Pool::Take()"},
       {"rust!rust::take;rust!std::sync::Mutex::lock;rust!std::sys::futex_wait;[lock]",
        "lock: rust!rust::take"},
+      // Such a library's function that works is the program's.
+      {"app!main;app!std::map<int>::insert(int&&);libc.so!read;[I/O]",
+       "I/O: app!std::map<int>::insert(int&&)"},
       // Better than nothing: code without a name, then the innermost.
       {"app!+0x12;app!+0x34;libc.so!read;[I/O]", "I/O: app+0x34"},
       {"go!runtime.mstart;go!runtime.mcall;go!runtime.futex.abi0;[lock]",
