@@ -119,6 +119,7 @@ Result<PlanFacts> ReadPlan(const std::filesystem::path& directory) {
                   .start_unix_ns = plan.start_unix_ns,
                   .tsc_to_ns_multiplier = plan.tsc_to_ns_multiplier,
                   .local = plan.local != 0,
+                  .has_named_points = plan.point_count != 0,
                   .build = std::string(*build)};
   for (const auto& untrusted_tag : std::span(plan.tags, plan.tag_count)) {
     const auto tag = agent::TextOf(untrusted_tag);

@@ -70,6 +70,7 @@ struct PlanFacts {
   std::uint64_t start_unix_ns = 0;
   std::uint64_t tsc_to_ns_multiplier = 0;
   bool local = false;
+  bool has_named_points = false;
   std::string build;
   std::vector<std::string> tags;
 };

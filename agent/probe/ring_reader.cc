@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t kMostMultiplier = std::uint64_t{1} << 35;  // 8 ns a tick
 constexpr std::uint64_t kMostNs = std::uint64_t{1} << 63;
-constexpr std::size_t kMostAtOnce = 256 << 10;
+constexpr std::size_t kMostAtOnce = 16 << 10;
 
 bool ReadFrom(const UniqueFd& fd, std::uint64_t offset, void* to, std::size_t size) {
   return ReaderOf(fd)(offset, to, size) == size;
@@ -50,7 +50,10 @@ void AddIncomplete(const Part& untrusted, RunFacts& facts) {
   facts.open_until_ticks = std::max(facts.open_until_ticks, untrusted.open_until_ticks);
 }
 
-std::uint64_t PlaceOf(std::uint64_t position) { return position & (shm::kProbeRingBytes - 1); }
+// Positions are modulo 2^64.
+bool IsEarlier(std::uint64_t one, std::uint64_t other) {
+  return static_cast<std::int64_t>(one - other) < 0;
+}
 
 std::uint64_t RingOffset(std::size_t ring) {
   return shm::ProbeRingsOffset() + ring * sizeof(shm::ProbeRing);
@@ -86,7 +89,6 @@ Result<RingFile> RingFile::Open(const std::filesystem::path& path) {
     return Fail(ErrorCode::kUnavailable, "{}: another process reads it", path.string());
   }
   FIELDCOST_TRY(file.ReadHeader());
-  file.heads_.assign(shm::kProbeRings, 0);
   FIELDCOST_TRY(file.ReadRings());
   return file;
 }
@@ -134,7 +136,9 @@ Status RingFile::ReadHeader() {
             .process_start_unix_ns = untrusted.process_start_unix_ns,
             .attached = untrusted.attached == 1,
             .ended = untrusted.ended == 1,
-            .lost_hits = untrusted.lost_hits};
+            .lost_hits = untrusted.lost_hits,
+            .site_count = std::min(untrusted.site_count, shm::kProbeSites)};
+  std::copy(std::begin(untrusted.placed), std::end(untrusted.placed), facts_.placed.begin());
   AddIncomplete(untrusted, facts_);
   return {};
 }
@@ -145,10 +149,20 @@ Status RingFile::ReadRings() {
                 untrusted.size() * sizeof untrusted[0])) {
     return Fail(ErrorCode::kCorrupt, "{}: shorter than its rings", name_);
   }
-  const bool is_first = tails_.empty();
+  const bool is_first = rings_.empty();
+  rings_.resize(shm::kProbeRings);
   for (std::size_t i = 0; i < untrusted.size(); ++i) {
-    if (is_first) tails_.push_back(untrusted[i].tail);
-    heads_[i] = untrusted[i].head;
+    if (is_first) rings_[i].tail = untrusted[i].tail;
+    rings_[i].head = untrusted[i].head;
+  }
+  // A ring's area is there before a position beyond it: so it is read after the positions.
+  if (!ReadFrom(fd_, shm::ProbeRingsOffset(), untrusted.data(),
+                untrusted.size() * sizeof untrusted[0])) {
+    return Fail(ErrorCode::kCorrupt, "{}: shorter than its rings", name_);
+  }
+  for (std::size_t i = 0; i < untrusted.size(); ++i) {
+    rings_[i].area = untrusted[i].area;
+    rings_[i].grown_at = untrusted[i].grown_at;
     facts_.dropped += untrusted[i].dropped;
     facts_.interrupted += untrusted[i].interrupted;
     AddIncomplete(untrusted[i], facts_);
@@ -159,30 +173,59 @@ Status RingFile::ReadRings() {
   return {};
 }
 
+bool RingFile::IsWithin(std::size_t number, std::uint64_t position) const {
+  const Ring& ring = rings_[number];
+  if (ring.area > shm::kProbeAreas || ring.head % kRecordBytes != 0 ||
+      position % kRecordBytes != 0 || ring.grown_at % kRecordBytes != 0) {
+    return false;
+  }
+  if (ring.area == 0) return ring.head - position <= shm::kProbeRingBytes;
+  if (!IsEarlier(position, ring.grown_at)) {
+    return ring.head - position <= shm::kProbeAreaBytes;
+  }
+  return ring.grown_at - position <= shm::kProbeRingBytes &&
+         ring.head - ring.grown_at <= shm::kProbeAreaBytes;
+}
+
+RingFile::Part RingFile::PartAt(std::size_t number, std::uint64_t position) const {
+  const Ring& ring = rings_[number];
+  const bool in_area = ring.area != 0 && !IsEarlier(position, ring.grown_at);
+  if (in_area) {
+    const std::uint64_t place = (position - ring.grown_at) & (shm::kProbeAreaBytes - 1);
+    const std::uint64_t to_end = shm::kProbeAreaBytes - place;
+    return {.file_offset = shm::ProbeAreasOffset() + (ring.area - 1) * shm::kProbeAreaBytes + place,
+            .bytes = std::min(ring.head - position, to_end),
+            .to_ring_end = to_end};
+  }
+  const std::uint64_t place = position & (shm::kProbeRingBytes - 1);
+  const std::uint64_t to_end = shm::kProbeRingBytes - place;
+  const std::uint64_t until = ring.area != 0 ? ring.grown_at : ring.head;
+  return {.file_offset = shm::ProbeDataOffset() + number * shm::kProbeRingBytes + place,
+          .bytes = std::min(until - position, to_end),
+          .to_ring_end = to_end};
+}
+
 bool RingFile::IsBeingWritten() const { return agent::IsBeingWritten(fd_.get()); }
 
 Result<RingFile::Progress> RingFile::Read(std::size_t ring, std::uint64_t position,
                                           std::size_t most,
                                           const std::function<void(const RingHit&)>& visit) const {
   FIELDCOST_CHECK(ring < shm::kProbeRings);
-  const std::uint64_t head = heads_[ring];
-  if (head - position > shm::kProbeRingBytes || head % kRecordBytes != 0 ||
-      position % kRecordBytes != 0) {
+  const std::uint64_t head = rings_[ring].head;
+  if (!IsWithin(ring, position)) {
     return Fail(ErrorCode::kCorrupt, "{}: ring {} goes from {} to {}", name_, ring, position, head);
   }
   Progress progress{.position = position, .at_end = false};
   std::vector<std::uint64_t> words;
   std::size_t visited = 0;
   while (progress.position != head && visited < most) {
-    const std::uint64_t place = PlaceOf(progress.position);
-    const std::size_t size = std::min<std::uint64_t>(
-        {head - progress.position, shm::kProbeRingBytes - place, kMostAtOnce});
+    const Part part = PartAt(ring, progress.position);
+    const std::size_t size = std::min<std::uint64_t>(part.bytes, kMostAtOnce);
     words.resize(size / sizeof words[0]);
-    if (!ReadFrom(fd_, shm::ProbeDataOffset() + ring * shm::kProbeRingBytes + place, words.data(),
-                  size)) {
+    if (!ReadFrom(fd_, part.file_offset, words.data(), size)) {
       return Fail(ErrorCode::kCorrupt, "{}: ring {} cannot be read", name_, ring);
     }
-    const Records records = VisitRecords(words, place, most - visited, visit);
+    const Records records = VisitRecords(words, part.to_ring_end, most - visited, visit);
     visited += records.hits;
     progress.position += records.bytes;
     // What is cut by the end of what was read is read again, unless there is no more.
@@ -197,7 +240,7 @@ Result<RingFile::Progress> RingFile::Read(std::size_t ring, std::uint64_t positi
 
 Status RingFile::Release(std::size_t ring, std::uint64_t position) {
   FIELDCOST_CHECK(ring < shm::kProbeRings);
-  if (position - tails_[ring] > heads_[ring] - tails_[ring]) {
+  if (position - rings_[ring].tail > rings_[ring].head - rings_[ring].tail) {
     return Fail(ErrorCode::kInvalidArgument, "{}: ring {} ends before {}", name_, ring, position);
   }
   const auto blocks = static_cast<std::uint8_t>(position / shm::kProbeBlockBytes);
@@ -209,7 +252,7 @@ Status RingFile::Release(std::size_t ring, std::uint64_t position) {
                static_cast<off_t>(at + offsetof(shm::ProbeRing, given_back))) != sizeof blocks) {
     return ErrnoError("write", name_, errno);
   }
-  tails_[ring] = position;
+  rings_[ring].tail = position;
   return {};
 }
 

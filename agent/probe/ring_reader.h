@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -75,6 +76,9 @@ struct RunFacts {
   std::uint64_t lost_hits = 0;    // of threads without a ring, of sites that were not kept
   std::uint64_t dropped = 0;      // in all rings: found no space
   std::uint64_t interrupted = 0;  // in all rings: in signal handlers
+  std::uint32_t site_count = 0;   // at most shm::kProbeSites
+  // Bits: the point of the plan stands at a function of the program.
+  std::array<std::uint64_t, shm::kMaxProbePoints / 64> placed{};
   std::vector<shm::ProbeEventId> incomplete;  // events that lost a hit, sorted, each once
   // More events lost a hit than can be listed: all that were open at some time in between, in
   // ticks.
@@ -105,9 +109,13 @@ class RingFile {
   bool IsBeingWritten() const;
 
   // The position up to which it was given back: where to begin if nothing else is known.
-  std::uint64_t tail(std::size_t ring) const { return tails_[ring]; }
+  std::uint64_t tail(std::size_t ring) const { return rings_[ring].tail; }
   // The position up to which it is written, as of the last Refresh().
-  std::uint64_t head(std::size_t ring) const { return heads_[ring]; }
+  std::uint64_t head(std::size_t ring) const { return rings_[ring].head; }
+  // How much it holds before its thread loses hits, or moves to an area.
+  std::uint64_t room(std::size_t ring) const {
+    return rings_[ring].area == 0 ? shm::kProbeRingBytes : shm::kProbeAreaBytes;
+  }
 
   struct Progress {
     std::uint64_t position = 0;  // where to go on: after the last hit that was visited
@@ -136,8 +144,22 @@ class RingFile {
   UniqueFd fd_;
   std::string name_;
   RunFacts facts_;
-  std::vector<std::uint64_t> heads_;
-  std::vector<std::uint64_t> tails_;
+  // Where a ring's bytes from a position on are in the file.
+  struct Part {
+    std::uint64_t file_offset = 0;  // of the position
+    std::uint64_t bytes = 0;        // that follow there, up to the head at most
+    std::uint64_t to_ring_end = 0;  // where places begin anew
+  };
+  Part PartAt(std::size_t ring, std::uint64_t position) const;
+  bool IsWithin(std::size_t ring, std::uint64_t position) const;
+
+  struct Ring {
+    std::uint64_t head = 0;
+    std::uint64_t tail = 0;
+    std::uint64_t grown_at = 0;
+    std::uint32_t area = 0;  // number + 1; 0: none
+  };
+  std::vector<Ring> rings_;
 };
 
 }  // namespace fieldcost::probe

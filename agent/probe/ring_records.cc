@@ -43,7 +43,7 @@ RingHit HitOf(const shm::ProbeRecord& record, std::span<const std::uint64_t> aft
 
 }  // namespace
 
-Records VisitRecords(std::span<const std::uint64_t> untrusted_words, std::uint64_t place,
+Records VisitRecords(std::span<const std::uint64_t> untrusted_words, std::uint64_t to_ring_end,
                      std::size_t most, const std::function<void(const RingHit&)>& visit) {
   Records records;
   const std::size_t end = untrusted_words.size_bytes();
@@ -51,11 +51,11 @@ Records VisitRecords(std::span<const std::uint64_t> untrusted_words, std::uint64
     const auto rest = untrusted_words.subspan(records.bytes / sizeof untrusted_words[0]);
     shm::ProbeRecord record;
     std::memcpy(&record, rest.data(), sizeof record);
-    const std::uint64_t to_ring_end = shm::kProbeRingBytes - place - records.bytes;
+    const std::uint64_t to_end = to_ring_end - records.bytes;
     records.is_broken = record.size_bytes < kRecordBytes || record.size_bytes % kRecordBytes != 0 ||
-                        record.size_bytes > kMostRecordBytes || record.size_bytes > to_ring_end;
+                        record.size_bytes > kMostRecordBytes || record.size_bytes > to_end;
     if (record.kind == shm::kProbeFill) {
-      records.is_broken = records.is_broken || record.size_bytes != to_ring_end;
+      records.is_broken = records.is_broken || record.size_bytes != to_end;
     } else {
       records.is_broken = records.is_broken || !IsSound(record);
     }

@@ -17,10 +17,10 @@ struct Records {
   bool is_broken = false;  // what follows is no record
 };
 
-// Visits at most `most` hits of a piece of a ring that begins at `place` (a multiple of
-// kRecordBytes) and does not go beyond the ring's end. A record that the piece cuts off ends it.
-// Pure, but for `visit`.
-Records VisitRecords(std::span<const std::uint64_t> untrusted_words, std::uint64_t place,
+// Visits at most `most` hits of a piece of a ring, whose end (where places begin anew) is
+// `to_ring_end` bytes after the piece's beginning, or further than the piece goes. A record that
+// the piece cuts off ends it. Pure, but for `visit`.
+Records VisitRecords(std::span<const std::uint64_t> untrusted_words, std::uint64_t to_ring_end,
                      std::size_t most, const std::function<void(const RingHit&)>& visit);
 
 }  // namespace fieldcost::probe

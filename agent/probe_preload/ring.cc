@@ -2,6 +2,8 @@
 
 #include <time.h>
 
+#include "agent/intercept/mapped_memory.h"
+
 namespace fieldcost::probe_preload {
 namespace {
 
@@ -49,8 +51,55 @@ void LookAtTail(ThreadState* thread) {
   if (tail - thread->tail <= thread->head - thread->tail) thread->tail = tail;
 }
 
+bool IsBefore(uint64_t one, uint64_t other) { return static_cast<int64_t>(one - other) < 0; }
+
+// The position from which on `data` is in use.
+uint64_t UsedFrom(const ThreadState* thread) {
+  return IsBefore(thread->tail, thread->origin) ? thread->origin : thread->tail;
+}
+
 uint64_t Free(const ThreadState* thread) {
-  return shm::kProbeRingBytes - (thread->head - thread->tail);
+  return thread->size - (thread->head - UsedFrom(thread));
+}
+
+void SetLimit(ThreadState* thread) {
+  uint64_t limit = UsedFrom(thread) + thread->size;
+  const uint64_t first_round = thread->origin + thread->populated;
+  if (thread->populated < thread->size && IsBefore(first_round, limit)) limit = first_round;
+  thread->limit = limit;
+}
+
+// Gives the next part of an area memory: a store must not fail, and all at once would take
+// milliseconds.
+bool PopulateMore(ThreadState* thread) {
+  constexpr uint64_t kAtOnce = 128 << 10;
+  static_assert(shm::kProbeAreaBytes % kAtOnce == 0);
+  if (thread->populated == thread->size ||
+      !intercept::Populate(reinterpret_cast<uint64_t>(thread->data) + thread->populated, kAtOnce)) {
+    return false;
+  }
+  thread->populated += kAtOnce;
+  SetLimit(thread);
+  return true;
+}
+
+// Moves a full ring to an area of its own, from the next hit on.
+bool MoveToArea(ThreadState* thread) {
+  uint32_t* const areas = &process.header->area_count;
+  if (thread->ring->area != 0 || __atomic_load_n(areas, __ATOMIC_RELAXED) >= shm::kProbeAreas) {
+    return false;
+  }
+  const uint32_t area = __atomic_fetch_add(areas, 1, __ATOMIC_RELAXED);
+  if (area >= shm::kProbeAreas) return false;
+  thread->data = InFile<uint8_t>(shm::ProbeAreasOffset(), area * shm::kProbeAreaBytes);
+  thread->size = shm::kProbeAreaBytes;
+  thread->origin = thread->head;
+  thread->populated = 0;
+  SetLimit(thread);
+  thread->ring->grown_at = thread->head;
+  // The reader sees this if it sees a position beyond.
+  __atomic_store_n(&thread->ring->area, area + 1, __ATOMIC_RELEASE);
+  return true;
 }
 
 // Tells how much of the stack is surely mapped and fits into the ring.
@@ -58,9 +107,13 @@ uint32_t StackBytes(const ThreadState* thread, uint64_t sp, bool* is_short) {
   constexpr uint64_t kPageBytes = 4096;
   const uint64_t free = Free(thread);
   *is_short = true;
-  if (free <= shm::kProbeRingBytes / 4) return 0;
-  const uint64_t most =
-      free <= shm::kProbeRingBytes / 2 ? shm::kProbeShortStackBytes : shm::kProbeStackBytes;
+  const uint64_t used = thread->size - free;
+  // In an area most of the space is for hits that come faster than they are read.
+  const bool in_area = thread->size == shm::kProbeAreaBytes;
+  if (used >= (in_area ? thread->size / 4 : thread->size / 4 * 3)) return 0;
+  const uint64_t most = used >= (in_area ? thread->size / 8 : thread->size / 2)
+                            ? shm::kProbeShortStackBytes
+                            : shm::kProbeStackBytes;
   // Another stack, of a fibre or a signal, is there to the end of its page.
   const bool is_own = thread->stack.Holds(sp);
   const uint64_t end = is_own ? thread->stack.end : (sp | (kPageBytes - 1)) + 1;
@@ -75,9 +128,11 @@ void CopyWords(void* to, uint64_t from, uint64_t words) {
 
 // The end of the ring, if `bytes` would go beyond it, is filled up.
 bool MakeRoomAtOnce(ThreadState* thread, uint64_t bytes) {
-  const uint64_t left = shm::kProbeRingBytes - (thread->head & (shm::kProbeRingBytes - 1));
+  const uint64_t left = thread->size - ((thread->head - thread->origin) & (thread->size - 1));
   const uint64_t needed = bytes <= left ? bytes : left + bytes;
-  if (Free(thread) < needed) return false;
+  while (thread->limit - thread->head < needed) {
+    if (!PopulateMore(thread)) return false;
+  }
   if (bytes <= left) return true;
   shm::ProbeRecord* const record = Place(thread);
   record->size_bytes = static_cast<uint16_t>(left);
@@ -119,11 +174,13 @@ __attribute__((cold, noinline)) void Drop(ThreadState* thread, const shm::ProbeE
 
 __attribute__((noinline)) bool MakeRoom(ThreadState* thread, uint64_t bytes) {
   LookAtTail(thread);
-  return MakeRoomAtOnce(thread, bytes);
+  SetLimit(thread);
+  return MakeRoomAtOnce(thread, bytes) || (MoveToArea(thread) && MakeRoomAtOnce(thread, bytes));
 }
 
 __attribute__((noinline)) void PutWithStack(ThreadState* thread, const Hit& hit) {
   LookAtTail(thread);
+  SetLimit(thread);
   bool is_short = false;
   const uint32_t stack = StackBytes(thread, hit.registers->sp, &is_short);
   const bool has_registers = stack != 0;
@@ -131,7 +188,7 @@ __attribute__((noinline)) void PutWithStack(ThreadState* thread, const Hit& hit)
   const uint64_t bytes = has_registers
                              ? (2 * kRecordBytes + stack + kRecordBytes - 1) & ~(kRecordBytes - 1)
                              : kRecordBytes;
-  if (!MakeRoomAtOnce(thread, bytes)) return Drop(thread, hit.event);
+  if (!MakeRoomAtOnce(thread, bytes) && !MakeRoom(thread, bytes)) return Drop(thread, hit.event);
   shm::ProbeRecord* const record = Place(thread);
   record->size_bytes = static_cast<uint16_t>(bytes);
   record->stack_bytes = static_cast<uint16_t>(stack);

@@ -65,8 +65,8 @@ bool MakeRoom(ThreadState* thread, uint64_t bytes);
 void Drop(ThreadState* thread, const shm::ProbeEventId& event);
 
 inline shm::ProbeRecord* Place(const ThreadState* thread) {
-  return reinterpret_cast<shm::ProbeRecord*>(thread->data +
-                                             (thread->head & (shm::kProbeRingBytes - 1)));
+  return reinterpret_cast<shm::ProbeRecord*>(
+      thread->data + ((thread->head - thread->origin) & (thread->size - 1)));
 }
 inline void Fill(ThreadState* thread, shm::ProbeRecord* record, const Hit& hit) {
   record->kind = hit.kind;
@@ -89,8 +89,7 @@ inline void Put(ThreadState* thread, const Hit& hit) {
   ++thread->sequence;
   if (__builtin_expect(hit.registers != nullptr, 0)) return PutWithStack(thread, hit);
   constexpr uint64_t kBytes = sizeof(shm::ProbeRecord);
-  if (__builtin_expect(thread->head + kBytes - thread->tail > shm::kProbeRingBytes, 0) &&
-      !MakeRoom(thread, kBytes)) {
+  if (__builtin_expect(thread->limit - thread->head < kBytes, 0) && !MakeRoom(thread, kBytes)) {
     return Drop(thread, hit.event);
   }
   shm::ProbeRecord* const record = Place(thread);

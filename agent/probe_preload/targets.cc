@@ -78,6 +78,12 @@ bool Follow(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela&
   return found->automatic != nullptr;
 }
 
+// Tells the reader that the point stands somewhere.
+void MarkPlaced(uint32_t point) {
+  __atomic_fetch_or(&process.header->placed[point / 64], uint64_t{1} << (point % 64),
+                    __ATOMIC_RELAXED);
+}
+
 uint32_t TargetFor(const Found& found) {
   const uint64_t address = intercept::WrapperOf(found.address);
   uint16_t* const place = Find(address);
@@ -95,6 +101,7 @@ uint32_t TargetFor(const Found& found) {
   if (found.points[0] == 0) return *place - 1U;
   for (uint32_t i = 0; i < kPointsOfTarget && found.points[i] != 0; ++i) {
     target.points[i] = found.points[i];
+    MarkPlaced(found.points[i] - 1U);
     const uint16_t when = PlanPoint(found.points[i] - 1U).when;
     if ((when & shm::kProbeReturn) != 0) target.takes_return = 1;
   }

@@ -26,6 +26,9 @@ bool MakeRing(ThreadState* thread, uint32_t slot) {
   }
   thread->ring = ring;
   thread->records = records;
+  thread->size = shm::kProbeRingBytes;
+  thread->populated = thread->size;
+  thread->limit = thread->head + thread->size;
   thread->data = data;
   return true;
 }

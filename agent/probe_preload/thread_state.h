@@ -22,9 +22,13 @@ struct OpenEvent {
 // One thread's ring and what it is at. Rings outlive their thread and are taken over by a later
 // one.
 struct ThreadState {
-  uint64_t head;  // as the ring's
-  uint64_t tail;  // up to where the reader has given back, as far as is known
-  uint8_t* data;  // the ring's
+  uint64_t head;       // as the ring's
+  uint64_t tail;       // up to where the reader has given back, as far as is known
+  uint64_t limit;      // up to where head may go before more is asked for
+  uint64_t origin;     // position of the first byte of `data`
+  uint64_t size;       // of `data`, a power of two
+  uint8_t* data;       // the ring's, or its area's
+  uint64_t populated;  // of `data`: bytes that are there
   shm::ProbeRing* ring;
   uint64_t sequence;
   uint64_t busy_at;  // where in the stack the hit is that is being written; 0: none

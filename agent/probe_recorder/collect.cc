@@ -10,6 +10,7 @@
 #include "agent/probe/login.h"
 #include "agent/probe/sender.h"
 #include "agent/probe_recorder/collector.h"
+#include "agent/probe_recorder/look_pace.h"
 #include "agent/probe_recorder/record.h"
 #include "common/base/log.h"
 #include "common/base/text.h"
@@ -17,7 +18,6 @@
 namespace fieldcost::probe {
 namespace {
 
-constexpr int kLookEveryMs = 1000;
 constexpr int kTryEveryMs = 30'000;  // if there is something to send, and nothing else
 
 volatile sig_atomic_t g_stop = 0;
@@ -41,6 +41,7 @@ class Sessions {
   // Whether there is anything to come back for.
   Result<bool> Look() {
     bool is_left = false;
+    std::uint64_t written = 0;
     for (const std::filesystem::path& directory : SessionDirectories(paths_)) {
       auto found = held_.find(directory);
       if (found == held_.end()) {
@@ -62,13 +63,16 @@ class Sessions {
       }
       if (report && report->has_programs) {
         is_left = true;
+        written = std::max(written, report->written);
         continue;
       }
       FIELDCOST_TRY(found->second->session.Remove());
       held_.erase(found);
     }
+    pace_.After(written);
     return is_left;
   }
+  std::chrono::milliseconds wait() const { return pace_.wait(); }
 
  private:
   struct Held {
@@ -78,6 +82,7 @@ class Sessions {
   const agent::AgentPaths& paths_;
   Spool& spool_;
   StackNamer namer_;
+  LookPace pace_;
   std::map<std::filesystem::path, std::unique_ptr<Held>> held_;
 };
 
@@ -124,17 +129,23 @@ Result<std::string> Collect(const agent::AgentPaths& paths, const CollectOptions
   FIELDCOST_ASSIGN(Spool spool, Spool::Open(SpoolFile(paths)));
   Sessions sessions(paths, spool);
   Sent sent;
+  std::chrono::milliseconds until_send{0};
   for (;;) {
     FIELDCOST_ASSIGN(const bool is_left, sessions.Look());
-    FIELDCOST_TRY(Send(paths, spool, clock, options.send_now, sent));
-    FIELDCOST_TRY(spool.Trim());
+    // Rings may have to be looked at far oftener than there is something to send.
+    until_send -= sessions.wait();
+    if (!is_left || options.once || until_send <= std::chrono::milliseconds(0)) {
+      until_send = LookPace::kMost;
+      FIELDCOST_TRY(Send(paths, spool, clock, options.send_now, sent));
+      FIELDCOST_TRY(spool.Trim());
+    }
     if (!is_left && sent.left == 0) {
       std::error_code error;
       std::filesystem::remove(WorkFile(paths), error);
     }
     if (options.once || g_stop != 0 || (!is_left && sent.left == 0)) break;
     // Rings wake nobody: programs do not know who reads them. A signal ends the wait.
-    ::poll(nullptr, 0, is_left ? kLookEveryMs : kTryEveryMs);
+    ::poll(nullptr, 0, is_left ? static_cast<int>(sessions.wait().count()) : kTryEveryMs);
   }
   std::string said =
       fmt::format("sent {}, {} refused, {} left", Counted(sent.batches, "batch", "batches"),

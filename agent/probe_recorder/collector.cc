@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <system_error>
 
 #include "agent/probe/login.h"
+#include "agent/probe_recorder/cpu_wait.h"
 #include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
@@ -14,9 +16,10 @@
 namespace fieldcost::probe {
 namespace {
 
-constexpr std::size_t kHitsAtOnce = 64;
+constexpr std::size_t kHitsAtOnce = 256;
 constexpr std::size_t kBuildIdBytes = 6;  // that name a build without a name
 constexpr std::size_t kMaxIoBytes = 4096;
+constexpr std::size_t kMostModules = 4096;  // that are remembered
 // Two clocks that are read one after the other differ by less; a machine sleeps for longer.
 constexpr std::int64_t kSleepNs = 100'000'000;
 
@@ -62,7 +65,9 @@ struct Collector::Program {
   Spool::Positions positions{};  // up to where it has been read
   std::int64_t slept_ns;         // at the last look
   std::optional<Monotonic::time_point> oldest;
-  std::uint64_t dropped = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t written = 0;  // bytes in its fullest ring since the look before
+  std::array<std::uint64_t, shm::kProbeRings> heads{};
   bool is_running = true;
   bool is_over = false;
 };
@@ -76,7 +81,8 @@ Collector::~Collector() = default;
 Result<Collector::Report> Collector::Look(bool all) {
   FIELDCOST_TRY(OpenNew());
   report_.has_programs = false;
-  report_.dropped = 0;
+  report_.lost = 0;
+  report_.written = 0;
   for (auto& [path, program] : programs_) {
     if (program->is_over) continue;
     const Status looked = LookAt(*program, all);
@@ -98,7 +104,10 @@ Result<Collector::Report> Collector::Look(bool all) {
     }
     report_.has_programs = report_.has_programs || !program->is_over;
   }
-  for (const auto& [path, program] : programs_) report_.dropped += program->dropped;
+  for (const auto& [path, program] : programs_) {
+    report_.lost += program->lost;
+    if (!program->is_over) report_.written = std::max(report_.written, program->written);
+  }
   return report_;
 }
 
@@ -141,7 +150,12 @@ Status Collector::LookAt(Program& program, bool all) {
   // Asked first: what comes after a "no" is all there is.
   program.is_running = program.file.IsBeingWritten();
   FIELDCOST_TRY(program.file.Refresh());
-  program.batch.SetMap(MapOf(program.file));
+  program.written = 0;
+  for (std::size_t ring = 0; ring < shm::kProbeRings; ++ring) {
+    program.written = std::max(program.written, program.file.head(ring) - program.heads[ring]);
+    program.heads[ring] = program.file.head(ring);
+  }
+  program.batch.ForgetMap();
   FIELDCOST_TRY(ReadRings(program));
   const RunFacts& facts = program.file.facts();
   for (const shm::ProbeEventId& event : facts.incomplete) program.batch.MarkIncomplete(event);
@@ -153,17 +167,36 @@ Status Collector::LookAt(Program& program, bool all) {
   if (slept_ns - program.slept_ns > kSleepNs) program.batch.MarkAllSuspended();
   program.slept_ns = slept_ns;
   if (program.is_running) program.batch.SetDiskRead(DiskReadOf(facts.pid));
-  program.batch.SetLost(facts.lost_hits);
-  program.dropped = facts.dropped;
+  // Of a process that was waited for, the number may be another one's by now.
+  if (program.is_running || IsEndedChild(facts.pid)) {
+    const std::uint64_t now = MicrosOf(SystemClock().Now()) * 1000;
+    if (const auto wait = CpuWaitOf(facts, now)) program.batch.SetCpuWait(*wait);
+  }
+  program.lost = facts.lost_hits + facts.dropped + facts.interrupted;
+  program.batch.SetLost(program.lost);
+  if (plan_.has_named_points && (all || !program.is_running)) NotePoints(program.file);
   if (!program.is_running) return Finish(program);
   bool is_full = false;
   for (std::size_t ring = 0; ring < shm::kProbeRings; ++ring) {
     is_full =
-        is_full || program.file.head(ring) - program.file.tail(ring) > shm::kProbeRingBytes / 4;
+        is_full || program.file.head(ring) - program.file.tail(ring) > program.file.room(ring) / 4;
   }
   const bool is_old = program.oldest && Monotonic::now() - *program.oldest >= options_.batch_age;
   if (!program.batch.empty() && (all || is_full || is_old)) return Keep(program);
   return {};
+}
+
+void Collector::NotePoints(const RingFile& file) {
+  const RunFacts& facts = file.facts();
+  for (std::size_t i = 0; i < seen_.placed.size(); ++i) seen_.placed[i] |= facts.placed[i];
+  for (std::uint32_t number = 0; number < facts.site_count; ++number) {
+    auto site = file.Site(number);
+    if (site && site->kind == shm::kProbeNamed) {
+      seen_.passed.emplace(std::move(site->function), std::move(site->label));
+    }
+  }
+  if (seen_.modules.size() >= kMostModules) return;
+  for (RingModule& module : file.Modules()) seen_.modules.insert(std::move(module.path));
 }
 
 Status Collector::ReadRings(Program& program) {
@@ -218,7 +251,7 @@ Status Collector::Keep(Program& program) {
 }
 
 Status Collector::Finish(Program& program) {
-  if (!program.batch.empty()) FIELDCOST_TRY(Keep(program));
+  if (!program.batch.empty() || program.batch.has_news()) FIELDCOST_TRY(Keep(program));
   program.is_over = true;
   return {};
 }

@@ -11,6 +11,7 @@
 #include "agent/probe_recorder/run_batch.h"
 #include "agent/probe_recorder/session.h"
 #include "agent/probe_recorder/stack_namer.h"
+#include "agent/probe_recorder/unreached.h"
 #include "agent/settings/paths.h"
 
 namespace fieldcost::probe {
@@ -34,11 +35,15 @@ class Collector {
     std::uint64_t hits = 0;  // read, in all looks so far
     std::uint64_t runs = 0;
     std::uint64_t refused = 0;  // files that could not be understood
-    std::uint64_t dropped = 0;  // hits that found no space in their rings
+    std::uint64_t lost = 0;     // hits that were not kept, for whatever reason
+    std::uint64_t written = 0;  // bytes in the fullest ring since the look before
     bool has_programs = false;  // some still run
   };
   // Looks at all programs once. What is read may wait for more before it is kept, unless `all`.
   Result<Report> Look(bool all);
+
+  // What programs that are over, or were looked at with `all`, showed of named points.
+  const SeenPoints& seen_points() const { return seen_; }
 
  private:
   struct Program;
@@ -48,6 +53,7 @@ class Collector {
   Status Keep(Program& program);
   Status Finish(Program& program);
   Result<Spool::Destination> DestinationNow() const;
+  void NotePoints(const RingFile& file);
 
   const agent::AgentPaths& paths_;
   Session& session_;
@@ -57,6 +63,7 @@ class Collector {
   PlanFacts plan_;
   bool has_plan_ = false;
   Report report_;
+  SeenPoints seen_;
   std::map<std::filesystem::path, std::unique_ptr<Program>> programs_;
 };
 

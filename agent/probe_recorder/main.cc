@@ -1,6 +1,6 @@
 // fieldcost-probe: what `fieldcost probe` runs, so that libdw is in no other program.
 //   fieldcost-probe record [--points FILE] [--tag TAG]... [--build NAME] [--local] [--stacks]
-//                          [--runs N] -- COMMAND [ARGUMENT...]
+//                          [--runs N] [--session ID] [--quiet] -- COMMAND [ARGUMENT...]
 //   fieldcost-probe collect [--once] [--now]
 #include <fmt/format.h>
 
@@ -29,6 +29,7 @@ int Fails(const fieldcost::Error& error) {
 int Record(int argc, char** argv) {
   using namespace fieldcost::sampler;
   RecordOptions options;
+  bool quiet = false;
   const auto add_tag = [&options](const char* text) {
     options.tags.emplace_back(text);
     return true;
@@ -40,6 +41,8 @@ int Record(int argc, char** argv) {
                               TextOption("build", options.build),
                               FlagOption("local", options.local),
                               FlagOption("stacks", options.stacks),
+                              FlagOption("quiet", quiet),
+                              NumberOption("session", options.session),
                               NumberOption("runs", options.runs, kMostRuns)});
   if (!command) return Usage();
   options.command = *std::move(command);
@@ -48,10 +51,14 @@ int Record(int argc, char** argv) {
   if (!paths) return Fails(paths.error());
   const auto recorded = fieldcost::probe::Record(*paths, options, fieldcost::SystemClock());
   if (!recorded) return Fails(recorded.error());
+  if (quiet) return recorded->status;
+  for (const std::string& line : recorded->unreached) {
+    fmt::print(stderr, "fieldcost: {}\n", line);
+  }
   fmt::print(stderr, "fieldcost: {} of {}{}{}; fieldcost probe list\n",
              fieldcost::Counted(recorded->hits, "point"),
              fieldcost::Counted(recorded->programs, "program"),
-             recorded->dropped == 0 ? "" : fmt::format(", {} dropped", recorded->dropped),
+             recorded->lost == 0 ? "" : fmt::format(", {} lost", recorded->lost),
              recorded->goes_on ? ", some of which still run" : "");
   return recorded->status;
 }

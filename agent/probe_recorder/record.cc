@@ -10,6 +10,7 @@
 #include "agent/probe/plan.h"
 #include "agent/probe/spool.h"
 #include "agent/probe_recorder/collector.h"
+#include "agent/probe_recorder/look_pace.h"
 #include "agent/probe_recorder/session.h"
 #include "agent/probe_recorder/stack_namer.h"
 #include "agent/runs/tsc_calibration.h"
@@ -20,8 +21,6 @@
 
 namespace fieldcost::probe {
 namespace {
-
-constexpr std::chrono::seconds kLookEvery{1};
 
 std::uint64_t UnixNs(WallTime time) { return MicrosOf(time) * 1000; }
 
@@ -68,17 +67,22 @@ class Recorder {
     plan_.start_unix_ns = UnixNs(clock_.Now());
     FIELDCOST_TRY(WritePlan(session_.directory(), plan_));
     child.Go();
+    LookPace pace;
     for (;;) {
-      FIELDCOST_ASSIGN(const bool is_over, child.EndsWithin(kLookEvery));
+      FIELDCOST_ASSIGN(const bool is_over, child.EndsWithin(pace.wait()));
       // Whatever happens to us, the program goes on.
       auto report = collector_.Look(is_over);
       failure_ = report ? std::nullopt : std::optional(report.error());
       if (report) report_ = *report;
+      pace.After(report ? report->written : 0);
       if (is_over) return child.Wait();
     }
   }
 
   const Collector::Report& report() const { return report_; }
+  std::vector<std::string> Unreached() const {
+    return ExplainUnreached(plan_.points.named, collector_.seen_points());
+  }
   // The error of the last look.
   const std::optional<Error>& failure() const { return failure_; }
 
@@ -101,7 +105,7 @@ Result<Recorded> Record(const agent::AgentPaths& paths, const RecordOptions& opt
   FIELDCOST_TRY(MakeDirectories(paths.state_dir, 0700));
   FIELDCOST_ASSIGN(Spool spool, Spool::Open(SpoolFile(paths)));
 
-  FIELDCOST_ASSIGN(Session session, Session::Make(paths));
+  FIELDCOST_ASSIGN(Session session, Session::Make(paths, options.session));
   // If this process is killed, the collector is started by it.
   FIELDCOST_TRY(WriteFileAtomically(WorkFile(paths), "", 0600));
   sampler::HandleSignals();
@@ -120,7 +124,8 @@ Result<Recorded> Record(const agent::AgentPaths& paths, const RecordOptions& opt
   }
   recorded.programs = recorder.report().runs;
   recorded.hits = recorder.report().hits;
-  recorded.dropped = recorder.report().dropped;
+  recorded.lost = recorder.report().lost;
+  recorded.unreached = recorder.Unreached();
   recorded.goes_on = recorder.report().has_programs;
   if (!recorded.goes_on) FIELDCOST_TRY(session.Remove());
   FIELDCOST_TRY(spool.Trim());

@@ -20,6 +20,7 @@ struct RecordOptions {
   bool local = false;
   bool stacks = false;
   std::uint32_t runs = 1;
+  std::uint64_t session = 0;  // its id; 0: a random one
 };
 
 struct Recorded {
@@ -27,8 +28,9 @@ struct Recorded {
   std::uint64_t runs = 0;
   std::uint64_t programs = 0;
   std::uint64_t hits = 0;
-  std::uint64_t dropped = 0;
-  bool goes_on = false;  // some programs still run: the next collector takes over
+  std::uint64_t lost = 0;              // points that were not kept
+  std::vector<std::string> unreached;  // a line for each named point that was not passed
+  bool goes_on = false;                // some programs still run: the next collector takes over
 };
 
 // Runs the command with the probe library, and collects what its programs pass. kPermissionDenied:

@@ -1,6 +1,7 @@
 #include "agent/probe_recorder/run_batch.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/base/text.h"
 #include "common/probe/limits.h"
@@ -75,6 +76,7 @@ void RunBatch::Begin() {
 
 Batch RunBatch::Take() {
   run_ = batch_.runs[0];
+  has_news_ = false;
   Batch taken = std::move(batch_);
   Begin();
   return taken;
@@ -112,8 +114,9 @@ std::uint32_t RunBatch::SiteOf(std::uint32_t number, const RingFile& file) {
   return found->second;
 }
 
-std::uint32_t RunBatch::StackOf(const RingHit& hit) {
+std::uint32_t RunBatch::StackOf(const RingHit& hit, const RingFile& file) {
   if (hit.registers == nullptr) return kNoStack;
+  if (!std::exchange(has_map_, true)) map_ = MapOf(file);
   const NamedStack named = namer_.Name(map_, *hit.registers, hit.stack);
   std::vector<std::uint32_t> frames;
   for (const Frame& frame : named.frames) {
@@ -156,7 +159,7 @@ void RunBatch::Add(const RingHit& untrusted_hit, const RingFile& file) {
   batch_.hits.push_back({.event = id,
                          .run = 0,
                          .site = site,
-                         .stack = StackOf(untrusted_hit),
+                         .stack = StackOf(untrusted_hit, file),
                          .kind = static_cast<HitKind>(untrusted_hit.kind),
                          .ns = ns,
                          .thread = untrusted_hit.thread,
@@ -188,6 +191,19 @@ void RunBatch::MarkIncompleteBetween(std::uint64_t from_ns, std::uint64_t until_
 void RunBatch::MarkAllSuspended() {
   for (const auto& [id, begin_ns] : open_) EventOf(id).is_suspended = true;
   for (EventInfo& event : batch_.events) event.is_suspended = true;
+}
+
+void RunBatch::SetLost(std::uint64_t hits) {
+  Run& run = batch_.runs[0];
+  has_news_ = has_news_ || run.lost_hits != hits;
+  run.lost_hits = hits;
+}
+
+void RunBatch::SetCpuWait(const CpuWait& wait) {
+  Run& run = batch_.runs[0];
+  has_news_ = has_news_ || run.observed_ns != wait.observed_ns;
+  run.observed_ns = wait.observed_ns;
+  run.waited_ns = std::min(wait.waited_ns, wait.observed_ns);
 }
 
 void RunBatch::SetDiskRead(std::uint64_t bytes) {

@@ -18,8 +18,8 @@ class RunBatch {
   // REQUIRES: `namer` outlives this.
   RunBatch(const RunFacts& facts, const PlanFacts& plan, StackNamer& namer);
 
-  // Replaces what is known to be mapped.
-  void SetMap(unwind::ModuleMap map) { map_ = std::move(map); }
+  // What is mapped is asked anew when the next stack is named.
+  void ForgetMap() { has_map_ = false; }
   void Add(const RingHit& untrusted_hit, const RingFile& file);
 
   // Tells of an event that began before this was made, and is not over.
@@ -33,7 +33,14 @@ class RunBatch {
   // Notes that the machine slept during all that are open or were since the last batch.
   void MarkAllSuspended();
   void SetDiskRead(std::uint64_t bytes);
-  void SetLost(std::uint64_t hits) { batch_.runs[0].lost_hits = hits; }
+  void SetLost(std::uint64_t hits);
+  struct CpuWait {
+    std::uint64_t waited_ns = 0;
+    std::uint64_t observed_ns = 0;  // not 0
+  };
+  void SetCpuWait(const CpuWait& wait);
+  // Facts of the run have changed since the last batch.
+  bool has_news() const { return has_news_; }
 
   // About how much the batch takes, encoded.
   std::size_t bytes() const { return bytes_; }
@@ -45,13 +52,15 @@ class RunBatch {
  private:
   EventInfo& EventOf(const EventId& id);
   std::uint32_t SiteOf(std::uint32_t number, const RingFile& file);
-  std::uint32_t StackOf(const RingHit& hit);
+  std::uint32_t StackOf(const RingHit& hit, const RingFile& file);
   void Begin();
 
   StackNamer& namer_;
   const RunFacts facts_;  // as they were at the beginning
   Run run_;
   unwind::ModuleMap map_;
+  bool has_map_ = false;
+  bool has_news_ = false;
   Batch batch_;
   std::size_t bytes_ = 0;
   std::map<EventId, std::size_t> event_index_;         // in batch_

@@ -42,12 +42,13 @@ std::vector<fs::path> Entries(const fs::path& directory) {
 
 }  // namespace
 
-Result<Session> Session::Make(const agent::AgentPaths& paths) {
+Result<Session> Session::Make(const agent::AgentPaths& paths, std::uint64_t id) {
   FIELDCOST_ASSIGN(const agent::MemoryDir memory, agent::MakeMemoryDir(paths));
   fs::path directory;
   // Whoever looks for sessions that were left may hold a new one for a moment.
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    directory = memory.directory / kSessions / fmt::format("{:016x}", crypto::RandomUint64() | 1);
+    directory = memory.directory / kSessions /
+                fmt::format("{:016x}", id != 0 ? id : crypto::RandomUint64() | 1);
     FIELDCOST_TRY(MakeDirectories(directory, 0700));
     FIELDCOST_ASSIGN(std::optional<Session> session, Take(directory));
     if (session) return *std::move(session);

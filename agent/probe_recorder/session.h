@@ -15,8 +15,9 @@ namespace fieldcost::probe {
 // holder is its only collector; the lock ends with the process. Moves.
 class Session {
  public:
-  // A new one with a random id. Errors: those of agent::MakeMemoryDir().
-  static Result<Session> Make(const agent::AgentPaths& paths);
+  // A new one with that id, or with a random one if it is 0. Errors: those of
+  // agent::MakeMemoryDir().
+  static Result<Session> Make(const agent::AgentPaths& paths, std::uint64_t id = 0);
   // nullopt: somebody else holds it.
   static Result<std::optional<Session>> Take(const std::filesystem::path& directory);
 

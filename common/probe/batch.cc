@@ -32,6 +32,8 @@ void WriteTables(const Batch& batch, proto::Batch& message) {
     out.set_start_ns(run.start_ns);
     out.set_disk_read_bytes(run.disk_read_bytes);
     out.set_lost_hits(run.lost_hits);
+    out.set_waited_ns(run.waited_ns);
+    out.set_observed_ns(run.observed_ns);
   }
   for (const Site& site : batch.sites) {
     proto::Site& out = *message.add_sites();
@@ -113,7 +115,9 @@ void ReadTables(const proto::Batch& message, Batch& untrusted_batch) {
                                     .tags = {run.tags().begin(), run.tags().end()},
                                     .start_ns = run.start_ns(),
                                     .disk_read_bytes = run.disk_read_bytes(),
-                                    .lost_hits = run.lost_hits()});
+                                    .lost_hits = run.lost_hits(),
+                                    .waited_ns = run.waited_ns(),
+                                    .observed_ns = run.observed_ns()});
   }
   for (const proto::Site& site : message.sites()) {
     untrusted_batch.sites.push_back({.label = site.label(),

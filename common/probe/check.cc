@@ -39,6 +39,9 @@ Status CheckRuns(const Batch& batch) {
       return Refuse("run", i, "the name of its program or build is not allowed");
     }
     if (!IsTime(run.start_ns)) return Refuse("run", i, "its start is out of range");
+    if (run.waited_ns > run.observed_ns) {
+      return Refuse("run", i, "it waited longer than it was observed");
+    }
     if (run.tags.size() > kMaxTags) return Refuse("run", i, "it has too many tags");
     for (const std::string& tag : run.tags) {
       if (tag.empty() || !IsText(tag, kMaxTagBytes))

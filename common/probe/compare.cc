@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "common/base/check.h"
 #include "common/stats/benjamini_hochberg.h"
@@ -17,13 +19,49 @@ double OctavesOf(std::uint64_t ns) {
   return std::log2(static_cast<double>(std::max<std::uint64_t>(ns, 1)));
 }
 
+struct Timed {
+  std::uint64_t run = 0;
+  double octaves = 0;
+};
+
 bool IsTested(const StepChange& change) {
-  return std::min(change.base_events, change.new_events) >= kLeastEvents;
+  return std::min(change.base_values, change.new_values) >= kLeastEvents;
 }
 
-// Makes all of a change but q and what follows from that. Times are in octaves.
-StepChange ChangeOf(const std::vector<double>& base, const std::vector<double>& changed) {
-  StepChange change{.base_events = base.size(), .new_events = changed.size()};
+// The values of a test: the mean of each run, or each time.
+std::vector<double> ValuesOf(const std::vector<Timed>& times, bool by_run) {
+  std::vector<double> values;
+  if (!by_run) {
+    for (const Timed& time : times) values.push_back(time.octaves);
+    return values;
+  }
+  std::map<std::uint64_t, std::pair<double, std::size_t>> runs;
+  for (const Timed& time : times) {
+    auto& [sum, count] = runs[time.run];
+    sum += time.octaves;
+    ++count;
+  }
+  for (const auto& [run, sum] : runs) {
+    values.push_back(sum.first / static_cast<double>(sum.second));
+  }
+  return values;
+}
+
+bool HasEnoughRuns(const std::vector<Timed>& times) {
+  std::set<std::uint64_t> runs;
+  for (const Timed& time : times) runs.insert(time.run);
+  return runs.size() >= kLeastEvents;
+}
+
+// Makes all of a change but q and what follows from that.
+StepChange ChangeOf(const std::vector<Timed>& base_times, const std::vector<Timed>& new_times,
+                    bool by_run) {
+  const std::vector<double> base = ValuesOf(base_times, by_run);
+  const std::vector<double> changed = ValuesOf(new_times, by_run);
+  StepChange change{.base_events = base_times.size(),
+                    .new_events = new_times.size(),
+                    .base_values = base.size(),
+                    .new_values = changed.size()};
   stats::Moments of_base;
   stats::Moments of_new;
   if (!base.empty()) {
@@ -66,22 +104,26 @@ void DecideTogether(const std::vector<StepChange*>& changes, double least) {
   for (std::size_t i = 0; i < tested.size(); ++i) Decide(*tested[i], q_values[i], least);
 }
 
-std::vector<double> TotalsOf(std::span<const Event> events) {
-  std::vector<double> octaves;
+std::vector<Timed> TotalsOf(std::span<const Event> events) {
+  std::vector<Timed> times;
   for (const Event& event : events) {
-    if (event.row.end_ns != 0) octaves.push_back(OctavesOf(event.row.TotalNs()));
+    if (event.row.end_ns != 0) {
+      times.push_back({event.row.id.run, OctavesOf(event.row.TotalNs())});
+    }
   }
-  return octaves;
+  return times;
 }
 
 // The times in a column of the table, of the events in [from, to).
-std::vector<double> TimesOf(const StepTable& table, std::size_t name, std::size_t from,
-                            std::size_t to) {
-  std::vector<double> octaves;
+std::vector<Timed> TimesOf(const std::vector<const Event*>& events, const StepTable& table,
+                           std::size_t name, std::size_t from, std::size_t to) {
+  std::vector<Timed> times;
   for (std::size_t event = from; event < to; ++event) {
-    if (table.ns[event][name] != kNoStep) octaves.push_back(OctavesOf(table.ns[event][name]));
+    if (table.ns[event][name] != kNoStep) {
+      times.push_back({events[event]->row.id.run, OctavesOf(table.ns[event][name])});
+    }
   }
-  return octaves;
+  return times;
 }
 
 // R's type 7. REQUIRES: sorted, not empty.
@@ -97,7 +139,7 @@ double QuantileOf(const std::vector<std::uint64_t>& sorted, double q) {
 struct BuildTotals {
   std::uint64_t first_ns = ~std::uint64_t{0};
   std::vector<std::uint64_t> totals;
-  std::vector<double> octaves;
+  std::vector<Timed> times;
 };
 
 BuildPoint PointOf(const std::string& build, BuildTotals& of_build) {
@@ -110,19 +152,39 @@ BuildPoint PointOf(const std::string& build, BuildTotals& of_build) {
           .high_ns = QuantileOf(of_build.totals, 0.75)};
 }
 
+using Builds = std::map<std::string, BuildTotals>;
+
+// The builds in their order, each with its change but for q.
+std::vector<BuildPoint> PointsOf(Builds& builds) {
+  std::vector<BuildPoint> points;
+  for (auto& [build, of_build] : builds) points.push_back(PointOf(build, of_build));
+  std::ranges::stable_sort(points, {}, &BuildPoint::first_ns);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    static const std::vector<Timed> kNothing;
+    const std::vector<Timed>& before = i == 0 ? kNothing : builds[points[i - 1].build].times;
+    const std::vector<Timed>& times = builds[points[i].build].times;
+    points[i].change = ChangeOf(before, times, HasEnoughRuns(before) && HasEnoughRuns(times));
+  }
+  return points;
+}
+
 }  // namespace
 
 Comparison Compare(std::span<const Event> base, std::span<const Event> changed, double least) {
   Comparison comparison;
-  comparison.total = ChangeOf(TotalsOf(base), TotalsOf(changed));
+  const std::vector<Timed> base_totals = TotalsOf(base);
+  const std::vector<Timed> new_totals = TotalsOf(changed);
+  comparison.by_run = HasEnoughRuns(base_totals) && HasEnoughRuns(new_totals);
+  comparison.total = ChangeOf(base_totals, new_totals, comparison.by_run);
   Decide(comparison.total, comparison.total.p, least);
   std::vector<const Event*> all;
   for (const Event& event : base) all.push_back(&event);
   for (const Event& event : changed) all.push_back(&event);
   const StepTable table = Align(std::span<const Event* const>(all));
   for (std::size_t name = 0; name < table.names.size(); ++name) {
-    StepChange change = ChangeOf(TimesOf(table, name, 0, base.size()),
-                                 TimesOf(table, name, base.size(), all.size()));
+    StepChange change =
+        ChangeOf(TimesOf(all, table, name, 0, base.size()),
+                 TimesOf(all, table, name, base.size(), all.size()), comparison.by_run);
     change.name = table.names[name];
     comparison.steps.push_back(std::move(change));
   }
@@ -132,27 +194,31 @@ Comparison Compare(std::span<const Event> base, std::span<const Event> changed, 
   return comparison;
 }
 
-std::vector<BuildPoint> History(std::span<const EventRow> events, double least) {
-  std::map<std::string, BuildTotals> builds;
+void DecideTotals(std::span<Comparison* const> comparisons, double least) {
+  std::vector<StepChange*> totals;
+  for (Comparison* const comparison : comparisons) totals.push_back(&comparison->total);
+  DecideTogether(totals, least);
+}
+
+std::vector<HistoryLine> History(std::span<const EventRow> events, double least) {
+  std::map<std::pair<std::string, std::vector<std::string>>, Builds> lines;
   for (const EventRow& event : events) {
     if (event.end_ns == 0) continue;
-    BuildTotals& of_build = builds[event.build];
+    BuildTotals& of_build = lines[{event.program, event.tags}][event.build];
     of_build.first_ns = std::min(of_build.first_ns, event.begin_ns);
     of_build.totals.push_back(event.TotalNs());
-    of_build.octaves.push_back(OctavesOf(event.TotalNs()));
+    of_build.times.push_back({event.id.run, OctavesOf(event.TotalNs())});
   }
-  std::vector<BuildPoint> points;
-  for (auto& [build, of_build] : builds) points.push_back(PointOf(build, of_build));
-  std::ranges::stable_sort(points, {}, &BuildPoint::first_ns);
+  std::vector<HistoryLine> history;
+  for (auto& [kind, builds] : lines) {
+    history.push_back({kind.first, kind.second, PointsOf(builds)});
+  }
   std::vector<StepChange*> changes;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    static const std::vector<double> kNothing;
-    const std::vector<double>& before = i == 0 ? kNothing : builds[points[i - 1].build].octaves;
-    points[i].change = ChangeOf(before, builds[points[i].build].octaves);
-    changes.push_back(&points[i].change);
+  for (HistoryLine& line : history) {
+    for (BuildPoint& point : line.builds) changes.push_back(&point.change);
   }
   DecideTogether(changes, least);
-  return points;
+  return history;
 }
 
 }  // namespace fieldcost::probe

@@ -11,11 +11,13 @@ namespace fieldcost::probe {
 
 // Two groups of events, step by step. Pure functions. Times are compared as logarithms by Welch's
 // test (common/stats/welch.h), and p values over all steps adjusted after Benjamini and Hochberg.
+// Events of one run resemble each other, so where both sides have kLeastEvents runs, the mean of
+// each run is one value of the test; otherwise each event is one. groups.h forms the groups.
 // The caller leaves out events to be set aside (set_aside.h); events that are not over have no
 // total. README.md has how often the comparison errs.
 
-inline constexpr std::size_t kLeastEvents = 5;  // of a side; fewer are too little to tell
-inline constexpr double kMostFalse = 0.05;      // share of false ones among changes that are named
+inline constexpr std::size_t kLeastEvents = 5;  // of a side, or runs; fewer are too little to tell
+inline constexpr double kMostFalse = 0.01;      // share of false ones among changes that are named
 
 enum class Change : std::uint8_t { kTooLittle, kNone, kSlower, kFaster };
 
@@ -23,12 +25,14 @@ struct StepChange {
   std::string name;  // "" of the whole event
   std::size_t base_events = 0;
   std::size_t new_events = 0;
+  std::size_t base_values = 0;  // that were compared: runs or events
+  std::size_t new_values = 0;
   double base_ns = 0;  // geometric means, of times of at least 1 ns; 0 without events
   double new_ns = 0;
   double ratio = 1;      // new / base, if both have events
-  double ratio_low = 0;  // 95 % interval; 0 and 0 if a side has fewer than 2
+  double ratio_low = 0;  // 95 % interval; 0 and 0 if a side has fewer than 2 values
   double ratio_high = 0;
-  double p = 1;  // 1 if a side has fewer than kLeastEvents
+  double p = 1;  // 1 if a side has fewer than kLeastEvents values
   double q = 1;  // adjusted; of the whole event p
   Change change = Change::kTooLittle;
 };
@@ -36,13 +40,14 @@ struct StepChange {
 struct Comparison {
   StepChange total;
   std::vector<StepChange> steps;  // in the order of Align()
+  bool by_run = false;            // a value is the mean of a run, otherwise an event
 };
 
 // kSlower and kFaster: q at most kMostFalse and a ratio beyond 1 + `least` (or below 1 / that).
 Comparison Compare(std::span<const Event> base, std::span<const Event> changed, double least);
+// Decides the totals of several comparisons again, q adjusted over all of them.
+void DecideTotals(std::span<Comparison* const> comparisons, double least);
 
-// A label's totals over builds, oldest first by their first event; each is compared with the one
-// before, q adjusted over all of them. Events that are not over are left out.
 struct BuildPoint {
   std::string build;
   std::uint64_t first_ns = 0;
@@ -52,6 +57,17 @@ struct BuildPoint {
   double high_ns = 0;
   StepChange change;  // to the build before; of the first kTooLittle
 };
-std::vector<BuildPoint> History(std::span<const EventRow> events, double least);
+
+// The builds of one program with one set of tags, oldest first by their first event.
+struct HistoryLine {
+  std::string program;
+  std::vector<std::string> tags;
+  std::vector<BuildPoint> builds;
+};
+
+// A label's totals over builds: a line per program and set of tags, by program and tags. Each build
+// is compared with the one before it, q adjusted over all lines. Events that are not over are left
+// out.
+std::vector<HistoryLine> History(std::span<const EventRow> events, double least);
 
 }  // namespace fieldcost::probe

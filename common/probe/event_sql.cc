@@ -32,7 +32,10 @@ EventRow RowOf(const sqlite::Statement& statement) {
           .mark = static_cast<Mark>(statement.ColumnInt(12)),
           .mark_reason = statement.ColumnText(13),
           .points_key = statement.ColumnInt(14),
-          .session = statement.ColumnInt(15)};
+          .session = statement.ColumnInt(15),
+          .lost_hits = statement.ColumnInt(16),
+          .waited_ns = statement.ColumnInt(17),
+          .observed_ns = statement.ColumnInt(18)};
 }
 
 Status ChangeUses(sqlite::Database& database, const std::string& table, const UseChanges& changes) {

@@ -11,7 +11,8 @@ namespace fieldcost::probe {
 // Columns in the order of RowOf().
 inline constexpr char kSelectEvent[] =
     "SELECT event.row, id_run, id_number, label, event.owner, program, build, tags, begin_ns, "
-    "end_ns, hits, flags, mark, mark_reason, points_key, session FROM event JOIN run ON run.row = "
+    "end_ns, hits, flags, mark, mark_reason, points_key, session, lost_hits, waited_ns, "
+    "observed_ns FROM event JOIN run ON run.row = "
     "event.run";
 
 enum EventRowFlag : std::uint64_t { kRowIncomplete = 1, kRowSuspended = 2, kRowHasBegin = 4 };

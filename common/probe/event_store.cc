@@ -8,11 +8,11 @@
 namespace fieldcost::probe {
 namespace {
 
-constexpr std::uint64_t kSchemaVersion = 1;
+constexpr std::uint64_t kSchemaVersion = 2;
 
 constexpr char kSchema[] = R"(
 CREATE TABLE event_schema(version INTEGER NOT NULL);
-INSERT INTO event_schema VALUES(1);
+INSERT INTO event_schema VALUES(2);
 CREATE TABLE run(
   row INTEGER PRIMARY KEY,
   owner INTEGER NOT NULL,
@@ -24,6 +24,8 @@ CREATE TABLE run(
   start_ns INTEGER NOT NULL,
   disk_read_bytes INTEGER NOT NULL,
   lost_hits INTEGER NOT NULL,
+  waited_ns INTEGER NOT NULL,  -- for a CPU, of
+  observed_ns INTEGER NOT NULL,  -- so many; 0: not measured
   uses INTEGER NOT NULL,       -- events and hits
   UNIQUE(owner, id));
 CREATE TABLE site(

@@ -36,7 +36,10 @@ struct EventRow {
   std::string mark_reason;
   // Equal for events that passed the same labels as often, in any order.
   std::uint64_t points_key = 0;
-  std::uint64_t session = 0;  // of the run
+  std::uint64_t session = 0;  // of the run, as what follows (types.h)
+  std::uint64_t lost_hits = 0;
+  std::uint64_t waited_ns = 0;
+  std::uint64_t observed_ns = 0;  // 0: not measured
 
   std::uint64_t TotalNs() const { return end_ns > begin_ns ? end_ns - begin_ns : 0; }
 };
@@ -107,7 +110,7 @@ class EventStore {
 
   Result<EventPage> List(const EventFilter& filter, std::optional<EventCursor> after,
                          std::size_t limit) const;
-  Result<std::vector<LabelCount>> Labels(const EventFilter& filter) const;  // most events first
+  Result<std::vector<LabelCount>> Labels(const EventFilter& filter) const;  // newest first
   // If several owners have events of that id, the one that came first. kNotFound.
   Result<EventRow> Row(const EventId& id) const;
   Result<Event> Get(const EventId& id) const;

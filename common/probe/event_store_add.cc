@@ -66,15 +66,20 @@ class Adding {
  private:
   Status AddRuns() {
     sqlite::Statement statement = database_.Prepare(
-        "INSERT INTO run VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT(owner, id) DO "
+        "INSERT INTO run VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT(owner, id) "
+        "DO "
         "UPDATE "
         "SET disk_read_bytes = max(disk_read_bytes, excluded.disk_read_bytes), "
-        "lost_hits = max(lost_hits, excluded.lost_hits), tags = excluded.tags RETURNING row");
+        "lost_hits = max(lost_hits, excluded.lost_hits), "
+        "waited_ns = iif(excluded.observed_ns > observed_ns, excluded.waited_ns, waited_ns), "
+        "observed_ns = max(observed_ns, excluded.observed_ns), tags = excluded.tags RETURNING row");
     for (const Run& run : batch_.runs) {
       statement.Int(owner_).Int(run.id).Int(run.session).Text(run.program).Text(run.build);
       statement.Text(TagsText(run.tags)).Int(run.start_ns);
-      statement.Int(run.disk_read_bytes & ~(std::uint64_t{1} << 63));
-      statement.Int(run.lost_hits & ~(std::uint64_t{1} << 63));
+      for (const std::uint64_t number :
+           {run.disk_read_bytes, run.lost_hits, run.waited_ns, run.observed_ns}) {
+        statement.Int(number & ~(std::uint64_t{1} << 63));
+      }
       FIELDCOST_ASSIGN(runs_.emplace_back(), OneRow(statement));
       run_uses_[runs_.back()];
     }

@@ -138,7 +138,7 @@ Result<std::vector<LabelCount>> EventStore::Labels(const EventFilter& filter) co
   const std::string join = needs_run ? " JOIN run ON run.row = event.run" : "";
   sqlite::Statement statement =
       database_->Prepare("SELECT label, count(*), max(begin_ns) FROM event" + join + where.sql() +
-                         " GROUP BY label ORDER BY 2 DESC, 1");
+                         " GROUP BY label ORDER BY 3 DESC, 1");
   where.Bind(statement);
   std::vector<LabelCount> labels;
   for (;;) {

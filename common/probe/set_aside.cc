@@ -38,8 +38,9 @@ Verdict JudgeAlone(const EventRow& event) {
   if (event.mark == Mark::kSetAside) {
     return {Why::kByHand, event.mark_reason.empty() ? "set aside by hand" : event.mark_reason};
   }
-  if (event.end_ns == 0) return {Why::kNotOver, "it is not over"};
+  // One whose end was lost would otherwise count as not over.
   if (event.is_incomplete) return {Why::kIncomplete, "some of its points were lost"};
+  if (event.end_ns == 0) return {Why::kNotOver, "it is not over"};
   if (event.is_suspended) return {Why::kSuspended, "the machine was suspended meanwhile"};
   return {};
 }

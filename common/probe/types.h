@@ -33,7 +33,13 @@ struct Run {
   std::vector<std::string> tags;
   std::uint64_t start_ns = 0;
   std::uint64_t disk_read_bytes = 0;
-  std::uint64_t lost_hits = 0;  // of no event that is known
+  // Points that were passed and could not be kept: no space in a ring, no ring, no place for the
+  // site, or in a signal handler. Events may be missing altogether.
+  std::uint64_t lost_hits = 0;
+  // How long its first thread was ready to run and waited for a CPU, of so many ns that were
+  // observed; 0 and 0: not measured.
+  std::uint64_t waited_ns = 0;
+  std::uint64_t observed_ns = 0;
   bool operator==(const Run&) const = default;
 };
 

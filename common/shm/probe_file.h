@@ -8,9 +8,12 @@
 //   plan:  ProbePlan | ProbePlanPoint[point_count]
 //   rings: ProbeHeader | ProbeSite[kProbeSites] | ProbeRing[kProbeRings]
 //          | kProbeRings * kProbeRingBytes | ProbeModule[kProbeModules]
+//          | kProbeAreas * kProbeAreaBytes
 //
 // A ring has one writer, its thread, and one reader. Positions count bytes since the beginning,
-// modulo 2^64; a place is a position modulo kProbeRingBytes. The writer fills [head, ...) and then
+// modulo 2^64; a place is a position modulo kProbeRingBytes. A ring that is full moves to an area
+// of its own, once: from the position `grown_at` on, a place there is the position less `grown_at`,
+// modulo kProbeAreaBytes. The writer fills [head, ...) and then
 // stores head with release. Records begin at multiples of 64 bytes and do not cross the end of the
 // ring: what is left there is a record of kind kProbeFill. The reader, who maps nothing that may
 // vanish under it, writes to the file instead: `tail`, for the next reader, and then `given_back`,
@@ -27,14 +30,20 @@ inline constexpr char kProbePlanName[] = "plan";
 inline constexpr char kProbeFileSuffix[] = ".probe";
 inline constexpr char kProbePlanMagic[8] = {'f', 'c', 'p', 'r', 'b', 'p', 'l', 'n'};
 inline constexpr char kProbeMagic[8] = {'f', 'c', 'p', 'r', 'b', 'r', 'n', 'g'};
-inline constexpr uint32_t kProbeVersion = 1;
+inline constexpr uint32_t kProbeVersion = 2;
 
 inline constexpr uint32_t kProbeSites = 2048;
 inline constexpr uint32_t kProbeRings = 64;
 inline constexpr uint64_t kProbeRingBytes = 1 << 20;
-inline constexpr uint64_t kProbeBlockBytes = kProbeRingBytes / 128;  // space is given back by these
+// What a thread passes in a second at 200,000 points a second fits, even if it is not read.
+inline constexpr uint32_t kProbeAreas = 32;
+inline constexpr uint64_t kProbeAreaBytes = 16 << 20;
+inline constexpr uint64_t kProbeBlockBytes = 128 << 10;  // space is given back by these
+static_assert(200 * kProbeBlockBytes > kProbeRingBytes + kProbeAreaBytes, "one byte counts them");
+static_assert(kProbeAreaBytes >= 200'000 * 64);
 inline constexpr uint32_t kProbeStackBytes = 2048;      // of raw stack with a hit, at most
-inline constexpr uint32_t kProbeShortStackBytes = 512;  // once half of the ring is used; 3/4: none
+inline constexpr uint32_t kProbeShortStackBytes = 512;  // once half of the ring is used; 3/4: none;
+                                                        // of an area: 1/8; 1/4
 inline constexpr uint32_t kProbeLabelBytes = 65;        // with the end
 inline constexpr uint32_t kMaxProbePoints = 256;        // of a plan
 inline constexpr uint32_t kMaxProbeTags = 8;
@@ -186,7 +195,9 @@ struct ProbeRing {
   ProbeEventId incomplete[kProbeIncomplete];
   uint64_t open_from_ticks;  // between which all events that were open are incomplete; 0, 0: none
   uint64_t open_until_ticks;
-  uint8_t reserved[192];
+  uint64_t grown_at;  // position
+  uint32_t area;      // number + 1, written before any position beyond; 0: it has none
+  uint8_t reserved[180];
 };
 static_assert(sizeof(ProbeRing) == 512);
 
@@ -217,7 +228,11 @@ struct ProbeHeader {
   ProbeEventId incomplete[kProbeIncomplete];
   uint64_t open_from_ticks;
   uint64_t open_until_ticks;
-  uint8_t reserved[3176];
+  uint32_t area_count;  // claimed; may pass kProbeAreas
+  uint32_t reserved32;
+  // Bits: that point of the plan stands at a function of this program.
+  uint64_t placed[kMaxProbePoints / 64];
+  uint8_t reserved[3136];
 };
 static_assert(sizeof(ProbeHeader) == 4096 && offsetof(ProbeHeader, attached) == 608);
 
@@ -232,9 +247,11 @@ static_assert(ProbeDataOffset() % 4096 == 0);
 constexpr uint64_t ProbeModulesOffset() {
   return ProbeDataOffset() + kProbeRings * kProbeRingBytes;
 }
-constexpr uint64_t ProbeFileBytes() {
+constexpr uint64_t ProbeAreasOffset() {
   return ProbeModulesOffset() + kProbeModules * sizeof(ProbeModule);
 }
+static_assert(ProbeAreasOffset() % 4096 == 0);
+constexpr uint64_t ProbeFileBytes() { return ProbeAreasOffset() + kProbeAreas * kProbeAreaBytes; }
 static_assert(ProbeFileBytes() % 4096 == 0);
 
 }  // namespace fieldcost::shm

@@ -19,8 +19,10 @@ namespace shm = fieldcost::shm;
 namespace probe = fieldcost::probe;
 using fieldcost::testing::RingBytes;
 
+constexpr std::uint64_t kMostBytes = shm::kProbeRingBytes + shm::kProbeAreaBytes;
+
 std::uint64_t PlaceOf(unsigned kind, std::uint64_t number) {
-  switch (kind % 5) {
+  switch (kind % 6) {
     case 1:
       return fieldcost::testing::ProbeSiteAt(number % shm::kProbeSites);
     case 2:
@@ -29,6 +31,8 @@ std::uint64_t PlaceOf(unsigned kind, std::uint64_t number) {
       return fieldcost::testing::ProbeDataAt(0, number * 64 % shm::kProbeRingBytes);
     case 4:
       return fieldcost::testing::ProbeModuleAt(number % shm::kProbeModules);
+    case 5:
+      return shm::ProbeAreasOffset() + number * 64 % (2 * shm::kProbeAreaBytes);
     default:
       return 0;
   }
@@ -43,7 +47,7 @@ RingBytes FileOf(std::string_view pieces) {
 // Bounded, and nothing that is beyond what is promised.
 void Check(probe::RingFile& file, std::size_t ring) {
   std::uint64_t position = file.tail(ring);
-  for (std::size_t hits = 0; hits <= shm::kProbeRingBytes / 64;) {
+  for (std::size_t hits = 0; hits <= kMostBytes / 64;) {
     const auto progress = file.Read(ring, position, 7, [&](const probe::RingHit& hit) {
       ++hits;
       FIELDCOST_CHECK(hit.site < shm::kProbeSites && hit.event.run != 0 && hit.sequence != 0);
@@ -58,7 +62,7 @@ void Check(probe::RingFile& file, std::size_t ring) {
       }
     });
     if (!progress) return;
-    FIELDCOST_CHECK(progress->position - position <= shm::kProbeRingBytes);
+    FIELDCOST_CHECK(progress->position - position <= kMostBytes);
     position = progress->position;
     if (!progress->at_end) continue;
     static_cast<void>(file.Release(ring, position));

@@ -8,6 +8,7 @@
 #include "aggregator/probes/pages/numbers.h"
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
+#include "common/probe/groups.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -31,13 +32,17 @@ std::string ChangeText(const probe::StepChange& change) {
       RatioText(change.ratio_low), RatioText(change.ratio_high), ProbabilityText('p', change.p));
 }
 
-void AddRow(Html& html, const HistoryView& view, std::size_t i) {
-  const probe::BuildPoint& point = view.builds[i];
+void AddRow(Html& html, const HistoryView& view, const probe::HistoryLine& line, std::size_t i) {
+  const probe::BuildPoint& point = line.builds[i];
   html.Raw("<tr>")
       .NumberCell(std::to_string(i + 1))
       .Raw("<td>")
-      .Link(LinkTo("/events", {{"label", view.label}, {"build", point.build}}),
-            point.build.empty() ? "(not named)" : point.build)
+      .Link(
+          LinkTo("/events", {{"label", view.filter.label},
+                             {"build", point.build},
+                             {"program", line.program},
+                             {"tag", line.tags.empty() ? std::string_view() : line.tags.front()}}),
+          point.build.empty() ? "(not named)" : point.build)
       .Raw("</td>")
       .Cell(TimeText(point.first_ns))
       .NumberCell(draw::FormatCount(point.events))
@@ -47,29 +52,56 @@ void AddRow(Html& html, const HistoryView& view, std::size_t i) {
       .Raw("</tr>\n");
 }
 
-}  // namespace
-
-std::string HistoryPage(const Frame& frame, const HistoryView& view) {
-  Html html;
-  if (view.builds.empty()) {
-    return Document(frame, html.Raw("<p>No event of this label has ended.</p>\n").Take());
-  }
-  html.Raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Chart\">")
-      .Raw(HistorySvg(view.builds))
+void AddLine(Html& html, const HistoryView& view, const probe::HistoryLine& line) {
+  const std::string name =
+      probe::GroupText({.label = view.filter.label, .program = line.program, .tags = line.tags});
+  html.Raw("<h2>")
+      .Text(name)
+      .Raw("</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Chart of ")
+      .Text(name)
+      .Raw("\">")
+      .Raw(HistorySvg(line.builds))
+      .Raw("</div>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Builds of ")
+      .Text(name)
       .Raw(
-          "</div>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Builds\">"
-          "<table>\n<caption>Builds, oldest first by their first event</caption>\n<thead><tr><th "
+          "\"><table>\n<caption>Builds, oldest first by their first "
+          "event</caption>\n<thead><tr><th "
           "scope=\"col\" class=\"number\">#</th><th scope=\"col\">Build</th><th "
           "scope=\"col\">First event</th><th scope=\"col\" class=\"number\">Events</th><th "
           "scope=\"col\" class=\"number\">Median</th><th scope=\"col\" "
           "class=\"number\">Quartiles</th><th scope=\"col\">Change</th></tr></thead>\n<tbody>\n");
-  for (std::size_t i = 0; i < view.builds.size(); ++i) AddRow(html, view, i);
+  for (std::size_t i = 0; i < line.builds.size(); ++i) AddRow(html, view, line, i);
   html.Raw("</tbody></table></div>\n");
+}
+
+void AddFilterForm(Html& html, const FilterText& filter) {
+  html.Raw("<form class=\"row\" method=\"get\" action=\"/history\" aria-label=\"Filter\">\n")
+      .Field("Label", "label", "text", filter.label);
+  AddFilterFields(html, filter);
+  html.Raw("<button>Filter</button></form>\n");
+}
+
+}  // namespace
+
+std::string HistoryPage(const Frame& frame, const HistoryView& view) {
+  Html html;
+  AddFilterForm(html, view.filter);
+  if (view.lines.empty()) {
+    return Document(frame, html.Raw("<p>No event that matches has ended.</p>\n").Take());
+  }
+  html.Raw("<p>Programs, and runs with different tags, are listed and compared apart.</p>\n");
+  for (const probe::HistoryLine& line : view.lines) AddLine(html, view, line);
   if (view.set_aside != 0) {
     html.Raw("<p>")
         .Text(
             Counted(view.set_aside, "event that is set aside is", "events that are set aside are") +
             " not counted.")
+        .Raw("</p>\n");
+  }
+  if (view.lost_hits != 0) {
+    html.Raw("<p>")
+        .Text(Counted(view.lost_hits, "point was", "points were") +
+              " lost in the runs that are counted; whole events may be missing.")
         .Raw("</p>\n");
   }
   if (view.is_cut) html.Raw("<p>Older events are not counted.</p>\n");

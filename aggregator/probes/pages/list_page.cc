@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "aggregator/probes/pages/html.h"
 #include "aggregator/probes/pages/links.h"
 #include "aggregator/probes/pages/numbers.h"
@@ -36,7 +38,8 @@ void AddLine(Html& html, const EventLine& line) {
       .Cell(row.program)
       .Cell(row.build)
       .Cell(fmt::format("{}", fmt::join(row.tags, ", ")))
-      .NumberCell(draw::FormatCount(row.hits))
+      .NumberCell(draw::FormatCount(row.hits - std::min<std::uint64_t>(row.hits, 1)))
+      .NumberCell(row.lost_hits == 0 ? "" : draw::FormatCount(row.lost_hits))
       .Cell(StateText(line))
       .Raw("</tr>\n");
 }
@@ -44,13 +47,9 @@ void AddLine(Html& html, const EventLine& line) {
 void AddFilterForm(Html& html, const EventList& list) {
   const FilterText& filter = list.filter;
   html.Raw("<form class=\"row\" method=\"get\" action=\"/events\" aria-label=\"Filter\">\n")
-      .Field("Label", "label", "text", filter.label, " list=\"labels\"")
-      .Field("User", "user", "text", filter.user)
-      .Field("Build", "build", "text", filter.build)
-      .Field("Tag", "tag", "text", filter.tag)
-      .Field("From", "from", "date", filter.from)
-      .Field("To", "to", "date", filter.to)
-      .Raw("<label><input type=\"checkbox\" name=\"aside\" value=\"show\"")
+      .Field("Label", "label", "text", filter.label, " list=\"labels\"");
+  AddFilterFields(html, filter);
+  html.Raw("<label><input type=\"checkbox\" name=\"aside\" value=\"show\"")
       .Raw(filter.with_set_aside ? " checked" : "")
       .Raw("> show what is set aside</label>\n<datalist id=\"labels\">");
   for (const std::string& label : list.labels) {
@@ -64,6 +63,7 @@ std::string LinkOf(const FilterText& filter, bool with_set_aside, std::string_vi
                             {"user", filter.user},
                             {"build", filter.build},
                             {"tag", filter.tag},
+                            {"program", filter.program},
                             {"from", filter.from},
                             {"to", filter.to},
                             {"aside", with_set_aside ? "show" : ""},
@@ -82,7 +82,12 @@ void AddWays(Html& html, const EventList& list) {
         .Raw(" ");
   }
   if (!list.filter.label.empty()) {
-    html.Link(LinkTo("/history", {{"label", list.filter.label}}), "History over builds")
+    html.Link(LinkTo("/history", {{"label", list.filter.label},
+                                  {"tag", list.filter.tag},
+                                  {"program", list.filter.program}}),
+              "History over builds")
+        .Raw(" ")
+        .Link(LinkTo("/compare", {{"label", list.filter.label}}), "Compare groups")
         .Raw(" ")
         .Link(LinkTo("/purge", {{"label", list.filter.label}}), "Remove what is set aside");
   }
@@ -90,6 +95,15 @@ void AddWays(Html& html, const EventList& list) {
 }
 
 }  // namespace
+
+void AddFilterFields(Html& html, const FilterText& filter) {
+  html.Field("User", "user", "text", filter.user)
+      .Field("Program", "program", "text", filter.program)
+      .Field("Build", "build", "text", filter.build)
+      .Field("Tag", "tag", "text", filter.tag)
+      .Field("From", "from", "date", filter.from)
+      .Field("To", "to", "date", filter.to);
+}
 
 std::string LabelsPage(const Frame& frame, std::span<const probe::LabelCount> labels) {
   Html html;
@@ -102,9 +116,10 @@ std::string LabelsPage(const Frame& frame, std::span<const probe::LabelCount> la
   }
   html.Raw(
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Labels\"><table>\n"
-      "<caption>Labels of events, most events first</caption>\n<thead><tr><th "
+      "<caption>Labels of events, newest first</caption>\n<thead><tr><th "
       "scope=\"col\">Label</th><th scope=\"col\" class=\"number\">Events</th><th "
-      "scope=\"col\">Newest</th><th scope=\"col\">Over builds</th></tr></thead>\n<tbody>\n");
+      "scope=\"col\">Newest</th><th scope=\"col\">Side by side</th><th "
+      "scope=\"col\">Over builds</th></tr></thead>\n<tbody>\n");
   for (const probe::LabelCount& label : labels) {
     html.Raw("<tr><td>")
         .Link(LinkTo("/events", {{"label", label.label}}), label.label)
@@ -112,6 +127,8 @@ std::string LabelsPage(const Frame& frame, std::span<const probe::LabelCount> la
         .NumberCell(draw::FormatCount(label.events))
         .Cell(TimeText(label.newest_ns))
         .Raw("<td>")
+        .Link(LinkTo("/compare", {{"label", label.label}}), "Newest of " + label.label)
+        .Raw("</td><td>")
         .Link(LinkTo("/history", {{"label", label.label}}), "History of " + label.label)
         .Raw("</td></tr>\n");
   }
@@ -133,7 +150,8 @@ std::string EventsPage(const Frame& frame, const EventList& list) {
       "class=\"screen\">Choose</th><th scope=\"col\">Began</th><th "
       "scope=\"col\">Label</th><th scope=\"col\" class=\"number\">Total</th><th "
       "scope=\"col\">User</th><th scope=\"col\">Program</th><th scope=\"col\">Build</th><th "
-      "scope=\"col\">Tags</th><th scope=\"col\" class=\"number\">Steps</th><th "
+      "scope=\"col\">Tags</th><th scope=\"col\" class=\"number\">Steps</th><th scope=\"col\" "
+      "class=\"number\">Lost points of its run</th><th "
       "scope=\"col\">State</th></tr></thead>\n<tbody>\n");
   for (const EventLine& line : list.lines) AddLine(html, line);
   html.Raw("</tbody></table></div>\n<p><button>Compare the chosen</button> ")

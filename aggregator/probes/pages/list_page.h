@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "aggregator/probes/pages/html.h"
 #include "aggregator/probes/pages/layout.h"
 #include "common/probe/event_store.h"
 #include "common/probe/set_aside.h"
@@ -25,6 +26,7 @@ struct FilterText {
   std::string user;
   std::string build;
   std::string tag;
+  std::string program;
   std::string from;  // days
   std::string to;
   bool with_set_aside = false;
@@ -39,6 +41,9 @@ struct EventList {
 };
 
 std::string LabelsPage(const Frame& frame, std::span<const probe::LabelCount> labels);
+// The fields of a form that filters events; a page's own come before or after.
+void AddFilterFields(Html& html, const FilterText& filter);
+
 std::string EventsPage(const Frame& frame, const EventList& list);
 
 }  // namespace fieldcost::probe_server

@@ -47,9 +47,11 @@ Result<http::Response> ApiCompare(Visit& visit) {
 }
 
 Result<http::Response> ApiHistory(Visit& visit) {
-  const std::string label(visit.target.query.Find("label"));
-  if (label.empty()) return Fail(ErrorCode::kInvalidArgument, "label: it is missing");
-  FIELDCOST_ASSIGN(const HistoryView view, LoadHistory(visit.data, label));
+  FIELDCOST_ASSIGN(const AskedEvents asked, ParseFilter(visit.target.query, visit.data));
+  if (asked.text.label.empty()) {
+    return Fail(ErrorCode::kInvalidArgument, "label: it is missing");
+  }
+  FIELDCOST_ASSIGN(const HistoryView view, LoadHistory(visit.data, asked));
   return JsonAnswer(200, HistoryJson(view));
 }
 

@@ -28,6 +28,7 @@ json::object RowJson(const probe::EventRow& row, const std::string& user,
                       {"is_over", row.end_ns != 0},
                       {"total_ns", row.TotalNs()},
                       {"hits", row.hits},
+                      {"lost_points", row.lost_hits},
                       {"is_incomplete", row.is_incomplete},
                       {"is_suspended", row.is_suspended},
                       {"mark", probe::Name(row.mark)},
@@ -136,19 +137,26 @@ std::string ComparisonJson(const std::vector<probe::Event>& events,
 }
 
 std::string HistoryJson(const HistoryView& view) {
-  json::array builds;
-  for (const probe::BuildPoint& point : view.builds) {
-    builds.push_back(json::object{{"build", point.build},
-                                  {"first_ns", std::to_string(point.first_ns)},
-                                  {"events", point.events},
-                                  {"median_ns", point.median_ns},
-                                  {"low_ns", point.low_ns},
-                                  {"high_ns", point.high_ns},
-                                  {"change", ChangeJson(point.change)}});
+  json::array lines;
+  for (const probe::HistoryLine& line : view.lines) {
+    json::array builds;
+    for (const probe::BuildPoint& point : line.builds) {
+      builds.push_back(json::object{{"build", point.build},
+                                    {"first_ns", std::to_string(point.first_ns)},
+                                    {"events", point.events},
+                                    {"median_ns", point.median_ns},
+                                    {"low_ns", point.low_ns},
+                                    {"high_ns", point.high_ns},
+                                    {"change", ChangeJson(point.change)}});
+    }
+    lines.push_back(json::object{{"program", line.program},
+                                 {"tags", json::array(line.tags.begin(), line.tags.end())},
+                                 {"builds", std::move(builds)}});
   }
-  return json::serialize(json::object{{"label", view.label},
-                                      {"builds", std::move(builds)},
-                                      {"set_aside_left_out", view.set_aside}});
+  return json::serialize(json::object{{"label", view.filter.label},
+                                      {"lines", std::move(lines)},
+                                      {"set_aside_left_out", view.set_aside},
+                                      {"lost_points", view.lost_hits}});
 }
 
 }  // namespace fieldcost::probe_server

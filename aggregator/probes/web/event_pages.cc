@@ -78,10 +78,12 @@ Result<http::Response> ShowComparison(Visit& visit) {
 }
 
 Result<http::Response> ShowHistory(Visit& visit) {
-  const std::string label(visit.target.query.Find("label"));
-  if (label.empty()) return Fail(ErrorCode::kInvalidArgument, "label: it is missing");
-  FIELDCOST_ASSIGN(const HistoryView view, LoadHistory(visit.data, label));
-  return HtmlAnswer(200, HistoryPage(visit.PageFrame("History of " + label), view));
+  FIELDCOST_ASSIGN(const AskedEvents asked, ParseFilter(visit.target.query, visit.data));
+  if (asked.text.label.empty()) {
+    return Fail(ErrorCode::kInvalidArgument, "label: it is missing");
+  }
+  FIELDCOST_ASSIGN(const HistoryView view, LoadHistory(visit.data, asked));
+  return HtmlAnswer(200, HistoryPage(visit.PageFrame("History of " + asked.text.label), view));
 }
 
 }  // namespace fieldcost::probe_server

@@ -86,10 +86,14 @@ Result<AskedEvents> ParseFilter(const Parameters& untrusted_query, Data& data) {
                              .user = text("user"),
                              .build = text("build"),
                              .tag = text("tag"),
+                             .program = text("program"),
                              .from = text("from"),
                              .to = text("to"),
                              .with_set_aside = untrusted_query.Find("aside") == "show"}};
-  asked.filter = {.label = asked.text.label, .build = asked.text.build, .tag = asked.text.tag};
+  asked.filter = {.label = asked.text.label,
+                  .build = asked.text.build,
+                  .tag = asked.text.tag,
+                  .program = asked.text.program};
   FIELDCOST_TRY(ReadTimes(untrusted_query, asked));
   if (!asked.text.user.empty()) {
     FIELDCOST_ASSIGN(const auto user, FindUser(data.database(), asked.text.user));

@@ -21,8 +21,8 @@ struct AskedEvents {
   std::size_t limit = kEventsOfPage;
 };
 
-// label, user, build, tag, from, to (days of UTC, both included), aside=show, cursor, limit.
-// kInvalidArgument names the one that is wrong; a user that there is not has no events.
+// label, user, build, tag, program, from, to (days of UTC, both included), aside=show, cursor,
+// limit. kInvalidArgument names the one that is wrong; a user that there is not has no events.
 Result<AskedEvents> ParseFilter(const Parameters& untrusted_query, Data& data);
 
 // "2026-11-23" as the ns at which it begins; kInvalidArgument. Pure.

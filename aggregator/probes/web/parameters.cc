@@ -9,6 +9,7 @@ namespace fieldcost::probe_server {
 namespace {
 
 constexpr std::size_t kMaxPathParts = 8;
+constexpr std::size_t kMaxNameBytes = 64;  // of a parameter, in an error
 
 enum class Plus { kBlank, kItself };
 
@@ -73,6 +74,20 @@ std::vector<std::string_view> Parameters::All(std::string_view name) const {
     if (known == name) found.push_back(value);
   }
   return found;
+}
+
+Status Parameters::CheckKnown(std::string_view names) const {
+  for (const auto& [name, value] : values_) {
+    bool is_known = false;
+    for (std::string_view rest = names; !rest.empty();) {
+      is_known = is_known || Take(rest, ' ') == name;
+    }
+    if (is_known) continue;
+    return Fail(ErrorCode::kInvalidArgument, "unknown parameter {}; {}",
+                EscapeControl(name.substr(0, kMaxNameBytes)),
+                names.empty() ? "this address takes none" : "known ones: " + std::string(names));
+  }
+  return {};
 }
 
 Result<Target> ParseTarget(std::string_view untrusted_target) {

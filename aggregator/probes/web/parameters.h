@@ -25,6 +25,9 @@ class Parameters {
   // The first of that name; "" if there is none.
   std::string_view Find(std::string_view name) const;
   std::vector<std::string_view> All(std::string_view name) const;
+  // kInvalidArgument names a parameter that is not among `names` (with blanks between them), and
+  // those that are: one that was ignored would answer another question.
+  Status CheckKnown(std::string_view names) const;
 
  private:
   std::vector<std::pair<std::string, std::string>> values_;

@@ -7,6 +7,7 @@
 
 #include "aggregator/probes/accounts/users.h"
 #include "aggregator/probes/data/judged.h"
+#include "common/probe/groups.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -96,20 +97,26 @@ probe::Comparison CompareTags(const std::vector<probe::Event>& events, const std
   return probe::Compare(base, changed, kLeastChange);
 }
 
-Result<HistoryView> LoadHistory(Data& data, const std::string& label) {
-  FIELDCOST_ASSIGN(probe::EventPage page, data.events().List({.label = label, .ended_only = true},
-                                                             std::nullopt, kMaxHistoryEvents));
-  HistoryView view{.label = label, .is_cut = page.next.has_value()};
-  const std::vector<probe::Verdict> verdicts = probe::Judge(page.events);
+Result<HistoryView> LoadHistory(Data& data, const AskedEvents& asked) {
+  probe::EventFilter filter = asked.filter;
+  filter.ended_only = true;
+  FIELDCOST_ASSIGN(probe::EventPage page,
+                   data.events().List(filter, std::nullopt, kMaxHistoryEvents));
+  HistoryView view{.filter = asked.text, .is_cut = page.next.has_value()};
+  FIELDCOST_ASSIGN(const std::vector<probe::Verdict> verdicts,
+                   JudgeRows(data.events(), page.events));
   std::vector<probe::EventRow> counted;
+  std::vector<probe::SideRow> sides;
   for (std::size_t i = 0; i < page.events.size(); ++i) {
     if (verdicts[i].IsSetAside()) {
       ++view.set_aside;
     } else {
+      sides.push_back({page.events[i], false});
       counted.push_back(std::move(page.events[i]));
     }
   }
-  view.builds = probe::History(counted, kLeastChange);
+  view.lost_hits = probe::FactsOf(sides).lost_hits;
+  view.lines = probe::History(counted, kLeastChange);
   return view;
 }
 

@@ -46,7 +46,7 @@ probe::Comparison CompareTags(const std::vector<probe::Event>& events, const std
                               const std::string& new_tag);
 
 // The history of a label, of events that are over and not set aside.
-Result<HistoryView> LoadHistory(Data& data, const std::string& label);
+Result<HistoryView> LoadHistory(Data& data, const AskedEvents& asked);
 
 // The newest events of the label that are set aside.
 Result<std::vector<EventLine>> FindSetAside(Data& data, const std::string& label,

@@ -25,33 +25,39 @@ struct Route {
   std::string_view method;
   std::string_view path;  // "*" stands for any one part
   Access access;
-  VisitHandler handler;  // none: Ingest()
+  VisitHandler handler;              // none: Ingest()
+  std::string_view parameters = {};  // of the query, with blanks between; others are refused
   Pool pool = Pool::kCommon;
 };
+constexpr std::string_view kList = "label user build tag program from to aside cursor limit done";
+constexpr std::string_view kCompared =
+    "id ids base new label user program from to base_build base_tag new_build new_tag";
+constexpr std::string_view kHistory = "label user build tag program from to";
+
 constexpr std::array kRoutes = std::to_array<Route>({
     {"GET", "/", Access::kSession, ShowLabels},
-    {"GET", "/events", Access::kSession, ShowEvents},
-    {"GET", "/events/*", Access::kSession, ShowEvent},
+    {"GET", "/events", Access::kSession, ShowEvents, kList},
+    {"GET", "/events/*", Access::kSession, ShowEvent, "done"},
     {"GET", "/events/*/steps/*", Access::kSession, ShowStep},
     {"POST", "/events/*/mark", Access::kSession, MarkByForm},
-    {"GET", "/compare", Access::kSession, ShowComparison},
-    {"GET", "/history", Access::kSession, ShowHistory},
-    {"GET", "/purge", Access::kSession, AskToPurge},
+    {"GET", "/compare", Access::kSession, ShowComparison, kCompared},
+    {"GET", "/history", Access::kSession, ShowHistory, kHistory},
+    {"GET", "/purge", Access::kSession, AskToPurge, "label"},
     {"POST", "/purge", Access::kSession, PurgeByForm},
-    {"GET", "/account", Access::kSession, ShowAccount},
-    {"POST", "/account", Access::kSession, ChangePassword, Pool::kPasswords},
+    {"GET", "/account", Access::kSession, ShowAccount, "done"},
+    {"POST", "/account", Access::kSession, ChangePassword, "", Pool::kPasswords},
     {"POST", "/devices/*/revoke", Access::kSession, RevokeOwnDevice},
-    {"GET", "/login", Access::kAnybody, ShowLogin},
-    {"POST", "/login", Access::kAnybody, LogIn, Pool::kPasswords},
+    {"GET", "/login", Access::kAnybody, ShowLogin, "next"},
+    {"POST", "/login", Access::kAnybody, LogIn, "", Pool::kPasswords},
     {"POST", "/logout", Access::kSession, LogOut},
-    {"POST", "/v1/devices", Access::kAnybody, EnrolDevice, Pool::kPasswords},
+    {"POST", "/v1/devices", Access::kAnybody, EnrolDevice, "", Pool::kPasswords},
     {"POST", "/v1/probes", Access::kAny, nullptr},
-    {"GET", "/v1/events", Access::kAny, ApiEvents},
+    {"GET", "/v1/events", Access::kAny, ApiEvents, kList},
     {"GET", "/v1/events/*", Access::kAny, ApiEvent},
     {"POST", "/v1/events/*/mark", Access::kAny, ApiMark},
-    {"GET", "/v1/compare", Access::kAny, ApiCompare},
-    {"GET", "/v1/history", Access::kAny, ApiHistory},
-    {"GET", "/v1/export", Access::kAny, ApiExport},
+    {"GET", "/v1/compare", Access::kAny, ApiCompare, kCompared},
+    {"GET", "/v1/history", Access::kAny, ApiHistory, kHistory},
+    {"GET", "/v1/export", Access::kAny, ApiExport, "id ids format"},
     {"POST", "/v1/purge", Access::kAny, ApiPurge},
 });
 
@@ -169,6 +175,7 @@ Result<std::optional<http::Response>> AnswerTo(Visit& visit, const Route& route,
       return status.error();
     }
   }
+  FIELDCOST_TRY(visit.target.query.CheckKnown(route.parameters));
   if (route.handler == nullptr) {
     Ingest(visit, respond);
     return std::optional<http::Response>();

@@ -145,7 +145,7 @@ TEST_F(RingReaderTest, AFileThatIsNoneIsRefused) {
   using Header = shm::ProbeHeader;
   const std::vector<std::pair<ErrorCode, std::function<void(Header&)>>> cases = {
       {ErrorCode::kCorrupt, [](Header& header) { header.magic[3] = 'x'; }},
-      {ErrorCode::kUnsupported, [](Header& header) { header.version = 2; }},
+      {ErrorCode::kUnsupported, [](Header& header) { header.version = 1; }},
       {ErrorCode::kUnavailable, [](Header& header) { header.complete = 0; }},
       {ErrorCode::kCorrupt, [](Header& header) { header.size_bytes = kMost; }},
       {ErrorCode::kCorrupt, [](Header& header) { header.run = 0; }},
@@ -163,6 +163,44 @@ TEST_F(RingReaderTest, AFileThatIsNoneIsRefused) {
   EXPECT_EQ(RingFile::Open(directory_.path()).error().code, ErrorCode::kCorrupt);
   std::filesystem::create_symlink(path_, directory_.path() / "link");
   EXPECT_EQ(RingFile::Open(directory_.path() / "link").error().code, ErrorCode::kCorrupt);
+}
+
+// A ring that moved to its area: the last record before it, and two there.
+TEST_F(RingReaderTest, ReadsOnInTheAreaOfARingThatGrew) {
+  RingBytes bytes = SmallRings();
+  const auto record = bytes.Get<shm::ProbeRecord>(ProbeDataAt(0, 0));
+  for (const std::uint64_t place : {std::uint64_t{0}, std::uint64_t{64}}) {
+    bytes.Put(shm::ProbeAreasOffset() + 3 * shm::kProbeAreaBytes + place, record);
+  }
+  auto ring = bytes.Get<shm::ProbeRing>(ProbeRingAt(0));
+  ring.area = 4;
+  ring.grown_at = ring.head;
+  ring.head += 128;
+  bytes.Put(ProbeRingAt(0), ring);
+  EXPECT_EQ(Opened(SmallRings())->room(0), shm::kProbeRingBytes);
+  EXPECT_EQ(Opened(bytes)->room(0), shm::kProbeAreaBytes);
+  const auto hits = Hits(bytes);
+  ASSERT_TRUE(hits) << hits.error().message;
+  EXPECT_THAT(*hits, SizeIs(5));
+}
+
+TEST_F(RingReaderTest, HostileAreasAreRefused) {
+  struct Case {
+    std::uint32_t area;
+    std::uint64_t grown_at;
+    std::uint64_t head;
+  };
+  for (const Case& each : {Case{shm::kProbeAreas + 1, 320, 384}, Case{~0U, 320, 384},
+                           Case{1, 321, 384}, Case{1, 320, 320 + shm::kProbeAreaBytes + 64},
+                           Case{1, kRing + 64, kRing + 128}, Case{1, kMost - 63, 384}}) {
+    EXPECT_FALSE(Hits(Changed<shm::ProbeRing>(ProbeRingAt(0),
+                                              [&](shm::ProbeRing& ring) {
+                                                ring.area = each.area;
+                                                ring.grown_at = each.grown_at;
+                                                ring.head = each.head;
+                                              })))
+        << each.area << " " << each.grown_at;
+  }
 }
 
 TEST_F(RingReaderTest, HostileHeadsAndTailsAreRefused) {

@@ -114,13 +114,31 @@ TEST_F(ProbeEventsTest, ThreadsBeyondTheRingsAreCountedAndTheirEventsAreIncomple
   EXPECT_EQ(run.ValuesOf("first").size(), 64U * 10U);
 }
 
+// What 200,000 points a second leave in a second, without any reader.
+TEST_F(ProbeEventsTest, ABurstOfASecondIsKeptThoughNothingIsRead) {
+  for (const bool stacks : {false, true}) {
+    PlanOptions options = Nothing();
+    options.stacks = stacks;
+    SCOPED_TRACE(stacks);
+    std::filesystem::remove_all(directory_.path());
+    std::filesystem::create_directory(directory_.path());
+    const SeenRun run = OnlyRun({kProbed, "many", "200000"}, options);
+    const std::vector<std::uint64_t> values = run.ValuesOf("one");
+    ASSERT_EQ(values.size(), 200'000U);
+    for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], i);
+    EXPECT_EQ(run.facts.dropped, 0U);
+    EXPECT_TRUE(run.facts.incomplete.empty());
+  }
+}
+
 TEST_F(ProbeEventsTest, AFullRingDropsAndCountsAndTheProgramGoesOn) {
-  const SeenRun run = OnlyRun({kProbed, "many", "40000"}, Nothing());
+  const SeenRun run = OnlyRun({kProbed, "many", "300000"}, Nothing());
   const std::vector<std::uint64_t> values = run.ValuesOf("one");
   // The beginning of the process's and of its own event are there, too.
-  ASSERT_EQ(values.size(), shm::kProbeRingBytes / sizeof(shm::ProbeRecord) - 2);
+  ASSERT_EQ(values.size(),
+            (shm::kProbeRingBytes + shm::kProbeAreaBytes) / sizeof(shm::ProbeRecord) - 2);
   EXPECT_EQ(values.back(), values.size() - 1);
-  EXPECT_EQ(run.facts.dropped, 40000 - values.size() + 1);  // and the event's end
+  EXPECT_EQ(run.facts.dropped, 300000 - values.size() + 1);  // and the event's end
   ASSERT_THAT(run.facts.incomplete, SizeIs(1));
   EXPECT_EQ(run.facts.incomplete[0].run, run.facts.run);
   EXPECT_EQ(run.facts.incomplete[0].number, 1U);

@@ -8,6 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/probe/batch.h"
+#include "common/probe/set_aside.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 
@@ -165,12 +166,23 @@ TEST_F(CollectorTest, WhatTheAdministratorForbidsIsNotQueued) {
 
 TEST_F(CollectorTest, EventsThatLostPointsAreIncompleteAndNoOthers) {
   RunProgram({"scopes"});
-  RunProgram({"many", "40000"});  // more than a ring holds, and nobody empties it
+  RunProgram({"many", "300000"});  // more than a ring and its area hold, and none of it is read
   const Collector::Report report = Look();
-  EXPECT_GT(report.dropped, 0U);
+  EXPECT_GT(report.lost, 0U);
   EXPECT_EQ(Count("event WHERE flags & 1"), 1U);
   const auto events = spool_->events().List({}, {}, 100);
-  for (const EventRow& event : events->events) EXPECT_EQ(event.is_incomplete, event.hits > 1000);
+  for (const EventRow& event : events->events) {
+    EXPECT_EQ(event.is_incomplete, event.hits > 1000);
+    // Kept with the run: an event of which nothing is left cannot say so.
+    if (event.is_incomplete) {
+      EXPECT_EQ(event.lost_hits, report.lost);
+      EXPECT_EQ(event.end_ns, 0U);  // its end was lost, too
+      EXPECT_EQ(Judge(std::span(&event, 1)).front().why, Why::kIncomplete);
+    }
+  }
+  // Those of the other program lost nothing.
+  EXPECT_EQ(spool_->database().QueryInt("SELECT count(*) FROM run WHERE lost_hits = 0").value_or(9),
+            1U);
 }
 
 TEST_F(CollectorTest, DamagedFilesAreRemovedAndTheOthersRead) {

@@ -55,6 +55,7 @@ TEST(ProbeBatchTest, WhatBreaksARuleIsNeitherSentNorTaken) {
       {"no program", [](Batch& b) { b.runs[0].program.clear(); }},
       {"build too long", [](Batch& b) { b.runs[0].build.assign(kMaxBuildBytes + 1, 'b'); }},
       {"start before 2020", [](Batch& b) { b.runs[0].start_ns = kLeastNs - 1; }},
+      {"waited for longer than it ran", [](Batch& b) { b.runs[0].waited_ns = 1001; }},
       {"tag with a line feed", [](Batch& b) { b.runs[0].tags = {"a\nb"}; }},
       {"empty tag", [](Batch& b) { b.runs[0].tags = {""}; }},
       {"tags not sorted",

@@ -19,7 +19,10 @@ inline Batch SampleBatch(std::uint64_t sequence = 1, std::uint64_t run = 0xabcde
                  .build = "1.2",
                  .tags = {"cold", "nightly"},
                  .start_ns = kSampleNs,
-                 .disk_read_bytes = 4096}};
+                 .disk_read_bytes = 4096,
+                 .lost_hits = 3,
+                 .waited_ns = 20,
+                 .observed_ns = 1000}};
   batch.sites = {{.label = "index_open", .function = "Open", .file = "src/index.cc", .line = 12},
                  {.label = "data loaded", .function = "Load", .file = "src/index.cc", .line = 40},
                  {.label = "view ready", .function = "Show", .file = "src/view.cc", .line = 7}};

@@ -27,7 +27,7 @@ TEST_F(ProbeCommandTest, TheStepThatIsSlowerIsNamedAndTheGateFails) {
       Probe(file, {"compare", "build:1.2", "build:1.3", "--fail-above", "10%"});
   EXPECT_EQ(compared.exit_status, kSlower) << compared.errors;
   EXPECT_EQ(compared.output,
-            "index_open: 10 events (1 set aside), then 10 events\n"
+            "index_open (program editor, tags warm): 10 events (1 set aside), then 10 events\n"
             "  STEP             BASE       NEW  RATIO            95 %       Q  CHANGE  EVENTS\n"
             "  (all of it)  60.60 ms  90.60 ms  1.495  1.486 to 1.504  <0.001  slower  10, 10\n"
             "  file opened  10.20 ms  10.20 ms  1.000  0.986 to 1.014   1.000          10, 10\n"
@@ -91,12 +91,68 @@ TEST_F(ProbeCommandTest, LabelsAreComparedEachOnItsOwn) {
   const ProcessResult both =
       Probe(file, {"compare", "build:1.2", "build:1.3", "--fail-above", "10%"});
   EXPECT_EQ(both.exit_status, kSlower);
-  EXPECT_THAT(both.output, AllOf(HasSubstr("index_open: 10 events"), HasSubstr("search: 10 events"),
+  EXPECT_THAT(both.output, AllOf(HasSubstr("index_open (program editor, tags warm): 10 events"),
+                                 HasSubstr("search (program editor, tags warm): 10 events"),
                                  HasSubstr("\nslower: search takes")));
   EXPECT_EQ(Probe(file, {"compare", "build:1.2", "build:1.3", "--fail-above", "10%", "--label",
                          "index_open"})
                 .exit_status,
             0);
+}
+
+// An unchanged program whose base is half warm, and whose new build has cold runs only.
+TEST_F(ProbeCommandTest, RunsWithOtherTagsAreNeverMixed) {
+  const std::string file =
+      Database({{.count = 16},
+                {.first = 50, .count = 17, .tags = {"cold"}, .load_ms = 200},
+                {.first = 100, .build = "1.3", .tags = {"cold"}, .load_ms = 200},
+                {.first = 150, .build = "1.3", .load_ms = 10, .program = "viewer"}});
+  const ProcessResult gate =
+      Probe(file, {"compare", "build:1.2", "build:1.3", "--fail-above", "10%"});
+  EXPECT_EQ(gate.exit_status, 0) << gate.output << gate.errors;
+  EXPECT_THAT(
+      gate.output,
+      AllOf(HasSubstr("index_open (program editor, tags cold): 17 events, then 10 events"),
+            HasSubstr("only the first side has it: index_open (program editor, tags warm), 16"),
+            HasSubstr("only the second side has it: index_open (program viewer, tags warm), 10"),
+            EndsWith("ok: nothing takes over 10 % longer\n")));
+  const ProcessResult apart = Probe(file, {"compare", "build:1.2,tag:warm", "build:1.3,tag:cold"});
+  EXPECT_EQ(apart.exit_status, 0) << "tags that both name may be compared: " << apart.errors;
+  const ProcessResult none =
+      Probe(file, {"compare", "program:viewer", "session:ab32", "--fail-above", "10%"});
+  EXPECT_EQ(none.exit_status, kUsage);
+  EXPECT_THAT(none.errors, HasSubstr("no events of both sides have the same label, program and"));
+  const ProcessResult history = Probe(file, {"history", "index_open", "--json"});
+  const json::value lines = json::parse(history.output).at("lines");
+  ASSERT_EQ(lines.as_array().size(), 3U);
+  EXPECT_EQ(lines.at(0).at("tags").at(0), "cold");
+  EXPECT_EQ(lines.at(0).at("builds").at(1).at("change").at("change"), "none");
+}
+
+TEST_F(ProbeCommandTest, LostPointsAndDifferentLoadAreReported) {
+  const std::string file = Path("events.db");
+  probe::Batch base = BatchOf({});
+  for (probe::Run& run : base.runs) run.observed_ns = 1000;
+  base.runs[3].lost_hits = 4000;
+  probe::Batch changed = BatchOf({.first = 50, .build = "1.3"});
+  for (std::size_t i = 0; i < changed.runs.size(); ++i) {
+    changed.runs[i].observed_ns = 1000;
+    changed.runs[i].waited_ns = 400 + i;
+  }
+  Add(file, base);
+  Add(file, changed);
+  const ProcessResult compared = Probe(file, {"compare", "build:1.2", "build:1.3"});
+  EXPECT_THAT(compared.output,
+              AllOf(HasSubstr("first side: 4,000 points were lost in 1 of 10 runs"),
+                    HasSubstr("ran under different load: their programs waited for a CPU 0")));
+  const json::value parsed =
+      json::parse(Probe(file, {"compare", "build:1.2", "build:1.3", "--json"}).output);
+  EXPECT_EQ(parsed.at("base").at("lost_points"), 4000);
+  EXPECT_EQ(parsed.at("new").at("lost_points"), 0);
+  EXPECT_EQ(parsed.at("loads_differ"), true);
+  EXPECT_NEAR(parsed.at("new").at("cpu_wait_share").as_double(), 0.4045, 1e-6);
+  const ProcessResult list = Probe(file, {"list", "--build", "1.2"});
+  EXPECT_THAT(list.output, HasSubstr("4,000 points were lost in 1 of 10 runs"));
 }
 
 TEST_F(ProbeCommandTest, SidesMayBeOfOtherDatabases) {
@@ -126,20 +182,25 @@ TEST_F(ProbeCommandTest, AHistoryStandsInTheOrderOfBuilds) {
                                      {.first = 90, .count = 1, .build = "1.11", .load_ms = 10}});
   const ProcessResult history = Probe(file, {"history", "index_open"});
   EXPECT_EQ(history.exit_status, 0) << history.errors;
-  EXPECT_EQ(
-      history.output,
-      "BUILD  FIRST (UTC)          EVENTS    MEDIAN                                  HALF OF THEM  "
-      "RATIO       Q  CHANGE\n"
-      "1.2    2020-09-13 12:26:41      10  60.60 ms  |█████████████       |  60.30 ms to 60.90 ms  "
-      "    -       -\n"
-      "1.10   2020-09-13 12:27:30      10  90.60 ms  |████████████████████|  90.30 ms to 90.90 ms  "
-      "1.495  <0.001  slower\n"
-      "1.11   2020-09-13 12:28:10       1  40.00 ms  |█████████           |  40.00 ms to 40.00 ms  "
-      "    -       -  too little\n");
+  EXPECT_EQ(history.output,
+            "index_open (program editor, tags warm)\n"
+            "  BUILD  FIRST (UTC)          EVENTS    MEDIAN                                  HALF "
+            "OF THEM  "
+            "RATIO       Q  CHANGE\n"
+            "  1.2    2020-09-13 12:26:41      10  60.60 ms  |█████████████       |  60.30 ms to "
+            "60.90 ms  "
+            "    -       -\n"
+            "  1.10   2020-09-13 12:27:30      10  90.60 ms  |████████████████████|  90.30 ms to "
+            "90.90 ms  "
+            "1.495  <0.001  slower\n"
+            "  1.11   2020-09-13 12:28:10       1  40.00 ms  |█████████           |  40.00 ms to "
+            "40.00 ms  "
+            "    -       -  too little\n");
   const json::value parsed = json::parse(Probe(file, {"history", "index_open", "--json"}).output);
-  EXPECT_EQ(parsed.at("builds").at(1).at("build"), "1.10");
-  EXPECT_EQ(parsed.at("builds").at(1).at("change").at("change"), "slower");
-  EXPECT_EQ(parsed.at("builds").at(2).at("change").at("change"), "too_little_data");
+  EXPECT_EQ(parsed.at("lines").at(0).at("builds").at(1).at("build"), "1.10");
+  EXPECT_EQ(parsed.at("lines").at(0).at("builds").at(1).at("change").at("change"), "slower");
+  EXPECT_EQ(parsed.at("lines").at(0).at("builds").at(2).at("change").at("change"),
+            "too_little_data");
   const ProcessResult unknown = Probe(file, {"history", "index_opne"});
   EXPECT_EQ(unknown.exit_status, kNotFound);
   EXPECT_THAT(unknown.errors, HasSubstr("did you mean index_open?"));

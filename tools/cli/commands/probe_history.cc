@@ -35,12 +35,12 @@ Result<int> Run(const command::Arguments& arguments) {
   for (const JudgedEvent& event : judged.events) {
     if (!event.verdict.IsSetAside()) rows.push_back(event.row);
   }
-  const std::vector<probe::BuildPoint> history = probe::History(rows, 0);
+  const std::vector<probe::HistoryLine> history = probe::History(rows, 0);
   const Output output = OutputOf(arguments);
   if (output.json) {
     FIELDCOST_TRY(WriteStdout(HistoryJson(selection.label, history)));
   } else {
-    FIELDCOST_TRY(WritePaged(HistoryText(history, output.style), output));
+    FIELDCOST_TRY(WritePaged(HistoryText(selection.label, history, output.style), output));
   }
   return 0;
 }
@@ -59,9 +59,10 @@ command::Command ProbeHistoryCommand() {
       .summary = "A label's times over builds",
       .help =
           R"(Lists builds in the order of their first events, each compared with the one before it (like compare,
-at a 5 % false discovery rate over all builds). Events that are set aside are left out. Examples:
+at a 1 % false discovery rate over all builds). Runs of different programs, or with different tags, are
+listed and compared apart. Events that are set aside are left out. Examples:
   fieldcost probe history index_open --tag cold
-  fieldcost probe history index_open --json | jq '.builds[].median_ns')",
+  fieldcost probe history index_open --json | jq '.lines[].builds[].median_ns')",
       .options = {{.names = "label",
                    .value = "LABEL",
                    .help = "Label of the events",

@@ -35,6 +35,9 @@ Result<int> Run(const command::Arguments& arguments) {
   if (!judged.are_all) Remark("only the newest 200,000 events were read");
   EventListText rest;
   std::vector<JudgedEvent>& events = judged.events;
+  std::vector<probe::SideRow> rows;
+  for (const JudgedEvent& event : events) rows.push_back({event.row, false});
+  rest.facts = probe::FactsOf(rows);
   if (!arguments.Has("--all")) {
     rest.set_aside =
         std::erase_if(events, [](const JudgedEvent& event) { return event.verdict.IsSetAside(); });
@@ -46,7 +49,7 @@ Result<int> Run(const command::Arguments& arguments) {
   }
   const Output output = OutputOf(arguments);
   if (output.json) {
-    FIELDCOST_TRY(WriteStdout(EventsJson(events, rest.older, rest.set_aside)));
+    FIELDCOST_TRY(WriteStdout(EventsJson(events, rest)));
   } else {
     FIELDCOST_TRY(WritePaged(EventTable(events, rest, output.style), output));
   }

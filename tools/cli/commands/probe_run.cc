@@ -10,6 +10,7 @@
 #include "common/probe/text.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/installed_parts.h"
+#include "tools/cli/probe/alternate.h"
 #include "tools/cli/recorder_target.h"
 
 namespace fieldcost::cli {
@@ -35,6 +36,7 @@ std::string CheckTags(const command::Arguments& arguments) {
 Result<int> Run(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::filesystem::path recorder, FindProbeProgram());
   FIELDCOST_ASSIGN(const std::filesystem::path library, FindProbeLibrary());
+  FIELDCOST_TRY(CheckRecordable(arguments.program()[0]));
   std::vector<std::string> words = {recorder.string(), "record", "--library",
                                     library.string(),  "--runs", arguments.Text("--runs")};
   if (arguments.Has("--points")) {

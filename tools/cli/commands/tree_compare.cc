@@ -9,7 +9,6 @@
 #include <system_error>
 #include <utility>
 
-#include "agent/reach/reach.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "tools/cli/commands.h"
@@ -18,6 +17,7 @@
 #include "tools/cli/terminal_io.h"
 #include "tools/cli/tree/comparison.h"
 #include "tools/cli/tree/trace_options.h"
+#include "tools/cli/two_commands.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -26,30 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr int kInterrupted = 128 + SIGINT;
 
-struct Command {
-  std::string name;  // "old", "new"
-  std::vector<std::string> words;
-};
-
-// Two command lines with "--" between them.
-Result<std::array<Command, 2>> SplitCommands(const std::vector<std::string>& words) {
-  const auto mark = std::ranges::find(words, "--");
-  std::array<Command, 2> commands = {
-      {{.name = "old", .words = {words.begin(), mark}}, {.name = "new", .words = {}}}};
-  if (mark != words.end()) commands[1].words.assign(mark + 1, words.end());
-  for (const Command& command : commands) {
-    if (command.words.empty()) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  "expected two programs: fieldcost tree compare -- OLD ... -- NEW ...");
-    }
-    std::error_code error;
-    if (!fs::exists(agent::FindProgram(command.words[0]), error)) {
-      return Fail(ErrorCode::kNotFound, "cannot run {}: no such program",
-                  EscapeControl(command.words[0]));
-    }
-  }
-  return commands;
-}
+using Command = TwoCommands::Command;
 
 // Where recordings are: what --keep says, else a directory that is gone at the end.
 class RecordingDirectory {
@@ -145,7 +122,8 @@ std::vector<std::string> SumUp(const std::vector<std::string>& remarks) {
 }
 
 Result<int> Run(const command::Arguments& arguments) {
-  FIELDCOST_ASSIGN(const auto commands, SplitCommands(arguments.program()));
+  FIELDCOST_ASSIGN(const TwoCommands commands,
+                   SplitCommands(arguments.program(), "fieldcost tree compare"));
   FIELDCOST_ASSIGN(Recorder recorder, Recorder::Make(arguments));
   FIELDCOST_ASSIGN(const auto directory, RecordingDirectory::Make(arguments.Text("--keep")));
   const std::uint64_t runs = *arguments.Number("--runs");
@@ -153,17 +131,18 @@ Result<int> Run(const command::Arguments& arguments) {
   for (std::uint64_t run = 0; run < runs; ++run) {
     // Old, new, new, old: so that what gets slower meanwhile is on both sides.
     for (const std::size_t turn : {std::size_t{0}, std::size_t{1}}) {
-      const Command& command = commands[(turn + run) % 2];
+      const Command& command = commands.both[(turn + run) % 2];
       FIELDCOST_TRY(recorder.Record(command, run, directory.FileOf(command, run)));
       progress(2 * run + turn + 1, 2 * runs);
     }
   }
   std::vector<std::string> remarks;
   std::vector<TreeSide> sides;
-  for (const Command& command : commands) {
+  for (const Command& command : commands.both) {
     // Functions of the old program that are called differently in the new one.
-    const SideOptions options{.rules = &command == commands.data() ? arguments.Texts("--rename")
-                                                                   : std::vector<std::string>()};
+    const SideOptions options{.rules = &command == commands.both.data()
+                                           ? arguments.Texts("--rename")
+                                           : std::vector<std::string>()};
     std::vector<TreeSide> each;
     for (std::uint64_t run = 0; run < runs; ++run) {
       FIELDCOST_ASSIGN(TreeSide one,

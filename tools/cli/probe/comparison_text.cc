@@ -71,81 +71,33 @@ std::string SideText(std::size_t events, std::size_t set_aside) {
   return text;
 }
 
-std::string LabelText(const std::string& label) {
-  return label.empty() ? "(began elsewhere)" : EscapeControl(label);
+// The label, and what else tells the group from others of that label.
+std::string NameIn(const std::vector<probe::ComparedGroup>& groups, const probe::GroupKey& key) {
+  const auto alike = std::ranges::count(
+      groups, key.label, [](const probe::ComparedGroup& group) { return group.key.label; });
+  return EscapeControl(probe::GroupText(
+      alike > 1 ? key : probe::GroupKey{.label = key.label, .program = {}, .tags = {}}));
 }
 
 std::string PercentText(double share) { return fmt::format("{:.3g} %", 100 * share); }
 
-std::string SlowerText(const ProbeComparison& each) {
+std::string SlowerText(const std::vector<probe::ComparedGroup>& groups,
+                       const probe::ComparedGroup& each) {
   const probe::StepChange& total = each.comparison.total;
-  return fmt::format("{} takes {} times as long ({})", LabelText(each.label), Ratio(total.ratio),
+  return fmt::format("{} takes {} times as long ({})", NameIn(groups, each.key), Ratio(total.ratio),
                      IntervalText(total));
 }
 
-}  // namespace
-
-std::string BarText(double share, std::size_t columns, const draw::Style& style) {
-  const double exact = std::clamp(share, 0.0, 1.0) * static_cast<double>(columns);
-  auto full = static_cast<std::size_t>(std::round(exact));
-  if (full == 0 && share > 0) full = 1;
-  std::string bar = "|";
-  for (std::size_t i = 0; i < full; ++i) bar += style.utf8 ? "█" : "#";
-  return bar + std::string(columns - full, ' ') + "|";
+std::string LostText(const char* side, const probe::SideFacts& facts) {
+  if (facts.lost_hits == 0) return "";
+  return fmt::format("  {}: {}\n", side, LostPointsText(facts));
 }
 
-std::string ComparisonText(const ProbeComparison& compared, const draw::Style& style) {
-  const probe::Comparison& comparison = compared.comparison;
-  std::string text = fmt::format("{}: {}, then {}\n", LabelText(compared.label),
-                                 SideText(comparison.total.base_events, compared.base_set_aside),
-                                 SideText(comparison.total.new_events, compared.new_set_aside));
-  if (compared.older != 0) {
-    text += fmt::format("  only the newest {} of each side; {} older ones left out\n",
-                        draw::FormatCount(kMostEventsOfSide), draw::FormatCount(compared.older));
-  }
-  std::vector<draw::TextLine> lines = {LineOf(comparison.total, style)};
-  for (const probe::StepChange& step : comparison.steps) lines.push_back(LineOf(step, style));
-  return text + draw::TextTable({{.heading = "STEP", .least = kLeastName},
-                                 {.heading = "BASE", .right = true},
-                                 {.heading = "NEW", .right = true},
-                                 {.heading = "RATIO", .right = true},
-                                 {.heading = "95 %", .right = true, .rank = 2},
-                                 {.heading = "Q", .right = true, .rank = 1},
-                                 {.heading = "CHANGE"},
-                                 {.heading = "EVENTS", .right = true, .rank = 3}},
-                                lines, style, "  ");
+std::string WaitText(const probe::SideFacts& facts) {
+  return facts.measured_runs == 0 ? "not measured" : draw::ShareText(facts.wait_share);
 }
 
-std::string ComparisonVerdict(const std::vector<ProbeComparison>& comparisons, double least,
-                              bool is_gate) {
-  const probe::Change worst = WorstOf(comparisons);
-  const auto total_is = [](probe::Change change) {
-    return [change](const ProbeComparison& each) { return each.comparison.total.change == change; };
-  };
-  const auto untold = static_cast<std::uint64_t>(
-      std::ranges::count_if(comparisons, total_is(probe::Change::kTooLittle)));
-  const std::string rest = untold == 0 ? "" : "; too little data for " + Counted(untold, "label");
-  if (worst == probe::Change::kTooLittle) {
-    return fmt::format("too little data: each side needs {} events of a label\n",
-                       probe::kLeastEvents);
-  }
-  if (worst != probe::Change::kSlower) {
-    return fmt::format("{}: nothing takes {} longer{}\n", is_gate ? "ok" : "no slowdown",
-                       least == 0 ? std::string("significantly") : "over " + PercentText(least),
-                       rest);
-  }
-  std::string text = "slower: ";
-  bool is_first = true;
-  for (const ProbeComparison& each : comparisons) {
-    if (each.comparison.total.change != probe::Change::kSlower) continue;
-    text += (is_first ? "" : ", ") + SlowerText(each);
-    is_first = false;
-  }
-  if (is_gate) text += fmt::format("; the limit is {}", PercentText(least));
-  return text + rest + "\n";
-}
-
-std::string HistoryText(const std::vector<probe::BuildPoint>& history, const draw::Style& style) {
+std::string BuildsText(const std::vector<probe::BuildPoint>& history, const draw::Style& style) {
   double most = 0;
   for (const probe::BuildPoint& point : history) most = std::max(most, point.median_ns);
   std::vector<draw::TextLine> lines;
@@ -169,7 +121,100 @@ std::string HistoryText(const std::vector<probe::BuildPoint>& history, const dra
                           {.heading = "RATIO", .right = true},
                           {.heading = "Q", .right = true, .rank = 1},
                           {.heading = "CHANGE"}},
-                         lines, style);
+                         lines, style, "  ");
+}
+
+}  // namespace
+
+std::string BarText(double share, std::size_t columns, const draw::Style& style) {
+  const double exact = std::clamp(share, 0.0, 1.0) * static_cast<double>(columns);
+  auto full = static_cast<std::size_t>(std::round(exact));
+  if (full == 0 && share > 0) full = 1;
+  std::string bar = "|";
+  for (std::size_t i = 0; i < full; ++i) bar += style.utf8 ? "█" : "#";
+  return bar + std::string(columns - full, ' ') + "|";
+}
+
+std::string ComparisonText(const probe::ComparedGroup& compared, const draw::Style& style) {
+  const probe::Comparison& comparison = compared.comparison;
+  std::string text = fmt::format("{}: {}, then {}\n", EscapeControl(GroupText(compared.key)),
+                                 SideText(comparison.total.base_events, compared.base_set_aside),
+                                 SideText(comparison.total.new_events, compared.new_set_aside));
+  if (compared.older != 0) {
+    text +=
+        fmt::format("  only the newest of each run, {} of a side; {} older ones left out\n",
+                    draw::FormatCount(probe::kMostEventsOfSide), draw::FormatCount(compared.older));
+  }
+  std::vector<draw::TextLine> lines = {LineOf(comparison.total, style)};
+  for (const probe::StepChange& step : comparison.steps) lines.push_back(LineOf(step, style));
+  return text + draw::TextTable({{.heading = "STEP", .least = kLeastName},
+                                 {.heading = "BASE", .right = true},
+                                 {.heading = "NEW", .right = true},
+                                 {.heading = "RATIO", .right = true},
+                                 {.heading = "95 %", .right = true, .rank = 2},
+                                 {.heading = "Q", .right = true, .rank = 1},
+                                 {.heading = "CHANGE"},
+                                 {.heading = "EVENTS", .right = true, .rank = 3}},
+                                lines, style, "  ");
+}
+
+std::string SidesText(const probe::ComparedSides& sides) {
+  std::string text;
+  for (const probe::LeftOutGroup& group : sides.left_out) {
+    text += fmt::format("  left out, since only the {} side has it: {}, {}\n",
+                        group.is_of_base ? "first" : "second", EscapeControl(GroupText(group.key)),
+                        Counted(group.events, "event"));
+  }
+  text += LostText("first side", sides.base) + LostText("second side", sides.changed);
+  if (sides.loads_differ) {
+    text += fmt::format(
+        "  the sides ran under different load: their programs waited for a CPU {} of their time, "
+        "then {}.\n  Run both alternately: fieldcost probe compare -- OLD -- NEW\n",
+        WaitText(sides.base), WaitText(sides.changed));
+  }
+  return text.empty() ? text : text + "\n";
+}
+
+std::string ComparisonVerdict(const std::vector<probe::ComparedGroup>& comparisons, double least,
+                              bool is_gate) {
+  const probe::Change worst = WorstOf(comparisons);
+  const auto total_is = [](probe::Change change) {
+    return [change](const probe::ComparedGroup& each) {
+      return each.comparison.total.change == change;
+    };
+  };
+  const auto untold = static_cast<std::uint64_t>(
+      std::ranges::count_if(comparisons, total_is(probe::Change::kTooLittle)));
+  const std::string rest = untold == 0 ? "" : "; too little data for " + Counted(untold, "label");
+  if (worst == probe::Change::kTooLittle) {
+    return fmt::format("too little data: each side needs {} events of a label\n",
+                       probe::kLeastEvents);
+  }
+  if (worst != probe::Change::kSlower) {
+    return fmt::format("{}: nothing takes {} longer{}\n", is_gate ? "ok" : "no slowdown",
+                       least == 0 ? std::string("significantly") : "over " + PercentText(least),
+                       rest);
+  }
+  std::string text = "slower: ";
+  bool is_first = true;
+  for (const probe::ComparedGroup& each : comparisons) {
+    if (each.comparison.total.change != probe::Change::kSlower) continue;
+    text += (is_first ? "" : ", ") + SlowerText(comparisons, each);
+    is_first = false;
+  }
+  if (is_gate) text += fmt::format("; the limit is {}", PercentText(least));
+  return text + rest + "\n";
+}
+
+std::string HistoryText(const std::string& label, const std::vector<probe::HistoryLine>& history,
+                        const draw::Style& style) {
+  std::string text;
+  for (const probe::HistoryLine& line : history) {
+    text += fmt::format("{}{}\n", text.empty() ? "" : "\n",
+                        EscapeControl(probe::GroupText({label, line.program, line.tags})));
+    text += BuildsText(line.builds, style);
+  }
+  return text;
 }
 
 }  // namespace fieldcost::cli

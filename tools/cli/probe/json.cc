@@ -15,20 +15,40 @@ namespace json = boost::json;
 
 json::string Hex(std::uint64_t id) { return Text(fmt::format("{:016x}", id)); }
 
+json::array TagsJson(const std::vector<std::string>& tags) {
+  json::array array;
+  for (const std::string& tag : tags) array.push_back(UntrustedText(tag));
+  return array;
+}
+
+json::object GroupJson(const probe::GroupKey& key) {
+  return {{"label", UntrustedText(key.label)},
+          {"program", UntrustedText(key.program)},
+          {"tags", TagsJson(key.tags)}};
+}
+
+json::object FactsJson(const probe::SideFacts& facts) {
+  json::object object{{"runs", facts.runs},
+                      {"lost_points", facts.lost_hits},
+                      {"runs_with_lost_points", facts.lost_runs},
+                      {"cpu_wait_share", nullptr}};
+  if (facts.measured_runs != 0) object["cpu_wait_share"] = facts.wait_share;
+  return object;
+}
+
 json::object RowJson(const probe::EventRow& row) {
-  json::array tags;
-  for (const std::string& tag : row.tags) tags.push_back(UntrustedText(tag));
   const bool is_over = row.end_ns != 0;
   json::object object{{"id", Text(row.id.Hex())},
                       {"label", UntrustedText(row.label)},
                       {"program", UntrustedText(row.program)},
                       {"build", UntrustedText(row.build)},
-                      {"tags", std::move(tags)},
+                      {"tags", TagsJson(row.tags)},
                       {"session", Hex(row.session)},
                       {"begin_ns", Number(row.begin_ns)},
                       {"end_ns", nullptr},
                       {"total_ns", nullptr},
                       {"points", row.hits},
+                      {"lost_points", row.lost_hits},
                       {"mark", Text(probe::Name(row.mark))}};
   if (is_over) object["end_ns"] = Number(row.end_ns);
   if (is_over) object["total_ns"] = Number(row.TotalNs());
@@ -91,11 +111,13 @@ json::object StepJson(const probe::StepChange& step) {
 
 }  // namespace
 
-std::string EventsJson(const std::vector<JudgedEvent>& events, std::size_t older,
-                       std::size_t set_aside) {
+std::string EventsJson(const std::vector<JudgedEvent>& events, const EventListText& rest) {
   json::array list;
   for (const JudgedEvent& event : events) list.push_back(EventJson(event));
-  return Print({{"events", std::move(list)}, {"older", older}, {"set_aside", set_aside}});
+  return Print({{"events", std::move(list)},
+                {"older", rest.older},
+                {"set_aside", rest.set_aside},
+                {"lost_points", rest.facts.lost_hits}});
 }
 
 std::string ShownEventsJson(const std::vector<ShownEvent>& events) {
@@ -119,35 +141,54 @@ std::string ShownEventsJson(const std::vector<ShownEvent>& events) {
   return Print({{"events", std::move(list)}});
 }
 
-std::string ComparisonsJson(const std::vector<ProbeComparison>& comparisons, double least) {
+std::string ComparisonsJson(const probe::ComparedSides& sides, double least) {
   json::array labels;
-  for (const ProbeComparison& each : comparisons) {
+  for (const probe::ComparedGroup& each : sides.groups) {
     json::array steps;
     for (const probe::StepChange& step : each.comparison.steps) steps.push_back(StepJson(step));
-    labels.push_back(json::object{{"label", UntrustedText(each.label)},
-                                  {"base_set_aside", each.base_set_aside},
-                                  {"new_set_aside", each.new_set_aside},
-                                  {"older", each.older},
-                                  {"total", StepJson(each.comparison.total)},
-                                  {"steps", std::move(steps)}});
+    json::object object = GroupJson(each.key);
+    object["base_set_aside"] = each.base_set_aside;
+    object["new_set_aside"] = each.new_set_aside;
+    object["older"] = each.older;
+    object["by_run"] = each.comparison.by_run;
+    object["total"] = StepJson(each.comparison.total);
+    object["steps"] = std::move(steps);
+    labels.push_back(std::move(object));
   }
-  return Print({{"change", Text(probe::Name(WorstOf(comparisons)))},
+  json::array left_out;
+  for (const probe::LeftOutGroup& group : sides.left_out) {
+    json::object object = GroupJson(group.key);
+    object["side"] = group.is_of_base ? "base" : "new";
+    object["events"] = group.events;
+    left_out.push_back(std::move(object));
+  }
+  return Print({{"change", Text(probe::Name(WorstOf(sides.groups)))},
                 {"allowed", least},
-                {"labels", std::move(labels)}});
+                {"labels", std::move(labels)},
+                {"left_out", std::move(left_out)},
+                {"base", FactsJson(sides.base)},
+                {"new", FactsJson(sides.changed)},
+                {"loads_differ", sides.loads_differ}});
 }
 
-std::string HistoryJson(const std::string& label, const std::vector<probe::BuildPoint>& history) {
-  json::array builds;
-  for (const probe::BuildPoint& point : history) {
-    builds.push_back(json::object{{"build", UntrustedText(point.build)},
-                                  {"first_ns", Number(point.first_ns)},
-                                  {"events", point.events},
-                                  {"median_ns", point.median_ns},
-                                  {"low_ns", point.low_ns},
-                                  {"high_ns", point.high_ns},
-                                  {"change", StepJson(point.change)}});
+std::string HistoryJson(const std::string& label, const std::vector<probe::HistoryLine>& history) {
+  json::array lines;
+  for (const probe::HistoryLine& line : history) {
+    json::array builds;
+    for (const probe::BuildPoint& point : line.builds) {
+      builds.push_back(json::object{{"build", UntrustedText(point.build)},
+                                    {"first_ns", Number(point.first_ns)},
+                                    {"events", point.events},
+                                    {"median_ns", point.median_ns},
+                                    {"low_ns", point.low_ns},
+                                    {"high_ns", point.high_ns},
+                                    {"change", StepJson(point.change)}});
+    }
+    lines.push_back(json::object{{"program", UntrustedText(line.program)},
+                                 {"tags", TagsJson(line.tags)},
+                                 {"builds", std::move(builds)}});
   }
-  return Print({{"label", UntrustedText(label)}, {"builds", std::move(builds)}});
+  return Print({{"label", UntrustedText(label)}, {"lines", std::move(lines)}});
 }
 
 std::string MarkedJson(const probe::EventRow& row) { return Print({{"event", RowJson(row)}}); }

@@ -6,6 +6,7 @@
 #include "common/probe/compare.h"
 #include "tools/cli/probe/events.h"
 #include "tools/cli/probe/sides.h"
+#include "tools/cli/probe/text.h"
 
 namespace fieldcost::cli {
 
@@ -13,10 +14,10 @@ namespace fieldcost::cli {
 // nanoseconds as decimal texts, ids hexadecimal texts.
 
 // {"events": [{"id", "label", "program", "build", "tags", "session", "begin_ns", "end_ns" (null:
-// not over), "total_ns" (the same), "points", "mark", "set_aside" (null, or {"why", "reason"}),
-// "two_kinds"}], "older", "set_aside"}.
-std::string EventsJson(const std::vector<JudgedEvent>& events, std::size_t older,
-                       std::size_t set_aside);
+// not over), "total_ns" (the same), "points", "lost_points" (of its run), "mark", "set_aside"
+// (null, or {"why", "reason"}), "two_kinds"}], "older", "set_aside", "lost_points" (of all selected
+// runs)}.
+std::string EventsJson(const std::vector<JudgedEvent>& events, const EventListText& rest);
 
 // {"events": [{..., "steps": [{"name", "ns", "between_threads", "point"}], "points": [{"label",
 // "function", "file", "line", "kind", "ns", "thread", "run", "program", "value", "stack":
@@ -27,15 +28,18 @@ struct ShownEvent {
 };
 std::string ShownEventsJson(const std::vector<ShownEvent>& events);
 
-// {"change", "allowed", "labels": [{"label", "base_set_aside", "new_set_aside", "older", "total",
-// "steps"}]}; of a step "name", "base_events", "new_events", "base_ns", "new_ns" (geometric means),
-// "ratio", "ratio_low", "ratio_high", "p", "q", "change": "too_little_data", "none", "slower",
-// "faster".
-std::string ComparisonsJson(const std::vector<ProbeComparison>& comparisons, double least);
+// {"change", "allowed", "labels": [{"label", "program", "tags", "base_set_aside", "new_set_aside",
+// "older", "by_run", "total", "steps"}], "left_out": [{"label", "program", "tags", "side",
+// "events"}], "base", "new": {"runs", "lost_points", "runs_with_lost_points", "cpu_wait_share"
+// (null: not measured)}, "loads_differ"}; of a step "name", "base_events", "new_events", "base_ns",
+// "new_ns" (geometric means), "ratio", "ratio_low", "ratio_high", "p", "q", "change":
+// "too_little_data", "none", "slower", "faster". "by_run": a value of the tests is the mean of a
+// run.
+std::string ComparisonsJson(const probe::ComparedSides& sides, double least);
 
-// {"label", "builds": [{"build", "first_ns", "events", "median_ns", "low_ns", "high_ns", "change":
-// a step}]}.
-std::string HistoryJson(const std::string& label, const std::vector<probe::BuildPoint>& history);
+// {"label", "lines": [{"program", "tags", "builds": [{"build", "first_ns", "events", "median_ns",
+// "low_ns", "high_ns", "change": a step}]}]}.
+std::string HistoryJson(const std::string& label, const std::vector<probe::HistoryLine>& history);
 
 std::string MarkedJson(const probe::EventRow& row);  // {"event": {...}}
 std::string PurgedJson(std::uint64_t events);        // {"purged"}

@@ -1,6 +1,7 @@
 #include "tools/cli/probe/sides.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "common/base/text.h"
@@ -9,6 +10,7 @@ namespace fieldcost::cli {
 namespace {
 
 struct Chosen {
+  EventSelection selection;
   LocalEvents local;
   std::vector<JudgedEvent> events;
 };
@@ -24,21 +26,19 @@ Result<Chosen> Choose(const std::string& text, const std::string& label, const s
                 "no event matches {}{}{}; fieldcost probe list --all lists them",
                 EscapeControl(text), label.empty() ? "" : " with label ", EscapeControl(label));
   }
-  return Chosen{.local = std::move(local), .events = std::move(judged.events)};
+  return Chosen{.selection = std::move(selection),
+                .local = std::move(local),
+                .events = std::move(judged.events)};
 }
 
-Status AddTo(ProbeGroup& group, const Chosen& chosen, const JudgedEvent& event) {
-  if (event.verdict.IsSetAside()) {
-    ++group.set_aside;
-    return {};
+// REQUIRES: the store outlives it.
+probe::GroupSide SideOf(const probe::EventStore& store, const std::vector<JudgedEvent>& events) {
+  probe::GroupSide side;
+  for (const JudgedEvent& event : events) {
+    side.rows.push_back({event.row, event.verdict.IsSetAside()});
   }
-  if (group.events.size() == kMostEventsOfSide) {
-    ++group.older;
-    return {};
-  }
-  FIELDCOST_ASSIGN(probe::Event whole, chosen.local.store.Get(event.row.id));
-  group.events.push_back(std::move(whole));
-  return {};
+  side.load = [&store](const probe::EventId& id) { return store.Get(id); };
+  return side;
 }
 
 Status CheckApart(const Chosen& base, const Chosen& changed) {
@@ -52,21 +52,54 @@ Status CheckApart(const Chosen& base, const Chosen& changed) {
               Counted(static_cast<std::uint64_t>(both), "event is", "events are"));
 }
 
+// The events of those sessions, newest first within each; judged among each other alone.
+Result<std::vector<JudgedEvent>> EventsOfSessions(const LocalEvents& local,
+                                                  const std::vector<std::uint64_t>& sessions,
+                                                  const std::string& label) {
+  std::vector<probe::EventRow> rows;
+  for (const std::uint64_t session : sessions) {
+    FIELDCOST_ASSIGN(probe::EventPage page, local.store.List({.label = label, .session = session},
+                                                             std::nullopt, kMostEventsRead));
+    std::ranges::move(page.events, std::back_inserter(rows));
+  }
+  if (rows.empty()) {
+    return Fail(ErrorCode::kNotFound, "the programs passed no point{}{}",
+                label.empty() ? "" : " of an event with label ", EscapeControl(label));
+  }
+  std::vector<probe::Verdict> verdicts = probe::Judge(rows);
+  std::vector<JudgedEvent> events;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    events.push_back({std::move(rows[i]), std::move(verdicts[i])});
+  }
+  return events;
+}
+
 }  // namespace
 
-Result<ProbeSides> LoadProbeSides(const std::string& base, const std::string& changed,
-                                  const std::string& label, const std::string& db) {
-  FIELDCOST_ASSIGN(const Chosen of_base, Choose(base, label, db));
-  FIELDCOST_ASSIGN(const Chosen of_new, Choose(changed, label, db));
-  FIELDCOST_TRY(CheckApart(of_base, of_new));
-  ProbeSides sides;
-  for (const JudgedEvent& event : of_base.events) {
-    FIELDCOST_TRY(AddTo(sides.labels[event.row.label].base, of_base, event));
-  }
-  for (const JudgedEvent& event : of_new.events) {
-    FIELDCOST_TRY(AddTo(sides.labels[event.row.label].changed, of_new, event));
-  }
-  return sides;
+Result<probe::ComparedSides> CompareSelections(const SelectedSides& sides) {
+  FIELDCOST_ASSIGN(const Chosen base, Choose(sides.base, sides.label, sides.db));
+  FIELDCOST_ASSIGN(const Chosen changed, Choose(sides.changed, sides.label, sides.db));
+  FIELDCOST_TRY(CheckApart(base, changed));
+  probe::GroupSide of_base = SideOf(base.local.store, base.events);
+  of_base.tags = base.selection.tags;
+  of_base.program = base.selection.program;
+  probe::GroupSide of_new = SideOf(changed.local.store, changed.events);
+  of_new.tags = changed.selection.tags;
+  of_new.program = changed.selection.program;
+  return probe::CompareGroups(of_base, of_new, sides.least);
+}
+
+Result<probe::ComparedSides> CompareRecorded(const RecordedSides& sides) {
+  FIELDCOST_ASSIGN(const LocalEvents local, OpenLocalEvents(""));
+  FIELDCOST_ASSIGN(const std::vector<JudgedEvent> base,
+                   EventsOfSessions(local, sides.base, sides.label));
+  FIELDCOST_ASSIGN(const std::vector<JudgedEvent> changed,
+                   EventsOfSessions(local, sides.changed, sides.label));
+  const probe::GroupSide of_base = SideOf(local.store, base);
+  probe::GroupSide of_new = SideOf(local.store, changed);
+  of_new.replaced_program = sides.new_program;
+  of_new.as_program = sides.base_program;
+  return probe::CompareGroups(of_base, of_new, sides.least);
 }
 
 Result<std::vector<probe::Event>> LoadEvents(const std::string& selection, const std::string& db) {
@@ -78,31 +111,6 @@ Result<std::vector<probe::Event>> LoadEvents(const std::string& selection, const
   }
   std::ranges::reverse(events);
   return events;
-}
-
-std::vector<ProbeComparison> CompareSides(const ProbeSides& sides, double least) {
-  std::vector<ProbeComparison> comparisons;
-  for (const auto& [label, both] : sides.labels) {
-    comparisons.push_back(
-        {.label = label,
-         .base_set_aside = both.base.set_aside,
-         .new_set_aside = both.changed.set_aside,
-         .older = both.base.older + both.changed.older,
-         .comparison = probe::Compare(both.base.events, both.changed.events, least)});
-  }
-  return comparisons;
-}
-
-probe::Change WorstOf(const std::vector<ProbeComparison>& comparisons) {
-  for (const probe::Change change :
-       {probe::Change::kSlower, probe::Change::kFaster, probe::Change::kNone}) {
-    if (std::ranges::any_of(comparisons, [&](const ProbeComparison& each) {
-          return each.comparison.total.change == change;
-        })) {
-      return change;
-    }
-  }
-  return probe::Change::kTooLittle;
 }
 
 }  // namespace fieldcost::cli

@@ -101,6 +101,12 @@ std::string TimeText(std::uint64_t unix_ns) {
   return fmt::format("{}:{:02}", text.substr(0, zone), unix_ns / 1'000'000'000 % 60);
 }
 
+std::string LostPointsText(const probe::SideFacts& facts) {
+  return fmt::format("{} lost in {} of {}; whole events may be missing",
+                     Counted(facts.lost_hits, "point was", "points were"), facts.lost_runs,
+                     Counted(facts.runs, "run"));
+}
+
 std::string TagsText(const std::vector<std::string>& tags) {
   std::string text;
   for (const std::string& tag : tags) text += (text.empty() ? "" : ",") + EscapeControl(tag);
@@ -132,6 +138,9 @@ std::string EventTable(const std::vector<JudgedEvent>& events, const EventListTe
   if (rest.older != 0) text += fmt::format("{} older: --limit\n", draw::FormatCount(rest.older));
   if (rest.set_aside != 0) {
     text += fmt::format("{} set aside: --all\n", draw::FormatCount(rest.set_aside));
+  }
+  if (rest.facts.lost_hits != 0) {
+    text += LostPointsText(rest.facts) + "\n";
   }
   return text;
 }

@@ -15,9 +15,13 @@ namespace fieldcost::cli {
 std::string TimeText(std::uint64_t unix_ns);  // "2026-11-21 03:10:12"
 std::string TagsText(const std::vector<std::string>& tags);
 
+// "40 points were lost in 1 of 10 runs; ..."
+std::string LostPointsText(const probe::SideFacts& facts);
+
 struct EventListText {
   std::size_t set_aside = 0;  // that are not in the list
   std::size_t older = 0;      // beyond its limit
+  probe::SideFacts facts{};   // of all that were selected
 };
 std::string EventTable(const std::vector<JudgedEvent>& events, const EventListText& rest,
                        const draw::Style& style);
@@ -26,11 +30,14 @@ std::string EventTable(const std::vector<JudgedEvent>& events, const EventListTe
 std::string EventText(const JudgedEvent& judged, const probe::Event& event, bool stacks,
                       const draw::Style& style);
 
-std::string ComparisonText(const ProbeComparison& compared, const draw::Style& style);
+std::string ComparisonText(const probe::ComparedGroup& compared, const draw::Style& style);
+// What was left out, which points were lost, and how busy the machine was; a line each.
+std::string SidesText(const probe::ComparedSides& sides);
 // The last line: what it comes to. `least` is what is allowed.
-std::string ComparisonVerdict(const std::vector<ProbeComparison>& comparisons, double least,
+std::string ComparisonVerdict(const std::vector<probe::ComparedGroup>& groups, double least,
                               bool is_gate);
 
-std::string HistoryText(const std::vector<probe::BuildPoint>& history, const draw::Style& style);
+std::string HistoryText(const std::string& label, const std::vector<probe::HistoryLine>& history,
+                        const draw::Style& style);
 
 }  // namespace fieldcost::cli

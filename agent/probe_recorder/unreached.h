@@ -1,0 +1,27 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/probe/plan.h"
+#include "common/shm/probe_file.h"
+
+namespace fieldcost::probe {
+
+// What programs showed of the points that a plan names. Texts are untrusted.
+struct SeenPoints {
+  std::array<std::uint64_t, shm::kMaxProbePoints / 64> placed{};  // bits: stands at a function
+  std::set<std::pair<std::string, std::string>> passed;           // "library!symbol", label
+  std::set<std::string> modules;                                  // paths of what was loaded
+};
+
+// A line for each named point that no program passed, with the reason: what it names is not there,
+// is not called through a slot, or was not called. Reads the modules' symbol tables.
+std::vector<std::string> ExplainUnreached(const std::vector<NamedPoint>& points,
+                                          const SeenPoints& untrusted_seen);
+
+}  // namespace fieldcost::probe

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/probe/compare.h"
+#include "common/probe/event_store.h"
+#include "common/probe/set_aside.h"
+
+namespace fieldcost::probe {
+
+// Two selections of events, compared group by group: an event is compared only with events of the
+// same label, program and set of tags, since others differ for other reasons. Not thread-safe.
+
+inline constexpr std::size_t kMostEventsOfSide = 2'000;  // of a group; the newest of each run
+
+// What events of a group have in common. Where both selections name tags, or programs, these do not
+// count: `tag:cold` and `tag:warm` are meant to be compared.
+struct GroupKey {
+  std::string label;
+  std::string program;
+  std::vector<std::string> tags;  // sorted
+  auto operator<=>(const GroupKey&) const = default;
+};
+
+struct SideRow {
+  EventRow row;
+  bool is_set_aside = false;
+};
+
+struct GroupSide {
+  std::vector<SideRow> rows;      // newest first
+  std::vector<std::string> tags;  // that the selection names
+  std::string program;            // that the selection names; empty: none
+  std::string replaced_program;   // counts as `as_program`, and its own event's label, too;
+  std::string as_program;         // empty: none does
+  std::function<Result<Event>(const EventId&)> load;  // an event with its hits
+};
+
+// What is known of a side as a whole. Events without any point left belong to no group.
+struct SideFacts {
+  std::size_t runs = 0;
+  std::size_t lost_runs = 0;  // that lost points
+  std::uint64_t lost_hits = 0;
+  std::size_t measured_runs = 0;  // whose wait for a CPU is known
+  double wait_share = 0;          // mean of these: share of their time; 0 if there are none
+};
+
+struct ComparedGroup {
+  GroupKey key;
+  std::size_t base_set_aside = 0;
+  std::size_t new_set_aside = 0;
+  std::size_t older = 0;  // beyond kMostEventsOfSide
+  Comparison comparison;
+};
+
+struct LeftOutGroup {  // that only one side has
+  GroupKey key;
+  bool is_of_base = false;
+  std::size_t events = 0;
+};
+
+struct ComparedSides {
+  std::vector<ComparedGroup> groups;  // by key; not empty
+  std::vector<LeftOutGroup> left_out;
+  SideFacts base;
+  SideFacts changed;
+  // The sides' programs waited for CPUs so differently that times do not tell one build from
+  // another: by Welch's test at 1 % and 3 points of 100; with fewer than kLeastEvents runs by 10.
+  bool loads_differ = false;
+};
+
+// kInvalidArgument if no group is on both sides, with the groups that there are; errors of `load`.
+Result<ComparedSides> CompareGroups(const GroupSide& base, const GroupSide& changed, double least);
+
+SideFacts FactsOf(std::span<const SideRow> rows);
+
+// "open (program editor, tags cold, disk)"; texts are not escaped.
+std::string GroupText(const GroupKey& key);
+
+// The verdict on all of them: the first of kSlower, kFaster, kNone that holds for any total; else
+// kTooLittle.
+Change WorstOf(const std::vector<ComparedGroup>& groups);
+
+}  // namespace fieldcost::probe

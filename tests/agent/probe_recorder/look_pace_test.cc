@@ -1,0 +1,58 @@
+#include "agent/probe_recorder/look_pace.h"
+
+#include <gtest/gtest.h>
+
+#include "agent/probe_recorder/cpu_wait.h"
+#include "common/shm/probe_file.h"
+
+namespace fieldcost::probe {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(LookPaceTest, AnIdleProgramIsLookedAtOnceASecond) {
+  LookPace pace;
+  EXPECT_EQ(pace.wait(), LookPace::kLeast);
+  milliseconds all{0};
+  int looks = 0;
+  for (; pace.After(0) < LookPace::kMost; ++looks) all += pace.wait();
+  EXPECT_LT(looks, 9);
+  EXPECT_EQ(pace.After(0), LookPace::kMost);
+}
+
+// What a thread writes between two looks must be far less than its ring holds.
+TEST(LookPaceTest, ABusyRingIsLookedAtBeforeAQuarterIsUsed) {
+  for (const std::uint64_t hits_per_second : {12'000, 40'000, 100'000, 200'000}) {
+    LookPace pace;
+    while (pace.wait() < LookPace::kMost) pace.After(0);
+    const auto written = [&] {
+      return hits_per_second * sizeof(shm::ProbeRecord) *
+             static_cast<std::uint64_t>(pace.wait().count()) / 1000;
+    };
+    // The first second of a burst fits the area; from the second look on the ring is enough.
+    EXPECT_LE(written(), shm::kProbeRingBytes + shm::kProbeAreaBytes);
+    pace.After(written());
+    for (int look = 0; look < 20; ++look) {
+      EXPECT_LE(written(), shm::kProbeRingBytes / 4) << hits_per_second;
+      pace.After(written());
+    }
+  }
+}
+
+TEST(LookPaceTest, AnImpossibleNumberOfBytesIsNotBelieved) {
+  LookPace pace;
+  EXPECT_EQ(pace.After(~std::uint64_t{0}), LookPace::kLeast);
+}
+
+TEST(CpuWaitTest, ReadsTheKernelsTexts) {
+  EXPECT_EQ(ParseWaitedNs("953237 3664037 2\n"), 3664037U);
+  for (const char* const text : {"", "1", "1 ", "a b c", "1 -2 3"}) {
+    EXPECT_FALSE(ParseWaitedNs(text)) << text;
+  }
+  EXPECT_TRUE(IsZombie("17 (a) b) Z 1 17"));
+  EXPECT_FALSE(IsZombie("17 (Z) S 1 17"));
+  EXPECT_FALSE(IsZombie(""));
+}
+
+}  // namespace
+}  // namespace fieldcost::probe

@@ -1,0 +1,125 @@
+#include "tools/cli/probe/alternate.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <array>
+#include <filesystem>
+#include <system_error>
+
+#include "agent/reach/reach.h"
+#include "common/base/file.h"
+#include "common/base/text.h"
+#include "common/crypto/random.h"
+#include "common/probe/limits.h"
+#include "common/probe/text.h"
+#include "tools/cli/helper_program.h"
+#include "tools/cli/installed_parts.h"
+#include "tools/cli/probe/sides.h"
+#include "tools/cli/progress.h"
+#include "tools/cli/two_commands.h"
+
+namespace fieldcost::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kInterrupted = 128 + SIGINT;
+
+// As the recorder names the runs of a program.
+std::string ProgramOf(const std::string& word) {
+  std::error_code error;
+  const fs::path path = fs::canonical(agent::FindProgram(word), error);
+  return error ? std::string()
+               : probe::CleanText(path.filename().string(), probe::kMaxProgramBytes);
+}
+
+class Recorder {
+ public:
+  static Result<Recorder> Make(const command::Arguments& arguments) {
+    Recorder made;
+    FIELDCOST_ASSIGN(const fs::path recorder, FindProbeProgram());
+    FIELDCOST_ASSIGN(const fs::path library, FindProbeLibrary());
+    made.words_ = {recorder.string(), "record", "--local", "--library", library.string()};
+    if (arguments.Has("--points")) {
+      made.words_.insert(made.words_.end(), {"--points", arguments.Text("--points")});
+    }
+    if (!arguments.Has("--show-output")) {
+      made.nothing_ = UniqueFd(::open("/dev/null", O_RDWR | O_CLOEXEC));
+      if (!made.nothing_.valid()) return ErrnoError("open", "/dev/null", errno);
+    }
+    return made;
+  }
+
+  // Returns the session in which the run is recorded.
+  Result<std::uint64_t> Record(const TwoCommands::Command& command, std::uint64_t run) {
+    std::uint64_t session = crypto::RandomUint64() | 1;
+    std::vector<std::string> words = words_;
+    // What the first run says of points holds for all.
+    if (run != 0) words.emplace_back("--quiet");
+    words.insert(words.end(), {"--session", std::to_string(session), "--"});
+    words.insert(words.end(), command.words.begin(), command.words.end());
+    const int nothing = nothing_.valid() ? nothing_.get() : -1;
+    const IgnoreInterrupts guard;
+    FIELDCOST_ASSIGN(
+        const pid_t child,
+        StartHelper({.arguments = std::move(words), .input = nothing, .output = nothing}));
+    const int status = WaitForHelper(child);
+    if (status == 0) return session;
+    if (status == kInterrupted) return Fail(ErrorCode::kUnavailable, "interrupted");
+    return Fail(ErrorCode::kUnavailable,
+                "run {} of the {} program exited with status {}; failing programs are not compared",
+                run + 1, command.name, status);
+  }
+
+ private:
+  Recorder() = default;
+  std::vector<std::string> words_;
+  UniqueFd nothing_;
+};
+
+}  // namespace
+
+Status CheckRecordable(const std::string& program) {
+  const fs::path path = agent::FindProgram(program);
+  if (path.empty()) {
+    return Fail(ErrorCode::kNotFound, "cannot run {}: no such program", EscapeControl(program));
+  }
+  const auto why = agent::ExplainProgram(path);
+  if (!why || why->reach == agent::Reach::kAble || why->reach == agent::Reach::kNotProgram ||
+      why->reach == agent::Reach::kUnreadable) {
+    return {};
+  }
+  return Fail(ErrorCode::kUnsupported, "{}: its points cannot be recorded: {}",
+              EscapeControl(program), Phrase(why->reach));
+}
+
+Result<probe::ComparedSides> CompareAlternately(const command::Arguments& arguments, double least) {
+  FIELDCOST_ASSIGN(const TwoCommands commands,
+                   SplitCommands(arguments.program(), "fieldcost probe compare"));
+  for (const TwoCommands::Command& command : commands.both) {
+    FIELDCOST_TRY(CheckRecordable(command.words[0]));
+  }
+  FIELDCOST_ASSIGN(Recorder recorder, Recorder::Make(arguments));
+  const std::uint64_t runs = *arguments.Number("--runs");
+  std::array<std::vector<std::uint64_t>, 2> sessions;
+  Progress progress("run");
+  for (std::uint64_t run = 0; run < runs; ++run) {
+    // Old, new, new, old: so that what gets slower meanwhile is on both sides.
+    for (const std::size_t turn : {std::size_t{0}, std::size_t{1}}) {
+      const std::size_t side = (turn + run) % 2;
+      FIELDCOST_ASSIGN(const std::uint64_t session, recorder.Record(commands.both[side], run));
+      sessions[side].push_back(session);
+      progress(2 * run + turn + 1, 2 * runs);
+    }
+  }
+  return CompareRecorded({.base = std::move(sessions[0]),
+                          .changed = std::move(sessions[1]),
+                          .base_program = ProgramOf(commands.both[0].words[0]),
+                          .new_program = ProgramOf(commands.both[1].words[0]),
+                          .label = arguments.Text("--label"),
+                          .least = least});
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,31 @@
+#include "tools/cli/two_commands.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "agent/reach/reach.h"
+#include "common/base/text.h"
+
+namespace fieldcost::cli {
+
+Result<TwoCommands> SplitCommands(const std::vector<std::string>& words, std::string_view usage) {
+  const auto mark = std::ranges::find(words, "--");
+  TwoCommands commands = {
+      {{{.name = "old", .words = {words.begin(), mark}}, {.name = "new", .words = {}}}}};
+  if (mark != words.end()) commands.both[1].words.assign(mark + 1, words.end());
+  for (const TwoCommands::Command& command : commands.both) {
+    if (command.words.empty()) {
+      return Fail(ErrorCode::kInvalidArgument, "expected two programs: {} -- OLD ... -- NEW ...",
+                  usage);
+    }
+    std::error_code error;
+    if (!std::filesystem::exists(agent::FindProgram(command.words[0]), error)) {
+      return Fail(ErrorCode::kNotFound, "cannot run {}: no such program",
+                  EscapeControl(command.words[0]));
+    }
+  }
+  return commands;
+}
+
+}  // namespace fieldcost::cli
