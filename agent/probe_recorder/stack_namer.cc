@@ -79,6 +79,8 @@ NamedStack StackNamer::Name(unwind::ModuleMap& map, const shm::ProbeRegisters& r
   NamedStack named;
   named.is_cut = stack_.end != unwind::StackEnd::kOutermost;
   for (const unwind::Frame& frame : stack_.frames) AppendFrames(map, frame, named);
+  // Above main stands the stub of the automatic point, which cannot be unwound: main is the end.
+  if (!named.frames.empty() && named.frames.back().function == "main") named.is_cut = false;
   // The frames of the point's macro say nothing.
   const auto first = std::ranges::find_if_not(named.frames, IsOfMacro);
   named.frames.erase(named.frames.begin(), first);

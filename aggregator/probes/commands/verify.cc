@@ -11,7 +11,7 @@ namespace {
 Result<int> VerifyNow(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
   FIELDCOST_ASSIGN(const VerifyReport report, Verify(config.database()));
-  fmt::print("events={} steps={} bytes={} users={} devices={} batches={}\n", report.size.events,
+  fmt::print("events={} points={} bytes={} users={} devices={} batches={}\n", report.size.events,
              report.size.hits, report.size.bytes, report.users, report.devices, report.batches);
   if (report.problem.empty()) return 0;
   fmt::print("the database has a problem: {}\n", EscapeControl(report.problem));

@@ -153,26 +153,70 @@ void AddExports(Html& html, const CompareView& view) {
       .Raw("</p>\n");
 }
 
-void AddComparison(Html& html, const CompareView& view) {
-  if (!view.comparison) return;
-  html.Raw("<h2>")
-      .Text(fmt::format("{} against {}", view.new_tag, view.base_tag))
-      .Raw(
-          "</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Groups\">"
+void AddTableOf(Html& html, const probe::Comparison& comparison, std::string_view base,
+                std::string_view changed) {
+  html.Raw(
+          "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Groups\">"
           "<table>\n<caption>Geometric means of both groups, their ratio with its 95 % interval, "
           "and Welch's test of the logarithms; a change is named if few of those named can be "
           "false</caption>\n<thead><tr><th scope=\"col\">Step</th><th scope=\"col\" "
           "class=\"number\">")
-      .Text(view.base_tag)
+      .Text(base)
       .Raw("</th><th scope=\"col\" class=\"number\">")
-      .Text(view.new_tag)
+      .Text(changed)
       .Raw(
           "</th><th scope=\"col\" class=\"number\">Ratio</th><th scope=\"col\" "
           "class=\"number\">Interval</th><th scope=\"col\" class=\"number\">p</th><th "
           "scope=\"col\">Change</th></tr></thead>\n<tbody>\n");
-  AddChange(html, view.comparison->total);
-  for (const probe::StepChange& step : view.comparison->steps) AddChange(html, step);
+  AddChange(html, comparison.total);
+  for (const probe::StepChange& step : comparison.steps) AddChange(html, step);
   html.Raw("</tbody></table></div>\n");
+}
+
+void AddComparison(Html& html, const CompareView& view) {
+  if (!view.comparison) return;
+  html.Raw("<h2>").Text(fmt::format("{} against {}", view.new_tag, view.base_tag)).Raw("</h2>\n");
+  AddTableOf(html, *view.comparison, view.base_tag, view.new_tag);
+}
+
+void AddLost(Html& html, std::string_view side, const probe::SideFacts& facts) {
+  if (facts.lost_hits == 0) return;
+  html.Raw("<p>")
+      .Text(fmt::format("{}: {} points were lost in {} of {} runs; whole events may be missing.",
+                        side, facts.lost_hits, facts.lost_runs, facts.runs))
+      .Raw("</p>\n");
+}
+
+// All events of the label: two builds or tags, group by group.
+void AddLabelGroups(Html& html, const CompareView& view) {
+  if (view.label.empty()) return;
+  html.Raw(
+          "<form class=\"row\" method=\"get\" action=\"/compare\" aria-label=\"Compare groups\">\n")
+      .Hidden("label", view.label)
+      .Field("Base build", "base_build", "text", "")
+      .Field("Base tag", "base_tag", "text", "")
+      .Field("New build", "new_build", "text", "")
+      .Field("New tag", "new_tag", "text", "")
+      .Raw("<button>Compare groups</button></form>\n");
+  if (!view.groups) return;
+  for (const probe::ComparedGroup& group : view.groups->groups) {
+    html.Raw("<h2>").Text(probe::GroupText(group.key)).Raw("</h2>\n");
+    AddTableOf(html, group.comparison, "Base", "New");
+  }
+  for (const probe::LeftOutGroup& group : view.groups->left_out) {
+    html.Raw("<p>Left out, since only the ")
+        .Raw(group.is_of_base ? "base" : "new group")
+        .Raw(" has it: ")
+        .Text(probe::GroupText(group.key))
+        .Raw("</p>\n");
+  }
+  AddLost(html, "Base", view.groups->base);
+  AddLost(html, "New", view.groups->changed);
+  if (view.groups->loads_differ) {
+    html.Raw(
+        "<p>The groups ran under different load: their programs waited differently for CPUs."
+        "</p>\n");
+  }
 }
 
 }  // namespace
@@ -187,6 +231,7 @@ std::string ComparePage(const Frame& frame, const CompareView& view) {
   html.Raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Bars\">")
       .Raw(BarsSvg(bars, steps))
       .Raw("</div>\n");
+  AddLabelGroups(html, view);
   AddGroupForm(html, view);
   AddComparison(html, view);
   html.Raw("<h2>Steps</h2>\n");

@@ -37,6 +37,8 @@ Result<http::Response> ApiEvent(Visit& visit) {
 }
 
 Result<http::Response> ApiCompare(Visit& visit) {
+  FIELDCOST_ASSIGN(const auto groups, CompareAskedGroups(visit.data, visit.target.query));
+  if (groups) return JsonAnswer(200, GroupsJson(*groups));
   FIELDCOST_ASSIGN(const std::vector<probe::EventId> ids, IdsOf(visit));
   FIELDCOST_ASSIGN(const std::vector<probe::Event> events, LoadEvents(visit.data, ids));
   const std::string base(visit.target.query.Find("base"));

@@ -82,6 +82,12 @@ json::object ChangeJson(const probe::StepChange& change) {
           {"change", WordOf(change.change)}};
 }
 
+json::object GroupJson(const probe::GroupKey& key) {
+  return {{"label", key.label},
+          {"program", key.program},
+          {"tags", json::array(key.tags.begin(), key.tags.end())}};
+}
+
 }  // namespace
 
 std::string EventsJson(const FoundEvents& found) {
@@ -134,6 +140,33 @@ std::string ComparisonJson(const std::vector<probe::Event>& events,
     answer["changes"] = std::move(steps);
   }
   return json::serialize(answer);
+}
+
+std::string GroupsJson(const probe::ComparedSides& sides) {
+  json::array groups;
+  for (const probe::ComparedGroup& group : sides.groups) {
+    json::array steps;
+    for (const probe::StepChange& step : group.comparison.steps) steps.push_back(ChangeJson(step));
+    json::object object = GroupJson(group.key);
+    object["base_set_aside"] = group.base_set_aside;
+    object["new_set_aside"] = group.new_set_aside;
+    object["by_run"] = group.comparison.by_run;
+    object["total"] = ChangeJson(group.comparison.total);
+    object["changes"] = std::move(steps);
+    groups.push_back(std::move(object));
+  }
+  json::array left_out;
+  for (const probe::LeftOutGroup& group : sides.left_out) {
+    json::object object = GroupJson(group.key);
+    object["side"] = group.is_of_base ? "base" : "new";
+    object["events"] = group.events;
+    left_out.push_back(std::move(object));
+  }
+  return json::serialize(json::object{{"groups", std::move(groups)},
+                                      {"left_out", std::move(left_out)},
+                                      {"base_lost_points", sides.base.lost_hits},
+                                      {"new_lost_points", sides.changed.lost_hits},
+                                      {"loads_differ", sides.loads_differ}});
 }
 
 std::string HistoryJson(const HistoryView& view) {

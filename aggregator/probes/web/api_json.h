@@ -16,6 +16,7 @@ std::string EventsJson(const FoundEvents& found);
 std::string EventJson(const EventView& view);
 std::string ComparisonJson(const std::vector<probe::Event>& events,
                            const std::optional<probe::Comparison>& comparison);
+std::string GroupsJson(const probe::ComparedSides& sides);
 std::string HistoryJson(const HistoryView& view);
 
 }  // namespace fieldcost::probe_server

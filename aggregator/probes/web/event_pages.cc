@@ -23,6 +23,19 @@ std::string NoticeOf(std::string_view done) {
   return "";
 }
 
+// Those that were chosen, else the newest of the label.
+Result<std::vector<probe::EventId>> IdsToCompare(Visit& visit) {
+  const Parameters& query = visit.target.query;
+  if (query.Find("label").empty() || !query.All("id").empty()) {
+    return ParseIds(query.All("id"), probe::kMaxCompared);
+  }
+  FIELDCOST_ASSIGN(AskedEvents asked, ParseFilter(query, visit.data));
+  FIELDCOST_ASSIGN(std::vector<probe::EventId> ids,
+                   FindNewest(visit.data, std::move(asked), probe::kMaxCompared));
+  if (ids.empty()) return Fail(ErrorCode::kNotFound, "no event of this label has ended");
+  return ids;
+}
+
 }  // namespace
 
 Result<http::Response> ShowLabels(Visit& visit) {
@@ -63,9 +76,9 @@ Result<http::Response> ShowStep(Visit& visit) {
 
 Result<http::Response> ShowComparison(Visit& visit) {
   const Parameters& query = visit.target.query;
-  FIELDCOST_ASSIGN(const std::vector<probe::EventId> ids,
-                   ParseIds(query.All("id"), probe::kMaxCompared));
-  CompareView view{.base_tag = std::string(query.Find("base")),
+  FIELDCOST_ASSIGN(const std::vector<probe::EventId> ids, IdsToCompare(visit));
+  CompareView view{.label = std::string(query.Find("label")),
+                   .base_tag = std::string(query.Find("base")),
                    .new_tag = std::string(query.Find("new"))};
   FIELDCOST_ASSIGN(view.events, LoadEvents(visit.data, ids));
   FIELDCOST_ASSIGN(const UserNames names, UserNames::Load(visit.data));
@@ -74,6 +87,7 @@ Result<http::Response> ShowComparison(Visit& visit) {
   if (!view.base_tag.empty() && !view.new_tag.empty() && view.base_tag != view.new_tag) {
     view.comparison = CompareTags(view.events, view.base_tag, view.new_tag);
   }
+  FIELDCOST_ASSIGN(view.groups, CompareAskedGroups(visit.data, query));
   return HtmlAnswer(200, ComparePage(visit.PageFrame("Side by side"), view));
 }
 

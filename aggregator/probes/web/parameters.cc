@@ -80,7 +80,7 @@ Status Parameters::CheckKnown(std::string_view names) const {
   for (const auto& [name, value] : values_) {
     bool is_known = false;
     for (std::string_view rest = names; !rest.empty();) {
-      is_known = is_known || Take(rest, ' ') == name;
+      is_known = Take(rest, ' ') == name || is_known;
     }
     if (is_known) continue;
     return Fail(ErrorCode::kInvalidArgument, "unknown parameter {}; {}",

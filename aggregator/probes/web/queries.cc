@@ -7,6 +7,7 @@
 
 #include "aggregator/probes/accounts/users.h"
 #include "aggregator/probes/data/judged.h"
+#include "common/base/text.h"
 #include "common/probe/groups.h"
 
 namespace fieldcost::probe_server {
@@ -26,6 +27,28 @@ Result<std::vector<EventLine>> Judged(Data& data, std::vector<probe::EventRow> r
     lines.push_back({std::move(rows[i]), std::move(user), std::move(verdicts[i])});
   }
   return lines;
+}
+
+// The events of one group, judged; those of the page's filter that have its build and tag.
+Result<probe::GroupSide> LoadSide(Data& data, probe::EventFilter filter,
+                                  const probe::EventFilter& group) {
+  if (!group.build.empty()) filter.build = group.build;
+  if (!group.tag.empty()) filter.tag = group.tag;
+  FIELDCOST_ASSIGN(probe::EventPage page,
+                   data.events().List(filter, std::nullopt, kMaxHistoryEvents));
+  if (page.events.empty()) {
+    return Fail(ErrorCode::kNotFound, "no event of the label has build '{}' and tag '{}'",
+                EscapeControl(filter.build), EscapeControl(filter.tag));
+  }
+  FIELDCOST_ASSIGN(const std::vector<probe::Verdict> verdicts,
+                   JudgeRows(data.events(), page.events));
+  probe::GroupSide side;
+  for (std::size_t i = 0; i < page.events.size(); ++i) {
+    side.rows.push_back({std::move(page.events[i]), verdicts[i].IsSetAside()});
+  }
+  if (!group.tag.empty()) side.tags.push_back(group.tag);
+  side.load = [&data](const probe::EventId& id) { return data.events().Get(id); };
+  return side;
 }
 
 }  // namespace
@@ -95,6 +118,39 @@ probe::Comparison CompareTags(const std::vector<probe::Event>& events, const std
     if (is_new && !is_base) changed.push_back(event);
   }
   return probe::Compare(base, changed, kLeastChange);
+}
+
+Result<std::optional<probe::ComparedSides>> CompareAskedGroups(Data& data,
+                                                               const Parameters& untrusted_query) {
+  const std::string label(untrusted_query.Find("label"));
+  const auto text = [&](std::string_view name) { return std::string(untrusted_query.Find(name)); };
+  const probe::EventFilter base{.build = text("base_build"), .tag = text("base_tag")};
+  const probe::EventFilter changed{.build = text("new_build"), .tag = text("new_tag")};
+  if (base.build.empty() && base.tag.empty() && changed.build.empty() && changed.tag.empty()) {
+    return std::optional<probe::ComparedSides>();
+  }
+  if (label.empty()) return Fail(ErrorCode::kInvalidArgument, "label: it is missing");
+  if (base.build == changed.build && base.tag == changed.tag) {
+    return Fail(ErrorCode::kInvalidArgument, "both groups are the same; give other builds or tags");
+  }
+  FIELDCOST_ASSIGN(const AskedEvents asked, ParseFilter(untrusted_query, data));
+  FIELDCOST_ASSIGN(const probe::GroupSide of_base, LoadSide(data, asked.filter, base));
+  FIELDCOST_ASSIGN(const probe::GroupSide of_new, LoadSide(data, asked.filter, changed));
+  FIELDCOST_ASSIGN(probe::ComparedSides compared,
+                   probe::CompareGroups(of_base, of_new, kLeastChange));
+  return std::optional(std::move(compared));
+}
+
+Result<std::vector<probe::EventId>> FindNewest(Data& data, AskedEvents asked, std::size_t limit) {
+  asked.filter.ended_only = true;
+  asked.text.with_set_aside = false;
+  asked.limit = kEventsOfPage;
+  FIELDCOST_ASSIGN(const FoundEvents found, FindEvents(data, asked));
+  std::vector<probe::EventId> ids;
+  for (const EventLine& line : found.lines) {
+    if (ids.size() < limit) ids.push_back(line.row.id);
+  }
+  return ids;
 }
 
 Result<HistoryView> LoadHistory(Data& data, const AskedEvents& asked) {

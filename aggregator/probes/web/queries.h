@@ -10,6 +10,7 @@
 #include "aggregator/probes/pages/list_page.h"
 #include "aggregator/probes/web/filter.h"
 #include "common/probe/compare.h"
+#include "common/probe/groups.h"
 
 namespace fieldcost::probe_server {
 
@@ -46,6 +47,15 @@ probe::Comparison CompareTags(const std::vector<probe::Event>& events, const std
                               const std::string& new_tag);
 
 // The history of a label, of events that are over and not set aside.
+// Two groups of a label's events: base_build, base_tag and new_build, new_tag of the query, beside
+// what ParseFilter() reads. nullopt: it names no groups. kNotFound if one is empty;
+// kInvalidArgument if they have nothing in common.
+Result<std::optional<probe::ComparedSides>> CompareAskedGroups(Data& data,
+                                                               const Parameters& untrusted_query);
+
+// The newest events of what is asked for that are not set aside, at most `limit`; their ids.
+Result<std::vector<probe::EventId>> FindNewest(Data& data, AskedEvents asked, std::size_t limit);
+
 Result<HistoryView> LoadHistory(Data& data, const AskedEvents& asked);
 
 // The newest events of the label that are set aside.

@@ -35,7 +35,7 @@ TEST_F(ProbeServerTest, VerifySaysWhatIsWrong) {
   Stop();
   const ProcessResult good = Run({"verify"});
   EXPECT_EQ(good.exit_status, 0) << good.errors;
-  EXPECT_THAT(good.output, HasSubstr("events=1 steps=4"));
+  EXPECT_THAT(good.output, HasSubstr("events=1 points=4"));
   {
     auto database = sqlite::Database::Open(this->database(), sqlite::Database::Access::kWrite);
     ASSERT_TRUE(database->Execute("DELETE FROM hit WHERE sequence = 2"));

@@ -140,12 +140,80 @@ TEST_F(ApiTest, HistoryNamesTheBuildThatBecameSlower) {
            .build = build});
     }
   }
-  const auto builds = Api("/v1/history?label=index_open", token_).at("builds").as_array();
+  const auto lines = Api("/v1/history?label=index_open", token_).at("lines").as_array();
+  ASSERT_EQ(lines.size(), 1U);
+  const auto builds = lines[0].at("builds").as_array();
   ASSERT_EQ(builds.size(), 3U);
   EXPECT_EQ(builds[1].at("change").at("change").as_string(), "none");
   EXPECT_EQ(builds[2].at("change").at("change").as_string(), "slower");
   const std::string page = Get("/history?label=index_open", LogIn()).body;
   EXPECT_THAT(page, HasSubstr("▲ slower: ×\u00a01.49"));
+}
+
+// An unchanged program: half of its base is warm, and its new build has cold runs only.
+TEST_F(ApiTest, HistoryNeverMixesTags) {
+  std::uint64_t run = 0;
+  const auto add = [&](const std::string& build, const std::vector<std::string>& tags,
+                       std::uint32_t step_ns) {
+    for (int i = 0; i < 8; ++i) {
+      ++run;
+      Add({.run = run,
+           .begin_ns = kEventDayNs + run * 1'000'000'000,
+           .step_ns = step_ns + static_cast<std::uint64_t>(i) * 3'000,
+           .build = build,
+           .tags = tags});
+    }
+  };
+  add("1.0", {"warm"}, 1'000'000);
+  add("1.0", {"cold"}, 3'000'000);
+  add("1.1", {"cold"}, 3'000'000);
+  const auto lines = Api("/v1/history?label=index_open", token_).at("lines").as_array();
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0].at("tags").at(0).as_string(), "cold");
+  EXPECT_EQ(lines[0].at("builds").at(1).at("change").at("change").as_string(), "none");
+  const auto cold = Api("/v1/history?label=index_open&tag=cold", token_).at("lines").as_array();
+  EXPECT_EQ(cold.size(), 1U);
+  const std::string page = Get("/history?label=index_open", LogIn()).body;
+  EXPECT_THAT(page, HasSubstr("tags cold)</h2>"));
+  EXPECT_THAT(page, Not(HasSubstr("slower:")));
+}
+
+TEST_F(ApiTest, GroupsOfALabelAreComparedLikeTheCommandDoes) {
+  std::uint64_t run = 0;
+  const auto add = [&](const std::string& build, const std::vector<std::string>& tags,
+                       std::uint64_t step_ns) {
+    for (std::uint64_t i = 0; i < 8; ++i) {
+      ++run;
+      Add({.run = run,
+           .begin_ns = kEventDayNs + run * 1'000'000'000,
+           .step_ns = step_ns + i * 3'000,
+           .build = build,
+           .tags = tags});
+    }
+  };
+  add("1.0", {"warm"}, 1'000'000);
+  add("1.0", {"cold"}, 3'000'000);
+  add("1.1", {"cold"}, 6'000'000);
+  const std::string builds = "label=index_open&base_build=1.0&new_build=1.1";
+  const auto compared = Api("/v1/compare?" + builds, token_);
+  ASSERT_EQ(compared.at("groups").as_array().size(), 1U);
+  const auto& group = compared.at("groups").at(0);
+  EXPECT_EQ(group.at("tags").at(0).as_string(), "cold");
+  EXPECT_EQ(group.at("total").at("change").as_string(), "slower");
+  EXPECT_EQ(compared.at("left_out").at(0).at("tags").at(0).as_string(), "warm");
+  const auto tags = Api("/v1/compare?label=index_open&base_tag=warm&new_tag=cold", token_);
+  EXPECT_EQ(tags.at("groups").as_array().size(), 1U);
+  const std::string session = LogIn();
+  const std::string page = Get("/compare?" + builds, session).body;
+  EXPECT_THAT(page, HasSubstr(">slower<"));
+  EXPECT_THAT(page, HasSubstr("index_open (program editor, tags warm)"));
+  // The newest events of a label are a click away from the list of labels.
+  EXPECT_THAT(Get("/", session).body, HasSubstr("/compare?label=index_open"));
+  EXPECT_THAT(Get("/compare?label=index_open", session).body, HasSubstr("Event 12"));
+  EXPECT_EQ(
+      Send(WithToken({.target = "/v1/compare?label=index_open&base_build=1.0&new_build=9"}, token_))
+          .status,
+      404);
 }
 
 TEST_F(ApiTest, EventsAreExportedForOtherPrograms) {
@@ -207,7 +275,9 @@ TEST_F(ApiTest, QuestionsThatAreNoneAreRefusedByName) {
         std::string("/v1/events?limit=501"), std::string("/v1/events?label=%ff"),
         std::string("/v1/events?label=%0a"), std::string("/v1/events?label=%zz"),
         std::string("/v1/events/xyz"), std::string("/v1/compare"), std::string("/v1/compare?ids=x"),
-        std::string("/v1/history"), thirteen, "/v1/events?label=%e2%80%ae" + id}) {
+        std::string("/v1/history"), thirteen, std::string("/v1/history?label=a&tags=cold"),
+        std::string("/v1/events?lable=a"), std::string("/v1/export?format=otlp&tag=a&ids=") + id,
+        "/v1/events?label=%e2%80%ae" + id}) {
     EXPECT_EQ(Send(WithToken({.target = target}, token_)).status, 400) << target;
   }
   EXPECT_EQ(Send(WithToken({.target = "/v1/events/" + id}, token_)).status, 404);
