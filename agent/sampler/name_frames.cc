@@ -134,11 +134,13 @@ Status CopyStream(const recording::Recording& from, recording::StreamId number,
   FIELDCOST_ASSIGN(const recording::StreamId stream, writer.AddStream(copy));
   Status appended;
   std::vector<std::uint64_t> values_kept(kept.size());
-  FIELDCOST_TRY(from.ForEachSample(
+  FIELDCOST_TRY(from.ForEachThreadSample(
       number, {},
-      [&](std::uint64_t time_ns, std::uint32_t path, std::span<const std::uint64_t> values) {
+      [&](std::uint64_t time_ns, std::uint32_t path, recording::ThreadId thread,
+          std::span<const std::uint64_t> values) {
         for (std::size_t i = 0; i < kept.size(); ++i) values_kept[i] = values[kept[i]];
-        if (appended) appended = writer.Append(stream, time_ns, named.to[path], values_kept);
+        if (appended)
+          appended = writer.Append(stream, time_ns, named.to[path], values_kept, thread);
       }));
   return appended;
 }
@@ -147,6 +149,9 @@ Status Copy(const recording::Recording& from, const Named& named,
             const std::vector<std::string>& without, recording::Writer& writer) {
   const recording::Descriptions& about = from.contents().descriptions;
   FIELDCOST_ASSIGN(const MetricMap metrics, CopyMetrics(about, without, writer));
+  for (std::size_t i = 1; i < about.threads.size(); ++i) {
+    FIELDCOST_TRY(writer.AddThread(about.threads[i]));
+  }
   for (std::size_t i = 0; i < about.streams.size(); ++i) {
     const recording::StreamId stream{static_cast<std::uint16_t>(i)};
     FIELDCOST_TRY(CopyStream(from, stream, metrics, named, writer));

@@ -114,6 +114,20 @@ std::optional<MapRecord> ParseMap(Fields fields, bool is_data) {
   return map;
 }
 
+void TakeName(Fields& fields, bool is_exec, PerfRecord& record) {
+  const auto pid = fields.Take<pid_t>();
+  const auto tid = fields.Take<pid_t>();
+  const auto bytes = fields.rest();
+  const auto end = std::find(bytes.begin(), bytes.end(), 0);
+  const std::string_view name(reinterpret_cast<const char*>(bytes.data()),
+                              static_cast<std::size_t>(end - bytes.begin()));
+  if (is_exec) {
+    record.content = ExecRecord{.pid = pid, .name = name};
+  } else {
+    record.content = NameRecord{.pid = pid, .tid = tid, .name = name};
+  }
+}
+
 SwitchRecord SwitchOf(const perf_event_header& header, std::span<const std::uint8_t> trailer) {
   const bool out = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
   return {.pid = At<pid_t>(trailer, 0),
@@ -155,14 +169,14 @@ std::optional<PerfRecord> ParseRecord(std::span<const std::uint8_t> untrusted_re
       break;
     }
     case PERF_RECORD_COMM:
-      if ((header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0)
-        record.content = ExecRecord{.pid = fields.Take<pid_t>()};
+      TakeName(fields, (header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0, record);
       break;
     case PERF_RECORD_FORK: {
       const auto pid = fields.Take<pid_t>();
       const auto parent_pid = fields.Take<pid_t>();
-      record.content =
-          ForkRecord{.pid = pid, .parent_pid = parent_pid, .tid = fields.Take<pid_t>()};
+      const auto tid = fields.Take<pid_t>();
+      record.content = ForkRecord{
+          .pid = pid, .parent_pid = parent_pid, .tid = tid, .parent_tid = fields.Take<pid_t>()};
       break;
     }
     case PERF_RECORD_EXIT: {

@@ -51,9 +51,18 @@ struct ForkRecord {
   pid_t pid = 0;
   pid_t parent_pid = 0;
   pid_t tid = 0;
+  pid_t parent_tid = 0;
 };
+// A process executes another program, as its only thread.
 struct ExecRecord {
   pid_t pid = 0;
+  std::string_view name;  // of the record's bytes
+};
+// A thread is called otherwise from now on.
+struct NameRecord {
+  pid_t pid = 0;
+  pid_t tid = 0;
+  std::string_view name;  // of the record's bytes
 };
 struct ExitRecord {
   pid_t pid = 0;
@@ -72,8 +81,8 @@ struct SwitchRecord {
 
 struct PerfRecord {
   std::uint64_t time = 0;  // of the event's clock, ns
-  std::variant<std::monostate, SampleRecord, MapRecord, ForkRecord, ExecRecord, ExitRecord,
-               LostRecord, SwitchRecord>
+  std::variant<std::monostate, SampleRecord, MapRecord, ForkRecord, ExecRecord, NameRecord,
+               ExitRecord, LostRecord, SwitchRecord>
       content;
 };
 

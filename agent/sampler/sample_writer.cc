@@ -67,15 +67,16 @@ std::uint64_t SampleWriter::Now() const { return MonotonicNs() - begin_ns_; }
 
 Status SampleWriter::BeginRun(std::string_view command) {
   paths_.ForgetModules();
+  threads_.clear();
   run_begin_ns_ = Now();
   FIELDCOST_ASSIGN(run_, writer_.BeginRun(run_begin_ns_, command, ""));
   return {};
 }
 
 Status SampleWriter::Append(recording::StreamId stream, std::uint64_t time_ns, tree::PathId path,
-                            std::span<const std::uint64_t> values) {
+                            std::span<const std::uint64_t> values, recording::ThreadId thread) {
   last_ns_ = std::max(last_ns_, time_ns);
-  return writer_.Append(stream, time_ns, path, values);
+  return writer_.Append(stream, time_ns, path, values, thread);
 }
 
 Result<tree::PathId> SampleWriter::PathOf(const Sample& sample,
@@ -94,7 +95,28 @@ Result<tree::PathId> SampleWriter::PathOf(const Sample& sample,
   return path;
 }
 
-Status SampleWriter::Take(const Sample& sample, const std::vector<SampledModule>& modules) {
+recording::ThreadId SampleWriter::ThreadOf(const Sample& sample, ThreadList& threads) {
+  if (sample.tid == 0) return recording::kNoThread;
+  const std::uint32_t index = threads.Of(sample.pid, sample.tid);
+  const SampledThread& thread = threads.all()[index];
+  recording::Thread named{.pid = static_cast<std::uint32_t>(thread.pid),
+                          .tid = static_cast<std::uint32_t>(thread.tid),
+                          .process = thread.process,
+                          .name = thread.name};
+  if (threads_.size() <= index) threads_.resize(index + 1);
+  std::optional<recording::ThreadId>& known = threads_[index];
+  if (known) {
+    if (*known != recording::kNoThread) writer_.SetThread(*known, std::move(named));
+    return *known;
+  }
+  const auto added = writer_.AddThread(std::move(named));
+  if (!added) ++counts_["samples of threads beyond the limit"];
+  known = added.value_or(recording::kNoThread);
+  return *known;
+}
+
+Status SampleWriter::Take(const Sample& sample, const std::vector<SampledModule>& modules,
+                          ThreadList& threads) {
   Result<tree::PathId> path = PathOf(sample, modules);
   if (!path) {
     if (path.error().code != ErrorCode::kTooLarge) return path.error();
@@ -105,27 +127,31 @@ Status SampleWriter::Take(const Sample& sample, const std::vector<SampledModule>
   }
   if (sample.end != unwind::StackEnd::kOutermost) ++counts_[CutName(sample.kind)];
   const std::uint64_t time_ns = sample.time_ns - std::min(sample.time_ns, begin_ns_);
+  const recording::ThreadId thread = ThreadOf(sample, threads);
   if (sample.kind == Sample::Kind::kCounter)
-    return Append(counters_.at(sample.counter), time_ns, *path, {&sample.events, 1});
+    return Append(counters_.at(sample.counter), time_ns, *path, {&sample.events, 1}, thread);
   if (sample.kind == Sample::Kind::kCpu)
-    return Append(samples_, time_ns, *path, {&sample.weight_ns, 1});
-  TakeWait(sample, *path);
+    return Append(samples_, time_ns, *path, {&sample.weight_ns, 1}, thread);
+  TakeWait(sample, *path, thread);
   return {};
 }
 
 // What waited before the run began, as a process may that runs already, is not the run's.
-void SampleWriter::TakeWait(const Sample& sample, tree::PathId path) {
+void SampleWriter::TakeWait(const Sample& sample, tree::PathId path,
+                            recording::ThreadId thread) {
   const std::uint64_t end_ns = sample.time_ns - std::min(sample.time_ns, begin_ns_);
   const std::uint64_t longest_ns = end_ns - std::min(end_ns, run_begin_ns_);
   const std::uint64_t length_ns = std::min(sample.weight_ns, longest_ns);
-  if (length_ns > 0) held_back_.push_back({.end_ns = end_ns, .length_ns = length_ns, .path = path});
+  if (length_ns == 0) return;
+  held_back_.push_back(
+      {.end_ns = end_ns, .length_ns = length_ns, .path = path, .thread = thread});
 }
 
 Status SampleWriter::PutWaits(std::uint64_t until_ns) {
   std::ranges::stable_sort(held_back_, {}, &Wait::end_ns);
   const auto behind = std::ranges::upper_bound(held_back_, until_ns, {}, &Wait::end_ns);
   for (auto wait = held_back_.begin(); wait != behind; ++wait)
-    FIELDCOST_TRY(Append(waits_, wait->end_ns, wait->path, {&wait->length_ns, 1}));
+    FIELDCOST_TRY(Append(waits_, wait->end_ns, wait->path, {&wait->length_ns, 1}, wait->thread));
   held_back_.erase(held_back_.begin(), behind);
   return {};
 }

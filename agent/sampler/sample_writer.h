@@ -31,13 +31,14 @@ class SampleWriter {
 
   Status BeginRun(std::string_view command);
   // Adds a sample to the run that is on. Beyond what a dictionary holds, its path is [other].
-  Status Take(const Sample& sample, const std::vector<SampledModule>& modules);
+  Status Take(const Sample& sample, const std::vector<SampledModule>& modules, ThreadList& threads);
   Status EndRun(int exit_status, const SamplerCounts& counts);
 
   // The paths, for others who write into the same recording.
   StackPaths& paths() { return paths_; }
   Status Append(recording::StreamId stream, std::uint64_t time_ns, tree::PathId path,
-                std::span<const std::uint64_t> values);
+                std::span<const std::uint64_t> values,
+                recording::ThreadId thread = recording::kNoThread);
   std::uint64_t Now() const;  // in the recording
   recording::Writer& writer() { return writer_; }
   tree::Dictionary& dictionary() { return *dictionary_; }
@@ -61,10 +62,12 @@ class SampleWriter {
     std::uint64_t end_ns = 0;  // in the recording
     std::uint64_t length_ns = 0;
     tree::PathId path;
+    recording::ThreadId thread;
   };
   Status AddCounter(Counter counter, std::uint64_t period_ns);
-  void TakeWait(const Sample& sample, tree::PathId path);
+  void TakeWait(const Sample& sample, tree::PathId path, recording::ThreadId thread);
   Status PutWaits(std::uint64_t until_ns);
+  recording::ThreadId ThreadOf(const Sample& sample, ThreadList& threads);
   Result<tree::PathId> PathOf(const Sample& sample, const std::vector<SampledModule>& modules);
 
   std::unique_ptr<tree::Dictionary> dictionary_;  // the writer points to it
@@ -74,6 +77,7 @@ class SampleWriter {
   recording::StreamId samples_;
   recording::StreamId waits_;
   std::vector<recording::StreamId> counters_;
+  std::vector<std::optional<recording::ThreadId>> threads_;  // of this run, by ThreadList
   std::uint32_t run_ = 0;
   std::uint64_t run_begin_ns_ = 0;  // in the recording
   std::vector<Wait> held_back_;

@@ -185,9 +185,13 @@ void Sampler::Take(const PerfRecord& record, std::size_t ring) {
     if (threads_.size() >= kMostThreads) threads_.clear();
     threads_.insert(fork->tid);
     maps_.Take(*fork);
+    thread_list_.Take(*fork);
   } else if (const auto* const exec = std::get_if<ExecRecord>(&record.content)) {
     maps_.Take(*exec);
+    thread_list_.Take(*exec);
     run_times_.In(exec->pid, ring, record.time);  // the first one is not switched in
+  } else if (const auto* const name = std::get_if<NameRecord>(&record.content)) {
+    thread_list_.Take(*name);
   } else if (const auto* const exit = std::get_if<ExitRecord>(&record.content)) {
     TakeExit(*exit, record.time);
   } else if (const auto* const lost = std::get_if<LostRecord>(&record.content)) {
@@ -229,6 +233,7 @@ void Sampler::TakeExit(const ExitRecord& record, std::uint64_t time) {
   threads_.erase(record.tid);
   run_times_.Exit(record.tid, time, [this](std::uint64_t run_ns) { account_.AddThread(run_ns); });
   maps_.Take(record);
+  thread_list_.Take(record);
 }
 
 void Sampler::TakeSample(const SampleRecord& record, std::uint64_t time) {

@@ -20,6 +20,7 @@
 #include "agent/sampler/process_maps.h"
 #include "agent/sampler/run_times.h"
 #include "agent/sampler/short_waits.h"
+#include "agent/sampler/thread_list.h"
 #include "agent/sampler/thunk_records.h"
 #include "agent/sampler/wait_tracker.h"
 #include "common/base/file.h"
@@ -111,6 +112,8 @@ class Sampler {
   void Finish();
 
   const std::vector<SampledModule>& modules() const { return modules_.all(); }
+  // Knows the names of threads as they are at the sample that was given last.
+  ThreadList& thread_list() { return thread_list_; }
   const SamplerCounts& counts() const { return counts_; }
   // All waits up to then have been given, as far as the kernel's records came by time.
   std::uint64_t waits_given_until_ns() const { return waits_given_until_ns_; }
@@ -168,6 +171,7 @@ class Sampler {
   unwind::Unwinder unwinder_;
   ProcessMaps maps_;
   ModuleList modules_;
+  ThreadList thread_list_;
   SamplerCounts counts_;
   std::uint64_t last_time_ = 0;
   TicksOfTime ticks_;

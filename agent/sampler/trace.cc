@@ -87,7 +87,7 @@ Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, EventWrit
   Status taken;
   std::unique_ptr<Sampler> sampler;
   const auto take = [&](const Sample& sample) {
-    if (taken) taken = writer.Take(sample, sampler->modules());
+    if (taken) taken = writer.Take(sample, sampler->modules(), sampler->thread_list());
     CountCut(sample, result);
   };
   auto made = Sampler::OfNextExec(
@@ -131,7 +131,7 @@ Result<TraceResult> TraceRunning(const TraceOptions& options) {
   std::optional<SampleWriter> writer;
   std::unique_ptr<Sampler> sampler;
   const auto take = [&](const Sample& sample) {
-    if (taken) taken = writer->Take(sample, sampler->modules());
+    if (taken) taken = writer->Take(sample, sampler->modules(), sampler->thread_list());
     CountCut(sample, result);
   };
   // First: without it there is no recording, and one that is there stays.

@@ -21,6 +21,24 @@ void AppendIds(std::span<const std::uint32_t> ids, ByteWriter& bytes) {
   bytes.Pad();
 }
 
+// How many bytes a number of a thread takes, from the least one of its block on.
+std::uint32_t ThreadWidth(std::uint32_t difference) {
+  if (difference == 0) return 0;
+  if (difference <= UINT8_MAX) return 1;
+  return difference <= UINT16_MAX ? 2 : 4;
+}
+
+void AppendThreads(std::span<const std::uint32_t> threads, const BlockHead& head,
+                   ByteWriter& bytes) {
+  if (head.thread_width == 0) return;
+  WithWidth(head.thread_width, [&](auto integer) {
+    for (const std::uint32_t thread : threads) {
+      bytes.Fixed(static_cast<decltype(integer)>(thread - head.least_thread));
+    }
+  });
+  bytes.Pad();
+}
+
 template <typename Head>
 void AppendHead(const Head& head, std::string& out) {
   out.append(reinterpret_cast<const char*>(&head), sizeof head);
@@ -71,6 +89,8 @@ std::string EncodeBlock(std::uint16_t stream, std::uint32_t paths, const BlockSa
   FIELDCOST_CHECK(!times.empty() && times.size() <= kBlockSamples &&
                   times.back() - times.front() < kBlockNs);
   const std::uint32_t greatest = *std::max_element(samples.paths.begin(), samples.paths.end());
+  const auto [least_thread, greatest_thread] =
+      std::minmax_element(samples.threads.begin(), samples.threads.end());
   const BlockHead head{
       .stream = stream,
       .metrics = static_cast<std::uint16_t>(samples.values.size()),
@@ -80,7 +100,9 @@ std::string EncodeBlock(std::uint16_t stream, std::uint32_t paths, const BlockSa
       .paths = paths,
       .sum_entries = sums == nullptr ? 0 : static_cast<std::uint32_t>(sums->ids.size()),
       .id_width = greatest <= UINT16_MAX ? 2U : 4U,
-      .time_width = times.front() == times.back() ? 0U : 4U};
+      .time_width = times.front() == times.back() ? 0U : 4U,
+      .least_thread = *least_thread,
+      .thread_width = ThreadWidth(*greatest_thread - *least_thread)};
   std::string out;
   out.reserve(sizeof head + times.size() * (16 + 8 * samples.values.size()));
   AppendHead(head, out);
@@ -91,6 +113,7 @@ std::string EncodeBlock(std::uint16_t stream, std::uint32_t paths, const BlockSa
   } else {
     AppendIds<std::uint32_t>(samples.paths, bytes);
   }
+  AppendThreads(samples.threads, head, bytes);
   for (const std::vector<std::uint64_t>& values : samples.values) AppendColumn(values, out);
   if (sums != nullptr) AppendSums(sums->ids, sums->values, out);
   return out;
@@ -127,6 +150,9 @@ Result<BlockHead> ReadBlockHead(std::string_view untrusted_payload) {
     return Corrupt("a block's times are out of range");
   }
   if (head.id_width != 2 && head.id_width != 4) return Corrupt("a block's ids have no width");
+  if (head.thread_width > 4 || head.thread_width == 3) {
+    return Corrupt("a block's threads have no width");
+  }
   return head;
 }
 
@@ -138,6 +164,8 @@ Result<BlockView> ReadBlock(std::string_view untrusted_payload) {
   block.times = bytes.Bytes(std::size_t{block.head.time_width} * block.head.samples).data();
   bytes.SkipPadding();
   block.ids = bytes.Bytes(std::size_t{block.head.id_width} * block.head.samples).data();
+  bytes.SkipPadding();
+  block.threads = bytes.Bytes(std::size_t{block.head.thread_width} * block.head.samples).data();
   bytes.SkipPadding();
   block.columns.reserve(block.head.metrics);
   for (std::uint32_t i = 0; i < block.head.metrics && bytes.ok(); ++i) {
@@ -158,6 +186,15 @@ std::uint64_t BlockView::time_ns(std::uint32_t i) const {
 std::uint32_t BlockView::path(std::uint32_t i) const {
   return head.id_width == 2 ? LoadAt<std::uint16_t>(ids + 2 * std::size_t{i})
                             : LoadAt<std::uint32_t>(ids + 4 * std::size_t{i});
+}
+
+std::uint64_t BlockView::thread(std::uint32_t i) const {
+  std::uint64_t thread = head.least_thread;
+  if (head.thread_width == 0) return thread;
+  WithWidth(head.thread_width, [&](auto integer) {
+    thread += LoadAt<decltype(integer)>(threads + sizeof(integer) * i);
+  });
+  return thread;
 }
 
 std::uint32_t BlockView::Before(std::uint64_t untrusted_time_ns) const {

@@ -16,10 +16,11 @@ namespace fieldcost::recording {
 // Pure functions; views need the bytes that they were read from.
 
 // What begins a block: at most kBlockSamples samples of one stream, ascending in time.
-//   block := BlockHead times? ids column* sums?
-// times: u32* since the first one, left out if all are the same; ids: u16* or u32*; a column per
-// metric of the stream; each padded to 8. The sums of all samples per path if sum_entries > 0:
-// where adding them is not much cheaper than adding the samples, they are left out.
+//   block := BlockHead times? ids threads? column* sums?
+// times: u32* since the first one, left out if all are the same; ids: u16* or u32*; threads: u8*,
+// u16* or u32* from the least one on, left out if all are the same; a column per metric of the
+// stream; each padded to 8. The sums of all samples per path if sum_entries > 0: where adding them
+// is not much cheaper than adding the samples, they are left out.
 struct BlockHead {
   std::uint16_t stream = 0;
   std::uint16_t metrics = 0;
@@ -30,9 +31,11 @@ struct BlockHead {
   std::uint32_t sum_entries = 0;
   std::uint32_t id_width = 2;    // 2 or 4
   std::uint32_t time_width = 4;  // 0 or 4
+  std::uint32_t least_thread = 0;
+  std::uint32_t thread_width = 0;  // 0, 1, 2 or 4
   bool operator==(const BlockHead&) const = default;
 };
-static_assert(sizeof(BlockHead) == 40, "it is in the file as it is here");
+static_assert(sizeof(BlockHead) == 48, "it is in the file as it is here");
 
 // Sums over kGroupBlocks blocks of a stream; left out as a block's are.
 //   group := GroupHead sums
@@ -60,6 +63,7 @@ static_assert(sizeof(VectorHead) == 16, "it is in the file as it is here");
 struct BlockSamples {
   std::span<const std::uint64_t> times_ns;
   std::span<const std::uint32_t> paths;
+  std::span<const std::uint32_t> threads;
   std::span<const std::vector<std::uint64_t>> values;
 };
 
@@ -80,12 +84,14 @@ struct BlockView {
   BlockHead head;
   const char* times = nullptr;
   const char* ids = nullptr;
+  const char* threads = nullptr;
   std::vector<Column> columns;
   std::string_view payload;
   std::size_t sums_at = 0;
 
   std::uint64_t time_ns(std::uint32_t i) const;
   std::uint32_t path(std::uint32_t i) const;
+  std::uint64_t thread(std::uint32_t i) const;  // may be any number
   // How many samples are before `time_ns`, if times ascend.
   std::uint32_t Before(std::uint64_t untrusted_time_ns) const;
   // REQUIRES: head.sum_entries > 0, metric < head.metrics. kCorrupt if they do not fit.

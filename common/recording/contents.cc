@@ -38,6 +38,8 @@ class Builder {
         return TakeMetrics(untrusted_payload);
       case FrameType::kRun:
         return DecodeRun(untrusted_payload, descriptions);
+      case FrameType::kThreads:
+        return DecodeThreads(untrusted_payload, descriptions.threads);
       case FrameType::kCount:
         return DecodeCount(untrusted_payload, descriptions);
       case FrameType::kBlock:

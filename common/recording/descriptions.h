@@ -7,6 +7,7 @@
 
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
+#include "common/recording/threads.h"
 #include "common/tree/metric.h"
 
 namespace fieldcost::recording {
@@ -61,6 +62,7 @@ struct Descriptions {
   std::vector<Stream> streams;
   std::vector<Run> runs;
   std::vector<Count> counts;
+  std::vector<Thread> threads = {Thread()};  // by ThreadId; the first one is kNoThread
   bool operator==(const Descriptions&) const = default;
 };
 

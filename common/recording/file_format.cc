@@ -20,7 +20,7 @@ constexpr std::string_view kMagic(
     "\x89"
     "fct\r\n\x1a\n",
     8);
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::size_t kHeaderCrcAt = kHeaderBytes - sizeof(std::uint32_t);
 constexpr std::size_t kCrcAt = 8;  // in a frame's head: type, length, checksum, number
 
@@ -95,6 +95,8 @@ std::string_view Name(FrameType type) {
       return "tree";
     case FrameType::kIndex:
       return "index";
+    case FrameType::kThreads:
+      return "threads";
   }
   return "unknown";
 }

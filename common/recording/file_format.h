@@ -43,6 +43,7 @@ enum class FrameType : std::uint32_t {
   kVector = 7,
   kTree = 8,
   kIndex = 9,
+  kThreads = 10,
 };
 // "dictionary"; "unknown".
 std::string_view Name(FrameType type);

@@ -32,6 +32,12 @@ Result<FrameFile> FrameFile::Create(const std::filesystem::path& path,
   return file;
 }
 
+FrameFile FrameFile::InMemory(const ClockAnchors& anchors) {
+  FrameFile file({}, {});
+  file.pending_ = EncodeHeader(anchors);
+  return file;
+}
+
 Result<std::uint64_t> FrameFile::Append(FrameType type, std::string_view payload) {
   if (!failure_) return failure_.error();
   if (pending_.size() >= kWriteBytes) FIELDCOST_TRY(Flush());
@@ -52,6 +58,7 @@ Status FrameFile::Fail(Error error) {
 
 Status FrameFile::Flush() {
   if (!failure_) return failure_;
+  if (!fd_.valid()) return {};
   if (const int failure = WriteAll(fd_.get(), pending_); failure != 0) {
     return Fail(ErrnoError("write", path_, failure));
   }
@@ -62,6 +69,7 @@ Status FrameFile::Flush() {
 
 Status FrameFile::Sync() {
   FIELDCOST_TRY(Flush());
+  if (!fd_.valid()) return {};
   if (::fsync(fd_.get()) != 0) return Fail(ErrnoError("sync", path_, errno));
   return {};
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "common/base/file.h"
 #include "common/base/result.h"
@@ -19,6 +20,9 @@ class FrameFile {
   // Makes the file with mode 0600, in the place of one that is there.
   static Result<FrameFile> Create(const std::filesystem::path& path, const ClockAnchors& anchors);
 
+  // Keeps all in memory, from which TakeBytes() takes it.
+  static FrameFile InMemory(const ClockAnchors& anchors);
+
   // Appends a frame; returns its offset. kIo and the like if the file has failed, now or before.
   // REQUIRES: payload.size() <= kMaxFramePayloadBytes.
   Result<std::uint64_t> Append(FrameType type, std::string_view payload);
@@ -26,6 +30,8 @@ class FrameFile {
   Status Flush();
   // Waits until it is on the disk, too.
   Status Sync();
+  // REQUIRES: InMemory(). Nothing may follow.
+  std::string TakeBytes() { return std::move(pending_); }
 
   std::uint64_t size() const { return written_ + pending_.size(); }
   std::uint32_t frames() const { return frames_; }
@@ -36,7 +42,7 @@ class FrameFile {
   Status Fail(Error error);
 
   std::filesystem::path path_;
-  UniqueFd fd_;
+  UniqueFd fd_;  // none: in memory
   std::string pending_;
   std::uint64_t written_ = 0;
   std::uint32_t frames_ = 0;

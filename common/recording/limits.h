@@ -13,7 +13,8 @@ namespace fieldcost::recording {
 inline constexpr std::size_t kMaxStreams = 64;
 inline constexpr std::size_t kMaxRuns = 65'536;
 inline constexpr std::size_t kMaxCounts = 256;
-inline constexpr std::size_t kMaxNameBytes = 256;       // of a stream or count
+inline constexpr std::uint32_t kMaxThreads = 1'048'576;
+inline constexpr std::size_t kMaxNameBytes = 256;       // of a stream, count or thread
 inline constexpr std::size_t kMaxCommandBytes = 4'096;  // longer ones are cut
 inline constexpr std::size_t kMaxHashBytes = 64;
 inline constexpr std::size_t kMaxFramePayloadBytes = 256 * kMiB;

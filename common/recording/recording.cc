@@ -43,6 +43,13 @@ Result<Recording> Recording::Over(std::string_view untrusted_file) {
   return Recording(std::move(contents), untrusted_file, std::nullopt);
 }
 
+Result<Recording> Recording::Of(std::string untrusted_file) {
+  auto owned = std::make_shared<const std::string>(std::move(untrusted_file));
+  FIELDCOST_ASSIGN(Recording recording, Over(*owned));
+  recording.owned_ = std::move(owned);
+  return recording;
+}
+
 Result<Recording> Recording::WithoutIndex(std::string_view untrusted_file) {
   FIELDCOST_ASSIGN(Contents contents, ReadContentsWithoutIndex(untrusted_file));
   return Recording(std::move(contents), untrusted_file, std::nullopt);
@@ -133,6 +140,14 @@ Result<tree::RunValues> Recording::Values(Interval interval) const {
 
 Status Recording::ForEachSample(StreamId stream, Interval interval,
                                 const OnSample& on_sample) const {
+  return ForEachThreadSample(stream, interval,
+                             [&](std::uint64_t time_ns, std::uint32_t path, ThreadId, auto values) {
+                               on_sample(time_ns, path, values);
+                             });
+}
+
+Status Recording::ForEachThreadSample(StreamId stream, Interval interval,
+                                      const OnThreadSample& on_sample) const {
   FIELDCOST_CHECK(stream.value() < contents_.streams.size());
   const StreamIndex& index = contents_.streams[stream.value()];
   std::vector<std::uint64_t> values(index.metrics());
@@ -150,10 +165,14 @@ Status Recording::ForEachSample(StreamId stream, Interval interval,
       if (block.path(i) >= dictionary().paths.size()) {
         return Corrupt(contents_.frames[entry.frame], "a sample has an unknown path");
       }
+      const std::uint64_t thread = block.thread(i);
+      if (thread >= contents_.descriptions.threads.size()) {
+        return Corrupt(contents_.frames[entry.frame], "a sample has an unknown thread");
+      }
       for (std::size_t metric = 0; metric < values.size(); ++metric) {
         values[metric] = block.columns[metric][i];
       }
-      on_sample(time_ns, block.path(i), values);
+      on_sample(time_ns, block.path(i), ThreadId(static_cast<std::uint32_t>(thread)), values);
     }
   }
   return {};

@@ -45,6 +45,8 @@ class Recording {
  public:
   // Errors of ReadContents(), and of opening the file.
   static Result<Recording> Open(const std::filesystem::path& path);
+  // Reads a file's bytes, which it keeps.
+  static Result<Recording> Of(std::string untrusted_file);
   // Reads a file's bytes. REQUIRES: they outlive it.
   static Result<Recording> Over(std::string_view untrusted_file);
   // The same, by the frames alone.
@@ -73,6 +75,12 @@ class Recording {
   using OnSample = std::function<void(std::uint64_t time_ns, std::uint32_t path,
                                       std::span<const std::uint64_t> values)>;
   Status ForEachSample(StreamId stream, Interval interval, const OnSample& on_sample) const;
+  // The same, with the thread of each, which is one of contents().descriptions.threads.
+  using OnThreadSample =
+      std::function<void(std::uint64_t time_ns, std::uint32_t path, ThreadId thread,
+                         std::span<const std::uint64_t> values)>;
+  Status ForEachThreadSample(StreamId stream, Interval interval,
+                             const OnThreadSample& on_sample) const;
 
   // The interval in `count` parts, of lengths that differ by 1 ns at most, each
   // with its paths of which the value is not 0: what a picture over time is made of. REQUIRES:
@@ -93,6 +101,7 @@ class Recording {
   std::uint64_t BeginOf(StreamId stream) const;
 
   std::optional<MappedFile> mapped_;
+  std::shared_ptr<const std::string> owned_;
   std::string_view file_;
   Contents contents_;
   // [frame]: its checksum was right. Set by whoever looks first.

@@ -40,7 +40,7 @@ bool StreamWriter::IsFullFor(std::uint64_t time_ns) const {
          std::max(greatest_ns_, at_ns) - std::min(least_ns_, at_ns) >= kBlockNs;
 }
 
-Status StreamWriter::Append(std::uint64_t time_ns, std::uint32_t path,
+Status StreamWriter::Append(std::uint64_t time_ns, std::uint32_t path, std::uint32_t thread,
                             std::span<const std::uint64_t> values) {
   bool saturated = false;
   for (std::size_t i = 0; i < metrics_; ++i) {
@@ -62,6 +62,7 @@ Status StreamWriter::Append(std::uint64_t time_ns, std::uint32_t path,
   greatest_ns_ = std::max(greatest_ns_, time_ns);
   times_ns_.push_back(time_ns);
   paths_.push_back(path);
+  threads_.push_back(thread);
   for (std::size_t i = 0; i < metrics_; ++i) {
     values_[i].push_back(values[i]);
     totals_[i] += values[i];
@@ -77,6 +78,7 @@ void StreamWriter::SortByTime() {
   });
   Permute(order, times_ns_);
   Permute(order, paths_);
+  Permute(order, threads_);
   for (std::vector<std::uint64_t>& values : values_) Permute(order, values);
   is_sorted_ = true;
 }
@@ -107,7 +109,8 @@ Status StreamWriter::Seal(std::size_t paths, const Sink& sink) {
                          .samples = static_cast<std::uint32_t>(times_ns_.size()),
                          .sum_entries = pays ? static_cast<std::uint32_t>(sums.ids.size()) : 0,
                          .stream = stream_};
-  const BlockSamples samples{.times_ns = times_ns_, .paths = paths_, .values = values_};
+  const BlockSamples samples{
+      .times_ns = times_ns_, .paths = paths_, .threads = threads_, .values = values_};
   FIELDCOST_TRY(
       sink(EncodeBlock(stream_, static_cast<std::uint32_t>(paths), samples, pays ? &sums : nullptr),
            entry));
@@ -116,6 +119,7 @@ Status StreamWriter::Seal(std::size_t paths, const Sink& sink) {
   sealed_ns_ = entry.last_ns;
   times_ns_.clear();
   paths_.clear();
+  threads_.clear();
   for (std::vector<std::uint64_t>& values : values_) values.clear();
   ++blocks_;
   return blocks_ % kGroupBlocks == 0 ? SealGroup(paths, sink) : Status{};

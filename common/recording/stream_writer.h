@@ -26,7 +26,8 @@ class StreamWriter {
   // A time before the last block's end is set to that, and counted. kTooLarge if the stream's sum
   // of a metric would pass 2^64 - 1: then nothing has changed. REQUIRES: !IsFullFor(time_ns), a
   // value per metric.
-  Status Append(std::uint64_t time_ns, std::uint32_t path, std::span<const std::uint64_t> values);
+  Status Append(std::uint64_t time_ns, std::uint32_t path, std::uint32_t thread,
+                std::span<const std::uint64_t> values);
   // Gives the open block to the sink, if there is one, and what follows it. All paths so far are
   // below `paths`. After an error of the sink nothing may be added.
   Status Seal(std::size_t paths, const Sink& sink);
@@ -43,6 +44,7 @@ class StreamWriter {
   // The open block.
   std::vector<std::uint64_t> times_ns_;
   std::vector<std::uint32_t> paths_;
+  std::vector<std::uint32_t> threads_;
   std::vector<std::vector<std::uint64_t>> values_;
   std::uint64_t least_ns_ = 0;
   std::uint64_t greatest_ns_ = 0;

@@ -49,10 +49,11 @@ class Verifier {
       for (std::uint32_t i = 0; i < block->head.samples; ++i) {
         ascends = ascends && block->time_ns(i) >= before_ns;
         before_ns = block->time_ns(i);
-        is_known = is_known && block->path(i) < block->head.paths;
+        is_known = is_known && block->path(i) < block->head.paths &&
+                   block->thread(i) < contents_.descriptions.threads.size();
       }
       if (!ascends || before_ns != block->head.last_ns) Found(entry.frame, "times do not ascend");
-      if (!is_known) Found(entry.frame, "a sample has an unknown path");
+      if (!is_known) Found(entry.frame, "a sample has an unknown path or thread");
     }
   }
 

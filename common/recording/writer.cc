@@ -27,6 +27,10 @@ Result<Writer> Writer::Create(const std::filesystem::path& path, const tree::Dic
   return Writer(std::move(file), dictionary);
 }
 
+Writer Writer::InMemory(const tree::Dictionary& dictionary, const ClockAnchors& anchors) {
+  return Writer(FrameFile::InMemory(anchors), dictionary);
+}
+
 Status Writer::Put(std::string_view payload, IndexEntry entry) {
   FIELDCOST_ASSIGN(entry.offset, file_.Append(entry.type, payload));
   index_.push_back(entry);
@@ -70,6 +74,27 @@ Status Writer::EndRun(std::uint32_t run, std::uint64_t time_ns, std::int32_t exi
   return Put(FrameType::kRun, EncodeRunEnd(descriptions_, run));
 }
 
+Result<ThreadId> Writer::AddThread(Thread thread) {
+  std::vector<Thread>& threads = descriptions_.threads;
+  if (threads.size() >= kMaxThreads) {
+    return Fail(ErrorCode::kTooLarge, "more than {} threads", kMaxThreads);
+  }
+  const ThreadId number(static_cast<std::uint32_t>(threads.size()));
+  threads.push_back(Printable(std::move(thread)));
+  changed_threads_.push_back(number.value());
+  return number;
+}
+
+void Writer::SetThread(ThreadId number, Thread thread) {
+  FIELDCOST_CHECK(number != kNoThread && number.value() < descriptions_.threads.size());
+  thread = Printable(std::move(thread));
+  if (descriptions_.threads[number.value()] == thread) return;
+  descriptions_.threads[number.value()] = std::move(thread);
+  const bool is_known =
+      std::ranges::find(changed_threads_, number.value()) != changed_threads_.end();
+  if (!is_known) changed_threads_.push_back(number.value());
+}
+
 Status Writer::SetCount(std::string_view name, std::uint64_t value) {
   const Count count{.name = std::string(name), .value = value};
   const auto& counts = descriptions_.counts;
@@ -79,8 +104,9 @@ Status Writer::SetCount(std::string_view name, std::uint64_t value) {
 }
 
 Status Writer::Append(StreamId stream, std::uint64_t time_ns, tree::PathId path,
-                      std::span<const std::uint64_t> values) {
-  FIELDCOST_CHECK(stream.value() < streams_.size() && path.value() < dictionary_->paths.size());
+                      std::span<const std::uint64_t> values, ThreadId thread) {
+  FIELDCOST_CHECK(stream.value() < streams_.size() && path.value() < dictionary_->paths.size() &&
+                  thread.value() < descriptions_.threads.size());
   StreamWriter& writer = streams_[stream.value()];
   FIELDCOST_CHECK(values.size() == descriptions_.streams[stream.value()].metrics.size());
   if (time_ns > kMaxTimeNs) {
@@ -88,7 +114,7 @@ Status Writer::Append(StreamId stream, std::uint64_t time_ns, tree::PathId path,
                 time_ns);
   }
   if (writer.IsFullFor(time_ns)) FIELDCOST_TRY(Seal(writer));
-  return writer.Append(time_ns, path.value(), values);
+  return writer.Append(time_ns, path.value(), thread.value(), values);
 }
 
 Status Writer::PutTree(std::string_view encoded_tree) {
@@ -112,8 +138,17 @@ Status Writer::PutDictionary() {
   return {};
 }
 
+Status Writer::PutThreads() {
+  if (changed_threads_.empty()) return {};
+  std::sort(changed_threads_.begin(), changed_threads_.end());
+  FIELDCOST_TRY(Put(FrameType::kThreads, EncodeThreads(descriptions_.threads, changed_threads_)));
+  changed_threads_.clear();
+  return {};
+}
+
 Status Writer::Seal(StreamWriter& stream) {
   FIELDCOST_TRY(PutDictionary());
+  FIELDCOST_TRY(PutThreads());
   return stream.Seal(
       dictionary_->paths.size(),
       [this](std::string_view payload, const IndexEntry& entry) { return Put(payload, entry); });
@@ -121,6 +156,7 @@ Status Writer::Seal(StreamWriter& stream) {
 
 Status Writer::Flush() {
   FIELDCOST_TRY(PutDictionary());
+  FIELDCOST_TRY(PutThreads());
   std::uint64_t late = 0;
   for (StreamWriter& stream : streams_) {
     FIELDCOST_TRY(Seal(stream));
@@ -130,14 +166,24 @@ Status Writer::Flush() {
   return file_.Flush();
 }
 
-Status Writer::Close() {
+Status Writer::PutIndex() {
   FIELDCOST_TRY(Flush());
   const std::string index = EncodeIndex(index_, file_.size());
   // Readers make it themselves where it is missing.
   if (index.size() <= kMaxFramePayloadBytes) {
     FIELDCOST_TRY(file_.Append(FrameType::kIndex, index));
   }
+  return {};
+}
+
+Status Writer::Close() {
+  FIELDCOST_TRY(PutIndex());
   return file_.Sync();
+}
+
+Result<std::string> Writer::TakeBytes() {
+  FIELDCOST_TRY(PutIndex());
+  return file_.TakeBytes();
 }
 
 }  // namespace fieldcost::recording

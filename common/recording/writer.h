@@ -30,6 +30,9 @@ class Writer {
   static Result<Writer> Create(const std::filesystem::path& path,
                                const tree::Dictionary& dictionary, const ClockAnchors& anchors);
 
+  // Writes into memory, from which TakeBytes() takes it.
+  static Writer InMemory(const tree::Dictionary& dictionary, const ClockAnchors& anchors);
+
   // kInvalidArgument or kTooLarge if it may not be; then nothing has changed.
   Result<std::uint16_t> AddMetric(const tree::Metric& metric);
   Result<StreamId> AddStream(const Stream& stream);
@@ -39,6 +42,12 @@ class Writer {
                                  std::string_view environment_hash);
   Status EndRun(std::uint32_t run, std::uint64_t time_ns, std::int32_t exit_status);
 
+  // A thread, of which samples may follow. Names are made printable, and cut. kTooLarge if there
+  // are kMaxThreads.
+  Result<ThreadId> AddThread(Thread thread);
+  // It has another name, or number, now: so have its earlier samples. REQUIRES: it was added.
+  void SetThread(ThreadId number, Thread thread);
+
   // Something was counted; the last value of a name is valid.
   Status SetCount(std::string_view name, std::uint64_t value);
 
@@ -47,9 +56,9 @@ class Writer {
   // time at which the last block ended and is counted as late: no cost is lost, its place in time
   // is. kTooLarge if a sum would pass 64 bits, kInvalidArgument beyond kMaxTimeNs: then nothing has
   // changed. REQUIRES: path is one of the dictionary's, a value
-  // for each of the stream's metrics.
+  // for each of the stream's metrics; the thread was added.
   Status Append(StreamId stream, std::uint64_t time_ns, tree::PathId path,
-                std::span<const std::uint64_t> values);
+                std::span<const std::uint64_t> values, ThreadId thread = kNoThread);
 
   // Keeps a tree, as common/tree encodes it.
   Status PutTree(std::string_view encoded_tree);
@@ -58,15 +67,19 @@ class Writer {
   Status Flush();
   // The same, then the index, then waits for the disk. Nothing may follow.
   Status Close();
+  // As Close(), of a recording in memory: its bytes. REQUIRES: InMemory().
+  Result<std::string> TakeBytes();
 
   std::uint64_t size_bytes() const { return file_.size(); }
 
  private:
   Writer(FrameFile file, const tree::Dictionary& dictionary)
       : file_(std::move(file)), dictionary_(&dictionary) {}
+  Status PutIndex();
   Status Put(std::string_view payload, IndexEntry entry);
   Status Put(FrameType type, std::string_view payload) { return Put(payload, {.type = type}); }
   Status PutDictionary();
+  Status PutThreads();
   Status Seal(StreamWriter& stream);
 
   FrameFile file_;
@@ -74,6 +87,7 @@ class Writer {
   DictionarySize in_file_;
   Descriptions descriptions_;
   std::vector<StreamWriter> streams_;
+  std::vector<std::uint32_t> changed_threads_;  // since they were put last
   std::vector<IndexEntry> index_;
 };
 

@@ -47,6 +47,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (const auto* const change = std::get_if<sampler::SwitchRecord>(&parsed->content)) {
         FIELDCOST_CHECK(change->out || !change->preempted);
       }
+      if (const auto* const name = std::get_if<sampler::NameRecord>(&parsed->content)) {
+        FIELDCOST_CHECK(name->name.size() <= record->size());
+      }
       if (const auto* const map = std::get_if<sampler::MapRecord>(&parsed->content)) {
         FIELDCOST_CHECK(map->mapping.end >= map->mapping.start);
       }

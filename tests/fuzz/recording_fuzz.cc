@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/check.h"
+#include "common/recording/by_thread.h"
 #include "common/recording/recording.h"
 #include "common/recording/spans.h"
 #include "common/recording/verify.h"
@@ -49,6 +50,23 @@ void Query(const Recording& recording, StreamId stream, bool is_good) {
   }
 }
 
+// Threads have together what all has.
+void Divide(const Recording& whole, bool is_good) {
+  const auto divided = DividedByThread(whole, DivideBy::kThread, false);
+  if (!divided || !is_good) return;
+  for (std::uint16_t i = 0; i < whole.contents().streams.size(); ++i) {
+    for (std::size_t metric = 0; metric < whole.contents().streams[i].metrics(); ++metric) {
+      std::uint64_t sums[2] = {};
+      std::vector<std::uint64_t> self;
+      for (const Recording* const recording : {&whole, &*divided}) {
+        FIELDCOST_CHECK(recording->SelfValues(StreamId(i), metric, {}, self).has_value());
+        for (const std::uint64_t value : self) sums[recording == &whole ? 0 : 1] += value;
+      }
+      FIELDCOST_CHECK(sums[0] == sums[1]);
+    }
+  }
+}
+
 void Read(std::string_view untrusted_file) {
   const auto report = Verify(untrusted_file);
   const auto recording = Recording::Over(untrusted_file);
@@ -58,6 +76,7 @@ void Read(std::string_view untrusted_file) {
   for (std::uint16_t i = 0; i < recording->contents().streams.size(); ++i) {
     Query(*recording, StreamId(i), report->is_good());
   }
+  Divide(*recording, report->is_good());
   (void)recording->Values({}).has_value();
   (void)recording->Trees().has_value();
   const auto frames = ReadContentsWithoutIndex(untrusted_file)->frames;

@@ -76,14 +76,20 @@ TEST(PerfRecordTest, ProcessesComeGoAndBecomeOthers) {
   const std::string fork = MadeRecordAt(1, PERF_RECORD_FORK, 0, four + Raw(std::uint64_t{1}));
   EXPECT_EQ(std::get<ForkRecord>(ParseRecord(BytesOf(fork))->content).pid, 7);
   EXPECT_EQ(std::get<ForkRecord>(ParseRecord(BytesOf(fork))->content).parent_pid, 8);
+  EXPECT_EQ(std::get<ForkRecord>(ParseRecord(BytesOf(fork))->content).tid, 9);
+  EXPECT_EQ(std::get<ForkRecord>(ParseRecord(BytesOf(fork))->content).parent_tid, 10);
   const std::string exit = MadeRecordAt(1, PERF_RECORD_EXIT, 0, four + Raw(std::uint64_t{1}));
   EXPECT_EQ(std::get<ExitRecord>(ParseRecord(BytesOf(exit))->content).pid, 7);
   EXPECT_EQ(std::get<ExitRecord>(ParseRecord(BytesOf(exit))->content).tid, 9);
-  const std::string name = Raw(std::uint32_t{7}) + Raw(std::uint32_t{8}) + "name";
+  const std::string name =
+      Raw(std::uint32_t{7}) + Raw(std::uint32_t{8}) + std::string("name\0\0", 6);
   const std::string exec = MadeRecordAt(1, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, name);
   EXPECT_EQ(std::get<ExecRecord>(ParseRecord(BytesOf(exec))->content).pid, 7);
+  EXPECT_EQ(std::get<ExecRecord>(ParseRecord(BytesOf(exec))->content).name, "name");
   const std::string renamed = MadeRecordAt(1, PERF_RECORD_COMM, 0, name);
-  EXPECT_EQ(ParseRecord(BytesOf(renamed))->content.index(), 0U);
+  EXPECT_EQ(std::get<NameRecord>(ParseRecord(BytesOf(renamed))->content).pid, 7);
+  EXPECT_EQ(std::get<NameRecord>(ParseRecord(BytesOf(renamed))->content).tid, 8);
+  EXPECT_EQ(std::get<NameRecord>(ParseRecord(BytesOf(renamed))->content).name, "name");
   const std::string lost =
       MadeRecordAt(1, PERF_RECORD_LOST, 0, Raw(std::uint64_t{3}) + Raw(std::uint64_t{12}));
   EXPECT_EQ(std::get<LostRecord>(ParseRecord(BytesOf(lost))->content).count, 12U);

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <random>
+#include <tuple>
 
 #include "common/base/file.h"
 #include "common/recording/limits.h"
@@ -35,11 +36,12 @@ std::string SmallRecording() {
   const auto in_work =
       dictionary.paths.Intern(in_main, dictionary.frames.Intern(work).value()).value();
   const std::uint64_t value = 1'000'000;
-  for (const auto& [time_ns, where] :
-       {std::pair(1'000'000, in_main), std::pair(2'000'000, in_work), std::pair(3'500'000, in_work),
-        std::pair(4'000'000, in_work)}) {
-    EXPECT_TRUE(
-        writer.Append(stream, static_cast<std::uint64_t>(time_ns), where, std::span(&value, 1)));
+  const auto first = writer.AddThread({77, 77, "app", "app"}).value();
+  const auto second = writer.AddThread({77, 80, "app", "worker"}).value();
+  for (const auto& [time_ns, where, thread] :
+       {std::tuple(1'000'000U, in_main, first), std::tuple(2'000'000U, in_work, first),
+        std::tuple(3'500'000U, in_work, second), std::tuple(4'000'000U, in_work, second)}) {
+    EXPECT_TRUE(writer.Append(stream, time_ns, where, std::span(&value, 1), thread));
   }
   EXPECT_TRUE(writer.SetCount("lost records", 2));
   EXPECT_TRUE(writer.EndRun(run, 5'000'000, 0));
@@ -61,6 +63,8 @@ TEST(FormatTest, TheSmallRecordingIsAsItWas) {
             (std::vector<std::uint64_t>{0, 0, 2'000'000}));
   EXPECT_EQ(recording.contents().descriptions.runs[0].command, "./app");
   EXPECT_EQ(recording.contents().descriptions.counts[0], (Count{"lost records", 2}));
+  EXPECT_EQ(recording.contents().descriptions.threads,
+            (std::vector<Thread>{{}, {77, 77, "app", "app"}, {77, 80, "app", "worker"}}));
   EXPECT_TRUE(VerifyFile(golden).value().is_good());
 }
 

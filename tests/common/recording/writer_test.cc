@@ -273,7 +273,7 @@ TEST(OpenTest, OtherFilesAreRefused) {
   EXPECT_EQ(Recording::Open(file).error().code, ErrorCode::kInvalidArgument);
   EXPECT_NE(Recording::Open(file).error().message.find(file.string()), std::string::npos);
   std::string later = EncodeHeader({});
-  later[8] = 2;
+  later[8] = 3;
   const std::string body = later.substr(0, kHeaderBytes - 4);
   const std::uint32_t crc = Crc32c(body);
   EXPECT_EQ(DecodeHeader(body + std::string(reinterpret_cast<const char*>(&crc), 4)).error().code,
