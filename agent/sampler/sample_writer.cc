@@ -137,14 +137,12 @@ Status SampleWriter::Take(const Sample& sample, const std::vector<SampledModule>
 }
 
 // What waited before the run began, as a process may that runs already, is not the run's.
-void SampleWriter::TakeWait(const Sample& sample, tree::PathId path,
-                            recording::ThreadId thread) {
+void SampleWriter::TakeWait(const Sample& sample, tree::PathId path, recording::ThreadId thread) {
   const std::uint64_t end_ns = sample.time_ns - std::min(sample.time_ns, begin_ns_);
   const std::uint64_t longest_ns = end_ns - std::min(end_ns, run_begin_ns_);
   const std::uint64_t length_ns = std::min(sample.weight_ns, longest_ns);
   if (length_ns == 0) return;
-  held_back_.push_back(
-      {.end_ns = end_ns, .length_ns = length_ns, .path = path, .thread = thread});
+  held_back_.push_back({.end_ns = end_ns, .length_ns = length_ns, .path = path, .thread = thread});
 }
 
 Status SampleWriter::PutWaits(std::uint64_t until_ns) {

@@ -16,21 +16,22 @@ namespace {
 
 std::string_view WordOf(DivideBy by) { return by == DivideBy::kThread ? "thread" : "process"; }
 
+// Empty: not known.
 std::string NameOf(const Thread& thread, DivideBy by) {
   const bool is_process = by == DivideBy::kProcess;
   std::string name = is_process || thread.name.empty() ? thread.process : thread.name;
-  if (!is_process && !thread.process.empty() && thread.process != name) {
+  if (!is_process && !thread.process.empty() && thread.process != thread.name &&
+      !thread.name.empty()) {
     name = thread.process + "/" + name;
   }
-  if (!name.empty()) return name;
-  return is_process && thread.pid == 0 ? "not known" : "without a name";
+  return name;
 }
 
 std::string LabelOf(const Thread& thread, DivideBy by, bool with_number) {
   const std::uint32_t number = by == DivideBy::kThread ? thread.tid : thread.pid;
-  const std::string name = NameOf(thread, by);
-  if (with_number && number != 0) return fmt::format("[{} {} {}]", WordOf(by), name, number);
-  return fmt::format("[{} {}]", WordOf(by), name);
+  std::string label = NameOf(thread, by);
+  if (with_number && number != 0) label += (label.empty() ? "" : " ") + std::to_string(number);
+  return fmt::format("[{} {}]", WordOf(by), label.empty() ? "without a name" : label);
 }
 
 std::string SeveralOf(DivideBy by, std::string_view how) {

@@ -22,7 +22,7 @@ enum class StreamKind : std::uint8_t {
   kSamples = 1,    // of stacks, while they ran
   kWaits = 2,      // what a thread waited for; values in ns are spans that end then (spans.h)
   kSnapshots = 3,  // what trees of events have grown by since the snapshot before
-  kEvents = 4,     // slices of a log of events
+  kEvents = 4,     // slices of a log of events; values in ns are spans, too
   kIdle = 5,       // idle time of CPUs (common/idle)
 };
 

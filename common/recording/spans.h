@@ -10,13 +10,13 @@
 
 namespace fieldcost::recording {
 
-// Samples that last: a value of a stream of waits in nanoseconds is the length of a span that ends
-// at the sample's time. It belongs to the intervals in which it passes. Pure functions.
+// Samples that last: a value of a stream of waits or events in nanoseconds is the length of a span
+// that ends at the sample's time. It belongs to the intervals in which it passes. Pure functions.
 
 // Whether values of the stream's metric are lengths of spans. REQUIRES: there are such ones.
 inline bool HasSpans(const Descriptions& descriptions, StreamId stream, std::size_t metric) {
   const Stream& one = descriptions.streams[stream.value()];
-  return one.kind == StreamKind::kWaits &&
+  return (one.kind == StreamKind::kWaits || one.kind == StreamKind::kEvents) &&
          descriptions.metrics[one.metrics[metric]].unit == tree::Unit::kNanoseconds;
 }
 

@@ -5,8 +5,23 @@
 #include <string_view>
 
 #include "common/base/check.h"
+#include "common/recording/recording.h"
+#include "common/recording/verify.h"
 #include "common/tree/codec.h"
 #include "tools/exchange/exchange.h"
+
+// What was read with its times is a recording of the same sums.
+inline void CheckRecording(std::string_view bytes, const fieldcost::tree::Tree& tree) {
+  using namespace fieldcost;
+  FIELDCOST_CHECK(recording::Verify(bytes).value().is_good());
+  const auto recording = recording::Recording::Over(bytes);
+  FIELDCOST_CHECK(recording.has_value());
+  const auto values = recording->Values({});
+  FIELDCOST_CHECK(values.has_value());
+  const auto same = tree::TreeOf(recording->contents().dictionary,
+                                 recording->contents().descriptions.metrics, {&*values, 1});
+  FIELDCOST_CHECK(same.has_value() && tree::EncodeTree(*same) == tree::EncodeTree(tree));
+}
 
 // Files of other programs, of one format: what is read can be written, and read again.
 inline int FuzzImport(fieldcost::exchange::Format format, const std::uint8_t* data,
@@ -17,6 +32,7 @@ inline int FuzzImport(fieldcost::exchange::Format format, const std::uint8_t* da
   if (!imported) return 0;
   const std::string encoded = tree::EncodeTree(imported->tree);
   FIELDCOST_CHECK(tree::DecodeTree(encoded).has_value());
+  if (imported->recording) CheckRecording(*imported->recording, imported->tree);
   for (const exchange::FormatInfo& info : exchange::Formats()) {
     const auto exported = exchange::Export(imported->tree, info.format);
     if (!exported || !info.can_import) continue;

@@ -77,7 +77,7 @@ TABLE = {
     "aggregator/probes/data": (["base", "probe", "sqlite", "accounts"], []),
     "aggregator/probes/pages": (["base", "draw", "probe"], []),
     "aggregator/probes/web": (["base", "crypto", "http", "probe", "accounts", "data", "pages"], ["boost/json"]),
-    "tools/exchange": (["base", "stats", "tree", "wire"], ["boost/json"]),
+    "tools/exchange": (["base", "recording", "stats", "tree", "wire"], ["boost/json"]),
     # Of drawing only what a histogram's bars are, of the wire what a lab table is.
     "tools/analysis": (["base", "shm", "stats", "tree", "wire", "draw", "idle", "recording"], []),
     # The top holds what its folders share (page, CSV, words), and the documents of the catalogue's costs.

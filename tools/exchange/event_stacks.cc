@@ -6,39 +6,34 @@
 
 namespace fieldcost::exchange {
 
-Result<EventStacks::Thread*> EventStacks::At(const std::string& untrusted_thread,
-                                             std::uint64_t ns) {
-  const auto [place, is_new] = threads_.try_emplace(untrusted_thread);
+Result<EventStacks::Thread*> EventStacks::At(std::uint32_t number, std::uint64_t ns) {
+  const auto [place, is_new] = threads_.try_emplace(number);
   Thread& thread = place->second;
-  if (is_new) {
-    if (threads_.size() > kMaxThreads) {
-      return Fail(ErrorCode::kTooLarge, "there are more than {} threads", kMaxThreads);
-    }
-    thread.last_ns = ns;
-  }
+  if (is_new) thread.last_ns = ns;
   if (ns < thread.last_ns) {
     remarks_.Count("times before the last one of their thread, where no time passes");
     return &thread;
   }
   if (!thread.stack.empty()) {
-    FIELDCOST_TRY(builder_.Add(wall_, thread.stack.back().path, ns - thread.last_ns));
+    const tree::PathId path = thread.stack.back().path;
+    FIELDCOST_TRY(builder_.Add(wall_, path, ns - thread.last_ns));
+    builder_.timed().AddSpan(wall_, path, number, ns, ns - thread.last_ns);
   }
   thread.last_ns = ns;
   return &thread;
 }
 
-Status EventStacks::Enter(const std::string& untrusted_thread, std::uint64_t ns,
-                          tree::FrameId frame) {
-  FIELDCOST_ASSIGN(Thread* const thread, At(untrusted_thread, ns));
+Status EventStacks::Enter(std::uint32_t number, std::uint64_t ns, tree::FrameId frame) {
+  FIELDCOST_ASSIGN(Thread* const thread, At(number, ns));
   const tree::PathId parent = thread->stack.empty() ? tree::kRootPath : thread->stack.back().path;
   FIELDCOST_ASSIGN(const tree::PathId path, builder_.AddPath(parent, frame));
   thread->stack.push_back({path, frame});
+  builder_.timed().Add(calls_, path, number, thread->last_ns, 1);
   return builder_.Add(calls_, path, 1);
 }
 
-Status EventStacks::Exit(const std::string& untrusted_thread, std::uint64_t ns, tree::FrameId frame,
-                         bool is_any) {
-  FIELDCOST_ASSIGN(Thread* const thread, At(untrusted_thread, ns));
+Status EventStacks::Exit(std::uint32_t number, std::uint64_t ns, tree::FrameId frame, bool is_any) {
+  FIELDCOST_ASSIGN(Thread* const thread, At(number, ns));
   std::vector<Open>& stack = thread->stack;
   const auto open = is_any ? stack.rbegin()
                            : std::find_if(stack.rbegin(), stack.rend(),
@@ -56,26 +51,34 @@ Status EventStacks::Exit(const std::string& untrusted_thread, std::uint64_t ns, 
 }
 
 void EventStacks::End() {
-  for (const auto& [name, thread] : threads_) {
+  for (const auto& [number, thread] : threads_) {
     remarks_.Count("calls open at the end, ended with the last event", thread.stack.size());
   }
 }
 
-Status IntervalStacks::Add(std::vector<Interval> intervals, std::size_t value, std::size_t calls,
-                           TreeBuilder& builder, Remarks& remarks) {
+Status IntervalStacks::Add(std::vector<Interval> intervals, std::uint32_t thread, std::size_t value,
+                           std::size_t calls, TreeBuilder& builder, Remarks& remarks) {
   std::stable_sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.length > b.length;
   });
   struct Open {
     tree::PathId path;
     std::uint64_t end;
-    std::uint64_t self;  // less than what is in it
+    std::uint64_t at;  // up to which its own time has been charged
   };
   std::vector<Open> stack;
+  // The innermost one's own time, up to then.
+  const auto charge = [&](std::uint64_t until) -> Status {
+    const std::uint64_t own = until - stack.back().at;
+    if (calls != kNoCalls) builder.timed().AddSpan(value, stack.back().path, thread, until, own);
+    return builder.Add(value, stack.back().path, own);
+  };
   const auto close = [&]() -> Status {
-    const Open call = stack.back();
+    const std::uint64_t end = stack.back().end;
+    FIELDCOST_TRY(charge(end));
     stack.pop_back();
-    return builder.Add(value, call.path, call.self);
+    if (!stack.empty()) stack.back().at = end;
+    return {};
   };
   for (const Interval& interval : intervals) {
     std::uint64_t end = 0;
@@ -90,11 +93,14 @@ Status IntervalStacks::Add(std::vector<Interval> intervals, std::size_t value, s
     tree::PathId parent = tree::kRootPath;
     if (!stack.empty()) {
       parent = stack.back().path;
-      stack.back().self -= interval.length;  // those in it follow one another
+      FIELDCOST_TRY(charge(interval.begin));  // those in it follow one another
     }
     FIELDCOST_ASSIGN(const tree::PathId path, builder.AddPath(parent, interval.frame));
-    if (calls != kNoCalls) FIELDCOST_TRY(builder.Add(calls, path, 1));
-    stack.push_back({path, end, interval.length});
+    if (calls != kNoCalls) {
+      builder.timed().Add(calls, path, thread, interval.begin, 1);
+      FIELDCOST_TRY(builder.Add(calls, path, 1));
+    }
+    stack.push_back({path, end, interval.begin});
   }
   while (!stack.empty()) FIELDCOST_TRY(close());
   return {};

@@ -17,7 +17,7 @@ namespace fieldcost::exchange {
 // - an exit of what is not on top also closes what is;
 // - a time before the thread's last one is taken for that one, so no time is charged;
 // - what is open at the end has the time up to the thread's last event.
-// Not thread-safe.
+// Threads are those of the builder's timed(), which gets the same by time. Not thread-safe.
 class EventStacks {
  public:
   // Charges `wall` (ns) and counts `calls`, metrics of `builder`, which outlives this.
@@ -25,10 +25,9 @@ class EventStacks {
       : builder_(builder), remarks_(remarks), wall_(wall), calls_(calls) {}
 
   // kTooLarge beyond the limits.
-  Status Enter(const std::string& untrusted_thread, std::uint64_t ns, tree::FrameId frame);
+  Status Enter(std::uint32_t thread, std::uint64_t ns, tree::FrameId frame);
   // `is_any`: of whatever is on top.
-  Status Exit(const std::string& untrusted_thread, std::uint64_t ns, tree::FrameId frame,
-              bool is_any = false);
+  Status Exit(std::uint32_t thread, std::uint64_t ns, tree::FrameId frame, bool is_any = false);
   // Counts what is still open.
   void End();
 
@@ -42,13 +41,13 @@ class EventStacks {
     std::uint64_t last_ns = 0;
   };
 
-  Result<Thread*> At(const std::string& untrusted_thread, std::uint64_t ns);
+  Result<Thread*> At(std::uint32_t number, std::uint64_t ns);
 
   TreeBuilder& builder_;
   Remarks& remarks_;
   std::size_t wall_;
   std::size_t calls_;
-  std::unordered_map<std::string, Thread> threads_;
+  std::unordered_map<std::uint32_t, Thread> threads_;
 };
 
 // Calls as intervals of one thread, in any order, as a tree: the self time of each is its own less
@@ -61,10 +60,11 @@ class IntervalStacks {
     tree::FrameId frame;
   };
 
-  // Charges `value`, and counts `calls` unless it is npos.
+  // Charges `value`, and counts `calls` unless it is npos: then they are no times, and only in the
+  // tree.
   static constexpr std::size_t kNoCalls = static_cast<std::size_t>(-1);
-  static Status Add(std::vector<Interval> intervals, std::size_t value, std::size_t calls,
-                    TreeBuilder& builder, Remarks& remarks);
+  static Status Add(std::vector<Interval> intervals, std::uint32_t thread, std::size_t value,
+                    std::size_t calls, TreeBuilder& builder, Remarks& remarks);
 };
 
 }  // namespace fieldcost::exchange

@@ -75,16 +75,23 @@ Format Detect(std::string_view untrusted_bytes) {
   return DetectText(untrusted_bytes);
 }
 
-Result<tree::Tree> ImportAs(Format format, std::string_view untrusted_bytes,
-                            const ImportOptions& options, Remarks& remarks) {
+// Of a format without times.
+Result<Built> Untimed(Result<tree::Tree> tree) {
+  if (!tree) return std::move(tree).error();
+  return Built{.tree = *std::move(tree)};
+}
+
+Result<Built> ImportAs(Format format, std::string_view untrusted_bytes,
+                       const ImportOptions& options, Remarks& remarks) {
   switch (format) {
     case Format::kPprof:
-      return ImportPprof(untrusted_bytes, remarks);
+      return Untimed(ImportPprof(untrusted_bytes, remarks));
     case Format::kFolded:
-      return ImportFolded(untrusted_bytes,
-                          options.folded_metric.value_or(tree::Metric{
-                              .name = "samples", .unit = tree::Unit::kCount, .per_sample = 1}),
-                          remarks);
+      return Untimed(
+          ImportFolded(untrusted_bytes,
+                       options.folded_metric.value_or(tree::Metric{
+                           .name = "samples", .unit = tree::Unit::kCount, .per_sample = 1}),
+                       remarks));
     case Format::kSpeedscope:
       return ImportSpeedscope(untrusted_bytes, remarks);
     case Format::kChrome:
@@ -197,11 +204,14 @@ Result<Imported> Import(std::string_view untrusted_bytes, const ImportOptions& o
   }
   const Format format = options.format ? *options.format : Detect(untrusted_bytes);
   Remarks remarks;
-  Result<tree::Tree> tree = ImportAs(format, untrusted_bytes, options, remarks);
-  if (!tree) {
-    return Within(std::move(tree).error(), fmt::format("reading it as {}", InfoOf(format).name));
+  Result<Built> built = ImportAs(format, untrusted_bytes, options, remarks);
+  if (!built) {
+    return Within(std::move(built).error(), fmt::format("reading it as {}", InfoOf(format).name));
   }
-  return Imported{std::move(*tree), format, remarks.Lines()};
+  return Imported{.tree = std::move(built->tree),
+                  .format = format,
+                  .untrusted_remarks = remarks.Lines(),
+                  .recording = std::move(built->recording)};
 }
 
 Result<Exported> Export(const tree::Tree& tree, Format format, const ExportOptions& options) {

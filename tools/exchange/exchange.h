@@ -53,6 +53,9 @@ struct Imported {
   // What was left out, counted; and what was taken for something else. For people; each a line.
   // May hold texts of the input, as they are.
   std::vector<std::string> untrusted_remarks;
+  // The bytes of a recording (common/recording) that has the same by time and thread, of formats
+  // that have both. Times count from the first one.
+  std::optional<std::string> recording = {};
 };
 
 // kCorrupt with the place and the reason if the bytes are not of the format, kTooLarge beyond the

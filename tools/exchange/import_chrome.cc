@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/text.h"
 #include "tools/exchange/event_stacks.h"
 #include "tools/exchange/frame_text.h"
 #include "tools/exchange/importers.h"
@@ -29,7 +30,7 @@ struct TraceEvent {
   std::string thread;
   std::optional<std::uint64_t> begin_ns;
   std::optional<std::uint64_t> length_ns;
-  std::string args_name;  // what a process is called
+  std::string args_name;  // what a process, or thread, is called
 };
 
 class Chrome : public JsonEvents {
@@ -83,7 +84,7 @@ class Chrome : public JsonEvents {
   }
   Status Other() override { return {}; }
 
-  Result<tree::Tree> End();
+  Result<Built> End();
 
  private:
   using Thread = std::pair<std::string, std::string>;  // and its process before it
@@ -101,6 +102,8 @@ class Chrome : public JsonEvents {
   Status Add(const TraceEvent& event);
   Status AddInterval(const TraceEvent& event);
   Status NeedMetrics();
+  Result<std::uint32_t> NumberOf(const Thread& thread);
+  void NameThreads();
 
   Remarks& remarks_;
   TreeBuilder builder_;
@@ -110,6 +113,9 @@ class Chrome : public JsonEvents {
   std::map<Thread, std::vector<IntervalStacks::Interval>> intervals_;
   std::set<Thread> with_events_;
   std::map<std::string, tree::Metric> metrics_;  // of processes that we wrote
+  std::map<Thread, std::uint32_t> numbers_;
+  std::map<Thread, std::string> thread_names_;
+  std::map<std::string, std::string> process_names_;
 
   std::size_t depth_ = 0;
   std::size_t events_depth_ = 0;  // of the array of events, while it is read
@@ -127,6 +133,44 @@ Status Chrome::NeedMetrics() {
   return {};
 }
 
+// Ids may be texts: then they are names.
+recording::Thread ThreadNamed(const std::string& process, const std::string& thread) {
+  recording::Thread named;
+  const auto number = [](const std::string& text, std::uint32_t& id, std::string& name) {
+    const auto parsed = ParseUint64(text);
+    if (parsed && *parsed <= UINT32_MAX) {
+      id = static_cast<std::uint32_t>(*parsed);
+    } else {
+      name = text;
+    }
+  };
+  number(process, named.pid, named.process);
+  number(thread, named.tid, named.name);
+  return named;
+}
+
+Result<std::uint32_t> Chrome::NumberOf(const Thread& thread) {
+  FIELDCOST_ASSIGN(const std::uint32_t number,
+                   builder_.timed().ThreadOf(fmt::format("{}\n{}", thread.first, thread.second),
+                                             ThreadNamed(thread.first, thread.second)));
+  numbers_.emplace(thread, number);
+  return number;
+}
+
+// Names may stand behind the events.
+void Chrome::NameThreads() {
+  for (const auto& [thread, number] : numbers_) {
+    recording::Thread named = builder_.timed().thread(number);
+    if (const auto name = thread_names_.find(thread); name != thread_names_.end()) {
+      named.name = name->second;
+    }
+    if (const auto name = process_names_.find(thread.first); name != process_names_.end()) {
+      named.process = name->second;
+    }
+    builder_.timed().SetThread(number, std::move(named));
+  }
+}
+
 Status Chrome::AddInterval(const TraceEvent& event) {
   if (!event.length_ns) {
     remarks_.Count("events without a duration, left out");
@@ -141,6 +185,12 @@ Status Chrome::AddInterval(const TraceEvent& event) {
 Status Chrome::Add(const TraceEvent& event) {
   if (event.phase == "M") {
     tree::Metric metric;
+    if (event.name == "thread_name" && thread_names_.size() < kMaxThreads) {
+      thread_names_.insert_or_assign({event.process, event.thread}, event.args_name);
+    }
+    if (event.name == "process_name" && process_names_.size() < kMaxThreads) {
+      process_names_.insert_or_assign(event.process, event.args_name);
+    }
     if (event.name == "process_name" && TakeMetricText(event.args_name, metric) &&
         metrics_.size() < tree::kMaxMetrics) {
       metrics_.insert_or_assign(event.process, metric);
@@ -164,12 +214,12 @@ Status Chrome::Add(const TraceEvent& event) {
   if (is_enter || event.name) {
     FIELDCOST_ASSIGN(frame, builder_.AddFrameText(event.name.value_or("")));
   }
-  const std::string key = fmt::format("{}\n{}", event.process, event.thread);
-  if (is_enter) return stacks_->Enter(key, *event.begin_ns, frame);
-  return stacks_->Exit(key, *event.begin_ns, frame, !event.name);
+  FIELDCOST_ASSIGN(const std::uint32_t number, NumberOf(thread));
+  if (is_enter) return stacks_->Enter(number, *event.begin_ns, frame);
+  return stacks_->Exit(number, *event.begin_ns, frame, !event.name);
 }
 
-Result<tree::Tree> Chrome::End() {
+Result<Built> Chrome::End() {
   if (!is_found_) return Fail(ErrorCode::kCorrupt, "no events: neither an array nor traceEvents");
   if (stacks_) stacks_->End();
   for (auto& [thread, intervals] : intervals_) {
@@ -180,23 +230,27 @@ Result<tree::Tree> Chrome::End() {
     std::size_t calls = IntervalStacks::kNoCalls;
     if (const auto own = metrics_.find(thread.first); own != metrics_.end()) {
       FIELDCOST_ASSIGN(value, builder_.AddMetric(own->second));
+      builder_.timed().LeaveOut();  // its paths stand one behind the other, whenever they were
     } else {
       FIELDCOST_TRY(NeedMetrics());
       value = wall_;
       calls = calls_;
     }
-    FIELDCOST_TRY(IntervalStacks::Add(std::move(intervals), value, calls, builder_, remarks_));
+    FIELDCOST_ASSIGN(const std::uint32_t number, NumberOf(thread));
+    FIELDCOST_TRY(
+        IntervalStacks::Add(std::move(intervals), number, value, calls, builder_, remarks_));
   }
   // What we wrote may have metrics in which nothing cost anything.
   for (const auto& [process, metric] : metrics_) {
     FIELDCOST_TRY(builder_.AddMetric(metric));
   }
-  return builder_.Build();
+  NameThreads();
+  return builder_.BuildTimed(remarks_);
 }
 
 }  // namespace
 
-Result<tree::Tree> ImportChrome(std::string_view untrusted_json, Remarks& remarks) {
+Result<Built> ImportChrome(std::string_view untrusted_json, Remarks& remarks) {
   Chrome chrome(remarks);
   FIELDCOST_TRY(ReadJson(untrusted_json, chrome));
   return chrome.End();

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "common/base/text.h"
 #include "tools/exchange/event_stacks.h"
@@ -47,7 +48,16 @@ Status AddEvent(const EventLine& event, TreeBuilder& builder, EventStacks& stack
     remarks.Count("events lost, as the file says", *ParseUint64(event.untrusted_function));
     return {};
   }
-  const std::string thread(event.untrusted_thread);
+  // A word that is no number is a name.
+  recording::Thread named;
+  const auto tid = ParseUint64(event.untrusted_thread);
+  if (tid && *tid <= UINT32_MAX) {
+    named.tid = static_cast<std::uint32_t>(*tid);
+  } else {
+    named.name = event.untrusted_thread;
+  }
+  FIELDCOST_ASSIGN(const std::uint32_t thread,
+                   builder.timed().ThreadOf(std::string(event.untrusted_thread), std::move(named)));
   const bool is_any = event.untrusted_function.empty();
   tree::FrameId frame;
   if (!is_any) {
@@ -61,7 +71,7 @@ Status AddEvent(const EventLine& event, TreeBuilder& builder, EventStacks& stack
 
 bool IsEventLine(std::string_view untrusted_line) { return Parse(untrusted_line).has_value(); }
 
-Result<tree::Tree> ImportEvents(std::string_view untrusted_text, Remarks& remarks) {
+Result<Built> ImportEvents(std::string_view untrusted_text, Remarks& remarks) {
   TreeBuilder builder;
   FIELDCOST_ASSIGN(const std::size_t wall, builder.AddMetric({.name = "wall"}));
   FIELDCOST_ASSIGN(const std::size_t calls,
@@ -82,7 +92,7 @@ Result<tree::Tree> ImportEvents(std::string_view untrusted_text, Remarks& remark
     }
   }
   stacks.End();
-  return builder.Build();
+  return builder.BuildTimed(remarks);
 }
 
 }  // namespace fieldcost::exchange

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -18,9 +19,14 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kHexDigits = "0123456789abcdef";
+constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
 
-// "h4 31007/31007 [001] 40155.960069:    2004008 task-clock: ": what stands behind the time.
+// "h4 31007/31007 [001] 40155.960069:    2004008 task-clock: "
 struct Header {
+  std::string_view untrusted_command;
+  std::uint32_t pid = 0;  // 0: not shown
+  std::uint32_t tid = 0;
+  std::uint64_t ns = 0;
   std::string_view untrusted_event;
   std::optional<std::uint64_t> period;
   std::string_view untrusted_rest;
@@ -36,13 +42,48 @@ bool IsTime(std::string_view word) {
          word.substr(point + 1).find_first_not_of(kDigits) == std::string_view::npos;
 }
 
+// The ns of "40155.960069:"; nullopt beyond 2^64.
+std::optional<std::uint64_t> TimeOf(std::string_view untrusted_word) {
+  untrusted_word.remove_suffix(1);
+  const std::size_t point = untrusted_word.find('.');
+  std::string digits(untrusted_word.substr(point + 1, 9));
+  digits.resize(9, '0');
+  const auto seconds = ParseUint64(untrusted_word.substr(0, point));
+  const auto behind = ParseUint64(digits);
+  if (!seconds || !behind || *seconds > UINT64_MAX / kNsPerSecond - 1) return std::nullopt;
+  return *seconds * kNsPerSecond + *behind;
+}
+
+// "h4 31007/31007 [001]", "h4 31007"
+void TakeThread(std::string_view untrusted_text, Header& header) {
+  std::string_view text = Trim(untrusted_text);
+  const auto last_word = [&] { return text.substr(text.find_last_of(" \t") + 1); };
+  if (last_word().starts_with('[') && last_word().ends_with(']')) {
+    text = Trim(text.substr(0, text.size() - last_word().size()));
+  }
+  const std::string_view word = last_word();
+  const std::size_t slash = word.find('/');
+  const auto id = [](std::string_view digits, std::uint32_t& number) {
+    const auto parsed = ParseUint64(digits);
+    if (parsed && *parsed <= UINT32_MAX) number = static_cast<std::uint32_t>(*parsed);
+  };
+  if (slash != std::string_view::npos) id(word.substr(0, slash), header.pid);
+  id(slash == std::string_view::npos ? word : word.substr(slash + 1), header.tid);
+  header.untrusted_command = Trim(text.substr(0, text.size() - word.size()));
+}
+
 std::optional<Header> ParseHeader(std::string_view untrusted_line) {
   // A command's name may have blanks.
+  const std::string_view line = untrusted_line;
   std::size_t before = 0;
   std::string_view word = TakeWord(untrusted_line);
   for (; !word.empty() && (before < 2 || !IsTime(word)); ++before) word = TakeWord(untrusted_line);
   if (word.empty()) return std::nullopt;
   Header header;
+  const auto ns = TimeOf(word);
+  if (!ns) return std::nullopt;
+  header.ns = *ns;
+  TakeThread(line.substr(0, static_cast<std::size_t>(word.data() - line.data())), header);
   word = TakeWord(untrusted_line);
   if (header.period = ParseUint64(word); header.period) word = TakeWord(untrusted_line);
   while (word.ends_with(':')) word.remove_suffix(1);
@@ -107,9 +148,10 @@ class PerfScript {
     return AddFrame(untrusted_line);
   }
 
-  Result<tree::Tree> End() {
+  Result<Built> End() {
     FIELDCOST_TRY(EndSample());
-    return builder_.Build();
+    NameProcesses();
+    return builder_.BuildTimed(remarks_);
   }
 
  private:
@@ -128,11 +170,36 @@ class PerfScript {
     FIELDCOST_ASSIGN(metric_, builder_.AddMetric(std::move(metric)));
     period_ = header.period.value_or(1);
     in_sample_ = true;
+    ns_ = header.ns;
+    FIELDCOST_ASSIGN(thread_, ThreadOf(header));
     // Without a stack, where it was may stand on the same line; so may what a tracepoint tells.
     if (header.untrusted_rest.ends_with(')') && ParseFrame(header.untrusted_rest)) {
       return AddFrame(header.untrusted_rest);
     }
     return {};
+  }
+
+  // One that is called otherwise, as after an exec, is another one.
+  Result<std::uint32_t> ThreadOf(const Header& header) {
+    const std::string name(header.untrusted_command);
+    if (header.pid == header.tid) process_names_.insert_or_assign(header.pid, name);
+    return builder_.timed().ThreadOf(
+        fmt::format("{} {} {}", header.pid, header.tid, name),
+        {.pid = header.pid, .tid = header.tid, .process = "", .name = name});
+  }
+
+  // A process is called as its main thread is, which may have its first sample late.
+  void NameProcesses() {
+    for (std::uint32_t i = 0; i < builder_.timed().threads(); ++i) {
+      recording::Thread thread = builder_.timed().thread(i);
+      const auto known = process_names_.find(thread.pid);
+      if (thread.pid == thread.tid || thread.pid == 0) {
+        thread.process = thread.name;
+      } else if (known != process_names_.end()) {
+        thread.process = known->second;
+      }
+      builder_.timed().SetThread(i, std::move(thread));
+    }
   }
 
   void CountLost(std::string_view untrusted_rest) {
@@ -182,6 +249,7 @@ class PerfScript {
       FIELDCOST_ASSIGN(path, builder_.AddPath(path, id));
     }
     stack_.clear();
+    builder_.timed().Add(metric_, path, thread_, ns_, period_);
     return builder_.AddSample(metric_, path, period_);
   }
 
@@ -191,6 +259,9 @@ class PerfScript {
   bool in_sample_ = false;
   std::size_t metric_ = 0;
   std::uint64_t period_ = 0;
+  std::uint64_t ns_ = 0;
+  std::uint32_t thread_ = 0;
+  std::unordered_map<std::uint32_t, std::string> process_names_;
   std::vector<FrameLine> stack_;  // the innermost first
 };
 
@@ -200,7 +271,7 @@ bool IsPerfSampleLine(std::string_view untrusted_line) {
   return ParseHeader(untrusted_line).has_value();
 }
 
-Result<tree::Tree> ImportPerfScript(std::string_view untrusted_text, Remarks& remarks) {
+Result<Built> ImportPerfScript(std::string_view untrusted_text, Remarks& remarks) {
   PerfScript script(remarks);
   TextLines lines(untrusted_text);
   while (!lines.at_end()) {

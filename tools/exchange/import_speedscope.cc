@@ -54,7 +54,7 @@ class Speedscope : public JsonEvents {
   Status Number(std::string_view untrusted_digits) override;
   Status Other() override { return {}; }
 
-  Result<tree::Tree> Build();
+  Result<Built> Build();
 
  private:
   bool At(std::initializer_list<std::string_view> keys, std::size_t deeper) const {
@@ -91,10 +91,10 @@ class Speedscope : public JsonEvents {
     if (index < ids_.size()) return ids_[index];
     return Fail(ErrorCode::kCorrupt, "frame {}, there are {}", index, ids_.size());
   }
-  Status Add(const Profile& profile, const std::string& thread);
+  Status Add(const Profile& profile, const std::string& number);
   Status AddSamples(const Profile& profile, std::size_t metric, unsigned decimals, bool is_own);
   Status AddEvents(const Profile& profile, std::size_t metric, unsigned decimals,
-                   const std::string& thread);
+                   const std::string& number);
 
   Remarks& remarks_;
   TreeBuilder builder_;
@@ -185,7 +185,10 @@ Status Speedscope::AddSamples(const Profile& profile, std::size_t metric, unsign
 }
 
 Status Speedscope::AddEvents(const Profile& profile, std::size_t metric, unsigned decimals,
-                             const std::string& thread) {
+                             const std::string& number) {
+  FIELDCOST_ASSIGN(
+      const std::uint32_t thread,
+      builder_.timed().ThreadOf(number, {.pid = 0, .tid = 0, .process = "", .name = profile.name}));
   FIELDCOST_ASSIGN(const std::size_t calls,
                    builder_.AddMetric({.name = "calls", .unit = tree::Unit::kCount}));
   EventStacks stacks(builder_, remarks_, metric, calls);
@@ -202,7 +205,7 @@ Status Speedscope::AddEvents(const Profile& profile, std::size_t metric, unsigne
   return {};
 }
 
-Status Speedscope::Add(const Profile& profile, const std::string& thread) {
+Status Speedscope::Add(const Profile& profile, const std::string& number) {
   const UnitScale scale = UnitOf(profile.unit);
   tree::Metric metric;
   const bool is_own = TakeMetricText(profile.name, metric) && metric.unit == scale.unit;
@@ -213,12 +216,15 @@ Status Speedscope::Add(const Profile& profile, const std::string& thread) {
   }
   FIELDCOST_ASSIGN(const std::size_t column, builder_.AddMetric(std::move(metric)));
   const unsigned decimals = scale.unit == tree::Unit::kNanoseconds ? DecimalsOf(scale.factor) : 0;
-  if (profile.type == "evented") return AddEvents(profile, column, decimals, thread);
+  const bool is_evented = profile.type == "evented";
+  // Times of some profiles alone would be misleading.
+  if (!is_evented || scale.unit != tree::Unit::kNanoseconds) builder_.timed().LeaveOut();
+  if (is_evented) return AddEvents(profile, column, decimals, number);
   if (profile.type == "sampled") return AddSamples(profile, column, decimals, is_own);
   return Fail(ErrorCode::kCorrupt, "neither sampled nor evented");
 }
 
-Result<tree::Tree> Speedscope::Build() {
+Result<Built> Speedscope::Build() {
   bool is_own = !profiles_.empty();
   for (const Profile& profile : profiles_) {
     tree::Metric metric;
@@ -232,12 +238,12 @@ Result<tree::Tree> Speedscope::Build() {
       return Within(added.error(), number);
     }
   }
-  return builder_.Build();
+  return builder_.BuildTimed(remarks_);
 }
 
 }  // namespace
 
-Result<tree::Tree> ImportSpeedscope(std::string_view untrusted_json, Remarks& remarks) {
+Result<Built> ImportSpeedscope(std::string_view untrusted_json, Remarks& remarks) {
   Speedscope speedscope(remarks);
   FIELDCOST_TRY(ReadJson(untrusted_json, speedscope));
   return speedscope.Build();

@@ -14,10 +14,10 @@ namespace fieldcost::exchange {
 Result<tree::Tree> ImportPprof(std::string_view untrusted_bytes, Remarks& remarks);
 Result<tree::Tree> ImportFolded(std::string_view untrusted_text, const tree::Metric& metric,
                                 Remarks& remarks);
-Result<tree::Tree> ImportPerfScript(std::string_view untrusted_text, Remarks& remarks);
-Result<tree::Tree> ImportEvents(std::string_view untrusted_text, Remarks& remarks);
-Result<tree::Tree> ImportChrome(std::string_view untrusted_json, Remarks& remarks);
-Result<tree::Tree> ImportSpeedscope(std::string_view untrusted_json, Remarks& remarks);
+Result<Built> ImportPerfScript(std::string_view untrusted_text, Remarks& remarks);
+Result<Built> ImportEvents(std::string_view untrusted_text, Remarks& remarks);
+Result<Built> ImportChrome(std::string_view untrusted_json, Remarks& remarks);
+Result<Built> ImportSpeedscope(std::string_view untrusted_json, Remarks& remarks);
 
 // Whether a line is of the format, for telling it by its content.
 bool IsEventLine(std::string_view untrusted_line);

@@ -71,18 +71,30 @@ Status TreeBuilder::Add(std::size_t metric, tree::PathId path, std::uint64_t amo
               metrics_[metric].name);
 }
 
+void TreeBuilder::SetPeriods() {
+  for (std::size_t i = 0; i < metrics_.size(); ++i) {
+    if (samples_[i] == 0) continue;
+    metrics_[i].per_sample = std::max<std::uint64_t>(sums_[i] / samples_[i], 1);
+  }
+}
+
 Result<tree::Tree> TreeBuilder::Build() {
+  SetPeriods();
   const std::size_t paths = dictionary_->paths.size();
   std::vector<tree::RunValues> run;
   run.emplace_back(metrics_.size(), std::size_t{0});
   for (std::size_t i = 0; i < metrics_.size(); ++i) {
-    if (samples_[i] != 0) {
-      metrics_[i].per_sample = std::max<std::uint64_t>(sums_[i] / samples_[i], 1);
-    }
     std::copy(values_[i].begin(), values_[i].end(), run[0].MutableColumn(i, paths).begin());
     values_[i] = {};
   }
   return tree::TreeOf(dictionary_, std::move(metrics_), run);
+}
+
+Result<Built> TreeBuilder::BuildTimed(Remarks& remarks) {
+  SetPeriods();
+  std::optional<std::string> recording = std::move(timed_).Record(*dictionary_, metrics_, remarks);
+  FIELDCOST_ASSIGN(tree::Tree tree, Build());
+  return Built{.tree = std::move(tree), .recording = std::move(recording)};
 }
 
 std::vector<std::string> Remarks::Lines() const {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -11,8 +12,15 @@
 
 #include "common/base/result.h"
 #include "common/tree/tree.h"
+#include "tools/exchange/timed_samples.h"
 
 namespace fieldcost::exchange {
+
+// What an importer makes.
+struct Built {
+  tree::Tree tree;                            // of one run
+  std::optional<std::string> recording = {};  // the same with times and threads, if it has any
+};
 
 // What an importer puts together: a tree of one run. Errors are those of common/tree: kTooLarge
 // beyond its limits. Not thread-safe.
@@ -34,11 +42,17 @@ class TreeBuilder {
   Status AddSample(std::size_t metric, tree::PathId path, std::uint64_t amount);
   Status Add(std::size_t metric, tree::PathId path, std::uint64_t amount);
   std::size_t metrics() const { return metrics_.size(); }
+  // Is to have what the tree has, by its time and thread.
+  TimedSamples& timed() { return timed_; }
 
   // What nobody knows which metric it is; no more is added then. REQUIRES: once.
   Result<tree::Tree> Build();
+  // The same, with what was added to timed(). REQUIRES: either of them, once.
+  Result<Built> BuildTimed(Remarks& remarks);
 
  private:
+  void SetPeriods();
+
   std::shared_ptr<tree::Dictionary> dictionary_;
   std::unordered_map<std::string, tree::FrameId> texts_;
   std::size_t text_bytes_ = 0;
@@ -46,6 +60,7 @@ class TreeBuilder {
   std::vector<std::vector<std::uint64_t>> values_;  // [metric][path id]
   std::vector<std::uint64_t> samples_;              // [metric]
   std::vector<std::uint64_t> sums_;                 // [metric], of samples
+  TimedSamples timed_;
 };
 
 // What is left out, or taken for something else: lines for people, each with its number. A kind is

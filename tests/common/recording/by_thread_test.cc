@@ -147,7 +147,7 @@ TEST_F(ByThreadTest, ThreadsOfSeveralRunsAreKnownByTheirNames) {
   EXPECT_EQ(sums(2, false), by_name);
   EXPECT_EQ(sums(1, true), by_name);
   EXPECT_EQ(sums(1, false),
-            (Sums{{"[thread p/w 1]", 5}, {"[thread p/w 2]", 6}, {"[thread without a name 3]", 7}}));
+            (Sums{{"[thread p/w 1]", 5}, {"[thread p/w 2]", 6}, {"[thread 3]", 7}}));
 }
 
 TEST_F(ByThreadTest, ManyThreadsAreOneForEachName) {

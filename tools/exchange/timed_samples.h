@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/recording/descriptions.h"
+#include "common/recording/threads.h"
+#include "common/tree/dictionary.h"
+#include "common/tree/metric.h"
+
+namespace fieldcost::exchange {
+
+class Remarks;
+
+// What was imported with its times and threads, as a recording. Times are ns of any clock; the
+// recording begins with the first of them. Not thread-safe.
+class TimedSamples {
+ public:
+  // More parts than this are not made of what lasts long.
+  static constexpr std::uint64_t kMostExtraParts = 1'000'000;
+
+  // The number of a thread, the same for an equal key; named as it was first, unless SetThread().
+  // kTooLarge beyond kMaxThreads.
+  Result<std::uint32_t> ThreadOf(const std::string& untrusted_key, recording::Thread thread);
+  void SetThread(std::uint32_t number, recording::Thread thread);
+  const recording::Thread& thread(std::uint32_t number) const { return threads_[number]; }
+  std::uint32_t threads() const { return static_cast<std::uint32_t>(threads_.size()); }
+
+  // Something at a moment.
+  void Add(std::size_t metric, tree::PathId path, std::uint32_t thread, std::uint64_t ns,
+           std::uint64_t amount);
+  // What lasts: it belongs to each interval by what passes there (common/recording/spans.h).
+  // REQUIRES: length_ns <= end_ns; the metric is of time.
+  void AddSpan(std::size_t metric, tree::PathId path, std::uint32_t thread, std::uint64_t end_ns,
+               std::uint64_t length_ns);
+  // What is imported has no times.
+  void LeaveOut() { is_left_out_ = true; }
+
+  // The bytes of a recording of one run; nullopt if there are no times, or (with a remark) none
+  // that a recording can hold. REQUIRES: paths and metrics are of these.
+  std::optional<std::string> Record(const tree::Dictionary& dictionary,
+                                    const std::vector<tree::Metric>& metrics, Remarks& remarks) &&;
+
+ private:
+  struct Sample {
+    std::uint64_t ns = 0;  // when it ends
+    std::uint64_t amount = 0;
+    std::uint32_t path = 0;
+    std::uint32_t thread = 0;
+    std::uint32_t metric = 0;
+    bool is_span = false;
+  };
+  Status Write(const tree::Dictionary& dictionary, const std::vector<tree::Metric>& metrics,
+               std::string& bytes);
+  Status Divide(std::uint64_t& begin_ns);
+
+  std::vector<Sample> samples_;
+  std::vector<recording::Thread> threads_;
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  bool is_left_out_ = false;
+};
+
+}  // namespace fieldcost::exchange
