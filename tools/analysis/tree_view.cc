@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "common/base/check.h"
@@ -196,6 +197,34 @@ TreeView Flat(const MeanTree& tree, std::size_t metric) {
     std::uint32_t& at = place[frame.value()];
     if (at == 0) at = draft.Append(0, frame);
     ViewNode& node = draft.node(at);
+    node.where |= tree.where[i];
+    Add(ValueOf(values.self[i]), node.self);
+    if (!IsInner(paths, PathId{i})) Add(ValueOf(values.inclusive[i]), node.inclusive);
+  }
+  return std::move(draft).Finish();
+}
+
+TreeView FlatByFirst(const MeanTree& tree, std::size_t metric) {
+  FIELDCOST_CHECK(metric < tree.metrics.size());
+  const tree::MetricSides& values = tree.values[metric];
+  const tree::PathTable& paths = tree.paths();
+  Draft draft(tree, metric);
+  draft.node(0).self = ValueOf(values.self[0]);
+  draft.node(0).inclusive = ValueOf(values.inclusive[0]);
+  draft.node(0).where = tree.where[0];
+  std::vector<std::uint32_t> first(paths.size());  // node of the first frame of each path
+  std::unordered_map<std::uint64_t, std::uint32_t> places;
+  for (std::uint32_t i = 1; i < paths.size(); ++i) {
+    if (tree.where[i] == 0) continue;
+    const PathId parent = paths.parent(PathId{i});
+    const bool is_first = parent == tree::kRootPath;
+    const FrameId frame = paths.frame(PathId{i});
+    const std::uint32_t above = is_first ? 0 : first[parent.value()];
+    const std::uint64_t key = std::uint64_t{above} << 32 | frame.value();
+    const auto [at, is_new] = places.try_emplace(key, 0);
+    if (is_new) at->second = draft.Append(above, frame);
+    first[i] = is_first ? at->second : above;
+    ViewNode& node = draft.node(at->second);
     node.where |= tree.where[i];
     Add(ValueOf(values.self[i]), node.self);
     if (!IsInner(paths, PathId{i})) Add(ValueOf(values.inclusive[i]), node.inclusive);

@@ -65,6 +65,8 @@ Result<TreeView> CallersOf(const tree::MeanTree& tree, std::size_t metric,
                            std::string_view function);
 // Each function once, below the root. Inclusive: of its outermost calls.
 TreeView Flat(const tree::MeanTree& tree, std::size_t metric);
+// The same of each frame below the root, such as threads: the functions once below each of them.
+TreeView FlatByFirst(const tree::MeanTree& tree, std::size_t metric);
 
 // "libz.so!deflate", "deflate (adler.c)", "libz.so+0x12f0 [1234abcd]", "[kernel]"; not escaped.
 std::string NameOf(const tree::Frame& frame);

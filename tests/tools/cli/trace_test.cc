@@ -112,6 +112,30 @@ TEST_F(TraceTest, AWaitIsInTheIntervalsInWhichItPassesAndPartsAddUp) {
   }
 }
 
+TEST_F(TraceTest, ThreadsAndProcessesHaveTheirNamesAndNumbers) {
+  const std::string threads =
+      "import ctypes, threading\n"
+      "def work(name):\n"
+      "  ctypes.CDLL(None).prctl(15, name)\n"
+      "  sum(range(9000000))\n"
+      "for name in (b'reader', b'writer'):\n"
+      "  one = threading.Thread(target=work, args=(name,)); one.start(); one.join()\n";
+  const ProcessResult traced =
+      Trace({}, {"/bin/sh", "-c",
+                 "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'; "
+                 "python3 -c \"" +
+                     threads + "\""});
+  ASSERT_EQ(traced.exit_status, 0) << traced.errors;
+  EXPECT_EQ(Cli({"tree", "verify", file()}).exit_status, 0);
+  const std::string by_thread = Show({"--by", "thread", "--flat", "--all"}).output;
+  EXPECT_THAT(by_thread, ContainsRegex("\\[thread python3/reader [0-9]+\\] +.*_PyEval_EvalFrame"));
+  EXPECT_THAT(by_thread, ContainsRegex("\\[thread python3/writer [0-9]+\\] +.*_PyEval_EvalFrame"));
+  EXPECT_THAT(by_thread, ContainsRegex("\\[thread sh [0-9]+\\]"));
+  const std::string by_process = Show({"--by", "process", "--depth", "1", "--all"}).output;
+  EXPECT_THAT(by_process, ContainsRegex("\\[process python3 [0-9]+\\]"));
+  EXPECT_THAT(by_process, Not(HasSubstr("reader")));
+}
+
 // The field's library keeps the return addresses of calls that it measures.
 TEST_F(TraceTest, StacksGoOnThroughCallsThatTheFieldMeasures) {
   const ProcessResult traced = Trace(

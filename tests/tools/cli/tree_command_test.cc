@@ -56,7 +56,11 @@ struct Sample {
   std::uint64_t time_ns;
   std::string path;  // "main;z!deflate"
   std::uint64_t ns;
+  std::uint32_t thread = 0;  // 0: none; else as kThreads
 };
+
+const recording::Thread kThreads[] = {
+    {7, 7, "app", "app"}, {7, 8, "app", "io"}, {9, 9, "sh", "sh"}};
 
 class TreeCommandTest : public CliTest {
  protected:
@@ -70,13 +74,18 @@ class TreeCommandTest : public CliTest {
     auto writer = recording::Writer::Create(Path(name), dictionary, {}).value();
     const auto metric = writer.AddMetric({.name = "wall", .per_sample = kMs}).value();
     const auto stream = writer.AddStream({.name = "all", .metrics = {metric}}).value();
+    std::vector<recording::ThreadId> threads = {recording::kNoThread};
+    for (const recording::Thread& thread : kThreads) {
+      threads.push_back(writer.AddThread(thread).value());
+    }
     for (std::uint64_t i = 0; i < runs.size(); ++i) {
       const std::uint64_t begin_ns = 10 * kSecond * i;
       const auto run = writer.BeginRun(begin_ns, "app", "").value();
       for (const Sample& sample : runs[i]) {
         const tree::PathId path = Intern(sample.path, dictionary);
         const std::uint64_t value = sample.ns;
-        EXPECT_TRUE(writer.Append(stream, begin_ns + sample.time_ns, path, {&value, 1}));
+        EXPECT_TRUE(writer.Append(stream, begin_ns + sample.time_ns, path, {&value, 1},
+                                  threads[sample.thread]));
       }
       EXPECT_TRUE(writer.EndRun(run, begin_ns + 10 * kSecond, 0));
     }
@@ -99,6 +108,118 @@ class TreeCommandTest : public CliTest {
     return ReadFile(Path(name), kMiB).value_or("");
   }
 };
+
+const std::vector<Sample> kOfThreads = {{1, "main;read", 6 * kMs, 1},
+                                        {2 * kSecond, "main;read", 2 * kMs, 2},
+                                        {3 * kSecond, "main", kMs, 3},
+                                        {4 * kSecond, "main", kMs, 0}};
+
+TEST_F(TreeCommandTest, ByDividesWhatIsShown) {
+  const std::string file = Record("a.fct", {kOfThreads});
+  EXPECT_EQ(Cli({"tree", "show", file, "--by", "thread"}).output,
+            "wall of 1 run: 10 ms a run (sampled)\n"
+            " SHARE    COST    SELF  FUNCTION\n"
+            "60.0 %  6.0 ms          [thread app 7]\n"
+            "60.0 %  6.0 ms            main\n"
+            "60.0 %  6.0 ms  6.0 ms      read\n"
+            "20.0 %  2.0 ms          [thread app/io 8]\n"
+            "20.0 %  2.0 ms            main\n"
+            "20.0 %  2.0 ms  2.0 ms      read\n"
+            "10.0 %  1.0 ms          [several threads]\n"
+            "10.0 %  1.0 ms  1.0 ms    main\n"
+            "10.0 %  1.0 ms          [thread sh 9]\n"
+            "10.0 %  1.0 ms  1.0 ms    main\n");
+  EXPECT_THAT(Cli({"tree", "show", file, "--by", "process"}).output,
+              AllOf(HasSubstr("80.0 %  8.0 ms          [process app 7]\n"),
+                    HasSubstr("10.0 %  1.0 ms          [process sh 9]\n"),
+                    HasSubstr("10.0 %  1.0 ms          [several processes]\n")));
+  EXPECT_EQ(Cli({"tree", "show", file, "--by", "thread", "--flat"}).output,
+            "wall of 1 run: 10 ms a run (sampled)\n"
+            " SHARE    SELF  INCLUSIVE  THREAD             FUNCTION\n"
+            "60.0 %  6.0 ms     6.0 ms  [thread app 7]     read\n"
+            "20.0 %  2.0 ms     2.0 ms  [thread app/io 8]  read\n"
+            "10.0 %  1.0 ms     1.0 ms  [several threads]  main\n"
+            "10.0 %  1.0 ms     1.0 ms  [thread sh 9]      main\n"
+            " 0.0 %    0 ns     6.0 ms  [thread app 7]     main\n"
+            " 0.0 %    0 ns     2.0 ms  [thread app/io 8]  main\n");
+  EXPECT_THAT(Cli({"tree", "show", file, "--by", "thread", "--json"}).output,
+              HasSubstr(R"({"parent":0,"name":"[thread app/io 8]","module":"",)"
+                        R"("function":"[thread app/io 8]","self":"0","inclusive":"2000000"})"));
+  EXPECT_THAT(Cli({"tree", "at", file, "--from", "2s", "--to", "3s", "--by", "thread"}).output,
+              AllOf(HasSubstr("100.0 %  2.0 ms          [thread app/io 8]"), Not(HasSubstr("sh"))));
+  for (const char* page : {"--html", "--svg"}) {
+    EXPECT_THAT(Cli({"tree", "show", file, "--by", "thread", page, "-"}).output,
+                HasSubstr("[thread app/io 8]"))
+        << page;
+  }
+}
+
+TEST_F(TreeCommandTest, ThreadsOfSeveralRunsAreOneByTheirNames) {
+  const std::string file = Record("a.fct", {kOfThreads});
+  const std::string other = Record("b.fct", {kOfThreads, kOfThreads});
+  for (const auto& [command, cost] : std::vector<std::pair<std::string, std::string>>{
+           {"add", "6.0 ms"}, {"avg", "6.0 ms"}, {"min", "6.0 ms"}}) {
+    const ProcessResult shown = Cli({"tree", command, file, other, "--by", "thread"});
+    EXPECT_EQ(shown.exit_status, 0) << shown.errors;
+    EXPECT_THAT(shown.output, AllOf(HasSubstr("60.0 %  " + cost + "          [thread app]\n"),
+                                    HasSubstr("20.0 %  2.0 ms          [thread app/io]\n")));
+  }
+  EXPECT_THAT(Cli({"tree", "show", other, "--by", "thread"}).output,
+              AllOf(HasSubstr("[thread app/io]"), Not(HasSubstr("app/io 8"))));
+  const ProcessResult diff = Cli({"tree", "diff", file, other, "--by", "process", "--all"});
+  EXPECT_THAT(diff.output, HasSubstr("[process app]"));
+  ASSERT_EQ(Cli({"tree", "add", file, other, "--by", "thread", "-o", Path("sum")}).exit_status, 0);
+  EXPECT_THAT(Cli({"tree", "show", Path("sum")}).output, HasSubstr("[thread app/io]"));
+}
+
+TEST_F(TreeCommandTest, ExportedThreadsAreTheFirstFrames) {
+  const std::string file = Record("a.fct", {kOfThreads});
+  EXPECT_EQ(Cli({"tree", "export", file, "--by", "thread", "--to", "folded"}).output,
+            "[several threads];main 1000000\n[thread app 7];main;read 6000000\n"
+            "[thread app/io 8];main;read 2000000\n[thread sh 9];main 1000000\n");
+  for (const char* format : {"chrome", "speedscope", "firefox", "pprof"}) {
+    const ProcessResult exported =
+        Cli({"tree", "export", file, "--by", "thread", "--to", format, "-o", Path(format)});
+    ASSERT_EQ(exported.exit_status, 0) << exported.errors;
+    if (std::string_view(format) == "firefox") continue;
+    EXPECT_THAT(Cli({"tree", "show", Path(format)}).output, HasSubstr("[thread app/io 8]"))
+        << format;
+  }
+}
+
+TEST_F(TreeCommandTest, WhatHasNoThreadsIsNotDivided) {
+  std::ofstream(Path("stacks")) << "main;read 5\n";
+  const ProcessResult folded = Cli({"tree", "show", Path("stacks"), "--by", "thread"});
+  EXPECT_EQ(folded.exit_status, kUsage);
+  EXPECT_THAT(folded.errors, HasSubstr("stacks (folded) names no threads"));
+  ASSERT_EQ(Cli({"tree", "import", Path("stacks"), "-o", Path("tree")}).exit_status, 0);
+  EXPECT_THAT(Cli({"tree", "show", Path("tree"), "--by", "process"}).errors,
+              HasSubstr("tree: it is a tree without threads"));
+  EXPECT_THAT(Cli({"tree", "show", Path("stacks") + "@0..1s"}).errors,
+              HasSubstr("stacks (folded) has no times"));
+  EXPECT_EQ(Cli({"tree", "show", Path("tree"), "--by", "core"}).exit_status, kUsage);
+  const std::string file = Record("a.fct", {kOfThreads});
+  EXPECT_THAT(Cli({"tree", "at", file, "--by", "thread", "--method", "mnp"}).errors,
+              HasSubstr("--method mnp keeps no threads"));
+}
+
+TEST_F(TreeCommandTest, ImportsKeepTheirTimesAndThreads) {
+  std::ofstream(Path("events"))
+      << "1000 7 enter main\n1100 8 enter work\n1300 8 exit\n1400 7 exit\n";
+  ASSERT_EQ(Cli({"tree", "import", Path("events"), "-o", Path("a.fct")}).exit_status, 0);
+  EXPECT_EQ(Cli({"tree", "verify", Path("a.fct")}).exit_status, 0);
+  for (const std::string& file : {Path("events"), Path("a.fct")}) {
+    EXPECT_EQ(Cli({"tree", "show", file + "@50ns..150ns", "--by", "thread"}).output,
+              "wall of 1 run: 150 ns a run\n"
+              " SHARE    COST    SELF  FUNCTION\n"
+              "66.7 %  100 ns          [thread 7]\n"
+              "66.7 %  100 ns  100 ns    main\n"
+              "33.3 %   50 ns          [thread 8]\n"
+              "33.3 %   50 ns   50 ns    work\n");
+    EXPECT_THAT(Cli({"tree", "at", file, "--to", "50ns"}).output, HasSubstr("50 ns  main"));
+    EXPECT_THAT(Cli({"tree", "show", file, "--html", "-"}).output, HasSubstr("\"edges\""));
+  }
+}
 
 TEST_F(TreeCommandTest, ShowHasTheMeanOfARun) {
   const std::string file = Record(

@@ -39,11 +39,13 @@ void Append(const std::vector<std::string>& more, std::vector<std::string>& rema
   remarks.insert(remarks.end(), more.begin(), more.end());
 }
 
-Result<Operands> Load(const std::vector<std::string>& names) {
+// Threads of several recordings are one if they have the same name.
+Result<Operands> Load(const command::Arguments& arguments) {
+  const std::vector<std::string>& names = arguments.Texts("recording");
   Operands operands;
   std::vector<LoadedTree> loaded;
   for (const std::string& name : names) {
-    FIELDCOST_ASSIGN(const TreeOperand operand, ParseTreeOperand(name));
+    FIELDCOST_ASSIGN(const TreeOperand operand, OperandOf(name, arguments, true));
     FIELDCOST_ASSIGN(LoadedTree one, LoadTree(operand));
     Append(one.remarks, operands.remarks);
     loaded.push_back(std::move(one));
@@ -65,7 +67,7 @@ Result<Operands> Load(const std::vector<std::string>& names) {
 }
 
 Result<int> Add(const command::Arguments& arguments) {
-  FIELDCOST_ASSIGN(Operands operands, Load(arguments.Texts("recording")));
+  FIELDCOST_ASSIGN(Operands operands, Load(arguments));
   if (operands.means.empty()) {
     FIELDCOST_ASSIGN(const auto sum, tree::Add(operands.runs));
     Append(sum.remarks, operands.remarks);
@@ -78,14 +80,14 @@ Result<int> Add(const command::Arguments& arguments) {
   return 0;
 }
 
-Result<Operands> LoadRunsOf(const std::vector<std::string>& names) {
-  FIELDCOST_ASSIGN(Operands operands, Load(names));
+Result<Operands> LoadRunsOf(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(Operands operands, Load(arguments));
   if (operands.means.empty()) return operands;
   return Fail(ErrorCode::kInvalidArgument, "means and differences have no runs");
 }
 
 Result<int> Average(const command::Arguments& arguments) {
-  FIELDCOST_ASSIGN(Operands operands, LoadRunsOf(arguments.Texts("recording")));
+  FIELDCOST_ASSIGN(Operands operands, LoadRunsOf(arguments));
   FIELDCOST_ASSIGN(const auto sum, tree::Add(operands.runs));
   Append(sum.remarks, operands.remarks);
   FIELDCOST_ASSIGN(const tree::MeanTree mean, tree::Average(sum.tree));
@@ -94,7 +96,7 @@ Result<int> Average(const command::Arguments& arguments) {
 }
 
 Result<int> Minimum(const command::Arguments& arguments) {
-  FIELDCOST_ASSIGN(Operands operands, LoadRunsOf(arguments.Texts("recording")));
+  FIELDCOST_ASSIGN(Operands operands, LoadRunsOf(arguments));
   FIELDCOST_ASSIGN(const auto least, tree::Minimum(operands.runs));
   Append(least.remarks, operands.remarks);
   FIELDCOST_TRY(PutTree(least.tree, operands.remarks, arguments, ShowOfMany("min", arguments)));
@@ -116,7 +118,8 @@ command::Command TreeAddCommand() {
                     .summary = "Add all runs of several recordings",
                     .help = R"(Gives the same bytes in any order and grouping. Examples:
   fieldcost tree add monday.fct tuesday.fct -o week.fct
-  fieldcost tree add a.fct@0..5s a.fct@10s..15s --flat)",
+  fieldcost tree add a.fct@0..5s a.fct@10s..15s --flat
+  fieldcost tree add monday.fct tuesday.fct --by thread)",
                     .handler = Add});
 }
 

@@ -60,11 +60,14 @@ Result<LoadedTree> ByTimeTree(const TreeOperand& operand, const command::Argumen
 Result<int> Run(const command::Arguments& arguments) {
   const std::string text = fmt::format("{}@{}..{}", arguments.Text("recording"),
                                        arguments.Text("--from"), arguments.Text("--to"));
-  FIELDCOST_ASSIGN(const TreeOperand operand, ParseTreeOperand(text));
+  FIELDCOST_ASSIGN(const TreeOperand operand, OperandOf(text, arguments));
   TreeShow show = TreeShowOf(arguments);
   show.named = text;
   LoadedTree loaded;
   if (arguments.Text("--method") == kTimeTree) {
+    if (operand.by) {
+      return Fail(ErrorCode::kInvalidArgument, "--method mnp keeps no threads: leave out --by");
+    }
     Result<LoadedTree> counted = ByTimeTree(operand, arguments);
     if (!counted) return Within(counted.error(), EscapeControl(operand.file.string()));
     loaded = *std::move(counted);
@@ -101,6 +104,7 @@ about ten records a second), and is not exact (the error is reported); times cou
 the recording. Examples:
   fieldcost tree at a.fct --from 12s --to 14s -o slice.fct
   fieldcost tree at a.fct --to 500ms --metric wall
+  fieldcost tree at a.fct --from 500ms --by thread
   fieldcost tree at a.fct --from 12s --to 14s --method mnp --m 1000 --n 8 --p 95)",
       .options = {RecordingOperand(),
                   {.names = "--from", .value = "TIME", .help = "12s, 1.5ms, 2m [start]"},

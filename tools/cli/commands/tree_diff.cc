@@ -12,9 +12,11 @@ Result<int> Run(const command::Arguments& arguments) {
   std::vector<std::string> remarks;
   const std::string& old_name = arguments.Text("old");
   const std::string& new_name = arguments.Text("new");
-  FIELDCOST_ASSIGN(TreeSide before,
-                   LoadTreeSide(old_name, {.rules = arguments.Texts("--rename")}, remarks));
-  FIELDCOST_ASSIGN(TreeSide after, LoadTreeSide(new_name, {}, remarks));
+  const auto by = DivideByOf(arguments.Text("--by"));
+  FIELDCOST_ASSIGN(
+      TreeSide before,
+      LoadTreeSide(old_name, {.rules = arguments.Texts("--rename"), .by = by}, remarks));
+  FIELDCOST_ASSIGN(TreeSide after, LoadTreeSide(new_name, {.by = by}, remarks));
   return PutComparison({.before = std::move(before),
                         .after = std::move(after),
                         .named = old_name + ", then " + new_name,
@@ -38,9 +40,10 @@ Examples:
   fieldcost tree diff old.fct new.fct --metric allocated --all
   fieldcost tree diff a.fct@..5s a.fct@5s.. --svg change.svg
   fieldcost tree diff old.fct new.fct --html change.html
+  fieldcost tree diff old.fct new.fct --by thread
   fieldcost tree diff old.fct new.fct --rename 'parse(char*)=parse(text)')",
       .options = {RecordingOperand("old", "OLD"), RecordingOperand("new", "NEW"), RenameOption(),
-                  ComparedMetricOption()},
+                  DivideByOption(), ComparedMetricOption()},
       .handler = Run};
   AddComparisonOptions(diff);
   return diff;

@@ -15,7 +15,7 @@
 namespace fieldcost::cli {
 namespace {
 
-constexpr int kExportMode = 0600;
+constexpr int kFileMode = 0600;
 constexpr char kStdout[] = "-";
 
 std::vector<std::string> NamesOf(bool exchange::FormatInfo::*which) {
@@ -31,15 +31,16 @@ Result<int> Import(const command::Arguments& arguments) {
   if (const std::string& name = arguments.Text("--from"); !name.empty()) {
     options.format = exchange::FindFormat(name)->format;
   }
-  FIELDCOST_ASSIGN(const LoadedTree loaded, ImportTree(arguments.Text("file"), options));
-  for (const std::string& remark : loaded.remarks) Remark(EscapeControl(remark));
-  FIELDCOST_TRY(
-      SaveTree(arguments.Text("--output"), tree::EncodeTree(std::get<tree::Tree>(loaded.tree))));
+  FIELDCOST_ASSIGN(const exchange::Imported imported, ImportFile(arguments.Text("file"), options));
+  for (const std::string& remark : imported.untrusted_remarks) Remark(EscapeControl(remark));
+  const std::string& file = arguments.Text("--output");
+  FIELDCOST_TRY(imported.recording ? WriteFileAtomically(file, *imported.recording, kFileMode)
+                                   : SaveTree(file, tree::EncodeTree(imported.tree)));
   return 0;
 }
 
 Result<int> Export(const command::Arguments& arguments) {
-  FIELDCOST_ASSIGN(const TreeOperand operand, ParseTreeOperand(arguments.Text("recording")));
+  FIELDCOST_ASSIGN(const TreeOperand operand, OperandOf(arguments.Text("recording"), arguments));
   FIELDCOST_ASSIGN(const LoadedTree loaded, LoadTree(operand));
   const auto* const runs = std::get_if<tree::Tree>(&loaded.tree);
   if (runs == nullptr) {
@@ -55,7 +56,7 @@ Result<int> Export(const command::Arguments& arguments) {
   for (const std::string& remark : exported.remarks) Remark(EscapeControl(remark));
   const std::string& file = arguments.Text("--output");
   FIELDCOST_TRY(file == kStdout ? WriteStdout(exported.bytes)
-                                : WriteFileAtomically(file, exported.bytes, kExportMode));
+                                : WriteFileAtomically(file, exported.bytes, kFileMode));
   return 0;
 }
 
@@ -67,8 +68,9 @@ command::Command TreeImportCommand() {
       .summary = "Make a recording of another profiler's output",
       .help =
           R"(The format is detected from the content; unreadable entries are counted. All `tree` commands also
-read such files directly. Examples:
+read such files directly. Times and threads are kept from perf script, Chrome and event text. Examples:
   perf script > app.txt && fieldcost tree import app.txt -o a.fct
+  fieldcost tree show app.txt@1s..2s --by thread
   fieldcost tree import profile.pb.gz -o a.fct
   fieldcost tree show stacks.folded)",
       .options = {{.names = "file",
@@ -95,6 +97,7 @@ command::Command TreeExportCommand() {
           .help = R"(Exact sums over all runs; what a format cannot hold is reported. Examples:
   fieldcost tree export a.fct --to pprof -o a.pb.gz
   fieldcost tree export a.fct@12s..14s --to speedscope -o slice.speedscope.json
+  fieldcost tree export a.fct --by thread --to firefox -o a.json
   fieldcost tree export a.fct --to folded | flamegraph.pl > a.svg)",
           .options = {RecordingOperand(),
                       {.names = "--to",
@@ -105,6 +108,7 @@ command::Command TreeExportCommand() {
                       {.names = "--metric",
                        .value = "NAME",
                        .help = "For a format that holds one metric [wall, else cpu]"},
+                      DivideByOption(),
                       {.names = "--output,-o",
                        .value = "FILE",
                        .help = "Write to FILE (- = stdout)",

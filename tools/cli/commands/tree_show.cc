@@ -13,7 +13,7 @@ namespace fieldcost::cli {
 namespace {
 
 Result<int> Run(const command::Arguments& arguments) {
-  FIELDCOST_ASSIGN(const TreeOperand operand, ParseTreeOperand(arguments.Text("recording")));
+  FIELDCOST_ASSIGN(const TreeOperand operand, OperandOf(arguments.Text("recording"), arguments));
   FIELDCOST_ASSIGN(const LoadedTree loaded, LoadTree(operand));
   FIELDCOST_ASSIGN(const tree::MeanTree mean, MeanOf(loaded));
   TreeShow show = TreeShowOf(arguments);
@@ -37,6 +37,8 @@ FROM is included, TO is not. Examples:
   fieldcost tree show a.fct@12s..14.5s --metric wall
   fieldcost tree show a.fct --callers 'malloc'
   fieldcost tree show a.fct --flat --limit 20
+  fieldcost tree show a.fct --by thread
+  fieldcost tree show a.fct --flat --by process
   fieldcost tree show a.fct --html a.html
   fieldcost tree show a.fct --json | jq .nodes[1])",
       .options = {RecordingOperand()},

@@ -28,6 +28,7 @@ Result<analysis::TreeView> ViewOf(const tree::MeanTree& mean, std::size_t metric
                                   const TreeShow& show) {
   if (!show.callers.empty()) return analysis::CallersOf(mean, metric, show.callers);
   if (show.bottom_up) return analysis::BottomUp(mean, metric);
+  if (show.flat && show.by_thread) return analysis::FlatByFirst(mean, metric);
   if (show.flat) return analysis::Flat(mean, metric);
   return analysis::TopDown(mean, metric);
 }
@@ -85,6 +86,21 @@ command::Option RecordingOperand(std::string_view name, std::string_view value) 
           .required = true};
 }
 
+command::Option DivideByOption() {
+  return {.names = "--by",
+          .value = "WHAT",
+          .help = "Divide by what ran: each is the root of its own calls",
+          .choices = {"thread", "process"}};
+}
+
+Result<TreeOperand> OperandOf(std::string_view text, const command::Arguments& arguments,
+                              bool by_name) {
+  FIELDCOST_ASSIGN(TreeOperand operand, ParseTreeOperand(text));
+  operand.by = DivideByOf(arguments.Text("--by"));
+  operand.by_name = by_name;
+  return operand;
+}
+
 command::Option TreeOutputOption() {
   return {.names = "--output,-o",
           .value = "FILE",
@@ -103,6 +119,7 @@ void AddTreeShowOptions(command::Command& command) {
       {.names = "--metric",
        .value = "NAME",
        .help = "A metric that was recorded: wall, cpu, calls, allocated, ... [wall, else cpu]"},
+      DivideByOption(),
       {.names = "--callers",
        .value = "GLOB",
        .help = "Show who calls these functions (function, or module!function)",
@@ -132,6 +149,7 @@ TreeShow TreeShowOf(const command::Arguments& arguments) {
           .callers = arguments.Text("--callers"),
           .bottom_up = arguments.Has("--bottom-up"),
           .flat = arguments.Has("--flat"),
+          .by_thread = arguments.Has("--by"),
           .all = arguments.Has("--all"),
           .svg = arguments.Text("--svg"),
           .html = arguments.Text("--html"),

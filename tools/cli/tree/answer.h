@@ -20,6 +20,7 @@ struct TreeShow {
   std::string callers;  // a glob of functions; empty: not asked for
   bool bottom_up = false;
   bool flat = false;
+  bool by_thread = false;   // the first frames are threads, or processes
   bool all = false;         // however little it costs
   std::string svg;          // a file; empty: text
   std::string html;         // the same
@@ -36,11 +37,16 @@ command::Option RecordingOperand(std::string_view name = "recording",
                                  std::string_view value = "RECORDING");
 command::Option TreePageOption();    // --html
 command::Option TreeOutputOption();  // --output
+command::Option DivideByOption();    // --by
 // For command::Command::check: CheckPageOption() of --html.
 std::string CheckTreePage(const command::Arguments& arguments);
 // Adds what says how a tree is shown, and that check.
 void AddTreeShowOptions(command::Command& command);
 TreeShow TreeShowOf(const command::Arguments& arguments);
+
+// What an operand's text and --by name. `by_name`: so that threads of several recordings are one.
+Result<TreeOperand> OperandOf(std::string_view text, const command::Arguments& arguments,
+                              bool by_name = false);
 
 // The index of the metric that is looked at. kNotFound, with those that there are.
 Result<std::size_t> ChooseMetric(const std::vector<tree::Metric>& metrics, const std::string& name);

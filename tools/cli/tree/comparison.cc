@@ -134,7 +134,9 @@ Status WriteDifferencePage(const ComparedSides& sides, report::TreePage page,
 
 Result<TreeSide> LoadTreeSide(const std::string& name, const SideOptions& options,
                               std::vector<std::string>& remarks) {
-  FIELDCOST_ASSIGN(const TreeOperand operand, ParseTreeOperand(name));
+  FIELDCOST_ASSIGN(TreeOperand operand, ParseTreeOperand(name));
+  operand.by = options.by;
+  operand.by_name = true;
   FIELDCOST_ASSIGN(tree::RenameRules rename, tree::RenameRules::Parse(options.rules));
   FIELDCOST_ASSIGN(std::optional<RecordedRuns> recorded, LoadEachRun(operand, options.parts));
   TreeSide side;

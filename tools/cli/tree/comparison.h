@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "common/base/result.h"
 #include "common/command/command.h"
+#include "common/recording/by_thread.h"
 #include "common/tree/mean_tree.h"
 #include "common/tree/tree.h"
 #include "tools/report/tree/diff_text.h"
@@ -26,6 +28,7 @@ struct SideOptions {
   std::vector<std::string> rules = {};             // by which functions are renamed
   std::span<const std::string_view> metrics = {};  // of runs only these; empty: all
   std::uint64_t parts = 1;                         // each run counts as so many
+  std::optional<recording::DivideBy> by = {};      // by the names of threads, or processes
 };
 // Loads what an operand names (ParseTreeOperand()). Adds to the remarks.
 Result<TreeSide> LoadTreeSide(const std::string& name, const SideOptions& options,

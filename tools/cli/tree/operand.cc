@@ -18,6 +18,9 @@ namespace {
 using recording::Interval;
 using recording::Recording;
 
+constexpr std::string_view kByThread = "thread";
+constexpr std::string_view kByProcess = "process";
+
 struct TimeUnit {
   std::string_view name;
   std::uint64_t ns;
@@ -68,12 +71,47 @@ Result<LoadedTree> TreeOf(const Recording& recording, const std::optional<Interv
   return DecodeAny(trees[0]);
 }
 
+// The same, divided as the operand wants it.
+Result<Recording> Divided(Recording recording, const TreeOperand& operand) {
+  if (!operand.by) return recording;
+  if (recording.contents().streams.empty()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "it is a tree without threads: it cannot be divided by thread or process");
+  }
+  return recording::DividedByThread(recording, *operand.by, operand.by_name);
+}
+
 // nullopt if it is a file of another kind.
 Result<std::optional<Recording>> OpenRecording(const std::filesystem::path& file) {
   Result<Recording> recording = Recording::Open(file);
   if (recording) return std::optional(*std::move(recording));
   if (recording.error().code == ErrorCode::kInvalidArgument) return std::optional<Recording>();
   return Within(recording.error(), EscapeControl(file.string()));
+}
+
+Result<LoadedTree> LoadedOf(Recording whole, const TreeOperand& operand) {
+  const std::string lost = whole.contents().stop.reason;
+  const std::uint64_t offset = whole.contents().stop.offset;
+  FIELDCOST_ASSIGN(Recording recording, Divided(std::move(whole), operand));
+  FIELDCOST_ASSIGN(LoadedTree loaded, TreeOf(recording, operand.interval));
+  if (operand.by && !lost.empty()) loaded.remarks.push_back(RemarkOfStop(offset, lost));
+  if (!recording.contents().streams.empty()) {
+    loaded.recording = std::make_shared<const Recording>(std::move(recording));
+  }
+  return loaded;
+}
+
+// Of what has neither times nor threads.
+Result<LoadedTree> LoadedOf(exchange::Imported imported, const TreeOperand& operand) {
+  const auto refuse = [&](std::string_view why) -> Error {
+    return Fail(ErrorCode::kInvalidArgument, "{} ({}) {}", EscapeControl(operand.file.string()),
+                exchange::InfoOf(imported.format).name, why);
+  };
+  if (operand.interval) return refuse("has no times: no interval can be selected");
+  if (operand.by) return refuse("names no threads: it cannot be divided by thread or process");
+  LoadedTree loaded{.tree = std::move(imported.tree), .remarks = {}};
+  loaded.remarks = std::move(imported.untrusted_remarks);
+  return loaded;
 }
 
 }  // namespace
@@ -116,38 +154,43 @@ Result<TreeOperand> ParseTreeOperand(std::string_view text) {
                      .interval = Interval{.from_ns = *from_ns, .to_ns = *to_ns}};
 }
 
-Result<LoadedTree> ImportTree(const std::filesystem::path& file,
-                              const exchange::ImportOptions& options) {
+std::optional<recording::DivideBy> DivideByOf(std::string_view text) {
+  if (text == kByThread) return recording::DivideBy::kThread;
+  if (text == kByProcess) return recording::DivideBy::kProcess;
+  return std::nullopt;
+}
+
+Result<exchange::Imported> ImportFile(const std::filesystem::path& file,
+                                      const exchange::ImportOptions& options) {
   FIELDCOST_ASSIGN(const std::string untrusted_bytes, ReadFile(file, exchange::kMaxImportBytes));
   auto imported = exchange::Import(untrusted_bytes, options);
   if (!imported) return Within(imported.error(), EscapeControl(file.string()));
-  LoadedTree loaded{.tree = std::move(imported->tree), .remarks = {}};
-  loaded.remarks = std::move(imported->untrusted_remarks);
-  return loaded;
+  return imported;
 }
 
 Result<LoadedTree> LoadTree(const TreeOperand& operand) {
-  const std::string name = EscapeControl(operand.file.string());
   FIELDCOST_ASSIGN(std::optional<Recording> recording, OpenRecording(operand.file));
-  if (!recording && operand.interval) {
-    return Fail(ErrorCode::kInvalidArgument, "{} is not a recording: no interval can be selected",
-                name);
+  std::vector<std::string> remarks;
+  if (!recording) {
+    FIELDCOST_ASSIGN(exchange::Imported imported, ImportFile(operand.file, {}));
+    if (!imported.recording) return LoadedOf(std::move(imported), operand);
+    remarks = std::move(imported.untrusted_remarks);
+    FIELDCOST_ASSIGN(recording, Recording::Of(*std::move(imported.recording)));
   }
-  if (!recording) return ImportTree(operand.file, {});
-  Result<LoadedTree> loaded = TreeOf(*recording, operand.interval);
-  if (!loaded) return Within(loaded.error(), name);
-  if (!recording->contents().streams.empty()) {
-    loaded->recording = std::make_shared<const Recording>(*std::move(recording));
-  }
+  Result<LoadedTree> loaded = LoadedOf(*std::move(recording), operand);
+  if (!loaded) return Within(loaded.error(), EscapeControl(operand.file.string()));
+  loaded->remarks.insert(loaded->remarks.begin(), remarks.begin(), remarks.end());
   return loaded;
 }
 
 Result<std::optional<RecordedRuns>> LoadEachRun(const TreeOperand& operand,
                                                 std::uint64_t divided_by) {
   const std::string name = EscapeControl(operand.file.string());
-  FIELDCOST_ASSIGN(const std::optional<Recording> recording, OpenRecording(operand.file));
-  if (!recording) return std::optional<RecordedRuns>();
-  if (recording->contents().streams.empty()) return std::optional<RecordedRuns>();
+  FIELDCOST_ASSIGN(std::optional<Recording> opened, OpenRecording(operand.file));
+  if (!opened) return std::optional<RecordedRuns>();
+  if (opened->contents().streams.empty()) return std::optional<RecordedRuns>();
+  const Result<Recording> recording = Divided(*std::move(opened), operand);
+  if (!recording) return Within(recording.error(), name);
   Result<RecordedRuns> recorded = RunsOf(*recording, operand.interval, divided_by);
   if (!recorded) return Within(recorded.error(), name);
   return std::optional(*std::move(recorded));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/recording/by_thread.h"
 #include "common/recording/recording.h"
 #include "common/tree/mean_tree.h"
 #include "common/tree/tree.h"
@@ -28,9 +29,15 @@ std::optional<std::uint64_t> ParseNanoseconds(std::string_view text);
 struct TreeOperand {
   std::filesystem::path file;
   std::optional<recording::Interval> interval;
+  // Threads, or processes, are the first frames of paths (recording::DividedByThread()).
+  std::optional<recording::DivideBy> by = {};
+  bool by_name = false;  // without their numbers, so that those of several recordings are one
 };
 // kInvalidArgument if what follows the last "@" has ".." but is no interval.
 Result<TreeOperand> ParseTreeOperand(std::string_view text);
+
+// What --by names: "thread", "process"; nullopt: nothing.
+std::optional<recording::DivideBy> DivideByOf(std::string_view text);
 
 // What a file has: runs, or what was made of runs.
 struct LoadedTree {
@@ -46,11 +53,12 @@ Result<std::optional<RecordedRuns>> LoadEachRun(const TreeOperand& operand,
                                                 std::uint64_t divided_by = 1);
 
 // Loads the runs of a recording, or the tree that is in it, or what exchange::Import() makes of any
-// other file. kInvalidArgument if an interval is wanted of a file that has no time; errors of both,
-// with the file's name.
+// other file. kInvalidArgument if an interval is wanted of a file that has no time, or threads of
+// one that names none; errors of both, with the file's name.
 Result<LoadedTree> LoadTree(const TreeOperand& operand);
-Result<LoadedTree> ImportTree(const std::filesystem::path& file,
-                              const exchange::ImportOptions& options);
+// What another program wrote; errors with the file's name.
+Result<exchange::Imported> ImportFile(const std::filesystem::path& file,
+                                      const exchange::ImportOptions& options);
 // The mean of runs, or what it is.
 Result<tree::MeanTree> MeanOf(const LoadedTree& loaded);
 

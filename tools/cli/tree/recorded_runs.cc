@@ -125,6 +125,10 @@ std::string CountText(const recording::Count& count) {
 
 }  // namespace
 
+std::string RemarkOfStop(std::uint64_t offset, std::string_view reason) {
+  return fmt::format("everything after byte {} is lost: {}", offset, reason);
+}
+
 Result<RecordedRuns> RunsOf(const Recording& recording, const std::optional<Interval>& interval,
                             std::uint64_t divided_by) {
   const recording::Contents& contents = recording.contents();
@@ -141,8 +145,7 @@ Result<RecordedRuns> RunsOf(const Recording& recording, const std::optional<Inte
     recorded.remarks.push_back(CountText(count));
   }
   if (!contents.stop.reason.empty()) {
-    recorded.remarks.push_back(fmt::format("everything after byte {} is lost: {}",
-                                           contents.stop.offset, contents.stop.reason));
+    recorded.remarks.push_back(RemarkOfStop(contents.stop.offset, contents.stop.reason));
   }
   const Kinds kinds = KindsOf(about);
   if (!CanMerge(about, kinds)) return recorded;

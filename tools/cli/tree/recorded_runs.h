@@ -38,6 +38,9 @@ std::vector<recording::Interval> PartsOf(const recording::Recording& recording,
                                          const std::optional<recording::Interval>& interval,
                                          std::uint64_t divided_by = 1);
 
+// That a recording could not be read any further.
+std::string RemarkOfStop(std::uint64_t offset, std::string_view reason);
+
 // Only metrics of these names, those of them that there are.
 void KeepMetrics(std::span<const std::string_view> names, RecordedRuns& recorded);
 

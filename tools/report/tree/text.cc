@@ -175,20 +175,27 @@ std::string TreeText(const TreeView& view, const std::vector<std::string>& marke
 std::string FlatText(const TreeView& view, const TreeTextOptions& options,
                      const draw::Style& style) {
   std::vector<const ViewNode*> rows;
-  for (std::size_t i = 1; i < view.nodes.size(); ++i) rows.push_back(&view.nodes[i]);
+  const bool by_first =
+      std::ranges::any_of(view.nodes, [](const auto& node) { return node.depth > 1; });
+  for (std::size_t i = 1; i < view.nodes.size(); ++i) {
+    // What a thread has in no function is a row, too.
+    const ViewNode& node = view.nodes[i];
+    if (!by_first || node.depth > 1 || node.self != analysis::ViewValue()) rows.push_back(&node);
+  }
+  const std::size_t all = rows.size();
   std::ranges::stable_sort(rows, std::ranges::greater{},
                            [](const ViewNode* node) { return node->self.Greater(); });
   const double least = options.least_share * static_cast<double>(view.nodes[0].inclusive.Greater());
   std::erase_if(rows, [least](const ViewNode* node) {
     return static_cast<double>(node->inclusive.Greater()) < least;
   });
-  const std::size_t all = view.nodes.size() - 1;
   if (options.max_rows != 0 && rows.size() > options.max_rows) rows.resize(options.max_rows);
   const auto cost = [&](stats::Int128 sum) {
     return CostText(sum, view.denominator, view.metric.unit, style);
   };
   std::vector<draw::TextColumn> columns = {{"SHARE", true}, {"SELF", true}, {"INCLUSIVE", true}};
   if (view.IsDifference()) columns.insert(columns.end(), {{"SELF +-", true}, {"INCL +-", true, 1}});
+  if (by_first) columns.push_back({"THREAD", false, 0, kLeastNameWidth});
   columns.push_back({"FUNCTION", false, 0, kLeastNameWidth});
   std::vector<draw::TextLine> lines;
   for (const ViewNode* node : rows) {
@@ -199,8 +206,12 @@ std::string FlatText(const TreeView& view, const TreeTextOptions& options,
       lines.back().push_back(cost(node->self.Change()));
       lines.back().push_back(cost(node->inclusive.Change()));
     }
-    lines.back().push_back(
-        draw::Shorten(analysis::NameOf(view.frame(*node)), kMaxNameWidth, style));
+    const auto name = [&](const ViewNode& of) {
+      return draw::Shorten(analysis::NameOf(view.frame(of)), kMaxNameWidth, style);
+    };
+    const bool has_thread = by_first && node->depth > 1;
+    if (by_first) lines.back().push_back(name(has_thread ? view.nodes[node->parent] : *node));
+    lines.back().push_back(by_first && !has_thread ? "" : name(*node));
   }
   std::string text = draw::TextTable(columns, lines, style);
   if (rows.size() < all) {

@@ -25,7 +25,8 @@ struct TreeTextOptions {
 std::string TreeText(const analysis::TreeView& view, const std::vector<std::string>& marked,
                      const TreeTextOptions& options, const draw::Style& style);
 
-// The same of Flat(), as a table: self and inclusive cost of each function.
+// The same of Flat(), as a table: self and inclusive cost of each function; of FlatByFirst() of
+// each function on each thread.
 std::string FlatText(const analysis::TreeView& view, const TreeTextOptions& options,
                      const draw::Style& style);
 
