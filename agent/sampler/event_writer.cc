@@ -14,6 +14,7 @@ using trace::Arena;
 using trace::ArenaModule;
 using Clock = std::chrono::steady_clock;
 
+constexpr std::size_t kCommandNameBytes = 15;
 constexpr int kLeastPause = 99;  // times as long as the look before it
 
 Result<recording::StreamId> AddStream(recording::Writer& writer, const std::string& name,
@@ -68,6 +69,7 @@ Result<EventWriter> EventWriter::Make(const EventOptions& options, SampleWriter&
 Result<trace::Variables> EventWriter::BeginRun(const std::filesystem::path& directory) {
   directory_ = directory;
   sums_.clear();
+  threads_.clear();
   next_look_ = Clock::now() + kEvery;
   return trace::Prepare(directory, {.library = options_.library,
                                     .functions = options_.functions,
@@ -101,24 +103,40 @@ Status EventWriter::Look() {
   return {};
 }
 
+Result<recording::ThreadId> EventWriter::ThreadOf(const Arena& arena) {
+  if (arena.threads.size() != 1 || arena.threads[0].threads != 1) return recording::kNoThread;
+  const Program program{arena.pid, arena.start_ticks};
+  if (const auto known = threads_.find(program); known != threads_.end()) return known->second;
+  // As the kernel calls a program that has given itself no other name.
+  const std::string name =
+      std::filesystem::path(arena.program).filename().string().substr(0, kCommandNameBytes);
+  FIELDCOST_ASSIGN(
+      const recording::ThreadId thread,
+      recording_->writer().AddThread(
+          {.pid = arena.pid, .tid = arena.threads[0].tid, .process = name, .name = name}));
+  threads_.emplace(program, thread);
+  return thread;
+}
+
 Status EventWriter::Take(const Arena& arena, std::uint64_t time_ns) {
   const Program program{arena.pid, arena.start_ticks};
   const auto [known, is_new] = sums_.try_emplace(
       program,
       Sums{tree::RunValues(lacking_.size()), tree::RunValues(trace::BranchMetrics().size())});
   Sums& before = known->second;
+  FIELDCOST_ASSIGN(const recording::ThreadId thread, ThreadOf(arena));
   if (options_.functions || !options_.globs.empty()) {
     FIELDCOST_ASSIGN(
         tree::RunValues now,
         trace::EventValues(arena, NameAs(*recording_, PlaceKind::kCode), recording_->dictionary()));
-    FIELDCOST_TRY(Append(events_, time_ns, before.events, now));
+    FIELDCOST_TRY(Append(events_, time_ns, thread, before.events, now));
     before.events = std::move(now);
   }
   if (options_.branches) {
     FIELDCOST_ASSIGN(tree::RunValues now,
                      trace::BranchValues(arena, NameAs(*recording_, PlaceKind::kBlock),
                                          recording_->dictionary()));
-    FIELDCOST_TRY(Append(branches_, time_ns, before.branches, now));
+    FIELDCOST_TRY(Append(branches_, time_ns, thread, before.branches, now));
     before.branches = std::move(now);
   }
   if (arena.still_runs) return {};
@@ -128,7 +146,8 @@ Status EventWriter::Take(const Arena& arena, std::uint64_t time_ns) {
 }
 
 Status EventWriter::Append(recording::StreamId stream, std::uint64_t time_ns,
-                           const tree::RunValues& before, const tree::RunValues& now) {
+                           recording::ThreadId thread, const tree::RunValues& before,
+                           const tree::RunValues& now) {
   std::size_t paths = 0;
   for (std::size_t i = 0; i < now.metrics(); ++i) paths = std::max(paths, now.column(i).size());
   std::vector<std::uint64_t> grown(now.metrics());
@@ -140,7 +159,7 @@ Status EventWriter::Append(recording::StreamId stream, std::uint64_t time_ns,
       grown[i] = value - std::min(value, then);
       any = any || grown[i] != 0;
     }
-    if (any) FIELDCOST_TRY(recording_->Append(stream, time_ns, tree::PathId(path), grown));
+    if (any) FIELDCOST_TRY(recording_->Append(stream, time_ns, tree::PathId(path), grown, thread));
   }
   return {};
 }

@@ -58,8 +58,10 @@ class EventWriter {
       : options_(options), recording_(&recording) {}
   Status Look();
   Status Take(const trace::Arena& arena, std::uint64_t time_ns);
-  Status Append(recording::StreamId stream, std::uint64_t time_ns, const tree::RunValues& before,
-                const tree::RunValues& now);
+  // Of a program with one thread this one; else none, as its tree is that of all its threads.
+  Result<recording::ThreadId> ThreadOf(const trace::Arena& arena);
+  Status Append(recording::StreamId stream, std::uint64_t time_ns, recording::ThreadId thread,
+                const tree::RunValues& before, const tree::RunValues& now);
   void Count(const trace::Arena& arena);
 
   EventOptions options_;
@@ -69,7 +71,8 @@ class EventWriter {
   std::uint64_t multiplier_ = 0;
   std::filesystem::path directory_;
   std::map<Program, Sums> sums_;  // of this run, of those that still ran at the last look
-  std::vector<bool> lacking_;     // [column of EventMetrics()]
+  std::map<Program, recording::ThreadId> threads_;  // of this run, of those with one
+  std::vector<bool> lacking_;                       // [column of EventMetrics()]
   std::map<std::string, std::uint64_t> counts_;
   std::chrono::steady_clock::time_point next_look_;
 };
