@@ -81,6 +81,15 @@ TEST_F(TraceEventsTest, CallsOfFunctionsAreExactAndHaveNames) {
                                  Pair("work/middle", "4"), Pair("work/middle/leaf", "3")));
 }
 
+TEST_F(TraceEventsTest, EventsOfAProgramWithOneThreadAreThatThreads) {
+  const ProcessResult traced = Trace("functions", {kVictims + "traced", "work"});
+  ASSERT_EQ(traced.exit_status, 0) << traced.errors;
+  const ProcessResult shown =
+      Cli({"tree", "show", file(), "--by", "thread", "--metric", "calls", "--depth", "1"});
+  EXPECT_EQ(shown.exit_status, 0) << shown.errors;
+  EXPECT_THAT(shown.output, ::testing::ContainsRegex("\n100.0 % +6 +\\[thread traced [0-9]+\\]\n"));
+}
+
 TEST_F(TraceEventsTest, CallsOfALibraryAreExactAndSamplesSayWhatLiesBelow) {
   const ProcessResult traced = Trace("libz.so.1!*", kCompressing, {"--rate", "997"});
   ASSERT_EQ(traced.exit_status, 0) << traced.errors;

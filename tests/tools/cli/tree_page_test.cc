@@ -1,6 +1,8 @@
 // `fieldcost tree ... --html`, and what a recording cost over time.
 #include <array>
+#include <fstream>
 #include <map>
+#include <random>
 #include <span>
 
 #include "common/base/file.h"
@@ -62,12 +64,16 @@ class TreePageCommandTest : public CliTest {
         const auto path =
             random() % 2 == 0 ? dictionary.paths.Intern(caller, *frame).value() : caller;
         const std::array<std::uint64_t, 2> values = {random() % 1'000, random() % 3};
-        EXPECT_TRUE(writer.Append(all, time_ns, path, values));
+        const recording::ThreadId thread(static_cast<std::uint32_t>(i % 3));
+        EXPECT_TRUE(writer.Append(all, time_ns, path, values, thread));
         // Some are longer than a bin, and some began before their run.
         const std::uint64_t wait_ns = i % 7 == 0 ? i % 20 * kMs + values[0] : values[0];
-        EXPECT_TRUE(writer.Append(waits, time_ns, path, std::span(&wait_ns, 1)));
+        EXPECT_TRUE(writer.Append(waits, time_ns, path, std::span(&wait_ns, 1), thread));
       }
     };
+    for (const std::uint32_t tid : {1U, 2U}) {
+      EXPECT_TRUE(writer.AddThread({.pid = 1, .tid = tid, .process = "app", .name = "app"}));
+    }
     for (const RunOf& run : runs) {
       const auto id = writer.BeginRun(run.begin_ns, "app", "").value();
       append(run.begin_ns, run.length_ns == 0 ? 9 * kMs : run.length_ns, run.samples);
@@ -91,9 +97,13 @@ class TreePageCommandTest : public CliTest {
     return values;
   }
 
-  // Each bin, and some of several, against the tree of that interval, value for value.
-  static void ExpectBinsAreTrees(const std::string& operand, std::size_t expected_bins) {
-    const TreeOperand whole = ParseTreeOperand(operand).value();
+  // Each bin, or one of `step`, and some of several, against the tree of that interval, value for
+  // value.
+  static void ExpectBinsAreTrees(const std::string& operand, std::size_t expected_bins,
+                                 std::optional<recording::DivideBy> by = std::nullopt,
+                                 std::size_t step = 1) {
+    TreeOperand whole = ParseTreeOperand(operand).value();
+    whole.by = by;
     const LoadedTree loaded = LoadTree(whole).value();
     const auto& tree = std::get<tree::Tree>(loaded.tree);
     const Timeline timeline = LoadTimeline(*loaded.recording, whole, tree.metrics).value().value();
@@ -102,7 +112,8 @@ class TreePageCommandTest : public CliTest {
     const auto compare = [&](std::size_t from, std::size_t to) {
       const TreeOperand part{.file = whole.file,
                              .interval = recording::Interval{.from_ns = timeline.edges_ns[from],
-                                                             .to_ns = timeline.edges_ns[to]}};
+                                                             .to_ns = timeline.edges_ns[to]},
+                             .by = by};
       const auto expected = std::get<tree::Tree>(LoadTree(part).value().tree);
       for (std::size_t metric = 0; metric < tree.metrics.size(); ++metric) {
         Values sums;
@@ -112,7 +123,7 @@ class TreePageCommandTest : public CliTest {
         EXPECT_EQ(sums, SelfOf(expected, metric)) << from << ".." << to << " of " << operand;
       }
     };
-    for (std::size_t bin = 0; bin < bins; ++bin) compare(bin, bin + 1);
+    for (std::size_t bin = 0; bin < bins; bin += step) compare(bin, bin + 1);
     for (std::size_t i = 1; i < 20; ++i) compare(bins * i / 50, bins - bins * i / 60);
     for (std::size_t metric = 0; metric < tree.metrics.size(); ++metric) {
       Values sums;
@@ -131,6 +142,32 @@ TEST_F(TreePageCommandTest, EachBinIsTheTreeOfItsInterval) {
   ExpectBinsAreTrees(several, kPageBins);
   ExpectBinsAreTrees(several + "@1.5ms..6.333333ms", kPageBins);
   ExpectBinsAreTrees(several + "@..100ns", 100);
+}
+
+TEST_F(TreePageCommandTest, EachBinOfThreadsIsTheTreeOfItsInterval) {
+  const std::string file = Record("one.fct", {{0, 10 * kMs, 3'000}, {20 * kMs, 3 * kMs + 1, 900}});
+  ExpectBinsAreTrees(file, kPageBins, recording::DivideBy::kThread, 37);
+  ExpectBinsAreTrees(file + "@1.5ms..6.333333ms", kPageBins, recording::DivideBy::kProcess, 37);
+}
+
+// Calls are longer and shorter than bins.
+TEST_F(TreePageCommandTest, EachBinOfImportedEventsIsTheTreeOfItsInterval) {
+  std::mt19937_64 random(9);
+  std::ofstream events(Path("events"));
+  std::uint64_t ns = 7'000;
+  std::array<int, 2> depths{};
+  for (int i = 0; i < 2'000; ++i) {
+    ns += random() % (i % 40 == 0 ? 90'000 : 500);
+    const std::size_t thread = random() % 2;
+    const bool is_enter = depths[thread] == 0 || (depths[thread] < 5 && random() % 2 == 0);
+    depths[thread] += is_enter ? 1 : -1;
+    events << ns << " " << thread << (is_enter ? " enter f" : " exit");
+    if (is_enter) events << random() % 4;
+    events << "\n";
+  }
+  events.close();
+  ExpectBinsAreTrees(Path("events"), kPageBins, std::nullopt, 11);
+  ExpectBinsAreTrees(Path("events"), kPageBins, recording::DivideBy::kThread, 37);
 }
 
 TEST_F(TreePageCommandTest, RunsMayBeOpenOverlapOrBeMissing) {
