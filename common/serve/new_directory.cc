@@ -8,21 +8,30 @@ namespace fieldcost::serve {
 namespace {
 
 constexpr std::chrono::days kCertificateLifetime{3'650};
+constexpr char kLoopback[] = "127.0.0.1";
 
 bool IsThisMachine(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+bool AreThisMachine(const std::vector<std::string>& hosts) {
+  return std::all_of(hosts.begin(), hosts.end(), IsThisMachine);
 }
 
 }  // namespace
 
 std::string ListenAddress(const std::string& wanted, const std::vector<std::string>& hosts) {
   if (!wanted.empty()) return wanted;
-  return std::all_of(hosts.begin(), hosts.end(), IsThisMachine) ? "127.0.0.1" : "0.0.0.0";
+  return AreThisMachine(hosts) ? kLoopback : "0.0.0.0";
 }
 
 Result<http::IssuedCertificate> IssueForYears(const std::vector<std::string>& hosts,
                                               std::chrono::sys_seconds now) {
-  return http::IssueCertificate(hosts, now, kCertificateLifetime);
+  std::vector<std::string> names = hosts;
+  if (AreThisMachine(hosts) && std::find(names.begin(), names.end(), kLoopback) == names.end()) {
+    names.push_back(kLoopback);
+  }
+  return http::IssueCertificate(names, now, kCertificateLifetime);
 }
 
 CertificateFiles CertificateFilesIn(const std::filesystem::path& directory) {

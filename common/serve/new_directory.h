@@ -17,7 +17,9 @@ namespace fieldcost::serve {
 std::string ListenAddress(const std::string& wanted, const std::vector<std::string>& hosts);
 
 // A certificate for the hosts that is valid for ten years: nobody is there to renew it, and its
-// authority issues no other. Errors of http::IssueCertificate().
+// authority issues no other. If every host is this machine, the certificate is also for 127.0.0.1,
+// where the server listens and which it writes to its address file. Errors of
+// http::IssueCertificate().
 Result<http::IssuedCertificate> IssueForYears(const std::vector<std::string>& hosts,
                                               std::chrono::sys_seconds now);
 

@@ -33,5 +33,19 @@ TEST(ServeNewDirectoryTest, TheCertificateIsValidForYearsAndItsKeyIsReadByNobody
   EXPECT_TRUE(std::filesystem::exists(files.authority));
 }
 
+TEST(ServeNewDirectoryTest, ACertificateForThisMachineIsAlsoForTheAddressOfItsListener) {
+  const testing::TempDir dir;
+  const CertificateFiles files = CertificateFilesIn(dir.path());
+  const auto names_for = [&](const std::vector<std::string>& hosts) {
+    EXPECT_TRUE(WriteCertificate(*IssueForYears(hosts, kNow), files));
+    return http::CertificateNames(files.certificate).value_or(std::vector<std::string>{});
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names_for({"localhost"}), (Names{"localhost", "127.0.0.1"}));
+  EXPECT_EQ(names_for({"127.0.0.1", "localhost"}).size(), 2U);
+  EXPECT_EQ(names_for({"localhost", "probes.example.org"}),
+            (Names{"localhost", "probes.example.org"}));
+}
+
 }  // namespace
 }  // namespace fieldcost::serve

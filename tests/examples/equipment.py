@@ -1,0 +1,165 @@
+"""What examples need: catalogues, recordings, servers, programs. Each maker fills a box once per list, and the box is
+copied to each example that names the maker."""
+
+import os
+import shutil
+
+MAKERS = {}
+
+
+def maker(*needs):
+    """Registers a maker, whose box has already what the makers of these names made."""
+    def register(function):
+        function.needs = needs
+        MAKERS[function.__name__] = function
+        return function
+    return register
+
+
+def served(house, box, directory):
+    """Starts the aggregator of `directory`, and makes this box's user one who trusts it."""
+    process, line = house.start(box, f"fieldcost-aggregator serve --config {directory}/aggregator.toml",
+                                r"listening on https://")
+    address = directory / "address"  # init's configuration has it written
+    url = address.read_text().strip() if address.exists() else line[line.index("https://"):]
+    box.write("home/.config/fieldcost/agent.toml",
+              f'[aggregator]\nurl = "{url}"\nca_file = "{directory}/ca.pem"\n')
+    root = directory / ("publish" if (directory / "publish").exists() else "data/publish") / "root" / "1"
+    state = box.home / ".local" / "share" / "fieldcost"
+    state.mkdir(parents=True, exist_ok=True)
+    shutil.copy(root, state / "catalog_root")
+    return process
+
+
+@maker()
+def fleet(house, box):
+    """A synthetic fleet's service, running; a user who trusts it and has fetched nothing."""
+    directory = house.directory / "fleet"
+    house.must(box, f"fieldcost-aggregator demo --data {directory} --agents 120 --profile demo.profile")
+    served(house, box, directory)
+
+
+@maker("fleet")
+def catalogue(house, box):
+    """That fleet's catalogue, fetched."""
+    house.must(box, "fieldcost sync --full")
+
+
+@maker()
+def doxygen_pages(house, box):
+    """Doxygen's pages of the real zlib.h."""
+    box.write("work/Doxyfile", "INPUT = /usr/include/zlib.h\nGENERATE_LATEX = NO\nGENERATE_TAGFILE = zlib.tag\n"
+              "EXTRACT_ALL = YES\nQUIET = YES\nWARNINGS = NO\nHAVE_DOT = NO\nPREDEFINED = ZEXTERN= OF(x)=x ZEXPORT=\n"
+              "MACRO_EXPANSION = YES\nEXPAND_ONLY_PREDEF = YES\n")
+    house.must(box, "doxygen Doxyfile")
+
+
+# Every run is selected for the field, on however busy a machine.
+EAGER = """[selection]
+selection_probability = 1.0
+picks_per_run = 512
+max_load_per_core_percent = 10000
+max_cpu_pressure_percent = 200
+overhead_percent = 0
+max_programs = 0
+"""
+
+
+@maker()
+def service(house, box):
+    """A service that has just been made, running; a user who trusts it and has not opted in."""
+    directory = house.directory / "service"
+    house.must(box, f"fieldcost-aggregator init --dir {directory} --host localhost --port 0 --admin-port 0")
+    config = directory / "aggregator.toml"
+    config.write_text(config.read_text() + "[ingest]\nprobation_batches = 0\n[publish]\ncontribution_threshold = 1\n"
+                      '[enrolment]\ntoken_files = ["invitation"]\n')
+    (directory / "invitation").write_text("correct-horse\n")
+    (directory / "invitation").chmod(0o600)
+    box.write("work/token.txt", "correct-horse\n", 0o600)
+    box.write("home/secrets/fieldcost", "correct-horse\n", 0o600)
+    served(house, box, directory)
+    with open(box.home / ".config" / "fieldcost" / "agent.toml", "a", encoding="utf-8") as settings:
+        settings.write(EAGER)
+
+
+@maker("service", "database")
+def contributor(house, box):
+    """A user of that service who has sent seven batches, and has measured since then."""
+    house.must(box, "fieldcost agent on")
+    for _ in range(7):
+        house.must(box, "fieldcost run -- sqlite3 my.db < script.sql && fieldcostd --once --flush")
+    house.must(box, "fieldcost run -- sqlite3 my.db < script.sql && fieldcostd --once")
+
+
+@maker()
+def local(house, box):
+    """A user who measures on this machine only."""
+    house.must(box, "fieldcost agent local")
+
+
+@maker()
+def database(house, box):
+    """A database of SQLite and a script that reads it."""
+    box.write("work/script.sql", "select count(*), sum(length(name)) from item;\n"
+              "select name from item where number % 100 = 7 limit 3;\n")
+    box.write("work/q.sql", "create table t(a, b);\nwith recursive c(x) as (select 1 union all select x + 1 from c "
+              "where x < 2000) insert into t select x, hex(x) from c;\nselect sum(a), max(b) from t;\n")
+    house.must(box, "sqlite3 my.db 'create table item(number, name); with recursive c(x) as (select 1 union all "
+               "select x + 1 from c where x < 1000) insert into item select x, \"item \" || x from c'")
+
+
+@maker()
+def repository(house, box):
+    """A repository of git, with some commits that are not packed."""
+    house.must(box, "git init -q . && git config user.name Ann && git config user.email ann@example.org && "
+               "for i in 1 2 3 4 5; do seq $i 9999 > file$i && git add . && git commit -q -m \"change $i\"; done")
+
+
+@maker()
+def makefile(house, box):
+    """A Makefile that packs files and fills a database."""
+    box.write("work/Makefile", "all: a.gz b.xz c.db\na.gz:\n\tseq 99999 | gzip > $@\nb.xz:\n\tseq 9999 | xz > $@\n"
+              "c.db:\n\tsqlite3 $@ 'create table t(a)'\n")
+
+
+@maker()
+def report_script(house, box):
+    """A script of Python that uses SQLite and zlib."""
+    box.write("work/report.py", "import json, sqlite3, zlib\ndata = sqlite3.connect(':memory:')\n"
+              "data.execute('create table t(a)')\ndata.executemany('insert into t values (?)', [(i,) for i in "
+              "range(500)])\ntotal = data.execute('select sum(a) from t').fetchone()[0]\n"
+              "packed = zlib.compress(json.dumps([total] * 1000).encode())\nprint('report:', total, len(packed) > 0)\n")
+
+
+@maker()
+def json_program(house, box):
+    """A program that calls Json::Reader::parse of a library."""
+    box.write("work/reader.h", "namespace Json { struct Reader { bool parse(const char* text); }; }\n")
+    box.write("work/reader.cc", '#include "reader.h"\nbool Json::Reader::parse(const char* text) '
+              "{ return text[0] == '{'; }\n")
+    box.write("work/main.cc", '#include "reader.h"\n#include <cstdio>\nint main() { Json::Reader reader; int good = 0;\n'
+              'for (int i = 0; i < 100; ++i) good += reader.parse("{}"); std::printf("%d parsed\\n", good); }\n')
+    house.must(box, "g++ -O1 -shared -fPIC -Wl,-soname,libreader.so.1 -o libreader.so.1 reader.cc && "
+               "g++ -O1 -o my-program main.cc ./libreader.so.1 -Wl,-rpath,'$ORIGIN'")
+
+
+@maker()
+def setuid_sudo(house, box):
+    """A program `sudo` that runs with other privileges than its user's: Debian's su; for root, one of another user."""
+    (box.path / "bin").mkdir()
+    if os.getuid() != 0:
+        (box.path / "bin" / "sudo").symlink_to("/bin/su")
+        return
+    house.must(box, "cp /bin/su $BOX/bin/sudo && chown 1 $BOX/bin/sudo && chmod 4755 $BOX/bin/sudo")
+
+
+@maker("local", "repository")
+def measured(house, box):
+    """A user who has measured git's calls of zlib."""
+    house.must(box, "fieldcost run --pick 'libz.so.1!*' -- git gc --quiet && fieldcost top --local")
+
+
+@maker()
+def browser(house, box):
+    """What waits for a browser to show something: outside/xdg-open."""
+    os.mkfifo(box.path / "browser")

@@ -1,0 +1,176 @@
+"""Boxes in which examples run, what they are equipped with, and the processes beside them.
+
+A box is a directory: `work` is the current one, `home` the user's. An example runs as it is documented; only
+directories of the system that it names (/srv, /media, /etc/fieldcost …) lie in the box, and addresses of servers are
+those of the servers here.
+"""
+
+import fcntl
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import termios
+import threading
+from pathlib import Path
+
+LIMIT = 60  # seconds: of a process that hangs
+MEMORY = f"/dev/shm/fieldcost-{os.getuid()}"  # where programs write what was measured: agent/settings/memory_dir.h
+SYSTEM = re.compile(r"(?<![\w.$}/])(?=/(?:srv|media|etc/fieldcost|etc/letsencrypt)\b)")
+
+
+def in_terminal(command, directory, environment, typed):
+    """Runs a command on a terminal, where each line of `typed` answers a prompt: a line that does not end."""
+    terminal, inside = pty.openpty()
+    with subprocess.Popen(command, cwd=directory, env=environment, stdin=inside, stdout=inside, stderr=inside,
+                          start_new_session=True,
+                          preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)) as process:
+        os.close(inside)
+        watchdog = threading.Timer(LIMIT, process.kill)
+        watchdog.start()
+        shown = b""
+        while True:
+            try:
+                shown += os.read(terminal, 65536)
+            except OSError:  # Linux's end of a terminal
+                break
+            if typed and re.search(rb"[:?\])>] ?$", shown):
+                os.write(terminal, typed.pop(0).encode() + b"\n")
+        process.wait()
+        watchdog.cancel()
+    os.close(terminal)
+    return process.returncode, shown.decode(errors="replace").replace("\r\n", "\n")
+
+
+class Box:
+    def __init__(self, path):
+        self.path = path
+        for name in ("work", "home", "tmp", "run"):
+            (path / name).mkdir(parents=True, exist_ok=True)
+        (path / "run").chmod(0o700)
+        self.work, self.home = path / "work", path / "home"
+
+    def write(self, name, text, mode=0o644):
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(mode)
+        return path
+
+
+class House:
+    def __init__(self, source, build, directory):
+        self.source, self.build, self.directory = source, build, directory
+        self.here = source / "tests" / "examples"
+        self.binaries = build / "bin"
+        self.made, self.processes, self.servers, self.addresses = {}, [], [], {}
+
+    def environment(self, box):
+        kept = {name: value for name, value in os.environ.items() if name.startswith(("ASAN_", "UBSAN_", "TSAN_"))}
+        return kept | {
+            "HOME": str(box.home), "BOX": str(box.path), "TMPDIR": str(box.path / "tmp"), "USER": "ann",
+            "XDG_RUNTIME_DIR": str(box.path / "run"), "LC_ALL": "C.UTF-8", "TERM": "dumb",
+            "PATH": f"{box.path}/bin:{self.here}/outside:{self.binaries}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+            "GIT_CONFIG_NOSYSTEM": "1", "BUILD": str(self.build), "SOURCE": str(self.source),
+        } | self.addresses.get("environment", {})
+
+    def here_text(self, text):
+        """`text` with this box's directories and this house's servers."""
+        text = SYSTEM.sub("${BOX}", text)
+        for documented, actual in self.addresses.items():
+            if isinstance(actual, str):
+                text = text.replace(documented, actual)
+        return text
+
+    def run(self, box, script, typed=()):
+        """Runs a script of bash to its end; returns status and output (both streams). With `typed`, on a terminal."""
+        if typed:
+            return in_terminal(["bash", "-c", script], box.work, self.environment(box), list(typed))
+        with subprocess.Popen(["bash", "-c", script], cwd=box.work, env=self.environment(box), text=True,
+                              errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, start_new_session=True) as process:
+            try:
+                output, _ = process.communicate(timeout=LIMIT)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                return None, process.communicate()[0] + f"\n(not ended after {LIMIT} s)"
+        return process.returncode, output
+
+    def must(self, box, script):
+        status, output = self.run(box, script)
+        if status != 0:
+            raise RuntimeError(f"equipping failed with status {status}:\n{script}\n{output}")
+        return output
+
+    def start(self, box, command, line):
+        """Starts `command`, and returns it with its first line that matches `line`; `stop()` ends it."""
+        process = subprocess.Popen(["bash", "-c", "exec " + command], cwd=box.work, env=self.environment(box),
+                                   text=True, errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT)
+        self.processes.append(process)
+        watchdog = threading.Timer(LIMIT, process.kill)
+        watchdog.start()
+        seen = ""
+        for text in process.stdout:
+            seen += text
+            if re.search(line, text):
+                watchdog.cancel()
+                process.seen = seen
+                return process, text.rstrip("\n")
+        watchdog.cancel()
+        raise RuntimeError(f"{command}: no line like {line!r}:\n{seen}")
+
+    def stop(self, process):
+        """Ends a started process in order, and returns its status and everything that it printed."""
+        if process.poll() is None:
+            process.terminate()
+        try:
+            output, _ = process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            output, _ = process.communicate()
+        if process in self.processes:
+            self.processes.remove(process)
+        return process.returncode, process.seen + output
+
+    def box(self, names, makers):
+        """Returns an empty box with this equipment. All boxes have the same path, one after the other, since what an
+        agent keeps names its own directories."""
+        for name in names:
+            self.make(name, makers)
+        box = self.empty_box()
+        self.equip(box, names, makers)
+        return box
+
+    def empty_box(self):
+        path = self.directory / "box"
+        shutil.rmtree(path, ignore_errors=True)
+        shutil.rmtree(f"{MEMORY}{path}", ignore_errors=True)
+        return Box(path)
+
+    def make(self, name, makers):
+        """Makes this equipment once: its maker fills a box, which is kept."""
+        if name in self.made:
+            return
+        for below in getattr(makers[name], "needs", ()):
+            self.make(below, makers)
+        box = self.empty_box()
+        self.equip(box, getattr(makers[name], "needs", ()), makers)
+        makers[name](self, box)
+        kept = self.directory / "made" / name
+        kept.parent.mkdir(exist_ok=True)
+        box.path.rename(kept)
+        self.made[name] = kept
+
+    def equip(self, box, names, makers):
+        for name in names:
+            subprocess.run(["cp", "-a", f"{self.made[name]}/.", str(box.path)], check=True)
+
+    def close(self):
+        for process in list(self.processes):
+            self.stop(process)
+        for server in self.servers:
+            server.shutdown()
+        shutil.rmtree(f"{MEMORY}{self.directory}", ignore_errors=True)

@@ -1,0 +1,94 @@
+"""Runs the examples of one list as they are documented, and checks their answers.
+
+Usage: run.py SOURCE_DIR BUILD_DIR LIST [--show] [TEXT]
+
+LIST is a file of lists/ without .toml; README.md describes its entries. Each example runs in a directory of its own.
+--show prints the answers. TEXT selects the examples that contain it. Exit status 1: an answer is not the expected one.
+"""
+
+import re
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+import equipment
+from house import House
+
+KEYS = {"command", "needs", "first", "then", "status", "answer", "absent", "typed", "until", "replace", "elsewhere"}
+
+
+def entries_of(path):
+    entries = tomllib.loads(path.read_text())["example"]
+    for entry in entries:
+        unknown = set(entry) - KEYS
+        if unknown or not entry.get("command"):
+            raise ValueError(f"{path.name}: {entry.get('command')}: unknown keys {sorted(unknown)}")
+        if "elsewhere" not in entry and not entry.get("answer"):
+            raise ValueError(f"{path.name}: {entry['command']}: no answer is expected")
+        for pattern in entry.get("answer", []) + entry.get("absent", []):
+            re.compile(pattern)
+    return entries
+
+
+def answer_of(house, box, entry):
+    """Status and output of the example, and of what looks at its files then."""
+    command = entry["command"]
+    for documented, here in entry.get("replace", {}).items():
+        command = command.replace(documented, here)
+    command = house.here_text(command)
+    first = house.here_text(entry.get("first", ""))
+    if first:
+        house.must(box, first)
+    if "until" in entry:
+        process, _ = house.start(box, command, entry["until"])
+        return house.stop(process)
+    then = house.here_text(entry.get("then", ":"))
+    return house.run(box, f"{command}\nstatus=$?\n{then}\nexit $status", entry.get("typed", ()))
+
+
+def problems_of(entry, status, output):
+    problems = []
+    if status != entry.get("status", 0):
+        problems.append(f"exit status {status}, not {entry.get('status', 0)}")
+    for pattern in entry["answer"]:
+        if not re.search(pattern, output, re.MULTILINE):
+            problems.append(f"the answer lacks /{pattern}/")
+    for pattern in entry.get("absent", []):
+        if re.search(pattern, output, re.MULTILINE):
+            problems.append(f"the answer has /{pattern}/")
+    return problems
+
+
+def run_entry(house, entry, show):
+    try:
+        box = house.box(entry.get("needs", []), equipment.MAKERS)
+        status, output = answer_of(house, box, entry)
+        problems = problems_of(entry, status, output)
+    except (RuntimeError, OSError) as error:
+        status, output, problems = None, str(error), ["it could not be tried"]
+    if problems or show:
+        print(f"\n$ {entry['command']}\n{output[:9000]}\n[status {status}]")
+    for problem in problems:
+        print(f"EXAMPLE FAILS: {entry['command']}: {problem}")
+    sys.stdout.flush()
+    return not problems
+
+
+def main():
+    words = [word for word in sys.argv[1:] if word != "--show"]
+    source, build, name = Path(words[0]).resolve(), Path(words[1]).resolve(), words[2]
+    entries = [entry for entry in entries_of(source / "tests" / "examples" / "lists" / f"{name}.toml")
+               if "elsewhere" not in entry and (len(words) < 4 or words[3] in entry["command"])]
+    with tempfile.TemporaryDirectory(prefix="fieldcost-examples-") as directory:
+        house = House(source, build, Path(directory))
+        try:
+            good = sum(run_entry(house, entry, "--show" in sys.argv) for entry in entries)
+        finally:
+            house.close()
+    print(f"{name}: {good} of {len(entries)} examples answer as documented")
+    return 0 if entries and good == len(entries) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
