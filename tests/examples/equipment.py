@@ -100,10 +100,11 @@ def local(house, box):
 @maker()
 def database(house, box):
     """A database of SQLite and a script that reads it."""
-    box.write("work/script.sql", "select count(*), sum(length(name)) from item;\n"
-              "select name from item where number % 100 = 7 limit 3;\n")
-    box.write("work/q.sql", "create table t(a, b);\nwith recursive c(x) as (select 1 union all select x + 1 from c "
-              "where x < 2000) insert into t select x, hex(x) from c;\nselect sum(a), max(b) from t;\n")
+    box.write("work/script.sql", "select name, (select count(*) from item as other where other.number > item.number) "
+              "from item where number % 5 = 2;\n")
+    insert = ("with recursive c(x) as (select 1 union all select x + 1 from c where x < 200) "
+              "insert into t select x, hex(x) from c;\n")
+    box.write("work/q.sql", "create table t(a, b);\n" + 24 * insert + "select sum(a), max(b) from t;\n")
     house.must(box, "sqlite3 my.db 'create table item(number, name); with recursive c(x) as (select 1 union all "
                "select x + 1 from c where x < 1000) insert into item select x, \"item \" || x from c'")
 
@@ -163,3 +164,83 @@ def measured(house, box):
 def browser(house, box):
     """What waits for a browser to show something: outside/xdg-open."""
     os.mkfifo(box.path / "browser")
+
+
+@maker()
+def pack_program(house, box):
+    """Programs that call zlib: ./pack N compresses N times; ./parse FILE decompresses what it compressed of FILE."""
+    house.must(box, "gcc -O1 -o pack $SOURCE/tests/examples/programs/pack.c -lz && cp pack parse && "
+               "seq -f '{\"item\": %g}' 5000 > big.json")
+
+
+@maker("database")
+def tables(house, box):
+    """Tables of `fieldcost measure`: a.lab of q.sql with one in 100 of its rows, b.lab of q.sql, c.lab of a query;
+    all.lab is a.lab and b.lab, added."""
+    house.must(box, "sed 's/200/2/' q.sql > small.sql && "
+               "fieldcost measure --save a.lab -- sqlite3 :memory: '.read small.sql' && "
+               "fieldcost measure --rounds 2 --save b.lab -- sqlite3 :memory: '.read q.sql' && "
+               "fieldcost measure --rounds 2 --save c.lab -- sqlite3 my.db 'select count(*) from item' && "
+               "fieldcost merge -o all.lab a.lab b.lab")
+
+
+@maker("pack_program")
+def pack_tables(house, box):
+    """before.lab of a program that compresses what is quickly compressed, after.lab (and all.lab) of the same program
+    with other bytes, which take many times as long."""
+    house.must(box, "fieldcost measure --save before.lab -- ./pack 40 && "
+               "fieldcost measure --save after.lab -- ./pack 40 /bin/bash && cp after.lab all.lab")
+
+
+@maker("pack_program", "local")
+def slower_zlib(house, box):
+    """A user whose calls of zlib cost little until 20 minutes ago, and much since then."""
+    house.must(box, "LD_PRELOAD=/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1 FAKETIME=-20m "
+               "FAKETIME_DONT_FAKE_MONOTONIC=1 fieldcost run --pick 'libz.so.1!*' -- ./pack 100 && "
+               "fieldcost run --pick 'libz.so.1!*' -- ./pack 100 /bin/bash && fieldcost top --local")
+
+
+@maker("catalogue", "database", "pack_program", "local")
+def check_material(house, box):
+    """Own measurements: steps of SQLite that cost many times what they cost the fleet, allocations of zlib that do
+    not; stacks in which such steps are."""
+    house.must(box, "fieldcost run --pick 'libsqlite3.so.0!sqlite3_*' -- sqlite3 my.db < script.sql && "
+               "fieldcost run --pick 'libz.so.1!*' --metrics time,alloc -- ./pack 150 && fieldcost check --save before.profile")
+    box.write("work/perf.folded", "app;main;sqlite3_step 70\napp;main;adler32 30\n")
+
+
+
+@maker()
+def programs(house, box):
+    """./app and ./old, the same program; ./new, in which digest() does four times the work; ./renamed."""
+    build = "g++ -O1 -g1 -finstrument-functions $SOURCE/tests/examples/programs/app.cc -lz -o "
+    house.must(box, f"{build} app & {build} new -DSLOWER & {build} renamed -DRENAMED & wait && cp app old")
+
+
+@maker("programs")
+def recordings(house, box):
+    """old.fct and new.fct of ten runs of ./old and ./new; recordings of one run under several names."""
+    record = "fieldcost trace --rate 499 --events functions"
+    house.must(box, f"{record} --runs 10 -o old.fct -- ./old && {record} --runs 10 -o new.fct -- ./new && "
+               f"{record} -o run1.fct -- ./app && {record} -o run2.fct -- ./app && {record} -o run3.fct -- ./new && "
+               "cp run1.fct monday.fct && cp run3.fct tuesday.fct && cp run1.fct trace.fct")
+
+
+@maker("programs")
+def long_recording(house, box):
+    """a.fct of 15.5 seconds, most of them spent waiting; other formats of it."""
+    house.must(box, "fieldcost trace --events 'functions,libc.so.6!malloc' -o a.fct -- ./app 15.5 && cp a.fct server.fct && "
+               "fieldcost tree export a.fct --to pprof -o profile.pb.gz && fieldcost tree export a.fct --to folded > stacks.folded")
+
+
+@maker("programs")
+def phases(house, box):
+    """a.fct of five runs of 1.55 seconds: loading until 0.5 s."""
+    house.must(box, "fieldcost trace --events functions --runs 5 -o a.fct -- ./app 1.55")
+
+
+@maker("programs")
+def renamed(house, box):
+    """old.fct and new.fct: parse(char*) is called parse(text) in new.fct, and takes three times as long."""
+    record = "fieldcost trace --rate 499 --events functions --runs 10"
+    house.must(box, f"{record} -o old.fct -- ./old && {record} -o new.fct -- ./renamed")
