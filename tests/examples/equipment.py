@@ -1,8 +1,11 @@
 """What examples need: catalogues, recordings, servers, programs. Each maker fills a box once per list, and the box is
 copied to each example that names the maker."""
 
+import http.server
+import json
 import os
 import shutil
+import threading
 
 MAKERS = {}
 
@@ -222,7 +225,7 @@ def recordings(house, box):
     """old.fct and new.fct of ten runs of ./old and ./new; recordings of one run under several names."""
     record = "fieldcost trace --rate 499 --events functions"
     house.must(box, f"{record} --runs 10 -o old.fct -- ./old && {record} --runs 10 -o new.fct -- ./new && "
-               f"{record} -o run1.fct -- ./app && {record} -o run2.fct -- ./app && {record} -o run3.fct -- ./new && "
+               f"{record} -o run1.fct -- ./app && {record} -o run2.fct -- ./app && {record} -o run3.fct -- ./app && "
                "cp run1.fct monday.fct && cp run3.fct tuesday.fct && cp run1.fct trace.fct")
 
 
@@ -244,3 +247,72 @@ def renamed(house, box):
     """old.fct and new.fct: parse(char*) is called parse(text) in new.fct, and takes three times as long."""
     record = "fieldcost trace --rate 499 --events functions --runs 10"
     house.must(box, f"{record} -o old.fct -- ./old && {record} -o new.fct -- ./renamed")
+
+
+@maker("makefile")
+def idle_recordings(house, box):
+    """a.fct, before.fct (old.fct), after.fct (new.fct), one.fct and other.fct of programs/idle_recordings.cc: what a
+    program left idle must not depend on what else this machine does."""
+    house.must(box, "$BUILD/tests/examples/example_idle_recordings . && cp before.fct old.fct && cp after.fct new.fct")
+
+
+@maker()
+def editor(house, box):
+    """./editor with probe points, and a user of a probe server who has not logged in."""
+    directory = house.directory / "probe-server"
+    if not directory.exists():
+        house.must(box, f"fieldcost-probe-server init --dir {directory} --host localhost --port 0 --admin-port 0")
+        config = f"{directory}/probe-server.toml"
+        house.must(box, f"echo 'correct horse battery' | fieldcost-probe-server user add ann --config {config}")
+        _, line = house.start(box, f"fieldcost-probe-server --config {config}", r"listening on https://")
+        house.addresses["https://probes.team.example"] = line[line.index("https://"):].replace("127.0.0.1", "localhost")
+        house.addresses["environment"] = {"SSL_CERT_FILE": str(directory / "ca.pem")}
+    box.write("home/secrets/probes", "correct horse battery\n", 0o600)
+    box.write("work/probe.toml", '[[point]]\nlabel = "file of the index"\nevent = "index_open"\nat = "libc.so.6!open"\n'
+              'stack = true\n')
+    house.must(box, "cp $BUILD/victims/probe_editor editor")
+
+
+@maker("editor")
+def events(house, box):
+    """Events of two builds and two tags: cold runs wait 60 ms longer, and those of build 1.3 240 ms longer still; a
+    copy of the database before build 1.3; in `run` and `event`, the names of a run of them and of its index_open."""
+    run = "fieldcost probe run --local --runs 6"
+    house.must(box, f"{run} --tag warm --build 1.2 -- ./editor && "
+               f"{run} --tag cold --build 1.2 -- ./editor --scanner-delay-ms 60 && fieldcost probe list && mkdir base && "
+               "cp $(find ~ -name 'probe.db*') base && "
+               f"{run} --tag cold --build 1.3 -- ./editor --scanner-delay-ms 300 && "
+               "fieldcost probe list --label index_open --json | jq -r '.events[0].id' > event && "
+               "sed 's/[.].*//' event > run")
+
+
+@maker("events")
+def team_member(house, box):
+    """The same user, logged in at the probe server, with sending switched on."""
+    house.must(box, house.here_text("pass show probes | fieldcost probe login https://probes.team.example && "
+                                    "fieldcost probe on"))
+
+
+class Collector(http.server.BaseHTTPRequestHandler):
+    """Stands for a collector of OpenTelemetry: answers how many spans it got."""
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        spans = [span["name"] for each in body["resourceSpans"] for scope in each["scopeSpans"]
+                 for span in scope["spans"]]
+        good = self.path == "/v1/traces" and self.headers["Content-Type"] == "application/json"
+        self.send_response(200 if good else 400)
+        self.end_headers()
+        self.wfile.write(f"{len(spans)} spans, {spans.count('index_open')} of index_open\n".encode())
+
+    def log_message(self, *arguments):
+        pass
+
+
+@maker()
+def collector(house, box):
+    """A collector of OpenTelemetry, on a port of its own."""
+    server = http.server.HTTPServer(("127.0.0.1", 0), Collector)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    house.servers.append(server)
+    house.addresses["localhost:4318"] = f"127.0.0.1:{server.server_port}"

@@ -2,7 +2,7 @@
 // once, on threads that hand their events to each other. Which steps it has is always the same; how
 // long they take is not.
 //
-//   probe_editor [--cold] [--scanner-delay-ms N] [--opens N] [--work N] [--data DIRECTORY]
+//   probe_editor [--cold] [--scanner-delay-ms N] [--opens N] [--work N] [--data DIRECTORY] [FILE]
 //
 // --cold: its files are read from the disk (as far as the file system lets go of them), and checked
 // as after an upgrade, which is four times the work. --scanner-delay-ms: somebody holds up the
@@ -155,6 +155,7 @@ Options read_options(int count, char** arguments) {
   for (int i = 1; i < count; ++i) {
     const std::string name = arguments[i];
     const char* const value = i + 1 < count ? arguments[i + 1] : "";
+    if (!name.starts_with("-")) continue;
     if (name == "--cold") {
       options.cold = true;
       continue;
