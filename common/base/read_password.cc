@@ -43,8 +43,8 @@ Result<std::string> ReadLine() {
 }
 
 Result<std::string> Ask(const std::string& question) {
+  const Silence silence;  // before the question: what is typed at once is neither shown nor lost
   fmt::print(stderr, "{}: ", question);
-  const Silence silence;
   return ReadLine();
 }
 

@@ -18,6 +18,8 @@ def main():
     for path in sorted((source / "tests" / "examples" / "lists").glob("*.toml")):
         for entry in entries_of(path):
             listed[entry["command"]] = path.name
+            if "elsewhere" in entry and not (entry["elsewhere"] and (source / entry.get("test", "no test")).exists()):
+                problems.append(f"neither run nor tested elsewhere: {entry['command']}    [{path.name}]")
     problems += [f"no test: {example}    [{', '.join(where)}]" for example, where in places.items()
                  if example not in listed]
     problems += [f"stands in no text: {command}    [{name}]" for command, name in listed.items()

@@ -10,10 +10,11 @@ import threading
 MAKERS = {}
 
 
-def maker(*needs):
-    """Registers a maker, whose box has already what the makers of these names made."""
+def maker(*needs, each=False):
+    """Registers a maker, whose box has already what the makers of these names made. With `each` it fills each box anew:
+    a device's copies would send a server different batches under one number."""
     def register(function):
-        function.needs = needs
+        function.needs, function.each = needs, each
         MAKERS[function.__name__] = function
         return function
     return register
@@ -283,10 +284,10 @@ def events(house, box):
                "cp $(find ~ -name 'probe.db*') base && "
                f"{run} --tag cold --build 1.3 -- ./editor --scanner-delay-ms 300 && "
                "fieldcost probe list --label index_open --json | jq -r '.events[0].id' > event && "
-               "sed 's/[.].*//' event > run")
+               "cut -c 1-8 event > run")
 
 
-@maker("events")
+@maker("events", each=True)
 def team_member(house, box):
     """The same user, logged in at the probe server, with sending switched on."""
     house.must(box, house.here_text("pass show probes | fieldcost probe login https://probes.team.example && "
@@ -316,3 +317,90 @@ def collector(house, box):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     house.servers.append(server)
     house.addresses["localhost:4318"] = f"127.0.0.1:{server.server_port}"
+
+
+@maker()
+def operator(house, box):
+    """A service's data, of a synthetic fleet of 20 machines, with its aggregator.toml, not running; a medium for
+    keys; aggregator.toml once more in /etc/fieldcost."""
+    house.must(box, "cd $BOX && fieldcost-aggregator demo --data demo --agents 20 --last-week 2945 && rmdir work && "
+               "mv demo work && cd work && sed -i 's/^port = .*/port = 0/' aggregator.toml && "
+               "mkdir -p $BOX/media/key $BOX/srv $BOX/etc/fieldcost && "
+               "cp $SOURCE/deploy/config/policy.toml . && "
+               "sed \"s#= \\\"certificate.pem#= \\\"$PWD/certificate.pem#; s#= \\\"private_key.pem#= \\\"$PWD/private_key.pem#; "
+               "s#= \\\"\\.\\\"#= \\\"$PWD\\\"#\" aggregator.toml > $BOX/etc/fieldcost/aggregator.toml")
+
+
+@maker("operator")
+def exported(house, box):
+    """The same with the keys of root and policy on another medium."""
+    house.must(box, "for key in root policy; do fieldcost-aggregator keys export-offline --config aggregator.toml $key "
+               "--to $BOX/media/key; done")
+
+
+@maker("operator", each=True)
+def running(house, box):
+    """The same service, running, with an admin listener and its token; server.pid is its process."""
+    house.must(box, "echo secret-of-the-admin > token && chmod 600 token && printf '[admin]\nport = 0\n"
+               "address_file = \"admin-address\"\ntoken_files = [\"token\"]\n' >> aggregator.toml")
+    process, _ = house.start(box, "fieldcost-aggregator --config aggregator.toml", r"listening on https://")
+    box.write("work/server.pid", str(process.pid))
+    house.addresses["http://127.0.0.1:8444"] = (box.work / "admin-address").read_text().strip()
+
+
+@maker()
+def new_service(house, box):
+    """/srv/fieldcost, just made, at any free ports."""
+    house.must(box, "mkdir $BOX/srv && fieldcost-aggregator init --dir $BOX/srv/fieldcost --host fieldcost.example.org "
+               "--port 0 --admin-port 0")
+
+
+@maker()
+def demo_data(house, box):
+    """demo, the data of a small synthetic fleet."""
+    house.must(box, "fieldcost-aggregator demo --data demo --agents 20")
+
+
+@maker("demo_data", each=True)
+def demo_server(house, box):
+    """The same, served."""
+    house.start(box, "fieldcost-aggregator serve --config demo/aggregator.toml", r"listening on https://")
+
+
+@maker("new_service")
+def certbot(house, box):
+    """A certificate for fieldcost.example.org, where certbot puts it."""
+    house.must(box, "mkdir -p $BOX/etc/letsencrypt/live && mv $BOX/srv/fieldcost $BOX/etc/letsencrypt/live/fieldcost.example.org && "
+               "cd $BOX/etc/letsencrypt/live/fieldcost.example.org && mv certificate.pem fullchain.pem && mv private_key.pem privkey.pem")
+
+
+@maker("contributor", each=True)
+def contributors_service(house, box):
+    """The contributor's service: its directory in `service`, the agent's key in `agent`."""
+    box.write("work/service", str(house.directory / "service"))
+    house.must(box, "fieldcost agent status --json | jq -r .agent_public_key > agent")
+
+
+@maker()
+def probe_operator(house, box):
+    """A probe server's data with a user, an empty database otherwise, not running; its configuration in /etc, too."""
+    house.must(box, "mkdir -p $BOX/srv $BOX/etc/fieldcost && cd $BOX && rmdir work && "
+               "fieldcost-probe-server init --dir work --host localhost --port 0 --admin-port 0 && cd work && "
+               "echo correct-horse-battery > password && fieldcost-probe-server user add alice --config probe-server.toml < password && "
+               "sed \"s#= \\\"certificate.pem#= \\\"$PWD/certificate.pem#; s#= \\\"private_key.pem#= \\\"$PWD/private_key.pem#; "
+               "s#^dir = .*#dir = \\\"$PWD/data\\\"#; s#address_file = .*##\" probe-server.toml > $BOX/etc/fieldcost/probe-server.toml")
+
+
+@maker()
+def new_probe_server(house, box):
+    """A probe server without users: probe-server.toml."""
+    house.must(box, "mkdir -p $BOX/srv && cd $BOX && rmdir work && fieldcost-probe-server init --dir work --host localhost "
+               "--port 0 --admin-port 0 && cp -a work probes && mv probes work")
+
+
+@maker("team_member", each=True)
+def team_server(house, box):
+    """The probe server that the team member uses; its configuration in `config`, the number of his device in `device`."""
+    config = house.directory / "probe-server" / "probe-server.toml"
+    box.write("work/config", str(config))
+    house.must(box, "fieldcost-probe-server device list --config $(cat config) | grep -o '^[0-9]*' | sort -n | tail -1 > device")

@@ -18,7 +18,7 @@ from pathlib import Path
 
 LIMIT = 60  # seconds: of a process that hangs
 MEMORY = f"/dev/shm/fieldcost-{os.getuid()}"  # where programs write what was measured: agent/settings/memory_dir.h
-SYSTEM = re.compile(r"(?<![\w.$}/])(?=/(?:srv|media|etc/fieldcost|etc/letsencrypt)\b)")
+SYSTEM = re.compile(r"(?<![\w.$}/])(?=/(?:srv|media|etc/fieldcost|etc/letsencrypt|var/lib/fieldcost-aggregator)\b)")
 
 
 def in_terminal(command, directory, environment, typed):
@@ -151,14 +151,23 @@ class House:
         return Box(path)
 
     def make(self, name, makers):
-        """Makes this equipment once: its maker fills a box, which is kept."""
+        """Makes this equipment once: its maker fills a box, which is kept. (What each box has of its own is not kept.)"""
         if name in self.made:
+            if isinstance(self.made[name], RuntimeError):
+                raise self.made[name]
             return
-        for below in getattr(makers[name], "needs", ()):
+        for below in makers[name].needs:
             self.make(below, makers)
+        if makers[name].each:
+            self.made[name] = None
+            return
         box = self.empty_box()
-        self.equip(box, getattr(makers[name], "needs", ()), makers)
-        makers[name](self, box)
+        self.equip(box, makers[name].needs, makers)
+        try:
+            makers[name](self, box)
+        except RuntimeError as error:
+            self.made[name] = error
+            raise
         kept = self.directory / "made" / name
         kept.parent.mkdir(exist_ok=True)
         box.path.rename(kept)
@@ -166,7 +175,11 @@ class House:
 
     def equip(self, box, names, makers):
         for name in names:
-            subprocess.run(["cp", "-a", f"{self.made[name]}/.", str(box.path)], check=True)
+            if self.made[name]:
+                subprocess.run(["cp", "-a", f"{self.made[name]}/.", str(box.path)], check=True)
+            else:
+                self.equip(box, makers[name].needs, makers)
+                makers[name](self, box)
 
     def close(self):
         for process in list(self.processes):

@@ -15,7 +15,7 @@ from pathlib import Path
 import equipment
 from house import House
 
-KEYS = {"command", "needs", "first", "then", "status", "answer", "absent", "typed", "until", "replace", "elsewhere"}
+KEYS = {"command", "needs", "first", "then", "status", "answer", "absent", "typed", "until", "replace", "file", "elsewhere", "test"}
 
 
 def entries_of(path):
@@ -40,6 +40,9 @@ def answer_of(house, box, entry):
     first = house.here_text(entry.get("first", ""))
     if first:
         house.must(box, first)
+    if "file" in entry:
+        box.write(entry["file"], command.replace("${BOX}", str(box.path)) + "\n")
+        return house.run(box, house.here_text(entry["then"]))
     if "until" in entry:
         process, _ = house.start(box, command, entry["until"])
         return house.stop(process)

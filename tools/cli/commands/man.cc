@@ -51,7 +51,7 @@ command::Command ManCommand() {
           R"(The function's page with a section COST at its end (only COST if there is no page), through man(1)
 and its pager. Examples:
   fieldcost man sqlite3_step
-  fieldcost man libz.so.1!inflate --roff > inflate.3)",
+  fieldcost man 'libz.so.1!inflate' --roff > inflate.3)",
       .options = {ApiOperand(),
                   {.names = "--section",
                    .value = "SECTION",
