@@ -116,7 +116,7 @@ def database(house, box):
 @maker()
 def repository(house, box):
     """A repository of git, with some commits that are not packed."""
-    house.must(box, "git init -q . && git config user.name Ann && git config user.email ann@example.org && "
+    house.must(box, "git init -q . && git config user.name Ann && git config user.email ann@example.org",
                "for i in 1 2 3 4 5; do seq $i 9999 > file$i && git add . && git commit -q -m \"change $i\"; done")
 
 
@@ -142,9 +142,10 @@ def json_program(house, box):
     box.write("work/reader.h", "namespace Json { struct Reader { bool parse(const char* text); }; }\n")
     box.write("work/reader.cc", '#include "reader.h"\nbool Json::Reader::parse(const char* text) '
               "{ return text[0] == '{'; }\n")
-    box.write("work/main.cc", '#include "reader.h"\n#include <cstdio>\nint main() { Json::Reader reader; int good = 0;\n'
+    box.write("work/main.cc", '#include "reader.h"\n#include <cstdio>\nint main() {\nJson::Reader reader;\n'
+              'int good = 0;\n'
               'for (int i = 0; i < 100; ++i) good += reader.parse("{}"); std::printf("%d parsed\\n", good); }\n')
-    house.must(box, "g++ -O1 -shared -fPIC -Wl,-soname,libreader.so.1 -o libreader.so.1 reader.cc && "
+    house.must(box, "g++ -O1 -shared -fPIC -Wl,-soname,libreader.so.1 -o libreader.so.1 reader.cc",
                "g++ -O1 -o my-program main.cc ./libreader.so.1 -Wl,-rpath,'$ORIGIN'")
 
 
@@ -173,7 +174,7 @@ def browser(house, box):
 @maker()
 def pack_program(house, box):
     """Programs that call zlib: ./pack N compresses N times; ./parse FILE decompresses what it compressed of FILE."""
-    house.must(box, "gcc -O1 -o pack $SOURCE/tests/examples/programs/pack.c -lz && cp pack parse && "
+    house.must(box, "gcc -O1 -o pack $SOURCE/tests/examples/programs/pack.c -lz && cp pack parse",
                "seq -f '{\"item\": %g}' 5000 > big.json")
 
 
@@ -181,10 +182,10 @@ def pack_program(house, box):
 def tables(house, box):
     """Tables of `fieldcost measure`: a.lab of q.sql with one in 100 of its rows, b.lab of q.sql, c.lab of a query;
     all.lab is a.lab and b.lab, added."""
-    house.must(box, "sed 's/200/2/' q.sql > small.sql && "
-               "fieldcost measure --save a.lab -- sqlite3 :memory: '.read small.sql' && "
-               "fieldcost measure --rounds 2 --save b.lab -- sqlite3 :memory: '.read q.sql' && "
-               "fieldcost measure --rounds 2 --save c.lab -- sqlite3 my.db 'select count(*) from item' && "
+    house.must(box, "sed 's/200/2/' q.sql > small.sql",
+               "fieldcost measure --save a.lab -- sqlite3 :memory: '.read small.sql'",
+               "fieldcost measure --rounds 2 --save b.lab -- sqlite3 :memory: '.read q.sql'",
+               "fieldcost measure --rounds 2 --save c.lab -- sqlite3 my.db 'select count(*) from item'",
                "fieldcost merge -o all.lab a.lab b.lab")
 
 
@@ -192,7 +193,7 @@ def tables(house, box):
 def pack_tables(house, box):
     """before.lab of a program that compresses what is quickly compressed, after.lab (and all.lab) of the same program
     with other bytes, which take many times as long."""
-    house.must(box, "fieldcost measure --save before.lab -- ./pack 40 && "
+    house.must(box, "fieldcost measure --save before.lab -- ./pack 40",
                "fieldcost measure --save after.lab -- ./pack 40 /bin/bash && cp after.lab all.lab")
 
 
@@ -200,7 +201,7 @@ def pack_tables(house, box):
 def slower_zlib(house, box):
     """A user whose calls of zlib cost little until 20 minutes ago, and much since then."""
     house.must(box, "LD_PRELOAD=/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1 FAKETIME=-20m "
-               "FAKETIME_DONT_FAKE_MONOTONIC=1 fieldcost run --pick 'libz.so.1!*' -- ./pack 100 && "
+               "FAKETIME_DONT_FAKE_MONOTONIC=1 fieldcost run --pick 'libz.so.1!*' -- ./pack 100",
                "fieldcost run --pick 'libz.so.1!*' -- ./pack 100 /bin/bash && fieldcost top --local")
 
 
@@ -208,8 +209,9 @@ def slower_zlib(house, box):
 def check_material(house, box):
     """Own measurements: steps of SQLite that cost many times what they cost the fleet, allocations of zlib that do
     not; stacks in which such steps are."""
-    house.must(box, "fieldcost run --pick 'libsqlite3.so.0!sqlite3_*' -- sqlite3 my.db < script.sql && "
-               "fieldcost run --pick 'libz.so.1!*' --metrics time,alloc -- ./pack 150 && fieldcost check --save before.profile")
+    house.must(box, "fieldcost run --pick 'libsqlite3.so.0!sqlite3_*' -- sqlite3 my.db < script.sql",
+               "fieldcost run --pick 'libz.so.1!*' --metrics time,alloc -- ./pack 150",
+               "fieldcost check --save before.profile")
     box.write("work/perf.folded", "app;main;sqlite3_step 70\napp;main;adler32 30\n")
 
 
@@ -225,16 +227,18 @@ def programs(house, box):
 def recordings(house, box):
     """old.fct and new.fct of ten runs of ./old and ./new; recordings of one run under several names."""
     record = "fieldcost trace --rate 499 --events functions"
-    house.must(box, f"{record} --runs 10 -o old.fct -- ./old && {record} --runs 10 -o new.fct -- ./new && "
-               f"{record} -o run1.fct -- ./app && {record} -o run2.fct -- ./app && {record} -o run3.fct -- ./app && "
+    house.must(box, f"{record} --runs 10 -o old.fct -- ./old && {record} --runs 10 -o new.fct -- ./new",
+               f"{record} -o run1.fct -- ./app && {record} -o run2.fct -- ./app && {record} -o run3.fct -- ./app",
                "cp run1.fct monday.fct && cp run3.fct tuesday.fct && cp run1.fct trace.fct")
 
 
 @maker("programs")
 def long_recording(house, box):
     """a.fct of 15.5 seconds, most of them spent waiting; other formats of it."""
-    house.must(box, "fieldcost trace --events 'functions,libc.so.6!malloc' -o a.fct -- ./app 15.5 && cp a.fct server.fct && "
-               "fieldcost tree export a.fct --to pprof -o profile.pb.gz && fieldcost tree export a.fct --to folded > stacks.folded")
+    house.must(box, "fieldcost trace --events 'functions,libc.so.6!malloc' -o a.fct -- ./app 15.5",
+               "cp a.fct server.fct",
+               "fieldcost tree export a.fct --to pprof -o profile.pb.gz",
+               "fieldcost tree export a.fct --to folded > stacks.folded")
 
 
 @maker("programs")
@@ -279,18 +283,19 @@ def events(house, box):
     """Events of two builds and two tags: cold runs wait 60 ms longer, and those of build 1.3 240 ms longer still; a
     copy of the database before build 1.3; in `run` and `event`, the names of a run of them and of its index_open."""
     run = "fieldcost probe run --local --runs 6"
-    house.must(box, f"{run} --tag warm --build 1.2 -- ./editor && "
-               f"{run} --tag cold --build 1.2 -- ./editor --scanner-delay-ms 60 && fieldcost probe list && mkdir base && "
-               "cp $(find ~ -name 'probe.db*') base && "
-               f"{run} --tag cold --build 1.3 -- ./editor --scanner-delay-ms 300 && "
-               "fieldcost probe list --label index_open --json | jq -r '.events[0].id' > event && "
+    house.must(box, f"{run} --tag warm --build 1.2 -- ./editor",
+               f"{run} --tag cold --build 1.2 -- ./editor --scanner-delay-ms 60",
+               "fieldcost probe list", "mkdir base",
+               "cp $(find ~ -name 'probe.db*') base",
+               f"{run} --tag cold --build 1.3 -- ./editor --scanner-delay-ms 300",
+               "fieldcost probe list --label index_open --json | jq -r '.events[0].id' > event",
                "cut -c 1-8 event > run")
 
 
 @maker("events", each=True)
 def team_member(house, box):
     """The same user, logged in at the probe server, with sending switched on."""
-    house.must(box, house.here_text("pass show probes | fieldcost probe login https://probes.team.example && "
+    house.must(box, house.here_text("pass show probes | fieldcost probe login https://probes.team.example",
                                     "fieldcost probe on"))
 
 
@@ -323,12 +328,12 @@ def collector(house, box):
 def operator(house, box):
     """A service's data, of a synthetic fleet of 20 machines, with its aggregator.toml, not running; a medium for
     keys; aggregator.toml once more in /etc/fieldcost."""
-    house.must(box, "cd $BOX && fieldcost-aggregator demo --data demo --agents 20 --last-week 2945 && rmdir work && "
-               "mv demo work && cd work && sed -i 's/^port = .*/port = 0/' aggregator.toml && "
-               "mkdir -p $BOX/media/key $BOX/srv $BOX/etc/fieldcost && "
-               "cp $SOURCE/deploy/config/policy.toml . && "
-               "sed \"s#= \\\"certificate.pem#= \\\"$PWD/certificate.pem#; s#= \\\"private_key.pem#= \\\"$PWD/private_key.pem#; "
-               "s#= \\\"\\.\\\"#= \\\"$PWD\\\"#\" aggregator.toml > $BOX/etc/fieldcost/aggregator.toml")
+    house.must(box, "cd $BOX && fieldcost-aggregator demo --data demo --agents 20 --last-week 2945 && rmdir work",
+               "mv demo work && cd work && sed -i 's/^port = .*/port = 0/' aggregator.toml",
+               "mkdir -p $BOX/media/key $BOX/srv $BOX/etc/fieldcost",
+               "cp $SOURCE/deploy/config/policy.toml .",
+               "sed 's#= \"certificate#= \"'$PWD'/certificate#; s#= \"private#= \"'$PWD'/private#; "
+               "s#= \"[.]\"#= \"'$PWD'\"#' aggregator.toml > $BOX/etc/fieldcost/aggregator.toml")
 
 
 @maker("operator")
@@ -370,8 +375,10 @@ def demo_server(house, box):
 @maker("new_service")
 def certbot(house, box):
     """A certificate for fieldcost.example.org, where certbot puts it."""
-    house.must(box, "mkdir -p $BOX/etc/letsencrypt/live && mv $BOX/srv/fieldcost $BOX/etc/letsencrypt/live/fieldcost.example.org && "
-               "cd $BOX/etc/letsencrypt/live/fieldcost.example.org && mv certificate.pem fullchain.pem && mv private_key.pem privkey.pem")
+    house.must(box, "mkdir -p $BOX/etc/letsencrypt/live && cd $BOX/etc",
+               "mv ../srv/fieldcost letsencrypt/live/fieldcost.example.org",
+               "cd letsencrypt/live/fieldcost.example.org && mv certificate.pem fullchain.pem",
+               "mv private_key.pem privkey.pem")
 
 
 @maker("contributor", each=True)
@@ -384,23 +391,27 @@ def contributors_service(house, box):
 @maker()
 def probe_operator(house, box):
     """A probe server's data with a user, an empty database otherwise, not running; its configuration in /etc, too."""
-    house.must(box, "mkdir -p $BOX/srv $BOX/etc/fieldcost && cd $BOX && rmdir work && "
-               "fieldcost-probe-server init --dir work --host localhost --port 0 --admin-port 0 && cd work && "
-               "echo correct-horse-battery > password && fieldcost-probe-server user add alice --config probe-server.toml < password && "
-               "sed \"s#= \\\"certificate.pem#= \\\"$PWD/certificate.pem#; s#= \\\"private_key.pem#= \\\"$PWD/private_key.pem#; "
-               "s#^dir = .*#dir = \\\"$PWD/data\\\"#; s#address_file = .*##\" probe-server.toml > $BOX/etc/fieldcost/probe-server.toml")
+    house.must(box, "mkdir -p $BOX/srv $BOX/etc/fieldcost && cd $BOX && rmdir work",
+               "fieldcost-probe-server init --dir work --host localhost --port 0 --admin-port 0 && cd work",
+               "echo correct-horse-battery > password",
+               "fieldcost-probe-server user add alice --config probe-server.toml < password",
+               "sed 's#= \"certificate#= \"'$PWD'/certificate#; s#= \"private#= \"'$PWD'/private#; "
+               "s#= \"data\"#= \"'$PWD'/data\"#; s#address_file = .*##' probe-server.toml "
+               "> $BOX/etc/fieldcost/probe-server.toml")
 
 
 @maker()
 def new_probe_server(house, box):
     """A probe server without users: probe-server.toml."""
-    house.must(box, "mkdir -p $BOX/srv && cd $BOX && rmdir work && fieldcost-probe-server init --dir work --host localhost "
-               "--port 0 --admin-port 0 && cp -a work probes && mv probes work")
+    house.must(box, "cd $BOX && rmdir work",
+               "fieldcost-probe-server init --dir work --host localhost --port 0 --admin-port 0",
+               "cp -a work probes && mv probes work")
 
 
 @maker("team_member", each=True)
 def team_server(house, box):
-    """The probe server that the team member uses; its configuration in `config`, the number of his device in `device`."""
+    """The team member's server: its configuration in `config`, the device's number in `device`."""
     config = house.directory / "probe-server" / "probe-server.toml"
     box.write("work/config", str(config))
-    house.must(box, "fieldcost-probe-server device list --config $(cat config) | grep -o '^[0-9]*' | sort -n | tail -1 > device")
+    house.must(box, "fieldcost-probe-server device list --config $(cat config) > list",
+               "grep -o '^[0-9]*' list | sort -n | tail -1 > device")

@@ -98,7 +98,9 @@ class House:
                 return None, process.communicate()[0] + f"\n(not ended after {LIMIT} s)"
         return process.returncode, output
 
-    def must(self, box, script):
+    def must(self, box, *commands):
+        """Runs commands, one after the other, for equipment."""
+        script = " && ".join(commands)
         status, output = self.run(box, script)
         if status != 0:
             raise RuntimeError(f"equipping failed with status {status}:\n{script}\n{output}")
@@ -151,7 +153,7 @@ class House:
         return Box(path)
 
     def make(self, name, makers):
-        """Makes this equipment once: its maker fills a box, which is kept. (What each box has of its own is not kept.)"""
+        """Makes this equipment once: its maker fills a box, which is kept, unless each box has its own."""
         if name in self.made:
             if isinstance(self.made[name], RuntimeError):
                 raise self.made[name]

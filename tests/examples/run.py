@@ -15,7 +15,8 @@ from pathlib import Path
 import equipment
 from house import House
 
-KEYS = {"command", "needs", "first", "then", "status", "answer", "absent", "typed", "until", "replace", "file", "elsewhere", "test"}
+KEYS = {"command", "needs", "first", "then", "status", "answer", "absent", "typed", "until", "replace", "file",
+        "elsewhere", "test"}
 
 
 def entries_of(path):

@@ -28,11 +28,13 @@ PRODUCT = ("agent/", "aggregator/", "common/", "tools/")
 CODE = (".h", ".cc", ".c")
 TEXT = CODE + (".py", ".sh", ".cmake", ".txt", ".md", ".S", ".proto", ".css", ".js", ".mjs", ".ts", ".toml", ".json",
                ".in", ".html", ".1", ".5", ".8", ".vim", ".el", ".lua", ".service", ".timer")
-# Per kind of file, lines that cannot be broken: links of Markdown, strings of JSON, values of one-line settings.
+# Per kind of file, lines that cannot be broken: links of Markdown, strings of JSON, values of one-line settings,
+# examples and what they must answer.
 UNBREAKABLE = {
     ".md": re.compile(r"^!?\[|https?://"),
     ".json": re.compile(r'^\s*("[^"]*": )?".*",?$'),
     ".in": re.compile(r"^[A-Za-z]+="),
+    ".toml": re.compile(r"^(command|first|then) = |^  '.*',$"),
 }
 # Written by programs, or by others.
 NOT_OURS = ("tests/fuzz/corpus/", "tests/tools/report/cards/deflate", "tests/tools/report/cards/index.html",

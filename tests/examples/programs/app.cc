@@ -1,9 +1,10 @@
-// A program whose costs are known, built in pairs: with SLOWER, digest() does four times the work, in four times the
-// calls and bytes; with RENAMED, parse(char*) is called parse(text) and takes three times as long.
+// A program whose costs are known, built in pairs: with SLOWER, digest() does four times the work,
+// in four times the calls and bytes; with RENAMED, parse(char*) is called parse(text) and takes
+// three times as long.
 //
 //   app             parses, digests and compresses for some ten milliseconds
-//   app SECONDS     loads in the first third, serves from 77 % to 94 %, parses otherwise: of 15.5 s until 5 s, and from
-//                   12 s to 14.5 s. It waits most of the time
+//   app SECONDS     loads in the first third, serves from 77 % to 94 %, parses otherwise: of 15.5 s
+//                   until 5 s, and from 12 s to 14.5 s. It waits most of the time
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -1,5 +1,5 @@
-// Calls zlib a known number of times: `pack N [FILE]` compresses the file's bytes, or a text, N times; `parse FILE`,
-// the same program, compresses and restores the file's bytes.
+// Calls zlib a known number of times: `pack N [FILE]` compresses the file's bytes, or a text, N
+// times; `parse FILE`, the same program, compresses and restores the file's bytes.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
