@@ -295,8 +295,8 @@ def events(house, box):
 @maker("events", each=True)
 def team_member(house, box):
     """The same user, logged in at the probe server, with sending switched on."""
-    house.must(box, house.here_text("pass show probes | fieldcost probe login https://probes.team.example",
-                                    "fieldcost probe on"))
+    house.must(box, "pass show probes | fieldcost probe login " + house.addresses["https://probes.team.example"],
+               "fieldcost probe on")
 
 
 class Collector(http.server.BaseHTTPRequestHandler):
