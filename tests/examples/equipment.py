@@ -225,11 +225,18 @@ def programs(house, box):
 
 @maker("programs")
 def recordings(house, box):
-    """old.fct and new.fct of ten runs of ./old and ./new; recordings of one run under several names."""
+    """Exact events: old.fct and new.fct of two runs of ./old and ./new; one run of ./app under several names."""
     record = "fieldcost trace --rate 499 --events functions"
-    house.must(box, f"{record} --runs 10 -o old.fct -- ./old && {record} --runs 10 -o new.fct -- ./new",
+    house.must(box, f"{record} --runs 2 -o old.fct -- ./old && {record} --runs 2 -o new.fct -- ./new",
                f"{record} -o run1.fct -- ./app && {record} -o run2.fct -- ./app && {record} -o run3.fct -- ./app",
                "cp run1.fct monday.fct && cp run3.fct tuesday.fct && cp run1.fct trace.fct")
+
+
+@maker("programs")
+def sampled(house, box):
+    """CPU time, which does not depend on what else the machine does: old.fct and new.fct of ten runs each."""
+    record = "fieldcost trace --rate 499 --runs 10"
+    house.must(box, f"{record} -o old.fct -- ./old && {record} -o new.fct -- ./new")
 
 
 @maker("programs")
@@ -250,7 +257,7 @@ def phases(house, box):
 @maker("programs")
 def renamed(house, box):
     """old.fct and new.fct: parse(char*) is called parse(text) in new.fct, and takes three times as long."""
-    record = "fieldcost trace --rate 499 --events functions --runs 10"
+    record = "fieldcost trace --rate 499 --runs 10"
     house.must(box, f"{record} -o old.fct -- ./old && {record} -o new.fct -- ./renamed")
 
 
