@@ -213,9 +213,9 @@ void Tests::Run(Comparison& comparison) {
 void FindCertain(const Observed& observed, const CompareOptions& options, Comparison& comparison) {
   const TwoSides& all = observed.measured.inclusive[0];
   comparison.total = {.before = all.before.mean, .after = all.after.mean};
-  comparison.is_enough = all.before.count >= 2 && all.after.count >= 2;
-  if (!comparison.is_enough) return;
+  if (all.before.count < 2 || all.after.count < 2) return;
   Tests(observed, comparison.dictionary->paths, options).Run(comparison);
+  comparison.is_enough = comparison.tested != 0;
 }
 
 }  // namespace fieldcost::tree

@@ -390,6 +390,17 @@ TEST(CompareTest, PathsOfFewSamplesAreNotTested) {
   EXPECT_TRUE(Compare(std::vector(2, tree(20)), std::vector(2, tree(25)), "cpu")->changes.empty());
 }
 
+TEST(CompareTest, NothingToCompareIsTooLittleData) {
+  const Exact nothing = {{{"main"}, 0}};
+  const auto none = ExactRuns({nothing, nothing});
+  EXPECT_FALSE(Compare(none, none, "calls").value().is_enough);
+  const auto dictionary = std::make_shared<Dictionary>();
+  RunValues run(1);
+  EXPECT_TRUE(run.Add(0, Enter(*dictionary, {"f"}), 19 * kPerSample).has_value());
+  const std::vector<Tree> few(5, TreeOf(dictionary, kCpu, std::span(&run, 1)).value());
+  EXPECT_FALSE(Compare(few, few, "cpu").value().is_enough);
+}
+
 TEST(CompareTest, SumsOverRunsAreTestedAsMeasured) {
   std::mt19937_64 random(59);
   const Noise quiet = {.machine = 0.01, .path = 0.01};

@@ -167,7 +167,10 @@ std::string Capitalized(std::string text) {
 std::string CompareSentence(const Comparison& comparison, const tree::Metric& metric,
                             RunOrder order, const draw::Style& style) {
   if (!comparison.is_enough) {
-    return "Too little data: at least two runs of each are needed, ten for firm results";
+    return fmt::format(
+        "Too little data ({}): at least two runs of each are needed, ten for firm results, and at "
+        "least one value with 20 samples",
+        metric.name);
   }
   std::vector<std::string> parts;
   const Change* const first = FirstChange(comparison);

@@ -42,8 +42,8 @@ TEST(TreeDiffTextTest, TheSentenceNamesTheFirstPath) {
             "slow takes 50 % more time; 1 path costs more, 1 less (wall, 12 values compared)");
   EXPECT_THAT(CompareSentence(Changed(tree, 3400), kWall, kAlternated, {}),
               StartsWith("slow is 3.4 x slower; "));
-  EXPECT_EQ(CompareSentence({.is_enough = true}, kWall, kAlternated, {}),
-            "No significant changes (wall, 0 values compared)");
+  EXPECT_EQ(CompareSentence({.is_enough = true, .tested = 9}, kWall, kAlternated, {}),
+            "No significant changes (wall, 9 values compared)");
   EXPECT_THAT(CompareSentence({}, kWall, kAlternated, {}), HasSubstr("Too little data"));
 }
 
