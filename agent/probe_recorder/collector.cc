@@ -169,8 +169,7 @@ Status Collector::LookAt(Program& program, bool all) {
   if (program.is_running) program.batch.SetDiskRead(DiskReadOf(facts.pid));
   // Of a process that was waited for, the number may be another one's by now.
   if (program.is_running || IsEndedChild(facts.pid)) {
-    const std::uint64_t now = MicrosOf(SystemClock().Now()) * 1000;
-    if (const auto wait = CpuWaitOf(facts, now)) program.batch.SetCpuWait(*wait);
+    if (const auto wait = CpuWaitOf(facts.pid)) program.batch.SetCpuWait(*wait);
   }
   program.lost = facts.lost_hits + facts.dropped + facts.interrupted;
   program.batch.SetLost(program.lost);

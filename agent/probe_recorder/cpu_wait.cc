@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "common/base/file.h"
 #include "common/base/text.h"
 
@@ -16,11 +18,16 @@ std::string TextOf(std::uint32_t pid, const char* name) {
 
 }  // namespace
 
-std::optional<std::uint64_t> ParseWaitedNs(std::string_view untrusted_schedstat) {
-  const std::size_t first = untrusted_schedstat.find(' ');
-  if (first == std::string_view::npos) return std::nullopt;
-  const std::string_view rest = untrusted_schedstat.substr(first + 1);
-  return ParseUint64(rest.substr(0, rest.find(' ')));
+std::optional<RunBatch::CpuWait> ParseCpuWait(std::string_view untrusted_schedstat) {
+  const std::vector<std::string_view> words = Split(untrusted_schedstat, " ");
+  if (words.size() < 2) return std::nullopt;
+  const auto ran = ParseUint64(words[0]);
+  const auto waited = ParseUint64(words[1]);
+  std::uint64_t observed = 0;
+  if (!ran || !waited || __builtin_add_overflow(*ran, *waited, &observed) || observed == 0) {
+    return std::nullopt;
+  }
+  return RunBatch::CpuWait{.waited_ns = *waited, .observed_ns = observed};
 }
 
 bool IsZombie(std::string_view untrusted_stat) {
@@ -30,11 +37,8 @@ bool IsZombie(std::string_view untrusted_stat) {
 
 bool IsEndedChild(std::uint32_t pid) { return IsZombie(TextOf(pid, "stat")); }
 
-std::optional<RunBatch::CpuWait> CpuWaitOf(const RunFacts& facts, std::uint64_t now_unix_ns) {
-  const auto waited = ParseWaitedNs(TextOf(facts.pid, "schedstat"));
-  if (!waited || now_unix_ns <= facts.process_start_unix_ns) return std::nullopt;
-  return RunBatch::CpuWait{.waited_ns = *waited,
-                           .observed_ns = now_unix_ns - facts.process_start_unix_ns};
+std::optional<RunBatch::CpuWait> CpuWaitOf(std::uint32_t pid) {
+  return ParseCpuWait(TextOf(pid, "schedstat"));
 }
 
 }  // namespace fieldcost::probe

@@ -98,7 +98,7 @@ Error NothingInCommon(const Groups& base, const Groups& changed) {
               NamesOf(base), NamesOf(changed));
 }
 
-// The share of its time that each measured run waited for a CPU.
+// The share of the time in which it could run that each measured run waited for a CPU.
 std::vector<double> WaitShares(std::span<const SideRow> rows) {
   std::map<std::uint64_t, double> runs;
   for (const SideRow& event : rows) {

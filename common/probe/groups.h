@@ -47,7 +47,7 @@ struct SideFacts {
   std::size_t lost_runs = 0;  // that lost points
   std::uint64_t lost_hits = 0;
   std::size_t measured_runs = 0;  // whose wait for a CPU is known
-  double wait_share = 0;          // mean of these: share of their time; 0 if there are none
+  double wait_share = 0;  // mean of these: share of the time they could run; 0 if there are none
 };
 
 struct ComparedGroup {

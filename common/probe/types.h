@@ -36,8 +36,8 @@ struct Run {
   // Points that were passed and could not be kept: no space in a ring, no ring, no place for the
   // site, or in a signal handler. Events may be missing altogether.
   std::uint64_t lost_hits = 0;
-  // How long its first thread was ready to run and waited for a CPU, of so many ns that were
-  // observed; 0 and 0: not measured.
+  // How long its first thread waited for a CPU, of so many ns in which it ran or could have run; 0
+  // and 0: not measured.
   std::uint64_t waited_ns = 0;
   std::uint64_t observed_ns = 0;
   bool operator==(const Run&) const = default;

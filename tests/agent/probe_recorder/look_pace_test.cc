@@ -45,9 +45,13 @@ TEST(LookPaceTest, AnImpossibleNumberOfBytesIsNotBelieved) {
 }
 
 TEST(CpuWaitTest, ReadsTheKernelsTexts) {
-  EXPECT_EQ(ParseWaitedNs("953237 3664037 2\n"), 3664037U);
-  for (const char* const text : {"", "1", "1 ", "a b c", "1 -2 3"}) {
-    EXPECT_FALSE(ParseWaitedNs(text)) << text;
+  const auto wait = ParseCpuWait("953237 3664037 2\n");
+  ASSERT_TRUE(wait.has_value());
+  EXPECT_EQ(wait->waited_ns, 3664037U);
+  EXPECT_EQ(wait->observed_ns, 953237U + 3664037U) << "what it slept does not count";
+  for (const char* const text :
+       {"", "1", "1 ", "a b c", "1 -2 3", "0 0 0", "18446744073709551615 1 1"}) {
+    EXPECT_FALSE(ParseCpuWait(text).has_value()) << text;
   }
   EXPECT_TRUE(IsZombie("17 (a) b) Z 1 17"));
   EXPECT_FALSE(IsZombie("17 (Z) S 1 17"));

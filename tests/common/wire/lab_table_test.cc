@@ -323,7 +323,7 @@ TEST(LabTableTest, ColumnsThatDoNotFitTogetherAreRefused) {
   expect_refused("columns of the APIs", corrupt, [](auto& m) { m.add_api_total_count(1); });
   expect_refused("totals are counted than", corrupt, [](auto& m) { m.set_api_total_count(2, 3); });
   expect_refused("totals that belong to no", corrupt, [](auto& m) { m.set_api_total_count(2, 1); });
-  expect_refused("a total of no metric", corrupt, [](auto& m) { m.set_total_metric(0, 14); });
+  expect_refused("a total of no metric", corrupt, [](auto& m) { m.set_total_metric(0, 99); });
   expect_refused("no such metric", corrupt, [](auto& m) { m.set_total_metric(0, 1); });
   expect_refused("not ascending", corrupt,
                  [](auto& m) { m.set_total_metric(2, m.total_metric(1)); });

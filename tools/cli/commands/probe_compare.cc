@@ -12,13 +12,15 @@
 namespace fieldcost::cli {
 namespace {
 
-Status Put(const probe::ComparedSides& sides, double least, bool is_gate, const Output& output) {
+Status Put(const probe::ComparedSides& sides, double least, const command::Arguments& arguments) {
+  const Output output = OutputOf(arguments);
   if (output.json) return WriteStdout(ComparisonsJson(sides, least));
   std::string text;
   for (const probe::ComparedGroup& each : sides.groups) {
     text += ComparisonText(each, output.style) + "\n";
   }
-  text += SidesText(sides) + ComparisonVerdict(sides.groups, least, is_gate);
+  text += SidesText(sides, !arguments.program().empty());
+  text += ComparisonVerdict(sides.groups, least, arguments.Has("--fail-above"));
   return WritePaged(text, output);
 }
 
@@ -33,7 +35,7 @@ Result<int> Run(const command::Arguments& arguments) {
                                             .label = arguments.Text("--label"),
                                             .db = arguments.Text("--db"),
                                             .least = least}));
-  FIELDCOST_TRY(Put(sides, least, is_gate, OutputOf(arguments)));
+  FIELDCOST_TRY(Put(sides, least, arguments));
   if (!is_gate) return 0;
   const probe::Change worst = probe::WorstOf(sides.groups);
   if (worst == probe::Change::kTooLittle) return kTooLittleData;

@@ -158,7 +158,7 @@ std::string ComparisonText(const probe::ComparedGroup& compared, const draw::Sty
                                 lines, style, "  ");
 }
 
-std::string SidesText(const probe::ComparedSides& sides) {
+std::string SidesText(const probe::ComparedSides& sides, bool alternated) {
   std::string text;
   for (const probe::LeftOutGroup& group : sides.left_out) {
     text += fmt::format("  left out, since only the {} side has it: {}, {}\n",
@@ -168,9 +168,10 @@ std::string SidesText(const probe::ComparedSides& sides) {
   text += LostText("first side", sides.base) + LostText("second side", sides.changed);
   if (sides.loads_differ) {
     text += fmt::format(
-        "  the sides ran under different load: their programs waited for a CPU {} of their time, "
-        "then {}.\n  Run both alternately: fieldcost probe compare -- OLD -- NEW\n",
-        WaitText(sides.base), WaitText(sides.changed));
+        "  the sides ran under different load: their programs waited for a CPU {} of the time in "
+        "which they\n  could run, then {}{}\n",
+        WaitText(sides.base), WaitText(sides.changed),
+        alternated ? "" : ". Run both alternately: fieldcost probe compare -- OLD -- NEW");
   }
   return text.empty() ? text : text + "\n";
 }

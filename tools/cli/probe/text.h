@@ -32,7 +32,7 @@ std::string EventText(const JudgedEvent& judged, const probe::Event& event, bool
 
 std::string ComparisonText(const probe::ComparedGroup& compared, const draw::Style& style);
 // What was left out, which points were lost, and how busy the machine was; a line each.
-std::string SidesText(const probe::ComparedSides& sides);
+std::string SidesText(const probe::ComparedSides& sides, bool alternated);
 // The last line: what it comes to. `least` is what is allowed.
 std::string ComparisonVerdict(const std::vector<probe::ComparedGroup>& groups, double least,
                               bool is_gate);
