@@ -11,7 +11,6 @@
 #include "common/base/file.h"
 #include "common/base/worker_pool.h"
 #include "common/crypto/sha256.h"
-#include "common/wire/zstd_frame.h"
 #include "tests/aggregator/ingest/sender.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/temp_dir.h"
@@ -201,20 +200,6 @@ TEST_F(IngestTest, TheStoreNeverSeesTheAgentsKey) {
     EXPECT_EQ(bytes->find(key_.public_key().Hex()), std::string::npos) << entry.path();
   }
   EXPECT_GT(files, 2);
-}
-
-// The same batch as an agent of that format version sends it: its first field.
-std::string OfVersion(const std::string& body, std::uint32_t version) {
-  wire::Decompressor decompressor;
-  std::string bytes(decompressor
-                        .Decompress(body, {.max_compressed_bytes = body.size(),
-                                           .max_decoded_bytes = wire::kMaxBatchDecodedBytes,
-                                           .max_ratio = wire::kMaxCompressionRatio,
-                                           .ratio_free_bytes = wire::kRatioFreeBytes})
-                        .value());
-  EXPECT_EQ(bytes.substr(0, 2), "\x08\x02");
-  bytes[1] = static_cast<char>(version);
-  return wire::Compress(bytes, 6).value();
 }
 
 struct Refusal {

@@ -3,7 +3,9 @@
 #include "common/base/check.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
+#include "common/wire/limits.h"
 #include "common/wire/requests.h"
+#include "common/wire/zstd_frame.h"
 
 namespace fieldcost::ingest {
 
@@ -43,6 +45,19 @@ wire::BatchContent TestContent(unsigned rows, std::uint32_t week) {
                       .os_release = "debian-12"};
   for (unsigned number = 0; number < rows; ++number) content.rows.push_back(TestRow(number, week));
   return content;
+}
+
+std::string OfVersion(const std::string& body, std::uint32_t version) {
+  wire::Decompressor decompressor;
+  std::string bytes(decompressor
+                        .Decompress(body, {.max_compressed_bytes = body.size(),
+                                           .max_decoded_bytes = wire::kMaxBatchDecodedBytes,
+                                           .max_ratio = wire::kMaxCompressionRatio,
+                                           .ratio_free_bytes = wire::kRatioFreeBytes})
+                        .value());
+  FIELDCOST_CHECK(bytes.starts_with("\x08\x02"));
+  bytes[1] = static_cast<char>(version);
+  return wire::Compress(bytes, 6).value();
 }
 
 http::Request SignedRequest(const crypto::PrivateKey& key, std::uint64_t sequence,

@@ -25,6 +25,9 @@ using wire::EpochOfWeek;
 wire::BatchRow TestRow(unsigned number, std::uint32_t week);
 wire::BatchContent TestContent(unsigned rows, std::uint32_t week);
 
+// The batch as an agent of that format version sends it: its first field.
+std::string OfVersion(const std::string& body, std::uint32_t version);
+
 // A request as the agent's uploader sends it.
 http::Request SignedRequest(const crypto::PrivateKey& key, std::uint64_t sequence,
                             const std::string& body);

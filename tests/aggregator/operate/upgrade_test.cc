@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 
 #include "common/base/file.h"
+#include "common/wire/limits.h"
+#include "tests/aggregator/ingest/sender.h"
 #include "tests/aggregator/service/service_fixture.h"
 
 namespace fieldcost::aggregator {
@@ -42,9 +44,9 @@ class UpgradeTest : public ServiceTest {
     return crypto::PrivateKey::FromSeed(std::string(32, static_cast<char>('a' + agent)));
   }
   static std::string Body(unsigned agent, unsigned sequence) {
-    return ingest::SignedRequest(Agent(agent), sequence,
-                                 ingest::TestContent(3 + 2 * agent + sequence, kGoldenWeek))
-        .body;
+    const http::Request request = ingest::SignedRequest(
+        Agent(agent), sequence, ingest::TestContent(3 + 2 * agent + sequence, kGoldenWeek));
+    return ingest::OfVersion(request.body, wire::kOldBatchFormatVersion);
   }
 };
 

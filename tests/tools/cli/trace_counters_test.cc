@@ -109,7 +109,7 @@ TEST_F(TraceCountersTest, OfAProcessThatRunsTheyAreCountedFromThenOn) {
 
 TEST_F(TraceCountersTest, ProgramsAreComparedByThemAndWhatIsMissingIsSaidOnce) {
   const ProcessResult compared =
-      Cli({"tree", "compare", "--runs", "3", "--counters", "cycles,faults", "--metric", "faults",
+      Cli({"tree", "compare", "--runs", "6", "--counters", "cycles,faults", "--metric", "faults",
            "--", kVictims + "faults", "2500", "10", "--", kVictims + "faults", "10", "2500"});
   EXPECT_EQ(compared.exit_status, 1) << compared.errors;
   EXPECT_THAT(compared.output, HasSubstr("faults_thread"));

@@ -97,7 +97,7 @@ With --fail-above, for continuous integration: exit status 1 if whole events of 
 by more than that, significantly; 2 if there is too little data for every label; else 0. The last
 line states the result. Examples:
   fieldcost probe compare -- ./old args -- ./new args
-  fieldcost probe compare --runs 20 --label index_open --fail-above 10% -- ./old -- ./new
+  fieldcost probe compare --label index_open --fail-above 10% -- ./old -- ./new
   fieldcost probe compare tag:warm tag:cold --label index_open
   fieldcost probe compare build:1.2,tag:cold build:1.3,tag:cold
   fieldcost probe compare base/probe.db: build:1.3 --fail-above 10%)",
