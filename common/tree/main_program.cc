@@ -44,6 +44,22 @@ std::vector<std::string> OwnPrograms(const Names& own, const Names& other,
   return found;
 }
 
+// "[thread new/worker]" of "[thread old/worker]": threads and processes have a program's name, cut
+// as the kernel cuts it. Other texts stay as they are.
+std::string RenamedOwner(const std::string& function, std::string_view from, std::string_view to) {
+  constexpr std::size_t kMostNameBytes = 15;
+  from = from.substr(0, kMostNameBytes);
+  for (const std::string_view kind : {"[thread ", "[process "}) {
+    if (!function.starts_with(kind)) continue;
+    const std::string_view rest = std::string_view(function).substr(kind.size());
+    if (!rest.starts_with(from) || rest.size() == from.size()) continue;
+    if (std::string_view("] /").find(rest[from.size()]) == std::string_view::npos) continue;
+    return std::string(kind) + std::string(to.substr(0, kMostNameBytes)) +
+           std::string(rest.substr(from.size()));
+  }
+  return function;
+}
+
 }  // namespace
 
 std::optional<MainPrograms> DifferentPrograms(const Dictionary& before,
@@ -64,7 +80,12 @@ Result<std::shared_ptr<const Dictionary>> RenameModule(const Dictionary& diction
   for (std::uint32_t i = 0; i < dictionary.frames.size(); ++i) {
     Frame frame = dictionary.frames.frame(FrameId(i));
     FIELDCOST_CHECK(frame.module != to);
-    if (frame.kind != FrameKind::kSpecial && frame.module == from) frame.module = to;
+    if (frame.kind == FrameKind::kSpecial) {
+      const Frame renamed_owner = SpecialFrame(RenamedOwner(frame.function, from, to));
+      if (!dictionary.frames.Find(renamed_owner)) frame = renamed_owner;
+    } else if (frame.module == from) {
+      frame.module = to;
+    }
     FIELDCOST_ASSIGN(const FrameId id, renamed->frames.Intern(frame));
     FIELDCOST_CHECK(id.value() == i);
   }

@@ -26,7 +26,8 @@ std::optional<MainPrograms> DifferentPrograms(const Dictionary& before,
                                               const Dictionary& after,
                                               std::string_view command_after);
 
-// The same dictionary, in which the module `from` is called `to`; ids stay as they are.
+// The same dictionary, in which the module `from` is called `to`, as are the threads and processes
+// of that name; ids stay as they are.
 // kInvalidArgument if `to` is no valid name. REQUIRES: no frame has the module `to`.
 Result<std::shared_ptr<const Dictionary>> RenameModule(const Dictionary& dictionary,
                                                        std::string_view from, std::string_view to);

@@ -69,7 +69,8 @@ TEST_F(ProbeWayTest, ColdAndWarmStartsAreBesideEachOtherAtTheServer) {
   LogIn();
   MustDo({"probe", "on"});
   Record({"--tag", "warm", "--runs", "10"}, {kEditor, "--work", "8"});
-  Record({"--tag", "cold", "--runs", "10", "--stacks"}, {kEditor, "--work", "8", "--cold"});
+  Record({"--tag", "cold", "--runs", "10", "--stacks"},
+         {kEditor, "--work", "8", "--cold", "--scanner-delay-ms", "100"});
   Record({"--tag", "warm"}, {kEditor, "--work", "8", "--scanner-delay-ms", "8000"});
   MustDo({"probe", "flush"});
   EXPECT_EQ(Status().at("queued_batches").as_int64(), 0);

@@ -58,5 +58,17 @@ TEST(MainProgramTest, RenamingAModuleKeepsAllIds) {
   EXPECT_DEATH((void)RenameModule(dictionary, "old", "libc.so"), "module != to");
 }
 
+TEST(MainProgramTest, ThreadsAndProcessesOfThatNameAreRenamed) {
+  const auto dictionary = WithModules({"[thread old 17]", "[thread old/worker]", "[process old]",
+                                       "[thread older]", "[thread a/old]", "old"});
+  const auto renamed = RenameModule(dictionary, "old", "new").value();
+  std::vector<std::string> names;
+  for (std::uint32_t i = 1; i <= 5; ++i) names.push_back(renamed->frame(PathId(i)).function);
+  EXPECT_EQ(names, (std::vector<std::string>{"[thread new 17]", "[thread new/worker]",
+                                             "[process new]", "[thread older]", "[thread a/old]"}));
+  const auto both = WithModules({"[thread old]", "[thread new]", "old"});
+  EXPECT_EQ(RenameModule(both, "old", "new").value()->frame(PathId(1)).function, "[thread old]");
+}
+
 }  // namespace
 }  // namespace fieldcost::tree
