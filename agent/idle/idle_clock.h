@@ -18,7 +18,7 @@ class IdleClock {
  public:
   enum class Source {
     kStates,    // how long it was in idle states (cpuidle in sysfs)
-    kRunQueue,  // the time in which nobody ran there (/proc/schedstat)
+    kRunQueue,  // the time in which nothing ran there (/proc/schedstat)
     // Whether its thread, which must be SCHED_IDLE, waited for the CPU when it woke up; bounded by
     // /proc/stat, since such a thread may get a busy CPU at once, too.
     kPromptness

@@ -12,7 +12,7 @@ namespace fieldcost::intercept {
 // also those that serve function pointers and -fno-plt calls, and words of data that hold the
 // functions' addresses (words.h) as long as their value is the real function's. The first slot
 // found, or else the first word, gives the real function that a wrapper stands for (all lead to the
-// first definition in search order). Wrappers stay for good: a program may copy
+// first definition in search order). Wrappers stay permanently: a program may copy
 // their addresses. May be called again with more objects. REQUIRES: the patch lock, or the
 // constructor.
 void InstallWrappers(const WrappedFunction* functions, size_t count, const SlotSpace& space,

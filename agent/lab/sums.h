@@ -78,7 +78,7 @@ class Sums {
   // Takes from a map run what is called, and what shares a stack. Of the first, also the tree.
   void AddMap(const LabRun& map);
   std::uint32_t map_runs() const { return map_runs_; }
-  // Over all map runs, those that did not call it, too. Without what is not known.
+  // Over all map runs, also those that did not call it. Unknown values are left out.
   RunTotals TotalsOf(const ApiSums& api) const;
 
   // What a timing run showed that was not planned, as indices of apis().
