@@ -13,6 +13,12 @@ namespace {
 // A change relative to the other paths has to be this share of it as measured, too.
 constexpr double kLeastMeasured = 0.5;
 constexpr double kLeastP = 1e-300;
+// The variance of equal values is at most this share of their square: squares are rounded.
+constexpr double kRounding = 1e-15;
+
+bool IsConstant(const stats::Moments& moments) {
+  return moments.variance <= kRounding * moments.mean * moments.mean;
+}
 
 // The changes that are certain, among all values with enough samples.
 class Tests {
@@ -83,8 +89,10 @@ bool Tests::IsLargeEnough(const TwoSides& sides) const {
   const TwoSides& all = observed_.measured.inclusive[0];
   const double total = std::max(all.before.mean, all.after.mean);
   const double change = std::abs(sides.difference());
-  return change >= options_.least_of_total * total &&
-         change >= options_.least_of_node * sides.before.mean && change > 0;
+  const bool is_constant = IsConstant(sides.before) && IsConstant(sides.after);
+  const double least = is_constant ? options_.least_of_constant : options_.least_of_node;
+  return change >= options_.least_of_total * total && change >= least * sides.before.mean &&
+         change > 0;
 }
 
 void Tests::FindMeasured() {

@@ -117,7 +117,9 @@ CompareOptions CompareOptionsFor(const Metric& metric) {
   if (!metric.sampled() && IsOneOf(metric.name, kDeterminedCounts)) {
     options.least_of_total = 0;
     options.least_of_node = 0;
+    options.least_of_constant = 0;
   }
+  if (!metric.sampled() && metric.unit == Unit::kBytes) options.least_of_constant = 0;
   return options;
 }
 

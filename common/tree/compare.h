@@ -25,6 +25,8 @@ struct CompareOptions {
   // the path (or the whole) cost before.
   double least_of_total = 0.001;
   double least_of_node = 0.05;
+  // The latter share for values that are the same in all runs of a side, and so need no margin.
+  double least_of_constant = 0.05;
   // Whether values depend on the speed of the machine, which is common to all paths of a run.
   bool depends_on_speed = true;
   // A path is not reported if this share of its change is reported further down.
@@ -33,7 +35,8 @@ struct CompareOptions {
 
 // The options for a metric, by its name. Time on a CPU depends on the speed of the machine; counts,
 // bytes and waits do not. Calls and other counts that a program determines are reported whatever
-// their share is.
+// their share is; so are bytes that are the same in all runs of a side, down to a thousandth of the
+// whole, as the length of a program's own name changes a few bytes.
 CompareOptions CompareOptionsFor(const Metric& metric);
 
 enum class ValueKind : std::uint8_t { kSelf, kInclusive };

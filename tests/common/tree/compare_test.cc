@@ -334,6 +334,36 @@ TEST(CompareTest, OneMoreCallAmongMillionsIsReported) {
   EXPECT_EQ(comparison.changes.front().after, 63);
 }
 
+// Compares bytes run by run, and their sums over runs.
+void ExpectBytesChanged(const std::vector<Exact>& before, const std::vector<Exact>& after,
+                        const Told& expected) {
+  const Metric bytes = {.name = "calls", .unit = Unit::kBytes};
+  const CompareOptions options = CompareOptionsFor({.name = "allocated", .unit = bytes.unit});
+  const std::vector<Tree> old_runs = ExactRuns(before);
+  const std::vector<Tree> new_runs = ExactRuns(after);
+  EXPECT_EQ(ToldOf(Compare(old_runs, new_runs, "calls", options).value()), expected);
+  const Tree old_sum = Add(old_runs).value().tree;
+  const Tree new_sum = Add(new_runs).value().tree;
+  EXPECT_EQ(ToldOf(Compare(Difference(old_sum, new_sum).value().tree, "calls", options).value()),
+            expected);
+}
+
+TEST(CompareTest, ReportsSmallChangesOfBytesThatAreTheSameInAllRuns) {
+  const Exact before = {{{"main", "f"}, 320'003}, {{"main", "g"}, 64'001}};
+  Exact after = before;
+  after[{"main", "f"}] = 325'003;  // 1.6 % of the path, 1.3 % of the whole
+  const Told f = {{{"main", "f"}, ValueKind::kSelf}};
+  ExpectBytesChanged({before, before, before}, {after, after, after}, f);
+  // The length of the program's name, say.
+  after[{"main", "f"}] = before.at({"main", "f"}) + 3;
+  ExpectBytesChanged({before, before, before}, {after, after, after}, {});
+  // Bytes that differ from run to run need the margin of all other values.
+  Exact other = before;
+  other[{"main", "f"}] += 1;
+  after[{"main", "f"}] = 325'003;
+  ExpectBytesChanged({before, other, before}, {after, after, after}, {});
+}
+
 TEST(CompareTest, WhatVanishedAndWhatIsNewIsTold) {
   const Exact before = {{{"main"}, 1000}, {{"main", "old"}, 100}};
   const Exact after = {{{"main"}, 1000}, {{"main", "new"}, 100}};
