@@ -116,6 +116,13 @@ std::optional<std::uint64_t> CfiTable::FunctionStart(std::uint64_t address) cons
   return layout_.lowest_address + *std::prev(next);
 }
 
+bool CfiTable::IsEntry(const Rule& rule) const {
+  const auto saved = SavedOf(rule);
+  return std::any_of(saved.begin(), saved.end(), [](const Saved& one) {
+    return one.number == kRip && one.place == Place::kNowhere;
+  });
+}
+
 std::span<const std::uint8_t> CfiTable::ExpressionAt(std::int32_t offset) const {
   const auto at = static_cast<std::size_t>(offset);
   return std::span(expressions_).subspan(at + 1, expressions_[at]);

@@ -7,6 +7,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
 #include <utility>
@@ -88,6 +89,35 @@ const CfiTable* TableCache::Keep(Result<CfiTable> table) {
   memory_bytes_ += table->memory_bytes();
   tables_.push_back(std::make_unique<const CfiTable>(std::move(*table)));
   return tables_.back().get();
+}
+
+std::unique_ptr<FollowedCode> TableCache::ReadCode(pid_t pid, const Mapping& mapping) const {
+  const auto& segments = mapping.table->layout().segments;
+  const auto segment = std::find_if(segments.begin(), segments.end(), [&](const ElfSegment& one) {
+    const std::uint64_t start = mapping.start - mapping.bias;
+    return one.executable && start + mapping.end - mapping.start > one.address &&
+           start < one.address + one.file_bytes;
+  });
+  if (segment == segments.end() || segment->file_bytes > kMostCodeBytes ||
+      memory_bytes_ + segment->file_bytes > options_.most_bytes) {
+    return nullptr;
+  }
+  const auto fd = options_.open(pid, mapping);
+  if (!fd) return nullptr;
+  Code code{.address = segment->address, .bytes = {}};
+  code.bytes.resize(segment->file_bytes);
+  code.bytes.resize(ReaderOf(*fd)(segment->offset, code.bytes.data(), code.bytes.size()));
+  return std::make_unique<FollowedCode>(std::move(code));
+}
+
+FollowedCode* TableCache::CodeOf(pid_t pid, const Mapping& mapping) {
+  if (mapping.table == nullptr || mapping.table == vdso_) return nullptr;
+  const auto [found, is_new] = code_.try_emplace(mapping.table);
+  if (is_new) {
+    found->second = ReadCode(pid, mapping);
+    if (found->second) memory_bytes_ += found->second->code().bytes.size();
+  }
+  return found->second.get();
 }
 
 Result<UniqueFd> OpenMappedFile(pid_t pid, const Mapping& mapping) {

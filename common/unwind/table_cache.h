@@ -10,6 +10,7 @@
 #include "common/base/result.h"
 #include "common/unwind/cfi_table.h"
 #include "common/unwind/module_map.h"
+#include "common/unwind/return_path.h"
 
 namespace fieldcost::unwind {
 
@@ -21,7 +22,7 @@ class TableCache {
   using Opener = std::function<Result<UniqueFd>(pid_t pid, const Mapping& mapping)>;
 
   struct Options {
-    std::size_t most_bytes = std::size_t{1} << 30;  // of all tables
+    std::size_t most_bytes = std::size_t{1} << 30;  // of all tables and code
     Opener open;                                    // empty: OpenMappedFile
   };
 
@@ -35,6 +36,11 @@ class TableCache {
     return mapping.looked_up || mapping.file == FileIdentity() || by_file_.contains(mapping.file);
   }
 
+  // The code of a mapping that has a table, to follow where the table has no rules. Read from the
+  // file when it is asked for first. Null: it cannot be read, or is larger than kMostCodeBytes.
+  static constexpr std::uint64_t kMostCodeBytes = std::uint64_t{16} << 20;
+  FollowedCode* CodeOf(pid_t pid, const Mapping& mapping);
+
   std::size_t tables() const { return tables_.size(); }
   std::size_t memory_bytes() const { return memory_bytes_; }
   // Files of which no table could be made: not opened, not understood, or no room.
@@ -43,11 +49,13 @@ class TableCache {
  private:
   const CfiTable* Make(pid_t pid, const Mapping& mapping);
   const CfiTable* Keep(Result<CfiTable> table);
+  std::unique_ptr<FollowedCode> ReadCode(pid_t pid, const Mapping& mapping) const;
 
   Options options_;
   std::map<FileIdentity, const CfiTable*> by_file_;
   std::map<std::string, const CfiTable*> by_build_id_;
   std::vector<std::unique_ptr<const CfiTable>> tables_;
+  std::map<const CfiTable*, std::unique_ptr<FollowedCode>> code_;
   const CfiTable* vdso_ = nullptr;
   bool vdso_made_ = false;
   std::size_t memory_bytes_ = 0;

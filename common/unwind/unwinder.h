@@ -17,7 +17,7 @@ inline constexpr std::size_t kMostFrames = 1024;
 enum class StackEnd {
   kOutermost,  // it is whole: the last frame has no caller
   kCut,        // the stack's memory could not be read, or had changed
-  kNoTable,    // the last frame's code has no call frame information, nor a usable frame pointer
+  kNoTable,    // the last frame's code has no call frame information, and nothing else helps
   kBroken,     // what was found cannot be a stack
   kTooDeep,    // kMostFrames
 };
@@ -26,7 +26,8 @@ struct Frame {
   std::uint64_t address = 0;  // of the next instruction to run
   // True: interrupted there. False: a return address; the call lies before it.
   bool exact = false;
-  // True: found by the caller's frame pointer, which a function in between may have skipped.
+  // True: found by following code that has no call frame information, or by the frame pointer,
+  // which a function in between may have skipped.
   bool guessed = false;
 
   // An address inside the instruction that the frame is at.
@@ -60,6 +61,16 @@ class Unwinder {
   };
 
   const Known& RuleFor(ModuleMap& map, std::uint64_t address);
+  // For code without rules: true if `registers` have become the caller's.
+  bool StepWithoutRules(ModuleMap& map, const Frame& frame, StackMemory& memory,
+                        Registers& registers);
+  bool FollowCode(FollowedCode& code, ModuleMap& map, const Frame& frame, StackMemory& memory,
+                  Registers& registers);
+  bool CanReturnTo(ModuleMap& map, std::uint64_t address);
+  // Where the first return address lies in a part of the stack; `end` if there is none.
+  std::uint64_t FirstReturnAddress(ModuleMap& map, StackMemory& memory, std::uint64_t begin,
+                                   std::uint64_t end);
+  bool IsEntry(ModuleMap& map, std::uint64_t return_address);
 
   TableCache& tables_;
   std::vector<Known> known_;

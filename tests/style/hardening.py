@@ -21,6 +21,7 @@ HEAVY = {
     "libdw.so": {"fieldcost-idle", "fieldcost-probe", "fieldcost-trace"},
     "libelf.so": {"fieldcost-idle", "fieldcost-probe", "fieldcost-trace"},
     "librocksdb.so": {"fieldcost-aggregator"},
+    "libZydis.so": {"fieldcost-idle", "fieldcost-probe", "fieldcost-trace"},
 }
 
 

@@ -14,7 +14,7 @@ TABLE = {
     "common/config": (["base"], ["toml++"]),
     "common/systemd": (["base"], ["systemd/"]),
     "common/shm": ([], []),
-    "common/unwind": (["base"], []),
+    "common/unwind": (["base"], ["Zydis/"]),
     "common/stats": (["base", "shm"], ["boost/math/", "boost/random/"]),
     "common/tree": (["base", "stats"], []),
     # The tree for what names are the same in every build.
@@ -128,6 +128,7 @@ OWNERS = {
     "sodium.h": ["aggregator/probes/accounts/password.cc"],
     "spdlog/": ["common/base/log.cc"],
     "toml++/": ["common/config/toml_file.cc"],
+    "Zydis/": ["common/unwind/return_path.cc"],
 }
 SYSTEM = re.compile(r"^(sys|linux|arpa|net|netinet|x86_64-linux-gnu)/|^[a-z0-9_]+(\.h)?$")
 

@@ -112,6 +112,23 @@ TEST_F(TraceTest, AWaitIsInTheIntervalsInWhichItPassesAndPartsAddUp) {
   }
 }
 
+// musl describes none of its code for debuggers or unwinders.
+TEST_F(TraceTest, WaitsInMuslHaveTheStacksOfTheProgram) {
+  for (const char* build : {"waits_musl", "waits_musl_static"}) {
+    const std::string program = std::string(FIELDCOST_BINARY_DIR "/victims/") + build;
+    if (::access(program.c_str(), X_OK) != 0) GTEST_SKIP() << program << " needs musl-gcc";
+    const ProcessResult traced = Trace({}, {program, "once"});
+    ASSERT_EQ(traced.exit_status, 0) << traced.errors;
+    const ProcessResult exported =
+        Cli({"tree", "export", file(), "--metric", "off-cpu", "--to", "folded"});
+    for (int i = 1; i <= 8; ++i) {
+      EXPECT_THAT(exported.output, ContainsRegex(fmt::format(
+                                       "{0}!main;{0}!waits_once;{0}!waits_once_{1};", build, i)));
+    }
+    EXPECT_THAT(exported.output, Not(HasSubstr("[cut];" + std::string(build))));
+  }
+}
+
 TEST_F(TraceTest, ThreadsAndProcessesHaveTheirNamesAndNumbers) {
   const std::string threads =
       "import ctypes, threading\n"
