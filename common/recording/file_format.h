@@ -18,7 +18,7 @@ inline constexpr std::size_t kFrameHeadBytes = 16;
 
 // One moment by all clocks. Times in a recording are ns of the monotonic clock since this one.
 struct ClockAnchors {
-  std::uint64_t created_ns = 0;    // since 1970-01-01 UTC
+  std::uint64_t created_ns = 0;    // since 1970-01-01 UTC; 0: computed of other recordings
   std::uint64_t monotonic_ns = 0;  // CLOCK_MONOTONIC
   std::uint64_t ticks = 0;         // of the time stamp counter; 0: not known
   // Nanoseconds per tick, in units of 2^-32; 0: not known.

@@ -297,8 +297,8 @@ TEST_F(TreeCommandTest, SumsHaveTheSameBytesInAnyOrder) {
     return std::get<tree::Tree>(LoadTree({.file = Path(name), .interval = {}}).value().tree);
   };
   EXPECT_EQ(tree_of("abc.fct").runs, 4U);
-  EXPECT_EQ(Cli({"tree", "show", Path("abc.fct"), "--json"}).output,
-            Cli({"tree", "show", Path("cab.fct"), "--json"}).output);
+  EXPECT_TRUE(ReadFile(Path("abc.fct"), 1 << 20).value() ==
+              ReadFile(Path("cab.fct"), 1 << 20).value());
   EXPECT_EQ(Cli({"tree", "avg", a, b, c, "-o", Path("mean.fct")}).exit_status, 0);
   EXPECT_EQ(Cli({"tree", "show", Path("mean.fct"), "--json"}).output,
             Cli({"tree", "show", Path("abc.fct"), "--json"}).output);

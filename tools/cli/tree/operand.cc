@@ -5,7 +5,6 @@
 #include <charconv>
 #include <utility>
 
-#include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/recording/writer.h"
@@ -203,11 +202,8 @@ Result<tree::MeanTree> MeanOf(const LoadedTree& loaded) {
 
 Status SaveTree(const std::filesystem::path& file, std::string_view encoded_tree) {
   const tree::Dictionary none;
-  const auto now = SystemClock().Now().time_since_epoch();
-  const recording::ClockAnchors anchors{
-      .created_ns = static_cast<std::uint64_t>(
-          std::chrono::duration_cast<std::chrono::nanoseconds>(now).count())};
-  FIELDCOST_ASSIGN(recording::Writer writer, recording::Writer::Create(file, none, anchors));
+  // Without a time of its own: the same trees give the same bytes.
+  FIELDCOST_ASSIGN(recording::Writer writer, recording::Writer::Create(file, none, {}));
   FIELDCOST_TRY(writer.PutTree(encoded_tree));
   return writer.Close();
 }
