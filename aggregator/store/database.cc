@@ -267,6 +267,18 @@ Result<std::optional<std::string>> Database::Get(Table table, std::string_view k
   return std::optional<std::string>(std::move(value));
 }
 
+Result<bool> Database::IsEmpty() const {
+  for (std::size_t table = 0; table < kTables; ++table) {
+    if (state_->handles[table] == nullptr) continue;
+    const std::unique_ptr<rocksdb::Iterator> iterator(
+        state_->db->NewIterator(rocksdb::ReadOptions(), state_->handles[table]));
+    iterator->SeekToFirst();
+    if (iterator->Valid()) return false;
+    if (!iterator->status().ok()) return state_->ReadError("scan the store", iterator->status());
+  }
+  return true;
+}
+
 Status Database::ForEach(Table table, std::string_view begin, const View* view,
                          const Visitor& visit, std::string_view end) const {
   if (state_->Handle(table) == nullptr) return {};

@@ -147,6 +147,8 @@ class Database {
   Result<std::optional<std::string>> Get(Table table, std::string_view key,
                                          const View* view = nullptr) const;
 
+  Result<bool> IsEmpty() const;  // no table has an entry
+
   // Visits the entries with `begin` <= key, and key < `end` unless that is empty, in ascending
   // order, as they are now or in `view`.
   using Visitor = std::function<Status(std::string_view key, std::string_view value)>;

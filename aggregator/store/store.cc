@@ -5,6 +5,7 @@
 
 #include "aggregator/store/contributions.h"
 #include "aggregator/store/directory_lock.h"
+#include "aggregator/store/format_mark.h"
 #include "aggregator/store/store_state.h"
 #include "common/base/byte_order.h"
 #include "common/base/check.h"
@@ -20,6 +21,10 @@ constexpr char kBindingPrefix[] = "binding/";
 void Abandon(std::unique_ptr<Database> database) {
   static auto* const abandoned = new std::vector<std::unique_ptr<Database>>();
   abandoned->push_back(std::move(database));
+}
+
+std::string OpeningOf(const StoreOptions& options) {
+  return fmt::format("open the store in {}", (options.data_dir / "store").string());
 }
 
 }  // namespace
@@ -56,7 +61,9 @@ Result<std::unique_ptr<Store>> Store::Open(StoreOptions options) {
         log.file.string(), log.bytes, log.at);
   }
   state->options = std::move(options);
-  if (Status status = state->Replay(); !status) {
+  Status status = CheckOrMarkFormat(*state->database, OpeningOf(state->options));
+  if (status) status = state->Replay();
+  if (!status) {
     Error error = state->database->NameFiles(status.error());
     if (state->failed || !state->database->healthy()) Abandon(std::move(state->database));
     return error;
@@ -78,9 +85,9 @@ Result<std::unique_ptr<Store::State>> Store::State::OpenToRead(StoreOptions opti
                                    .file_system = options.file_system}));
   state->options = std::move(options);
   state->read_only = true;
-  if (const Status status = state->Replay(); !status) {
-    return state->database->NameFiles(status.error());
-  }
+  Status status = CheckFormat(*state->database, OpeningOf(state->options));
+  if (status) status = state->Replay();
+  if (!status) return state->database->NameFiles(status.error());
   return state;
 }
 

@@ -39,7 +39,8 @@ class Store {
   class Snapshot;
 
   // kAlreadyExists: another process (or Store) has the directory; kPermissionDenied, kNotFound,
-  // kIo: it is unusable; kCorrupt: its contents are; kUnsupported: a newer program wrote them.
+  // kIo: it is unusable; kCorrupt: its contents are; kUnsupported: a program of another format
+  // wrote them (format_mark.h).
   static Result<std::unique_ptr<Store>> Open(StoreOptions options);
   // Does not checkpoint: the inbox has everything.
   ~Store();
@@ -163,8 +164,8 @@ class Store {
   // or `directory` cannot be written; older backups stay as they are.
   Status Backup(const std::filesystem::path& directory, std::string_view attachment = {});
   // Makes the newest backup in `directory` the store of `data_dir`, which must have none
-  // (kAlreadyExists). kNotFound: no backup; kCorrupt: it is damaged. `prepare` gets the attachment
-  // before the store is there; its error is returned.
+  // (kAlreadyExists). kNotFound: no backup; kCorrupt: it is damaged; kUnsupported: of another
+  // format. `prepare` gets the attachment before the store is there; its error is returned.
   using Prepare = std::function<Status(std::string_view untrusted_attachment)>;
   static Status RestoreBackup(const std::filesystem::path& directory,
                               const std::filesystem::path& data_dir, const Prepare& prepare = {});

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "aggregator/store/directory_lock.h"
+#include "aggregator/store/format_mark.h"
 #include "aggregator/store/store_state.h"
 #include "common/base/byte_order.h"
 #include "common/base/units.h"
@@ -26,6 +27,15 @@ Result<std::string> IdentityOf(Database& database) {
   changes.Put(Table::kMeta, kIdentityKey, made);
   FIELDCOST_TRY(database.Write(changes));
   return made;
+}
+
+// `backups` is where it was, for messages.
+Status CheckFormatOf(const std::filesystem::path& directory, const std::filesystem::path& backups) {
+  FIELDCOST_ASSIGN(const auto database, Database::Open({.directory = directory,
+                                                        .access = DatabaseAccess::kRead,
+                                                        .write_buffer_bytes = kSmallBuffer,
+                                                        .block_cache_bytes = kSmallBuffer}));
+  return CheckFormat(*database, fmt::format("restore the backup in {}", backups.string()));
 }
 
 // Counts the restoration, in the restored store itself.
@@ -94,6 +104,7 @@ Status Store::RestoreBackup(const std::filesystem::path& directory,
   if (attachment.size() < kIdentityBytes) {
     return Fail(ErrorCode::kCorrupt, "the backup in {} is not one of ours", directory.string());
   }
+  FIELDCOST_TRY(CheckFormatOf(unfinished, directory));
   if (prepare) FIELDCOST_TRY(prepare(std::string_view(attachment).substr(kIdentityBytes)));
   FIELDCOST_TRY(CountRestoration(unfinished));
   return RenameDurably(unfinished, target);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "aggregator/store/directory_lock.h"
+#include "aggregator/store/format_mark.h"
 #include "aggregator/store/store_state.h"
 #include "common/base/byte_order.h"
 #include "common/base/text.h"
@@ -88,6 +89,7 @@ Result<RecoveryReport> Store::Recover(const StoreOptions& options, bool drop_dam
                                      .access = DatabaseAccess::kReadDamaged,
                                      .write_buffer_bytes = options.write_buffer_bytes,
                                      .block_cache_bytes = options.block_cache_bytes}));
+    FIELDCOST_TRY(CheckFormat(*database, fmt::format("open the store in {}", directory.string())));
     const auto add = [&](Table table, std::string_view key, std::string_view value) {
       lost.Add(table, key, value);
     };

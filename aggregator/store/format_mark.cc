@@ -1,0 +1,55 @@
+#include "aggregator/store/format_mark.h"
+
+#include "common/base/byte_order.h"
+
+namespace fieldcost::store {
+namespace {
+
+// 0: there is no mark.
+Result<std::uint64_t> ReadMark(const Database& database) {
+  FIELDCOST_ASSIGN(const auto bytes, database.Get(Table::kMeta, kFormatKey));
+  if (!bytes) return std::uint64_t{0};
+  if (bytes->size() != sizeof(std::uint64_t)) {
+    return Fail(ErrorCode::kCorrupt, "the store's format number is malformed");
+  }
+  return ReadBigEndian(*bytes);
+}
+
+Status CheckMark(std::uint64_t mark, std::string_view attempt) {
+  if (mark == kStoreFormat) return {};
+  if (mark > kStoreFormat) {
+    return Fail(ErrorCode::kUnsupported,
+                "{}: a newer version of this program wrote it (format {}; this one reads {}); use "
+                "that version",
+                attempt, mark, kStoreFormat);
+  }
+  return Fail(ErrorCode::kUnsupported,
+              "{}: a version of this program from before store format {} wrote it, whose sums of "
+              "bytes allocated, read and written are too low, often 0. Move the store away: the next "
+              "start makes a new one beside the same keys, and agents fill it",
+              attempt, kStoreFormat);
+}
+
+}  // namespace
+
+Status CheckFormat(const Database& database, std::string_view attempt) {
+  FIELDCOST_ASSIGN(const std::uint64_t mark, ReadMark(database));
+  if (mark == 0) {
+    FIELDCOST_ASSIGN(const bool is_empty, database.IsEmpty());
+    if (is_empty) return {};
+  }
+  return CheckMark(mark, attempt);
+}
+
+Status CheckOrMarkFormat(Database& database, std::string_view attempt) {
+  FIELDCOST_TRY(CheckFormat(database, attempt));
+  FIELDCOST_ASSIGN(const std::uint64_t mark, ReadMark(database));
+  if (mark != 0) return {};
+  std::string number;
+  AppendBigEndian64(kStoreFormat, number);
+  Database::WriteSet changes(database);
+  changes.Put(Table::kMeta, kFormatKey, number);
+  return database.Write(changes);
+}
+
+}  // namespace fieldcost::store
