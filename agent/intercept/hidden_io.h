@@ -2,26 +2,37 @@
 
 #include <stdint.h>
 
+#include "agent/intercept/slots.h"
 #include "agent/intercept/thunk.h"
-#include "agent/intercept/wrapped_function.h"
 #include "common/shm/metric.h"
 
 namespace fieldcost::intercept {
 
 // Functions of libc that move bytes of files or sockets by system calls of their own, which go
-// through no slot: streams (fread, printf), the resolver, syslog. What they move cannot be counted.
-// Their slots lead to stubs that note this for the thread and jump on.
-inline constexpr uint32_t kHiddenIoCount = FIELDCOST_HIDDEN_DISK_COUNT + FIELDCOST_HIDDEN_NET_COUNT;
+// through no slot: streams (fread, printf), what libc reads for itself (user database, locale, time
+// zone), the resolver, syslog. What they move cannot be counted. Their slots lead to stubs that
+// note this for the thread and jump on. The list serves all preload libraries.
+inline constexpr uint32_t kHiddenIoCount =
+    FIELDCOST_HIDDEN_DISK_COUNT + FIELDCOST_HIDDEN_NET_COUNT + FIELDCOST_HIDDEN_BOTH_COUNT;
 static_assert(FIELDCOST_HIDDEN_DISK_BIT == shm::kDiskInsideLibc);
 static_assert(FIELDCOST_HIDDEN_NET_BIT == shm::kNetInsideLibc);
+static_assert(FIELDCOST_HIDDEN_BOTH_BITS == (shm::kDiskInsideLibc | shm::kNetInsideLibc));
 
-// Name, stub and place of the real address of each, ready for InstallWrappers. REQUIRES: the
-// constructor.
-const WrappedFunction* HiddenIo();
+// Points the slots of these functions at their stubs, as InstallWrappers() does (wrappers.h).
+// REQUIRES: the constructor; called once.
+void InstallHiddenIo(const SlotSpace& space);
 
 // shm::NotMeasured bits of what this thread has called since the owner set it to 0. The stubs set
 // them; nothing else does, except its owner for other reasons.
 extern "C" __attribute__((visibility("hidden"))) __thread uint32_t fieldcost_hidden_io;
+
+// What cannot be counted during a call of that function, as shm::NotMeasured: 0 if it is none of
+// the list, or no function of libc or its resolver.
+uint32_t HiddenReasonsOf(const char* module, const char* symbol);
+
+// The same of syscall() with that first argument: bytes that are moved by it, or by requests that
+// it submits. Notices of syscall() set the thread's word by themselves.
+uint32_t HiddenBySystemCall(uint64_t number);
 
 // What cannot be counted of a function of that library, whatever it is called with: libc's own
 // functions, except those that are wrapped (io_wrappers.h), move bytes without a slot.

@@ -235,4 +235,15 @@ FileKind KindOfFile(int fd) {
   return S_ISSOCK(found.st_mode) ? FileKind::kNet : FileKind::kOther;
 }
 
+void CountTransfer(int from, int to, uint64_t bytes, uint64_t* counters) {
+  constexpr uint32_t kNet = 2;  // from the counter of files to that of sockets
+  const auto add = [&](int fd, uint64_t* counter) {
+    if (fd == kNoFile) return;
+    const FileKind kind = KindOfFile(fd);
+    if (kind != FileKind::kOther) counter[kind == FileKind::kNet ? kNet : 0] += bytes;
+  };
+  add(from, counters);
+  add(to, counters + 1);
+}
+
 }  // namespace fieldcost::intercept

@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "agent/intercept/hidden_io.h"
 #include "agent/intercept/hooks.h"
 
 namespace fieldcost::intercept {
@@ -62,6 +63,7 @@ __attribute__((noinline)) void Notice(uint32_t notice, uint64_t first, uint64_t 
       if (EntersSandbox(first)) OnSandbox();
       return;
     case kNoticeSyscall:
+      fieldcost_hidden_io |= HiddenBySystemCall(first);
       if (first == SYS_seccomp || (first == SYS_prctl && EntersSandbox(second))) OnSandbox();
       return;
     case kNoticeDlsym:

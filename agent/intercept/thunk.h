@@ -46,13 +46,15 @@
 #define FIELDCOST_NOTICE_COUNT 24
 #define FIELDCOST_RARE_NOTICE_COUNT 5
 
-// Functions that move bytes where no call is seen, of files and of sockets; bytes from one stub to
-// the next; what a stub sets in the thread's word.
-#define FIELDCOST_HIDDEN_DISK_COUNT 135
-#define FIELDCOST_HIDDEN_NET_COUNT 25
-#define FIELDCOST_HIDDEN_STUB_BYTES 32
+// Functions that move bytes where no call is seen, of files, of sockets, and of both; bytes from
+// one stub to the next; what a stub sets in the thread's word.
+#define FIELDCOST_HIDDEN_DISK_COUNT 206
+#define FIELDCOST_HIDDEN_NET_COUNT 18
+#define FIELDCOST_HIDDEN_BOTH_COUNT 59
+#define FIELDCOST_HIDDEN_STUB_BYTES 16
 #define FIELDCOST_HIDDEN_DISK_BIT 1
 #define FIELDCOST_HIDDEN_NET_BIT 8
+#define FIELDCOST_HIDDEN_BOTH_BITS 9
 
 // What a stub says: a thunk's index, or one of these and something.
 #define FIELDCOST_SAMPLED_FLAG 0x10000

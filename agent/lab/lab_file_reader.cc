@@ -75,7 +75,7 @@ Result<LabFileApi> CheckApi(const shm::LabApi& untrusted_api) {
               .symbol_version = std::string(*version)},
       .path = std::string(*path),
       .sighted = (untrusted_api.flags & shm::kLabSighted) != 0,
-      .hides_io = (untrusted_api.flags & shm::kLabHidesIo) != 0,
+      .not_measured = untrusted_api.not_measured & shm::kAllNotMeasured,
       .first_call_ns = OneLess(untrusted_api.first_call_ns),
       .first_call_bytes = OneLess(untrusted_api.first_call_bytes)};
   if (api.first_call_ns > agent::kMaxFirstCallNs) api.first_call_ns = agent::kMaxFirstCallNs;
@@ -150,20 +150,30 @@ void AddIo(const Reading& reading, const shm::LabMapBlock& untrusted_block, std:
            LabFileApi& api) {
   shm::LabIoBlock untrusted_io{};
   const std::uint64_t number = untrusted_block.io;
-  if (number != 0) {
-    api.hides_io |=
-        number > shm::kLabIoBlocks ||
-        !reading.untrusted->Read(shm::LabIoOffset() + (number - 1) * sizeof untrusted_io,
-                                 &untrusted_io, sizeof untrusted_io);
-  }
-  for (std::uint32_t i = 0; i < shm::kLabIoMetrics && !api.hides_io; ++i) {
+  bool is_known = number == 0 ||
+                  (number <= shm::kLabIoBlocks &&
+                   reading.untrusted->Read(shm::LabIoOffset() + (number - 1) * sizeof untrusted_io,
+                                           &untrusted_io, sizeof untrusted_io));
+  for (std::uint32_t i = 0; i < shm::kLabIoMetrics && is_known; ++i) {
     const auto moved = agent::HistogramOf(untrusted_io.moved[i]);
-    api.hides_io |= !moved || moved->count() > returned;
-    if (api.hides_io) break;
+    is_known = moved.has_value() && moved->count() <= returned;
+    if (!is_known) break;
     api.moved[i].Merge(*moved);
     if (returned != moved->count()) api.moved[i].Add(0, returned - moved->count());
   }
-  if (api.hides_io) api.moved = {};
+  if (!is_known) api.not_measured |= shm::kDiskInsideLibc | shm::kNetInsideLibc;
+}
+
+// Empties what has no value.
+void DropNotMeasured(LabFileApi& api) {
+  const shm::MetricSet none = shm::MetricsNotMeasured(api.not_measured);
+  constexpr auto kFirstIo = static_cast<unsigned>(shm::Metric::kDiskRead);
+  for (std::uint32_t i = 0; i < shm::kLabIoMetrics; ++i) {
+    if ((none & shm::BitOf(static_cast<shm::Metric>(kFirstIo + i))) != 0) api.moved[i] = {};
+  }
+  if ((none & shm::kAllocMetrics) == 0) return;
+  api.inclusive = api.exclusive = api.sizes = {};
+  api.first_call_bytes.reset();
 }
 
 // False, and nothing is added, if no calls could have made it.
@@ -280,6 +290,7 @@ Result<LabFile> ReadLabFile(const agent::RunBytes& untrusted_bytes) {
   if (header.mode == shm::kLabMap) {
     FIELDCOST_TRY(ReadBlocks<shm::LabMapBlock>(header.block_count, reading));
     FIELDCOST_TRY(ReadNodes(header, reading));
+    for (LabFileApi& api : reading.file.apis) DropNotMeasured(api);
   } else {
     FIELDCOST_TRY(ReadBlocks<shm::LabTimeBlock>(header.block_count, reading));
   }

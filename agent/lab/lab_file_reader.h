@@ -21,8 +21,8 @@ struct LabFileApi {
   stats::ApiKey api;  // without the package version
   std::string path;   // of its library
   std::uint64_t hash = 0;
-  bool sighted = false;   // called, although the plan did not know it
-  bool hides_io = false;  // what its calls move is not known
+  bool sighted = false;            // called, although the plan did not know it
+  std::uint32_t not_measured = 0;  // shm::NotMeasured: what has no value, below
   std::uint64_t calls = 0;
   std::uint64_t nested = 0;  // inner ones of these, which were not recorded
   std::uint64_t abandoned = 0;
@@ -32,7 +32,7 @@ struct LabFileApi {
   stats::CostHistogram inclusive;
   stats::CostHistogram exclusive;
   stats::CostHistogram sizes;
-  // Bytes that calls moved, in the order of shm::LabIoBlock. All empty if `hides_io`.
+  // Bytes that calls moved, in the order of shm::LabIoBlock. Empty if not measured.
   std::array<stats::CostHistogram, shm::kLabIoMetrics> moved;
   std::array<std::array<std::uint64_t, shm::kBucketSlots>, shm::kLabArguments> arguments{};
   // From a timing run.

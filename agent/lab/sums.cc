@@ -37,8 +37,6 @@ std::uint64_t Clamped(stats::Uint128 sum) {
 
 constexpr auto kFirstIo = static_cast<unsigned>(stats::Metric::kDiskRead);
 
-bool IsIo(stats::Metric metric) { return (shm::BitOf(metric) & shm::kIoMetrics) != 0; }
-
 using RunCounts = std::map<stats::Metric, std::uint64_t>;
 
 // Adds what one program's calls of an API come to.
@@ -97,7 +95,7 @@ void Sums::AddNodes(const LabFile& file, const std::vector<std::uint32_t>& index
 }
 
 void Sums::AddMapped(const LabFileApi& api, ApiSums& sums) const {
-  sums.hides_io |= api.hides_io;
+  sums.not_measured |= api.not_measured;
   if (sums.first_map == 0) sums.first_map = map_runs_;
   if (sums.first_map != map_runs_) return;
   sums.calls += api.calls;
@@ -147,9 +145,9 @@ RunTotals Sums::TotalsOf(const ApiSums& api) const {
     return {{stats::Metric::kCallsPerRun, {.least = 0, .most = api.times.most_calls}}};
   }
   RunTotals totals = api.totals;
-  if (api.hides_io) {
-    std::erase_if(totals, [](const auto& total) { return IsIo(total.first); });
-  }
+  const shm::MetricSet none = shm::MetricsNotMeasured(api.not_measured);
+  std::erase_if(totals,
+                [none](const auto& total) { return (none & shm::BitOf(total.first)) != 0; });
   if (api.map_runs < map_runs_) {
     for (auto& [metric, total] : totals) total.least = 0;
   }

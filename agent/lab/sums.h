@@ -55,7 +55,7 @@ struct ApiSums {
   stats::CostHistogram exclusive;
   stats::CostHistogram sizes;
   std::array<stats::CostHistogram, shm::kLabIoMetrics> moved;  // in the order of shm::LabIoBlock
-  bool hides_io = false;        // in any map run: what its calls move is not known
+  std::uint32_t not_measured = 0;                              // shm::NotMeasured, in any map run
   std::uint32_t first_map = 0;  // number of the map run, from 1; 0: no map run called it
   std::uint32_t map_runs = 0;   // that called it
   RunTotals totals;             // of these

@@ -55,13 +55,14 @@ Result<Naming> NameApis(const Sums& sums, const agent::AgentConfig& config) {
 
 wire::LabApi ApiOf(const ApiSums& sums, const RunTotals& totals, const stats::ApiKey& key,
                    bool is_own) {
+  const bool knows_bytes = (sums.not_measured & shm::kAllocInLoader) == 0;
   wire::LabApi api{.api = key,
                    .is_own = is_own,
                    .calls = sums.calls,
                    .log_cost = sums.times.log_time,
                    .arguments = {},
-                   .first_call_bytes = sums.first_call_bytes,
-                   .other_bytes = sums.other_bytes,
+                   .first_call_bytes = knows_bytes ? sums.first_call_bytes : 0,
+                   .other_bytes = knows_bytes ? sums.other_bytes : 0,
                    .totals = {}};
   for (const auto& [metric, total] : totals) {
     api.totals.push_back({.metric = metric, .least = total.least, .most = total.most});
@@ -75,9 +76,10 @@ wire::LabApi ApiOf(const ApiSums& sums, const RunTotals& totals, const stats::Ap
 // The rows of one API, ascending by metric.
 void AddRows(const ApiSums& sums, const stats::ApiKey& key, const stats::HardwareClass& hardware,
              std::vector<stats::StatRow>& rows) {
+  const shm::MetricSet none = shm::MetricsNotMeasured(sums.not_measured);
   const auto add = [&](stats::Metric metric, const stats::CostHistogram& histogram,
                        const stats::ContributionScalars& scalars) {
-    if (histogram.empty()) return;
+    if (histogram.empty() || (none & shm::BitOf(metric)) != 0) return;
     rows.push_back({.key = {.api = key, .metric = metric, .hardware = hardware, .week = 0},
                     .histogram = histogram,
                     .scalars = scalars});
@@ -90,7 +92,7 @@ void AddRows(const ApiSums& sums, const stats::ApiKey& key, const stats::Hardwar
   of_one(stats::Metric::kAllocInclusive, sums.inclusive);
   of_one(stats::Metric::kAllocExclusive, sums.exclusive);
   of_one(stats::Metric::kAllocSize, sums.sizes);
-  for (unsigned i = 0; i < shm::kLabIoMetrics && !sums.hides_io; ++i) {
+  for (unsigned i = 0; i < shm::kLabIoMetrics; ++i) {
     constexpr auto kFirst = static_cast<unsigned>(stats::Metric::kDiskRead);
     of_one(static_cast<stats::Metric>(kFirst + i), sums.moved[i]);
   }
@@ -98,6 +100,11 @@ void AddRows(const ApiSums& sums, const stats::ApiKey& key, const stats::Hardwar
   if (sums.calls != 0) calls.Add(sums.calls);
   of_one(stats::Metric::kCallsPerRun, calls);
   of_one(stats::Metric::kFirstCallTime, sums.times.first_calls);
+  stats::CostHistogram reasons;
+  for (std::uint32_t bit = 1; bit <= shm::kAllNotMeasured; bit *= 2) {
+    if ((sums.not_measured & bit) != 0) reasons.Add(bit);
+  }
+  of_one(stats::Metric::kNotMeasured, reasons);
 }
 
 std::vector<wire::LabStack> StacksOf(const Sums& sums, const Naming& naming) {

@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "agent/intercept/clock.h"
+#include "agent/intercept/hidden_io.h"
 #include "agent/intercept/hooks.h"
 #include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/notice.h"
@@ -51,6 +52,13 @@ class Writing {
 // The i-th integer argument, which the thunk saved right below the return address.
 uint64_t ArgumentAt(const uint64_t* return_slot, uint32_t i) {
   return return_slot[-1 - static_cast<int64_t>(i)];
+}
+
+// shm::NotMeasured: what this call of the target hides.
+uint32_t HiddenBy(const Target& target, const uint64_t* return_slot) {
+  return target.hidden == kHiddenByArgument
+             ? intercept::HiddenBySystemCall(ArgumentAt(return_slot, 0))
+             : uint32_t{target.hidden};
 }
 
 uint32_t TakeFirstCall(Target* target) {
@@ -132,7 +140,9 @@ Record* BeginMapped(ThreadState* thread, uint32_t api, const uint64_t* return_sl
     }
   }
   const bool is_inner = SetPairs(thread, api);
-  if (process.targets[api].hides_io != 0) HideIo(thread, api);
+  if (const Target& target = process.targets[api]; target.hidden != 0) {
+    NotMeasured(thread, api, HiddenBy(target, return_slot));
+  }
   const uint32_t parent = thread->top == nullptr ? 0 : thread->top->node;
   const uint32_t node = ChildOf(thread, parent, api);
   if (node != 0) ++NodesOf(thread->slot)[node].calls;
@@ -231,7 +241,7 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
   if (!writing.is_ours()) return straight;
   if (target.role == shm::kLabHides) {
     DropGone(thread, here, intercept::IsTailCall(return_slot));
-    HideIo(thread, intercept::kNoThunk);
+    NotMeasured(thread, intercept::kNoThunk, HiddenBy(target, return_slot));
     return straight;
   }
   shm::LabBlock* const block = BlockOf(thread, what);

@@ -4,6 +4,7 @@
 #include "agent/intercept/hosts.h"
 #include "agent/intercept/objects.h"
 #include "agent/intercept/wrappers.h"
+#include "agent/lab_preload/io_meter.h"
 #include "agent/lab_preload/process.h"
 #include "agent/lab_preload/targets.h"
 
@@ -18,7 +19,15 @@ void Detach() {
   process.header->attached = 0;
 }
 
+// What the loader has allocated for a library is missing in the calls that brought it.
+void NoteLoading() {
+  lab_preload::ThreadState* const thread = lab_preload::fieldcost_current_thread;
+  if (process.mode != shm::kLabMap || thread == nullptr) return;
+  lab_preload::NotMeasured(thread, kNoThunk, shm::kAllocInLoader);
+}
+
 void TakeIn(const SlotSpace& space, uint32_t first_new) {
+  NoteLoading();
   if (HasCollector(first_new)) return Detach();
   if (HasStackCopier(first_new)) process.never_reuse = 1;
   InstallWrappersAgain(space, first_new);

@@ -9,29 +9,13 @@
 namespace fieldcost::lab_preload {
 namespace {
 
-// Indices into ThreadState::io, and the distance from what comes in to what goes out.
-constexpr uint32_t kDisk = 0;
-constexpr uint32_t kNet = 2;
-constexpr uint32_t kIn = 0;
-constexpr uint32_t kOut = 1;
+// Of calls whose bytes found no memory.
+constexpr uint32_t kIoLost = shm::kDiskInsideLibc | shm::kNetInsideLibc;
 
-void Add(ThreadState* thread, int fd, uint32_t direction, uint64_t bytes) {
-  switch (intercept::KindOfFile(fd)) {
-    case intercept::FileKind::kDisk:
-      thread->io[kDisk + direction] += bytes;
-      return;
-    case intercept::FileKind::kNet:
-      thread->io[kNet + direction] += bytes;
-      return;
-    case intercept::FileKind::kOther:
-      return;
-  }
-}
-
-void Hide(uint32_t api) {
-  uint32_t* const flags = &ApiOf(api)->flags;
-  if ((__atomic_load_n(flags, __ATOMIC_RELAXED) & shm::kLabHidesIo) != 0) return;
-  __atomic_fetch_or(flags, shm::kLabHidesIo, __ATOMIC_RELAXED);
+void Hide(uint32_t api, uint32_t reasons) {
+  uint32_t* const known = &ApiOf(api)->not_measured;
+  if ((reasons & ~__atomic_load_n(known, __ATOMIC_RELAXED)) == 0) return;
+  __atomic_fetch_or(known, reasons, __ATOMIC_RELAXED);
 }
 
 // The block's bytes, made at the first call that moves any. Null if there is no room.
@@ -51,21 +35,23 @@ shm::LabIoBlock* IoBlockOf(shm::LabMapBlock* block) {
 }  // namespace
 
 void AddIo(ThreadState* thread, const Record& record) {
+  const uint32_t mapped = __atomic_load_n(&process.not_measured, __ATOMIC_RELAXED);
+  if (__builtin_expect(mapped != 0, 0)) Hide(record.api, mapped);
   for (uint32_t i = 0; i < shm::kLabIoMetrics; ++i) {
     const uint64_t bytes = thread->io[i] - record.io[i];
     if (__builtin_expect(bytes == 0, 1)) continue;
     shm::LabIoBlock* const block = IoBlockOf(reinterpret_cast<shm::LabMapBlock*>(record.block));
-    if (block == nullptr) return Hide(record.api);
+    if (block == nullptr) return Hide(record.api, kIoLost);
     shm::AddToCell(&block->moved[i], bytes, 0);
   }
 }
 
-void HideIo(ThreadState* thread, uint32_t api) {
-  if (api != intercept::kNoThunk) Hide(api);
+void NotMeasured(ThreadState* thread, uint32_t api, uint32_t reasons) {
+  if (api != intercept::kNoThunk) Hide(api, reasons);
   for (const Record* record = thread->top; record != nullptr; record = record->below) {
-    Hide(record->api);
+    Hide(record->api, reasons);
   }
-  for (uint32_t i = 0; i < thread->unrecorded_count; ++i) Hide(thread->unrecorded[i]);
+  for (uint32_t i = 0; i < thread->unrecorded_count; ++i) Hide(thread->unrecorded[i], reasons);
 }
 
 }  // namespace fieldcost::lab_preload
@@ -77,8 +63,12 @@ namespace fieldcost::intercept {
 void OnTransfer(int from, int to, uint64_t bytes) {
   lab_preload::ThreadState* const thread = lab_preload::fieldcost_current_thread;
   if (thread == nullptr || !lab_preload::IsAttached() || thread->top == nullptr) return;
-  if (from != kNoFile) lab_preload::Add(thread, from, lab_preload::kIn, bytes);
-  if (to != kNoFile) lab_preload::Add(thread, to, lab_preload::kOut, bytes);
+  CountTransfer(from, to, bytes, thread->io);
+}
+
+void OnFileMapped(int fd, uint32_t reasons) {
+  if (!lab_preload::IsAttached() || KindOfFile(fd) != FileKind::kDisk) return;
+  __atomic_fetch_or(&lab_preload::process.not_measured, reasons, __ATOMIC_RELAXED);
 }
 
 }  // namespace fieldcost::intercept

@@ -10,6 +10,10 @@ namespace fieldcost::lab_preload {
 
 struct ThreadState;
 
+// The call's first argument decides: intercept::HiddenBySystemCall().
+inline constexpr uint8_t kHiddenByArgument = 0x80;
+static_assert(shm::kAllNotMeasured < kHiddenByArgument);
+
 // An API that slots lead to, in front of which the thunk of the same number stands. What it points
 // to is in the memory of its provider; null names: that is gone. Written under the patch lock or in
 // the constructor, but where said.
@@ -24,7 +28,7 @@ struct Target {
   uint8_t role;          // shm::LabRole
   uint8_t argument;
   uint8_t is_allocator;
-  uint8_t hides_io;  // hidden_io.h
+  uint8_t hidden;  // shm::NotMeasured: what its calls hide, or kHiddenByArgument
   uint8_t reserved[12];
 };
 
@@ -42,7 +46,8 @@ struct Process {
   uint64_t bias_ticks;
   uint64_t stack_top;  // highest address of the first thread's stack that is in use
   uint32_t pid;
-  uint32_t never_reuse;  // frames that seem gone may return: greenlet is loaded; changes once
+  uint32_t not_measured;  // shm::NotMeasured of every call that ends from now on; at any time
+  uint32_t never_reuse;   // frames that seem gone may return: greenlet is loaded; changes once
 };
 
 extern "C" __attribute__((visibility("hidden"))) Process fieldcost_process;

@@ -9,6 +9,7 @@
 #include "agent/intercept/elf_object.h"
 #include "agent/intercept/hosts.h"
 #include "agent/intercept/io_wrappers.h"
+#include "agent/intercept/map_wrappers.h"
 #include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/notice.h"
 #include "agent/intercept/objects.h"
@@ -107,6 +108,7 @@ bool Begin() {
     intercept::InstallWrappers(intercept::kAllocFunctions, intercept::kAllocFunctionCount, space,
                                0);
     intercept::InstallWrappers(intercept::kIoFunctions, intercept::kIoFunctionCount, space, 0);
+    intercept::InstallWrappers(intercept::kMapFunctions, intercept::kMapFunctionCount, space, 0);
   }
   fieldcost_attached[0] = 1;
   StandBeforeCalls(space, 0);

@@ -4,13 +4,13 @@
 
 #include "agent/intercept/alloc_wrappers.h"
 #include "agent/intercept/functions.h"
+#include "agent/intercept/hidden_io.h"
 #include "agent/intercept/objects.h"
 #include "agent/intercept/plan_directory.h"
 #include "agent/intercept/targets.h"
 #include "agent/intercept/text.h"
 #include "agent/intercept/thunk.h"
 #include "agent/intercept/wrappers.h"
-#include "agent/lab_preload/hidden_io.h"
 #include "agent/lab_preload/plan_file.h"
 #include "common/shm/selection.h"
 
@@ -30,16 +30,20 @@ bool IsTooLong(const Function& function) {
          strlen(function.version) >= sizeof(shm::LabApi::version);
 }
 
+uint32_t HiddenBy(const Function& function) {
+  if (strcmp(function.symbol, "syscall") == 0) return kHiddenByArgument;
+  return intercept::HiddenReasonsOf(function.module, function.symbol);
+}
+
 // The target's number, made if it is new; kNoThunk if it is not measured.
 uint32_t TargetFor(const Function& function) {
   const uint64_t hash = shm::ApiHash(function.module, function.symbol, function.version);
   uint16_t* const place = table.FindIn(process.targets, hash);
   const bool is_new = *place == 0;
   const bool is_wanted = !is_new || IsWanted(function.module, function.symbol);
-  const bool hides_io =
-      is_new && process.mode == shm::kLabMap && HidesIo(function.module, function.symbol);
+  const uint32_t hidden = is_new && process.mode == shm::kLabMap ? HiddenBy(function) : 0;
   if (is_new) {
-    if (!is_wanted && !hides_io) return kNoThunk;
+    if (!is_wanted && hidden == 0) return kNoThunk;
     if (process.target_count == intercept::kThunkCount || IsTooLong(function)) {
       ++process.header->left_out;
       return kNoThunk;
@@ -55,7 +59,7 @@ uint32_t TargetFor(const Function& function) {
     const PlannedApi planned = PlanOf(hash);
     target.hash = hash;
     target.role = static_cast<uint8_t>(is_wanted ? planned.role : shm::kLabHides);
-    target.hides_io = hides_io ? 1 : 0;
+    target.hidden = static_cast<uint8_t>(hidden);
     target.argument = static_cast<uint8_t>(planned.argument);
   }
   const uint64_t address = intercept::WrapperOf(function.target);

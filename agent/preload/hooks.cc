@@ -1,8 +1,10 @@
 // What agent/intercept asks of whoever uses it: the answers of a run.
 #include "agent/intercept/hooks.h"
 
+#include "agent/intercept/io_wrappers.h"
 #include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/measuring_run.h"
+#include "agent/preload/picks.h"
 #include "agent/preload/process_state.h"
 
 namespace fieldcost::intercept {
@@ -12,6 +14,11 @@ using preload::process;
 uint64_t TargetOfThunk(uint32_t thunk) { return process.picks[thunk].target; }
 
 void OnSandbox() { preload::DetachForGood(shm::Skip::kSandboxed); }
+
+void OnFileMapped(int fd, uint32_t reasons) {
+  if (!preload::IsAttached() || KindOfFile(fd) != FileKind::kDisk) return;
+  preload::AddNotMeasuredOfAll(reasons);
+}
 
 void OnLibraryLoaded(void* handle) { preload::OnLibraryLoaded(handle); }
 

@@ -10,6 +10,7 @@
 #include "agent/intercept/hidden_io.h"
 #include "agent/intercept/hosts.h"
 #include "agent/intercept/io_wrappers.h"
+#include "agent/intercept/map_wrappers.h"
 #include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/notice.h"
 #include "agent/intercept/objects.h"
@@ -20,7 +21,6 @@
 #include "agent/preload/calibration.h"
 #include "agent/preload/candidates.h"
 #include "agent/preload/load.h"
-#include "agent/preload/map_meter.h"
 #include "agent/preload/measuring.h"
 #include "agent/preload/picks.h"
 #include "agent/preload/run_file_writer.h"
@@ -148,8 +148,8 @@ void InstallMeters(const SlotSpace& space) {
   }
   if ((process.metrics & shm::kIoMetrics) != 0) {
     InstallWrappers(intercept::kIoFunctions, intercept::kIoFunctionCount, space, 0);
-    InstallWrappers(intercept::HiddenIo(), intercept::kHiddenIoCount, space, 0);
-    InstallWrappers(kMapFunctions, kMapFunctionCount, space, 0);
+    intercept::InstallHiddenIo(space);
+    InstallWrappers(intercept::kMapFunctions, intercept::kMapFunctionCount, space, 0);
   }
 }
 

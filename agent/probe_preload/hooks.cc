@@ -44,6 +44,7 @@ void OnAllocation(size_t, uint64_t) {}
 bool StopCountingAllocations() { return false; }
 void CountAllocationsAgain() {}
 void OnTransfer(int, int, uint64_t) {}
+void OnFileMapped(int, uint32_t) {}
 void OnWait() {}
 
 }  // namespace fieldcost::intercept

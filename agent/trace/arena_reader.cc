@@ -153,7 +153,9 @@ Status SetPlace(std::uint64_t place, ArenaNode& node, Reading& reading) {
 
 Status AddNode(std::uint32_t number, const shm::TraceNode& untrusted, std::uint16_t slot,
                std::vector<std::uint16_t>& slots, Reading& reading) {
-  ArenaNode node{.calls = untrusted.calls, .ticks = untrusted.ticks};
+  ArenaNode node{.calls = untrusted.calls,
+                 .not_measured = untrusted.not_measured & shm::kAllNotMeasured,
+                 .ticks = untrusted.ticks};
   std::copy(std::begin(untrusted.values), std::end(untrusted.values), node.values.begin());
   FIELDCOST_TRY(SetPlace(untrusted.place, node, reading));
   bool is_good = untrusted.parent == shm::kTraceNoNode;
@@ -343,6 +345,7 @@ Arena HeadOf(const shm::TraceHeader& header, std::string_view program) {
               .start_monotonic_ns = header.start_monotonic_ns,
               .start_ticks = header.start_ticks,
               .tsc_to_ns_multiplier = header.tsc_to_ns_multiplier,
+              .not_measured = header.not_measured & shm::kAllNotMeasured,
               .metrics = header.metrics & ((1U << shm::kTraceMetrics) - 1)};
   Add(header.lost_events, arena.losses.events);
   Add(header.lost_calls, arena.losses.calls);

@@ -49,7 +49,8 @@ struct ArenaNode {
   std::uint32_t api = kNone;     // index
   std::uint64_t address = 0;
   std::uint64_t calls = 0;
-  std::uint64_t ticks = 0;                                 // self, like all values here
+  std::uint32_t not_measured = 0;  // shm::NotMeasured: why bytes of its own are not known
+  std::uint64_t ticks = 0;         // self, like all values here
   std::array<std::uint64_t, shm::kTraceMetrics> values{};  // by shm::TraceMetric
 };
 
@@ -103,7 +104,8 @@ struct Arena {
   std::uint64_t start_monotonic_ns = 0;
   std::uint64_t start_ticks = 0;
   std::uint64_t tsc_to_ns_multiplier = 0;
-  std::uint32_t metrics = 0;  // bits of shm::TraceMetric that were measured, on all threads
+  std::uint32_t not_measured = 0;  // shm::NotMeasured, of all nodes
+  std::uint32_t metrics = 0;       // bits of shm::TraceMetric that were measured, on all threads
   std::vector<ArenaModule> modules;
   std::vector<ArenaApi> apis;
   std::vector<ArenaNode> nodes;  // of all threads; a parent before its children

@@ -1,6 +1,7 @@
 // What agent/intercept asks of whoever uses it: the trace's answers.
 #include "agent/intercept/hooks.h"
 
+#include "agent/intercept/hidden_io.h"
 #include "agent/intercept/hosts.h"
 #include "agent/intercept/objects.h"
 #include "agent/intercept/wrappers.h"
@@ -19,6 +20,7 @@ void Detach() {
 }
 
 void TakeIn(const SlotSpace& space, uint32_t first_new) {
+  fieldcost_hidden_io |= shm::kAllocInLoader;  // until the next event, which notes it
   const bool takes_calls = trace_preload::Takes(shm::kTraceCalls);
   if (takes_calls && HasCollector(first_new)) return Detach();
   if (HasStackCopier(first_new)) process.never_reuse = 1;

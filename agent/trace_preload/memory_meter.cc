@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "agent/intercept/alloc_wrappers.h"
+#include "agent/intercept/hidden_io.h"
 #include "agent/intercept/hooks.h"
 #include "agent/intercept/io_wrappers.h"
+#include "agent/intercept/map_wrappers.h"
 #include "agent/intercept/wrappers.h"
 #include "agent/trace_preload/calls.h"
 
@@ -94,6 +96,8 @@ void InstallMeters(const intercept::SlotSpace& space) {
   InstallAllocFunctions(space);
   intercept::InstallWrappers(kFreeing, sizeof kFreeing / sizeof kFreeing[0], space, 0);
   intercept::InstallWrappers(intercept::kIoFunctions, intercept::kIoFunctionCount, space, 0);
+  intercept::InstallHiddenIo(space);
+  intercept::InstallWrappers(intercept::kMapFunctions, intercept::kMapFunctionCount, space, 0);
   FindUsableSize(space);
   uint32_t metrics = (1U << shm::kTraceMetrics) - 1;
   if (usable_size == nullptr) metrics &= ~(1U << shm::kTraceFreedBytes);
@@ -117,6 +121,12 @@ void OnAllocation(size_t bytes, uint64_t /*caller*/) {
   thread->edge->bytes += bytes;
 }
 
+void OnFileMapped(int fd, uint32_t reasons) {
+  if (!trace_preload::Takes(trace_preload::kAttached)) return;
+  if (KindOfFile(fd) != FileKind::kDisk) return;
+  __atomic_fetch_or(&trace_preload::process.header->not_measured, reasons, __ATOMIC_RELAXED);
+}
+
 bool StopCountingAllocations() {
   ThreadState* const thread = CountingThread(trace_preload::Here());
   if (thread == nullptr || thread->counting_stopped != 0) return false;
@@ -130,18 +140,14 @@ void CountAllocationsAgain() {
   }
 }
 
+static_assert(shm::kTraceDiskWritten == shm::kTraceDiskRead + 1 &&
+              shm::kTraceNetReceived == shm::kTraceDiskRead + 2 &&
+              shm::kTraceNetSent == shm::kTraceDiskRead + 3);
+
 void OnTransfer(int from, int to, uint64_t bytes) {
   ThreadState* const thread = CountingThread(trace_preload::Here());
   if (thread == nullptr) return;
-  uint64_t* const values = thread->top->node->values;
-  const auto add = [&](int fd, uint32_t disk, uint32_t net) {
-    if (fd == kNoFile) return;
-    const FileKind kind = KindOfFile(fd);
-    if (kind == FileKind::kOther) return;
-    values[kind == FileKind::kDisk ? disk : net] += bytes;
-  };
-  add(from, shm::kTraceDiskRead, shm::kTraceNetReceived);
-  add(to, shm::kTraceDiskWritten, shm::kTraceNetSent);
+  CountTransfer(from, to, bytes, thread->top->node->values + shm::kTraceDiskRead);
 }
 
 }  // namespace fieldcost::intercept

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "agent/intercept/call_records.h"
+#include "agent/intercept/hidden_io.h"
 #include "agent/intercept/mappings.h"
 #include "agent/intercept/thunk.h"
 #include "agent/intercept/x86_64/machine.h"
@@ -144,6 +145,13 @@ inline uint64_t TicksSince(ThreadState* thread, uint64_t last, uint64_t now) {
   return __builtin_expect(now >= last, 1) ? now - last : ClockStep(thread);
 }
 
+// Notes why bytes since the last event are not known with the innermost node.
+inline void NoteNotMeasured(ThreadState* thread) {
+  shm::TraceNode* const node = thread->top->node;
+  node->not_measured = (node->not_measured | intercept::fieldcost_hidden_io) & shm::kAllNotMeasured;
+  intercept::fieldcost_hidden_io = 0;
+}
+
 // Charges time and all else since the last event to the innermost node. Who reads from outside
 // relies on the order: what has been charged is never ahead of last_ticks.
 inline void Charge(ThreadState* thread) {
@@ -153,6 +161,7 @@ inline void Charge(ThreadState* thread) {
   __atomic_store_n(&shared->last_ticks, now, __ATOMIC_RELAXED);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   thread->top->node->ticks += ticks;
+  if (__builtin_expect(intercept::fieldcost_hidden_io != 0, 0)) NoteNotMeasured(thread);
   LookAtRings(thread);
 }
 

@@ -100,7 +100,7 @@ shm::TraceNode* MakeNode(ThreadState* thread, uint32_t parent, uint32_t depth, u
   shm::TraceNode* const node = process.nodes + number;
   node->place = place;
   node->parent = parent;
-  node->depth = static_cast<uint16_t>(depth);
+  node->depth = static_cast<uint16_t>(depth) & 0x7ff;
   Name(place);
   Publish(&thread->node_chunk);
   return node;

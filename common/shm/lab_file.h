@@ -25,7 +25,7 @@ inline constexpr char kLabPlanName[] = "plan";
 inline constexpr char kLabFileSuffix[] = ".lab";
 inline constexpr char kLabPlanMagic[8] = {'f', 'c', 'l', 'a', 'b', 'p', 'l', 'n'};
 inline constexpr char kLabMagic[8] = {'f', 'c', 'l', 'a', 'b', 'r', 'u', 'n'};
-inline constexpr uint32_t kLabVersion = 3;
+inline constexpr uint32_t kLabVersion = 4;
 
 inline constexpr uint32_t kLabApis = 16384;
 inline constexpr uint32_t kLabNodes = 16384;   // of a thread
@@ -73,8 +73,6 @@ enum LabApiFlags : uint32_t {
   kLabDescribed = 1,  // called
   kLabSighted = 2,    // called, and not in the plan
   kLabAllocator = 4,  // one of the malloc family: what it allocates is its caller's
-  kLabHidesIo =
-      8,  // bytes that its calls move are not known: a callee hides them, or they are lost
 };
 
 struct LabApi {
@@ -87,7 +85,8 @@ struct LabApi {
   char path[512];
   uint64_t first_call_ns;     // of the process's first call + 1; 0 = none has returned
   uint64_t first_call_bytes;  // likewise
-  uint32_t reserved[18];
+  uint32_t not_measured;  // NotMeasured: why bytes of its calls are not known; added at any time
+  uint32_t reserved[17];
 };
 static_assert(sizeof(LabApi) == 1024);
 

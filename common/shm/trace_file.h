@@ -26,7 +26,7 @@ inline constexpr char kTracePlanName[] = "plan";
 inline constexpr char kTraceFileSuffix[] = ".arena";
 inline constexpr char kTracePlanMagic[8] = {'f', 'c', 't', 'r', 'c', 'p', 'l', 'n'};
 inline constexpr char kTraceMagic[8] = {'f', 'c', 't', 'r', 'c', 'r', 'u', 'n'};
-inline constexpr uint32_t kTraceVersion = 2;
+inline constexpr uint32_t kTraceVersion = 3;
 
 inline constexpr uint32_t kTraceModules = 512;
 inline constexpr uint32_t kTraceApis = 16384;
@@ -139,9 +139,10 @@ inline constexpr uint64_t kTraceCut = kTraceSpecialPlace | 2;      // beyond kTr
 // Self values: what was charged while this node was the innermost.
 struct TraceNode {
   uint64_t place;
-  uint32_t parent;       // number; of a root kTraceNoNode
-  uint16_t depth;        // of a root 0
-  uint16_t frame_words;  // the writer's: from its hook's frame to its return address, and 1
+  uint32_t parent;            // number; of a root kTraceNoNode
+  uint16_t depth : 11;        // of a root 0
+  uint16_t not_measured : 5;  // NotMeasured: why bytes of its own are not known
+  uint16_t frame_words;       // the writer's: from its hook's frame to its return address, and 1
   uint64_t calls;
   uint64_t ticks;
   uint64_t last_child_place;  // the writer's: which child was called last
@@ -185,11 +186,11 @@ struct TraceHeader {
   uint32_t api_count;     // APIs that slots lead to
   uint32_t left_out;      // APIs beyond kTraceApis, or with names that are too long
   uint32_t chunk_count;   // claimed
-  uint32_t reserved32;
-  uint64_t lost_events;  // of threads without a slot
-  uint64_t lost_calls;   // of APIs, for which no record was left
-  uint64_t moved_calls;  // of APIs, that came back on another thread
-  uint64_t lost_edges;   // branches that found no place
+  uint32_t not_measured;  // NotMeasured, of all nodes: a library has mapped a file; at any time
+  uint64_t lost_events;   // of threads without a slot
+  uint64_t lost_calls;    // of APIs, for which no record was left
+  uint64_t moved_calls;   // of APIs, that came back on another thread
+  uint64_t lost_edges;    // branches that found no place
   uint8_t reserved[3448];
 };
 static_assert(sizeof(TraceHeader) == 4096 && offsetof(TraceHeader, metrics) == 592);

@@ -8,7 +8,8 @@ namespace fieldcost::report {
 namespace {
 
 constexpr std::array<std::pair<std::uint32_t, std::string_view>, 5> kReasons = {{
-    {shm::kDiskInsideLibc, "libc reads or writes files by itself here (stdio), without a call"},
+    {shm::kDiskInsideLibc,
+     "libc reads or writes files by itself here (stdio, user database), without a call"},
     {shm::kReadMapped, "a library has mapped a file, which is read without a call"},
     {shm::kWrittenMapped, "a library has mapped a file, which is written to without a call"},
     {shm::kAllocInLoader, "it loads a library, and what the loader allocates is not seen"},

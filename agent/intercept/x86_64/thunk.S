@@ -162,23 +162,37 @@ fieldcost_notice_stubs:
     .endr
 
     // They jump on at once: flags and r11 are the caller's to lose.
-    .macro HIDDEN_STUB bit
-    .p2align 5
+    .macro HIDDEN_STUB tail
+    .p2align 4
     endbr64
-    movq fieldcost_hidden_io@gottpoff(%rip), %r11
-    orl $\bit, %fs:(%r11)
-    jmp *fieldcost_hidden_targets + 8 * stub_index(%rip)
+    movl $stub_index, %r11d
+    jmp \tail
     .set stub_index, stub_index + 1
     .endm
 
-    .p2align 5
+    .macro HIDDEN_TAIL name, bits
+\name:
+    movq fieldcost_hidden_io@gottpoff(%rip), %r10
+    orl $\bits, %fs:(%r10)
+    leaq fieldcost_hidden_targets(%rip), %r10
+    jmp *(%r10,%r11,8)
+    .endm
+
+    HIDDEN_TAIL hidden_disk, FIELDCOST_HIDDEN_DISK_BIT
+    HIDDEN_TAIL hidden_net, FIELDCOST_HIDDEN_NET_BIT
+    HIDDEN_TAIL hidden_both, FIELDCOST_HIDDEN_BOTH_BITS
+
+    .p2align 4
 fieldcost_hidden_stubs:
     .set stub_index, 0
     .rept FIELDCOST_HIDDEN_DISK_COUNT
-    HIDDEN_STUB FIELDCOST_HIDDEN_DISK_BIT
+    HIDDEN_STUB hidden_disk
     .endr
     .rept FIELDCOST_HIDDEN_NET_COUNT
-    HIDDEN_STUB FIELDCOST_HIDDEN_NET_BIT
+    HIDDEN_STUB hidden_net
+    .endr
+    .rept FIELDCOST_HIDDEN_BOTH_COUNT
+    HIDDEN_STUB hidden_both
     .endr
 
 #ifndef FIELDCOST_LAB

@@ -172,7 +172,7 @@ TEST(LabFileReaderTest, CountsTheBytesThatCallsMovedAndZeroForTheOthers) {
   const auto file = ReadLabFile(MapFile());
   ASSERT_TRUE(file) << file.error().message;
   const LabFileApi& inner = file->apis[0];
-  EXPECT_FALSE(inner.hides_io);
+  EXPECT_EQ(inner.not_measured, 0U);
   EXPECT_TRUE(inner.moved[1].sum() == 5000);
   for (const stats::CostHistogram& moved : inner.moved) EXPECT_EQ(moved.count(), 2U);
   const LabFileApi& outer = file->apis[1];
@@ -193,7 +193,7 @@ TEST(LabFileReaderTest, BytesThatAreHiddenOrImpossibleAreNotKnown) {
     return At<shm::LabIoBlock>(LabIoBlockAt(0), change);
   };
   const std::vector<std::function<void(LabBytes&)>> changes = {
-      api([](LabApi& one) { one.flags |= shm::kLabHidesIo; }),
+      api([](LabApi& one) { one.not_measured = shm::kDiskInsideLibc | shm::kNetInsideLibc; }),
       block([](LabMapBlock& one) { one.io = shm::kLabIoBlocks + 1; }),
       block([](LabMapBlock& one) { one.io = kMost; }),
       io([](shm::LabIoBlock& one) { one.moved[3].buckets[64].count = 1; }),
@@ -208,9 +208,9 @@ TEST(LabFileReaderTest, BytesThatAreHiddenOrImpossibleAreNotKnown) {
     ASSERT_TRUE(file) << file.error().message;
     EXPECT_EQ(file->refused, 0U);
     EXPECT_EQ(file->apis[0].calls, 3U);
-    EXPECT_TRUE(file->apis[0].hides_io);
+    EXPECT_NE(file->apis[0].not_measured, 0U);
     for (const stats::CostHistogram& moved : file->apis[0].moved) EXPECT_TRUE(moved.empty());
-    EXPECT_FALSE(file->apis[1].hides_io);
+    EXPECT_EQ(file->apis[1].not_measured, 0U);
   }
 }
 

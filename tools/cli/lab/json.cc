@@ -171,6 +171,7 @@ std::string LabJson(const std::vector<analysis::LabCost>& costs,
     row["field"] = FieldJson(cost.field);
     row["shape"] = ShapeJson(cost.shape);
     row["metrics"] = MetricsJson(cost.summary);
+    row["not_measured"] = NotMeasuredJson(cost.summary);
     rows.push_back(std::move(row));
   }
   return Print({{"source", "table"}, {"parts", PartsJson(parts)}, {"rows", std::move(rows)}});

@@ -134,26 +134,18 @@ std::string TotalRange(const wire::LabTotal& total, const draw::Style& style) {
 std::vector<std::string> TotalLines(std::span<const wire::LabTotal> totals,
                                     const draw::Style& style) {
   std::vector<std::string> parts;
-  bool knows_bytes = false;
-  bool knows_io = false;
   for (const wire::LabTotal& total : totals) {
-    const bool is_calls = total.metric == Metric::kCallsPerRun;
-    const bool is_bytes = total.metric == Metric::kAllocInclusive;
-    knows_bytes |= is_bytes;
-    knows_io |= !is_calls && !is_bytes;
-    if (is_calls) {
+    if (total.metric == Metric::kCallsPerRun) {
       parts.insert(parts.begin(), TotalRange(total, style) +
                                       (total.most == 1 ? " call per run" : " calls per run"));
     } else if (total.most != 0) {
+      const bool is_bytes = total.metric == Metric::kAllocInclusive;
       parts.push_back(TotalRange(total, style) + " " +
                       (is_bytes ? "allocated" : std::string(stats::Name(total.metric))));
     }
   }
   std::vector<std::string> lines;
   if (!parts.empty()) lines.push_back(fmt::format("{}", fmt::join(parts, ", ")));
-  if (knows_bytes && !knows_io) {
-    lines.emplace_back("bytes read and written: not measured (a callee hides them)");
-  }
   return lines;
 }
 

@@ -25,8 +25,7 @@ std::string LabDiffLead(const std::vector<analysis::LabChange>& times,
 std::string LabCountText(const analysis::LabCounts& counts, bool all, const draw::Style& style);
 
 // What an API's calls come to in a run: "62 calls per run, 1,024 B allocated, 4,096 B
-// disk_written"; and "bytes read and written: not measured" where that is so. Lines without their
-// end.
+// disk_written". Lines without their end.
 std::vector<std::string> TotalLines(std::span<const wire::LabTotal> totals,
                                     const draw::Style& style);
 

@@ -19,6 +19,7 @@
 #include "tools/report/figure_text.h"
 #include "tools/report/lab/count_text.h"
 #include "tools/report/lab/table_text.h"
+#include "tools/report/not_measured.h"
 #include "tools/report/page.h"
 #include "tools/report/waiting_text.h"
 
@@ -165,6 +166,9 @@ std::string Detail(const LabCost& cost, std::size_t number) {
   }
   for (const std::string& line : TotalLines(cost.totals, kStyle)) {
     html += fmt::format("<p class=\"soft\">{}</p>\n", Escaped(line));
+  }
+  for (const NotMeasuredPart& part : NotMeasuredParts(cost.summary)) {
+    html += fmt::format("<p class=\"soft\">not measured: {}</p>\n", Escaped(Text(part)));
   }
   if (cost.shape.growth) {
     html += draw::GrowthSvg(*cost.shape.growth, name) + "\n" + GrowthPoints(*cost.shape.growth);

@@ -1,22 +1,21 @@
-#include "agent/preload/map_meter.h"
+#include "agent/intercept/map_wrappers.h"
 
 #include <sys/mman.h>
 #include <sys/types.h>
 
 #include "agent/intercept/elf_object.h"
-#include "agent/intercept/io_wrappers.h"
+#include "agent/intercept/hooks.h"
 #include "agent/intercept/tables.h"
-#include "agent/preload/picks.h"
-#include "agent/preload/process_state.h"
+#include "common/shm/metric.h"
 
-namespace fieldcost::preload {
+namespace fieldcost::intercept {
 namespace {
 
 uint64_t real_mmap;
 
 bool IsOfLibrary(const void* caller) {
-  const intercept::ElfObject& program = intercept::tables->objects[0];
-  return !intercept::Contains(program, reinterpret_cast<uint64_t>(caller));
+  const ElfObject& program = tables->objects[0];
+  return !Contains(program, reinterpret_cast<uint64_t>(caller));
 }
 
 uint32_t ReasonsOf(int protection, int flags) {
@@ -27,21 +26,18 @@ uint32_t ReasonsOf(int protection, int flags) {
 void* Map(void* address, size_t size, int protection, int flags, int fd, off_t offset) {
   const auto real = reinterpret_cast<void* (*)(void*, size_t, int, int, int, off_t)>(real_mmap);
   void* const mapped = real(address, size, protection, flags, fd, offset);
-  if (mapped == MAP_FAILED || fd < 0 || (flags & MAP_ANONYMOUS) != 0 || !IsAttached()) {
+  if (mapped == MAP_FAILED || fd < 0 || (flags & MAP_ANONYMOUS) != 0) {
     return mapped;
   }
-  if (IsOfLibrary(__builtin_return_address(0)) &&
-      intercept::KindOfFile(fd) == intercept::FileKind::kDisk) {
-    AddNotMeasuredOfAll(ReasonsOf(protection, flags));
-  }
+  if (IsOfLibrary(__builtin_return_address(0))) OnFileMapped(fd, ReasonsOf(protection, flags));
   return mapped;
 }
 
 }  // namespace
 
-const intercept::WrappedFunction kMapFunctions[kMapFunctionCount] = {
+const WrappedFunction kMapFunctions[kMapFunctionCount] = {
     {"mmap", reinterpret_cast<uint64_t>(&Map), &real_mmap},
     {"mmap64", reinterpret_cast<uint64_t>(&Map), &real_mmap},
 };
 
-}  // namespace fieldcost::preload
+}  // namespace fieldcost::intercept
