@@ -1,6 +1,8 @@
 #include "agent/sampler/event_writer.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "agent/runs/tsc_calibration.h"
 #include "agent/trace/event_tree.h"
@@ -15,6 +17,15 @@ using trace::ArenaModule;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kCommandNameBytes = 15;
+constexpr std::size_t kMostNotMeasured = 64;  // APIs with a reason
+const std::string kOthers = "bytes not measured of further functions; calls";
+// By reason, shm::NotMeasured.
+constexpr std::array<std::pair<std::uint32_t, std::string_view>, 4> kReasons = {{
+    {shm::kDiskInsideLibc, "libc reads or writes files by itself"},
+    {shm::kNetInsideLibc, "libc uses sockets by itself"},
+    {shm::kReadMapped | shm::kWrittenMapped, "a library has mapped a file"},
+    {shm::kAllocInLoader, "the loader allocates for a library"},
+}};
 constexpr int kLeastPause = 99;  // times as long as the look before it
 
 Result<recording::StreamId> AddStream(recording::Writer& writer, const std::string& name,
@@ -164,7 +175,28 @@ Status EventWriter::Append(recording::StreamId stream, std::uint64_t time_ns,
   return {};
 }
 
+// Notes, for each API and reason, of how many calls the bytes are not known.
+void EventWriter::CountNotMeasured(const Arena& arena) {
+  const auto add = [&](const std::string& whose, std::uint32_t reasons, std::uint64_t value) {
+    for (const auto& [bits, why] : kReasons) {
+      if ((reasons & bits) == 0) continue;
+      const std::string name = fmt::format("bytes not measured of {}: {}; calls", whose, why);
+      const bool has_room = not_measured_.size() < kMostNotMeasured || not_measured_.contains(name);
+      const std::string& kept = has_room ? *not_measured_.insert(name).first : kOthers;
+      counts_[kept] += value;
+    }
+  };
+  for (const trace::ArenaNode& node : arena.nodes) {
+    if (node.not_measured == 0) continue;
+    const bool is_api = node.api != trace::kNone;
+    add(is_api ? EscapeControl(arena.apis[node.api].symbol) : "functions without an API's name",
+        node.not_measured, std::max<std::uint64_t>(node.calls, 1));
+  }
+  if (arena.not_measured != 0) add("all functions", arena.not_measured, 1);
+}
+
 void EventWriter::Count(const Arena& arena) {
+  CountNotMeasured(arena);
   for (std::size_t i = 0; i < lacking_.size(); ++i) {
     if (!trace::IsMeasured(arena, i)) lacking_[i] = true;
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,6 +57,7 @@ class EventWriter {
 
   EventWriter(const EventOptions& options, SampleWriter& recording)
       : options_(options), recording_(&recording) {}
+  void CountNotMeasured(const trace::Arena& arena);
   Status Look();
   Status Take(const trace::Arena& arena, std::uint64_t time_ns);
   // Of a program with one thread this one; else none, as its tree is that of all its threads.
@@ -74,6 +76,7 @@ class EventWriter {
   std::map<Program, recording::ThreadId> threads_;  // of this run, of those with one
   std::vector<bool> lacking_;                       // [column of EventMetrics()]
   std::map<std::string, std::uint64_t> counts_;
+  std::set<std::string> not_measured_;  // names among these, of APIs and reasons
   std::chrono::steady_clock::time_point next_look_;
 };
 

@@ -197,5 +197,14 @@ TEST_F(TraceEventsTest, WrongListsAreRefused) {
   EXPECT_EQ(Cli({"trace", "--events", "functions", "-p", "1"}).exit_status, kUsage);
 }
 
+TEST_F(TraceEventsTest, NamesTheFunctionsWhoseBytesAreNotMeasuredAndWhy) {
+  const ProcessResult traced = Trace("libwords.so.1!*", {kVictims + "words", "hidden"});
+  ASSERT_EQ(traced.exit_status, 0) << traced.errors;
+  const ProcessResult shown = Cli({"tree", "show", file(), "--metric", "disk-written"});
+  const std::string text = shown.output + shown.errors;
+  EXPECT_THAT(text, HasSubstr("bytes not measured of words_print: libc reads or writes"));
+  EXPECT_THAT(text, Not(HasSubstr("not measured of words_write")));
+}
+
 }  // namespace
 }  // namespace fieldcost::cli
