@@ -74,6 +74,7 @@ struct TomlFile::State {
   std::set<const toml::node*> asked;  // nodes that were found
   std::set<std::string> arrays;       // of tables, asked for
   std::optional<Error> first_error;
+  std::optional<Error> first_missing;  // of a key that is not in the file
 
   std::string Place(const toml::source_region& region) const {
     if (!region.begin) return name;
@@ -82,7 +83,19 @@ struct TomlFile::State {
 
   void Refuse(const toml::source_region& region, std::string_view key, std::string_view why) {
     if (first_error) return;
-    first_error = Fail(ErrorCode::kInvalidArgument, "{}: {}: {}", Place(region), key, why);
+    first_error = Wrong(region, key, why);
+  }
+
+  Error Wrong(const toml::source_region& region, std::string_view key, std::string_view why) const {
+    return Fail(ErrorCode::kInvalidArgument, "{}: {}: {}", Place(region), key, why);
+  }
+
+  // Where its table begins.
+  void RefuseMissing(std::string_view key, std::string_view why) {
+    if (first_missing) return;
+    const std::size_t dot = key.rfind('.');
+    const toml::node* table = dot == std::string_view::npos ? nullptr : Find(key.substr(0, dot));
+    first_missing = Wrong(table == nullptr ? toml::source_region{} : table->source(), key, why);
   }
 
   // The node at "table.key" or "array.0.key", or null if it is not in the file.
@@ -268,12 +281,17 @@ bool TomlFile::Has(std::string_view key) const { return state_->Find(key) != nul
 
 void TomlFile::Refuse(std::string_view key, std::string_view why) {
   const toml::node* node = state_->Find(key);
-  state_->Refuse(node == nullptr ? toml::source_region{} : node->source(), key, why);
+  if (node == nullptr) {
+    state_->RefuseMissing(key, why);
+  } else {
+    state_->Refuse(node->source(), key, why);
+  }
 }
 
 Status TomlFile::Finish() {
   state_->RefuseUnknown(state_->root, "");
   if (state_->first_error) return *state_->first_error;
+  if (state_->first_missing) return *state_->first_missing;
   return {};
 }
 

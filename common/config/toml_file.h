@@ -50,9 +50,12 @@ class TomlFile {
   bool Has(std::string_view key) const;
 
   // Reports a value that is wrong for a reason the readers above cannot know, at the key's place.
+  // Of a key that is not there, at its table's; an unknown key, as which it may be misspelt, counts
+  // before that.
   void Refuse(std::string_view key, std::string_view why);
 
-  // The first error, or an unknown key (with the nearest known one), or success.
+  // The first error of a value, or an unknown key (with the nearest known one), or the first key
+  // that is missing, or success.
   Status Finish();
 
  private:

@@ -1,5 +1,6 @@
 #include "agent/probe/plan.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -97,6 +98,25 @@ TEST(ProbePlanTest, ErrorsNameFileKeyAndWhatIsAllowed) {
   many.clear();
   for (int i = 0; i < 257; ++i) many += PointWith("");
   EXPECT_THAT(ErrorOf(many), HasSubstr("257 points, at most 256"));
+}
+
+// Also of a key without which the point means nothing: that it is missing is not the error.
+TEST(ProbePlanTest, NamesEachMisspeltKeyWithItsLineAndWhatWasMeant) {
+  const std::pair<std::string, std::string> whole[] = {
+      {"label", "\"l\""}, {"event", "\"e\""}, {"at", "\"lib!f\""}, {"when", "\"both\""},
+      {"begins", "true"}, {"ends", "true"},   {"stack", "true"},   {"value", "\"arg1\""}};
+  for (std::size_t wrong = 0; wrong < std::size(whole); ++wrong) {
+    std::string text = "[[point]]\n";
+    std::string misspelt;
+    for (std::size_t i = 0; i < std::size(whole); ++i) {
+      std::string key = whole[i].first;
+      if (i == wrong) misspelt = key = key + key.back();
+      text += key + " = " + whole[i].second + "\n";
+    }
+    EXPECT_EQ(ErrorOf(text), fmt::format("probe.toml:{}:1: point.0.{}: unknown key; the nearest "
+                                         "known one is point.0.{}",
+                                         wrong + 2, misspelt, whole[wrong].first));
+  }
 }
 
 TEST(ProbePlanTest, APlanSaysWhatItWasGivenAndHasTheGoldenBytes) {

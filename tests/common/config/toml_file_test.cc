@@ -194,6 +194,30 @@ TEST(TomlFileTest, RefuseReportsAtTheKeysPlaceOrAtTheFile) {
   EXPECT_EQ(FinishMessage(absent), "conf/a.toml: a: is needed");
 }
 
+TEST(TomlFileTest, NamesAMisspeltKeyRatherThanTheOneThatIsMissing) {
+  TomlFile file = Parsed("[[point]]\nlable = 'x'\nsize = 4\n");
+  std::string text;
+  std::uint64_t size = 0;
+  EXPECT_EQ(file.CountTables("point"), 1u);
+  file.ReadString("point.0.label", text);
+  file.ReadUint("point.0.size", 0, 9, size);
+  file.Refuse("point.0.label", "is needed");
+  EXPECT_EQ(FinishMessage(file),
+            "conf/a.toml:2:1: point.0.lable: unknown key; the nearest known one is point.0.label");
+  TomlFile missing = Parsed("\n[[point]]\nsize = 4\n");
+  EXPECT_EQ(missing.CountTables("point"), 1u);
+  missing.ReadString("point.0.label", text);
+  missing.ReadUint("point.0.size", 0, 9, size);
+  missing.Refuse("point.0.label", "is needed");
+  missing.Refuse("point.0.size", "is odd");
+  EXPECT_EQ(FinishMessage(missing), "conf/a.toml:3:8: point.0.size: is odd");
+  TomlFile only = Parsed("\n[[point]]\n");
+  EXPECT_EQ(only.CountTables("point"), 1u);
+  only.ReadString("point.0.label", text);
+  only.Refuse("point.0.label", "is needed");
+  EXPECT_THAT(FinishMessage(only), StartsWith("conf/a.toml:2:"));
+}
+
 TEST(TomlFileTest, WhatIsNotTomlIsNamedWithItsPlaceOnOneLine) {
   for (const char* text : {"a = \n", "[x\n", "a = 1\na = 2\n", "a = \"\xff\"\n", "a = 'x\n'\n"}) {
     const Result<TomlFile> file = TomlFile::Parse(text, "a.toml");
