@@ -8,6 +8,7 @@
 #include "aggregator/probes/pages/links.h"
 #include "aggregator/probes/pages/numbers.h"
 #include "common/base/check.h"
+#include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "common/probe/steps.h"
 
@@ -37,6 +38,10 @@ void AddFacts(Html& html, const EventView& view) {
   AddFact(html, "Set aside", view.verdict.reason);
   if (row.mark == probe::Mark::kKept) AddFact(html, "Kept", row.mark_reason);
   if (row.is_incomplete) AddFact(html, "Incomplete", "some of its points were lost");
+  if (row.lost_hits != 0) {
+    AddFact(html, "Lost in its run",
+            Counted(row.lost_hits, "point", "points") + "; whole events may be missing");
+  }
   if (row.is_suspended) AddFact(html, "Suspended", "the machine slept meanwhile");
   if (view.event.hits_left_out != 0) {
     AddFact(html, "Not shown", fmt::format("{} more points", view.event.hits_left_out));

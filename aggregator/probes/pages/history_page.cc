@@ -101,7 +101,7 @@ std::string HistoryPage(const Frame& frame, const HistoryView& view) {
   if (view.lost_hits != 0) {
     html.Raw("<p>")
         .Text(Counted(view.lost_hits, "point was", "points were") +
-              " lost in the runs that are counted; whole events may be missing.")
+              " lost in the runs of these events; whole events may be missing.")
         .Raw("</p>\n");
   }
   if (view.is_cut) html.Raw("<p>Older events are not counted.</p>\n");

@@ -14,7 +14,7 @@ struct HistoryView {
   FilterText filter;
   std::vector<probe::HistoryLine> lines;
   std::size_t set_aside = 0;    // events that are not counted
-  std::uint64_t lost_hits = 0;  // in the runs of those that are
+  std::uint64_t lost_hits = 0;  // in the runs of all of them
   bool is_cut = false;          // there are older events
 };
 std::string HistoryPage(const Frame& frame, const HistoryView& view);

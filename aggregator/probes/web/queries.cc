@@ -164,10 +164,10 @@ Result<HistoryView> LoadHistory(Data& data, const AskedEvents& asked) {
   std::vector<probe::EventRow> counted;
   std::vector<probe::SideRow> sides;
   for (std::size_t i = 0; i < page.events.size(); ++i) {
+    sides.push_back({page.events[i], verdicts[i].IsSetAside()});
     if (verdicts[i].IsSetAside()) {
       ++view.set_aside;
     } else {
-      sides.push_back({page.events[i], false});
       counted.push_back(std::move(page.events[i]));
     }
   }

@@ -10,7 +10,8 @@ probe::Batch BatchOf(std::uint64_t sequence, const EventOptions& options) {
                  .program = options.program,
                  .build = options.build,
                  .tags = options.tags,
-                 .start_ns = options.begin_ns}};
+                 .start_ns = options.begin_ns,
+                 .lost_hits = options.lost_hits}};
   batch.frames = {
       {.function = options.function, .module = "editor", .file = options.file, .line = 40},
       {.function = "main", .module = "editor", .file = "src/main.cc", .line = 3}};

@@ -23,6 +23,7 @@ struct EventOptions {
   std::string function = "Open";
   std::string file = "src/index.cc";
   bool is_over = true;
+  std::uint64_t lost_hits = 0;  // of the run
 };
 
 // A batch with one event of a run of its own: its beginning, `steps` points, the last of which ends

@@ -153,6 +153,11 @@ TEST_F(ProbeCommandTest, LostPointsAndDifferentLoadAreReported) {
   EXPECT_NEAR(parsed.at("new").at("cpu_wait_share").as_double(), 0.4045, 1e-6);
   const ProcessResult list = Probe(file, {"list", "--build", "1.2"});
   EXPECT_THAT(list.output, HasSubstr("4,000 points were lost in 1 of 10 runs"));
+  const ProcessResult history = Probe(file, {"history", "index_open"});
+  EXPECT_THAT(history.output, EndsWith("\n4,000 points were lost in 1 of 20 runs; whole events may "
+                                       "be missing\n"));
+  EXPECT_EQ(json::parse(Probe(file, {"history", "index_open", "--json"}).output).at("lost_points"),
+            4000);
 }
 
 TEST_F(ProbeCommandTest, SidesMayBeOfOtherDatabases) {

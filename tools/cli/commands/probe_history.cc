@@ -32,15 +32,18 @@ Result<int> Run(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const JudgedEvents judged, LoadJudged(local, selection));
   if (judged.events.empty()) return NoSuchLabel(selection.label, local);
   std::vector<probe::EventRow> rows;
+  std::vector<probe::SideRow> all;
   for (const JudgedEvent& event : judged.events) {
+    all.push_back({event.row, event.verdict.IsSetAside()});
     if (!event.verdict.IsSetAside()) rows.push_back(event.row);
   }
   const std::vector<probe::HistoryLine> history = probe::History(rows, 0);
+  const probe::SideFacts facts = probe::FactsOf(all);
   const Output output = OutputOf(arguments);
   if (output.json) {
-    FIELDCOST_TRY(WriteStdout(HistoryJson(selection.label, history)));
+    FIELDCOST_TRY(WriteStdout(HistoryJson(selection.label, history, facts)));
   } else {
-    FIELDCOST_TRY(WritePaged(HistoryText(selection.label, history, output.style), output));
+    FIELDCOST_TRY(WritePaged(HistoryText(selection.label, history, facts, output.style), output));
   }
   return 0;
 }
@@ -60,7 +63,7 @@ command::Command ProbeHistoryCommand() {
       .help =
           R"(Lists builds in the order of their first events, each compared with the one before it (like compare,
 at a 1 % false discovery rate over all builds). Runs of different programs, or with different tags, are
-listed and compared apart. Events that are set aside are left out. Examples:
+listed and compared apart. Events that are set aside are left out; points that were lost are reported. Examples:
   fieldcost probe history index_open --tag cold
   fieldcost probe history index_open --json | jq '.lines[].builds[].median_ns')",
       .options = {{.names = "label",

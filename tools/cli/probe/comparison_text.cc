@@ -208,13 +208,14 @@ std::string ComparisonVerdict(const std::vector<probe::ComparedGroup>& compariso
 }
 
 std::string HistoryText(const std::string& label, const std::vector<probe::HistoryLine>& history,
-                        const draw::Style& style) {
+                        const probe::SideFacts& facts, const draw::Style& style) {
   std::string text;
   for (const probe::HistoryLine& line : history) {
     text += fmt::format("{}{}\n", text.empty() ? "" : "\n",
                         EscapeControl(probe::GroupText({label, line.program, line.tags})));
     text += BuildsText(line.builds, style);
   }
+  if (facts.lost_hits != 0) text += LostPointsText(facts) + "\n";
   return text;
 }
 

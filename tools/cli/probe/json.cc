@@ -171,7 +171,8 @@ std::string ComparisonsJson(const probe::ComparedSides& sides, double least) {
                 {"loads_differ", sides.loads_differ}});
 }
 
-std::string HistoryJson(const std::string& label, const std::vector<probe::HistoryLine>& history) {
+std::string HistoryJson(const std::string& label, const std::vector<probe::HistoryLine>& history,
+                        const probe::SideFacts& facts) {
   json::array lines;
   for (const probe::HistoryLine& line : history) {
     json::array builds;
@@ -188,7 +189,9 @@ std::string HistoryJson(const std::string& label, const std::vector<probe::Histo
                                  {"tags", TagsJson(line.tags)},
                                  {"builds", std::move(builds)}});
   }
-  return Print({{"label", UntrustedText(label)}, {"lines", std::move(lines)}});
+  return Print({{"label", UntrustedText(label)},
+                {"lines", std::move(lines)},
+                {"lost_points", facts.lost_hits}});
 }
 
 std::string MarkedJson(const probe::EventRow& row) { return Print({{"event", RowJson(row)}}); }

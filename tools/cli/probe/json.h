@@ -38,8 +38,9 @@ std::string ShownEventsJson(const std::vector<ShownEvent>& events);
 std::string ComparisonsJson(const probe::ComparedSides& sides, double least);
 
 // {"label", "lines": [{"program", "tags", "builds": [{"build", "first_ns", "events", "median_ns",
-// "low_ns", "high_ns", "change": a step}]}]}.
-std::string HistoryJson(const std::string& label, const std::vector<probe::HistoryLine>& history);
+// "low_ns", "high_ns", "change": a step}]}], "lost_points" (of all selected runs)}.
+std::string HistoryJson(const std::string& label, const std::vector<probe::HistoryLine>& history,
+                        const probe::SideFacts& facts);
 
 std::string MarkedJson(const probe::EventRow& row);  // {"event": {...}}
 std::string PurgedJson(std::uint64_t events);        // {"purged"}

@@ -157,6 +157,10 @@ std::string EventText(const JudgedEvent& judged, const probe::Event& event, bool
   if (const std::string reason = ReasonText(judged.verdict); !reason.empty()) {
     text += "  set aside: " + reason + "\n";
   }
+  if (row.lost_hits != 0) {
+    text +=
+        fmt::format("  {} lost in its run\n", Counted(row.lost_hits, "point was", "points were"));
+  }
   text += "\n" + StepsText(event, stacks, style);
   if (event.hits_left_out != 0) {
     text += fmt::format("  {} more points not shown\n", draw::FormatCount(event.hits_left_out));

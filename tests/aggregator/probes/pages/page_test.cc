@@ -75,6 +75,23 @@ TEST_F(PageTest, AnEventThatIsNotOverIsSetAside) {
   EXPECT_THAT(Get("/events?aside=show", LogIn()).body, HasSubstr("not over"));
 }
 
+// In the list, on the pages of the event, of its label's history and of a comparison of groups.
+TEST_F(PageTest, EachPageOfEventsReportsLostPoints) {
+  SendBatch(token_, BatchOf(1, {.run = 1, .lost_hits = 4'000}));
+  SendBatch(token_, BatchOf(2, {.run = 2, .build = "1.1"}));
+  const std::string session = LogIn();
+  EXPECT_THAT(Get("/events", session).body, HasSubstr("4,000"));
+  const auto event = [&](std::uint64_t run) {
+    return Get("/events/" + testing::EventOf({.run = run}).Hex(), session).body;
+  };
+  EXPECT_THAT(event(1), HasSubstr("<dt>Lost in its run</dt><dd>4,000 points; whole events may be"));
+  EXPECT_THAT(event(2), Not(HasSubstr("Lost in its run")));
+  EXPECT_THAT(Get("/history?label=index_open", session).body,
+              HasSubstr("4,000 points were lost in the runs of these events"));
+  EXPECT_THAT(Get("/compare?label=index_open&base_build=1.0&new_build=1.1", session).body,
+              HasSubstr("4000 points were lost in 1 of 1 runs"));
+}
+
 TEST_F(PageTest, DevicesAreListedAndOnlyTheirUsersSeeThem) {
   AddUserNamed("bob");
   EXPECT_THAT(Get("/account", LogIn()).body, HasSubstr("Revoke laptop"));
