@@ -91,8 +91,8 @@ void Decide(StepChange& change, double q, double least) {
   if (change.ratio < 1 / (1 + least)) change.change = Change::kFaster;
 }
 
-// Adjusts over those that are tested. `changes` is a range of StepChange*.
-void DecideTogether(const std::vector<StepChange*>& changes, double least) {
+// Adjusts over those that are tested.
+void DecideFamily(const std::vector<StepChange*>& changes, double least) {
   std::vector<double> p_values;
   std::vector<StepChange*> tested;
   for (StepChange* const change : changes) {
@@ -176,7 +176,6 @@ Comparison Compare(std::span<const Event> base, std::span<const Event> changed, 
   const std::vector<Timed> new_totals = TotalsOf(changed);
   comparison.by_run = HasEnoughRuns(base_totals) && HasEnoughRuns(new_totals);
   comparison.total = ChangeOf(base_totals, new_totals, comparison.by_run);
-  Decide(comparison.total, comparison.total.p, least);
   std::vector<const Event*> all;
   for (const Event& event : base) all.push_back(&event);
   for (const Event& event : changed) all.push_back(&event);
@@ -188,16 +187,20 @@ Comparison Compare(std::span<const Event> base, std::span<const Event> changed, 
     change.name = table.names[name];
     comparison.steps.push_back(std::move(change));
   }
-  std::vector<StepChange*> steps;
-  for (StepChange& step : comparison.steps) steps.push_back(&step);
-  DecideTogether(steps, least);
+  Comparison* const one = &comparison;
+  DecideTogether({&one, 1}, least);
   return comparison;
 }
 
-void DecideTotals(std::span<Comparison* const> comparisons, double least) {
+void DecideTogether(std::span<Comparison* const> comparisons, double least) {
   std::vector<StepChange*> totals;
-  for (Comparison* const comparison : comparisons) totals.push_back(&comparison->total);
-  DecideTogether(totals, least);
+  std::vector<StepChange*> steps;
+  for (Comparison* const comparison : comparisons) {
+    totals.push_back(&comparison->total);
+    for (StepChange& step : comparison->steps) steps.push_back(&step);
+  }
+  DecideFamily(totals, least);
+  DecideFamily(steps, least);
 }
 
 std::vector<HistoryLine> History(std::span<const EventRow> events, double least) {
@@ -217,7 +220,7 @@ std::vector<HistoryLine> History(std::span<const EventRow> events, double least)
   for (HistoryLine& line : history) {
     for (BuildPoint& point : line.builds) changes.push_back(&point.change);
   }
-  DecideTogether(changes, least);
+  DecideFamily(changes, least);
   return history;
 }
 

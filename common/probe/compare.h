@@ -33,7 +33,7 @@ struct StepChange {
   double ratio_low = 0;  // 95 % interval; 0 and 0 if a side has fewer than 2 values
   double ratio_high = 0;
   double p = 1;  // 1 if a side has fewer than kLeastEvents values
-  double q = 1;  // adjusted; of the whole event p
+  double q = 1;  // adjusted over all totals, or all steps, that were decided together
   Change change = Change::kTooLittle;
 };
 
@@ -45,8 +45,9 @@ struct Comparison {
 
 // kSlower and kFaster: q at most kMostFalse and a ratio beyond 1 + `least` (or below 1 / that).
 Comparison Compare(std::span<const Event> base, std::span<const Event> changed, double least);
-// Decides the totals of several comparisons again, q adjusted over all of them.
-void DecideTotals(std::span<Comparison* const> comparisons, double least);
+// Decides several comparisons again: the totals, q adjusted over those of all, and the steps, q
+// adjusted over those of all.
+void DecideTogether(std::span<Comparison* const> comparisons, double least);
 
 struct BuildPoint {
   std::string build;

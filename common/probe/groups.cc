@@ -151,7 +151,7 @@ Result<ComparedSides> CompareGroups(const GroupSide& base, const GroupSide& chan
   if (compared.groups.empty()) return NothingInCommon(of_base, of_new);
   std::vector<Comparison*> comparisons;
   for (ComparedGroup& group : compared.groups) comparisons.push_back(&group.comparison);
-  DecideTotals(comparisons, least);
+  DecideTogether(comparisons, least);
   LeaveOut(of_base, of_new, true, compared.left_out);
   LeaveOut(of_new, of_base, false, compared.left_out);
   compared.loads_differ = LoadsDiffer(base.rows, changed.rows);

@@ -46,10 +46,12 @@ void PrintCompare(int rounds, double least) {
 }
 
 void PrintSteps(int rounds) {
-  fmt::print("\n| events | any of 20 equal steps called |\n|---|---|\n");
+  fmt::print(
+      "\n| events | any of 20 equal steps called | any of 30 labels of 4 |\n|---|---|---|\n");
   for (const std::size_t runs : {5, 10, 20}) {
     const RunPlan plan{.runs = runs, .rounds = rounds};
-    fmt::print("| {} | {:.1f} % |\n", runs, 100 * ShareWithAnyStepCalled(plan, 20));
+    fmt::print("| {} | {:.1f} % | {:.1f} % |\n", runs, 100 * ShareWithAnyStepCalled(plan, 20, 1),
+               100 * ShareWithAnyStepCalled(plan, 4, 30));
   }
 }
 

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <random>
+#include <string>
 #include <vector>
 
+#include "common/base/check.h"
 #include "common/probe/compare.h"
+#include "common/probe/groups.h"
 #include "common/probe/set_aside.h"
 #include "tests/common/probe/some_events.h"
 
@@ -49,6 +53,36 @@ std::vector<Event> EventsOf(std::size_t runs, std::size_t steps, double slower, 
   return events;
 }
 
+// Runs with an event of each label.
+class Labels {
+ public:
+  Labels(std::size_t runs, std::size_t steps, std::size_t labels, Times& times) {
+    for (std::size_t label = 0; label < labels; ++label) {
+      for (Event& event : EventsOf(runs, steps, 1, times)) {
+        event.row.label = std::to_string(label);
+        event.row.id.number = event.row.id.number * labels + label;
+        events_.emplace(event.row.id, std::move(event));
+      }
+    }
+  }
+  // REQUIRES: this outlives it.
+  GroupSide Side() const {
+    GroupSide side;
+    for (const auto& [id, event] : events_) side.rows.push_back({event.row, false});
+    side.load = [this](const EventId& id) -> Result<Event> { return events_.at(id); };
+    return side;
+  }
+
+ private:
+  std::map<EventId, Event> events_;
+};
+
+bool IsAnyStepCalled(const ComparedGroup& group) {
+  return std::ranges::any_of(group.comparison.steps, [](const StepChange& step) {
+    return step.change == Change::kSlower || step.change == Change::kFaster;
+  });
+}
+
 }  // namespace
 
 double ShareOfCleanThatGo(const RunPlan& plan) {
@@ -84,18 +118,15 @@ Called ShareOfTotalsCalled(const RunPlan& plan, double times_as_long, double lea
   return called;
 }
 
-double ShareWithAnyStepCalled(const RunPlan& plan, std::size_t steps) {
+double ShareWithAnyStepCalled(const RunPlan& plan, std::size_t steps, std::size_t labels) {
   Times times(plan);
   int called = 0;
   for (int round = 0; round < plan.rounds; ++round) {
-    const auto base = EventsOf(plan.runs, steps, 1, times);
-    const auto changed = EventsOf(plan.runs, steps, 1, times);
-    const Comparison comparison = Compare(base, changed, 0);
-    if (std::ranges::any_of(comparison.steps, [](const StepChange& step) {
-          return step.change == Change::kSlower || step.change == Change::kFaster;
-        })) {
-      ++called;
-    }
+    const Labels base(plan.runs, steps, labels, times);
+    const Labels changed(plan.runs, steps, labels, times);
+    const auto compared = CompareGroups(base.Side(), changed.Side(), 0);
+    FIELDCOST_CHECK(compared.has_value());
+    if (std::ranges::any_of(compared->groups, IsAnyStepCalled)) ++called;
   }
   return static_cast<double>(called) / plan.rounds;
 }

@@ -26,7 +26,7 @@ struct Called {
 };
 // What Compare() calls totals of two groups of which the second one's take `times` as long.
 Called ShareOfTotalsCalled(const RunPlan& plan, double times, double least);
-// Share of rounds in which any of `steps` equal ones is called slower or faster.
-double ShareWithAnyStepCalled(const RunPlan& plan, std::size_t steps);
+// Share of rounds in which any of `steps` equal ones of any of `labels` is called slower or faster.
+double ShareWithAnyStepCalled(const RunPlan& plan, std::size_t steps, std::size_t labels);
 
 }  // namespace fieldcost::probe
