@@ -1,9 +1,9 @@
 #pragma once
 
-// What `fieldcost probe run` and libfieldcost_probe.so say to each other: a plan, and of each
-// program a file with rings, into which its threads write what they passed. Both are in one
-// directory on memory that the command makes for itself: its *session*. Little endian, fixed
-// layout, x86-64 only. No C++ runtime. Who reads the files treats them as hostile.
+// What `fieldcost probe run` and libfieldcost_probe.so exchange: a plan, and of each program a file
+// with rings, into which its threads write what they passed. Both are in one directory on memory
+// that the command makes for itself: its *session*. Little endian, fixed layout, x86-64 only. No
+// C++ runtime. Readers of the files treat them as hostile.
 //
 //   plan:  ProbePlan | ProbePlanPoint[point_count]
 //   rings: ProbeHeader | ProbeSite[kProbeSites] | ProbeRing[kProbeRings]
@@ -13,11 +13,11 @@
 // A ring has one writer, its thread, and one reader. Positions count bytes since the beginning,
 // modulo 2^64; a place is a position modulo kProbeRingBytes. A ring that is full moves to an area
 // of its own, once: from the position `grown_at` on, a place there is the position less `grown_at`,
-// modulo kProbeAreaBytes. The writer fills [head, ...) and then
-// stores head with release. Records begin at multiples of 64 bytes and do not cross the end of the
-// ring: what is left there is a record of kind kProbeFill. The reader, who maps nothing that may
-// vanish under it, writes to the file instead: `tail`, for the next reader, and then `given_back`,
-// for the writer, of one byte, so that nobody ever sees half of it.
+// modulo kProbeAreaBytes. The writer fills [head, ...) and then stores head with release. Records
+// begin at multiples of 64 bytes and do not cross the end of the ring: what is left there is a
+// record of kind kProbeFill. The reader maps nothing, since the file may be truncated: it writes to
+// it `tail`, for the next reader, and then `given_back`, for the writer, which is one byte so that
+// it is never seen half written.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,11 +41,11 @@ inline constexpr uint64_t kProbeAreaBytes = 16 << 20;
 inline constexpr uint64_t kProbeBlockBytes = 128 << 10;  // space is given back by these
 static_assert(200 * kProbeBlockBytes > kProbeRingBytes + kProbeAreaBytes, "one byte counts them");
 static_assert(kProbeAreaBytes >= 200'000 * 64);
-inline constexpr uint32_t kProbeStackBytes = 2048;      // of raw stack with a hit, at most
-inline constexpr uint32_t kProbeShortStackBytes = 512;  // once half of the ring is used; 3/4: none;
-                                                        // of an area: 1/8; 1/4
-inline constexpr uint32_t kProbeLabelBytes = 65;        // with the end
-inline constexpr uint32_t kMaxProbePoints = 256;        // of a plan
+inline constexpr uint32_t kProbeStackBytes = 2048;  // of raw stack with a hit, at most
+// Once half of the ring (1/8 of an area) is used; from 3/4 (1/4) on, none.
+inline constexpr uint32_t kProbeShortStackBytes = 512;
+inline constexpr uint32_t kProbeLabelBytes = 65;  // with the end
+inline constexpr uint32_t kMaxProbePoints = 256;  // of a plan
 inline constexpr uint32_t kMaxProbeTags = 8;
 
 // Points that are placed without being asked for by name; bits.
@@ -59,7 +59,6 @@ enum ProbeAutomatic : uint32_t {
   kProbeExit = 64,        // exit() or _exit(), or return from main
 };
 inline constexpr uint32_t kProbeAllAutomatic = 127;
-
 enum ProbeWhen : uint32_t { kProbeEntry = 1, kProbeReturn = 2, kProbeBoth = 3 };
 
 // A point that stands before or after a function, named by a pattern.
@@ -90,8 +89,7 @@ struct ProbePlan {
   uint32_t tag_count;
   char build[64];  // what the user calls it; empty: told from the program
   char tags[kMaxProbeTags][32];
-  // Who takes start_unix_ns: a process of this id, or a child of it. 0: nobody.
-  uint32_t starter_pid;
+  uint32_t starter_pid;  // this process or a child of it takes start_unix_ns; 0: none does
   uint8_t reserved[124];
 };
 static_assert(sizeof(ProbePlan) == 512);
@@ -123,8 +121,7 @@ struct ProbeRegisters {
 };
 
 // A hit. Its thread's sequence begins anew with 1 where another thread takes over the ring. With a
-// stack: ProbeRegisters and `stack_bytes` (a multiple of 8) of raw stack from sp on
-// follow.
+// stack: ProbeRegisters and `stack_bytes` (a multiple of 8) of raw stack from sp on follow.
 struct ProbeRecord {
   uint16_t size_bytes;  // of all of it, a multiple of 64
   uint16_t kind;        // ProbeKind
@@ -163,9 +160,8 @@ struct ProbeSite {
 static_assert(sizeof(ProbeSite) == 512);
 
 inline constexpr uint32_t kProbeModules = 256;
-
-// What was loaded, for who names stacks when the program is gone. A later module may lie where an
-// earlier one has been.
+// What was loaded, for naming stacks when the program is gone. A later one may lie where an earlier
+// one has been.
 struct ProbeModule {
   char path[256];
   uint8_t build_id[32];
@@ -180,7 +176,6 @@ struct ProbeModule {
 static_assert(sizeof(ProbeModule) == 384);
 
 inline constexpr uint32_t kProbeIncomplete = 16;
-
 struct ProbeRing {
   uint32_t threads;      // that had it, one after the other; 0: never used
   uint32_t tid;          // of the last one
@@ -211,8 +206,7 @@ struct ProbeHeader {
   uint32_t pid;
   uint32_t parent_pid;
   uint64_t tsc_to_ns_multiplier;  // as the plan's
-  // One moment by four clocks.
-  uint64_t start_ticks;
+  uint64_t start_ticks;           // one moment by four clocks, as the next three
   uint64_t start_unix_ns;
   uint64_t start_monotonic_ns;
   uint64_t start_boot_ns;
@@ -230,8 +224,7 @@ struct ProbeHeader {
   uint64_t open_until_ticks;
   uint32_t area_count;  // claimed; may pass kProbeAreas
   uint32_t reserved32;
-  // Bits: that point of the plan stands at a function of this program.
-  uint64_t placed[kMaxProbePoints / 64];
+  uint64_t placed[kMaxProbePoints / 64];  // bits: the plan's point stands at a function here
   uint8_t reserved[3136];
 };
 static_assert(sizeof(ProbeHeader) == 4096 && offsetof(ProbeHeader, attached) == 608);
@@ -243,15 +236,14 @@ constexpr uint64_t ProbeRingsOffset() {
 constexpr uint64_t ProbeDataOffset() {
   return ProbeRingsOffset() + kProbeRings * sizeof(ProbeRing);
 }
-static_assert(ProbeDataOffset() % 4096 == 0);
 constexpr uint64_t ProbeModulesOffset() {
   return ProbeDataOffset() + kProbeRings * kProbeRingBytes;
 }
 constexpr uint64_t ProbeAreasOffset() {
   return ProbeModulesOffset() + kProbeModules * sizeof(ProbeModule);
 }
-static_assert(ProbeAreasOffset() % 4096 == 0);
 constexpr uint64_t ProbeFileBytes() { return ProbeAreasOffset() + kProbeAreas * kProbeAreaBytes; }
-static_assert(ProbeFileBytes() % 4096 == 0);
+static_assert(ProbeDataOffset() % 4096 == 0 && ProbeAreasOffset() % 4096 == 0 &&
+              ProbeFileBytes() % 4096 == 0);
 
 }  // namespace fieldcost::shm

@@ -38,6 +38,9 @@ does not work here is reported as null ("missing" in the table), never left out.
                     much idle time of a lock convoy it explains, and what its reader costs
   row 16 probe      ns that a probe point adds: nobody looks, somebody does, with 2 KiB of stack; no floor;
                     peers: LTTng-UST, a uprobe
+  row 16 probe_rate  points a second that a thread passes for a second without loss
+  row 16 probe_planted  how often probe compare names a step of equal programs, and a planted change; 15
+                    minutes; only if it is named
   row -  lab_plan   CPU ms of grouping 4,096 APIs  no floor: one core, the slowest of five graphs
   row -  fleet      requests an hour at a server   floor: its busiest hour before an outage
                     after a month's outage, of 100,000 agents on a virtual clock
@@ -73,6 +76,8 @@ from idle_bench import IdleBench
 from lab_bench import LabBench
 from planted_change import PlantedBench
 from probe_bench import ProbeBench
+from probe_planted import ProbePlantedBench
+from probe_rate import ProbeRateBench
 from sampler_bench import SamplerBench
 from trace_bench import TraceBench
 from tree_rows import TreeBench
@@ -513,11 +518,11 @@ def main():
     of_service = ["ingest", "ack_latency", "publish", "scaling", "soak"]
     of_lab = ["lab_passes", "lab_map", "lab_start", "lab_undisturbed", "lab_peers"]
     of_trace = ["trace_call", "trace_branch"]
-    only_by_name = {"planted_change", "soak"}
+    only_by_name = {"planted_change", "probe_planted", "soak"}
     names = ["call", "known_cost", "unpicked", "sampled", "budget", "start", "programs", "daemon", *of_service,
              "lookup",
              "lsp_hover", "anomaly", "recording", "tree", "lab_plan", *of_lab, *of_trace, "trace_sampling",
-             "planted_change", "unwind", "idle", "probe", "fleet"]
+             "planted_change", "unwind", "idle", "probe", "probe_rate", "probe_planted", "fleet"]
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--json", action="store_true", help="one object a line")
     parser.add_argument("--svg", metavar="FILE", help="where `scaling` draws its picture")
@@ -534,7 +539,8 @@ def main():
     sampler = SamplerBench(bench.build)
     tree = TreeBench(bench.build)
     owners = {"trace_sampling": sampler, "planted_change": PlantedBench(bench.build), "tree": tree,
-              "idle": IdleBench(bench.build)}
+              "idle": IdleBench(bench.build), "probe_planted": ProbePlantedBench(bench.build),
+              "probe_rate": ProbeRateBench(bench.build)}
     probe = ProbeBench(bench)
     owners["probe"] = probe
     owners |= dict.fromkeys(of_service, service) | dict.fromkeys(of_lab, lab) | dict.fromkeys(of_trace, trace)

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 ROUNDS = 7
-VERSION = 1
+VERSION = 2
 # Of a ring, in which a hit takes 64 bytes; with a stack 2,176, of which half of it takes 240.
 PASSES, PASSES_WITH_STACK, PASSES_OFF = 4000, 200, 100_000
 
