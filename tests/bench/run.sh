@@ -29,6 +29,6 @@ compgen -G "/usr/lib/postgresql/*/bin/postgres" > /dev/null || unpack_package po
 command -v clickhouse-server > /dev/null || unpack_package clickhouse-server >&2
 unpack_go >&2
 cmake --preset release > /dev/null
-programs=(fieldcost fieldcost-aggregator fieldcost-idle fieldcost-lsp fieldcost-trace fieldcostd)
+programs=(fieldcost fieldcost-aggregator fieldcost-idle fieldcost-lsp fieldcost-probe fieldcost-trace fieldcostd)
 cmake --build build/release --target bench "${programs[@]}" > /dev/null
 exec python3 tests/bench/bench.py --build build/release "$@"

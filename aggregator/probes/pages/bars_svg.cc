@@ -21,6 +21,7 @@ constexpr double kBarHeight = 26;
 constexpr double kNameHeight = 20;
 constexpr double kGap = 10;
 constexpr double kLeastForNumber = 22;  // of a segment that has its number in it
+constexpr double kWidthOfByte = 8;      // of a name at most; bytes are at least as many as letters
 constexpr unsigned kFirstSlot = 4;
 constexpr unsigned kLastSlot = 31;
 
@@ -38,12 +39,23 @@ Color ColorOf(std::size_t row, std::size_t rows) {
   return {.fill = draw::HexColor(color), .is_light = lightness > 140};
 }
 
+std::string NumberedName(std::size_t row, const std::string& name) {
+  return fmt::format("{}. {}", row + 1, name);
+}
+
+// With the name if there is room.
+std::string LabelFor(std::size_t row, const std::string& name, double width) {
+  std::string whole = NumberedName(row, name);
+  const bool fits = kWidthOfByte * static_cast<double>(whole.size() + 1) <= width;
+  return fits ? whole : std::to_string(row + 1);
+}
+
 void AddSegment(Html& html, const probe::Event& event, const FoldedSteps& steps, std::size_t row,
                 std::size_t column, double x, double y, double width) {
   const FoldedSteps::Row& step = steps.rows[row];
   const Color color = ColorOf(row, steps.rows.size());
   const std::string words =
-      fmt::format("{}. {}: {}", row + 1, step.name, DurationText(step.ns[column]));
+      fmt::format("{}: {}", NumberedName(row, step.name), DurationText(step.ns[column]));
   // The table has the same links; the keyboard need not pass all of them twice.
   const bool leads = step.hits[column] != kNoHit;
   if (leads) {
@@ -59,9 +71,12 @@ void AddSegment(Html& html, const probe::Event& event, const FoldedSteps& steps,
       .Text(words)
       .Raw("</title></rect>");
   if (width >= kLeastForNumber) {
-    html.Raw(fmt::format(
-        R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle" class="{}" aria-hidden="true">{}</text>)",
-        x + width / 2, y + 18, color.is_light ? "on-light" : "on-dark", row + 1));
+    html
+        .Raw(fmt::format(
+            R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle" class="{}" aria-hidden="true">)",
+            x + width / 2, y + 18, color.is_light ? "on-light" : "on-dark"))
+        .Text(LabelFor(row, step.name, width))
+        .Raw("</text>");
   }
   if (leads) html.Raw("</a>");
 }
@@ -108,6 +123,19 @@ std::string BarsSvg(const std::vector<Bar>& bars, const FoldedSteps& steps) {
     top += kBarHeight + kGap + (bars[i].name.empty() ? 0 : kNameHeight);
   }
   return html.Raw("</svg>\n").Take();
+}
+
+std::string Legend(const FoldedSteps& steps) {
+  Html html;
+  html.Raw("<ul class=\"legend\" aria-label=\"Legend\">\n");
+  for (std::size_t row = 0; row < steps.rows.size(); ++row) {
+    html.Raw("<li>")
+        .Raw(SwatchSvg(row, steps.rows.size()))
+        .Raw(" ")
+        .Text(NumberedName(row, steps.rows[row].name))
+        .Raw("</li>\n");
+  }
+  return html.Raw("</ul>\n").Take();
 }
 
 std::string SwatchSvg(std::size_t row, std::size_t rows) {

@@ -9,13 +9,17 @@
 namespace fieldcost::probe_server {
 
 // Events as stacked bars, one below the other, over one scale: a segment a step, which leads to it.
-// The same numbers belong into a table beside it. Pure.
+// A segment has its step's number and, if there is room, name; Legend() has all names. The same
+// times belong into a table beside it. Pure.
 struct Bar {
   const probe::Event* event;
   std::string name;  // what stands above it; empty: nothing
 };
 // REQUIRES: a bar for each of the steps' events.
 std::string BarsSvg(const std::vector<Bar>& bars, const FoldedSteps& steps);
+
+// What each number and colour stands for.
+std::string Legend(const FoldedSteps& steps);
 
 // A row's colour: rising in lightness from the first to the last.
 std::string SwatchSvg(std::size_t row, std::size_t rows);

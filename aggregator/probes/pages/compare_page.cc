@@ -228,7 +228,8 @@ std::string ComparePage(const Frame& frame, const CompareView& view) {
   for (std::size_t i = 0; i < view.events.size(); ++i) {
     bars.push_back({&view.events[i], NameOf(view, i)});
   }
-  html.Raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Bars\">")
+  html.Raw(Legend(steps))
+      .Raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Bars\">")
       .Raw(BarsSvg(bars, steps))
       .Raw("</div>\n");
   AddLabelGroups(html, view);

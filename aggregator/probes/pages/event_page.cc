@@ -125,8 +125,10 @@ std::string EventPage(const Frame& frame, const EventView& view) {
   if (steps.empty()) {
     html.Raw("<p>Fewer than two of its points are known, so it has no steps.</p>\n");
   } else {
-    html.Raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Steps\">")
-        .Raw(BarsSvg({{&view.event, ""}}, FoldSteps({view.event})))
+    const FoldedSteps folded = FoldSteps({view.event});
+    html.Raw(Legend(folded))
+        .Raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Steps\">")
+        .Raw(BarsSvg({{&view.event, ""}}, folded))
         .Raw(
             "<table>\n<caption>Each step ends at the point that it is named "
             "after</caption>\n<thead><tr><th scope=\"col\">Step</th><th scope=\"col\" "

@@ -57,6 +57,8 @@ svg.chart text.on-dark { fill: #ffffff; }
 svg.chart .middle { stroke: var(--link); fill: var(--link); }
 svg.chart .spread { stroke: var(--faint); }
 svg.chart a:focus-visible rect { stroke: var(--link); stroke-width: 3; }
+ul.legend { display: flex; flex-wrap: wrap; gap: .2rem 1rem; list-style: none; margin: .6rem 0; padding: 0; }
+ul.legend li { overflow-wrap: anywhere; }
 svg.swatch { width: 1rem; height: 1rem; vertical-align: -.1rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; }
 dt { color: var(--faint); }

@@ -52,6 +52,56 @@ TEST_F(PageTest, EverySegmentOfABarIsInTheTable) {
   }
 }
 
+// The labels of events with the newest event first, whichever has the most; a click shows its last
+// runs as bars.
+TEST_F(PageTest, ListsLabelsNewestFirstEachWithALinkToItsLastRuns) {
+  const auto at = [](std::uint64_t hour) {
+    return testing::kEventDayNs + hour * 3'600'000'000'000;
+  };
+  std::uint64_t run = 0;
+  for (std::uint64_t hour = 1; hour <= 14; ++hour) {
+    ++run;
+    SendBatch(token_, BatchOf(run, {.run = run, .begin_ns = at(hour), .label = "often"}));
+  }
+  SendBatch(token_, BatchOf(15, {.run = 15, .begin_ns = at(20), .label = "newest"}));
+  SendBatch(token_, BatchOf(16, {.run = 16, .begin_ns = at(0), .label = "oldest"}));
+  const std::string session = LogIn();
+  const std::string labels = Get("/", session).body;
+  const auto place = [&](const std::string& label) {
+    return labels.find("<a href=\"/compare?label=" + label + "\"");
+  };
+  ASSERT_NE(place("oldest"), std::string::npos);
+  EXPECT_LT(place("newest"), place("often"));
+  EXPECT_LT(place("often"), place("oldest"));
+  const std::string bars = Get("/compare?label=often", session).body;
+  for (std::uint64_t number = 1; number <= 14; ++number) {
+    const std::string link = "/events/" + (probe::EventId{number, 1}).Hex() + "/steps/1\"";
+    EXPECT_EQ(bars.find(link) != std::string::npos, number > 2) << number;
+  }
+}
+
+// A number that stands in a bar is worth nothing without its name.
+TEST_F(PageTest, BarsHaveTheNamesOfTheirStepsAndALegendAboveThem) {
+  probe::Batch sent = BatchOf(1, {});
+  sent.sites[1].label = "a step with a <name> that is too long for a segment of this bar";
+  SendBatch(token_, sent);
+  const std::string id = testing::EventOf({}).Hex();
+  for (const std::string& target : {"/events/" + id, "/compare?id=" + id}) {
+    const std::string page = Get(target, LogIn()).body;
+    const std::size_t legend = page.find("<ul class=\"legend\"");
+    const std::size_t chart = page.find("<svg class=\"chart\"");
+    ASSERT_NE(legend, std::string::npos) << target;
+    EXPECT_LT(legend, chart) << target;
+    const std::string names = page.substr(legend, chart - legend);
+    EXPECT_THAT(names,
+                AllOf(HasSubstr("</svg> 1. a step with a &lt;name&gt; that is too long"),
+                      HasSubstr("</svg> 2. step 2</li>"), HasSubstr("</svg> 3. step 3</li>")));
+    const std::string bars = page.substr(chart, page.find("</svg>\n", chart) - chart);
+    EXPECT_THAT(bars, AllOf(HasSubstr("aria-hidden=\"true\">1</text>"),
+                            HasSubstr("aria-hidden=\"true\">2. step 2</text>")));
+  }
+}
+
 TEST_F(PageTest, VeryManyStepsAreSummedButForTheLongest) {
   SendBatch(token_, BatchOf(1, {.step_ns = 1'000, .steps = 300}));
   const std::string id = testing::EventOf({}).Hex();
