@@ -8,12 +8,15 @@
 
 #include "common/base/check.h"
 #include "common/stats/benjamini_hochberg.h"
+#include "common/stats/covariate.h"
 #include "common/stats/welch.h"
 
 namespace fieldcost::probe {
 namespace {
 
 constexpr double kLevel = 0.95;
+constexpr double kUnknownWait = -1;
+constexpr double kMostWaitShare = 0.999;
 
 double OctavesOf(std::uint64_t ns) {
   return std::log2(static_cast<double>(std::max<std::uint64_t>(ns, 1)));
@@ -22,29 +25,65 @@ double OctavesOf(std::uint64_t ns) {
 struct Timed {
   std::uint64_t run = 0;
   double octaves = 0;
+  double wait = kUnknownWait;  // of the run, for a CPU: octaves by which it takes longer
 };
+
+Timed TimedOf(const EventRow& row, std::uint64_t ns) {
+  Timed timed = {.run = row.id.run, .octaves = OctavesOf(ns)};
+  if (row.observed_ns == 0) return timed;
+  timed.wait =
+      WaitOctaves(static_cast<double>(row.waited_ns) / static_cast<double>(row.observed_ns));
+  return timed;
+}
 
 bool IsTested(const StepChange& change) {
   return std::min(change.base_values, change.new_values) >= kLeastEvents;
 }
 
-// The values of a test: the mean of each run, or each time.
-std::vector<double> ValuesOf(const std::vector<Timed>& times, bool by_run) {
-  std::vector<double> values;
+// The values of a test: the mean of each run with its wait, or each time.
+struct Values {
+  std::vector<double> octaves;
+  std::vector<double> waits;  // empty: not all are known
+  stats::WithCovariate WithWaits() const { return {octaves, waits}; }
+};
+
+Values ValuesOf(const std::vector<Timed>& times, bool by_run) {
+  Values values;
   if (!by_run) {
-    for (const Timed& time : times) values.push_back(time.octaves);
+    for (const Timed& time : times) values.octaves.push_back(time.octaves);
     return values;
   }
-  std::map<std::uint64_t, std::pair<double, std::size_t>> runs;
+  struct Run {
+    double sum = 0;
+    std::size_t count = 0;
+    double wait = kUnknownWait;
+  };
+  std::map<std::uint64_t, Run> runs;
   for (const Timed& time : times) {
-    auto& [sum, count] = runs[time.run];
-    sum += time.octaves;
-    ++count;
+    Run& run = runs[time.run];
+    run.sum += time.octaves;
+    ++run.count;
+    run.wait = time.wait;
   }
-  for (const auto& [run, sum] : runs) {
-    values.push_back(sum.first / static_cast<double>(sum.second));
+  for (const auto& [id, run] : runs) {
+    values.octaves.push_back(run.sum / static_cast<double>(run.count));
+    values.waits.push_back(run.wait);
   }
+  if (std::ranges::count(values.waits, kUnknownWait) != 0) values.waits.clear();
   return values;
+}
+
+// The runs' waits are known, and not certainly others on one side: then a change cannot be told
+// from the load.
+bool WaitsAreAlike(const Values& base, const Values& changed) {
+  if (std::min(base.waits.size(), changed.waits.size()) < kLeastEvents) return false;
+  return stats::WelchP(stats::MomentsOf(base.waits), stats::MomentsOf(changed.waits)) > kMostFalse;
+}
+
+void SetRatio(StepChange& change, double octaves, const stats::DifferenceInterval& interval) {
+  change.ratio = std::exp2(octaves);
+  change.ratio_low = std::exp2(interval.low);
+  change.ratio_high = std::exp2(interval.high);
 }
 
 bool HasEnoughRuns(const std::vector<Timed>& times) {
@@ -56,29 +95,33 @@ bool HasEnoughRuns(const std::vector<Timed>& times) {
 // Makes all of a change but q and what follows from that.
 StepChange ChangeOf(const std::vector<Timed>& base_times, const std::vector<Timed>& new_times,
                     bool by_run) {
-  const std::vector<double> base = ValuesOf(base_times, by_run);
-  const std::vector<double> changed = ValuesOf(new_times, by_run);
+  const Values base = ValuesOf(base_times, by_run);
+  const Values changed = ValuesOf(new_times, by_run);
   StepChange change{.base_events = base_times.size(),
                     .new_events = new_times.size(),
-                    .base_values = base.size(),
-                    .new_values = changed.size()};
+                    .base_values = base.octaves.size(),
+                    .new_values = changed.octaves.size()};
   stats::Moments of_base;
   stats::Moments of_new;
-  if (!base.empty()) {
-    of_base = stats::MomentsOf(base);
+  if (change.base_values != 0) {
+    of_base = stats::MomentsOf(base.octaves);
     change.base_ns = std::exp2(of_base.mean);
   }
-  if (!changed.empty()) {
-    of_new = stats::MomentsOf(changed);
+  if (change.new_values != 0) {
+    of_new = stats::MomentsOf(changed.octaves);
     change.new_ns = std::exp2(of_new.mean);
   }
-  if (!base.empty() && !changed.empty()) change.ratio = std::exp2(of_new.mean - of_base.mean);
-  if (base.size() >= 2 && changed.size() >= 2) {
-    const auto [low, high] = stats::WelchInterval(of_base, of_new, kLevel);
-    change.ratio_low = std::exp2(low);
-    change.ratio_high = std::exp2(high);
+  if (change.base_values == 0 || change.new_values == 0) return change;
+  const double difference = of_new.mean - of_base.mean;
+  change.ratio = std::exp2(difference);
+  if (WaitsAreAlike(base, changed)) {
+    const auto found = stats::DifferenceGiven(base.WithWaits(), changed.WithWaits(), kLevel);
+    SetRatio(change, found.difference, found.interval);
+    change.p = found.p;
+  } else if (std::min(change.base_values, change.new_values) >= 2) {
+    SetRatio(change, difference, stats::WelchInterval(of_base, of_new, kLevel));
+    if (IsTested(change)) change.p = stats::WelchP(of_base, of_new);
   }
-  if (IsTested(change)) change.p = stats::WelchP(of_base, of_new);
   return change;
 }
 
@@ -108,7 +151,7 @@ std::vector<Timed> TotalsOf(std::span<const Event> events) {
   std::vector<Timed> times;
   for (const Event& event : events) {
     if (event.row.end_ns != 0) {
-      times.push_back({event.row.id.run, OctavesOf(event.row.TotalNs())});
+      times.push_back(TimedOf(event.row, event.row.TotalNs()));
     }
   }
   return times;
@@ -120,7 +163,7 @@ std::vector<Timed> TimesOf(const std::vector<const Event*>& events, const StepTa
   std::vector<Timed> times;
   for (std::size_t event = from; event < to; ++event) {
     if (table.ns[event][name] != kNoStep) {
-      times.push_back({events[event]->row.id.run, OctavesOf(table.ns[event][name])});
+      times.push_back(TimedOf(events[event]->row, table.ns[event][name]));
     }
   }
   return times;
@@ -170,12 +213,16 @@ std::vector<BuildPoint> PointsOf(Builds& builds) {
 
 }  // namespace
 
+double WaitOctaves(double share) { return -std::log2(1 - std::min(share, kMostWaitShare)); }
+
 Comparison Compare(std::span<const Event> base, std::span<const Event> changed, double least) {
   Comparison comparison;
   const std::vector<Timed> base_totals = TotalsOf(base);
   const std::vector<Timed> new_totals = TotalsOf(changed);
   comparison.by_run = HasEnoughRuns(base_totals) && HasEnoughRuns(new_totals);
   comparison.total = ChangeOf(base_totals, new_totals, comparison.by_run);
+  comparison.at_equal_wait = WaitsAreAlike(ValuesOf(base_totals, comparison.by_run),
+                                           ValuesOf(new_totals, comparison.by_run));
   std::vector<const Event*> all;
   for (const Event& event : base) all.push_back(&event);
   for (const Event& event : changed) all.push_back(&event);
@@ -210,7 +257,7 @@ std::vector<HistoryLine> History(std::span<const EventRow> events, double least)
     BuildTotals& of_build = lines[{event.program, event.tags}][event.build];
     of_build.first_ns = std::min(of_build.first_ns, event.begin_ns);
     of_build.totals.push_back(event.TotalNs());
-    of_build.times.push_back({event.id.run, OctavesOf(event.TotalNs())});
+    of_build.times.push_back(TimedOf(event, event.TotalNs()));
   }
   std::vector<HistoryLine> history;
   for (auto& [kind, builds] : lines) {

@@ -12,12 +12,19 @@ namespace fieldcost::probe {
 // Two groups of events, step by step. Pure functions. Times are compared as logarithms by Welch's
 // test (common/stats/welch.h), and p values over all steps adjusted after Benjamini and Hochberg.
 // Events of one run resemble each other, so where both sides have kLeastEvents runs, the mean of
-// each run is one value of the test; otherwise each event is one. groups.h forms the groups.
+// each run is one value of the test; otherwise each event is one. How long each run waited for a
+// CPU explains most of what runs on a busy machine differ by: where it is known of all runs, and
+// does not differ between the sides, it is taken out (common/stats/covariate.h). groups.h forms the
+// groups.
 // The caller leaves out events to be set aside (set_aside.h); events that are not over have no
 // total. README.md has how often the comparison errs.
 
 inline constexpr std::size_t kLeastEvents = 5;  // of a side, or runs; fewer are too little to tell
 inline constexpr double kMostFalse = 0.01;      // share of false ones among changes that are named
+
+// By how many octaves a run takes longer that waits for a CPU for so large a share of the time in
+// which it could run; bounded.
+double WaitOctaves(double share);
 
 enum class Change : std::uint8_t { kTooLittle, kNone, kSlower, kFaster };
 
@@ -29,7 +36,7 @@ struct StepChange {
   std::size_t new_values = 0;
   double base_ns = 0;  // geometric means, of times of at least 1 ns; 0 without events
   double new_ns = 0;
-  double ratio = 1;      // new / base, if both have events
+  double ratio = 1;      // new / base, if both have events; at the same wait for a CPU
   double ratio_low = 0;  // 95 % interval; 0 and 0 if a side has fewer than 2 values
   double ratio_high = 0;
   double p = 1;  // 1 if a side has fewer than kLeastEvents values
@@ -41,6 +48,7 @@ struct Comparison {
   StepChange total;
   std::vector<StepChange> steps;  // in the order of Align()
   bool by_run = false;            // a value is the mean of a run, otherwise an event
+  bool at_equal_wait = false;     // what the runs' wait for a CPU explains is taken out
 };
 
 // kSlower and kFaster: q at most kMostFalse and a ratio beyond 1 + `least` (or below 1 / that).

@@ -111,6 +111,12 @@ std::vector<double> WaitShares(std::span<const SideRow> rows) {
   return shares;
 }
 
+stats::Moments OctavesOf(const std::vector<double>& wait_shares) {
+  std::vector<double> octaves;
+  for (const double share : wait_shares) octaves.push_back(WaitOctaves(share));
+  return stats::MomentsOf(octaves);
+}
+
 bool LoadsDiffer(std::span<const SideRow> base, std::span<const SideRow> changed) {
   const std::vector<double> of_base = WaitShares(base);
   const std::vector<double> of_new = WaitShares(changed);
@@ -119,7 +125,8 @@ bool LoadsDiffer(std::span<const SideRow> base, std::span<const SideRow> changed
   const stats::Moments new_moments = stats::MomentsOf(of_new);
   const double points = std::abs(new_moments.mean - base_moments.mean);
   if (std::min(of_base.size(), of_new.size()) < kLeastEvents) return points >= kLeastWaitPointsFew;
-  return points >= kLeastWaitPoints && stats::WelchP(base_moments, new_moments) <= kMostFalse;
+  return points >= kLeastWaitPoints &&
+         stats::WelchP(OctavesOf(of_base), OctavesOf(of_new)) <= kMostFalse;
 }
 
 void LeaveOut(const Groups& groups, const Groups& others, bool is_of_base,

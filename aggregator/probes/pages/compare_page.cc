@@ -202,6 +202,9 @@ void AddLabelGroups(Html& html, const CompareView& view) {
   for (const probe::ComparedGroup& group : view.groups->groups) {
     html.Raw("<h2>").Text(probe::GroupText(group.key)).Raw("</h2>\n");
     AddTableOf(html, group.comparison, "Base", "New");
+    if (group.comparison.at_equal_wait) {
+      html.Raw("<p>Ratios are those of runs that wait equally long for a CPU.</p>\n");
+    }
   }
   for (const probe::LeftOutGroup& group : view.groups->left_out) {
     html.Raw("<p>Left out, since only the ")

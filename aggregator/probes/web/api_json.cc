@@ -151,6 +151,7 @@ std::string GroupsJson(const probe::ComparedSides& sides) {
     object["base_set_aside"] = group.base_set_aside;
     object["new_set_aside"] = group.new_set_aside;
     object["by_run"] = group.comparison.by_run;
+    object["at_equal_wait"] = group.comparison.at_equal_wait;
     object["total"] = ChangeJson(group.comparison.total);
     object["changes"] = std::move(steps);
     groups.push_back(std::move(object));

@@ -110,6 +110,39 @@ TEST(CompareTest, AFifthMoreIsFoundInTenRunsAndHalfMoreInFive) {
   EXPECT_GT(ShareOfTotalsCalled({.runs = 5, .rounds = 2000}, 1.5, 0.1).slower, 0.98);
 }
 
+// Most of what runs on a busy machine differ by is their wait for a CPU.
+TEST(CompareTest, AStepIsFoundOnABusyMachineAndNoneThatIsEqual) {
+  const BusyCalled planted = ShareOfBusyStepsCalled({.runs = 10, .rounds = 2000}, 1.5);
+  EXPECT_GT(planted.slower, 0.98);
+  EXPECT_LT(planted.other, 0.03);
+  const BusyCalled equal = ShareOfBusyStepsCalled({.runs = 10, .rounds = 2000}, 1);
+  EXPECT_LT(equal.slower + equal.other, 0.03);
+}
+
+// A side that waited longer as a whole may do so because of what changed.
+TEST(CompareTest, WhatDiffersWithTheWaitOfTheWholeSideIsNotTakenOut) {
+  const auto group = [](std::uint64_t first_run, std::uint64_t ms, std::uint64_t waited) {
+    std::vector<Event> events;
+    for (std::uint64_t i = 0; i < 8; ++i) {
+      events.push_back(EventOfSteps(i, {ms * kMs + i * 1000, 5 * kMs}));
+      events.back().row.id.run = first_run + i;
+      events.back().row.observed_ns = 1000;
+      events.back().row.waited_ns = waited + i;
+    }
+    return events;
+  };
+  const Comparison apart = Compare(group(1, 10, 0), group(11, 20, 500), 0);
+  EXPECT_FALSE(apart.at_equal_wait);
+  EXPECT_EQ(apart.steps[0].change, Change::kSlower);
+  EXPECT_NEAR(apart.steps[0].ratio, 2, 1e-3);
+  const Comparison alike = Compare(group(1, 10, 300), group(11, 20, 300), 0);
+  EXPECT_TRUE(alike.at_equal_wait);
+  EXPECT_EQ(alike.steps[0].change, Change::kSlower);
+  std::vector<Event> unknown = group(11, 20, 300);
+  unknown[3].row.observed_ns = 0;
+  EXPECT_FALSE(Compare(group(1, 10, 300), unknown, 0).at_equal_wait);
+}
+
 EventRow RowOf(const std::string& build, std::uint64_t number, std::uint64_t total_ns) {
   EventRow row = SomeRow(number, total_ns);
   row.build = build;

@@ -55,6 +55,18 @@ void PrintSteps(int rounds) {
   }
 }
 
+void PrintBusy(int rounds) {
+  fmt::print(
+      "\n| busy, events | equal: any step called | +50 %: found | another |\n|---|---|---|---|\n");
+  for (const std::size_t runs : {5, 10, 20}) {
+    const RunPlan plan{.runs = runs, .rounds = rounds};
+    const BusyCalled equal = ShareOfBusyStepsCalled(plan, 1);
+    const BusyCalled planted = ShareOfBusyStepsCalled(plan, 1.5);
+    fmt::print("| {} | {:.1f} % | {:.1f} % | {:.1f} % |\n", runs,
+               100 * (equal.slower + equal.other), 100 * planted.slower, 100 * planted.other);
+  }
+}
+
 }  // namespace
 }  // namespace fieldcost::probe
 
@@ -64,4 +76,5 @@ int main(int argc, char** argv) {
   fieldcost::probe::PrintCompare(rounds, 0);
   fieldcost::probe::PrintCompare(rounds, 0.1);
   fieldcost::probe::PrintSteps(rounds / 10);
+  fieldcost::probe::PrintBusy(rounds / 10);
 }

@@ -30,9 +30,9 @@ class Times {
     return static_cast<std::uint64_t>(kTypicalNs * times * std::exp2(spread_ * x));
   }
 
- private:
   double Uniform() { return (static_cast<double>(random_() >> 11) + 0.5) * 0x1p-53; }
 
+ private:
   std::mt19937_64 random_;
   double spread_;
 };
@@ -77,10 +77,31 @@ class Labels {
   std::map<EventId, Event> events_;
 };
 
+bool IsCalled(const StepChange& step) {
+  return step.change == Change::kSlower || step.change == Change::kFaster;
+}
+
+// Runs, each with its wait for a CPU, which draws out what it does.
+std::vector<Event> BusyEvents(std::uint64_t first_run, const RunPlan& plan, double slower,
+                              Times& times) {
+  constexpr std::uint64_t kObserved = 1'000'000;
+  std::vector<Event> events;
+  for (std::uint64_t run = 0; run < plan.runs; ++run) {
+    const double ran = std::exp2(-2 * times.Uniform());  // a quarter of the time to all of it
+    std::vector<std::uint64_t> ns;
+    for (const double step : {1.0, slower, 1.0}) {
+      ns.push_back(static_cast<std::uint64_t>(static_cast<double>(times.Next(step)) / ran));
+    }
+    events.push_back(EventOfSteps(run, ns));
+    events.back().row.id.run = first_run + run;
+    events.back().row.observed_ns = kObserved;
+    events.back().row.waited_ns = static_cast<std::uint64_t>((1 - ran) * kObserved);
+  }
+  return events;
+}
+
 bool IsAnyStepCalled(const ComparedGroup& group) {
-  return std::ranges::any_of(group.comparison.steps, [](const StepChange& step) {
-    return step.change == Change::kSlower || step.change == Change::kFaster;
-  });
+  return std::ranges::any_of(group.comparison.steps, IsCalled);
 }
 
 }  // namespace
@@ -114,6 +135,21 @@ Called ShareOfTotalsCalled(const RunPlan& plan, double times_as_long, double lea
     const Change change = Compare(base, changed, least).total.change;
     if (change == Change::kSlower) called.slower += 1.0 / plan.rounds;
     if (change == Change::kFaster) called.faster += 1.0 / plan.rounds;
+  }
+  return called;
+}
+
+BusyCalled ShareOfBusyStepsCalled(const RunPlan& plan, double times_as_long) {
+  Times times(plan);
+  BusyCalled called;
+  for (int round = 0; round < plan.rounds; ++round) {
+    const auto base = BusyEvents(1, plan, 1, times);
+    const auto changed = BusyEvents(1000, plan, times_as_long, times);
+    const Comparison comparison = Compare(base, changed, 0);
+    if (comparison.steps[1].change == Change::kSlower) called.slower += 1.0 / plan.rounds;
+    if (IsCalled(comparison.steps[0]) || IsCalled(comparison.steps[2])) {
+      called.other += 1.0 / plan.rounds;
+    }
   }
   return called;
 }

@@ -26,6 +26,13 @@ struct Called {
 };
 // What Compare() calls totals of two groups of which the second one's take `times` as long.
 Called ShareOfTotalsCalled(const RunPlan& plan, double times, double least);
+// The same of the step that takes `times` as long, of three in each event, on a machine that is so
+// busy that runs wait for a CPU for half of the time on average, each differently.
+struct BusyCalled {
+  double slower = 0;  // that step
+  double other = 0;   // any other, slower or faster
+};
+BusyCalled ShareOfBusyStepsCalled(const RunPlan& plan, double times);
 // Share of rounds in which any of `steps` equal ones of any of `labels` is called slower or faster.
 double ShareWithAnyStepCalled(const RunPlan& plan, std::size_t steps, std::size_t labels);
 

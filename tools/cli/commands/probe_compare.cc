@@ -91,7 +91,8 @@ programs waited for a CPU.
 Means are geometric, ratios have 95 % intervals. A change is reported if it is significant by Welch's
 test of the logarithms, at a 1 % false discovery rate over all steps (Benjamini and Hochberg), and
 greater than what is allowed. Each side needs 5 runs (or else 5 events); with 10 runs varying by 7 %, a
-20 % increase is nearly always detected.
+20 % increase is nearly always detected. What a run's wait for a CPU explains is taken out, if that is
+known of all runs and alike on both sides; then ratios are at an equal wait.
 
 With --fail-above, for continuous integration: exit status 1 if whole events of a label take longer
 by more than that, significantly; 2 if there is too little data for every label; else 0. The last

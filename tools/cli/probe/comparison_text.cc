@@ -147,15 +147,20 @@ std::string ComparisonText(const probe::ComparedGroup& compared, const draw::Sty
   }
   std::vector<draw::TextLine> lines = {LineOf(comparison.total, style)};
   for (const probe::StepChange& step : comparison.steps) lines.push_back(LineOf(step, style));
-  return text + draw::TextTable({{.heading = "STEP", .least = kLeastName},
-                                 {.heading = "BASE", .right = true},
-                                 {.heading = "NEW", .right = true},
-                                 {.heading = "RATIO", .right = true},
-                                 {.heading = "95 %", .right = true, .rank = 2},
-                                 {.heading = "Q", .right = true, .rank = 1},
-                                 {.heading = "CHANGE"},
-                                 {.heading = "EVENTS", .right = true, .rank = 3}},
-                                lines, style, "  ");
+  const char* const note = comparison.at_equal_wait
+                               ? "  Ratios are those of runs that wait equally long for a CPU.\n"
+                               : "";
+  return text +
+         draw::TextTable({{.heading = "STEP", .least = kLeastName},
+                          {.heading = "BASE", .right = true},
+                          {.heading = "NEW", .right = true},
+                          {.heading = "RATIO", .right = true},
+                          {.heading = "95 %", .right = true, .rank = 2},
+                          {.heading = "Q", .right = true, .rank = 1},
+                          {.heading = "CHANGE"},
+                          {.heading = "EVENTS", .right = true, .rank = 3}},
+                         lines, style, "  ") +
+         note;
 }
 
 std::string SidesText(const probe::ComparedSides& sides, bool alternated) {

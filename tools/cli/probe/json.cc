@@ -151,6 +151,7 @@ std::string ComparisonsJson(const probe::ComparedSides& sides, double least) {
     object["new_set_aside"] = each.new_set_aside;
     object["older"] = each.older;
     object["by_run"] = each.comparison.by_run;
+    object["at_equal_wait"] = each.comparison.at_equal_wait;
     object["total"] = StepJson(each.comparison.total);
     object["steps"] = std::move(steps);
     labels.push_back(std::move(object));
