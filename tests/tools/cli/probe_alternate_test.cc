@@ -120,10 +120,13 @@ TEST_F(ProbeAlternateTest, ReportsThatTheSidesRanUnderDifferentLoad) {
   int cpu = 0;
   while (!CPU_ISSET(cpu, &allowed)) ++cpu;
   const BusyLoop loop(cpu);
+  const std::string bytes = Path("bytes");
+  std::filesystem::copy_file(FIELDCOST_PROGRAM, bytes);
+  std::filesystem::resize_file(bytes, 1 << 19);
   const auto beside = [&](const std::string& niceness) {
     return std::vector<std::string>{"/usr/bin/nice",    "-n", niceness,
                                     "/usr/bin/taskset", "-c", std::to_string(cpu),
-                                    "/usr/bin/gzip",    "-c", "/usr/bin/gzip"};
+                                    "/usr/bin/gzip",    "-c", bytes};
   };
   const ProcessResult compared =
       Compare({"--runs", "5", "--label", "gzip"}, beside("-15"), beside("10"));

@@ -29,12 +29,12 @@ struct ShownEvent {
 std::string ShownEventsJson(const std::vector<ShownEvent>& events);
 
 // {"change", "allowed", "labels": [{"label", "program", "tags", "base_set_aside", "new_set_aside",
-// "older", "by_run", "at_equal_wait", "total", "steps"}], "left_out": [{"label", "program", "tags", "side",
-// "events"}], "base", "new": {"runs", "lost_points", "runs_with_lost_points", "cpu_wait_share"
-// (null: not measured)}, "loads_differ"}; of a step "name", "base_events", "new_events", "base_ns",
-// "new_ns" (geometric means), "ratio", "ratio_low", "ratio_high", "p", "q", "change":
-// "too_little_data", "none", "slower", "faster". "by_run": a value of the tests is the mean of a
-// run; "at_equal_wait": ratios are at the same wait for a CPU.
+// "older", "by_run", "at_equal_wait", "total", "steps"}], "left_out": [{"label", "program", "tags",
+// "side", "events"}], "base", "new": {"runs", "lost_points", "runs_with_lost_points",
+// "cpu_wait_share" (null: not measured)}, "loads_differ"}; of a step "name", "base_events",
+// "new_events", "base_ns", "new_ns" (geometric means), "ratio", "ratio_low", "ratio_high", "p",
+// "q", "change": "too_little_data", "none", "slower", "faster". "by_run": a value of the tests is
+// the mean of a run; "at_equal_wait": ratios are at the same wait for a CPU.
 std::string ComparisonsJson(const probe::ComparedSides& sides, double least);
 
 // {"label", "lines": [{"program", "tags", "builds": [{"build", "first_ns", "events", "median_ns",
