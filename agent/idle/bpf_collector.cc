@@ -186,7 +186,7 @@ Status BpfCollector::TakeEvent(std::span<const std::uint8_t> untrusted_event) {
   }
   if (kind == FC_ON) {
     fc_on on{};
-    return Read(untrusted_event, sizeof on, on) ? TakeFrom(on.cpu, on.time, on.from) : Status();
+    return Read(untrusted_event, sizeof on, on) ? TakeFrom(on.cpu, on.from) : Status();
   }
   return {};
 }
@@ -249,11 +249,10 @@ Status BpfCollector::TakeIdle(const fc_idle& untrusted_idle) {
   if (untrusted_idle.to == FC_MOVED) idle.why = idle::Why::kMovedAway;
   if (const auto to = known_.find(untrusted_idle.to); to != known_.end()) idle.to = to->second;
   FIELDCOST_TRY(writer_.Take(idle));
-  return TakeFrom(idle.cpu, idle.end_ns, untrusted_idle.from);
+  return TakeFrom(idle.cpu, untrusted_idle.from);
 }
 
-Status BpfCollector::TakeFrom(std::uint32_t cpu, std::uint64_t time,
-                              const fc_from& untrusted_from) {
+Status BpfCollector::TakeFrom(std::uint32_t cpu, const fc_from& untrusted_from) {
   if (untrusted_from.stack == FC_NOBODY) return {};
   const auto known = known_.find(untrusted_from.stack);
   if (known == known_.end() && untrusted_from.stack != FC_NEW) ++counts_["lost stacks"];
@@ -269,7 +268,7 @@ Status BpfCollector::TakeFrom(std::uint32_t cpu, std::uint64_t time,
     const auto woke = known_.find(untrusted_from.waker);
     if (woke != known_.end()) waker.stack = woke->second;
   }
-  return writer_.GoesOn(cpu, time, from, waker);
+  return writer_.GoesOn(cpu, from, waker);
 }
 
 }  // namespace fieldcost::idle_agent

@@ -51,7 +51,7 @@ class BpfCollector : public Collector {
   Status TakeEvent(std::span<const std::uint8_t> untrusted_event);
   Status TakeStack(const fc_stack& stack, std::span<const std::uint8_t> bytes);
   Status TakeIdle(const fc_idle& untrusted_idle);
-  Status TakeFrom(std::uint32_t cpu, std::uint64_t time, const fc_from& untrusted_from);
+  Status TakeFrom(std::uint32_t cpu, const fc_from& untrusted_from);
   void TakeMapsUntil(std::uint64_t time);
   // A thread has ended: its stacks are forgotten once many others have.
   void Forget(std::uint32_t tid);

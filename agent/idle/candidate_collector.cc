@@ -93,7 +93,7 @@ Status CandidateCollector::Give(const IdleAccount::Told& told) {
                          .why = told.wait != nullptr ? idle::Why::kLost : told.why});
   }
   FIELDCOST_ASSIGN(const StackId from, stack ? Result<StackId>(*stack) : stacks_.Lost());
-  return writer_.GoesOn(told.cpu, told.end_ns, from, {});
+  return writer_.GoesOn(told.cpu, from, {});
 }
 
 Result<bool> CandidateCollector::Look(std::chrono::milliseconds limit) {

@@ -7,9 +7,6 @@
 namespace fieldcost::idle_agent {
 namespace {
 
-constexpr std::uint64_t kSliceNs = 50'000'000;  // of the picture over time
-// What is older has no more periods to come, but those of CPUs that were idle for so long.
-constexpr std::uint64_t kHeldBackNs = 30'000'000'000;
 // Pairs that wait for somebody who goes on.
 constexpr std::size_t kMostPending = 65'536;
 
@@ -78,7 +75,6 @@ Status IdleWriter::EndRun(int exit_status) {
     for (const Pending& pending : all) FIELDCOST_TRY(TakePair(pending, nobody, {}));
   }
   pending_.clear();
-  FIELDCOST_TRY(PutSlices(UINT64_MAX));
   // The end lies after all that is the run's.
   const std::uint64_t now = At(MonotonicNs());
   return writer_.EndRun(run_, std::max(now, last_ns_ + 1), exit_status);
@@ -134,7 +130,18 @@ Result<std::vector<tree::FrameId>> IdleWriter::Special(const char* name) {
   return std::vector<tree::FrameId>{frame};
 }
 
-Status IdleWriter::Take(const Idle& idle) {
+// What was idle before the run began is not the run's. A tick is worth a tick, wherever in it the
+// run began.
+Idle IdleWriter::InRun(Idle idle) const {
+  if (idle.begin_ns >= run_begin_ns_) return idle;
+  const std::uint64_t length = idle.end_ns - idle.begin_ns;
+  idle.begin_ns = run_begin_ns_;
+  idle.end_ns = std::max(idle.end_ns, run_begin_ns_ + (options_.sampled ? length : 0));
+  return idle;
+}
+
+Status IdleWriter::Take(const Idle& whole) {
+  const Idle idle = InRun(whole);
   const std::uint64_t length = idle.end_ns - idle.begin_ns;
   if (length == 0) return {};
   const Pending pending{.to = idle.to,
@@ -149,7 +156,7 @@ Status IdleWriter::Take(const Idle& idle) {
     explained_ns_ += length;
     FIELDCOST_TRY(Append(to_, idle.end_ns, stack.path, pending.values));
   }
-  Divide(idle.cpu, why, idle.begin_ns, idle.end_ns);
+  FIELDCOST_TRY(TakeOfCpu(idle, why, length));
   std::vector<Pending>& waiting = pending_[idle.cpu];
   // Nobody may ever go on, as where nothing that is monitored runs.
   if (waiting.size() == kMostPending) {
@@ -158,11 +165,10 @@ Status IdleWriter::Take(const Idle& idle) {
     waiting.clear();
   }
   waiting.push_back(pending);
-  return PutSlices(idle.end_ns - std::min(idle.end_ns, kHeldBackNs));
+  return {};
 }
 
-Status IdleWriter::GoesOn(std::uint32_t cpu, std::uint64_t time_ns, StackId from,
-                          const Waker& waker) {
+Status IdleWriter::GoesOn(std::uint32_t cpu, StackId from, const Waker& waker) {
   const auto found = pending_.find(cpu);
   if (found == pending_.end()) return {};
   const Stack& stack = stacks_.at(from.value());
@@ -174,7 +180,7 @@ Status IdleWriter::GoesOn(std::uint32_t cpu, std::uint64_t time_ns, StackId from
   }
   for (const Pending& pending : found->second) {
     if (pending.is_lost) continue;
-    FIELDCOST_TRY(Append(from_, time_ns, stack.path, pending.values));
+    FIELDCOST_TRY(Append(from_, pending.end_ns, stack.path, pending.values));
     FIELDCOST_TRY(TakePair(pending, stack.frames, woken_by));
   }
   found->second.clear();
@@ -194,30 +200,12 @@ Status IdleWriter::TakePair(const Pending& pending, const std::vector<tree::Fram
   return Append(pairs_, pending.end_ns, *path, pending.values);
 }
 
-void IdleWriter::Divide(std::uint32_t cpu, idle::Why why, std::uint64_t begin_ns,
-                        std::uint64_t end_ns) {
-  while (begin_ns < end_ns) {
-    const std::uint64_t slice = begin_ns / kSliceNs;
-    const std::uint64_t until = std::min(end_ns, (slice + 1) * kSliceNs);
-    slices_[{slice, cpu, why}] += until - begin_ns;
-    begin_ns = until;
-  }
-}
-
-Status IdleWriter::PutSlices(std::uint64_t before_ns) {
-  while (!slices_.empty()) {
-    const auto& [key, value] = *slices_.begin();
-    const auto& [slice, cpu, why] = key;
-    if ((slice + 1) * kSliceNs > before_ns) return {};
-    FIELDCOST_ASSIGN(const tree::FrameId cpu_frame,
-                     dictionary_->frames.Intern(idle::CpuFrame(cpu)));
-    FIELDCOST_ASSIGN(const tree::FrameId why_frame,
-                     dictionary_->frames.Intern(tree::SpecialFrame(idle::FrameName(why))));
-    FIELDCOST_ASSIGN(const tree::PathId path, PathOf({cpu_frame, why_frame}));
-    FIELDCOST_TRY(Append(cpus_, std::max(slice * kSliceNs, run_begin_ns_), path, {&value, 1}));
-    slices_.erase(slices_.begin());
-  }
-  return {};
+Status IdleWriter::TakeOfCpu(const Idle& idle, idle::Why why, std::uint64_t length_ns) {
+  FIELDCOST_ASSIGN(const tree::FrameId cpu, dictionary_->frames.Intern(idle::CpuFrame(idle.cpu)));
+  FIELDCOST_ASSIGN(const tree::FrameId reason,
+                   dictionary_->frames.Intern(tree::SpecialFrame(idle::FrameName(why))));
+  FIELDCOST_ASSIGN(const tree::PathId path, PathOf({cpu, reason}));
+  return Append(cpus_, idle.end_ns, path, {&length_ns, 1});
 }
 
 Status IdleWriter::TakeStatIdle(std::uint32_t cpu, std::uint64_t time_ns, std::uint64_t idle_ns) {

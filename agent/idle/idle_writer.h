@@ -10,7 +10,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -71,8 +70,8 @@ class IdleWriter {
   Status Take(const Idle& idle);
   // A monitored thread goes on there, the next one after what was idle since the last such call;
   // `from` is where it had been.
-  Status GoesOn(std::uint32_t cpu, std::uint64_t time_ns, StackId from, const Waker& waker);
-  // What /proc/stat says of the CPU, idle and iowait, since the recording began.
+  Status GoesOn(std::uint32_t cpu, StackId from, const Waker& waker);
+  // What /proc/stat says of the CPU, idle and iowait, since the last such call or the run's begin.
   Status TakeStatIdle(std::uint32_t cpu, std::uint64_t time_ns, std::uint64_t idle_ns);
 
   Status SetCount(std::string_view name, std::uint64_t value) {
@@ -111,9 +110,8 @@ class IdleWriter {
   Result<std::vector<tree::FrameId>> Special(const char* name);
   Status TakePair(const Pending& pending, const std::vector<tree::FrameId>& from,
                   const std::vector<tree::FrameId>& waker);
-  // Adds to the picture over time.
-  void Divide(std::uint32_t cpu, idle::Why why, std::uint64_t begin_ns, std::uint64_t end_ns);
-  Status PutSlices(std::uint64_t before_ns);
+  Idle InRun(Idle idle) const;
+  Status TakeOfCpu(const Idle& idle, idle::Why why, std::uint64_t length_ns);
   Status Append(recording::StreamId stream, std::uint64_t time_ns, tree::PathId path,
                 std::span<const std::uint64_t> values);
   // A time as the recording has it.
@@ -132,8 +130,6 @@ class IdleWriter {
   std::vector<Stack> stacks_;
   std::map<tree::PathId, StackId> stack_of_;
   std::map<std::uint32_t, std::vector<Pending>> pending_;  // by CPU
-  // Idle time, by number of the slice, CPU and reason.
-  std::map<std::tuple<std::uint64_t, std::uint32_t, idle::Why>, std::uint64_t> slices_;
   std::uint64_t idle_ns_ = 0;
   std::uint64_t explained_ns_ = 0;
 };

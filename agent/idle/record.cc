@@ -72,26 +72,30 @@ Status PrepareRun(const RecordOptions& options, const Target& target, idle::Abou
   return Prepare(options, target, about, recorder);
 }
 
-// Records until nothing of the target is left; without a command also until a signal, or the end.
-Status Watch(Recorder& recorder, bool is_command, Time end) {
-  sampler::FlushTimer flush;
-  for (;;) {
-    FIELDCOST_ASSIGN(const bool some_left, recorder.collector->Look(sampler::kLook));
-    const Time now = std::chrono::steady_clock::now();
-    if (!some_left || (!is_command && (now >= end || sampler::StoppedBy() != 0))) return {};
-    if (flush.IsDue(now)) FIELDCOST_TRY(recorder.writer->Flush());
-  }
-}
-
-Status TakeStat(const StatIdle& before, IdleWriter& writer) {
+// Writes what /proc/stat has grown by, and takes it as the value before. What goes back, as time of
+// I/O can, counts once it has caught up.
+Status TakeStat(StatIdle& before, IdleWriter& writer) {
   FIELDCOST_ASSIGN(const StatIdle after, ReadStatIdle());
   const std::uint64_t now = MonotonicNs();
   for (const auto& [cpu, idle_ns] : after) {
     const auto found = before.find(cpu);
     if (found == before.end() || idle_ns < found->second) continue;
-    FIELDCOST_TRY(writer.TakeStatIdle(cpu, now, idle_ns - found->second));
+    FIELDCOST_TRY(writer.TakeStatIdle(cpu, now, idle_ns - std::exchange(found->second, idle_ns)));
   }
   return {};
+}
+
+// Records until nothing of the target is left; without a command also until a signal, or the end.
+Status Watch(Recorder& recorder, bool is_command, Time end, StatIdle& stat) {
+  sampler::FlushTimer flush;
+  for (;;) {
+    FIELDCOST_ASSIGN(const bool some_left, recorder.collector->Look(sampler::kLook));
+    const Time now = std::chrono::steady_clock::now();
+    if (!some_left || (!is_command && (now >= end || sampler::StoppedBy() != 0))) return {};
+    if (!flush.IsDue(now)) continue;
+    FIELDCOST_TRY(TakeStat(stat, *recorder.writer));
+    FIELDCOST_TRY(recorder.writer->Flush());
+  }
 }
 
 std::string NameOf(const RecordOptions& options) {
@@ -104,10 +108,10 @@ Status RecordTarget(const RecordOptions& options, const Target& target,
   FIELDCOST_TRY(PrepareRun(options, target, result.about, recorder));
   IdleWriter& writer = *recorder.writer;
   FIELDCOST_TRY(writer.BeginRun(NameOf(options)));
-  FIELDCOST_ASSIGN(const StatIdle stat, ReadStatIdle());
+  FIELDCOST_ASSIGN(StatIdle stat, ReadStatIdle());
   if (child != nullptr) child->Go();
   const Time end = sampler::EndAfter(options.for_ns);
-  FIELDCOST_TRY(Watch(recorder, child != nullptr, end));
+  FIELDCOST_TRY(Watch(recorder, child != nullptr, end, stat));
   FIELDCOST_TRY(TakeStat(stat, writer));
   FIELDCOST_TRY(recorder.collector->Finish());
   if (child != nullptr) {

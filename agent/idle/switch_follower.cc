@@ -191,7 +191,7 @@ Status SwitchFollower::Give(const IdleAccount::Told& told) {
   if (!stack) {
     FIELDCOST_ASSIGN(stack, stacks_.Lost());
   }
-  return writer_.GoesOn(told.cpu, told.end_ns, *stack, {});
+  return writer_.GoesOn(told.cpu, *stack, {});
 }
 
 }  // namespace fieldcost::idle_agent

@@ -23,7 +23,7 @@ enum class StreamKind : std::uint8_t {
   kWaits = 2,      // what a thread waited for; values in ns are spans that end then (spans.h)
   kSnapshots = 3,  // what trees of events have grown by since the snapshot before
   kEvents = 4,     // slices of a log of events; values in ns are spans, too
-  kIdle = 5,       // idle time of CPUs (common/idle)
+  kIdle = 5,       // idle time of CPUs (common/idle); values in ns are spans, too
 };
 
 // Samples of one kind, ascending in time. Each has a value for some of the recording's metrics.

@@ -159,14 +159,18 @@ Status IntervalQuery::AddWhole(Interval interval) {
 
 Status IntervalQuery::AddPassed(std::uint64_t time_ns, std::uint64_t factor) {
   FIELDCOST_ASSIGN(const Position first, At(time_ns));
+  const std::uint64_t limit_ns = SpanLimitNs(recording_.contents().descriptions, stream_);
+  std::span<const std::uint64_t> begins;
+  if (limit_ns == UINT64_MAX) begins = recording_.BlockBegins(stream_);
   std::uint32_t begin = first.sample;
   for (std::size_t i = first.block; i < index_.blocks().size(); ++i, begin = 0) {
     const std::uint64_t first_ns = index_.blocks()[i].first_ns;
-    if (first_ns > time_ns && first_ns - time_ns >= kMaxSpanNs) break;
+    if (first_ns > time_ns && first_ns - time_ns >= limit_ns) break;
+    if (!begins.empty() && begins[i] >= time_ns) continue;
     FIELDCOST_ASSIGN(const BlockView block, BlockAt(i));
     for (std::uint32_t sample = begin; sample < block.head.samples; ++sample) {
       const std::uint64_t passed_ns =
-          PassedBefore(time_ns, block.time_ns(sample), block.columns[metric_][sample]);
+          PassedBefore(time_ns, block.time_ns(sample), block.columns[metric_][sample], limit_ns);
       if (passed_ns == 0) continue;
       const std::uint32_t path = block.path(sample);
       if (path >= out_->size()) return Corrupt("a sample has an unknown path");

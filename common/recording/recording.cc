@@ -28,7 +28,8 @@ Recording::Recording(Contents contents, std::string_view file, std::optional<Map
     : mapped_(std::move(mapped)),
       file_(file),
       contents_(std::move(contents)),
-      checked_(new std::atomic<bool>[contents_.frames.size()]()) {}
+      checked_(new std::atomic<bool>[contents_.frames.size()]()),
+      begins_(std::make_unique<Begins[]>(contents_.streams.size())) {}
 
 Result<Recording> Recording::Open(const std::filesystem::path& path) {
   FIELDCOST_ASSIGN(MappedFile mapped, MappedFile::Open(path));
@@ -55,7 +56,30 @@ Result<Recording> Recording::WithoutIndex(std::string_view untrusted_file) {
   return Recording(std::move(contents), untrusted_file, std::nullopt);
 }
 
+std::span<const std::uint64_t> Recording::BlockBegins(StreamId stream) const {
+  Begins& begins = begins_[stream.value()];
+  std::call_once(begins.once, [&] {
+    const StreamIndex& index = contents_.streams[stream.value()];
+    for (const StreamIndex::Block& entry : index.blocks()) {
+      const Result<BlockView> block = Block(entry.frame, index.metrics());
+      std::uint64_t begin_ns = block ? entry.first_ns : 0;
+      for (std::size_t metric = 0; block && metric < index.metrics(); ++metric) {
+        if (!HasSpans(contents_.descriptions, stream, metric)) continue;
+        for (std::uint32_t i = 0; i < block->head.samples; ++i) {
+          const std::uint64_t end_ns = block->time_ns(i);
+          begin_ns = std::min(begin_ns, end_ns - std::min(block->columns[metric][i], end_ns));
+        }
+      }
+      begins.ns.push_back(begin_ns);
+    }
+  });
+  return begins.ns;
+}
+
 std::uint64_t Recording::BeginOf(StreamId stream) const {
+  if (SpanLimitNs(contents_.descriptions, stream) == UINT64_MAX) {
+    return std::ranges::min(BlockBegins(stream));
+  }
   const StreamIndex& index = contents_.streams[stream.value()];
   const std::uint64_t first_ns = index.blocks().front().first_ns;
   std::uint64_t begin_ns = first_ns;

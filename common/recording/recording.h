@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -94,10 +95,17 @@ class Recording {
   // A frame of contents().frames. kCorrupt if it is not whole, or another than that.
   Result<FileFrame> Frame(std::uint32_t number) const;
   Result<BlockView> Block(std::uint32_t number, std::size_t metrics) const;
+  // When the first of what lasts (spans.h) in each block of the stream began; 0 for a block that
+  // cannot be read. Reads the whole stream at the first call. REQUIRES: the stream has spans.
+  std::span<const std::uint64_t> BlockBegins(StreamId stream) const;
 
  private:
+  struct Begins {
+    std::once_flag once;
+    std::vector<std::uint64_t> ns;  // [block of the stream]
+  };
   Recording(Contents contents, std::string_view file, std::optional<MappedFile> mapped);
-  // When the first of what lasts began, at most kMaxSpanNs before the first sample.
+  // When the first of what lasts began, or the first sample was.
   std::uint64_t BeginOf(StreamId stream) const;
 
   std::optional<MappedFile> mapped_;
@@ -106,6 +114,7 @@ class Recording {
   Contents contents_;
   // [frame]: its checksum was right. Set by whoever looks first.
   std::unique_ptr<std::atomic<bool>[]> checked_;
+  std::unique_ptr<Begins[]> begins_;  // [stream]
 };
 
 }  // namespace fieldcost::recording

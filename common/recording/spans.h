@@ -10,25 +10,34 @@
 
 namespace fieldcost::recording {
 
-// Samples that last: a value of a stream of waits or events in nanoseconds is the length of a span
-// that ends at the sample's time. It belongs to the intervals in which it passes. Pure functions.
+// Samples that last: a value of a stream of waits, events or idle time in nanoseconds is the length
+// of a span that ends at the sample's time. It belongs to the intervals in which it passes. Pure
+// functions.
 
 // Whether values of the stream's metric are lengths of spans. REQUIRES: there are such ones.
 inline bool HasSpans(const Descriptions& descriptions, StreamId stream, std::size_t metric) {
   const Stream& one = descriptions.streams[stream.value()];
-  return (one.kind == StreamKind::kWaits || one.kind == StreamKind::kEvents) &&
+  return (one.kind == StreamKind::kWaits || one.kind == StreamKind::kEvents ||
+          one.kind == StreamKind::kIdle) &&
          descriptions.metrics[one.metrics[metric]].unit == tree::Unit::kNanoseconds;
 }
 
+// The greatest length of the stream's spans. Waits and events are written in parts while they pass.
+// An idle period is known when it ends, and is one sample, however long it was.
+inline std::uint64_t SpanLimitNs(const Descriptions& descriptions, StreamId stream) {
+  const bool is_idle = descriptions.streams[stream.value()].kind == StreamKind::kIdle;
+  return is_idle ? UINT64_MAX : kMaxSpanNs;
+}
+
 // How much of a span passes before a time: 0 up to its begin, `length_ns` from its end on. What is
-// longer than kMaxSpanNs, which no writer of ours makes, has the rest at the begin of that time;
+// longer than the limit, which no writer of ours makes, has the rest at the begin of that time;
 // what would have begun before time 0 passes at it.
 inline std::uint64_t PassedBefore(std::uint64_t time_ns, std::uint64_t end_ns,
-                                  std::uint64_t length_ns) {
+                                  std::uint64_t length_ns, std::uint64_t limit_ns = kMaxSpanNs) {
   if (time_ns == 0) return 0;
   if (time_ns >= end_ns) return length_ns;
   const std::uint64_t left_ns = end_ns - time_ns;
-  return left_ns >= kMaxSpanNs ? 0 : length_ns - std::min(length_ns, left_ns);
+  return left_ns >= limit_ns ? 0 : length_ns - std::min(length_ns, left_ns);
 }
 
 }  // namespace fieldcost::recording

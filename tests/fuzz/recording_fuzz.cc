@@ -34,8 +34,9 @@ void Query(const Recording& recording, StreamId stream, bool is_good) {
           FIELDCOST_CHECK(time_ns >= interval.from_ns || !is_good);
           for (std::size_t i = 0; i < metrics; ++i) {
             if (HasSpans(about, stream, i)) {
-              sums[i][path] += PassedBefore(interval.to_ns, time_ns, values[i]) -
-                               PassedBefore(interval.from_ns, time_ns, values[i]);
+              const std::uint64_t limit_ns = SpanLimitNs(about, stream);
+              sums[i][path] += PassedBefore(interval.to_ns, time_ns, values[i], limit_ns) -
+                               PassedBefore(interval.from_ns, time_ns, values[i], limit_ns);
             } else if (time_ns < interval.to_ns) {
               sums[i][path] += values[i];
             }

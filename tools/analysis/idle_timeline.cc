@@ -29,9 +29,9 @@ class Maker {
       if (place == metrics.end()) continue;
       const auto at = static_cast<std::size_t>(place - metrics.begin());
       FIELDCOST_TRY(recording_.ForEachSample(
-          recording::StreamId(static_cast<std::uint16_t>(i)), part,
+          recording::StreamId(static_cast<std::uint16_t>(i)), {.from_ns = part.from_ns},
           [&](std::uint64_t time_ns, std::uint32_t path, std::span<const std::uint64_t> values) {
-            Add(tree::PathId(path), time_ns - part.from_ns, values[at]);
+            Add(part, tree::PathId(path), time_ns, values[at]);
           }));
     }
     if (saturated_) return Fail(ErrorCode::kTooLarge, "idle time exceeds 64 bits");
@@ -43,15 +43,18 @@ class Maker {
   }
 
  private:
-  void Add(tree::PathId path, std::uint64_t end_ns, std::uint64_t ns) {
+  // What of a period that may end behind the part passes in it.
+  void Add(const Interval& part, tree::PathId path, std::uint64_t end_ns, std::uint64_t ns) {
     const auto [known, is_new] = where_.try_emplace(path.value());
     if (is_new) known->second = CpuWhyOf(recording_.dictionary(), path);
     if (!known->second.cpu || ns == 0) return;
     IdleTimeline::Cpu* const cpu = Find(*known->second.cpu);
     if (cpu == nullptr) return;
-    std::uint64_t at = end_ns - std::min(end_ns, ns);
-    for (std::size_t bin = BinOf(at); at < end_ns && bin < bins_; ++bin) {
-      const std::uint64_t edge = std::min(end_ns, timeline_.EdgeNs(bin + 1, bins_));
+    std::uint64_t at = std::max(end_ns - std::min(end_ns, ns), part.from_ns) - part.from_ns;
+    const std::uint64_t to = std::min(end_ns, part.to_ns) - part.from_ns;
+    if (at >= to) return;
+    for (std::size_t bin = BinOf(at); at < to && bin < bins_; ++bin) {
+      const std::uint64_t edge = std::min(to, timeline_.EdgeNs(bin + 1, bins_));
       std::uint64_t& sum = cpu->bins[bin].at(known->second.why);
       sum = stats::SaturatingAdd(sum, edge - at, saturated_);
       at = edge;

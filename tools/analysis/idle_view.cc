@@ -59,6 +59,8 @@ class Maker {
     FIELDCOST_ASSIGN(const tree::RunValues values, recording_.Values(part));
     FIELDCOST_TRY(ForEachValue(values, idle::kCpuIdle, &Maker::AddIdle));
     FIELDCOST_TRY(ForEachValue(values, idle::kStatIdle, &Maker::AddStat));
+    FIELDCOST_TRY(ForEachValue(values, idle::kPairs, &Maker::AddPairNs));
+    FIELDCOST_TRY(ForEachValue(values, idle::kPairTicks, &Maker::AddPairTicks));
     const auto& streams = recording_.contents().descriptions.streams;
     for (std::size_t i = 0; i < streams.size(); ++i) {
       const recording::StreamId stream(static_cast<std::uint16_t>(i));
@@ -120,32 +122,37 @@ class Maker {
     return {};
   }
 
-  Status AddPeriods(recording::StreamId stream, const std::vector<std::uint16_t>& metrics,
-                    const Interval& part) {
-    const auto place_of = [&](std::string_view name) -> std::optional<std::size_t> {
-      const auto metric = MetricOf(recording_, name);
-      const auto found = metric ? std::ranges::find(metrics, *metric) : metrics.end();
-      if (found == metrics.end()) return std::nullopt;
-      return static_cast<std::size_t>(found - metrics.begin());
-    };
-    const auto ns = place_of(idle::kPairs);
-    const auto ticks = place_of(idle::kPairTicks);
-    if (!ns) return {};
-    Status status;
-    FIELDCOST_TRY(recording_.ForEachSample(
-        stream, part,
-        [&](std::uint64_t, std::uint32_t path, std::span<const std::uint64_t> values) {
-          if (status) status = AddPeriod(path, values[*ns], ticks ? values[*ticks] : 0);
-        }));
-    return status;
+  Status AddPairNs(tree::PathId path, std::uint64_t ns) {
+    FIELDCOST_TRY(Add(ns, PairOf(path).ns));
+    return Add(ns, view_.all_pairs.ns);
   }
 
-  Status AddPeriod(std::uint32_t path, std::uint64_t ns, std::uint64_t ticks) {
-    IdlePair& pair = pairs_[path];
-    pair.path = tree::PathId(path);
-    for (IdlePair* const one : {&pair, &view_.all_pairs}) {
-      FIELDCOST_TRY(Add(ns, one->ns));
-      FIELDCOST_TRY(Add(ticks, one->ticks));
+  Status AddPairTicks(tree::PathId path, std::uint64_t ticks) {
+    FIELDCOST_TRY(Add(ticks, PairOf(path).ticks));
+    return Add(ticks, view_.all_pairs.ticks);
+  }
+
+  IdlePair& PairOf(tree::PathId path) {
+    IdlePair& pair = pairs_[path.value()];
+    pair.path = path;
+    return pair;
+  }
+
+  Status AddPeriods(recording::StreamId stream, const std::vector<std::uint16_t>& metrics,
+                    const Interval& part) {
+    const auto metric = MetricOf(recording_, idle::kPairs);
+    const auto found = metric ? std::ranges::find(metrics, *metric) : metrics.end();
+    if (found == metrics.end()) return {};
+    const auto place = static_cast<std::size_t>(found - metrics.begin());
+    return recording_.ForEachSample(
+        stream, part,
+        [&](std::uint64_t, std::uint32_t path, std::span<const std::uint64_t> values) {
+          AddPeriod(path, values[place]);
+        });
+  }
+
+  void AddPeriod(std::uint32_t path, std::uint64_t ns) {
+    for (IdlePair* const one : {&PairOf(tree::PathId(path)), &view_.all_pairs}) {
       ++one->periods;
       const unsigned slot = shm::SlotOf(ns);
       const auto length = std::ranges::find(one->lengths, slot, &LengthCount::slot);
@@ -155,7 +162,6 @@ class Maker {
         one->lengths.push_back({.slot = slot, .count = 1});
       }
     }
-    return {};
   }
 
   const Recording& recording_;

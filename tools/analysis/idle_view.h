@@ -42,7 +42,7 @@ struct IdlePair {
   tree::PathId path;  // idle::SplitPair() has its parts
   std::uint64_t ns = 0;
   std::uint64_t ticks = 0;
-  std::uint64_t periods = 0;
+  std::uint64_t periods = 0;         // 0 if all of them end later
   std::vector<LengthCount> lengths;  // ascending, none 0
 };
 
@@ -59,9 +59,9 @@ struct IdleView {
 // How it was recorded; nullopt if it is no recording of idle CPUs.
 std::optional<idle::About> IdleAbout(const recording::Recording& recording);
 
-// Adds up these parts of its time. A period is in the part that it ends in; in the CPUs' idle time
-// long ones are divided. kInvalidArgument if it is no recording of idle CPUs; kTooLarge if a
-// sum passes 64 bits; errors of Recording.
+// Adds up these parts of its time. Its ns are those that pass in the parts; a period counts, with
+// its whole length and its ticks, in the part in which it ends. kInvalidArgument if it is no
+// recording of idle CPUs; kTooLarge if a sum passes 64 bits; errors of Recording.
 Result<IdleView> MakeIdleView(const recording::Recording& recording,
                               std::span<const recording::Interval> parts);
 

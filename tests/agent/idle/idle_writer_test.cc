@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "common/base/clock.h"
 #include "tests/agent/idle/recorded_idle.h"
 #include "tests/support/temp_dir.h"
@@ -20,7 +22,7 @@ class IdleWriterTest : public ::testing::Test {
     ASSERT_TRUE(writer) << writer.error().message;
     writer_.emplace(std::move(*writer));
     ASSERT_TRUE(writer_->BeginRun("app"));
-    // A whole second, so that ticks and slices are at known places; a little later than now.
+    // A whole second, so that ticks are at known places; a little later than now.
     begin_ns_ = (MonotonicNs() / (1000 * kMs) + 1) * 1000 * kMs;
   }
 
@@ -58,7 +60,7 @@ TEST_F(IdleWriterTest, TheExampleOfTheReadme) {
   const StackId wait = Stack({0x10, 0x20}, idle::Why::kLock);
   const StackId hold = Stack({0x10, 0x30}, idle::Why::kSleep);
   Idles(1, 8, 31, wait);
-  ASSERT_TRUE(writer_->GoesOn(1, begin_ns_ + 31 * kMs, hold, {.special = idle::kInterrupt}));
+  ASSERT_TRUE(writer_->GoesOn(1, hold, {.special = idle::kInterrupt}));
   const RecordedIdle recorded = Recorded();
   EXPECT_EQ(recorded.Sum(idle::kToIdle, {"[lock]"}), 23 * kMs);
   EXPECT_EQ(recorded.Sum(idle::kToIdleTicks, {"[lock]"}), 3U);
@@ -105,24 +107,46 @@ TEST_F(IdleWriterTest, WhoGoesOnEndsAllThatWasIdleOnThatCpuBefore) {
   Idles(0, 0, 3, to);
   Idles(1, 0, 100, to);
   Idles(0, 4, 9, to);
-  ASSERT_TRUE(writer_->GoesOn(0, begin_ns_ + 10 * kMs, from, {}));
-  ASSERT_TRUE(writer_->GoesOn(0, begin_ns_ + 11 * kMs, from, {}));  // nothing was idle since
+  ASSERT_TRUE(writer_->GoesOn(0, from, {}));
+  ASSERT_TRUE(writer_->GoesOn(0, from, {}));  // nothing was idle since
   const RecordedIdle recorded = Recorded();
   EXPECT_EQ(recorded.Sum(idle::kFromIdle), 8 * kMs);
   EXPECT_EQ(recorded.Sum(idle::kPairs, {"[until]", "[lock]"}), 8 * kMs);
   EXPECT_EQ(recorded.Sum(idle::kPairs, {"[until]", "[nobody]"}), 100 * kMs);
 }
 
-TEST_F(IdleWriterTest, ALongTimeIsAPictureOverTime) {
-  Idles(0, 20, 170, Stack({1}, idle::Why::kIo));
+TEST_F(IdleWriterTest, AllStreamsHaveTheSameOfALongPeriodInEachPartOfItsTime) {
+  constexpr std::uint64_t kLongMs = 40'000;
+  Idles(0, 20, 20 + kLongMs, Stack({1}, idle::Why::kIo));
+  ASSERT_TRUE(writer_->GoesOn(0, Stack({2}, idle::Why::kSleep), {}));
   const RecordedIdle recorded = Recorded();
-  std::vector<std::uint64_t> parts;
-  const auto each = [&](std::uint64_t /*time*/, std::uint32_t /*path*/,
-                        std::span<const std::uint64_t> values) {
-    parts.push_back(values[0] / kMs);
-  };
-  ASSERT_TRUE(recorded.recording().ForEachSample(recording::StreamId{3}, {}, each));
-  EXPECT_EQ(parts, (std::vector<std::uint64_t>{30, 50, 50, 20}));
+  const recording::Recording& recording = recorded.recording();
+  const std::uint64_t end_ns = recording.Span().value().to_ns - 1;
+  const std::uint64_t begin_ns = end_ns - kLongMs * kMs;
+  EXPECT_EQ(recording.Span().value().from_ns, begin_ns);
+  // Before it, its first ms, 30 s of its middle, and from then on.
+  const std::uint64_t edges[] = {0, begin_ns, begin_ns + kMs, begin_ns + 30'001 * kMs, UINT64_MAX};
+  const std::uint64_t expected_ms[] = {0, 1, 30'000, kLongMs - 30'001};
+  for (std::uint16_t stream = 0; stream < 4; ++stream) {
+    for (std::size_t i = 0; i < std::size(expected_ms); ++i) {
+      std::vector<std::uint64_t> values;
+      ASSERT_TRUE(
+          recording.SelfValues(recording::StreamId{stream}, 0, {edges[i], edges[i + 1]}, values));
+      EXPECT_EQ(std::accumulate(values.begin(), values.end(), std::uint64_t{0}),
+                expected_ms[i] * kMs)
+          << stream << " " << i;
+    }
+  }
+}
+
+TEST_F(IdleWriterTest, WhatWasIdleBeforeTheRunIsNotTheRuns) {
+  ASSERT_TRUE(writer_->Take({.cpu = 0, .begin_ns = 1, .end_ns = 2}));
+  ASSERT_TRUE(writer_->Take({.cpu = 0, .begin_ns = 3, .end_ns = begin_ns_}));
+  const std::uint64_t idle_ns = writer_->idle_ns();
+  const RecordedIdle recorded = Recorded();
+  const recording::Run& run = recorded.recording().contents().descriptions.runs.at(0);
+  EXPECT_EQ(recorded.recording().Span().value().from_ns, run.begin_ns);
+  EXPECT_EQ(recorded.Sum(idle::kCpuIdle), idle_ns);
 }
 
 TEST_F(IdleWriterTest, DeepStacksKeepTheirInnermostFrames) {

@@ -55,11 +55,7 @@ class IdleRecorder {
     const std::uint64_t ns = period.to_ns - period.from_ns;
     const std::array<std::uint64_t, 2> values = {
         ns, period.to_ns / tick_ns_ - period.from_ns / tick_ns_};
-    for (std::uint64_t at = period.from_ns; at < period.to_ns;) {
-      const std::uint64_t end = std::min(period.to_ns, (at / kDivideNs + 1) * kDivideNs);
-      AppendOne(cpus_, end, PathOf({Intern(idle::CpuFrame(period.cpu)), to.back()}), end - at);
-      at = end;
-    }
+    AppendOne(cpus_, period.to_ns, PathOf({Intern(idle::CpuFrame(period.cpu)), to.back()}), ns);
     const auto why = idle::WhyOf(dictionary_.frames.frame(to.back()).function);
     if (why && !idle::HasStack(*why)) return;
     const idle::PairPath pair{.to = to, .from = Part(period.from), .waker = Part(period.waker)};
@@ -80,8 +76,6 @@ class IdleRecorder {
   void Close() { Must(writer_.Close()); }
 
  private:
-  static constexpr std::uint64_t kDivideNs = 100'000'000;
-
   static void Must(const Status& status) { FIELDCOST_CHECK(status.has_value()); }
 
   recording::StreamId Stream(const std::string& name, const std::vector<std::string>& metrics) {

@@ -40,15 +40,17 @@ std::vector<Wait> RandomWaits(std::mt19937_64& random, std::size_t count) {
   return waits;
 }
 
-class SpansTest : public ::testing::Test {
+// Of streams of waits, and of idle periods, of which few are longer than any wait.
+class SpansTest : public ::testing::TestWithParam<StreamKind> {
  protected:
   void SetUp() override {
     GrowTo(kThreads, random_, dictionary_);
     waits_ = RandomWaits(random_, 3'000);
+    if (GetParam() == StreamKind::kIdle) MakeLong();
     auto writer = Writer::Create(file_, dictionary_, {}).value();
     const auto ns = writer.AddMetric({.name = "off-cpu"}).value();
     const auto calls = writer.AddMetric({.name = "calls", .unit = tree::Unit::kCount}).value();
-    const StreamId stream = writer.AddStream({StreamKind::kWaits, "waits", {ns, calls}}).value();
+    const StreamId stream = writer.AddStream({GetParam(), "spans", {ns, calls}}).value();
     for (std::size_t i = 0; i < waits_.size(); ++i) {
       const Wait& wait = waits_[i];
       const std::uint64_t values[] = {wait.end_ns - wait.begin_ns, 1};
@@ -59,6 +61,12 @@ class SpansTest : public ::testing::Test {
     }
     ASSERT_TRUE(writer.Close());
     recording_.emplace(Recording::Open(file_).value());
+  }
+
+  void MakeLong() {
+    for (std::size_t i = 100; i < waits_.size(); i += 4'001) {
+      waits_[i].begin_ns -= std::min(waits_[i].begin_ns, i / 1'000 * kMaxSpanNs);
+    }
   }
 
   std::vector<std::uint64_t> Overlaps(Interval interval) const {
@@ -98,17 +106,18 @@ class SpansTest : public ::testing::Test {
   std::optional<Recording> recording_;
 };
 
-TEST_F(SpansTest, AnIntervalHasWhatPassesInItBitForBit) {
+TEST_P(SpansTest, AnIntervalHasWhatPassesInItBitForBit) {
   for (int i = 0; i < 1'000; ++i) {
     Interval interval{.from_ns = RandomTime(), .to_ns = RandomTime()};
     if (interval.from_ns > interval.to_ns) std::swap(interval.from_ns, interval.to_ns);
     const auto self = Self(*recording_, 0, interval);
     ASSERT_EQ(self, Overlaps(interval)) << interval.from_ns << " to " << interval.to_ns;
+    if (GetParam() == StreamKind::kIdle) continue;  // they overlap
     for (const std::uint64_t value : self) ASSERT_LE(value, interval.to_ns - interval.from_ns);
   }
 }
 
-TEST_F(SpansTest, AnyPartitionAddsUpToTheWholeBitForBit) {
+TEST_P(SpansTest, AnyPartitionAddsUpToTheWholeBitForBit) {
   const auto whole = Self(*recording_, 0, {});
   EXPECT_EQ(whole, Overlaps({}));
   for (const std::size_t parts : {2U, 3U, 17U, 200U}) {
@@ -124,7 +133,7 @@ TEST_F(SpansTest, AnyPartitionAddsUpToTheWholeBitForBit) {
   }
 }
 
-TEST_F(SpansTest, BinsHaveWhatPassesInThem) {
+TEST_P(SpansTest, BinsHaveWhatPassesInThem) {
   const auto bins = recording_->Bins(StreamId(0), 0, recording_->Span().value(), 300).value();
   for (const Bin& bin : bins) {
     std::vector<std::uint64_t> dense(dictionary_.paths.size());
@@ -133,7 +142,7 @@ TEST_F(SpansTest, BinsHaveWhatPassesInThem) {
   }
 }
 
-TEST_F(SpansTest, CountsBelongToTheEnd) {
+TEST_P(SpansTest, CountsBelongToTheEnd) {
   for (int i = 0; i < 100; ++i) {
     Interval interval{.from_ns = RandomTime(), .to_ns = RandomTime()};
     if (interval.from_ns > interval.to_ns) std::swap(interval.from_ns, interval.to_ns);
@@ -145,11 +154,16 @@ TEST_F(SpansTest, CountsBelongToTheEnd) {
   }
 }
 
-TEST_F(SpansTest, TheSpanBeginsWithTheFirstWait) {
+TEST_P(SpansTest, TheSpanBeginsWithTheFirstWait) {
   std::uint64_t begin_ns = UINT64_MAX;
   for (const Wait& wait : waits_) begin_ns = std::min(begin_ns, wait.begin_ns);
   EXPECT_EQ(recording_->Span(), (Interval{begin_ns, waits_.back().end_ns + 1}));
 }
+
+INSTANTIATE_TEST_SUITE_P(Kinds, SpansTest, ::testing::Values(StreamKind::kWaits, StreamKind::kIdle),
+                         [](const auto& kind) {
+                           return kind.param == StreamKind::kWaits ? "Waits" : "Idle";
+                         });
 
 TEST(PassedBeforeTest, IsNeverMoreThanTheSpanAndNeverGoesBack) {
   std::mt19937_64 random(3);

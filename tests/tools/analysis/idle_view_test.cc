@@ -155,11 +155,15 @@ TEST_F(IdleViewTest, PartsOfTimeAddUp) {
   const Interval first{.from_ns = 0, .to_ns = 300 * kMs};
   const Interval second{.from_ns = 300 * kMs, .to_ns = UINT64_MAX};
   const IdleView one = View({first});
-  EXPECT_EQ(one.all.idle_ns, 200 * kMs) << "long periods are divided";
+  EXPECT_EQ(one.all.idle_ns, 300 * kMs);
+  EXPECT_EQ(one.all_pairs.ns, 300 * kMs);
   EXPECT_EQ(one.all_pairs.periods, 0U) << "none has ended";
+  EXPECT_THAT(one.pairs, SizeIs(1));
   EXPECT_EQ(one.all.stat_idle_ns, 240 * kMs);
   const IdleView other = View({second});
-  EXPECT_EQ(other.all.idle_ns, 250 * kMs);
+  EXPECT_EQ(other.all.idle_ns, 150 * kMs);
+  EXPECT_EQ(other.all_pairs.ns, 150 * kMs);
+  EXPECT_THAT(other.all_pairs.lengths, SizeIs(2)) << "whole lengths";
   EXPECT_EQ(other.all_pairs.periods, 2U);
   const IdleView both = View({first, second});
   EXPECT_EQ(both.all.idle_ns, View().all.idle_ns);

@@ -121,15 +121,17 @@ class BinAdder {
       has_spans.push_back(recording::HasSpans(about, stream, metric));
     // What ends later may have begun in it.
     Interval ends = part;
+    const std::uint64_t limit_ns = recording::SpanLimitNs(about, stream);
     if (std::ranges::find(has_spans, true) != has_spans.end())
-      ends.to_ns += std::min(recording::kMaxSpanNs, UINT64_MAX - ends.to_ns);
+      ends.to_ns += std::min(limit_ns, UINT64_MAX - ends.to_ns);
     Status status;
     FIELDCOST_TRY(recording_.ForEachSample(
         stream, ends,
         [&](std::uint64_t time_ns, std::uint32_t path, std::span<const std::uint64_t> values) {
           for (std::size_t metric = 0; metric < values.size() && status; ++metric) {
             if (has_spans[metric]) {
-              status = AddSpan(metrics[metric], path, time_ns, values[metric], run_ns, part);
+              status =
+                  AddSpan(metrics[metric], path, {time_ns, values[metric], limit_ns}, run_ns, part);
             } else if (time_ns < part.to_ns) {
               status = Add(metrics[metric], axis_.BinOf(time_ns - run_ns), path, values[metric]);
             }
@@ -138,13 +140,19 @@ class BinAdder {
     return status;
   }
 
+  struct Span {
+    std::uint64_t end_ns = 0;
+    std::uint64_t length_ns = 0;
+    std::uint64_t limit_ns = 0;  // recording::SpanLimitNs()
+  };
   // What of a span passes in each bin of the part.
-  Status AddSpan(std::uint16_t metric, std::uint32_t path, std::uint64_t end_ns,
-                 std::uint64_t length_ns, std::uint64_t run_ns, const Interval& part) {
+  Status AddSpan(std::uint16_t metric, std::uint32_t path, const Span& span, std::uint64_t run_ns,
+                 const Interval& part) {
+    const auto& [end_ns, length_ns, limit_ns] = span;
     const auto passed = [&](std::uint64_t time_ns) {
-      return recording::PassedBefore(time_ns, end_ns, length_ns);
+      return recording::PassedBefore(time_ns, span.end_ns, span.length_ns, span.limit_ns);
     };
-    const std::uint64_t begin_ns = end_ns - std::min({length_ns, recording::kMaxSpanNs, end_ns});
+    const std::uint64_t begin_ns = end_ns - std::min({length_ns, limit_ns, end_ns});
     std::uint64_t from_ns = std::max(part.from_ns, begin_ns);
     std::uint64_t before = passed(from_ns);
     // What ends at time 0 passes at it.
