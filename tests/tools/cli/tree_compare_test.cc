@@ -77,6 +77,20 @@ TEST_F(TreeCompareTest, TheSameProgramInTwoFilesCostsTheSame) {
   EXPECT_THAT(more.output, ContainsRegex("new .* self .* new!fib\n"));
 }
 
+TEST_F(TreeCompareTest, DividesBothSidesByTheNamesOfTheirThreads) {
+  const fs::path old_file = work_.path() / "old";
+  fs::copy_file(kTraced, old_file);
+  for (const std::string by : {"thread", "process"}) {
+    const ProcessResult same =
+        Compare({"--runs", "2", "--events", "functions", "--metric", "calls", "--by", by},
+                {old_file, "work"}, {kTraced, "work"});
+    EXPECT_EQ(same.exit_status, 0) << same.errors;
+    EXPECT_THAT(same.output,
+                AllOf(HasSubstr("No significant changes"), ContainsRegex("\\[" + by + " traced\\]"),
+                      Not(HasSubstr("[" + by + " old]")), Not(HasSubstr("gone"))));
+  }
+}
+
 TEST_F(TreeCompareTest, FollowsRenames) {
   const ProcessResult renamed =
       Compare({"--runs", "2", "--events", "functions", "--metric", "calls", "--rename",

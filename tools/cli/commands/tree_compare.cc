@@ -15,7 +15,9 @@
 #include "tools/cli/helper_program.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/terminal_io.h"
+#include "tools/cli/tree/answer.h"
 #include "tools/cli/tree/comparison.h"
+#include "tools/cli/tree/operand.h"
 #include "tools/cli/tree/trace_options.h"
 #include "tools/cli/two_commands.h"
 
@@ -142,7 +144,8 @@ Result<int> Run(const command::Arguments& arguments) {
     // Functions of the old program that are called differently in the new one.
     const SideOptions options{.rules = &command == commands.both.data()
                                            ? arguments.Texts("--rename")
-                                           : std::vector<std::string>()};
+                                           : std::vector<std::string>(),
+                              .by = DivideByOf(arguments.Text("--by"))};
     std::vector<TreeSide> each;
     for (std::uint64_t run = 0; run < runs; ++run) {
       FIELDCOST_ASSIGN(TreeSide one,
@@ -172,10 +175,12 @@ like fieldcost tree diff, including the exit status: 1 if the whole or a path co
 more. What disturbs the machine meanwhile disturbs both. Examples:
   fieldcost tree compare -- ./old args -- ./new args
   fieldcost tree compare --runs 20 --keep runs -- ./old args -- ./new args
+  fieldcost tree compare --by thread -- ./old args -- ./new args
   fieldcost tree compare --events functions --metric calls -- ./old -- ./new)",
       .options = TraceRunOptions("499", "10"),
       .handler = Run,
       .takes_program = true};
+  compare.options.push_back(DivideByOption());
   compare.options.push_back(ComparedMetricOption());
   compare.options.push_back(RenameOption());
   AddComparisonOptions(compare);

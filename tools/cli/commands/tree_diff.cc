@@ -34,7 +34,8 @@ command::Command TreeDiffCommand() {
           R"(Compares runs with runs: which paths changed, and whether the whole did. If the whole costs more,
 either the machine was slower or the program is: fieldcost tree compare tells, as it alternates.
 Main programs are one, whatever their files are called. What has vanished stays in the tree. Exit
-status 1: the whole or a path costs significantly more; 2: too little data.
+status 1: the whole or a path costs significantly more; 2: too little data, as for two parts of a
+recording of one run, of which the difference is shown without a verdict.
 Examples:
   fieldcost tree diff old.fct new.fct
   fieldcost tree diff old.fct new.fct --metric allocated --all
