@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
+#include <utility>
 
 #include "agent/runs/tsc_calibration.h"
 #include "agent/trace/event_tree.h"
@@ -79,8 +81,9 @@ Result<EventWriter> EventWriter::Make(const EventOptions& options, SampleWriter&
 
 Result<trace::Variables> EventWriter::BeginRun(const std::filesystem::path& directory) {
   directory_ = directory;
-  sums_.clear();
-  threads_.clear();
+  known_.clear();
+  programs_.clear();
+  listed_ = nullptr;
   next_look_ = Clock::now() + kEvery;
   return trace::Prepare(directory, {.library = options_.library,
                                     .functions = options_.functions,
@@ -100,7 +103,7 @@ Status EventWriter::LookIfDue() {
 
 Status EventWriter::EndRun() {
   FIELDCOST_TRY(Look());
-  counts_["programs that outlived their run"] += sums_.size();
+  counts_["programs that outlived their run"] += known_.size();
   for (const auto& [name, value] : counts_)
     FIELDCOST_TRY(recording_->writer().SetCount(name, value));
   return {};
@@ -110,67 +113,90 @@ Status EventWriter::Look() {
   FIELDCOST_ASSIGN(const trace::Arenas taken, trace::TakeArenas(directory_));
   counts_["programs whose events were not understood"] += taken.refused;
   const std::uint64_t time_ns = recording_->Now();
+  for (const Arena& arena : taken.arenas) programs_.emplace(arena.pid, arena.start_ticks);
   for (const Arena& arena : taken.arenas) FIELDCOST_TRY(Take(arena, time_ns));
   return {};
 }
 
-Result<recording::ThreadId> EventWriter::ThreadOf(const Arena& arena) {
-  if (arena.threads.size() != 1 || arena.threads[0].threads != 1) return recording::kNoThread;
-  const Program program{arena.pid, arena.start_ticks};
-  if (const auto known = threads_.find(program); known != threads_.end()) return known->second;
-  // As the kernel calls a program that has given itself no other name.
+// Listed threads are those of the process's last program. Of an earlier one they are known by the
+// program's name, as the kernel calls it if it has given itself no other.
+Result<recording::ThreadId> EventWriter::ThreadOf(const Arena& arena, std::uint32_t tid) {
   const std::string name =
       std::filesystem::path(arena.program).filename().string().substr(0, kCommandNameBytes);
-  FIELDCOST_ASSIGN(
-      const recording::ThreadId thread,
-      recording_->writer().AddThread(
-          {.pid = arena.pid, .tid = arena.threads[0].tid, .process = name, .name = name}));
-  threads_.emplace(program, thread);
-  return thread;
+  if (listed_ != nullptr) {
+    const std::uint32_t index = listed_->Of(static_cast<pid_t>(arena.pid), static_cast<pid_t>(tid));
+    const SampledThread& listed = listed_->all()[index];
+    const auto next = programs_.upper_bound({arena.pid, arena.start_ticks});
+    const bool is_last = next == programs_.end() || next->first != arena.pid;
+    if (is_last && !listed.name.empty() && listed.pid == static_cast<pid_t>(arena.pid)) {
+      return recording_->ThreadAt(index, *listed_);
+    }
+  }
+  return recording_->writer().AddThread(
+      {.pid = arena.pid, .tid = tid, .process = name, .name = name});
 }
 
-Status EventWriter::Take(const Arena& arena, std::uint64_t time_ns) {
-  const Program program{arena.pid, arena.start_ticks};
-  const auto [known, is_new] = sums_.try_emplace(
-      program,
-      Sums{tree::RunValues(lacking_.size()), tree::RunValues(trace::BranchMetrics().size())});
-  Sums& before = known->second;
-  FIELDCOST_ASSIGN(const recording::ThreadId thread, ThreadOf(arena));
-  if (options_.functions || !options_.globs.empty()) {
-    FIELDCOST_ASSIGN(
-        tree::RunValues now,
-        trace::EventValues(arena, NameAs(*recording_, PlaceKind::kCode), recording_->dictionary()));
-    FIELDCOST_TRY(Append(events_, time_ns, thread, before.events, now));
-    before.events = std::move(now);
+// Of a slot that several threads have had since the last look, what was added is of no known one.
+Status EventWriter::TakeThreads(const Arena& arena, Known& known) {
+  for (const trace::ArenaThread& thread : arena.threads) {
+    const auto [at, is_new] = known.slots.try_emplace(thread.slot);
+    Slot& slot = at->second;
+    slot.is_one = thread.threads == (slot.threads_before == 0 ? 1 : slot.threads_before);
+    if (is_new || slot.tid != thread.tid) {
+      slot.tid = thread.tid;
+      FIELDCOST_ASSIGN(slot.thread, ThreadOf(arena, thread.tid));
+    }
+    slot.threads_before = thread.threads_before;
   }
-  if (options_.branches) {
-    FIELDCOST_ASSIGN(tree::RunValues now,
-                     trace::BranchValues(arena, NameAs(*recording_, PlaceKind::kBlock),
-                                         recording_->dictionary()));
-    FIELDCOST_TRY(Append(branches_, time_ns, thread, before.branches, now));
-    before.branches = std::move(now);
-  }
-  if (arena.still_runs) return {};
-  Count(arena);
-  sums_.erase(known);
   return {};
 }
 
-Status EventWriter::Append(recording::StreamId stream, std::uint64_t time_ns,
-                           recording::ThreadId thread, const tree::RunValues& before,
-                           const tree::RunValues& now) {
-  std::size_t paths = 0;
-  for (std::size_t i = 0; i < now.metrics(); ++i) paths = std::max(paths, now.column(i).size());
-  std::vector<std::uint64_t> grown(now.metrics());
-  for (std::uint32_t path = 0; path < paths; ++path) {
-    bool any = false;
-    for (std::size_t i = 0; i < grown.size(); ++i) {
-      const std::uint64_t value = now.value(i, tree::PathId(path));
-      const std::uint64_t then = before.value(i, tree::PathId(path));
-      grown[i] = value - std::min(value, then);
-      any = any || grown[i] != 0;
+Status EventWriter::Take(const Arena& arena, std::uint64_t time_ns) {
+  const auto at = known_.try_emplace({arena.pid, arena.start_ticks}).first;
+  Known& known = at->second;
+  FIELDCOST_TRY(TakeThreads(arena, known));
+  Sums now;
+  const auto add = [&](std::uint16_t slot, tree::PathId path,
+                       std::span<const std::uint64_t> values) -> Status {
+    Values& sums = now[{slot, path}];
+    for (std::size_t i = 0; i < values.size(); ++i) sums[i] += values[i];
+    return {};
+  };
+  if (options_.functions || !options_.globs.empty()) {
+    FIELDCOST_TRY(trace::ForEachEvent(arena, NameAs(*recording_, PlaceKind::kCode),
+                                      recording_->dictionary(), add));
+    FIELDCOST_TRY(Append(events_, time_ns, known, known.events, now));
+    known.events = std::exchange(now, Sums());
+  }
+  if (options_.branches) {
+    FIELDCOST_TRY(trace::ForEachBranch(arena, NameAs(*recording_, PlaceKind::kBlock),
+                                       recording_->dictionary(), add));
+    FIELDCOST_TRY(Append(branches_, time_ns, known, known.branches, now));
+    known.branches = std::move(now);
+  }
+  if (arena.still_runs) return {};
+  Count(arena);
+  known_.erase(at);
+  return {};
+}
+
+Status EventWriter::Append(recording::StreamId stream, std::uint64_t time_ns, const Known& known,
+                           const Sums& before, const Sums& now) {
+  const std::size_t metrics =
+      stream == branches_ && options_.branches ? trace::BranchMetrics().size() : lacking_.size();
+  auto then = before.begin();
+  for (const auto& [key, values] : now) {
+    while (then != before.end() && then->first < key) ++then;
+    Values grown = values;
+    if (then != before.end() && then->first == key) {
+      for (std::size_t i = 0; i < grown.size(); ++i)
+        grown[i] -= std::min(grown[i], then->second[i]);
     }
-    if (any) FIELDCOST_TRY(recording_->Append(stream, time_ns, tree::PathId(path), grown, thread));
+    if (std::ranges::all_of(grown, [](std::uint64_t value) { return value == 0; })) continue;
+    const auto slot = known.slots.find(key.first);
+    const bool is_one = slot != known.slots.end() && slot->second.is_one;
+    FIELDCOST_TRY(recording_->Append(stream, time_ns, key.second, std::span(grown).first(metrics),
+                                     is_one ? slot->second.thread : recording::kNoThread));
   }
   return {};
 }

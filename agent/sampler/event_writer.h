@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -10,9 +11,11 @@
 #include <vector>
 
 #include "agent/sampler/sample_writer.h"
+#include "agent/sampler/thread_list.h"
 #include "agent/trace/session.h"
 #include "common/base/result.h"
-#include "common/tree/run_values.h"
+#include "common/shm/trace_file.h"
+#include "common/tree/dictionary.h"
 
 namespace fieldcost::sampler {
 
@@ -37,6 +40,9 @@ class EventWriter {
   // Begins a run: its programs leave their trees in `directory`, which is empty and on memory. What
   // they need in their environment.
   Result<trace::Variables> BeginRun(const std::filesystem::path& directory);
+  // The threads that samples of this run are of; without them threads have their program's name.
+  // REQUIRES: `threads` outlives the run.
+  void SetThreads(ThreadList& threads) { listed_ = &threads; }
   // Looks if the last look is long enough ago: kEvery, and so long that looking takes a hundredth
   // of the time at most.
   Status LookIfDue();
@@ -50,9 +56,19 @@ class EventWriter {
 
  private:
   using Program = std::pair<std::uint32_t, std::uint64_t>;  // pid and start, in ticks
-  struct Sums {
-    tree::RunValues events;
-    tree::RunValues branches;
+  // By slot of threads and path; fewer metrics than that are followed by 0.
+  using Values = std::array<std::uint64_t, 2 + shm::kTraceMetrics>;
+  using Sums = std::map<std::pair<std::uint16_t, tree::PathId>, Values>;
+  struct Slot {
+    std::uint32_t threads_before = 0;  // as of the last look
+    std::uint32_t tid = 0;
+    recording::ThreadId thread = recording::kNoThread;
+    bool is_one = false;  // all that has been added since the last look is of the thread
+  };
+  struct Known {
+    Sums events;
+    Sums branches;
+    std::map<std::uint16_t, Slot> slots;
   };
 
   EventWriter(const EventOptions& options, SampleWriter& recording)
@@ -60,10 +76,12 @@ class EventWriter {
   void CountNotMeasured(const trace::Arena& arena);
   Status Look();
   Status Take(const trace::Arena& arena, std::uint64_t time_ns);
-  // Of a program with one thread this one; else none, as its tree is that of all its threads.
-  Result<recording::ThreadId> ThreadOf(const trace::Arena& arena);
-  Status Append(recording::StreamId stream, std::uint64_t time_ns, recording::ThreadId thread,
-                const tree::RunValues& before, const tree::RunValues& now);
+  // Finds the thread of each slot.
+  Status TakeThreads(const trace::Arena& arena, Known& known);
+  Result<recording::ThreadId> ThreadOf(const trace::Arena& arena, std::uint32_t tid);
+  // Appends what sums have grown by. REQUIRES: `now` has at least what `before` has.
+  Status Append(recording::StreamId stream, std::uint64_t time_ns, const Known& known,
+                const Sums& before, const Sums& now);
   void Count(const trace::Arena& arena);
 
   EventOptions options_;
@@ -72,9 +90,10 @@ class EventWriter {
   recording::StreamId branches_;
   std::uint64_t multiplier_ = 0;
   std::filesystem::path directory_;
-  std::map<Program, Sums> sums_;  // of this run, of those that still ran at the last look
-  std::map<Program, recording::ThreadId> threads_;  // of this run, of those with one
-  std::vector<bool> lacking_;                       // [column of EventMetrics()]
+  std::map<Program, Known> known_;  // of this run, of those that still ran at the last look
+  std::set<Program> programs_;      // of this run
+  ThreadList* listed_ = nullptr;
+  std::vector<bool> lacking_;  // [column of EventMetrics()]
   std::map<std::string, std::uint64_t> counts_;
   std::set<std::string> not_measured_;  // names among these, of APIs and reasons
   std::chrono::steady_clock::time_point next_look_;

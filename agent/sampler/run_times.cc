@@ -27,24 +27,24 @@ void RunTimes::Out(pid_t tid, std::uint64_t time) {
   thread.is_in = false;
 }
 
-void RunTimes::End(Thread& thread, std::uint64_t time, const Sink& sink) {
+void RunTimes::End(pid_t tid, Thread& thread, std::uint64_t time, const Sink& sink) {
   if (thread.is_in) thread.run_ns[thread.cpu] += std::max(time, thread.in_ns) - thread.in_ns;
   for (const std::uint64_t run : thread.run_ns) {
     if (run == 0) continue;
     --used_;
-    sink(run);
+    sink(tid, run);
   }
 }
 
 void RunTimes::Exit(pid_t tid, std::uint64_t time, const Sink& sink) {
   const auto found = threads_.find(tid);
   if (found == threads_.end()) return;
-  End(found->second, time, sink);
+  End(tid, found->second, time, sink);
   threads_.erase(found);
 }
 
 void RunTimes::ExitAll(std::uint64_t time, const Sink& sink) {
-  for (auto& [tid, thread] : threads_) End(thread, time, sink);
+  for (auto& [tid, thread] : threads_) End(tid, thread, time, sink);
   threads_.clear();
 }
 

@@ -23,7 +23,7 @@ class RunTimes {
   void Out(pid_t tid, std::uint64_t time);
 
   // Gets how long it had each CPU that it had.
-  using Sink = std::function<void(std::uint64_t run_ns)>;
+  using Sink = std::function<void(pid_t tid, std::uint64_t run_ns)>;
   void Exit(pid_t tid, std::uint64_t time, const Sink& sink);
   void ExitAll(std::uint64_t time, const Sink& sink);
 
@@ -37,7 +37,7 @@ class RunTimes {
     std::uint64_t in_ns = 0;
     std::vector<std::uint64_t> run_ns;  // [cpu]
   };
-  void End(Thread& thread, std::uint64_t time, const Sink& sink);
+  void End(pid_t tid, Thread& thread, std::uint64_t time, const Sink& sink);
 
   std::size_t cpus_;
   std::size_t used_ = 0;

@@ -97,7 +97,10 @@ Result<tree::PathId> SampleWriter::PathOf(const Sample& sample,
 
 recording::ThreadId SampleWriter::ThreadOf(const Sample& sample, ThreadList& threads) {
   if (sample.tid == 0) return recording::kNoThread;
-  const std::uint32_t index = threads.Of(sample.pid, sample.tid);
+  return ThreadAt(threads.Of(sample.pid, sample.tid), threads);
+}
+
+recording::ThreadId SampleWriter::ThreadAt(std::uint32_t index, const ThreadList& threads) {
   const SampledThread& thread = threads.all()[index];
   recording::Thread named{.pid = static_cast<std::uint32_t>(thread.pid),
                           .tid = static_cast<std::uint32_t>(thread.tid),

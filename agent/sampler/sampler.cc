@@ -143,7 +143,9 @@ void Sampler::Finish() {
   const std::uint64_t now = MonotonicNs();
   for (Waits::Wait& wait : waits_.EndAll(now)) TakeWait(std::move(wait));
   GivePassed(now);
-  run_times_.ExitAll(now, [this](std::uint64_t run_ns) { account_.AddThread(run_ns); });
+  run_times_.ExitAll(now, [this](pid_t tid, std::uint64_t run_ns) {
+    TakeEnd(thread_list_.ProcessOf(tid), tid, run_ns);
+  });
   TakeRest(now, counted_ns);
   TakeRestOfCounters(now);
 }
@@ -228,10 +230,16 @@ void Sampler::TakeSwitch(const SwitchRecord& record, std::size_t ring, std::uint
   if (auto wait = waits_.Switch(record, time)) TakeWait(std::move(*wait));
 }
 
+void Sampler::TakeEnd(pid_t pid, pid_t tid, std::uint64_t run_ns) {
+  const std::uint64_t ns = account_.AddThread(run_ns);
+  if (ns != 0) left_over_.push_back({.pid = pid, .tid = pid == 0 ? 0 : tid, .ns = ns});
+}
+
 void Sampler::TakeExit(const ExitRecord& record, std::uint64_t time) {
   waits_.Exit(record.tid);
   threads_.erase(record.tid);
-  run_times_.Exit(record.tid, time, [this](std::uint64_t run_ns) { account_.AddThread(run_ns); });
+  run_times_.Exit(record.tid, time,
+                  [&](pid_t tid, std::uint64_t run_ns) { TakeEnd(record.pid, tid, run_ns); });
   maps_.Take(record);
   thread_list_.Take(record);
 }
@@ -357,6 +365,15 @@ void Sampler::TakeRest(std::uint64_t time, std::uint64_t counted_ns) {
   if (events_->sees_kernel())
     rest = {.kernel_ns = 0, .left_over_ns = rest.left_over_ns + rest.kernel_ns};
   GiveSpecial(tree::kKernel, time, rest.kernel_ns);
+  // By threads, in the order in which they ended; what is of none that is known is the rest.
+  while (rest.left_over_ns != 0 && !left_over_.empty()) {
+    LeftOver& of_thread = left_over_.front();
+    const std::uint64_t ns = std::min(rest.left_over_ns, of_thread.ns);
+    GiveSpecial(kUnsampled, time, ns, of_thread.pid, of_thread.tid);
+    rest.left_over_ns -= ns;
+    of_thread.ns -= ns;
+    if (of_thread.ns == 0) left_over_.pop_front();
+  }
   GiveSpecial(kUnsampled, time, rest.left_over_ns);
   next_rest_ns_ = time + std::max(kRestNs, kRestShare * (MonotonicNs() - time));
 }
@@ -375,12 +392,13 @@ void Sampler::TakeRestOfCounters(std::uint64_t time) {
   }
 }
 
-void Sampler::GiveSpecial(const char* special, std::uint64_t time, std::uint64_t value) {
+void Sampler::GiveSpecial(const char* special, std::uint64_t time, std::uint64_t value, pid_t pid,
+                          pid_t tid) {
   if (value == 0) return;
   sink_({.kind = Sample::Kind::kCpu,
          .time_ns = time,
-         .pid = 0,
-         .tid = 0,
+         .pid = pid,
+         .tid = tid,
          .cpu = 0,
          .weight_ns = value,
          .frames = {},

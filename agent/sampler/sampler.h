@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -147,7 +148,10 @@ class Sampler {
   // CPU time that is in no sample.
   void TakeRest(std::uint64_t time, std::uint64_t counted_ns);
   void TakeRestOfCounters(std::uint64_t time);
-  void GiveSpecial(const char* special, std::uint64_t time, std::uint64_t value);
+  // Of no thread, or of that.
+  void GiveSpecial(const char* special, std::uint64_t time, std::uint64_t value, pid_t pid = 0,
+                   pid_t tid = 0);
+  void TakeEnd(pid_t pid, pid_t tid, std::uint64_t run_ns);  // pid 0: not known
 
   Options options_;
   Sink sink_;
@@ -172,6 +176,13 @@ class Sampler {
   ProcessMaps maps_;
   ModuleList modules_;
   ThreadList thread_list_;
+  // What threads that have ended had left over, and was not given yet.
+  struct LeftOver {
+    pid_t pid = 0;
+    pid_t tid = 0;
+    std::uint64_t ns = 0;
+  };
+  std::deque<LeftOver> left_over_;
   SamplerCounts counts_;
   std::uint64_t last_time_ = 0;
   TicksOfTime ticks_;

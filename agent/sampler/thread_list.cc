@@ -77,4 +77,10 @@ std::uint32_t ThreadList::Of(pid_t pid, pid_t tid) {
   return known.index;
 }
 
+pid_t ThreadList::ProcessOf(pid_t tid) const {
+  const auto found = known_.find(tid);
+  if (found == known_.end() || found->second.index == kNotListed) return 0;
+  return threads_[found->second.index].pid;
+}
+
 }  // namespace fieldcost::sampler

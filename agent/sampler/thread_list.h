@@ -40,6 +40,8 @@ class ThreadList {
 
   // Its index in all().
   std::uint32_t Of(pid_t pid, pid_t tid);
+  // The process of the thread that has that number, if it is in all(); else 0.
+  pid_t ProcessOf(pid_t tid) const;
 
  private:
   static constexpr std::uint32_t kNotListed = UINT32_MAX;

@@ -34,6 +34,9 @@ class EventRun {
     return run;
   }
   const trace::Variables& variables() const { return variables_; }
+  void SetThreads(ThreadList& threads) {
+    if (writer_ != nullptr) writer_->SetThreads(threads);
+  }
   Status Look() { return writer_ == nullptr ? Status() : writer_->LookIfDue(); }
   Status End() { return writer_ == nullptr ? Status() : writer_->EndRun(); }
 
@@ -100,7 +103,10 @@ Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, EventWrit
   }
   if (done) done = writer.BeginRun(fmt::format("{}", fmt::join(options.command, " ")));
   if (done) {
-    if (made) sampler = *std::move(made);
+    if (made) {
+      sampler = *std::move(made);
+      events.SetThreads(sampler->thread_list());
+    }
     child.Go();
     done = sampler ? Watch(*sampler, writer, events, taken) : Follow(child, writer, events);
   }

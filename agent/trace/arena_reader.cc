@@ -21,6 +21,7 @@ struct OpenCall {
   std::uint64_t now_ticks = 0;
   std::uint64_t last_ticks = 0;
   std::uint32_t current = 0;
+  std::uint32_t threads = 0;
   bool is_known = false;
 };
 
@@ -152,8 +153,9 @@ Status SetPlace(std::uint64_t place, ArenaNode& node, Reading& reading) {
 }
 
 Status AddNode(std::uint32_t number, const shm::TraceNode& untrusted, std::uint16_t slot,
-               std::vector<std::uint16_t>& slots, Reading& reading) {
-  ArenaNode node{.calls = untrusted.calls,
+               Reading& reading) {
+  ArenaNode node{.slot = slot,
+                 .calls = untrusted.calls,
                  .not_measured = untrusted.not_measured & shm::kAllNotMeasured,
                  .ticks = untrusted.ticks};
   std::copy(std::begin(untrusted.values), std::end(untrusted.values), node.values.begin());
@@ -163,18 +165,16 @@ Status AddNode(std::uint32_t number, const shm::TraceNode& untrusted, std::uint1
     is_good = node.kind == PlaceKind::kRoot;
   } else if (node.kind != PlaceKind::kRoot) {
     const auto parent = reading.node_of.find(untrusted.parent);
-    is_good = parent != reading.node_of.end() && slots[parent->second] == slot;
+    is_good = parent != reading.node_of.end() && reading.arena.nodes[parent->second].slot == slot;
     if (is_good) node.parent = parent->second;
   }
   if (!is_good) return Fail(ErrorCode::kCorrupt, "node {} belongs to no tree", number);
   reading.node_of.emplace(number, static_cast<std::uint32_t>(reading.arena.nodes.size()));
-  slots.push_back(slot);
   reading.arena.nodes.push_back(node);
   return {};
 }
 
-Status ReadNodes(std::uint32_t chunk, const shm::TraceChunk& untrusted_chunk,
-                 std::vector<std::uint16_t>& slots, Reading& reading) {
+Status ReadNodes(std::uint32_t chunk, const shm::TraceChunk& untrusted_chunk, Reading& reading) {
   if (untrusted_chunk.used > shm::kTraceNodesOfChunk) {
     return Fail(ErrorCode::kCorrupt, "{} nodes in chunk {}", untrusted_chunk.used, chunk);
   }
@@ -186,12 +186,13 @@ Status ReadNodes(std::uint32_t chunk, const shm::TraceChunk& untrusted_chunk,
   }
   for (std::uint32_t i = 0; i < untrusted_nodes.size(); ++i) {
     FIELDCOST_TRY(AddNode(chunk * shm::kTraceNodesOfChunk + i, untrusted_nodes[i],
-                          untrusted_chunk.slot, slots, reading));
+                          untrusted_chunk.slot, reading));
   }
   return {};
 }
 
-Status ReadEdges(std::uint32_t chunk, std::uint32_t count, Reading& reading) {
+Status ReadEdges(std::uint32_t chunk, const shm::TraceChunk& untrusted_chunk, Reading& reading) {
+  const std::uint32_t count = untrusted_chunk.used;
   if (count > shm::kTraceEdgesOfChunk) {
     return Fail(ErrorCode::kCorrupt, "{} edges in chunk {}", count, chunk);
   }
@@ -205,6 +206,7 @@ Status ReadEdges(std::uint32_t chunk, std::uint32_t count, Reading& reading) {
                                    .to = edge.to,
                                    .from_module = ModuleAt(reading.arena, edge.from),
                                    .to_module = ModuleAt(reading.arena, edge.to),
+                                   .slot = untrusted_chunk.slot,
                                    .count = edge.count,
                                    .ticks = edge.ticks,
                                    .bytes = edge.bytes,
@@ -229,15 +231,14 @@ Status ReadChunkTable(Reading& reading) {
 }
 
 Status ReadChunks(Reading& reading) {
-  std::vector<std::uint16_t> slots;  // by node
   for (std::uint32_t i = 0; i < reading.untrusted_chunks.size(); ++i) {
     const shm::TraceChunk& chunk = reading.untrusted_chunks[i];
     if (chunk.kind == shm::kTraceFree) continue;
     if (chunk.slot >= shm::kThreadSlots || chunk.kind > shm::kTraceEdges) {
       return Fail(ErrorCode::kCorrupt, "chunk {} belongs to no thread", i);
     }
-    FIELDCOST_TRY(chunk.kind == shm::kTraceNodes ? ReadNodes(i, chunk, slots, reading)
-                                                 : ReadEdges(i, chunk.used, reading));
+    FIELDCOST_TRY(chunk.kind == shm::kTraceNodes ? ReadNodes(i, chunk, reading)
+                                                 : ReadEdges(i, chunk, reading));
   }
   return {};
 }
@@ -258,6 +259,7 @@ Status LookAtThread(std::uint32_t slot, Reading& reading) {
   FIELDCOST_TRY(ReadPart(reading, at(offsetof(shm::TraceThread, last_ticks)), open.last_ticks));
   FIELDCOST_TRY(ReadPart(reading, at(offsetof(shm::TraceThread, busy)), busy));
   FIELDCOST_TRY(ReadPart(reading, at(offsetof(shm::TraceThread, current)), open.current));
+  FIELDCOST_TRY(ReadPart(reading, at(offsetof(shm::TraceThread, threads)), open.threads));
   open.is_known = busy == 0;
   reading.open_calls.push_back(open);
   return {};
@@ -289,7 +291,9 @@ Status ReadThread(std::uint32_t slot, Reading& reading) {
       untrusted.last_ticks - untrusted.first_ticks - untrusted.between_ticks;
   if (ticks >= kMostSum) return Fail(ErrorCode::kCorrupt, "thread {} ended before it began", slot);
   reading.arena.threads.push_back(
-      {.threads = untrusted.threads,
+      {.slot = static_cast<std::uint16_t>(slot),
+       .threads_before = reading.open_calls[slot].threads,
+       .threads = untrusted.threads,
        .tid = untrusted.tid,
        .root = root->second,
        .current = current == reading.node_of.end() ? root->second : current->second,

@@ -47,6 +47,7 @@ struct ArenaNode {
   PlaceKind kind = PlaceKind::kRoot;
   std::uint32_t module = kNone;  // index, of a function; kNone: of unknown code
   std::uint32_t api = kNone;     // index
+  std::uint16_t slot = 0;        // of its thread
   std::uint64_t address = 0;
   std::uint64_t calls = 0;
   std::uint32_t not_measured = 0;  // shm::NotMeasured: why bytes of its own are not known
@@ -60,6 +61,7 @@ struct ArenaEdge {
   std::uint64_t to = 0;
   std::uint32_t from_module = kNone;  // indices
   std::uint32_t to_module = kNone;
+  std::uint16_t slot = 0;  // of its thread
   std::uint64_t count = 0;
   std::uint64_t ticks = 0;
   std::uint64_t bytes = 0;
@@ -68,12 +70,14 @@ struct ArenaEdge {
 
 // Threads that had a slot, one after the other.
 struct ArenaThread {
-  std::uint32_t threads = 0;
-  std::uint32_t tid = 0;          // of the last one
-  std::uint32_t root = kNone;     // index of its first node
-  std::uint32_t current = kNone;  // of the node that was the innermost at the end
-  std::uint64_t ticks = 0;        // from the first event to the last: the sum over its nodes
-  std::uint64_t last_ticks = 0;   // time stamp of the last event
+  std::uint16_t slot = 0;
+  std::uint32_t threads_before = 0;  // before nodes and edges were read
+  std::uint32_t threads = 0;         // after that
+  std::uint32_t tid = 0;             // of the last one
+  std::uint32_t root = kNone;        // index of its first node
+  std::uint32_t current = kNone;     // of the node that was the innermost at the end
+  std::uint64_t ticks = 0;           // from the first event to the last: the sum over its nodes
+  std::uint64_t last_ticks = 0;      // time stamp of the last event
   // How long at least `current` has been the innermost, while the program runs; 0: not known.
   std::uint64_t open_ticks = 0;
 };

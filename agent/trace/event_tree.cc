@@ -1,5 +1,7 @@
 #include "agent/trace/event_tree.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <utility>
@@ -143,6 +145,19 @@ class Blocks {
   std::map<std::uint64_t, tree::FrameId> known_;
 };
 
+// Adds up what `visit_all` visits.
+template <typename VisitAll>
+Result<tree::RunValues> Together(std::size_t metrics, const VisitAll& visit_all) {
+  tree::RunValues values(metrics);
+  const OnValues add = [&](std::uint16_t, tree::PathId path,
+                           std::span<const std::uint64_t> each) -> Status {
+    for (std::size_t i = 0; i < each.size(); ++i) FIELDCOST_TRY(values.Add(i, path, each[i]));
+    return {};
+  };
+  FIELDCOST_TRY(visit_all(add));
+  return values;
+}
+
 }  // namespace
 
 tree::Frame UnnamedCode(const ArenaModule* module, std::uint64_t address) {
@@ -165,9 +180,8 @@ bool IsMeasured(const Arena& arena, std::size_t column) {
   return column < kFirstOther || (arena.metrics >> (column - kFirstOther) & 1U) != 0;
 }
 
-Result<tree::RunValues> EventValues(const Arena& arena, const NameCode& name,
-                                    tree::Dictionary& dictionary) {
-  tree::RunValues values(kFirstOther + shm::kTraceMetrics);
+Status ForEachEvent(const Arena& arena, const NameCode& name, tree::Dictionary& dictionary,
+                    const OnValues& visit) {
   Frames frames(arena, name, dictionary.frames);
   const std::vector<std::uint64_t> ns =
       arena.still_runs ? LeastNanoseconds(arena) : SelfNanoseconds(arena);
@@ -181,13 +195,20 @@ Result<tree::RunValues> EventValues(const Arena& arena, const NameCode& name,
       FIELDCOST_ASSIGN(path, dictionary.paths.Intern(paths[node.parent], frame));
     }
     paths.push_back(path);
-    FIELDCOST_TRY(values.Add(kCalls, path, node.calls));
-    FIELDCOST_TRY(values.Add(kWall, path, ns[i]));
-    for (std::size_t metric = 0; metric < shm::kTraceMetrics; ++metric) {
-      FIELDCOST_TRY(values.Add(kFirstOther + metric, path, node.values[metric]));
-    }
+    std::array<std::uint64_t, kFirstOther + shm::kTraceMetrics> values{};
+    values[kCalls] = node.calls;
+    values[kWall] = ns[i];
+    std::ranges::copy(node.values, values.begin() + kFirstOther);
+    FIELDCOST_TRY(visit(node.slot, path, values));
   }
-  return values;
+  return {};
+}
+
+Result<tree::RunValues> EventValues(const Arena& arena, const NameCode& name,
+                                    tree::Dictionary& dictionary) {
+  return Together(kFirstOther + shm::kTraceMetrics, [&](const OnValues& visit) {
+    return ForEachEvent(arena, name, dictionary, visit);
+  });
 }
 
 std::vector<tree::Metric> BranchMetrics() {
@@ -197,19 +218,22 @@ std::vector<tree::Metric> BranchMetrics() {
           {.name = "branch-page-faults", .unit = tree::Unit::kCount}};
 }
 
-Result<tree::RunValues> BranchValues(const Arena& arena, const NameCode& name_block,
-                                     tree::Dictionary& dictionary) {
-  tree::RunValues values(BranchMetrics().size());
+Status ForEachBranch(const Arena& arena, const NameCode& name_block, tree::Dictionary& dictionary,
+                     const OnValues& visit) {
   Blocks blocks(arena, name_block, dictionary);
   for (const ArenaEdge& edge : arena.edges) {
     FIELDCOST_ASSIGN(const tree::PathId path, blocks.PathOf(edge));
-    std::size_t column = 0;
-    for (const std::uint64_t value :
-         {edge.count, arena.Nanoseconds(edge.ticks), edge.bytes, edge.faults}) {
-      FIELDCOST_TRY(values.Add(column++, path, value));
-    }
+    const std::array values = {edge.count, arena.Nanoseconds(edge.ticks), edge.bytes, edge.faults};
+    FIELDCOST_TRY(visit(edge.slot, path, values));
   }
-  return values;
+  return {};
+}
+
+Result<tree::RunValues> BranchValues(const Arena& arena, const NameCode& name_block,
+                                     tree::Dictionary& dictionary) {
+  return Together(BranchMetrics().size(), [&](const OnValues& visit) {
+    return ForEachBranch(arena, name_block, dictionary, visit);
+  });
 }
 
 }  // namespace fieldcost::trace

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "agent/trace/arena_reader.h"
@@ -24,13 +25,20 @@ std::vector<tree::Metric> EventMetrics();
 // Whether that column was measured on all threads of the program; 0 says nothing otherwise.
 bool IsMeasured(const Arena& arena, std::size_t column);
 
-// A program's tree, by EventMetrics(): all threads together. Adds its paths to the dictionary. APIs
+// Takes values of a path on one slot of threads; there may be several of both.
+using OnValues = std::function<Status(std::uint16_t slot, tree::PathId path,
+                                      std::span<const std::uint64_t> values)>;
+
+// Visits a program's trees, by EventMetrics(). Adds its paths to the dictionary. APIs
 // have their names; functions get theirs from `name`, which is asked once for each address. What
 // was spent outside of all that is traced is the root's.
 //
 // The inclusive wall time of each node is that of its ticks, to the nanosecond below; self times
 // are what its children leave of that. While the program runs self times are rounded down, so that
-// no value is ever more than it will be later. kTooLarge.
+// no value is ever more than it will be later. kTooLarge, errors of the visitor.
+Status ForEachEvent(const Arena& arena, const NameCode& name, tree::Dictionary& dictionary,
+                    const OnValues& visit);
+// All threads together.
 Result<tree::RunValues> EventValues(const Arena& arena, const NameCode& name,
                                     tree::Dictionary& dictionary);
 
@@ -39,7 +47,10 @@ Result<tree::RunValues> EventValues(const Arena& arena, const NameCode& name,
 std::vector<tree::Metric> BranchMetrics();
 
 // A program's branches, by BranchMetrics(): each block below the one before it, and that below
-// [branches]. Otherwise as EventValues().
+// [branches]. Otherwise as ForEachEvent().
+Status ForEachBranch(const Arena& arena, const NameCode& name_block, tree::Dictionary& dictionary,
+                     const OnValues& visit);
+// All threads together.
 Result<tree::RunValues> BranchValues(const Arena& arena, const NameCode& name_block,
                                      tree::Dictionary& dictionary);
 

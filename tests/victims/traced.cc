@@ -181,13 +181,18 @@ QUIET void Fork() {
 }
 
 QUIET void Threads() {
+  // None ends before all have worked: each has a slot of its own.
+  pthread_barrier_t worked;
+  pthread_barrier_init(&worked, nullptr, 4);
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([]() QUIET {
+    threads.emplace_back([&]() QUIET {
       for (int k = 0; k < 1000; ++k) work(3);
+      pthread_barrier_wait(&worked);
     });
   }
   for (std::thread& thread : threads) thread.join();
+  pthread_barrier_destroy(&worked);
 }
 
 // Instrumented handlers that come at any instruction, ours among them.

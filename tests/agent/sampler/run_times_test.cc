@@ -17,7 +17,11 @@ class RunTimesTest : public ::testing::Test {
   // To the nanosecond that tells that a CPU was had.
   std::vector<std::uint64_t> ended_;
   RunTimes times_{4};
-  RunTimes::Sink sink_ = [this](std::uint64_t run_ns) { ended_.push_back(run_ns / 10 * 10); };
+  std::vector<pid_t> of_;
+  RunTimes::Sink sink_ = [this](pid_t tid, std::uint64_t run_ns) {
+    of_.push_back(tid);
+    ended_.push_back(run_ns / 10 * 10);
+  };
 };
 
 TEST_F(RunTimesTest, AThreadHasEachCpuFromInToOut) {
@@ -29,6 +33,7 @@ TEST_F(RunTimesTest, AThreadHasEachCpuFromInToOut) {
   EXPECT_EQ(times_.used(), 2U);
   times_.Exit(7, 400, sink_);
   EXPECT_THAT(ended_, UnorderedElementsAre(150, 30));
+  EXPECT_THAT(of_, ElementsAre(7, 7));
   EXPECT_EQ(times_.used(), 0U);
 }
 

@@ -92,6 +92,23 @@ TEST(ArenaReaderTest, BecomesATreeOfNamesAndNanoseconds) {
   EXPECT_EQ(values->value(10, tree::PathId(1)), 3U);
 }
 
+TEST(ArenaReaderTest, EachNodeAndBranchIsOfASlotThatAThreadHad) {
+  const auto arena = ReadArena(SmallArena()).value();
+  ASSERT_EQ(arena.threads.size(), 1U);
+  const trace::ArenaThread& thread = arena.threads[0];
+  EXPECT_EQ(thread.threads_before, thread.threads);
+  tree::Dictionary dictionary;
+  std::vector<std::uint64_t> calls;
+  ASSERT_TRUE(ForEachEvent(arena, UnnamedCode, dictionary,
+                           [&](std::uint16_t slot, tree::PathId, auto values) -> Status {
+                             EXPECT_EQ(slot, thread.slot);
+                             calls.push_back(values[0]);
+                             return {};
+                           }));
+  EXPECT_THAT(calls, ElementsAre(0, 1, 2));
+  for (const trace::ArenaEdge& edge : arena.edges) EXPECT_EQ(edge.slot, thread.slot);
+}
+
 // Of 500, 399 and 601 ticks of their own.
 TEST(ArenaReaderTest, WhileAProgramRunsNoTimeIsMoreThanItWillBe) {
   auto arena = ReadArena(SmallArena()).value();

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <sstream>
 
 #include "tests/tools/cli/cli_fixture.h"
@@ -88,6 +89,22 @@ TEST_F(TraceEventsTest, EventsOfAProgramWithOneThreadAreThatThreads) {
       Cli({"tree", "show", file(), "--by", "thread", "--metric", "calls", "--depth", "1"});
   EXPECT_EQ(shown.exit_status, 0) << shown.errors;
   EXPECT_THAT(shown.output, ::testing::ContainsRegex("\n100.0 % +6 +\\[thread traced [0-9]+\\]\n"));
+}
+
+TEST_F(TraceEventsTest, EventsOfAProgramWithSeveralThreadsAreEachThreads) {
+  const ProcessResult traced = Trace("functions", {kVictims + "traced", "threads"});
+  ASSERT_EQ(traced.exit_status, 0) << traced.errors;
+  const ProcessResult shown =
+      Cli({"tree", "show", file(), "--by", "thread", "--metric", "calls", "--depth", "1", "--all"});
+  EXPECT_EQ(shown.exit_status, 0) << shown.errors;
+  // 1,000 of work(), each with 5 more.
+  std::size_t threads = 0;
+  std::istringstream lines(shown.output);
+  for (std::string line; std::getline(lines, line);) {
+    threads += std::regex_match(line, std::regex(" *25.0 % +6,000 +\\[thread traced [0-9]+\\]"));
+  }
+  EXPECT_EQ(threads, 4U) << shown.output;
+  EXPECT_THAT(shown.output, Not(::testing::ContainsRegex("[1-9][0-9,]* +\\[several threads\\]")));
 }
 
 TEST_F(TraceEventsTest, CallsOfALibraryAreExactAndSamplesSayWhatLiesBelow) {
