@@ -12,9 +12,9 @@
 
 #include "agent/sampler/sample_writer.h"
 #include "agent/sampler/thread_list.h"
+#include "agent/trace/event_tree.h"
 #include "agent/trace/session.h"
 #include "common/base/result.h"
-#include "common/shm/trace_file.h"
 #include "common/tree/dictionary.h"
 
 namespace fieldcost::sampler {
@@ -57,7 +57,7 @@ class EventWriter {
  private:
   using Program = std::pair<std::uint32_t, std::uint64_t>;  // pid and start, in ticks
   // By slot of threads and path; fewer metrics than that are followed by 0.
-  using Values = std::array<std::uint64_t, 2 + shm::kTraceMetrics>;
+  using Values = std::array<std::uint64_t, trace::kEventMetrics>;
   using Sums = std::map<std::pair<std::uint16_t, tree::PathId>, Values>;
   struct Slot {
     std::uint32_t threads_before = 0;  // as of the last look

@@ -195,7 +195,7 @@ Status ForEachEvent(const Arena& arena, const NameCode& name, tree::Dictionary& 
       FIELDCOST_ASSIGN(path, dictionary.paths.Intern(paths[node.parent], frame));
     }
     paths.push_back(path);
-    std::array<std::uint64_t, kFirstOther + shm::kTraceMetrics> values{};
+    std::array<std::uint64_t, kEventMetrics> values{};
     values[kCalls] = node.calls;
     values[kWall] = ns[i];
     std::ranges::copy(node.values, values.begin() + kFirstOther);
@@ -206,7 +206,7 @@ Status ForEachEvent(const Arena& arena, const NameCode& name, tree::Dictionary& 
 
 Result<tree::RunValues> EventValues(const Arena& arena, const NameCode& name,
                                     tree::Dictionary& dictionary) {
-  return Together(kFirstOther + shm::kTraceMetrics, [&](const OnValues& visit) {
+  return Together(kEventMetrics, [&](const OnValues& visit) {
     return ForEachEvent(arena, name, dictionary, visit);
   });
 }

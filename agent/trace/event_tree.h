@@ -21,6 +21,7 @@ using NameCode = std::function<Result<tree::Frame>(const ArenaModule* module, st
 tree::Frame UnnamedCode(const ArenaModule* module, std::uint64_t address);
 
 // What events measure, in the order of columns: calls, wall, then by shm::TraceMetric.
+inline constexpr std::size_t kEventMetrics = 2 + shm::kTraceMetrics;
 std::vector<tree::Metric> EventMetrics();
 // Whether that column was measured on all threads of the program; 0 says nothing otherwise.
 bool IsMeasured(const Arena& arena, std::size_t column);

@@ -99,12 +99,12 @@ TEST(ArenaReaderTest, EachNodeAndBranchIsOfASlotThatAThreadHad) {
   EXPECT_EQ(thread.threads_before, thread.threads);
   tree::Dictionary dictionary;
   std::vector<std::uint64_t> calls;
-  ASSERT_TRUE(ForEachEvent(arena, UnnamedCode, dictionary,
-                           [&](std::uint16_t slot, tree::PathId, auto values) -> Status {
-                             EXPECT_EQ(slot, thread.slot);
-                             calls.push_back(values[0]);
-                             return {};
-                           }));
+  const OnValues visit = [&](std::uint16_t slot, tree::PathId, auto values) -> Status {
+    EXPECT_EQ(slot, thread.slot);
+    calls.push_back(values[0]);
+    return {};
+  };
+  ASSERT_TRUE(ForEachEvent(arena, UnnamedCode, dictionary, visit));
   EXPECT_THAT(calls, ElementsAre(0, 1, 2));
   for (const trace::ArenaEdge& edge : arena.edges) EXPECT_EQ(edge.slot, thread.slot);
 }
