@@ -125,6 +125,7 @@ Status BpfCollector::Finish() {
   }
   FIELDCOST_ASSIGN(const std::vector<fc_cpu> cpus, program_->Cpus());
   const std::uint64_t now = MonotonicNs();
+  std::uint64_t idle_ns = 0;
   for (std::uint32_t i = 0; i < cpus.size(); ++i) {
     FIELDCOST_TRY(writer_.Take({.cpu = i,
                                 .begin_ns = now - std::min<std::uint64_t>(cpus[i].lost_ns, now),
@@ -133,8 +134,9 @@ Status BpfCollector::Finish() {
                                 .why = idle::Why::kLost}));
     counts_["lost events"] += cpus[i].lost_events;
     counts_["switches"] += cpus[i].switches;
-    counts_["idle time, ns"] += cpus[i].idle_ns;
+    idle_ns += cpus[i].idle_ns;
   }
+  counts_["idle time, ns"] += idle_ns - std::min(idle_ns, writer_.before_run_ns());
   return {};
 }
 

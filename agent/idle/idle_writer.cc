@@ -64,6 +64,7 @@ Result<recording::StreamId> IdleWriter::AddStream(const char* name, const char* 
 
 Status IdleWriter::BeginRun(std::string_view command) {
   run_begin_ns_ = MonotonicNs();
+  before_run_ns_ = 0;
   paths_.ForgetModules();
   FIELDCOST_ASSIGN(run_, writer_.BeginRun(At(run_begin_ns_), command, ""));
   return {};
@@ -132,11 +133,12 @@ Result<std::vector<tree::FrameId>> IdleWriter::Special(const char* name) {
 
 // What was idle before the run began is not the run's. A tick is worth a tick, wherever in it the
 // run began.
-Idle IdleWriter::InRun(Idle idle) const {
+Idle IdleWriter::InRun(Idle idle) {
   if (idle.begin_ns >= run_begin_ns_) return idle;
   const std::uint64_t length = idle.end_ns - idle.begin_ns;
   idle.begin_ns = run_begin_ns_;
   idle.end_ns = std::max(idle.end_ns, run_begin_ns_ + (options_.sampled ? length : 0));
+  before_run_ns_ += length - (idle.end_ns - idle.begin_ns);
   return idle;
 }
 

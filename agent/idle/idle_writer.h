@@ -84,6 +84,8 @@ class IdleWriter {
   std::uint64_t tick_ns() const { return options_.about.tick_ns; }
   std::uint64_t idle_ns() const { return idle_ns_; }            // so far, of all CPUs
   std::uint64_t explained_ns() const { return explained_ns_; }  // with a to-idle stack
+  // What was taken and left out, since CPUs were idle before this run began.
+  std::uint64_t before_run_ns() const { return before_run_ns_; }
 
  private:
   struct Stack {
@@ -110,7 +112,7 @@ class IdleWriter {
   Result<std::vector<tree::FrameId>> Special(const char* name);
   Status TakePair(const Pending& pending, const std::vector<tree::FrameId>& from,
                   const std::vector<tree::FrameId>& waker);
-  Idle InRun(Idle idle) const;
+  Idle InRun(Idle idle);
   Status TakeOfCpu(const Idle& idle, idle::Why why, std::uint64_t length_ns);
   Status Append(recording::StreamId stream, std::uint64_t time_ns, tree::PathId path,
                 std::span<const std::uint64_t> values);
@@ -132,6 +134,7 @@ class IdleWriter {
   std::map<std::uint32_t, std::vector<Pending>> pending_;  // by CPU
   std::uint64_t idle_ns_ = 0;
   std::uint64_t explained_ns_ = 0;
+  std::uint64_t before_run_ns_ = 0;
 };
 
 }  // namespace fieldcost::idle_agent
