@@ -31,7 +31,7 @@ does not work here is reported as null ("missing" in the table), never left out.
   row 14 trace_sampling  % that sampled stacks add to a program's CPU time; peer: perf record. Its table
                     goes to standard error
   row 14 planted_change  how often tree compare finds a planted change in ten real runs a side, and nothing
-                    else; and nothing in equal builds. Eight minutes; only if it is named
+                    else; and nothing in equal builds. Over an hour; only if it is named
   row 14 tree       CPU ms of adding ten runs of 220,000 paths, four metrics; no floor; peer: Go's pprof with the
                     same files. And µs of unwinding a stack; peer: perf script --no-inline
   row 15 idle       ns that `fieldcost idle` adds to a switch of threads; peers: perf sched, bpftrace. And how

@@ -6,7 +6,7 @@ Programs: one with twenty equally expensive functions and a small one, one with 
 sqlite3 and python3, which were not written for this. Each is recorded RUNS times by turns with a variant: the same in
 a file with another name, everything + 20 %, the hottest function + 50 %, a function with 2 % of the cost + 50 %. Exact
 counts and bytes are compared the same way, with a few runs. Each comparison is repeated REPEATS times (environment
-variable of that name; 20 unless set). Takes about an hour.
+variable of that name; 20 unless set). Takes over an hour.
 """
 
 import json
