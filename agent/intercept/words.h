@@ -33,4 +33,34 @@ void ForEachWordOf(const ElfObject& object, uint32_t type, Visitor visit) {
   }
 }
 
+// A part of an object's data that stays writable: what its constructors have filled in, no
+// relocation tells. At most kMaxFilledBytes of a segment are looked at.
+inline constexpr uint64_t kMaxFilledBytes = uint64_t{256} << 10;
+
+// Calls visit(word, value) for every aligned word of the object's writable data, which may be
+// protected or gone by now: it is then passed over.
+template <typename Visitor>
+void ForEachFilledWord(const ElfObject& object, Visitor visit) {
+  constexpr uint64_t kWord = sizeof(uint64_t);
+  uint64_t values[512];
+  for (uint32_t i = 0; i < object.segment_count; ++i) {
+    const Elf64_Phdr& segment = object.segments[i];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) == 0) continue;
+    const uint64_t begin = object.base + segment.p_vaddr;
+    uint64_t end = begin + segment.p_memsz;
+    uint64_t at = begin;
+    if (object.relro_end > begin && object.relro_end <= end) at = object.relro_end;
+    at = (at + kWord - 1) & ~(kWord - 1);
+    if (end > at + kMaxFilledBytes) end = at + kMaxFilledBytes;
+    while (at + kWord <= end) {
+      const uint64_t size = end - at < sizeof values ? end - at : sizeof values;
+      const size_t words = ReadOwnMemory(reinterpret_cast<const void*>(at), values, size) / kWord;
+      for (size_t word = 0; word < words; ++word) {
+        visit(reinterpret_cast<uint64_t*>(at) + word, values[word]);
+      }
+      at += size;
+    }
+  }
+}
+
 }  // namespace fieldcost::intercept

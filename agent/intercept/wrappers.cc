@@ -60,8 +60,7 @@ class Names {
   uint8_t places_[kPlaces] = {};  // number of the function + 1
 };
 
-void InstallInSlots(const Group& group, const SlotSpace& space, uint32_t first_object) {
-  Names names(group);
+void InstallInSlots(Names& names, const SlotSpace& space, uint32_t first_object) {
   ForEachSlot(space, first_object, true,
               [&](const ElfObject& object, const Elf64_Rela& relocation, uint64_t* slot) {
                 const char* const name = NameOf(object, relocation);
@@ -118,10 +117,10 @@ const WrappedFunction* FunctionAt(const Group& group, uint64_t address) {
 }
 
 // The same of a word: one that no slot leads to is known by the name that the word is bound by.
-const WrappedFunction* FunctionOfWord(const Group& group, Names* names, const ElfObject& provider,
+const WrappedFunction* FunctionOfWord(const Group& group, Names& names, const ElfObject& provider,
                                       const char* name, uint64_t address) {
   if (const WrappedFunction* const known = FunctionAt(group, address)) return known;
-  const WrappedFunction* const named = names->Find(name);
+  const WrappedFunction* const named = names.Find(name);
   if (named == nullptr || *named->real != 0) return nullptr;
   const Elf64_Sym* const definition = FindExport(provider, name, "");
   if (definition == nullptr || provider.base + definition->st_value != address) return nullptr;
@@ -131,10 +130,8 @@ const WrappedFunction* FunctionOfWord(const Group& group, Names* names, const El
 
 // Of the words that relocations of one type fill in. What the program has stored in a word since it
 // was loaded is the program's: its value must be the real function's.
-void InstallInWordsOf(uint32_t type, const Group& group, const SlotSpace& space,
-                      uint32_t first_object) {
-  const Providers providers(group, space);
-  Names names(group);
+void InstallInWordsOf(uint32_t type, const Group& group, Names& names, const Providers& providers,
+                      const SlotSpace& space, uint32_t first_object) {
   for (uint32_t o = first_object; o < space.object_count; ++o) {
     const ElfObject& object = space.objects[o];
     ForEachWordOf(object, type, [&](const Elf64_Rela& relocation, uint64_t* word) {
@@ -142,21 +139,46 @@ void InstallInWordsOf(uint32_t type, const Group& group, const SlotSpace& space,
       const ElfObject* const provider = providers.Of(value);
       if (provider == nullptr) return;
       const char* const name = type == kAddressWord ? NameOf(object, relocation) : "";
-      const WrappedFunction* const found = FunctionOfWord(group, &names, *provider, name, value);
+      const WrappedFunction* const found = FunctionOfWord(group, names, *provider, name, value);
       if (found != nullptr) ReplaceWord(object, word, value, found->wrapper);
     });
   }
 }
 
-// Copies come last: the variables that they are copies of name the functions.
-void InstallInWords(const Group& group, const SlotSpace& space, uint32_t first_object) {
-  InstallInWordsOf(kAddressWord, group, space, first_object);
-  InstallInWordsOf(kVariableCopy, group, space, first_object);
+// Whether code of the object takes the address of a function of the group: it may have stored it.
+// (Code that is built to call through such slots has them, too.)
+bool TakesAddress(const ElfObject& object, Names& names) {
+  for (uint32_t i = object.relative_count; i < object.relocation_count; ++i) {
+    const Elf64_Rela& relocation = object.relocations[i];
+    if (ELF64_R_TYPE(relocation.r_info) != kDataSlot) continue;
+    if (names.Find(NameOf(object, relocation)) != nullptr) return true;
+  }
+  return false;
+}
+
+// Words that constructors have filled in before ours ran. libc's own are its own business.
+void InstallInFilledWords(const Group& group, Names& names, const Providers& providers,
+                          const SlotSpace& space, uint32_t first_object) {
+  for (uint32_t o = first_object; o < space.object_count; ++o) {
+    const ElfObject& object = space.objects[o];
+    if (providers.Of(object.begin) != nullptr || !TakesAddress(object, names)) continue;
+    ForEachFilledWord(object, [&](uint64_t* word, uint64_t value) {
+      if (providers.Of(value) == nullptr) return;
+      const WrappedFunction* const found = FunctionAt(group, value);
+      if (found != nullptr) ReplaceWord(object, word, value, found->wrapper);
+    });
+  }
 }
 
 void Install(const Group& group, const SlotSpace& space, uint32_t first_object) {
-  InstallInSlots(group, space, first_object);
-  if (group.words_too) InstallInWords(group, space, first_object);
+  Names names(group);
+  InstallInSlots(names, space, first_object);
+  if (!group.words_too) return;
+  const Providers providers(group, space);
+  InstallInWordsOf(kAddressWord, group, names, providers, space, first_object);
+  // Copies come after words: the variables that they are copies of name the functions.
+  InstallInWordsOf(kVariableCopy, group, names, providers, space, first_object);
+  InstallInFilledWords(group, names, providers, space, first_object);
 }
 
 void InstallGroup(const Group& group, const SlotSpace& space, uint32_t first_object) {

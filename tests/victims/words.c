@@ -23,6 +23,7 @@ static int Allocate(void) {
     words_by_own_function();
     words_by_exported();
     words_by_guarded();
+    words_by_filled();
   }
   return 0;
 }

@@ -39,6 +39,9 @@ __attribute__((constructor)) static void Guard(void) {
   if (mprotect(&guarded, sizeof guarded, PROT_READ) != 0) abort();
 }
 
+static void* (*volatile filled)(size_t);
+__attribute__((constructor)) static void Fill(void) { filled = malloc; }
+
 static char buffer[65536];
 
 void words_by_call(void) {
@@ -50,6 +53,8 @@ void words_by_variable(void) { free(variable(kWordsBytes)); }
 void words_by_exported(void) { free(words_allocate(kWordsBytes)); }
 
 void words_by_guarded(void) { free(guarded.allocate(kWordsBytes)); }
+
+void words_by_filled(void) { free(filled(kWordsBytes)); }
 
 static void ByFunctions(void) { functions->release(functions->allocate(kWordsBytes)); }
 

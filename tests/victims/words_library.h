@@ -17,6 +17,9 @@ void words_by_exported(void);
 // By a variable in a page that the library has made read-only itself.
 void words_by_guarded(void);
 
+// By a variable that the library's constructor has filled in.
+void words_by_filled(void);
+
 // The variable of words_by_exported.
 extern void* (*words_allocate)(size_t);
 

@@ -71,7 +71,8 @@ TEST_P(WordsOfBuildTest, CountsWhatIsAllocatedThroughVariablesAndTables) {
       Allocated(GetParam(), "allocate"),
       UnorderedElementsAre(Pair("words_by_call", 10000), Pair("words_by_variable", 10000),
                            Pair("words_by_table", 10000), Pair("words_by_exported", 10000),
-                           Pair("words_by_own_function", 10000), Pair("words_by_guarded", 10000)));
+                           Pair("words_by_own_function", 10000), Pair("words_by_guarded", 10000),
+                           Pair("words_by_filled", 10000)));
 }
 
 TEST_P(WordsOfBuildTest, CountsThroughTheProgramsCopyOfAVariable) {
