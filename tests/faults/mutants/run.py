@@ -31,7 +31,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-SECONDS_TO_NOTICE = 60
+SECONDS_TO_NOTICE = 180
 SECONDS_UNCHANGED = 300
 SIGNS = re.compile(r"forgotten|rows are not|do not add up|the store counts|after a failure|another answer|"
                    r"is refused|Corruption|Failure")
