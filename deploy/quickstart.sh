@@ -9,12 +9,13 @@
 #   ./deploy/quickstart.sh --stop    stop the aggregator
 #
 # Everything it writes is below build/ (FIELDCOST_QUICKSTART_DIR names another place for the data).
+# With FIELDCOST_QUICKSTART_PROGRAMS, a directory of built programs, it neither installs nor builds.
 # Needs root or sudo once, for packages. The aggregator ends by itself after two hours.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly DIR="$(realpath -m "${FIELDCOST_QUICKSTART_DIR:-build/quickstart}")"
-readonly BIN="$PWD/build/release/bin"
+readonly BIN="$(realpath -m "${FIELDCOST_QUICKSTART_PROGRAMS:-build/release/bin}")"
 readonly DATA="$DIR/server"
 readonly LOG="$DIR/aggregator.log"
 readonly PID_FILE="$DIR/aggregator.pid"
@@ -255,10 +256,13 @@ count_catalogue() {
 }
 
 main() {
-  . deploy/packages.sh
-  # shellcheck disable=SC2086  # a list of names
-  install_packages $BUILD_PACKAGES openssl sqlite3 python3 git
-  build
+  if [[ -z "${FIELDCOST_QUICKSTART_PROGRAMS:-}" ]]; then
+    . deploy/packages.sh
+    # shellcheck disable=SC2086  # a list of names
+    install_packages $BUILD_PACKAGES openssl sqlite3 python3 git
+    build
+  fi
+  [[ -x "$BIN/fieldcost-aggregator" ]] || fail "there is no program fieldcost-aggregator in $BIN"
   mkdir -p "$DIR"
   make_aggregator
   start_aggregator
@@ -295,6 +299,6 @@ case "${1:-}" in
     stop_aggregator
     echo "stopped"
     ;;
-  -h | --help) sed -n '2,13s/^# \{0,1\}//p' "$0" ;;
+  -h | --help) sed -n '2,14s/^# \{0,1\}//p' "$0" ;;
   *) fail "unknown argument '$1' (--stop, --help)" ;;
 esac

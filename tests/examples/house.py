@@ -16,7 +16,7 @@ import termios
 import threading
 from pathlib import Path
 
-LIMIT = 60  # seconds: of a process that hangs
+LIMIT = 150  # seconds: of a process that hangs
 MEMORY = f"/dev/shm/fieldcost-{os.getuid()}"  # where programs write what was measured: agent/settings/memory_dir.h
 SYSTEM = re.compile(r"(?<![\w.$}/])(?=/(?:srv|media|etc/fieldcost|etc/letsencrypt|var/lib/fieldcost-aggregator)\b)")
 
@@ -84,7 +84,7 @@ class House:
                 text = text.replace(documented, actual)
         return text
 
-    def run(self, box, script, typed=()):
+    def run(self, box, script, typed=(), limit=LIMIT):
         """Runs a script of bash to its end; returns status and output (both streams). With `typed`, on a terminal."""
         if typed:
             return in_terminal(["bash", "-c", script], box.work, self.environment(box), list(typed))
@@ -92,10 +92,10 @@ class House:
                               errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, start_new_session=True) as process:
             try:
-                output, _ = process.communicate(timeout=LIMIT)
+                output, _ = process.communicate(timeout=limit)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
-                return None, process.communicate()[0] + f"\n(not ended after {LIMIT} s)"
+                return None, process.communicate()[0] + f"\n(not ended after {limit} s)"
         return process.returncode, output
 
     def must(self, box, *commands):

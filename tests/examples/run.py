@@ -13,10 +13,10 @@ import tomllib
 from pathlib import Path
 
 import equipment
-from house import House
+from house import LIMIT, House
 
 KEYS = {"command", "needs", "first", "then", "status", "answer", "absent", "typed", "until", "replace", "file",
-        "elsewhere", "test"}
+        "limit", "elsewhere", "test", "reads", "runs", "differs"}
 
 SKIPPED = 77  # as CTest knows it: SKIP_RETURN_CODE
 
@@ -50,7 +50,8 @@ def answer_of(house, box, entry):
         process, _ = house.start(box, command, entry["until"])
         return house.stop(process)
     then = house.here_text(entry.get("then", ":"))
-    return house.run(box, f"{command}\nstatus=$?\n{then}\nexit $status", entry.get("typed", ()))
+    return house.run(box, f"{command}\nstatus=$?\n{then}\nexit $status", entry.get("typed", ()),
+                     entry.get("limit", LIMIT))
 
 
 def problems_of(entry, status, output):
