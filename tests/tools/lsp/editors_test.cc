@@ -40,15 +40,17 @@ class EditorsTest : public LspTest {
 
   testing::ProcessResult Run(std::vector<std::string> arguments,
                              std::vector<std::pair<std::string, std::string>> environment = {}) {
-    environment.insert(environment.end(), {{"FIELDCOST_HOME", home().string()},
-                                           {"FIELDCOST_README", FIELDCOST_LSP_EDITORS_PAGE},
-                                           {"PATH", Path()},
-                                           {"HOME", home().string()},
-                                           {"XDG_CONFIG_HOME", (home() / "config").string()},
-                                           {"XDG_STATE_HOME", (home() / "xdg-state").string()},
-                                           {"XDG_CACHE_HOME", (home() / "cache").string()},
-                                           {"LC_ALL", "C.UTF-8"},
-                                           {"TERM", "dumb"}});
+    environment.insert(environment.end(),
+                       {{"FIELDCOST_HOME", home().string()},
+                        {"FIELDCOST_README", FIELDCOST_SOURCE "/tools/lsp/EDITORS.md"},
+                        {"FIELDCOST_SOURCE", FIELDCOST_SOURCE},
+                        {"PATH", Path()},
+                        {"HOME", home().string()},
+                        {"XDG_CONFIG_HOME", (home() / "config").string()},
+                        {"XDG_STATE_HOME", (home() / "xdg-state").string()},
+                        {"XDG_CACHE_HOME", (home() / "cache").string()},
+                        {"LC_ALL", "C.UTF-8"},
+                        {"TERM", "dumb"}});
     return testing::RunProcess({.arguments = std::move(arguments),
                                 .environment = std::move(environment),
                                 .directory = project()});
@@ -66,9 +68,25 @@ class EditorsTest : public LspTest {
     EXPECT_EQ(result.exit_status, 0) << result.errors;
     return result.output + result.errors;
   }
+  // Returns what the script reports.
+  std::string Vim(std::vector<std::pair<std::string, std::string>> environment = {}) {
+    std::filesystem::create_directories(project() / ".git");  // its root
+    const std::filesystem::path said_file = home() / "said";
+    const std::string script = FIELDCOST_EDITOR_SCRIPTS "/ycm.vim";
+    environment.push_back({"RESULT", said_file.string()});
+    const testing::ProcessResult result =
+        Run({"vim.nox", "-u", script, "-i", "NONE", "-n", "--not-a-term", "a.c", "-c",
+             "autocmd VimEnter * call Run()"},
+            environment);
+    EXPECT_EQ(result.exit_status, 0) << result.errors;
+    std::ifstream file(said_file);
+    const std::string said{std::istreambuf_iterator<char>(file), {}};
+    EndServerOf(said);
+    return said;
+  }
 };
 
-TEST_F(EditorsTest, NeovimShowsHoverAndCompletion) {
+TEST_F(EditorsTest, NeovimAsTheManualPageStartsItShowsHoverAndCompletion) {
   const std::string said = Neovim();
   EXPECT_THAT(said, HasSubstr("hover of fieldcost: \"`slow_call`: typically **2.5 ms** a call"));
   EXPECT_THAT(said, HasSubstr("window: [\"`slow_call`: typically **2.5 ms** a call"));
@@ -103,21 +121,18 @@ TEST_F(EditorsTest, BesideClangdBothAnswerAndNothingIsListedTwice) {
 }
 
 TEST_F(EditorsTest, VimWithYouCompleteMeShowsInlayHintsAndHover) {
-  std::filesystem::create_directories(project() / ".git");  // its root
-  const std::filesystem::path said_file = home() / "said";
-  const std::string script = FIELDCOST_EDITOR_SCRIPTS "/ycm.vim";
-  const testing::ProcessResult result =
-      Run({"vim.nox", "-u", script, "-i", "NONE", "-n", "--not-a-term", "a.c", "-c",
-           "autocmd VimEnter * call Run()"},
-          {{"RESULT", said_file.string()}});
-  EXPECT_EQ(result.exit_status, 0) << result.errors;
-  std::ifstream file(said_file);
-  const std::string said{std::istreambuf_iterator<char>(file), {}};
-  EndServerOf(said);
+  const std::string said = Vim();
   EXPECT_THAT(said, HasSubstr("ready: 1"));
   EXPECT_THAT(said, HasSubstr("hints: ['2:34']"));
   EXPECT_THAT(said,
               HasSubstr("screen: int main(void) { return slow_call 2.5 ms (synthetic)(1); }"));
+  EXPECT_THAT(said, HasSubstr("hover: `slow_call`: typically **2.5 ms** a call|"));
+}
+
+TEST_F(EditorsTest, VimAsTheManualPageSetsItUpShowsInlayHintsAndHover) {
+  const std::string said = Vim({{"WITH_MANUAL_PAGE", "1"}});
+  EXPECT_THAT(said, HasSubstr("ready: 1"));
+  EXPECT_THAT(said, HasSubstr("hints: ['2:34']"));
   EXPECT_THAT(said, HasSubstr("hover: `slow_call`: typically **2.5 ms** a call|"));
 }
 

@@ -16,7 +16,7 @@ local function start(name, command)
   lsp.buf_attach_client(buffer, id)
 end
 
--- As the README says: its first block alone, or all of them; otherwise plainly.
+-- As the README says: its first block alone, or all of them; otherwise as the manual page says.
 local blocks = {}
 for block in io.open(vim.env.FIELDCOST_README):read('*a'):gmatch('```lua\n(.-)```') do table.insert(blocks, block) end
 if vim.env.WITH_MAPPING then vim.keymap.set('n', 'K', 'gg') end
@@ -35,7 +35,8 @@ if vim.env.WITH_CLANGD then
   start('clangd', { 'clangd', '--background-index=false', '--log=error' })
   report('ready', ready(2))
 elseif not vim.env.WITH_FIRST_BLOCK then
-  start('fieldcost', { 'fieldcost-lsp' })
+  local page = io.open(vim.env.FIELDCOST_SOURCE .. '/deploy/man/fieldcost-lsp.1'):read('*a')
+  assert(loadstring(page:match('\nNeovim:\n%.Bd[^\n]*\n(.-)%.Ed')))()
   report('ready', ready(1))
 else
   if not vim.env.WITH_START then

@@ -1,9 +1,18 @@
 " Drives Vim with YouCompleteMe. Writes "name: value" lines to $RESULT; the test compares them.
 set nocompatible runtimepath^=/usr/share/vim-youcompleteme
 filetype plugin on
-" As the README says.
-let s:blocks = split(join(readfile($FIELDCOST_README), "\n"), '```vim\n')[1:]
-call writefile(split(split(s:blocks[0], '```')[0], "\n"), $RESULT . '.vimrc')
+" As the README says, or the manual page.
+if empty($WITH_MANUAL_PAGE)
+  let s:blocks = split(join(readfile($FIELDCOST_README), "\n"), '```vim\n')[1:]
+  let s:settings = split(split(s:blocks[0], '```')[0], "\n")
+else
+  let s:page = readfile($FIELDCOST_SOURCE . '/deploy/man/fieldcost-lsp.1')
+  let s:begin = index(s:page, 'Vim with YouCompleteMe:') + 2
+  let s:settings = s:page[s:begin : index(s:page, '.Ed', s:begin) - 1]
+  call map(s:settings, 'substitute(v:val, "\\\\e", "\\\\", "g")')
+  let g:ycm_enable_inlay_hints = 1
+endif
+call writefile(s:settings, $RESULT . '.vimrc')
 execute 'source ' . fnameescape($RESULT . '.vimrc')
 let g:ycm_server_python_interpreter = '/usr/bin/python3'
 let g:ycm_confirm_extra_conf = 0
