@@ -31,6 +31,15 @@ check_node() {
   ((version >= MIN_NODE)) || skip "node $version is older than $MIN_NODE"
 }
 
+# npm_failed STATUS LOG: skips where npm's registry cannot be reached, fails otherwise.
+npm_failed() {
+  if (($1 == 124)) || grep -qE 'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH' "$2"; then
+    skip "npm's registry cannot be reached (log: $2)"
+  fi
+  tail -n 20 "$2" >&2
+  fail "npm failed (log: $2)"
+}
+
 # install_folder FOLDER NAME: what its lock file names, if it is not there yet.
 install_folder() {
   local folder="$1" log="$WORK/npm-${2}.log"
@@ -40,13 +49,7 @@ install_folder() {
   local status=0
   (cd "$folder" && timeout "$INSTALL_TIMEOUT_S" npm ci --ignore-scripts --no-audit --no-fund) \
     > "$log" 2>&1 || status=$?
-  if ((status != 0)); then
-    if ((status == 124)) || grep -qE 'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH' "$log"; then
-      skip "npm's registry cannot be reached (log: $log)"
-    fi
-    tail -n 20 "$log" >&2
-    fail "npm ci failed (log: $log)"
-  fi
+  ((status == 0)) || npm_failed "$status" "$log"
   cp "$folder/package-lock.json" "$folder/installed"
 }
 

@@ -46,26 +46,26 @@ copy_sources() {
       -exec rm -rf {} +
     tar -c -C "$folder" --exclude=node_modules --exclude=out . | tar -x -C "$WORK/$folder"
   done
-  cp LICENSE "$EXTENSION/LICENSE"
+  cp LICENSE "$WORK/LICENSE"
   install -D -m 644 tools/lsp/SETTINGS.md "$WORK/tools/lsp/SETTINGS.md"
 }
 
-# Both at once: npm mostly waits.
-install_all() {
-  local first=0 second=0
-  install_folder "$EXTENSION" extension &
-  (install_folder "$TESTS" tests) || second=$?
-  wait $! || first=$?
-  ((first == 0)) || exit "$first"
-  ((second == 0)) || exit "$second"
-}
-
+# As tools/vscode/README.md shows it; what npm has fetched once is in its cache.
 pack() {
-  step "types, rules and pack"
+  local status=0
+  step "pack"
+  (
+    export npm_config_prefer_offline=true npm_config_audit=false npm_config_fund=false
+    cd "$WORK"
+    timeout "$INSTALL_TIMEOUT_S" bash -e -c '
+      cd tools/vscode
+      cp ../../LICENSE .
+      npm ci --ignore-scripts && npm run build && npm run package'
+  ) > "$WORK/package.log" 2>&1 || status=$?
+  ((status == 0)) || npm_failed "$status" "$WORK/package.log"
+  step "types and rules"
   cd "$EXTENSION"
   logged check npm run check
-  logged build npm run build
-  logged package npm run package
   cp fieldcost.vsix "$WORK/fieldcost.vsix"
   echo "$SOURCES" > "$WORK/fieldcost.vsix.sources"
 }
@@ -120,8 +120,8 @@ editor_test() {
 check_node
 mkdir -p "$WORK"
 copy_sources
-install_all
 pack
+install_folder "$TESTS" tests
 unit_tests
 cd "$TESTS/../../../../.."
 if $with_editor; then editor_test; fi
