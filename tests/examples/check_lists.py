@@ -1,14 +1,46 @@
-"""Compares the lists of examples with the texts in which examples stand.
+"""Compares the lists of examples with the texts in which examples stand, and with the tests that run them elsewhere.
 
 Usage: check_lists.py SOURCE_DIR BUILD_DIR.  Prints each example of README files, --help and manual pages that no list
-has, and each listed one that stands nowhere any more; exit status 1 if there is one.
+has, each listed one that stands nowhere any more, and each one whose test elsewhere does not have it; exit status 1 if
+there is one.
 """
 
+import re
 import sys
 from pathlib import Path
 
 from documented import all_examples
 from run import entries_of
+
+
+def code_of(path):
+    """The text of a script without its comments, on one line, continued lines joined."""
+    comment = {".lua": "--", ".vim": '"', ".ts": "//"}.get(path.suffix, "#")
+    lines = [line for line in path.read_text().splitlines() if not line.lstrip().startswith(comment)]
+    return one_line(re.sub(r"\\\n", " ", "\n".join(lines)))
+
+
+def one_line(text):
+    return " ".join(text.split())
+
+
+def problem_elsewhere(source, entry, places):
+    """Why the entry's test does not run the example, or does not run what the entry says; empty if it does.
+
+    The test has the command's text; or reads it from the document (`reads`), which it names; or runs another text
+    (`runs`), and the entry says in which way that differs (`differs`).
+    """
+    path = source / entry.get("test", "no test")
+    if not entry["elsewhere"] or not path.is_file():
+        return "neither run nor tested elsewhere"
+    if ("runs" in entry) != ("differs" in entry) or ("runs" in entry and "reads" in entry):
+        return "`runs` needs `differs`, and neither goes with `reads`"
+    if "reads" in entry and Path(entry["reads"]).name not in map(lambda place: Path(place).name, places):
+        return f"does not stand in {entry['reads']}"
+    expected = entry.get("reads") or entry.get("runs") or entry["command"]
+    if one_line(expected) not in code_of(path):
+        return f"{entry['test']} lacks \"{one_line(expected)}\""
+    return ""
 
 
 def main():
@@ -17,9 +49,10 @@ def main():
     problems, listed = [], {}
     for path in sorted((source / "tests" / "examples" / "lists").glob("*.toml")):
         for entry in entries_of(path):
-            listed[entry["command"]] = path.name
-            if "elsewhere" in entry and not (entry["elsewhere"] and (source / entry.get("test", "no test")).exists()):
-                problems.append(f"neither run nor tested elsewhere: {entry['command']}    [{path.name}]")
+            command = entry["command"]
+            listed[command] = path.name
+            if "elsewhere" in entry and (problem := problem_elsewhere(source, entry, places.get(command, []))):
+                problems.append(f"{problem}: {command}    [{path.name}]")
     problems += [f"no test: {example}    [{', '.join(where)}]" for example, where in places.items()
                  if example not in listed]
     problems += [f"stands in no text: {command}    [{name}]" for command, name in listed.items()

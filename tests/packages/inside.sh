@@ -12,7 +12,7 @@ readonly LOG=/var/log/aggregator-of-the-test.log
 readonly PACKAGES=(fieldcost fieldcost-agent fieldcost-aggregator fieldcost-probe-server)
 # They have nothing to purge: once removed they are not known any more.
 readonly PROBE_DEV=fieldcost-probe-dev
-readonly EDITORS=$(find /given/debs -name 'fieldcost-editors_*' -printf 'fieldcost-editors')
+readonly EDITORS=$(find /given/build/debian -name 'fieldcost-editors_*' -printf 'fieldcost-editors')
 
 step() { printf '   %3d s  %s\n' "$SECONDS" "$*"; }
 fail() {
@@ -38,7 +38,9 @@ expect() {
 # What programs of the user left on memory.
 memory_files() { find /dev/shm /run/user -path "*fieldcost*$STATE/*" -name "${1:-*}" 2> /dev/null | sort || true; }
 user() { runuser -u tester -- env -i HOME=$HOME_DIR USER=tester PATH=/usr/bin:/bin LC_ALL=C.UTF-8 "$@"; }
-install_ours() { quietly apt-get install -y --no-install-recommends "$@" /given/debs/*.deb; }
+install_ours() { quietly apt-get install -y --no-install-recommends "$@" /given/build/debian/*.deb; }
+# Runs in a directory what a document shows, as it stands there: tests/examples compares both.
+as_shown() { quietly bash -e -c "cd $1; $2"; }
 answer() {
   quietly env -u DEBIAN_FRONTEND ANSWER="$1" EDITOR=/given/answer.sh VISUAL=/given/answer.sh DEBCONF_NOWARNINGS=yes \
     dpkg-reconfigure --frontend=editor fieldcost-agent
@@ -65,7 +67,7 @@ files() {
 
 step "what the packages need"
 chmod 755 /given/answer.sh
-needed="$(apt-get install -s --no-install-recommends /given/debs/*.deb |
+needed="$(apt-get install -s --no-install-recommends sudo /given/build/debian/*.deb |
   awk '/^Inst/ && $2 !~ /^fieldcost/ { print $2 }')"
 # The tree's lists may be older than what the mirror has. 77: run.sh skips.
 install_needed() {
@@ -77,9 +79,15 @@ install_needed || { apt-get update > /tmp/log 2>&1 && install_needed; } || {
   exit 77
 }
 useradd --create-home --shell /bin/bash tester
+# What documents show must ask no question here.
+printf 'APT::Get::Assume-Yes "true";\nAPT::Install-Recommends "false";\n' > /etc/apt/apt.conf.d/99-test
+echo 'Defaults env_keep += "DEBIAN_FRONTEND"' > /etc/sudoers.d/test
 files > /tmp/before
 
 step "installed without asking: nothing is permitted, nothing is begun"
+as_shown /given 'sudo apt install ./build/debian/fieldcost_*.deb ./build/debian/fieldcost-agent_*.deb'
+as_shown /given 'sudo apt install ./build/debian/fieldcost-aggregator_*.deb'
+[[ "$(systemctl is-active fieldcost-aggregator)" == inactive ]] || fail "it was started without being asked"
 install_ours
 grep -qx 'permit = false' $SYSTEM || fail "$(cat $SYSTEM)"
 [[ "$(stat -c '%U:%G %a' $SYSTEM)" == "root:root 644" ]] || fail "$(stat $SYSTEM)"
@@ -131,20 +139,36 @@ echo 'fieldcost-agent fieldcost-agent/permit boolean true' | debconf-set-selecti
 install_ours
 grep -qx 'permit = true' $SYSTEM || fail "$(cat $SYSTEM)"
 
+step "an aggregator with a certificate of its own"
+dropin=/etc/systemd/system/fieldcost-aggregator.service.d
+as_shown / 'sudo fieldcost-aggregator init --dir /srv/fieldcost --host fieldcost.example.org'
+# The machine's network is this one's, too: any free port.
+sed -i 's|^port = .*|port = 0|' /srv/fieldcost/aggregator.toml
+as_shown / 'sudo chown -R _fieldcost-aggregator: /srv/fieldcost'
+as_shown / 'sudo install -D -m 644 -t /etc/systemd/system/fieldcost-aggregator.service.d \
+  /srv/fieldcost/fieldcost-aggregator.conf'
+as_shown / 'sudo -u _fieldcost-aggregator fieldcost-aggregator --check-config \
+  --config /srv/fieldcost/aggregator.toml'
+as_shown / 'sudo systemctl daemon-reload && sudo systemctl enable --now fieldcost-aggregator'
+wait_until test -s /srv/fieldcost/address
+[[ "$(systemctl is-enabled fieldcost-aggregator)" == enabled ]] || fail "it would not start with the machine"
+process=$(systemctl show --property=MainPID --value fieldcost-aggregator)
+[[ "$(stat -c %U /proc/$process)" == _fieldcost-aggregator ]] || fail "it runs as another user"
+quietly systemctl disable --now fieldcost-aggregator
+rm -r $dropin /srv/fieldcost
+
 step "an aggregator on loopback, shut in by its unit"
 address=/run/fieldcost-aggregator/address
-install -m 644 /given/tls/certificate.pem /etc/fieldcost/aggregator/
-install -m 640 -g _fieldcost-aggregator /given/tls/private_key.pem /etc/fieldcost/aggregator/
-dropin=/etc/systemd/system/fieldcost-aggregator.service.d
+as_shown /given/tls 'sudo install -m 644 certificate.pem /etc/fieldcost/aggregator/'
+as_shown /given/tls 'sudo install -m 640 -g _fieldcost-aggregator private_key.pem /etc/fieldcost/aggregator/'
 mkdir -p $dropin
 printf '[Service]\nStandardError=append:%s\n' $LOG > $dropin/log.conf
 sed -i -e 's|^# port = .*|port = 0|' -e 's|^# address_file = |address_file = |' \
   -e 's|^# interval_seconds = .*|interval_seconds = 0|' \
   -e 's|^# probation_batches = .*|probation_batches = 0|' \
   -e 's|^# contribution_threshold = .*|contribution_threshold = 1|' /etc/fieldcost/aggregator.toml
-[[ "$(systemctl is-active fieldcost-aggregator)" == inactive ]] || fail "it was started without being asked"
 systemctl daemon-reload
-quietly systemctl start fieldcost-aggregator
+as_shown / 'sudo systemctl enable --now fieldcost-aggregator'
 wait_until test -s $address
 process=$(systemctl show --property=MainPID --value fieldcost-aggregator)
 [[ "$(stat -c %U /proc/$process)" == _fieldcost-aggregator ]] || fail "it runs as another user"

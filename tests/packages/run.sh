@@ -137,8 +137,8 @@ use_them() {
   mkdir -p "$ROOT" "$WORK/archives/partial"
   tar -x -C "$ROOT" --numeric-owner -f "$BASE"
   make_certificates
-  mkdir -p "$ROOT/given/debs" "$ROOT/given/tls"
-  cp "$DEBS"/*.deb "$ROOT/given/debs"
+  mkdir -p "$ROOT/given/build/debian" "$ROOT/given/tls"
+  cp "$DEBS"/*.deb "$ROOT/given/build/debian"
   cp "$WORK"/tls/*.pem "$ROOT/given/tls"
   cp "$HERE"/{inside,user_units,answer}.sh "$ROOT/given"
   : > "$ROOT/given/output"
