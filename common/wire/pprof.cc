@@ -2,7 +2,8 @@
 // indices into string_table.
 //
 //   file     := one gzip member of Profile | Profile
-//   Profile  := sample_type { type unit }*, sample { location_id* value* }*,
+//   Profile  := sample_type { type unit }*, sample { location_id* value* label { key str | num }*
+//   }*,
 //               mapping { id memory_start file_offset filename build_id }*,
 //               location { id mapping_id address line { function_id }* }*,
 //               function { id name filename }*, string_table*,   ; the first text is empty
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -22,6 +24,7 @@
 #include "common/wire/limits.h"
 #include "common/wire/message.h"
 #include "common/wire/pprof.pb.h"
+#include "common/wire/pprof_labels.h"
 
 namespace fieldcost::wire {
 namespace {
@@ -42,7 +45,7 @@ class EntryCounter {
     while (const std::uint32_t tag = input_.ReadTag()) {
       const std::uint32_t field = tag >> kWireTypeBits;
       if (field < counts_.size() && ++counts_[field] > kMaxPprofEntries) return TooMany();
-      if (tag != kLocationTag) {
+      if (tag != kLocationTag && tag != kSampleTag) {
         FIELDCOST_TRY(Skip(tag));
         continue;
       }
@@ -50,7 +53,12 @@ class EntryCounter {
       if (!input_.ReadVarint32(&length) || length > kMaxPprofDecodedBytes) return NoProfile();
       const auto limit = input_.PushLimit(static_cast<int>(length));
       while (const std::uint32_t inner = input_.ReadTag()) {
-        if (inner == kLineTag && ++lines_ > kMaxPprofEntries) return TooMany();
+        if (tag == kLocationTag && inner == kLineTag && ++lines_ > kMaxPprofEntries) {
+          return TooMany();
+        }
+        if (tag == kSampleTag && inner == kLabelTag && ++labels_ > kMaxPprofLabels) {
+          return Fail(ErrorCode::kTooLarge, "more than {} labels", kMaxPprofLabels);
+        }
         FIELDCOST_TRY(Skip(inner));
       }
       if (input_.BytesUntilLimit() != 0) return NoProfile();
@@ -61,7 +69,9 @@ class EntryCounter {
 
  private:
   static constexpr std::uint32_t kLocationTag = 4 << kWireTypeBits | 2;  // a message
-  static constexpr std::uint32_t kLineTag = 4 << kWireTypeBits | 2;      // in a location
+  static constexpr std::uint32_t kSampleTag = 2 << kWireTypeBits | 2;
+  static constexpr std::uint32_t kLabelTag = 3 << kWireTypeBits | 2;  // in a sample
+  static constexpr std::uint32_t kLineTag = 4 << kWireTypeBits | 2;   // in a location
 
   static Status TooMany() {
     return Fail(ErrorCode::kTooLarge, "more than {} entries of one kind", kMaxPprofEntries);
@@ -95,7 +105,8 @@ class EntryCounter {
 
   google::protobuf::io::CodedInputStream input_;
   std::array<std::size_t, kPlainFields> counts_{};
-  std::size_t lines_ = 0;  // of all locations
+  std::size_t lines_ = 0;   // of all locations
+  std::size_t labels_ = 0;  // of all samples
 };
 
 class Decoder {
@@ -204,6 +215,32 @@ class Decoder {
     return {};
   }
 
+  // Labels of other keys are left out.
+  Status SetThread(const proto::PprofSample& sample, PprofSample& added) {
+    PprofThread thread;
+    for (const proto::PprofLabel& label : sample.label()) {
+      FIELDCOST_ASSIGN(const std::string key, String(label.key()));
+      const bool is_number = label.num() > 0 && label.num() <= UINT32_MAX;
+      if (key == kThreadLabel) {
+        FIELDCOST_ASSIGN(thread.name, String(label.str()));
+      } else if (key == kProcessLabel) {
+        FIELDCOST_ASSIGN(thread.process, String(label.str()));
+      } else if (key == kTidLabel && is_number) {
+        thread.tid = static_cast<std::uint32_t>(label.num());
+      } else if (key == kPidLabel && is_number) {
+        thread.pid = static_cast<std::uint32_t>(label.num());
+      }
+    }
+    if (thread == PprofThread()) return {};
+    const auto [known, is_new] =
+        threads_.try_emplace(thread, static_cast<std::uint32_t>(threads_.size() + 1));
+    added.thread = known->second;
+    if (!is_new) return {};
+    FIELDCOST_TRY(CountBytes(thread.name.size() + thread.process.size()));
+    content_.threads.push_back(std::move(thread));
+    return {};
+  }
+
   Status Add(const proto::PprofSample& sample) {
     PprofSample added;
     if (static_cast<std::size_t>(sample.value_size()) != content_.types.size()) {
@@ -231,6 +268,7 @@ class Decoder {
     if (frames_ > kMaxPprofDecodedBytes) {
       return Fail(ErrorCode::kTooLarge, "stacks of more than {} functions", kMaxPprofDecodedBytes);
     }
+    FIELDCOST_TRY(SetThread(sample, added));
     content_.samples.push_back(std::move(added));
     return {};
   }
@@ -240,6 +278,7 @@ class Decoder {
   Places mappings_;
   Places functions_;
   std::unordered_map<std::uint64_t, Frames> locations_;
+  std::map<PprofThread, std::uint32_t> threads_;
   std::size_t bytes_ = 0;   // of names
   std::size_t frames_ = 0;  // of all stacks
 };

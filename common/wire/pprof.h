@@ -31,9 +31,19 @@ struct PprofFunction {
   bool operator==(const PprofFunction&) const = default;
 };
 
+// What labels say of a sample's thread; what is not known is empty or 0.
+struct PprofThread {
+  std::string process;    // label "process"
+  std::string name;       // label "thread"
+  std::uint32_t pid = 0;  // label "pid"
+  std::uint32_t tid = 0;  // label "tid"
+  auto operator<=>(const PprofThread&) const = default;
+};
+
 struct PprofSample {
   std::vector<std::uint32_t> frames;  // indices of functions, the outermost first
   std::vector<std::uint64_t> values;  // one for each type
+  std::uint32_t thread = 0;           // number in `threads`, from 1; 0: not known
   bool operator==(const PprofSample&) const = default;
 };
 
@@ -42,8 +52,9 @@ struct PprofContent {
   std::size_t default_type = 0;  // the type that tools show first
   std::vector<PprofFunction> functions;
   std::vector<PprofSample> samples;
-  std::vector<std::string> comments;  // texts for people
-  PprofValueType period_type = {};    // each sample stands for `period` of this; 0: unknown
+  std::vector<PprofThread> threads = {};  // different ones
+  std::vector<std::string> comments;      // texts for people
+  PprofValueType period_type = {};        // each sample stands for `period` of this; 0: unknown
   std::uint64_t period = 0;
   bool operator==(const PprofContent&) const = default;
 };

@@ -11,6 +11,7 @@
 #include "common/wire/message.h"
 #include "common/wire/pprof.h"
 #include "common/wire/pprof.pb.h"
+#include "common/wire/pprof_labels.h"
 
 namespace fieldcost::wire {
 namespace {
@@ -33,7 +34,7 @@ class Writer {
     if (content.period != 0) FIELDCOST_TRY(SetPeriod(content));
     for (const PprofFunction& function : content.functions) FIELDCOST_TRY(Add(function));
     for (const PprofSample& sample : content.samples) {
-      FIELDCOST_TRY(Add(sample, content.types.size(), content.functions.size()));
+      FIELDCOST_TRY(Add(sample, content));
     }
     for (const std::string& comment : content.comments) {
       FIELDCOST_TRY(SetText(comment, [&](std::int64_t text) { profile_.add_comment(text); }));
@@ -103,17 +104,43 @@ class Writer {
     return SetText(function.module, [&](std::int64_t text) { mapping.set_filename(text); });
   }
 
-  Status Add(const PprofSample& sample, std::size_t types, std::size_t functions) {
-    if (sample.values.size() != types) {
+  Status AddText(const char* key, const std::string& text, proto::PprofSample& sample) {
+    if (text.empty()) return {};
+    proto::PprofLabel& label = *sample.add_label();
+    label.set_key(String(key));
+    return SetText(text, [&](std::int64_t index) { label.set_str(index); });
+  }
+
+  void AddNumber(const char* key, std::uint32_t number, proto::PprofSample& sample) {
+    if (number == 0) return;
+    proto::PprofLabel& label = *sample.add_label();
+    label.set_key(String(key));
+    label.set_num(number);
+  }
+
+  Status AddThread(const PprofThread& thread, proto::PprofSample& sample) {
+    FIELDCOST_TRY(AddText(kProcessLabel, thread.process, sample));
+    AddNumber(kPidLabel, thread.pid, sample);
+    FIELDCOST_TRY(AddText(kThreadLabel, thread.name, sample));
+    AddNumber(kTidLabel, thread.tid, sample);
+    return {};
+  }
+
+  Status Add(const PprofSample& sample, const PprofContent& content) {
+    if (sample.values.size() != content.types.size()) {
       return Fail(ErrorCode::kInvalidArgument, "a sample of {} values, there are {} types",
-                  sample.values.size(), types);
+                  sample.values.size(), content.types.size());
+    }
+    if (sample.thread > content.threads.size()) {
+      return Fail(ErrorCode::kInvalidArgument, "no such thread");
     }
     if (sample.frames.size() > kMaxStackFrames) {
       return Fail(ErrorCode::kTooLarge, "a stack of {} functions", sample.frames.size());
     }
     proto::PprofSample& added = *profile_.add_sample();
     for (auto frame = sample.frames.rbegin(); frame != sample.frames.rend(); ++frame) {
-      if (*frame >= functions) return Fail(ErrorCode::kInvalidArgument, "no such function");
+      if (*frame >= content.functions.size())
+        return Fail(ErrorCode::kInvalidArgument, "no such function");
       added.add_location_id(std::uint64_t{*frame} + 1);
     }
     for (const std::uint64_t value : sample.values) {
@@ -122,6 +149,7 @@ class Writer {
       }
       added.add_value(static_cast<std::int64_t>(value));
     }
+    if (sample.thread != 0) return AddThread(content.threads[sample.thread - 1], added);
     return {};
   }
 

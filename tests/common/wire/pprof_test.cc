@@ -10,6 +10,7 @@
 #include "common/wire/gzip.h"
 #include "common/wire/limits.h"
 #include "common/wire/pprof.pb.h"
+#include "common/wire/pprof_labels.h"
 #include "tests/common/wire/read_pprof.h"
 
 namespace fieldcost::wire {
@@ -237,6 +238,48 @@ TEST(EncodePprofTest, AllThatIsWrittenIsReadAgain) {
   EXPECT_EQ(DecodePprof(EncodePprof(content).value()).value(), content);
   content.period = std::uint64_t{1} << 63;
   EXPECT_EQ(EncodePprof(content).error().code, ErrorCode::kTooLarge);
+}
+
+TEST(EncodePprofTest, LabelsTellTheThreadsOfSamples) {
+  const PprofContent content{.types = {{"wall", "nanoseconds"}},
+                             .functions = {{.module = "app", .name = "main"}},
+                             .samples = {{{0}, {1}}, {{0}, {2}, 1}, {{0}, {3}, 2}, {{0}, {4}, 1}},
+                             .threads = {{"app", "io", 7, 8}, {"", "idle", 0, 0}},
+                             .comments = {}};
+  const std::string bytes = EncodePprof(content).value();
+  EXPECT_EQ(DecodePprof(bytes).value(), content);
+  proto::PprofProfile profile;
+  ASSERT_TRUE(profile.ParseFromString(Gunzip(bytes, 1 << 20).value()));
+  std::vector<std::string> labels;
+  for (const proto::PprofLabel& label : profile.sample(1).label()) {
+    labels.push_back(profile.string_table(static_cast<int>(label.key())) + "=" +
+                     profile.string_table(static_cast<int>(label.str())) +
+                     std::to_string(label.num()));
+  }
+  EXPECT_THAT(labels, ElementsAre("process=app0", "pid=7", "thread=io0", "tid=8"));
+  profile.mutable_sample(1)->mutable_label(2)->set_str(99);
+  EXPECT_EQ(DecodePprof(profile.SerializeAsString()).error().code, ErrorCode::kCorrupt);
+  PprofContent wrong = content;
+  wrong.samples[0].thread = 3;
+  EXPECT_EQ(EncodePprof(wrong).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST(PprofTest, LabelsBeyondTheLimitAreRefusedBeforeTheyTakeMemory) {
+  proto::PprofProfile profile = Sample();
+  std::string many;
+  for (std::size_t i = 0; i <= kMaxPprofLabels; ++i) many.append("\x1a\x00", 2);
+  ASSERT_TRUE(profile.mutable_sample(0)->MergeFromString(many.substr(0, 2 * 1000)));
+  EXPECT_TRUE(DecodePprof(profile.SerializeAsString()).has_value());
+  // A message may stand in several pieces: this is the sample's.
+  std::string sample = Sample().sample(0).SerializeAsString() + many;
+  std::string bytes = "\x12";
+  for (std::size_t size = sample.size(); size != 0; size >>= 7) {
+    bytes += static_cast<char>((size & 0x7f) | (size > 0x7f ? 0x80 : 0));
+  }
+  const Result<PprofContent> read = DecodePprof(Sample().SerializeAsString() + bytes + sample);
+  ASSERT_FALSE(read.has_value());
+  EXPECT_EQ(read.error().code, ErrorCode::kTooLarge);
+  EXPECT_NE(read.error().message.find("labels"), std::string::npos) << read.error().message;
 }
 
 TEST(PprofTest, AddressesAreThoseInTheModulesFile) {

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+
+#include "common/wire/limits.h"
+
+namespace fieldcost::wire {
+
+inline constexpr std::size_t kMaxPprofLabels = 4 * kMaxPprofEntries;  // of all samples
+
+// Keys of the labels of samples that tell their thread, as PprofThread has it.
+inline constexpr char kThreadLabel[] = "thread";
+inline constexpr char kTidLabel[] = "tid";
+inline constexpr char kProcessLabel[] = "process";
+inline constexpr char kPidLabel[] = "pid";
+
+}  // namespace fieldcost::wire
