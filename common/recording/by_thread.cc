@@ -58,6 +58,31 @@ bool HasMoreThan(std::size_t most, const std::vector<std::string>& labels) {
   return std::set<std::string>(labels.begin(), labels.end()).size() > most;
 }
 
+struct Labels {
+  std::vector<std::string> texts;  // [thread]
+  bool with_numbers = false;
+};
+
+Labels ChooseLabels(const Descriptions& about, DivideBy by, bool by_name) {
+  if (!by_name && about.runs.size() <= 1) {
+    Labels numbered{.texts = LabelsOf(about.threads, by, true), .with_numbers = true};
+    if (!HasMoreThan(kMostNumberedThreads, numbered.texts)) return numbered;
+  }
+  return {.texts = LabelsOf(about.threads, by, false), .with_numbers = false};
+}
+
+// What a label has of a thread.
+Thread ThreadIn(const std::string& label, Thread thread, DivideBy by, bool with_numbers) {
+  const std::string other = SeveralOf(by, "other");
+  if (label == other) return {.name = other.substr(1, other.size() - 2)};
+  if (!with_numbers) thread.pid = thread.tid = 0;
+  if (by == DivideBy::kProcess) {
+    thread.tid = 0;
+    thread.name.clear();
+  }
+  return thread;
+}
+
 // Paths with the frame of a thread in front.
 class ThreadPaths {
  public:
@@ -146,12 +171,9 @@ Result<Recording> DividedByThread(const Recording& recording, DivideBy by, bool 
     return Fail(ErrorCode::kInvalidArgument, "it names no threads: it cannot be divided by {}",
                 WordOf(by));
   }
-  const bool by_name_only = by_name || about.runs.size() > 1;
-  std::vector<std::string> labels = LabelsOf(about.threads, by, !by_name_only);
-  if (HasMoreThan(kMostNumberedThreads, labels)) labels = LabelsOf(about.threads, by, false);
   tree::Dictionary dictionary;
   ThreadPaths paths(recording.dictionary(), dictionary);
-  FIELDCOST_TRY(paths.Prepare(labels));
+  FIELDCOST_TRY(paths.Prepare(ChooseLabels(about, by, by_name).texts));
   Writer writer = Writer::InMemory(dictionary, recording.contents().anchors);
   FIELDCOST_TRY(CopyDescriptions(about, writer));
   for (std::size_t i = 0; i < about.streams.size(); ++i) {
@@ -159,6 +181,27 @@ Result<Recording> DividedByThread(const Recording& recording, DivideBy by, bool 
   }
   FIELDCOST_ASSIGN(std::string bytes, writer.TakeBytes());
   return Recording::Of(std::move(bytes));
+}
+
+std::vector<ThreadFrame> ThreadFramesOf(const Recording& recording, DivideBy by, bool by_name) {
+  const Descriptions& about = recording.contents().descriptions;
+  std::vector<ThreadFrame> frames;
+  if (about.threads.size() == 1) return frames;
+  const Labels labels = ChooseLabels(about, by, by_name);
+  std::unordered_map<std::string, std::size_t> known;
+  for (std::size_t i = 0; i < labels.texts.size(); ++i) {
+    const std::string& label = labels.texts[i];
+    const Thread thread = ThreadIn(label, about.threads[i], by, labels.with_numbers);
+    const auto [place, is_new] = known.try_emplace(label, frames.size());
+    if (is_new) {
+      frames.push_back({.label = label, .thread = thread});
+      continue;
+    }
+    Thread& common = frames[place->second].thread;
+    if (common.pid != thread.pid) common.pid = 0;
+    if (common.tid != thread.tid) common.tid = 0;
+  }
+  return frames;
 }
 
 }  // namespace fieldcost::recording

@@ -2,9 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "common/base/result.h"
 #include "common/recording/recording.h"
+#include "common/recording/threads.h"
 
 namespace fieldcost::recording {
 
@@ -16,6 +19,9 @@ enum class DivideBy : std::uint8_t { kThread, kProcess };
 inline constexpr std::size_t kMostNumberedThreads = 100;
 inline constexpr std::size_t kMostThreadNames = 1'000;
 
+// A count of recordings of which only the threads are known: all samples are at the begin.
+inline constexpr char kSamplesWithoutTime[] = "samples without a time";
+
 // The same recording, in memory, with the thread or process of each sample as the first frame of
 // its path: "[thread gzip/worker 1236]", "[process make 77]"; "[several threads]" of kNoThread. So
 // whatever is asked of it is divided by threads, and their values add up to those of the whole, as
@@ -24,5 +30,15 @@ inline constexpr std::size_t kMostThreadNames = 1'000;
 // the paths alone, so that parts of the time are divided alike.
 // kInvalidArgument if no thread is known; errors of reading.
 Result<Recording> DividedByThread(const Recording& recording, DivideBy by, bool by_name);
+
+// The thread that a first frame of DividedByThread() stands for, or the process. What differs
+// between several threads of one frame, and numbers that the frame does not have, are 0.
+struct ThreadFrame {
+  std::string label;  // the frame's function: "[thread gzip/worker 1236]"
+  Thread thread;      // of "[several threads]": Thread()
+  bool operator==(const ThreadFrame&) const = default;
+};
+// One for each label, in the order of the recording's table; empty if no thread is known.
+std::vector<ThreadFrame> ThreadFramesOf(const Recording& recording, DivideBy by, bool by_name);
 
 }  // namespace fieldcost::recording

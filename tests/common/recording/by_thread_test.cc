@@ -182,6 +182,29 @@ TEST_F(ByThreadTest, NamesBeyondTheLimitAreOne) {
   EXPECT_EQ(sums.at("[other threads]"), 5U);
 }
 
+TEST_F(ByThreadTest, FramesStandForWhatTheirThreadsHaveInCommon) {
+  const std::vector<Thread> threads = {
+      {1, 1, "app", "app"}, {1, 2, "app", "io"}, {7, 2, "app", "io"}, {9, 9, "sh", "sh"}};
+  const Recording one = Written(threads, {}, 1);
+  EXPECT_EQ(ThreadFramesOf(one, DivideBy::kThread, false),
+            (std::vector<ThreadFrame>{{"[several threads]", {}},
+                                      {"[thread app 1]", {1, 1, "app", "app"}},
+                                      {"[thread app/io 2]", {0, 2, "app", "io"}},
+                                      {"[thread sh 9]", {9, 9, "sh", "sh"}}}));
+  EXPECT_EQ(ThreadFramesOf(one, DivideBy::kProcess, false),
+            (std::vector<ThreadFrame>{{"[several processes]", {}},
+                                      {"[process app 1]", {1, 0, "app", ""}},
+                                      {"[process app 7]", {7, 0, "app", ""}},
+                                      {"[process sh 9]", {9, 0, "sh", ""}}}));
+  const std::vector<ThreadFrame> by_name = {{"[several threads]", {}},
+                                            {"[thread app]", {0, 0, "app", "app"}},
+                                            {"[thread app/io]", {0, 0, "app", "io"}},
+                                            {"[thread sh]", {0, 0, "sh", "sh"}}};
+  EXPECT_EQ(ThreadFramesOf(one, DivideBy::kThread, true), by_name);
+  EXPECT_EQ(ThreadFramesOf(Written(threads, {}, 2), DivideBy::kThread, false), by_name);
+  EXPECT_TRUE(ThreadFramesOf(Written({}, {}), DivideBy::kThread, false).empty());
+}
+
 TEST_F(ByThreadTest, APathAtTheGreatestDepthIsFoldedIntoItsCaller) {
   tree::PathId path = tree::kRootPath;
   for (std::size_t i = 0; i < tree::kMaxDepth; ++i) {
