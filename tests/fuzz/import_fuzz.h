@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "common/base/check.h"
+#include "common/recording/by_thread.h"
 #include "common/recording/recording.h"
 #include "common/recording/verify.h"
 #include "common/tree/codec.h"
@@ -23,6 +24,29 @@ inline void CheckRecording(std::string_view bytes, const fieldcost::tree::Tree& 
   FIELDCOST_CHECK(same.has_value() && tree::EncodeTree(*same) == tree::EncodeTree(tree));
 }
 
+// What is divided by its threads is written with them, and read again.
+inline void CheckThreads(const std::string& bytes) {
+  using namespace fieldcost;
+  constexpr recording::DivideBy kBy = recording::DivideBy::kThread;
+  const auto recording = recording::Recording::Over(bytes);
+  FIELDCOST_CHECK(recording.has_value());
+  const auto divided = recording::DividedByThread(*recording, kBy, false);
+  if (!divided) return;
+  const auto values = divided->Values({});
+  FIELDCOST_CHECK(values.has_value());
+  const auto tree = tree::TreeOf(divided->contents().dictionary,
+                                 divided->contents().descriptions.metrics, {&*values, 1});
+  FIELDCOST_CHECK(tree.has_value());
+  for (const exchange::Format format :
+       {exchange::Format::kPprof, exchange::Format::kSpeedscope, exchange::Format::kChrome}) {
+    const auto exported = exchange::Export(
+        *tree, format, {.threads = recording::ThreadFramesOf(*recording, kBy, false)});
+    if (!exported) continue;
+    const auto again = exchange::Import(exported->bytes, {.format = format});
+    FIELDCOST_CHECK(again.has_value());
+  }
+}
+
 // Files of other programs, of one format: what is read can be written, and read again.
 inline int FuzzImport(fieldcost::exchange::Format format, const std::uint8_t* data,
                       std::size_t size) {
@@ -32,7 +56,10 @@ inline int FuzzImport(fieldcost::exchange::Format format, const std::uint8_t* da
   if (!imported) return 0;
   const std::string encoded = tree::EncodeTree(imported->tree);
   FIELDCOST_CHECK(tree::DecodeTree(encoded).has_value());
-  if (imported->recording) CheckRecording(*imported->recording, imported->tree);
+  if (imported->recording) {
+    CheckRecording(*imported->recording, imported->tree);
+    CheckThreads(*imported->recording);
+  }
   for (const exchange::FormatInfo& info : exchange::Formats()) {
     const auto exported = exchange::Export(imported->tree, info.format);
     if (!exported || !info.can_import) continue;

@@ -70,7 +70,11 @@ Status IntervalStacks::Add(std::vector<Interval> intervals, std::uint32_t thread
   // The innermost one's own time, up to then.
   const auto charge = [&](std::uint64_t until) -> Status {
     const std::uint64_t own = until - stack.back().at;
-    if (calls != kNoCalls) builder.timed().AddSpan(value, stack.back().path, thread, until, own);
+    if (calls != kNoCalls) {
+      builder.timed().AddSpan(value, stack.back().path, thread, until, own);
+    } else {
+      builder.timed().AddUntimed(value, stack.back().path, thread, own);
+    }
     return builder.Add(value, stack.back().path, own);
   };
   const auto close = [&]() -> Status {

@@ -60,8 +60,7 @@ class IntervalStacks {
     tree::FrameId frame;
   };
 
-  // Charges `value`, and counts `calls` unless it is npos: then they are no times, and only in the
-  // tree.
+  // Charges `value`, and counts `calls` unless it is npos: then they are no times.
   static constexpr std::size_t kNoCalls = static_cast<std::size_t>(-1);
   static Status Add(std::vector<Interval> intervals, std::uint32_t thread, std::size_t value,
                     std::size_t calls, TreeBuilder& builder, Remarks& remarks);

@@ -85,7 +85,7 @@ Result<Built> ImportAs(Format format, std::string_view untrusted_bytes,
                        const ImportOptions& options, Remarks& remarks) {
   switch (format) {
     case Format::kPprof:
-      return Untimed(ImportPprof(untrusted_bytes, remarks));
+      return ImportPprof(untrusted_bytes, remarks);
     case Format::kFolded:
       return Untimed(
           ImportFolded(untrusted_bytes,
@@ -159,7 +159,10 @@ Result<Exported> ExportNow(const tree::Tree& tree, Format format, const ExportOp
     if (!found) return Fail(ErrorCode::kInvalidArgument, "no metric {}", options.metric);
     metric = *found;
   }
-  const ExportView view(tree);
+  const bool has_threads =
+      format == Format::kPprof || format == Format::kSpeedscope || format == Format::kChrome;
+  const ExportView view(tree,
+                        has_threads ? options.threads : std::vector<recording::ThreadFrame>());
   Exported exported;
   FIELDCOST_ASSIGN(exported.bytes, ExportAs(view, format, metric, options));
   TellWhatIsLost(view, format, exported.remarks);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/recording/by_thread.h"
 #include "common/tree/metric.h"
 #include "common/tree/tree.h"
 
@@ -54,7 +55,8 @@ struct Imported {
   // May hold texts of the input, as they are.
   std::vector<std::string> untrusted_remarks;
   // The bytes of a recording (common/recording) that has the same by time and thread, of formats
-  // that have both. Times count from the first one.
+  // that have both; times count from the first one. Of one with threads alone, all is at its begin,
+  // and counted as recording::kSamplesWithoutTime.
   std::optional<std::string> recording = {};
 };
 
@@ -66,6 +68,9 @@ Result<Imported> Import(std::string_view untrusted_bytes, const ImportOptions& o
 struct ExportOptions {
   std::string title = {};   // where the format has a place for it
   std::string metric = {};  // of a format that holds one: its name; else as MainMetric()
+  // First frames of the tree that stand for threads or processes: formats with threads of their own
+  // have them as those.
+  std::vector<recording::ThreadFrame> threads = {};
 };
 
 struct Exported {

@@ -37,6 +37,21 @@ void SetPeriod(wire::PprofContent& content, const std::vector<tree::Metric>& met
   if (content.period != 0) content.period_type = content.types[sampled];
 }
 
+// The threads of the groups; the number of each group's, 0 for what is of no thread.
+std::vector<std::uint32_t> AddThreads(const ExportView& view, wire::PprofContent& content) {
+  std::vector<std::uint32_t> numbers;
+  if (view.is_divided()) content.comments.emplace_back(kThreadsComment);
+  for (const ExportView::Group& group : view.groups()) {
+    const recording::Thread& of = group.thread.thread;
+    numbers.push_back(0);
+    if (of == recording::Thread()) continue;
+    content.threads.push_back(
+        {.process = of.process, .name = of.name, .pid = of.pid, .tid = of.tid});
+    numbers.back() = static_cast<std::uint32_t>(content.threads.size());
+  }
+  return numbers;
+}
+
 }  // namespace
 
 Result<std::string> ExportPprof(const ExportView& view, const std::string& title) {
@@ -53,6 +68,7 @@ Result<std::string> ExportPprof(const ExportView& view, const std::string& title
   content.default_type = MainMetric(metrics);
   SetPeriod(content, metrics);
   for (const tree::Frame* frame : view.frames()) content.functions.push_back(FunctionOf(*frame));
+  const std::vector<std::uint32_t> threads = AddThreads(view, content);
   std::vector<std::uint32_t> stack;
   std::size_t frames = 0;  // of all stacks
   for (std::size_t node = 0; node < view.nodes().size(); ++node) {
@@ -73,7 +89,7 @@ Result<std::string> ExportPprof(const ExportView& view, const std::string& title
       return Fail(ErrorCode::kTooLarge, "more than {} stacks, or {} frames of them",
                   wire::kMaxPprofEntries, wire::kMaxPprofDecodedBytes);
     }
-    content.samples.push_back({stack, std::move(values)});
+    content.samples.push_back({stack, std::move(values), threads[place.group]});
   }
   return wire::EncodePprof(content);
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "common/base/text.h"
 #include "tools/exchange/exchange.h"
@@ -34,19 +36,31 @@ std::string FrameJson(const tree::Frame& frame) {
 
 std::string StackJson(const ExportView& view, std::size_t node) {
   std::string stack;  // the innermost is written last
-  for (; node != 0; node = view.nodes()[node].parent) {
+  const std::uint32_t root = view.groups()[view.nodes()[node].group].root;
+  for (; node != root; node = view.nodes()[node].parent) {
     const std::string frame = std::to_string(view.nodes()[node].frame);
     stack.insert(0, stack.empty() ? frame : frame + ",");
   }
   return "[" + stack + "]";
 }
 
-Status AppendProfile(const ExportView& view, std::size_t metric, std::string& json) {
-  FIELDCOST_ASSIGN(const std::vector<std::uint64_t> self,
-                   view.SelfSums(metric, std::numeric_limits<std::uint64_t>::max()));
+// Its name; where profiles are of threads, also which one, in members that others ignore.
+std::string ProfileName(const ExportView& view, std::size_t metric,
+                        const recording::ThreadFrame& of) {
+  const std::string text = MetricText(view.metrics()[metric]);
+  if (!view.is_divided()) return QuoteJson(text);
+  return fmt::format(
+      "{},\"metric\":{},\"thread\":{{\"process\":{},\"pid\":{},\"name\":{},\"tid\":{}}}",
+      QuoteJson(of.label.empty() ? text : of.label + " " + text), QuoteJson(text),
+      QuoteJson(of.thread.process), of.thread.pid, QuoteJson(of.thread.name), of.thread.tid);
+}
+
+// Of a group. Nothing if it costs nothing, unless `is_first`: so the metric is known.
+Status AppendProfile(const ExportView& view, std::size_t metric, std::size_t group, bool is_first,
+                     const std::vector<std::uint64_t>& self, std::string& json) {
   std::vector<std::size_t> nodes;
   std::uint64_t total = 0;
-  for (std::size_t node = 0; node < self.size(); ++node) {
+  for (const std::uint32_t node : view.groups()[group].nodes) {
     if (self[node] == 0) continue;
     nodes.push_back(node);
     if (__builtin_add_overflow(total, self[node], &total)) {
@@ -54,10 +68,13 @@ Status AppendProfile(const ExportView& view, std::size_t metric, std::string& js
                   view.metrics()[metric].name);
     }
   }
+  if (nodes.empty() && !is_first) return {};
+  json += json.back() == '[' ? "\n" : ",\n";
   json += fmt::format(
       "{{\"type\":\"sampled\",\"name\":{},\"unit\":\"{}\",\"startValue\":0,"
       "\"endValue\":{},\n\"samples\":",
-      QuoteJson(MetricText(view.metrics()[metric])), UnitText(view.metrics()[metric].unit), total);
+      ProfileName(view, metric, view.groups()[group].thread), UnitText(view.metrics()[metric].unit),
+      total);
   json += '[';
   for (const std::size_t node : nodes) {
     if (json.back() != '[') json += ',';
@@ -85,9 +102,17 @@ Result<std::string> ExportSpeedscope(const ExportView& view, const std::string& 
   AppendArray(
       view.frames().size(), [&](std::size_t i) { return FrameJson(*view.frames()[i]); }, json);
   json += "},\n\"profiles\":[";
+  std::vector<std::vector<std::uint64_t>> sums;  // [metric]
   for (std::size_t metric = 0; metric < view.metrics().size(); ++metric) {
-    json += metric == 0 ? "\n" : ",\n";
-    FIELDCOST_TRY(AppendProfile(view, metric, json));
+    FIELDCOST_ASSIGN(std::vector<std::uint64_t> self,
+                     view.SelfSums(metric, std::numeric_limits<std::uint64_t>::max()));
+    sums.push_back(std::move(self));
+  }
+  for (std::size_t group = view.first_group(); group < view.groups().size(); ++group) {
+    const bool is_first = group == view.first_group();
+    for (std::size_t metric = 0; metric < view.metrics().size(); ++metric) {
+      FIELDCOST_TRY(AppendProfile(view, metric, group, is_first, sums[metric], json));
+    }
   }
   json += "]}\n";
   return json;

@@ -1,11 +1,26 @@
 #include "tools/exchange/export_view.h"
 
+#include <algorithm>
+
 #include "common/stats/uint128.h"
 #include "tools/exchange/frame_text.h"
 
 namespace fieldcost::exchange {
 
-ExportView::ExportView(const tree::Tree& tree) : tree_(tree) {
+// Of the last node; callers have theirs already.
+std::uint32_t ExportView::GroupOf(const Node& node,
+                                  const std::vector<recording::ThreadFrame>& threads) {
+  if (node.parent != 0 || threads.empty()) return nodes_[node.parent].group;
+  const tree::Frame& frame = *frames_[node.frame];
+  if (frame.kind != tree::FrameKind::kSpecial) return 0;
+  const auto thread = std::ranges::find(threads, frame.function, &recording::ThreadFrame::label);
+  if (thread == threads.end()) return 0;
+  groups_.push_back({static_cast<std::uint32_t>(nodes_.size() - 1), *thread, {}});
+  return static_cast<std::uint32_t>(groups_.size() - 1);
+}
+
+ExportView::ExportView(const tree::Tree& tree, const std::vector<recording::ThreadFrame>& threads)
+    : tree_(tree), groups_(1), is_divided_(!threads.empty()) {
   const tree::PathTable& paths = tree.paths();
   std::vector<bool> kept(paths.size());
   kept[0] = true;
@@ -21,7 +36,7 @@ ExportView::ExportView(const tree::Tree& tree) : tree_(tree) {
   for (const tree::PathId path : tree::CanonicalOrder(*tree.dictionary, kept)) {
     node_of[path.value()] = static_cast<std::uint32_t>(nodes_.size());
     if (path == tree::kRootPath) {
-      nodes_.push_back({0, 0, path});
+      nodes_.push_back({0, 0, path, 0});
       continue;
     }
     std::uint32_t& frame = frame_of[paths.frame(path).value()];
@@ -29,8 +44,15 @@ ExportView::ExportView(const tree::Tree& tree) : tree_(tree) {
       frame = static_cast<std::uint32_t>(frames_.size());
       frames_.push_back(&tree.dictionary->frame(path));
     }
-    nodes_.push_back({node_of[paths.parent(path).value()], frame, path});
+    nodes_.push_back({node_of[paths.parent(path).value()], frame, path, 0});
+    nodes_.back().group = GroupOf(nodes_.back(), threads);
   }
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+    groups_[nodes_[node].group].nodes.push_back(node);
+  }
+  const bool has_root = std::ranges::any_of(
+      tree.values, [](const tree::MetricSpreads& spreads) { return spreads.self[0].sum != 0; });
+  if (groups_.size() > 1 && groups_[0].nodes.size() == 1 && !has_root) first_group_ = 1;
 }
 
 std::string ExportView::PathText(std::size_t node) const {

@@ -5,26 +5,40 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/recording/by_thread.h"
 #include "common/tree/tree.h"
 
 namespace fieldcost::exchange {
 
 // A tree as it is written: what costs something, in the order of codec.h, which does not depend on
-// how it was put together. Refers to the tree.
+// how it was put together. Its nodes are in groups: one for each thread whose frame is a first one,
+// and one for all else. Refers to the tree.
 class ExportView {
  public:
   struct Node {
     std::uint32_t parent;  // index here, before this one; of the root itself
     std::uint32_t frame;   // index in frames(); of the root 0
     tree::PathId path;
+    std::uint32_t group;  // index in groups()
+  };
+  struct Group {
+    std::uint32_t root;  // the node of its frame, which belongs to no path of the thread; or 0
+    recording::ThreadFrame thread;
+    std::vector<std::uint32_t> nodes;  // in order; the first group's are all that is in no other
   };
 
-  explicit ExportView(const tree::Tree& tree);
+  // `threads`: first frames that are threads; others are frames like all.
+  explicit ExportView(const tree::Tree& tree,
+                      const std::vector<recording::ThreadFrame>& threads = {});
 
   const tree::Tree& tree() const { return tree_; }
   const std::vector<tree::Metric>& metrics() const { return tree_.metrics; }
   const std::vector<Node>& nodes() const { return nodes_; }  // the root is the first
   const std::vector<const tree::Frame*>& frames() const { return frames_; }
+  const std::vector<Group>& groups() const { return groups_; }
+  bool is_divided() const { return is_divided_; }
+  // 1 if all that costs something is of threads.
+  std::size_t first_group() const { return first_group_; }
 
   // Self sums of all runs, [node]. kTooLarge, with the path, if one passes `most`.
   Result<std::vector<std::uint64_t>> SelfSums(std::size_t metric, std::uint64_t most) const;
@@ -35,10 +49,14 @@ class ExportView {
 
  private:
   std::string PathText(std::size_t node) const;
+  std::uint32_t GroupOf(const Node& node, const std::vector<recording::ThreadFrame>& threads);
 
   const tree::Tree& tree_;
   std::vector<Node> nodes_;
   std::vector<const tree::Frame*> frames_;
+  std::vector<Group> groups_;
+  bool is_divided_;
+  std::size_t first_group_ = 0;
 };
 
 }  // namespace fieldcost::exchange

@@ -31,6 +31,9 @@ struct TraceEvent {
   std::optional<std::uint64_t> begin_ns;
   std::optional<std::uint64_t> length_ns;
   std::string args_name;  // what a process, or thread, is called
+  // What only we write of them.
+  std::string args_metric;
+  recording::Thread args_thread;
 };
 
 class Chrome : public JsonEvents {
@@ -70,13 +73,14 @@ class Chrome : public JsonEvents {
     return {};
   }
   Status String(std::string_view untrusted_text) override {
-    if (InArgs() && args_key_ == "name") event_.args_name = untrusted_text;
+    if (InArgs()) TakeArgument(untrusted_text);
     if (!InEvent()) return {};
     if (key_ == "name") event_.name = untrusted_text;
     if (key_ == "ph") event_.phase = untrusted_text;
     return Place(untrusted_text);
   }
   Status Number(std::string_view untrusted_digits) override {
+    if (InArgs()) TakeNumber(untrusted_digits);
     if (!InEvent()) return {};
     if (key_ == "ts") event_.begin_ns = ScaledNumber(untrusted_digits, kDecimals);
     if (key_ == "dur") event_.length_ns = ScaledNumber(untrusted_digits, kDecimals);
@@ -94,6 +98,18 @@ class Chrome : public JsonEvents {
     return events_depth_ != 0 && depth_ == events_depth_ + 2 && key_ == "args";
   }
 
+  void TakeArgument(std::string_view untrusted_text) {
+    if (args_key_ == "name") event_.args_name = untrusted_text;
+    if (args_key_ == "metric") event_.args_metric = untrusted_text;
+    if (args_key_ == "process") event_.args_thread.process = untrusted_text;
+    if (args_key_ == "thread") event_.args_thread.name = untrusted_text;
+  }
+  void TakeNumber(std::string_view untrusted_digits) {
+    const auto number = ScaledNumber(untrusted_digits, 0);
+    if (!number || *number > UINT32_MAX) return;
+    if (args_key_ == "pid") event_.args_thread.pid = static_cast<std::uint32_t>(*number);
+    if (args_key_ == "tid") event_.args_thread.tid = static_cast<std::uint32_t>(*number);
+  }
   Status Place(std::string_view untrusted_text) {
     if (key_ == "pid") event_.process = untrusted_text;
     if (key_ == "tid") event_.thread = untrusted_text;
@@ -103,6 +119,9 @@ class Chrome : public JsonEvents {
   Status AddInterval(const TraceEvent& event);
   Status NeedMetrics();
   Result<std::uint32_t> NumberOf(const Thread& thread);
+  void AddName(const TraceEvent& event);
+  // Of a thread of a process that we wrote.
+  Result<std::uint32_t> OwnNumberOf(const Thread& thread);
   void NameThreads();
 
   Remarks& remarks_;
@@ -113,6 +132,8 @@ class Chrome : public JsonEvents {
   std::map<Thread, std::vector<IntervalStacks::Interval>> intervals_;
   std::set<Thread> with_events_;
   std::map<std::string, tree::Metric> metrics_;  // of processes that we wrote
+  std::map<std::string, recording::Thread> own_processes_;
+  std::map<Thread, recording::Thread> own_threads_;
   std::map<Thread, std::uint32_t> numbers_;
   std::map<Thread, std::string> thread_names_;
   std::map<std::string, std::string> process_names_;
@@ -182,19 +203,37 @@ Status Chrome::AddInterval(const TraceEvent& event) {
   return Fail(ErrorCode::kTooLarge, "there are more than {} threads", kMaxThreads);
 }
 
+void Chrome::AddName(const TraceEvent& event) {
+  const Thread thread = {event.process, event.thread};
+  if (event.name == "thread_name" && thread_names_.size() < kMaxThreads) {
+    thread_names_.insert_or_assign(thread, event.args_name);
+    own_threads_.insert_or_assign(thread, event.args_thread);
+  }
+  if (event.name != "process_name" || process_names_.size() == kMaxThreads) return;
+  process_names_.insert_or_assign(event.process, event.args_name);
+  tree::Metric metric;
+  const bool has_threads = !event.args_metric.empty();
+  if (!TakeMetricText(has_threads ? event.args_metric : event.args_name, metric)) return;
+  metrics_.insert_or_assign(event.process, metric);
+  if (has_threads) own_processes_.insert_or_assign(event.process, event.args_thread);
+}
+
+Result<std::uint32_t> Chrome::OwnNumberOf(const Thread& thread) {
+  recording::Thread named;
+  if (const auto own = own_threads_.find(thread); own != own_threads_.end()) named = own->second;
+  const auto process = own_processes_.find(thread.first);
+  if (process == own_processes_.end()) {
+    builder_.timed().LeaveOut();  // its paths stand one behind the other, whenever they were
+  } else {
+    named.pid = process->second.pid;
+    named.process = process->second.process;
+  }
+  return builder_.timed().ThreadOf(named);
+}
+
 Status Chrome::Add(const TraceEvent& event) {
   if (event.phase == "M") {
-    tree::Metric metric;
-    if (event.name == "thread_name" && thread_names_.size() < kMaxThreads) {
-      thread_names_.insert_or_assign({event.process, event.thread}, event.args_name);
-    }
-    if (event.name == "process_name" && process_names_.size() < kMaxThreads) {
-      process_names_.insert_or_assign(event.process, event.args_name);
-    }
-    if (event.name == "process_name" && TakeMetricText(event.args_name, metric) &&
-        metrics_.size() < tree::kMaxMetrics) {
-      metrics_.insert_or_assign(event.process, metric);
-    }
+    AddName(event);
     return {};
   }
   const bool is_enter = event.phase == "B";
@@ -228,15 +267,16 @@ Result<Built> Chrome::End() {
     }
     std::size_t value = 0;
     std::size_t calls = IntervalStacks::kNoCalls;
+    std::uint32_t number = 0;
     if (const auto own = metrics_.find(thread.first); own != metrics_.end()) {
       FIELDCOST_ASSIGN(value, builder_.AddMetric(own->second));
-      builder_.timed().LeaveOut();  // its paths stand one behind the other, whenever they were
+      FIELDCOST_ASSIGN(number, OwnNumberOf(thread));
     } else {
       FIELDCOST_TRY(NeedMetrics());
       value = wall_;
       calls = calls_;
+      FIELDCOST_ASSIGN(number, NumberOf(thread));
     }
-    FIELDCOST_ASSIGN(const std::uint32_t number, NumberOf(thread));
     FIELDCOST_TRY(
         IntervalStacks::Add(std::move(intervals), number, value, calls, builder_, remarks_));
   }

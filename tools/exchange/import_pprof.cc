@@ -1,6 +1,8 @@
 // Makes a tree of a pprof profile (wire::DecodePprof), ours or another program's.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "common/base/text.h"
 #include "common/tree/limits.h"
 #include "common/wire/pprof.h"
@@ -86,9 +88,57 @@ tree::Frame FrameOf(const wire::PprofFunction& function) {
           .offset = function.address};
 }
 
+// The path of a sample, without its thread's frame.
+Result<tree::PathId> PathOf(const wire::PprofSample& sample,
+                            const std::vector<tree::FrameId>& frames, bool has_thread_frame,
+                            TreeBuilder& builder) {
+  tree::PathId path = tree::kRootPath;
+  for (std::size_t i = has_thread_frame ? 1 : 0; i < sample.frames.size(); ++i) {
+    FIELDCOST_ASSIGN(path, builder.AddPath(path, frames[sample.frames[i]]));
+  }
+  return path;
+}
+
+// [thread of a sample]: its number in the builder.
+Result<std::vector<std::uint32_t>> AddThreads(const wire::PprofContent& content,
+                                              TreeBuilder& builder) {
+  std::vector<std::uint32_t> numbers;
+  FIELDCOST_ASSIGN(std::uint32_t number, builder.timed().ThreadOf(recording::Thread()));
+  numbers.push_back(number);
+  for (const wire::PprofThread& of : content.threads) {
+    FIELDCOST_ASSIGN(number,
+                     builder.timed().ThreadOf(
+                         {.pid = of.pid, .tid = of.tid, .process = of.process, .name = of.name}));
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+Status AddSamples(const wire::PprofContent& content, const std::vector<Column>& columns,
+                  const std::vector<tree::FrameId>& frames, bool is_own, TreeBuilder& builder) {
+  const bool has_thread_frames =
+      is_own && std::ranges::find(content.comments, kThreadsComment) != content.comments.end();
+  if (content.threads.empty()) builder.timed().LeaveOut();
+  FIELDCOST_ASSIGN(const std::vector<std::uint32_t> threads, AddThreads(content, builder));
+  for (const wire::PprofSample& sample : content.samples) {
+    FIELDCOST_ASSIGN(const tree::PathId path, PathOf(sample, frames, has_thread_frames, builder));
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      std::uint64_t value = 0;
+      if (__builtin_mul_overflow(sample.values[i], columns[i].factor, &value)) {
+        return Fail(ErrorCode::kTooLarge, "a value of {} {}", sample.values[i],
+                    content.types[i].unit);
+      }
+      FIELDCOST_TRY(builder.Add(columns[i].metric, path, value));
+      if (content.threads.empty()) continue;
+      builder.timed().AddUntimed(columns[i].metric, path, threads[sample.thread], value);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
-Result<tree::Tree> ImportPprof(std::string_view untrusted_bytes, Remarks& remarks) {
+Result<Built> ImportPprof(std::string_view untrusted_bytes, Remarks& remarks) {
   FIELDCOST_ASSIGN(const wire::PprofContent content, wire::DecodePprof(untrusted_bytes));
   TreeBuilder builder;
   std::vector<Column> columns;
@@ -106,21 +156,8 @@ Result<tree::Tree> ImportPprof(std::string_view untrusted_bytes, Remarks& remark
                      builder.AddFrame(own.empty() ? FrameOf(function) : FrameOfOwn(function)));
     frames.push_back(frame);
   }
-  for (const wire::PprofSample& sample : content.samples) {
-    tree::PathId path = tree::kRootPath;
-    for (const std::uint32_t frame : sample.frames) {
-      FIELDCOST_ASSIGN(path, builder.AddPath(path, frames[frame]));
-    }
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      std::uint64_t value = 0;
-      if (__builtin_mul_overflow(sample.values[i], columns[i].factor, &value)) {
-        return Fail(ErrorCode::kTooLarge, "a value of {} {}", sample.values[i],
-                    content.types[i].unit);
-      }
-      FIELDCOST_TRY(builder.Add(columns[i].metric, path, value));
-    }
-  }
-  return builder.Build();
+  FIELDCOST_TRY(AddSamples(content, columns, frames, !own.empty(), builder));
+  return builder.BuildTimed(remarks);
 }
 
 }  // namespace fieldcost::exchange

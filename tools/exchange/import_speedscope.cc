@@ -2,6 +2,8 @@
 // or of events that open and close frames. https://www.speedscope.app/file-format-schema.json
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,8 @@ struct Profile {
   std::string type;
   std::string name;
   std::string unit;
+  std::optional<std::string> metric;                // what only we write
+  recording::Thread thread;                         // the same
   std::vector<std::uint32_t> samples;               // frames of all stacks
   std::vector<std::size_t> ends;                    // of each stack in it
   std::vector<std::string_view> untrusted_weights;  // into the text
@@ -66,9 +70,10 @@ class Speedscope : public JsonEvents {
     return true;
   }
   // shared.frames[].X, profiles[].X, profiles[].samples[][], profiles[].weights[],
-  // profiles[].events[].X: arrays have an empty key.
+  // profiles[].events[].X, profiles[].thread.X: arrays have an empty key.
   bool InFrame() const { return At({"shared", "frames", ""}, 1); }
   bool InProfile() const { return At({"profiles", ""}, 1); }
+  bool InThread() const { return At({"profiles", "", "thread"}, 1); }
   bool InSample() const { return At({"profiles", "", "samples", ""}, 1); }
   bool InWeights() const { return At({"profiles", "", "weights"}, 1); }
   bool InEvent() const { return At({"profiles", "", "events", ""}, 1); }
@@ -128,6 +133,10 @@ Status Speedscope::String(std::string_view untrusted_text) {
     if (key == "type") profiles_.back().type = untrusted_text;
     if (key == "name") profiles_.back().name = untrusted_text;
     if (key == "unit") profiles_.back().unit = untrusted_text;
+    if (key == "metric") profiles_.back().metric = untrusted_text;
+  } else if (InThread()) {
+    if (key == "process") profiles_.back().thread.process = untrusted_text;
+    if (key == "name") profiles_.back().thread.name = untrusted_text;
   } else if (InEvent() && key == "type") {
     profiles_.back().events.back().is_open = untrusted_text == "O";
     profiles_.back().events.back().is_close = untrusted_text == "C";
@@ -139,6 +148,11 @@ Status Speedscope::Number(std::string_view untrusted_digits) {
   if (InSample()) {
     FIELDCOST_ASSIGN(const std::uint32_t frame, Index(untrusted_digits));
     profiles_.back().samples.push_back(frame);
+  } else if (InThread()) {
+    const auto number = static_cast<std::uint32_t>(
+        std::min(ScaledNumber(untrusted_digits, 0).value_or(0), kMostIndex));
+    if (keys_.back() == "pid") profiles_.back().thread.pid = number;
+    if (keys_.back() == "tid") profiles_.back().thread.tid = number;
   } else if (InWeights()) {
     profiles_.back().untrusted_weights.push_back(untrusted_digits);
   } else if (InEvent() && keys_.back() == "frame") {
@@ -166,6 +180,11 @@ Status Speedscope::AddSamples(const Profile& profile, std::size_t metric, unsign
     return Fail(ErrorCode::kCorrupt, "{} samples and {} weights", profile.ends.size(),
                 profile.untrusted_weights.size());
   }
+  const bool has_thread = is_own && profile.metric.has_value();
+  std::uint32_t thread = 0;
+  if (has_thread) {
+    FIELDCOST_ASSIGN(thread, builder_.timed().ThreadOf(profile.thread));
+  }
   std::size_t next = 0;
   for (std::size_t i = 0; i < profile.ends.size(); ++i) {
     tree::PathId path = tree::kRootPath;
@@ -180,6 +199,7 @@ Status Speedscope::AddSamples(const Profile& profile, std::size_t metric, unsign
     }
     FIELDCOST_TRY(is_own ? builder_.Add(metric, path, *weight)
                          : builder_.AddSample(metric, path, *weight));
+    if (has_thread) builder_.timed().AddUntimed(metric, path, thread, *weight);
   }
   return {};
 }
@@ -205,10 +225,15 @@ Status Speedscope::AddEvents(const Profile& profile, std::size_t metric, unsigne
   return {};
 }
 
+// Where the metric of a profile that we wrote is.
+const std::string& OwnText(const Profile& profile) {
+  return profile.metric ? *profile.metric : profile.name;
+}
+
 Status Speedscope::Add(const Profile& profile, const std::string& number) {
   const UnitScale scale = UnitOf(profile.unit);
   tree::Metric metric;
-  const bool is_own = TakeMetricText(profile.name, metric) && metric.unit == scale.unit;
+  const bool is_own = TakeMetricText(OwnText(profile), metric) && metric.unit == scale.unit;
   if (!is_own) {
     metric = {.name = "samples", .unit = scale.unit};
     if (scale.unit == tree::Unit::kNanoseconds) metric.name = "wall";
@@ -218,7 +243,9 @@ Status Speedscope::Add(const Profile& profile, const std::string& number) {
   const unsigned decimals = scale.unit == tree::Unit::kNanoseconds ? DecimalsOf(scale.factor) : 0;
   const bool is_evented = profile.type == "evented";
   // Times of some profiles alone would be misleading.
-  if (!is_evented || scale.unit != tree::Unit::kNanoseconds) builder_.timed().LeaveOut();
+  const bool has_threads =
+      is_evented ? scale.unit == tree::Unit::kNanoseconds : is_own && profile.metric.has_value();
+  if (!has_threads) builder_.timed().LeaveOut();
   if (is_evented) return AddEvents(profile, column, decimals, number);
   if (profile.type == "sampled") return AddSamples(profile, column, decimals, is_own);
   return Fail(ErrorCode::kCorrupt, "neither sampled nor evented");
@@ -228,7 +255,7 @@ Result<Built> Speedscope::Build() {
   bool is_own = !profiles_.empty();
   for (const Profile& profile : profiles_) {
     tree::Metric metric;
-    is_own = is_own && TakeMetricText(profile.name, metric);
+    is_own = is_own && TakeMetricText(OwnText(profile), metric);
   }
   if (profiles_.empty()) return Fail(ErrorCode::kCorrupt, "no profiles");
   FIELDCOST_TRY(AddFrames(is_own));

@@ -11,7 +11,7 @@ namespace fieldcost::exchange {
 
 // One for each format that is read; what Import() calls, which says more.
 
-Result<tree::Tree> ImportPprof(std::string_view untrusted_bytes, Remarks& remarks);
+Result<Built> ImportPprof(std::string_view untrusted_bytes, Remarks& remarks);
 Result<tree::Tree> ImportFolded(std::string_view untrusted_text, const tree::Metric& metric,
                                 Remarks& remarks);
 Result<Built> ImportPerfScript(std::string_view untrusted_text, Remarks& remarks);

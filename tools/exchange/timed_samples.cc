@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/recording/by_thread.h"
 #include "common/recording/limits.h"
 #include "common/recording/writer.h"
 #include "tools/exchange/limits.h"
@@ -31,6 +32,11 @@ Result<std::uint32_t> TimedSamples::ThreadOf(const std::string& untrusted_key,
   return known->second;
 }
 
+Result<std::uint32_t> TimedSamples::ThreadOf(const recording::Thread& thread) {
+  return ThreadOf(fmt::format("{} {} {}\n{}", thread.pid, thread.tid, thread.process, thread.name),
+                  thread);
+}
+
 void TimedSamples::SetThread(std::uint32_t number, recording::Thread thread) {
   threads_[number] = std::move(thread);
 }
@@ -50,6 +56,13 @@ void TimedSamples::AddSpan(std::size_t metric, tree::PathId path, std::uint32_t 
   if (length_ns == 0) return;
   Add(metric, path, thread, end_ns, length_ns);
   samples_.back().is_span = true;
+}
+
+void TimedSamples::AddUntimed(std::size_t metric, tree::PathId path, std::uint32_t thread,
+                              std::uint64_t amount) {
+  if (amount == 0) return;
+  Add(metric, path, thread, 0, amount);
+  ++untimed_;
 }
 
 // Makes times begin at 0, and spans no longer than a recording has them.
@@ -98,6 +111,10 @@ Status TimedSamples::Write(const tree::Dictionary& dictionary,
   }
   std::vector<recording::ThreadId> threads;
   for (recording::Thread& thread : threads_) {
+    if (untimed_ != 0 && thread == recording::Thread()) {
+      threads.push_back(recording::kNoThread);
+      continue;
+    }
     FIELDCOST_ASSIGN(const recording::ThreadId number, writer.AddThread(std::move(thread)));
     threads.push_back(number);
   }
@@ -107,6 +124,9 @@ Status TimedSamples::Write(const tree::Dictionary& dictionary,
                                 {&sample.amount, 1}, threads[sample.thread]));
   }
   FIELDCOST_TRY(writer.EndRun(run, samples_.back().ns + 1, 0));
+  if (untimed_ != 0) {
+    FIELDCOST_TRY(writer.SetCount(recording::kSamplesWithoutTime, samples_.size()));
+  }
   FIELDCOST_ASSIGN(bytes, writer.TakeBytes());
   return {};
 }
@@ -115,6 +135,7 @@ std::optional<std::string> TimedSamples::Record(const tree::Dictionary& dictiona
                                                 const std::vector<tree::Metric>& metrics,
                                                 Remarks& remarks) && {
   if (samples_.empty() || is_left_out_) return std::nullopt;
+  if (untimed_ != 0 && untimed_ != samples_.size()) return std::nullopt;
   std::string bytes;
   if (const Status written = Write(dictionary, metrics, bytes); !written) {
     remarks.Say("times and threads are left out: " + written.error().message);

@@ -27,6 +27,8 @@ class TimedSamples {
   // The number of a thread, the same for an equal key; named as it was first, unless SetThread().
   // kTooLarge beyond kMaxThreads.
   Result<std::uint32_t> ThreadOf(const std::string& untrusted_key, recording::Thread thread);
+  // The same for one of which all is equal.
+  Result<std::uint32_t> ThreadOf(const recording::Thread& thread);
   void SetThread(std::uint32_t number, recording::Thread thread);
   const recording::Thread& thread(std::uint32_t number) const { return threads_[number]; }
   std::uint32_t threads() const { return static_cast<std::uint32_t>(threads_.size()); }
@@ -38,11 +40,15 @@ class TimedSamples {
   // REQUIRES: length_ns <= end_ns; the metric is of time.
   void AddSpan(std::size_t metric, tree::PathId path, std::uint32_t thread, std::uint64_t end_ns,
                std::uint64_t length_ns);
-  // What is imported has no times.
+  // Something of which only the thread is known. Of Thread(), not even that.
+  void AddUntimed(std::size_t metric, tree::PathId path, std::uint32_t thread,
+                  std::uint64_t amount);
+  // What is imported has neither times nor threads.
   void LeaveOut() { is_left_out_ = true; }
 
-  // The bytes of a recording of one run; nullopt if there are no times, or (with a remark) none
-  // that a recording can hold. REQUIRES: paths and metrics are of these.
+  // The bytes of a recording of one run; nullopt if there are no times and threads, or only of
+  // some samples, or (with a remark) none that a recording can hold. REQUIRES: paths and metrics
+  // are of these.
   std::optional<std::string> Record(const tree::Dictionary& dictionary,
                                     const std::vector<tree::Metric>& metrics, Remarks& remarks) &&;
 
@@ -62,6 +68,7 @@ class TimedSamples {
   std::vector<Sample> samples_;
   std::vector<recording::Thread> threads_;
   std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::uint64_t untimed_ = 0;
   bool is_left_out_ = false;
 };
 

@@ -172,18 +172,41 @@ TEST_F(TreeCommandTest, ThreadsOfSeveralRunsAreOneByTheirNames) {
   EXPECT_THAT(Cli({"tree", "show", Path("sum")}).output, HasSubstr("[thread app/io]"));
 }
 
-TEST_F(TreeCommandTest, ExportedThreadsAreTheFirstFrames) {
+TEST_F(TreeCommandTest, ExportedThreadsAreTheFirstFramesOfFormatsWithoutThreads) {
   const std::string file = Record("a.fct", {kOfThreads});
   EXPECT_EQ(Cli({"tree", "export", file, "--by", "thread", "--to", "folded"}).output,
             "[several threads];main 1000000\n[thread app 7];main;read 6000000\n"
             "[thread app/io 8];main;read 2000000\n[thread sh 9];main 1000000\n");
-  for (const char* format : {"chrome", "speedscope", "firefox", "pprof"}) {
-    const ProcessResult exported =
-        Cli({"tree", "export", file, "--by", "thread", "--to", format, "-o", Path(format)});
-    ASSERT_EQ(exported.exit_status, 0) << exported.errors;
-    if (std::string_view(format) == "firefox") continue;
-    EXPECT_THAT(Cli({"tree", "show", Path(format)}).output, HasSubstr("[thread app/io 8]"))
-        << format;
+  const ProcessResult firefox = Cli({"tree", "export", file, "--by", "thread", "--to", "firefox"});
+  EXPECT_THAT(firefox.output, HasSubstr("[thread app/io 8]")) << firefox.errors;
+}
+
+TEST_F(TreeCommandTest, ExportedThreadsAreImportedAsThreads) {
+  const std::string file = Record("a.fct", {kOfThreads});
+  for (const std::string by : {"thread", "process"}) {
+    const std::string expected = Cli({"tree", "show", file, "--by", by, "--json"}).output;
+    const std::size_t begin = expected.find("\"nodes\"");
+    const std::string nodes = expected.substr(begin, expected.find("\"remarks\"") - begin) +
+                              "\"remarks\":[\"samples without a time: ";
+    for (const std::string format : {"chrome", "speedscope", "pprof"}) {
+      const std::string written = Path(format + by);
+      const ProcessResult exported =
+          Cli({"tree", "export", file, "--by", by, "--to", format, "-o", written});
+      ASSERT_EQ(exported.exit_status, 0) << exported.errors;
+      ASSERT_EQ(Cli({"tree", "import", written, "-o", written + ".fct"}).exit_status, 0);
+      EXPECT_EQ(Cli({"tree", "verify", written + ".fct"}).exit_status, 0);
+      for (const std::string& read : {written, written + ".fct"}) {
+        EXPECT_THAT(Cli({"tree", "show", read, "--by", by, "--json"}).output, HasSubstr(nodes));
+        EXPECT_THAT(Cli({"tree", "show", read}).output, Not(HasSubstr("[thread")));
+        for (const ProcessResult& part :
+             {Cli({"tree", "show", read + "@0..1s"}), Cli({"tree", "at", read, "--to", "1s"}),
+              Cli({"tree", "at", written + ".fct", "--to", "1s", "--method", "mnp"})}) {
+          EXPECT_EQ(part.exit_status, kUsage);
+          EXPECT_THAT(part.errors, HasSubstr("it has no times: no interval can be selected"));
+        }
+        EXPECT_THAT(Cli({"tree", "show", read, "--html", "-"}).output, Not(HasSubstr("\"edges\"")));
+      }
+    }
   }
 }
 

@@ -55,6 +55,17 @@ describe('go tool pprof', () => {
     assert.deepEqual(stacksOfOurs(rewritten, METRICS), stacksOfOurs(sample('pprof.pb.gz'), METRICS));
   });
 
+  it('knows the threads of samples by their labels', () => {
+    const file = sample('threads.pb.gz');
+    const io = pprof('-top', '-nodefraction=0', '-tagfocus=thread=^io$', file);
+    assert.match(io, /deflate/);
+    assert.match(pprof('-tags', file), /process: Total[^]*app[^]*thread: Total[^]*io/);
+    const rewritten = sample('rewritten_threads.pb.gz');
+    pprof('-proto', `-output=${rewritten}`, file);
+    assert.deepEqual(shown(rewritten, '--by', 'thread'), shown(file, '--by', 'thread'));
+    assert.ok(shown(file, '--by', 'thread').some(({ function: name }) => name === '[thread app/io 8]'));
+  });
+
   it('reads of a profile of runtime/pprof what we read', () => {
     const file = sample('go.pb.gz');
     const ours = stacksOfOurs(file, ['things']);

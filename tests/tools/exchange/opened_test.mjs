@@ -64,6 +64,9 @@ describe('speedscope', () => {
     'pprof.pb.gz': ['300.00ns', 'deflate', run],  // it leaves out code without a name
     'folded.folded': ['libz.so!deflate', `app!${run}`, 'libx.so!0x1234'],
     'chrome.json': ['app!main', `app!${run}`],  // of the first metric
+    'threads.speedscope.json': ['app!main', '[thread app 7] wall ns exact'],  // its first profile
+    'threads.chrome.json': ['app!main'],
+    'threads.pb.gz': ['[thread app/io 8]', 'deflate'],
     'probe.trace.json': ['thread 1', 'main', 'end', '4.00ms'],  // its first thread
   };
   for (const [name, texts] of Object.entries(shown)) {
@@ -77,8 +80,10 @@ describe('speedscope', () => {
   it('has a schema that its file follows', () => {
     const schema = JSON.parse(readFileSync(join(speedscope, 'file-format-schema.json')));
     const validate = new Ajv({ strict: false }).compile(schema);
+    for (const name of ['speedscope.speedscope.json', 'threads.speedscope.json']) {
+      assert.ok(validate(JSON.parse(sample(name))), JSON.stringify(validate.errors));
+    }
     const file = JSON.parse(sample('speedscope.speedscope.json'));
-    assert.ok(validate(file), JSON.stringify(validate.errors));
     delete file.shared;
     assert.ok(!validate(file));
   });

@@ -32,6 +32,21 @@ std::vector<probe::Event> SomeEvents() {
   return events;
 }
 
+const std::vector<recording::ThreadFrame> kThreads = {
+    {"[thread app 7]", {7, 7, "app", "app"}},
+    {"[thread app/io 8]", {7, 8, "app", "io"}},
+};
+
+tree::Tree TreeOfThreads() {
+  using exchange::Function;
+  return exchange::TreeOfStacks(
+      {{.name = "wall"}},
+      {{{tree::SpecialFrame("[thread app 7]"), Function("app!main")}, {100'000'000}},
+       {{tree::SpecialFrame("[thread app/io 8]"), Function("app!main"),
+         Function("libz.so!deflate")},
+        {900'000'000}}});
+}
+
 bool Write(const std::filesystem::path& file, const Result<std::string>& bytes) {
   const Status written = bytes ? WriteFileAtomically(file, *bytes, 0644) : Status(bytes.error());
   if (!written) std::fprintf(stderr, "%s: %s\n", file.c_str(), written.error().message.c_str());
@@ -48,6 +63,15 @@ int main(int argc, char** argv) {
   const std::vector<probe::Event> events = SomeEvents();
   if (!Write(folder / "probe.otlp.json", probe::ToOtlpJson(events))) return 1;
   if (!Write(folder / "probe.trace.json", probe::ToChromeJson(events))) return 1;
+  for (const auto& [name, format] : {std::pair{"threads.pb.gz", exchange::Format::kPprof},
+                                     {"threads.speedscope.json", exchange::Format::kSpeedscope},
+                                     {"threads.chrome.json", exchange::Format::kChrome}}) {
+    const auto exported = exchange::Export(TreeOfThreads(), format, {.threads = kThreads});
+    if (!Write(folder / name, exported ? Result<std::string>(exported->bytes)
+                                       : Result<std::string>(exported.error()))) {
+      return 1;
+    }
+  }
   const tree::Tree tree = exchange::SampleTree();
   for (const exchange::FormatInfo& info : exchange::Formats()) {
     if (!info.can_export) continue;

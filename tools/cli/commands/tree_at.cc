@@ -35,6 +35,9 @@ Result<recording::StreamId> SamplesOf(const recording::Recording& recording) {
 // What the hierarchical time tree says of the interval: counts of samples, not exact.
 Result<LoadedTree> ByTimeTree(const TreeOperand& operand, const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const recording::Recording recording, recording::Recording::Open(operand.file));
+  if (!HasTimes(recording)) {
+    return Fail(ErrorCode::kInvalidArgument, "it has no times: no interval can be selected");
+  }
   FIELDCOST_ASSIGN(const recording::StreamId stream, SamplesOf(recording));
   const recording::TimeTreeOptions options{
       .m = *arguments.Number("--m"), .n = *arguments.Number("--n"), .p = *arguments.Number("--p")};

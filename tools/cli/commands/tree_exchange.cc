@@ -51,7 +51,8 @@ Result<int> Export(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const exchange::Exported exported,
                    exchange::Export(*runs, exchange::FindFormat(arguments.Text("--to"))->format,
                                     {.title = operand.file.filename().string(),
-                                     .metric = arguments.Text("--metric")}));
+                                     .metric = arguments.Text("--metric"),
+                                     .threads = loaded.threads}));
   for (const std::string& remark : loaded.remarks) Remark(EscapeControl(remark));
   for (const std::string& remark : exported.remarks) Remark(EscapeControl(remark));
   const std::string& file = arguments.Text("--output");
@@ -68,7 +69,8 @@ command::Command TreeImportCommand() {
       .summary = "Make a recording of another profiler's output",
       .help =
           R"(The format is detected from the content; unreadable entries are counted. All `tree` commands also
-read such files directly. Times and threads are kept from perf script, Chrome and event text. Examples:
+read such files directly. Times and threads are kept from perf script, Chrome and event text;
+threads alone from labels of pprof, and from files of `tree export --by thread`. Examples:
   perf script > app.txt && fieldcost tree import app.txt -o a.fct
   fieldcost tree show app.txt@1s..2s --by thread
   fieldcost tree import profile.pb.gz -o a.fct
@@ -92,30 +94,32 @@ read such files directly. Times and threads are kept from perf script, Chrome an
 }
 
 command::Command TreeExportCommand() {
-  return {.name = "export",
-          .summary = "Export a recording for flame graph tools, pprof, browsers",
-          .help = R"(Exact sums over all runs; what a format cannot hold is reported. Examples:
+  return {
+      .name = "export",
+      .summary = "Export a recording for flame graph tools, pprof, browsers",
+      .help = R"(Exact sums over all runs; what a format cannot hold is reported. With --by, chrome,
+speedscope and pprof have threads of their own; in other formats they are first frames. Examples:
   fieldcost tree export a.fct --to pprof -o a.pb.gz
   fieldcost tree export a.fct@12s..14s --to speedscope -o slice.speedscope.json
-  fieldcost tree export a.fct --by thread --to firefox -o a.json
+  fieldcost tree export a.fct --by thread --to chrome -o a.json
   fieldcost tree export a.fct --to folded | flamegraph.pl > a.svg)",
-          .options = {RecordingOperand(),
-                      {.names = "--to",
-                       .value = "FORMAT",
-                       .help = "Format to write",
-                       .choices = NamesOf(&exchange::FormatInfo::can_export),
-                       .required = true},
-                      {.names = "--metric",
-                       .value = "NAME",
-                       .help = "For a format that holds one metric [wall, else cpu]"},
-                      DivideByOption(),
-                      {.names = "--output,-o",
-                       .value = "FILE",
-                       .help = "Write to FILE (- = stdout)",
-                       .default_text = kStdout,
-                       .completes = command::Completes::kFiles}},
-          .handler = Export,
-          .without = {"--json", "--csv"}};
+      .options = {RecordingOperand(),
+                  {.names = "--to",
+                   .value = "FORMAT",
+                   .help = "Format to write",
+                   .choices = NamesOf(&exchange::FormatInfo::can_export),
+                   .required = true},
+                  {.names = "--metric",
+                   .value = "NAME",
+                   .help = "For a format that holds one metric [wall, else cpu]"},
+                  DivideByOption(),
+                  {.names = "--output,-o",
+                   .value = "FILE",
+                   .help = "Write to FILE (- = stdout)",
+                   .default_text = kStdout,
+                   .completes = command::Completes::kFiles}},
+      .handler = Export,
+      .without = {"--json", "--csv"}};
 }
 
 }  // namespace fieldcost::cli

@@ -91,10 +91,13 @@ Result<std::optional<Recording>> OpenRecording(const std::filesystem::path& file
 Result<LoadedTree> LoadedOf(Recording whole, const TreeOperand& operand) {
   const std::string lost = whole.contents().stop.reason;
   const std::uint64_t offset = whole.contents().stop.offset;
+  std::vector<recording::ThreadFrame> threads;
+  if (operand.by) threads = recording::ThreadFramesOf(whole, *operand.by, operand.by_name);
   FIELDCOST_ASSIGN(Recording recording, Divided(std::move(whole), operand));
   FIELDCOST_ASSIGN(LoadedTree loaded, TreeOf(recording, operand.interval));
   if (operand.by && !lost.empty()) loaded.remarks.push_back(RemarkOfStop(offset, lost));
-  if (!recording.contents().streams.empty()) {
+  loaded.threads = std::move(threads);
+  if (!recording.contents().streams.empty() && HasTimes(recording)) {
     loaded.recording = std::make_shared<const Recording>(std::move(recording));
   }
   return loaded;

@@ -45,6 +45,8 @@ struct LoadedTree {
   std::vector<std::string> remarks;  // each a line, for people; not escaped
   // What runs were read of, as it was then: it may go on growing.
   std::shared_ptr<const recording::Recording> recording = nullptr;
+  // First frames that stand for threads or processes, if it was divided.
+  std::vector<recording::ThreadFrame> threads = {};
 };
 
 // The runs of a recording, each divided into so many parts (RunsOf()); nullopt if it has a tree

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/recording/by_thread.h"
 #include "common/stats/uint128.h"
 #include "common/tree/merge.h"
 #include "common/tree/remap.h"
@@ -133,6 +134,9 @@ Result<RecordedRuns> RunsOf(const Recording& recording, const std::optional<Inte
                             std::uint64_t divided_by) {
   const recording::Contents& contents = recording.contents();
   const recording::Descriptions& about = contents.descriptions;
+  if ((interval || divided_by > 1) && !HasTimes(recording)) {
+    return Fail(ErrorCode::kInvalidArgument, "it has no times: no interval can be selected");
+  }
   RecordedRuns recorded{
       .dictionary = contents.dictionary, .metrics = about.metrics, .runs = {}, .remarks = {}};
   if (!about.runs.empty()) recorded.command = about.runs.front().command;
@@ -175,6 +179,12 @@ void KeepMetrics(std::span<const std::string_view> names, RecordedRuns& recorded
   }
   for (tree::RunValues& run : recorded.runs) run = Part(recorded, run, kept).values;
   recorded.metrics = std::move(metrics);
+}
+
+bool HasTimes(const Recording& recording) {
+  return std::ranges::find(recording.contents().descriptions.counts, recording::kSamplesWithoutTime,
+                           &recording::Count::name) ==
+         recording.contents().descriptions.counts.end();
 }
 
 bool AreMerged(const Recording& recording) {

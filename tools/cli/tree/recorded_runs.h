@@ -28,7 +28,8 @@ struct RecordedRuns {
 // The part of each run that lies in the interval, which counts from the run's start; nullopt: the
 // whole run. A recording without runs counts as one. Each is divided into so many parts of its
 // time, as if they were runs. Where there are events and samples they are merged, run by run
-// (common/tree/merge.h). Errors of recording::Recording, and of the merge.
+// (common/tree/merge.h). kInvalidArgument for a part of what
+// has no times; errors of recording::Recording, and of the merge.
 Result<RecordedRuns> RunsOf(const recording::Recording& recording,
                             const std::optional<recording::Interval>& interval,
                             std::uint64_t divided_by = 1);
@@ -43,6 +44,9 @@ std::string RemarkOfStop(std::uint64_t offset, std::string_view reason);
 
 // Only metrics of these names, those of them that there are.
 void KeepMetrics(std::span<const std::string_view> names, RecordedRuns& recorded);
+
+// False if only threads of what is in it are known: no part of its time can be selected.
+bool HasTimes(const recording::Recording& recording);
 
 // Whether it has events and samples that are merged.
 bool AreMerged(const recording::Recording& recording);
