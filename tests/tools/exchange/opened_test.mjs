@@ -65,7 +65,7 @@ describe('speedscope', () => {
     'folded.folded': ['libz.so!deflate', `app!${run}`, 'libx.so!0x1234'],
     'chrome.json': ['app!main', `app!${run}`],  // of the first metric
     'threads.speedscope.json': ['app!main', '[thread app 7] wall ns exact'],  // its first profile
-    'threads.chrome.json': ['app!main'],
+    'threads.trace.json': ['app!main'],
     'threads.pb.gz': ['[thread app/io 8]', 'deflate'],
     'probe.trace.json': ['thread 1', 'main', 'end', '4.00ms'],  // its first thread
   };
