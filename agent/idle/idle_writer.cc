@@ -131,8 +131,8 @@ Result<std::vector<tree::FrameId>> IdleWriter::Special(const char* name) {
   return std::vector<tree::FrameId>{frame};
 }
 
-// What was idle before the run began is not the run's. A tick is worth a tick, wherever in it the
-// run began.
+// Idle time before the run began does not belong to the run. A tick counts as a whole tick, even if
+// the run began within it.
 Idle IdleWriter::InRun(Idle idle) {
   if (idle.begin_ns >= run_begin_ns_) return idle;
   const std::uint64_t length = idle.end_ns - idle.begin_ns;

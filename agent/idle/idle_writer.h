@@ -71,20 +71,20 @@ class IdleWriter {
   // A monitored thread goes on there, the next one after what was idle since the last such call;
   // `from` is where it had been.
   Status GoesOn(std::uint32_t cpu, StackId from, const Waker& waker);
-  // What /proc/stat says of the CPU, idle and iowait, since the last such call or the run's begin.
+  // The CPU's idle and iowait time from /proc/stat since the previous call or the start of the run.
   Status TakeStatIdle(std::uint32_t cpu, std::uint64_t time_ns, std::uint64_t idle_ns);
 
   Status SetCount(std::string_view name, std::uint64_t value) {
     return writer_.SetCount(name, value);
   }
   Status Flush() { return writer_.Flush(); }
-  // What was idle and nobody went on after gets no from; then names, unless `unnamed`.
+  // Ends open idle periods without a waking thread, then writes names, unless `unnamed`.
   Status Close(bool unnamed = false);
 
   std::uint64_t tick_ns() const { return options_.about.tick_ns; }
   std::uint64_t idle_ns() const { return idle_ns_; }            // so far, of all CPUs
   std::uint64_t explained_ns() const { return explained_ns_; }  // with a to-idle stack
-  // What was taken and left out, since CPUs were idle before this run began.
+  // Idle time that was left out because it passed before this run began.
   std::uint64_t before_run_ns() const { return before_run_ns_; }
 
  private:

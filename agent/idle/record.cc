@@ -72,8 +72,8 @@ Status PrepareRun(const RecordOptions& options, const Target& target, idle::Abou
   return Prepare(options, target, about, recorder);
 }
 
-// Writes what /proc/stat has grown by, and takes it as the value before. What goes back, as time of
-// I/O can, counts once it has caught up.
+// Writes the growth of /proc/stat since the previous call. A value that decreases, as iowait can,
+// counts again once it exceeds its previous maximum.
 Status TakeStat(StatIdle& before, IdleWriter& writer) {
   FIELDCOST_ASSIGN(const StatIdle after, ReadStatIdle());
   const std::uint64_t now = MonotonicNs();
@@ -85,7 +85,8 @@ Status TakeStat(StatIdle& before, IdleWriter& writer) {
   return {};
 }
 
-// Records until nothing of the target is left; without a command also until a signal, or the end.
+// Records until all target processes have ended; without a command also until a signal or the time
+// limit.
 Status Watch(Recorder& recorder, bool is_command, Time end, StatIdle& stat) {
   sampler::FlushTimer flush;
   for (;;) {

@@ -16,8 +16,8 @@ __thread uint32_t fieldcost_hidden_io;
 
 namespace {
 
-// One text, since pointers would have to be relocated in every program. Those that move bytes of
-// files, then of sockets, then of both.
+// One string, since pointers would have to be relocated in every program. First the functions that
+// move bytes of files, then of sockets, then of both.
 // clang-format off
 constexpr char kNames[] =
     "_IO_do_write\0" "_IO_fclose\0" "_IO_fflush\0" "_IO_fgets\0" "_IO_flush_all\0" "_IO_fprintf\0"
@@ -82,7 +82,7 @@ static_assert(CountNames() == kHiddenIoCount);
 
 WrappedFunction functions[kHiddenIoCount];
 
-// Not a switch, whose table would be large.
+// Not a switch, since its jump table would be large.
 constexpr uint16_t kMovingCalls[] = {
     SYS_read,           SYS_write,   SYS_pread64,         SYS_pwrite64, SYS_readv,
     SYS_writev,         SYS_preadv,  SYS_pwritev,         SYS_preadv2,  SYS_pwritev2,

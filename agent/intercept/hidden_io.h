@@ -26,12 +26,12 @@ void InstallHiddenIo(const SlotSpace& space);
 // them; nothing else does, except its owner for other reasons.
 extern "C" __attribute__((visibility("hidden"))) __thread uint32_t fieldcost_hidden_io;
 
-// What cannot be counted during a call of that function, as shm::NotMeasured: 0 if it is none of
-// the list, or no function of libc or its resolver.
+// Returns the reasons (shm::NotMeasured) why bytes cannot be counted during a call of the function;
+// 0 if it is not in the list, or does not belong to libc or its resolver.
 uint32_t HiddenReasonsOf(const char* module, const char* symbol);
 
-// The same of syscall() with that first argument: bytes that are moved by it, or by requests that
-// it submits. Notices of syscall() set the thread's word by themselves.
+// Returns the same for syscall() with this first argument: bytes moved by the system call itself,
+// or by requests that it submits. The stub of syscall() sets the thread's word itself.
 uint32_t HiddenBySystemCall(uint64_t number);
 
 // What cannot be counted of a function of that library, whatever it is called with: libc's own

@@ -37,8 +37,8 @@ void CountAllocationsAgain();
 inline constexpr int kNoFile = -1;
 void OnTransfer(int from, int to, uint64_t bytes);
 
-// A library has mapped this descriptor, which may be a file: then, for these reasons
-// (shm::NotMeasured), bytes of calls that end from now on are not known (map_wrappers.h).
+// Called after a library has mapped this descriptor. If it is a file, bytes of calls that end from
+// now on are not measured, for these reasons (shm::NotMeasured; see map_wrappers.h).
 void OnFileMapped(int fd, uint32_t reasons);
 
 // The program is about to wait; called once in a while.

@@ -6,10 +6,10 @@
 
 namespace fieldcost::intercept {
 
-// mmap: what a library reads and writes in a file that it has mapped goes through no call. From
-// then on these bytes are not measured of any call, since any may lead into that library: the user
-// learns of it by OnFileMapped() (hooks.h). What the program itself maps is its own, and not the
-// functions' that it hands the memory to.
+// Intercepts mmap. A library reads and writes a file that it has mapped without any call. After
+// such a mapping, bytes are not measured for any call, since any call may lead into that library;
+// OnFileMapped() (hooks.h) reports it. Files that the program itself maps are not reported: access
+// to them is not attributed to the functions that receive the memory.
 inline constexpr size_t kMapFunctionCount = 2;
 extern const WrappedFunction kMapFunctions[kMapFunctionCount];
 

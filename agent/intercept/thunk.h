@@ -46,8 +46,9 @@
 #define FIELDCOST_NOTICE_COUNT 24
 #define FIELDCOST_RARE_NOTICE_COUNT 5
 
-// Functions that move bytes where no call is seen, of files, of sockets, and of both; bytes from
-// one stub to the next; what a stub sets in the thread's word.
+// Functions that move bytes without a call that is intercepted: the number that use files, sockets,
+// and both; the distance in bytes between their stubs; the bits that a stub sets in the thread's
+// word of hidden I/O.
 #define FIELDCOST_HIDDEN_DISK_COUNT 206
 #define FIELDCOST_HIDDEN_NET_COUNT 18
 #define FIELDCOST_HIDDEN_BOTH_COUNT 59

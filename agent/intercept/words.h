@@ -33,12 +33,12 @@ void ForEachWordOf(const ElfObject& object, uint32_t type, Visitor visit) {
   }
 }
 
-// A part of an object's data that stays writable: what its constructors have filled in, no
-// relocation tells. At most kMaxFilledBytes of a segment are looked at.
+// A part of an object's data that stays writable. Words that its constructors have filled in have
+// no relocation. At most kMaxFilledBytes of a segment are scanned.
 inline constexpr uint64_t kMaxFilledBytes = uint64_t{256} << 10;
 
-// Calls visit(word, value) for every aligned word of the object's writable data, which may be
-// protected or gone by now: it is then passed over.
+// Calls visit(word, value) for every aligned word of the object's writable data. Skips memory that
+// has been protected or unmapped since.
 template <typename Visitor>
 void ForEachFilledWord(const ElfObject& object, Visitor visit) {
   constexpr uint64_t kWord = sizeof(uint64_t);

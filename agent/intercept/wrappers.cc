@@ -156,7 +156,7 @@ bool TakesAddress(const ElfObject& object, Names& names) {
   return false;
 }
 
-// Words that constructors have filled in before ours ran. libc's own are its own business.
+// Words that constructors have filled in before ours ran. Words of libc itself are left alone.
 void InstallInFilledWords(const Group& group, Names& names, const Providers& providers,
                           const SlotSpace& space, uint32_t first_object) {
   for (uint32_t o = first_object; o < space.object_count; ++o) {

@@ -21,8 +21,8 @@ struct LabFileApi {
   stats::ApiKey api;  // without the package version
   std::string path;   // of its library
   std::uint64_t hash = 0;
-  bool sighted = false;            // called, although the plan did not know it
-  std::uint32_t not_measured = 0;  // shm::NotMeasured: what has no value, below
+  bool sighted = false;            // called, but not part of the plan
+  std::uint32_t not_measured = 0;  // shm::NotMeasured: which values below are missing
   std::uint64_t calls = 0;
   std::uint64_t nested = 0;  // inner ones of these, which were not recorded
   std::uint64_t abandoned = 0;

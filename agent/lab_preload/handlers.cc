@@ -54,7 +54,7 @@ uint64_t ArgumentAt(const uint64_t* return_slot, uint32_t i) {
   return return_slot[-1 - static_cast<int64_t>(i)];
 }
 
-// shm::NotMeasured: what this call of the target hides.
+// The reasons (shm::NotMeasured) why bytes of this call of the target are not measured.
 uint32_t HiddenBy(const Target& target, const uint64_t* return_slot) {
   return target.hidden == kHiddenByArgument
              ? intercept::HiddenBySystemCall(ArgumentAt(return_slot, 0))

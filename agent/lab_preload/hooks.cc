@@ -19,7 +19,7 @@ void Detach() {
   process.header->attached = 0;
 }
 
-// What the loader has allocated for a library is missing in the calls that brought it.
+// Memory that the loader allocates for a library is missing in the calls that loaded the library.
 void NoteLoading() {
   lab_preload::ThreadState* const thread = lab_preload::fieldcost_current_thread;
   if (process.mode != shm::kLabMap || thread == nullptr) return;

@@ -9,7 +9,7 @@
 namespace fieldcost::lab_preload {
 namespace {
 
-// Of calls whose bytes found no memory.
+// Counts calls whose bytes were not recorded for lack of memory.
 constexpr uint32_t kIoLost = shm::kDiskInsideLibc | shm::kNetInsideLibc;
 
 void Hide(uint32_t api, uint32_t reasons) {

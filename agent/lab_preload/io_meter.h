@@ -13,8 +13,8 @@ namespace fieldcost::lab_preload {
 // its API's.
 void AddIo(ThreadState* thread, const Record& record);
 
-// Marks every API on the thread's stack, and `api` unless it is kNoThunk: for these reasons
-// (shm::NotMeasured) something of its calls is not known.
+// Marks every API on the thread's stack, and `api` unless it is kNoThunk, as not measured for these
+// reasons (shm::NotMeasured).
 void NotMeasured(ThreadState* thread, uint32_t api, uint32_t reasons);
 
 }  // namespace fieldcost::lab_preload

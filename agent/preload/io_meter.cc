@@ -1,4 +1,4 @@
-// Counts what is moved during measured calls that meter I/O.
+// Counts bytes that are moved during measured calls.
 #include "agent/intercept/hooks.h"
 #include "agent/intercept/io_wrappers.h"
 #include "agent/preload/measuring.h"

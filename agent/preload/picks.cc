@@ -73,7 +73,7 @@ bool AddPick(const Candidate& candidate, uint32_t sampling_log2) {
   pick.slots = 0;
   Aim(&pick, candidate);
   __atomic_store_n(&process.pick_count, index + 1, __ATOMIC_SEQ_CST);
-  // A thread that adds reasons meanwhile either sees this pick or is seen here.
+  // A thread that concurrently adds reasons either sees this pick, or its reasons are seen here.
   AddNotMeasured(shared, __atomic_load_n(&process.not_measured, __ATOMIC_SEQ_CST));
   return true;
 }

@@ -14,7 +14,8 @@ class CpuAccount {
   explicit CpuAccount(std::uint64_t period_ns) : period_ns_(period_ns) {}
 
   void AddSample(std::uint64_t weight_ns) { sampled_ns_ += weight_ns; }
-  // A thread has ended that had a CPU for so long. What it had left over.
+  // Called when a thread that ran for this long has ended. Returns its time that was not
+  // attributed.
   std::uint64_t AddThread(std::uint64_t run_ns) {
     left_over_ns_ += run_ns % period_ns_;
     return run_ns % period_ns_;

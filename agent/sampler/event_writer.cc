@@ -118,8 +118,8 @@ Status EventWriter::Look() {
   return {};
 }
 
-// Listed threads are those of the process's last program. Of an earlier one they are known by the
-// program's name, as the kernel calls it if it has given itself no other.
+// The list has the threads of the process's last program. Threads of an earlier program get that
+// program's name, which is the kernel's unless the program has set another.
 Result<recording::ThreadId> EventWriter::ThreadOf(const Arena& arena, std::uint32_t tid) {
   const std::string name =
       std::filesystem::path(arena.program).filename().string().substr(0, kCommandNameBytes);
@@ -136,7 +136,7 @@ Result<recording::ThreadId> EventWriter::ThreadOf(const Arena& arena, std::uint3
       {.pid = arena.pid, .tid = tid, .process = name, .name = name});
 }
 
-// Of a slot that several threads have had since the last look, what was added is of no known one.
+// Growth of a slot that several threads have used since the last look belongs to no known thread.
 Status EventWriter::TakeThreads(const Arena& arena, Known& known) {
   for (const trace::ArenaThread& thread : arena.threads) {
     const auto [at, is_new] = known.slots.try_emplace(thread.slot);
@@ -201,7 +201,7 @@ Status EventWriter::Append(recording::StreamId stream, std::uint64_t time_ns, co
   return {};
 }
 
-// Notes, for each API and reason, of how many calls the bytes are not known.
+// Counts, for each API and reason, the calls whose bytes are not measured.
 void EventWriter::CountNotMeasured(const Arena& arena) {
   const auto add = [&](const std::string& whose, std::uint32_t reasons, std::uint64_t value) {
     for (const auto& [bits, why] : kReasons) {

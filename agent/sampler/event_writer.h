@@ -40,7 +40,7 @@ class EventWriter {
   // Begins a run: its programs leave their trees in `directory`, which is empty and on memory. What
   // they need in their environment.
   Result<trace::Variables> BeginRun(const std::filesystem::path& directory);
-  // The threads that samples of this run are of; without them threads have their program's name.
+  // The threads of this run's samples. Without them, threads have their program's name.
   // REQUIRES: `threads` outlives the run.
   void SetThreads(ThreadList& threads) { listed_ = &threads; }
   // Looks if the last look is long enough ago: kEvery, and so long that looking takes a hundredth
@@ -56,14 +56,14 @@ class EventWriter {
 
  private:
   using Program = std::pair<std::uint32_t, std::uint64_t>;  // pid and start, in ticks
-  // By slot of threads and path; fewer metrics than that are followed by 0.
+  // By thread slot and path; metrics that a path lacks are 0.
   using Values = std::array<std::uint64_t, trace::kEventMetrics>;
   using Sums = std::map<std::pair<std::uint16_t, tree::PathId>, Values>;
   struct Slot {
     std::uint32_t threads_before = 0;  // as of the last look
     std::uint32_t tid = 0;
     recording::ThreadId thread = recording::kNoThread;
-    bool is_one = false;  // all that has been added since the last look is of the thread
+    bool is_one = false;  // everything added since the last look belongs to one thread
   };
   struct Known {
     Sums events;
@@ -79,7 +79,7 @@ class EventWriter {
   // Finds the thread of each slot.
   Status TakeThreads(const trace::Arena& arena, Known& known);
   Result<recording::ThreadId> ThreadOf(const trace::Arena& arena, std::uint32_t tid);
-  // Appends what sums have grown by. REQUIRES: `now` has at least what `before` has.
+  // Appends the growth of the sums. REQUIRES: every sum of `now` is at least that of `before`.
   Status Append(recording::StreamId stream, std::uint64_t time_ns, const Known& known,
                 const Sums& before, const Sums& now);
   void Count(const trace::Arena& arena);

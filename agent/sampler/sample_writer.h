@@ -42,7 +42,7 @@ class SampleWriter {
   std::uint64_t Now() const;  // in the recording
   recording::Writer& writer() { return writer_; }
   tree::Dictionary& dictionary() { return *dictionary_; }
-  // A thread of the list, by its index there, as the recording has it.
+  // The recording's number of the thread with this index in the list.
   recording::ThreadId ThreadAt(std::uint32_t index, const ThreadList& threads);
 
   // Waits that end after that (CLOCK_MONOTONIC) are held back, as others may still come that end

@@ -365,7 +365,7 @@ void Sampler::TakeRest(std::uint64_t time, std::uint64_t counted_ns) {
   if (events_->sees_kernel())
     rest = {.kernel_ns = 0, .left_over_ns = rest.left_over_ns + rest.kernel_ns};
   GiveSpecial(tree::kKernel, time, rest.kernel_ns);
-  // By threads, in the order in which they ended; what is of none that is known is the rest.
+  // First the shares of ended threads, in the order of their ends; the rest has no known thread.
   while (rest.left_over_ns != 0 && !left_over_.empty()) {
     LeftOver& of_thread = left_over_.front();
     const std::uint64_t ns = std::min(rest.left_over_ns, of_thread.ns);

@@ -148,7 +148,7 @@ class Sampler {
   // CPU time that is in no sample.
   void TakeRest(std::uint64_t time, std::uint64_t counted_ns);
   void TakeRestOfCounters(std::uint64_t time);
-  // Of no thread, or of that.
+  // Gives one sample at a path that only has the frame `special`. pid 0: it belongs to no thread.
   void GiveSpecial(const char* special, std::uint64_t time, std::uint64_t value, pid_t pid = 0,
                    pid_t tid = 0);
   void TakeEnd(pid_t pid, pid_t tid, std::uint64_t run_ns);  // pid 0: not known
@@ -176,7 +176,7 @@ class Sampler {
   ProcessMaps maps_;
   ModuleList modules_;
   ThreadList thread_list_;
-  // What threads that have ended had left over, and was not given yet.
+  // Time of ended threads that has not been attributed yet.
   struct LeftOver {
     pid_t pid = 0;
     pid_t tid = 0;

@@ -145,7 +145,7 @@ class Blocks {
   std::map<std::uint64_t, tree::FrameId> known_;
 };
 
-// Adds up what `visit_all` visits.
+// Adds up all values that `visit_all` visits.
 template <typename VisitAll>
 Result<tree::RunValues> Together(std::size_t metrics, const VisitAll& visit_all) {
   tree::RunValues values(metrics);

@@ -26,7 +26,7 @@ std::vector<tree::Metric> EventMetrics();
 // Whether that column was measured on all threads of the program; 0 says nothing otherwise.
 bool IsMeasured(const Arena& arena, std::size_t column);
 
-// Takes values of a path on one slot of threads; there may be several of both.
+// Receives the values of a path on one thread slot; a path and a slot may occur several times.
 using OnValues = std::function<Status(std::uint16_t slot, tree::PathId path,
                                       std::span<const std::uint64_t> values)>;
 

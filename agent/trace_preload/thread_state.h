@@ -145,7 +145,7 @@ inline uint64_t TicksSince(ThreadState* thread, uint64_t last, uint64_t now) {
   return __builtin_expect(now >= last, 1) ? now - last : ClockStep(thread);
 }
 
-// Notes why bytes since the last event are not known with the innermost node.
+// Records at the innermost node why bytes since the last event are not measured.
 inline void NoteNotMeasured(ThreadState* thread) {
   shm::TraceNode* const node = thread->top->node;
   node->not_measured = (node->not_measured | intercept::fieldcost_hidden_io) & shm::kAllNotMeasured;

@@ -8,15 +8,15 @@
 
 namespace fieldcost::store {
 
-// Which programs a store's sums are of: u64 at "format" in Table::kMeta, written when the store is
-// made. Programs before number 2 took in batches of version 1, whose bytes were counted too low,
-// and left no mark.
+// The version of the programs that wrote a store's sums: a u64 at "format" in Table::kMeta, written
+// when the store is created. Programs before version 2 accepted batches of version 1, whose bytes
+// were counted too low, and wrote no mark.
 inline constexpr std::uint64_t kStoreFormat = 2;
 inline constexpr char kFormatKey[] = "format";
 
-// Checks that the store's sums are of this format; one without any entry is, too. Messages begin
-// with `attempt`, as "open the store in DIR". kUnsupported: an older or a newer program wrote it;
-// kCorrupt: the mark is malformed; kIo.
+// Checks that this program's version wrote the store's sums, or that the store has no entries.
+// Messages begin with `attempt`, such as "open the store in DIR". kUnsupported: an older or a newer
+// program wrote it; kCorrupt: the mark is malformed; kIo.
 Status CheckFormat(const Database& database, std::string_view attempt);
 
 // As CheckFormat(); marks a store without any entry.

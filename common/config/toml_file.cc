@@ -90,7 +90,7 @@ struct TomlFile::State {
     return Fail(ErrorCode::kInvalidArgument, "{}: {}: {}", Place(region), key, why);
   }
 
-  // Where its table begins.
+  // Where the table begins.
   void RefuseMissing(std::string_view key, std::string_view why) {
     if (first_missing) return;
     const std::size_t dot = key.rfind('.');

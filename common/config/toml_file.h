@@ -54,8 +54,8 @@ class TomlFile {
   // before that.
   void Refuse(std::string_view key, std::string_view why);
 
-  // The first error of a value, or an unknown key (with the nearest known one), or the first key
-  // that is missing, or success.
+  // Returns the first of these errors: an invalid value, an unknown key (with the nearest known
+  // one), a missing key. Otherwise success.
   Status Finish();
 
  private:

@@ -40,7 +40,7 @@ bool IsTested(const StepChange& change) {
   return std::min(change.base_values, change.new_values) >= kLeastEvents;
 }
 
-// The values of a test: the mean of each run with its wait, or each time.
+// The values of a test: one mean per run with the run's wait, or all times.
 struct Values {
   std::vector<double> octaves;
   std::vector<double> waits;  // empty: not all are known
@@ -73,8 +73,8 @@ Values ValuesOf(const std::vector<Timed>& times, bool by_run) {
   return values;
 }
 
-// The runs' waits are known, and not certainly others on one side: then a change cannot be told
-// from the load.
+// True if all runs' waits are known and do not differ certainly between the sides. If they differ,
+// a change cannot be distinguished from the load.
 bool WaitsAreAlike(const Values& base, const Values& changed) {
   if (std::min(base.waits.size(), changed.waits.size()) < kLeastEvents) return false;
   return stats::WelchP(stats::MomentsOf(base.waits), stats::MomentsOf(changed.waits)) > kMostFalse;
@@ -134,7 +134,7 @@ void Decide(StepChange& change, double q, double least) {
   if (change.ratio < 1 / (1 + least)) change.change = Change::kFaster;
 }
 
-// Adjusts over those that are tested.
+// Adjusts q over all tested values.
 void DecideFamily(const std::vector<StepChange*>& changes, double least) {
   std::vector<double> p_values;
   std::vector<StepChange*> tested;

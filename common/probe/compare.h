@@ -22,8 +22,8 @@ namespace fieldcost::probe {
 inline constexpr std::size_t kLeastEvents = 5;  // of a side, or runs; fewer are too little to tell
 inline constexpr double kMostFalse = 0.01;      // share of false ones among changes that are named
 
-// By how many octaves a run takes longer that waits for a CPU for so large a share of the time in
-// which it could run; bounded.
+// The base-2 logarithm of the factor by which a run takes longer if it waits for a CPU during this
+// share of the time in which it could run; bounded.
 double WaitOctaves(double share);
 
 enum class Change : std::uint8_t { kTooLittle, kNone, kSlower, kFaster };
@@ -53,8 +53,8 @@ struct Comparison {
 
 // kSlower and kFaster: q at most kMostFalse and a ratio beyond 1 + `least` (or below 1 / that).
 Comparison Compare(std::span<const Event> base, std::span<const Event> changed, double least);
-// Decides several comparisons again: the totals, q adjusted over those of all, and the steps, q
-// adjusted over those of all.
+// Repeats the decisions of several comparisons with q adjusted over all of them: once over all
+// totals, and once over all steps.
 void DecideTogether(std::span<Comparison* const> comparisons, double least);
 
 struct BuildPoint {

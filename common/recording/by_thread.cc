@@ -71,7 +71,7 @@ Labels ChooseLabels(const Descriptions& about, DivideBy by, bool by_name) {
   return {.texts = LabelsOf(about.threads, by, false), .with_numbers = false};
 }
 
-// What a label has of a thread.
+// The part of a thread that a label names.
 Thread ThreadIn(const std::string& label, Thread thread, DivideBy by, bool with_numbers) {
   const std::string other = SeveralOf(by, "other");
   if (label == other) return {.name = other.substr(1, other.size() - 2)};

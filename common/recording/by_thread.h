@@ -19,20 +19,22 @@ enum class DivideBy : std::uint8_t { kThread, kProcess };
 inline constexpr std::size_t kMostNumberedThreads = 100;
 inline constexpr std::size_t kMostThreadNames = 1'000;
 
-// A count of recordings of which only the threads are known: all samples are at the begin.
+// The name of a recording's count of samples that have a thread but no time. Such samples are all
+// placed at the recording's beginning.
 inline constexpr char kSamplesWithoutTime[] = "samples without a time";
 
-// The same recording, in memory, with the thread or process of each sample as the first frame of
-// its path: "[thread gzip/worker 1236]", "[process make 77]"; "[several threads]" of kNoThread. So
-// whatever is asked of it is divided by threads, and their values add up to those of the whole, as
-// integers. Equal names are one, without numbers, if `by_name`, if there are several runs, or too
-// many. A path at the greatest depth is folded into its caller. Depends on the table of threads and
-// the paths alone, so that parts of the time are divided alike.
+// Returns the same recording, in memory, with the thread or process of each sample as the first
+// frame of its path: "[thread gzip/worker 1236]", "[process make 77]"; "[several threads]" for
+// kNoThread. Every query of it is therefore divided by thread, and the threads' values add up to
+// those of the whole, as integers. Threads of equal names are merged, without ids, if `by_name`, if
+// there are several runs, or if there are too many threads. A path at the greatest depth is folded
+// into its caller. The result depends only on the table of threads and the paths, so that all parts
+// of the time are divided in the same way.
 // kInvalidArgument if no thread is known; errors of reading.
 Result<Recording> DividedByThread(const Recording& recording, DivideBy by, bool by_name);
 
-// The thread that a first frame of DividedByThread() stands for, or the process. What differs
-// between several threads of one frame, and numbers that the frame does not have, are 0.
+// The thread or process that a first frame of DividedByThread() stands for. Fields that differ
+// between the threads of one frame, and ids that the frame does not name, are 0.
 struct ThreadFrame {
   std::string label;  // the frame's function: "[thread gzip/worker 1236]"
   Thread thread;      // of "[several threads]": Thread()

@@ -27,7 +27,7 @@ inline constexpr std::size_t kTreePartBytes = 64 * kMiB;  // a larger tree has s
 // The greatest time: a clock that has gone wrong must not make all later samples late.
 inline constexpr std::uint64_t kMaxTimeNs = std::uint64_t{1} << 62;  // 146 years
 
-// A wait or event that lasts (spans.h) is written in parts of at most this.
+// The longest part in which a wait or an event that lasts (spans.h) is written.
 inline constexpr std::uint64_t kMaxSpanNs = 1'000'000'000;
 
 // A block has at most so many samples, from less than so much time.

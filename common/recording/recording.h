@@ -95,8 +95,8 @@ class Recording {
   // A frame of contents().frames. kCorrupt if it is not whole, or another than that.
   Result<FileFrame> Frame(std::uint32_t number) const;
   Result<BlockView> Block(std::uint32_t number, std::size_t metrics) const;
-  // When the first of what lasts (spans.h) in each block of the stream began; 0 for a block that
-  // cannot be read. Reads the whole stream at the first call. REQUIRES: the stream has spans.
+  // The beginning of the earliest span (spans.h) in each block of the stream; 0 for a block that
+  // cannot be read. The first call reads the whole stream. REQUIRES: the stream has spans.
   std::span<const std::uint64_t> BlockBegins(StreamId stream) const;
 
  private:
@@ -105,7 +105,7 @@ class Recording {
     std::vector<std::uint64_t> ns;  // [block of the stream]
   };
   Recording(Contents contents, std::string_view file, std::optional<MappedFile> mapped);
-  // When the first of what lasts began, or the first sample was.
+  // The beginning of the earliest span, or the time of the first sample.
   std::uint64_t BeginOf(StreamId stream) const;
 
   std::optional<MappedFile> mapped_;

@@ -1,9 +1,9 @@
 #pragma once
 
-// What `fieldcost probe run` and libfieldcost_probe.so exchange: a plan, and of each program a file
-// with rings, into which its threads write what they passed. Both are in one directory on memory
-// that the command makes for itself: its *session*. Little endian, fixed layout, x86-64 only. No
-// C++ runtime. Readers of the files treat them as hostile.
+// The files that `fieldcost probe run` and libfieldcost_probe.so exchange: a plan, and per program
+// a file with rings into which its threads write the points that they pass. Both are in a directory
+// in memory that the command creates for itself: its *session*. Little endian, fixed layout, x86-64
+// only. No C++ runtime. Readers treat the files as hostile.
 //
 //   plan:  ProbePlan | ProbePlanPoint[point_count]
 //   rings: ProbeHeader | ProbeSite[kProbeSites] | ProbeRing[kProbeRings]

@@ -6,7 +6,7 @@
 
 namespace fieldcost::stats {
 
-// Some values, each with what else it depends on, in the same way in both groups.
+// A group's values, each with a covariate that has the same effect in both groups.
 struct WithCovariate {
   std::span<const double> values;
   std::span<const double> covariates;  // as many
@@ -18,11 +18,11 @@ struct AdjustedDifference {
   DifferenceInterval interval;  // without 0 exactly if p is below 1 - `level`
 };
 
-// Analysis of covariance: the difference of two groups' means, less what their covariates explain
-// by one slope for both, tested against the variance that is left, pooled. Meant for groups whose
-// covariates are alike: where they differ, what they explain cannot be told from what the groups
-// do. Welch's test where no covariate varies within a group. REQUIRES: 2 or more in each group, 4
-// in both; 0 < level < 1. Pure.
+// Analysis of covariance: the difference of two groups' means, less the part that the covariates
+// explain with one common slope, tested against the pooled residual variance. Meant for groups with
+// similar covariates: where they differ, their effect cannot be separated from that of the group.
+// Welch's test if no covariate varies within a group. REQUIRES: at least 2 values in each group, 4
+// in total; 0 < level < 1. Pure.
 AdjustedDifference DifferenceGiven(const WithCovariate& a, const WithCovariate& b, double level);
 
 }  // namespace fieldcost::stats

@@ -25,7 +25,7 @@ struct CompareOptions {
   // the path (or the whole) cost before.
   double least_of_total = 0.001;
   double least_of_node = 0.05;
-  // The latter share for values that are the same in all runs of a side, and so need no margin.
+  // The latter share applies to values that do not vary within a side and so need no margin.
   double least_of_constant = 0.05;
   // Whether values depend on the speed of the machine, which is common to all paths of a run.
   bool depends_on_speed = true;

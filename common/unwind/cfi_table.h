@@ -59,7 +59,7 @@ class CfiTable {
   std::span<const Saved> SavedOf(const Rule& rule) const {
     return std::span(saved_).subspan(rule.first_saved, rule.saved);
   }
-  // Whether the rule's code has no caller: a program's first instructions.
+  // True if the code has no caller: a program's first instructions.
   bool IsEntry(const Rule& rule) const;
   // The bytes of the expression at an offset that a rule of this table has.
   std::span<const std::uint8_t> ExpressionAt(std::int32_t offset) const;

@@ -9,7 +9,7 @@ namespace fieldcost::unwind {
 namespace {
 
 constexpr std::int32_t kWord = sizeof(std::uint64_t);
-// Stacks are smaller; larger offsets are no frames.
+// Stacks are smaller than this; larger offsets do not belong to frames.
 constexpr std::int32_t kMostOffset = 1 << 26;
 constexpr std::size_t kMostPaths = std::size_t{1} << 16;
 constexpr std::size_t kMostCallBytes = 8;
@@ -58,7 +58,7 @@ bool IsRegister(const ZydisDecodedOperand& operand, ZydisRegister name) {
   return operand.type == ZYDIS_OPERAND_TYPE_REGISTER && operand.reg.value == name;
 }
 
-// What a register that is to be preserved holds, compared with the instruction where it began.
+// The value of a callee-saved register, relative to its value at the first instruction.
 struct Value {
   enum class Kind : std::uint8_t { kSame, kLoaded, kAddress, kUnknown };
   Kind kind = Kind::kSame;
@@ -70,7 +70,7 @@ struct Pushed {
   Value value;
 };
 
-// Where a path has come to.
+// The state at the current end of a path.
 struct State {
   std::uint64_t address = 0;
   bool after_call = false;
@@ -96,7 +96,7 @@ class Search {
   enum class Next { kOn, kEnds, kReturns };
 
   std::optional<ReturnPath> Follow(State state);
-  // What the instruction does to the state, whose address is that of the next one by now.
+  // Applies the instruction to the state, whose address is already that of the next instruction.
   Next Run(const Instruction& instruction, State& state);
   Next Jump(const Instruction& instruction, State& state);
   void Push(const Instruction& instruction, State& state);
@@ -136,7 +136,7 @@ Value ValueAt(const StackPlace& place, const State& state) {
   const auto found = std::find_if(state.pushed.rbegin(), state.pushed.rend(),
                                   [&](const Pushed& pushed) { return pushed.place == place; });
   if (found != state.pushed.rend()) return found->value;
-  // Below the stack pointer of the first instruction nothing is preserved.
+  // Memory below the first instruction's stack pointer may change at any time.
   if (place.base == kRsp && place.offset < 0) return {.kind = Value::Kind::kUnknown, .place = {}};
   return {.kind = Value::Kind::kLoaded, .place = place};
 }
@@ -269,7 +269,7 @@ Search::Next Search::Run(const Instruction& instruction, State& state) {
       return Jump(instruction, state);
     case ZYDIS_CATEGORY_NOP:
     case ZYDIS_CATEGORY_WIDENOP:
-      // Padding behind a call: it does not return.
+      // Padding after a call: the called function does not return.
       return was_call && instruction.head.length > 1 ? Next::kEnds : Next::kOn;
     case ZYDIS_CATEGORY_PUSH:
       Push(instruction, state);

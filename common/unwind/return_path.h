@@ -13,25 +13,25 @@
 
 namespace fieldcost::unwind {
 
-// The executable bytes of a module, from `address` on, as the file names it. Untrusted.
+// The executable bytes of a module, from `address` (in the file's address space) on. Untrusted.
 struct Code {
   std::uint64_t address = 0;
   std::vector<std::uint8_t> bytes;
 
-  // The bytes from an address on; empty if it is not in them.
+  // The bytes from this address on; empty if the address lies outside.
   std::span<const std::uint8_t> From(std::uint64_t at) const;
 };
 
-// A place in the stack: the value that a register has now, plus an offset.
+// A place in the stack: the current value of a register plus an offset.
 struct StackPlace {
   std::uint8_t base = kRsp;  // kRsp or kRbp
   std::int32_t offset = 0;   // bytes
   bool operator==(const StackPlace&) const = default;
 };
 
-// Where a function's caller is found, by the registers at one of the function's instructions.
+// How to find a function's caller from the registers at one of the function's instructions.
 struct ReturnPath {
-  // What the function does to a register that it has to preserve, until it returns.
+  // How the function leaves a callee-saved register when it returns.
   enum class Fate : std::uint8_t { kKept, kRestored, kLost };
   struct Preserved {
     Fate fate = Fate::kKept;

@@ -36,8 +36,8 @@ class TableCache {
     return mapping.looked_up || mapping.file == FileIdentity() || by_file_.contains(mapping.file);
   }
 
-  // The code of a mapping that has a table, to follow where the table has no rules. Read from the
-  // file when it is asked for first. Null: it cannot be read, or is larger than kMostCodeBytes.
+  // The code of a mapping with a table, for addresses that the table has no rules for. Read from
+  // the file at the first call. Null if it cannot be read or is larger than kMostCodeBytes.
   static constexpr std::uint64_t kMostCodeBytes = std::uint64_t{16} << 20;
   FollowedCode* CodeOf(pid_t pid, const Mapping& mapping);
 

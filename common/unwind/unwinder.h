@@ -67,7 +67,7 @@ class Unwinder {
   bool FollowCode(FollowedCode& code, ModuleMap& map, const Frame& frame, StackMemory& memory,
                   Registers& registers);
   bool CanReturnTo(ModuleMap& map, std::uint64_t address);
-  // Where the first return address lies in a part of the stack; `end` if there is none.
+  // The position of the first return address in a part of the stack; `end` if there is none.
   std::uint64_t FirstReturnAddress(ModuleMap& map, StackMemory& memory, std::uint64_t begin,
                                    std::uint64_t end);
   bool IsEntry(ModuleMap& map, std::uint64_t return_address);

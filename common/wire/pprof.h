@@ -31,7 +31,7 @@ struct PprofFunction {
   bool operator==(const PprofFunction&) const = default;
 };
 
-// What labels say of a sample's thread; what is not known is empty or 0.
+// The thread that a sample's labels name. A field without a label is empty or 0.
 struct PprofThread {
   std::string process;    // label "process"
   std::string name;       // label "thread"

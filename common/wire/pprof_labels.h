@@ -8,7 +8,7 @@ namespace fieldcost::wire {
 
 inline constexpr std::size_t kMaxPprofLabels = 4 * kMaxPprofEntries;  // of all samples
 
-// Keys of the labels of samples that tell their thread, as PprofThread has it.
+// Keys of the sample labels that name a thread; see PprofThread.
 inline constexpr char kThreadLabel[] = "thread";
 inline constexpr char kTidLabel[] = "tid";
 inline constexpr char kProcessLabel[] = "process";

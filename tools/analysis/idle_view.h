@@ -59,9 +59,9 @@ struct IdleView {
 // How it was recorded; nullopt if it is no recording of idle CPUs.
 std::optional<idle::About> IdleAbout(const recording::Recording& recording);
 
-// Adds up these parts of its time. Its ns are those that pass in the parts; a period counts, with
-// its whole length and its ticks, in the part in which it ends. kInvalidArgument if it is no
-// recording of idle CPUs; kTooLarge if a sum passes 64 bits; errors of Recording.
+// Adds up these parts of the recording's time. Nanoseconds are those that pass in the parts. A
+// period, its whole length and its ticks count in the part in which it ends. kInvalidArgument if
+// the recording has no idle time; kTooLarge if a sum exceeds 64 bits; errors of Recording.
 Result<IdleView> MakeIdleView(const recording::Recording& recording,
                               std::span<const recording::Interval> parts);
 

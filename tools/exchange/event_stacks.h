@@ -60,7 +60,7 @@ class IntervalStacks {
     tree::FrameId frame;
   };
 
-  // Charges `value`, and counts `calls` unless it is npos: then they are no times.
+  // Charges each interval's self time to `value`, and adds one to `calls` unless it is kNoCalls.
   static constexpr std::size_t kNoCalls = static_cast<std::size_t>(-1);
   static Status Add(std::vector<Interval> intervals, std::uint32_t thread, std::size_t value,
                     std::size_t calls, TreeBuilder& builder, Remarks& remarks);

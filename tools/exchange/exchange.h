@@ -68,8 +68,8 @@ Result<Imported> Import(std::string_view untrusted_bytes, const ImportOptions& o
 struct ExportOptions {
   std::string title = {};   // where the format has a place for it
   std::string metric = {};  // of a format that holds one: its name; else as MainMetric()
-  // First frames of the tree that stand for threads or processes: formats with threads of their own
-  // have them as those.
+  // First frames of the tree that stand for threads or processes. Formats with threads of their own
+  // use these instead of frames.
   std::vector<recording::ThreadFrame> threads = {};
 };
 

@@ -1,5 +1,6 @@
 // Writes Chrome's trace events: an X event for each path, a process for each metric, since a tree
-// has no time axis; of what is divided, a process for each metric and process, with its threads.
+// has no time axis. If the tree is divided by thread: one process per metric and process, with the
+// process's threads.
 #include <fmt/format.h>
 
 #include <limits>
@@ -21,8 +22,8 @@ namespace {
 
 constexpr unsigned kDecimals = 3;  // of ns in us
 
-// The numbers that processes and threads have in the file: their own where they are known and not
-// in use, so that viewers show them.
+// The ids of processes and threads in the file: the real ids where they are known and not yet used,
+// so that viewers show them.
 class Numbers {
  public:
   explicit Numbers(const ExportView& view) {
@@ -90,14 +91,14 @@ void AppendThreadName(const recording::ThreadFrame& of, const Numbers::Place& pl
       QuoteJson(of.thread.name), of.thread.tid);
 }
 
-// What a metric of the tree costs: [node].
+// The costs of one metric: [node].
 struct Sums {
   std::vector<std::uint64_t> self;
   std::vector<std::uint64_t> inclusive;
 };
 
-// Each path is one call, as long as its inclusive sum; what it calls stands at its begin, one
-// behind the other.
+// Each path is one call that lasts its inclusive sum. Its callees follow one another from its
+// beginning.
 Status AppendEvents(const ExportView& view, const ExportView::Group& group, const Sums& sums,
                     const std::vector<std::string>& names, const Numbers::Place& place,
                     std::vector<std::uint64_t>& next, std::string& json) {
@@ -124,7 +125,7 @@ Status AppendEvents(const ExportView& view, const ExportView::Group& group, cons
   return {};
 }
 
-// A process for the metric, or for it and each process of what is divided.
+// One process per metric, or per metric and process if the tree is divided.
 Status AppendMetric(const ExportView& view, std::size_t metric,
                     const std::vector<std::string>& names, Numbers& numbers, std::string& json) {
   constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();

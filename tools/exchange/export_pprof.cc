@@ -37,7 +37,7 @@ void SetPeriod(wire::PprofContent& content, const std::vector<tree::Metric>& met
   if (content.period != 0) content.period_type = content.types[sampled];
 }
 
-// The threads of the groups; the number of each group's, 0 for what is of no thread.
+// The threads of the groups, and each group's thread number; 0 for the group without a thread.
 std::vector<std::uint32_t> AddThreads(const ExportView& view, wire::PprofContent& content) {
   std::vector<std::uint32_t> numbers;
   if (view.is_divided()) content.comments.emplace_back(kThreadsComment);

@@ -44,7 +44,8 @@ std::string StackJson(const ExportView& view, std::size_t node) {
   return "[" + stack + "]";
 }
 
-// Its name; where profiles are of threads, also which one, in members that others ignore.
+// The profile's name. If profiles are divided by thread, also the thread, in members that other
+// tools ignore.
 std::string ProfileName(const ExportView& view, std::size_t metric,
                         const recording::ThreadFrame& of) {
   const std::string text = MetricText(view.metrics()[metric]);
@@ -55,7 +56,7 @@ std::string ProfileName(const ExportView& view, std::size_t metric,
       QuoteJson(of.thread.process), of.thread.pid, QuoteJson(of.thread.name), of.thread.tid);
 }
 
-// Of a group. Nothing if it costs nothing, unless `is_first`: so the metric is known.
+// Writes one group. A group without a cost is left out, unless `is_first`, which keeps the metric.
 Status AppendProfile(const ExportView& view, std::size_t metric, std::size_t group, bool is_first,
                      const std::vector<std::uint64_t>& self, std::string& json) {
   std::vector<std::size_t> nodes;

@@ -7,7 +7,7 @@
 
 namespace fieldcost::exchange {
 
-// Of the last node; callers have theirs already.
+// The group of the last node. The groups of its callers are already set.
 std::uint32_t ExportView::GroupOf(const Node& node,
                                   const std::vector<recording::ThreadFrame>& threads) {
   if (node.parent != 0 || threads.empty()) return nodes_[node.parent].group;

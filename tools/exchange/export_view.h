@@ -10,9 +10,9 @@
 
 namespace fieldcost::exchange {
 
-// A tree as it is written: what costs something, in the order of codec.h, which does not depend on
-// how it was put together. Its nodes are in groups: one for each thread whose frame is a first one,
-// and one for all else. Refers to the tree.
+// A tree in the order in which it is written: only nodes with a cost, sorted as codec.h sorts them,
+// whatever order they were added in. The nodes form groups: one for each thread that has a first
+// frame, and one for all others. Keeps a reference to the tree.
 class ExportView {
  public:
   struct Node {
@@ -22,12 +22,12 @@ class ExportView {
     std::uint32_t group;  // index in groups()
   };
   struct Group {
-    std::uint32_t root;  // the node of its frame, which belongs to no path of the thread; or 0
+    std::uint32_t root;  // the node of the thread's frame, left out of its paths; or 0
     recording::ThreadFrame thread;
-    std::vector<std::uint32_t> nodes;  // in order; the first group's are all that is in no other
+    std::vector<std::uint32_t> nodes;  // in order; the first group has all nodes without a thread
   };
 
-  // `threads`: first frames that are threads; others are frames like all.
+  // `threads`: first frames that stand for threads. Other first frames are ordinary frames.
   explicit ExportView(const tree::Tree& tree,
                       const std::vector<recording::ThreadFrame>& threads = {});
 
@@ -37,12 +37,12 @@ class ExportView {
   const std::vector<const tree::Frame*>& frames() const { return frames_; }
   const std::vector<Group>& groups() const { return groups_; }
   bool is_divided() const { return is_divided_; }
-  // 1 if all that costs something is of threads.
+  // The first group with a cost: 1 if all costs belong to threads.
   std::size_t first_group() const { return first_group_; }
 
-  // Self sums of all runs, [node]. kTooLarge, with the path, if one passes `most`.
+  // Self sums of all runs, [node]. kTooLarge, with the path, if one exceeds `most`.
   Result<std::vector<std::uint64_t>> SelfSums(std::size_t metric, std::uint64_t most) const;
-  // With what goes on from each. kTooLarge if one passes `most`.
+  // Including the nodes below each node. kTooLarge if a sum exceeds `most`.
   Result<std::vector<std::uint64_t>> InclusiveSums(std::size_t metric,
                                                    const std::vector<std::uint64_t>& self,
                                                    std::uint64_t most) const;

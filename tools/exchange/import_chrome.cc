@@ -31,7 +31,7 @@ struct TraceEvent {
   std::optional<std::uint64_t> begin_ns;
   std::optional<std::uint64_t> length_ns;
   std::string args_name;  // what a process, or thread, is called
-  // What only we write of them.
+  // Members that only fieldcost writes.
   std::string args_metric;
   recording::Thread args_thread;
 };
@@ -120,7 +120,7 @@ class Chrome : public JsonEvents {
   Status NeedMetrics();
   Result<std::uint32_t> NumberOf(const Thread& thread);
   void AddName(const TraceEvent& event);
-  // Of a thread of a process that we wrote.
+  // The number of a thread whose process fieldcost wrote.
   Result<std::uint32_t> OwnNumberOf(const Thread& thread);
   void NameThreads();
 

@@ -225,7 +225,7 @@ Status Speedscope::AddEvents(const Profile& profile, std::size_t metric, unsigne
   return {};
 }
 
-// Where the metric of a profile that we wrote is.
+// The text of the metric in a profile that fieldcost wrote.
 const std::string& OwnText(const Profile& profile) {
   return profile.metric ? *profile.metric : profile.name;
 }

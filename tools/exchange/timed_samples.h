@@ -27,23 +27,24 @@ class TimedSamples {
   // The number of a thread, the same for an equal key; named as it was first, unless SetThread().
   // kTooLarge beyond kMaxThreads.
   Result<std::uint32_t> ThreadOf(const std::string& untrusted_key, recording::Thread thread);
-  // The same for one of which all is equal.
+  // The number of the thread that equals `thread` in all fields; kTooLarge beyond kMaxThreads.
   Result<std::uint32_t> ThreadOf(const recording::Thread& thread);
   void SetThread(std::uint32_t number, recording::Thread thread);
   const recording::Thread& thread(std::uint32_t number) const { return threads_[number]; }
   std::uint32_t threads() const { return static_cast<std::uint32_t>(threads_.size()); }
 
-  // Something at a moment.
+  // Adds a cost at one moment.
   void Add(std::size_t metric, tree::PathId path, std::uint32_t thread, std::uint64_t ns,
            std::uint64_t amount);
-  // What lasts: it belongs to each interval by what passes there (common/recording/spans.h).
+  // Adds a cost that lasts: each interval gets the part that passes in it
+  // (common/recording/spans.h).
   // REQUIRES: length_ns <= end_ns; the metric is of time.
   void AddSpan(std::size_t metric, tree::PathId path, std::uint32_t thread, std::uint64_t end_ns,
                std::uint64_t length_ns);
-  // Something of which only the thread is known. Of Thread(), not even that.
+  // Adds a cost without a time. A default Thread means that the thread is unknown, too.
   void AddUntimed(std::size_t metric, tree::PathId path, std::uint32_t thread,
                   std::uint64_t amount);
-  // What is imported has neither times nor threads.
+  // Called if the imported samples have neither times nor threads.
   void LeaveOut() { is_left_out_ = true; }
 
   // The bytes of a recording of one run; nullopt if there are no times and threads, or only of

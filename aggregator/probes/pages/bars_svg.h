@@ -9,8 +9,8 @@
 namespace fieldcost::probe_server {
 
 // Events as stacked bars, one below the other, over one scale: a segment a step, which leads to it.
-// A segment has its step's number and, if there is room, name; Legend() has all names. The same
-// times belong into a table beside it. Pure.
+// A segment shows its step's number and, if there is room, its name; Legend() has all names. The
+// page shows the same times in a table beside it. Pure.
 struct Bar {
   const probe::Event* event;
   std::string name;  // what stands above it; empty: nothing
@@ -18,7 +18,7 @@ struct Bar {
 // REQUIRES: a bar for each of the steps' events.
 std::string BarsSvg(const std::vector<Bar>& bars, const FoldedSteps& steps);
 
-// What each number and colour stands for.
+// Explains each number and colour.
 std::string Legend(const FoldedSteps& steps);
 
 // A row's colour: rising in lightness from the first to the last.

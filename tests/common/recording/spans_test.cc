@@ -40,7 +40,7 @@ std::vector<Wait> RandomWaits(std::mt19937_64& random, std::size_t count) {
   return waits;
 }
 
-// Of streams of waits, and of idle periods, of which few are longer than any wait.
+// Streams of waits and of idle periods; few idle periods are longer than the longest wait.
 class SpansTest : public ::testing::TestWithParam<StreamKind> {
  protected:
   void SetUp() override {

@@ -35,7 +35,7 @@ command::Command TreeDiffCommand() {
 either the machine was slower or the program is: fieldcost tree compare tells, as it alternates.
 Main programs are one, whatever their files are called. What has vanished stays in the tree. Exit
 status 1: the whole or a path costs significantly more; 2: too little data, as for two parts of a
-recording of one run, of which the difference is shown without a verdict.
+recording of a single run; such a difference is shown without a verdict.
 Examples:
   fieldcost tree diff old.fct new.fct
   fieldcost tree diff old.fct new.fct --metric allocated --all

@@ -37,7 +37,7 @@ std::string SidesText(const probe::ComparedSides& sides, bool alternated);
 std::string ComparisonVerdict(const std::vector<probe::ComparedGroup>& groups, double least,
                               bool is_gate);
 
-// `facts`: of all runs that were selected.
+// `facts` covers all selected runs.
 std::string HistoryText(const std::string& label, const std::vector<probe::HistoryLine>& history,
                         const probe::SideFacts& facts, const draw::Style& style);
 

@@ -205,7 +205,7 @@ Result<tree::MeanTree> MeanOf(const LoadedTree& loaded) {
 
 Status SaveTree(const std::filesystem::path& file, std::string_view encoded_tree) {
   const tree::Dictionary none;
-  // Without a time of its own: the same trees give the same bytes.
+  // No creation time, so that the same trees give the same bytes.
   FIELDCOST_ASSIGN(recording::Writer writer, recording::Writer::Create(file, none, {}));
   FIELDCOST_TRY(writer.PutTree(encoded_tree));
   return writer.Close();

@@ -45,7 +45,7 @@ std::string RemarkOfStop(std::uint64_t offset, std::string_view reason);
 // Only metrics of these names, those of them that there are.
 void KeepMetrics(std::span<const std::string_view> names, RecordedRuns& recorded);
 
-// False if only threads of what is in it are known: no part of its time can be selected.
+// False if the recording's samples have threads but no times, so that no interval can be selected.
 bool HasTimes(const recording::Recording& recording);
 
 // Whether it has events and samples that are merged.
