@@ -62,6 +62,12 @@ class StackMemory {
   // Reads the 8 bytes at `address`; false if they cannot be read.
   bool Read(std::uint64_t address, std::uint64_t& value);
 
+  // Reads memory outside of the stack, such as code, as it is now: it may have changed since the
+  // sample. Returns the number of bytes that were read; 0 without a reader.
+  std::size_t ReadNow(std::uint64_t address, std::span<std::uint8_t> to) {
+    return reader_ == nullptr ? 0 : reader_->Read(address, to.data(), to.size());
+  }
+
   // How many reads failed.
   std::size_t failures() const { return failures_; }
   // Whether something was read behind the copy and thrown away.

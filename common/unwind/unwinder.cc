@@ -16,6 +16,9 @@ constexpr std::uint64_t kMostGuessedFrameBytes = std::uint64_t{1} << 20;
 // The maximum distance from the stack pointer at which the return address into a program's first
 // instructions is searched. Functions that call main and never return have small frames.
 constexpr std::uint64_t kMostEntryFrameBytes = 512;
+// Trampolines and entry stubs are shorter; to follow long functions in each sample would be slow.
+constexpr std::size_t kGeneratedCodeBytes = 256;
+constexpr std::size_t kMostGeneratedPaths = 16'384;
 constexpr std::uint64_t kWord = sizeof(std::uint64_t);
 
 std::size_t SlotOf(std::uint64_t address) {
@@ -227,7 +230,26 @@ bool Unwinder::IsEntry(ModuleMap& map, std::uint64_t return_address) {
 bool Unwinder::FollowCode(FollowedCode& code, ModuleMap& map, const Frame& frame,
                           StackMemory& memory, Registers& registers) {
   const Mapping& mapping = *map.Find(frame.lookup_address());
-  const auto& path = code.PathFrom(frame.address - mapping.bias, !frame.exact);
+  return TakePath(code.PathFrom(frame.address - mapping.bias, !frame.exact), map, memory,
+                  registers);
+}
+
+bool Unwinder::FollowGeneratedCode(ModuleMap& map, const Frame& frame, StackMemory& memory,
+                                   Registers& registers) {
+  Code code{.address = frame.address, .bytes = {}};
+  code.bytes.resize(kGeneratedCodeBytes);
+  code.bytes.resize(memory.ReadNow(frame.address, code.bytes));
+  const std::pair key(map.pid(), frame.address);
+  if (!code.bytes.empty()) {
+    if (generated_.size() >= kMostGeneratedPaths) generated_.clear();
+    generated_[key] = FindReturnPath(code, frame.address, !frame.exact);
+  }
+  const auto found = generated_.find(key);
+  return found != generated_.end() && TakePath(found->second, map, memory, registers);
+}
+
+bool Unwinder::TakePath(const std::optional<ReturnPath>& path, ModuleMap& map, StackMemory& memory,
+                        Registers& registers) {
   if (!path || !registers.Has(path->return_address.base)) return false;
   const std::uint64_t at = Plus(registers[path->return_address.base], path->return_address.offset);
   std::uint64_t caller = 0;
@@ -240,8 +262,10 @@ bool Unwinder::FollowCode(FollowedCode& code, ModuleMap& map, const Frame& frame
 
 bool Unwinder::StepWithoutRules(ModuleMap& map, const Frame& frame, StackMemory& memory,
                                 Registers& registers) {
-  FollowedCode* const code = tables_.CodeOf(map.pid(), *map.Find(frame.lookup_address()));
+  const Mapping& mapping = *map.Find(frame.lookup_address());
+  FollowedCode* const code = tables_.CodeOf(map.pid(), mapping);
   if (code == nullptr) {
+    if (mapping.table == nullptr && FollowGeneratedCode(map, frame, memory, registers)) return true;
     return HasFramePointer(registers) && StepByFramePointer(map, memory, registers);
   }
   if (FollowCode(*code, map, frame, memory, registers)) return true;

@@ -2,6 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "common/unwind/memory.h"
@@ -66,6 +69,13 @@ class Unwinder {
                         Registers& registers);
   bool FollowCode(FollowedCode& code, ModuleMap& map, const Frame& frame, StackMemory& memory,
                   Registers& registers);
+  // Follows code that no file describes, such as an interpreter's trampolines, if it returns within
+  // kGeneratedCodeBytes. Such code is read anew each time, since the program may replace it. After
+  // the program's end, the paths found before are used.
+  bool FollowGeneratedCode(ModuleMap& map, const Frame& frame, StackMemory& memory,
+                           Registers& registers);
+  bool TakePath(const std::optional<ReturnPath>& path, ModuleMap& map, StackMemory& memory,
+                Registers& registers);
   bool CanReturnTo(ModuleMap& map, std::uint64_t address);
   // The position of the first return address in a part of the stack; `end` if there is none.
   std::uint64_t FirstReturnAddress(ModuleMap& map, StackMemory& memory, std::uint64_t begin,
@@ -74,6 +84,7 @@ class Unwinder {
 
   TableCache& tables_;
   std::vector<Known> known_;
+  std::map<std::pair<pid_t, std::uint64_t>, std::optional<ReturnPath>> generated_;  // by address
 };
 
 }  // namespace fieldcost::unwind

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 
 #include "common/base/check.h"
@@ -20,6 +21,7 @@ using fieldcost::testing::MadeProcess;
 
 constexpr std::uint64_t kStack = 0x7ffc'0000'0000;
 constexpr std::size_t kCodeBytes = 256;
+constexpr std::size_t kGeneratedBytes = 4096;
 
 std::string FileOf(const std::string& program) {
   using fieldcost::testing::MadeCommon;
@@ -54,17 +56,27 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (value < kSmall) value += i == fieldcost::unwind::kRip ? MadeProcess::Address(0) : kStack;
     if (value != 0) registers.Set(i, value);
   }
+  // The stack's memory is generated code, too, so that code of any kind is followed.
+  fieldcost::unwind::Mapping generated;
+  generated.start = kStack;
+  generated.end = kStack + kGeneratedBytes;
+  FIELDCOST_CHECK(process.map.Add(generated));
   // Words of the stack, too.
   std::string stack_bytes(reinterpret_cast<const char*>(data), size);
   for (std::size_t i = 0; i + 8 <= stack_bytes.size(); i += 8) {
     std::uint64_t value = 0;
     std::memcpy(&value, stack_bytes.data() + i, sizeof value);
-    if (value < kCodeBytes) value += MadeProcess::Address(0);
+    if (value < kCodeBytes) {
+      value += MadeProcess::Address(0);
+    } else if (value < kCodeBytes + kGeneratedBytes) {
+      value += kStack - kCodeBytes;
+    }
     std::memcpy(stack_bytes.data() + i, &value, sizeof value);
   }
-  StackMemory memory(
-      kStack, {reinterpret_cast<const std::uint8_t*>(stack_bytes.data()), stack_bytes.size()},
-      nullptr);
+  const std::span<const std::uint8_t> bytes(
+      reinterpret_cast<const std::uint8_t*>(stack_bytes.data()), stack_bytes.size());
+  fieldcost::unwind::MemoryAt reader(kStack, bytes);
+  StackMemory memory(kStack, bytes, &reader);
   Stack stack;
   process.unwinder.Unwind(process.map, registers, memory, stack);
   FIELDCOST_CHECK(stack.frames.size() <= fieldcost::unwind::kMostFrames);

@@ -126,6 +126,82 @@ TEST(UnwinderTest, CodeWithoutRulesEndsTheStackUnlessAFramePointerLeadsOn) {
   }
 }
 
+constexpr std::uint64_t kGenerated = 0x7fff'0000'0000;
+
+// A process whose functions end with a call at 20, and with memory of generated code.
+MadeProcess WithGeneratedCode() {
+  std::string code(256, '\x90');
+  code.replace(15, 5, "\xe8\0\0\0\0"s);
+  MadeProcess process(MadeElf(code, Functions()));
+  Mapping mapping;
+  mapping.start = kGenerated;
+  mapping.end = kGenerated + 4096;
+  FIELDCOST_CHECK(process.map.Add(mapping));
+  return process;
+}
+
+Stack UnwoundWithCode(MadeProcess& process, const Registers& registers, const Words& words,
+                      const std::string& code) {
+  MemoryAt reader(kGenerated, {reinterpret_cast<const std::uint8_t*>(code.data()), code.size()});
+  StackMemory memory(kStack, words.bytes(), &reader);
+  Stack stack;
+  process.unwinder.Unwind(process.map, registers, memory, stack);
+  return stack;
+}
+
+// sub $8,%rsp; call *%rcx; add $8,%rsp; ret
+const std::string kTrampoline = "\x48\x83\xec\x08\xff\xd1\x48\x83\xc4\x08\xc3";
+constexpr std::uint64_t kInTrampoline = kGenerated + 6;  // where its call returns to
+
+TEST(UnwinderTest, GeneratedCodeIsFollowedToItsReturn) {
+  MadeProcess process = WithGeneratedCode();
+  // function at 4 <- trampoline <- function at 20 <- trampoline <- function at 20 <- the first one
+  const Words words({kInTrampoline, 7, process.Address(20), kInTrampoline, 7, process.Address(20),
+                     process.Address(100)});
+  Registers registers = At(process.Address(4));
+  // A frame pointer of a function further out would lose the callers in between.
+  registers.Set(kRbp, kStack + 40);
+  const Stack stack = UnwoundWithCode(process, registers, words, kTrampoline);
+  EXPECT_THAT(Addresses(stack),
+              ElementsAre(process.Address(4), kInTrampoline, process.Address(20), kInTrampoline,
+                          process.Address(20), process.Address(100)));
+  EXPECT_EQ(stack.end, StackEnd::kOutermost);
+  EXPECT_TRUE(stack.frames[2].guessed);
+}
+
+TEST(UnwinderTest, PathsThroughGeneratedCodeOutliveTheProgram) {
+  MadeProcess process = WithGeneratedCode();
+  const Words words({kInTrampoline, 7, process.Address(20), process.Address(100)});
+  const Registers registers = At(process.Address(4));
+  EXPECT_EQ(Unwound(process, registers, words).end, StackEnd::kNoTable);
+  EXPECT_EQ(UnwoundWithCode(process, registers, words, kTrampoline).end, StackEnd::kOutermost);
+  EXPECT_EQ(Unwound(process, registers, words).end, StackEnd::kOutermost);
+  // While the program runs, only the code that is there now counts.
+  EXPECT_EQ(UnwoundWithCode(process, registers, words, std::string(1024, '\x90')).end,
+            StackEnd::kNoTable);
+}
+
+TEST(UnwinderTest, GeneratedCodeWithoutAReturnNearbyIsLeftByItsFramePointer) {
+  MadeProcess process = WithGeneratedCode();
+  const Words words({kInTrampoline, 7, kStack + 48, process.Address(20), process.Address(100)});
+  Registers registers = At(process.Address(4));
+  registers.Set(kRbp, kStack + 16);
+  const std::string no_return(1024, '\x90');
+  const std::vector<std::uint64_t> expected = {process.Address(4), kInTrampoline,
+                                               process.Address(20), process.Address(100)};
+  EXPECT_EQ(Addresses(UnwoundWithCode(process, registers, words, no_return)), expected);
+  // The code is gone, as that of a program that has ended.
+  EXPECT_EQ(Addresses(Unwound(process, registers, words)), expected);
+}
+
+TEST(UnwinderTest, WhatGeneratedCodeReturnsToLiesAfterACall) {
+  MadeProcess process = WithGeneratedCode();
+  const Words words({kInTrampoline, 7, process.Address(21), process.Address(100)});
+  const Stack stack = UnwoundWithCode(process, At(process.Address(4)), words, kTrampoline);
+  EXPECT_THAT(Addresses(stack), ElementsAre(process.Address(4), kInTrampoline));
+  EXPECT_EQ(stack.end, StackEnd::kNoTable);
+}
+
 TEST(UnwinderTest, CodeThatIsNotMappedHasOneFrame) {
   MadeProcess process = Made();
   Registers registers = At(0);

@@ -55,6 +55,18 @@ TEST_F(TraceTest, StacksOfAProgramThatNobodyHereWroteHaveNames) {
   EXPECT_EQ(info.st_mode & 0777, 0600);
 }
 
+TEST_F(TraceTest, StacksGoThroughTrampolinesThatAnInterpreterGenerates) {
+  const ProcessResult traced =
+      Trace({"--rate", "499"}, {FIELDCOST_BINARY_DIR "/victims/trampolines"});
+  ASSERT_EQ(traced.exit_status, 0) << traced.errors;
+  const ProcessResult folded = Cli({"tree", "export", file(), "--to", "folded"});
+  ASSERT_EQ(folded.exit_status, 0) << folded.errors;
+  EXPECT_THAT(folded.output,
+              ContainsRegex("trampolines!main;[^\n]*py::outer[^\n]*;trampolines!Interpret;"
+                            "[^\n]*py::middle[^\n]*;trampolines!Interpret;[^\n]*py::inner[^\n]*;"
+                            "trampolines!Interpret;trampolines!Spend"));
+}
+
 TEST_F(TraceTest, OutputAndExitStatusAreThoseOfTheProgram) {
   const ProcessResult traced =
       Trace({"--runs", "5"}, {"/bin/sh", "-c", "echo out; echo err >&2; exit 3"});
