@@ -47,18 +47,14 @@ Result<std::size_t> ContributionCheck::PlaceOf(std::uint32_t week) {
   return index;
 }
 
-Result<std::optional<RowRefusal>> ContributionCheck::Try(const stats::RowKey& key,
-                                                         std::string_view row_key, bool is_first) {
+Result<std::optional<RowRefusal>> ContributionCheck::Try(const stats::RowKey& key, bool is_first) {
   FIELDCOST_ASSIGN(const std::size_t index, PlaceOf(key.week));
   std::vector<std::uint64_t>& added = added_[index].hashes;
   const std::vector<std::uint64_t>& known = known_[index];
   key_bytes_.clear();
   store::AppendContributionKey(key, key_bytes_);
   const std::uint64_t hash = hash_(key_bytes_);
-  // Hashes from before the class was left out are of the row key.
-  const bool has_contributed =
-      !known.empty() && (std::binary_search(known.begin(), known.end(), hash) ||
-                         std::binary_search(known.begin(), known.end(), hash_(row_key)));
+  const bool has_contributed = std::binary_search(known.begin(), known.end(), hash);
   if (!is_first) {
     if (has_contributed) return std::optional<RowRefusal>();
     return std::optional(RowRefusal{

@@ -35,9 +35,8 @@ class ContributionCheck {
   bool is_other_class() const { return is_other_class_; }
 
   // Says why the row may not be accepted. If it may be, and is a first contribution, notes that the
-  // batch makes it. `row_key` is the key's bytes. Errors are the store's.
-  Result<std::optional<RowRefusal>> Try(const stats::RowKey& key, std::string_view row_key,
-                                        bool is_first);
+  // batch makes it. Errors are the store's.
+  Result<std::optional<RowRefusal>> Try(const stats::RowKey& key, bool is_first);
 
   // What the batch contributes to, and the class if it is the first to name one, in the store's
   // form; valid until the next Start().

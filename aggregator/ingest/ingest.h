@@ -95,8 +95,8 @@ class Ingest {
                                std::string_view untrusted_receipt, Workspace& workspace);
   // The rows of the decoded batch that were accepted, in `workspace`; kInvalidArgument: they cannot
   // have been.
-  static Result<const store::AcceptedRows*> AcceptedRowsOf(const ReceiptContent& receipt,
-                                                           Workspace& workspace);
+  static Result<const store::AcceptedRows*> AcceptedRowsOf(
+      const std::vector<std::uint32_t>& refused, Workspace& workspace);
   // Whether the batch would be accepted if it came after its withdrawal. Errors are the store's.
   Result<bool> WouldBeAccepted(const BatchIdentity& batch, const std::string& agent_id) const;
   http::Response RefuseWithdrawal(const Error& error, const std::string& agent_id);

@@ -115,8 +115,8 @@ Status Ingest::CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspa
         refusal = RowRefusal{.problem = RowProblem::kDuplicate,
                              .reason = "the batch has this row already"};
       } else {
-        FIELDCOST_ASSIGN(refusal, contributions.Try(workspace.key, workspace.key_bytes,
-                                                    workspace.row.first_contribution));
+        FIELDCOST_ASSIGN(refusal,
+                         contributions.Try(workspace.key, workspace.row.first_contribution));
       }
     }
     if (refusal) {

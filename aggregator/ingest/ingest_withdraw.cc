@@ -19,17 +19,13 @@ std::string LateAnswer(std::size_t row_count) {
   return wire::EncodeAnswer(answer);
 }
 
-// The receipt of a batch whose agent has shown none, from the answer we gave it.
-Result<ReceiptContent> ReceiptIn(const std::optional<std::string>& answer,
-                                 const BatchIdentity& batch, const Receipts& receipts) {
+// The refused rows of a batch whose agent has shown no receipt, from the one in the answer we gave.
+Result<std::vector<std::uint32_t>> ReceiptIn(const std::optional<std::string>& answer,
+                                             const BatchIdentity& batch, const Receipts& receipts) {
   if (!answer) {
     return Fail(ErrorCode::kNotFound, "the batch is too old to be withdrawn without its receipt");
   }
   FIELDCOST_ASSIGN(const wire::BatchAnswer decoded, wire::DecodeAnswer(*answer));
-  if (decoded.receipt.empty()) {
-    return Fail(ErrorCode::kNotFound,
-                "the batch was accepted before this server gave receipts; it cannot be withdrawn");
-  }
   auto receipt = receipts.Open(decoded.receipt, batch);
   if (!receipt) {
     return Fail(ErrorCode::kPermissionDenied, "the body is not the one that was accepted");
@@ -39,19 +35,18 @@ Result<ReceiptContent> ReceiptIn(const std::optional<std::string>& answer,
 
 }  // namespace
 
-// The rows of the decoded batch that its receipt does not name as refused.
-Result<const store::AcceptedRows*> Ingest::AcceptedRowsOf(const ReceiptContent& receipt,
+// The rows of the decoded batch but the refused ones.
+Result<const store::AcceptedRows*> Ingest::AcceptedRowsOf(const std::vector<std::uint32_t>& refused,
                                                           Workspace& workspace) {
-  const std::vector<std::uint32_t>& refused = receipt.refused_rows;
   workspace.Start();
   for (std::size_t index = 0; index < workspace.decoder.row_count(); ++index) {
     if (std::binary_search(refused.begin(), refused.end(), index)) continue;
     workspace.decoder.GetRow(index, workspace.row);
     FIELDCOST_TRY(CheckRowContent(workspace.row));
     workspace.MakeKey();
-    workspace.accepted.Add(
-        workspace.key_bytes, workspace.row.histogram,
-        workspace.row.first_contribution ? receipt.first : store::Contribution::kNone);
+    workspace.accepted.Add(workspace.key_bytes, workspace.row.histogram,
+                           workspace.row.first_contribution ? store::Contribution::kFirst
+                                                            : store::Contribution::kNone);
   }
   return &workspace.accepted;
 }
@@ -66,7 +61,7 @@ Result<bool> Ingest::WouldBeAccepted(const BatchIdentity& batch,
 http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, const std::string& agent_id,
                                      std::string_view untrusted_receipt, Workspace& workspace) {
   // 1. Check that a receipt that is shown is ours, and of this batch.
-  std::optional<ReceiptContent> shown;
+  std::optional<std::vector<std::uint32_t>> shown;  // the refused rows in it
   if (!untrusted_receipt.empty()) {
     auto opened = receipts_.Open(untrusted_receipt, batch);
     if (!opened) {
@@ -81,7 +76,7 @@ http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, const std::stri
   const auto accepted_rows =
       [&](const std::optional<std::string>& answer) -> Result<const store::AcceptedRows*> {
     if (shown) return AcceptedRowsOf(*shown, workspace);
-    FIELDCOST_ASSIGN(const ReceiptContent kept, ReceiptIn(answer, batch, receipts_));
+    FIELDCOST_ASSIGN(const std::vector<std::uint32_t> kept, ReceiptIn(answer, batch, receipts_));
     return AcceptedRowsOf(kept, workspace);
   };
   const Result<bool> may_come = WouldBeAccepted(batch, agent_id);

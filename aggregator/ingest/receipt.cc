@@ -1,15 +1,14 @@
 // Receipts of accepted batches, in lower-case hex. u64 is little endian.
 //
-//   receipt := version:u8 = 4 refused mac[32]    ; 1: from before weights, 2: sizes, 3: cubes
+//   receipt := version:u8 = 4 refused mac[32]
 //   refused := 0x00 varint*                  ; of each row the distance to the one before, less 1
 //            | 0x01 byte*                    ; bit i of byte j: row 8 * j + i; the last is not 0
 //                                            ; whichever is shorter; LEB128 below 2^14
 //   mac     := HMAC-SHA-256(secret, "fieldcost receipt v4" 0x00 key[32] epoch:u64 sequence:u64
-//                                   sha256(body)[32] refused)       ; v1 to v3 as the version
+//                                   sha256(body)[32] refused)
 #include "aggregator/ingest/receipt.h"
 
 #include <algorithm>
-#include <array>
 
 #include "aggregator/ingest/secret_file.h"
 #include "common/base/byte_order.h"
@@ -23,21 +22,7 @@ namespace fieldcost::ingest {
 namespace {
 
 constexpr char kFormatVersion = 4;
-
-// What differs between the versions, from version 1 on. Thanks to the domains, a receipt cannot be
-// passed off as one of another version.
-struct Version {
-  std::string_view domain;
-  store::Contribution first;
-};
-constexpr std::array<Version, kFormatVersion> kVersions = {{
-    {"fieldcost receipt v1", store::Contribution::kFirstUnweighted},
-    {"fieldcost receipt v2", store::Contribution::kFirstUnsized},
-    {"fieldcost receipt v3", store::Contribution::kFirstUncubed},
-    {"fieldcost receipt v4", store::Contribution::kFirst},
-}};
-const Version& VersionOf(char version) { return kVersions[static_cast<std::size_t>(version) - 1]; }
-
+constexpr std::string_view kDomain = "fieldcost receipt v4";
 constexpr char kList = 0;
 constexpr char kBitmap = 1;
 constexpr std::size_t kMacBytes = 32;
@@ -113,10 +98,9 @@ Result<Receipts> Receipts::LoadOrCreate(const std::filesystem::path& path) {
   return Receipts(std::move(secret));
 }
 
-std::string Receipts::Mac(char version, const BatchIdentity& batch,
-                          std::string_view refused) const {
+std::string Receipts::Mac(const BatchIdentity& batch, std::string_view refused) const {
   FIELDCOST_CHECK(batch.body_sha256.size() == kMacBytes);
-  std::string input(VersionOf(version).domain);
+  std::string input(kDomain);
   input += '\0';
   input += batch.agent.view();
   AppendLittleEndian64(batch.epoch.value(), input);
@@ -129,29 +113,25 @@ std::string Receipts::Mac(char version, const BatchIdentity& batch,
 std::string Receipts::Issue(const BatchIdentity& batch,
                             std::span<const std::uint32_t> refused_rows) const {
   const std::string refused = EncodeRefusedRows(refused_rows);
-  const std::string bytes = kFormatVersion + refused + Mac(kFormatVersion, batch, refused);
+  const std::string bytes = kFormatVersion + refused + Mac(batch, refused);
   return HexEncode(bytes);
 }
 
-Result<ReceiptContent> Receipts::Open(std::string_view untrusted_hex,
-                                      const BatchIdentity& batch) const {
+Result<std::vector<std::uint32_t>> Receipts::Open(std::string_view untrusted_hex,
+                                                  const BatchIdentity& batch) const {
   if (untrusted_hex.size() > wire::kMaxReceiptBytes) return Malformed("too long");
   const auto untrusted_bytes = HexDecode(untrusted_hex);
   if (!untrusted_bytes) return Malformed("not hexadecimal");
   if (untrusted_bytes->size() < 2 + kMacBytes) return Malformed("too short");
-  const char version = untrusted_bytes->front();
-  if (version < 1 || version > kFormatVersion) {
-    return Malformed("unknown version");
-  }
+  if (untrusted_bytes->front() != kFormatVersion) return Malformed("unknown version");
   const std::string_view refused =
       std::string_view(*untrusted_bytes).substr(1, untrusted_bytes->size() - 1 - kMacBytes);
-  ReceiptContent content{.first = VersionOf(version).first};
-  FIELDCOST_ASSIGN(content.refused_rows, DecodeRefusedRows(refused));
+  FIELDCOST_ASSIGN(std::vector<std::uint32_t> refused_rows, DecodeRefusedRows(refused));
   const std::string_view mac = std::string_view(*untrusted_bytes).substr(1 + refused.size());
-  if (!EqualInConstantTime(mac, Mac(version, batch, refused))) {
+  if (!EqualInConstantTime(mac, Mac(batch, refused))) {
     return Fail(ErrorCode::kPermissionDenied, "the receipt is not this server's for this batch");
   }
-  return content;
+  return refused_rows;
 }
 
 std::string Receipts::Fingerprint() const {

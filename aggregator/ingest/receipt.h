@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "aggregator/store/accepted_rows.h"
 #include "common/base/result.h"
 #include "common/crypto/ed25519.h"
 #include "common/wire/batch.h"
@@ -24,18 +23,9 @@ struct BatchIdentity {
   std::string body_sha256;  // 32 raw bytes
 };
 
-// What a receipt says of its batch.
-struct ReceiptContent {
-  std::vector<std::uint32_t> refused_rows;
-  // What its first contributions have added: less if the batch was accepted before the store kept
-  // cubes of means (receipts of version 3), sizes (version 2) or weights (version 1).
-  store::Contribution first = store::Contribution::kFirst;
-  bool operator==(const ReceiptContent&) const = default;
-};
-
 // Receipts for accepted batches. A receipt proves to this server, without a record of the batch,
-// that it accepted exactly this body, and which of its rows it did not. Version 4 is issued, 1 to
-// 4 are opened. RECEIPTS.md has the bytes. Immutable.
+// that it accepted exactly this body, and which of its rows it did not. RECEIPTS.md has the bytes.
+// Immutable.
 class Receipts {
  public:
   // Uses the secret in the file; see LoadOrCreateSecret().
@@ -46,15 +36,16 @@ class Receipts {
   // REQUIRES: `refused_rows` ascend strictly, each below wire::kMaxBatchRows.
   std::string Issue(const BatchIdentity& batch, std::span<const std::uint32_t> refused_rows) const;
 
-  // kInvalidArgument if it does not have the form of a receipt; kPermissionDenied if it is not ours
-  // for this batch.
-  Result<ReceiptContent> Open(std::string_view untrusted_hex, const BatchIdentity& batch) const;
+  // Returns the refused rows. kInvalidArgument if it does not have the form of a receipt;
+  // kPermissionDenied if it is not ours for this batch.
+  Result<std::vector<std::uint32_t>> Open(std::string_view untrusted_hex,
+                                          const BatchIdentity& batch) const;
 
   // Identifies the secret without revealing it; see Store::Bind().
   std::string Fingerprint() const;
 
  private:
-  std::string Mac(char version, const BatchIdentity& batch, std::string_view refused) const;
+  std::string Mac(const BatchIdentity& batch, std::string_view refused) const;
   std::string secret_;
 };
 

@@ -48,21 +48,17 @@ void AcceptedRows::Add(std::string_view key_bytes, const stats::CostHistogram& h
     if (bucket.count != 0) buckets_.emplace_back(static_cast<std::uint8_t>(slot), bucket);
   });
   entry.bucket_count = static_cast<std::uint32_t>(buckets_.size()) - entry.first_bucket;
-  if (contribution != Contribution::kNone) entry.scalars = stats::ScalarsOf(histogram);
-  if (contribution != Contribution::kFirst) entry.scalars.ForgetCubes();
-  if (contribution != Contribution::kNone && contribution != Contribution::kFirstUnweighted) {
-    Weigh(std::span(buckets_).subspan(entry.first_bucket));
+  if (contribution == Contribution::kNone) return;
+  std::uint64_t calls = 0;
+  stats::Uint128 sum = 0;
+  for (std::size_t i = entry.first_bucket; i < buckets_.size(); ++i) {
+    calls += buckets_[i].sums.count;
+    sum += buckets_[i].sums.sum;
   }
-  if (contribution == Contribution::kFirst || contribution == Contribution::kFirstUncubed) {
-    std::uint64_t calls = 0;
-    stats::Uint128 sum = 0;
-    for (std::size_t i = entry.first_bucket; i < buckets_.size(); ++i) {
-      calls += buckets_[i].sums.count;
-      sum += buckets_[i].sums.sum;
-    }
-    entry.sizes = stats::SizesOf(calls, sum);
-    entry.has_sizes = true;
-  }
+  entry.sizes = stats::SizesOf(calls, sum);
+  entry.has_sizes = true;
+  entry.scalars = stats::ScalarsOf(histogram);
+  Weigh(std::span(buckets_).subspan(entry.first_bucket));
 }
 
 AcceptedRows::Row AcceptedRows::row(std::size_t index) const {

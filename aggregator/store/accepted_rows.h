@@ -17,9 +17,6 @@ namespace fieldcost::store {
 enum class Contribution : std::uint8_t {
   kNone,  // its agent had sent this row key before
   kFirst,
-  kFirstUncubed,     // a first one, from before the store kept cubes of means: without these
-  kFirstUnsized,     // from before it kept sizes: without these, too
-  kFirstUnweighted,  // from before it kept weights: without any of them
 };
 
 // The accepted rows of one batch, ready to be added. Reused between batches: it allocates no more

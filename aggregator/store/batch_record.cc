@@ -1,7 +1,7 @@
 // A batch in the log as it came (row_codec.cc has varints).
 //
 //   batch := kind:u8 varint refused, (varint distance)[refused], body
-//            ; kind 5; 4: accepted before cubes were kept; 3: before sizes, too
+//            ; kind 5
 //            ; distance to the refused row before, less 1; of the first: its number
 //            ; body: to the end, as common/wire/batch.cc has it
 #include "aggregator/store/batch_record.h"
@@ -32,10 +32,7 @@ std::string BatchRecordHead(std::span<const std::uint32_t> refused) {
 Status BatchRecordReader::ReadHead(std::string_view& untrusted_rest) {
   refused_.clear();
   FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(untrusted_rest));
-  if (!HasWholeBatch(kind)) return Malformed();
-  first_ = kind == InboxKind::kBatch          ? Contribution::kFirst
-           : kind == InboxKind::kUncubedBatch ? Contribution::kFirstUncubed
-                                              : Contribution::kFirstUnsized;
+  if (kind != InboxKind::kBatch) return Malformed();
   untrusted_rest.remove_prefix(1);
   stats::Uint128 count = 0;
   if (!TakeVarint(untrusted_rest, count) || count > wire::kMaxBatchRows) return Malformed();
@@ -73,7 +70,8 @@ Status BatchRecordReader::Read(std::string_view untrusted_record, AcceptedRows& 
     std::swap(key_.api, row_.api);
     key_.metric = static_cast<stats::Metric>(row_.metric_number);
     key_.week = row_.week;
-    rows.Add(key_, row_.histogram, row_.first_contribution ? first_ : Contribution::kNone);
+    rows.Add(key_, row_.histogram,
+             row_.first_contribution ? Contribution::kFirst : Contribution::kNone);
   }
   if (refused != refused_.end()) return Malformed();
   return {};

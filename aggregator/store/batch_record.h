@@ -35,7 +35,6 @@ class BatchRecordReader {
   wire::UntrustedRow row_;
   stats::RowKey key_;
   std::vector<std::uint32_t> refused_;
-  Contribution first_ = Contribution::kFirst;  // what first contributions of the record add
 };
 
 // The rows of an inbox record that adds, in the form of AcceptedRows::bytes(). Errors as above.

@@ -192,6 +192,20 @@ rocksdb::Status OpenToRead(const rocksdb::DBOptions& options, const std::string&
 
 }  // namespace
 
+bool Database::LacksTables(const DatabaseOptions& options) {
+  const std::unique_ptr<rocksdb::Env> env = rocksdb::NewCompositeEnv(
+      options.file_system != nullptr ? options.file_system : rocksdb::FileSystem::Default());
+  rocksdb::DBOptions db_options;
+  db_options.env = env.get();
+  std::vector<std::string> names;
+  if (!rocksdb::DB::ListColumnFamilies(db_options, options.directory.string(), &names).ok()) {
+    return false;
+  }
+  return std::any_of(kTableNames.begin(), kTableNames.end(), [&](const char* table) {
+    return std::find(names.begin(), names.end(), table) == names.end();
+  });
+}
+
 Result<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& options) {
   const bool writes = Writes(options);
   auto state = std::make_unique<State>();

@@ -125,6 +125,9 @@ class Database {
   // kIo or kCorrupt, with the directory in the message; kUnsupported: a newer program's. Before it
   // changes anything it checks that logs and lists of files have all that was synced.
   static Result<std::unique_ptr<Database>> Open(const DatabaseOptions& options);
+  // Whether there is a database that lacks a table, which opening for writing would create. False
+  // if there is none, or if its list of files cannot be read: Open() reports why.
+  static bool LacksTables(const DatabaseOptions& options);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;

@@ -42,6 +42,13 @@ Status CheckFormat(const Database& database, std::string_view attempt) {
   return CheckMark(mark, attempt);
 }
 
+Status CheckFormatBeforeTablesAreMade(DatabaseOptions options, std::string_view attempt) {
+  if (!Database::LacksTables(options)) return {};
+  options.access = DatabaseAccess::kRead;
+  FIELDCOST_ASSIGN(const auto database, Database::Open(options));
+  return CheckFormat(*database, attempt);
+}
+
 Status CheckOrMarkFormat(Database& database, std::string_view attempt) {
   FIELDCOST_TRY(CheckFormat(database, attempt));
   FIELDCOST_ASSIGN(const std::uint64_t mark, ReadMark(database));

@@ -19,6 +19,10 @@ inline constexpr char kFormatKey[] = "format";
 // program wrote it; kCorrupt: the mark is malformed; kIo.
 Status CheckFormat(const Database& database, std::string_view attempt);
 
+// As CheckFormat(), for a store about to be opened for writing, which creates missing tables. Reads
+// the mark only if a table is missing, so that a refused store gains none.
+Status CheckFormatBeforeTablesAreMade(DatabaseOptions options, std::string_view attempt);
+
 // As CheckFormat(); marks a store without any entry.
 Status CheckOrMarkFormat(Database& database, std::string_view attempt);
 

@@ -2,7 +2,6 @@
 //
 //   held := version:u8 = 2 varint accepted_rows, varint weeks,
 //           (varint week, varint contributions)[weeks] record
-//         | rows                             ; from before version 2: kind 1 of row_codec.cc
 //   record := batch (batch_record.cc) | rows
 #include "aggregator/store/held.h"
 
@@ -14,7 +13,6 @@
 namespace fieldcost::store {
 namespace {
 
-// A value that begins with the kind of accepted rows is in the older form, without a head.
 constexpr char kFormatVersion = 2;
 
 Error Malformed() { return Fail(ErrorCode::kCorrupt, "a held batch is malformed"); }
@@ -24,18 +22,6 @@ bool TakeNumber(std::string_view& untrusted_bytes, std::uint64_t most, std::uint
   if (!TakeVarint(untrusted_bytes, value) || value > most) return false;
   number = static_cast<std::uint64_t>(value);
   return true;
-}
-
-Result<HeldBatch> DecodeHeadless(std::string_view untrusted_bytes) {
-  HeldBatch batch{.accepted_rows = 0, .contributions = {}, .record = untrusted_bytes};
-  std::set<std::uint32_t> weeks;
-  FIELDCOST_TRY(
-      ForEachAcceptedRow(untrusted_bytes, [&](std::string_view key, const CompactRow& row) {
-        ++batch.accepted_rows;
-        if (row.scalars.contributions != 0) weeks.insert(WeekOfRowKey(key));
-      }));
-  for (const std::uint32_t week : weeks) batch.contributions.emplace_back(week, 0);
-  return batch;
 }
 
 }  // namespace
@@ -53,9 +39,6 @@ std::string HeldBatch::Encode(const AcceptedBatch& batch) {
 }
 
 Result<HeldBatch> HeldBatch::Decode(std::string_view untrusted_bytes) {
-  if (untrusted_bytes.starts_with(static_cast<char>(InboxKind::kAdded))) {
-    return DecodeHeadless(untrusted_bytes);
-  }
   HeldBatch batch;
   std::string_view rest = untrusted_bytes;
   std::uint64_t rows = 0;
@@ -83,8 +66,6 @@ Result<HeldBatch> HeldBatch::Decode(std::string_view untrusted_bytes) {
 
 Result<std::uint64_t> HeldRoom(std::string_view key, std::string_view untrusted_value) {
   std::uint64_t room = key.size() + untrusted_value.size() + kHeldBatchCost;
-  // The older form holds its rows in full, which take more than what is not counted.
-  if (untrusted_value.starts_with(static_cast<char>(InboxKind::kAdded))) return room;
   FIELDCOST_ASSIGN(const HeldBatch batch, HeldBatch::Decode(untrusted_value));
   for (const auto& [week, count] : batch.contributions) room += kContributionCost * count;
   return room;

@@ -26,8 +26,7 @@ struct HeldBatch {
   std::string_view record;  // what the inbox would hold of it
 
   static std::string Encode(const AcceptedBatch& batch);
-  // Also reads the older form without a head: accepted rows alone. The record refers to the bytes
-  // and is not examined.
+  // The record refers to the bytes and is not examined.
   static Result<HeldBatch> Decode(std::string_view untrusted_bytes);
 };
 

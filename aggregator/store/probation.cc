@@ -1,7 +1,7 @@
 // An agent's record of probation, at head key "p" (ledger.cc; row_codec.cc has varints).
 //
 //   probation := version:u8 = 2 varint honest_batches, varint held_batches, flags:u8
-//                ; flags 1: released; 2: some row was dishonest, which version 1 does not know
+//                ; flags 1: released; 2: some row was dishonest
 #include "aggregator/store/probation.h"
 
 #include <limits>
@@ -13,7 +13,6 @@ namespace fieldcost::store {
 namespace {
 
 constexpr char kFormatVersion = 2;
-constexpr char kVersionWithoutDishonest = 1;
 constexpr char kProbationMark = 'p';
 constexpr unsigned char kReleased = 1;
 constexpr unsigned char kDishonest = 2;
@@ -31,15 +30,12 @@ std::string Probation::Encode() const {
 Result<Probation> Probation::Decode(std::string_view untrusted_bytes) {
   constexpr stats::Uint128 kMax64 = std::numeric_limits<std::uint64_t>::max();
   const Error malformed = Fail(ErrorCode::kCorrupt, "an agent's record of probation is malformed");
-  if (untrusted_bytes.empty()) return malformed;
-  const char version = untrusted_bytes[0];
-  if (version != kFormatVersion && version != kVersionWithoutDishonest) return malformed;
-  const int known = version == kFormatVersion ? kReleased | kDishonest : kReleased;
+  if (!untrusted_bytes.starts_with(kFormatVersion)) return malformed;
   std::string_view rest = untrusted_bytes.substr(1);
   stats::Uint128 honest = 0;
   stats::Uint128 held = 0;
   if (!TakeVarint(rest, honest) || honest > kMax64 || !TakeVarint(rest, held) || held > kMax64 ||
-      rest.size() != 1 || (rest[0] & ~known) != 0) {
+      rest.size() != 1 || (rest[0] & ~(kReleased | kDishonest)) != 0) {
     return malformed;
   }
   return Probation{.honest_batches = static_cast<std::uint64_t>(honest),

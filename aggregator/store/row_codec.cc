@@ -8,7 +8,7 @@
 //   text(t)   := t 0x00                                      ; t without zero bytes
 //   row value := version:u8 = 5 flags:u8 [scalars] count:u8 bucket* [sizes] [cubes] [untimed]
 //   flags     := 1 saturated | 2 scalars | 4 weights | 8 sizes | 16 untimed | 32 cubes
-//                                        ; weights since version 2, sizes 3, cubes 4, untimed 5
+//
 //   scalars   := varint contributions, zigzag sum_mean, varint sum_mean_squared,
 //                varint sum_inverse_calls, varint sum_within_squares, varint sum_within_freedom
 //   bucket    := slot:u8 varint count, varint sum, varint sum_of_squares, [varint weight]
@@ -20,7 +20,7 @@
 //
 //   rows      := kind:u8 (varint shared, varint added, key bytes[added], varint size, row value)*
 //                                  ; the key: `shared` bytes of the one before, then these
-//                ; kind 1: added; 2: withdrawn; 3 to 5 have the whole batch: batch_record.cc
+//                ; kind 1: added; 2: withdrawn; 5 has the whole batch: batch_record.cc
 #include "aggregator/store/row_codec.h"
 
 #include <algorithm>
@@ -43,14 +43,8 @@ constexpr std::uint8_t kFlagWeights = 4;
 constexpr std::uint8_t kFlagSizes = 8;
 constexpr std::uint8_t kFlagUntimed = 16;
 constexpr std::uint8_t kFlagCubes = 32;
-// What a value of each version may have, from version 1 on.
-constexpr std::array<std::uint8_t, kFormatVersion> kKnownFlags = {
-    kFlagSaturated | kFlagScalars,
-    kFlagSaturated | kFlagScalars | kFlagWeights,
-    kFlagSaturated | kFlagScalars | kFlagWeights | kFlagSizes,
-    kFlagSaturated | kFlagScalars | kFlagWeights | kFlagSizes | kFlagCubes,
-    kFlagSaturated | kFlagScalars | kFlagWeights | kFlagSizes | kFlagCubes | kFlagUntimed,
-};
+constexpr std::uint8_t kKnownFlags =
+    kFlagSaturated | kFlagScalars | kFlagWeights | kFlagSizes | kFlagUntimed | kFlagCubes;
 
 Error Malformed(std::string_view what) {
   return Fail(ErrorCode::kCorrupt, "stored row is malformed: {}", what);
@@ -269,11 +263,11 @@ Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row) {
   std::uint8_t bucket_count = 0;
   row.Clear();
   if (!TakeByte(rest, version)) return Malformed("empty value");
-  if (version == 0 || version > kFormatVersion) {
+  if (version != kFormatVersion) {
     return Fail(ErrorCode::kUnsupported, "stored row has format version {}; this program knows {}",
                 version, int{kFormatVersion});
   }
-  if (!TakeByte(rest, flags) || (flags & ~kKnownFlags[version - 1U]) != 0) {
+  if (!TakeByte(rest, flags) || (flags & ~kKnownFlags) != 0) {
     return Malformed("flags");
   }
   row.saturated = (flags & kFlagSaturated) != 0;
@@ -302,16 +296,18 @@ std::string WithdrawnRecord(std::string_view accepted_rows) {
 }
 
 Result<InboxKind> InboxKindOf(std::string_view untrusted_record) {
-  if (untrusted_record.empty() || untrusted_record.front() == '\0') {
-    return Malformed("inbox version");
+  if (untrusted_record.empty()) return Malformed("inbox version");
+  const InboxKind kind{untrusted_record.front()};
+  switch (kind) {
+    case InboxKind::kAdded:
+    case InboxKind::kWithdrawn:
+    case InboxKind::kBatch:
+      return kind;
   }
-  if (static_cast<std::uint8_t>(untrusted_record.front()) <=
-      static_cast<std::uint8_t>(InboxKind::kBatch)) {
-    return InboxKind{untrusted_record.front()};
-  }
+  const auto version = static_cast<std::uint8_t>(untrusted_record.front());
+  if (version < static_cast<std::uint8_t>(InboxKind::kBatch)) return Malformed("inbox version");
   return Fail(ErrorCode::kUnsupported, "inbox record has format version {}; this program knows {}",
-              static_cast<std::uint8_t>(untrusted_record.front()),
-              static_cast<int>(InboxKind::kBatch));
+              version, static_cast<int>(InboxKind::kBatch));
 }
 
 Status ForEachAcceptedRow(
@@ -319,7 +315,7 @@ Status ForEachAcceptedRow(
     const std::function<void(std::string_view key, const CompactRow& row)>& visit) {
   std::string_view rest = untrusted_bytes;
   FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(rest));
-  if (HasWholeBatch(kind)) return Malformed("inbox version");
+  if (kind == InboxKind::kBatch) return Malformed("inbox version");
   rest.remove_prefix(1);
   std::string key;
   CompactRow row;

@@ -30,29 +30,19 @@ void AppendRowValue(const RowSums& row, std::string& bytes);
 inline void AppendRowValue(const CompactRow& row, std::string& bytes) {
   AppendRowValue(row.view(), bytes);
 }
-// Values of version 1 have no weights, those of version 2 no sizes, those of version 3 no cubes, in
-// those up to version 4 every call was timed.
 Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row);
 
 // What an inbox record does with its rows. The numbers are the records' format versions.
 enum class InboxKind : char {
   kAdded = 1,
   kWithdrawn = 2,
-  kUnsizedBatch = 3,  // as kBatch, from before sizes were kept
-  kUncubedBatch = 4,  // as kBatch, from before the cubes of means were kept
-  kBatch = 5,         // adds the rows of a batch, which is in it as it came (batch_record.h)
+  kBatch = 5,  // adds the rows of a batch, stored as received, for BatchRecordReader
 };
-
-// Whether a record has a batch as it came, for BatchRecordReader, and not its rows.
-constexpr bool HasWholeBatch(InboxKind kind) {
-  return kind == InboxKind::kBatch || kind == InboxKind::kUncubedBatch ||
-         kind == InboxKind::kUnsizedBatch;
-}
 
 // The record that subtracts the rows of AcceptedRows::bytes().
 std::string WithdrawnRecord(std::string_view accepted_rows);
 
-// kUnsupported if it may be one of a newer program; kCorrupt if it cannot be any.
+// kUnsupported if a newer program may have written the record; kCorrupt if none can have.
 Result<InboxKind> InboxKindOf(std::string_view untrusted_record);
 
 // Calls `visit` for every row of a record that holds rows, not a whole batch: AcceptedRows::bytes()

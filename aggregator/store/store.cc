@@ -49,11 +49,12 @@ Result<std::unique_ptr<Store>> Store::Open(StoreOptions options) {
   FIELDCOST_TRY(SyncDirectory(options.data_dir));
   // May be unreadable for us; then whoever made the data directory has to sync it.
   static_cast<void>(SyncDirectory(std::filesystem::absolute(options.data_dir).parent_path()));
-  FIELDCOST_ASSIGN(state->database,
-                   Database::Open({.directory = options.data_dir / "store",
+  DatabaseOptions database_options{.directory = options.data_dir / "store",
                                    .write_buffer_bytes = options.write_buffer_bytes,
                                    .block_cache_bytes = options.block_cache_bytes,
-                                   .file_system = options.file_system}));
+                                   .file_system = options.file_system};
+  FIELDCOST_TRY(CheckFormatBeforeTablesAreMade(database_options, OpeningOf(options)));
+  FIELDCOST_ASSIGN(state->database, Database::Open(database_options));
   for (const Database::TornLog& log : state->database->torn_logs()) {
     LogWarning(
         "{}: removed {} bytes behind byte {}, a record that a crash has torn before it was "
@@ -91,21 +92,15 @@ Result<std::unique_ptr<Store::State>> Store::State::OpenToRead(StoreOptions opti
   return state;
 }
 
-Result<std::optional<std::string>> Store::State::ReadProgress(std::string_view key) const {
-  FIELDCOST_ASSIGN(auto newest, database->Get(Table::kProgress, key));
-  if (newest) return newest;
-  return database->Get(Table::kMeta, key);
-}
-
 // Takes inbox records into the dirty table, one by one.
 class Store::State::RecordAdder {
  public:
   explicit RecordAdder(State& state) : state_(state) {}
   Status Add(std::string_view record) {
     FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(record));
-    if (HasWholeBatch(kind)) FIELDCOST_TRY(reader_.Read(record, rows_));
+    if (kind == InboxKind::kBatch) FIELDCOST_TRY(reader_.Read(record, rows_));
     const std::lock_guard lock(state_.table_mutex);
-    if (!HasWholeBatch(kind)) return state_.dirty.AddRecord(record);
+    if (kind != InboxKind::kBatch) return state_.dirty.AddRecord(record);
     state_.dirty.Add(rows_);
     return {};
   }
@@ -117,12 +112,12 @@ class Store::State::RecordAdder {
 };
 
 Status Store::State::LoadProgress() {
-  FIELDCOST_ASSIGN(const auto applied_bytes, ReadProgress(kAppliedKey));
+  FIELDCOST_ASSIGN(const auto applied_bytes, database->Get(Table::kProgress, kAppliedKey));
   if (applied_bytes) {
     if (applied_bytes->size() != 8) return Fail(ErrorCode::kCorrupt, "applied number is malformed");
     applied = ReadBigEndian(*applied_bytes);
   }
-  FIELDCOST_ASSIGN(const auto totals_bytes, ReadProgress(kTotalsKey));
+  FIELDCOST_ASSIGN(const auto totals_bytes, database->Get(Table::kProgress, kTotalsKey));
   if (totals_bytes) {
     FIELDCOST_ASSIGN(totals, Totals::Decode(*totals_bytes));
   }

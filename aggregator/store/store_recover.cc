@@ -80,7 +80,16 @@ Result<RecoveryReport> Store::Recover(const StoreOptions& options, bool drop_dam
   FIELDCOST_ASSIGN(UniqueFd lock, LockDirectory(options.data_dir));
   RecoveryReport report;
   FIELDCOST_ASSIGN(const auto end, Database::FindDamage(directory));
-  if (!end) return report;
+  const std::string attempt = fmt::format("open the store in {}", directory.string());
+  if (!end) {
+    FIELDCOST_ASSIGN(const auto database,
+                     Database::Open({.directory = directory,
+                                     .access = DatabaseAccess::kRead,
+                                     .write_buffer_bytes = options.write_buffer_bytes,
+                                     .block_cache_bytes = options.block_cache_bytes}));
+    FIELDCOST_TRY(CheckFormat(*database, attempt));
+    return report;
+  }
   report.damage = end->text;
   Lost lost;
   {
@@ -89,7 +98,7 @@ Result<RecoveryReport> Store::Recover(const StoreOptions& options, bool drop_dam
                                      .access = DatabaseAccess::kReadDamaged,
                                      .write_buffer_bytes = options.write_buffer_bytes,
                                      .block_cache_bytes = options.block_cache_bytes}));
-    FIELDCOST_TRY(CheckFormat(*database, fmt::format("open the store in {}", directory.string())));
+    FIELDCOST_TRY(CheckFormat(*database, attempt));
     const auto add = [&](Table table, std::string_view key, std::string_view value) {
       lost.Add(table, key, value);
     };

@@ -29,7 +29,7 @@ namespace fieldcost::store {
 // What is behind Store; for this folder's sources only. Locks are taken in the order stripe,
 // evict_mutex, held_gate, withdraw_mutex, checkpoint_mutex, gate, table_mutex.
 
-// Keys in Table::kProgress; before there was one, in Table::kMeta.
+// Keys in Table::kProgress.
 inline constexpr char kAppliedKey[] = "applied";
 inline constexpr char kTotalsKey[] = "totals";
 inline constexpr char kRestorations[] = "restorations";  // see Store::RestoreBackup()
@@ -127,8 +127,6 @@ struct Store::State {
   // Fills `applied`, `totals`, the bounds, and what is known of held and kept batches.
   Status LoadProgress();
   Status Replay();
-  // The newest value of kAppliedKey or kTotalsKey.
-  Result<std::optional<std::string>> ReadProgress(std::string_view key) const;
   // These two REQUIRE that checkpoint_mutex is held. Makes `dirty` `frozen`, if it is not empty;
   // the greatest number that is in it.
   std::uint64_t SetDirtyAside();

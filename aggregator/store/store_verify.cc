@@ -130,8 +130,7 @@ class RowSumsCheck {
                              : report_.found == expected;
     if (!adds_up) Note("the rows do not add up to the totals of the accepted batches", report_);
   }
-  // An agent that has contributed is in the row. Contributions from before they were noted are not
-  // in the ledger.
+  // An agent that has contributed is in the row.
   void CompareWith(const LedgerSums& ledger, std::uint32_t first_week) {
     for (const auto& [week, contributions] : ledger.contributions) {
       if (week < first_week || report_.saturated_rows != 0) continue;

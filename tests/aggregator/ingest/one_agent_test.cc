@@ -115,31 +115,5 @@ TEST_F(OneAgentTest, ItAddsToWhatIsHeld) {
   EXPECT_EQ(Contributions(more, 0), 1U);
 }
 
-// What a server wrote that had the class in its hashes.
-TEST_F(OneAgentTest, AContributionFromBeforeClassesWereLeftOutIsKnown) {
-  const wire::BatchContent content = TestContent(1, kWeek);
-  const std::string agent_id = ingest_->IdOf(key_.public_key());
-  const stats::RowKey key{content.rows[0].api, content.rows[0].metric, content.hardware, kWeek};
-  std::string row_key;
-  store::AppendRowKey(key, row_key);
-  crypto::SipHash hash(
-      Pseudonyms::LoadOrCreate(dir_.path() / "pseudonyms")->ContributionKeyOf(agent_id));
-  const store::WeekContributions before{.week = kWeek, .hashes = {hash(row_key)}};
-  store::AcceptedRows rows;
-  rows.Add(key, content.rows[0].histogram, store::Contribution::kFirst);
-  ASSERT_TRUE(store_
-                  ->Accept({.agent_id = agent_id,
-                            .epoch = TestEpoch(),
-                            .sequence = wire::Sequence(1),
-                            .rows = &rows,
-                            .contributions = std::span(&before, 1)})
-                  .has_value());
-  EXPECT_EQ(MustSend(2, content).accepted_rows, 0U);
-  wire::BatchContent more = content;
-  more.rows[0].first_contribution = false;
-  EXPECT_EQ(MustSend(3, more).accepted_rows, 1U);
-  EXPECT_EQ(Contributions(content, 0), 1U);
-}
-
 }  // namespace
 }  // namespace fieldcost::ingest

@@ -62,43 +62,6 @@ class RequestsTest : public ::testing::Test {
     return wire::DecodeWithdrawalAnswer(response.body).value().withdrawn_rows;
   }
 
-  // What a server did whose receipts were of this version, with its own one, which is returned.
-  std::string AcceptAsBefore(char version, std::uint64_t sequence,
-                             const wire::BatchContent& content) {
-    const std::string body = *wire::EncodeBatch(content);
-    std::string input = "fieldcost receipt v" + std::to_string(version) + '\0' +
-                        std::string(key_.public_key().view()) + LittleEndian(TestEpoch().value()) +
-                        LittleEndian(sequence) + crypto::Sha256(body) + '\0';
-    const std::string secret = *LoadOrCreateSecret(dir_.path() / "receipts");
-    const std::string bytes = version + std::string(1, '\0') + crypto::HmacSha256(secret, input);
-    const std::string receipt = HexEncode(bytes);
-    store::AcceptedRows rows;
-    for (const wire::BatchRow& row : content.rows) {
-      const stats::RowKey key{row.api, row.metric, content.hardware, row.week};
-      rows.Add(key, row.histogram,
-               version == 1   ? store::Contribution::kFirstUnweighted
-               : version == 2 ? store::Contribution::kFirstUnsized
-                              : store::Contribution::kFirstUncubed);
-    }
-    const std::string agent =
-        Pseudonyms::LoadOrCreate(dir_.path() / "pseudonyms")->IdOf(key_.public_key());
-    const std::string answer = wire::EncodeAnswer({.accepted_rows = 2, .receipt = receipt});
-    EXPECT_TRUE(store_
-                    ->Accept({.agent_id = agent,
-                              .epoch = TestEpoch(),
-                              .sequence = wire::Sequence(sequence),
-                              .rows = &rows,
-                              .answer = answer})
-                    .has_value());
-    return receipt;
-  }
-
-  static std::string LittleEndian(std::uint64_t value) {
-    std::string bytes;
-    for (int byte = 0; byte < 8; ++byte) bytes += static_cast<char>(value >> (8 * byte));
-    return bytes;
-  }
-
   std::map<stats::RowKey, store::CompactRow> Rows() {
     std::map<stats::RowKey, store::CompactRow> rows;
     const auto snapshot = store_->TakeSnapshot();
@@ -145,34 +108,6 @@ TEST_F(RequestsTest, ExactlyTheAcceptedRowsAreTakenAwayWhateverTheClockSays) {
   EXPECT_EQ(ingest_->counters().withdrawn_batches, 1U);
   EXPECT_EQ(ingest_->counters().withdrawn_rows, 2U);
   EXPECT_EQ(ingest_->counters().repeated_withdrawals, 1U);
-}
-
-// Batches that were accepted before the store kept weights, sizes or cubes: their receipts are of
-// versions 1 to 3.
-TEST_F(RequestsTest, OldAndNewBatchesWithdrawnInAnyOrderLeaveNoTrace) {
-  const auto others = *wire::EncodeBatch(TestContent(3, kWeek));
-  ASSERT_EQ(ingest_->Handle(SignedRequest(other_, 1, others)).status, 200);
-  const auto before = Rows();
-  const std::string body = *wire::EncodeBatch(TestContent(2, kWeek));
-  for (const std::uint64_t old : {1U, 3U, 5U, 7U, 9U, 11U}) {
-    SCOPED_TRACE(old);
-    const char version = old < 4 ? 1 : old < 8 ? 2 : 3;
-    const std::string old_receipt = AcceptAsBefore(version, old, TestContent(2, kWeek));
-    const std::string receipt = MustSend(old + 1, body);
-    const store::CompactRow row = Rows().begin()->second;
-    EXPECT_EQ(row.scalars.contributions, 3U);
-    EXPECT_EQ(row.ToWeights().Contributions(), version == 1 ? 2U : 3U);
-    EXPECT_EQ(row.sizes.Contributions(), version == 3 ? 3U : 2U);
-    EXPECT_EQ(row.scalars.cubed_contributions, 2U);
-    if (old % 4 == 1) {
-      EXPECT_EQ(MustWithdraw(old, body, old_receipt), 2U);
-      EXPECT_EQ(MustWithdraw(old + 1, body, receipt), 2U);
-    } else {
-      EXPECT_EQ(MustWithdraw(old + 1, body, ""), 2U);
-      EXPECT_EQ(MustWithdraw(old, body, ""), 2U) << "the receipt in the stored answer serves";
-    }
-    EXPECT_EQ(Rows(), before);
-  }
 }
 
 TEST_F(RequestsTest, WithoutAReceiptTheStoredAnswerServesAsLongAsItIsKept) {
@@ -254,22 +189,6 @@ TEST_F(RequestsTest, EachBadWithdrawalGetsItsStatusAndTakesNothing) {
   EXPECT_EQ(Rows(), before);
   EXPECT_EQ(totals_.batches, 2U);
   EXPECT_EQ(MustWithdraw(1, body, receipt), 2U);
-}
-
-TEST_F(RequestsTest, AnAnswerWithoutAReceiptCannotProveTheBody) {
-  // As a server from before receipts has left it.
-  const Pseudonyms pseudonyms = *Pseudonyms::LoadOrCreate(dir_.path() / "pseudonyms");
-  store::AcceptedRows rows;
-  ASSERT_TRUE(store_
-                  ->Accept({.agent_id = pseudonyms.IdOf(key_.public_key()),
-                            .epoch = TestEpoch(),
-                            .sequence = wire::Sequence(1),
-                            .rows = &rows,
-                            .answer = wire::EncodeAnswer({.accepted_rows = 1})})
-                  .has_value());
-  const http::Response response = ingest_->Handle(WithdrawalRequest(key_, 1, MixedBody(), ""));
-  EXPECT_EQ(response.status, 410);
-  EXPECT_THAT(response.body, HasSubstr("before this server gave receipts"));
 }
 
 TEST_F(RequestsTest, WhereEveryAgentIsTakenEnrollingIsFineAndChangesNothing) {

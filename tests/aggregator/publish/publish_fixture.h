@@ -45,7 +45,7 @@ class PublishTest : public ::testing::Test {
 
   // One agent's batch with one row for each of `apis` APIs. Adds it to the expected sums.
   void Contribute(unsigned agent, unsigned first_api, std::uint32_t week, unsigned log2_cores = 1,
-                  unsigned apis = 1, store::Contribution kind = store::Contribution::kFirst) {
+                  unsigned apis = 1) {
     store::AcceptedRows rows;
     for (unsigned api = first_api; api < first_api + apis; ++api) {
       stats::RowKey key;
@@ -54,23 +54,17 @@ class PublishTest : public ::testing::Test {
       key.week = week;
       stats::CostHistogram histogram;
       for (std::uint64_t i = 1; i < 20; ++i) histogram.Add(i * (agent + 3) * (api + 1) * week);
-      rows.Add(key, histogram, kind);
+      rows.Add(key, histogram, store::Contribution::kFirst);
       key.week = 0;
       const auto add = [&](Rows& sums) {
         stats::StatRow& sum = sums[key];
         sum.key = key;
         sum.histogram.Merge(histogram);
-        stats::ContributionScalars scalars = stats::ScalarsOf(histogram);
-        if (kind != store::Contribution::kFirst) scalars.ForgetCubes();
-        sum.scalars.Merge(scalars);
-        if (kind != store::Contribution::kFirstUnweighted) {
-          sum.weights.Merge(stats::WeightsOf(histogram));
-        }
-        if (kind == store::Contribution::kFirst) {
-          stats::ContributionSizes& sizes = sizes_[key];
-          sizes.Merge(stats::SizesOf(histogram));
-          sum.bounded = sizes.Bounded();
-        }
+        sum.scalars.Merge(stats::ScalarsOf(histogram));
+        sum.weights.Merge(stats::WeightsOf(histogram));
+        stats::ContributionSizes& sizes = sizes_[key];
+        sizes.Merge(stats::SizesOf(histogram));
+        sum.bounded = sizes.Bounded();
       };
       add(class_sums_);
       key.hardware = {};

@@ -111,27 +111,9 @@ TEST_F(PublishTest, ThresholdCountsDifferentAgentsWithinOneWeek) {
   EXPECT_EQ(rows.begin()->second, Expected().at(rows.begin()->first));
 }
 
-TEST_F(PublishTest, ContributionsFromBeforeWeightsCountForTheThresholdAndSayThatTheyHaveNone) {
-  Contribute(1, 1, 2900, 1, 1, store::Contribution::kFirstUnweighted);
-  Contribute(2, 1, 2900, 2, 1, store::Contribution::kFirstUnweighted);
-  Contribute(3, 1, 2900);
-  Publisher publisher = MustOpen(Options(3));
-  EXPECT_EQ(MustPublish(publisher).rows, 1U);
-  const Rows rows = PublishedRows(publisher);
-  ASSERT_EQ(rows.size(), 1U);
-  EXPECT_EQ(rows, Expected());
-  EXPECT_EQ(rows.begin()->second.scalars.contributions, 3U);
-  EXPECT_EQ(rows.begin()->second.weights.Contributions(), 1U);
-  const stats::WeekScalars& week = told_.begin()->second;
-  EXPECT_EQ(week.week, 2900U);
-  EXPECT_EQ(week.scalars, rows.begin()->second.scalars);
-  EXPECT_EQ(week.scalars.cubed_contributions, 1U);
-  EXPECT_FALSE(week.scalars.knows_cubes());
-}
-
 TEST_F(PublishTest, BoundedSumsSayOfHowManyContributionsTheyAre) {
-  Contribute(1, 1, 2900, 1, 1, store::Contribution::kFirstUnweighted);
-  Contribute(2, 1, 2900, 2, 1, store::Contribution::kFirstUnsized);
+  Contribute(1, 1, 2900, 1);
+  Contribute(2, 1, 2900, 2);
   Contribute(3, 1, 2900, 2);
   Contribute(4, 1, 2901);
   Publisher publisher = MustOpen(Options(3));
@@ -140,9 +122,9 @@ TEST_F(PublishTest, BoundedSumsSayOfHowManyContributionsTheyAre) {
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows, Expected());
   EXPECT_EQ(rows.begin()->second.scalars.contributions, 4U);
-  EXPECT_EQ(rows.begin()->second.weights.Contributions(), 3U);
-  EXPECT_EQ(rows.begin()->second.bounded.contributions, 2U);
-  EXPECT_EQ(rows.begin()->second.bounded.calls, 2U * 19);
+  EXPECT_EQ(rows.begin()->second.weights.Contributions(), 4U);
+  EXPECT_EQ(rows.begin()->second.bounded.contributions, 4U);
+  EXPECT_EQ(rows.begin()->second.bounded.calls, 4U * 19);
   EXPECT_EQ(told_.begin()->second, stats::WeekScalars{}) << "the rest would be of one agent";
 }
 

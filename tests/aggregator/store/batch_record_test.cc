@@ -56,20 +56,6 @@ TEST(BatchRecordTest, TheGoldenRecordHasTheRowsOfTheReadme) {
   EXPECT_EQ(rows.bytes(), expected.bytes());
   const std::uint32_t refused[] = {1};
   EXPECT_EQ(record->substr(0, 3), BatchRecordHead(refused));
-
-  // As the versions before wrote it: what it says of its first contributions is what these added.
-  for (const auto& [version, first] : {std::pair('\x03', Contribution::kFirstUnsized),
-                                       std::pair('\x04', Contribution::kFirstUncubed)}) {
-    ASSERT_TRUE(reader.Read(version + record->substr(1), rows).has_value());
-    expected.Clear();
-    key.api.symbol = TestKey(1).api.symbol;
-    expected.Add(key, histogram, first);
-    key.api.symbol = "function_2";
-    expected.Add(key, histogram, Contribution::kNone);
-    EXPECT_EQ(rows.bytes(), expected.bytes());
-  }
-  ASSERT_TRUE(reader.Read(*record, rows).has_value());
-  EXPECT_NE(rows.bytes(), expected.bytes());
 }
 
 TEST(BatchRecordTest, RefusedRowsAreWrittenAsDistances) {

@@ -5,17 +5,6 @@
 #include "common/base/check.h"
 
 namespace fieldcost::store {
-namespace {
-
-// Agents' batches of even numbers are as if accepted before the store kept cubes, sizes or weights.
-Contribution KindOf(unsigned agent, std::uint64_t sequence, Contribution newest) {
-  if (sequence % 2 != 0) return newest;
-  if (agent % 4 == 0) return newest == Contribution::kFirst ? Contribution::kFirstUncubed : newest;
-  return agent % 2 == 1 ? Contribution::kFirstUnweighted : Contribution::kFirstUnsized;
-}
-
-}  // namespace
-
 AcceptedBatch TestBatch::View() const {
   return {.agent_id = agent_id,
           .epoch = epoch,
@@ -68,23 +57,18 @@ stats::RowKey TestKey(unsigned number) {
 
 // Adds a row of a batch to `sums`.
 static void AddToSums(const stats::RowKey& key, const stats::CostHistogram& histogram, bool first,
-                      Contribution kind, Sums& sums) {
+                      Sums& sums) {
   TestRow& row = sums[key];
   row.key = key;
   row.histogram.Merge(histogram);
   if (!first) return;
-  stats::ContributionScalars scalars = stats::ScalarsOf(histogram);
-  if (kind != Contribution::kFirst) scalars.ForgetCubes();
-  row.scalars.Merge(scalars);
-  if (kind == Contribution::kFirstUnweighted) return;
+  row.scalars.Merge(stats::ScalarsOf(histogram));
   row.weights.Merge(stats::WeightsOf(histogram));
-  if (kind == Contribution::kFirstUnsized) return;
   row.sizes.Merge(stats::SizesOf(histogram));
   row.bounded = row.sizes.Bounded();
 }
 
-void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sums* sums,
-                   Contribution newest) {
+void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sums* sums) {
   std::mt19937_64 random(agent * 1'000'003 + sequence);
   batch.agent_id = TestAgent(agent);
   batch.sequence = wire::Sequence(sequence);
@@ -92,7 +76,6 @@ void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sum
   batch.rows.Clear();
   batch.body.clear();
   batch.refused.clear();
-  const Contribution kind = KindOf(agent, sequence, newest);
   wire::BatchContent content;
   for (unsigned number = static_cast<unsigned>(random() % 4); number < 40;
        number += 1 + static_cast<unsigned>(random() % 9)) {
@@ -101,7 +84,7 @@ void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sum
     for (unsigned i = 0; i < values; ++i) histogram.Add(random() >> (random() % 48 + 16));
     const bool first = random() % 3 == 0;
     const stats::RowKey key = TestKey(number);
-    batch.rows.Add(key, histogram, first ? kind : Contribution::kNone);
+    batch.rows.Add(key, histogram, first ? Contribution::kFirst : Contribution::kNone);
     content.hardware = key.hardware;
     if (number % 7 == 3) {  // one that nobody has accepted goes before it
       batch.refused.push_back(static_cast<std::uint32_t>(content.rows.size()));
@@ -113,9 +96,9 @@ void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sum
                             .week = key.week,
                             .first_contribution = first,
                             .histogram = histogram});
-    if (sums != nullptr) AddToSums(key, histogram, first, kind, *sums);
+    if (sums != nullptr) AddToSums(key, histogram, first, *sums);
   }
-  if (kind != Contribution::kFirst || (agent + sequence) % 3 == 0) return;
+  if ((agent + sequence) % 3 == 0) return;
   auto body = wire::EncodeBatch(content);
   FIELDCOST_CHECK(body.has_value());
   batch.body = std::move(*body);

@@ -40,10 +40,8 @@ TestRow MakeTestRow(const stats::RowKey& key, const CompactRow& sums);
 using Sums = std::map<stats::RowKey, TestRow>;
 
 // The batch `sequence` of `agent`: some rows among 40 keys. Adds them to `sums` too if not null.
-// Two of three whose contributions have everything have a body. `newest`: as a program makes them
-// whose contributions are like this; without a body then.
-void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sums* sums,
-                   Contribution newest = Contribution::kFirst);
+// Two of three have a body.
+void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sums* sums);
 
 // Every row of the store.
 Sums AllRows(Store& store);

@@ -69,25 +69,6 @@ TEST(RowCodecTest, TheWorkedExampleHasTheBytesOfTheGoldenFile) {
   ASSERT_TRUE(golden.has_value());
   EXPECT_EQ("key " + HexEncode(KeyBytes(key)) + "\nvalue " + HexEncode(ValueBytes(row)) + "\n",
             *golden);
-  // The versions before had the same key, and the value without calls that were not timed, cubes,
-  // sizes, or weights either.
-  const auto old_row = [](const std::string& file) {
-    const auto old = ReadFile(std::filesystem::path(FIELDCOST_TEST_DATA) / file, 64 * kKiB);
-    EXPECT_TRUE(old.has_value());
-    const std::size_t at = old->find("value ") + 6;
-    CompactRow decoded;
-    EXPECT_TRUE(
-        DecodeRowValue(*HexDecode(old->substr(at, old->find('\n', at) - at)), decoded).has_value());
-    return decoded;
-  };
-  row.untimed = 0;
-  EXPECT_EQ(old_row("row_v4.golden"), row);
-  row.scalars.ForgetCubes();
-  EXPECT_EQ(old_row("row_v3.golden"), row);
-  row.sizes = {};
-  EXPECT_EQ(old_row("row_v2.golden"), row);
-  row.SetWeights({});
-  EXPECT_EQ(old_row("row_v1.golden"), row);
 }
 
 TEST(RowCodecTest, InboxRecordsHaveTheBytesOfTheGoldenFile) {
@@ -109,7 +90,8 @@ TEST(RowCodecTest, OnlyTheKindsOfInboxRecordsThatThereAreAreRead) {
   EXPECT_EQ(InboxKindOf(rows.bytes()).value(), InboxKind::kAdded);
   EXPECT_EQ(InboxKindOf(WithdrawnRecord(rows.bytes())).value(), InboxKind::kWithdrawn);
   const auto ignore = [](std::string_view, const CompactRow&) {};
-  for (const std::string& bad : {std::string(), std::string("\0", 1)}) {
+  for (const std::string& bad :
+       {std::string(), std::string("\0", 1), std::string("\x03"), std::string("\x04")}) {
     EXPECT_EQ(InboxKindOf(bad).error().code, ErrorCode::kCorrupt);
     EXPECT_FALSE(ForEachAcceptedRow(bad, ignore).has_value());
   }
@@ -117,12 +99,8 @@ TEST(RowCodecTest, OnlyTheKindsOfInboxRecordsThatThereAreAreRead) {
     EXPECT_EQ(InboxKindOf(newer).error().code, ErrorCode::kUnsupported);
     EXPECT_FALSE(ForEachAcceptedRow(newer, ignore).has_value());
   }
-  EXPECT_EQ(InboxKindOf("\x03").value(), InboxKind::kUnsizedBatch);
-  EXPECT_EQ(InboxKindOf("\x04").value(), InboxKind::kUncubedBatch);
   EXPECT_EQ(InboxKindOf("\x05").value(), InboxKind::kBatch);
-  for (const char* batch : {"\x03", "\x04", "\x05"}) {
-    EXPECT_FALSE(ForEachAcceptedRow(batch, ignore).has_value());
-  }
+  EXPECT_FALSE(ForEachAcceptedRow("\x05", ignore).has_value());
 }
 
 TEST(CompactRowTest, SubtractingWhatWasAddedGivesTheSameBitsAsNeverAddingIt) {
@@ -338,13 +316,13 @@ TEST(RowCodecTest, FlippedBitsNeverDecodeToSomethingThatEncodesLonger) {
 TEST(RowCodecTest, AnotherFormatVersionIsUnsupported) {
   std::string bytes = ValueBytes({});
   CompactRow decoded;
-  for (const char version : {'\0', '\6', '\xff'}) {
+  for (const char version : {'\0', '\1', '\4', '\6', '\xff'}) {
     bytes[0] = version;
     EXPECT_EQ(DecodeRowValue(bytes, decoded).error().code, ErrorCode::kUnsupported);
   }
 }
 
-TEST(RowCodecTest, CallsThatWereNotTimedAreOfVersion5AndNeverNone) {
+TEST(RowCodecTest, CallsThatWereNotTimedAreNeverNone) {
   stats::CostHistogram histogram;
   histogram.Add(3, 4);
   CompactRow row;
@@ -356,21 +334,6 @@ TEST(RowCodecTest, CallsThatWereNotTimedAreOfVersion5AndNeverNone) {
   ASSERT_EQ(bytes.back(), 3);
   bytes.back() = 0;
   EXPECT_EQ(DecodeRowValue(bytes, decoded).error().code, ErrorCode::kCorrupt);
-  bytes.back() = 3;
-  bytes[0] = 4;
-  EXPECT_EQ(DecodeRowValue(bytes, decoded).error().code, ErrorCode::kCorrupt);
-}
-
-TEST(RowCodecTest, TheVersionWithoutWeightsMayHaveNone) {
-  stats::CostHistogram histogram;
-  histogram.Add(3);
-  CompactRow row;
-  row.SetHistogram(histogram);
-  row.SetWeights(stats::WeightsOf(histogram));
-  std::string bytes = ValueBytes(row);
-  bytes[0] = 1;
-  CompactRow decoded;
-  EXPECT_EQ(DecodeRowValue(bytes, decoded).error().code, ErrorCode::kCorrupt);
 }
 
 TEST(RowCodecTest, SizesThatAreNotOnesThatWereWrittenAreRefused) {
@@ -379,9 +342,8 @@ TEST(RowCodecTest, SizesThatAreNotOnesThatWereWrittenAreRefused) {
   CompactRow row;
   row.SetHistogram(histogram);
   const std::string without = ValueBytes(row);
-  const auto code_of = [&](std::string_view sizes, char version = 3) {
+  const auto code_of = [&](std::string_view sizes) {
     std::string bytes = without + std::string(sizes);
-    bytes[0] = version;
     bytes[1] = 8;
     CompactRow decoded;
     const Status status = DecodeRowValue(bytes, decoded);
@@ -395,7 +357,6 @@ TEST(RowCodecTest, SizesThatAreNotOnesThatWereWrittenAreRefused) {
         "\102"sv}) {
     EXPECT_EQ(code_of(bad), ErrorCode::kCorrupt);
   }
-  EXPECT_EQ(code_of("\1\2\1\3\1\4\1\15"sv, 2), ErrorCode::kCorrupt) << "it had none";
 }
 
 TEST(AcceptedRowsTest, RowsComeBackInOrderWithTheirKeys) {

@@ -99,6 +99,42 @@ TEST_F(FormatMarkTest, AStoreOfAnOlderProgramIsRefusedByEverythingThatOpensIt) {
   }
 }
 
+// The older program had fewer tables.
+TEST_F(FormatMarkTest, ARefusedStoreGainsNoTables) {
+  CopyGolden();
+  const auto tables = [this] {
+    std::vector<std::string> names;
+    EXPECT_TRUE(rocksdb::DB::ListColumnFamilies({}, (data() / "store").string(), &names).ok());
+    return names;
+  };
+  const std::vector<std::string> before = tables();
+  EXPECT_THAT(before, ::testing::Not(::testing::Contains("batches")));
+  ASSERT_FALSE(Open().has_value());
+  EXPECT_EQ(tables(), before);
+}
+
+TEST_F(FormatMarkTest, RecoverRefusesAnOlderStoreWhetherItsLogIsDamagedOrNot) {
+  CopyGolden();
+  const std::string attempt = "open the store in " + (data() / "store").string();
+  const std::filesystem::path log = data() / "store" / "000022.log";
+  for (const bool is_damaged : {false, true}) {
+    if (is_damaged) {
+      std::string bytes = ReadFile(log, 64 * kMiB).value();
+      bytes[30] = static_cast<char>(bytes[30] ^ 4);
+      ASSERT_TRUE(WriteFileAtomically(log, bytes, 0600).has_value());
+      ASSERT_TRUE(Database::FindDamage(data() / "store")->has_value());
+    }
+    const std::string before = ReadFile(log, 64 * kMiB).value();
+    for (const bool drop_damaged : {false, true}) {
+      const auto recovered = Store::Recover({.data_dir = data()}, drop_damaged);
+      ASSERT_FALSE(recovered.has_value());
+      ExpectRefusedAsOlder(recovered.error(), attempt);
+      EXPECT_EQ(ReadFile(log, 64 * kMiB).value(), before);
+      EXPECT_FALSE(std::filesystem::exists(data() / "damaged.1"));
+    }
+  }
+}
+
 TEST_F(FormatMarkTest, AStoreWithoutItsMarkIsRefusedWhicheverTableHasEntries) {
   for (const Table table : {Table::kRows, Table::kInbox, Table::kLedger, Table::kMeta, Table::kHeld,
                             Table::kProgress, Table::kBatches}) {
