@@ -183,6 +183,10 @@ Result<Recording> DividedByThread(const Recording& recording, DivideBy by, bool 
   return Recording::Of(std::move(bytes));
 }
 
+std::vector<std::string> ThreadLabelsOf(const Recording& recording, DivideBy by, bool by_name) {
+  return ChooseLabels(recording.contents().descriptions, by, by_name).texts;
+}
+
 std::vector<ThreadFrame> ThreadFramesOf(const Recording& recording, DivideBy by, bool by_name) {
   const Descriptions& about = recording.contents().descriptions;
   std::vector<ThreadFrame> frames;

@@ -40,6 +40,8 @@ struct ThreadFrame {
   Thread thread;      // of "[several threads]": Thread()
   bool operator==(const ThreadFrame&) const = default;
 };
+// The label of each thread of the recording's table, [thread]; "[several threads]" of kNoThread.
+std::vector<std::string> ThreadLabelsOf(const Recording& recording, DivideBy by, bool by_name);
 // One for each label, in the order of the recording's table; empty if no thread is known.
 std::vector<ThreadFrame> ThreadFramesOf(const Recording& recording, DivideBy by, bool by_name);
 

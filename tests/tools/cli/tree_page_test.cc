@@ -97,6 +97,66 @@ class TreePageCommandTest : public CliTest {
     return values;
   }
 
+  static void ExpectThreadsAddUp(const Timeline& timeline) {
+    ASSERT_GE(timeline.threads.size(), 2U);  // equal names of several runs are one
+    for (std::size_t metric = 0; metric < timeline.bins.size(); ++metric) {
+      for (std::size_t bin = 0; bin < timeline.bins[metric].size(); ++bin) {
+        Values all;
+        for (const auto& [path, value] : timeline.bins[metric][bin]) all[path] = value;
+        Values sums;
+        for (const Timeline::Thread& thread : timeline.threads) {
+          for (const auto& [path, value] : thread.bins[metric][bin]) sums[path] += value;
+        }
+        ASSERT_EQ(sums, all) << bin;
+      }
+    }
+  }
+
+  // A recording of so many threads; thread i has i + 1 samples of a path of its own.
+  std::string RecordThreads(const std::string& name, std::uint32_t threads,
+                            std::size_t paths_of_each = 1, std::size_t samples_of_each = 0) {
+    tree::Dictionary dictionary;
+    auto writer = recording::Writer::Create(Path(name), dictionary, {}).value();
+    const auto wall = writer.AddMetric({.name = "wall", .per_sample = kMs}).value();
+    const auto stream = writer.AddStream({.name = "all", .metrics = {wall}}).value();
+    const auto run = writer.BeginRun(0, "app", "").value();
+    std::vector<recording::ThreadId> ids;
+    for (std::uint32_t i = 0; i < threads; ++i) {
+      ids.push_back(
+          writer.AddThread({.pid = 1, .tid = 10 + i, .process = "app", .name = "worker"}).value());
+    }
+    std::uint64_t time_ns = 0;
+    for (std::uint32_t i = 0; i < threads; ++i) {
+      const std::size_t samples = samples_of_each == 0 ? i + 1 : samples_of_each;
+      for (std::size_t sample = 0; sample < samples; ++sample) {
+        const auto frame =
+            dictionary.frames.Intern({.function = fmt::format("f{}", sample % paths_of_each)});
+        const auto path = dictionary.paths.Intern(tree::kRootPath, *frame).value();
+        const std::uint64_t ns = kMs;
+        EXPECT_TRUE(writer.Append(stream, ++time_ns, path, std::span(&ns, 1), ids[i]));
+      }
+    }
+    EXPECT_TRUE(writer.EndRun(run, time_ns + 1, 0));
+    EXPECT_TRUE(writer.Close());
+    return Path(name);
+  }
+
+  static Timeline TimelineOf(const std::string& file,
+                             std::optional<recording::DivideBy> by = std::nullopt) {
+    TreeOperand operand = ParseTreeOperand(file).value();
+    operand.by = by;
+    const LoadedTree loaded = LoadTree(operand).value();
+    const auto& tree = std::get<tree::Tree>(loaded.tree);
+    return LoadTimeline(*loaded.recording, operand, tree.metrics).value().value();
+  }
+  static std::uint64_t SumOf(const Timeline::Bins& bins) {
+    std::uint64_t sum = 0;
+    for (const Timeline::Bin& bin : bins[0]) {
+      for (const auto& [path, value] : bin) sum += value;
+    }
+    return sum;
+  }
+
   // Each bin, or one of `step`, and some of several, against the tree of that interval, value for
   // value.
   static void ExpectBinsAreTrees(const std::string& operand, std::size_t expected_bins,
@@ -123,6 +183,7 @@ class TreePageCommandTest : public CliTest {
         EXPECT_EQ(sums, SelfOf(expected, metric)) << from << ".." << to << " of " << operand;
       }
     };
+    if (!by) ExpectThreadsAddUp(timeline);
     for (std::size_t bin = 0; bin < bins; bin += step) compare(bin, bin + 1);
     for (std::size_t i = 1; i < 20; ++i) compare(bins * i / 50, bins - bins * i / 60);
     for (std::size_t metric = 0; metric < tree.metrics.size(); ++metric) {
@@ -240,6 +301,35 @@ TEST_F(TreePageCommandTest, APageGoesWithNoOtherForm) {
         << other;
   }
   EXPECT_EQ(Cli({"tree", "diff", file, file, "--html", "-", "--json"}).exit_status, kUsage);
+}
+
+TEST_F(TreePageCommandTest, ThreadsCanBeChosenUpToALimitAndTheOthersAreOne) {
+  EXPECT_TRUE(TimelineOf(RecordThreads("one.fct", 1)).threads.empty());
+  EXPECT_EQ(TimelineOf(RecordThreads("two.fct", 2)).threads.size(), 2U);
+  const std::string file = RecordThreads("many.fct", 40);
+  EXPECT_TRUE(TimelineOf(file, recording::DivideBy::kThread).threads.empty());
+  const Timeline timeline = TimelineOf(file);
+  ASSERT_EQ(timeline.threads.size(), kPageThreads);
+  EXPECT_EQ(timeline.threads.back().untrusted_label, "[10 other threads]");
+  // Threads 1 to 9 have the fewest samples, and one that belongs to no thread has none.
+  EXPECT_EQ(SumOf(timeline.threads.back().bins), 45 * kMs);
+  std::uint64_t sum = 0;
+  for (const Timeline::Thread& thread : timeline.threads) sum += SumOf(thread.bins);
+  EXPECT_EQ(sum, SumOf(timeline.bins));
+  const ProcessResult page = Cli({"tree", "show", file, "--html", "-"});
+  EXPECT_EQ(page.exit_status, 0) << page.errors;
+  EXPECT_THAT(page.output,
+              AllOf(HasSubstr("<select id=\"thread\">"), HasSubstr("\"threads\":"),
+                    HasSubstr("data-thread=\"32\""), Not(HasSubstr("data-thread=\"33\""))));
+  const ProcessResult divided = Cli({"tree", "show", file, "--by", "thread", "--html", "-"});
+  EXPECT_THAT(divided.output, Not(HasSubstr("<select id=\"thread\">")));
+}
+
+// 64 bins of 32 threads of 2,000 paths would be 4 million values.
+TEST_F(TreePageCommandTest, NoThreadsCanBeChosenWhereTheyWouldMakeThePageTooLarge) {
+  const Timeline timeline = TimelineOf(RecordThreads("wide.fct", 31, 70'000, 70'000));
+  EXPECT_TRUE(timeline.threads.empty());
+  EXPECT_EQ(SumOf(timeline.bins), 31 * 70'000 * kMs);
 }
 
 }  // namespace

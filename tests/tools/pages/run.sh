@@ -52,7 +52,7 @@ make_trees() {
   { printf 'main' && printf ';recurse%.0s' {1..900} && printf ' 5\n'; } > deep.folded
   "$FIELDCOST" tree show deep.folded --html deep.html
   local name
-  for name in a big large; do "$FIELDCOST" tree show "$name.fct" --html "$name.html"; done
+  for name in a big large threads; do "$FIELDCOST" tree show "$name.fct" --html "$name.html"; done
   "$FIELDCOST" tree show a.fct@500ms..3.25s --html part.html
   "$FIELDCOST" idle show idle.fct --html idle.html
   "$FIELDCOST" idle show idle.fct@500ms..1.25s --html idle_part.html

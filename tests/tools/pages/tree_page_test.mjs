@@ -498,3 +498,68 @@ describe('what is from others', () => {
     assert.match(readme, new RegExp(`uPlot ${version.replaceAll('.', '\\.')},`));
   });
 });
+
+describe('a thread', () => {
+  /** What the program says of it: the tree below its frame. */
+  async function ofThread(label, ...words) {
+    const found = {};
+    for (const [path, values] of Object.entries(byPath(await told('show', ...words, '--by', 'thread')))) {
+      if (path === `;${label}` || path.startsWith(`;${label};`)) found[path.slice(label.length + 1)] = values;
+    }
+    return found;
+  }
+
+  async function threadIs(page, number) {
+    await page.selectOption('#thread', String(number));
+    await page.evaluate((wanted) => new Promise((resolve) => {
+      const look = () => (treePage.model.thread === wanted ? resolve() : requestAnimationFrame(look));
+      look();
+    }), number);
+    await nextPicture(page);
+  }
+
+  it('is chosen from those of the recording, and has what --by thread says, value for value', async () => {
+    await withTree(usual, 'threads', async (page) => {
+      const all = await shown(page);
+      assert.deepEqual(all, byPath(await told('show', 'threads.fct')));
+      const labels = await page.$$eval('#thread option', (options) => options.map(({ text }) => text));
+      assert.deepEqual(labels, ['all threads', '[thread app 7]', '[thread app/io <b> 8]', '[thread app/io <b> 9]']);
+      for (const number of [1, 2, 3]) {
+        await threadIs(page, number);
+        const label = labels[number];
+        assert.deepEqual(await shown(page), await ofThread(label, 'threads.fct'), label);
+        assert.equal(await operand(page), `threads.fct, ${label}`);
+      }
+      await page.selectOption('#metric', 'calls');
+      await metricIs(page, 'calls');
+      assert.deepEqual(await shown(page), await ofThread(labels[3], 'threads.fct', '--metric', 'calls'));
+      await page.selectOption('#metric', 'wall');
+      await metricIs(page, 'wall');
+      await brush(page, 0.2, 0.7);
+      for (const number of [3, 1, 2]) {
+        await threadIs(page, number);
+        const [cut, label] = (await operand(page)).split(', ');
+        assert.match(cut, /^threads\.fct@[0-9.]+[mun]?s\.\.[0-9.]+[mun]?s$/);
+        assert.equal(label, labels[number]);
+        assert.deepEqual(await shown(page), await ofThread(label, cut), `${cut} ${label}`);
+      }
+      await threadIs(page, 0);
+      assert.deepEqual(await shown(page), byPath(await told('show', await operand(page))));
+      await page.click('#timeline .u-over');
+      await nextPicture(page);
+      assert.deepEqual(await shown(page), all);
+    });
+  });
+
+  it('can be chosen on every page that fits', async () => {
+    for (const options of Object.values(views)) {
+      await withTree(options, 'threads', async (page) => {
+        assert.deepEqual(await layoutProblems(page, options), []);
+      });
+    }
+  });
+
+  it('is no choice where only one is known', async () => {
+    await withTree(usual, 'a', async (page) => assert.equal(await page.locator('#thread').count(), 0));
+  });
+});

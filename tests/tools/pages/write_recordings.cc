@@ -4,6 +4,7 @@
 //   old.fct    ten runs, and ten of a build in which a function got slower, one vanished, one is
 //   new: new.fct large.fct  one run with 100,000 paths in 200,000 samples big.fct    sums that are
 //   beyond what a double holds exactly
+//   threads.fct  three threads that share some paths
 //   idle.fct   why two CPUs were idle
 
 #include <algorithm>
@@ -172,6 +173,35 @@ void WriteLarge(const std::filesystem::path& file) {
   recorder.Close();
 }
 
+void WriteThreads(const std::filesystem::path& file) {
+  tree::Dictionary dictionary;
+  auto writer = recording::Writer::Create(file, dictionary, {}).value();
+  const std::vector<std::uint16_t> metrics = {
+      writer.AddMetric({.name = "wall", .per_sample = kMs}).value(),
+      writer.AddMetric({.name = "calls", .unit = tree::Unit::kCount}).value()};
+  const auto stream = writer.AddStream({.name = "all", .metrics = metrics}).value();
+  const auto run = writer.BeginRun(0, "app", "").value();
+  std::vector<recording::ThreadId> threads;
+  for (const std::uint32_t tid : {7U, 8U, 9U}) {
+    threads.push_back(
+        writer
+            .AddThread(
+                {.pid = 7, .tid = tid, .process = "app", .name = tid == 7 ? "app" : "io <b>"})
+            .value());
+  }
+  std::mt19937 random(20261126);
+  for (std::uint64_t i = 0; i < 3'000; ++i) {
+    const Weighted& chosen = kSmall[random() % kSmall.size()];
+    const std::vector<std::uint64_t> values = {chosen.ns, i % 3};
+    FIELDCOST_CHECK(writer
+                        .Append(stream, i * kMs, Intern(chosen.path, dictionary), values,
+                                threads[std::min<std::size_t>(2, random() % 4)])
+                        .has_value());
+  }
+  FIELDCOST_CHECK(writer.EndRun(run, 3'000 * kMs, 0).has_value());
+  FIELDCOST_CHECK(writer.Close().has_value());
+}
+
 // A lock that is held while its holder sleeps, requests, and work that nobody is known to have
 // left.
 void WriteIdle(const std::filesystem::path& file) {
@@ -233,6 +263,7 @@ int main(int argc, char** argv) {
   fieldcost::WriteBuild(folder / "new.fct", true);
   fieldcost::WriteBig(folder / "big.fct");
   fieldcost::WriteLarge(folder / "large.fct");
+  fieldcost::WriteThreads(folder / "threads.fct");
   fieldcost::WriteIdle(folder / "idle.fct");
   return 0;
 }

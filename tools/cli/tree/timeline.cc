@@ -1,9 +1,14 @@
 #include "tools/cli/tree/timeline.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/recording/by_thread.h"
 #include "common/recording/limits.h"
 #include "common/recording/spans.h"
 #include "common/stats/uint128.h"
@@ -81,12 +86,64 @@ Status AddUp(Timeline::Bin& bin) {
   return {};
 }
 
+// Which threads can be chosen.
+struct ThreadGroups {
+  std::vector<std::string> labels;    // [group]; empty: there is no choice
+  std::vector<std::size_t> group_of;  // [thread of the recording]
+};
+
+Result<std::vector<std::uint64_t>> SamplesByThread(const Recording& recording) {
+  std::vector<std::uint64_t> samples(recording.contents().descriptions.threads.size());
+  for (std::size_t i = 0; i < recording.contents().streams.size(); ++i) {
+    FIELDCOST_TRY(
+        recording.ForEachThreadSample(recording::StreamId(static_cast<std::uint16_t>(i)), {},
+                                      [&](std::uint64_t, std::uint32_t, recording::ThreadId thread,
+                                          auto) { ++samples[thread.value()]; }));
+  }
+  return samples;
+}
+
+Result<ThreadGroups> GroupsOf(const Recording& recording, const TreeOperand& operand) {
+  ThreadGroups groups;
+  if (operand.by || recording.contents().descriptions.threads.size() == 1) return groups;
+  const std::vector<std::string> of_thread =
+      recording::ThreadLabelsOf(recording, recording::DivideBy::kThread, operand.by_name);
+  std::map<std::string, std::uint64_t> samples_of;
+  for (const std::string& label : of_thread) samples_of[label] = 0;
+  if (samples_of.size() > kPageThreads) {
+    FIELDCOST_ASSIGN(const std::vector<std::uint64_t> samples, SamplesByThread(recording));
+    for (std::size_t i = 0; i < of_thread.size(); ++i) samples_of[of_thread[i]] += samples[i];
+  }
+  std::vector<std::pair<std::uint64_t, std::string>> ranked;
+  for (const auto& [label, samples] : samples_of) ranked.emplace_back(samples, label);
+  std::ranges::stable_sort(ranked, std::greater(), [](const auto& one) { return one.first; });
+  const std::size_t single = ranked.size() > kPageThreads ? kPageThreads - 1 : ranked.size();
+  std::map<std::string, std::size_t> group_of;
+  for (std::size_t i = 0; i < single; ++i) group_of[ranked[i].second] = 0;
+  for (auto& [label, group] : group_of) {
+    group = groups.labels.size();
+    groups.labels.push_back(label);
+  }
+  if (single < ranked.size()) {
+    groups.labels.push_back(fmt::format("[{} other threads]", ranked.size() - single));
+  }
+  for (const std::string& label : of_thread) {
+    const auto known = group_of.find(label);
+    groups.group_of.push_back(known == group_of.end() ? groups.labels.size() - 1 : known->second);
+  }
+  return groups;
+}
+
 class BinAdder {
  public:
-  BinAdder(const Recording& recording, const std::vector<tree::Metric>& metrics, const Axis& axis)
-      : recording_(recording), axis_(axis), bins_(metrics.size()), add_up_at_(metrics.size()) {
-    for (auto& of_metric : bins_) of_metric.resize(axis.bins);
-    for (auto& of_metric : add_up_at_) of_metric.resize(axis.bins, kLeastToAddUp);
+  BinAdder(const Recording& recording, const std::vector<tree::Metric>& metrics, const Axis& axis,
+           ThreadGroups groups)
+      : recording_(recording), axis_(axis), groups_(std::move(groups)) {
+    parts_.resize(1 + groups_.labels.size());
+    for (Part& part : parts_) {
+      part.bins.resize(metrics.size(), std::vector<Timeline::Bin>(axis.bins));
+      part.add_up_at.resize(metrics.size(), std::vector<std::size_t>(axis.bins, kLeastToAddUp));
+    }
     for (const tree::Metric& one : recording.contents().descriptions.metrics) {
       metric_of_.push_back(tree::FindMetric(metrics, one.name));
     }
@@ -105,11 +162,27 @@ class BinAdder {
     return {};
   }
 
-  Result<std::vector<std::vector<Timeline::Bin>>> Finish() && {
-    for (auto& of_metric : bins_) {
-      for (Timeline::Bin& bin : of_metric) FIELDCOST_TRY(AddUp(bin));
+  // All but the edges.
+  Result<Timeline> Finish() && {
+    Timeline timeline;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      Timeline::Bins& bins = parts_[i].bins;
+      bool is_empty = true;
+      for (auto& of_metric : bins) {
+        for (Timeline::Bin& bin : of_metric) {
+          FIELDCOST_TRY(AddUp(bin));
+          is_empty = is_empty && bin.empty();
+        }
+      }
+      if (i == 0) {
+        timeline.bins = std::move(bins);
+      } else if (!is_empty) {
+        timeline.threads.push_back(
+            {.untrusted_label = std::move(groups_.labels[i - 1]), .bins = std::move(bins)});
+      }
     }
-    return std::move(bins_);
+    if (timeline.threads.size() < 2) timeline.threads.clear();
+    return timeline;
   }
 
  private:
@@ -125,9 +198,11 @@ class BinAdder {
     if (std::ranges::find(has_spans, true) != has_spans.end())
       ends.to_ns += std::min(limit_ns, UINT64_MAX - ends.to_ns);
     Status status;
-    FIELDCOST_TRY(recording_.ForEachSample(
+    FIELDCOST_TRY(recording_.ForEachThreadSample(
         stream, ends,
-        [&](std::uint64_t time_ns, std::uint32_t path, std::span<const std::uint64_t> values) {
+        [&](std::uint64_t time_ns, std::uint32_t path, recording::ThreadId thread,
+            std::span<const std::uint64_t> values) {
+          thread_part_ = groups_.labels.empty() ? 0 : 1 + groups_.group_of[thread.value()];
           for (std::size_t metric = 0; metric < values.size() && status; ++metric) {
             if (has_spans[metric]) {
               status =
@@ -172,9 +247,20 @@ class BinAdder {
              std::uint64_t value) {
     const std::optional<std::size_t> metric = metric_of_[recorded_metric];
     if (!metric || value == 0) return {};
-    Timeline::Bin& bin = bins_[*metric][number];
+    FIELDCOST_TRY(AddTo(parts_[0], *metric, number, path, value));
+    if (thread_part_ == 0) return {};
+    return AddTo(parts_[thread_part_], *metric, number, path, value);
+  }
+
+  struct Part {
+    Timeline::Bins bins;                              // [metric][bin]
+    std::vector<std::vector<std::size_t>> add_up_at;  // [metric][bin]: samples
+  };
+  static Status AddTo(Part& part, std::size_t metric, std::size_t number, std::uint32_t path,
+                      std::uint64_t value) {
+    Timeline::Bin& bin = part.bins[metric][number];
     bin.emplace_back(path, value);
-    std::size_t& add_up_at = add_up_at_[*metric][number];
+    std::size_t& add_up_at = part.add_up_at[metric][number];
     if (bin.size() < add_up_at) return {};
     FIELDCOST_TRY(AddUp(bin));
     add_up_at = std::max(kLeastToAddUp, 2 * bin.size());
@@ -183,8 +269,9 @@ class BinAdder {
 
   const Recording& recording_;
   const Axis axis_;
-  std::vector<std::vector<Timeline::Bin>> bins_;       // [metric][bin]
-  std::vector<std::vector<std::size_t>> add_up_at_;    // [metric][bin]: samples
+  ThreadGroups groups_;
+  std::vector<Part> parts_;                            // of all threads, then of each group
+  std::size_t thread_part_ = 0;                        // of the sample that is being added; 0: none
   std::vector<std::optional<std::size_t>> metric_of_;  // [the recording's metric]
 };
 
@@ -193,7 +280,7 @@ Status Halve(Timeline& timeline) {
   const std::size_t bins = (timeline.edges_ns.size() - 1) / 2;
   for (std::size_t i = 0; i <= bins; ++i) timeline.edges_ns[i] = timeline.edges_ns[2 * i];
   timeline.edges_ns.resize(bins + 1);
-  for (auto& of_metric : timeline.bins) {
+  const auto halve = [&](std::vector<Timeline::Bin>& of_metric) -> Status {
     for (std::size_t i = 0; i < bins; ++i) {
       Timeline::Bin joined = std::move(of_metric[2 * i]);
       joined.insert(joined.end(), of_metric[2 * i + 1].begin(), of_metric[2 * i + 1].end());
@@ -201,16 +288,34 @@ Status Halve(Timeline& timeline) {
       of_metric[i] = std::move(joined);
     }
     of_metric.resize(bins);
+    return {};
+  };
+  for (auto& of_metric : timeline.bins) FIELDCOST_TRY(halve(of_metric));
+  for (Timeline::Thread& thread : timeline.threads) {
+    for (auto& of_metric : thread.bins) FIELDCOST_TRY(halve(of_metric));
   }
   return {};
 }
 
 std::size_t ValuesIn(const Timeline& timeline) {
   std::size_t values = 0;
-  for (const auto& of_metric : timeline.bins) {
-    for (const Timeline::Bin& bin : of_metric) values += bin.size();
-  }
+  const auto add = [&](const Timeline::Bins& bins) {
+    for (const auto& of_metric : bins) {
+      for (const Timeline::Bin& bin : of_metric) values += bin.size();
+    }
+  };
+  add(timeline.bins);
+  for (const Timeline::Thread& thread : timeline.threads) add(thread.bins);
   return values;
+}
+
+// Halves the bins, down to `least`, until there are few enough values.
+Status Shorten(Timeline& timeline, std::size_t least) {
+  while (ValuesIn(timeline) > kMaxPageValues && timeline.edges_ns.size() % 2 == 1 &&
+         timeline.edges_ns.size() > 2 * least) {
+    FIELDCOST_TRY(Halve(timeline));
+  }
+  return {};
 }
 
 }  // namespace
@@ -223,15 +328,17 @@ Result<std::optional<Timeline>> LoadTimeline(const Recording& recording, const T
   const std::optional<Axis> axis =
       AxisOf(recording, runs, operand.interval.value_or(Interval{}), *span);
   if (!axis) return std::optional<Timeline>();
-  BinAdder adder(recording, metrics, *axis);
+  FIELDCOST_ASSIGN(ThreadGroups groups, GroupsOf(recording, operand));
+  BinAdder adder(recording, metrics, *axis, std::move(groups));
   for (const Interval& run : runs) FIELDCOST_TRY(adder.AddRun(run));
-  Timeline timeline;
+  FIELDCOST_ASSIGN(Timeline timeline, std::move(adder).Finish());
   for (std::size_t i = 0; i <= axis->bins; ++i) timeline.edges_ns.push_back(axis->Edge(i));
-  FIELDCOST_ASSIGN(timeline.bins, std::move(adder).Finish());
-  while (ValuesIn(timeline) > kMaxPageValues && timeline.edges_ns.size() % 2 == 1 &&
-         timeline.edges_ns.size() > 3) {
-    FIELDCOST_TRY(Halve(timeline));
+  if (!timeline.threads.empty() && ValuesIn(timeline) > kMaxPageValues) {
+    Timeline whole{.edges_ns = timeline.edges_ns, .bins = timeline.bins};
+    FIELDCOST_TRY(Shorten(timeline, kLeastThreadBins));
+    if (ValuesIn(timeline) > kMaxPageValues) timeline = std::move(whole);
   }
+  FIELDCOST_TRY(Shorten(timeline, 2));
   return std::optional(std::move(timeline));
 }
 

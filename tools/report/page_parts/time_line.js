@@ -39,7 +39,7 @@ class TimeLine {
     return `${timeText(edges[this.interval.from])}..${timeText(edges[this.interval.to])}`;
   }
 
-  // Anew: of another metric, or in other colours.
+  // Anew: of another metric or thread, or in other colours.
   draw() {
     this.plot?.destroy();
     const { model, seconds } = this;
@@ -47,7 +47,7 @@ class TimeLine {
     const style = getComputedStyle(this.host);
     const ink = style.getPropertyValue('--ink');
     const line = style.getPropertyValue('--line');
-    const totals = metric.totals.map(Number);
+    const { totals } = model;
     const axis = { stroke: ink, grid: { stroke: line }, ticks: { stroke: line } };
     this.plot = new uPlot({
       width: this.#width(),

@@ -16,7 +16,9 @@ class TreeModel {
     this.where = Uint8Array.from(tree.where);
     this.count = this.parent.length;
     this.#findChildren();
-    this.bins = this.metrics.map(() => []);
+    this.threads = tree.threads ?? []; // the first has number 1; 0 is all of them
+    this.bins = [0, ...this.threads].map(() => this.metrics.map(() => []));
+    this.thread = 0;
     this.setMetric(tree.metric);
   }
 
@@ -38,6 +40,7 @@ class TreeModel {
   setMetric(number) {
     this.metricNumber = number;
     this.metric = this.metrics[number];
+    this.summed = null; // the interval whose bins are in this.self
     this.certain = null;
     if (this.metric.certain !== undefined) {
       this.certain = new Map();
@@ -47,8 +50,21 @@ class TreeModel {
     this.setInterval(null);
   }
 
+  // What is shown next is of that thread; 0: of all. setMetric() or setInterval() follows.
+  setThread(number) {
+    this.thread = number;
+    this.summed = null;
+  }
+
+  // Of each bin.
+  get totals() {
+    if (this.thread === 0) return this.metric.totals.map(Number);
+    return this.bins[this.thread][this.metricNumber]
+      .map(({ values }) => values.reduce((sum, value) => sum + Number(value), 0));
+  }
+
   // Bins follow each other. Each is [step, value, ...].
-  addBins(metric, bins) {
+  addBins(metric, bins, thread = 0) {
     for (const bin of bins) {
       const nodes = new Uint32Array(bin.length / 2);
       const values = this.#zeros(nodes.length, metric);
@@ -58,26 +74,29 @@ class TreeModel {
         nodes[i] = node;
         values[i] = this.#value(bin[2 * i + 1], metric);
       }
-      this.bins[metric].push({ nodes, values });
+      this.bins[thread][metric].push({ nodes, values });
     }
   }
 
   hasBins() {
-    return this.binCount > 0 && this.bins[this.metricNumber].length === this.binCount;
+    return this.binCount > 0 && this.bins[this.thread][this.metricNumber].length === this.binCount;
   }
 
   // {from, to}, numbers of edges; null is all there is. Only what is new or gone since the interval
-  // before is added or taken away. REQUIRES: null, or hasBins() and from < to.
+  // before is added or taken away. REQUIRES: null, of all threads, or hasBins() and from < to.
   setInterval(interval) {
-    if (interval === null) {
+    if (interval === null && this.thread === 0) {
       this.self = this.#values(this.metric.self);
+      this.summed = null;
     } else {
-      if (this.interval === null) this.self.fill(this.zero);
-      let { from, to } = this.interval ?? { from: interval.from, to: interval.from };
-      while (from > interval.from) this.#addBin(--from, 1);
-      while (to < interval.to) this.#addBin(to++, 1);
-      while (from < interval.from) this.#addBin(from++, -1);
-      while (to > interval.to) this.#addBin(--to, -1);
+      const wanted = interval ?? { from: 0, to: this.binCount };
+      if (this.summed === null) this.self = this.#zeros(this.count, this.metricNumber);
+      let { from, to } = this.summed ?? { from: wanted.from, to: wanted.from };
+      while (from > wanted.from) this.#addBin(--from, 1);
+      while (to < wanted.to) this.#addBin(to++, 1);
+      while (from < wanted.from) this.#addBin(from++, -1);
+      while (to > wanted.to) this.#addBin(--to, -1);
+      this.summed = wanted;
     }
     this.interval = interval;
     this.#addUp();
@@ -225,7 +244,7 @@ class TreeModel {
   }
 
   #addBin(number, sign) {
-    const { nodes, values } = this.bins[this.metricNumber][number];
+    const { nodes, values } = this.bins[this.thread][this.metricNumber][number];
     if (sign > 0) {
       for (let i = 0; i < nodes.length; ++i) this.self[nodes[i]] += values[i];
     } else {

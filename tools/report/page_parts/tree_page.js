@@ -12,7 +12,8 @@
   let timeLine = null;
   let wantedInterval = null;
   let wantedMetric = data.metric;
-  const reading = new Map(); // metric: when its bins are read
+  let wantedThread = 0;
+  const reading = new Map(); // metric and thread: when their bins are read
   let isWaiting = false;
 
   const cost = (sum, digits) => costText(sum, model.metric, model.denominator, digits);
@@ -95,7 +96,8 @@
 
   function showChosen() {
     const interval = model.interval === null ? '' : timeLine.text();
-    element('operand').textContent = interval === '' ? data.operand : `${data.name}@${interval}`;
+    const shown = interval === '' ? data.operand : `${data.name}@${interval}`;
+    element('operand').textContent = model.thread === 0 ? shown : `${shown}, ${model.threads[model.thread - 1]}`;
     const { name, sampled } = model.metric;
     const runs = `${data.runs} run${data.runs === 1 ? '' : 's'}`;
     const digits = model.isDifference ? digitsToTell(model.before(0), model.inclusive[0]) : undefined;
@@ -134,25 +136,29 @@
     });
   }
 
-  // Element by element, so that no task is long; each metric once.
-  async function readBins(metric) {
-    for (const script of document.querySelectorAll(`script.bins[data-metric="${metric}"]`)) {
+  // Element by element, so that no task is long; each metric of a thread once.
+  async function readBins(metric, thread) {
+    const of = thread === 0 ? ':not([data-thread])' : `[data-thread="${thread}"]`;
+    for (const script of document.querySelectorAll(`script.bins[data-metric="${metric}"]${of}`)) {
       await new Promise((resume) => { setTimeout(resume); });
-      model.addBins(metric, JSON.parse(script.textContent));
+      model.addBins(metric, JSON.parse(script.textContent), thread);
       script.remove();
     }
   }
 
-  function loadBins(metric) {
-    if (!reading.has(metric)) reading.set(metric, readBins(metric));
-    return reading.get(metric);
+  function loadBins(metric, thread) {
+    const key = `${metric} ${thread}`;
+    if (!reading.has(key)) reading.set(key, readBins(metric, thread));
+    return reading.get(key);
   }
 
-  // The interval stays: the metric changes when its bins are there.
-  async function chooseMetric(metric) {
+  // The interval stays: the metric or thread changes when its bins are there.
+  async function choose(metric, thread) {
     wantedMetric = metric;
-    await loadBins(metric);
-    if (wantedMetric !== metric) return;
+    wantedThread = thread;
+    await loadBins(metric, thread);
+    if (wantedMetric !== metric || wantedThread !== thread) return;
+    model.setThread(thread);
     model.setMetric(metric);
     timeLine?.draw();
     applySoon();
@@ -170,7 +176,13 @@
   const metrics = element('metric');
   metrics.append(...model.metrics.map(({ name }, i) => new Option(name, String(i))));
   metrics.value = String(data.metric);
-  metrics.addEventListener('change', () => chooseMetric(Number(metrics.value)));
+  metrics.addEventListener('change', () => choose(Number(metrics.value), wantedThread));
+  if (model.threads.length > 0) {
+    const threads = element('thread');
+    threads.append(...['all threads', ...model.threads].map((name, i) => new Option(name, String(i))));
+    threads.value = '0';
+    threads.addEventListener('change', () => choose(wantedMetric, Number(threads.value)));
+  }
   element('search').addEventListener('input', showSearch);
   element('reset').addEventListener('click', reset);
   if (model.binCount > 0) {
@@ -187,7 +199,7 @@
     for (const query of ['print', '(prefers-color-scheme: dark)']) {
       matchMedia(query).addEventListener('change', () => timeLine.draw());
     }
-    loadBins(data.metric).then(applySoon);
+    loadBins(data.metric, 0).then(applySoon);
   }
   showChosen();
 

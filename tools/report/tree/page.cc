@@ -17,9 +17,15 @@
 namespace fieldcost::report {
 namespace {
 
-constexpr std::string_view kControls = R"(<div class="controls">
+constexpr std::string_view kMetric = R"(<div class="controls">
 <label>Metric <select id="metric"></select></label>
-<label>Search <input type="search" id="search" autocomplete="off" spellcheck="false"></label>
+)";
+
+constexpr std::string_view kThread = R"(<label>Thread <select id="thread"></select></label>
+)";
+
+constexpr std::string_view kControls =
+    R"(<label>Search <input type="search" id="search" autocomplete="off" spellcheck="false"></label>
 <output id="found" for="search"></output>
 <button type="button" id="reset">Reset</button>
 </div>
@@ -134,6 +140,8 @@ std::string TreePageHtml(const TreePage& page) {
   }
   html += StillHtml(page);
   html += "<div id=\"app\" hidden>\n";
+  html += kMetric;
+  if (page.timeline && !page.timeline->threads.empty()) html += kThread;
   html += kControls;
   if (page.timeline) html += kTimeline;
   html += kFlame;

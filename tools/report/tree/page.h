@@ -20,7 +20,14 @@ struct Timeline {
   // From the first to the last bin's end, one more than bins; ascending. A run that is shorter has
   // nothing in the bins behind its end.
   std::vector<std::uint64_t> edges_ns;
-  std::vector<std::vector<Bin>> bins;  // [metric of the tree][bin]
+  using Bins = std::vector<std::vector<Bin>>;  // [metric of the tree][bin]
+  Bins bins;
+  // The same for single threads, whose bins add up to `bins`. Empty unless there are several.
+  struct Thread {
+    std::string untrusted_label;  // "[thread gzip/worker 1236]"
+    Bins bins;
+  };
+  std::vector<Thread> threads = {};
 };
 
 struct TreePage {

@@ -62,12 +62,9 @@ class Data {
     std::string html =
         fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", id, Tree());
     if (!page_.timeline) return html;
-    for (std::size_t metric = 0; metric < tree_.metrics.size(); ++metric) {
-      for (std::size_t bin = 0; bin < Bins(metric).size(); bin += kBinsPerElement) {
-        html += fmt::format(
-            "<script type=\"application/json\" class=\"bins\" data-metric=\"{}\">{}</script>\n",
-            metric, BinsFrom(metric, bin));
-      }
+    AppendBins(page_.timeline->bins, "", html);
+    for (std::size_t i = 0; i < page_.timeline->threads.size(); ++i) {
+      AppendBins(page_.timeline->threads[i].bins, fmt::format(" data-thread=\"{}\"", i + 1), html);
     }
     return html;
   }
@@ -76,6 +73,16 @@ class Data {
   bool is_difference() const { return tree_.runs_before != 0; }
   const std::vector<Timeline::Bin>& Bins(std::size_t metric) const {
     return page_.timeline->bins[metric];
+  }
+
+  void AppendBins(const Timeline::Bins& bins, std::string_view thread, std::string& html) const {
+    for (std::size_t metric = 0; metric < tree_.metrics.size(); ++metric) {
+      for (std::size_t bin = 0; bin < bins[metric].size(); bin += kBinsPerElement) {
+        html += fmt::format(
+            "<script type=\"application/json\" class=\"bins\" data-metric=\"{}\"{}>{}</script>\n",
+            metric, thread, BinsFrom(metric, bins[metric], bin));
+      }
+    }
   }
 
   // Whether all sums of the metric are exact as JavaScript numbers.
@@ -109,6 +116,13 @@ class Data {
       json += ",\n\"edges\":" + List([this](std::string& list) {
                 for (const std::uint64_t edge : page_.timeline->edges_ns) {
                   list += fmt::format("\"{}\",", edge);
+                }
+              });
+    }
+    if (page_.timeline && !page_.timeline->threads.empty()) {
+      json += ",\n\"threads\":" + List([this](std::string& list) {
+                for (const Timeline::Thread& thread : page_.timeline->threads) {
+                  list += Quoted(EscapeControl(thread.untrusted_label)) + ",";
                 }
               });
     }
@@ -222,17 +236,18 @@ class Data {
     });
   }
 
-  std::string BinsFrom(std::size_t metric, std::size_t first) const {
+  std::string BinsFrom(std::size_t metric, const std::vector<Timeline::Bin>& bins,
+                       std::size_t first) const {
     return List([&](std::string& list) {
-      const std::size_t end = std::min(first + kBinsPerElement, Bins(metric).size());
-      for (std::size_t bin = first; bin < end; ++bin) list += BinJson(metric, bin) + ",";
+      const std::size_t end = std::min(first + kBinsPerElement, bins.size());
+      for (std::size_t bin = first; bin < end; ++bin) list += BinJson(metric, bins[bin]) + ",";
     });
   }
 
-  std::string BinJson(std::size_t metric, std::size_t bin) const {
+  std::string BinJson(std::size_t metric, const Timeline::Bin& bin) const {
     return List([&](std::string& list) {
       std::uint32_t last = 0;
-      for (const auto& [path, value] : Bins(metric)[bin]) {
+      for (const auto& [path, value] : bin) {
         const std::uint32_t node = node_of_[path];
         FIELDCOST_CHECK(node != 0 || path == 0);
         list += fmt::format("{},", node - last) + Value(metric, value);

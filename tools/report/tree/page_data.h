@@ -16,7 +16,8 @@ namespace fieldcost::report {
 //            node. Sums beyond 2^53 are texts, for BigInt. "more": [node, value, ...] by which an
 //            inclusive value is more than what is below it (tree::Excess()).
 //   .bins    of a metric ("data-metric"), some bins each: [[step, value, ...], ...], in which the
-//            nodes are the sums of the steps.
+//            nodes are the sums of the steps. With "data-thread": of the thread with that number in
+//            #tree's "threads", from 1 on.
 std::string TreePageData(const TreePage& page, std::string_view id = "tree");
 
 // Colours of self costs, "#rrggbb": the last from half of the whole on, each one before from half
