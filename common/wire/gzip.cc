@@ -1,4 +1,5 @@
-// One gzip member (RFC 1952): a header without name and time, deflated bytes, CRC-32 and size.
+// Gzip members (RFC 1952). Those written have a header without name and time, deflated bytes,
+// CRC-32 and size.
 #include "common/wire/gzip.h"
 
 #include <zlib.h>
@@ -13,11 +14,13 @@ namespace fieldcost::wire {
 namespace {
 
 constexpr std::size_t kStepBytes = 256 * kKiB;
+constexpr Bytef kFirstByte = 0x1f;  // of a member
 constexpr int kOnlyGzip = 15 + 16;  // the greatest window; zlib's own format is not accepted
 
 }  // namespace
 
-Result<std::string> Gunzip(std::string_view untrusted_bytes, std::size_t max_decoded_bytes) {
+Result<std::string> Gunzip(std::string_view untrusted_bytes, std::size_t max_decoded_bytes,
+                           std::size_t* members) {
   if (untrusted_bytes.size() > std::numeric_limits<uInt>::max()) {
     return Fail(ErrorCode::kTooLarge, "{} compressed bytes", untrusted_bytes.size());
   }
@@ -30,6 +33,7 @@ Result<std::string> Gunzip(std::string_view untrusted_bytes, std::size_t max_dec
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(untrusted_bytes.data()));
   stream.avail_in = static_cast<uInt>(untrusted_bytes.size());
   std::string content;
+  std::size_t count = 1;
   int state = Z_OK;
   while (state == Z_OK) {
     const std::size_t before = content.size();
@@ -43,10 +47,17 @@ Result<std::string> Gunzip(std::string_view untrusted_bytes, std::size_t max_dec
     if (content.size() > max_decoded_bytes) {
       return Fail(ErrorCode::kTooLarge, "more than {} bytes when decompressed", max_decoded_bytes);
     }
+    if (state == Z_STREAM_END && stream.avail_in != 0 && *stream.next_in == kFirstByte) {
+      ++count;
+      state = ::inflateReset(&stream);
+    }
   }
   if (state != Z_STREAM_END) return Fail(ErrorCode::kCorrupt, "not a whole gzip file");
-  if (stream.avail_in != 0)
+  const std::string_view rest = untrusted_bytes.substr(untrusted_bytes.size() - stream.avail_in);
+  if (rest.find_first_not_of('\0') != std::string_view::npos) {
     return Fail(ErrorCode::kCorrupt, "bytes after the end of the gzip file");
+  }
+  if (members != nullptr) *members = count;
   return content;
 }
 

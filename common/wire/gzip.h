@@ -8,9 +8,11 @@
 
 namespace fieldcost::wire {
 
-// The content of exactly one gzip member (RFC 1952). kTooLarge as soon as there is more of it than
-// `max_decoded_bytes`; kCorrupt for anything else, also behind the member.
-Result<std::string> Gunzip(std::string_view untrusted_bytes, std::size_t max_decoded_bytes);
+// The contents of one or more gzip members (RFC 1952), concatenated; `members` receives their
+// number. As gzip does, ignores bytes of 0 after the last one. Returns kTooLarge as soon as there
+// is more content than `max_decoded_bytes`, kCorrupt for anything else.
+Result<std::string> Gunzip(std::string_view untrusted_bytes, std::size_t max_decoded_bytes,
+                           std::size_t* members = nullptr);
 
 // One gzip member without a name or time: the same for the same bytes and version of zlib.
 // kInternal if the library fails.

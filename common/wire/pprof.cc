@@ -9,7 +9,8 @@
 //               function { id name filename }*, string_table*,   ; the first text is empty
 //               comment*, period_type { type unit }, period, default_sample_type
 //
-// At most 128 MiB uncompressed, 2^20 entries of a kind, 16 KiB a text, 1024 functions on a stack.
+// At most 128 MiB uncompressed, 2^20 entries of a kind, 16 KiB a text. Of a
+// stack, the outermost 1024 functions are kept.
 #include "common/wire/pprof.h"
 
 #include <google/protobuf/io/coded_stream.h>
@@ -256,10 +257,11 @@ class Decoder {
       if (found == locations_.end())
         return Fail(ErrorCode::kCorrupt, "a reference to a location that does not exist");
       const Frames frames = found->second;
-      if (added.frames.size() + (frames.end - frames.begin) > kMaxStackFrames) {
-        return Fail(ErrorCode::kTooLarge, "a stack of more than {} functions", kMaxStackFrames);
-      }
       for (std::uint32_t frame = frames.begin; frame < frames.end; ++frame) {
+        if (added.frames.size() == kMaxStackFrames) {
+          added.deeper += frames.end - frame;
+          break;
+        }
         added.frames.push_back(frame);
       }
     }
@@ -285,8 +287,9 @@ class Decoder {
 
 Result<PprofContent> Decode(std::string_view untrusted_bytes) {
   std::string decompressed;
+  std::size_t members = 1;
   if (IsGzip(untrusted_bytes)) {
-    FIELDCOST_ASSIGN(decompressed, Gunzip(untrusted_bytes, kMaxPprofDecodedBytes));
+    FIELDCOST_ASSIGN(decompressed, Gunzip(untrusted_bytes, kMaxPprofDecodedBytes, &members));
     untrusted_bytes = decompressed;
   }
   if (untrusted_bytes.size() > kMaxPprofDecodedBytes) {
@@ -296,6 +299,10 @@ Result<PprofContent> Decode(std::string_view untrusted_bytes) {
   FIELDCOST_TRY(EntryCounter(untrusted_bytes).Check());
   proto::PprofProfile profile;
   FIELDCOST_TRY(ParseMessage(untrusted_bytes, profile));
+  // The empty text begins each profile; the second profile's numbers are of its own texts.
+  if (members > 1 && std::ranges::count(profile.string_table(), std::string()) > 1) {
+    return Fail(ErrorCode::kCorrupt, "several profiles, one behind the other; expected one");
+  }
   return Decoder(profile).Decode();
 }
 

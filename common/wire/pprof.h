@@ -44,6 +44,7 @@ struct PprofSample {
   std::vector<std::uint32_t> frames;  // indices of functions, the outermost first
   std::vector<std::uint64_t> values;  // one for each type
   std::uint32_t thread = 0;           // number in `threads`, from 1; 0: not known
+  std::uint64_t deeper = 0;           // innermost frames beyond kMaxStackFrames, left out
   bool operator==(const PprofSample&) const = default;
 };
 

@@ -27,7 +27,7 @@ Status EventStacks::Enter(std::uint32_t number, std::uint64_t ns, tree::FrameId 
   FIELDCOST_ASSIGN(Thread* const thread, At(number, ns));
   const tree::PathId parent = thread->stack.empty() ? tree::kRootPath : thread->stack.back().path;
   FIELDCOST_ASSIGN(const tree::PathId path, builder_.AddPath(parent, frame));
-  thread->stack.push_back({path, frame});
+  thread->stack.push_back({path, frame, thread->last_ns});
   builder_.timed().Add(calls_, path, number, thread->last_ns, 1);
   return builder_.Add(calls_, path, 1);
 }
@@ -47,6 +47,50 @@ Status EventStacks::Exit(std::uint32_t number, std::uint64_t ns, tree::FrameId f
                    static_cast<std::uint64_t>(open - stack.rbegin()));
   }
   stack.erase(open.base() - 1, stack.end());
+  return {};
+}
+
+Status EventStacks::Add(std::uint32_t thread, const Event& event) {
+  if (event.what == What::kEnter) return Enter(thread, event.ns, event.frame);
+  return Exit(thread, event.ns, event.frame, event.what == What::kExitAny);
+}
+
+std::size_t EventStacks::NextOf(std::uint32_t thread, const std::vector<Event>& ties) const {
+  const auto known = threads_.find(thread);
+  const Open* const top = known == threads_.end() || known->second.stack.empty()
+                              ? nullptr
+                              : &known->second.stack.back();
+  const auto ends_top = [&](const Event& event) {
+    if (top == nullptr || event.what == What::kEnter) return false;
+    return event.what == What::kExitAny || event.frame == top->frame;
+  };
+  // A call that was open before ends first: calls that follow one another are more common than
+  // those that take no time.
+  const bool was_open = top != nullptr && top->since_ns < ties.front().ns;
+  for (std::size_t i = 0; i < ties.size() && was_open; ++i) {
+    if (ends_top(ties[i])) return i;
+  }
+  for (std::size_t i = 0; i < ties.size(); ++i) {
+    if (ties[i].what == What::kEnter || ends_top(ties[i])) return i;
+  }
+  return 0;
+}
+
+Status EventStacks::AddInAnyOrder(std::uint32_t thread, std::vector<Event> events) {
+  const bool is_in_order = std::ranges::is_sorted(events, {}, &Event::ns);
+  if (!is_in_order) std::ranges::stable_sort(events, {}, &Event::ns);
+  for (auto first = events.begin(); first != events.end();) {
+    const auto end = std::find_if(first, events.end(),
+                                  [&](const Event& event) { return event.ns != first->ns; });
+    std::vector<Event> ties(first, end);
+    while (!ties.empty() && !is_in_order && ties.size() <= kMostTies) {
+      const std::size_t next = NextOf(thread, ties);
+      FIELDCOST_TRY(Add(thread, ties[next]));
+      ties.erase(ties.begin() + static_cast<std::ptrdiff_t>(next));
+    }
+    for (const Event& event : ties) FIELDCOST_TRY(Add(thread, event));
+    first = end;
+  }
   return {};
 }
 
@@ -90,6 +134,9 @@ Status IntervalStacks::Add(std::vector<Interval> intervals, std::uint32_t thread
       return Fail(ErrorCode::kTooLarge, "a call ends after 2^64 - 1 ns");
     }
     while (!stack.empty() && stack.back().end <= interval.begin) FIELDCOST_TRY(close());
+    if (!stack.empty() && stack.back().end < end && end - stack.back().end <= kRoundingNs) {
+      end = stack.back().end;
+    }
     if (!stack.empty() && stack.back().end < end) {
       remarks.Count("calls that begin in another and end after it, left out");
       continue;

@@ -31,10 +31,23 @@ class EventStacks {
   // Counts what is still open.
   void End();
 
+  enum class What : std::uint8_t { kEnter, kExit, kExitAny };
+  struct Event {
+    std::uint64_t ns;
+    tree::FrameId frame;  // of kExitAny: none
+    What what;
+  };
+  // Adds all events of a thread, given in any order, in the order of their times. Events of equal
+  // times keep their order if all are in order already. Otherwise, calls that were open before end
+  // first, then each exit follows its entry; more than kMostTies events keep their order.
+  Status AddInAnyOrder(std::uint32_t thread, std::vector<Event> events);
+  static constexpr std::size_t kMostTies = 16;
+
  private:
   struct Open {
     tree::PathId path;
     tree::FrameId frame;
+    std::uint64_t since_ns;
   };
   struct Thread {
     std::vector<Open> stack;
@@ -42,6 +55,9 @@ class EventStacks {
   };
 
   Result<Thread*> At(std::uint32_t number, std::uint64_t ns);
+  Status Add(std::uint32_t thread, const Event& event);
+  // Which one of events at one time is next.
+  std::size_t NextOf(std::uint32_t thread, const std::vector<Event>& ties) const;
 
   TreeBuilder& builder_;
   Remarks& remarks_;
@@ -51,9 +67,14 @@ class EventStacks {
 };
 
 // Calls as intervals of one thread, in any order, as a tree: the self time of each is its own less
-// that of those in it. One that begins in another and ends after it is left out, and counted.
+// that of those in it. One that begins in another and ends after it (by more than kRoundingNs) is
+// left out, and counted.
 class IntervalStacks {
  public:
+  // By how much a call may end after the one that it begins in, and is then ended with it: times
+  // are rounded to microseconds by those who write them.
+  static constexpr std::uint64_t kRoundingNs = 1'000;
+
   struct Interval {
     std::uint64_t begin;
     std::uint64_t length;

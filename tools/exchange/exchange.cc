@@ -30,6 +30,8 @@ constexpr std::array<FormatInfo, 7> kFormats = {{
     {Format::kEvents, "events", ".events", "lines of TIME THREAD enter|exit FUNCTION", true, false},
 }};
 
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // of UTF-8, as Windows writes it
+
 // How many lines are looked at for telling what a text is.
 constexpr int kLooks = 64;
 
@@ -75,23 +77,16 @@ Format Detect(std::string_view untrusted_bytes) {
   return DetectText(untrusted_bytes);
 }
 
-// Of a format without times.
-Result<Built> Untimed(Result<tree::Tree> tree) {
-  if (!tree) return std::move(tree).error();
-  return Built{.tree = *std::move(tree)};
-}
-
 Result<Built> ImportAs(Format format, std::string_view untrusted_bytes,
                        const ImportOptions& options, Remarks& remarks) {
   switch (format) {
     case Format::kPprof:
       return ImportPprof(untrusted_bytes, remarks);
     case Format::kFolded:
-      return Untimed(
-          ImportFolded(untrusted_bytes,
-                       options.folded_metric.value_or(tree::Metric{
-                           .name = "samples", .unit = tree::Unit::kCount, .per_sample = 1}),
-                       remarks));
+      return ImportFolded(untrusted_bytes,
+                          options.folded_metric.value_or(tree::Metric{
+                              .name = "samples", .unit = tree::Unit::kCount, .per_sample = 1}),
+                          remarks);
     case Format::kSpeedscope:
       return ImportSpeedscope(untrusted_bytes, remarks);
     case Format::kChrome:
@@ -204,6 +199,15 @@ Result<Imported> Import(std::string_view untrusted_bytes, const ImportOptions& o
     if (!content) return Within(std::move(content).error(), "decompressing");
     decompressed = std::move(*content);
     untrusted_bytes = decompressed;
+  }
+  if (untrusted_bytes.starts_with(kByteOrderMark)) {
+    untrusted_bytes.remove_prefix(kByteOrderMark.size());
+  }
+  if (IsJson(untrusted_bytes)) {
+    // With room that a program reserved and had not filled when it crashed. A line's end after a
+    // text that was cut would be a part of the text.
+    constexpr std::string_view kPadding(" \t\r\n\0", 5);
+    untrusted_bytes = untrusted_bytes.substr(0, untrusted_bytes.find_last_not_of(kPadding) + 1);
   }
   const Format format = options.format ? *options.format : Detect(untrusted_bytes);
   Remarks remarks;

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +17,7 @@
 #include "tools/exchange/importers.h"
 #include "tools/exchange/json_reader.h"
 #include "tools/exchange/limits.h"
+#include "tools/exchange/numbers.h"
 
 namespace fieldcost::exchange {
 namespace {
@@ -28,7 +29,7 @@ struct TraceEvent {
   std::string phase;
   std::string process;
   std::string thread;
-  std::optional<std::uint64_t> begin_ns;
+  std::optional<Scaled> begin_ns;
   std::optional<std::uint64_t> length_ns;
   std::string args_name;  // what a process, or thread, is called
   // Members that only fieldcost writes.
@@ -48,8 +49,9 @@ class Chrome : public JsonEvents {
   Status EndObject() override {
     const bool is_event = events_depth_ != 0 && depth_ == events_depth_ + 1;
     --depth_;
-    if (is_event) return Add(event_);
-    return {};
+    if (!is_event) return {};
+    ++events_;
+    return Add(event_);
   }
   Status BeginArray() override {
     ++depth_;
@@ -82,16 +84,28 @@ class Chrome : public JsonEvents {
   Status Number(std::string_view untrusted_digits) override {
     if (InArgs()) TakeNumber(untrusted_digits);
     if (!InEvent()) return {};
-    if (key_ == "ts") event_.begin_ns = ScaledNumber(untrusted_digits, kDecimals);
+    if (key_ == "ts") event_.begin_ns = ScaledValue(untrusted_digits, kDecimals);
     if (key_ == "dur") event_.length_ns = ScaledNumber(untrusted_digits, kDecimals);
     return Place(untrusted_digits);
   }
   Status Other() override { return {}; }
 
+  // Reports what is missing of a text that ends early.
+  Status EndEarly();
   Result<Built> End();
 
  private:
   using Thread = std::pair<std::string, std::string>;  // and its process before it
+  struct Call {
+    Scaled begin;
+    std::uint64_t length;  // of X
+    tree::FrameId frame;
+    EventStacks::What what;  // of B and E
+  };
+  struct Calls {
+    std::vector<Call> intervals;  // X
+    std::vector<Call> events;     // B and E
+  };
 
   bool InEvent() const { return events_depth_ != 0 && depth_ == events_depth_ + 1; }
   bool InArgs() const {
@@ -116,7 +130,9 @@ class Chrome : public JsonEvents {
     return {};
   }
   Status Add(const TraceEvent& event);
-  Status AddInterval(const TraceEvent& event);
+  Status AddCall(const TraceEvent& event);
+  Result<std::vector<IntervalStacks::Interval>> IntervalsOf(const std::vector<Call>& calls) const;
+  Status AddThread(const Thread& thread, const Calls& calls);
   Status NeedMetrics();
   Result<std::uint32_t> NumberOf(const Thread& thread);
   void AddName(const TraceEvent& event);
@@ -129,8 +145,8 @@ class Chrome : public JsonEvents {
   std::optional<EventStacks> stacks_;
   std::size_t wall_ = 0;
   std::size_t calls_ = 0;
-  std::map<Thread, std::vector<IntervalStacks::Interval>> intervals_;
-  std::set<Thread> with_events_;
+  std::map<Thread, Calls> calls_of_;
+  ZeroShift shift_;
   std::map<std::string, tree::Metric> metrics_;  // of processes that we wrote
   std::map<std::string, recording::Thread> own_processes_;
   std::map<Thread, recording::Thread> own_threads_;
@@ -139,6 +155,7 @@ class Chrome : public JsonEvents {
   std::map<std::string, std::string> process_names_;
 
   std::size_t depth_ = 0;
+  std::uint64_t events_ = 0;      // whole ones
   std::size_t events_depth_ = 0;  // of the array of events, while it is read
   bool is_found_ = false;
   std::string key_;
@@ -192,14 +209,26 @@ void Chrome::NameThreads() {
   }
 }
 
-Status Chrome::AddInterval(const TraceEvent& event) {
-  if (!event.length_ns) {
+Status Chrome::AddCall(const TraceEvent& event) {
+  const bool is_interval = event.phase == "X";
+  if (is_interval && !event.length_ns) {
     remarks_.Count("events without a duration, left out");
     return {};
   }
-  FIELDCOST_ASSIGN(const tree::FrameId frame, builder_.AddFrameText(event.name.value_or("")));
-  intervals_[{event.process, event.thread}].push_back({*event.begin_ns, *event.length_ns, frame});
-  if (intervals_.size() <= kMaxThreads) return {};
+  Call call = {.begin = *event.begin_ns,
+               .length = event.length_ns.value_or(0),
+               .frame = {},
+               .what = EventStacks::What::kEnter};
+  if (event.phase == "E") {
+    call.what = event.name ? EventStacks::What::kExit : EventStacks::What::kExitAny;
+  }
+  if (call.what != EventStacks::What::kExitAny) {
+    FIELDCOST_ASSIGN(call.frame, builder_.AddFrameText(event.name.value_or("")));
+  }
+  shift_.Look(call.begin);
+  Calls& calls = calls_of_[{event.process, event.thread}];
+  (is_interval ? calls.intervals : calls.events).push_back(call);
+  if (calls_of_.size() <= kMaxThreads) return {};
   return Fail(ErrorCode::kTooLarge, "there are more than {} threads", kMaxThreads);
 }
 
@@ -236,50 +265,83 @@ Status Chrome::Add(const TraceEvent& event) {
     AddName(event);
     return {};
   }
-  const bool is_enter = event.phase == "B";
-  if (!is_enter && event.phase != "E" && event.phase != "X") {
+  if (event.phase != "B" && event.phase != "E" && event.phase != "X") {
     remarks_.Count("events of kinds other than B, E and X, left out");
     return {};
   }
   if (!event.begin_ns) {
-    remarks_.Count("events whose time is missing, negative or above 2^64 ns, left out");
+    remarks_.Count("events whose time is missing or beyond 2^64 ns, left out");
     return {};
   }
-  if (event.phase == "X") return AddInterval(event);
-  FIELDCOST_TRY(NeedMetrics());
-  const Thread thread = {event.process, event.thread};
-  with_events_.insert(thread);
-  tree::FrameId frame;
-  if (is_enter || event.name) {
-    FIELDCOST_ASSIGN(frame, builder_.AddFrameText(event.name.value_or("")));
+  return AddCall(event);
+}
+
+Result<std::vector<IntervalStacks::Interval>> Chrome::IntervalsOf(
+    const std::vector<Call>& calls) const {
+  std::vector<IntervalStacks::Interval> intervals;
+  for (const Call& call : calls) {
+    FIELDCOST_ASSIGN(const std::uint64_t begin, shift_.At(call.begin));
+    intervals.push_back({begin, call.length, call.frame});
   }
+  return intervals;
+}
+
+// Intervals beside other events become entries and exits, the enclosing ones first.
+Status Chrome::AddThread(const Thread& thread, const Calls& calls) {
+  FIELDCOST_TRY(NeedMetrics());
   FIELDCOST_ASSIGN(const std::uint32_t number, NumberOf(thread));
-  if (is_enter) return stacks_->Enter(number, *event.begin_ns, frame);
-  return stacks_->Exit(number, *event.begin_ns, frame, !event.name);
+  FIELDCOST_ASSIGN(std::vector<IntervalStacks::Interval> intervals, IntervalsOf(calls.intervals));
+  if (calls.events.empty()) {
+    return IntervalStacks::Add(std::move(intervals), number, wall_, calls_, builder_, remarks_);
+  }
+  std::vector<EventStacks::Event> events;
+  std::ranges::stable_sort(intervals, std::ranges::greater(), &IntervalStacks::Interval::length);
+  for (const IntervalStacks::Interval& interval : intervals) {
+    events.push_back({interval.begin, interval.frame, EventStacks::What::kEnter});
+  }
+  std::ranges::reverse(intervals);
+  for (const IntervalStacks::Interval& interval : intervals) {
+    std::uint64_t end = 0;
+    if (__builtin_add_overflow(interval.begin, interval.length, &end)) {
+      return Fail(ErrorCode::kTooLarge, "a call ends after 2^64 - 1 ns");
+    }
+    events.push_back({end, interval.frame, EventStacks::What::kExit});
+  }
+  for (const Call& call : calls.events) {
+    FIELDCOST_ASSIGN(const std::uint64_t ns, shift_.At(call.begin));
+    events.push_back({ns, call.frame, call.what});
+  }
+  return stacks_->AddInAnyOrder(number, std::move(events));
+}
+
+Status Chrome::EndEarly() {
+  if (events_ == 0) return Fail(ErrorCode::kCorrupt, "it ends before the first event does");
+  const bool is_in_event = events_depth_ != 0 && depth_ > events_depth_;
+  remarks_.Say(fmt::format("the file ends early, as that of a program that crashed: {} {}",
+                           Counted(events_, "whole event"),
+                           is_in_event ? "were read, a cut one is left out" : "were read"));
+  return {};
 }
 
 Result<Built> Chrome::End() {
   if (!is_found_) return Fail(ErrorCode::kCorrupt, "no events: neither an array nor traceEvents");
-  if (stacks_) stacks_->End();
-  for (auto& [thread, intervals] : intervals_) {
-    if (with_events_.contains(thread)) {
-      remarks_.Count("threads with both X and B or E, the latter taken for another thread's");
-    }
-    std::size_t value = 0;
-    std::size_t calls = IntervalStacks::kNoCalls;
-    std::uint32_t number = 0;
-    if (const auto own = metrics_.find(thread.first); own != metrics_.end()) {
-      FIELDCOST_ASSIGN(value, builder_.AddMetric(own->second));
-      FIELDCOST_ASSIGN(number, OwnNumberOf(thread));
-    } else {
-      FIELDCOST_TRY(NeedMetrics());
-      value = wall_;
-      calls = calls_;
-      FIELDCOST_ASSIGN(number, NumberOf(thread));
-    }
-    FIELDCOST_TRY(
-        IntervalStacks::Add(std::move(intervals), number, value, calls, builder_, remarks_));
+  if (calls_of_.empty() && metrics_.empty() && events_ != 0) {
+    return Fail(ErrorCode::kCorrupt, "none of its {} is a call (B, E or X) with its times",
+                Counted(events_, "event"));
   }
+  for (const auto& [thread, calls] : calls_of_) {
+    const auto own = metrics_.find(thread.first);
+    if (own == metrics_.end() || !calls.events.empty()) {
+      FIELDCOST_TRY(AddThread(thread, calls));
+      continue;
+    }
+    FIELDCOST_ASSIGN(const std::size_t value, builder_.AddMetric(own->second));
+    FIELDCOST_ASSIGN(const std::uint32_t number, OwnNumberOf(thread));
+    FIELDCOST_ASSIGN(std::vector<IntervalStacks::Interval> intervals, IntervalsOf(calls.intervals));
+    FIELDCOST_TRY(IntervalStacks::Add(std::move(intervals), number, value, IntervalStacks::kNoCalls,
+                                      builder_, remarks_));
+  }
+  if (stacks_) stacks_->End();
   // What we wrote may have metrics in which nothing cost anything.
   for (const auto& [process, metric] : metrics_) {
     FIELDCOST_TRY(builder_.AddMetric(metric));
@@ -292,7 +354,8 @@ Result<Built> Chrome::End() {
 
 Result<Built> ImportChrome(std::string_view untrusted_json, Remarks& remarks) {
   Chrome chrome(remarks);
-  FIELDCOST_TRY(ReadJson(untrusted_json, chrome));
+  FIELDCOST_ASSIGN(const bool is_whole, ReadJsonBeginning(untrusted_json, chrome));
+  if (!is_whole) FIELDCOST_TRY(chrome.EndEarly());
   return chrome.End();
 }
 

@@ -96,6 +96,7 @@ Result<tree::PathId> PathOf(const wire::PprofSample& sample,
   for (std::size_t i = has_thread_frame ? 1 : 0; i < sample.frames.size(); ++i) {
     FIELDCOST_ASSIGN(path, builder.AddPath(path, frames[sample.frames[i]]));
   }
+  if (sample.deeper != 0) return builder.AddDeeper(path, sample.deeper);
   return path;
 }
 

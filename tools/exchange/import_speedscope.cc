@@ -11,6 +11,7 @@
 #include "tools/exchange/frame_text.h"
 #include "tools/exchange/importers.h"
 #include "tools/exchange/json_reader.h"
+#include "tools/exchange/numbers.h"
 
 namespace fieldcost::exchange {
 namespace {
@@ -192,14 +193,19 @@ Status Speedscope::AddSamples(const Profile& profile, std::size_t metric, unsign
       FIELDCOST_ASSIGN(const tree::FrameId frame, FrameAt(profile.samples[next]));
       FIELDCOST_ASSIGN(path, builder_.AddPath(path, frame));
     }
-    const auto weight = ScaledNumber(profile.untrusted_weights[i], decimals);
+    const auto weight = ScaledValue(profile.untrusted_weights[i], decimals);
     if (!weight) {
-      return Fail(ErrorCode::kCorrupt, "a weight of {}",
+      return Fail(ErrorCode::kTooLarge, "a weight of {}",
                   profile.untrusted_weights[i].substr(0, 32));
     }
-    FIELDCOST_TRY(is_own ? builder_.Add(metric, path, *weight)
-                         : builder_.AddSample(metric, path, *weight));
-    if (has_thread) builder_.timed().AddUntimed(metric, path, thread, *weight);
+    if (weight->is_negative) {
+      remarks_.Count("samples with a negative weight, left out");
+      continue;
+    }
+    if (weight->is_cut) remarks_.Count("weights whose last decimals were cut off");
+    FIELDCOST_TRY(is_own ? builder_.Add(metric, path, weight->magnitude)
+                         : builder_.AddSample(metric, path, weight->magnitude));
+    if (has_thread) builder_.timed().AddUntimed(metric, path, thread, weight->magnitude);
   }
   return {};
 }
@@ -211,15 +217,22 @@ Status Speedscope::AddEvents(const Profile& profile, std::size_t metric, unsigne
       builder_.timed().ThreadOf(number, {.pid = 0, .tid = 0, .process = "", .name = profile.name}));
   FIELDCOST_ASSIGN(const std::size_t calls,
                    builder_.AddMetric({.name = "calls", .unit = tree::Unit::kCount}));
-  EventStacks stacks(builder_, remarks_, metric, calls);
+  std::vector<Scaled> times;
+  ZeroShift shift;
   for (const FileEvent& event : profile.events) {
-    const auto at = ScaledNumber(event.untrusted_at, decimals);
+    const auto at = ScaledValue(event.untrusted_at, decimals);
     if (!at || event.is_open == event.is_close) {
       return Fail(ErrorCode::kCorrupt, "an event that neither opens nor closes, or has no time");
     }
+    shift.Look(*at);
+    times.push_back(*at);
+  }
+  EventStacks stacks(builder_, remarks_, metric, calls);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const FileEvent& event = profile.events[i];
     FIELDCOST_ASSIGN(const tree::FrameId frame, FrameAt(event.frame));
-    FIELDCOST_TRY(event.is_open ? stacks.Enter(thread, *at, frame)
-                                : stacks.Exit(thread, *at, frame));
+    FIELDCOST_ASSIGN(const std::uint64_t at, shift.At(times[i]));
+    FIELDCOST_TRY(event.is_open ? stacks.Enter(thread, at, frame) : stacks.Exit(thread, at, frame));
   }
   stacks.End();
   return {};
@@ -230,17 +243,35 @@ const std::string& OwnText(const Profile& profile) {
   return profile.metric ? *profile.metric : profile.name;
 }
 
+// In which decimals a profile of counts has its weights, or its events their places.
+unsigned CountDecimals(const Profile& profile) {
+  CountScale scale;
+  for (const std::string_view untrusted_weight : profile.untrusted_weights) {
+    scale.Look(untrusted_weight);
+  }
+  for (const FileEvent& event : profile.events) scale.Look(event.untrusted_at);
+  return scale.decimals();
+}
+
 Status Speedscope::Add(const Profile& profile, const std::string& number) {
   const UnitScale scale = UnitOf(profile.unit);
+  unsigned decimals = scale.unit == tree::Unit::kNanoseconds ? DecimalsOf(scale.factor) : 0;
   tree::Metric metric;
   const bool is_own = TakeMetricText(OwnText(profile), metric) && metric.unit == scale.unit;
   if (!is_own) {
     metric = {.name = "samples", .unit = scale.unit};
     if (scale.unit == tree::Unit::kNanoseconds) metric.name = "wall";
     if (scale.unit == tree::Unit::kBytes) metric.name = "bytes";
+    if (scale.unit == tree::Unit::kCount) {
+      decimals = CountDecimals(profile);
+      metric = CountScale::MetricOf(metric, decimals);
+      if (decimals != 0) {
+        remarks_.Say(fmt::format("{}: weights have fractions: they are in units of 10^-{}, as {}",
+                                 number, decimals, metric.name));
+      }
+    }
   }
   FIELDCOST_ASSIGN(const std::size_t column, builder_.AddMetric(std::move(metric)));
-  const unsigned decimals = scale.unit == tree::Unit::kNanoseconds ? DecimalsOf(scale.factor) : 0;
   const bool is_evented = profile.type == "evented";
   // Times of some profiles alone would be misleading.
   const bool has_threads =

@@ -12,8 +12,8 @@ namespace fieldcost::exchange {
 // One for each format that is read; what Import() calls, which says more.
 
 Result<Built> ImportPprof(std::string_view untrusted_bytes, Remarks& remarks);
-Result<tree::Tree> ImportFolded(std::string_view untrusted_text, const tree::Metric& metric,
-                                Remarks& remarks);
+Result<Built> ImportFolded(std::string_view untrusted_text, const tree::Metric& metric,
+                           Remarks& remarks);
 Result<Built> ImportPerfScript(std::string_view untrusted_text, Remarks& remarks);
 Result<Built> ImportEvents(std::string_view untrusted_text, Remarks& remarks);
 Result<Built> ImportChrome(std::string_view untrusted_json, Remarks& remarks);

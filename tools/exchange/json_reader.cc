@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <boost/json/basic_parser_impl.hpp>
-#include <charconv>
 
 #include "tools/exchange/limits.h"
 
@@ -84,10 +83,9 @@ class Handler {
   bool is_taken_ = false;
 };
 
-}  // namespace
-
-Status ReadJson(std::string_view untrusted_json, JsonEvents& events) {
+Result<bool> Read(std::string_view untrusted_json, JsonEvents& events, bool may_end_early) {
   json::parse_options options;
+  options.allow_trailing_commas = may_end_early;
   options.max_depth = kMaxJsonDepth;
   options.allow_invalid_utf8 = true;
   json::basic_parser<Handler> parser(options, events);
@@ -101,59 +99,24 @@ Status ReadJson(std::string_view untrusted_json, JsonEvents& events) {
   if (const std::optional<Error>& error = parser.handler().error()) {
     return Within(*error, fmt::format("at byte {}", used));
   }
+  if (code == json::error::incomplete && may_end_early) return false;
   if (!code && used != untrusted_json.size()) code = json::error::extra_data;
-  if (!code) return {};
+  if (!code) return true;
   const bool too_large = code == json::error::too_deep || code == json::error::string_too_large ||
                          code == json::error::key_too_large;
   return Fail(too_large ? ErrorCode::kTooLarge : ErrorCode::kCorrupt, "no JSON at byte {}: {}",
               used, code.message());
 }
 
-std::optional<std::uint64_t> ScaledNumber(std::string_view untrusted_digits, unsigned decimals) {
-  // Above all zeros that can matter.
-  constexpr int kMostExponent = 64;
-  std::string_view text = untrusted_digits;
-  int exponent = 0;
-  if (const std::size_t mark = text.find_first_of("eE"); mark != std::string_view::npos) {
-    std::string_view digits = text.substr(mark + 1);
-    if (digits.starts_with('+')) digits.remove_prefix(1);
-    const auto [rest, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
-    if (rest != digits.data() + digits.size() || digits.empty()) return std::nullopt;
-    // A number of more digits than fit is refused below.
-    if (error != std::errc()) exponent = digits.front() == '-' ? -kMostExponent : kMostExponent;
-    exponent = std::clamp(exponent, -kMostExponent, kMostExponent);
-    text = text.substr(0, mark);
-  }
-  const bool is_negative = text.starts_with('-');
-  if (is_negative) text.remove_prefix(1);
-  const std::size_t point = std::min(text.find('.'), text.size());
-  const std::string_view whole = text.substr(0, point);
-  const std::string_view fraction =
-      point < text.size() ? text.substr(point + 1) : std::string_view();
-  // Digits up to here are of the result.
-  const std::int64_t end = static_cast<std::int64_t>(whole.size()) + exponent + decimals;
-  std::uint64_t value = 0;
-  bool is_zero = true;
-  for (std::int64_t i = 0;
-       i < std::max<std::int64_t>(end, std::int64_t(whole.size() + fraction.size())); ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    char digit = '0';
-    if (at < whole.size()) {
-      digit = whole[at];
-    } else if (at - whole.size() < fraction.size()) {
-      digit = fraction[at - whole.size()];
-    }
-    if (digit < '0' || digit > '9') return std::nullopt;
-    is_zero = is_zero && digit == '0';
-    if (i >= end) continue;
-    if (__builtin_mul_overflow(value, std::uint64_t{10}, &value) ||
-        __builtin_add_overflow(value, static_cast<std::uint64_t>(digit - '0'), &value)) {
-      return std::nullopt;
-    }
-  }
-  if (whole.empty() || (is_negative && !is_zero)) return std::nullopt;
-  return value;
+}  // namespace
+
+Status ReadJson(std::string_view untrusted_json, JsonEvents& events) {
+  FIELDCOST_TRY(Read(untrusted_json, events, false));
+  return {};
+}
+
+Result<bool> ReadJsonBeginning(std::string_view untrusted_json, JsonEvents& events) {
+  return Read(untrusted_json, events, true);
 }
 
 }  // namespace fieldcost::exchange

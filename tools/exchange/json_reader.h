@@ -28,8 +28,8 @@ class JsonEvents {
 // limits.h; errors of `events` with the offset.
 Status ReadJson(std::string_view untrusted_json, JsonEvents& events);
 
-// A number in thousandths, 10^9ths, … : "1.5" with 3 decimals is 1500; digits behind those are cut
-// off. nullopt if it is negative or passes 2^64 - 1.
-std::optional<std::uint64_t> ScaledNumber(std::string_view untrusted_digits, unsigned decimals);
+// The same for a text that may end early, as that of a program that crashed, and may have a comma
+// after the last value of an array or object. False if it ends early.
+Result<bool> ReadJsonBeginning(std::string_view untrusted_json, JsonEvents& events);
 
 }  // namespace fieldcost::exchange

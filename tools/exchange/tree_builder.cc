@@ -29,6 +29,22 @@ Result<tree::FrameId> TreeBuilder::AddFrameText(std::string_view untrusted_text)
   return frame;
 }
 
+Result<tree::PathId> TreeBuilder::AddPath(tree::PathId parent, tree::FrameId frame) {
+  if (dictionary_->paths.depth(parent) < tree::kMaxDepth) {
+    return dictionary_->paths.Intern(parent, frame);
+  }
+  return AddDeeper(parent, 1);
+}
+
+Result<tree::PathId> TreeBuilder::AddDeeper(tree::PathId parent, std::uint64_t frames) {
+  deeper_ += frames;
+  FIELDCOST_ASSIGN(const tree::FrameId other, AddFrame(tree::SpecialFrame(tree::kOther)));
+  const tree::PathTable& paths = dictionary_->paths;
+  if (paths.depth(parent) < tree::kMaxDepth) return dictionary_->paths.Intern(parent, other);
+  if (paths.frame(parent) == other) return parent;
+  return dictionary_->paths.Intern(paths.parent(parent), other);
+}
+
 Result<std::size_t> TreeBuilder::AddMetric(tree::Metric untrusted_metric) {
   const auto known = std::find_if(metrics_.begin(), metrics_.end(), [&](const auto& metric) {
     return metric.name == untrusted_metric.name && metric.unit == untrusted_metric.unit;
@@ -91,6 +107,9 @@ Result<tree::Tree> TreeBuilder::Build() {
 }
 
 Result<Built> TreeBuilder::BuildTimed(Remarks& remarks) {
+  remarks.Count(fmt::format("frames of stacks deeper than {}, the innermost ones, as [other]",
+                            tree::kMaxDepth),
+                deeper_);
   SetPeriods();
   std::optional<std::string> recording = std::move(timed_).Record(*dictionary_, metrics_, remarks);
   FIELDCOST_ASSIGN(tree::Tree tree, Build());

@@ -31,9 +31,11 @@ class TreeBuilder {
   Result<tree::FrameId> AddFrame(const tree::Frame& untrusted_frame);
   // Adds the frame of a text as FrameText() writes it; each different text is parsed once.
   Result<tree::FrameId> AddFrameText(std::string_view untrusted_text);
-  Result<tree::PathId> AddPath(tree::PathId parent, tree::FrameId frame) {
-    return dictionary_->paths.Intern(parent, frame);
-  }
+  // The path that goes on from `parent` to `frame`. Beyond tree::kMaxDepth frames, the last frame
+  // of the path becomes [other], which stands for all deeper ones; BuildTimed() reports how many.
+  Result<tree::PathId> AddPath(tree::PathId parent, tree::FrameId frame);
+  // The same for frames of which only their number is known.
+  Result<tree::PathId> AddDeeper(tree::PathId parent, std::uint64_t frames);
   // The same again for one of the same name and unit. With another unit, the name gets a number.
   Result<std::size_t> AddMetric(tree::Metric untrusted_metric);
   // A metric of its own, whatever others are called.
@@ -45,12 +47,12 @@ class TreeBuilder {
   // Is to have what the tree has, by its time and thread.
   TimedSamples& timed() { return timed_; }
 
-  // What nobody knows which metric it is; no more is added then. REQUIRES: once.
-  Result<tree::Tree> Build();
-  // The same, with what was added to timed(). REQUIRES: either of them, once.
+  // The tree, and a recording of what was added to timed(), if anything was. REQUIRES: once;
+  // nothing is added after it.
   Result<Built> BuildTimed(Remarks& remarks);
 
  private:
+  Result<tree::Tree> Build();
   void SetPeriods();
 
   std::shared_ptr<tree::Dictionary> dictionary_;
@@ -60,6 +62,7 @@ class TreeBuilder {
   std::vector<std::vector<std::uint64_t>> values_;  // [metric][path id]
   std::vector<std::uint64_t> samples_;              // [metric]
   std::vector<std::uint64_t> sums_;                 // [metric], of samples
+  std::uint64_t deeper_ = 0;                        // frames left out
   TimedSamples timed_;
 };
 

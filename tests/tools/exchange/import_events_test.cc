@@ -78,10 +78,6 @@ TEST(ImportEventsTest, ErrorsTellTheLine) {
                            "18446744073709551616 1 enter a"}) {
     EXPECT_EQ(ErrorOf(line, Format::kEvents).code, ErrorCode::kCorrupt) << line;
   }
-  std::string deep;
-  for (int i = 0; i <= 1024; ++i) deep += "1 1 enter f\n";
-  EXPECT_EQ(ErrorOf(deep, Format::kEvents).code, ErrorCode::kTooLarge);
-  EXPECT_THAT(ErrorOf(deep, Format::kEvents).message, HasSubstr("line 1025"));
   EXPECT_EQ(ErrorOf("1 1 enter " + std::string(20'000, 'f'), Format::kEvents).code,
             ErrorCode::kTooLarge);
 }
@@ -95,16 +91,14 @@ TEST(ImportEventsTest, TheWorkedExampleIsAsTheReadmeSays) {
   EXPECT_THAT(imported.untrusted_remarks, ElementsAre("events lost, as the file says: 3"));
 }
 
-TEST(ImportChromeTest, BothKindsOfEventsOfAThreadAreApart) {
+TEST(ImportChromeTest, NestsBothKindsOfEventsOfAThread) {
   const Imported imported = ReadAs(R"([
     {"name":"a","ph":"B","ts":1,"pid":1,"tid":1},
     {"name":"b","ph":"X","ts":2,"dur":1,"pid":1,"tid":1},
     {"ph":"E","ts":5,"pid":1,"tid":1}])",
                                    Format::kChrome);
-  EXPECT_THAT(LinesOf(imported.tree), ElementsAre("a calls=1 wall=4000", "b calls=1 wall=1000"));
-  EXPECT_THAT(
-      imported.untrusted_remarks,
-      ElementsAre("threads with both X and B or E, the latter taken for another thread's: 1"));
+  EXPECT_THAT(LinesOf(imported.tree), ElementsAre("a calls=1 wall=3000", "a;b calls=1 wall=1000"));
+  EXPECT_THAT(imported.untrusted_remarks, IsEmpty());
 }
 
 constexpr char kUftrace[] = R"({"traceEvents":[
@@ -135,25 +129,26 @@ TEST(ImportChromeTest, CompleteEventsNestInAnyOrder) {
     {"name":"next","ph":"X","ts":30,"dur":1,"pid":1,"tid":7},
     {"name":"across","ph":"X","ts":95,"dur":20,"pid":1,"tid":7},
     {"name":"tick","ph":"i","ts":26,"pid":1,"tid":7,"s":"t"},
-    {"name":"late","ph":"X","ts":-1,"dur":20,"pid":1,"tid":7},
+    {"name":"late","ph":"X","ts":"soon","dur":20,"pid":1,"tid":7},
     {"name":"short","ph":"X","ts":1,"pid":1,"tid":7},
     {"name":"main","ph":"X","ts":0,"dur":50,"pid":1,"tid":"8"}])",
                                    Format::kChrome);
   EXPECT_THAT(LinesOf(imported.tree),
               ElementsAre("main calls=2 wall=129500", "main;inflate calls=1 wall=16750",
                           "main;inflate;crc32 calls=1 wall=3250", "main;next calls=1 wall=1000"));
-  EXPECT_THAT(
-      imported.untrusted_remarks,
-      UnorderedElementsAre("calls that begin in another and end after it, left out: 1",
-                           "events of kinds other than B, E and X, left out: 1",
-                           "events whose time is missing, negative or above 2^64 ns, left out: 1",
-                           "events without a duration, left out: 1"));
+  EXPECT_THAT(imported.untrusted_remarks,
+              UnorderedElementsAre("calls that begin in another and end after it, left out: 1",
+                                   "events of kinds other than B, E and X, left out: 1",
+                                   "events whose time is missing or beyond 2^64 ns, left out: 1",
+                                   "events without a duration, left out: 1"));
 }
 
 TEST(ImportChromeTest, BadFilesAreRefused) {
   EXPECT_EQ(ErrorOf("{}", Format::kChrome).code, ErrorCode::kCorrupt);
   EXPECT_EQ(ErrorOf("{\"traceEvents\":1}", Format::kChrome).code, ErrorCode::kCorrupt);
-  EXPECT_THAT(ErrorOf("[{\"ph\":\"B\"},", Format::kChrome).message, HasSubstr("at byte 12"));
+  EXPECT_THAT(ErrorOf("[{\"ph\":\"B\"}x", Format::kChrome).message, HasSubstr("at byte 11"));
+  EXPECT_THAT(ErrorOf("[{\"ph\":\"B\"},", Format::kChrome).message,
+              HasSubstr("none of its 1 event"));
   // Sums past 64 bits.
   std::string much = "[";
   for (int i = 0; i < 2; ++i) {
@@ -194,7 +189,6 @@ TEST(ImportSpeedscopeTest, BadFilesAreRefused) {
   for (const char* profile : {
            R"({"type":"sampled","unit":"none","samples":[[1]],"weights":[1]})",
            R"({"type":"sampled","unit":"none","samples":[[-1]],"weights":[1]})",
-           R"({"type":"sampled","unit":"none","samples":[[0]],"weights":[-1]})",
            R"({"type":"sampled","unit":"none","samples":[[0]],"weights":[]})",
            R"({"type":"evented","unit":"none","events":[{"type":"O","frame":1,"at":1}]})",
            R"({"type":"evented","unit":"none","events":[{"type":"O","frame":0}]})",

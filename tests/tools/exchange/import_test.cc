@@ -76,9 +76,6 @@ TEST(ImportPerfScriptTest, ErrorsTellTheLine) {
   };
   EXPECT_THAT(error("a 1 2.5: 10 cycles:\n\t12 f (/a)\n\nhello\n").message, HasSubstr("line 4"));
   EXPECT_THAT(error("\t12 f (/a)\n").message, HasSubstr("line 1"));
-  std::string deep = "a 1 2.5: 10 cycles:\n";
-  for (std::size_t i = 0; i <= tree::kMaxDepth; ++i) deep += "\t12 f (/a)\n";
-  EXPECT_EQ(error(deep).code, ErrorCode::kTooLarge);
   const std::string most = "a 1 2.5: 18446744073709551615 cycles:\n\t12 f (/a)\n";
   EXPECT_EQ(error(most).code, ErrorCode{});
   EXPECT_EQ(error(most + "\n" + most).code, ErrorCode::kTooLarge);
@@ -123,13 +120,11 @@ TEST(ImportFoldedTest, ValuesOfAStackAddUpAndErrorsTellTheLine) {
   EXPECT_THAT(LinesOf(imported.tree),
               ElementsAre("a;b samples=3", "a b;operator() samples=4", "[kernel] samples=3"));
   EXPECT_THAT(ErrorOf("a 1\nb\n").message, HasSubstr("line 2"));
-  for (const char* line : {"a", "a x", " 1", "a -1", "a 18446744073709551616"}) {
+  for (const char* line : {"a", "a x", " 1", "a 1x", "a nan"}) {
     EXPECT_EQ(ErrorOf(line).code, ErrorCode::kCorrupt) << line;
   }
+  EXPECT_EQ(ErrorOf("a 18446744073709551616").code, ErrorCode::kTooLarge);
   EXPECT_EQ(ErrorOf("a 18446744073709551615\na 1\n").code, ErrorCode::kTooLarge);
-  std::string deep = "f";
-  for (std::size_t i = 0; i < tree::kMaxDepth; ++i) deep += ";f";
-  EXPECT_EQ(ErrorOf(deep + " 1").code, ErrorCode::kTooLarge);
   EXPECT_EQ(ErrorOf(std::string(kMaxLineBytes + 1, 'a')).code, ErrorCode::kTooLarge);
 }
 
@@ -174,8 +169,12 @@ TEST(ImportTest, EveryCutFileIsRefusedOrReadAsOne) {
         EXPECT_EQ(error.code, ErrorCode::kCorrupt) << size;
       }
       if (info.format == Format::kChrome || info.format == Format::kSpeedscope) {
-        // But for the last line's end.
-        EXPECT_TRUE(error.code == ErrorCode::kCorrupt || size + 1 == bytes.size()) << size;
+        // But for the last line's end, and whole events of Chrome's.
+        const auto imported = Import(bytes.substr(0, size), {.format = info.format});
+        const bool is_reported =
+            imported && info.format == Format::kChrome && imported->untrusted_remarks.size() == 1;
+        EXPECT_TRUE(error.code == ErrorCode::kCorrupt || size + 1 == bytes.size() || is_reported)
+            << size;
       }
     }
   }

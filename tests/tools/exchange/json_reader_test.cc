@@ -57,22 +57,21 @@ TEST(JsonReaderTest, ErrorsTellThePlace) {
   EXPECT_EQ(error("[\"\xff\"]").code, ErrorCode{});
 }
 
-TEST(ScaledNumberTest, DigitsAreExact) {
-  EXPECT_EQ(ScaledNumber("40157422000.675", 3), 40'157'422'000'675U);
-  EXPECT_EQ(ScaledNumber("1.5", 3), 1500U);
-  EXPECT_EQ(ScaledNumber("1.9999", 3), 1999U);
-  EXPECT_EQ(ScaledNumber("0.1", 0), 0U);
-  EXPECT_EQ(ScaledNumber("-0.0", 3), 0U);
-  EXPECT_EQ(ScaledNumber("1e3", 0), 1000U);
-  EXPECT_EQ(ScaledNumber("1.25E+2", 3), 125'000U);
-  EXPECT_EQ(ScaledNumber("125e-2", 3), 1250U);
-  EXPECT_EQ(ScaledNumber("18446744073709551615", 0), ~std::uint64_t{0});
-  EXPECT_EQ(ScaledNumber("18446744073709551616", 0), std::nullopt);
-  EXPECT_EQ(ScaledNumber("1e999999999999", 0), std::nullopt);
-  EXPECT_EQ(ScaledNumber("0e999999999999", 0), 0U);
-  EXPECT_EQ(ScaledNumber("1e-999999999999", 0), 0U);
-  for (const char* text : {"", "-1", "1e", "x", "1.x", "-1e-99", "1e5x", "."}) {
-    EXPECT_EQ(ScaledNumber(text, 3), std::nullopt) << text;
+TEST(JsonReaderTest, ReadsTheBeginningOfATextThatEndsEarly) {
+  const auto beginning = [](const std::string& json, std::string& notes) {
+    Noted noted;
+    const Result<bool> is_whole = ReadJsonBeginning(json, noted);
+    notes = noted.notes;
+    return is_whole ? std::optional(*is_whole) : std::nullopt;
+  };
+  std::string notes;
+  EXPECT_EQ(beginning(R"([{"a": 1}, {"b": "tex)", notes), false);
+  EXPECT_EQ(notes, "[ { k:a n:1 } { k:b ");
+  EXPECT_EQ(beginning(R"([{"a": 1},)", notes), false);
+  EXPECT_EQ(beginning(R"([{"a": 1,},])", notes), true);
+  EXPECT_EQ(notes, "[ { k:a n:1 } ] ");
+  for (const char* json : {"[1] x", "[1, }", "[1}", "[\"stop\"", "x"}) {
+    EXPECT_EQ(beginning(json, notes), std::nullopt) << json;
   }
 }
 
