@@ -1,7 +1,8 @@
 // fieldcost-idle: what `fieldcost idle` runs, so that libbpf and libdw are in no other program.
 //   fieldcost-idle --output FILE [--mode bpf|unprivileged|unprivileged~|literal]
 //                  [--tick NS]
-//                  ([--for NS] --pid PID | [--for NS] --all | [--runs N] -- COMMAND [ARGUMENT...])
+//                  ([--for NS] --pid PID | [--for NS] --all |
+//                   [--runs N] [--input FILE] -- COMMAND [ARGUMENT...])
 // and --unnamed, for benchmarks: names are not looked up.
 //   fieldcost-idle --restore
 // gives threads their affinity back that a killed one had changed, as the next of mode literal
@@ -45,6 +46,7 @@ std::optional<RecordOptions> OptionsOf(int argc, char** argv) {
        NumberOption("pid", options.pid),
        FlagOption("all", options.all),
        NumberOption("runs", options.runs),
+       TextOption("input", options.input),
        FlagOption("unnamed", options.unnamed)});
   if (!command) return std::nullopt;
   options.command = *std::move(command);

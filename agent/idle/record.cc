@@ -125,9 +125,11 @@ Status RecordTarget(const RecordOptions& options, const Target& target,
 }
 
 Status RecordCommand(const RecordOptions& options, Recorder& recorder, RecordResult& result) {
+  FIELDCOST_ASSIGN(RunInput input, sampler::InputOfRuns(options.input, options.runs));
   while (result.runs < options.runs && sampler::StoppedBy() == 0 && result.status == 0) {
+    FIELDCOST_ASSIGN(const int read, input.Next());
     FIELDCOST_ASSIGN(sampler::CommandChild child,
-                     sampler::CommandChild::Prepare(options.command, {}));
+                     sampler::CommandChild::Prepare(options.command, {}, read));
     const Target target{.kind = Target::Kind::kNextExec, .pid = child.pid()};
     FIELDCOST_TRY(RecordTarget(options, target, &child, recorder, result));
   }

@@ -20,6 +20,7 @@ struct RecordOptions {
   std::uint64_t tick_ns = 2'003'003;  // between two looks at the clock; not in step with timers
   std::vector<std::string> command;   // [0] is looked up in PATH
   std::uint32_t runs = 1;             // of the command; one that fails is the last
+  std::filesystem::path input;        // its standard input in each run; empty: ours
   pid_t pid = 0;                      // not 0: this process, and no command
   bool all = false;                   // all processes; neither of both
   std::uint64_t for_ns = 0;           // without a command; 0: until it ends, or a signal

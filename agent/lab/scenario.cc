@@ -122,10 +122,14 @@ Result<ScenarioRun> RunScenario(const ScenarioOptions& options) {
     run.interrupted = true;
     return run;
   }
+  int input = kNowhere;
+  if (options.input) {
+    FIELDCOST_ASSIGN(input, options.input->Next());
+  }
   const SteadyClock::time_point begin = SteadyClock::now();
   FIELDCOST_ASSIGN(const pid_t child, StartChild({.arguments = options.command,
                                                   .environment = EnvironmentOf(options),
-                                                  .input = kNowhere,
+                                                  .input = input,
                                                   .output = OutputOf(options.output, output),
                                                   .errors = errors.write_end.get(),
                                                   .leads_group = true}));
@@ -163,6 +167,7 @@ Result<ScenarioRun> RunScenario(const ScenarioOptions& options) {
 
 Result<int> RunShell(const std::string& command) {
   FIELDCOST_ASSIGN(const ScenarioRun run, RunScenario({.command = {"/bin/sh", "-c", command},
+                                                       .input = {},
                                                        .output = OutputMode::kInherit,
                                                        .timeout = {},
                                                        .library = {},

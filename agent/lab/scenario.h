@@ -3,12 +3,14 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/base/run_input.h"
 
 namespace fieldcost::lab {
 
@@ -22,6 +24,7 @@ enum class OutputMode {
 
 struct ScenarioOptions {
   std::vector<std::string> command;  // [0] is looked up in PATH
+  std::shared_ptr<RunInput> input;   // of each run; null: nothing
   OutputMode output = OutputMode::kPipe;
   std::optional<std::chrono::milliseconds> timeout;  // of a run
   // Loaded into its programs before whatever else is; empty = nothing.
@@ -40,7 +43,7 @@ struct ScenarioRun {
   bool interrupted = false;                // by Interrupt(), and was killed
 };
 
-// Runs the command once, in a process group of its own and without input, and waits for it; nothing
+// Runs the command once, in a process group of its own, and waits for it; nothing
 // that it started is left alive in that group if it is killed. The library that measures for the
 // field is taken out: two would measure each other, and what is asked for is not for the field.
 // kNotFound, kIo ...

@@ -1,6 +1,7 @@
 // fieldcost-probe: what `fieldcost probe` runs, so that libdw is in no other program.
 //   fieldcost-probe record [--points FILE] [--tag TAG]... [--build NAME] [--local] [--stacks]
-//                          [--runs N] [--session ID] [--quiet] -- COMMAND [ARGUMENT...]
+//                          [--runs N] [--input FILE] [--session ID] [--quiet]
+//                          -- COMMAND [ARGUMENT...]
 //   fieldcost-probe collect [--once] [--now]
 #include <fmt/format.h>
 
@@ -42,6 +43,7 @@ int Record(int argc, char** argv) {
                               FlagOption("local", options.local),
                               FlagOption("stacks", options.stacks),
                               FlagOption("quiet", quiet),
+                              TextOption("input", options.input),
                               NumberOption("session", options.session),
                               NumberOption("runs", options.runs, kMostRuns)});
   if (!command) return Usage();

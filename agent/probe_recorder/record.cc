@@ -59,11 +59,12 @@ class Recorder {
     return {};
   }
 
-  Result<int> RunOnce() {
+  Result<int> RunOnce(RunInput& input) {
     plan_.start_unix_ns = UnixNs(clock_.Now());
     FIELDCOST_ASSIGN(Variables variables, WritePlan(session_.directory(), plan_));
+    FIELDCOST_ASSIGN(const int read, input.Next());
     FIELDCOST_ASSIGN(sampler::CommandChild child,
-                     sampler::CommandChild::Prepare(options_.command, variables));
+                     sampler::CommandChild::Prepare(options_.command, variables, read));
     plan_.start_unix_ns = UnixNs(clock_.Now());
     FIELDCOST_TRY(WritePlan(session_.directory(), plan_));
     child.Go();
@@ -102,6 +103,7 @@ class Recorder {
 Result<Recorded> Record(const agent::AgentPaths& paths, const RecordOptions& options,
                         const Clock& clock) {
   FIELDCOST_TRY(CheckMayRecord(paths, options.local));
+  FIELDCOST_ASSIGN(RunInput input, sampler::InputOfRuns(options.input, options.runs));
   FIELDCOST_TRY(MakeDirectories(paths.state_dir, 0700));
   FIELDCOST_ASSIGN(Spool spool, Spool::Open(SpoolFile(paths)));
 
@@ -113,7 +115,7 @@ Result<Recorded> Record(const agent::AgentPaths& paths, const RecordOptions& opt
   FIELDCOST_TRY(recorder.Prepare(options.library));
   Recorded recorded;
   while (recorded.runs < options.runs && sampler::StoppedBy() == 0) {
-    FIELDCOST_ASSIGN(const int status, recorder.RunOnce());
+    FIELDCOST_ASSIGN(const int status, recorder.RunOnce(input));
     if (recorded.status == 0) recorded.status = status;
     ++recorded.runs;
   }

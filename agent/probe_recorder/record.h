@@ -20,7 +20,8 @@ struct RecordOptions {
   bool local = false;
   bool stacks = false;
   std::uint32_t runs = 1;
-  std::uint64_t session = 0;  // its id; 0: a random one
+  std::filesystem::path input;  // the command's standard input in each run; empty: ours
+  std::uint64_t session = 0;    // its id; 0: a random one
 };
 
 struct Recorded {

@@ -1,5 +1,6 @@
 #include "agent/sampler/command_child.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 
 #include "common/base/child_process.h"
@@ -27,11 +29,20 @@ void OnSignal(int number) {
   if (const pid_t child = running.load(); child != 0) ::kill(child, number);
 }
 
+// Makes `input` the standard input. Nothing else can be done about a failure: the command would
+// read what is not its input.
+void TakeInput(int input) {
+  const UniqueFd nothing(input == kNowhere ? ::open("/dev/null", O_RDONLY | O_CLOEXEC) : -1);
+  const int from = input == kNowhere ? nothing.get() : input;
+  if (::dup2(from, STDIN_FILENO) < 0) ::close(STDIN_FILENO);
+}
+
 // The child: waits for `go` to be closed; if it cannot be the command, its errno is in `why`.
 [[noreturn]] void Become(const std::vector<char*>& command,
-                         const CommandChild::Variables& variables, Pipe& go, Pipe& why) {
+                         const CommandChild::Variables& variables, int input, Pipe& go, Pipe& why) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_DFL);
   go.write_end.Reset();
+  if (input != kOurs) TakeInput(input);
   for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
   char byte = 0;
   while (::read(go.read_end.get(), &byte, 1) < 0 && errno == EINTR) {
@@ -59,14 +70,20 @@ std::string CommandOfProcess(pid_t pid) {
   return text;
 }
 
+Result<RunInput> InputOfRuns(const std::filesystem::path& file, std::uint64_t runs) {
+  FIELDCOST_ASSIGN(RunInput input, RunInput::Open({.file = file, .runs = runs}));
+  if (!input.note().empty()) fmt::print(stderr, "fieldcost: {}\n", input.note());
+  return input;
+}
+
 Result<CommandChild> CommandChild::Prepare(const std::vector<std::string>& command,
-                                           const Variables& variables) {
+                                           const Variables& variables, int input) {
   FIELDCOST_ASSIGN(Pipe go, MakePipe());
   FIELDCOST_ASSIGN(Pipe why, MakePipe());
   const std::vector<char*> words = ExecPointers(command);
   const pid_t child = ::fork();
   if (child < 0) return ErrnoError("start", command[0], errno);
-  if (child == 0) Become(words, variables, go, why);
+  if (child == 0) Become(words, variables, input, go, why);
   running = child;
   return CommandChild(command[0], child, std::move(go.write_end), std::move(why.read_end));
 }

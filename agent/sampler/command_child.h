@@ -3,12 +3,16 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/base/child_process.h"
 #include "common/base/file.h"
 #include "common/base/result.h"
+#include "common/base/run_input.h"
 
 namespace fieldcost::sampler {
 
@@ -20,15 +24,20 @@ int StoppedBy();  // the signal; 0: none so far
 // The command line as one would type it; "" if it cannot be known.
 std::string CommandOfProcess(pid_t pid);
 
+// The standard input of a command that a recorder runs `runs` times; writes what users should know
+// about it to stderr. Errors of RunInput::Open.
+Result<RunInput> InputOfRuns(const std::filesystem::path& file, std::uint64_t runs);
+
 // A child that becomes a command once it is told to, so that what looks at it can be prepared. One
 // at a time. Moves; ended and waited for when this ends.
 class CommandChild {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
 
-  // [0] is looked up in PATH. REQUIRES: one thread.
+  // [0] is looked up in PATH. `input` is its standard input, as in ChildOptions. REQUIRES: one
+  // thread.
   static Result<CommandChild> Prepare(const std::vector<std::string>& command,
-                                      const Variables& variables);
+                                      const Variables& variables, int input = kOurs);
   CommandChild(CommandChild&& other) noexcept;
   CommandChild& operator=(CommandChild&&) = delete;
   ~CommandChild();

@@ -1,6 +1,7 @@
 // fieldcost-trace: what `fieldcost trace` runs, so that libdw is in no other program.
-//   fieldcost-trace --output FILE --period NS [--quiet] [--runs N] [--library FILE [--functions]
-//                   [--branches] [--apis GLOBS]] [--counters LIST [--told]]
+//   fieldcost-trace --output FILE --period NS [--quiet] [--runs N] [--input FILE]
+//                   [--library FILE [--functions] [--branches] [--apis GLOBS]] [--counters LIST
+//                   [--told]]
 //                   -- COMMAND [ARGUMENT...]
 //   fieldcost-trace --output FILE --period NS [--counters LIST] --pid PID [--for NS]
 // (--told: what is not measured was said in a run before)
@@ -43,6 +44,7 @@ std::optional<Asked> OptionsOf(int argc, char** argv) {
       {TextOption("output", options.output),
        NumberOption("period", options.period_ns),
        NumberOption("runs", options.runs),
+       TextOption("input", options.input),
        NumberOption("pid", options.pid),
        NumberOption("for", options.for_ns),
        FlagOption("quiet", options.quiet),

@@ -83,10 +83,12 @@ Status Follow(CommandChild& child, SampleWriter& writer, EventRun& events) {
 }
 
 // Runs the command once; its status.
-Result<int> RunOnce(const TraceOptions& options, SampleWriter& writer, EventWriter* event_writer,
-                    TraceResult& result) {
+Result<int> RunOnce(const TraceOptions& options, RunInput& input, SampleWriter& writer,
+                    EventWriter* event_writer, TraceResult& result) {
   FIELDCOST_ASSIGN(EventRun events, EventRun::Begin(event_writer));
-  FIELDCOST_ASSIGN(CommandChild child, CommandChild::Prepare(options.command, events.variables()));
+  FIELDCOST_ASSIGN(const int read, input.Next());
+  FIELDCOST_ASSIGN(CommandChild child,
+                   CommandChild::Prepare(options.command, events.variables(), read));
   Status taken;
   std::unique_ptr<Sampler> sampler;
   const auto take = [&](const Sample& sample) {
@@ -164,6 +166,7 @@ Result<TraceResult> TraceRunning(const TraceOptions& options) {
 Result<TraceResult> Trace(const TraceOptions& options) {
   if (options.pid != 0) return TraceRunning(options);
   HandleSignals();
+  FIELDCOST_ASSIGN(RunInput input, InputOfRuns(options.input, options.runs));
   FIELDCOST_ASSIGN(SampleWriter writer,
                    SampleWriter::Create(options.output, options.period_ns, options.counters));
   std::optional<EventWriter> events;
@@ -173,7 +176,7 @@ Result<TraceResult> Trace(const TraceOptions& options) {
   EventWriter* const event_writer = events ? &*events : nullptr;
   TraceResult result;
   while (result.runs < options.runs && StoppedBy() == 0 && result.status == 0) {
-    FIELDCOST_ASSIGN(result.status, RunOnce(options, writer, event_writer, result));
+    FIELDCOST_ASSIGN(result.status, RunOnce(options, input, writer, event_writer, result));
     ++result.runs;
   }
   auto unmeasured = events ? events->unmeasured() : std::vector<std::string>();

@@ -18,6 +18,7 @@ struct TraceOptions {
   std::uint64_t period_ns = 0;   // of CPU time between two samples
   std::uint32_t runs = 1;
   std::vector<std::string> command;  // [0] is looked up in PATH
+  std::filesystem::path input;       // its standard input in each run; empty: ours
   pid_t pid = 0;                     // not 0: this process, which runs already, and no command
   std::uint64_t for_ns = 0;          // of wall-clock time, with a pid; 0: until it ends
   bool quiet = false;                // for who calls this: nothing is said at the end

@@ -85,6 +85,8 @@ ProcessResult RunProcess(const ProcessOptions& options, std::chrono::seconds lim
   Pipe in;
   Pipe out;
   Pipe err;
+  // At once, so that the child never sees an empty input that is still open.
+  if (options.input.empty()) ::close(in.write);
   const pid_t pid = Start(options, in.read, out.write, err.write);
   ::close(in.read);
   ::close(out.write);
@@ -94,10 +96,10 @@ ProcessResult RunProcess(const ProcessOptions& options, std::chrono::seconds lim
   std::string output;
   std::string errors;
   pollfd polled[3] = {{out.read, POLLIN, 0}, {err.read, POLLIN, 0}, {in.write, POLLOUT, 0}};
-  ::fcntl(in.write, F_SETFL, O_NONBLOCK);
   if (input.empty()) {
-    ::close(in.write);
     polled[2].fd = -1;
+  } else {
+    ::fcntl(in.write, F_SETFL, O_NONBLOCK);
   }
   while (polled[0].fd >= 0 || polled[1].fd >= 0) {
     const int ready = ::poll(polled, 3, MillisUntil(deadline));

@@ -52,6 +52,15 @@ command::Option RunsOption(std::string_view help, std::string_view usual) {
           .check = command::CheckBetween(1, kMostRuns)};
 }
 
+command::Option InputOption(std::vector<std::string_view> excludes) {
+  return {.names = "--input",
+          .value = "FILE",
+          .help = "Each run reads FILE as its standard input",
+          .completes = command::Completes::kFiles,
+          .check = command::CheckNotEmpty,
+          .excludes = std::move(excludes)};
+}
+
 std::uint64_t PeriodNs(const command::Arguments& arguments) {
   return kSecondNs / *arguments.Number("--rate") + kOffStepNs;
 }
@@ -89,6 +98,7 @@ Result<int> RunRecorder(std::vector<std::string> words, const command::Arguments
     const std::chrono::nanoseconds span = *ParseDuration(arguments.Text("--for"));
     words.insert(words.end(), {"--for", std::to_string(span.count())});
   }
+  if (arguments.Has("--input")) words.insert(words.end(), {"--input", arguments.Text("--input")});
   return Become(std::move(words), arguments.program());
 }
 

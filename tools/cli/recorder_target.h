@@ -15,6 +15,8 @@ namespace fieldcost::cli {
 // --rate HZ and --runs N.
 command::Option RateOption(std::string_view help, std::string_view usual);
 command::Option RunsOption(std::string_view help, std::string_view usual);
+// --input FILE, of every command that runs another one several times (common/base/run_input.h).
+command::Option InputOption(std::vector<std::string_view> excludes = {});
 // The period of --rate and a little more, so that looks are not in step with timers of 1, 4 or 10
 // ms.
 std::uint64_t PeriodNs(const command::Arguments& arguments);

@@ -6,6 +6,7 @@
 
 #include "agent/reach/reach.h"
 #include "common/base/text.h"
+#include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {
 
@@ -26,6 +27,16 @@ Result<TwoCommands> SplitCommands(const std::vector<std::string>& words, std::st
     }
   }
   return commands;
+}
+
+Result<RunInput> InputOfBoth(const command::Arguments& arguments) {
+  const auto terminal =
+      arguments.Has("--show-output") ? RunInput::Terminal::kShared : RunInput::Terminal::kEmpty;
+  FIELDCOST_ASSIGN(RunInput input, RunInput::Open({.file = arguments.Text("--input"),
+                                                   .runs = 2 * *arguments.Number("--runs"),
+                                                   .terminal = terminal}));
+  if (!input.note().empty()) Remark(input.note());
+  return input;
 }
 
 }  // namespace fieldcost::cli

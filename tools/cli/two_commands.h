@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/base/run_input.h"
+#include "common/command/arguments.h"
 
 namespace fieldcost::cli {
 
@@ -21,5 +23,9 @@ struct TwoCommands {
 // Two command lines with "--" between them, for the command `usage` ("fieldcost tree compare").
 // kInvalidArgument, kNotFound.
 Result<TwoCommands> SplitCommands(const std::vector<std::string>& words, std::string_view usage);
+
+// The standard input of all runs of both, by --input, --runs and --show-output; remarks on it.
+// Errors of RunInput::Open.
+Result<RunInput> InputOfBoth(const command::Arguments& arguments);
 
 }  // namespace fieldcost::cli

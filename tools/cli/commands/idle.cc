@@ -36,7 +36,8 @@ command::Command IdleCommand() {
       .summary = "Record why CPUs go idle and what wakes them",
       .help =
           R"(Each time a CPU goes idle: the stack that went idle, its system call, the stack that ran next, and
-what woke it. The program needs no rebuild and is not stopped. Nothing is sent anywhere.
+what woke it. The program needs no rebuild and is not stopped. With several runs, each reads all of
+standard input, which must not be a pipe, or of --input FILE. Nothing is sent anywhere.
 
 Modes: bpf records every period, to the nanosecond (root; a program in the kernel, which has to
 describe its types). unprivileged samples the CPUs, and what the program waits for, from outside.
@@ -59,8 +60,11 @@ unprivileged. A mode whose requirements are missing fails with status 78. Exampl
                    .choices = {"auto", "bpf", "unprivileged", "literal"}},
                   RateOption("Samples per second; in bpf the tick length", "499"),
                   RunsOption("Number of runs (10 for comparisons)", "1"),
-                  PidOption({"--all", "--runs"}),
-                  {.names = "--all,-a", .help = "Record all processes", .excludes = {"--runs"}},
+                  InputOption(),
+                  PidOption({"--all", "--runs", "--input"}),
+                  {.names = "--all,-a",
+                   .help = "Record all processes",
+                   .excludes = {"--runs", "--input"}},
                   ForOption({})},
       .commands = {IdleShowCommand(), IdleDiffCommand()},
       .handler = Run,

@@ -268,12 +268,23 @@ Status WriteFiles(const MeasureRequest& request, const Measured& measured) {
   return WriteFileAtomically(request.page, report::LabPage(content), kPageMode);
 }
 
+// At least so many times the command is run: the plain run, the map run, and each round.
+std::uint64_t RunsOf(const MeasureRequest& request) {
+  const std::uint64_t each = 2 + request.options.warmup + request.options.rounds;
+  return each * std::max<std::size_t>(1, request.scan.size());
+}
+
 Result<int> Run(const MeasureRequest& request, const Output& output) {
   FIELDCOST_TRY(CheckProgram(request.options.runner.scenario.command[0]));
+  FIELDCOST_ASSIGN(RunInput input, RunInput::Open({.file = request.input,
+                                                   .runs = RunsOf(request),
+                                                   .terminal = RunInput::Terminal::kEmpty}));
+  if (!input.note().empty()) Remark(input.note());
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(const agent::AgentConfig config, agent::AgentConfig::Load(paths.config_file));
   FIELDCOST_ASSIGN(const auto directory, agent::ScratchDirectory::Make(paths, "lab"));
   lab::MeasureOptions options = request.options;
+  options.runner.scenario.input = std::make_shared<RunInput>(std::move(input));
   FIELDCOST_ASSIGN(options.runner.library, FindLabLibrary());
   options.runner.directory = directory.path();
   options.tsc_to_ns_multiplier = agent::CalibrateTsc();
@@ -315,7 +326,8 @@ command::Command MeasureCommand() {
           R"(The command runs many times: once as it is, once to find every API called and which share a stack,
 then in rounds. In each round every API is timed once, and never together with one it calls or is
 called by, so no time includes another's measuring overhead. The command must do the same each time;
---prepare restores its files. Nothing leaves this machine.
+--prepare restores its files. Each run reads all of standard input, which must be a file, or --input
+FILE; a pipe is an error, and from a terminal nothing is read. Nothing leaves this machine.
 Each round also counts calls, allocated bytes, and bytes read from and written to files and sockets
 (shown by `hist API --table FILE --metric METRIC`); what cannot be seen is not measured.
 With --diff-base, exit status 1 means that an API takes 1.05 times as long per call or more, at 5 %
@@ -324,6 +336,7 @@ are the same in every run of a side are compared exactly; where they vary, the r
 must be further apart than the wider one is wide.
 Examples:
   fieldcost measure -- sqlite3 :memory: '.read q.sql'
+  fieldcost measure --input q.sql -- sqlite3 :memory:
   fieldcost measure --diff-base a.lab -- sqlite3 :memory: '.read q.sql'
   fieldcost measure --save a.lab --rounds 10 -- ./parse big.json
   fieldcost measure --apis 'libz.so.1!*' --scan N=1,10,100 -- ./pack {N}

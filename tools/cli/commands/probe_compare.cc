@@ -50,7 +50,7 @@ std::string CheckSides(const command::Arguments& arguments) {
   if (!has_programs && !arguments.Has("new")) {
     return "expected BASE NEW, or -- OLD ... -- NEW ...";
   }
-  for (const char* const option : {"--points", "--show-output"}) {
+  for (const char* const option : {"--points", "--input", "--show-output"}) {
     if (!has_programs && arguments.Has(option)) {
       return std::string(option) + " needs programs: -- OLD ... -- NEW ...";
     }
@@ -78,8 +78,9 @@ command::Command ProbeCompareCommand() {
       .summary = "Compare two groups of events, or two programs, step by step",
       .help =
           R"(With two programs, each is recorded --runs times, alternately, so that what slows the machine down
-slows both; their output is not shown, and the runs stay on this machine. Both main programs count as
-one, whatever their files are called. Otherwise events are selected by tag:TAG, build:BUILD,
+slows both; their output is not shown, and the runs stay on this machine. Each run reads all of
+standard input, which must be a file, or of --input FILE. Both main programs count as one, whatever
+their files are called. Otherwise events are selected by tag:TAG, build:BUILD,
 program:NAME, label:LABEL, session:ID (comma-separated; all must match), by comma-separated names, or
 by FILE: and any of these for another database.
 
@@ -110,6 +111,7 @@ line states the result. Examples:
                    .help = "Exit with 1 if slower by more than that, 2 with too little data",
                    .check = CheckPercent},
                   RunsOption("Number of runs of each program", "10"),
+                  InputOption(),
                   {.names = "--points",
                    .value = "FILE",
                    .help = "Names points of the programs (probe.toml)",

@@ -44,6 +44,7 @@ Result<int> Run(const command::Arguments& arguments) {
   }
   for (const std::string& tag : arguments.Texts("--tag")) words.insert(words.end(), {"--tag", tag});
   if (arguments.Has("--build")) words.insert(words.end(), {"--build", arguments.Text("--build")});
+  if (arguments.Has("--input")) words.insert(words.end(), {"--input", arguments.Text("--input")});
   if (arguments.Has("--local")) words.emplace_back("--local");
   if (arguments.Has("--stacks")) words.emplace_back("--stacks");
   return Become(std::move(words), arguments.program());
@@ -59,7 +60,8 @@ command::Command ProbeRunCommand() {
           R"(Points are those in the source (fieldcost/probe.h), those that a file names ([[point]] label, event,
 at = "LIBRARY!FUNCTION", when, begins, ends, stack, value), and automatic ones: start, loaded, main,
 first output, dlopen, exec, exit. The last two kinds need no rebuild. The program never blocks:
-points that do not fit are dropped and counted, and their events are marked incomplete.
+points that do not fit are dropped and counted, and their events are marked incomplete. With several
+runs, each reads all of standard input, which must not be a pipe, or of --input FILE.
 
 The recording stays on this machine (fieldcost probe list); with `fieldcost probe on` it is also sent
 to the server you are logged in to. It is not anonymous. Examples:
@@ -81,6 +83,7 @@ to the server you are logged in to. It is not anonymous. Examples:
                    .help = "The program's version [prefix of its build ID]",
                    .check = CheckBuild},
                   RunsOption("Number of runs (10 for comparisons)", "1"),
+                  InputOption(),
                   {.names = "--stacks", .help = "Also take stacks at points in the source"},
                   {.names = "--local", .help = "Never send these runs; needs no consent"}},
       .handler = Run,

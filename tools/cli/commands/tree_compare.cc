@@ -1,5 +1,4 @@
 // `fieldcost tree compare`: records two programs alternately, and compares them.
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "tools/cli/commands.h"
 #include "tools/cli/helper_program.h"
 #include "tools/cli/progress.h"
+#include "tools/cli/recorder_target.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/cli/tree/answer.h"
 #include "tools/cli/tree/comparison.h"
@@ -68,13 +68,11 @@ class RecordingDirectory {
 class Recorder {
  public:
   static Result<Recorder> Make(const command::Arguments& arguments) {
-    Recorder made;
+    FIELDCOST_ASSIGN(RunInput input, InputOfBoth(arguments));
+    Recorder made(std::move(input));
     FIELDCOST_ASSIGN(made.words_, TraceWords(arguments));
     made.words_.emplace_back("--quiet");
-    if (!arguments.Has("--show-output")) {
-      made.nothing_ = UniqueFd(::open("/dev/null", O_RDWR | O_CLOEXEC));
-      if (!made.nothing_.valid()) return ErrnoError("open", "/dev/null", errno);
-    }
+    made.output_ = arguments.Has("--show-output") ? kOurs : kNowhere;
     return made;
   }
 
@@ -84,12 +82,12 @@ class Recorder {
     if (std::exchange(has_told_, true)) words.emplace_back("--told");
     words.insert(words.end(), {"--output", file.string(), "--"});
     words.insert(words.end(), command.words.begin(), command.words.end());
+    FIELDCOST_ASSIGN(const int input, input_.Next());
     // A signal from the terminal is the recorder's, which ends with it.
     const IgnoreInterrupts guard;
-    FIELDCOST_ASSIGN(const pid_t child,
-                     StartHelper({.arguments = std::move(words),
-                                  .input = nothing_.valid() ? nothing_.get() : -1,
-                                  .output = nothing_.valid() ? nothing_.get() : -1}));
+    FIELDCOST_ASSIGN(
+        const pid_t child,
+        StartHelper({.arguments = std::move(words), .input = input, .output = output_}));
     const int status = WaitForHelper(child);
     if (status == 0) return {};
     if (status == kInterrupted) return Fail(ErrorCode::kUnavailable, "interrupted");
@@ -99,10 +97,11 @@ class Recorder {
   }
 
  private:
-  Recorder() = default;
+  explicit Recorder(RunInput input) : input_(std::move(input)) {}
   std::vector<std::string> words_;
   bool has_told_ = false;
-  UniqueFd nothing_;
+  RunInput input_;  // of both programs
+  int output_ = kNowhere;
 };
 
 // What was counted in each run, in all of them: "cut stacks: 3".
@@ -170,7 +169,8 @@ command::Command TreeCompareCommand() {
       .name = "compare",
       .summary = "Run two programs alternately, and show what costs more in the second",
       .help =
-          R"(Records each by turns like fieldcost trace, --runs times; their output is not shown. Then compares
+          R"(Records each by turns like fieldcost trace, --runs times; their output is not shown. Each run reads
+all of standard input, which must be a file, or of --input FILE. Then compares
 like fieldcost tree diff, including the exit status: 1 if the whole or a path costs significantly
 more. What disturbs the machine meanwhile disturbs both. Examples:
   fieldcost tree compare -- ./old args -- ./new args
@@ -189,6 +189,7 @@ more. What disturbs the machine meanwhile disturbs both. Examples:
                              .help = "Keep the recordings in DIRECTORY: old-1.fct, new-1.fct, ...",
                              .completes = command::Completes::kFiles,
                              .check = command::CheckNotEmpty});
+  compare.options.push_back(InputOption());
   compare.options.push_back(
       {.names = "--show-output", .help = "Connect the programs to the terminal"});
   return compare;

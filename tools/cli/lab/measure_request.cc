@@ -7,6 +7,7 @@
 
 #include "common/base/text.h"
 #include "tools/cli/pick.h"
+#include "tools/cli/recorder_target.h"
 #include "tools/cli/time_text.h"
 
 namespace fieldcost::cli {
@@ -141,6 +142,7 @@ std::vector<command::Option> FilesAndComparisons() {
 std::vector<command::Option> MeasureRequestOptions() {
   std::vector<command::Option> options = FilesAndComparisons();
   const std::vector<command::Option> of_runs = {
+      InputOption(),
       {.names = "--warmup",
        .value = "N",
        .help = "Runs before all others that measure nothing",
@@ -185,6 +187,7 @@ std::vector<command::Option> MeasureRequestOptions() {
 
 Result<MeasureRequest> MeasureRequestOf(const command::Arguments& arguments) {
   MeasureRequest request{.options = OptionsOf(arguments),
+                         .input = arguments.Text("--input"),
                          .scan = {},
                          .scan_name = {},
                          .name = arguments.Text("--name"),

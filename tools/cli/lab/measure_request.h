@@ -16,6 +16,7 @@ namespace fieldcost::cli {
 // What `fieldcost measure` is asked for.
 struct MeasureRequest {
   lab::MeasureOptions options;
+  std::filesystem::path input;      // the command's standard input in each run; empty: ours
   std::vector<std::uint64_t> scan;  // values of {N}; empty: it is not there
   std::string scan_name;
   std::string name;

@@ -1,6 +1,5 @@
 #include "tools/cli/probe/alternate.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 
@@ -38,17 +37,15 @@ std::string ProgramOf(const std::string& word) {
 class Recorder {
  public:
   static Result<Recorder> Make(const command::Arguments& arguments) {
-    Recorder made;
+    FIELDCOST_ASSIGN(RunInput input, InputOfBoth(arguments));
+    Recorder made(std::move(input));
     FIELDCOST_ASSIGN(const fs::path recorder, FindProbeProgram());
     FIELDCOST_ASSIGN(const fs::path library, FindProbeLibrary());
     made.words_ = {recorder.string(), "record", "--local", "--library", library.string()};
     if (arguments.Has("--points")) {
       made.words_.insert(made.words_.end(), {"--points", arguments.Text("--points")});
     }
-    if (!arguments.Has("--show-output")) {
-      made.nothing_ = UniqueFd(::open("/dev/null", O_RDWR | O_CLOEXEC));
-      if (!made.nothing_.valid()) return ErrnoError("open", "/dev/null", errno);
-    }
+    made.output_ = arguments.Has("--show-output") ? kOurs : kNowhere;
     return made;
   }
 
@@ -60,11 +57,11 @@ class Recorder {
     if (run != 0) words.emplace_back("--quiet");
     words.insert(words.end(), {"--session", std::to_string(session), "--"});
     words.insert(words.end(), command.words.begin(), command.words.end());
-    const int nothing = nothing_.valid() ? nothing_.get() : -1;
+    FIELDCOST_ASSIGN(const int input, input_.Next());
     const IgnoreInterrupts guard;
     FIELDCOST_ASSIGN(
         const pid_t child,
-        StartHelper({.arguments = std::move(words), .input = nothing, .output = nothing}));
+        StartHelper({.arguments = std::move(words), .input = input, .output = output_}));
     const int status = WaitForHelper(child);
     if (status == 0) return session;
     if (status == kInterrupted) return Fail(ErrorCode::kUnavailable, "interrupted");
@@ -74,9 +71,10 @@ class Recorder {
   }
 
  private:
-  Recorder() = default;
+  explicit Recorder(RunInput input) : input_(std::move(input)) {}
   std::vector<std::string> words_;
-  UniqueFd nothing_;
+  RunInput input_;  // of both programs
+  int output_ = kNowhere;
 };
 
 }  // namespace

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "common/base/file.h"
+#include "common/base/result.h"
+
+namespace fieldcost {
+
+// The standard input of a command that is run several times. Each run reads the same bytes: a
+// regular file is opened again for each run, and is read from the offset that it had at the start.
+class RunInput {
+ public:
+  // What the runs read if our standard input is a terminal, which nothing can read again.
+  enum class Terminal {
+    kShared,  // the terminal itself: each run asks anew
+    kEmpty,   // nothing: the command's output is not shown either
+  };
+  struct Options {
+    std::filesystem::path file;  // read instead of our standard input; empty: our standard input
+    std::uint64_t runs = 1;      // with one run, our standard input is passed on as it is
+    Terminal terminal = Terminal::kShared;
+  };
+
+  // Call this before anything is run or read. kInvalidArgument: several runs of a pipe or a socket
+  // that is still open for writing; the message names `--input FILE`. Errors of open(2): `file`
+  // cannot be read.
+  static Result<RunInput> Open(const Options& options);
+
+  // The standard input of the next run, as ChildOptions::input: kOurs, kNowhere, or a descriptor
+  // that is valid until the next call. One run at a time.
+  Result<int> Next();
+
+  // What users should know about the input, on one line; empty if there is nothing to say.
+  const std::string& note() const { return note_; }
+
+ private:
+  RunInput() = default;
+  Status Use(UniqueFd source, std::string_view name, const Options& options);
+
+  int fixed_ = -1;    // the input of each run, unless `source_` is valid
+  UniqueFd source_;   // opened again for each run
+  UniqueFd current_;  // the input of the last run
+  off_t offset_ = 0;
+  bool has_offset_ = false;  // else it is a device or a FIFO
+  std::string note_;
+};
+
+}  // namespace fieldcost

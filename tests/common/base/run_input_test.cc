@@ -1,0 +1,175 @@
+#include "common/base/run_input.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <sys/socket.h>
+#include <fstream>
+
+#include "common/base/child_process.h"
+#include "tests/support/temp_dir.h"
+
+namespace fieldcost {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Puts another descriptor in the place of our standard input while it lives.
+class AsStandardInput {
+ public:
+  explicit AsStandardInput(int fd) : saved_(::dup(STDIN_FILENO)) { ::dup2(fd, STDIN_FILENO); }
+  ~AsStandardInput() { ::dup2(saved_.get(), STDIN_FILENO); }
+
+ private:
+  UniqueFd saved_;
+};
+
+class RunInputTest : public ::testing::Test {
+ protected:
+  std::filesystem::path WriteLines(const std::string& lines) {
+    const std::filesystem::path file = directory_.path() / "lines";
+    std::ofstream(file) << lines;
+    return file;
+  }
+  // What a command reads that is run with this input.
+  static std::string ReadOf(RunInput& input) {
+    const auto read = input.Next();
+    EXPECT_TRUE(read) << read.error().message;
+    auto pipe = MakePipe();
+    const auto child =
+        StartChild({.arguments = {"cat"}, .input = *read, .output = pipe->write_end.get()});
+    EXPECT_TRUE(child);
+    pipe->write_end.Reset();
+    std::string text;
+    char chunk[64];
+    for (ssize_t got; (got = ::read(pipe->read_end.get(), chunk, sizeof chunk)) > 0;) {
+      text.append(chunk, static_cast<std::size_t>(got));
+    }
+    EXPECT_EQ(ShellStatus(Reap(*child)), 0);
+    return text;
+  }
+  testing::TempDir directory_;
+};
+
+TEST_F(RunInputTest, EachRunReadsTheFileFromWhereStandardInputStood) {
+  const UniqueFd file(::open(WriteLines("one\ntwo\nthree\n").c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(::lseek(file.get(), 4, SEEK_SET), 4);
+  const AsStandardInput ours(file.get());
+  auto input = RunInput::Open({.runs = 3});
+  ASSERT_TRUE(input) << input.error().message;
+  for (int run = 0; run < 3; ++run) EXPECT_EQ(ReadOf(*input), "two\nthree\n") << run;
+  EXPECT_EQ(::lseek(file.get(), 0, SEEK_CUR), 4);
+  EXPECT_EQ(input->note(), "");
+}
+
+TEST_F(RunInputTest, ADeletedFileIsReadByAllRuns) {
+  const std::filesystem::path path = WriteLines("here\n");
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::filesystem::remove(path);
+  const AsStandardInput ours(file.get());
+  auto input = RunInput::Open({.runs = 2});
+  ASSERT_TRUE(input) << input.error().message;
+  for (int run = 0; run < 2; ++run) EXPECT_EQ(ReadOf(*input), "here\n") << run;
+}
+
+TEST_F(RunInputTest, AnInputFileIsReadByEachRunWhateverStandardInputIs) {
+  auto pipe = MakePipe();
+  const AsStandardInput ours(pipe->read_end.get());
+  auto input = RunInput::Open({.file = WriteLines("a\nb\n"), .runs = 2});
+  ASSERT_TRUE(input) << input.error().message;
+  for (int run = 0; run < 2; ++run) EXPECT_EQ(ReadOf(*input), "a\nb\n") << run;
+  auto once = RunInput::Open({.file = WriteLines("a\nb\n"), .runs = 1});
+  ASSERT_TRUE(once) << once.error().message;
+  EXPECT_EQ(ReadOf(*once), "a\nb\n");
+}
+
+TEST_F(RunInputTest, RefusesAnOpenPipeForSeveralRunsAndNamesTheOption) {
+  auto pipe = MakePipe();
+  const AsStandardInput ours(pipe->read_end.get());
+  const auto refused = RunInput::Open({.runs = 2});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(refused.error().message, HasSubstr("standard input is a pipe"));
+  EXPECT_THAT(refused.error().message, HasSubstr("--input FILE"));
+  ASSERT_EQ(::write(pipe->write_end.get(), "x", 1), 1);
+  pipe->write_end.Reset();
+  EXPECT_FALSE(RunInput::Open({.runs = 2})) << "what is in it can be read once";
+}
+
+TEST_F(RunInputTest, RefusesAnOpenSocketForSeveralRuns) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  const UniqueFd read(ends[0]);
+  UniqueFd write(ends[1]);
+  const AsStandardInput ours(read.get());
+  const auto refused = RunInput::Open({.runs = 2});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("is a socket"));
+  write.Reset();
+  auto ended = RunInput::Open({.runs = 2});
+  ASSERT_TRUE(ended) << ended.error().message;
+  EXPECT_EQ(ReadOf(*ended), "");
+}
+
+TEST_F(RunInputTest, AnEmptyPipeWithoutWritersIsAnEmptyInput) {
+  auto pipe = MakePipe();
+  pipe->write_end.Reset();
+  const AsStandardInput ours(pipe->read_end.get());
+  auto input = RunInput::Open({.runs = 2});
+  ASSERT_TRUE(input) << input.error().message;
+  EXPECT_EQ(ReadOf(*input), "");
+}
+
+TEST_F(RunInputTest, PassesAPipeOnToASingleRun) {
+  auto pipe = MakePipe();
+  ASSERT_EQ(::write(pipe->write_end.get(), "x", 1), 1);
+  pipe->write_end.Reset();
+  const AsStandardInput ours(pipe->read_end.get());
+  auto input = RunInput::Open({.runs = 1});
+  ASSERT_TRUE(input) << input.error().message;
+  EXPECT_EQ(ReadOf(*input), "x");
+}
+
+TEST_F(RunInputTest, DevNullIsAnEmptyInput) {
+  const UniqueFd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const AsStandardInput ours(null.get());
+  auto input = RunInput::Open({.runs = 2});
+  ASSERT_TRUE(input) << input.error().message;
+  EXPECT_EQ(ReadOf(*input), "");
+  auto named = RunInput::Open({.file = "/dev/null", .runs = 2});
+  ASSERT_TRUE(named) << named.error().message;
+  EXPECT_EQ(ReadOf(*named), "");
+  EXPECT_EQ(named->note(), "");
+}
+
+TEST_F(RunInputTest, ATerminalIsSharedOrReplacedByNothingAndTheNoteNamesTheOption) {
+  const UniqueFd other(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  ASSERT_TRUE(other.valid());
+  ASSERT_EQ(::grantpt(other.get()), 0);
+  ASSERT_EQ(::unlockpt(other.get()), 0);
+  const UniqueFd terminal(::open(::ptsname(other.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
+  ASSERT_TRUE(terminal.valid());
+  const AsStandardInput ours(terminal.get());
+  auto shared = RunInput::Open({.runs = 2});
+  ASSERT_TRUE(shared) << shared.error().message;
+  EXPECT_EQ(shared->Next().value(), kOurs);
+  EXPECT_THAT(shared->note(), HasSubstr("--input FILE"));
+  auto empty = RunInput::Open({.runs = 2, .terminal = RunInput::Terminal::kEmpty});
+  ASSERT_TRUE(empty) << empty.error().message;
+  EXPECT_EQ(empty->Next().value(), kNowhere);
+  EXPECT_THAT(empty->note(), HasSubstr("--input FILE"));
+}
+
+TEST_F(RunInputTest, NamesAnInputThatCannotBeRead) {
+  const auto missing = RunInput::Open({.file = directory_.path() / "missing", .runs = 1});
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(missing.error().message, HasSubstr("missing"));
+  EXPECT_FALSE(RunInput::Open({.file = directory_.path(), .runs = 1}));
+}
+
+}  // namespace
+}  // namespace fieldcost
