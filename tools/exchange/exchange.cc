@@ -154,8 +154,8 @@ Result<Exported> ExportNow(const tree::Tree& tree, Format format, const ExportOp
     if (!found) return Fail(ErrorCode::kInvalidArgument, "no metric {}", options.metric);
     metric = *found;
   }
-  const bool has_threads =
-      format == Format::kPprof || format == Format::kSpeedscope || format == Format::kChrome;
+  const bool has_threads = format == Format::kPprof || format == Format::kSpeedscope ||
+                           format == Format::kChrome || format == Format::kFirefox;
   const ExportView view(tree,
                         has_threads ? options.threads : std::vector<recording::ThreadFrame>());
   Exported exported;

@@ -1,5 +1,5 @@
 // Writes Firefox Profiler's processed profiles: tables that refer to each other by index, a thread
-// for each metric.
+// for each metric, or for each thread and metric.
 #include <fmt/format.h>
 
 #include <limits>
@@ -123,7 +123,8 @@ class Tables {
         "prefix", count,
         [&](std::size_t i) {
           const std::uint32_t parent = nodes[i + 1].parent;
-          return parent == 0 ? std::string("null") : std::to_string(parent - 1);
+          const bool is_first = parent == view_.groups()[nodes[i + 1].group].root || parent == 0;
+          return is_first ? std::string("null") : std::to_string(parent - 1);
         },
         json);
     json += fmt::format("\"length\":{}}},\n", count);
@@ -181,31 +182,59 @@ class Tables {
   std::vector<std::size_t> module_names_;
 };
 
-// A thread for the metric: a sample for each path that costs something itself.
-Status AppendThread(const ExportView& view, std::size_t metric, std::string& json) {
+// How the format names a thread. All of one "pid" are shown together, below their main thread: the
+// main metric has the process's own number, the others that and their own.
+std::string IdentityJson(const ExportView& view, std::size_t metric,
+                         const recording::ThreadFrame& of) {
+  const std::string text = MetricText(view.metrics()[metric]);
+  const auto members = [](const std::string& name, const std::string& process, bool is_main,
+                          const std::string& pid, const std::string& tid) {
+    return fmt::format("\"name\":{},\"processName\":{},\"isMainThread\":{},\"pid\":{},\"tid\":{}",
+                       QuoteJson(name), QuoteJson(process), is_main, QuoteJson(pid),
+                       QuoteJson(tid));
+  };
+  if (!view.is_divided()) {
+    const std::string number = std::to_string(metric + 1);
+    return members(text, "fieldcost", true, number, number);
+  }
+  const recording::Thread& thread = of.thread;
+  // Without a number, what has the same name is one.
+  std::string process = thread.process.empty() ? "fieldcost" : thread.process;
+  std::string pid = thread.pid == 0 ? process : std::to_string(thread.pid);
+  if (metric != MainMetric(view.metrics())) pid += fmt::format(".{}", metric + 1);
+  return members(of.label.empty() ? text : fmt::format("{} {}", of.label, text),
+                 fmt::format("{}: {}", process, text), thread.pid != 0 && thread.tid == thread.pid,
+                 pid, thread.tid == 0 ? of.label : std::to_string(thread.tid));
+}
+
+// A thread for the group and metric: a sample for each path that costs something itself. Nothing if
+// there is none, unless `is_first`: so the metric is known.
+Status AppendThread(const ExportView& view, std::size_t metric, std::size_t group_number,
+                    const std::vector<std::uint64_t>& self, std::string& json) {
+  const ExportView::Group& group = view.groups()[group_number];
   const tree::Unit unit = view.metrics()[metric].unit;
   const bool is_time = unit == tree::Unit::kNanoseconds;
-  FIELDCOST_ASSIGN(const std::vector<std::uint64_t> self,
-                   view.SelfSums(metric, std::numeric_limits<std::uint64_t>::max()));
   std::vector<std::size_t> nodes;
-  for (std::size_t node = 0; node < self.size(); ++node) {
+  for (const std::uint32_t node : group.nodes) {
     if (self[node] != 0) nodes.push_back(node);
   }
+  if (nodes.empty() && group_number != view.first_group()) return {};
   const auto weight = [&](std::size_t i) {
     return is_time ? DecimalText(self[nodes[i]], kDecimals) : std::to_string(self[nodes[i]]);
   };
+  if (json.back() != '[') json += ',';
   // What the format asks of each thread.
   json += fmt::format(
-      "{{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,"
-      "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],\"name\":{0},"
-      "\"processName\":\"fieldcost\",\"isMainThread\":true,\"showMarkersInTimeline\":false,"
-      "\"pid\":\"{1}\",\"tid\":\"{1}\",\n\"samples\":{{",
-      QuoteJson(MetricText(view.metrics()[metric])), metric + 1);
+      "\n{{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,"
+      "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],"
+      "\"showMarkersInTimeline\":false,{},\n\"samples\":{{",
+      IdentityJson(view, metric, group.thread));
   // The samples, one behind the other: each lasts as long as it weighs.
   AppendColumn(
       "stack", nodes.size(),
       [&](std::size_t i) {
-        return nodes[i] == 0 ? std::string("null") : std::to_string(nodes[i] - 1);
+        const bool is_of_no_path = nodes[i] == 0 || nodes[i] == group.root;
+        return is_of_no_path ? std::string("null") : std::to_string(nodes[i] - 1);
       },
       json);
   AppendColumn(
@@ -244,8 +273,11 @@ Result<std::string> ExportFirefox(const ExportView& view, const std::string& tit
   json += "\"libs\":" + tables.Libraries() + ",\n\"pages\":[],\"counters\":[],";
   json += "\"profilerOverhead\":[],\n\"shared\":" + tables.Shared() + ",\n\"threads\":[";
   for (std::size_t metric = 0; metric < view.metrics().size(); ++metric) {
-    json += metric == 0 ? "\n" : ",\n";
-    FIELDCOST_TRY(AppendThread(view, metric, json));
+    FIELDCOST_ASSIGN(const std::vector<std::uint64_t> self,
+                     view.SelfSums(metric, std::numeric_limits<std::uint64_t>::max()));
+    for (std::size_t group = view.first_group(); group < view.groups().size(); ++group) {
+      FIELDCOST_TRY(AppendThread(view, metric, group, self, json));
+    }
   }
   json += "]}\n";
   return json;

@@ -12,10 +12,10 @@ import { METRICS, add, given, sample, sorted, stacksOfOurs } from './ours.mjs';
 const TOO_LARGE = 2 ** 53;  // of ns: it has its numbers as doubles
 
 const PROGRAM = given('FIELDCOST_TEST_FIREFOX_PROFILER');
-const SESSION = ['--session', 'test'];
+let session;
 
 async function asked(...options) {
-  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, ...options, ...SESSION, '--json'],
+  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, ...options, '--session', session, '--json'],
     { timeout: 60000 });
   return JSON.parse(stdout);
 }
@@ -23,17 +23,18 @@ async function asked(...options) {
 // Its `load` gives the process that answers half a second to start, which may be too short, so that is started itself.
 // Asked before it has said in its log that it can answer, it would be taken for a dead one, and forgotten.
 let server;
-function opened(file) {
+function opened(file, name) {
+  session = name;
   const sessions = given('PROFILER_CLI_SESSION_DIR');
   return new Promise((resolve, reject) => {
     const told = watch(sessions, () => {
-      const log = join(sessions, 'test.log');
+      const log = join(sessions, `${session}.log`);
       if (existsSync(log) && readFileSync(log, 'utf8').includes('Profile loaded')) {
         told.close();
         resolve();
       }
     });
-    server = spawn(process.execPath, [PROGRAM, '--daemon', file, ...SESSION], { stdio: 'ignore' });
+    server = spawn(process.execPath, [PROGRAM, '--daemon', file, '--session', session], { stdio: 'ignore' });
     server.once('exit', (code, signal) => {
       told.close();
       reject(new Error(`it ended: ${code ?? signal}`));
@@ -61,7 +62,7 @@ const isHeld = (line) => Number(line.split(' ').at(-1)) < TOO_LARGE;
 describe('Firefox Profiler', () => {
   let threads;
   before(async () => {
-    await opened(sample('firefox.json'));
+    await opened(sample('firefox.json'), 'test');
     ({ threads } = await asked('thread', 'list'));
   });
   after(() => {
@@ -79,5 +80,20 @@ describe('Firefox Profiler', () => {
       assert.ok(ours[metric].length > 1);
       assert.deepEqual((await stacksOf(thread)).filter(isHeld), ours[metric].filter(isHeld), metric);
     }
+  });
+});
+
+describe('Firefox Profiler, of threads', () => {
+  after(() => {
+    server?.kill();
+  });
+
+  it('has a thread for each, whose stacks begin with its own functions', async () => {
+    await opened(sample('threads.firefox.json'), 'threads');
+    const { threads } = await asked('thread', 'list');
+    assert.deepEqual(threads.map(({ name }) => name).sort(),
+      ['[thread app 7] wall ns exact', '[thread app/io 8] wall ns exact']);
+    const stacks = await Promise.all(threads.map(stacksOf));
+    assert.deepEqual(stacks.flat().sort(), ['main 100000000', 'main;deflate 900000000']);
   });
 });

@@ -109,8 +109,8 @@ describe('pprof-format', () => {
   });
 });
 
-describe('the Firefox profile', () => {
-  const profile = JSON.parse(sample('firefox.json'));
+for (const file of ['firefox.json', 'threads.firefox.json']) describe(`the Firefox profile ${file}`, () => {
+  const profile = JSON.parse(sample(file));
   const within = (column, size) => column.every((each) => each === null || (each >= 0 && each < size));
 
   it('has columns as long as their tables', () => {
@@ -134,9 +134,17 @@ describe('the Firefox profile', () => {
     assert.ok(within(resourceTable.lib, profile.libs.length));
     for (const thread of profile.threads) assert.ok(within(thread.samples.stack, stackTable.length));
   });
+});
 
+describe('the threads of Firefox profiles', () => {
   it('has the sums', () => {
-    const calls = profile.threads.find((thread) => thread.name.startsWith('calls'));
+    const calls = JSON.parse(sample('firefox.json')).threads.find((thread) => thread.name.startsWith('calls'));
     assert.equal(calls.samples.weight.reduce((sum, each) => sum + each, 0), 12);
+  });
+
+  it('are those of the program, each below its own process', () => {
+    const { threads } = JSON.parse(sample('threads.firefox.json'));
+    assert.deepEqual(threads.map(({ name, pid, tid, isMainThread }) => [name, pid, tid, isMainThread]), [
+      ['[thread app 7] wall ns exact', '7', '7', true], ['[thread app/io 8] wall ns exact', '7', '8', false]]);
   });
 });

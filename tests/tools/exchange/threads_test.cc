@@ -196,6 +196,39 @@ TEST(ThreadsTest, ChromeHasNumbersAndNamesOfProcessesAndThreads) {
   EXPECT_THAT(json, HasSubstr(R"("args":{"name":"app 7: calls count exact")"));
 }
 
+TEST(ThreadsTest, FirefoxHasAThreadAThreadAndMetricWithoutItsFrame) {
+  const std::string json = Written(Format::kFirefox);
+  // Frames: [several threads], [thread app 7], main, [thread app/io 8], read. Stacks: 2 and 4
+  // begin.
+  EXPECT_THAT(json, HasSubstr("\"stackTable\":{\"frame\":[0,1,2,3,2,4],\n"
+                              "\"prefix\":[null,null,null,null,null,4],"));
+  for (
+      const char* thread :
+      {R"("name":"[thread app 7] wall ns exact","processName":"app: wall ns exact","isMainThread":true,"pid":"7","tid":"7",
+"samples":{"stack":[2],
+"timeDeltas":[0],
+"weight":[0.001000],)",
+       R"("name":"[thread app/io 8] wall ns exact","processName":"app: wall ns exact","isMainThread":false,"pid":"7","tid":"8",
+"samples":{"stack":[5],
+"timeDeltas":[0],
+"weight":[0.002500],)",
+       R"("name":"[several threads] wall ns exact","processName":"fieldcost: wall ns exact","isMainThread":false,"pid":"fieldcost","tid":"[several threads]",
+"samples":{"stack":[null],
+"timeDeltas":[0],
+"weight":[0.000040],)",
+       R"("name":"[thread app 7] calls count exact","processName":"app: calls count exact","isMainThread":true,"pid":"7.1","tid":"7",
+"samples":{"stack":[2],)"}) {
+    EXPECT_THAT(json, HasSubstr(thread));
+  }
+  EXPECT_THAT(json, ::testing::Not(HasSubstr("[thread app/io 8] calls"))) << "it made none";
+}
+
+TEST(ThreadsTest, FoldedStacksBeginWithThreads) {
+  EXPECT_EQ(
+      Written(Format::kFolded),
+      "[several threads] 40\n[thread app 7];app!main 1000\n[thread app/io 8];app!main;read 2500\n");
+}
+
 TEST(ThreadsTest, PprofHasLabelsAndTheFrames) {
   const wire::PprofContent content = wire::DecodePprof(Written(Format::kPprof)).value();
   std::vector<std::string> samples;

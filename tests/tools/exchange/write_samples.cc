@@ -65,6 +65,7 @@ int main(int argc, char** argv) {
   if (!Write(folder / "probe.trace.json", probe::ToChromeJson(events))) return 1;
   for (const auto& [name, format] : {std::pair{"threads.pb.gz", exchange::Format::kPprof},
                                      {"threads.speedscope.json", exchange::Format::kSpeedscope},
+                                     {"threads.firefox.json", exchange::Format::kFirefox},
                                      {"threads.trace.json", exchange::Format::kChrome}}) {
     const auto exported = exchange::Export(TreeOfThreads(), format, {.threads = kThreads});
     if (!Write(folder / name, exported ? Result<std::string>(exported->bytes)

@@ -98,7 +98,8 @@ command::Command TreeExportCommand() {
       .name = "export",
       .summary = "Export a recording for flame graph tools, pprof, browsers",
       .help = R"(Exact sums over all runs; what a format cannot hold is reported. With --by, chrome,
-speedscope and pprof have threads of their own; in other formats they are first frames. Examples:
+firefox, speedscope and pprof have threads of their own; folded stacks, which can hold none, begin
+with them as frames. Examples:
   fieldcost tree export a.fct --to pprof -o a.pb.gz
   fieldcost tree export a.fct@12s..14s --to speedscope -o slice.speedscope.json
   fieldcost tree export a.fct --by thread --to chrome -o a.json
