@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/base/text.h"
 #include "common/wire/gzip.h"
 #include "common/wire/pprof.h"
 #include "tools/exchange/export_view.h"
@@ -41,9 +42,9 @@ Format DetectText(std::string_view untrusted_text) {
   for (int look = 0; look < kLooks && !lines.at_end(); ++look) {
     const auto untrusted_line = lines.Take();
     if (!untrusted_line) break;
-    if (untrusted_line->empty() || untrusted_line->starts_with('#')) continue;
-    if (IsEventLine(*untrusted_line)) return Format::kEvents;
     if (IsPerfSampleLine(*untrusted_line)) return Format::kPerfScript;
+    if (Trim(*untrusted_line).empty() || untrusted_line->starts_with('#')) continue;
+    if (IsEventLine(*untrusted_line)) return Format::kEvents;
     break;
   }
   return Format::kFolded;

@@ -54,8 +54,9 @@ std::optional<std::uint64_t> TimeOf(std::string_view untrusted_word) {
   return *seconds * kNsPerSecond + *behind;
 }
 
-// "h4 31007/31007 [001]", "h4 31007"
-void TakeThread(std::string_view untrusted_text, Header& header) {
+// Takes "h4 31007/31007 [001]" or "h4 31007" apart. False if it does not end with a thread's number
+// (and a CPU's), as the name of a thread may.
+bool TakeThread(std::string_view untrusted_text, Header& header) {
   std::string_view text = Trim(untrusted_text);
   const auto last_word = [&] { return text.substr(text.find_last_of(" \t") + 1); };
   if (last_word().starts_with('[') && last_word().ends_with(']')) {
@@ -65,30 +66,37 @@ void TakeThread(std::string_view untrusted_text, Header& header) {
   const std::size_t slash = word.find('/');
   const auto id = [](std::string_view digits, std::uint32_t& number) {
     const auto parsed = ParseUint64(digits);
+    // perf writes -1 for a thread that it does not know.
     if (parsed && *parsed <= UINT32_MAX) number = static_cast<std::uint32_t>(*parsed);
+    return parsed.has_value() || digits == "-1";
   };
-  if (slash != std::string_view::npos) id(word.substr(0, slash), header.pid);
-  id(slash == std::string_view::npos ? word : word.substr(slash + 1), header.tid);
+  if (slash != std::string_view::npos && !id(word.substr(0, slash), header.pid)) return false;
+  if (!id(slash == std::string_view::npos ? word : word.substr(slash + 1), header.tid))
+    return false;
   header.untrusted_command = Trim(text.substr(0, text.size() - word.size()));
+  return !header.untrusted_command.empty();
 }
 
+// The name of a command may have any characters: its line is one whose time follows a thread's
+// number.
 std::optional<Header> ParseHeader(std::string_view untrusted_line) {
-  // A command's name may have blanks.
   const std::string_view line = untrusted_line;
-  std::size_t before = 0;
-  std::string_view word = TakeWord(untrusted_line);
-  for (; !word.empty() && (before < 2 || !IsTime(word)); ++before) word = TakeWord(untrusted_line);
-  if (word.empty()) return std::nullopt;
   Header header;
+  std::string_view word;
+  do {
+    word = TakeWord(untrusted_line);
+    if (word.empty()) return std::nullopt;
+    header = {};
+  } while (
+      !IsTime(word) ||
+      !TakeThread(line.substr(0, static_cast<std::size_t>(word.data() - line.data())), header));
   const auto ns = TimeOf(word);
   if (!ns) return std::nullopt;
   header.ns = *ns;
-  TakeThread(line.substr(0, static_cast<std::size_t>(word.data() - line.data())), header);
   word = TakeWord(untrusted_line);
   if (header.period = ParseUint64(word); header.period) word = TakeWord(untrusted_line);
   while (word.ends_with(':')) word.remove_suffix(1);
-  if (word.empty()) return std::nullopt;
-  header.untrusted_event = word;
+  header.untrusted_event = word;  // empty: not shown
   header.untrusted_rest = Trim(untrusted_line);
   return header;
 }
@@ -97,6 +105,23 @@ struct FrameLine {
   std::string_view untrusted_symbol;  // without an offset; empty: not known
   std::string_view untrusted_file;    // empty: not known
 };
+
+// Where " (" precedes the file in "g(int) const+0x18 (/opt/My App (2)/h4)": both names may have
+// blanks and parentheses. It follows an offset; or begins a path or a name in brackets; or is the
+// last one.
+std::size_t FileOf(std::string_view untrusted_text) {
+  for (std::size_t at = untrusted_text.find("+0x"); at != std::string_view::npos;
+       at = untrusted_text.find("+0x", at + 1)) {
+    const std::size_t end = untrusted_text.find_first_not_of(kHexDigits, at + 3);
+    if (end == std::string_view::npos || end == at + 3) continue;
+    if (untrusted_text.substr(end).starts_with(" (")) return end;
+  }
+  const std::size_t path = std::min(untrusted_text.find(" (/"), untrusted_text.find(" (["));
+  if (path != std::string_view::npos) return path;
+  constexpr std::string_view kDeleted = " (deleted))";
+  if (untrusted_text.ends_with(kDeleted)) untrusted_text.remove_suffix(kDeleted.size());
+  return untrusted_text.rfind(" (");
+}
 
 // "1151 g+0x18 (/tmp/h4)"
 std::optional<FrameLine> ParseFrame(std::string_view untrusted_line) {
@@ -107,12 +132,8 @@ std::optional<FrameLine> ParseFrame(std::string_view untrusted_line) {
   std::string_view rest = Trim(untrusted_line);
   FrameLine frame;
   if (rest.ends_with(')')) {
-    std::string_view name = rest;
-    constexpr std::string_view kDeleted = " (deleted))";
-    if (name.ends_with(kDeleted)) name.remove_suffix(kDeleted.size());
-    const std::size_t open = name.starts_with('(') && name.rfind(" (") == std::string_view::npos
-                                 ? 0
-                                 : name.rfind(" (") + 1;
+    const std::size_t blank = rest.front() == '(' ? std::string_view::npos : FileOf(rest);
+    const std::size_t open = blank == std::string_view::npos ? 0 : blank + 1;
     frame.untrusted_file = rest.substr(open + 1, rest.size() - open - 2);
     rest = Trim(rest.substr(0, open));
   }
@@ -130,16 +151,18 @@ class PerfScript {
   explicit PerfScript(Remarks& remarks) : remarks_(remarks) {}
 
   Status Add(std::string_view untrusted_line) {
-    if (untrusted_line.starts_with('#')) return {};
     if (Trim(untrusted_line).empty()) return EndSample();
     if (untrusted_line.front() != '\t') {
       if (const auto header = ParseHeader(untrusted_line)) {
         FIELDCOST_TRY(EndSample());
         return BeginSample(*header);
       }
+      if (untrusted_line.front() == '#') return {};  // about the recording
       if (untrusted_line.front() != ' ' || !in_sample_) {
-        return Fail(ErrorCode::kCorrupt,
-                    "neither a sample (\"COMMAND TID TIME: PERIOD EVENT:\") nor a function of one");
+        return Fail(
+            ErrorCode::kCorrupt,
+            "neither a sample (\"COMMAND TID TIME: PERIOD EVENT:\", where `perf script -F` must "
+            "have comm, tid and time) nor a function of one");
       }
     }
     if (!in_sample_) {

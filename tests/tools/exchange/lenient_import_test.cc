@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "common/recording/recording.h"
 #include "common/tree/limits.h"
 #include "common/wire/gzip.h"
 #include "common/wire/pprof.h"
@@ -20,6 +21,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAreArray;
 
 Error ErrorOf(const std::string& text) {
   const Result<Imported> imported = Import(text);
@@ -172,6 +174,80 @@ TEST(LenientSpeedscopeTest, WeightsBelowOneAreNotLost) {
       Format::kSpeedscope);
   EXPECT_THAT(LinesOf(events.tree),
               ElementsAre("a calls=1 wall=2000000", "a;b calls=1 wall=1000000"));
+}
+
+std::string PerfSample(const std::string& thread) {
+  return thread + "\n\t            1130 work+0x10 (/opt/bin/app)\n" +
+         "\t            1180 main+0x20 (/opt/bin/app)\n\n";
+}
+
+TEST(LenientPerfScriptTest, NamesOfThreadsHaveAnyCharacters) {
+  const std::vector<std::string> names = {"#2 worker",
+                                          "#",
+                                          "[ET_NET 0]",
+                                          "HDMI polling ta",
+                                          "Hashed wheel #1",
+                                          "a: 1 b",
+                                          "12.5:",
+                                          "x 12.5: y",
+                                          "(sd-pam)",
+                                          "kworker/0:1-ev",
+                                          "7/8",
+                                          "[001]",
+                                          "tokio-runtime-w",
+                                          "GC Thread#0",
+                                          ":-1",
+                                          "C2 CompilerThre",
+                                          "\xd0\xb6",
+                                          "a;b!c"};
+  std::string text = "# ========\n# captured on    : Thu Nov 26 18:00:00 2026\n#\n";
+  for (const std::string& name : names) {
+    text += PerfSample(name + " 4615/4801  [002] 52582.050949:    1000000 cpu-clock: ");
+    text += PerfSample(name + " 4615 52582.150949:    1000000 cpu-clock: ");
+  }
+  const Imported imported = ReadAs(text, Format::kPerfScript);
+  EXPECT_THAT(LinesOf(imported.tree),
+              ElementsAre(fmt::format("app!main;app!work cpu-clock={}", names.size() * 2'000'000)));
+  EXPECT_THAT(imported.untrusted_remarks, IsEmpty());
+  const auto recording = recording::Recording::Of(*imported.recording).value();
+  std::vector<std::string> found;
+  for (const recording::Thread& thread : recording.contents().descriptions.threads) {
+    if (thread.tid == 4801) found.push_back(thread.name);
+  }
+  EXPECT_THAT(found, UnorderedElementsAreArray(names));
+}
+
+TEST(LenientPerfScriptTest, SamplesMayShowNoEvent) {
+  const Imported imported = ReadAs(PerfSample("   apply worker 79618/79969 [010] 1199.718048: ") +
+                                       PerfSample("app 79618 1199.718049:"),
+                                   Format::kPerfScript);
+  EXPECT_THAT(LinesOf(imported.tree), ElementsAre("app!main;app!work samples=2"));
+}
+
+TEST(LenientPerfScriptTest, BothNamesOfAFrameHaveBlanksAndParentheses) {
+  struct Case {
+    const char* line;
+    const char* frame;
+  };
+  for (const auto& [line, frame] : {
+           Case{"work(int) const+0x10 (/opt/My App (v2)/bin/app)", "app!work(int) const"},
+           Case{"work(int) const (/opt/My App (v2)/bin/app)", "app!work(int) const"},
+           Case{"work(int) const+0x10 (/opt/My App (v2)/a (1))", "a (1)!work(int) const"},
+           Case{"f(void (*)(int), int (&) [3])+0x1 (/opt/app)",
+                "app!f(void (*)(int), int (&) [3])"},
+           Case{"f(void (*)(int)) (app)", "app!f(void (*)(int))"},
+           Case{"hashCode ([JIT app cache])", "[JIT app cache]!hashCode"},
+           Case{"work+0x10 (/opt/My App/app (deleted))", "app!work"},
+           Case{"work (app (deleted))", "app!work"},
+           Case{"[unknown] ([unknown])", "[unknown]"},
+           Case{"a+0x1c+0x10 (/opt/app)", "app!a+0x1c"},
+       }) {
+    const Imported imported = ReadAs(
+        std::string("a 1 2.5: 10 cycles:\n\t   9c51fd34 ") + line + "\n", Format::kPerfScript);
+    ASSERT_EQ(imported.tree.dictionary->frames.size(), 1U) << line;
+    const tree::Frame& read = imported.tree.dictionary->frames.frame(tree::FrameId(0));
+    EXPECT_EQ((read.module.empty() ? "" : read.module + "!") + read.function, frame) << line;
+  }
 }
 
 constexpr char kLoad[] = R"({"name":"main","ph":"B","ts":0,"pid":1,"tid":1},
