@@ -53,6 +53,10 @@ int Record(int argc, char** argv) {
   if (!paths) return Fails(paths.error());
   const auto recorded = fieldcost::probe::Record(*paths, options, fieldcost::SystemClock());
   if (!recorded) return Fails(recorded.error());
+  if (!recorded->why_not.empty()) {
+    fmt::print(stderr, "fieldcost: nothing was recorded: {}\n", recorded->why_not);
+    return recorded->status;
+  }
   if (quiet) return recorded->status;
   for (const std::string& line : recorded->unreached) {
     fmt::print(stderr, "fieldcost: {}\n", line);

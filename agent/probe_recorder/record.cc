@@ -98,19 +98,46 @@ class Recorder {
   std::optional<Error> failure_;
 };
 
+// Where a recording is kept.
+struct Storage {
+  Spool spool;
+  Session session;
+};
+
+Result<Storage> OpenStorage(const agent::AgentPaths& paths, const RecordOptions& options) {
+  FIELDCOST_TRY(MakeDirectories(paths.state_dir, 0700));
+  FIELDCOST_ASSIGN(Spool spool, Spool::Open(SpoolFile(paths)));
+  FIELDCOST_ASSIGN(Session session, Session::Make(paths, options.session));
+  // If this process is killed, the collector is started by it.
+  FIELDCOST_TRY(WriteFileAtomically(WorkFile(paths), "", 0600));
+  return Storage{.spool = std::move(spool), .session = std::move(session)};
+}
+
+// Runs the command as often, without the library.
+Result<Recorded> RunUnrecorded(const RecordOptions& options, RunInput& input, std::string why) {
+  Recorded result;
+  result.why_not = std::move(why);
+  for (; result.runs < options.runs && sampler::StoppedBy() == 0; ++result.runs) {
+    FIELDCOST_ASSIGN(const int read, input.Next());
+    FIELDCOST_ASSIGN(sampler::CommandChild child,
+                     sampler::CommandChild::Prepare(options.command, {}, read));
+    FIELDCOST_ASSIGN(const int status, child.Wait());
+    if (result.status == 0) result.status = status;
+  }
+  return result;
+}
+
 }  // namespace
 
 Result<Recorded> Record(const agent::AgentPaths& paths, const RecordOptions& options,
                         const Clock& clock) {
   FIELDCOST_TRY(CheckMayRecord(paths, options.local));
   FIELDCOST_ASSIGN(RunInput input, sampler::InputOfRuns(options.input, options.runs));
-  FIELDCOST_TRY(MakeDirectories(paths.state_dir, 0700));
-  FIELDCOST_ASSIGN(Spool spool, Spool::Open(SpoolFile(paths)));
-
-  FIELDCOST_ASSIGN(Session session, Session::Make(paths, options.session));
-  // If this process is killed, the collector is started by it.
-  FIELDCOST_TRY(WriteFileAtomically(WorkFile(paths), "", 0600));
   sampler::HandleSignals();
+  Result<Storage> storage = OpenStorage(paths, options);
+  if (!storage && options.session != 0) return storage.error();
+  if (!storage) return RunUnrecorded(options, input, storage.error().message);
+  auto& [spool, session] = *storage;
   Recorder recorder(paths, options, clock, session, spool);
   FIELDCOST_TRY(recorder.Prepare(options.library));
   Recorded recorded;

@@ -31,11 +31,14 @@ struct Recorded {
   std::uint64_t hits = 0;
   std::uint64_t lost = 0;              // points that were not kept
   std::vector<std::string> unreached;  // a line for each named point that was not passed
+  std::string why_not;                 // why nothing was recorded; else empty
   bool goes_on = false;                // some programs still run: the next collector takes over
 };
 
-// Runs the command with the probe library, and collects what its programs pass. kPermissionDenied:
-// neither local nor consent. REQUIRES: one thread.
+// Runs the command with the probe library, and collects what its programs pass. Where nothing can
+// be kept, because the home is missing, full or read-only, the command runs without the library;
+// with a session that was named, that is an error. kPermissionDenied: neither local nor consent.
+// REQUIRES: one thread.
 Result<Recorded> Record(const agent::AgentPaths& paths, const RecordOptions& options,
                         const Clock& clock);
 

@@ -1,5 +1,6 @@
 #include "agent/settings/paths.h"
 
+#include <pwd.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -13,27 +14,29 @@
 namespace fieldcost::agent {
 namespace {
 
-// The directory a variable names, or `fallback` below HOME. Empty if neither is there.
-Result<std::filesystem::path> Directory(const char* variable, const char* fallback) {
+// The absolute path that a variable names; empty if it does not.
+std::filesystem::path AbsolutePath(const char* variable) {
   const char* untrusted_value = std::getenv(variable);
-  if (untrusted_value != nullptr && untrusted_value[0] != '\0') {
-    std::filesystem::path directory(untrusted_value);
-    if (!directory.is_absolute()) {
-      return Fail(ErrorCode::kInvalidArgument, "{} is not an absolute path: {}", variable,
-                  EscapeControl(directory.string()));
-    }
-    return directory;
-  }
-  const char* untrusted_home = std::getenv("HOME");
-  if (untrusted_home == nullptr || untrusted_home[0] == '\0') {
-    return Fail(ErrorCode::kInvalidArgument, "neither FIELDCOST_HOME nor HOME is set");
-  }
-  const std::filesystem::path home(untrusted_home);
-  if (!home.is_absolute()) {
-    return Fail(ErrorCode::kInvalidArgument, "HOME is not an absolute path: {}",
-                EscapeControl(home.string()));
-  }
-  return home / fallback;
+  std::filesystem::path path(untrusted_value == nullptr ? "" : untrusted_value);
+  return path.is_absolute() ? path : std::filesystem::path();
+}
+
+// The home in the user database; empty if there is none.
+std::filesystem::path HomeOfDatabase() {
+  constexpr std::size_t kMostBytes = 65'536;
+  std::vector<char> bytes(kMostBytes);
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(::geteuid(), &entry, bytes.data(), bytes.size(), &found) != 0) return {};
+  if (found == nullptr || found->pw_dir == nullptr) return {};
+  std::filesystem::path home(found->pw_dir);
+  return home.is_absolute() ? home : std::filesystem::path();
+}
+
+// The directory that a variable names, or `fallback` below the home.
+std::filesystem::path Directory(const char* variable, const char* fallback) {
+  std::filesystem::path directory = AbsolutePath(variable);
+  return directory.empty() ? HomeDirectory() / fallback : directory;
 }
 
 std::filesystem::path MemoryOf(const AgentPaths& paths) {
@@ -57,6 +60,13 @@ std::vector<std::filesystem::path> MemoryRoots() {
   return roots;
 }
 
+std::filesystem::path HomeDirectory() {
+  std::filesystem::path home = AbsolutePath("HOME");
+  if (home.empty()) home = HomeOfDatabase();
+  if (!home.empty()) return home;
+  return ::geteuid() == 0 ? "/root" : "/nonexistent";
+}
+
 std::filesystem::path AgentPaths::run_dir() const {
   return MemoryOf(*this) / shm::kRunDirectoryName;
 }
@@ -66,15 +76,19 @@ std::filesystem::path AgentPaths::policy_file() const { return state_dir / shm::
 Result<AgentPaths> AgentPaths::FromEnvironment() {
   const char* untrusted_home = std::getenv("FIELDCOST_HOME");
   if (untrusted_home != nullptr && untrusted_home[0] != '\0') {
-    FIELDCOST_ASSIGN(const std::filesystem::path home, Directory("FIELDCOST_HOME", ""));
+    const std::filesystem::path home(untrusted_home);
+    if (!home.is_absolute()) {
+      return Fail(ErrorCode::kInvalidArgument, "FIELDCOST_HOME is not an absolute path: {}",
+                  EscapeControl(home.string()));
+    }
     return AgentPaths{.config_file = home / "agent.toml",
                       .state_dir = home / "state",
                       .catalog_file = home / "catalog.db",
                       .catalog_root_file = home / "catalog_root"};
   }
-  FIELDCOST_ASSIGN(const std::filesystem::path config, Directory("XDG_CONFIG_HOME", ".config"));
-  FIELDCOST_ASSIGN(const std::filesystem::path state, Directory("XDG_STATE_HOME", ".local/state"));
-  FIELDCOST_ASSIGN(const std::filesystem::path data, Directory("XDG_DATA_HOME", ".local/share"));
+  const std::filesystem::path config = Directory("XDG_CONFIG_HOME", ".config");
+  const std::filesystem::path state = Directory("XDG_STATE_HOME", ".local/state");
+  const std::filesystem::path data = Directory("XDG_DATA_HOME", ".local/share");
   return AgentPaths{.config_file = config / "fieldcost" / "agent.toml",
                     .state_dir = state / "fieldcost",
                     .catalog_file = data / "fieldcost" / "catalog.db",

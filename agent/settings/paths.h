@@ -12,10 +12,16 @@ namespace fieldcost::agent {
 // first: $XDG_RUNTIME_DIR/fieldcost, /run/user/UID/fieldcost, /dev/shm/fieldcost-UID.
 std::vector<std::filesystem::path> MemoryRoots();
 
+// $HOME; where it is unset, empty or not an absolute path, as below services and in containers, the
+// user database's home. For a user without an entry /root, or /nonexistent, which nobody can write
+// to. It need not exist.
+std::filesystem::path HomeDirectory();
+
 // Where one user's agent keeps its things. With FIELDCOST_HOME=DIR everything is below DIR
 // (agent.toml, state/, catalog.db, catalog_root); else the XDG base directories are used:
 // $XDG_CONFIG_HOME/fieldcost/agent.toml, $XDG_STATE_HOME/fieldcost/ and
-// $XDG_DATA_HOME/fieldcost/{catalog.db,catalog_root}.
+// $XDG_DATA_HOME/fieldcost/{catalog.db,catalog_root}. An XDG variable that is not an absolute path
+// is ignored, as its specification says. Their defaults are below HomeDirectory().
 struct AgentPaths {
   std::filesystem::path config_file;
   std::filesystem::path state_dir;  // consent, policy, agent.db, agent_keys/
@@ -36,7 +42,7 @@ struct AgentPaths {
   std::filesystem::path run_dir() const;
   std::filesystem::path skip_file() const;
 
-  // kInvalidArgument if neither FIELDCOST_HOME nor HOME is set, or one is not absolute.
+  // kInvalidArgument if FIELDCOST_HOME is not an absolute path.
   static Result<AgentPaths> FromEnvironment();
 };
 

@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pwd.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "agent/settings/config.h"
 #include "common/base/file.h"
@@ -126,11 +128,31 @@ TEST_F(ProfileTest, FieldcostHomeHoldsEverything) {
   EXPECT_EQ(paths->policy_file(), "/srv/fc/state/policy");
 }
 
-TEST_F(ProfileTest, NeedsAnAbsoluteHome) {
-  ::setenv("HOME", "relative", 1);
-  EXPECT_FALSE(AgentPaths::FromEnvironment());
+TEST_F(ProfileTest, AHomeThatIsNoAbsolutePathIsThatOfTheUserDatabase) {
   ::unsetenv("HOME");
-  EXPECT_FALSE(AgentPaths::FromEnvironment());
+  const auto unset = AgentPaths::FromEnvironment();
+  ASSERT_TRUE(unset) << unset.error().message;
+  const passwd* const user = ::getpwuid(::geteuid());
+  if (user != nullptr) {
+    EXPECT_EQ(HomeDirectory(), user->pw_dir);
+  }
+  EXPECT_TRUE(unset->state_dir.is_absolute());
+  for (const char* home : {"", "relative", "."}) {
+    ::setenv("HOME", home, 1);
+    const auto paths = AgentPaths::FromEnvironment();
+    ASSERT_TRUE(paths) << paths.error().message;
+    EXPECT_EQ(paths->state_dir, unset->state_dir) << home;
+  }
+}
+
+TEST_F(ProfileTest, IgnoresBaseDirectoriesThatAreNoAbsolutePaths) {
+  ::setenv("XDG_STATE_HOME", "state", 1);
+  const auto paths = AgentPaths::FromEnvironment();
+  ASSERT_TRUE(paths) << paths.error().message;
+  EXPECT_EQ(paths->state_dir, "/home/someone/.local/state/fieldcost");
+}
+
+TEST_F(ProfileTest, NeedsAnAbsoluteFieldcostHome) {
   ::setenv("FIELDCOST_HOME", "here", 1);
   const auto paths = AgentPaths::FromEnvironment();
   ASSERT_FALSE(paths);

@@ -132,14 +132,21 @@ Status SayWhatWasFound(const Request& command, const agent::AgentPaths& paths,
   return {};
 }
 
+void SayNotMeasured(const std::string& why) {
+  if (Variable(kQuietVariable).empty()) Remark("nothing is measured: " + why);
+}
+
 // Waits for the program, and says what was measured of what was asked for.
 Result<int> RunAndSay(const Request& command, const agent::AgentPaths& paths,
                       const std::function<int()>& become_program) {
   Measured before;
   if (command.pick.empty()) {
     before = LookAtSkips(paths);
+  } else if (auto collected = CollectMeasured(paths)) {
+    before = *std::move(collected);
   } else {
-    FIELDCOST_ASSIGN(before, CollectMeasured(paths));
+    SayNotMeasured(collected.error().message);
+    return Execute(command.arguments);
   }
   FIELDCOST_ASSIGN(const Ended ended, RunAndWait(become_program));
   if (Variable(kQuietVariable).empty() && !DidNotStart(ended)) {
@@ -148,10 +155,6 @@ Result<int> RunAndSay(const Request& command, const agent::AgentPaths& paths,
     if (!said) Remark("cannot collect the results now: " + said.error().message);
   }
   return EndLike(ended);
-}
-
-void SayNotMeasured(const std::string& why) {
-  if (Variable(kQuietVariable).empty()) Remark("nothing is measured: " + why);
 }
 
 // Where nobody looks there is nothing to show, unless it is asked for.
@@ -179,7 +182,12 @@ Status CheckMetrics(std::string& untrusted_text) {
 }
 
 Result<int> Run(const Request& command) {
-  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  const auto found_paths = agent::AgentPaths::FromEnvironment();
+  if (!found_paths) {
+    SayNotMeasured(found_paths.error().message);
+    return Execute(command.arguments);
+  }
+  const agent::AgentPaths& paths = *found_paths;
   const auto consent = agent::EffectiveConsent(paths);
   if (!consent && command.pick.empty()) {
     SayNotMeasured(consent.error().message);
@@ -201,7 +209,6 @@ Result<int> Run(const Request& command) {
   }
   FIELDCOST_ASSIGN(const fs::path library, FindPreloadLibrary());
   if (const Status prepared = PreparePolicy(command, paths); !prepared) {
-    if (!command.pick.empty()) return prepared.error();  // measuring is what was asked for
     SayNotMeasured(prepared.error().message);
     return Execute(command.arguments);
   }
