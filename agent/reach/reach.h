@@ -52,8 +52,9 @@ std::string_view Phrase(Reach reach);
 
 struct Explanation {
   Reach reach = Reach::kAble;
-  std::string untrusted_detail;   // e.g. "libasan.so.8"; may be empty
-  std::filesystem::path program;  // the ELF file that decides: of a script, its interpreter
+  std::string untrusted_detail;    // e.g. "libasan.so.8"; may be empty
+  std::filesystem::path program;   // the ELF file that decides: of a script, its interpreter
+  std::filesystem::path run_file;  // of a process: kMeasuring: what its costs are written to
 };
 
 // Whether the dynamic linker would load the library into a program with these bytes. Reads a

@@ -244,7 +244,9 @@ Explanation ExplainState(const fs::path& directory, const ProcessStatus& status,
   };
   if (status.seccomp == 1) return because(Reach::kSandboxStrict);
   if (!mapped->run_file.empty()) {
-    if (IsAttached(mapped->run_file)) return because(Reach::kMeasuring);
+    if (IsAttached(mapped->run_file)) {
+      return {Reach::kMeasuring, {}, program, mapped->run_file};
+    }
     if (status.seccomp != 0) return because(Reach::kSandboxFilter);
   }
   if (!mapped->sanitizer.empty()) return because(Reach::kSanitizer, mapped->sanitizer);

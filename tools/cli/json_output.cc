@@ -158,9 +158,19 @@ std::string StatusJson(const agent::AgentStatus& status, const agent::AgentPaths
                 {"programs", std::move(programs)}});
 }
 
-std::string ExplanationJson(const agent::Explanation& why, std::optional<pid_t> pid) {
+std::string ExplanationJson(const agent::Explanation& why, std::optional<pid_t> pid,
+                            const std::vector<analysis::CostSummary>& not_measured) {
   json::object object = WhyJson(why);
   if (pid) object["pid"] = *pid;
+  if (why.reach == agent::Reach::kMeasuring) {
+    json::array functions;
+    for (const analysis::CostSummary& function : not_measured) {
+      json::object one = ApiJson(function.api);
+      one["not_measured"] = NotMeasuredJson(function);
+      functions.push_back(std::move(one));
+    }
+    object["functions"] = std::move(functions);
+  }
   return Print(object);
 }
 

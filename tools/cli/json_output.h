@@ -31,7 +31,8 @@ struct StatusJsonOptions {
 std::string StatusJson(const agent::AgentStatus& status, const agent::AgentPaths& paths,
                        const agent::AgentConfig& config, const StatusJsonOptions& options);
 // Without a pid it is of a program, else of that process.
-std::string ExplanationJson(const agent::Explanation& why, std::optional<pid_t> pid);
+std::string ExplanationJson(const agent::Explanation& why, std::optional<pid_t> pid,
+                            const std::vector<analysis::CostSummary>& not_measured);
 std::string PreviewJson(const std::optional<agent::BatchDetails>& batch,
                         const std::string& agent_public_key);
 std::string LogJson(const std::vector<agent::LoggedBatch>& log);

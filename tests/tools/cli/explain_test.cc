@@ -46,6 +46,37 @@ TEST_F(CliTest, ExplainTellsOfAProcess) {
   EXPECT_EQ(Cli({"agent", "explain", "2147483647"}).exit_status, 66);
 }
 
+// sed waits for a second line when it is looked at, and reads it by getdelim(), inside libc.
+TEST_F(CliTest, ExplainNamesFunctionsWhoseBytesAreNotMeasuredAndWhy) {
+  const auto explain = [this](const std::string& option) {
+    return Shell(
+        "mkdir -p \"$FIELDCOST_HOME\" && cd \"$FIELDCOST_HOME\" && rm -f in out && mkfifo in out "
+        "&& "
+        "\"$fieldcost\" agent local > /dev/null && "
+        "{ \"$fieldcost\" run --metrics time,io --pick 'libc.so.6!*getdelim,libacl.so.1!*' -- sh "
+        "-c 'echo $$ > pid; exec "
+        "sed -u p' "
+        "< in > out & } && exec 7> in 8< out && echo line >&7 && read line <&8 && "
+        "\"$fieldcost\" agent explain " +
+        option + " $(cat pid); echo status $?; exec 7>&- ; cat <&8 > /dev/null; wait");
+  };
+  const std::string reason =
+      "libc reads or writes files by itself here (stdio, user database), without a call";
+  const ProcessResult text = explain("");
+  EXPECT_THAT(text.output, AllOf(HasSubstr("(sed): being measured now\n"),
+                                 HasSubstr("not measured of libc.so.6!__getdelim: "),
+                                 HasSubstr("disk_read, disk_written: " + reason + "\n"),
+                                 HasSubstr("status 0\n"), Not(HasSubstr("libacl"))))
+      << text.errors;
+  const ProcessResult json = explain("--json");
+  EXPECT_THAT(json.output,
+              AllOf(HasSubstr("\"symbol\":\"__getdelim\""),
+                    HasSubstr("{\"metric\":\"disk_read\",\"in_some_runs\":false,\"reason\":\"" +
+                              reason + "\"}")))
+      << json.errors;
+  EXPECT_THAT(Cli({"agent", "explain", kHello, "--json"}).output, Not(HasSubstr("\"functions\"")));
+}
+
 TEST_F(CliTest, WhereThereIsNoMemoryForRunFilesItIsSaidAndProgramsRun) {
   const ProcessResult result = Shell(
       "mkdir -p \"$FIELDCOST_HOME/disk\"; exec unshare --mount /bin/sh -c '"

@@ -1,15 +1,21 @@
 // `fieldcost agent explain`: why a program or process is, or is not, measured.
 #include <unistd.h>
 
+#include <map>
+#include <vector>
+
 #include "agent/daemon/agent.h"
 #include "agent/reach/reach.h"
+#include "agent/runs/run_file_reader.h"
 #include "agent/settings/memory_dir.h"
 #include "common/base/text.h"
+#include "tools/analysis/summary.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/json_output.h"
 #include "tools/cli/pager.h"
 #include "tools/cli/status_text.h"
 #include "tools/cli/terminal_io.h"
+#include "tools/report/not_measured.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -24,7 +30,37 @@ struct Explained {
   std::string subject;  // escaped
   agent::Explanation why;
   std::optional<pid_t> pid;
+  // Functions that the process is measured in, of which some metric cannot be counted.
+  std::vector<analysis::CostSummary> not_measured;
 };
+
+// Of a run whose process lives, as far as it has picked functions by now; empty if it is gone.
+Result<std::vector<analysis::CostSummary>> NotMeasuredIn(const std::filesystem::path& run_file) {
+  std::vector<analysis::CostSummary> functions;
+  const auto bytes = agent::RunFileBytes::Open(run_file);
+  if (!bytes && bytes.error().code == ErrorCode::kNotFound) return functions;
+  if (!bytes) return bytes.error();
+  FIELDCOST_ASSIGN(const agent::RunInfo info, agent::ReadRunInfo(*bytes));
+  if (!info.ready) return functions;
+  FIELDCOST_ASSIGN(const agent::RunContent content, agent::ReadRunContent(*bytes, info, false));
+  std::map<stats::ApiKey, std::uint32_t> reasons;
+  for (const agent::RunPick& pick : content.picks) {
+    if (pick.not_measured != 0) reasons[pick.api] |= pick.not_measured;
+  }
+  for (const auto& [api, bits] : reasons) functions.push_back({.api = api, .not_measured = bits});
+  return functions;
+}
+
+std::string NotMeasuredText(const std::vector<analysis::CostSummary>& functions) {
+  std::string text;
+  for (const analysis::CostSummary& function : functions) {
+    for (const report::NotMeasuredPart& part : report::NotMeasuredParts(function)) {
+      text += fmt::format("not measured of {}: {}\n",
+                          EscapeControl(stats::DisplayName(function.api)), report::Text(part));
+    }
+  }
+  return text;
+}
 
 Result<Explained> Explain(const std::string& subject, const agent::AgentPaths& paths) {
   const auto number = ParseUint64(subject);
@@ -32,9 +68,15 @@ Result<Explained> Explain(const std::string& subject, const agent::AgentPaths& p
     FIELDCOST_ASSIGN(const agent::ProcessReach process,
                      agent::ExplainProcess({.run_dir = paths.run_dir(), .uid = ::getuid()},
                                            static_cast<pid_t>(*number)));
-    return Explained{
+    Explained explained{
         fmt::format("process {} ({})", process.pid, EscapeControl(process.untrusted_name)),
-        process.why, process.pid};
+        process.why,
+        process.pid,
+        {}};
+    if (!process.why.run_file.empty()) {
+      FIELDCOST_ASSIGN(explained.not_measured, NotMeasuredIn(process.why.run_file));
+    }
+    return explained;
   }
   const std::filesystem::path path = agent::FindProgram(subject);
   if (path.empty()) return Fail(ErrorCode::kNotFound, "{}: not found in PATH", subject);
@@ -43,7 +85,7 @@ Result<Explained> Explain(const std::string& subject, const agent::AgentPaths& p
   if (why.program != path) {
     name += fmt::format(", run by {}", EscapeControl(why.program.string()));
   }
-  return Explained{std::move(name), std::move(why), std::nullopt};
+  return Explained{std::move(name), std::move(why), std::nullopt, {}};
 }
 
 Result<int> Run(const Request& command, const Output& output) {
@@ -52,7 +94,8 @@ Result<int> Run(const Request& command, const Output& output) {
   const agent::Reach reach = explained.why.reach;
   const bool can = reach == agent::Reach::kAble || reach == agent::Reach::kMeasuring;
   if (output.json) {
-    FIELDCOST_TRY(WriteStdout(ExplanationJson(explained.why, explained.pid)));
+    FIELDCOST_TRY(
+        WriteStdout(ExplanationJson(explained.why, explained.pid, explained.not_measured)));
   } else {
     std::string text = fmt::format("{}: {}\n", explained.subject, ReasonText(explained.why));
     const auto consent = agent::EffectiveConsent(paths);
@@ -61,6 +104,7 @@ Result<int> Run(const Request& command, const Output& output) {
     } else if (const auto memory = agent::FindMemoryDir(paths); can && !memory) {
       text += "but " + memory.error().message + "\n";
     }
+    text += NotMeasuredText(explained.not_measured);
     FIELDCOST_TRY(WritePaged(text, output));
   }
   return can ? 0 : kAnswerIsNo;
@@ -69,22 +113,25 @@ Result<int> Run(const Request& command, const Output& output) {
 }  // namespace
 
 command::Command AgentExplainCommand() {
-  return {.name = "explain",
-          .summary = "Why a program or process is, or is not, measured",
-          .help = R"(Exit status 1: it cannot be measured.
+  return {
+      .name = "explain",
+      .summary = "Why a program or process is, or is not, measured",
+      .help =
+          R"(Of a process that is being measured also: of which of its functions bytes allocated, read,
+written, sent or received are not measured, and why. Exit status 1: it cannot be measured.
 Examples:
   fieldcost agent explain sudo
   fieldcost agent explain $$)",
-          .options = {{.names = "subject",
-                       .value = "PROGRAM|PID",
-                       .help = "Program (looked up in PATH) or process id",
-                       .completes = command::Completes::kPrograms,
-                       .required = true}},
-          .handler =
-              [](const command::Arguments& arguments) {
-                return Run({.subject = arguments.Text("subject")}, OutputOf(arguments));
-              },
-          .without = {"--csv"}};
+      .options = {{.names = "subject",
+                   .value = "PROGRAM|PID",
+                   .help = "Program (looked up in PATH) or process id",
+                   .completes = command::Completes::kPrograms,
+                   .required = true}},
+      .handler =
+          [](const command::Arguments& arguments) {
+            return Run({.subject = arguments.Text("subject")}, OutputOf(arguments));
+          },
+      .without = {"--csv"}};
 }
 
 }  // namespace fieldcost::cli
