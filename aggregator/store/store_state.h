@@ -20,51 +20,14 @@
 #include "aggregator/store/ledger.h"
 #include "aggregator/store/probation.h"
 #include "aggregator/store/store.h"
+#include "aggregator/store/store_parts.h"
 #include "aggregator/store/verify_ledger.h"
-#include "common/base/byte_order.h"
 #include "common/base/file.h"
 
 namespace fieldcost::store {
 
 // What is behind Store; for this folder's sources only. Locks are taken in the order stripe,
 // evict_mutex, held_gate, withdraw_mutex, checkpoint_mutex, gate, table_mutex.
-
-// Keys in Table::kProgress.
-inline constexpr char kAppliedKey[] = "applied";
-inline constexpr char kTotalsKey[] = "totals";
-inline constexpr char kRestorations[] = "restorations";  // see Store::RestoreBackup()
-
-// What every call answers once the store has failed.
-inline Error StoreFailed() {
-  return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
-}
-
-inline std::string NumberKey(std::uint64_t number) {
-  std::string key;
-  AppendBigEndian64(number, key);
-  return key;
-}
-
-// What a batch adds, as the log has it.
-struct Addition {
-  std::string record;
-  std::uint64_t sequence = 0;
-};
-
-// A kept batch that is removed once its withdrawal is in the rows.
-struct PendingRemoval {
-  std::uint64_t withdrawal = 0;  // its number
-  std::uint64_t batch = 0;
-};
-
-// What accepting a batch does to what is held.
-struct ProbationStep {
-  bool held = false;  // the batch itself, ...
-  std::uint64_t held_bytes = 0;
-  bool no_room = false;            // or it should be, but others would have to be dropped
-  std::vector<Addition> released;  // in the order of their sequences
-  std::uint64_t released_bytes = 0;
-};
 
 struct Store::State {
   StoreOptions options;
