@@ -7,48 +7,12 @@
 #include <set>
 
 #include "common/command/help_text.h"
+#include "common/command/program_word.h"
 
 namespace fieldcost::command {
 namespace {
 
 constexpr std::array<std::string_view, 4> kMetricNames = {"time", "alloc", "io", "cycles"};
-
-std::vector<std::string> NamesOf(const Option& option) {
-  std::vector<std::string> names;
-  for (std::string_view rest = option.names; !rest.empty();) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    names.emplace_back(rest.substr(0, comma));
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-  }
-  return names;
-}
-
-const Option& VersionOption() {
-  static const Option option{.names = "--version", .help = "Print the version and exit"};
-  return option;
-}
-
-// A command's options, without operands, and with those that every command has.
-std::vector<const Option*> OptionsOf(const Command& command, bool is_program) {
-  std::vector<const Option*> options;
-  for (const Option& option : command.options) {
-    if (!option.is_operand()) options.push_back(&option);
-  }
-  options.push_back(&HelpOption());
-  if (is_program) options.push_back(&VersionOption());
-  return options;
-}
-
-const Option* FindOption(const std::vector<const Command*>& path, std::string_view name) {
-  for (const Command* command : path) {
-    for (const Option* option : OptionsOf(*command, command == path.front())) {
-      for (const std::string& known : NamesOf(*option)) {
-        if (known == name) return option;
-      }
-    }
-  }
-  return nullptr;
-}
 
 class Completer {
  public:
@@ -59,8 +23,10 @@ class Completer {
     if (words.empty()) return {};
     for (std::size_t i = 0; i + 1 < words.size(); ++i) {
       if (words[i] == "--") return BehindMark(words.size(), i + 1);
+      if (BeginsProgram(words[i])) return BehindMark(words.size(), i);
       Take(words[i]);
     }
+    if (command().commands.empty() && BeginsProgram(words.back())) return Programs();
     Last(words.back());
     return std::move(found_);
   }
@@ -68,10 +34,18 @@ class Completer {
  private:
   const Command& command() const { return *path_.back(); }
 
+  // Whether a word that may be unfinished is another program, without "--" before it.
+  bool BeginsProgram(const std::string& word) const {
+    return waiting_ == nullptr && !word.starts_with('-') && word != "=" && Below(word) == nullptr &&
+           IsProgramWord(command(), word);
+  }
+
+  static Completion Programs() { return {.more = Completion::More::kPrograms}; }
+
   // Behind "--" another program's command line begins.
   Completion BehindMark(std::size_t word_count, std::size_t program_word) {
     if (!command().takes_program) return {};
-    if (program_word + 1 == word_count) return {.more = Completion::More::kPrograms};
+    if (program_word + 1 == word_count) return Programs();
     return {.more = Completion::More::kCommandLine, .program_word = program_word};
   }
 

@@ -14,6 +14,7 @@
 #include "common/base/nearest.h"
 #include "common/base/text.h"
 #include "common/command/help_text.h"
+#include "common/command/program_word.h"
 
 namespace fieldcost::command {
 
@@ -182,8 +183,6 @@ std::string Parser::UnknownText(const std::string& word) const {
       }
     }
     known.emplace_back(HelpOption().first_name());
-  } else if (command.takes_program) {
-    return fmt::format("put the program after --: {} -- {}", NameOf(commands_), word);
   } else if (!command.commands.empty()) {
     kind = "command";
     known = NamesOf(command.commands);
@@ -318,8 +317,12 @@ std::string Parser::CheckAll(std::optional<std::vector<std::string>> program) {
 }
 
 std::variant<Call, Answer> Parser::Parse(std::vector<std::string> arguments) {
-  // What follows the first "--" is somebody else's command line.
+  // What follows the first "--" is another program's command line. It may be left out.
   std::optional<std::vector<std::string>> program;
+  const std::size_t word = ProgramWord(*root_->command, arguments);
+  if (word < arguments.size()) {
+    arguments.insert(arguments.begin() + static_cast<std::ptrdiff_t>(word), "--");
+  }
   const auto mark = std::find(arguments.begin(), arguments.end(), "--");
   if (mark != arguments.end()) {
     program.emplace(std::make_move_iterator(mark + 1), std::make_move_iterator(arguments.end()));

@@ -161,11 +161,44 @@ TEST(CommandParseTest, AnotherCommandLineIsLeftAlone) {
   EXPECT_THAT(MustParse({"run", "--", "ls", "--json", "--"}).program(),
               ElementsAre("ls", "--json", "--"));
   EXPECT_FALSE(MustParse({"run", "--", "ls", "--json"}).Has("--json"));
-  EXPECT_EQ(ErrorOf({"run", "git", "log"}),
-            "put the program after --: sample run -- git; see sample run --help");
   EXPECT_THAT(ErrorOf({"run"}), HasSubstr("put the program after --: sample run -- PROGRAM"));
   EXPECT_THAT(ErrorOf({"run", "--"}), HasSubstr("no program after --"));
   EXPECT_THAT(ErrorOf({"top", "--", "ls"}), HasSubstr("takes no program"));
+}
+
+TEST(CommandParseTest, AProgramNeedsNoMarkWhereNothingElseCanBeMeant) {
+  EXPECT_THAT(MustParse({"run", "git", "log", "--json"}).program(),
+              ElementsAre("git", "log", "--json"));
+  EXPECT_FALSE(MustParse({"run", "git", "--json"}).Has("--json"));
+  EXPECT_THAT(MustParse({"run", "old", "a", "--", "new"}).program(),
+              ElementsAre("old", "a", "--", "new"));
+  EXPECT_THAT(MustParse({"run", "./a", "--help"}).program(), ElementsAre("./a", "--help"));
+  EXPECT_THAT(MustParse({"run", "run"}).program(), ElementsAre("run"));
+  EXPECT_THAT(MustParse({"run", ""}).program(), ElementsAre(""));
+  // Values of options are no programs, in any of their forms.
+  EXPECT_THAT(ErrorOf({"watch", "-p", "7", "ls"}), HasSubstr("cannot be combined with a program"));
+  EXPECT_EQ(MustParse({"watch", "-p7"}).Text("--pid"), "7");
+  EXPECT_EQ(MustParse({"watch", "--pid", "7"}).Text("--pid"), "7");
+  EXPECT_EQ(MustParse({"watch", "--pid=7"}).Text("--pid"), "7");
+  // What is not known may have a value.
+  EXPECT_THAT(ErrorOf({"run", "--peck", "a", "ls"}), HasSubstr("unknown option '--peck'"));
+}
+
+TEST(CommandParseTest, AMistypedCommandIsNoProgram) {
+  const Command program{.name = "sample",
+                        .commands = {{.name = "idle",
+                                      .commands = {{.name = "show", .handler = Succeed}},
+                                      .handler = Succeed,
+                                      .takes_program = true}}};
+  const auto parse = [&](std::vector<std::string> words) {
+    return Parse(program, "1", std::move(words));
+  };
+  const auto wrong = parse({"idle", "shwo"});
+  ASSERT_TRUE(std::holds_alternative<Answer>(wrong));
+  EXPECT_THAT(std::get<Answer>(wrong).errors, HasSubstr("did you mean show?"));
+  const auto right = parse({"idle", "make", "-j8"});
+  ASSERT_TRUE(std::holds_alternative<Call>(right));
+  EXPECT_THAT(std::get<Call>(right).arguments.program(), ElementsAre("make", "-j8"));
 }
 
 TEST(CommandParseTest, AnOptionMayStandForTheProgram) {

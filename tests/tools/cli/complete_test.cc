@@ -152,6 +152,16 @@ TEST(CompleteTest, BehindTheMarkOfRunAnotherProgramGoesOn) {
   EXPECT_EQ(At({"top", "--", "sq"}).more, Completion::More::kNothing);
 }
 
+TEST(CompleteTest, AProgramGoesOnWithoutTheMark) {
+  EXPECT_EQ(At({"run", "sq"}).more, Completion::More::kPrograms);
+  EXPECT_EQ(At({"run", "--pick", "a!b", "--show", "sq"}).more, Completion::More::kPrograms);
+  const Completion inside = At({"measure", "--rounds", "=", "3", "git", "--json", "ch"});
+  EXPECT_EQ(inside.more, Completion::More::kCommandLine);
+  EXPECT_EQ(inside.program_word, 4U);
+  EXPECT_EQ(At({"idle", "make", "ch"}).more, Completion::More::kCommandLine);
+  EXPECT_THAT(Texts({"idle", "sh"}), ElementsAre("show"));
+}
+
 TEST(CompleteTest, TheAnswerIsALineForTheShellAndOneForEachCandidate) {
   EXPECT_EQ(command::CompletionAnswer({.candidates = {{"a", "first"}, {"b", ""}}}),
             "nothing\na\tfirst\nb\t\n");

@@ -321,7 +321,7 @@ Result<int> Run(const MeasureRequest& request, const Output& output) {
 command::Command MeasureCommand() {
   return {
       .name = "measure",
-      .summary = "Measure exactly all APIs that a command (given after --) calls",
+      .summary = "Measure exactly all APIs that a command calls",
       .help =
           R"(The command runs many times: once as it is, once to find every API called and which share a stack,
 then in rounds. In each round every API is timed once, and never together with one it calls or is

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/command/command.h"
+
+namespace fieldcost::command {
+
+// The option of that name ("--limit", "-n") of these commands, each below the one before it, or of
+// all programs; nullptr if there is none.
+const Option* FindOption(const std::vector<const Command*>& path, std::string_view name);
+
+// A command's options without operands, and with those that every command has.
+std::vector<const Option*> OptionsOf(const Command& command, bool is_program);
+
+// "--limit" and "-n" of "--limit,-n".
+std::vector<std::string> NamesOf(const Option& option);
+
+// Whether a word that is no option and no command below it can only be another program: the command
+// takes one and no operands, and the word resembles none of its commands.
+bool IsProgramWord(const Command& command, std::string_view word);
+
+// Where another program's command line begins without "--" before it, as after `perf` and `time`:
+// the index of the first word that is no option, value of an option or command, if it is an
+// IsProgramWord(). words.size() if there is none, or if "--" or an unknown option comes first.
+std::size_t ProgramWord(const Command& program, const std::vector<std::string>& words);
+
+}  // namespace fieldcost::command
