@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/json_number.h"
 #include "common/draw/numbers.h"
 #include "common/shm/log2_bucket.h"
 #include "common/stats/cxx_name.h"
@@ -99,7 +100,9 @@ json::object MetricJson(stats::Metric metric, const analysis::MetricSummary& sum
 
 }  // namespace
 
-std::string Print(const json::object& object) { return json::serialize(object) + "\n"; }
+std::string Print(const json::object& object) {
+  return WithPlainNumbers(json::serialize(object)) + "\n";
+}
 
 json::string Text(std::string_view text) { return json::string(text.data(), text.size()); }
 

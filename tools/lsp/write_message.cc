@@ -1,4 +1,5 @@
 // Writes messages to the editor: the other half of protocol.h.
+#include "common/base/json_number.h"
 #include "tools/lsp/json_access.h"
 #include "tools/lsp/protocol.h"
 
@@ -23,19 +24,19 @@ json::string Text(std::string_view text) { return json::string(text.data(), text
 std::string Answer(const RequestId& id, json::value result) {
   json::object message{{"jsonrpc", "2.0"}, {"id", IdValue(id)}};
   message["result"] = std::move(result);
-  return json::serialize(message);
+  return WithPlainNumbers(json::serialize(message));
 }
 
 std::string Notification(std::string_view method, json::value params) {
   json::object message{{"jsonrpc", "2.0"}, {"method", Text(method)}};
   message["params"] = std::move(params);
-  return json::serialize(message);
+  return WithPlainNumbers(json::serialize(message));
 }
 
 std::string Request(std::int64_t id, std::string_view method, json::value params) {
   json::object message{{"jsonrpc", "2.0"}, {"id", id}, {"method", Text(method)}};
   if (!params.is_null()) message["params"] = std::move(params);
-  return json::serialize(message);
+  return WithPlainNumbers(json::serialize(message));
 }
 
 json::object PositionJson(const Position& position) {

@@ -2,6 +2,7 @@
 
 #include <boost/json.hpp>
 
+#include "common/base/json_number.h"
 #include "common/probe/steps.h"
 #include "common/probe/words.h"
 
@@ -82,6 +83,10 @@ json::object ChangeJson(const probe::StepChange& change) {
           {"change", WordOf(change.change)}};
 }
 
+std::string Serialize(const json::object& object) {
+  return WithPlainNumbers(json::serialize(object));
+}
+
 json::object GroupJson(const probe::GroupKey& key) {
   return {{"label", key.label},
           {"program", key.program},
@@ -97,7 +102,7 @@ std::string EventsJson(const FoundEvents& found) {
   }
   json::object answer{{"events", std::move(events)}, {"set_aside_left_out", found.hidden}};
   if (found.next) answer["next"] = CursorText(*found.next);
-  return json::serialize(answer);
+  return Serialize(answer);
 }
 
 std::string EventJson(const EventView& view) {
@@ -114,7 +119,7 @@ std::string EventJson(const EventView& view) {
   answer["points"] = std::move(hits);
   answer["points_left_out"] = view.event.hits_left_out;
   answer["steps"] = std::move(steps);
-  return json::serialize(answer);
+  return Serialize(answer);
 }
 
 std::string ComparisonJson(const std::vector<probe::Event>& events,
@@ -139,7 +144,7 @@ std::string ComparisonJson(const std::vector<probe::Event>& events,
     answer["total"] = ChangeJson(comparison->total);
     answer["changes"] = std::move(steps);
   }
-  return json::serialize(answer);
+  return Serialize(answer);
 }
 
 std::string GroupsJson(const probe::ComparedSides& sides) {
@@ -163,11 +168,11 @@ std::string GroupsJson(const probe::ComparedSides& sides) {
     object["events"] = group.events;
     left_out.push_back(std::move(object));
   }
-  return json::serialize(json::object{{"groups", std::move(groups)},
-                                      {"left_out", std::move(left_out)},
-                                      {"base_lost_points", sides.base.lost_hits},
-                                      {"new_lost_points", sides.changed.lost_hits},
-                                      {"loads_differ", sides.loads_differ}});
+  return Serialize(json::object{{"groups", std::move(groups)},
+                                {"left_out", std::move(left_out)},
+                                {"base_lost_points", sides.base.lost_hits},
+                                {"new_lost_points", sides.changed.lost_hits},
+                                {"loads_differ", sides.loads_differ}});
 }
 
 std::string HistoryJson(const HistoryView& view) {
@@ -187,10 +192,10 @@ std::string HistoryJson(const HistoryView& view) {
                                  {"tags", json::array(line.tags.begin(), line.tags.end())},
                                  {"builds", std::move(builds)}});
   }
-  return json::serialize(json::object{{"label", view.filter.label},
-                                      {"lines", std::move(lines)},
-                                      {"set_aside_left_out", view.set_aside},
-                                      {"lost_points", view.lost_hits}});
+  return Serialize(json::object{{"label", view.filter.label},
+                                {"lines", std::move(lines)},
+                                {"set_aside_left_out", view.set_aside},
+                                {"lost_points", view.lost_hits}});
 }
 
 }  // namespace fieldcost::probe_server

@@ -246,10 +246,10 @@ TEST_F(CatalogViewTest, TheTypicalMachineIsToldFromTheTypicalCall) {
   EXPECT_THAT(show, HasSubstr("all calls: each of 24 counts the same\n    p50     40 ns"));
   const std::string top = Cli({"--json", "top", "--sort", "p50"}).output;
   const std::string time = "d['rows'][0]['metrics']['wall_time']";
-  EXPECT_EQ(Json(top, time + "['p50']['estimate']"), "10.0\n");
+  EXPECT_EQ(Json(top, time + "['p50']['estimate']"), "10\n");
   EXPECT_EQ(Json(top, time + "['machines']"), "5\n");
   EXPECT_EQ(Json(top, time + "['contributions']"), "5\n");
-  EXPECT_EQ(Json(top, time + "['all_calls']['p50']['estimate']"), "40.0\n");
+  EXPECT_EQ(Json(top, time + "['all_calls']['p50']['estimate']"), "40\n");
   EXPECT_EQ(Json(top, time + "['few_machines']"), "False\n");
   EXPECT_EQ(Json(top,
                  "[d['rows'][1]['metrics']['wall_time'][k] for k in ('machines', 'p50', "
