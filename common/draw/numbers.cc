@@ -44,8 +44,15 @@ std::span<const ScaledUnit> UnitsOf(stats::Metric metric) {
   return kByteUnits;
 }
 
+constexpr double kMantissaOfPowers = 0.5;   // of frexp()
+constexpr double kLeastScaledPower = 1024;  // 1.0 k calls, 1.0 us
 constexpr unsigned kLeastDigits = 2;
 constexpr unsigned kMostDigits = 6;
+
+bool IsPowerOfTwo(double value) {
+  int exponent = 0;
+  return value >= 1 && std::frexp(value, &exponent) == kMantissaOfPowers;
+}
 
 double RoundToDigits(double value, unsigned digits) {
   const double step = std::pow(10, std::floor(std::log10(value)) - (digits - 1.0));
@@ -129,11 +136,20 @@ unsigned DigitsToTell(double one, double other) {
   return static_cast<unsigned>(std::clamp(digits, double{kLeastDigits}, double{kMostDigits}));
 }
 
+std::string FormatBound(double value, stats::Metric metric, const Style& style) {
+  const double bound = value > 1 && IsPowerOfTwo(value + 1) ? value + 1 : value;
+  if (!IsPowerOfTwo(bound) || IsUnderLeastTime(value, metric)) {
+    return FormatCost(value, metric, style);
+  }
+  const bool in_full = UnitsOf(metric).data() == kByteUnits.data() || bound < kLeastScaledPower;
+  return in_full ? FormatTick(bound, metric, style) : FormatCost(bound, metric, style);
+}
+
 std::string FormatInterval(double low, double high, std::string_view between, stats::Metric metric,
                            const Style& style) {
-  const std::string to = FormatCost(high, metric, style);
+  const std::string to = FormatBound(high, metric, style);
   if (IsUnderLeastTime(high, metric)) return to;
-  return fmt::format("{}{}{}", FormatCost(low, metric, style), between, to);
+  return fmt::format("{}{}{}", FormatBound(low, metric, style), between, to);
 }
 
 std::string FormatTick(double value, stats::Metric metric, const Style& style) {

@@ -32,7 +32,10 @@ std::string FormatSpread(double value, stats::Metric metric, const Style& style,
 // How many significant digits, 2 to 6, two costs side by side need so that the digits show their
 // difference: "104.2 ms" beside "101.9 ms". 2 for equal ones.
 unsigned DigitsToTell(double one, double other);
-// "20 ns BETWEEN 31 ns", or "under 16 ns" if both ends are.
+// A bound of buckets, a power of two or 1 less: in full below 1,024 of the metric's own unit, bytes
+// always: "128 B", "512 ns", "1 KiB". Others as FormatCost().
+std::string FormatBound(double value, stats::Metric metric, const Style& style);
+// "16 ns BETWEEN 32 ns", both as bounds, or "under 16 ns" if both ends are.
 std::string FormatInterval(double low, double high, std::string_view between, stats::Metric metric,
                            const Style& style);
 

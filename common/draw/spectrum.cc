@@ -18,6 +18,7 @@ namespace {
 
 constexpr unsigned kMostExpensiveSlot = 31;
 constexpr std::size_t kBarWidth = 36;  // so that any histogram fits 80 columns
+constexpr std::size_t kBarWidthBesideMeans = 20;
 constexpr std::array<const char*, 9> kBlocks = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<const char*, 10> kAscii = {" ", ".", ":", "-", "=", "+", "*", "#", "%", "@"};
 
@@ -168,13 +169,23 @@ std::string SpectrumLegend(const UsedSlots& range, std::size_t width, stats::Met
                   BucketColor(static_cast<unsigned>(slot)), style.color);
   }
   const auto cost = [&](std::uint64_t value) {
-    return FormatCost(static_cast<double>(value), metric, style);
+    return FormatBound(static_cast<double>(value), metric, style);
   };
   return fmt::format("cheap {} {} {} expensive{}; height: how many\n",
                      cost(shm::SlotMin(range.first)), line, cost(shm::SlotMax(range.last)), ticks);
 }
 
-std::string HistogramView(const Bars& bars, stats::Metric metric, const Style& style) {
+std::string BucketMeanText(const stats::CostHistogram& histogram, unsigned slot,
+                           stats::Metric metric, const Style& style) {
+  const stats::Bucket& bucket = histogram.bucket(slot);
+  if (bucket.count == 0) return "";
+  const double mean = static_cast<double>(bucket.sum) / static_cast<double>(bucket.count);
+  return IsUnderLeastTime(mean, metric) ? "" : FormatCost(mean, metric, style);
+}
+
+std::string HistogramView(const Bars& bars, stats::Metric metric, const Style& style,
+                          const stats::CostHistogram* means) {
+  const std::size_t bar_width = means == nullptr ? kBarWidth : kBarWidthBesideMeans;
   const std::optional<UsedSlots> range = FindUsedSlots(bars);
   if (!range) return "";
   const std::uint64_t most = bars.heights[range->fullest];
@@ -187,11 +198,14 @@ std::string HistogramView(const Bars& bars, stats::Metric metric, const Style& s
   std::string text;
   for (unsigned slot = range->first; slot <= range->last; ++slot) {
     const double share = static_cast<double>(bars.heights[slot]) / static_cast<double>(most);
-    const auto length = static_cast<std::size_t>(std::floor(share * double{kBarWidth}));
+    const auto length =
+        static_cast<std::size_t>(std::floor(share * static_cast<double>(bar_width)));
     const std::string bar = Paint(std::string(length, '@'), BucketColor(slot), style.color);
-    text += fmt::format("{}  {} |{}{}|\n", PadRight(BucketText(slot, metric, style), label_width),
+    text += fmt::format("{}  {} |{}{}|", PadRight(BucketText(slot, metric, style), label_width),
                         PadLeft(BarText(bars, slot), number_width), length == 0 ? "" : bar,
-                        std::string(kBarWidth - length, ' '));
+                        std::string(bar_width - length, ' '));
+    const std::string mean = means == nullptr ? "" : BucketMeanText(*means, slot, metric, style);
+    text += mean.empty() ? "\n" : fmt::format("  mean {}\n", mean);
   }
   return text;
 }

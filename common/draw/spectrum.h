@@ -57,12 +57,19 @@ std::vector<double> TicksOf(const UsedSlots& range, stats::Metric metric);
 std::string SpectrumLegend(const UsedSlots& range, std::size_t width, stats::Metric metric,
                            const Style& style);
 
-// A bucket's half-open bounds: "4.1 µs – 8.2 µs"; of times the first is "under 16 ns".
+// A bucket's half-open bounds: "4.1 µs – 8.2 µs", "64 B – 128 B"; of times the first is "under 16
+// ns".
 std::string BucketText(unsigned slot, stats::Metric metric, const Style& style);
 
+// What the values in a bucket are on average: "171 ns"; empty if there are none, or they are too
+// short to tell apart.
+std::string BucketMeanText(const stats::CostHistogram& histogram, unsigned slot,
+                           stats::Metric metric, const Style& style);
+
 // The histogram, one bucket a line over the used range:
-//   130 ns – 260 ns  191 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
-// Empty text if there are no bars.
-std::string HistogramView(const Bars& bars, stats::Metric metric, const Style& style);
+//   128 ns – 256 ns  191 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+// With `means`, a shorter bar and "  mean 171 ns" after it. Empty text if there are no bars.
+std::string HistogramView(const Bars& bars, stats::Metric metric, const Style& style,
+                          const stats::CostHistogram* means = nullptr);
 
 }  // namespace fieldcost::draw

@@ -89,12 +89,14 @@ std::string HeatCells(const HeatLine& line, const UsedSlots& range, stats::Metri
     const std::uint64_t calls = line.bars.heights[slot];
     if (calls == 0) continue;
     const auto height = static_cast<double>(calls);
+    const std::string mean =
+        line.means == nullptr ? "" : BucketMeanText(*line.means, slot, metric, kStyle);
     svg += fmt::format(
         R"(<rect x="{}" y="{}" width="{}" height="{}" fill="currentColor" fill-opacity="{:.2f}">)"
-        "<title>{}: {}, {}</title></rect>",
+        "<title>{}: {}, {}{}</title></rect>",
         left + (slot - range.first) * kHeatPitch, top + 1, kHeatPitch - 1, kLineHeight - 2,
         kLeastOpacity + (1 - kLeastOpacity) * height / most, EscapeHtml(line.untrusted_label),
-        Bounds(slot, metric), ShareText(height / all));
+        Bounds(slot, metric), ShareText(height / all), mean.empty() ? "" : ", mean " + mean);
   }
   return svg;
 }

@@ -34,6 +34,7 @@ std::string HistogramSvg(const Bars& bars, stats::Metric metric, std::string_vie
 struct HeatLine {
   std::string untrusted_label;
   Bars bars;
+  const stats::CostHistogram* means = nullptr;  // whose buckets' means the cells tell; none
 };
 std::string HeatMapSvg(std::span<const HeatLine> lines, stats::Metric metric,
                        std::string_view untrusted_name);

@@ -87,7 +87,7 @@ TEST_F(PipelineTest, SampledRunsArriveWithTheirExactNumberOfCalls) {
   ASSERT_TRUE(metrics.contains("calls_per_run"));
   ExpectSums(metrics.at("calls_per_run").as_object(), 3, 3000, 3'000'000);
   const ProcessResult shown = Fieldcost({"show", "libvictim.so.1!victim_noop"});
-  EXPECT_THAT(shown.output, ::testing::HasSubstr("3 runs, 3,000 calls in all"));
+  EXPECT_THAT(shown.output, ::testing::HasSubstr("3 runs, 3,000 calls measured"));
   StopAggregator();
 }
 

@@ -42,12 +42,13 @@ std::partial_ordering OrderOf(const std::optional<T>& a, const std::optional<T>&
 std::partial_ordering OrderOf(const ApiCost& a, const ApiCost& b, SortKey key) {
   if (key == SortKey::kTotal) return OrderOf(a.total, b.total);
   if (key == SortKey::kCalls) return OrderOf(a.calls, b.calls);
-  return ValueOf(a.newest(), key) <=> ValueOf(b.newest(), key);
+  return ValueOf(a.shown(), key) <=> ValueOf(b.shown(), key);
 }
 
 }  // namespace
 
-std::vector<ApiCost> CostsOf(std::vector<CostSummary> summaries, Versions versions) {
+std::vector<ApiCost> CostsOf(std::vector<CostSummary> summaries, Versions versions,
+                             const InstalledVersion& installed) {
   using Name = std::tuple<std::string, std::string, std::string>;
   std::map<std::pair<Name, std::size_t>, ApiCost> by_name;
   for (std::size_t i = 0; i < summaries.size(); ++i) {
@@ -58,16 +59,28 @@ std::vector<ApiCost> CostsOf(std::vector<CostSummary> summaries, Versions versio
   std::vector<ApiCost> costs;
   for (auto& [name, cost] : by_name) {
     std::stable_sort(cost.versions.begin(), cost.versions.end(), IsNewer);
+    cost.is_installed = PutInstalledFirst(cost.versions, installed);
     AddUp(cost);
     costs.push_back(std::move(cost));
   }
   return costs;
 }
 
+bool PutInstalledFirst(std::vector<CostSummary>& versions, const InstalledVersion& installed) {
+  if (versions.size() < 2 || !installed) return false;
+  const std::string version = installed(versions.front().api.soname);
+  if (version.empty()) return false;
+  const auto found = std::ranges::find_if(
+      versions, [&](const CostSummary& summary) { return summary.api.package_version == version; });
+  if (found == versions.end()) return false;
+  std::rotate(versions.begin(), found, found + 1);
+  return true;
+}
+
 void Sort(std::vector<ApiCost>& costs, SortKey key) {
   std::stable_sort(costs.begin(), costs.end(), [key](const ApiCost& a, const ApiCost& b) {
     const std::partial_ordering order = OrderOf(b, a, key);
-    return order != 0 ? order < 0 : a.newest().api < b.newest().api;
+    return order != 0 ? order < 0 : a.shown().api < b.shown().api;
   });
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "tools/analysis/installed_version.h"
 #include "tools/analysis/summary.h"
 
 namespace fieldcost::analysis {
@@ -11,19 +12,27 @@ namespace fieldcost::analysis {
 // What is known of one API: some of its library's versions, and what they have cost together. A
 // line of the cost table.
 struct ApiCost {
-  std::vector<CostSummary> versions;      // the newest first; not empty
+  std::vector<CostSummary> versions;      // that of shown() first, then the newest; not empty
+  bool is_installed = false;              // shown() is the version installed on this machine
   std::optional<std::uint64_t> calls;     // of all of them, see CallsOf()
   std::optional<stats::FieldCost> total;  // the same of TotalOf()
 
-  const CostSummary& newest() const { return versions.front(); }
+  // The version whose figures stand for the API: the one installed here, otherwise the newest.
+  const CostSummary& shown() const { return versions.front(); }
 };
 
 enum class Versions { kJoined, kSingle };
 
 // The summaries, those that differ by the library's version only joined or not. Ascending by name.
-std::vector<ApiCost> CostsOf(std::vector<CostSummary> summaries, Versions versions);
+// `installed` is asked only where there are several versions.
+std::vector<ApiCost> CostsOf(std::vector<CostSummary> summaries, Versions versions,
+                             const InstalledVersion& installed = {});
 
-// Most expensive first by total, else by the newest version; those of which it is not known last;
+// Moves the installed version to the front of `versions`, which belong to one API. True if it is
+// there. The order of the others stays.
+bool PutInstalledFirst(std::vector<CostSummary>& versions, const InstalledVersion& installed);
+
+// Most expensive first by total, else by shown(); those of which it is not known last;
 // equal ones by name. Totals of measured runs only come after those of all runs.
 void Sort(std::vector<ApiCost>& costs, SortKey key);
 

@@ -66,6 +66,12 @@ std::optional<double> LabCost::TotalNs() const {
   return *times->figures.mean * static_cast<double>(calls);
 }
 
+double WholeNs(std::span<const LabCost> costs) {
+  double whole = 0;
+  for (const LabCost& cost : costs) whole += cost.TotalNs().value_or(0);
+  return whole;
+}
+
 std::vector<LabCost> LabCosts(const wire::LabTable& table) {
   std::vector<CostSummary> summaries = Summarise(table.rows, stats::Whose::kOwn);
   std::vector<LabCost> costs;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "common/stats/shape.h"
@@ -35,6 +36,9 @@ struct LabCost {
 
 // One for each API that was called, in the table's order. Takes about four quantiles each.
 std::vector<LabCost> LabCosts(const wire::LabTable& table);
+
+// The time of all functions together, ns: of nested calls more than the run took.
+double WholeNs(std::span<const LabCost> costs);
 
 // Most expensive first; those of which it is not known last, equal ones by name.
 void Sort(std::vector<LabCost>& costs, SortKey key);

@@ -150,7 +150,8 @@ Result<TopApis> Source::Top(const TopOptions& options) const {
   const auto add = [&](std::vector<stats::StatRow> rows) {
     std::erase_if(rows, [&](const auto& row) { return !Matches(options.library, row.key.api); });
     if (!options.with_waiting) top.waiting.merge(analysis::SetWaitingApart(rows, ApiOf));
-    std::vector<analysis::ApiCost> some = CostsOf(Summarise(rows), options.versions);
+    std::vector<analysis::ApiCost> some =
+        CostsOf(Summarise(rows), options.versions, analysis::AskPackageManager());
     *top.found += some.size();
     for (analysis::ApiCost& cost : some) {
       if (cost.total) top.whole.Add(*cost.total);
@@ -194,7 +195,8 @@ Result<TopApis> Source::TopByTotal(const TopOptions& options) const {
       status = rows.error();
       return false;
     }
-    std::vector<analysis::ApiCost> some = CostsOf(Summarise(*rows), options.versions);
+    std::vector<analysis::ApiCost> some =
+        CostsOf(Summarise(*rows), options.versions, analysis::AskPackageManager());
     found += some.size();
     std::move(some.begin(), some.end(), std::back_inserter(top.costs));
     Keep(top.costs, analysis::SortKey::kTotal, options.limit);

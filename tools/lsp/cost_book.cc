@@ -11,6 +11,7 @@
 #include "common/base/check.h"
 #include "common/draw/spectrum.h"
 #include "tools/analysis/summary.h"
+#include "tools/analysis/version_order.h"
 #include "tools/lsp/limits.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/not_measured.h"
@@ -40,21 +41,38 @@ std::optional<ApiCosts::Metric> Describe(const analysis::MetricSummary& summary,
       .spectrum = draw::Spectrum(bars, kSpectrumWidth, {.utf8 = true})};
 }
 
-// The version to speak of: that with the most contributions of times, else of anything.
-const stats::ApiKey& ChooseVersion(std::span<const stats::StatRow> rows) {
-  const auto weight = [](const stats::StatRow& row) {
-    return std::pair(row.key.metric == stats::Metric::kWallTime, ContributionsOf(row));
+// The version to speak of: the installed one, otherwise the newest; of its builds that with the
+// most contributions of times, else of anything.
+const stats::ApiKey& ChooseVersion(std::span<const stats::StatRow> rows,
+                                   std::string_view installed) {
+  const auto is_better = [&](const stats::StatRow& a, const stats::StatRow& b) {
+    const auto rank = [&](const stats::StatRow& row) {
+      return !installed.empty() && row.key.api.package_version == installed;
+    };
+    if (rank(a) != rank(b)) return rank(b);
+    const std::string left = analysis::VersionOf(a.key.api);
+    const std::string right = analysis::VersionOf(b.key.api);
+    if (left != right) return analysis::OlderVersion()(left, right);
+    const auto weight = [](const stats::StatRow& row) {
+      return std::pair(row.key.metric == stats::Metric::kWallTime, ContributionsOf(row));
+    };
+    return weight(a) < weight(b);
   };
-  return std::max_element(rows.begin(), rows.end(),
-                          [&](const auto& a, const auto& b) { return weight(a) < weight(b); })
-      ->key.api;
+  return std::max_element(rows.begin(), rows.end(), is_better)->key.api;
+}
+
+bool HasSeveralVersions(std::span<const stats::StatRow> rows) {
+  return std::ranges::any_of(rows, [&](const stats::StatRow& row) {
+    return row.key.api.package_version != rows.front().key.api.package_version;
+  });
 }
 
 }  // namespace
 
-ApiCosts MakeCosts(std::span<const stats::StatRow> rows) {
+ApiCosts MakeCosts(std::span<const stats::StatRow> rows, std::string_view installed) {
   FIELDCOST_CHECK(!rows.empty());
-  ApiCosts costs{.api = ChooseVersion(rows)};
+  ApiCosts costs{.api = ChooseVersion(rows, installed)};
+  costs.is_installed = !installed.empty() && costs.api.package_version == installed;
   // Quantiles are what costs time: of what is shown only.
   std::vector<const stats::StatRow*> shown;
   std::map<std::string, const stats::StatRow*> others;  // by version: its row with most
@@ -146,7 +164,8 @@ CostBook::Found CostBook::Find(const std::string& symbol) {
     const auto end = std::ranges::find_if(
         rest, [&](const stats::StatRow& row) { return row.key.api.soname != soname; });
     const std::span<const stats::StatRow> own(rest.begin(), end);
-    found->push_back(MakeCosts(own));
+    found->push_back(
+        MakeCosts(own, installed_ && HasSeveralVersions(own) ? installed_(soname) : ""));
     rest = rest.subspan(own.size());
   }
   const auto contributions = [](const ApiCosts& costs) {

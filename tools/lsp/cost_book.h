@@ -14,12 +14,13 @@
 #include "common/base/result.h"
 #include "common/catalog/catalog.h"
 #include "common/stats/figures.h"
+#include "tools/analysis/installed_version.h"
 #include "tools/lsp/cxx_index.h"
 
 namespace fieldcost::lsp {
 
-// What a hover and a hint say about one "soname!symbol": its version with the most contributions,
-// all of its hardware classes and weeks together.
+// What a hover and a hint say about one "soname!symbol": its version that is installed here,
+// otherwise the newest, as `fieldcost show`; all of its hardware classes and weeks together.
 struct ApiCosts {
   // Figures as in common/stats/figures.h; a metric of which no quantiles are known is not there.
   struct Metric {
@@ -36,6 +37,7 @@ struct ApiCosts {
     std::uint64_t contributions = 0;
   };
   stats::ApiKey api;
+  bool is_installed = false;  // of that version
   std::optional<Metric> time;
   std::optional<Metric> allocation;  // inclusive, bytes a call
   double io_mean = 0;                // bytes a call, all four metrics; 0 = none or not measured
@@ -48,7 +50,9 @@ struct ApiCosts {
 // thread-safe.
 class CostBook {
  public:
-  explicit CostBook(std::filesystem::path catalog_file) : file_(std::move(catalog_file)) {}
+  explicit CostBook(std::filesystem::path catalog_file,
+                    analysis::InstalledVersion installed = analysis::AskPackageManager())
+      : file_(std::move(catalog_file)), installed_(std::move(installed)) {}
 
   // Looks whether the file was written or replaced (two calls of stat) and opens it anew if so;
   // true if it was. Called before a request is answered. Without a usable file there is no
@@ -82,6 +86,7 @@ class CostBook {
   static Stamp StampOf(const std::filesystem::path& file);
 
   std::filesystem::path file_;
+  analysis::InstalledVersion installed_;
   bool opened_ = false;
   Stamp database_;
   Stamp log_;
@@ -91,10 +96,12 @@ class CostBook {
   std::unordered_map<std::string, Found> cache_;
 };
 
-// Rows of one soname!symbol to what is shown. REQUIRES: !rows.empty().
-ApiCosts MakeCosts(std::span<const stats::StatRow> rows);
-inline ApiCosts MakeCosts(const std::vector<stats::StatRow>& rows) {
-  return MakeCosts(std::span(rows));
+// Rows of one soname!symbol to what is shown, with the installed version, "" = not known.
+// REQUIRES: !rows.empty().
+ApiCosts MakeCosts(std::span<const stats::StatRow> rows, std::string_view installed);
+inline ApiCosts MakeCosts(const std::vector<stats::StatRow>& rows,
+                          std::string_view installed = "") {
+  return MakeCosts(std::span(rows), installed);
 }
 
 // Indexes the C++ names of a catalogue, with a connection of its own; an empty index if it cannot

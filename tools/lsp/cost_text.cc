@@ -85,7 +85,9 @@ void AddDetails(const ApiCosts& costs, bool markdown, std::vector<std::string>& 
                     Counted(metric->contributions, "contribution"),
                     markdown ? report::EscapeMarkdown(metric->strata) : metric->strata));
   }
-  lines.push_back(VersionText(costs.api, markdown));
+  lines.push_back(VersionText(costs.api, markdown) + (costs.is_installed      ? ", installed here"
+                                                      : !costs.others.empty() ? ", the newest known"
+                                                                              : ""));
   std::string others;
   for (const ApiCosts::Version& version : costs.others) {
     others += fmt::format("{}{} p50 {}", others.empty() ? "" : ", ",

@@ -57,7 +57,7 @@ std::string NumberText(stats::Metric metric, const stats::Figures& figures) {
   if (metric != stats::Metric::kCallsPerRun) return "n " + draw::FormatCount(count);
   const stats::Uint128 most = std::numeric_limits<std::uint64_t>::max();
   const auto calls = static_cast<std::uint64_t>(std::min(*figures.sum, most));
-  return fmt::format("{}, {} in all", runs, Counted(calls, "call"));
+  return fmt::format("{}, {} measured", runs, Counted(calls, "call"));
 }
 
 std::string Indent(std::string_view text) {
@@ -106,7 +106,7 @@ std::string TotalLine(stats::Metric metric, const analysis::CostSummary& summary
   if (metric != stats::Metric::kTimePerRun) return "";
   const auto total = analysis::TotalOf(summary);
   if (!total) return "";
-  return fmt::format("    in all runs, measured or not: {} (standard error {})\n",
+  return fmt::format("    estimated, {}: {} (standard error {})\n", draw::RunsText(*total),
                      draw::TotalText(total, style),
                      draw::TotalText(total->standard_error_ns, style));
 }
@@ -197,7 +197,8 @@ std::string BriefLine(const analysis::CostSummary& summary, stats::Metric metric
                       const analysis::MetricSummary& numbers, const draw::Style& style) {
   if (metric == stats::Metric::kTimePerRun) {
     const auto total = TotalOf(summary);
-    return total ? fmt::format("in all runs: {} (standard error {})", draw::TotalText(total, style),
+    return total ? fmt::format("estimated, {}: {} (standard error {})", draw::RunsText(*total),
+                               draw::TotalText(total, style),
                                draw::TotalText(total->standard_error_ns, style))
                  : "";
   }
@@ -253,7 +254,8 @@ std::string HistogramDetail(const analysis::CostSummary& summary, const draw::St
     text += CountLine(metric, numbers);
     text += MainQuantiles(metric, numbers.figures, style) + "\n";
     text += Indent(
-        draw::HistogramView(draw::BarsOf(numbers.sums, numbers.figures, metric), metric, style));
+        draw::HistogramView(draw::BarsOf(numbers.sums, numbers.figures, metric), metric, style,
+                            numbers.figures.all_calls ? &numbers.sums.histogram : nullptr));
   }
   return text + NotMeasuredLines(summary, style);
 }

@@ -61,7 +61,7 @@ draw::TextLine LineOf(const analysis::ApiCost& cost, const ApiNames& names,
                       const std::optional<stats::FieldCost>& whole,
                       const std::optional<draw::UsedSlots>& range, const draw::Style& style) {
   const stats::Metric wall = stats::Metric::kWallTime;
-  const analysis::CostSummary& summary = cost.newest();
+  const analysis::CostSummary& summary = cost.shown();
   const analysis::MetricSummary* time = summary.FindTime();
   const analysis::MetricSummary* alloc = summary.Find(stats::Metric::kAllocInclusive);
   const analysis::MetricSummary* contributed = time != nullptr ? time : alloc;
@@ -73,7 +73,10 @@ draw::TextLine LineOf(const analysis::ApiCost& cost, const ApiNames& names,
   };
   const bool is_own = contributed != nullptr && contributed->figures.whose == stats::Whose::kOwn;
   std::string version = VersionText(summary.api, style);
-  if (cost.versions.size() > 1) version += fmt::format(" (+{})", cost.versions.size() - 1);
+  if (cost.versions.size() > 1) {
+    version +=
+        fmt::format(" ({}+{})", cost.is_installed ? "installed, " : "", cost.versions.size() - 1);
+  }
   const bool drawn = time != nullptr && range;
   return {draw::TotalText(cost.total, style),
           ShareOfWhole(cost, whole),
@@ -99,7 +102,7 @@ draw::TextLine LineOf(const analysis::ApiCost& cost, const ApiNames& names,
 std::optional<draw::UsedSlots> UsedByTimes(std::span<const analysis::ApiCost> costs) {
   std::optional<draw::UsedSlots> range;
   for (const analysis::ApiCost& cost : costs) {
-    const analysis::MetricSummary* time = cost.newest().FindTime();
+    const analysis::MetricSummary* time = cost.shown().FindTime();
     if (time == nullptr) continue;
     range = Join(range, draw::FindUsedSlots(
                             draw::BarsOf(time->sums, time->figures, stats::Metric::kWallTime)));
@@ -113,25 +116,28 @@ std::string TableNote(std::span<const analysis::ApiCost> costs, const draw::Styl
   bool field = false;
   bool unknown = false;
   bool at_least = false;
+  bool all_runs = false;
   bool busy = false;
   bool joined = false;
   for (const analysis::ApiCost& cost : costs) {
     at_least = at_least || (cost.total && !cost.total->of_all_runs);
+    all_runs = all_runs || (cost.total && cost.total->of_all_runs);
     joined = joined || cost.versions.size() > 1;
-    const analysis::MetricSummary* time = cost.newest().FindTime();
+    const analysis::MetricSummary* time = cost.shown().FindTime();
     if (time == nullptr) continue;
-    busy = busy || cost.newest().IsOnlyOfBusyMachines();
+    busy = busy || cost.shown().IsOnlyOfBusyMachines();
     if (time->figures.whose == stats::Whose::kOwn) continue;
     field = true;
     unknown = unknown || !time->figures.mean || !time->figures.quantiles;
   }
   std::vector<std::string> notes;
+  if (all_runs) notes.emplace_back("TOTAL, SHARE: estimated, all runs; CALLS: measured");
   if (field)
     notes.emplace_back("P50 to P99: the typical machine's, in runs started under low load");
   if (joined) {
     notes.emplace_back(
-        "TOTAL, SHARE, CALLS: of all versions, the rest of the newest; each: "
-        "--versions");
+        "TOTAL, SHARE, CALLS: of all versions, the rest of the installed one, else of the newest; "
+        "each: --versions");
   }
   if (busy) notes.emplace_back("*: in runs started under some load");
   if (at_least)
@@ -143,7 +149,7 @@ std::string TableNote(std::span<const analysis::ApiCost> costs, const draw::Styl
 std::string CostTable(std::span<const analysis::ApiCost> costs,
                       const std::optional<stats::FieldCost>& whole, const draw::Style& style) {
   ApiNames names;
-  for (const analysis::ApiCost& cost : costs) names.Add(cost.newest().api);
+  for (const analysis::ApiCost& cost : costs) names.Add(cost.shown().api);
   const std::optional<draw::UsedSlots> range = UsedByTimes(costs);
   std::vector<draw::TextLine> lines;
   for (const analysis::ApiCost& cost : costs) {

@@ -12,7 +12,7 @@ namespace fieldcost::report {
 // The table with a heading line, one line an API: total, its share of `whole` (if known), name,
 // library, n, p50, p95, p99, mean, calls, contributions, bytes allocated per call, version,
 // spectrum; as many of these columns as the terminal has room for. Total and calls are those of all
-// versions given, the rest is of the newest.
+// versions given, the rest is of the shown one.
 //
 // "-" = not measured, not known, or fewer values than tell it; "*" = of runs that began on busy
 // machines, for want of others. All are stats::Figures: of published costs quantiles and spectrum

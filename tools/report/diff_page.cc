@@ -50,20 +50,18 @@ std::string Changes(const std::vector<ChangedMetric>& shown) {
     scale.Add(BarsOf(one->after, one->metric), one->metric);
   }
   using enum ColumnKind;
-  PageTable table{
-      .id = "changes",
-      .title = "Changes",
-      .caption =
-          "The greatest ratio first. Spectra: above as it was, below as it is; " + scale.Words(),
-      .columns = {{"API", kName},
-                  scale.Column(),
-                  {"Change", kText},
-                  {"Metric", kText, true},
-                  {"p50", kNumber},
-                  {"p50 then", kNumber},
-                  {"Machines", kNumber},
-                  {"then", kNumber}},
-      .lines = {}};
+  PageTable table{.id = "changes",
+                  .title = "Changes",
+                  .caption = "The greatest ratio first. Spectra: old above new; " + scale.Words(),
+                  .columns = {{"API", kName},
+                              scale.Column(),
+                              {"Change", kText},
+                              {"Metric", kText, true},
+                              {"p50 old", kNumber},
+                              {"p50 new", kNumber},
+                              {"Machines old", kNumber},
+                              {"new", kNumber, false, "Machines new"}},
+                  .lines = {}};
   for (const ChangedMetric& changed : shown) {
     const analysis::MetricChange& one = *changed.metric;
     const auto p50 = [&](const stats::Figures& figures) {

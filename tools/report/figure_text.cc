@@ -27,6 +27,12 @@ std::string QuantileText(const stats::Figures& figures, stats::Quantile stats::Q
   return draw::FormatCost((*figures.quantiles.*which).estimate, metric, style);
 }
 
+std::string EstimateText(const std::optional<stats::FieldCost>& total, const draw::Style& style) {
+  if (!total) return "-";
+  const std::string time = draw::TotalText(total->ns, style);
+  return time + (total->of_all_runs ? " estimated, all runs" : " in measured runs");
+}
+
 std::string MachinesText(const stats::Figures& figures) {
   FIELDCOST_CHECK(figures.machines != 0);
   std::string text =

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "common/draw/terminal.h"
+#include "common/stats/field_total.h"
 #include "common/stats/figures.h"
 
 namespace fieldcost::report {
@@ -29,6 +30,9 @@ inline constexpr std::uint64_t kLeastForP95 = 20;
 // "1.2 us", or "-" if quantiles are not known, or there are too few values for this one.
 std::string QuantileText(const stats::Figures& figures, stats::Quantile stats::Quantiles::*which,
                          stats::Metric metric, const draw::Style& style);
+
+// "26 h estimated, all runs", or "26 h in measured runs"; "-" if not known.
+std::string EstimateText(const std::optional<stats::FieldCost>& total, const draw::Style& style);
 
 // "each of 12 contributions counts the same", and how many have no weight. REQUIRES: machines != 0.
 std::string MachinesText(const stats::Figures& figures);

@@ -55,10 +55,10 @@ std::string LocalDiffText(const std::vector<LocalChange>& changes, bool all,
   const std::vector<draw::TextColumn> columns = {{""},
                                                  {"API", false, 0, kLeastApiWidth},
                                                  {"MEAN", true},
-                                                 {"N BEFORE", true, 1},
-                                                 {"AFTER", true, 1},
-                                                 {"P50 BEFORE", true, 2},
-                                                 {"AFTER", true, 2}};
+                                                 {"N OLD", true, 1},
+                                                 {"NEW", true, 1},
+                                                 {"P50 OLD", true, 2},
+                                                 {"NEW", true, 2}};
   std::vector<draw::TextLine> lines;
   const auto count = [&](Change wanted) {
     return static_cast<std::uint64_t>(

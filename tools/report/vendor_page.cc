@@ -65,10 +65,10 @@ class Page {
     }
     html += fmt::format("<p class=\"lead\">{}.</p>\n", Text(VendorSentence(report_, kStyle)));
     html += fmt::format(
-        "<p class=\"soft\">{}, {}, {} in all. {} This file fetches "
+        "<p class=\"soft\">{}, {} measured; {}. {} This file fetches "
         "nothing.</p>\n</header>\n<main>\n",
         Counted(report_.apis.size(), "API"), draw::Counted(report_.calls, "call"),
-        draw::TotalText(report_.total, kStyle),
+        EstimateText(report_.total, kStyle),
         IsOfLab() ? "From a lab table: measurements of single scenarios."
                   : "Measured on volunteers' machines and published only as sums.");
     if (!report_.apis.empty()) {
@@ -168,8 +168,8 @@ class Page {
                                 scale_.Column(),
                                 {"Change", kText},
                                 {"Metric", kText, true},
-                                {"p50", kNumber},
-                                {"p50 then", kNumber},
+                                {"p50 old", kNumber},
+                                {"p50 new", kNumber},
                                 {"Regression", kNumber, true}},
                     .lines = {}};
     PageTable statistics{
@@ -184,8 +184,8 @@ class Page {
                     {"Delta", kNumber},
                     {"p", kNumber},
                     {"q", kNumber},
-                    {Contributions(), kNumber},
-                    {"then", kNumber},
+                    {Contributions() + " old", kNumber},
+                    {"new", kNumber, false, Contributions() + " new"},
                     {"Compared", kText, true}},
         .lines = {}};
     // A line for each significant change, in both tables.
@@ -295,11 +295,13 @@ class Page {
 
   std::string UseCaption() const {
     std::string caption =
-        IsOfLab() ? "Calls, share of the total time and runs: all versions. Costs: the newest "
-                    "version; the details say how exact they are. Spectrum: "
-                  : "Calls, share of the total time and contributions: all versions. Costs: the "
-                    "newest version, the typical machine's, in runs started under low load; "
-                    "the details say how exact they are. Spectrum: ";
+        IsOfLab()
+            ? "Calls, share of the total time and runs: all versions. Costs: the newest "
+              "version; the details say how exact they are. Spectrum: "
+            : "Calls (measured), share of the estimated time of all runs and contributions: all "
+              "versions. Costs: the "
+              "newest version, the typical machine's, in runs started under low load; "
+              "the details say how exact they are. Spectrum: ";
     caption += scale_.Words() + (IsOfLab() ? " Versions: the runs' typical cost, from zero."
                                            : " Versions and weeks: the machines' typical cost, "
                                              "from zero.");

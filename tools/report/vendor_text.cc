@@ -139,8 +139,8 @@ std::string Changes(const analysis::VendorReport& report, const draw::Style& sty
                            {"API", false, 0, kLeastNameWidth},
                            {"LIBRARY", false, 4, kLeastLibraryWidth},
                            {"METRIC", false, 3},
-                           {"P50", true, 1},
-                           {"THEN", true, 1},
+                           {"P50 OLD", true, 1},
+                           {"NEW", true, 1},
                            {"RATIO [95 %]", true},
                            {"DELTA", true, 6},
                            {"P", true, 7},
@@ -198,8 +198,8 @@ std::string WaitingText(const analysis::VendorReport& report) {
 
 std::string VendorText(const analysis::VendorReport& report, const draw::Style& style) {
   std::string text = fmt::format(
-      "{}: {}, {}, {} in all\n", EscapeControl(report.title), Counted(report.apis.size(), "API"),
-      draw::Counted(report.calls, "call"), draw::TotalText(report.total, style));
+      "{}: {}, {} measured; {}\n", EscapeControl(report.title), Counted(report.apis.size(), "API"),
+      draw::Counted(report.calls, "call"), EstimateText(report.total, style));
   text += EscapeControl(VendorSentence(report, style)) + "\n";
   text += Libraries(report, style);
   text += WaitingText(report);

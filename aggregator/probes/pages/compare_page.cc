@@ -193,27 +193,27 @@ void AddLabelGroups(Html& html, const CompareView& view) {
   html.Raw(
           "<form class=\"row\" method=\"get\" action=\"/compare\" aria-label=\"Compare groups\">\n")
       .Hidden("label", view.label)
-      .Field("Base build", "base_build", "text", "")
-      .Field("Base tag", "base_tag", "text", "")
+      .Field("Old build", "base_build", "text", "")
+      .Field("Old tag", "base_tag", "text", "")
       .Field("New build", "new_build", "text", "")
       .Field("New tag", "new_tag", "text", "")
       .Raw("<button>Compare groups</button></form>\n");
   if (!view.groups) return;
   for (const probe::ComparedGroup& group : view.groups->groups) {
     html.Raw("<h2>").Text(probe::GroupText(group.key)).Raw("</h2>\n");
-    AddTableOf(html, group.comparison, "Base", "New");
+    AddTableOf(html, group.comparison, "Old", "New");
     if (group.comparison.at_equal_wait) {
       html.Raw("<p>Ratios are those of runs that wait equally long for a CPU.</p>\n");
     }
   }
   for (const probe::LeftOutGroup& group : view.groups->left_out) {
     html.Raw("<p>Left out, since only the ")
-        .Raw(group.is_of_base ? "base" : "new group")
+        .Raw(group.is_of_base ? "old group" : "new group")
         .Raw(" has it: ")
         .Text(probe::GroupText(group.key))
         .Raw("</p>\n");
   }
-  AddLost(html, "Base", view.groups->base);
+  AddLost(html, "Old", view.groups->base);
   AddLost(html, "New", view.groups->changed);
   if (view.groups->loads_differ) {
     html.Raw(

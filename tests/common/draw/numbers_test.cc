@@ -134,5 +134,20 @@ TEST(NumbersTest, TimesAndAgesAreForPeople) {
   EXPECT_EQ(FormatAge(time, time + std::chrono::hours(72)), "3 days ago");
 }
 
+TEST(FormatBoundTest, PowersOfTwoAreWrittenInFull) {
+  const auto bytes = [](double value) {
+    return FormatBound(value, stats::Metric::kAllocInclusive, {});
+  };
+  const auto time = [](double value) { return FormatBound(value, stats::Metric::kWallTime, {}); };
+  EXPECT_EQ(bytes(64) + " " + bytes(128) + " " + bytes(512) + " " + bytes(1024),
+            "64 B 128 B 512 B 1 KiB");
+  EXPECT_EQ(bytes(1023), "1 KiB");  // a bucket's greatest value, of a half-open interval
+  EXPECT_EQ(bytes(524288), "512 KiB");
+  EXPECT_EQ(bytes(1000), "1000 B");
+  EXPECT_EQ(time(128) + " " + time(511) + " " + time(1024), "128 ns 512 ns 1.0 us");
+  EXPECT_EQ(time(130) + " " + time(8), "130 ns under 16 ns");
+  EXPECT_EQ(FormatInterval(64, 127, " - ", stats::Metric::kWallTime, {}), "64 ns - 128 ns");
+}
+
 }  // namespace
 }  // namespace fieldcost::draw

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <random>
 
+#include "common/draw/numbers.h"
 #include "tests/common/wire/lab_samples.h"
 #include "tools/analysis/lab_change.h"
 #include "tools/report/lab/diff_text.h"
@@ -183,8 +184,8 @@ TEST(LabChangeTest, TwoRunsAreTooFewAndOtherMachinesAreApart) {
 TEST(LabTableTextTest, ALineAnApiWithAllThatTheLabKnows) {
   std::vector<LabCost> costs = LabCosts(wire::ShapesLabTable());
   Sort(costs, SortKey::kTotal);
-  const std::string text = report::LabTableText(costs, {.utf8 = true});
-  EXPECT_THAT(text, ::testing::StartsWith("API                  LIBRARY"));
+  const std::string text = report::LabTableText(costs, WholeNs(costs), {.utf8 = true});
+  EXPECT_THAT(text, ::testing::StartsWith(" TOTAL   SHARE  API"));
   EXPECT_THAT(text, AllOf(HasSubstr("RUN±"), HasSubstr("ALLOC/CALL  SHAPE"),
                           HasSubstr("grows with argument 3, ~n^0.9"), HasSubstr("too few calls"),
                           HasSubstr("Json::Reader::parse"), HasSubstr("2.0 KiB"),
@@ -192,8 +193,8 @@ TEST(LabTableTextTest, ALineAnApiWithAllThatTheLabKnows) {
   // No line is wider than the terminal.
   for (const std::size_t columns : {80U, 100U, 200U}) {
     const draw::Style style{.utf8 = true, .columns = columns};
-    std::string all =
-        report::LabTableText(costs, style) + report::LabNote(wire::ShapesLabTable().parts, style);
+    std::string all = report::LabTableText(costs, WholeNs(costs), style) +
+                      report::LabNote(wire::ShapesLabTable().parts, style);
     for (const LabCost& cost : costs) all += report::ShapeText(cost, style);
     for (std::size_t begin = 0; begin < all.size();) {
       const std::size_t end = all.find('\n', begin);
@@ -202,7 +203,36 @@ TEST(LabTableTextTest, ALineAnApiWithAllThatTheLabKnows) {
       begin = end + 1;
     }
   }
-  EXPECT_THAT(report::LabTableText(costs, {.columns = 80}), HasSubstr("RUN+-"));
+  EXPECT_THAT(report::LabTableText(costs, WholeNs(costs), {.columns = 80}), HasSubstr("RUN+-"));
+}
+
+TEST(LabTableTextTest, TotalsAndTheirSharesStandFirst) {
+  std::vector<LabCost> costs = LabCosts(wire::ShapesLabTable());
+  Sort(costs, SortKey::kTotal);
+  const double whole_ns = WholeNs(costs);
+  double previous = whole_ns;
+  for (const LabCost& cost : costs) {
+    EXPECT_LE(cost.TotalNs().value_or(0), previous);
+    previous = cost.TotalNs().value_or(0);
+  }
+  const double first = costs[0].TotalNs().value();
+  const std::string text = report::LabTableText(std::span(costs).first(1), whole_ns, {});
+  EXPECT_THAT(text, AllOf(HasSubstr("\n" + draw::TotalText(first, {}) + "  "),
+                          HasSubstr("  " + draw::RoughShareText(first / whole_ns) + "  ")));
+}
+
+TEST(LabTableTextTest, BuildsOfOneLibraryAreToldApart) {
+  std::vector<LabCost> costs = LabCosts(wire::ShapesLabTable());
+  costs.resize(3);
+  for (LabCost& cost : costs) {
+    cost.summary.api = {"libx.so.1", "", "0123456789abcdef", "f", ""};
+  }
+  EXPECT_THAT(report::LabTableText(costs, 1, {}), Not(HasSubstr("build")));
+  costs[1].summary.api.build_id = "fedcba9876543210";
+  costs[2].summary.api.package_version = "1.2-3";
+  EXPECT_THAT(report::LabTableText(costs, 1, {}),
+              AllOf(HasSubstr("libx.so.1 build 01234567"), HasSubstr("libx.so.1 build fedcba98"),
+                    HasSubstr("libx.so.1 1.2-3 ")));
 }
 
 TEST(LabTableTextTest, TheShapeStandsWithWhatItFollowsFrom) {

@@ -187,7 +187,7 @@ TEST(HistogramDetailTest, HasNumbersAboveTheHistogram) {
             "  wall_time\n"
             "    n 1, 1 contribution; all classes, all weeks; under low load\n"
             "    one call: 100 ns\n\n"
-            "    64 ns - 130 ns  1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n");
+            "    64 ns - 128 ns  1 |@@@@@@@@@@@@@@@@@@@@|  mean 100 ns\n");
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ TEST_F(CatalogViewTest, ShowIsBriefUnlessAskedForAll) {
   EXPECT_THAT(brief, AllOf(HasSubstr("\n  wall_time"), HasSubstr("\n  alloc_inclusive"),
                            HasSubstr("\n  alloc_exclusive  the same as alloc_inclusive\n"),
                            HasSubstr("\n  calls_per_run    p50 7 calls, p99 -, mean 7 calls; "
-                                     "3 runs, 21 calls in all\n"),
+                                     "3 runs, 21 calls measured\n"),
                            HasSubstr("\n  always 0         disk_read\n")));
   EXPECT_THAT(Cli({"show", "open_it", "--all"}).output,
               AllOf(HasSubstr("\n  disk_read  "), HasSubstr("\n  calls_per_run  "),
@@ -156,8 +156,11 @@ TEST_F(CatalogViewTest, AnApiIsOneLineWhateverItsVersions) {
   EXPECT_THAT(Cli({"search", "open"}).output, HasSubstr("1.10-1 (+1)"));
   EXPECT_EQ(Json(Cli({"top", "--json"}).output, "len(d['rows'])"), "4\n");
   const std::string show = Cli({"show", "open_it"}).output;
-  EXPECT_THAT(show, AllOf(HasSubstr("version 1.10-1"), Not(HasSubstr("version 1.2-3")),
-                          HasSubstr("older versions (--all, or --of-version): 1.2-3\n")));
+  EXPECT_THAT(
+      show,
+      AllOf(HasSubstr("version 1.10-1"), Not(HasSubstr("version 1.2-3")),
+            HasSubstr(
+                "1.10-1 is the newest version; other versions (--all, or --of-version): 1.2-3\n")));
   EXPECT_THAT(Cli({"show", "open_it", "--all"}).output,
               AllOf(HasSubstr("version 1.10-1"), HasSubstr("version 1.2-3")));
 }

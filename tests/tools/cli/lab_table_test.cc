@@ -178,12 +178,13 @@ TEST_F(ReadTableTest, TopShowsWhatOnlyTheLabKnows) {
   const ProcessResult top = Cli({"top", "--table", table_});
   EXPECT_EQ(top.exit_status, 0) << top.errors;
   EXPECT_THAT(top.output,
-              AllOf(StartsWith("API"), HasSubstr("RUN±"), HasSubstr("grows with argument 3"),
-                    HasSubstr("Json::Reader::parse"), HasSubstr("never_timed"),
+              AllOf(StartsWith(" TOTAL   SHARE  API"), HasSubstr("RUN±"),
+                    HasSubstr("grows with argument 3"), HasSubstr("Json::Reader::parse"),
+                    HasSubstr("never_timed"),
                     HasSubstr("(waiting: 1 function set apart, since waiting is not a cost: poll"),
-                    HasSubstr("(11 runs of sqlite3 :memory:, 1 left out; RUN±")));
+                    HasSubstr("(11 runs of sqlite3 :memory:, 1 left out; TOTAL: ")));
   EXPECT_THAT(Cli({"top", "--table", table_, "--waiting", "--sort", "p50"}).output,
-              StartsWith("API"));
+              HasSubstr(" %  poll "));
   const std::string few = Cli({"top", "--table", table_, "--limit", "2"}).output;
   EXPECT_THAT(few, AllOf(HasSubstr("(2 of 9 APIs; more: --limit)"), Not(HasSubstr("never_timed"))));
   EXPECT_EQ(Cli({"top", "--table", table_, "--library", "libz"}).exit_status, kNotFound);

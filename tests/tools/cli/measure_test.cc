@@ -207,7 +207,7 @@ TEST_F(MeasureCommandTest, DiffBaseNamesWhatIsCalledMoreOften) {
   EXPECT_EQ(more.exit_status, 1) << more.errors;
   EXPECT_THAT(more.output,
               StartsWith("tally_always is called more often: 62 → 1,061 calls per run."));
-  EXPECT_THAT(more.output, HasSubstr("(4 runs counted before, 4 after;"));
+  EXPECT_THAT(more.output, HasSubstr("(4 runs counted of the old, 4 of the new;"));
   const ProcessResult same = measure("--diff-base", "62");
   EXPECT_THAT(same.output, HasSubstr("\n0 changes in calls and bytes per run (4 runs counted"));
 }

@@ -27,8 +27,8 @@ TEST_F(ProbeCommandTest, TheStepThatIsSlowerIsNamedAndTheGateFails) {
       Probe(file, {"compare", "build:1.2", "build:1.3", "--fail-above", "10%"});
   EXPECT_EQ(compared.exit_status, kSlower) << compared.errors;
   EXPECT_EQ(compared.output,
-            "index_open (program editor, tags warm): 10 events (1 set aside), then 10 events\n"
-            "  STEP             BASE       NEW  RATIO            95 %       Q  CHANGE  EVENTS\n"
+            "index_open (program editor, tags warm): old 10 events (1 set aside), new 10 events\n"
+            "  STEP              OLD       NEW  RATIO            95 %       Q  CHANGE  EVENTS\n"
             "  (all of it)  60.60 ms  90.60 ms  1.495  1.486 to 1.504  <0.001  slower  10, 10\n"
             "  file opened  10.20 ms  10.20 ms  1.000  0.986 to 1.014   1.000          10, 10\n"
             "  data loaded  30.20 ms  60.20 ms  1.993  1.986 to 2.001  <0.001  slower  10, 10\n"
@@ -91,8 +91,8 @@ TEST_F(ProbeCommandTest, LabelsAreComparedEachOnItsOwn) {
   const ProcessResult both =
       Probe(file, {"compare", "build:1.2", "build:1.3", "--fail-above", "10%"});
   EXPECT_EQ(both.exit_status, kSlower);
-  EXPECT_THAT(both.output, AllOf(HasSubstr("index_open (program editor, tags warm): 10 events"),
-                                 HasSubstr("search (program editor, tags warm): 10 events"),
+  EXPECT_THAT(both.output, AllOf(HasSubstr("index_open (program editor, tags warm): old 10 events"),
+                                 HasSubstr("search (program editor, tags warm): old 10 events"),
                                  HasSubstr("\nslower: search takes")));
   EXPECT_EQ(Probe(file, {"compare", "build:1.2", "build:1.3", "--fail-above", "10%", "--label",
                          "index_open"})
@@ -112,9 +112,9 @@ TEST_F(ProbeCommandTest, RunsWithOtherTagsAreNeverMixed) {
   EXPECT_EQ(gate.exit_status, 0) << gate.output << gate.errors;
   EXPECT_THAT(
       gate.output,
-      AllOf(HasSubstr("index_open (program editor, tags cold): 17 events, then 10 events"),
-            HasSubstr("only the first side has it: index_open (program editor, tags warm), 16"),
-            HasSubstr("only the second side has it: index_open (program viewer, tags warm), 10"),
+      AllOf(HasSubstr("index_open (program editor, tags cold): old 17 events, new 10 events"),
+            HasSubstr("only the old side has it: index_open (program editor, tags warm), 16"),
+            HasSubstr("only the new side has it: index_open (program viewer, tags warm), 10"),
             EndsWith("ok: nothing takes over 10 % longer\n")));
   const ProcessResult apart = Probe(file, {"compare", "build:1.2,tag:warm", "build:1.3,tag:cold"});
   EXPECT_EQ(apart.exit_status, 0) << "tags that both name may be compared: " << apart.errors;
@@ -143,7 +143,7 @@ TEST_F(ProbeCommandTest, LostPointsAndDifferentLoadAreReported) {
   Add(file, changed);
   const ProcessResult compared = Probe(file, {"compare", "build:1.2", "build:1.3"});
   EXPECT_THAT(compared.output,
-              AllOf(HasSubstr("first side: 4,000 points were lost in 1 of 10 runs"),
+              AllOf(HasSubstr("old side: 4,000 points were lost in 1 of 10 runs"),
                     HasSubstr("ran under different load: their programs waited for a CPU 0")));
   const json::value parsed =
       json::parse(Probe(file, {"compare", "build:1.2", "build:1.3", "--json"}).output);

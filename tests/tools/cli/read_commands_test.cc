@@ -41,7 +41,7 @@ TEST_F(ReadCommandsTest, HistShowsOneMetricsHistogramWithItsStrata) {
   EXPECT_THAT(result.output, AllOf(HasSubstr("1.0 µs – 2.0 µs  100.0 % |@@@"),
                                    Not(HasSubstr("alloc")), HasSubstr("catalogue: snapshot 1")));
   EXPECT_THAT(Cli({"hist", "open_it", "--metric", "alloc_inclusive"}).output,
-              HasSubstr("4.0 KiB – 8.0 KiB"));
+              HasSubstr("4 KiB – 8 KiB"));
   const std::string csv = Cli({"hist", "open_it", "--csv"}).output;
   EXPECT_EQ(Cell(csv, 0, "min") + " " + Cell(csv, 0, "max"), "1024 2047");
   EXPECT_EQ(Cell(csv, 0, "count") + " " + Cell(csv, 0, "sum"), "300 450000");
@@ -103,7 +103,8 @@ TEST_F(ReadCommandsTest, AVersionMetricClassOrWeekCanBeChosen) {
   rows.push_back(Newer(testing::MakeRow("liba.so.1", "open_it", 20, 90)));
   PublishAndSync(rows);
   const std::string both = Cli({"show", "open_it"}).output;
-  EXPECT_THAT(both, AllOf(HasSubstr("version 2.0-1"), HasSubstr("older versions"),
+  EXPECT_THAT(both, AllOf(HasSubstr("version 2.0-1"),
+                          HasSubstr("2.0-1 is the newest version; other versions"),
                           Not(HasSubstr("alloc_inclusive"))));
   EXPECT_THAT(Cli({"show", "open_it", "--all"}).output,
               AllOf(HasSubstr("version 1.2-3"), HasSubstr("alloc_inclusive")));
@@ -156,6 +157,28 @@ TEST_F(ReadCommandsTest, CsvIsForTablesAndNotBesideJson) {
 TEST_F(ReadCommandsTest, LocalMeasurementsAreSearchedToo) {
   EXPECT_EQ(Cli({"search", "x", "--local"}).exit_status, 66);
   EXPECT_EQ(Cli({"hist", "x", "--local"}).exit_status, 66);
+}
+
+// The library is installed on the machine of the test, so all commands show that version, not the
+// newest one.
+TEST_F(ReadCommandsTest, EveryCommandShowsTheVersionInstalledHere) {
+  const ProcessResult package = testing::RunProcess(
+      {.arguments = {"dpkg-query", "--show", "--showformat=${Version}", "zlib1g"}});
+  if (package.exit_status != 0) GTEST_SKIP() << "no package zlib1g";
+  std::vector<stats::StatRow> rows;
+  for (const auto& [version, ns] : {std::pair(package.output, 1500), {"99:9-1", 6000}}) {
+    rows.push_back(testing::MakeRow("libz.so.1", "z_call", 300, static_cast<std::uint64_t>(ns)));
+    rows.back().key.api.package_version = version;
+  }
+  PublishAndSync(rows);
+  EXPECT_THAT(Cli({"show", "z_call"}).output,
+              AllOf(HasSubstr("version " + package.output), HasSubstr("p50    1.5 µs"),
+                    HasSubstr(package.output + " is the version installed here; other versions "
+                                               "(--all, or --of-version): 99:9-1\n")));
+  EXPECT_THAT(Cli({"top"}).output, AllOf(HasSubstr("  1.5 µs"), Not(HasSubstr("  6.0 µs")),
+                                         HasSubstr(" (installed, +1)")));
+  EXPECT_THAT(Cli({"search", "z_call"}).output, HasSubstr("  1.5 µs"));
+  EXPECT_THAT(Cli({"man", "z_call", "--roff"}).output, HasSubstr("installed here"));
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ TEST(CostTextTest, AHoverSaysTheCostAndWhatStandsBehindIt) {
             "- p95 1.5 µs (guaranteed 1.0 µs to 2.0 µs)\n"
             "- p99 1.5 µs (guaranteed 1.0 µs to 2.0 µs)\n"
             "- cheap █                        expensive\n"
-            "- allocates 2.0 KiB a call on average (p99 2.0 KiB (guaranteed 2.0 KiB to 4.0 KiB))\n"
+            "- allocates 2.0 KiB a call on average (p99 2.0 KiB (guaranteed 2 KiB to 4 KiB))\n"
             "- reads and writes 4.0 KiB a call on average, files and network\n"
             "- n = 300 calls in 1 contribution; all classes, all weeks; under low load\n"
             "- libx.so.1 1.2-3\n"
@@ -96,14 +96,21 @@ TEST(CostTextTest, OverloadsStandTogetherByTheirSourceNames) {
                     HasSubstr("- also `cv::resize(double)`: typically **400 µs** a call")));
 }
 
-TEST(CostTextTest, TheVersionWithMostContributionsIsShownAndOthersAreNamed) {
-  stats::StatRow old_row = MakeRow("libx.so.1", "open_it", 300, 1500);
-  stats::StatRow new_row = MakeRow("libx.so.1", "open_it", 300, 3'000'000);
-  new_row.key.api.package_version = "1.3-1";
-  new_row.scalars.contributions = 40;
-  const ApiCosts costs = MakeCosts({old_row, new_row});
-  EXPECT_EQ(costs.api.package_version, "1.3-1");
-  EXPECT_THAT(Text({costs}, false), HasSubstr("other versions: 1.2-3 p50 1.5 µs"));
+TEST(CostTextTest, TheInstalledVersionIsShownElseTheNewestAndOthersAreNamed) {
+  std::vector<stats::StatRow> rows;
+  for (const auto& [version, ns] : {std::pair("1.2-3", 1500), {"1.3-1", 3000}, {"1.10-1", 6000}}) {
+    rows.push_back(MakeRow("libx.so.1", "open_it", 300, static_cast<std::uint64_t>(ns)));
+    rows.back().key.api.package_version = version;
+  }
+  EXPECT_THAT(Text({MakeCosts(rows, "1.3-1")}, false),
+              AllOf(StartsWith("open_it: typically 3.0 µs a call"),
+                    HasSubstr("- libx.so.1 1.3-1, installed here\n"),
+                    HasSubstr("other versions: 1.10-1 p50 6.0 µs, 1.2-3 p50 1.5 µs")));
+  for (const char* const installed : {"", "1.4-1"}) {
+    EXPECT_THAT(Text({MakeCosts(rows, installed)}, false),
+                AllOf(StartsWith("open_it: typically 6.0 µs a call"),
+                      HasSubstr("- libx.so.1 1.10-1, the newest known\n")));
+  }
 }
 
 TEST(CostTextTest, HintsAppearOnlyAboveTheirThresholds) {

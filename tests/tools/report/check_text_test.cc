@@ -87,7 +87,7 @@ TEST(CheckTextTest, ExplainingShowsBothDistributionsBucketByBucket) {
                  "  n 200 calls of mine, 4,000 of 40 contributions; A 40 machines of the fullest "
                  "week\n"));
   EXPECT_THAT(text, HasSubstr("39 degrees of freedom"));
-  EXPECT_THAT(text, EndsWith("  510 ns - 1.0 us             0   0.0 % |                        |   "
+  EXPECT_THAT(text, EndsWith("  512 ns - 1.0 us             0   0.0 % |                        |   "
                              "        3,200  80.0 "
                              "% |@@@@@@@@@@@@@@@@@@@@@@@@|\n"
                              "  1.0 us - 2.0 us            50  25.0 % |@@@@@@@                 |   "

@@ -25,7 +25,7 @@ TEST(CostDetailTest, NumbersOfRunsAreCalledSo) {
       Row("liba.so.1", "f", Metric::kFirstCallTime, {5000}, 1)};
   const std::string text = CostDetail(analysis::Summarise(rows)[0], kPlain);
   EXPECT_THAT(text, HasSubstr("calls_per_run  @"));
-  EXPECT_THAT(text, HasSubstr("2 runs, 400 calls in all, 2 contributions"));
+  EXPECT_THAT(text, HasSubstr("2 runs, 400 calls measured, 2 contributions"));
   EXPECT_THAT(text, HasSubstr("first_call"));
   EXPECT_THAT(text, HasSubstr("1 run, 1 contribution; all classes, all weeks\n"));
 }
@@ -34,8 +34,8 @@ TEST(CostDetailTest, SaysWhichNumbersAreOfCallsAndWhichOfMachines) {
   EXPECT_THAT(CostDetail(analysis::Summarise(std::vector{OneHeavyCaller(40)})[0], kPlain),
               HasSubstr("    n 240, 21 contributions; all classes, all weeks; under low load\n"
                         "    typical machine: each of 21 contributions counts the same\n"
-                        "    p50     20 ns  (guaranteed between 16 ns and 31 ns)\n"
-                        "    p95     20 ns  (guaranteed between 16 ns and 31 ns)\n"
+                        "    p50     20 ns  (guaranteed between 16 ns and 32 ns)\n"
+                        "    p95     20 ns  (guaranteed between 16 ns and 32 ns)\n"
                         "    p99    5.0 us  (guaranteed between 4.1 us and 8.2 us)\n"));
   EXPECT_THAT(CostDetail(analysis::Summarise(std::vector{OneHeavyCaller()})[0], kPlain),
               HasSubstr("    all calls: left out, a few machines made most of these calls\n\n"

@@ -132,8 +132,7 @@ TEST(CostTableTest, TotalsOfAllRunsAreAboveThoseOfMeasuredOnes) {
   const std::string text = CostDetail(summaries[0], kPlain);
   EXPECT_THAT(text,
               HasSubstr("    about 2,048 runs, represented by 2 measured ones, 1 contribution;"));
-  EXPECT_THAT(text,
-              HasSubstr("    in all runs, measured or not: 2.0 ms (standard error 1.5 ms)\n"));
+  EXPECT_THAT(text, HasSubstr("    estimated, all runs: 2.0 ms (standard error 1.5 ms)\n"));
   EXPECT_THAT(CostDetail(summaries[1], kPlain),
               AllOf(HasSubstr("wall_time"), HasSubstr("; under low load\n"),
                     HasSubstr("wall_time_busy"), HasSubstr("; under some load\n")));

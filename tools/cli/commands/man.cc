@@ -28,7 +28,8 @@ Result<int> Run(const Request& command, const Output& output) {
     FIELDCOST_TRY(WriteStdout(RowsJson(summaries, source.freshness())));
     return 0;
   }
-  std::vector<report::CostCard> cards = report::CardsOf(std::move(summaries), ProvenanceOf(source));
+  std::vector<report::CostCard> cards =
+      report::CardsOf(std::move(summaries), ProvenanceOf(source), analysis::AskPackageManager());
   report::CostCard& card = cards.front();
   card.untrusted_link = report::FillLink(command.url, ApiOf(card));
   const std::string& name = ApiOf(card).symbol;

@@ -312,7 +312,10 @@ Result<int> Run(const MeasureRequest& request, const Output& output) {
     FIELDCOST_ASSIGN(const int status, PrintLabDiff(*base, measured.table, {}, output));
     return StatusOf(measured.found) != 0 ? StatusOf(measured.found) : status;
   }
-  FIELDCOST_TRY(PrintLabTable(measured.table, {.field = field ? &*field : nullptr}, output));
+  FIELDCOST_TRY(PrintLabTable(
+      measured.table,
+      {.limit = request.limit, .limits_text_only = true, .field = field ? &*field : nullptr},
+      output));
   return StatusOf(measured.found);
 }
 
@@ -328,6 +331,8 @@ then in rounds. In each round every API is timed once, and never together with o
 called by, so no time includes another's measuring overhead. The command must do the same each time;
 --prepare restores its files. Each run reads all of standard input, which must be a file, or --input
 FILE; a pipe is an error, and from a terminal nothing is read. Nothing leaves this machine.
+The table has the most expensive functions first, by TOTAL: the calls of one run by their mean time,
+callees included. --save, --json and --csv have all of them.
 Each round also counts calls, allocated bytes, and bytes read from and written to files and sockets
 (shown by `hist API --table FILE --metric METRIC`); what cannot be seen is not measured.
 With --diff-base, exit status 1 means that an API takes 1.05 times as long per call or more, at 5 %

@@ -94,7 +94,8 @@ std::vector<analysis::ApiCost> InOrder(std::span<const analysis::CostSummary> su
       return summary.api.soname != summaries[0].api.soname ||
              summary.api.symbol != summaries[0].api.symbol;
     });
-    std::vector<analysis::ApiCost> some = CostsOf({summaries.begin(), other}, versions);
+    std::vector<analysis::ApiCost> some =
+        CostsOf({summaries.begin(), other}, versions, analysis::AskPackageManager());
     std::ranges::move(some, std::back_inserter(costs));
     summaries = {other, summaries.end()};
   }

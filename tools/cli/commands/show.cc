@@ -28,17 +28,20 @@ using Detail = std::string(const analysis::CostSummary& summary, const draw::Sty
 struct Request {
   std::string api;  // "symbol" or "soname!symbol"
   SourceChoice source;
-  bool all = false;            // versions; else the newest one, of text
+  bool all = false;            // versions; else the installed or newest one, of text
   bool with_shapes = false;    // of a lab table
   std::filesystem::path html;  // a page to write instead of printing; empty = none
   analysis::Selection selection;
 };
 
-// Which versions are not shown.
-std::string OlderText(std::span<const analysis::CostSummary> versions) {
-  if (versions.empty()) return "";
-  std::string text = "older versions (--all, or --of-version):";
-  for (const analysis::CostSummary& version : versions) {
+// Why the first version is shown, and which others are not.
+std::string OthersText(const analysis::ApiCost& cost, std::size_t shown) {
+  if (shown >= cost.versions.size()) return "";
+  std::string text =
+      fmt::format("{} is {}; other versions (--all, or --of-version):",
+                  EscapeControl(analysis::VersionOf(cost.shown().api)),
+                  cost.is_installed ? "the version installed here" : "the newest version");
+  for (const analysis::CostSummary& version : std::span(cost.versions).subspan(shown)) {
     text += " " + EscapeControl(analysis::VersionOf(version.api));
   }
   return text + "\n\n";
@@ -113,13 +116,14 @@ Result<int> ShowEach(const Request& command, const Output& output, CsvKind csv, 
   }
   const auto text = [&] {
     std::string all;
-    for (const analysis::ApiCost& cost : CostsOf(summaries, analysis::Versions::kJoined)) {
+    for (const analysis::ApiCost& cost :
+         CostsOf(summaries, analysis::Versions::kJoined, analysis::AskPackageManager())) {
       const std::size_t shown = command.all ? cost.versions.size() : 1;
       for (std::size_t i = 0; i < shown; ++i) {
         all += detail(cost.versions[i], output.style) + "\n";
         all += shapes.TextOf(cost.versions[i].api, output.style);
       }
-      all += OlderText(std::span(cost.versions).subspan(shown));
+      all += OthersText(cost, shown);
     }
     return all;
   };
@@ -141,8 +145,8 @@ command::Command ShowCommand() {
       .name = "show",
       .summary = "One API: quantiles, histogram, versions",
       .help =
-          R"(Shows time and allocation of the newest version in full, other metrics in one line each; with --all
-every version and metric in full, with --metric one metric. --json and --csv have everything. C++
+          R"(Shows the version that is installed here, otherwise the newest: time and allocation in full, other
+metrics in one line each. With --all, every version and metric in full, with --metric one metric. --json and --csv have everything. C++
 names may be written as in source code; overloads are shown together.
 Examples:
   fieldcost show sqlite3_step

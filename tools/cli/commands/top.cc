@@ -102,7 +102,8 @@ command::Command TopCommand() {
       .name = "top",
       .summary = "The cost table",
       .help =
-          R"(One line per API, with the figures of its newest version; --versions has one line per version.
+          R"(One line per API, with the figures of the version installed here, otherwise of the newest;
+--versions has one line per version.
 Functions that only wait (poll, epoll_wait, pthread_cond_wait ...) are set apart: waiting is not a
 cost. --waiting lists them like all others.
 --table shows one scenario, with lab-only data: exact call counts, variation between runs, and the

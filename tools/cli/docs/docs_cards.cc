@@ -21,7 +21,8 @@ Result<LibraryCards> LoadCards(const std::string& library, const std::string& li
   }
   LibraryCards cards{
       .freshness = source.freshness(), .provenance = ProvenanceOf(source), .cards = {}};
-  cards.cards = report::CardsOf(std::move(summaries), cards.provenance);
+  cards.cards =
+      report::CardsOf(std::move(summaries), cards.provenance, analysis::AskPackageManager());
   for (report::CostCard& card : cards.cards) {
     card.untrusted_link = report::FillLink(link_template, ApiOf(card));
   }

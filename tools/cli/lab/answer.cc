@@ -30,6 +30,7 @@ using analysis::LabCost;
 struct Chosen {
   std::vector<LabCost> costs;
   std::size_t found = 0;          // shown or not
+  double whole_ns = 0;            // of all found
   std::set<std::string> waiting;  // symbols that were set apart
 };
 
@@ -46,6 +47,7 @@ Chosen Choose(const wire::LabTable& table, const LabView& view) {
   }
   analysis::Sort(chosen.costs, view.sort);
   chosen.found = chosen.costs.size();
+  chosen.whole_ns = analysis::WholeNs(chosen.costs);
   if (view.limit != 0 && chosen.found > view.limit) chosen.costs.resize(view.limit);
   return chosen;
 }
@@ -67,7 +69,8 @@ Status CompareWithField(const wire::LabTable& table, const Source& field,
 
 std::string TableText(const Chosen& chosen, const wire::LabTable& table, const draw::Style& style) {
   if (chosen.costs.empty() && chosen.waiting.empty()) return "nothing was called\n";
-  std::string text = chosen.costs.empty() ? "" : report::LabTableText(chosen.costs, style);
+  std::string text =
+      chosen.costs.empty() ? "" : report::LabTableText(chosen.costs, chosen.whole_ns, style);
   if (chosen.costs.size() < chosen.found) {
     text += fmt::format("({} of {} APIs; more: --limit)\n", chosen.costs.size(), chosen.found);
   }
@@ -131,7 +134,9 @@ std::string DiffText(const Changes& changes, const wire::LabTable& after, bool a
 }  // namespace
 
 Status PrintLabTable(const wire::LabTable& table, const LabView& view, const Output& output) {
-  Chosen chosen = Choose(table, view);
+  LabView wanted = view;
+  if (view.limits_text_only && (output.json || output.csv)) wanted.limit = 0;
+  Chosen chosen = Choose(table, wanted);
   if (view.field != nullptr) FIELDCOST_TRY(CompareWithField(table, *view.field, chosen.costs));
   if (output.json) return WriteStdout(LabJson(chosen.costs, table.parts));
   if (output.csv) return WriteStdout(report::LabCsv(chosen.costs));

@@ -21,6 +21,7 @@ struct LabView {
   std::string library;  // glob over sonames; empty = all
   analysis::SortKey sort = analysis::SortKey::kTotal;
   std::uint64_t limit = 0;        // 0 = all
+  bool limits_text_only = false;  // JSON and CSV have all lines
   bool with_waiting = false;      // also functions whose work is to wait (tools/analysis/waiting.h)
   const Source* field = nullptr;  // a catalogue that it is compared with; nullptr = none
 };

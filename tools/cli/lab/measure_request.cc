@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "common/base/text.h"
+#include "tools/cli/common_options.h"
 #include "tools/cli/pick.h"
 #include "tools/cli/recorder_target.h"
 #include "tools/cli/time_text.h"
@@ -101,6 +102,7 @@ Status CheckScan(std::string& untrusted_text) {
 
 std::vector<command::Option> FilesAndComparisons() {
   return {
+      LimitOption("At most N lines of the table; 0 = all"),
       {.names = "--save",
        .value = "FILE",
        .help = "Write the table to FILE: merge, top, show, diff and check read it",
@@ -193,6 +195,7 @@ Result<MeasureRequest> MeasureRequestOf(const command::Arguments& arguments) {
                          .name = arguments.Text("--name"),
                          .save = arguments.Text("--save"),
                          .base = arguments.Text("--diff-base"),
+                         .limit = *arguments.Number("--limit"),
                          .with_field = arguments.Has("--field"),
                          .page = arguments.Text("--html"),
                          .exports = ExportsOf(arguments)};

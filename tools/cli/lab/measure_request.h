@@ -22,6 +22,7 @@ struct MeasureRequest {
   std::string name;
   std::filesystem::path save;
   std::filesystem::path base;  // a table that it is compared with; empty = none
+  std::uint64_t limit = 0;     // lines of the table as text; 0 = all
   bool with_field = false;     // and with the catalogue
   std::filesystem::path page;  // written for the browser; empty = none
   LabExports exports;

@@ -137,7 +137,7 @@ std::string BarText(double share, std::size_t columns, const draw::Style& style)
 
 std::string ComparisonText(const probe::ComparedGroup& compared, const draw::Style& style) {
   const probe::Comparison& comparison = compared.comparison;
-  std::string text = fmt::format("{}: {}, then {}\n", EscapeControl(GroupText(compared.key)),
+  std::string text = fmt::format("{}: old {}, new {}\n", EscapeControl(GroupText(compared.key)),
                                  SideText(comparison.total.base_events, compared.base_set_aside),
                                  SideText(comparison.total.new_events, compared.new_set_aside));
   if (compared.older != 0) {
@@ -152,7 +152,7 @@ std::string ComparisonText(const probe::ComparedGroup& compared, const draw::Sty
                                : "";
   return text +
          draw::TextTable({{.heading = "STEP", .least = kLeastName},
-                          {.heading = "BASE", .right = true},
+                          {.heading = "OLD", .right = true},
                           {.heading = "NEW", .right = true},
                           {.heading = "RATIO", .right = true},
                           {.heading = "95 %", .right = true, .rank = 2},
@@ -167,14 +167,14 @@ std::string SidesText(const probe::ComparedSides& sides, bool alternated) {
   std::string text;
   for (const probe::LeftOutGroup& group : sides.left_out) {
     text += fmt::format("  left out, since only the {} side has it: {}, {}\n",
-                        group.is_of_base ? "first" : "second", EscapeControl(GroupText(group.key)),
+                        group.is_of_base ? "old" : "new", EscapeControl(GroupText(group.key)),
                         Counted(group.events, "event"));
   }
-  text += LostText("first side", sides.base) + LostText("second side", sides.changed);
+  text += LostText("old side", sides.base) + LostText("new side", sides.changed);
   if (sides.loads_differ) {
     text += fmt::format(
         "  the sides ran under different load: their programs waited for a CPU {} of the time in "
-        "which they\n  could run, then {}{}\n",
+        "which they\n  could run (old), {} (new){}\n",
         WaitText(sides.base), WaitText(sides.changed),
         alternated ? "" : ". Run both alternately: fieldcost probe compare -- OLD -- NEW");
   }

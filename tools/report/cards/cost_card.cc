@@ -9,6 +9,7 @@
 #include "common/draw/html.h"
 #include "common/draw/numbers.h"
 #include "common/stats/cxx_name.h"
+#include "tools/analysis/api_cost.h"
 #include "tools/analysis/version_order.h"
 #include "tools/report/cards/words.h"
 #include "tools/report/freshness_text.h"
@@ -17,7 +18,8 @@
 namespace fieldcost::report {
 
 std::vector<CostCard> CardsOf(std::vector<analysis::CostSummary> summaries,
-                              const Provenance& provenance) {
+                              const Provenance& provenance,
+                              const analysis::InstalledVersion& installed) {
   std::stable_sort(summaries.begin(), summaries.end(),
                    [](const analysis::CostSummary& a, const analysis::CostSummary& b) {
                      const auto name = [](const analysis::CostSummary& summary) {
@@ -33,6 +35,9 @@ std::vector<CostCard> CardsOf(std::vector<analysis::CostSummary> summaries,
       cards.push_back({.versions = {}, .untrusted_link = "", .provenance = provenance});
     }
     cards.back().versions.push_back(std::move(summary));
+  }
+  for (CostCard& card : cards) {
+    card.is_installed = analysis::PutInstalledFirst(card.versions, installed);
   }
   return cards;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/stats/api_key.h"
+#include "tools/analysis/installed_version.h"
 #include "tools/analysis/summary.h"
 #include "tools/report/freshness_text.h"
 
@@ -15,15 +16,17 @@ namespace fieldcost::report {
 // calls and contributions, of which strata and how fresh, and whether the numbers are synthetic.
 
 struct CostCard {
-  std::vector<analysis::CostSummary> versions;  // of one soname and symbol, the newest first
+  std::vector<analysis::CostSummary> versions;  // of one soname and symbol; the shown one first
+  bool is_installed = false;                    // the first is installed here
   std::string untrusted_link;  // to the page with everything (link_template.h); may be empty
   Provenance provenance;
 };
 
-// The cards of summaries of many APIs, ordered by soname and symbol; versions by version_order.h.
-// Links are empty.
+// The cards of summaries of many APIs, ordered by soname and symbol; versions by version_order.h,
+// the installed one before them. Links are empty.
 std::vector<CostCard> CardsOf(std::vector<analysis::CostSummary> summaries,
-                              const Provenance& provenance);
+                              const Provenance& provenance,
+                              const analysis::InstalledVersion& installed = {});
 
 // What a card is about. REQUIRES, here and below: card.versions is not empty.
 const stats::ApiKey& ApiOf(const CostCard& card);

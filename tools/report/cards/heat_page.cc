@@ -69,7 +69,12 @@ std::string Numbers(const std::vector<Version>& versions, stats::Metric metric) 
 std::string MetricHtml(const CostCard& card, stats::Metric metric, std::string_view name) {
   const std::vector<Version> versions = VersionsOf(card, metric);
   std::vector<draw::HeatLine> lines;
-  for (const Version& version : versions) lines.push_back({version.untrusted_name, version.bars});
+  for (const Version& version : versions) {
+    const bool knows_calls = version.numbers->figures.all_calls.has_value();
+    lines.push_back({.untrusted_label = version.untrusted_name,
+                     .bars = version.bars,
+                     .means = knows_calls ? &version.numbers->sums.histogram : nullptr});
+  }
   const std::string map = draw::HeatMapSvg(lines, metric, name);
   return fmt::format("<article>\n<h3>{}</h3>\n{}\n{}</article>\n", stats::Name(metric),
                      map.empty() ? "<p>no histogram</p>" : map, Numbers(versions, metric));
@@ -106,7 +111,7 @@ std::string HeatPage(std::span<const CostCard> cards) {
       "<p class=\"soft\">Each row is a version, the newest first; each column is a cost, from "
       "cheap "
       "(left) to expensive (right). The stronger a square, the more of the version's calls cost "
-      "that. Point at a square for its share.</p>\n</header>\n<main>\n";
+      "that. Point at a square for its share and its mean.</p>\n</header>\n<main>\n";
   for (std::size_t i = 0; i < cards.size(); ++i) html += CardSection(cards[i], i + 1);
   return html + "</main>\n" + PageEnd();
 }

@@ -19,7 +19,8 @@ std::string CardIndexHtml(std::span<const IndexedCard> cards, bool synthetic) {
   }
   PageTable table{.id = "costs",
                   .title = "Costs of library functions",
-                  .caption = "The newest version of each." + std::string(kBarsWords),
+                  .caption = "The version installed here of each, otherwise the newest." +
+                             std::string(kBarsWords),
                   .columns = {{"API", kName},
                               scale.Column(),
                               {"p50", kNumber},

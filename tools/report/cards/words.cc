@@ -17,10 +17,6 @@ namespace {
 
 constexpr draw::Style kStyle{.utf8 = true};
 
-std::string Cost(double value, stats::Metric metric) {
-  return draw::FormatCost(value, metric, kStyle);
-}
-
 CardLine LineOf(const analysis::CostSummary& version, stats::Metric metric) {
   CardLine line{.version = analysis::VersionOf(version.api)};
   const analysis::MetricSummary* numbers = version.Find(metric);
@@ -64,7 +60,8 @@ CardWords WordsOf(const CostCard& card) {
   words.name = fmt::format("{}!{}", api.soname, words.function);
   words.snapshot = SnapshotWords(card.provenance);
   words.subject =
-      fmt::format("{} per call, version {}", stats::Name(shown.metric), analysis::VersionOf(api));
+      fmt::format("{} per call, version {}{}", stats::Name(shown.metric), analysis::VersionOf(api),
+                  card.is_installed ? ", installed here" : "");
   for (const analysis::CostSummary& version : card.versions) {
     words.lines.push_back(LineOf(version, shown.metric));
   }
@@ -74,8 +71,8 @@ CardWords WordsOf(const CostCard& card) {
     words.range = "p50 " + newest.p50;
     if (figures.quantiles) {
       const stats::Quantile& p50 = figures.quantiles->p50;
-      words.range += fmt::format(" (between {} and {})", Cost(p50.low, shown.metric),
-                                 Cost(p50.high, shown.metric));
+      words.range += fmt::format(
+          " (between {})", draw::FormatInterval(p50.low, p50.high, " and ", shown.metric, kStyle));
     }
     words.basis = fmt::format("{}, {}; {}{}", draw::Counted(figures.calls, "call"),
                               Counted(figures.contributions, "contribution"),

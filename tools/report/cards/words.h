@@ -33,14 +33,14 @@ struct CardWords {
   std::string name;      // "libz.so.1!inflate"; of C++, the demangled one
   std::string function;  // the same without the library
   std::string subject;   // "wall_time per call, version 1.3.1"
-  std::string sentence;  // everything about the newest version
+  std::string sentence;  // everything about the shown version
   std::string
       range;  // "p50 1.2 µs (1.0 µs – 2.0 µs)": with the interval that is guaranteed to hold it
   std::string basis;            // "12,345 calls of 480 contributions; all classes, all weeks"
   std::string footer;           // basis, snapshot, and how to read it
   std::string snapshot;         // "snapshot 1, published 2026-11-21 03:10 UTC"
   std::string spectrum_svg;     // in the colours of the page
-  std::vector<CardLine> lines;  // a version each, the newest first
+  std::vector<CardLine> lines;  // a version each, the shown one first
 };
 CardWords WordsOf(const CostCard& card);
 

@@ -116,7 +116,8 @@ bool IsLargeDecrease(const LabCount& count) {
 std::string VariesText(const LabCounts& counts) {
   if (counts.vary_before == 0 && counts.vary_after == 0) return "";
   return fmt::format(
-      "(the calls of {} before and {} after vary from run to run: their ranges must be further "
+      "(the calls of {} of the old table and {} of the new one vary from run to run: their ranges "
+      "must be further "
       "apart than they are wide)\n",
       Counted(counts.vary_before, "API"), draw::FormatCount(counts.vary_after));
 }
@@ -193,8 +194,8 @@ std::string LabCountText(const LabCounts& counts, bool all, const draw::Style& s
   const std::vector<draw::TextColumn> columns = {{""},
                                                  {"API", false, 0, kLeastApiWidth},
                                                  {"LIBRARY", false, 1, kLeastLibraryWidth},
-                                                 {"BEFORE", true},
-                                                 {"AFTER", true}};
+                                                 {"OLD", true},
+                                                 {"NEW", true}};
   std::vector<draw::TextLine> lines;
   std::size_t changed = 0;
   for (const LabCount& count : counts.apis) {
@@ -211,14 +212,15 @@ std::string LabCountText(const LabCounts& counts, bool all, const draw::Style& s
     text +=
         fmt::format("({} of {} changes of calls and bytes; all: --all)\n", lines.size(), changed);
   }
-  return text + draw::WrapLines(
-                    fmt::format("{} in calls and bytes per run ({} counted before, {} after; an "
-                                "increase by {:.0f} % is a regression)\n",
-                                Counted(changed, "change"), Counted(counts.runs_before, "run"),
-                                draw::FormatCount(counts.runs_after),
-                                100 * (analysis::kLeastLabRatio - 1)) +
-                        VariesText(counts),
-                    style);
+  return text +
+         draw::WrapLines(
+             fmt::format("{} in calls and bytes per run ({} counted of the old, {} of the new; an "
+                         "increase by {:.0f} % is a regression)\n",
+                         Counted(changed, "change"), Counted(counts.runs_before, "run"),
+                         draw::FormatCount(counts.runs_after),
+                         100 * (analysis::kLeastLabRatio - 1)) +
+                 VariesText(counts),
+             style);
 }
 
 }  // namespace fieldcost::report

@@ -156,8 +156,8 @@ std::string LabDiffText(const std::vector<LabChange>& changes, bool all, const d
                                                  {"DELTA", true, 4},
                                                  {"Q", true, 1},
                                                  {"RUNS", true, 5},
-                                                 {"P50 BEFORE", true, 2},
-                                                 {"AFTER", true, 2}};
+                                                 {"P50 OLD", true, 2},
+                                                 {"NEW", true, 2}};
   std::vector<draw::TextLine> lines;
   std::size_t unchanged = 0;
   std::size_t too_little = 0;

@@ -18,6 +18,7 @@
 #include "tools/report/cost_page.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/lab/count_text.h"
+#include "tools/report/lab/library_names.h"
 #include "tools/report/lab/table_text.h"
 #include "tools/report/not_measured.h"
 #include "tools/report/page.h"
@@ -42,7 +43,20 @@ draw::Bars BarsOf(const analysis::MetricSummary& times) {
 
 std::string Escaped(const std::string& untrusted_text) { return draw::EscapeHtml(untrusted_text); }
 
-// "9 APIs were called; 1 grows, 1 is bimodal": what to look at first.
+// "62 % of the time: parse (libx.so.1)": where most of it is. Empty if nothing was timed.
+std::string MostExpensive(const std::vector<LabCost>& costs) {
+  const double whole_ns = analysis::WholeNs(costs);
+  const auto most = std::ranges::max_element(
+      costs, {}, [](const LabCost& cost) { return cost.TotalNs().value_or(-1); });
+  if (!(whole_ns > 0) || most == costs.end()) return "";
+  const double total = most->TotalNs().value_or(0);
+  return fmt::format("{} takes {}, {} of the time of all functions. ",
+                     Escaped(stats::ShortName(most->summary.api.symbol)),
+                     Escaped(draw::TotalText(total, kStyle)),
+                     Escaped(draw::RoughShareText(total / whole_ns)));
+}
+
+// Where the time is, then "9 APIs were called; 1 grows, 1 is bimodal": what to look at first.
 std::string Lead(const LabPageContent& content) {
   std::size_t grows = 0;
   std::size_t bimodal = 0;
@@ -54,11 +68,13 @@ std::string Lead(const LabPageContent& content) {
     heavy_tailed += cost.shape.shape == stats::Shape::kHeavyTailed ? 1 : 0;
     start_up += cost.shape.start_up ? 1 : 0;
   }
-  return fmt::format(
-      "{} called: with a start-up cost {}, growing with an argument {}, bimodal {}, "
-      "heavy-tailed {}.",
-      Counted(content.costs.size() + content.waiting.size(), "function was", "functions were"),
-      start_up, grows, bimodal, heavy_tailed);
+  return MostExpensive(content.costs) +
+         fmt::format(
+             "{} called: with a start-up cost {}, growing with an argument {}, bimodal {}, "
+             "heavy-tailed {}.",
+             Counted(content.costs.size() + content.waiting.size(), "function was",
+                     "functions were"),
+             start_up, grows, bimodal, heavy_tailed);
 }
 
 std::string Parts(const std::vector<wire::LabPart>& parts) {
@@ -83,28 +99,37 @@ std::string Parts(const std::vector<wire::LabPart>& parts) {
   return SectionHtml(table);
 }
 
-std::vector<std::string> OverviewLine(const LabCost& cost, std::size_t number,
-                                      const SpectrumScale& scale) {
+std::string LibraryText(std::string name, const std::string& version, bool is_own) {
+  if (!version.empty() && name.find(' ' + version) == std::string::npos) name += " " + version;
+  return is_own ? name + ", own" : name;
+}
+
+std::vector<std::string> OverviewLine(const LabCost& cost, std::size_t number, double whole_ns,
+                                      const LibraryNames& libraries, const SpectrumScale& scale) {
   const analysis::MetricSummary* times = TimesOf(cost);
   const stats::Figures figures = times == nullptr ? stats::Figures{} : times->figures;
   const auto quantile = [&](stats::Quantile stats::Quantiles::*which) {
     return Escaped(QuantileText(figures, which, Metric::kWallTime, kStyle));
   };
   const ApiKey& api = cost.summary.api;
-  return {
-      NameHtml(stats::DemangledName(api.symbol),
-               times == nullptr ? "" : fmt::format("#api{}", number),
-               fmt::format("{} {}{}", api.soname, api.package_version, cost.is_own ? ", own" : "")),
-      times == nullptr ? "" : scale.Cell(BarsOf(*times), Metric::kWallTime),
-      draw::FormatCount(cost.calls),
-      quantile(&stats::Quantiles::p50),
-      quantile(&stats::Quantiles::p99),
-      SpreadText(cost.run_spread),
-      draw::FormatCost(cost.alloc_per_call, Metric::kAllocInclusive, kStyle),
-      fmt::format("<small>{}</small>", Escaped(stats::Sentence(cost.shape)))};
+  const std::optional<double> total = cost.TotalNs();
+  return {NameHtml(stats::DemangledName(api.symbol),
+                   times == nullptr ? "" : fmt::format("#api{}", number),
+                   LibraryText(libraries.Of(api), api.package_version, cost.is_own)),
+          times == nullptr ? "" : scale.Cell(BarsOf(*times), Metric::kWallTime),
+          total ? draw::TotalText(*total, kStyle) : kUnknown,
+          total && whole_ns > 0 ? Escaped(draw::RoughShareText(*total / whole_ns)) : kUnknown,
+          draw::FormatCount(cost.calls),
+          quantile(&stats::Quantiles::p50),
+          quantile(&stats::Quantiles::p99),
+          SpreadText(cost.run_spread),
+          draw::FormatCost(cost.alloc_per_call, Metric::kAllocInclusive, kStyle),
+          fmt::format("<small>{}</small>", Escaped(stats::Sentence(cost.shape)))};
 }
 
 std::string Overview(const std::vector<LabCost>& costs, std::size_t shown) {
+  const double whole_ns = analysis::WholeNs(costs);
+  const LibraryNames libraries(costs);
   SpectrumScale scale;
   for (std::size_t i = 0; i < shown; ++i) {
     if (const auto* times = TimesOf(costs[i])) scale.Add(BarsOf(*times), Metric::kWallTime);
@@ -113,11 +138,14 @@ std::string Overview(const std::vector<LabCost>& costs, std::size_t shown) {
   PageTable table{.id = "costs",
                   .title = "Costs",
                   .caption =
-                      "Calls: exact. Runs ±: variation between runs of the scenario. "
+                      "Total: the calls of one run by their mean, callees included; share: of all "
+                      "totals. Calls: exact. Runs ±: variation between runs of the scenario. "
                       "Below 50 ns only differences are reliable. Spectrum: " +
                       scale.Words(),
                   .columns = {{"API", kName},
                               scale.Column(),
+                              {"Total", kNumber},
+                              {"Share", kNumber},
                               {"Calls", kNumber},
                               {"p50", kNumber},
                               {"p99", kNumber},
@@ -126,10 +154,11 @@ std::string Overview(const std::vector<LabCost>& costs, std::size_t shown) {
                               {"Shape", kText}},
                   .lines = {}};
   for (std::size_t i = 0; i < shown; ++i) {
-    table.lines.push_back(OverviewLine(costs[i], i + 1, scale));
+    table.lines.push_back(OverviewLine(costs[i], i + 1, whole_ns, libraries, scale));
   }
   std::string html = SectionHtml(table);
-  if (shown < costs.size()) html += fmt::format("<p>{} of {} APIs.</p>\n", shown, costs.size());
+  if (shown < costs.size())
+    html += fmt::format("<p>{} of {} APIs, the most expensive.</p>\n", shown, costs.size());
   return html;
 }
 

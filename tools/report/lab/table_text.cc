@@ -14,6 +14,7 @@
 #include "tools/report/csv_columns.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/lab/count_text.h"
+#include "tools/report/lab/library_names.h"
 
 namespace fieldcost::report {
 namespace {
@@ -57,15 +58,19 @@ std::string CallsText(const LabCost& cost, const draw::Style& style) {
   return varies ? TotalRange(*total, style) : draw::FormatCount(cost.calls);
 }
 
-draw::TextLine LineOf(const LabCost& cost, const ApiNames& names,
-                      const std::optional<draw::UsedSlots>& range, const draw::Style& style) {
+draw::TextLine LineOf(const LabCost& cost, double whole_ns, const ApiNames& names,
+                      const LibraryNames& libraries, const std::optional<draw::UsedSlots>& range,
+                      const draw::Style& style) {
   const analysis::MetricSummary* times = TimesOf(cost);
   const stats::Figures figures = times == nullptr ? stats::Figures{} : times->figures;
   const auto quantile = [&](stats::Quantile stats::Quantiles::*which) {
     return QuantileText(figures, which, Metric::kWallTime, style);
   };
-  return {names.Of(cost.summary.api, style),
-          EscapeControl(cost.summary.api.soname) + (cost.is_own ? " (own)" : ""),
+  const std::optional<double> total = cost.TotalNs();
+  return {total ? draw::TotalText(*total, style) : kUnknown,
+          total && whole_ns > 0 ? draw::RoughShareText(*total / whole_ns) : kUnknown,
+          names.Of(cost.summary.api, style),
+          EscapeControl(libraries.Of(cost.summary.api)) + (cost.is_own ? " (own)" : ""),
           CallsText(cost, style),
           quantile(&stats::Quantiles::p50),
           quantile(&stats::Quantiles::p99),
@@ -207,10 +212,13 @@ std::string SpreadText(const std::optional<double>& run_spread) {
   return percent < 10 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
 }
 
-std::string LabTableText(std::span<const LabCost> costs, const draw::Style& style) {
-  std::vector<draw::TextColumn> columns = {{"API", false, 0, kLeastApiWidth},
+std::string LabTableText(std::span<const LabCost> costs, double whole_ns,
+                         const draw::Style& style) {
+  std::vector<draw::TextColumn> columns = {{"TOTAL", true},
+                                           {"SHARE", true, 2},
+                                           {"API", false, 0, kLeastApiWidth},
                                            {"LIBRARY", false, 5, kLeastLibraryWidth},
-                                           {"CALLS", true},
+                                           {"CALLS", true, 1},
                                            {"P50", true},
                                            {"P99", true, 1},
                                            {fmt::format("RUN{}", PlusMinus(style)), true, 2},
@@ -218,15 +226,17 @@ std::string LabTableText(std::span<const LabCost> costs, const draw::Style& styl
                                            {"FIELD/LAB", true},
                                            {"SHAPE", false, 0, kLeastShapeWidth},
                                            {"SPECTRUM", false, 4}};
+  const LibraryNames libraries(costs);
   ApiNames names;
   for (const LabCost& cost : costs) names.Add(cost.summary.api);
   const std::optional<draw::UsedSlots> range = UsedByTimes(costs);
   std::vector<draw::TextLine> lines;
-  for (const LabCost& cost : costs) lines.push_back(LineOf(cost, names, range, style));
+  for (const LabCost& cost : costs)
+    lines.push_back(LineOf(cost, whole_ns, names, libraries, range, style));
   const bool has_field = std::any_of(costs.begin(), costs.end(),
                                      [](const LabCost& cost) { return cost.field.has_value(); });
   if (!has_field) {
-    constexpr std::ptrdiff_t kField = 7;
+    constexpr std::ptrdiff_t kField = 9;
     columns.erase(columns.begin() + kField);
     for (draw::TextLine& line : lines) line.erase(line.begin() + kField);
   }
@@ -249,7 +259,8 @@ std::string LabNote(std::span<const wire::LabPart> parts, const draw::Style& sty
       left_out == 0 ? "" : fmt::format(", {} left out", draw::FormatCount(left_out));
   return draw::WrapLines(
       fmt::format(
-          "({} {}{}; RUN{}: variation between runs; below 50 ns only differences are reliable)\n",
+          "({} {}{}; TOTAL: calls of one run by their mean, callees included; RUN{}: variation "
+          "between runs; below 50 ns only differences are reliable)\n",
           Counted(runs, "run"), of, thrown, PlusMinus(style)),
       style);
 }

@@ -13,10 +13,12 @@ namespace fieldcost::report {
 // Lab tables for people and spreadsheets. Deterministic; everything is escaped. The sentence of a
 // shape is stats::Sentence().
 
-// A heading line, then one line an API: name, library, calls, p50, p99, what the runs differ by,
-// bytes allocated per call, shape, spectrum; as many of these columns as the terminal has room for.
-// "-" = not timed, or too few values to tell. Spectra are on one scale, which the last line shows.
-std::string LabTableText(std::span<const analysis::LabCost> costs, const draw::Style& style);
+// A heading line, then one line an API: the time of all its calls and its share of `whole_ns`,
+// name, library, calls, p50, p99, what the runs differ by, bytes allocated per call, shape,
+// spectrum; as many of these columns as the terminal has room for. "-" = not timed, or too few
+// values to tell. Spectra are on one scale, which the last line shows.
+std::string LabTableText(std::span<const analysis::LabCost> costs, double whole_ns,
+                         const draw::Style& style);
 
 // What a reader of that table must know of its numbers: one line, with a line feed.
 std::string LabNote(std::span<const wire::LabPart> parts, const draw::Style& style);

@@ -28,7 +28,7 @@
     const certain = model.certain?.get(node);
     const what = [, 'gone', 'new'][model.where[node]] ?? (model.isUncertain(node) ? 'not certain' : '');
     const digits = digitsToTell(model.before(node), model.inclusive[node]);
-    const costs = `${cost(model.before(node), digits)} before, ${cost(model.inclusive[node], digits)} after`;
+    const costs = `${cost(model.before(node), digits)} old, ${cost(model.inclusive[node], digits)} new`;
     const itself = `itself ${signed(model.selfChange(node))}${what === '' ? '' : `, ${what}`}`;
     const text = `${name}: ${costs}, ${signed(model.change(node))}; ${itself}`;
     return certain === undefined ? text : `${text} ${certain}`;
@@ -81,8 +81,8 @@
       row.append(pathCell(node));
       if (model.isDifference) {
         const digits = digitsToTell(model.selfBeforeOf(node), model.self[node]);
-        row.append(number('Self before', cost(model.selfBeforeOf(node), digits)),
-          number('after', cost(model.self[node], digits)),
+        row.append(number('Self old', cost(model.selfBeforeOf(node), digits)),
+          number('new', cost(model.self[node], digits)),
           number('change', signed(model.selfChange(node))), number('with callees', signed(model.change(node))));
       } else {
         row.append(number('Share', shareText(model.share(model.self[node]))), number('Self', cost(model.self[node])),
@@ -103,7 +103,7 @@
     const digits = model.isDifference ? digitsToTell(model.before(0), model.inclusive[0]) : undefined;
     const all = cost(model.inclusive[0], digits);
     element('total').textContent = model.isDifference
-      ? `${name} a run: ${cost(model.before(0), digits)} before, ${all} after. ${model.metric.sentence ?? ''}`
+      ? `${name} a run: ${cost(model.before(0), digits)} old, ${all} new. ${model.metric.sentence ?? ''}`
       : `${name}: ${all} a run, mean of ${runs}${sampled ? ' (sampled)' : ''}`;
     flame.schedule(true);
     element('hovered').textContent = words(flame.focused);

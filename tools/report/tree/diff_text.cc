@@ -199,8 +199,8 @@ std::string ChangesText(const Comparison& comparison, const tree::Metric& metric
                         const draw::Style& style, std::size_t most) {
   if (comparison.changes.empty()) return "";
   const std::vector<draw::TextColumn> columns = {
-      {"BEFORE", true, 1}, {"AFTER", true}, {"RATIO", true},
-      {"Q", true, 2},      {"", false},     {"PATH", false, 0, kLeastPathWidth}};
+      {"OLD", true, 1}, {"NEW", true}, {"RATIO", true},
+      {"Q", true, 2},   {"", false},   {"PATH", false, 0, kLeastPathWidth}};
   std::vector<draw::TextLine> lines;
   const std::size_t all = comparison.changes.size();
   const std::size_t shown = most == 0 ? all : std::min(most, all);

@@ -59,8 +59,8 @@ class TreePrinter {
  private:
   std::vector<draw::TextColumn> Columns() const {
     if (view_.IsDifference()) {
-      return {{"BEFORE", true, 2}, {"AFTER", true}, {"CHANGE", true},
-              {"SELF", true, 1},   {"", false},     {"FUNCTION", false, 0, kLeastNameWidth}};
+      return {{"OLD", true, 2},  {"NEW", true}, {"CHANGE", true},
+              {"SELF", true, 1}, {"", false},   {"FUNCTION", false, 0, kLeastNameWidth}};
     }
     return {{"SHARE", true},
             {"COST", true},

@@ -137,7 +137,7 @@ TEST(TreeDiffTextTest, AllPathsAreAlikeOnlyIfTheirRatiosAgree) {
 TEST(TreeDiffTextTest, EachChangeHasALine) {
   const tree::Tree tree = WrittenTree({{{"main;slow", 5}}});
   EXPECT_EQ(ChangesText(Changed(tree), kWall, {}),
-            " BEFORE    AFTER  RATIO        Q        PATH\n"
+            "    OLD      NEW  RATIO        Q        PATH\n"
             "1.00 us  1.50 us   1.50  1.0e-03  self  main;slow\n"
             " 100 ns     0 ns   gone  2.0e-02  incl  main\n");
   EXPECT_EQ(ChangesText({}, kWall, {}), "");

@@ -65,7 +65,7 @@ TEST(TreeTextTest, ADifferenceHasBothSides) {
       WrittenTree({{{"main;new", 30 * kMs}, {"main;same", 60 * kMs}, {"main", 10 * kMs}}}));
   const TreeView view = analysis::TopDown(difference.value().tree, 0);
   EXPECT_EQ(TreeText(view, {}, {}, {}),
-            "BEFORE   AFTER  CHANGE    SELF        FUNCTION\n"
+            "   OLD     NEW  CHANGE    SELF        FUNCTION\n"
             "100 ms  100 ms    0 ns                main\n"
             " 50 ms   60 ms  +10 ms  +10 ms          same\n"
             " 40 ms    0 ns  -40 ms  -40 ms  gone    old\n"
