@@ -17,6 +17,7 @@ namespace fieldcost::stats {
 inline constexpr std::size_t kMostReferences = 24;
 inline constexpr std::size_t kMostMangledBytes = 512;
 inline constexpr std::size_t kMostDemangledBytes = 16 * 1024;
+inline constexpr std::size_t kMostRustBytes = 16 * 1024;  // mangled; their time is linear
 
 inline bool IsCxxSymbol(std::string_view symbol) { return symbol.starts_with("_Z"); }
 // Whether it is a vtable, typeinfo, thunk, guard variable or the like, which nobody calls by name.

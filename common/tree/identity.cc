@@ -5,6 +5,7 @@
 
 #include "common/base/ascii.h"
 #include "common/stats/cxx_name.h"
+#include "common/stats/rust_name.h"
 #include "common/tree/limits.h"
 
 namespace fieldcost::tree {
@@ -62,18 +63,6 @@ std::string_view WithoutClones(std::string_view symbol) {
   }
 }
 
-// "core::fmt::write" of "core::fmt::write::h0123456789abcdef".
-std::string_view WithoutRustHash(std::string_view name) {
-  constexpr std::string_view kBegin = "::h";
-  constexpr std::size_t kDigits = 16;
-  const std::size_t size = kBegin.size() + kDigits;
-  if (name.size() <= size) return name;
-  const std::string_view hash = name.substr(name.size() - size);
-  const bool is_hash = hash.starts_with(kBegin) &&
-                       hash.find_first_not_of("0123456789abcdef", kBegin.size()) == hash.npos;
-  return is_hash ? name.substr(0, name.size() - size) : name;
-}
-
 std::string Cut(std::string text, std::size_t most) {
   if (text.size() > most) text.resize(most);
   return text;
@@ -91,8 +80,9 @@ std::string ModuleName(std::string_view untrusted_soname_or_path) {
 
 std::string FunctionName(std::string_view untrusted_symbol) {
   const std::string_view symbol = WithoutClones(WithoutVersion(untrusted_symbol));
-  const std::string name = stats::DemangledName(symbol);
-  return std::string(symbol.starts_with("_ZN") ? WithoutRustHash(name) : name);
+  if (auto rust = stats::DemangledRustName(symbol)) return *std::move(rust);
+  if (stats::IsCxxSymbol(symbol)) return stats::DemangledName(symbol);
+  return stats::WithoutRustEncoding(symbol);
 }
 
 Frame MakeFrame(const RawSymbol& untrusted_symbol) {

@@ -17,8 +17,9 @@ std::string ModuleName(std::string_view untrusted_soname_or_path);
 
 // Demangled, with arguments, without what compilers and linkers append: of "_Z1fi.isra.0.cold" it
 // is "f(int)". Suffixes of clones (.isra, .constprop, .part, .cold, .lto_priv, .llvm and the like,
-// with their numbers), symbol versions ("@@GLIBC_2.14"), and the hash of Rust's older names are
-// cut. "deflate@plt" and other code of its own ("f._omp_fn.0", "f.resume") keep their names.
+// with their numbers) and symbol versions ("@@GLIBC_2.14") are cut. Rust's names of both schemes
+// are demangled without hashes and numbers of crates, also where a C++ demangler has half read
+// them. "deflate@plt" and other code of its own ("f._omp_fn.0", "f.resume") keep their names.
 std::string FunctionName(std::string_view untrusted_symbol);
 
 // What is known of a place in a program.

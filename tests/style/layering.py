@@ -15,7 +15,7 @@ TABLE = {
     "common/systemd": (["base"], ["systemd/"]),
     "common/shm": ([], []),
     "common/unwind": (["base"], ["Zydis/"]),
-    "common/stats": (["base", "shm"], ["boost/math/", "boost/random/"]),
+    "common/stats": (["base", "shm"], ["boost/math/", "boost/random/", "libiberty/"]),
     "common/tree": (["base", "stats"], []),
     # The tree for what names are the same in every build.
     "common/symbols": (["base", "tree"], ["elfutils/"]),
@@ -125,6 +125,7 @@ OWNERS = {
     "dwarf.h": ["common/symbols/dwarf_module.cc"],
     "elfutils/": ["common/symbols/dwarf_module.cc"],
     "gelf.h": ["common/symbols/dwarf_module.cc", "common/symbols/function_names.cc"],
+    "libiberty/": ["common/stats/rust_name.cc"],
     "sodium.h": ["aggregator/probes/accounts/password.cc"],
     "spdlog/": ["common/base/log.cc"],
     "toml++/": ["common/config/toml_file.cc"],

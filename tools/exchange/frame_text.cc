@@ -9,6 +9,7 @@
 
 #include "common/base/ascii.h"
 #include "common/base/text.h"
+#include "common/stats/rust_name.h"
 #include "common/tree/identity.h"
 #include "common/tree/limits.h"
 
@@ -136,7 +137,9 @@ std::string ModuleText(std::string_view module) {
 
 std::string Function(std::string_view untrusted_name) {
   // Names of other languages have dots and '@', which mean nothing there.
-  if (!untrusted_name.starts_with("_Z")) return std::string(untrusted_name);
+  if (!untrusted_name.starts_with("_Z") && !untrusted_name.starts_with("_R")) {
+    return stats::WithoutRustEncoding(untrusted_name);
+  }
   return tree::FunctionName(untrusted_name);
 }
 
