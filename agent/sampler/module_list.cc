@@ -30,7 +30,8 @@ SampledFrame ModuleList::FrameOf(unwind::ModuleMap& map, const unwind::Frame& fr
               .path = mapping->path,
               .build_id = mapping->table->build_id(),
               .pid = 0,
-              .table = mapping->table};
+              .table = mapping->table,
+              .opened = mapping->opened};
     result.module = ModuleOf(std::move(module));
     module_of_table_.emplace(mapping->table, result.module);
     return result;
@@ -46,8 +47,10 @@ SampledFrame ModuleList::FrameOf(unwind::ModuleMap& map, const unwind::Frame& fr
 }
 
 std::uint32_t ModuleList::ModuleOf(SampledModule module) {
-  const std::string key = fmt::format("{}/{}/{}/{}", static_cast<int>(module.kind), module.pid,
-                                      module.build_id, module.path);
+  // Without a build-id, one path may have had several files.
+  const void* const file = module.build_id.empty() ? module.table : nullptr;
+  const std::string key = fmt::format("{}/{}/{}/{}/{}", static_cast<int>(module.kind), module.pid,
+                                      module.build_id, fmt::ptr(file), module.path);
   const auto [found, is_new] =
       module_of_.try_emplace(key, static_cast<std::uint32_t>(modules_.size()));
   if (is_new) modules_.push_back(std::move(module));

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct SampledModule {
   std::string build_id;                     // empty: none
   pid_t pid = 0;                            // of kGenerated
   const unwind::CfiTable* table = nullptr;  // of kFile; lives as long as the Sampler
+  std::shared_ptr<const UniqueFd> opened;   // of kFile, unless too many are open
 };
 
 // Modules that frames were met in, each once. They only grow. Not thread-safe.

@@ -42,11 +42,12 @@ class Namer {
       return name.empty() ? frame : tree::MakeFrame({.symbol = std::string(name)});
     }
     if (module.kind != SampledModule::Kind::kFile || module.path.empty()) return frame;
-    const symbols::Symbols::Module& file = symbols_.ModuleOf(module.path, module.build_id);
+    const symbols::Symbols::Module& file =
+        symbols_.ModuleOf(module.path, module.build_id, module.opened);
     // A block is known by the address at which its call of a hook returns.
     const bool is_block = place.kind == PlaceKind::kBlock;
-    const std::vector<symbols::SourceFrame>& found =
-        symbols_.FramesAt(module.path, module.build_id, place.address - (is_block ? 1 : 0));
+    const std::vector<symbols::SourceFrame>& found = symbols_.FramesAt(
+        module.path, module.build_id, place.address - (is_block ? 1 : 0), module.opened);
     if (found.empty() || found.back().function.empty()) {
       return is_block ? frame : UnnamedFunction(frame, place);
     }

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/base/file.h"
 #include "common/symbols/dwarf_module.h"
 
 namespace fieldcost::symbols {
@@ -30,13 +31,16 @@ class Symbols {
     bool readable = false;
   };
 
-  // What is at `path`, if it is of the build (or no build-id is asked for). Lives as long as this.
-  const Module& ModuleOf(const std::filesystem::path& path, const std::string& build_id);
+  // The file at `path`, or, where that is known, the one `opened`, whatever is at the path by now;
+  // if it is of the build, or no build-id is asked for. Lives as long as this.
+  const Module& ModuleOf(const std::filesystem::path& path, const std::string& build_id,
+                         const std::shared_ptr<const UniqueFd>& opened = nullptr);
 
   // The functions at an address of the file, the innermost first; empty: no name is known.
   // Lives until the next call.
   const std::vector<SourceFrame>& FramesAt(const std::filesystem::path& path,
-                                           const std::string& build_id, std::uint64_t address);
+                                           const std::string& build_id, std::uint64_t address,
+                                           const std::shared_ptr<const UniqueFd>& opened = nullptr);
 
  private:
   struct Kept {
@@ -44,10 +48,11 @@ class Symbols {
     std::unique_ptr<DwarfModule> dwarf;  // null: not readable
     std::unordered_map<std::uint64_t, std::vector<SourceFrame>> frames;
   };
-  Kept& Keep(const std::filesystem::path& path, const std::string& build_id);
+  Kept& Keep(const std::filesystem::path& path, const std::string& build_id,
+             const std::shared_ptr<const UniqueFd>& opened);
 
   std::vector<std::filesystem::path> debug_directories_;
-  std::map<std::string, std::unique_ptr<Kept>> kept_;  // by build-id, or by path
+  std::map<std::string, std::unique_ptr<Kept>> kept_;  // by build-id, else by file
   std::size_t addresses_ = 0;
 };
 

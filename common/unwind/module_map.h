@@ -4,10 +4,12 @@
 
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/base/file.h"
 #include "common/unwind/cfi_table.h"
 
 namespace fieldcost::unwind {
@@ -30,8 +32,9 @@ struct Mapping {
 
   // What TableCache found for it.
   bool looked_up = false;
-  const CfiTable* table = nullptr;  // null: it has none
-  std::uint64_t bias = 0;           // address = the table's address + bias, modulo 2^64
+  const CfiTable* table = nullptr;         // null: it has none
+  std::uint64_t bias = 0;                  // address = the table's address + bias, modulo 2^64
+  std::shared_ptr<const UniqueFd> opened;  // the table's file, if TableCache keeps it open
 };
 
 // Which executable memory of a process is of which file, as it changes over time. A plain value;

@@ -62,10 +62,11 @@ void TableCache::LookUp(pid_t pid, Mapping& mapping) {
   if (!bias) return;
   mapping.table = table;
   mapping.bias = *bias;
+  if (const auto file = files_.find(table); file != files_.end()) mapping.opened = file->second;
 }
 
 const CfiTable* TableCache::Make(pid_t pid, const Mapping& mapping) {
-  const auto fd = options_.open(pid, mapping);
+  auto fd = options_.open(pid, mapping);
   if (!fd) {
     ++failures_;
     return nullptr;
@@ -77,7 +78,11 @@ const CfiTable* TableCache::Make(pid_t pid, const Mapping& mapping) {
     if (found != by_build_id_.end()) return found->second;
   }
   const CfiTable* table = Keep(MakeCfiTable(read));
-  if (table != nullptr && !build_id.empty()) by_build_id_.emplace(build_id, table);
+  if (table == nullptr) return nullptr;
+  if (!build_id.empty()) by_build_id_.emplace(build_id, table);
+  if (files_.size() < kMostOpenFiles) {
+    files_.emplace(table, std::make_shared<const UniqueFd>(std::move(*fd)));
+  }
   return table;
 }
 
@@ -125,7 +130,9 @@ Result<UniqueFd> OpenMappedFile(pid_t pid, const Mapping& mapping) {
     return Fail(ErrorCode::kNotFound, "open a mapping's file: it has no path");
   }
   for (const std::string& path :
-       {fmt::format("/proc/{}/root{}", pid, mapping.path), mapping.path}) {
+       {fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, mapping.start, mapping.end),
+        fmt::format("/proc/{}/root{}", pid, mapping.path), mapping.path,
+        fmt::format("/proc/{}/exe", pid)}) {
     // Never blocks, whatever is there by now.
     UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (fd.valid() && IsSameFile(fd, mapping)) return fd;

@@ -26,6 +26,10 @@ class TableCache {
     Opener open;                                    // empty: OpenMappedFile
   };
 
+  // So many files stay open, so that their names can be read after they have been replaced or
+  // deleted and their processes have ended.
+  static constexpr std::size_t kMostOpenFiles = 64;
+
   explicit TableCache(Options options);
   TableCache() : TableCache(Options()) {}
 
@@ -55,6 +59,7 @@ class TableCache {
   std::map<FileIdentity, const CfiTable*> by_file_;
   std::map<std::string, const CfiTable*> by_build_id_;
   std::vector<std::unique_ptr<const CfiTable>> tables_;
+  std::map<const CfiTable*, std::shared_ptr<const UniqueFd>> files_;
   std::map<const CfiTable*, std::unique_ptr<FollowedCode>> code_;
   const CfiTable* vdso_ = nullptr;
   bool vdso_made_ = false;
@@ -62,8 +67,10 @@ class TableCache {
   std::size_t failures_ = 0;
 };
 
-// By the process's own root and path, then by ours. kNotFound: it is another file by now (of
-// overlays, which show other inodes than mappings do, this is not known).
+// Opens the file that is mapped, also after it was deleted or replaced: by /proc/PID/map_files
+// where that is permitted, by the process's own root and path, by our path, or by /proc/PID/exe.
+// Returns kNotFound if the file at these places is another one by now (not known of overlays, which
+// show other inodes than mappings do).
 Result<UniqueFd> OpenMappedFile(pid_t pid, const Mapping& mapping);
 
 }  // namespace fieldcost::unwind

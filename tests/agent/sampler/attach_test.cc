@@ -1,6 +1,9 @@
 // A process that runs already.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+
+#include <filesystem>
 
 #include "tests/agent/sampler/recorded.h"
 #include "tests/support/wait_until.h"
@@ -17,7 +20,7 @@ using testing::Victim;
 // `waits input`, ready.
 class RunningVictim {
  public:
-  RunningVictim() {
+  explicit RunningVictim(const std::string& program = Victim("waits")) {
     int input[2];
     int output[2];
     FIELDCOST_CHECK(::pipe2(input, O_CLOEXEC) == 0 && ::pipe2(output, O_CLOEXEC) == 0);
@@ -26,7 +29,6 @@ class RunningVictim {
     if (pid_ == 0) {
       ::dup2(input[0], 0);
       ::dup2(output[1], 1);
-      const std::string program = Victim("waits");
       ::execl(program.c_str(), program.c_str(), "input", nullptr);
       std::_Exit(127);
     }
@@ -92,6 +94,40 @@ TEST(AttachTest, ARunningProcessIsSampledWithItsThreadsAndStaysAsItIs) {
   victim.End();
   EXPECT_EQ(victim.Says(6), "done\n");
   EXPECT_EQ(victim.Reap(), 0);
+}
+
+// As an upgrade does with a program that runs: at its path there is nothing, or another program.
+TEST(AttachTest, AReplacedProgramKeepsItsOwnNames) {
+  for (const char* replacement : {"", "burn"}) {
+    const std::filesystem::path path =
+        std::filesystem::path(::testing::TempDir()) / fmt::format("replaced_{}", ::getpid());
+    std::filesystem::copy_file(Victim("waits"), path,
+                               std::filesystem::copy_options::overwrite_existing);
+    RunningVictim victim(path.string());
+    std::filesystem::remove(path);
+    if (*replacement != '\0') std::filesystem::copy_file(Victim(replacement), path);
+    Recording recording;
+    auto sampler =
+        Sampler::OfRunning(victim.pid(), {}, [&](const Sample& sample) { recording.Take(sample); });
+    if (!sampler) GTEST_SKIP() << sampler.error().message;
+    ASSERT_TRUE(WaitUntil([&] {
+      EXPECT_TRUE((*sampler)->Wait(std::chrono::seconds(1)));
+      return recording.samples.size() >= 20;
+    }));
+    (*sampler)->Finish();
+    recording.modules = (*sampler)->modules();
+    sampler->reset();
+    // Names are read when the process has ended.
+    victim.End();
+    EXPECT_EQ(victim.Says(6), "done\n");
+    EXPECT_EQ(victim.Reap(), 0);
+    symbols::Symbols symbols;
+    for (const Sample& sample : recording.samples) {
+      EXPECT_NE(NamesOf(recording, sample, symbols).find("waits_burn"), std::string::npos)
+          << NamesOf(recording, sample, symbols);
+    }
+    std::filesystem::remove(path);
+  }
 }
 
 TEST(AttachTest, ItEndsWhenTheProcessDoes) {

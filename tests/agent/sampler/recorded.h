@@ -161,7 +161,8 @@ inline std::string NamesOf(const Recording& recording, const Sample& sample,
   std::string names;
   for (const SampledFrame& frame : sample.frames) {
     const SampledModule& module = recording.modules[frame.module];
-    const auto& found = symbols.FramesAt(module.path, module.build_id, frame.address);
+    const auto& found =
+        symbols.FramesAt(module.path, module.build_id, frame.address, module.opened);
     if (!names.empty()) names += " < ";
     names += found.empty() ? "?" : found.back().function.c_str();
   }
