@@ -90,8 +90,8 @@ TABLE = {
                            "tools_report_tree"], []),
     # From the bottom up: what all commands share; sessions, documentation and the instruments, each for itself but
     # idle CPUs, whose recordings are call trees; the commands.
-    "tools/cli": (["base", "command", "shm", "stats", "wire", "draw", "catalog", "settings", "reach", "runs", "daemon",
-                   "analysis", "report", "tools_report_tree"], ["boost/json"]),
+    "tools/cli": (["base", "command", "shm", "stats", "wire", "draw", "catalog", "recording", "settings", "reach",
+                   "runs", "daemon", "analysis", "report", "tools_report_tree"], ["boost/json"]),
     "tools/cli/session": (["base", "shm", "settings", "reach", "runs", "cli"], ["boost/json"]),
     "tools/cli/docs": (["base", "crypto", "report", "cards", "cli"], ["boost/json", "boost/property_tree/"]),
     "tools/cli/lab": (["base", "command", "shm", "stats", "wire", "draw", "lab", "analysis", "report",

@@ -2,6 +2,7 @@
 
 #include "common/base/file.h"
 #include "common/base/text.h"
+#include "common/recording/file_format.h"
 #include "common/wire/limits.h"
 
 namespace fieldcost::cli {
@@ -14,6 +15,11 @@ constexpr int kPrivateMode = 0600;
 Result<wire::LabTable> ReadLabTable(const std::filesystem::path& file) {
   FIELDCOST_ASSIGN(const std::string untrusted_bytes, ReadFile(file, wire::kMaxLabBytes));
   Result<wire::LabTable> table = wire::DecodeLabTable(untrusted_bytes);
+  if (!table && recording::LooksLikeRecording(untrusted_bytes)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "{0}: it is a recording, not a lab table: `fieldcost tree show {0}` shows it",
+                EscapeControl(file.string()));
+  }
   if (!table) return Within(std::move(table).error(), EscapeControl(file.string()));
   return table;
 }

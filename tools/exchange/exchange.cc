@@ -12,6 +12,7 @@
 #include "common/wire/pprof.h"
 #include "tools/exchange/export_view.h"
 #include "tools/exchange/exporters.h"
+#include "tools/exchange/foreign_kind.h"
 #include "tools/exchange/frame_text.h"
 #include "tools/exchange/importers.h"
 #include "tools/exchange/limits.h"
@@ -99,7 +100,8 @@ Result<Built> ImportAs(Format format, std::string_view untrusted_bytes,
     case Format::kFirefox:
       break;
   }
-  return Fail(ErrorCode::kUnsupported, "profiles of this format are only written");
+  return Fail(ErrorCode::kUnsupported,
+              "this format is only written; open the file at profiler.firefox.com");
 }
 
 // What no format holds of it.
@@ -210,10 +212,19 @@ Result<Imported> Import(std::string_view untrusted_bytes, const ImportOptions& o
     constexpr std::string_view kPadding(" \t\r\n\0", 5);
     untrusted_bytes = untrusted_bytes.substr(0, untrusted_bytes.find_last_not_of(kPadding) + 1);
   }
+  // Of a format that was asked for, the importer may know better.
+  if (!options.format) {
+    if (const std::string kind = ForeignKind(untrusted_bytes); !kind.empty()) {
+      return Fail(ErrorCode::kUnsupported, "cannot import it: it is {}", kind);
+    }
+  }
   const Format format = options.format ? *options.format : Detect(untrusted_bytes);
   Remarks remarks;
   Result<Built> built = ImportAs(format, untrusted_bytes, options, remarks);
   if (!built) {
+    if (const std::string kind = ForeignKind(untrusted_bytes); !kind.empty()) {
+      return Fail(ErrorCode::kUnsupported, "reading it as {}: it is {}", InfoOf(format).name, kind);
+    }
     return Within(std::move(built).error(), fmt::format("reading it as {}", InfoOf(format).name));
   }
   return Imported{.tree = std::move(built->tree),

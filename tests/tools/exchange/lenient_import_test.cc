@@ -140,6 +140,38 @@ TEST(DeepStackTest, FramesBeyondTheLimitBecomeOneInEveryFormat) {
   EXPECT_THAT(whole.untrusted_remarks, IsEmpty());
 }
 
+TEST(ForeignKindTest, FilesThatAreNotImportedAreNamedWithWhatConvertsThem) {
+  struct Case {
+    std::string bytes;
+    const char* kind;
+    const char* command;
+  };
+  for (const auto& [bytes, kind, command] : {
+           Case{"PERFILE2" + std::string(96, '\1'), "perf record", "perf script -i"},
+           Case{std::string("FLR\0\0\2", 6) + "x", "Flight Recorder", "jfrconv --collapsed"},
+           Case{R"({"nodes":[{"id":1,"callFrame":{"functionName":"main"}}],"startTime":1})",
+                ".cpuprofile", "speedscope"},
+           Case{"# callgrind format\nversion: 1\n", "callgrind", "callgrind_annotate"},
+           Case{"version: 1\ncreator: x\nevents: Ir\nfn=(1) main\n16 400\n", "callgrind",
+                "callgrind_annotate"},
+           Case{"\x28\xb5\x2f\xfd....", "lab table", "fieldcost top --table"},
+           Case{"\x7f"
+                "ELF\2\1\1",
+                "a program", "fieldcost trace"},
+           Case{wire::Gzip("PERFILE2....").value(), "perf record", "perf script -i"},
+       }) {
+    for (const auto& format : {std::optional<Format>(), std::optional(Format::kChrome)}) {
+      const Result<Imported> imported = Import(bytes, {.format = format});
+      ASSERT_FALSE(imported.has_value()) << kind;
+      EXPECT_EQ(imported.error().code, ErrorCode::kUnsupported) << imported.error().message;
+      EXPECT_THAT(imported.error().message, HasSubstr(kind));
+      EXPECT_THAT(imported.error().message, HasSubstr(command));
+    }
+  }
+  // Names of functions in texts are none of these.
+  ReadAs("gmon_start;f 1\n", Format::kFolded);
+}
+
 TEST(LenientGzipTest, MembersBehindOneAnotherAreOneText) {
   const std::string members = wire::Gzip("main;parse 10\nma").value() +
                               wire::Gzip("in;draw 7\n").value() + std::string(100, '\0');
