@@ -123,6 +123,7 @@ def installed(soname):
 
 
 def output_of(command, **more):
+    more.setdefault("stdin", subprocess.DEVNULL)
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, **more).stdout
 
 

@@ -68,7 +68,7 @@ class PlantedBench:
     def compared(self, old, new, *options):
         """The functions that are reported to have changed, by innermost frame; "total" if the whole has."""
         words = [str(self.build / "bin" / "fieldcost"), "tree", "compare", "--json", *options, "--", *old, "--", *new]
-        ran = subprocess.run(words, capture_output=True, text=True)
+        ran = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if ran.returncode not in (0, 1):
             raise RuntimeError(f"{words} ended with {ran.returncode}: {ran.stderr}")
         comparison = json.loads(ran.stdout)["comparison"]

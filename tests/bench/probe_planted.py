@@ -32,7 +32,8 @@ class ProbePlantedBench:
         """The steps that are called slower or faster, each with its label; and the labels whose total is."""
         words = [str(self.build / "bin" / "fieldcost"), "probe", "compare", "--json", *options, "--", *old, "--", *new]
         environment = {**os.environ, "FIELDCOST_HOME": str(self.folder / "home")}
-        ran = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
+        ran = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment,
+                             check=False)
         if ran.returncode != 0:
             raise RuntimeError(f"{words} ended with {ran.returncode}: {ran.stderr}")
         labels = json.loads(ran.stdout)["labels"]

@@ -147,7 +147,8 @@ class ByteWords(unittest.TestCase):
         compile_c(f"int main(void) {{ {calls} return 0; }}", program, *libraries, f"-Wl,-rpath,{self.directory}")
         apis = ",".join(f"{os.path.basename(self.path(name))}!entry_{name}" for name in LIBRARIES)
         answer = subprocess.run([fieldcost, "measure", "--json", "--rounds", "1", "--apis", apis, "--", program],
-                                capture_output=True, text=True, timeout=120, check=True).stdout
+                                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
+                                check=True).stdout
         return {row["symbol"].removeprefix("entry_"): int(row["metrics"]["alloc_inclusive"]["all_calls"]["sum"])
                 for row in json.loads(answer)["rows"] if row["symbol"].startswith("entry_")}
 
