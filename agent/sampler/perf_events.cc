@@ -32,7 +32,7 @@ Error OpenError(const std::string& what, int error_number) {
                 reason);
   }
   if (error_number == EMFILE)
-    return Fail(ErrorCode::kTooLarge, "{} (one a thread and CPU: ulimit -n)", reason);
+    return Fail(ErrorCode::kUnavailable, "{} (one a thread and CPU: ulimit -n)", reason);
   return Fail(ErrorCode::kUnsupported, "{}", reason);
 }
 
