@@ -221,8 +221,33 @@ void EventWriter::CountNotMeasured(const Arena& arena) {
   if (arena.not_measured != 0) add("all functions", arena.not_measured, 1);
 }
 
+void EventWriter::NoteCalled(const Arena& arena) {
+  if (options_.globs.empty()) return;
+  for (const trace::ArenaNode& node : arena.nodes) {
+    if (node.api >= arena.apis.size() || node.calls == 0) continue;
+    const trace::ArenaApi& api = arena.apis[node.api];
+    if (api.module >= arena.modules.size()) continue;
+    const trace::ArenaModule& module = arena.modules[api.module];
+    const std::string library = module.soname.empty()
+                                    ? std::filesystem::path(module.path).filename().string()
+                                    : module.soname;
+    called_.insert(fmt::format("{}!{}", library, api.symbol));
+  }
+}
+
+std::vector<std::string> EventWriter::uncalled() const {
+  std::vector<std::string> globs;
+  for (const std::string_view glob : Split(options_.globs, ",")) {
+    if (glob.empty() || glob.find("!_Z") != std::string_view::npos) continue;
+    const auto is_meant = [&](const std::string& name) { return GlobMatch(glob, name); };
+    if (std::ranges::none_of(called_, is_meant)) globs.emplace_back(glob);
+  }
+  return globs;
+}
+
 void EventWriter::Count(const Arena& arena) {
   CountNotMeasured(arena);
+  NoteCalled(arena);
   for (std::size_t i = 0; i < lacking_.size(); ++i) {
     if (!trace::IsMeasured(arena, i)) lacking_[i] = true;
   }

@@ -52,6 +52,10 @@ class EventWriter {
   // Metrics of which some program could not tell how much it was, so that the sum is unknown.
   std::vector<std::string> unmeasured() const;
 
+  // The globs of the options of which no function has been called so far, but for those of mangled
+  // names, which are alternatives for one name of C++.
+  std::vector<std::string> uncalled() const;
+
   static constexpr std::chrono::milliseconds kEvery{100};
 
  private:
@@ -83,6 +87,7 @@ class EventWriter {
   Status Append(recording::StreamId stream, std::uint64_t time_ns, const Known& known,
                 const Sums& before, const Sums& now);
   void Count(const trace::Arena& arena);
+  void NoteCalled(const trace::Arena& arena);
 
   EventOptions options_;
   SampleWriter* recording_;
@@ -96,6 +101,7 @@ class EventWriter {
   std::vector<bool> lacking_;  // [column of EventMetrics()]
   std::map<std::string, std::uint64_t> counts_;
   std::set<std::string> not_measured_;  // names among these, of APIs and reasons
+  std::set<std::string> called_;        // "library!symbol", of all runs
   std::chrono::steady_clock::time_point next_look_;
 };
 

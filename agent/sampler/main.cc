@@ -94,6 +94,12 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "fieldcost: events alone, no samples: {}\n", result->why_no_samples);
   }
   if (options.quiet) return result->status;
+  for (const std::string& glob : result->uncalled) {
+    fmt::print(
+        stderr,
+        "fieldcost: {}: not called from the program or another library that can be measured\n",
+        EscapeControl(glob));
+  }
   constexpr double kMs = 1e6;
   fmt::print(stderr, "fieldcost: {}, {}, {} cut, {} lost; {:.0f} ms to take; in {}\n",
              Counted(result->runs, "run"), Counted(result->samples, "sample"), result->cut,

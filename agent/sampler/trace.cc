@@ -179,6 +179,7 @@ Result<TraceResult> Trace(const TraceOptions& options) {
     FIELDCOST_ASSIGN(result.status, RunOnce(options, input, writer, event_writer, result));
     ++result.runs;
   }
+  if (events) result.uncalled = events->uncalled();
   auto unmeasured = events ? events->unmeasured() : std::vector<std::string>();
   if (!result.why_no_samples.empty()) {
     unmeasured.insert(unmeasured.end(), {SampleWriter::kCpu, SampleWriter::kOffCpu});

@@ -33,8 +33,9 @@ struct TraceResult {
   std::uint64_t samples = 0;
   std::uint64_t cut = 0;
   std::uint64_t lost = 0;
-  std::string why_no_samples;   // where there are events alone; else empty
-  std::uint64_t reader_ns = 0;  // this process's CPU time until names are looked up
+  std::vector<std::string> uncalled;  // globs of events of which no function was called
+  std::string why_no_samples;         // where there are events alone; else empty
+  std::uint64_t reader_ns = 0;        // this process's CPU time until names are looked up
 };
 
 // Runs the command so often, one run after the other, and records the stacks on which it and what

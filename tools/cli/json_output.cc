@@ -174,6 +174,14 @@ std::string ExplanationJson(const agent::Explanation& why, std::optional<pid_t> 
   return Print(object);
 }
 
+std::string FunctionsJson(const std::map<std::string, FunctionSeen>& functions) {
+  json::array found;
+  for (const auto& [name, seen] : functions) {
+    found.push_back({{"api", Text(name)}, {"here", seen.here}, {"field", seen.field}});
+  }
+  return Print({{"functions", std::move(found)}});
+}
+
 std::string PreviewJson(const std::optional<agent::BatchDetails>& batch,
                         const std::string& agent_public_key) {
   if (!batch) return Print({{"batch", nullptr}});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,13 @@ struct StatusJsonOptions {
 };
 std::string StatusJson(const agent::AgentStatus& status, const agent::AgentPaths& paths,
                        const agent::AgentConfig& config, const StatusJsonOptions& options);
+// Where a function has been measured.
+struct FunctionSeen {
+  bool here = false;   // on this machine
+  bool field = false;  // in the catalogue
+};
+// By stats::ShownName().
+std::string FunctionsJson(const std::map<std::string, FunctionSeen>& functions);
 // Without a pid it is of a program, else of that process.
 std::string ExplanationJson(const agent::Explanation& why, std::optional<pid_t> pid,
                             const std::vector<analysis::CostSummary>& not_measured);

@@ -15,11 +15,15 @@ constexpr std::size_t kMaxPickBytes = shm::kMaxPickBytes - 1;  // more is measur
 constexpr std::array<std::string_view, 4> kMetricWords = {"time", "alloc", "io", "cycles"};
 
 Error NoPick(std::string_view name, std::string_view why) {
-  return Fail(ErrorCode::kInvalidArgument, "pick '{}' {}", EscapeControl(name), why);
+  return Fail(ErrorCode::kInvalidArgument, "'{}' {}", EscapeControl(name), why);
 }
 
 bool IsIdentifier(std::string_view text) {
   return !text.empty() && !IsDigit(text[0]) && AreAll(text, IsWordCharacter);
+}
+
+bool IsInSymbolGlob(char c) {
+  return IsWordCharacter(c) || c == '*' || c == '?' || c == '$' || c == '.';
 }
 
 // The globs over symbols for "a::B::f".
@@ -62,11 +66,18 @@ Result<std::string> PickGlobs(std::string_view name) {
   const bool has_library = mark != std::string_view::npos;
   const std::string_view function = has_library ? name.substr(mark + 1) : name;
   const bool is_cxx = function.find("::") != std::string_view::npos;
-  if (!printable || mark == 0 || function.empty() || function.find('!') != std::string_view::npos ||
-      (!has_library && !is_cxx)) {
-    return NoPick(name, "is not of the form soname!symbol, e.g. 'libz.so.1!deflate*'");
+  if (!printable || mark == 0 || function.empty() || function.find('!') != std::string_view::npos) {
+    return NoPick(name,
+                  "is neither a function nor of the form soname!symbol, e.g. deflate or "
+                  "'libz.so.1!deflate*'");
   }
-  if (!is_cxx) return std::string(name);
+  if (!has_library && name.find(".so") != std::string_view::npos) {
+    return NoPick(name, fmt::format("is a library; all its functions are '{}!*'", name));
+  }
+  if (!has_library && !is_cxx && !AreAll(name, IsInSymbolGlob)) {
+    return NoPick(name, "is not the name of a function, such as deflate or a::B::f");
+  }
+  if (!is_cxx) return has_library ? std::string(name) : fmt::format("*!{}", name);
   FIELDCOST_ASSIGN(const std::vector<std::string> globs, SymbolGlobs(name, function));
   std::string list;
   for (const std::string& glob : globs) {

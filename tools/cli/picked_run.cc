@@ -55,7 +55,10 @@ bool IsMeasured(std::string_view name, const Measured& before, const Measured& a
 
 std::string WhatToDo(std::string_view name) {
   const std::size_t mark = name.find('!');
-  const std::string_view library = mark == std::string_view::npos ? "*" : name.substr(0, mark);
+  if (mark == std::string_view::npos) {
+    return "not called from the program or another library";
+  }
+  const std::string_view library = name.substr(0, mark);
   if (name.ends_with("!*")) {
     return "no calls into a library with this soname (readelf -d FILE), or file name if it has "
            "none";
@@ -65,6 +68,22 @@ std::string WhatToDo(std::string_view name) {
       "called "
       "there",
       library);
+}
+
+// "; did you mean ...?" of a name without globs that nothing known has; else "".
+std::string Meant(std::string_view name, const SuggestNames& suggest) {
+  constexpr std::size_t kMostOffered = 3;
+  const std::size_t mark = name.find('!');
+  const std::string_view symbol = mark == std::string_view::npos ? name : name.substr(mark + 1);
+  if (symbol.find_first_of("*?") != std::string_view::npos) return {};
+  std::vector<std::string> near = suggest(symbol);
+  const auto is_this = [&](std::string_view other) {
+    return other == symbol ||
+           (other.ends_with(symbol) && other.find('!') != std::string_view::npos &&
+            other.substr(other.find('!') + 1) == symbol);
+  };
+  if (near.empty() || std::ranges::any_of(near, is_this)) return {};
+  return fmt::format("; did you mean {}?", ListText(near, kMostOffered));
 }
 
 }  // namespace
@@ -100,7 +119,7 @@ std::string LeftAlone(const Measured& before, const Measured& after, bool picked
 }
 
 std::vector<std::string> UnmeasuredText(std::string_view pick, const Measured& before,
-                                        const Measured& after) {
+                                        const Measured& after, const SuggestNames& suggest) {
   std::vector<std::string> lines;
   const std::string left_alone = LeftAlone(before, after, true);
   if (RunsOf(shm::Skip::kPicksLeftOut, after) > RunsOf(shm::Skip::kPicksLeftOut, before)) {
@@ -113,8 +132,9 @@ std::vector<std::string> UnmeasuredText(std::string_view pick, const Measured& b
     const std::size_t end = pick.find(',');
     const std::string_view name = pick.substr(0, end);
     if (!IsMeasured(name, before, after)) {
-      lines.push_back(fmt::format("nothing measured for '{}': {}", EscapeControl(name),
-                                  left_alone.empty() ? WhatToDo(name) : left_alone));
+      lines.push_back(
+          fmt::format("nothing measured for '{}': {}", EscapeControl(name),
+                      left_alone.empty() ? WhatToDo(name) + Meant(name, suggest) : left_alone));
     }
     if (end == std::string_view::npos) return lines;
     pick.remove_prefix(end + 1);

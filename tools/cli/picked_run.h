@@ -27,9 +27,11 @@ Result<Measured> CollectMeasured(const agent::AgentPaths& paths);
 Measured LookAtSkips(const agent::AgentPaths& paths);
 
 // One line for each name of the pick (see PickGlobs()) of which nothing was measured between the
-// two: why, as far as that is known, and what to do. Pure.
+// two: why, as far as that is known, and what to do. `suggest` returns names that resemble that of
+// a function, which are offered. Pure but for that.
+using SuggestNames = std::function<std::vector<std::string>(std::string_view symbol)>;
 std::vector<std::string> UnmeasuredText(std::string_view pick, const Measured& before,
-                                        const Measured& after);
+                                        const Measured& after, const SuggestNames& suggest);
 
 // Why programs that were asked for were left alone between the two, as the last reason that they
 // counted; empty if none was. `picked`: by name, which knows no load, no lease and no draw.

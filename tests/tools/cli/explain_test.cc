@@ -13,6 +13,7 @@ using ::testing::Not;
 using testing::ProcessResult;
 
 const std::string kHello = FIELDCOST_BINARY_DIR "/victims/hello";
+const std::string kVictim = FIELDCOST_BINARY_DIR "/victims/victim";
 
 TEST_F(CliTest, ExplainAnswersWithAReasonAndAnExitStatus) {
   ProcessResult result = Cli({"agent", "explain", kHello});
@@ -38,6 +39,26 @@ TEST_F(CliTest, ExplainLooksIntoPathAndThroughScripts) {
               HasSubstr(script + ", run by " + kHello + "_static: linked statically"));
   const ProcessResult missing = Cli({"agent", "explain", "no-such-program"});
   EXPECT_EQ(missing.exit_status, 66);
+}
+
+TEST_F(CliTest, ExplainNamesTheLibrariesOfAFunction) {
+  ASSERT_EQ(Cli({"run", "--pick", "victim_allocate", "--", kVictim, "alloc"}).exit_status, 0);
+  ProcessResult result = Cli({"agent", "explain", "victim_allocate"});
+  EXPECT_EQ(result.exit_status, 0) << result.errors;
+  EXPECT_THAT(result.output, AllOf(HasSubstr("libvictim.so.1!victim_allocate: can be measured"),
+                                   HasSubstr("measured here\n"),
+                                   HasSubstr("fieldcost run --pick victim_allocate -- PROGRAM")));
+  EXPECT_THAT(Cli({"agent", "explain", "libvictim.so.1!victim_allocate", "--json"}).output,
+              HasSubstr("\"here\":true"));
+  result = Cli({"agent", "explain", "victim_alocate"});
+  EXPECT_EQ(result.exit_status, 66);
+  EXPECT_THAT(result.errors, HasSubstr("did you mean libvictim.so.1!victim_allocate?"));
+}
+
+TEST_F(CliTest, APickThatNothingCallsNamesWhatIsNear) {
+  ASSERT_EQ(Cli({"run", "--pick", "victim_allocate", "--", kVictim, "alloc"}).exit_status, 0);
+  EXPECT_THAT(Cli({"run", "--pick", "victim_alocate", "--", kVictim, "alloc"}).errors,
+              HasSubstr("did you mean libvictim.so.1!victim_allocate?"));
 }
 
 TEST_F(CliTest, ExplainTellsOfAProcess) {

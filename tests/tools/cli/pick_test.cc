@@ -15,9 +15,20 @@ TEST(PickTest, GlobsOfSonameAndSymbolAreAccepted) {
   }
 }
 
+TEST(PickTest, ASymbolIsThatOfAllLibraries) {
+  EXPECT_EQ(*ResolvePick("sqlite3_step"), "*!sqlite3_step");
+  EXPECT_EQ(*ResolvePick("deflate*,libz.so.1!crc32"), "*!deflate*,libz.so.1!crc32");
+}
+
+TEST(PickTest, ALibraryIsNoFunction) {
+  const Result<std::string> status = ResolvePick("libz.so.1");
+  ASSERT_FALSE(status.has_value());
+  EXPECT_THAT(status.error().message, ::testing::HasSubstr("'libz.so.1!*'"));
+}
+
 TEST(PickTest, AnythingElseIsRefused) {
-  for (const char* pick :
-       {"", "deflate", "!deflate", "libz.so.1!", "a!b!c", "a!b,", "a!b,,c!d", "a!b c", "a!b\n"}) {
+  for (const char* pick : {"", "libz.so.1", "-x", "a/b", "!deflate", "libz.so.1!", "a!b!c", "a!b,",
+                           "a!b,,c!d", "a!b c", "a!b\n"}) {
     const Result<std::string> status = ResolvePick(pick);
     ASSERT_FALSE(status.has_value()) << pick;
     EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);

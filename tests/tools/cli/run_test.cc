@@ -86,9 +86,11 @@ TEST_F(CliTest, DamagedStateKeepsNoProgramFromRunning) {
   EXPECT_EQ(result.output, "ran\n");
   EXPECT_THAT(result.errors, AllOf(HasSubstr("nothing is measured"), HasSubstr("policy.lock")));
   EXPECT_THAT(Cli({"run", "--", "true"}, {{"FIELDCOST_QUIET", "1"}}).errors, IsEmpty());
-  const ProcessResult picked = Cli({"run", "--pick", "libc.so.6!malloc", "--", "true"});
-  EXPECT_EQ(picked.exit_status, 0);
-  EXPECT_THAT(picked.errors, HasSubstr("nothing is measured"));
+  const ProcessResult picked = Cli(
+      {"run", "--pick", "libc.so.6!malloc", "--", "sh", "-c", "echo \"ran$LD_PRELOAD\"; exit 7"});
+  EXPECT_EQ(picked.exit_status, 7);
+  EXPECT_EQ(picked.output, "ran\n");
+  EXPECT_THAT(picked.errors, AllOf(HasSubstr("nothing is measured"), HasSubstr("policy.lock")));
 }
 
 TEST_F(CliTest, NothingThatIsDamagedKeepsTheUserFromSwitchingOff) {
@@ -319,7 +321,8 @@ TEST_F(CliTest, APickIsANameOfCxxAsItsSourceHasIt) {
                     Not(HasSubstr("Writer"))));
   // What was not there is said by the name that was asked for.
   EXPECT_THAT(Cli({"run", "--pick", "scopes::Reader::Raed", "--", kScopes}).errors,
-              HasSubstr("nothing measured for 'scopes::Reader::Raed': not called from the"));
+              AllOf(HasSubstr("nothing measured for 'scopes::Reader::Raed': not called from the"),
+                    HasSubstr("did you mean libscopes.so.1!scopes::Reader::Read")));
   EXPECT_EQ(Cli({"run", "--pick", "scopes::Reader::Read(long)", "--", kScopes}).exit_status, 64);
 }
 
@@ -331,7 +334,7 @@ TEST_F(CliTest, WhatAPickAskedForAndDidNotGetIsSaidAfterTheRun) {
   EXPECT_EQ(run.errors,
             "fieldcost: nothing measured for 'libcanaryown.so!canaryown_wrk': not called from the "
             "program or another library. --pick 'libcanaryown.so!*' measures every function called "
-            "there\n");
+            "there; did you mean libcanaryown.so!canaryown_work?\n");
   run = Cli({"run", "--pick", "libcanaryowm.so!*", "--", kOwn});
   EXPECT_EQ(run.exit_status, 3);
   EXPECT_THAT(run.errors,

@@ -205,12 +205,29 @@ TEST_F(TraceEventsTest, NothingStaysBehind) {
   EXPECT_THAT(left, IsEmpty());
 }
 
+TEST_F(TraceEventsTest, FunctionsThatAreNotCalledAreNamed) {
+  const ProcessResult result = Trace("victim_allocate,victim_alocate,libnone.so!*",
+                                     {FIELDCOST_BINARY_DIR "/victims/victim", "alloc"});
+  EXPECT_EQ(result.exit_status, 0) << result.errors;
+  EXPECT_THAT(result.errors, Not(HasSubstr("victim_allocate: not called")));
+  EXPECT_THAT(result.errors, HasSubstr("*!victim_alocate: not called"));
+  EXPECT_THAT(result.errors, HasSubstr("libnone.so!*: not called"));
+}
+
+TEST_F(TraceEventsTest, AStaticProgramHasNoEventsForTheReasonThatAllCommandsGive) {
+  const ProcessResult result = Trace("functions", {FIELDCOST_BINARY_DIR "/victims/hello_static"});
+  EXPECT_THAT(result.errors, HasSubstr("no events are recorded: "));
+  EXPECT_THAT(result.errors, HasSubstr("linked statically, so nothing can be loaded into it"));
+}
+
 TEST_F(TraceEventsTest, WrongListsAreRefused) {
-  for (const char* wrong : {"", ",", "calls", "functions,branch", "deflate"}) {
+  for (const char* wrong : {"", ",", "functions,branch", "function", "libz.so.1", "a/b"}) {
     const ProcessResult refused = Trace(wrong, {"/bin/true"});
     EXPECT_EQ(refused.exit_status, kUsage) << wrong;
   }
-  EXPECT_THAT(Trace("deflate", {"/bin/true"}).errors, HasSubstr("LIBRARY!FUNCTION"));
+  EXPECT_THAT(Trace("", {"/bin/true"}).errors, HasSubstr("[LIBRARY!]FUNCTION"));
+  EXPECT_THAT(Trace("function", {"/bin/true"}).errors, HasSubstr("did you mean functions?"));
+  EXPECT_THAT(Trace("libz.so.1", {"/bin/true"}).errors, HasSubstr("'libz.so.1!*'"));
   EXPECT_EQ(Cli({"trace", "--events", "functions", "-p", "1"}).exit_status, kUsage);
 }
 

@@ -77,9 +77,9 @@ TEST_F(CliTest, WrongUsageIsOneLineAndStatus64) {
       {"agent", "session"},
       {"agent", "session", "maybe"},
       {"run"},
-      {"run", "ls"},
       {"run", "--"},
-      {"run", "--pick", "deflate", "--", "true"},
+      {"run", "--pick", "libz.so.1", "--", "true"},
+      {"idle", "shwo"},
       {"run", "--metrics", "space", "--", "true"}};
   for (const std::vector<std::string>& command : commands) {
     const ProcessResult result = Cli(command);

@@ -9,10 +9,12 @@
 #include "agent/runs/run_file_reader.h"
 #include "agent/settings/memory_dir.h"
 #include "common/base/text.h"
+#include "common/stats/cxx_name.h"
 #include "tools/analysis/summary.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/json_output.h"
 #include "tools/cli/pager.h"
+#include "tools/cli/source.h"
 #include "tools/cli/status_text.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/report/not_measured.h"
@@ -21,10 +23,12 @@ namespace fieldcost::cli {
 namespace {
 
 struct Request {
-  std::string subject;  // a program, or the number of a process
+  std::string subject;  // a program, the number of a process, or a function
 };
 
 constexpr int kAnswerIsNo = 1;
+
+using Functions = std::map<std::string, FunctionSeen>;
 
 struct Explained {
   std::string subject;  // escaped
@@ -79,7 +83,6 @@ Result<Explained> Explain(const std::string& subject, const agent::AgentPaths& p
     return explained;
   }
   const std::filesystem::path path = agent::FindProgram(subject);
-  if (path.empty()) return Fail(ErrorCode::kNotFound, "{}: not found in PATH", subject);
   FIELDCOST_ASSIGN(agent::Explanation why, agent::ExplainProgram(path));
   std::string name = EscapeControl(path.string());
   if (why.program != path) {
@@ -88,7 +91,55 @@ Result<Explained> Explain(const std::string& subject, const agent::AgentPaths& p
   return Explained{std::move(name), std::move(why), std::nullopt, {}};
 }
 
+// The libraries that have a function of that name, among what was measured here or in the field.
+// kNotFound if there is none, with names that resemble it.
+Result<Functions> FindFunctions(const std::string& name) {
+  const std::size_t mark = name.find('!');
+  const std::string symbol = mark == std::string::npos ? name : name.substr(mark + 1);
+  const std::string soname = mark == std::string::npos ? "" : name.substr(0, mark);
+  Functions functions;
+  std::vector<std::string> near;
+  for (const bool local : {true, false}) {
+    const auto source = Source::Open(local);
+    if (!source) continue;  // there is no catalogue, or nothing was measured here
+    FIELDCOST_ASSIGN(std::vector<stats::StatRow> rows, source->Find(symbol, soname));
+    if (rows.empty()) {
+      FIELDCOST_ASSIGN(rows, source->FindCxx(symbol, soname));
+    }
+    for (const stats::StatRow& row : rows) {
+      FunctionSeen& where = functions[stats::ShownName(row.key.api)];
+      (local ? where.here : where.field) = true;
+    }
+    if (near.empty()) near = source->Suggest(symbol).value_or(near);
+  }
+  if (!functions.empty()) return functions;
+  constexpr std::size_t kMostOffered = 3;
+  return Fail(ErrorCode::kNotFound,
+              "{}: neither a program in PATH nor a function that has been measured{}",
+              EscapeControl(name),
+              near.empty() ? "" : fmt::format("; did you mean {}?", ListText(near, kMostOffered)));
+}
+
+Status PutFunctions(const std::string& name, const Functions& functions, const Output& output) {
+  if (output.json) return WriteStdout(FunctionsJson(functions));
+  std::string text;
+  for (const auto& [function, where] : functions) {
+    text += fmt::format("{}: can be measured; measured {}\n", EscapeControl(function),
+                        where.here && where.field ? "here and in the field"
+                        : where.here              ? "here"
+                                                  : "in the field");
+  }
+  text += fmt::format("fieldcost run --pick {} -- PROGRAM measures {} in that program\n",
+                      EscapeControl(name), functions.size() == 1 ? "it" : "all of them");
+  return WritePaged(text, output);
+}
+
 Result<int> Run(const Request& command, const Output& output) {
+  if (!ParseUint64(command.subject) && agent::FindProgram(command.subject).empty()) {
+    FIELDCOST_ASSIGN(const Functions functions, FindFunctions(command.subject));
+    FIELDCOST_TRY(PutFunctions(command.subject, functions, output));
+    return 0;
+  }
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(const Explained explained, Explain(command.subject, paths));
   const agent::Reach reach = explained.why.reach;
@@ -119,12 +170,17 @@ command::Command AgentExplainCommand() {
       .help =
           R"(Of a process that is being measured also: of which of its functions bytes allocated, read,
 written, sent or received are not measured, and why. Exit status 1: it cannot be measured.
+      .summary = "Why a program, process or function is, or is not, measured",
+      .help = R"(A function is named as for `fieldcost show`. Exit status 1: it cannot be measured.
 Examples:
   fieldcost agent explain sudo
+  fieldcost agent explain sqlite3_step
   fieldcost agent explain $$)",
       .options = {{.names = "subject",
                    .value = "PROGRAM|PID",
                    .help = "Program (looked up in PATH) or process id",
+                   .value = "PROGRAM|PID|FUNCTION",
+                   .help = "Program (looked up in PATH), process id, or function",
                    .completes = command::Completes::kPrograms,
                    .required = true}},
       .handler =

@@ -19,9 +19,11 @@
 #include "tools/analysis/summary.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/installed_parts.h"
+#include "tools/cli/obstacle.h"
 #include "tools/cli/pick.h"
 #include "tools/cli/picked_run.h"
 #include "tools/cli/run_table.h"
+#include "tools/cli/source.h"
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {
@@ -87,21 +89,6 @@ int Execute(const std::vector<std::string>& arguments) {
   return why == ENOENT ? kNotFoundStatus : kCannotRunStatus;
 }
 
-// Why nothing can be measured in this program, with its name; empty if something can, or if the
-// program is not there, which Execute() says better.
-std::string Obstacle(const std::string& program) {
-  const fs::path path = agent::FindProgram(program);
-  if (path.empty()) return {};
-  const auto why = agent::ExplainProgram(path);
-  if (!why || why->reach == agent::Reach::kAble || why->reach == agent::Reach::kNotProgram ||
-      why->reach == agent::Reach::kUnreadable) {
-    return {};
-  }
-  std::string text = fmt::format("{}: {}", program, Phrase(why->reach));
-  if (why->program != path) text += fmt::format(" ({})", why->program.string());
-  return text;
-}
-
 constexpr bool DidNotStart(const Ended& ended) {
   return ended.status == kNotFoundStatus || ended.status == kCannotRunStatus;
 }
@@ -128,7 +115,15 @@ Status SayWhatWasFound(const Request& command, const agent::AgentPaths& paths,
   FIELDCOST_ASSIGN(const Measured after, CollectMeasured(paths));
   if (command.show) FIELDCOST_TRY(ShowFound(command, paths, before, after));
   if (command.pick.empty()) return {};
-  for (const std::string& line : UnmeasuredText(command.pick, before, after)) Remark(line);
+  const auto suggest = [](std::string_view symbol) {
+    std::vector<std::string> near;
+    for (const bool local : {true, false}) {
+      const auto source = Source::Open(local);
+      if (source && near.empty()) near = source->Suggest(symbol).value_or(near);
+    }
+    return near;
+  };
+  for (const std::string& line : UnmeasuredText(command.pick, before, after, suggest)) Remark(line);
   return {};
 }
 
@@ -225,25 +220,26 @@ Result<int> Run(const Request& command) {
 command::Command RunCommand() {
   return {
       .name = "run",
-      .summary = "Run a program (given after --) and measure a few of its APIs",
+      .summary = "Run a program and measure a few of its APIs",
       .help =
           R"(Measures up to 32 APIs, chosen at random from the libraries the program calls. Prints results to
 standard error when the program ends, if that is a terminal or with --show; FIELDCOST_QUIET=1 in the
 environment means --no-show. All results: `fieldcost top --local`. Results stay on this machine,
 except when the run is also selected for the field (1 in 16), which measures one API. The exit
-status is the program's.
+status is the program's. The -- may be left out, here and wherever a command takes a program.
 Examples:
-  fieldcost run -- python3 report.py
+  fieldcost run python3 report.py
   fieldcost run --show -- make 2> found.txt
+  fieldcost run --pick sqlite3_step -- sqlite3 my.db < script.sql
   fieldcost run --pick 'libsqlite3.so.0!sqlite3_*' -- sqlite3 my.db < script.sql
   fieldcost run --pick 'libz.so.1!deflate' --metrics time,alloc,io -- git gc
   fieldcost run --pick Json::Reader::parse -- ./my-program)",
       .options = {{.names = "--pick",
                    .value = "GLOB,...",
                    .help =
-                       "Measure these APIs instead of a random few: globs soname!symbol, or C++ "
-                       "names as in source code, comma-separated. Such a run stays on this "
-                       "machine",
+                       "Measure these APIs instead of a random few: symbols, globs "
+                       "soname!symbol, or C++ names as in source code, comma-separated. Such a run "
+                       "stays on this machine",
                    .completes = command::Completes::kApiGlobs,
                    .check = CheckPick},
                   {.names = "--metrics",

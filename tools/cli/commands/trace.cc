@@ -17,6 +17,7 @@ std::vector<std::string> RecorderOptions(const command::Arguments& arguments) {
 
 Result<int> Run(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(std::vector<std::string> words, TraceWords(arguments));
+  RemarkOnEvents(arguments, arguments.program());
   const std::vector<std::string> more = RecorderOptions(arguments);
   words.insert(words.end(), more.begin(), more.end());
   return RunRecorder(std::move(words), arguments);
@@ -38,15 +39,16 @@ input, which must not be a pipe, or of --input FILE. Nothing is sent anywhere.
 
 --events also counts inside the program: each call of code built with -finstrument-functions
 (functions), each branch of code built with -fsanitize-coverage=trace-pc (branches), and each call
-of public functions of libraries, without a rebuild (LIBRARY!FUNCTION; * is any text). Then calls,
-wall time, bytes allocated and moved, page faults and context switches are exact, and samples show
-what lies below.
+of public functions of libraries, without a rebuild (LIBRARY!FUNCTION, or FUNCTION of any library; *
+is any text). Then calls, wall time, bytes allocated and moved, page faults and context switches are
+exact, and samples show what lies below.
 
 --counters takes a stack each time a hardware counter reaches its period, in user mode, and at page
 faults (faults). Each is tested first; one that fails is reported as not measured, and the recording
 lacks it. Examples:
   fieldcost trace -o a.fct -- ./app args
   fieldcost trace --events 'libz.so.1!*' -- ./app args
+  fieldcost trace --events compress -- ./app args
   fieldcost trace --counters instructions,faults -- ./app args
   fieldcost trace --runs 10 -o new.fct -- ./app args
   fieldcost trace -p 4711 --for 30s

@@ -126,6 +126,7 @@ Result<int> Run(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const TwoCommands commands,
                    SplitCommands(arguments.program(), "fieldcost tree compare"));
   FIELDCOST_ASSIGN(Recorder recorder, Recorder::Make(arguments));
+  for (const Command& command : commands.both) RemarkOnEvents(arguments, command.words);
   FIELDCOST_ASSIGN(const auto directory, RecordingDirectory::Make(arguments.Text("--keep")));
   const std::uint64_t runs = *arguments.Number("--runs");
   Progress progress("run");

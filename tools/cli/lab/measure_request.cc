@@ -124,7 +124,7 @@ std::vector<command::Option> FilesAndComparisons() {
       {.names = "--name", .value = "TEXT", .help = "Name in the table instead of the command"},
       {.names = "--apis",
        .value = "GLOB,...",
-       .help = "Only these APIs: globs soname!symbol",
+       .help = "Only these APIs: symbols, or globs soname!symbol",
        .completes = command::Completes::kApiGlobs,
        .check = CheckGlobs},
       {.names = "--isolate",

@@ -5,10 +5,14 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "common/base/nearest.h"
 #include "common/base/text.h"
 #include "common/command/arguments.h"
 #include "tools/cli/installed_parts.h"
+#include "tools/cli/obstacle.h"
+#include "tools/cli/pick.h"
 #include "tools/cli/recorder_target.h"
+#include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -30,16 +34,18 @@ Result<Events> ParseEvents(std::string_view untrusted_text) {
       events.functions = true;
     } else if (word == "branches") {
       events.branches = true;
-    } else if (word.find('!') != std::string_view::npos) {
-      if (!events.globs.empty()) events.globs += ',';
-      events.globs += word;
+    } else if (const std::string meant = MeantName(word, {"functions", "branches"});
+               !meant.empty()) {
+      return Fail(ErrorCode::kInvalidArgument, "no events named {}; did you mean {}?",
+                  EscapeControl(word), meant);
     } else {
-      return Fail(ErrorCode::kInvalidArgument, "{} is not functions, branches or LIBRARY!FUNCTION",
-                  EscapeControl(word));
+      FIELDCOST_ASSIGN(const std::string globs, PickGlobs(word));
+      if (!events.globs.empty()) events.globs += ',';
+      events.globs += globs;
     }
   }
   if (!events.any())
-    return Fail(ErrorCode::kInvalidArgument, "expected functions, branches or LIBRARY!FUNCTION");
+    return Fail(ErrorCode::kInvalidArgument, "expected functions, branches or [LIBRARY!]FUNCTION");
   return events;
 }
 
@@ -84,16 +90,23 @@ Status AddEventOptions(const std::string& text, std::vector<std::string>& words)
 
 std::vector<command::Option> TraceRunOptions(std::string_view usual_rate,
                                              std::string_view usual_runs) {
-  return {RateOption("Samples per second of CPU time", usual_rate),
-          RunsOption("Number of runs (10 for comparisons)", usual_runs),
-          {.names = "--events",
-           .value = "LIST",
-           .help = "Also count these: functions, branches, LIBRARY!FUNCTION, ..., comma-separated",
-           .check = CheckEvents},
-          {.names = "--counters",
-           .value = "LIST",
-           .help = "Also sample these: cycles, instructions, cache-misses, branch-misses, faults",
-           .check = CheckCounters}};
+  return {
+      RateOption("Samples per second of CPU time", usual_rate),
+      RunsOption("Number of runs (10 for comparisons)", usual_runs),
+      {.names = "--events",
+       .value = "LIST",
+       .help = "Also count these: functions, branches, [LIBRARY!]FUNCTION, ..., comma-separated",
+       .check = CheckEvents},
+      {.names = "--counters",
+       .value = "LIST",
+       .help = "Also sample these: cycles, instructions, cache-misses, branch-misses, faults",
+       .check = CheckCounters}};
+}
+
+void RemarkOnEvents(const command::Arguments& arguments, const std::vector<std::string>& command) {
+  if (!arguments.Has("--events") || command.empty()) return;
+  const std::string obstacle = Obstacle(command[0]);
+  if (!obstacle.empty()) Remark("no events are recorded: " + obstacle);
 }
 
 Result<std::vector<std::string>> TraceWords(const command::Arguments& arguments) {

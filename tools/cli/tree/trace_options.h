@@ -19,4 +19,8 @@ std::vector<command::Option> TraceRunOptions(std::string_view usual_rate,
 // --counters say it; [0] is the program. kNotFound if it, or the library for events, is missing.
 Result<std::vector<std::string>> TraceWords(const command::Arguments& arguments);
 
+// Says why a command has no events, if --events asks for them and nothing can be loaded into its
+// program. Its samples are recorded all the same.
+void RemarkOnEvents(const command::Arguments& arguments, const std::vector<std::string>& command);
+
 }  // namespace fieldcost::cli
