@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "common/base/check.h"
+#include "common/draw/name_text.h"
 
 namespace fieldcost::draw {
 namespace {
@@ -71,7 +72,12 @@ std::string TextTable(const std::vector<TextColumn>& columns, const std::vector<
     std::string out(indent);
     for (const Place& place : places) {
       if (&place != &places.front()) out += std::string(kGap, ' ');
-      const std::string cut = ShortenEscaped(cell(place.column), place.width, style);
+      const std::string full = cell(place.column);
+      const bool is_short = PlainWidth(full) <= place.width;
+      const std::string cut = is_short ? full
+                              : columns[place.column].is_name
+                                  ? ShortenName(full, place.width, style)
+                                  : ShortenEscaped(full, place.width, style);
       out += columns[place.column].right ? PadLeft(cut, place.width) : PadRight(cut, place.width);
     }
     out.erase(out.find_last_not_of(' ') + 1);

@@ -17,6 +17,7 @@ struct TextColumn {
   bool right = false;
   unsigned rank = 0;      // columns with the highest are left out first; 0 = never
   std::size_t least = 0;  // texts may be shortened to this; 0 = they may not
+  bool is_name = false;   // of functions: shortened by ShortenName()
 };
 
 // A text for each column: escaped, and painted only where it may not be shortened.

@@ -97,7 +97,7 @@ RunFindings FindingsOf(std::vector<analysis::CostSummary> summaries, bool any_fi
 std::string RunTable(const RunFindings& found, const draw::Style& style) {
   FIELDCOST_CHECK(!found.empty());
   const std::vector<draw::TextColumn> columns = {{"TOTAL", true},
-                                                 {"API", false, 0, kLeastApiWidth},
+                                                 {"API", false, 0, kLeastApiWidth, true},
                                                  {"LIBRARY", false, 0, kLeastLibraryWidth},
                                                  {"N", true},
                                                  {"P50", true}};

@@ -1,5 +1,6 @@
 #include "tools/report/api_names.h"
 
+#include "common/draw/name_text.h"
 #include "common/stats/cxx_name.h"
 
 namespace fieldcost::report {
@@ -14,7 +15,7 @@ std::string ApiNames::Of(const stats::ApiKey& api, const draw::Style& style) con
     name = stats::DemangledName(api.symbol);
     if (!api.symbol_version.empty()) name += "@" + api.symbol_version;
   }
-  return draw::Shorten(name, kMaxApiWidth, style);
+  return draw::ShortenName(name, kMaxApiWidth, style);
 }
 
 }  // namespace fieldcost::report

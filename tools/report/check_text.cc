@@ -51,7 +51,7 @@ draw::TextLine LineOf(const analysis::CheckedApi& api, const draw::Style& style)
 }
 
 std::string Table(const analysis::CheckReport& report, Verdict verdict, const draw::Style& style) {
-  const std::vector<draw::TextColumn> columns = {{"API", false, 0, kLeastNameWidth},
+  const std::vector<draw::TextColumn> columns = {{"API", false, 0, kLeastNameWidth, true},
                                                  {"VERSION", false, 4, kLeastVersionWidth},
                                                  {"N", true},
                                                  {"A", true, 1},

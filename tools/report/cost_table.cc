@@ -25,7 +25,7 @@ constexpr std::size_t kMaxVersionWidth = 22;
 const std::vector<draw::TextColumn>& Columns() {
   static const std::vector<draw::TextColumn> columns = {{"TOTAL", true, 1},
                                                         {"SHARE", true, 2},
-                                                        {"API", false, 0, kLeastApiWidth},
+                                                        {"API", false, 0, kLeastApiWidth, true},
                                                         {"LIBRARY", false, 0, kLeastLibraryWidth},
                                                         {"N", true},
                                                         {"P50", true},
@@ -170,7 +170,7 @@ std::string SpectrumTable(std::span<const analysis::CostSummary> summaries, stat
           Join(range, draw::FindUsedSlots(draw::BarsOf(numbers->sums, numbers->figures, metric)));
   }
   if (!range) return "";
-  const std::vector<draw::TextColumn> columns = {{"API", false, 0, kLeastApiWidth},
+  const std::vector<draw::TextColumn> columns = {{"API", false, 0, kLeastApiWidth, true},
                                                  {"LIBRARY", false, 4, kLeastLibraryWidth},
                                                  {"VERSION", false, 3, kLeastLibraryWidth},
                                                  {"N", true, 2},

@@ -53,7 +53,7 @@ std::string Sentence(const std::vector<LocalChange>& changes, const ChangeCounts
 std::string LocalDiffText(const std::vector<LocalChange>& changes, bool all,
                           const draw::Style& style) {
   const std::vector<draw::TextColumn> columns = {{""},
-                                                 {"API", false, 0, kLeastApiWidth},
+                                                 {"API", false, 0, kLeastApiWidth, true},
                                                  {"MEAN", true},
                                                  {"N OLD", true, 1},
                                                  {"NEW", true, 1},

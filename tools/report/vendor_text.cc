@@ -84,7 +84,7 @@ std::string Groups(const analysis::VendorReport& report, const draw::Style& styl
 
 std::string MostExpensive(const analysis::VendorReport& report, const draw::Style& style) {
   const bool weeks = report.HasWeeks();
-  Columns columns = {{"API", false, 0, kLeastNameWidth},
+  Columns columns = {{"API", false, 0, kLeastNameWidth, true},
                      {"LIBRARY", false, 6, kLeastLibraryWidth},
                      {"VERSION", false, 8, kLeastLibraryWidth},
                      {"CALLS", true, 5},
@@ -136,7 +136,7 @@ std::string Changes(const analysis::VendorReport& report, const draw::Style& sty
   found.insert(found.end(), faster.begin(), faster.end());
   if (found.empty()) return "no significant changes\n";
   const Columns columns = {{"CHANGE"},
-                           {"API", false, 0, kLeastNameWidth},
+                           {"API", false, 0, kLeastNameWidth, true},
                            {"LIBRARY", false, 4, kLeastLibraryWidth},
                            {"METRIC", false, 3},
                            {"P50 OLD", true, 1},

@@ -32,7 +32,7 @@ double Strength(const analysis::MetricChange& change) { return std::abs(change.t
 
 const std::vector<draw::TextColumn>& Columns() {
   static const std::vector<draw::TextColumn> columns = {{"CHANGE"},
-                                                        {"API", false, 0, kLeastNameWidth},
+                                                        {"API", false, 0, kLeastNameWidth, true},
                                                         {"METRIC", false, 3},
                                                         {"P50 OLD", true, 1},
                                                         {"NEW", true, 1},

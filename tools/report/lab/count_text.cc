@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "common/base/text.h"
+#include "common/draw/name_text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/text_table.h"
 #include "common/stats/cxx_name.h"
@@ -27,7 +28,7 @@ constexpr double kReliableNs = 50;      // below, only differences are
 std::string Arrow(const draw::Style& style) { return style.utf8 ? "→" : "->"; }
 
 std::string NameIn(const std::string& symbol, const draw::Style& style) {
-  return draw::Shorten(stats::ShortName(symbol), kMaxApiWidth, style);
+  return draw::ShortenName(stats::ShortName(symbol), kMaxApiWidth, style);
 }
 
 // "more calls", "fewer calls", "more disk_read".
@@ -192,7 +193,7 @@ std::string LabCountText(const LabCounts& counts, bool all, const draw::Style& s
         style);
   }
   const std::vector<draw::TextColumn> columns = {{""},
-                                                 {"API", false, 0, kLeastApiWidth},
+                                                 {"API", false, 0, kLeastApiWidth, true},
                                                  {"LIBRARY", false, 1, kLeastLibraryWidth},
                                                  {"OLD", true},
                                                  {"NEW", true}};

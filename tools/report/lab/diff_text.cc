@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/base/text.h"
+#include "common/draw/name_text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/text_table.h"
 #include "common/stats/cxx_name.h"
@@ -37,7 +38,7 @@ draw::TextLine Line(const LabChange& change, const draw::Style& style) {
   };
   const std::optional<Ratios> interval = IntervalOf(change);
   return {std::string(analysis::Name(change.change, change.metric)),
-          draw::Shorten(stats::ShortName(change.symbol), kMaxApiWidth, style),
+          draw::ShortenName(stats::ShortName(change.symbol), kMaxApiWidth, style),
           EscapeControl(change.soname),
           interval ? fmt::format("{:.2f}x", change.ratio) : kUnknown,
           interval ? fmt::format("{:.2f}x..{:.2f}x", interval->low, interval->high) : kUnknown,
@@ -149,7 +150,7 @@ CsvColumns<CsvRow> CsvColumnsOf() {
 
 std::string LabDiffText(const std::vector<LabChange>& changes, bool all, const draw::Style& style) {
   const std::vector<draw::TextColumn> columns = {{""},
-                                                 {"API", false, 0, kLeastApiWidth},
+                                                 {"API", false, 0, kLeastApiWidth, true},
                                                  {"LIBRARY", false, 6, kLeastLibraryWidth},
                                                  {"RATIO", true},
                                                  {"95 %", true, 3},

@@ -216,7 +216,7 @@ std::string LabTableText(std::span<const LabCost> costs, double whole_ns,
                          const draw::Style& style) {
   std::vector<draw::TextColumn> columns = {{"TOTAL", true},
                                            {"SHARE", true, 2},
-                                           {"API", false, 0, kLeastApiWidth},
+                                           {"API", false, 0, kLeastApiWidth, true},
                                            {"LIBRARY", false, 5, kLeastLibraryWidth},
                                            {"CALLS", true, 1},
                                            {"P50", true},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/draw/html.h"
+#include "common/draw/name_text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/terminal.h"
 #include "common/stats/cxx_name.h"
@@ -125,7 +126,7 @@ class FlameGraph {
   std::string Title(std::size_t index, const std::string& name, const CheckedApi* api) const {
     const analysis::ViewNode& node = view_.nodes[index];
     std::string title =
-        fmt::format("{}: {}, {}; itself {}", draw::Shorten(name, kMaxFlameTitleColumns, kStyle),
+        fmt::format("{}: {}, {}; itself {}", draw::ShortenName(name, kMaxFlameTitleColumns, kStyle),
                     Share(node.inclusive.after),
                     CostText(static_cast<stats::Int128>(node.inclusive.after), view_.denominator,
                              view_.metric.unit, kStyle),

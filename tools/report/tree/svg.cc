@@ -9,6 +9,7 @@
 
 #include "common/base/check.h"
 #include "common/draw/html.h"
+#include "common/draw/name_text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/terminal.h"
 #include "tools/report/tree/colors.h"
@@ -88,7 +89,7 @@ class FlameGraph {
 
   std::string Title(std::size_t i) const {
     const ViewNode& node = view_.nodes[i];
-    const std::string name = draw::Shorten(Name(i), kMaxFlameTitleColumns, kStyle);
+    const std::string name = draw::ShortenName(Name(i), kMaxFlameTitleColumns, kStyle);
     if (!view_.IsDifference()) {
       return fmt::format("{}: {}, {}; itself {}", name, Cost(node.inclusive.after),
                          draw::ShareText(node.inclusive.after, view_.nodes[0].inclusive.after),

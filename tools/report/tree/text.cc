@@ -8,6 +8,7 @@
 
 #include "common/base/check.h"
 #include "common/base/text.h"
+#include "common/draw/name_text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/text_table.h"
 #include "tools/report/csv.h"
@@ -60,12 +61,12 @@ class TreePrinter {
   std::vector<draw::TextColumn> Columns() const {
     if (view_.IsDifference()) {
       return {{"OLD", true, 2},  {"NEW", true}, {"CHANGE", true},
-              {"SELF", true, 1}, {"", false},   {"FUNCTION", false, 0, kLeastNameWidth}};
+              {"SELF", true, 1}, {"", false},   {"FUNCTION", false, 0, kLeastNameWidth, true}};
     }
     return {{"SHARE", true},
             {"COST", true},
             {"SELF", true, 1},
-            {"FUNCTION", false, 0, kLeastNameWidth}};
+            {"FUNCTION", false, 0, kLeastNameWidth, true}};
   }
 
   std::string Cost(stats::Uint128 sum, unsigned digits = 2) const {
@@ -103,8 +104,9 @@ class TreePrinter {
 
   void PutNode(std::size_t i) {
     const ViewNode& node = view_.nodes[i];
-    std::string name = Indented(
-        node.depth - 1, draw::Shorten(analysis::NameOf(view_.frame(node)), kMaxNameWidth, style_));
+    std::string name =
+        Indented(node.depth - 1,
+                 draw::ShortenName(analysis::NameOf(view_.frame(node)), kMaxNameWidth, style_));
     if (!marked_.empty() && !marked_[i].empty()) name += "  " + EscapeControl(marked_[i]);
     Put(node.inclusive, node.self, node.where, std::move(name));
   }
@@ -196,7 +198,7 @@ std::string FlatText(const TreeView& view, const TreeTextOptions& options,
   std::vector<draw::TextColumn> columns = {{"SHARE", true}, {"SELF", true}, {"INCLUSIVE", true}};
   if (view.IsDifference()) columns.insert(columns.end(), {{"SELF +-", true}, {"INCL +-", true, 1}});
   if (by_first) columns.push_back({"THREAD", false, 0, kLeastNameWidth});
-  columns.push_back({"FUNCTION", false, 0, kLeastNameWidth});
+  columns.push_back({"FUNCTION", false, 0, kLeastNameWidth, true});
   std::vector<draw::TextLine> lines;
   for (const ViewNode* node : rows) {
     lines.push_back({draw::ShareText(node->self.after, view.nodes[0].inclusive.after),
@@ -207,7 +209,7 @@ std::string FlatText(const TreeView& view, const TreeTextOptions& options,
       lines.back().push_back(cost(node->inclusive.Change()));
     }
     const auto name = [&](const ViewNode& of) {
-      return draw::Shorten(analysis::NameOf(view.frame(of)), kMaxNameWidth, style);
+      return draw::ShortenName(analysis::NameOf(view.frame(of)), kMaxNameWidth, style);
     };
     const bool has_thread = by_first && node->depth > 1;
     if (by_first) lines.back().push_back(name(has_thread ? view.nodes[node->parent] : *node));

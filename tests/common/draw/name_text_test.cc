@@ -1,0 +1,60 @@
+#include "common/draw/name_text.h"
+
+#include <gtest/gtest.h>
+
+namespace fieldcost::draw {
+namespace {
+
+constexpr char kPack[] =
+    "libvault.so!vault::Compressor::pack<char>(std::vector<char, std::allocator<char> > const&)";
+
+std::string Fit(std::string_view name, std::size_t width) {
+  return ShortenName(name, width, {.utf8 = true});
+}
+
+TEST(ShortenNameTest, DropsArgumentsThenTemplatesThenScopesThenTheModule) {
+  EXPECT_EQ(Fit(kPack, 200), kPack);
+  EXPECT_EQ(Fit(kPack, 60), "libvault.so!vault::Compressor::pack<char>");
+  EXPECT_EQ(Fit(kPack, 40), "libvault.so!vault::Compressor::pack");
+  EXPECT_EQ(Fit(kPack, 34), "libvault.so!…::Compressor::pack");
+  EXPECT_EQ(Fit(kPack, 25), "libvault.so!…::pack");
+  EXPECT_EQ(Fit(kPack, 19), "libvault.so!…::pack");
+  EXPECT_EQ(Fit(kPack, 18), "…::pack");
+  EXPECT_EQ(Fit(kPack, 4), "pack");
+  EXPECT_EQ(ShortenName(kPack, 8, {}), "~::pack");
+}
+
+TEST(ShortenNameTest, TheFunctionsOwnNameSurvivesAtEveryWidth) {
+  for (std::size_t width = 4; width < 100; ++width) {
+    const std::string text = Fit(kPack, width);
+    EXPECT_NE(text.find("pack"), std::string::npos) << width << " " << text;
+    EXPECT_LE(DisplayWidth(text), width);
+  }
+}
+
+TEST(ShortenNameTest, OtherNamesAreCutInTheMiddle) {
+  EXPECT_EQ(Fit("sqlite3BtreeInsert", 10).size(), std::string("sqlite…ert").size());
+  EXPECT_EQ(Fit("", 5), "");
+  EXPECT_LE(DisplayWidth(Fit("[kernel]+0x1234567890", 8)), 8U);
+  EXPECT_EQ(Fit("    app!f(int)", 9), "    app!f");
+  for (const char* const hostile :
+       {"((((", "a::<>::(", "!!!", "<(!x", "a\x1b[31mb(", "::", "operator<"}) {
+    for (std::size_t width = 1; width < 12; ++width) {
+      const std::string text = Fit(hostile, width);
+      EXPECT_LE(DisplayWidth(text), width) << hostile;
+      EXPECT_EQ(text.find('\x1b'), std::string::npos);
+    }
+  }
+}
+
+TEST(WithStandardNamesTest, StringsAreCalledAsInSourceCode) {
+  EXPECT_EQ(WithStandardNames("f(std::__cxx11::basic_string<char, std::char_traits<char>, "
+                              "std::allocator<char> > const&, std::basic_string_view<char, "
+                              "std::char_traits<char> >)"),
+            "f(std::string const&, std::string_view)");
+  EXPECT_EQ(WithStandardNames("std::__cxx11::list<int>::size"), "std::list<int>::size");
+  EXPECT_EQ(WithStandardNames("std::__cxx11::std::__cxx11::"), "std::std::");
+}
+
+}  // namespace
+}  // namespace fieldcost::draw
