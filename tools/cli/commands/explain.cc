@@ -166,19 +166,16 @@ Result<int> Run(const Request& command, const Output& output) {
 command::Command AgentExplainCommand() {
   return {
       .name = "explain",
-      .summary = "Why a program or process is, or is not, measured",
-      .help =
-          R"(Of a process that is being measured also: of which of its functions bytes allocated, read,
-written, sent or received are not measured, and why. Exit status 1: it cannot be measured.
       .summary = "Why a program, process or function is, or is not, measured",
-      .help = R"(A function is named as for `fieldcost show`. Exit status 1: it cannot be measured.
+      .help =
+          R"(A function is named as for `fieldcost show`. For a process that is being measured, also the
+functions whose bytes allocated, read, written, sent or received are not measured, and why. Exit
+status 1: it cannot be measured.
 Examples:
   fieldcost agent explain sudo
   fieldcost agent explain sqlite3_step
   fieldcost agent explain $$)",
       .options = {{.names = "subject",
-                   .value = "PROGRAM|PID",
-                   .help = "Program (looked up in PATH) or process id",
                    .value = "PROGRAM|PID|FUNCTION",
                    .help = "Program (looked up in PATH), process id, or function",
                    .completes = command::Completes::kPrograms,
