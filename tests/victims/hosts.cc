@@ -247,8 +247,8 @@ int HighRate() {  // signals on a stack of their own, aimed at a thread in measu
   };
   if (pthread_create(&sender, nullptr, send, nullptr) != 0) return 1;
   // Each signal may wait for a turn of both threads on a busy machine.
-  constexpr int kMostRounds = 1'000'000'000;
-  for (int round = 0; seen < 500; ++round) {
+  constexpr long long kMostRounds = 100'000'000'000;
+  for (long long round = 0; seen < 500; ++round) {
     if (round == kMostRounds) return 3;
     victim_noop();
     if (victim_tail(3) != 10) return 2;

@@ -69,9 +69,10 @@ TEST_F(JourneyTest, AfterWithdrawingTheServiceIsAsIfTheAgentHadNeverBeenThere) {
 
   ASSERT_NO_FATAL_FAILURE(Start());  // the enrolment and the secret of receipts are still there
   ASSERT_NO_FATAL_FAILURE(MustSendBody(key_, 3, Body(2, 4)));
-  // A receipt of the greatest size gets through to where it is judged.
-  const http::Response forged = MustSend(WithdrawalRequest(
-      key_, 1, Body(5, 1), "0401" + std::string(wire::kMaxReceiptBytes - 4, 'f')));
+  // A receipt of the greatest size, which refuses all rows, gets through to where it is verified.
+  constexpr std::size_t kMostReceiptDigits = 2 * (wire::kMaxBatchRows / 8 + 32);
+  const http::Response forged = MustSend(
+      WithdrawalRequest(key_, 1, Body(5, 1), "0401" + std::string(kMostReceiptDigits, 'f')));
   EXPECT_EQ(forged.status, 403) << forged.body;
   EXPECT_THAT(forged.body, HasSubstr("receipt"));
   const http::Response first = MustSend(WithdrawalRequest(key_, 1, Body(5, 1), receipt));
