@@ -52,8 +52,8 @@ class EventWriter {
   // Metrics of which some program could not tell how much it was, so that the sum is unknown.
   std::vector<std::string> unmeasured() const;
 
-  // The globs of the options of which no function has been called so far, but for those of mangled
-  // names, which are alternatives for one name of C++.
+  // The options' globs that have matched no called function so far. Globs of mangled names are left
+  // out, since they are alternatives for one C++ name.
   std::vector<std::string> uncalled() const;
 
   static constexpr std::chrono::milliseconds kEvery{100};

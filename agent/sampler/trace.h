@@ -33,7 +33,7 @@ struct TraceResult {
   std::uint64_t samples = 0;
   std::uint64_t cut = 0;
   std::uint64_t lost = 0;
-  std::vector<std::string> uncalled;  // globs of events of which no function was called
+  std::vector<std::string> uncalled;  // globs that matched no called function
   std::string why_no_samples;         // where there are events alone; else empty
   std::uint64_t reader_ns = 0;        // this process's CPU time until names are looked up
 };

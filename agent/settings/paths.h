@@ -12,9 +12,9 @@ namespace fieldcost::agent {
 // first: $XDG_RUNTIME_DIR/fieldcost, /run/user/UID/fieldcost, /dev/shm/fieldcost-UID.
 std::vector<std::filesystem::path> MemoryRoots();
 
-// $HOME; where it is unset, empty or not an absolute path, as below services and in containers, the
-// user database's home. For a user without an entry /root, or /nonexistent, which nobody can write
-// to. It need not exist.
+// Returns $HOME, or the user database's home if HOME is unset, empty or not an absolute path, as it
+// is for services and in containers. A user without an entry has /root (if it is root) or
+// /nonexistent. The directory need not exist or be writable.
 std::filesystem::path HomeDirectory();
 
 // Where one user's agent keeps its things. With FIELDCOST_HOME=DIR everything is below DIR

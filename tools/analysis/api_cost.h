@@ -32,8 +32,8 @@ std::vector<ApiCost> CostsOf(std::vector<CostSummary> summaries, Versions versio
 // there. The order of the others stays.
 bool PutInstalledFirst(std::vector<CostSummary>& versions, const InstalledVersion& installed);
 
-// Most expensive first by total, else by shown(); those of which it is not known last;
-// equal ones by name. Totals of measured runs only come after those of all runs.
+// Sorts by descending total, or by shown() if there is none; functions without a known cost come
+// last, equal ones by name. Totals of measured runs alone come after those of all runs.
 void Sort(std::vector<ApiCost>& costs, SortKey key);
 
 }  // namespace fieldcost::analysis

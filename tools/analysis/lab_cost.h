@@ -40,7 +40,7 @@ std::vector<LabCost> LabCosts(const wire::LabTable& table);
 // The time of all functions together, ns: of nested calls more than the run took.
 double WholeNs(std::span<const LabCost> costs);
 
-// Most expensive first; those of which it is not known last, equal ones by name.
+// Sorts by descending cost; functions without a known cost come last, equal ones by name.
 void Sort(std::vector<LabCost>& costs, SortKey key);
 
 }  // namespace fieldcost::analysis

@@ -47,7 +47,7 @@ class ZeroShift {
 // 10^-6 and 10^-9 that holds all of their digits and in which each count has at most 18 digits.
 class CountScale {
  public:
-  // Ignores what is not a number.
+  // Ignores text that is not a number.
   void Look(std::string_view untrusted_digits);
 
   // 0, 3, 6 or 9.

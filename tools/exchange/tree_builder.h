@@ -34,7 +34,7 @@ class TreeBuilder {
   // The path that goes on from `parent` to `frame`. Beyond tree::kMaxDepth frames, the last frame
   // of the path becomes [other], which stands for all deeper ones; BuildTimed() reports how many.
   Result<tree::PathId> AddPath(tree::PathId parent, tree::FrameId frame);
-  // The same for frames of which only their number is known.
+  // Appends [other], which stands for this many deeper frames whose names are unknown.
   Result<tree::PathId> AddDeeper(tree::PathId parent, std::uint64_t frames);
   // The same again for one of the same name and unit. With another unit, the name gets a number.
   Result<std::size_t> AddMetric(tree::Metric untrusted_metric);

@@ -34,7 +34,7 @@ struct Explained {
   std::string subject;  // escaped
   agent::Explanation why;
   std::optional<pid_t> pid;
-  // Functions that the process is measured in, of which some metric cannot be counted.
+  // Measured functions of the process that have a metric which cannot be counted.
   std::vector<analysis::CostSummary> not_measured;
 };
 
