@@ -29,8 +29,8 @@ void OnSignal(int number) {
   if (const pid_t child = running.load(); child != 0) ::kill(child, number);
 }
 
-// Makes `input` the standard input. Closes standard input if that fails: otherwise the command would
-// read another program's input.
+// Makes `input` the standard input. Closes standard input if that fails: otherwise the command
+// would read another program's input.
 void TakeInput(int input) {
   const UniqueFd nothing(input == kNowhere ? ::open("/dev/null", O_RDONLY | O_CLOEXEC) : -1);
   const int from = input == kNowhere ? nothing.get() : input;
