@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "common/catalog/catalog.h"
+#include "tests/support/binary_dir.h"
 
 namespace fieldcost::testing {
 

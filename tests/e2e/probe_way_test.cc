@@ -7,6 +7,7 @@
 
 #include "agent/probe/spool.h"
 #include "tests/aggregator/probes/server_fixture.h"
+#include "tests/support/binary_dir.h"
 #include "tests/support/wait_until.h"
 
 namespace fieldcost::testing {

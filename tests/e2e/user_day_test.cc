@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "common/draw/terminal.h"
+#include "tests/support/binary_dir.h"
 #include "tests/support/demo_catalog.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"

@@ -1,4 +1,5 @@
 #include "tests/support/demo_catalog.h"
+#include "tests/support/binary_dir.h"
 
 #include <signal.h>
 

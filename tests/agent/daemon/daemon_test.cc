@@ -11,6 +11,7 @@
 #include "agent/runs/policy_writer.h"
 #include "tests/agent/daemon/agent_fixture.h"
 #include "tests/common/catalog/publisher.h"
+#include "tests/support/binary_dir.h"
 #include "tests/support/process.h"
 
 namespace fieldcost::agent {

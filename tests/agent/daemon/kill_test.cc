@@ -15,6 +15,7 @@
 #include "agent/runs/run_file_reader.h"
 #include "common/base/clock.h"
 #include "tests/agent/daemon/agent_fixture.h"
+#include "tests/support/binary_dir.h"
 #include "tests/support/process.h"
 
 namespace fieldcost::agent {

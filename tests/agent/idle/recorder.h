@@ -12,6 +12,7 @@
 
 #include "agent/idle/idle_probe.h"
 #include "tests/agent/idle/recorded_idle.h"
+#include "tests/support/binary_dir.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/wait_until.h"

@@ -12,6 +12,7 @@
 
 #include "agent/lab/measure.h"
 #include "agent/runs/tsc_calibration.h"
+#include "tests/support/binary_dir.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 

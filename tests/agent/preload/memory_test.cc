@@ -12,6 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/agent/preload/preload_fixture.h"
+#include "tests/support/binary_dir.h"
 
 // What programs map and write is on memory, or they measure nothing: everywhere else a store may be
 // a signal, long after the page was there.

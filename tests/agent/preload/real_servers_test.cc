@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/agent/preload/real_program.h"
+#include "tests/support/binary_dir.h"
 #include "tests/support/certificates.h"
 
 // Servers found on the machine, and their clients: both measured, slice after slice of libraries'

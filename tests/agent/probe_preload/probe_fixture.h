@@ -14,6 +14,7 @@
 #include "agent/probe/ring_reader.h"
 #include "agent/runs/tsc_calibration.h"
 #include "common/base/clock.h"
+#include "tests/support/binary_dir.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 

@@ -9,6 +9,7 @@
 #include "common/base/file.h"
 #include "common/probe/batch.h"
 #include "common/probe/set_aside.h"
+#include "tests/support/binary_dir.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 

@@ -1,4 +1,5 @@
 #include "agent/probe_recorder/unreached.h"
+#include "tests/support/binary_dir.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -17,6 +17,7 @@
 #include "agent/reach/preload_variable.h"
 #include "common/base/file.h"
 #include "common/shm/run_file.h"
+#include "tests/support/binary_dir.h"
 #include "tests/support/process.h"
 #include "tests/support/run_files.h"
 #include "tests/support/temp_dir.h"

@@ -17,6 +17,7 @@
 #include "agent/sampler/sampler.h"
 #include "common/base/check.h"
 #include "common/symbols/symbols.h"
+#include "tests/support/binary_dir.h"
 
 // Programs of tests, sampled.
 namespace fieldcost::sampler::testing {

@@ -15,6 +15,7 @@
 #include "agent/runs/policy_writer.h"
 #include "common/base/file.h"
 #include "common/shm/policy_file.h"
+#include "tests/support/binary_dir.h"
 #include "tests/support/temp_dir.h"
 
 namespace fieldcost::agent {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "tests/agent/trace_preload/trace_fixture.h"
+#include "tests/support/binary_dir.h"
 
 // APIs without a rebuild, branches, and what the library is.
 

@@ -13,6 +13,7 @@
 #include "agent/runs/tsc_calibration.h"
 #include "agent/trace/event_tree.h"
 #include "agent/trace/session.h"
+#include "tests/support/binary_dir.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/support/binary_dir.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 

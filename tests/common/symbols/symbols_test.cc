@@ -12,6 +12,7 @@
 
 #include "common/base/file.h"
 #include "tests/common/base/build_id_of_file.h"
+#include "tests/support/binary_dir.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 

@@ -11,6 +11,7 @@
 
 #include "common/unwind/unwinder.h"
 #include "tests/common/unwind/traced_process.h"
+#include "tests/support/binary_dir.h"
 
 namespace fieldcost::unwind {
 namespace {

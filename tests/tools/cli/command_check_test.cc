@@ -10,6 +10,7 @@
 #include "common/wire/fragment.h"
 #include "common/wire/profile.h"
 #include "tests/agent/daemon/aggregator_stand_in.h"
+#include "tests/support/binary_dir.h"
 #include "tests/tools/cli/catalog_fixture.h"
 
 // `check` as a user runs it: real catalogues, profiles, batches.

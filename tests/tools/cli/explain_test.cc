@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include "common/base/file.h"
+#include "tests/support/binary_dir.h"
 #include "tests/tools/cli/cli_fixture.h"
 
 namespace fieldcost::cli {

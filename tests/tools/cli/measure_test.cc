@@ -3,6 +3,7 @@
 #include "common/base/file.h"
 #include "common/base/units.h"
 #include "common/wire/lab_table.h"
+#include "tests/support/binary_dir.h"
 #include "tests/tools/cli/cli_fixture.h"
 
 // `fieldcost measure` as it is called: what ends it, what it says then, and what it leaves.

@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 #include <fstream>
 
+#include "tests/support/binary_dir.h"
 #include "tests/tools/cli/probe_fixture.h"
 
 namespace fieldcost::cli {

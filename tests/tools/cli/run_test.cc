@@ -1,5 +1,6 @@
 #include <sstream>
 
+#include "tests/support/binary_dir.h"
 #include "tests/tools/cli/cli_fixture.h"
 
 namespace fieldcost::cli {

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "common/base/file.h"
+#include "tests/support/binary_dir.h"
 #include "tests/support/process.h"
 #include "tests/support/run_files.h"
 #include "tests/support/temp_dir.h"

@@ -2,6 +2,7 @@
 #include <map>
 #include <sstream>
 
+#include "tests/support/binary_dir.h"
 #include "tests/tools/cli/cli_fixture.h"
 
 namespace fieldcost::cli {

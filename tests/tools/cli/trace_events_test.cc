@@ -5,6 +5,7 @@
 #include <regex>
 #include <sstream>
 
+#include "tests/support/binary_dir.h"
 #include "tests/tools/cli/cli_fixture.h"
 
 namespace fieldcost::cli {

@@ -6,6 +6,7 @@
 
 #include "common/stats/uint128.h"
 #include "common/tree/tree.h"
+#include "tests/support/binary_dir.h"
 #include "tests/tools/cli/cli_fixture.h"
 #include "tools/cli/tree/operand.h"
 

@@ -1,6 +1,7 @@
 // `fieldcost tree compare`, and the time tree of `fieldcost tree at`, with real programs.
 #include <filesystem>
 
+#include "tests/support/binary_dir.h"
 #include "tests/tools/cli/cli_fixture.h"
 
 namespace fieldcost::cli {

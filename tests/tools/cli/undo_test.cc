@@ -3,6 +3,7 @@
 
 #include "common/base/file.h"
 #include "tests/agent/daemon/aggregator_stand_in.h"
+#include "tests/support/binary_dir.h"
 #include "tests/tools/cli/cli_fixture.h"
 
 // log, forget and enrol: the real programs against a server that checks what they say.
