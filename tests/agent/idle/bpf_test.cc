@@ -13,7 +13,6 @@ namespace {
 using fieldcost::testing::ProcessResult;
 using fieldcost::testing::RunProcess;
 using idle::testing::RecordedIdle;
-using testing::kNeverIdle;
 using testing::kRecorder;
 using testing::Share;
 using testing::Victim;
@@ -37,7 +36,7 @@ TEST_P(BpfModeTest, AConvoyIsItsLockAndTheSleepOfWhoHoldsIt) {
   });
   ASSERT_EQ(result_.exit_status, 0) << result_.errors;
   EXPECT_NE(result_.output.find("interrupted 0"), std::string::npos) << result_.output;
-  if (!recorded) GTEST_SKIP() << kNeverIdle;
+  if (!recorded) GTEST_SKIP() << WhyNever();
   const auto share = [&](const char* metric, const std::vector<std::string>& functions) {
     return Share(recorded->Sum(metric, functions), recorded->Sum(metric));
   };
@@ -78,7 +77,7 @@ TEST_P(BpfTest, ACpuIsIdleForAsLongAsTheKernelSays) {
                     return RecordBpf({"--for", "2000000000", "--all"});
                   });
   ASSERT_EQ(result_.exit_status, 0) << result_.errors;
-  if (!recorded) GTEST_SKIP() << kNeverIdle;
+  if (!recorded) GTEST_SKIP() << WhyNever();
   recorded->ForEach(idle::kStatIdle, [&](const idle::testing::Frames& frames, std::uint64_t stat) {
     const auto told = recorded->Sum(idle::kCpuIdle, {frames.at(0).function});
     EXPECT_NEAR(static_cast<double>(told), static_cast<double>(stat),
@@ -94,7 +93,7 @@ TEST_P(BpfTest, ProcessesThatAreStartedAreMonitored) {
                           " --cpu " + next.cpu});
   });
   ASSERT_EQ(result_.exit_status, 0) << result_.errors;
-  if (!recorded) GTEST_SKIP() << kNeverIdle;
+  if (!recorded) GTEST_SKIP() << WhyNever();
   EXPECT_GT(recorded->Sum(idle::kToIdle, {"[lock]"}) + recorded->Sum(idle::kFromIdle, {"[lock]"}),
             0U);
   EXPECT_GT(recorded->Sum(idle::kToIdle, {"[sleep]"}) + recorded->Sum(idle::kToIdle, {"[child]"}),

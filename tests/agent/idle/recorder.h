@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agent/idle/idle_probe.h"
+#include "tests/agent/idle/no_idle_cpu.h"
 #include "tests/agent/idle/recorded_idle.h"
 #include "tests/support/binary_dir.h"
 #include "tests/support/process.h"
@@ -20,7 +21,6 @@
 namespace fieldcost::idle_agent::testing {
 
 inline constexpr char kRecorder[] = FIELDCOST_BINARY_DIR "/bin/fieldcost-idle";
-inline constexpr char kNeverIdle[] = "no CPU was idle for long enough: others used them";
 
 inline std::string Victim(const std::string& name) {
   return FIELDCOST_BINARY_DIR "/victims/" + name;
@@ -50,9 +50,10 @@ class RecorderTest : public ::testing::Test {
   }
 
   // Others may use the CPUs, which are idle less often then. Records again, with another CPU for
-  // the program to stay on and twice the rounds, until what was recorded is enough, for
-  // kMostPatience at most; nullopt: it never was, or the recorder failed. `result_` is the last
-  // one's.
+  // the program to stay on and twice the rounds, until what was recorded is enough. Gives up after
+  // kMostPatience, or as soon as the kernel's own count shows that no CPU is ever idle. nullopt: it
+  // was never enough (WhyNever() is the reason), or the recorder failed. `result_` is the last
+  // recorder's.
   struct Try {
     std::string cpu;
     int times = 1;  // the usual rounds
@@ -71,13 +72,17 @@ class RecorderTest : public ::testing::Test {
       if (result_.exit_status != 0) return std::nullopt;
       RecordedIdle recorded(file_);
       if (is_enough(recorded)) return recorded;
-      if (std::chrono::steady_clock::now() >= deadline) return std::nullopt;
+      if (no_idle_cpu_.IsProven() || std::chrono::steady_clock::now() >= deadline) {
+        return std::nullopt;
+      }
     }
   }
+  std::string WhyNever() const { return no_idle_cpu_.Reason(); }
 
   fieldcost::testing::TempDir directory_;
   std::string file_ = directory_.path() / "a.fct";
   fieldcost::testing::ProcessResult result_;
+  NoIdleCpu no_idle_cpu_;
 };
 
 }  // namespace fieldcost::idle_agent::testing

@@ -21,7 +21,6 @@ using fieldcost::testing::BackgroundProcess;
 using fieldcost::testing::ProcessResult;
 using fieldcost::testing::WaitUntil;
 using idle::testing::RecordedIdle;
-using testing::kNeverIdle;
 using testing::Share;
 using testing::Victim;
 
@@ -70,7 +69,7 @@ TEST_P(ConvoyTest, ItIsItsLockAndTheSleepOfWhoHoldsIt) {
   if (result_.exit_status == 78) GTEST_SKIP() << result_.errors;
   ASSERT_EQ(result_.exit_status, 0) << result_.errors;
   EXPECT_NE(result_.output.find("interrupted 0"), std::string::npos) << result_.output;
-  if (!recorded) GTEST_SKIP() << kNeverIdle;
+  if (!recorded) GTEST_SKIP() << WhyNever();
   EXPECT_GE(Share(recorded->Sum(idle::kToIdle, {CallerOf(way.victim), "WaitForLock", "[lock]"}),
                   recorded->Sum(idle::kToIdle)),
             94);
@@ -111,7 +110,7 @@ TEST_P(SumsTest, ACpuIsIdleForAsLongAsTheKernelSays) {
       });
   if (result_.exit_status == 78) GTEST_SKIP() << result_.errors;
   ASSERT_EQ(result_.exit_status, 0) << result_.errors;
-  if (!recorded) GTEST_SKIP() << kNeverIdle;
+  if (!recorded) GTEST_SKIP() << WhyNever();
   recorded->ForEach(idle::kStatIdle, [&](const idle::testing::Frames& frames, std::uint64_t stat) {
     ASSERT_TRUE(idle::CpuOf(frames.at(0)));
     if (!is_looked_at(frames)) return;
@@ -205,7 +204,7 @@ TEST_F(MasksTest, MasksAreAsTheyWere) {
       });
   if (result_.exit_status == 78) GTEST_SKIP() << result_.errors;
   ASSERT_EQ(result_.exit_status, 0) << result_.errors;
-  if (!recorded) GTEST_SKIP() << kNeverIdle;
+  if (!recorded) GTEST_SKIP() << WhyNever();
 }
 
 // Records until a thread is kept on its CPU, and is killed then; if none ever is, ends with 0.
@@ -218,9 +217,13 @@ TEST_F(MasksTest, MasksAreAsTheyWere) {
       {.kind = Target::Kind::kRunning, .pid = pid}, *writer,
       {.journal_directory = directory, .while_pinned = [] { ::kill(::getpid(), SIGKILL); }});
   if (!collector) std::_Exit(collector.error().code == ErrorCode::kPermissionDenied ? 78 : 1);
-  const bool all_looked =
-      WaitUntil([&] { return !(*collector)->Look(std::chrono::milliseconds(20)).has_value(); });
-  std::_Exit(all_looked ? 1 : 0);
+  const testing::NoIdleCpu no_idle_cpu;
+  bool has_failed = false;
+  WaitUntil([&] {
+    has_failed = !(*collector)->Look(std::chrono::milliseconds(20)).has_value();
+    return has_failed || no_idle_cpu.IsProven();
+  });
+  std::_Exit(has_failed ? 1 : 0);
 }
 
 TEST_F(MasksTest, MasksOfOneThatIsKilledAreRestoredByTheNext) {
@@ -232,7 +235,7 @@ TEST_F(MasksTest, MasksOfOneThatIsKilledAreRestoredByTheNext) {
   if (WIFEXITED(status)) {
     // On one CPU all are kept there anyway.
     ASSERT_TRUE(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 78);
-    GTEST_SKIP() << (WEXITSTATUS(status) == 0 ? kNeverIdle : "no real-time priority");
+    GTEST_SKIP() << (WEXITSTATUS(status) == 0 ? WhyNever() : "no real-time priority");
   }
   ASSERT_EQ(WTERMSIG(status), SIGKILL);
   EXPECT_NE(MasksOf(victim_.pid()), before);
