@@ -64,18 +64,25 @@ class RunningVictim {
   UniqueFd output_;
 };
 
-TEST(AttachTest, ARunningProcessIsSampledWithItsThreadsAndStaysAsItIs) {
-  RunningVictim victim;
+// Samples a process that stays as it is, until it has been seen `enough` times.
+tl::expected<Recording, Error> SampleRunning(pid_t pid, std::size_t enough) {
   Recording recording;
-  auto sampler =
-      Sampler::OfRunning(victim.pid(), {}, [&](const Sample& sample) { recording.Take(sample); });
-  if (!sampler) GTEST_SKIP() << sampler.error().message;
-  ASSERT_TRUE(WaitUntil([&] {
+  auto sampler = Sampler::OfRunning(pid, {}, [&](const Sample& sample) { recording.Take(sample); });
+  if (!sampler) return tl::unexpected(sampler.error());
+  EXPECT_TRUE(WaitUntil([&] {
     EXPECT_TRUE((*sampler)->Wait(std::chrono::seconds(1)));
-    return recording.samples.size() >= 50;
+    return recording.samples.size() >= enough;
   }));
   (*sampler)->Finish();
   recording.modules = (*sampler)->modules();
+  return recording;
+}
+
+TEST(AttachTest, ARunningProcessIsSampledWithItsThreadsAndStaysAsItIs) {
+  RunningVictim victim;
+  const auto found = SampleRunning(victim.pid(), 50);
+  if (!found) GTEST_SKIP() << found.error().message;
+  const Recording& recording = *found;
   symbols::Symbols symbols;
   for (const Sample& sample : recording.samples) {
     EXPECT_NE(sample.tid, victim.pid());
@@ -90,7 +97,6 @@ TEST(AttachTest, ARunningProcessIsSampledWithItsThreadsAndStaysAsItIs) {
   }
   // All the time in which the other thread worked.
   EXPECT_GE(waited, SumOf(recording.samples));
-  sampler->reset();
   victim.End();
   EXPECT_EQ(victim.Says(6), "done\n");
   EXPECT_EQ(victim.Reap(), 0);
@@ -106,17 +112,9 @@ TEST(AttachTest, AReplacedProgramKeepsItsOwnNames) {
     RunningVictim victim(path.string());
     std::filesystem::remove(path);
     if (*replacement != '\0') std::filesystem::copy_file(Victim(replacement), path);
-    Recording recording;
-    auto sampler =
-        Sampler::OfRunning(victim.pid(), {}, [&](const Sample& sample) { recording.Take(sample); });
-    if (!sampler) GTEST_SKIP() << sampler.error().message;
-    ASSERT_TRUE(WaitUntil([&] {
-      EXPECT_TRUE((*sampler)->Wait(std::chrono::seconds(1)));
-      return recording.samples.size() >= 20;
-    }));
-    (*sampler)->Finish();
-    recording.modules = (*sampler)->modules();
-    sampler->reset();
+    const auto found = SampleRunning(victim.pid(), 20);
+    if (!found) GTEST_SKIP() << found.error().message;
+    const Recording& recording = *found;
     // Names are read when the process has ended.
     victim.End();
     EXPECT_EQ(victim.Says(6), "done\n");
