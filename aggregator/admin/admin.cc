@@ -139,9 +139,9 @@ http::Response Verify(const Operations& operations, const http::Request&) {
   const auto report = operations.verify();
   if (!report) return Refuse(report.error());
   json::object answer;
-  for (const auto& [name, number] : store::NumbersOf(*report)) answer.emplace(name, number);
-  answer.emplace("ok", report->ok());
-  answer.emplace("problem", report->first_problem);
+  for (const auto& [name, number] : report->numbers) answer.emplace(name, number);
+  answer.emplace("ok", report->ok);
+  answer.emplace("problem", report->problem);
   return Answer(answer);
 }
 

@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "aggregator/ingest/revocation.h"
 #include "aggregator/ingest/token_file.h"
@@ -16,6 +18,13 @@
 #include "common/http/server.h"
 
 namespace fieldcost::admin {
+
+// What was found in all files of the data directory.
+struct VerifyAnswer {
+  std::vector<std::pair<std::string_view, std::uint64_t>> numbers;
+  bool ok = true;
+  std::string problem;  // the first; empty if there is none
+};
 
 // What the service does for its operator. The first two are asked often and must not block; each of
 // the others may take its time, and runs once at a time.
@@ -30,7 +39,7 @@ struct Operations {
       backup;  // as well
   // What it removed, or, not told `yes`, would remove.
   std::function<Result<store::ExpiryEffect>(std::uint32_t before_week, bool yes)> expire;
-  std::function<Result<store::VerifyReport>()> verify;
+  std::function<Result<VerifyAnswer>()> verify;
   std::function<Result<ingest::RevocationReport>(const ingest::RevocationRequest& untrusted)>
       revoke;
   std::function<Status()> reload;

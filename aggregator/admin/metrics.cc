@@ -222,6 +222,11 @@ std::string RenderMetrics(const ServiceState& state) {
     AddTask("fieldcost_retention", "Deletions of what is too old", *state.retention, families);
   }
   if (state.scrub) AddScrub(*state.scrub, families);
+  if (state.damaged_files) {
+    families.Gauge("fieldcost_damaged_files",
+                   "Files beside the store that are not what was written: of publish/ and keys/.",
+                   Value(*state.damaged_files));
+  }
   AddProcess(families);
   return families.Text();
 }

@@ -55,6 +55,7 @@ struct ServiceState {
   std::optional<PublicationState> publication;
   std::optional<TaskState> retention;
   std::optional<ScrubState> scrub;
+  std::optional<std::uint64_t> damaged_files;  // of those beside the store
 };
 
 // Prometheus' text format 0.0.4, with facts about this process. Labels have few values, none of

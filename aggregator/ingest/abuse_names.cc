@@ -1,6 +1,7 @@
 // The file of the oldest secret that is known:
 //
-//   "fieldcost-abuse-names 1 " day " " secret in hex "\n"    ; days since 1970-01-01 UTC, decimal
+//   line := "fieldcost-abuse-names 1 " day " " secret in hex    ; days since 1970-01-01 UTC,
+//   decimal file := line " " first 8 bytes of SHA-256(line) in hex "\n"
 #include "aggregator/ingest/abuse_names.h"
 
 #include <algorithm>
@@ -28,6 +29,12 @@ std::int64_t DayOf(WallTime now) {
   return std::chrono::floor<std::chrono::days>(now).time_since_epoch().count();
 }
 
+// What follows the line in the file.
+std::string CheckOf(std::string_view line) {
+  constexpr std::size_t kCheckBytes = 8;
+  return fmt::format(" {}\n", HexEncode(crypto::Sha256(line).substr(0, kCheckBytes)));
+}
+
 std::string NameUnder(std::string_view secret, std::string_view agent_id) {
   return HexEncode(crypto::HmacSha256(secret, agent_id).substr(0, kNameBytes));
 }
@@ -52,13 +59,25 @@ Result<AbuseNames> AbuseNames::LoadOrCreate(const std::filesystem::path& path, W
     names.Write();
     return names;
   }
+  FIELDCOST_ASSIGN(AbuseNames names, Load(path));
+  names.AdvanceTo(DayOf(now));
+  return names;
+}
+
+Status AbuseNames::CheckFile(const std::filesystem::path& path) {
+  const auto names = Load(path);
+  return names ? Status() : Status(names.error());
+}
+
+Result<AbuseNames> AbuseNames::Load(const std::filesystem::path& path) {
   FIELDCOST_ASSIGN(const std::string text, ReadFile(path, kMaxFileBytes));
   AbuseNames names;
   names.path_ = path;
   std::string_view rest = text;
   std::optional<std::string> secret;
-  if (rest.starts_with(kFirstWords) && rest.ends_with('\n')) {
-    rest = rest.substr(kFirstWords.size(), rest.size() - kFirstWords.size() - 1);
+  const std::size_t line = std::min(rest.rfind(' '), rest.size());
+  if (rest.starts_with(kFirstWords) && rest.substr(line) == CheckOf(rest.substr(0, line))) {
+    rest = rest.substr(kFirstWords.size(), line - kFirstWords.size());
     const auto [end, failed] =
         std::from_chars(rest.data(), rest.data() + rest.size(), names.oldest_day_);
     rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
@@ -67,19 +86,20 @@ Result<AbuseNames> AbuseNames::LoadOrCreate(const std::filesystem::path& path, W
     }
   }
   if (!secret || secret->size() != kSecretBytes) {
-    return Fail(ErrorCode::kCorrupt, "{} does not hold a day and a secret", path.string());
+    return Fail(ErrorCode::kCorrupt, "{} does not hold a day, a secret and their check",
+                path.string());
   }
   names.oldest_secret_ = std::move(*secret);
   names.day_ = names.oldest_day_;
   names.secret_ = names.oldest_secret_;
-  names.AdvanceTo(DayOf(now));
   return names;
 }
 
 void AbuseNames::Write() const {
   if (path_.empty()) return;
-  const Status status = WriteFileAtomically(
-      path_, fmt::format("{}{} {}\n", kFirstWords, oldest_day_, HexEncode(oldest_secret_)), 0600);
+  const std::string line =
+      fmt::format("{}{} {}", kFirstWords, oldest_day_, HexEncode(oldest_secret_));
+  const Status status = WriteFileAtomically(path_, line + CheckOf(line), 0600);
   if (!status) {
     LogEvent(LogLevel::kError, "old names of the abuse log are not forgotten yet",
              {{"error", status.error().message}});

@@ -27,6 +27,9 @@ class AbuseNames {
   // Reads the file (mode 0600), or makes one if there is none. kCorrupt, naming the file, if it
   // holds anything else.
   static Result<AbuseNames> LoadOrCreate(const std::filesystem::path& path, WallTime now);
+  // Whether LoadOrCreate() would read the file: kCorrupt, or why it cannot be read. Changes
+  // nothing.
+  static Status CheckFile(const std::filesystem::path& path);
   // Names that are known as long as the process lives.
   static AbuseNames InMemory(WallTime now);
 
@@ -52,6 +55,7 @@ class AbuseNames {
 
  private:
   AbuseNames() = default;
+  static Result<AbuseNames> Load(const std::filesystem::path& path);
   // Advances the oldest secret to the day where it has to be.
   void AdvanceTo(std::int64_t day);
   void Write() const;

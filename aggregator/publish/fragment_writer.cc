@@ -28,6 +28,7 @@
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
 #include "common/wire/fragment.h"
+#include "common/wire/limits.h"
 
 namespace fieldcost::publish {
 namespace {
@@ -330,8 +331,10 @@ Status FragmentWriter::WriteOne(std::size_t index, RawRows& raw,
     written_.crowded_out += all - raw.count;
   }
   const Path path = options_.directory / "fragments" / hex;
-  std::error_code error;
-  if (std::filesystem::file_size(path, error) == bytes.size() && !error) return {};
+  // The same bytes, not only the same size: a disk may have damaged it.
+  if (const auto known = ReadFile(path, wire::kMaxFragmentBytes); known && *known == bytes) {
+    return {};
+  }
   // Fragments of the same bytes (empty ones) may be written by both threads: a name for each.
   Path unnamed = path;
   unnamed += fmt::format(".{}", index);

@@ -10,6 +10,7 @@
 #include "common/base/log.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
+#include "common/wire/limits.h"
 
 namespace fieldcost::publish {
 namespace {
@@ -57,6 +58,28 @@ wire::TimestampMetadata TimestampOf(const wire::SnapshotMetadata& snapshot,
   return timestamp;
 }
 
+bool IsNamedByItsHash(const std::filesystem::path& fragment) {
+  const auto bytes = ReadFile(fragment, wire::kMaxFragmentBytes);
+  return bytes && HexEncode(crypto::Sha256(*bytes)) == fragment.filename();
+}
+
+// Removes the files of the directory that are not to be kept.
+template <typename IsKept>
+Status RemoveUnless(const std::filesystem::path& directory, const IsKept& is_kept) {
+  std::error_code error;
+  std::vector<std::filesystem::path> old;
+  for (auto it = std::filesystem::directory_iterator(directory, error);
+       !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
+    if (!is_kept(it->path())) old.push_back(it->path());
+  }
+  if (error) return ErrnoError("list", directory, error.value());
+  for (const std::filesystem::path& path : old) {
+    std::filesystem::remove(path, error);
+    if (error) return ErrnoError("remove", path, error.value());
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Publisher> Publisher::Open(PublisherOptions options, const Clock& clock) {
@@ -90,7 +113,11 @@ Result<std::uint64_t> Publisher::LastVersion(const store::Store& store,
   FIELDCOST_ASSIGN(const std::string bytes, ReadFile(path, wire::kMaxMetadataBytes));
   const auto timestamp = VerifyByAny(
       roots_, [&](const wire::RootMetadata& root) { return wire::VerifyTimestamp(bytes, root); });
-  if (!timestamp) return Within(timestamp.error(), path.string());
+  if (!timestamp) {
+    // The store noted its version before it was written.
+    LogWarning("{} is damaged and is written anew: {}", path.string(), timestamp.error().message);
+    return last;
+  }
   return std::max({last, timestamp->version, timestamp->snapshot_version});
 }
 
@@ -101,20 +128,28 @@ Status Publisher::NoteVersion(store::Store& store, std::uint64_t version) {
   return store.PutNumber(kPublishedRestorations, restorations);
 }
 
+Result<wire::SnapshotMetadata> Publisher::ReadSnapshot(const std::filesystem::path& path) const {
+  FIELDCOST_ASSIGN(const std::string bytes, ReadFile(path, wire::kMaxMetadataBytes));
+  if (HexEncode(crypto::Sha256(bytes)) != path.filename()) {
+    return Fail(ErrorCode::kCorrupt, "its name is not the hash of its content");
+  }
+  return VerifyByAny(
+      roots_, [&](const wire::RootMetadata& root) { return wire::VerifySnapshot(bytes, root); });
+}
+
 Result<std::vector<Publisher::Known>> Publisher::KnownSnapshots() const {
   std::vector<Known> known;
   std::error_code error;
   for (auto it = std::filesystem::directory_iterator(directory() / "snapshots", error);
        !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
     const std::string name = it->path().filename().string();
-    FIELDCOST_ASSIGN(const std::string bytes, ReadFile(it->path(), wire::kMaxMetadataBytes));
-    auto metadata = VerifyByAny(
-        roots_, [&](const wire::RootMetadata& root) { return wire::VerifySnapshot(bytes, root); });
-    if (!metadata) {
-      LogWarning("ignoring {}: {}", it->path().string(), metadata.error().message);
-      continue;
+    auto metadata = ReadSnapshot(it->path());
+    if (metadata) {
+      known.push_back({name, std::move(*metadata)});
+    } else {
+      LogWarning("ignoring a damaged snapshot, {}: {}", it->path().string(),
+                 metadata.error().message);
     }
-    known.push_back({name, std::move(*metadata)});
   }
   if (error) return ErrnoError("list", directory() / "snapshots", error.value());
   std::sort(known.begin(), known.end(),
@@ -171,29 +206,23 @@ Result<PublishReport> Publisher::Publish(store::Store& store) {
 
 Status Publisher::RemoveOld() const {
   FIELDCOST_ASSIGN(const std::vector<Known> known, KnownSnapshots());
-  std::set<std::string> keep;
-  for (std::size_t i = 0; i < known.size(); ++i) {
-    if (i >= kKeptSnapshots) {
-      std::error_code ignored;
-      std::filesystem::remove(directory() / "snapshots" / known[i].hex, ignored);
-      continue;
-    }
+  std::set<std::string> snapshots;
+  std::set<std::string> newest;  // fragments, just written or compared
+  std::set<std::string> older;
+  for (std::size_t i = 0; i < std::min(known.size(), kKeptSnapshots); ++i) {
+    snapshots.insert(known[i].hex);
     for (const wire::FragmentReference& fragment : known[i].metadata.fragments) {
-      keep.insert(HexEncode(fragment.sha256));
+      (i == 0 ? newest : older).insert(HexEncode(fragment.sha256));
     }
   }
-  std::error_code error;
-  std::vector<std::filesystem::path> old;
-  for (auto it = std::filesystem::directory_iterator(directory() / "fragments", error);
-       !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
-    if (!keep.contains(it->path().filename().string())) old.push_back(it->path());
-  }
-  if (error) return ErrnoError("list", directory() / "fragments", error.value());
-  for (const std::filesystem::path& path : old) {
-    std::filesystem::remove(path, error);
-    if (error) return ErrnoError("remove", path, error.value());
-  }
-  return {};
+  FIELDCOST_TRY(RemoveUnless(directory() / "snapshots", [&](const std::filesystem::path& path) {
+    return snapshots.contains(path.filename());
+  }));
+  // Nothing else would find that one of an older snapshot is damaged.
+  return RemoveUnless(directory() / "fragments", [&](const std::filesystem::path& path) {
+    const std::string name = path.filename();
+    return newest.contains(name) || (older.contains(name) && IsNamedByItsHash(path));
+  });
 }
 
 }  // namespace fieldcost::publish

@@ -52,6 +52,8 @@ class Publisher {
   // Publishes the store's newest state under the next version. On an error the last publication
   // stays in force. Signs with the keys of the newest root on disk. Versions rise over those on
   // disk and those that the store has noted; after a restoration by kRestoredVersionGap at once.
+  // Mends the directory: a damaged timestamp or fragment is written anew, any other damaged
+  // snapshot or fragment is removed.
   Result<PublishReport> Publish(store::Store& store);
 
   const wire::RootMetadata& root() const { return keys_.root(); }
@@ -66,7 +68,9 @@ class Publisher {
       : options_(std::move(options)), clock_(&clock), keys_(std::move(keys)) {}
 
   Status LoadNewestKeys();
-  Result<std::vector<Known>> KnownSnapshots() const;  // newest first
+  Result<wire::SnapshotMetadata> ReadSnapshot(const std::filesystem::path& path) const;
+  // Those that are whole, newest first.
+  Result<std::vector<Known>> KnownSnapshots() const;
   Result<std::uint64_t> LastVersion(const store::Store& store,
                                     const std::vector<Known>& known) const;
   static Status NoteVersion(store::Store& store, std::uint64_t version);

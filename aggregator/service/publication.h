@@ -21,6 +21,13 @@ class Publication {
   // Waits for its turn. On an error the last publication stays in force.
   Result<publish::PublishReport> Publish();
 
+  // Runs `work` while nothing is published.
+  template <typename Work>
+  auto BetweenPublications(const Work& work) {
+    const std::lock_guard turn(turn_);
+    return work();
+  }
+
   admin::PublicationState state() const;
   const publish::Publisher& publisher() const { return publisher_; }
 

@@ -11,6 +11,7 @@
 #include "aggregator/publish/key_export.h"
 #include "aggregator/service/start_check.h"
 #include "aggregator/upkeep/backup.h"
+#include "aggregator/upkeep/data_check.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/units.h"
@@ -31,6 +32,7 @@ constexpr std::chrono::seconds kBackgroundTime{10};
 constexpr std::chrono::seconds kAdminDrainTime{1};
 constexpr std::chrono::hours kRetentionInterval{24};
 constexpr std::chrono::seconds kScrubInterval{60};
+constexpr std::chrono::hours kFileCheckInterval{1};
 
 constexpr char kHeldRoomIsShort[] =
     "the room for batches of new agents (ingest.held_mib) is nearly used up";
@@ -44,7 +46,8 @@ constexpr std::size_t kMaxAdminBodyBytes = 16 * kKiB;
 
 // Opens a secret that belongs to the store: with another one the server does not start.
 template <typename Holder>
-Result<Holder> OpenSecret(const Config& config, store::Store& store, const char* name) {
+Result<Holder> OpenSecret(const Config& config, store::Store& store, const char* name,
+                          std::map<std::string, std::string>& bindings) {
   const std::filesystem::path file = config.store.data_dir / "keys" / name;
   FIELDCOST_TRY(MakeDirectories(file.parent_path(), 0700));
   std::error_code error;
@@ -61,6 +64,7 @@ Result<Holder> OpenSecret(const Config& config, store::Store& store, const char*
   }
   FIELDCOST_ASSIGN(Holder holder, Holder::LoadOrCreate(file));
   FIELDCOST_TRY(store.Bind(name, holder.Fingerprint()));
+  bindings[name] = holder.Fingerprint();
   return holder;
 }
 
@@ -87,6 +91,7 @@ Status Service::Start() {
   publication_task_.emplace(config_.publish_interval, has_rows, [this](bool asked) {
     if (asked || store_->sequence() != 0) (void)Publish();
   });
+  files_task_.emplace(kFileCheckInterval, true, [this](bool) { CheckFiles(); });
   retention_task_.emplace(kRetentionInterval, true, [this](bool) { Expire(); });
   if (config_.scrub_days != 0) {
     scrub_.emplace(*store_, SystemClock(), std::chrono::days(config_.scrub_days));
@@ -124,10 +129,10 @@ Status Service::StartAdmin() {
 
 Status Service::StartStore() {
   FIELDCOST_ASSIGN(store_, store::Store::Open(config_.store));
-  FIELDCOST_ASSIGN(auto pseudonyms,
-                   OpenSecret<ingest::Pseudonyms>(config_, *store_, ingest::kPseudonymSecret));
-  FIELDCOST_ASSIGN(auto receipts,
-                   OpenSecret<ingest::Receipts>(config_, *store_, ingest::kReceiptSecret));
+  FIELDCOST_ASSIGN(auto pseudonyms, OpenSecret<ingest::Pseudonyms>(
+                                        config_, *store_, ingest::kPseudonymSecret, bindings_));
+  FIELDCOST_ASSIGN(auto receipts, OpenSecret<ingest::Receipts>(config_, *store_,
+                                                               ingest::kReceiptSecret, bindings_));
   FIELDCOST_ASSIGN(auto names, ingest::AbuseNames::LoadOrCreate(
                                    config_.store.data_dir / "keys" / ingest::kAbuseNamesSecret,
                                    SystemClock().Now()));
@@ -212,7 +217,13 @@ admin::Operations Service::Operations() {
       }),
       .expire = when_serving(
           [this](std::uint32_t before_week, bool yes) { return ExpireBefore(before_week, yes); }),
-      .verify = when_serving([this] { return store_->Verify(); }),
+      .verify = when_serving([this]() -> Result<admin::VerifyAnswer> {
+        FIELDCOST_ASSIGN(store::VerifyReport store, store_->Verify());
+        FIELDCOST_ASSIGN(publish::FileReport files, FilesBesideStore());
+        const DataReport report{.store = std::move(store), .files = std::move(files)};
+        return admin::VerifyAnswer{
+            .numbers = report.Numbers(), .ok = report.ok(), .problem = report.FirstProblem()};
+      }),
       .revoke = when_serving([this](const ingest::RevocationRequest& untrusted_request) {
         return ingest_->Revoke(untrusted_request, config_.publish.contribution_threshold,
                                LogProgress);
@@ -223,8 +234,42 @@ admin::Operations Service::Operations() {
 
 Result<publish::PublishReport> Service::Publish() {
   auto report = publication_->Publish();
-  if (report) files_->SetRootVersion(report->root_version);
+  if (!report) return report;
+  files_->SetRootVersion(report->root_version);
+  const std::lock_guard lock(files_mutex_);
+  if (!damaged_files_.empty() && files_task_) files_task_->Ask();
   return report;
+}
+
+Result<publish::FileReport> Service::FilesBesideStore() {
+  return publication_->BetweenPublications(
+      [this] { return CheckFilesBesideStore(config_.store.data_dir, bindings_); });
+}
+
+void Service::CheckFiles() {
+  WorkWhenIdle();
+  const auto report = FilesBesideStore();
+  if (!report) {
+    return LogEvent(LogLevel::kError, "the files beside the store cannot be checked",
+                    {{"error", report.error().message}});
+  }
+  std::vector<std::string> damaged;
+  bool can_be_mended = false;
+  for (const publish::DamagedFile& file : report->damaged) {
+    damaged.push_back(publish::Describe(file));
+    can_be_mended |= file.is_mended_by_publication;
+  }
+  const std::lock_guard lock(files_mutex_);
+  // Not again and again where the disk damages what was just written.
+  if (damaged == damaged_files_) return;
+  damaged_files_ = std::move(damaged);
+  for (const std::string& description : damaged_files_) {
+    LogEvent(LogLevel::kError, "a file is damaged", {{"file", description}});
+  }
+  if (damaged_files_.empty()) {
+    LogEvent(LogLevel::kInfo, "the files beside the store are what was written again");
+  }
+  if (can_be_mended) publication_task_->Ask();
 }
 
 Status Service::CheckServing() const {
@@ -374,6 +419,8 @@ std::string Service::WhyNotReady() const {
   if (std::string why = ingest_->WhyNothingIsAccepted(); !why.empty()) return why;
   if (std::string why = WhyCertificateIsBad(); !why.empty()) return why;
   if (store_->Gauges().IsHeldRoomShort()) return kHeldRoomIsShort;
+  const std::lock_guard lock(files_mutex_);
+  if (!damaged_files_.empty()) return "a file is damaged: " + damaged_files_.front();
   return "";
 }
 
@@ -398,6 +445,10 @@ std::string Service::Metrics() const {
     state.retention = retention_state_;
   }
   if (scrub_) state.scrub = scrub_->state();
+  {
+    const std::lock_guard lock(files_mutex_);
+    state.damaged_files = damaged_files_.size();
+  }
   return admin::RenderMetrics(state);
 }
 
@@ -417,6 +468,7 @@ bool Service::Stop() {
   };
   bool idle = true;
   if (publication_task_) idle = publication_task_->Stop(left()) && idle;
+  if (files_task_) idle = files_task_->Stop(left()) && idle;
   if (retention_task_) idle = retention_task_->Stop(left()) && idle;
   if (scrub_task_) idle = scrub_task_->Stop(left()) && idle;
   if (admin_) idle = admin_->Stop(left()) && idle;

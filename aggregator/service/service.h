@@ -3,16 +3,19 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "aggregator/admin/admin.h"
 #include "aggregator/admin/latency.h"
 #include "aggregator/admin/metrics.h"
 #include "aggregator/config/config.h"
 #include "aggregator/ingest/ingest.h"
+#include "aggregator/publish/file_check.h"
 #include "aggregator/publish/file_server.h"
 #include "aggregator/service/file_watch.h"
 #include "aggregator/service/periodic_task.h"
@@ -83,6 +86,10 @@ class Service {
   void WarnOfHeldRoom();
   // Gives back what the rows of a checkpoint took.
   void GiveBackMemory();
+  // Reads all files beside the store. What a publication can mend is published at once; what is
+  // damaged then makes the service not ready.
+  void CheckFiles();
+  Result<publish::FileReport> FilesBesideStore();
   // Logs each reason once when it begins.
   void SayWhatIsWrong();
   std::string Metrics() const;
@@ -114,6 +121,10 @@ class Service {
   std::atomic<std::uint64_t> certificate_failures_{0};
   mutable std::mutex retention_mutex_;
   admin::TaskState retention_state_;
+  std::map<std::string, std::string> bindings_;  // fingerprints of the secrets in use
+  std::optional<PeriodicTask> files_task_;
+  mutable std::mutex files_mutex_;
+  std::vector<std::string> damaged_files_;  // descriptions; guarded by files_mutex_
 };
 
 }  // namespace fieldcost::aggregator

@@ -14,8 +14,6 @@
 namespace fieldcost::store {
 namespace {
 
-constexpr char kBindingPrefix[] = "binding/";
-
 // After a failed write the engine must not be closed: closing writes again, to a file of unknown
 // contents (builds with assertions abort there). It stays open until the process ends.
 void Abandon(std::unique_ptr<Database> database) {

@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -122,6 +123,7 @@ struct VerifyReport {
   Totals expected;            // kept beside the rows as batches came and were withdrawn
   Totals found;               // re-added from the rows
   std::string first_problem;  // empty if there is none
+  std::map<std::string, std::string> bindings;  // what Store::Bind() was told, by name
   bool ok() const { return first_problem.empty(); }
 };
 

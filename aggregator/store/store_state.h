@@ -29,6 +29,9 @@ namespace fieldcost::store {
 // What is behind Store; for this folder's sources only. Locks are taken in the order stripe,
 // evict_mutex, held_gate, withdraw_mutex, checkpoint_mutex, gate, table_mutex.
 
+// In front of a binding's name in the table of numbers and the like.
+inline constexpr char kBindingPrefix[] = "binding/";
+
 struct Store::State {
   StoreOptions options;
   UniqueFd directory_lock;

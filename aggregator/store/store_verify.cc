@@ -51,6 +51,17 @@ Status CheckRecord(std::string_view record, VerifyReport& report) {
   });
 }
 
+Status ReadBindings(const Database& database, VerifyReport& report) {
+  const std::string_view prefix = kBindingPrefix;
+  return database.ForEach(Table::kMeta, prefix, nullptr,
+                          [&](std::string_view key, std::string_view value) -> Status {
+                            if (key.starts_with(prefix)) {
+                              report.bindings.emplace(key.substr(prefix.size()), value);
+                            }
+                            return {};
+                          });
+}
+
 // Makes an error of reading a finding, too.
 Status NoteIfCorrupt(const Status& status, VerifyReport& report) {
   if (status || status.error().code != ErrorCode::kCorrupt) return status;
@@ -235,6 +246,7 @@ Result<VerifyReport> Store::Verify() {
   const std::lock_guard expire_lock(state_->expire_mutex);
   VerifyReport report;
   FIELDCOST_TRY(CheckFiles(*state_->database, report));
+  FIELDCOST_TRY(ReadBindings(*state_->database, report));
   FIELDCOST_TRY(NoteIfCorrupt(CheckRunning(report), report));
   return report;
 }
@@ -244,6 +256,7 @@ Result<VerifyReport> Store::VerifyStopped(StoreOptions options) {
   VerifyReport report;
   report.sequence = state->last_number;
   FIELDCOST_TRY(CheckFiles(*state->database, report));
+  FIELDCOST_TRY(ReadBindings(*state->database, report));
   if (report.torn_bytes != 0) {
     const Database::TornLog& log = state->database->torn_logs().front();
     Note(

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <fstream>
 #include <set>
 
 #include "common/base/file.h"
@@ -26,6 +27,10 @@ class AbuseNamesTest : public ::testing::Test {
     auto names = AbuseNames::LoadOrCreate(file_, now);
     EXPECT_TRUE(names.has_value()) << names.error().message;
     return std::move(*names);
+  }
+  // The file with this line.
+  static std::string Checked(const std::string& line) {
+    return line + " " + HexEncode(crypto::Sha256(line).substr(0, 8)) + "\n";
   }
   std::string Text() const { return ReadFile(file_, 1024).value_or(""); }
 
@@ -56,7 +61,7 @@ TEST_F(AbuseNamesTest, ANameHoldsForADayAndIsKnownForSevenAlsoAfterARestart) {
 TEST_F(AbuseNamesTest, TheFileHasTheSecretOfSevenDaysAgoAndEachIsTheHashOfTheOneBefore) {
   const std::string secret(32, 's');
   const std::string hex = HexEncode({secret.data(), 32});
-  ASSERT_TRUE(WriteFileAtomically(file_, "fieldcost-abuse-names 1 20000 " + hex + "\n", 0600));
+  ASSERT_TRUE(WriteFileAtomically(file_, Checked("fieldcost-abuse-names 1 20000 " + hex), 0600));
   AbuseNames names = Load(kStart);
   const auto name_under = [&](const std::string& key) {
     const std::string mac = crypto::HmacSha256(key, agent_).substr(0, 8);
@@ -67,7 +72,7 @@ TEST_F(AbuseNamesTest, TheFileHasTheSecretOfSevenDaysAgoAndEachIsTheHashOfTheOne
   EXPECT_THAT(Text(), ::testing::HasSubstr(" 20000 " + hex));
   names.NameOf(agent_, kStart + days(8));
   const std::string next = crypto::Sha256(secret);
-  EXPECT_EQ(Text(), "fieldcost-abuse-names 1 20001 " + HexEncode({next.data(), 32}) + "\n");
+  EXPECT_EQ(Text(), Checked("fieldcost-abuse-names 1 20001 " + HexEncode({next.data(), 32})));
   struct stat status {};
   ASSERT_EQ(::stat(file_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
@@ -94,10 +99,23 @@ TEST_F(AbuseNamesTest, AClockThatJumpsCostsAtMostTheNamesOfBefore) {
 }
 
 TEST_F(AbuseNamesTest, ADamagedFileIsNamed) {
+  std::vector<std::string> texts;
   for (const char* text : {"", "fieldcost-abuse-names 1 20000\n", "fieldcost-abuse-names 2 1 00\n",
                            "fieldcost-abuse-names 1 x 00\n", "fieldcost-abuse-names 1 20000 00ff\n",
                            "fieldcost-abuse-names 1 20000 00ff"}) {
-    ASSERT_TRUE(WriteFileAtomically(file_, text, 0600));
+    texts.push_back(text);
+    texts.push_back(Checked(text));
+  }
+  const std::string hex = HexEncode(std::string(32, 's'));
+  const std::string whole = Checked("fieldcost-abuse-names 1 20000 " + hex);
+  for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    texts.push_back(whole);
+    texts.back()[bit / 8] = static_cast<char>(texts.back()[bit / 8] ^ (1 << bit % 8));
+  }
+  ASSERT_TRUE(WriteFileAtomically(file_, whole, 0600));
+  for (const std::string& text : texts) {
+    std::ofstream(file_) << text;  // not synced, unlike the others: there are a thousand
+    EXPECT_EQ(AbuseNames::CheckFile(file_).error().code, ErrorCode::kCorrupt);
     const auto names = AbuseNames::LoadOrCreate(file_, kStart);
     ASSERT_FALSE(names.has_value()) << text;
     EXPECT_EQ(names.error().code, ErrorCode::kCorrupt);

@@ -47,6 +47,14 @@ class OperateTest : public ServiceTest {
                           .full = true},
                          SystemClock());
   }
+  // Asks the administration.
+  http::Response Ask(const char* target) {
+    auto url = ReadFile(dir_.path() / "admin_address", 1024);
+    EXPECT_TRUE(url.has_value());
+    url->pop_back();
+    auto client = http::Client::Create({.url = *url});
+    return client->Send({.target = target}).value();
+  }
   void PinRoot() { std::filesystem::copy_file(data() / "publish/root/1", dir_.path() / "pinned"); }
 };
 

@@ -20,13 +20,6 @@ class WrongClockTest : public OperateTest {
   testing::ProcessResult RunAhead(const std::vector<std::string>& words) {
     return testing::RunProcess(testing::AtOffset(Command(words), kYearAhead));
   }
-  http::Response Ask(const char* target) {
-    auto url = ReadFile(dir_.path() / "admin_address", 1024);
-    EXPECT_TRUE(url.has_value());
-    url->pop_back();
-    auto client = http::Client::Create({.url = *url});
-    return client->Send({.target = target}).value();
-  }
   void StartAhead() {
     testing::BackgroundProcess server(testing::AtOffset(Command(), kYearAhead));
     std::string line;
