@@ -46,7 +46,7 @@ command::Command VerifyCommand() {
       .summary = "Read all files of the data directory, add up again, and check everything",
       .help =
           R"(Reads the store, what clients get (publish/), the signing keys and the secrets (keys/). Tokens
-and certificates have no copy to be compared with: serve --check-config reads them.
+and certificates have no copy to be compared with: --check-config reads them.
 
 Changes nothing. Status 0: all is good; 1: something is not, and the first such thing is named;
 65: it cannot be opened, since a log or the list of files is damaged.
