@@ -75,9 +75,9 @@ TEST_F(DamagedFilesTest, WhatIsPublishedIsMendedByTheNextStart) {
     FlipBit(path);
     ExpectFoundByVerify(path);
     ASSERT_NO_FATAL_FAILURE(Start());
-    EXPECT_TRUE(fieldcost::testing::WaitUntil([&] { return Ask("/readyz").status == 200; }));
-    EXPECT_TRUE(fieldcost::testing::WaitUntil([&] { return Run({"verify"}).exit_status == 0; }));
-    EXPECT_TRUE(fieldcost::testing::WaitUntil([&] { return Ask("/readyz").status == 200; }));
+    ASSERT_TRUE(fieldcost::testing::WaitUntil([&] { return Ask("/readyz").status == 200; }));
+    ASSERT_TRUE(fieldcost::testing::WaitUntil([&] { return Run({"verify"}).exit_status == 0; }));
+    ASSERT_TRUE(fieldcost::testing::WaitUntil([&] { return Ask("/readyz").status == 200; }));
     const auto synced = Sync();
     EXPECT_TRUE(synced.has_value()) << synced.error().message;
     Stop();
@@ -93,7 +93,7 @@ TEST_F(DamagedFilesTest, WhatAppearsMissingIsPublishedAgain) {
     }
     EXPECT_EQ(Run({"verify"}).exit_status, 1);
     ASSERT_NO_FATAL_FAILURE(Start());
-    EXPECT_TRUE(fieldcost::testing::WaitUntil([&] { return Run({"verify"}).exit_status == 0; }));
+    ASSERT_TRUE(fieldcost::testing::WaitUntil([&] { return Run({"verify"}).exit_status == 0; }));
     EXPECT_TRUE(Sync().has_value());
     Stop();
   }
@@ -111,7 +111,7 @@ TEST_F(DamagedFilesTest, KeysRootsAndSecretsAreNamedAndNeverReplaced) {
     if (path.filename() == "root.key" || path.filename() == "policy.key") {
       // It starts without these, and is not ready.
       ASSERT_NO_FATAL_FAILURE(Start());
-      EXPECT_TRUE(fieldcost::testing::WaitUntil([&] { return Ask("/readyz").status == 503; }));
+      ASSERT_TRUE(fieldcost::testing::WaitUntil([&] { return Ask("/readyz").status == 503; }));
       EXPECT_THAT(Ask("/readyz").body, HasSubstr(path.string()));
       EXPECT_THAT(Ask("/metrics").body, HasSubstr("fieldcost_damaged_files 1\n"));
       Stop();
