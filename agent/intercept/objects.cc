@@ -88,6 +88,9 @@ bool IsAnyDynamicObjectGone() {
 
 bool IsInThisNamespace(void* handle) { return IsInNamespaceOf(tables->objects[0], handle); }
 
-void RemoveDynamicObjects() { __atomic_store_n(&object_count, start_count, __ATOMIC_RELEASE); }
+void RemoveDynamicObjects() {
+  ForgetDynamicCalledSlots();
+  __atomic_store_n(&object_count, start_count, __ATOMIC_RELEASE);
+}
 
 }  // namespace fieldcost::intercept

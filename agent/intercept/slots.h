@@ -2,6 +2,7 @@
 
 #include <stdint.h>
 
+#include "agent/intercept/called_slots.h"
 #include "agent/intercept/elf_object.h"
 #include "agent/intercept/thunk.h"
 #include "agent/intercept/x86_64/machine.h"
@@ -16,23 +17,15 @@ struct SlotSpace {
   bool may_ask_loader;  // only in the constructor
 };
 
-// Calls visit(object, relocation, slot) for every JUMP_SLOT relocation of an object (and, with
-// `data_too`, every GLOB_DAT), until it returns false.
+// Calls visit(object, relocation, slot) for every JUMP_SLOT relocation of an object and every
+// GLOB_DAT that is a called slot (with `data_too`, every GLOB_DAT), until it returns false.
 template <typename Visitor>
 bool ForEachSlotOf(const ElfObject& object, bool data_too, Visitor visit) {
-  const auto each = [&object, &visit](const Elf64_Rela* relocations, uint32_t count,
-                                      uint32_t type) {
-    for (uint32_t i = 0; i < count; ++i) {
-      const Elf64_Rela& relocation = relocations[i];
-      if (ELF64_R_TYPE(relocation.r_info) != type) continue;
-      auto* const slot = reinterpret_cast<uint64_t*>(object.base + relocation.r_offset);
-      if (!visit(object, relocation, slot)) return false;
-    }
-    return true;
-  };
-  return each(object.plt, object.plt_count, kCallSlot) &&
-         (!data_too || each(object.relocations + object.relative_count,
-                            object.relocation_count - object.relative_count, kDataSlot));
+  SlotCursor cursor(object, data_too);
+  while (const Elf64_Rela* const relocation = cursor.Next()) {
+    if (!visit(object, *relocation, SlotOf(object, *relocation))) return false;
+  }
+  return true;
 }
 
 // The same for a space's objects from `first_object` on.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/intercept/called_slots.h"
 #include "agent/intercept/elf_object.h"
 #include "agent/intercept/slots.h"
 
@@ -10,6 +11,7 @@ namespace fieldcost::intercept {
 struct Tables {
   ElfObject objects[kMaxObjects];         // objects.cc
   PatchedSlot patched[kMaxPatchedSlots];  // slots.cc
+  CalledSlotTables called;                // called_slots.cc
 };
 
 // Zeroed memory that the user gives before anything else of this folder is called; it stays as long

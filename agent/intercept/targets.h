@@ -45,4 +45,19 @@ void PatchFunctions(const SlotSpace& space, uint32_t first_object, ThunkFor thun
              });
 }
 
+// Finds the called slots (called_slots.h), in the objects from `first_object` on, of functions that
+// the user asked for: for which `is_asked(function)`, with `module` as above.
+template <typename IsAsked>
+void FindCalledSlotsOf(const SlotSpace& space, uint32_t first_object, IsAsked is_asked) {
+  if (space.data_too) return;  // every slot is patched anyway
+  FindCalledSlots(
+      space.objects, first_object, space.object_count,
+      [&](const ElfObject& importer, const Elf64_Rela& relocation, const uint64_t* slot) {
+        Function function;
+        if (!FollowSlot(space, importer, relocation, slot, &function)) return false;
+        if (*function.module == '\0') function.module = ProgramName();
+        return is_asked(function);
+      });
+}
+
 }  // namespace fieldcost::intercept

@@ -71,6 +71,10 @@ uint32_t TargetFor(const Function& function) {
 }  // namespace
 
 void StandBeforeCalls(const SlotSpace& space, uint32_t first_object) {
+  intercept::FindCalledSlotsOf(space, first_object, [](const Function& function) {
+    return IsWanted(function.module, function.symbol) ||
+           (process.mode == shm::kLabMap && HiddenBy(function) != 0);
+  });
   intercept::PatchFunctions(space, first_object, [](const Function& function) {
     const uint32_t target = TargetFor(function);
     if (target != kNoThunk && process.targets[target].role == shm::kLabKnown) return kNoThunk;

@@ -163,6 +163,18 @@ Drawn PickAgain(const Request& request, const SlotSpace& space, uint64_t random)
   return drawn;
 }
 
+void FindCalledSlotsByName(const Request& request, const SlotSpace& space, uint32_t first_object) {
+  if (space.data_too) return;  // every slot is looked at anyway
+  intercept::FindCalledSlots(
+      space.objects, first_object, space.object_count,
+      [&](const ElfObject& importer, const Elf64_Rela& relocation, const uint64_t* slot) {
+        Candidate candidate;
+        return SymbolMatchesList(request.forced_pick, intercept::NameOf(importer, relocation)) &&
+               MakeCandidate(space, importer, relocation, slot, &candidate) &&
+               intercept::NamesApi(request.forced_pick, candidate.module, candidate.symbol);
+      });
+}
+
 void PickByName(const Request& request, const SlotSpace& space, uint32_t first_object,
                 Picks* picks) {
   picks->count = 0;

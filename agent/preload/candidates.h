@@ -42,6 +42,12 @@ void PickAtRandom(const Request& request, const intercept::SlotSpace& space, uin
 // there at once. Without weight if no draw was taken.
 Drawn PickAgain(const Request& request, const intercept::SlotSpace& space, uint64_t random);
 
+// Finds the called slots (agent/intercept/called_slots.h), in the objects from `first_object` on,
+// of functions that the forced pick names. For what follows in those objects: PickByName,
+// PatchPicks.
+void FindCalledSlotsByName(const Request& request, const intercept::SlotSpace& space,
+                           uint32_t first_object);
+
 // Picks every API whose "module!symbol" matches the forced pick (at most kMaxPicks) and that a slot
 // of the objects from `first_object` on leads to, of any library, also of one without a soname.
 void PickByName(const Request& request, const intercept::SlotSpace& space, uint32_t first_object,

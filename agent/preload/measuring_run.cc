@@ -218,6 +218,7 @@ shm::Skip DrawFirstPicks(const SlotSpace& space, uint64_t random) {
   const Request& request = *run.request;
   Picks* const drawn = &workspace->drawn;
   if (request.is_forced()) {
+    FindCalledSlotsByName(request, space, 0);
     PickByName(request, space, 0, drawn);
     if (drawn->left_out) CountSkip(request, shm::Skip::kPicksLeftOut);
     return kNoSkip;
@@ -323,6 +324,7 @@ void TakeIn(const SlotSpace& space, uint32_t first_new) {
   }
   if (intercept::HasStackCopier(first_new)) process.never_reuse = 1;
   intercept::InstallWrappersAgain(space, first_new);
+  if (run.request->is_forced()) FindCalledSlotsByName(*run.request, space, first_new);
   PatchPicks(space, first_new);
   if (run.request->is_forced()) {
     PickWhatCame(space, first_new);

@@ -25,7 +25,7 @@ struct TraceOptions {
   bool functions = false;         // of code built with -finstrument-functions
   bool branches = false;          // of code built with -fsanitize-coverage=trace-pc[-guard]
   std::string globs;              // "library!symbol", comma-separated: calls of these, no rebuild
-  bool data_slots = false;        // calls through function pointers and of -fno-plt code, too
+  bool data_slots = false;        // calls through all data slots, which changes &function
   std::uint64_t arena_bytes = shm::kTraceUsualArenaBytes;  // a multiple of kTraceChunkBytes
   std::uint64_t tsc_to_ns_multiplier = 0;                  // agent::CalibrateTsc()
 };

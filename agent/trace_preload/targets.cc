@@ -60,6 +60,9 @@ uint32_t TargetFor(const Function& function) {
 }  // namespace
 
 void StandBeforeCalls(const SlotSpace& space, uint32_t first_object) {
+  intercept::FindCalledSlotsOf(space, first_object, [](const Function& function) {
+    return IsWanted(function.module, function.symbol);
+  });
   intercept::PatchFunctions(space, first_object, TargetFor);
   process.header->api_count = process.target_count;
 }

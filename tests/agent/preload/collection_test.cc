@@ -355,21 +355,6 @@ TEST_F(CollectionTest, WhatDlopenBringsMayTakeTheRandomPicksPlace) {
   EXPECT_GT(*candidates.rbegin(), 0U);
 }
 
-TEST_F(CollectionTest, CallsThroughDataSlotsAreMeasuredIfThePolicySaysSo) {
-  for (const std::uint32_t data_slots : {0U, 1U}) {
-    RemoveRunFiles();
-    MakeStateDirectory(state_dir_.path(),
-                       {.modules = {"libvictim.so.1"}, .data_slots = data_slots});
-    const ProcessResult result =
-        RunProcess(Measured({kVictims + "hosts_no_plt", "many-threads"}, "libvictim.so.1!*"));
-    EXPECT_EQ(result.exit_status, 0);
-    const auto runs = RunFiles();
-    EXPECT_EQ(!runs.empty() && runs[0].calls.contains("victim_noop") &&
-                  runs[0].calls.at("victim_noop") > 0,
-              data_slots == 1);
-  }
-}
-
 TEST_F(CollectionTest, AProgramThatEntersASandboxGivesItsLeaseBack) {
   MakeStateDirectory(state_dir_.path(), {.modules = {"libvictim.so.1", "libc.so.6"}});
   ASSERT_EQ(RunProcess(Measured({kVictims + "hosts", "seccomp"})).exit_status,

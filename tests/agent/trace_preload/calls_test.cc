@@ -45,6 +45,15 @@ TEST_F(CallsTest, ApisAreBelowTheFunctionsThatCallThem) {
   EXPECT_FALSE(tree.contains("transfer/__cyg_profile_func_enter"));
 }
 
+TEST_F(CallsTest, ProgramsWithoutAPltAreTracedWhereTheyTakeNoAddress) {
+  for (const char* const build : {"no_plt", "no_plt_now", "no_plt_stripped"}) {
+    const auto calls = Column(TracedTree({kVictims + build}, Calls("libno_plt.so.1!*")), "calls");
+    const std::map<std::string, std::uint64_t> expected = {{"no_plt_called", 5},
+                                                           {"no_plt_jumped_to", 3}};
+    EXPECT_EQ(calls, expected) << build;
+  }
+}
+
 TEST_F(CallsTest, EverythingMayBeTracedAtOnce) {
   TraceOptions options = Calls("*!*");
   options.functions = true;

@@ -180,7 +180,7 @@ std::vector<command::Option> MeasureRequestOptions() {
        .help = "Exit statuses to ignore: all, or a list such as 1,2",
        .check = CheckStatuses},
       {.names = "--function-pointers",
-       .help = "Include calls through slots that serve function pointers (programs built with "
+       .help = "Include calls of functions whose address the program takes (programs built with "
                "-fno-plt); this changes their addresses"},
       {.names = "--plan", .help = "Find what is called and form the groups, but time nothing"}};
   options.insert(options.end(), of_runs.begin(), of_runs.end());
