@@ -14,6 +14,7 @@
 #include <cstring>
 #include <optional>
 
+#include "agent/reach/elf_file.h"
 #include "common/base/file.h"
 #include "common/shm/sanitizer_runtimes.h"
 
@@ -22,7 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMaxProgramHeaders = 512;
 constexpr std::size_t kMaxDynamicEntries = 4096;
 constexpr std::size_t kMaxInterpreterBytes = 4096;
 constexpr std::size_t kMaxLibraryNameBytes = 256;
@@ -73,11 +73,6 @@ constexpr ReachText TextOf(Reach reach) {
   return {"", ""};
 }
 
-template <typename T>
-bool ReadObject(const ReadAt& read, std::uint64_t offset, T& object) {
-  return read(offset, &object, sizeof object) == sizeof object;
-}
-
 Explanation Because(Reach reach, std::string detail = {}) { return {reach, std::move(detail), {}}; }
 
 Explanation Damaged() { return Because(Reach::kNotProgram, "damaged ELF file"); }
@@ -93,23 +88,6 @@ std::optional<std::string> ReadText(const ReadAt& read, std::uint64_t offset,
   text.resize(end);
   return text;
 }
-
-struct ElfFile {
-  std::vector<Elf64_Phdr> loads;
-  std::optional<Elf64_Phdr> interpreter;
-  std::optional<Elf64_Phdr> dynamic;
-
-  // Finds where in the file the byte is that will be at this address.
-  std::optional<std::uint64_t> OffsetOf(std::uint64_t address) const {
-    for (const Elf64_Phdr& load : loads) {
-      if (address < load.p_vaddr || address - load.p_vaddr >= load.p_filesz) continue;
-      const std::uint64_t offset = load.p_offset + (address - load.p_vaddr);
-      if (offset < load.p_offset) return std::nullopt;
-      return offset;
-    }
-    return std::nullopt;
-  }
-};
 
 struct DynamicPart {
   std::vector<std::uint64_t> needed;  // offsets into the string table
@@ -261,20 +239,9 @@ Explanation ExplainElf(const ReadAt& read) {
   if (header.e_type != ET_EXEC && header.e_type != ET_DYN) {
     return Because(Reach::kNotProgram, "not an executable ELF file");
   }
-  if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum == 0 ||
-      header.e_phnum > kMaxProgramHeaders) {
-    return Damaged();
-  }
-  std::vector<Elf64_Phdr> program_headers(header.e_phnum);
-  const std::size_t bytes = program_headers.size() * sizeof(Elf64_Phdr);
-  if (read(header.e_phoff, program_headers.data(), bytes) != bytes) return Damaged();
-  ElfFile elf;
-  for (const Elf64_Phdr& program_header : program_headers) {
-    if (program_header.p_type == PT_LOAD) elf.loads.push_back(program_header);
-    if (program_header.p_type == PT_INTERP) elf.interpreter = program_header;
-    if (program_header.p_type == PT_DYNAMIC) elf.dynamic = program_header;
-  }
-  if (elf.loads.empty()) return Damaged();
+  const auto found = ReadElfFile(read, header);
+  if (!found) return Damaged();
+  const ElfFile& elf = *found;
   if (!elf.interpreter) return ExplainUnlinked(read, elf, header.e_type);
   const auto interpreter = ReadText(read, elf.interpreter->p_offset,
                                     static_cast<std::size_t>(std::min<std::uint64_t>(

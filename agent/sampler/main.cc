@@ -12,6 +12,8 @@
 #include <optional>
 #include <string>
 
+#include "agent/reach/imports.h"
+#include "agent/reach/reach.h"
 #include "agent/sampler/counter_check.h"
 #include "agent/sampler/recorder_options.h"
 #include "agent/sampler/trace.h"
@@ -77,6 +79,22 @@ void KeepMeasured(Asked& asked) {
   }
 }
 
+// Why functions that were asked for have no events.
+void SayUncalled(const TraceOptions& options, const std::vector<std::string>& globs) {
+  if (globs.empty()) return;
+  const std::string& program = options.command[0];
+  const auto explained = fieldcost::agent::ExplainProgram(fieldcost::agent::FindProgram(program));
+  // Said before it was run.
+  if (explained && explained->reach == fieldcost::agent::Reach::kStatic) return;
+  const auto imports = fieldcost::agent::ImportsOfProgram(program);
+  for (const std::string& glob : globs) {
+    std::string why = fieldcost::agent::WhyNotMeasured(program, imports, glob);
+    if (why.empty()) why = "not called from the program or another library that can be measured";
+    fmt::print(stderr, "fieldcost: {}: {}\n", fieldcost::EscapeControl(glob),
+               fieldcost::EscapeControl(why));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -94,12 +112,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "fieldcost: events alone, no samples: {}\n", result->why_no_samples);
   }
   if (options.quiet) return result->status;
-  for (const std::string& glob : result->uncalled) {
-    fmt::print(
-        stderr,
-        "fieldcost: {}: not called from the program or another library that can be measured\n",
-        EscapeControl(glob));
-  }
+  SayUncalled(options, result->uncalled);
   constexpr double kMs = 1e6;
   fmt::print(stderr, "fieldcost: {}, {}, {} cut, {} lost; {:.0f} ms to take; in {}\n",
              Counted(result->runs, "run"), Counted(result->samples, "sample"), result->cut,

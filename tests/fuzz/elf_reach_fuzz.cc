@@ -1,10 +1,12 @@
-// A program's file as the agent looks at it to say whether it can be measured.
+// A program's file as the agent looks at it to say whether it can be measured, and which of its
+// calls.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
+#include "agent/reach/imports.h"
 #include "agent/reach/reach.h"
 #include "common/base/check.h"
 
@@ -20,6 +22,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         bytes_read += got;
         return got;
       });
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto imports = fieldcost::agent::ReadImports(fieldcost::ReaderOf(bytes));
+  FIELDCOST_CHECK(imports.size() <= fieldcost::agent::kMaxImports);
+  for (const auto& function : imports) {
+    FIELDCOST_CHECK(function.untrusted_symbol.size() <= kMaxDetailBytes);
+  }
   FIELDCOST_CHECK(explanation.untrusted_detail.size() < kMaxDetailBytes);
   // Each of its few tables at most once, or twice.
   FIELDCOST_CHECK(bytes_read <= 8 * size);

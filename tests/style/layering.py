@@ -38,7 +38,8 @@ TABLE = {
     # Harvest and spool only for the package that a library is of, reach for the name of ours.
     "agent/lab": (["base", "shm", "stats", "wire", "crypto", "settings", "runs", "spool", "harvest", "reach"], []),
     "agent/lab_preload": (["shm", "intercept"], []),
-    "agent/sampler": (["base", "recording", "symbols", "tree", "unwind", "intercept", "settings", "runs",
+    # Reach for why a function that was asked for has no events.
+    "agent/sampler": (["base", "recording", "symbols", "tree", "unwind", "intercept", "reach", "settings", "runs",
                        "trace"], []),
     "agent/idle": (["base", "idle", "recording", "sampler", "settings", "tree", "unwind"], ["bpf/"]),
     "agent/trace": (["base", "shm", "reach", "runs", "tree"], []),

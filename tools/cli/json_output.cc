@@ -68,6 +68,12 @@ json::value PauseEnd(std::optional<WallTime> paused_until) {
   return TimeOrNull(paused_until);
 }
 
+json::array NamesJson(const std::vector<std::string>& untrusted_names) {
+  json::array names;
+  for (const std::string& name : untrusted_names) names.push_back(Text(name));
+  return names;
+}
+
 }  // namespace
 
 std::string ErrorJson(const Error& error) {
@@ -159,9 +165,16 @@ std::string StatusJson(const agent::AgentStatus& status, const agent::AgentPaths
 }
 
 std::string ExplanationJson(const agent::Explanation& why, std::optional<pid_t> pid,
-                            const std::vector<analysis::CostSummary>& not_measured) {
+                            const std::vector<analysis::CostSummary>& not_measured,
+                            const agent::CallsWithoutPlt& without_plt) {
   json::object object = WhyJson(why);
   if (pid) object["pid"] = *pid;
+  if (!without_plt.measured_if_named.empty()) {
+    object["measured_if_named"] = NamesJson(without_plt.measured_if_named);
+  }
+  if (!without_plt.address_taken.empty()) {
+    object["address_taken"] = NamesJson(without_plt.address_taken);
+  }
   if (why.reach == agent::Reach::kMeasuring) {
     json::array functions;
     for (const analysis::CostSummary& function : not_measured) {

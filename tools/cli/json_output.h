@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/daemon/agent.h"
+#include "agent/reach/imports.h"
 #include "agent/reach/reach.h"
 #include "common/base/error.h"
 #include "common/catalog/catalog.h"
@@ -40,7 +41,8 @@ struct FunctionSeen {
 std::string FunctionsJson(const std::map<std::string, FunctionSeen>& functions);
 // Without a pid it is of a program, else of that process.
 std::string ExplanationJson(const agent::Explanation& why, std::optional<pid_t> pid,
-                            const std::vector<analysis::CostSummary>& not_measured);
+                            const std::vector<analysis::CostSummary>& not_measured,
+                            const agent::CallsWithoutPlt& without_plt);
 std::string PreviewJson(const std::optional<agent::BatchDetails>& batch,
                         const std::string& agent_public_key);
 std::string LogJson(const std::vector<agent::LoggedBatch>& log);

@@ -71,12 +71,12 @@ std::string WhatToDo(std::string_view name) {
 }
 
 // "; did you mean ...?" of a name without globs that nothing known has; else "".
-std::string Meant(std::string_view name, const SuggestNames& suggest) {
+std::string Meant(std::string_view name, const AboutNames& about) {
   constexpr std::size_t kMostOffered = 3;
   const std::size_t mark = name.find('!');
   const std::string_view symbol = mark == std::string_view::npos ? name : name.substr(mark + 1);
   if (symbol.find_first_of("*?") != std::string_view::npos) return {};
-  std::vector<std::string> near = suggest(symbol);
+  std::vector<std::string> near = about.suggest(symbol);
   const auto is_this = [&](std::string_view other) {
     return other == symbol ||
            (other.ends_with(symbol) && other.find('!') != std::string_view::npos &&
@@ -84,6 +84,14 @@ std::string Meant(std::string_view name, const SuggestNames& suggest) {
   };
   if (near.empty() || std::ranges::any_of(near, is_this)) return {};
   return fmt::format("; did you mean {}?", ListText(near, kMostOffered));
+}
+
+// Why nothing was measured for one name.
+std::string WhyUnmeasured(std::string_view name, const AboutNames& about) {
+  if (const Result<std::string> globs = PickGlobs(name)) {
+    if (std::string why = about.why(*globs); !why.empty()) return EscapeControl(why);
+  }
+  return WhatToDo(name) + Meant(name, about);
 }
 
 }  // namespace
@@ -119,7 +127,7 @@ std::string LeftAlone(const Measured& before, const Measured& after, bool picked
 }
 
 std::vector<std::string> UnmeasuredText(std::string_view pick, const Measured& before,
-                                        const Measured& after, const SuggestNames& suggest) {
+                                        const Measured& after, const AboutNames& about) {
   std::vector<std::string> lines;
   const std::string left_alone = LeftAlone(before, after, true);
   if (RunsOf(shm::Skip::kPicksLeftOut, after) > RunsOf(shm::Skip::kPicksLeftOut, before)) {
@@ -132,9 +140,8 @@ std::vector<std::string> UnmeasuredText(std::string_view pick, const Measured& b
     const std::size_t end = pick.find(',');
     const std::string_view name = pick.substr(0, end);
     if (!IsMeasured(name, before, after)) {
-      lines.push_back(
-          fmt::format("nothing measured for '{}': {}", EscapeControl(name),
-                      left_alone.empty() ? WhatToDo(name) + Meant(name, suggest) : left_alone));
+      lines.push_back(fmt::format("nothing measured for '{}': {}", EscapeControl(name),
+                                  left_alone.empty() ? WhyUnmeasured(name, about) : left_alone));
     }
     if (end == std::string_view::npos) return lines;
     pick.remove_prefix(end + 1);

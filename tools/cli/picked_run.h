@@ -27,11 +27,15 @@ Result<Measured> CollectMeasured(const agent::AgentPaths& paths);
 Measured LookAtSkips(const agent::AgentPaths& paths);
 
 // One line for each name of the pick (see PickGlobs()) of which nothing was measured between the
-// two: why, as far as that is known, and what to do. `suggest` returns names that resemble that of
-// a function, which are offered. Pure but for that.
-using SuggestNames = std::function<std::vector<std::string>(std::string_view symbol)>;
+// two: why, as far as that is known, and what to do. Pure but for what it asks.
+struct AboutNames {
+  // Names that resemble that of a function, which are offered.
+  std::function<std::vector<std::string>(std::string_view symbol)> suggest;
+  // Why the program's calls of functions that these globs mean cannot be measured; often empty.
+  std::function<std::string(std::string_view globs)> why;
+};
 std::vector<std::string> UnmeasuredText(std::string_view pick, const Measured& before,
-                                        const Measured& after, const SuggestNames& suggest);
+                                        const Measured& after, const AboutNames& about);
 
 // Why programs that were asked for were left alone between the two, as the last reason that they
 // counted; empty if none was. `picked`: by name, which knows no load, no lease and no draw.

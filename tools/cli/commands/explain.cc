@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "agent/daemon/agent.h"
+#include "agent/reach/imports.h"
 #include "agent/reach/reach.h"
 #include "agent/runs/run_file_reader.h"
 #include "agent/settings/memory_dir.h"
@@ -62,6 +63,22 @@ std::string NotMeasuredText(const std::vector<analysis::CostSummary>& functions)
       text += fmt::format("not measured of {}: {}\n",
                           EscapeControl(stats::DisplayName(function.api)), report::Text(part));
     }
+  }
+  return text;
+}
+
+std::string WithoutPltText(const std::string& program, const agent::CallsWithoutPlt& calls) {
+  constexpr std::size_t kMostNamed = 5;
+  std::string text;
+  if (!calls.measured_if_named.empty()) {
+    text += fmt::format(
+        "called without a PLT (-fno-plt), so measured only if named (run --pick, measure, trace "
+        "--events), or with selection.data_slots = true in agent.toml: {}\n",
+        ListText(calls.measured_if_named, kMostNamed));
+  }
+  if (!calls.address_taken.empty()) {
+    text += fmt::format("{}: {}\n", ListText(calls.address_taken, kMostNamed),
+                        EscapeControl(agent::AddressTakenPhrase(program)));
   }
   return text;
 }
@@ -144,9 +161,12 @@ Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const Explained explained, Explain(command.subject, paths));
   const agent::Reach reach = explained.why.reach;
   const bool can = reach == agent::Reach::kAble || reach == agent::Reach::kMeasuring;
+  const auto calls =
+      can ? agent::WithoutPlt(agent::ImportsOfProgram(explained.why.program.string()))
+          : agent::CallsWithoutPlt();
   if (output.json) {
     FIELDCOST_TRY(
-        WriteStdout(ExplanationJson(explained.why, explained.pid, explained.not_measured)));
+        WriteStdout(ExplanationJson(explained.why, explained.pid, explained.not_measured, calls)));
   } else {
     std::string text = fmt::format("{}: {}\n", explained.subject, ReasonText(explained.why));
     const auto consent = agent::EffectiveConsent(paths);
@@ -155,6 +175,7 @@ Result<int> Run(const Request& command, const Output& output) {
     } else if (const auto memory = agent::FindMemoryDir(paths); can && !memory) {
       text += "but " + memory.error().message + "\n";
     }
+    text += WithoutPltText(explained.why.program.string(), calls);
     text += NotMeasuredText(explained.not_measured);
     FIELDCOST_TRY(WritePaged(text, output));
   }
@@ -168,9 +189,10 @@ command::Command AgentExplainCommand() {
       .name = "explain",
       .summary = "Why a program, process or function is, or is not, measured",
       .help =
-          R"(A function is named as for `fieldcost show`. For a process that is being measured, also the
-functions whose bytes allocated, read, written, sent or received are not measured, and why. Exit
-status 1: it cannot be measured.
+          R"(A function is named as for `fieldcost show`. For a program built without a PLT (-fno-plt), also
+the functions that are measured only if they are named, or not at all. For a process that is being
+measured, also the functions whose bytes allocated, read, written, sent or received are not
+measured, and why. Exit status 1: it cannot be measured.
 Examples:
   fieldcost agent explain sudo
   fieldcost agent explain sqlite3_step

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent/daemon/agent.h"
+#include "agent/reach/imports.h"
 #include "agent/reach/preload_variable.h"
 #include "agent/reach/reach.h"
 #include "agent/settings/pause.h"
@@ -123,7 +124,12 @@ Status SayWhatWasFound(const Request& command, const agent::AgentPaths& paths,
     }
     return near;
   };
-  for (const std::string& line : UnmeasuredText(command.pick, before, after, suggest)) Remark(line);
+  const auto why = [&](std::string_view globs) {
+    const std::string& program = command.arguments[0];
+    return agent::WhyNotMeasured(program, agent::ImportsOfProgram(program), globs);
+  };
+  const AboutNames about{.suggest = suggest, .why = why};
+  for (const std::string& line : UnmeasuredText(command.pick, before, after, about)) Remark(line);
   return {};
 }
 
