@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/draw/terminal.h"
 
@@ -24,5 +25,16 @@ std::string WithStandardNames(std::string_view untrusted_name);
 //   pack
 // Leading blanks, as of a tree, stay.
 std::string ShortenName(std::string_view untrusted_name, std::size_t max_width, const Style& style);
+
+// What ShortenName() drops, one after the other; for pages whose scripts shorten names to the room
+// on the screen by the same rule (tools/report/page_parts/short_names.js).
+struct NamePieces {
+  std::size_t module_bytes = 0;  // at the beginning, with the '!'
+  std::size_t named_bytes = 0;   // at the beginning, without the arguments at the end
+  std::vector<std::string> scopes;
+  std::string name;  // the function's own; empty: only letters in the middle can be dropped
+};
+// REQUIRES: escaped, without blanks at the beginning.
+NamePieces PiecesOf(std::string_view escaped_name);
 
 }  // namespace fieldcost::draw

@@ -40,6 +40,16 @@ std::size_t BreakOf(std::string_view line, std::size_t room) {
   return best;
 }
 
+// Where the letter of that number begins; the end if there are no more.
+std::size_t PlaceOf(std::string_view text, std::size_t letter) {
+  std::size_t letters = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if ((static_cast<unsigned char>(text[i]) & 0xc0) == 0x80) continue;
+    if (letters++ == letter) return i;
+  }
+  return text.size();
+}
+
 }  // namespace
 
 Style ChooseStyle(ColorChoice choice, const TerminalFacts& facts) {
@@ -95,10 +105,11 @@ std::string PadLeft(std::string_view text, std::size_t width) {
 
 std::string ShortenEscaped(std::string_view text, std::size_t max_width, const Style& style) {
   if (text.size() <= max_width || PlainWidth(text) <= max_width) return std::string(text);
+  if (max_width == 0) return "";
   const std::size_t tail = (max_width - 1) / 3;
   const std::size_t head = max_width - 1 - tail;
-  return fmt::format("{}{}{}", text.substr(0, head), style.utf8 ? "…" : "~",
-                     text.substr(text.size() - tail));
+  return fmt::format("{}{}{}", text.substr(0, PlaceOf(text, head)), style.utf8 ? "…" : "~",
+                     text.substr(PlaceOf(text, DisplayWidth(text) - tail)));
 }
 
 std::string Shorten(std::string_view untrusted_text, std::size_t max_width, const Style& style) {

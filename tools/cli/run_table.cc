@@ -10,6 +10,7 @@
 
 #include "common/base/check.h"
 #include "common/base/text.h"
+#include "common/draw/name_text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/text_table.h"
 #include "common/stats/cxx_name.h"
@@ -72,7 +73,7 @@ draw::TextLine TableLine(const analysis::CostSummary& summary, const draw::Style
   const std::string total = time == nullptr
                                 ? report::kUnknown
                                 : draw::TotalText(static_cast<double>(TimeOf(summary)), style);
-  return {total, draw::Shorten(stats::ShortName(summary.api.symbol), kMaxApiWidth, style),
+  return {total, draw::ShortenName(stats::ShortName(summary.api.symbol), kMaxApiWidth, style),
           EscapeControl(summary.api.soname), CallsText(summary),
           time == nullptr ? report::kUnknown
                           : report::QuantileText(time->figures, &stats::Quantiles::p50,

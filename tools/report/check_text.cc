@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/text.h"
+#include "common/draw/name_text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
 #include "common/draw/text_table.h"
@@ -35,7 +36,7 @@ std::string Probability(double p) {
 
 draw::TextLine LineOf(const analysis::CheckedApi& api, const draw::Style& style) {
   const Comparison& comparison = api.comparison;
-  return {draw::Shorten(stats::ShownName(api.key.api), kMaxNameWidth, style),
+  return {draw::ShortenName(stats::ShownName(api.key.api), kMaxNameWidth, style),
           draw::Shorten(api.key.api.package_version, kMaxVersionWidth, style),
           draw::FormatCount(comparison.calls),
           draw::FormatCount(comparison.machines),
@@ -85,7 +86,7 @@ std::string LackingText(const analysis::CheckReport& report, bool all, const dra
     if (api.comparison.verdict != Verdict::kTooLittleData) continue;
     if (lines++ == named) break;
     text += fmt::format("  {}  {}\n",
-                        draw::Shorten(stats::ShownName(api.key.api), kMaxNameWidth, style),
+                        draw::ShortenName(stats::ShownName(api.key.api), kMaxNameWidth, style),
                         analysis::Lack(api));
   }
   if (named < lacking) text += fmt::format("  (and {} more: --all)\n", lacking - named);

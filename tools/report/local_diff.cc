@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/base/text.h"
+#include "common/draw/name_text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/text_table.h"
 #include "common/stats/anomaly.h"
@@ -27,7 +28,7 @@ draw::TextLine Line(const LocalChange& change, const draw::Style& style) {
     return QuantileText(figures, &stats::Quantiles::p50, change.metric, style);
   };
   return {std::string(analysis::Name(change.change, change.metric)),
-          draw::Shorten(stats::ShortName(change.symbol), kMaxApiWidth, style),
+          draw::ShortenName(stats::ShortName(change.symbol), kMaxApiWidth, style),
           change.ratio == 0 ? kUnknown : fmt::format("{:.2f}x", change.ratio),
           draw::FormatCount(change.timed_before),
           draw::FormatCount(change.timed_after),

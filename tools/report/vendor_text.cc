@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/base/text.h"
+#include "common/draw/name_text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
 #include "common/draw/text_table.h"
@@ -27,7 +28,7 @@ constexpr std::size_t kMaxVersionWidth = 22;
 constexpr std::size_t kSpectrumWidth = 16;
 
 std::string ShortName(const analysis::VendorApi& api, const draw::Style& style) {
-  return draw::Shorten(api.name, kMaxNameWidth, style);
+  return draw::ShortenName(api.name, kMaxNameWidth, style);
 }
 
 // What they are called as a heading.

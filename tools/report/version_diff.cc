@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "common/base/text.h"
+#include "common/draw/name_text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/text_table.h"
 #include "common/stats/anomaly.h"
@@ -64,7 +65,7 @@ draw::TextLine Line(const ChangedMetric& changed, const draw::Style& style) {
   std::string symbol = stats::ShortName(changed.api->symbol);
   if (!changed.api->symbol_version.empty()) symbol += "@" + changed.api->symbol_version;
   return {Painted(change, style),
-          draw::Shorten(symbol, kMaxNameWidth, style),
+          draw::ShortenName(symbol, kMaxNameWidth, style),
           std::string(stats::Name(change.metric)),
           p50(change.before),
           p50(change.after),

@@ -47,6 +47,27 @@ TEST(ShortenNameTest, OtherNamesAreCutInTheMiddle) {
   }
 }
 
+TEST(ShortenNameTest, PlacesWithoutANameKeepBothEnds) {
+  EXPECT_EQ(Fit("[kernel]+0x1234567890", 12), "[kernel]…890");
+  EXPECT_EQ(Fit("libz.so.1!+0x1234567890", 12), "libz.so.…890");
+}
+
+TEST(ShortenNameTest, LettersOfSeveralBytesStayWhole) {
+  EXPECT_EQ(Fit("größenänderungsprüfung", 7), "größ…ng");
+  EXPECT_EQ(Fit("größenänderungsprüfung", 1), "…");
+  EXPECT_EQ(Fit("größenänderungsprüfung", 0), "");
+}
+
+TEST(PiecesOfTest, WhatOneAfterTheOtherIsDropped) {
+  const NamePieces pieces = PiecesOf(kPack);
+  EXPECT_EQ(pieces.module_bytes, std::string("libvault.so!").size());
+  EXPECT_EQ(pieces.named_bytes, std::string("libvault.so!vault::Compressor::pack<char>").size());
+  EXPECT_EQ(pieces.scopes, (std::vector<std::string>{"vault", "Compressor"}));
+  EXPECT_EQ(pieces.name, "pack");
+  EXPECT_EQ(PiecesOf("[kernel]+0x12").name, "");
+  EXPECT_EQ(PiecesOf("").name, "");
+}
+
 TEST(WithStandardNamesTest, StringsAreCalledAsInSourceCode) {
   EXPECT_EQ(WithStandardNames("f(std::__cxx11::basic_string<char, std::char_traits<char>, "
                               "std::allocator<char> > const&, std::basic_string_view<char, "

@@ -259,8 +259,8 @@ TEST_F(CommandCheckTest, ATreeShowsWhereTheCostIs) {
             HasSubstr("    liba.so!slow  ! worse than the field, ratio "),
             HasSubstr("    slow_[k]  ! worse"), HasSubstr("5     5      libother.so!slow\n"),
             HasSubstr("1     1    <img src=x>\\x1b[2J\n"),
-            HasSubstr("101 in all; 1 of 1 APIs that are worse than the field (!) are in "
-                      "it, with 69.3 % of it\n")));
+            HasSubstr("101 in all. 1 of 1 API that is worse than the field is in this "
+                      "profile, with 69.3 % of it (!)\n")));
   const std::string json = Cli({"check", profile, "--tree", stacks, "--json"}).output;
   EXPECT_EQ(Json(json,
                  "d['total'], d['worse_total'], [n['parent'] for n in d['nodes']][:4],"

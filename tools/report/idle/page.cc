@@ -129,7 +129,7 @@ std::string StillHtml(const Side& side) {
   return fmt::format(
       "<h3>{0}</h3>\n<div class=\"flame\" role=\"region\" aria-label=\"{0}\" tabindex=\"0\">{1}"
       "</div>\n",
-      side.heading, TreeSvg(analysis::TopDown(*side.tree, 0), {}));
+      side.heading, TreeSvgInPage(analysis::TopDown(*side.tree, 0), {}));
 }
 
 std::string StacksHtml(const IdlePage& page) {

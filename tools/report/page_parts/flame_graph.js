@@ -117,9 +117,8 @@ class FlameGraph {
     }
     if (width < flameLeastLabel) return;
     const letters = Math.floor((width - 6) / this.letter);
-    const name = model.nameOf(node);
     context.fillStyle = this.#inkOn(fill);
-    context.fillText(name.length > letters ? `${name.slice(0, letters - 1)}…` : name, left + 3, y + 13, width - 6);
+    context.fillText(model.shortNameOf(node, letters), left + 3, y + 13, width - 6);
   }
 
   #outline(left, y, width, color, thickness) {

@@ -7,6 +7,7 @@
 class TreeModel {
   constructor(tree) {
     this.names = tree.names;
+    this.pieces = new Map((tree.pieces ?? []).map(([name, ...pieces]) => [name, pieces]));
     this.isDifference = tree.difference;
     this.denominator = Number(tree.denominator);
     this.metrics = tree.metrics;
@@ -28,6 +29,11 @@ class TreeModel {
 
   nameOf(node) {
     return node === 0 ? 'all' : this.names[this.frame[node] - 1];
+  }
+
+  // In at most so many letters.
+  shortNameOf(node, letters) {
+    return shortName(this.nameOf(node), this.pieces.get(this.frame[node] - 1), letters);
   }
 
   // From the outermost to the node itself; without the root.

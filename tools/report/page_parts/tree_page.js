@@ -9,6 +9,8 @@
   const model = new TreeModel(data);
   const tableRows = 25;
   const tableCallers = 4;
+  const tableLetters = 60; // of a name, as in the terminal's tables
+  const callerLetters = 40;
   let timeLine = null;
   let wantedInterval = null;
   let wantedMetric = data.metric;
@@ -60,7 +62,7 @@
   function pathCell(node) {
     const made = document.createElement('th');
     made.scope = 'row';
-    const button = cell('button', 'name', '', model.nameOf(node));
+    const button = cell('button', 'name', '', model.shortNameOf(node, tableLetters));
     button.type = 'button';
     button.title = model.nameOf(node);
     button.addEventListener('click', () => {
@@ -68,7 +70,7 @@
       flame.focus(node);
     });
     const above = model.pathOf(model.parent[node]);
-    const callers = above.slice(-tableCallers).map((one) => model.nameOf(one));
+    const callers = above.slice(-tableCallers).map((one) => model.shortNameOf(one, callerLetters));
     if (above.length > tableCallers) callers.unshift('…');
     made.append(button, cell('small', '', '', callers.join(' › ')));
     return made;
@@ -91,7 +93,8 @@
       return row;
     });
     element('heaviest').replaceChildren(...rows);
-    element('within').textContent = flame.zoomed === 0 ? '' : ` within ${model.nameOf(flame.zoomed)}`;
+    const within = model.shortNameOf(flame.zoomed, tableLetters);
+    element('within').textContent = flame.zoomed === 0 ? '' : ` within ${within}`;
   }
 
   function showChosen() {

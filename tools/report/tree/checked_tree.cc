@@ -112,6 +112,16 @@ CheckedTree Highlight(const analysis::TreeView& view, const analysis::CheckRepor
   return checked;
 }
 
+std::string FlaggedSentence(const CheckedTree& checked, std::size_t worse, std::string_view share) {
+  if (worse == 0) return "No API is worse than the field";
+  if (checked.worse_seen == 0) {
+    return Counted(worse, "API is", "APIs are") + " worse than the field, none in this profile";
+  }
+  return fmt::format("{} of {} worse than the field {} in this profile, with {} of it",
+                     checked.worse_seen, Counted(worse, "API that is", "APIs that are"),
+                     checked.worse_seen == 1 ? "is" : "are", share);
+}
+
 std::string CheckedTreeText(const analysis::TreeView& view, const analysis::CheckReport& report,
                             const draw::Style& style) {
   const CheckedTree checked = Highlight(view, report);
@@ -126,11 +136,11 @@ std::string CheckedTreeText(const analysis::TreeView& view, const analysis::Chec
   const stats::Uint128 all = view.nodes[0].inclusive.after;
   return TreeText(view, marks, options, style) +
          fmt::format(
-             "{} in all; {} of {} APIs that are worse than the field (!) are in it, "
-             "with {} of it\n",
+             "{} in all. {}{}\n",
              CostText(static_cast<stats::Int128>(all), view.denominator, view.metric.unit, style),
-             checked.worse_seen, report.Count(Verdict::kWorse),
-             draw::ShareText(checked.flagged_total, all));
+             FlaggedSentence(checked, report.Count(Verdict::kWorse),
+                             draw::ShareText(checked.flagged_total, all)),
+             checked.worse_seen == 0 ? "" : " (!)");
 }
 
 }  // namespace fieldcost::report

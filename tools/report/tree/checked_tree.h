@@ -43,6 +43,10 @@ struct CheckedTree {
 // REQUIRES, as all here: the view is no difference.
 CheckedTree Highlight(const analysis::TreeView& view, const analysis::CheckReport& report);
 
+// "2 of 3 APIs that are worse than the field are in this profile, with 62 % of it", or that there
+// are none. `share`: of the profile, in functions that are worse.
+std::string FlaggedSentence(const CheckedTree& checked, std::size_t worse, std::string_view share);
+
 // The tree as TreeText() shows it: "!" = worse than the field. What has less than half a percent
 // and leads to nothing flagged is summed up.
 std::string CheckedTreeText(const analysis::TreeView& view, const analysis::CheckReport& report,

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "common/base/check.h"
+#include "common/base/text.h"
 #include "common/draw/html.h"
+#include "common/draw/name_text.h"
 #include "common/draw/terminal.h"
 
 namespace fieldcost::report {
@@ -34,11 +36,19 @@ FlameLayout LayOutFlames(const analysis::TreeView& view, std::span<const stats::
   return layout;
 }
 
-std::string FlameLabel(const FlameBox& box, std::string_view untrusted_text, double letter_width) {
+std::string FlameLabel(const FlameBox& box, std::string_view lead, std::string_view untrusted_name,
+                       double letter_width) {
   const double room = std::max(0.0, box.width - 2 * kMargin);
   const auto letters = static_cast<std::size_t>(room / letter_width);
   if (letters < kLeastLetters) return "";
-  return draw::EscapeHtml(draw::Shorten(untrusted_text, letters, {.utf8 = true}));
+  constexpr draw::Style kStyle{.utf8 = true};
+  const std::size_t lead_letters = draw::DisplayWidth(lead);
+  if (lead_letters > letters) return draw::EscapeHtml(draw::Shorten(lead, letters, kStyle));
+  std::string label(lead);
+  if (letters - lead_letters >= kLeastLetters) {
+    label += draw::ShortenName(untrusted_name, letters - lead_letters, kStyle);
+  }
+  return draw::EscapeHtml(Trim(label));
 }
 
 }  // namespace fieldcost::report

@@ -57,15 +57,13 @@ class FlameGraph {
         "<svg role=\"img\" aria-label=\"Flame graph: {0}\" width=\"{1}\" height=\"{2}\" "
         "viewBox=\"0 0 {1} {2}\">\n",
         draw::EscapeHtml(Sentence()), kFlameWidth, height);
-    for (const FlameBox& box : layout_.boxes) svg += BoxSvg(box, height);
+    for (const FlameBox& box : layout_.boxes) svg += BoxSvg(box);
     return svg + "</svg>\n";
   }
 
   std::string Sentence() const {
-    return fmt::format(
-        "{} of {} APIs that are worse than the field are in this profile, with {} of it",
-        checked_.worse_seen, content_.report->Count(Verdict::kWorse),
-        Share(checked_.flagged_total));
+    return FlaggedSentence(checked_, content_.report->Count(Verdict::kWorse),
+                           Share(checked_.flagged_total));
   }
 
   // What is worse, the most expensive first, recursion once.
@@ -98,19 +96,19 @@ class FlameGraph {
     return LayOutFlames(view, widths, kLeastWidth);
   }
 
-  std::string BoxSvg(const FlameBox& box, unsigned height) const {
+  std::string BoxSvg(const FlameBox& box) const {
     const bool is_root = box.node == 0;
     const analysis::ViewNode& node = view_.nodes[box.node];
     const std::string name = is_root ? "all" : analysis::NameOf(view_.frame(node));
     const CheckedApi* api = is_root ? nullptr : names_.Find(view_.frame(node));
-    const unsigned top = height - (node.depth + 1) * kFrameHeight;
+    const unsigned top = node.depth * kFrameHeight;
     const bool worse = !is_root && checked_.nodes[box.node].flagged != nullptr;
     std::string svg = fmt::format(
         "<rect x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"{}><title>{}</title>"
         "</rect>",
         box.left, top, box.width, kFrameHeight - 1, ColorOf(api), worse ? " class=\"worse\"" : "",
         draw::EscapeHtml(Title(box.node, name, api)));
-    const std::string label = FlameLabel(box, Label(name, api, worse), kLetterWidth);
+    const std::string label = FlameLabel(box, Lead(api, worse), name, kLetterWidth);
     if (!label.empty()) {
       svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" font-size=\"{}\">{}</text>", box.left + 3,
                          top + kFrameHeight - 6, kFlameFontSize, label);
@@ -118,9 +116,10 @@ class FlameGraph {
     return svg + "\n";
   }
 
-  static std::string Label(const std::string& name, const CheckedApi* api, bool worse) {
-    if (api == nullptr || !api->comparison.eligible()) return name;
-    return fmt::format("{}{:.1f}× {}", worse ? "! " : "", api->comparison.ratio, name);
+  // What stands before the name.
+  static std::string Lead(const CheckedApi* api, bool worse) {
+    if (api == nullptr || !api->comparison.eligible()) return "";
+    return fmt::format("{}{:.1f}× ", worse ? "! " : "", api->comparison.ratio);
   }
 
   std::string Title(std::size_t index, const std::string& name, const CheckedApi* api) const {
@@ -186,7 +185,7 @@ std::string Legend() {
   for (const RatioColor& one : kRatioColors) html += swatch(one.color, one.words);
   return html +
          "</p>\n<p class=\"soft\">! and a thick line: worse than the field. "
-         "Width: share of the profile; callers are below. Point at a frame for its "
+         "Width: share of the profile; callers are above what they call. Point at a frame for its "
          "numbers.</p>\n";
 }
 

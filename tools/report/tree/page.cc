@@ -122,7 +122,7 @@ std::string StillHtml(const TreePage& page) {
       "<noscript>\n<p>{}. Zoom, search and the timeline need scripts; this is the whole tree.</p>\n"
       "<div class=\"flame\" role=\"region\" aria-label=\"Flame graph\" tabindex=\"0\">{}</div>\n"
       "</noscript>\n",
-      draw::EscapeHtml(page.untrusted_operand), TreeSvg(view, UncertainOf(page, view)));
+      draw::EscapeHtml(page.untrusted_operand), TreeSvgInPage(view, UncertainOf(page, view)));
 }
 
 }  // namespace

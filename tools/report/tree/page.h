@@ -44,9 +44,9 @@ struct TreePage {
 };
 
 // A page to look around in call trees: flame graph (zoom, search), timeline of which an interval
-// can be chosen, the heaviest paths as a table; of a difference as TreeSvg() draws it. It has all
-// in itself, its scripts are let through by hash, and without scripts it shows TreeSvg(). All
-// numbers on it are exact sums. Deterministic; everything is escaped. REQUIRES: a metric of the
+// can be chosen, the heaviest paths as a table; of a difference as TreeSvgInPage() draws it. It has
+// all in itself, its scripts are let through by hash, and without scripts it shows TreeSvgInPage().
+// All numbers on it are exact sums. Deterministic; everything is escaped. REQUIRES: a metric of the
 // tree.
 std::string TreePageHtml(const TreePage& page);
 

@@ -7,6 +7,7 @@
 
 #include "common/base/check.h"
 #include "common/base/text.h"
+#include "common/draw/name_text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
 #include "common/draw/svg_parts.h"
@@ -44,6 +45,18 @@ std::string List(const Add& add) {
   add(json);
   if (json.back() == ',') json.pop_back();
   return json + "]";
+}
+
+// How long a script sees it. Bytes that are not UTF-8 are escaped on the page, a letter each or
+// more; names have hardly any.
+std::size_t Utf16Size(std::string_view text) {
+  std::size_t size = 0;
+  while (!text.empty()) {
+    const CodePoint first = FirstCodePoint(text);
+    size += first.value >= 0x10000 ? 2 : 1;
+    text.remove_prefix(std::max<std::size_t>(first.bytes, 1));
+  }
+  return size;
 }
 
 class Data {
@@ -106,10 +119,11 @@ class Data {
     std::string json = fmt::format(
         "{{\"operand\":{},\"name\":{},\"difference\":{},\"runs\":{},\"metric\":{},\"denominator\":"
         "\"{}\",\n"
-        "\"colors\":{},\n\"names\":{},\n\"parent\":{},\n\"frame\":{},\n\"where\":{}",
+        "\"colors\":{},\n\"names\":{},\n\"pieces\":{},\n\"parent\":{},\n\"frame\":{},\n\"where\":{"
+        "}",
         Quoted(EscapeControl(page_.untrusted_operand)), Quoted(EscapeControl(page_.untrusted_file)),
         is_difference(), tree_.runs_after, page_.metric, tree_.denominator, Colors(), Names(),
-        of_paths([&](std::uint32_t path) { return node_of_[paths.parents()[path]]; }),
+        Pieces(), of_paths([&](std::uint32_t path) { return node_of_[paths.parents()[path]]; }),
         of_paths([&](std::uint32_t path) { return path == 0 ? 0 : 1 + paths.frames()[path]; }),
         of_paths([&](std::uint32_t path) { return int{tree_.where[path]}; }));
     if (page_.timeline) {
@@ -152,11 +166,35 @@ class Data {
         kGoneStripe);
   }
 
+  std::string NameOf(std::uint32_t frame) const {
+    const tree::Frame& of = tree_.dictionary->frames.frame(tree::FrameId(frame));
+    return EscapeControl(draw::WithStandardNames(analysis::NameOf(of)));
+  }
+
   std::string Names() const {
-    const tree::FrameTable& frames = tree_.dictionary->frames;
     return List([&](std::string& list) {
-      for (std::uint32_t i = 0; i < frames.size(); ++i) {
-        list += Quoted(EscapeControl(analysis::NameOf(frames.frame(tree::FrameId(i))))) + ",";
+      for (std::uint32_t i = 0; i < tree_.dictionary->frames.size(); ++i) {
+        list += Quoted(NameOf(i)) + ",";
+      }
+    });
+  }
+
+  // [name's number, pieces...] as short_names.js has them, of names that it cannot divide itself.
+  std::string Pieces() const {
+    return List([&](std::string& list) {
+      for (std::uint32_t i = 0; i < tree_.dictionary->frames.size(); ++i) {
+        const std::string name = NameOf(i);
+        const draw::NamePieces pieces = draw::PiecesOf(name);
+        const std::string_view whole(name);
+        if (!pieces.name.empty() && whole.substr(pieces.module_bytes) == pieces.name) continue;
+        list += fmt::format("[{}", i);
+        if (!pieces.name.empty()) {
+          list += fmt::format(",{},{}", Utf16Size(whole.substr(0, pieces.module_bytes)),
+                              Utf16Size(whole.substr(0, pieces.named_bytes)));
+          for (const std::string& scope : pieces.scopes) list += "," + Quoted(scope);
+          list += "," + Quoted(pieces.name);
+        }
+        list += "],";
       }
     });
   }

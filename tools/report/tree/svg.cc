@@ -23,6 +23,10 @@ using analysis::TreeView;
 using analysis::ViewNode;
 
 constexpr draw::Style kStyle{.utf8 = true};
+// The dark ground is that of pages.
+constexpr std::string_view kDocumentStyle =
+    "<style>:root{max-width:100%;height:auto}"
+    "@media (prefers-color-scheme:dark){:root{background:#16161a}}</style>\n";
 constexpr double kLeastWidth = 0.5;
 constexpr unsigned kFrameHeight = 18;
 constexpr double kLetterWidth = 7.5;  // of the widest usual font
@@ -52,13 +56,13 @@ class FlameGraph {
     FIELDCOST_CHECK(uncertain.empty() || uncertain.size() == view.nodes.size());
   }
 
-  std::string Svg() const {
+  std::string Svg(std::string_view style) const {
     const unsigned height = (layout_.deepest + 1) * kFrameHeight;
     std::string svg = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{0}\" width=\"{1}\" "
         "height=\"{2}\" viewBox=\"0 0 {1} {2}\" font-family=\"sans-serif\" "
-        "font-size=\"{3}\">\n<title>{0}</title>\n",
-        draw::EscapeHtml(Sentence()), kFlameWidth, height, kFlameFontSize);
+        "font-size=\"{3}\">\n<title>{0}</title>\n{4}",
+        draw::EscapeHtml(Sentence()), kFlameWidth, height, kFlameFontSize, style);
     if (view_.IsDifference()) {
       svg += fmt::format(
           "<defs><pattern id=\"gone\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
@@ -130,7 +134,7 @@ class FlameGraph {
         "fill=\"{}\"{}/>",
         draw::EscapeHtml(Title(box.node)), box.left, top, box.width, kFrameHeight - 1,
         FillOf(box.node), is_new ? " stroke=\"#111\" stroke-width=\"1\"" : "");
-    const std::string label = FlameLabel(box, Name(box.node), kLetterWidth);
+    const std::string label = FlameLabel(box, "", Name(box.node), kLetterWidth);
     if (!label.empty()) {
       svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\" fill=\"#111\">{}</text>", box.left + 3,
                          top + kFrameHeight - 5, label);
@@ -156,7 +160,11 @@ std::vector<stats::Uint128> WidthsOf(const TreeView& view) {
 }
 
 std::string TreeSvg(const TreeView& view, const std::vector<bool>& uncertain) {
-  return FlameGraph(view, uncertain).Svg();
+  return FlameGraph(view, uncertain).Svg(kDocumentStyle);
+}
+
+std::string TreeSvgInPage(const TreeView& view, const std::vector<bool>& uncertain) {
+  return FlameGraph(view, uncertain).Svg("");
 }
 
 }  // namespace fieldcost::report

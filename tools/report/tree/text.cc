@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "common/base/check.h"
 #include "common/base/text.h"
@@ -112,12 +113,11 @@ class TreePrinter {
   }
 
   void PutLeftOut(std::size_t parent) {
-    const LeftOut& out = left_out_[parent];
-    if (out.count == 0) return;
+    const LeftOut out = std::exchange(left_out_[parent], {});
+    if (out.value.before == 0 && out.value.after == 0) return;  // nothing, or what costs nothing
     Put(out.value, {}, tree::kInBefore | tree::kInAfter,
         Indented(view_.nodes[parent].depth,
                  fmt::format("({} more)", draw::FormatCount(out.count))));
-    left_out_[parent].count = 0;
   }
 
   void Put(const ViewValue& value, const ViewValue& self, std::uint8_t where, std::string name) {

@@ -85,8 +85,18 @@ TEST(CheckedTreeTest, FlagsAreReadableWithoutColourAndRecursionCountsOnce) {
       Text({{"m;libz.so!deflate;deflate", 30}, {"m;x;inflate", 20}, {"m;y", 50}});
   EXPECT_THAT(text, HasSubstr("  libz.so!deflate  ! worse than the field, ratio 2.50, q 0.01\n"));
   EXPECT_THAT(text, HasSubstr("    inflate\n"));
-  EXPECT_THAT(text, EndsWith("100 ns in all; 1 of 1 APIs that are worse than the field (!) are in "
-                             "it, with 30.0 % of it\n"));
+  EXPECT_THAT(text, EndsWith("100 ns in all. 1 of 1 API that is worse than the field is in this "
+                             "profile, with 30.0 % of it (!)\n"));
+}
+
+TEST(CheckedTreeTest, TheSentenceCountsNothingOfNothing) {
+  CheckedTree checked;
+  EXPECT_EQ(FlaggedSentence(checked, 0, "0 %"), "No API is worse than the field");
+  EXPECT_EQ(FlaggedSentence(checked, 1, "0 %"),
+            "1 API is worse than the field, none in this profile");
+  checked.worse_seen = 2;
+  EXPECT_EQ(FlaggedSentence(checked, 3, "62 %"),
+            "2 of 3 APIs that are worse than the field are in this profile, with 62 % of it");
 }
 
 TEST(CheckedTreeTest, WhatIsSmallIsSummedUpUnlessItLeadsToSomethingFlagged) {

@@ -66,8 +66,8 @@ TEST(FlamePageTest, ThePageIsTheGoldenOne) {
 
 TEST(FlamePageTest, WidthIsWeightAndColourIsTheRatio) {
   const std::string page = Page(kStacks);
-  // 1,200 pixels for 1.2 µs; the root is at the bottom, six frames above it the last.
-  EXPECT_THAT(page, HasSubstr("<rect x=\"0.0\" y=\"80\" width=\"1200.0\" height=\"19\" "
+  // 1,200 pixels for 1.2 µs; the root is at the top.
+  EXPECT_THAT(page, HasSubstr("<rect x=\"0.0\" y=\"0\" width=\"1200.0\" height=\"19\" "
                               "fill=\"#c4c4cc\"><title>all: 100 %, 1.2 µs; itself 0 %</title>"));
   EXPECT_THAT(page,
               HasSubstr("width=\"400.0\" height=\"19\" fill=\"#9bd93c\" class=\"worse\"><title>"
@@ -89,7 +89,7 @@ TEST(FlamePageTest, ItIsReadableWithoutColour) {
   const std::string page = Page(kStacks);
   EXPECT_THAT(page,
               AllOf(HasSubstr(">! 2.5× libz.so!deflate</text>"),
-                    HasSubstr(">! 6.0× Json::Re…::parse</text>"), HasSubstr(">1.0× crc32</text>"),
+                    HasSubstr(">! 6.0× …::Reader::parse</text>"), HasSubstr(">1.0× crc32</text>"),
                     HasSubstr(">read</text>"), Not(HasSubstr(">tiny</text>"))));
   EXPECT_THAT(page, HasSubstr("2 of 3 APIs that are worse than the field are in this profile, with "
                               "62 % of it."));
@@ -118,7 +118,7 @@ TEST(FlamePageTest, HostileNamesStayText) {
 
 TEST(FlamePageTest, AnEmptyProfileIsAPageToo) {
   EXPECT_THAT(PageProblems(Page({})), IsEmpty());
-  EXPECT_THAT(Page({}), HasSubstr("0 of 3 APIs"));
+  EXPECT_THAT(Page({}), HasSubstr("3 APIs are worse than the field, none in this profile"));
 }
 
 }  // namespace

@@ -72,6 +72,15 @@ TEST(TreeSvgTest, WhatIsNotCertainIsGreyAndSaysSo) {
   EXPECT_THAT(TreeSvg(view, {}), HasSubstr("#ff7a59"));
 }
 
+TEST(TreeSvgTest, ADocumentFitsTheWindowAndItsTheme) {
+  const TreeView view = View({{{"main;a", 5}}});
+  const std::string svg = TreeSvg(view, {});
+  EXPECT_THAT(svg, HasSubstr("max-width:100%"));
+  EXPECT_THAT(svg, HasSubstr("@media (prefers-color-scheme:dark){:root{background:"));
+  EXPECT_THAT(TreeSvgInPage(view, {}), Not(HasSubstr("<style")))
+      << "the policy of pages forbids styles that it does not know";
+}
+
 TEST(TreeSvgTest, HostileNamesStayText) {
   const std::string svg = TreeSvg(View({{{kEvil, 5}}}), {});
   EXPECT_THAT(svg, Not(HasSubstr("<img")));

@@ -43,6 +43,12 @@ TEST(TreeTextTest, IsIndentedAndCountsWhatItLeavesOut) {
   EXPECT_THAT(TreeText(view, {}, {.least_share = 0}, {}), Not(HasSubstr("more")));
 }
 
+TEST(TreeTextTest, LinesOfNothingAreNotShown) {
+  const TreeView view = View({{{"main;a", kMs}, {"main;idle", 0}, {"main;idle;deeper", 0}}});
+  EXPECT_GT(view.nodes.size(), 3U) << "the tree has what costs nothing";
+  EXPECT_THAT(TreeText(view, {}, {}, {}), Not(HasSubstr("more)")));
+}
+
 TEST(TreeTextTest, CostsAreThoseOfARun) {
   const std::vector<WrittenRun> runs = {{{"main", 1}}, {{"main", 2}}};
   EXPECT_THAT(TreeText(View(runs, {.name = "calls", .unit = tree::Unit::kCount}), {}, {}, {}),
