@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "aggregator/admin/process_facts.h"
+#include "common/serve/process_facts.h"
 
 namespace fieldcost::admin {
 namespace {
@@ -154,7 +154,7 @@ void AddPublication(const PublicationState& publication, Families& families) {
 }
 
 void AddProcess(Families& families) {
-  const ProcessFacts facts = ReadProcessFacts();
+  const serve::ProcessFacts facts = serve::ReadProcessFacts();
   families.Counter("process_cpu_seconds_total", "Time on CPUs, of user and system.",
                    facts.cpu_seconds);
   families.Gauge("process_resident_memory_bytes", "Resident memory.", Value(facts.resident_bytes));

@@ -17,6 +17,9 @@ class MetricsText {
   void Gauge(std::string_view name, std::string_view help, std::uint64_t value) {
     Add(name, "gauge", help, value);
   }
+  void Seconds(std::string_view name, std::string_view type, std::string_view help, double value) {
+    text_ += fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n{0} {3:.3f}\n", name, help, type, value);
+  }
   std::string Take() { return std::move(text_); }
 
  private:

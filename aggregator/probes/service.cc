@@ -1,5 +1,6 @@
 #include "aggregator/probes/service.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "aggregator/probes/data/expire.h"
@@ -10,6 +11,7 @@
 #include "common/probe/limits.h"
 #include "common/serve/address_file.h"
 #include "common/serve/disk_room.h"
+#include "common/serve/process_facts.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -18,6 +20,19 @@ constexpr std::chrono::seconds kDrainTime{20};
 constexpr std::chrono::hours kExpiryInterval{1};
 constexpr unsigned kHttpThreads = 2;
 constexpr std::size_t kMaxAdminConnections = 16;
+
+// By the names that the aggregator's have, too.
+void AddProcess(MetricsText& text) {
+  const serve::ProcessFacts facts = serve::ReadProcessFacts();
+  text.Seconds("process_cpu_seconds_total", "counter", "time on CPUs, of user and system",
+               facts.cpu_seconds);
+  text.Gauge("process_resident_memory_bytes", "resident memory", facts.resident_bytes);
+  text.Gauge("process_virtual_memory_bytes", "virtual memory", facts.virtual_bytes);
+  text.Gauge("process_open_fds", "open file descriptors", facts.open_fds);
+  text.Gauge("process_max_fds", "limit of open file descriptors", facts.max_fds);
+  text.Seconds("process_start_time_seconds", "gauge", "when the process started, in Unix time",
+               facts.start_seconds);
+}
 
 }  // namespace
 
@@ -78,7 +93,9 @@ void Service::HandleAdmin(const http::Request& untrusted_request,
       .headers = {{"Content-Type", "text/plain"}, {"Cache-Control", "no-store"}}, .body = ""};
   if (untrusted_request.method != "GET") {
     response = http::WrongMethod("GET");
-  } else if (untrusted_request.target == "/healthz") {
+  } else if (untrusted_request.target == "/livez") {
+    response.body = "ok\n";
+  } else if (untrusted_request.target == "/readyz") {
     const std::string why = WhyNotReady();
     response.status = why.empty() ? 200 : 503;
     response.body = (why.empty() ? "ready" : why) + "\n";
@@ -167,6 +184,13 @@ std::string Service::Metrics() const {
                  "connections and requests above the limits of an address",
                  door.over_address_limit);
   }
+  if (const auto validity = server_ ? server_->certificate_validity() : std::nullopt) {
+    text.Gauge("fieldcost_certificate_expiry_timestamp_seconds",
+               "when the certificate in force ends, in Unix time",
+               static_cast<std::uint64_t>(
+                   std::max<std::int64_t>(0, validity->end.time_since_epoch().count())));
+  }
+  AddProcess(text);
   if (const auto free_bytes = serve::FreeBytes(config_.data_dir)) {
     text.Gauge("fieldcost_probe_disk_free_bytes", "free on the disk of the data", *free_bytes);
   }
@@ -185,6 +209,8 @@ void Service::Stop() {
     admin_server_->Stop(std::chrono::seconds(0));
     serve::RemoveAddressFile(config_.admin_address_file);
   }
+  LogEvent(LogLevel::kInfo, "stopped",
+           {{"batches", counters_.batches.load()}, {"refused", counters_.refused_batches.load()}});
 }
 
 }  // namespace fieldcost::probe_server

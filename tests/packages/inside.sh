@@ -257,7 +257,7 @@ probe_process=$(systemctl show --property=MainPID --value fieldcost-probe-server
 [[ -s /run/fieldcost-probe-server/address ]] || fail "it does not say where it listens"
 probe_admin=$(cat /run/fieldcost-probe-server/admin-address)
 exec 3<> "/dev/tcp/127.0.0.1/${probe_admin##*:}"
-printf 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n' >&3
+printf 'GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n' >&3
 read -r -t 10 probe_health <&3
 exec 3>&-
 [[ "$probe_health" == *" 200 "* ]] || fail "it is not healthy: $probe_health"

@@ -56,7 +56,7 @@ TABLE = {
     "agent/daemon": (["base", "command", "systemd", "shm", "stats", "wire", "crypto", "settings", "runs", "spool",
                       "harvest", "upload", "policy"], ["systemd/"]),
     "aggregator": (["base", "command", "operate", "service"], []),
-    "aggregator/admin": (["base", "http", "ingest", "publish", "store"], ["prometheus/", "boost/json"]),
+    "aggregator/admin": (["base", "http", "ingest", "publish", "serve", "store"], ["prometheus/", "boost/json"]),
     "aggregator/config": (["base", "config", "serve", "wire", "http", "ingest", "publish", "store"], []),
     "aggregator/upkeep": (["base", "crypto", "admin", "ingest", "publish", "store"], []),
     "aggregator/service": (["base", "serve", "systemd", "wire", "http", "admin", "aggregator_config", "ingest",

@@ -20,13 +20,14 @@ Result<std::unique_ptr<Data>> OpenData(const command::Arguments& arguments) {
 Result<int> List(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
   FIELDCOST_ASSIGN(const std::vector<User> users, ListUsers(data->database()));
+  fmt::print("NUMBER\tUSER\tNAME\tSINCE\tSTATE\n");
   for (const User& user : users) {
     FIELDCOST_ASSIGN(const std::vector<Device> devices, ListDevices(data->database(), user.id));
     for (const Device& device : devices) {
       fmt::print("{}\t{}\t{}\t{:%Y-%m-%d}{}\n", device.id.value(), EscapeControl(user.name),
                  EscapeControl(device.name),
                  std::chrono::floor<std::chrono::seconds>(device.created),
-                 device.is_revoked ? "\trevoked" : "");
+                 device.is_revoked ? "\trevoked" : "\tin use");
     }
   }
   return 0;

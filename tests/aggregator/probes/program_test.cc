@@ -68,9 +68,13 @@ TEST_F(ProbeServerTest, TheOperatorsPortTellsHealthAndNumbers) {
   const std::string url = ReadFile(home() / "admin-address", kKiB).value_or("");
   auto admin = http::Client::Create({.url = url.substr(0, url.size() - 1)});
   ASSERT_TRUE(admin.has_value()) << url;
-  EXPECT_EQ(admin->Send({.target = "/healthz"})->status, 200);
+  EXPECT_EQ(admin->Send({.target = "/livez"})->status, 200);
+  EXPECT_EQ(admin->Send({.target = "/readyz"})->status, 200);
+  EXPECT_EQ(admin->Send({.target = "/healthz"})->status, 404) << "named as the aggregator's";
   const std::string metrics = admin->Send({.target = "/metrics"})->body;
   EXPECT_THAT(metrics, HasSubstr("\nfieldcost_probe_steps_total 4\n"));
+  EXPECT_THAT(metrics, HasSubstr("\nfieldcost_certificate_expiry_timestamp_seconds "));
+  EXPECT_THAT(metrics, HasSubstr("\nprocess_resident_memory_bytes "));
   EXPECT_EQ(admin->Send({.target = "/v1/events"})->status, 404);
   EXPECT_EQ(MustSend({.target = "/metrics"}).status, 404);
   Stop();

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace fieldcost::admin {
+namespace fieldcost::serve {
 
 // What the kernel says of this process; 0 where it does not.
 struct ProcessFacts {
@@ -16,4 +16,4 @@ struct ProcessFacts {
 
 ProcessFacts ReadProcessFacts();
 
-}  // namespace fieldcost::admin
+}  // namespace fieldcost::serve

@@ -1,4 +1,4 @@
-#include "aggregator/admin/process_facts.h"
+#include "common/serve/process_facts.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <string>
 #include <system_error>
 
-namespace fieldcost::admin {
+namespace fieldcost::serve {
 namespace {
 
 // The time since the boot at which the process started; see proc(5), /proc/pid/stat.
@@ -56,4 +56,4 @@ ProcessFacts ReadProcessFacts() {
   return facts;
 }
 
-}  // namespace fieldcost::admin
+}  // namespace fieldcost::serve
