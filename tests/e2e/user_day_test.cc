@@ -196,7 +196,7 @@ TEST_F(UserDayWithCatalogTest, AVendorReadsTheRegressionFirst) {
   Fieldcost({"report", "--help"});
   Fieldcost({"report", "vendor", "--help"});
   const std::string report = Below("zlib.html").string();
-  Fieldcost({"report", "vendor", "--library", "libz", "--output", report});
+  Fieldcost({"report", "vendor", "--library", "libz", "--html", report});
   EXPECT_THAT(TextOf(report),
               ContainsRegex("class=\"lead\">1 regression: deflateInit_ is [0-9.]+ × slower"));
   Fieldcost({"diff", "--help"});

@@ -11,7 +11,7 @@
 
 namespace fieldcost::cli {
 
-// What `diff --json` and `report vendor --format json` print: one JSON object and a newline. Names
+// What `diff --json` and `report vendor --json` print: one JSON object and a newline. Names
 // are stable; times in all are in ns.
 std::string DiffJson(const analysis::LibraryChange& change, const catalog::Freshness& freshness);
 std::string LocalDiffJson(const std::vector<analysis::LocalChange>& changes,

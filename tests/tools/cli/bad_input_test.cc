@@ -176,7 +176,7 @@ TEST_F(BadInputTest, JsonIsUtf8WhateverTheNameIs) {
 TEST_F(BadInputTest, AReportSaysUntilWhenItsCatalogueIsValid) {
   PublishAndSync(rows_);
   Change("UPDATE meta SET value = 1000000000000000 WHERE key = 'snapshot_expires'");
-  const ProcessResult page = Cli({"report", "vendor", "--library", "liba", "--format", "html"});
+  const ProcessResult page = Cli({"report", "vendor", "--library", "liba", "--html", "-"});
   EXPECT_EQ(page.exit_status, 0);
   EXPECT_THAT(page.output, HasSubstr("<dt>Valid until</dt><dd>2001-09-09 01:46 UTC</dd>"));
 }

@@ -128,7 +128,7 @@ TEST_F(DiffReportTest, DiffFindsThePlantedChangesAndNothingElse) {
 }
 
 TEST_F(DiffReportTest, TheVendorReportFindsTheNewestChangesAndNothingElse) {
-  const ProcessResult result = Cli({"report", "vendor", "--library", "*", "--format", "json"});
+  const ProcessResult result = Cli({"report", "vendor", "--library", "*", "--json"});
   EXPECT_EQ(result.exit_status, 0) << result.errors;
   EXPECT_THAT(Unlike(result.output, {"newest"}), IsEmpty());
 }
@@ -165,8 +165,8 @@ TEST_F(DiffReportTest, NamesThatMeanNothingOrSeveralAreAnsweredWithCandidates) {
     EXPECT_THAT(result.errors, HasSubstr(said));
   };
   expect({"diff", "lib"}, 64, "choose one: libjsoncpp.so.25, libsqlite3.so.0, libz.so.1");
-  expect({"report", "vendor", "--library", "libz.so.1", "--output", "x.pdf"}, 64,
-         "write an HTML page (--output x.html)");
+  expect({"report", "vendor", "--library", "libz.so.1", "--html", "x.pdf"}, 64,
+         "write a page (--html x.html)");
   expect({"diff", "libsqlite3.so.1"}, 66, "did you mean libsqlite3.so.0?");
   expect({"diff", "nonsense\x1b[31m"}, 66, "available: libjsoncpp.so.25,");
   expect({"diff", "libz.so.1", "9"}, 66, "available: 1.2.13+synthetic, 1.3.0+synthetic,");
@@ -176,15 +176,15 @@ TEST_F(DiffReportTest, NamesThatMeanNothingOrSeveralAreAnsweredWithCandidates) {
   expect({"report", "vendor", "--library", "libz.so.1", "--baseline", "9"}, 66, "no version 9");
   expect({"report", "vendor", "--library", "libz.so.1", "--baseline", "1.3.1"}, 64, "newest");
   expect({"report", "vendor", "--library", "*", "--baseline", "9"}, 66, "an older version 9");
-  expect({"report", "vendor", "--library", "*", "--csv", "--format", "html"}, 64,
-         "--format cannot be combined with --csv");
+  expect({"report", "vendor", "--library", "*", "--csv", "--html", "a.html"}, 64,
+         "--csv cannot be combined with --html");
   expect({"report"}, 64, "report needs one of: vendor");
 }
 
 TEST_F(DiffReportTest, ThePageIsWholeAndTheSameEveryTime) {
   const std::string file = (directory_->path() / "report.html").string();
   const ProcessResult written =
-      Cli({"report", "vendor", "--library", "*", "--by", "both", "--output", file});
+      Cli({"report", "vendor", "--library", "*", "--by", "both", "--html", file});
   EXPECT_EQ(written.exit_status, 0) << written.errors;
   const auto page = ReadFile(file, kMaxPageBytes);
   ASSERT_TRUE(page) << page.error().message;
@@ -193,7 +193,7 @@ TEST_F(DiffReportTest, ThePageIsWholeAndTheSameEveryTime) {
                            HasSubstr("libjsoncpp.so.25, Json::Reader"),
                            HasSubstr("libsqlite3.so.0, sqlite3_")));
   const ProcessResult again =
-      Cli({"report", "vendor", "--library", "*", "--by", "both", "--format", "html"});
+      Cli({"report", "vendor", "--library", "*", "--by", "both", "--html", "-"});
   EXPECT_EQ(again.output, *page);
 }
 

@@ -1,8 +1,8 @@
 // `fieldcost report vendor`: a report for library authors.
-#include <algorithm>
-#include <optional>
+#include <fmt/format.h>
 
-#include "common/base/file.h"
+#include <algorithm>
+
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "tools/cli/catalogue_freshness.h"
@@ -10,6 +10,7 @@
 #include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
 #include "tools/cli/library_versions.h"
+#include "tools/cli/page_file.h"
 #include "tools/cli/pager.h"
 #include "tools/cli/report_json.h"
 #include "tools/cli/source.h"
@@ -23,19 +24,23 @@
 namespace fieldcost::cli {
 namespace {
 
-enum class ReportFormat { kText, kHtml, kCsv, kJson };
-
 struct Request {
   std::string library;          // soname, glob or a part of it
   std::filesystem::path table;  // empty = the catalogue
   analysis::GroupBy by = analysis::GroupBy::kModule;
-  std::string baseline;                // version or how it begins; empty = before the newest
-  std::filesystem::path output;        // empty or "-" = stdout
-  std::optional<ReportFormat> format;  // nullopt = by the name of `output`, else text
+  std::string baseline;        // version or how it begins; empty = before the newest
+  std::filesystem::path html;  // empty = no page
 };
 
-constexpr int kReportMode = 0644;  // of published numbers
-constexpr char kStdout[] = "-";
+// What is wrong with the options together; "" = nothing.
+std::string CheckVendor(const command::Arguments& arguments) {
+  std::filesystem::path page = arguments.Text("--html");
+  if (page.extension() == ".pdf") {
+    return fmt::format("report writes no PDF: write a page (--html {}) and print it from a browser",
+                       page.replace_extension(".html").string());
+  }
+  return CheckPageOption(arguments, "--html");
+}
 
 // What changes are measured from and to. Of several libraries some may not have the baseline: these
 // have nothing to compare with.
@@ -92,31 +97,6 @@ Result<analysis::VendorReport> MakeReport(const Source& source, const Request& c
   return builder.Finish();
 }
 
-// The format that was asked for, else the one that the file's name tells, else text.
-Result<ReportFormat> FormatOf(const Request& command, const Output& output) {
-  std::optional<ReportFormat> format = command.format;
-  if (output.json || output.csv) {
-    const ReportFormat wanted = output.json ? ReportFormat::kJson : ReportFormat::kCsv;
-    if (format.value_or(wanted) != wanted) {
-      return Fail(ErrorCode::kInvalidArgument, "--format cannot be combined with {}",
-                  output.json ? "--json" : "--csv");
-    }
-    return wanted;
-  }
-  if (format) return *format;
-  const std::string extension = command.output.extension().string();
-  if (extension == ".html" || extension == ".htm") return ReportFormat::kHtml;
-  if (extension == ".csv") return ReportFormat::kCsv;
-  if (extension == ".json") return ReportFormat::kJson;
-  if (extension == ".pdf") {
-    return Fail(
-        ErrorCode::kInvalidArgument,
-        "report writes no PDF: write an HTML page (--output {}) and print it from a browser",
-        std::filesystem::path(command.output).replace_extension(".html").string());
-  }
-  return ReportFormat::kText;
-}
-
 std::vector<report::CostPageContent::Fact> FactsOf(const wire::LabTable& table) {
   std::vector<report::CostPageContent::Fact> facts;
   for (const wire::LabPart& part : table.parts) {
@@ -150,34 +130,17 @@ std::string NoteOf(const Source& source, const Output& output) {
 }
 
 Result<int> Run(const Request& command, const Output& output) {
-  FIELDCOST_ASSIGN(const ReportFormat format, FormatOf(command, output));
   FIELDCOST_ASSIGN(const Source source, Source::Open({.local = false, .table = command.table}));
   FIELDCOST_ASSIGN(const analysis::VendorReport made, MakeReport(source, command));
-  const bool to_file = !command.output.empty() && command.output != kStdout;
-  std::string text;
-  switch (format) {
-    case ReportFormat::kHtml:
-      text = MakePage(made, source);
-      break;
-    case ReportFormat::kCsv:
-      text = report::VendorCsv(made, ProvenanceOf(source));
-      break;
-    case ReportFormat::kJson:
-      text = VendorJson(made, source.freshness());
-      break;
-    case ReportFormat::kText:
-      text = report::VendorText(made, to_file ? draw::Style{.utf8 = true} : output.style) +
-             NoteOf(source, output);
-      break;
-  }
-  if (to_file) {
-    FIELDCOST_TRY(WriteFileAtomically(command.output, text, kReportMode));
-    Remark(fmt::format("{}, {} in {}", Counted(made.apis.size(), "API"),
-                       Counted(text.size(), "byte"), command.output.string()));
-  } else if (format == ReportFormat::kText) {
-    FIELDCOST_TRY(WritePaged(text, output));
+  if (!command.html.empty()) {
+    FIELDCOST_TRY(WritePage(command.html, MakePage(made, source), PageOf::kPublished));
+  } else if (output.json) {
+    FIELDCOST_TRY(WriteStdout(VendorJson(made, source.freshness())));
+  } else if (output.csv) {
+    FIELDCOST_TRY(WriteStdout(report::VendorCsv(made, ProvenanceOf(source))));
   } else {
-    FIELDCOST_TRY(WriteStdout(text));
+    FIELDCOST_TRY(
+        WritePaged(report::VendorText(made, output.style) + NoteOf(source, output), output));
   }
   return 0;
 }
@@ -185,14 +148,6 @@ Result<int> Run(const Request& command, const Output& output) {
 analysis::GroupBy GroupByOf(std::string_view name) {
   if (name == "both") return analysis::GroupBy::kBoth;
   return name == "namespace" ? analysis::GroupBy::kNamespace : analysis::GroupBy::kModule;
-}
-
-std::optional<ReportFormat> FormatNamed(std::string_view name) {
-  if (name == "html") return ReportFormat::kHtml;
-  if (name == "csv") return ReportFormat::kCsv;
-  if (name == "json") return ReportFormat::kJson;
-  if (name == "text") return ReportFormat::kText;
-  return std::nullopt;
 }
 
 command::Command VendorCommand() {
@@ -203,8 +158,8 @@ command::Command VendorCommand() {
           R"(Uses only the local catalogue, or a lab table (fieldcost measure --save); the same catalogue gives
 the same bytes (except the age, in text). Examples:
   fieldcost report vendor --library sqlite3
-  fieldcost report vendor --library 'libboost_*' --by both --output boost.html
-  fieldcost report vendor --library libz.so.1 --baseline 1:1.2.11 --format csv
+  fieldcost report vendor --library 'libboost_*' --by both --html boost.html
+  fieldcost report vendor --library libz.so.1 --baseline 1:1.2.11 --csv
   fieldcost report vendor --library sqlite3 --table a.lab)",
       .options = {{.names = "--library",
                    .value = "LIBRARY",
@@ -220,24 +175,18 @@ the same bytes (except the age, in text). Examples:
                    .value = "VERSION",
                    .help = "Changes since this version [the one before the newest]",
                    .completes = command::Completes::kVersion},
-                  {.names = "--output",
-                   .value = "FILE",
-                   .help = "Write to FILE (- = stdout)",
-                   .completes = command::Completes::kFiles},
-                  {.names = "--format",
-                   .value = "FORMAT",
-                   .help = "Override the format implied by the file name",
-                   .choices = {"html", "csv", "json", "text"}},
+                  HtmlOption("Write an HTML page to FILE (- = stdout) instead of the text"),
                   TableOption({})},
-      .handler = [](const command::Arguments& arguments) {
-        return Run({.library = arguments.Text("--library"),
-                    .table = arguments.Text("--table"),
-                    .by = GroupByOf(arguments.Text("--by")),
-                    .baseline = arguments.Text("--baseline"),
-                    .output = arguments.Text("--output"),
-                    .format = FormatNamed(arguments.Text("--format"))},
-                   OutputOf(arguments));
-      }};
+      .handler =
+          [](const command::Arguments& arguments) {
+            return Run({.library = arguments.Text("--library"),
+                        .table = arguments.Text("--table"),
+                        .by = GroupByOf(arguments.Text("--by")),
+                        .baseline = arguments.Text("--baseline"),
+                        .html = arguments.Text("--html")},
+                       OutputOf(arguments));
+          },
+      .check = CheckVendor};
 }
 
 }  // namespace
@@ -245,7 +194,7 @@ the same bytes (except the age, in text). Examples:
 command::Command ReportCommand() {
   return {.name = "report",
           .summary = "Reports for library authors",
-          .help = "Example:\n  fieldcost report vendor --library libz.so.1 --output zlib.html",
+          .help = "Example:\n  fieldcost report vendor --library libz.so.1 --html zlib.html",
           .commands = {VendorCommand()}};
 }
 
