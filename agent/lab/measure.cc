@@ -130,7 +130,9 @@ class Session {
     found_.programs = static_cast<std::uint32_t>(map.files.size());
     for (const LabFile& file : map.files) {
       found_.candidates += file.candidates;
-      found_.left_out += file.left_out;
+      // A program stops at the limit of APIs; below it, only names that are too long are left out.
+      const bool is_full = file.candidates == shm::kLabApis;
+      (is_full ? found_.beyond_most : found_.too_long) += file.left_out;
     }
     CountLosses(map);
     if (map.scenario.output_hash != found_.plain.output_hash) ++found_.other_outputs;

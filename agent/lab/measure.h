@@ -73,9 +73,10 @@ struct Measurement {
   std::uint32_t failed_runs = 0;     // thrown away: another exit status than the plain run's
   std::uint32_t other_outputs = 0;   // runs whose output differed from the plain run's
   std::uint64_t lost_calls = 0;
-  std::uint64_t lost_nodes = 0;  // calls counted in their callers' node: the tree was full
-  std::uint32_t left_out = 0;    // APIs beyond what a file takes, or with too long names
-  std::uint32_t detached = 0;    // programs that could not be measured to their end
+  std::uint64_t lost_nodes = 0;   // calls counted in their callers' node: the tree was full
+  std::uint32_t beyond_most = 0;  // APIs of programs with more than shm::kLabApis
+  std::uint32_t too_long = 0;     // APIs whose names or versions are longer than a file takes
+  std::uint32_t detached = 0;     // programs that could not be measured to their end
   std::uint32_t still_running = 0;
   std::uint32_t refused = 0;  // files of programs, or parts of them, that no calls could have made
   int cleanup_status = 0;

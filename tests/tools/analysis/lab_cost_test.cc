@@ -221,6 +221,17 @@ TEST(LabTableTextTest, TotalsAndTheirSharesStandFirst) {
                           HasSubstr("  " + draw::RoughShareText(first / whole_ns) + "  ")));
 }
 
+TEST(LabTableTextTest, ACallThatOnlyTimedRunsMadeIsNotCountedAsNone) {
+  std::vector<LabCost> costs = LabCosts(wire::ShapesLabTable());
+  Sort(costs, SortKey::kTotal);
+  LabCost& cost = costs[0];
+  cost.totals.clear();
+  cost.calls = 0;
+  cost.runs = cost.summary.Find(stats::Metric::kWallTime)->sums.histogram.count();
+  const std::string text = report::LabTableText(std::span(costs).first(1), 1, {.utf8 = true});
+  EXPECT_THAT(text, HasSubstr("  0–1  ")) << text;
+}
+
 TEST(LabTableTextTest, BuildsOfOneLibraryAreToldApart) {
   std::vector<LabCost> costs = LabCosts(wire::ShapesLabTable());
   costs.resize(3);

@@ -197,6 +197,14 @@ TEST_F(MeasureCommandTest, APlanIsTheGroupsAndTheSameEachTime) {
   EXPECT_EQ(Measure({"--plan", "--seed", "7"}, command).output, seeded.output);
 }
 
+TEST_F(MeasureCommandTest, NamesTheReasonWhyAnApiIsLeftOut) {
+  const ProcessResult result =
+      Measure({"--rounds", "1", "--apis", "long_named_*"}, {kVictims + "long_named"});
+  EXPECT_EQ(result.exit_status, 0) << result.errors;
+  EXPECT_THAT(result.output, HasSubstr("long_named_short"));
+  EXPECT_THAT(result.errors, HasSubstr("1 API was left out: its name is longer than 255 bytes"));
+}
+
 // Each call takes as long as before: only their number has changed.
 TEST_F(MeasureCommandTest, DiffBaseNamesWhatIsCalledMoreOften) {
   const auto measure = [&](const std::string& option, const std::string& calls) {

@@ -18,6 +18,7 @@
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
+#include "common/shm/lab_file.h"
 #include "common/wire/lab_table.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/installed_parts.h"
@@ -114,8 +115,13 @@ std::vector<std::string> Remarks(const lab::Measurement& found, std::uint32_t ro
   count(found.lost_calls, "call was lost", "calls were lost");
   count(found.lost_nodes, "call is attributed to its caller: there were too many stacks",
         "calls are attributed to their callers: there were too many stacks");
-  count(found.left_out, "API was left out: its name is too long, or there are too many",
-        "APIs were left out: their names are too long, or there are too many");
+  const std::string most = draw::FormatCount(shm::kLabApis);
+  count(found.beyond_most,
+        "API was left out: the program calls more than " + most + "; choose with --apis",
+        "APIs were left out: the program calls more than " + most + "; choose with --apis");
+  const std::size_t longest = sizeof(shm::LabApi::symbol) - 1;
+  count(found.too_long, fmt::format("API was left out: its name is longer than {} bytes", longest),
+        fmt::format("APIs were left out: their names are longer than {} bytes", longest));
   count(found.detached, "program was measured in part: it entered a sandbox, or loaded a collector",
         "programs were measured in part: they entered a sandbox, or loaded a collector");
   count(found.still_running,

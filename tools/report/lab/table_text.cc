@@ -51,8 +51,15 @@ std::string PenaltyText(const std::optional<analysis::ContextPenalty>& field) {
   return fmt::format("{:.2g} x ({:.2g} to {:.2g})", field->ratio, field->low, field->high);
 }
 
-// Exactly; where runs differ, the least and the most.
+// Exactly; where runs differ, the least and the most. The counted runs may lack calls that timed
+// runs have: then from none to the mean of the timed ones.
 std::string CallsText(const LabCost& cost, const draw::Style& style) {
+  const analysis::MetricSummary* times = TimesOf(cost);
+  if (cost.calls == 0 && times != nullptr) {
+    const std::uint64_t runs = std::max<std::uint64_t>(cost.runs, 1);
+    const std::uint64_t mean = (times->sums.histogram.count() + runs - 1) / runs;
+    return TotalRange({.metric = Metric::kCallsPerRun, .least = 0, .most = mean}, style);
+  }
   const auto total = std::ranges::find(cost.totals, Metric::kCallsPerRun, &wire::LabTotal::metric);
   const bool varies = total != cost.totals.end() && total->least != total->most;
   return varies ? TotalRange(*total, style) : draw::FormatCount(cost.calls);
