@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "common/base/check.h"
+#include "common/base/text.h"
 #include "common/stats/quantiles.h"
 
 namespace fieldcost::stats {
@@ -257,8 +258,9 @@ std::string ShapeWords(const ShapeResult& result) {
     case Shape::kTooFewCalls:
       return "too few calls";
     case Shape::kHeavyTailed:
-      return fmt::format("heavy-tailed, 1 % of calls cost >= {:.0f} x the median",
-                         Ratio(result.spread.p99, result.spread.p50));
+      return fmt::format("heavy-tailed, 1 % of calls cost {} x the median or more",
+                         FormatCount(static_cast<std::uint64_t>(
+                             std::round(Ratio(result.spread.p99, result.spread.p50)))));
     case Shape::kConstant:
       return "constant";
     case Shape::kTooFewRuns:

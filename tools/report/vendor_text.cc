@@ -26,6 +26,7 @@ constexpr std::size_t kLeastNameWidth = 20;
 constexpr std::size_t kLeastLibraryWidth = 12;
 constexpr std::size_t kMaxVersionWidth = 22;
 constexpr std::size_t kSpectrumWidth = 16;
+constexpr std::size_t kMaxSentenceName = 60;
 
 std::string ShortName(const analysis::VendorApi& api, const draw::Style& style) {
   return draw::ShortenName(api.name, kMaxNameWidth, style);
@@ -166,13 +167,17 @@ std::string Changes(const analysis::VendorReport& report, const draw::Style& sty
 }  // namespace
 
 std::string VendorSentence(const analysis::VendorReport& report, const draw::Style& style) {
+  const auto short_name = [&](const std::string& name) {  // others stay as they are, unescaped
+    const bool is_long = name.size() > kMaxSentenceName;
+    return is_long ? draw::ShortenName(name, kMaxSentenceName, style) : name;
+  };
   std::vector<analysis::ChangedApi> slower = analysis::WithChange(report, analysis::Change::kMore);
   std::erase_if(slower, [](const auto& one) { return one.second->metric != Metric::kWallTime; });
   std::string text;
   if (!slower.empty()) {
     const auto& [api, change] = slower.front();
     text = fmt::format("{}{} {} is {} since {}", Counted(slower.size(), "regression"),
-                       slower.size() == 1 ? ":" : ", the costliest:", api->name,
+                       slower.size() == 1 ? ":" : ", the costliest:", short_name(api->name),
                        ChangeWords(*change, style), report.libraries[api->library].after);
     if (const auto regression = api->Regression()) {
       text += fmt::format(", {} in the {}", draw::TotalText(regression, style),
@@ -185,7 +190,7 @@ std::string VendorSentence(const analysis::VendorReport& report, const draw::Sty
     text = "Nothing to compare with an older version";
   }
   if (!report.apis.empty() && report.apis[0].share > 0) {
-    text += fmt::format("; biggest lever: {}, {}", report.apis[0].name,
+    text += fmt::format("; biggest lever: {}, {}", short_name(report.apis[0].name),
                         draw::RoughShareText(report.apis[0].share));
   }
   return text;
