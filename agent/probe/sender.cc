@@ -111,14 +111,22 @@ Result<Login> LogIn(const std::string& url, const std::filesystem::path& ca_file
   FIELDCOST_ASSIGN(http::Client client, Connect(url, ca_file, nullptr));
   const std::string body = json::serialize(json::object(
       {{"user", account.user}, {"password", account.password}, {"name", account.device_name}}));
-  FIELDCOST_ASSIGN(const http::Response response,
-                   client.Send({.method = "POST",
-                                .target = "/v1/devices",
-                                .headers = {{"Content-Type", "application/json"}},
-                                .body = body}));
+  const auto sent = client.Send({.method = "POST",
+                                 .target = "/v1/devices",
+                                 .headers = {{"Content-Type", "application/json"}},
+                                 .body = body});
+  if (!sent) {
+    const bool is_unknown = sent.error().code == ErrorCode::kUnauthenticated && ca_file.empty();
+    return Fail(sent.error().code, "log in at {}: {}{}", client.origin(), sent.error().message,
+                is_unknown ? "; if the server has a CA of its own: --ca-file ca.pem" : "");
+  }
+  const http::Response& response = *sent;
   const std::string what =
       fmt::format("log in at {}: {}", client.origin(), http::DescribeAnswer(response));
-  if (response.status == 401) return Fail(ErrorCode::kUnauthenticated, "{}", what);
+  if (response.status == 401) {
+    return Fail(ErrorCode::kUnauthenticated, "log in at {}: {} or the password is wrong",
+                client.origin(), EscapeControl(account.user));
+  }
   if (response.status != 200 && response.status != 201) {
     return Fail(ErrorCode::kUnavailable, "{}", what);
   }

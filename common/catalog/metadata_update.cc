@@ -19,6 +19,12 @@ Result<std::string> TrustedRootBytes(const SyncState& state,
                                      const std::filesystem::path& pinned_root) {
   if (!state.root.empty()) return state.root;
   auto pinned = ReadFile(pinned_root, kMaxRootBytes);
+  if (!pinned && pinned.error().code == ErrorCode::kNotFound) {
+    return Fail(ErrorCode::kNotFound,
+                "there is no catalog_root, which the server's signatures are checked with: get it "
+                "from the server's operator, and put it to {}",
+                pinned_root.string());
+  }
   if (!pinned) return Within(pinned.error(), "read the catalogue's pinned root");
   return pinned;
 }

@@ -138,6 +138,17 @@ struct TomlFile::State {
     return nullptr;
   }
 
+  // The keys that were asked for, and the tables that they are in.
+  std::vector<std::string> KnownNames() const {
+    std::vector<std::string> names = known;
+    for (const std::string& key : known) {
+      for (std::size_t dot = key.find('.'); dot != key.npos; dot = key.find('.', dot + 1)) {
+        names.push_back(key.substr(0, dot));
+      }
+    }
+    return names;
+  }
+
   void RefuseUnknown(const toml::table& table, const std::string& path) {
     for (const auto& [key, node] : table) {
       if (first_error) return;
@@ -148,10 +159,10 @@ struct TomlFile::State {
           std::any_of(known.begin(), known.end(),
                       [&](const std::string& name_) { return name_.starts_with(as_table); });
       if (!holds_known_keys) {
-        const std::string nearest = NearestName(full, known);
+        const std::string meant = MeantName(full, KnownNames());
         Refuse(key.source(), full,
-               nearest.empty() ? std::string("unknown key")
-                               : fmt::format("unknown key; the nearest known one is {}", nearest));
+               meant.empty() ? std::string("unknown key")
+                             : fmt::format("unknown key; the nearest known one is {}", meant));
       } else if (const toml::table* inner = node.as_table()) {
         RefuseUnknown(*inner, full);
       } else if (const toml::array* array = node.as_array();

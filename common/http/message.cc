@@ -13,6 +13,25 @@ namespace {
 
 constexpr std::size_t kMaxReasonBytes = 300;
 
+// The message of a body that JsonError() made; everything else as it is, without blanks around it.
+std::string ReasonIn(std::string_view untrusted_body) {
+  constexpr std::string_view kKey = "\"message\": \"";
+  const std::size_t key = untrusted_body.find(kKey);
+  if (!untrusted_body.starts_with("{\"error\": ") || key == std::string_view::npos) {
+    return std::string(Trim(untrusted_body));
+  }
+  std::string reason;
+  for (std::size_t i = key + kKey.size(); i < untrusted_body.size(); ++i) {
+    const char c = untrusted_body[i];
+    if (c == '"') return reason;
+    if (c == '\\' && i + 1 < untrusted_body.size() &&
+        (untrusted_body[i + 1] == '"' || untrusted_body[i + 1] == '\\'))
+      ++i;
+    reason += untrusted_body[i];
+  }
+  return std::string(Trim(untrusted_body));  // cut
+}
+
 }  // namespace
 
 bool EqualNames(std::string_view left, std::string_view right) {
@@ -40,7 +59,7 @@ std::string DescribeAnswer(const Response& untrusted_response) {
     return fmt::format("status {}: redirects are not followed", untrusted_response.status);
   }
   return fmt::format("status {}: {}", untrusted_response.status,
-                     EscapeControl(untrusted_response.body.substr(0, kMaxReasonBytes)));
+                     EscapeControl(ReasonIn(untrusted_response.body.substr(0, kMaxReasonBytes))));
 }
 
 Response JsonError(int status, std::string_view code, std::string_view message) {

@@ -65,6 +65,21 @@ class ProbeWayTest : public ServerTest {
   const TempDir user_;
 };
 
+TEST_F(ProbeWayTest, ALoginThatFailsTellsWhatToChange) {
+  Start();
+  const std::string ca = (home() / "ca.pem").string();
+  const ProcessResult wrong =
+      Fieldcost({"probe", "login", url_, "--user", "alice", "--ca-file", ca}, "not the password\n");
+  EXPECT_EQ(wrong.exit_status, 76);
+  EXPECT_THAT(wrong.errors, HasSubstr(url_ + ": alice or the password is wrong\n"));
+  const ProcessResult unknown =
+      Fieldcost({"probe", "login", url_, "--user", "alice"}, "not the password\n");
+  EXPECT_EQ(unknown.exit_status, 76);
+  EXPECT_THAT(unknown.errors, HasSubstr("if the server has a CA of its own: --ca-file"));
+  EXPECT_THAT(Fieldcost({"probe", "login", "https://localhost:1", "-u", "alice"}, "p\n").errors,
+              Not(HasSubstr("--ca-file")));
+}
+
 TEST_F(ProbeWayTest, ColdAndWarmStartsAreBesideEachOtherAtTheServer) {
   Start();
   LogIn();

@@ -217,6 +217,7 @@ TEST_F(SyncAttackTest, AMissingPinnedRootIsNamed) {
   const auto report = Sync(options, clock_);
   ASSERT_FALSE(report.has_value());
   EXPECT_EQ(report.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(report.error().message, HasSubstr("get it from the server's operator"));
   EXPECT_THAT(report.error().message, HasSubstr("no-such-root"));
 }
 

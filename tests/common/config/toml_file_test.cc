@@ -100,6 +100,20 @@ TEST(TomlFileTest, UnknownKeysAreNamedWithPlaceAndNearestKnownKey) {
             "conf/a.toml:3:3: listen.prot: unknown key; the nearest known one is listen.port");
 }
 
+TEST(TomlFileTest, NoKeyIsSuggestedForOneThatIsLikeNone) {
+  const auto message = [](std::string_view text) {
+    TomlFile file = Parsed(text);
+    std::uint64_t port = 0;
+    file.ReadUint("server.port", 0, 65535, port);
+    file.ReadUint("policy.modules", 0, 9, port);
+    return FinishMessage(file);
+  };
+  EXPECT_EQ(message("x = 1\n"), "conf/a.toml:1:1: x: unknown key");
+  EXPECT_EQ(message("[store]\nfoo = 1\n"), "conf/a.toml:1:2: store: unknown key");
+  EXPECT_EQ(message("[polcy]\nmodules = 1\n"),
+            "conf/a.toml:1:2: polcy: unknown key; the nearest known one is policy");
+}
+
 TEST(TomlFileTest, UnknownTablesAreRefusedEvenIfEmpty) {
   TomlFile file = Parsed("[listn]\n");
   std::uint64_t port = 0;

@@ -121,5 +121,19 @@ TEST(OriginTest, AnythingElseIsRefusedAndNamed) {
   }
 }
 
+TEST(DescribeAnswerTest, ReportsTheMessageOfAnError) {
+  const auto reason = [](std::string body) {
+    return DescribeAnswer({.status = 401, .headers = {}, .body = std::move(body)});
+  };
+  EXPECT_EQ(reason(JsonError(401, "unauthenticated", "name or password is wrong").body),
+            "status 401: name or password is wrong");
+  EXPECT_EQ(reason(JsonError(401, "unauthenticated", "\"a\\b\"").body), "status 401: \"a\\x5cb\"");
+  EXPECT_EQ(reason("no route\n"), "status 401: no route");
+  EXPECT_EQ(reason("{\"error\": \"x\", \"message\": \"cut"),
+            "status 401: {\"error\": \"x\", \"message\": \"cut");
+  EXPECT_EQ(reason(""), "status 401: ");
+  EXPECT_EQ(reason("\x1b[2J"), "status 401: \\x1b[2J");
+}
+
 }  // namespace
 }  // namespace fieldcost::http
