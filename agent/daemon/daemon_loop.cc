@@ -366,6 +366,9 @@ Result<std::string> RunOnce(Agent& agent, UploadWish wish) {
     const auto has_new_policy = agent.RefreshFieldPolicy();
     if (!has_new_policy) {
       LogWarning("the service's policy is not followed: {}", has_new_policy.error().message);
+    } else if (*has_new_policy) {
+      FIELDCOST_TRY(
+          agent.WritePolicy());  // programs follow it from now on, not from the next run on
     }
   }
   if (upload.stopped_by) return *upload.stopped_by;

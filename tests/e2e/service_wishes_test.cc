@@ -2,6 +2,8 @@
 
 #include <fstream>
 
+#include "common/base/file.h"
+#include "common/shm/policy_file.h"
 #include "tests/e2e/house.h"
 
 // What a service asks of its agents: a token, and a policy. Both with the real programs.
@@ -29,6 +31,10 @@ class ServiceWishesTest : public HouseTest {
     std::ofstream(file) << "[policy]\n" << lines;
     return RunProcess({.arguments = {kAggregator, "policy", "sign", "--config",
                                      aggregator_config().string(), file.string()}});
+  }
+
+  std::string PolicyOfPrograms() const {
+    return ReadFile(home() / "state" / shm::kPolicyFileName, 1 << 20).value_or("");
   }
 
   boost::json::object Status() const {
@@ -77,6 +83,10 @@ TEST_F(ServiceWishesTest, ASignedPolicyIsFollowedButNoOlderOneAfterIt) {
   ASSERT_TRUE(std::filesystem::exists(published));
   std::filesystem::copy_file(published, server() / "first");
   ASSERT_EQ(Upload().exit_status, 0);
+  const std::string fetched = PolicyOfPrograms();
+  ASSERT_FALSE(fetched.empty());
+  ASSERT_EQ(Upload().exit_status, 0);  // writes the policy that it has for programs
+  EXPECT_EQ(PolicyOfPrograms(), fetched) << "programs follow it as soon as it has been fetched";
   EXPECT_EQ(Status().at("field_policy_version").to_number<int>(), 1);
   EXPECT_EQ(Status().at("field_policy_problem").as_string(), "");
 
