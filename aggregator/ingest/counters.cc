@@ -71,7 +71,7 @@ std::string Counters::Summary() const {
     const std::uint64_t value = (this->*info.value).load();
     if (value != 0) fmt::format_to(std::back_inserter(text), " {}={}", info.name, value);
   }
-  return text.empty() ? "no requests" : text.substr(1);
+  return text.empty() ? "0 requests" : text.substr(1);
 }
 
 }  // namespace fieldcost::ingest

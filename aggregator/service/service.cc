@@ -472,7 +472,8 @@ bool Service::Stop() {
   if (retention_task_) idle = retention_task_->Stop(left()) && idle;
   if (scrub_task_) idle = scrub_task_->Stop(left()) && idle;
   if (admin_) idle = admin_->Stop(left()) && idle;
-  if (ingest_) LogEvent(LogLevel::kInfo, ingest_->counters().Summary());
+  if (ingest_)
+    LogEvent(LogLevel::kInfo, "stopped; since the start: " + ingest_->counters().Summary());
   if (!idle) {
     LogEvent(LogLevel::kWarning, "ending without waiting any longer for background work");
     return false;

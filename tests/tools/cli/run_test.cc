@@ -251,6 +251,13 @@ TEST_F(ShowRunTest, WithoutACatalogueWhatWasMeasuredHereIsOffered) {
   EXPECT_THAT(Cli(show).errors, HasSubstr("own measurements add --local"));
 }
 
+TEST_F(ShowRunTest, RunsThatCalledNothingMeasuredAreNotTakenForNone) {
+  EXPECT_THAT(Cli({"top", "--local"}).output, HasSubstr("Nothing has been measured yet"));
+  ASSERT_EQ(Cli({"run", "--pick", "victim_spin", "--", victim_, "alloc"}).exit_status, 0);
+  EXPECT_THAT(Cli({"top", "--local"}).output,
+              HasSubstr("1 run was measured so far; it called none of the functions measured\n"));
+}
+
 TEST_F(ShowRunTest, ForgettingWhatIsLocalErasesItAndAsksFirst) {
   ASSERT_EQ(Cli({"run", "--pick", all_, "--", victim_, "alloc"}).exit_status, 0);
   const ProcessResult asked = Cli({"agent", "forget", "--local"});

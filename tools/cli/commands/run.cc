@@ -228,8 +228,8 @@ command::Command RunCommand() {
       .name = "run",
       .summary = "Run a program and measure a few of its APIs",
       .help =
-          R"(Measures up to 32 APIs, chosen at random from the libraries the program calls. Prints results to
-standard error when the program ends, if that is a terminal or with --show; FIELDCOST_QUIET=1 in the
+          R"(Measures up to 32 APIs, chosen at random from the public libraries the program calls (of your own:
+--pick). Prints results to standard error when the program ends, if that is a terminal or with --show; FIELDCOST_QUIET=1 in the
 environment means --no-show. All results: `fieldcost top --local`. Results stay on this machine,
 except when the run is also selected for the field (1 in 16), which measures one API. The exit
 status is the program's. The -- may be left out, here and wherever a command takes a program.

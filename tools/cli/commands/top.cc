@@ -45,13 +45,24 @@ std::string RunsLine(const std::optional<LocalRuns>& runs) {
   return parts.empty() ? "" : fmt::format("({})\n", fmt::join(parts, "; "));
 }
 
-std::string TopText(const Request& command, const TopApis& top, const draw::Style& style) {
+// Of this machine, where there is no function to show.
+std::string NothingText(const Request& command, const std::optional<LocalRuns>& runs) {
+  if (!command.since.empty()) {
+    return "Nothing has been measured since then: fieldcost run -- PROGRAM\n";
+  }
+  const std::uint64_t measured = runs ? runs->counts.drawn + runs->counts.asked : 0;
+  if (measured == 0) return "Nothing has been measured yet: fieldcost run -- PROGRAM\n";
+  return fmt::format("{} so far; {} called none of the functions measured\n",
+                     Counted(measured, "run was measured", "runs were measured"),
+                     measured == 1 ? "it" : "they");
+}
+
+std::string TopText(const Request& command, const TopApis& top,
+                    const std::optional<LocalRuns>& runs, const draw::Style& style) {
   if (top.costs.empty()) {
     if (!top.waiting.empty()) return WaitingNote(top.waiting);
     if (!command.local) return "the catalogue is empty\n";
-    return command.since.empty()
-               ? "Nothing has been measured yet: fieldcost run -- PROGRAM\n"
-               : "Nothing has been measured since then: fieldcost run -- PROGRAM\n";
+    return NothingText(command, runs);
   }
   std::string text =
       report::CostTable(top.costs, top.whole, style) + report::TableNote(top.costs, style);
@@ -91,7 +102,7 @@ Result<int> Run(const Request& command, const Output& output) {
   const std::optional<LocalRuns> runs = command.since.empty() ? source.runs() : std::nullopt;
   FIELDCOST_TRY(PrintCosts(
       AllVersions(top.costs), source, output, CsvKind::kNumbers,
-      [&] { return TopText(command, top, output.style) + RunsLine(runs); }, runs));
+      [&] { return TopText(command, top, runs, output.style) + RunsLine(runs); }, runs));
   return 0;
 }
 
