@@ -19,6 +19,7 @@
 #include "agent/idle/record.h"
 #include "agent/sampler/recorder_options.h"
 #include "agent/sampler/recording_loop.h"
+#include "common/base/terminal_text.h"
 #include "common/base/text.h"
 
 namespace {
@@ -60,7 +61,7 @@ int RestoreAffinity() {
   const auto restored = directory ? fieldcost::idle_agent::RestoreMasks(*directory)
                                   : fieldcost::Result<std::size_t>(directory.error());
   if (!restored) {
-    fmt::print(stderr, "fieldcost: {}\n", restored.error().message);
+    fieldcost::PrintRemark(restored.error().message);
     return ExitStatus(restored.error().code);
   }
   fmt::print("threads whose affinity was restored: {}\n", *restored);
@@ -77,7 +78,7 @@ int main(int argc, char** argv) {
   if (!options) return sampler::RefuseCommandLine("fieldcost-idle", "fieldcost idle");
   const auto result = idle_agent::Record(*options);
   if (!result) {
-    fmt::print(stderr, "fieldcost: {}\n", result.error().message);
+    PrintRemark(result.error().message);
     return sampler::IsRefused(result.error()) ? kConfiguration : ExitStatus(result.error().code);
   }
   constexpr double kSecond = 1e9;

@@ -14,6 +14,7 @@
 #include <cstdlib>
 
 #include "common/base/child_process.h"
+#include "common/base/terminal_text.h"
 
 namespace fieldcost::sampler {
 namespace {
@@ -72,7 +73,7 @@ std::string CommandOfProcess(pid_t pid) {
 
 Result<RunInput> InputOfRuns(const std::filesystem::path& file, std::uint64_t runs) {
   FIELDCOST_ASSIGN(RunInput input, RunInput::Open({.file = file, .runs = runs}));
-  if (!input.note().empty()) fmt::print(stderr, "fieldcost: {}\n", input.note());
+  if (!input.note().empty()) PrintRemark(input.note());
   return input;
 }
 

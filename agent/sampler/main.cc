@@ -17,6 +17,7 @@
 #include "agent/sampler/counter_check.h"
 #include "agent/sampler/recorder_options.h"
 #include "agent/sampler/trace.h"
+#include "common/base/terminal_text.h"
 #include "common/base/text.h"
 
 namespace {
@@ -74,7 +75,8 @@ void KeepMeasured(Asked& asked) {
     if (check.why_not.empty()) {
       options.counters.push_back(check.counter);
     } else if (!asked.told) {
-      fmt::print(stderr, "fieldcost: {}: not measured: {}\n", Name(check.counter), check.why_not);
+      fieldcost::PrintRemark(
+          fmt::format("{}: not measured: {}", Name(check.counter), check.why_not));
     }
   }
 }
@@ -105,11 +107,11 @@ int main(int argc, char** argv) {
   const TraceOptions& options = asked->options;
   const auto result = sampler::Trace(options);
   if (!result) {
-    fmt::print(stderr, "fieldcost: {}\n", result.error().message);
+    PrintRemark(result.error().message);
     return ExitStatus(result.error().code);
   }
   if (!result->why_no_samples.empty()) {
-    fmt::print(stderr, "fieldcost: events alone, no samples: {}\n", result->why_no_samples);
+    PrintRemark("events alone, no samples: " + result->why_no_samples);
   }
   if (options.quiet) return result->status;
   SayUncalled(options, result->uncalled);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "common/base/json_writer.h"
+#include "common/base/terminal_text.h"
 #include "common/base/text.h"
 #include "common/draw/terminal.h"
 
@@ -77,7 +78,8 @@ void PrintLines(std::string_view text, std::FILE* file) {
   const int fd = ::fileno(file);
   const bool is_terminal = ::isatty(fd) == 1 && ::ioctl(fd, TIOCGWINSZ, &size) == 0;
   fmt::print(file, "{}",
-             draw::WrapLines(text, {.columns = is_terminal ? size.ws_col : std::size_t{0}}));
+             draw::WrapLines(EscapeForTerminal(text),
+                             {.columns = is_terminal ? size.ws_col : std::size_t{0}}));
 }
 
 }  // namespace fieldcost::aggregator

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "common/base/check.h"
 
@@ -15,6 +16,33 @@ int HexDigit(char c) {
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
+}
+
+struct Range {
+  std::uint32_t first;
+  std::uint32_t last;
+};
+// General categories Cc, Cf, Zl and Zp of Unicode 15, without the visible signs of Arabic, Syriac
+// and Kaithi numbers (U+0600 to U+0605, U+06DD, U+070F, U+0890, U+0891, U+08E2, U+110BD, U+110CD).
+constexpr Range kSteering[] = {
+    {0x0, 0x1f},        {0x7f, 0x9f},       {0xad, 0xad},       {0x61c, 0x61c},
+    {0x180e, 0x180e},   {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x206f},
+    {0xfeff, 0xfeff},   {0xfff9, 0xfffb},   {0x13430, 0x1343f}, {0x1bca0, 0x1bca3},
+    {0x1d173, 0x1d17a}, {0xe0000, 0xe007f},
+};
+
+// True for characters that steer a terminal, change the order of others, or are invisible.
+bool Steers(std::uint32_t value) {
+  return std::any_of(std::begin(kSteering), std::end(kSteering), [value](const Range& range) {
+    return value >= range.first && value <= range.last;
+  });
+}
+
+// As RFC 8259 has it: a pair of surrogates above U+FFFF.
+std::string JsonEscape(std::uint32_t value) {
+  if (value < 0x10000) return fmt::format("\\u{:04x}", value);
+  const std::uint32_t rest = value - 0x10000;
+  return fmt::format("\\u{:04x}\\u{:04x}", 0xd800 + (rest >> 10), 0xdc00 + (rest & 0x3ff));
 }
 
 }  // namespace
@@ -39,18 +67,18 @@ CodePoint FirstCodePoint(std::string_view untrusted_text) {
 std::string EscapeControl(std::string_view untrusted_text) {
   std::string out;
   out.reserve(untrusted_text.size());
-  unsigned char before = 0;
-  for (const char c : untrusted_text) {
-    const auto byte = static_cast<unsigned char>(c);
-    // U+0080 to U+009F, which some terminals obey like an escape: two bytes in UTF-8.
-    const bool is_c1 = before == 0xc2 && byte >= 0x80 && byte <= 0x9f;
-    if (is_c1) out.replace(out.size() - 1, 1, "\\xc2");
-    if (is_c1 || byte < 0x20 || byte == 0x7f || c == '\\') {
-      out += fmt::format("\\x{:02x}", byte);
+  while (!untrusted_text.empty()) {
+    const CodePoint point = FirstCodePoint(untrusted_text);
+    const std::size_t bytes = std::max<std::size_t>(point.bytes, 1);
+    const std::string_view character = untrusted_text.substr(0, bytes);
+    if (point.bytes == 0 || point.value == '\\' || Steers(point.value)) {
+      for (const char c : character) {
+        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+      }
     } else {
-      out += c;
+      out += character;
     }
-    before = byte;
+    untrusted_text.remove_prefix(bytes);
   }
   return out;
 }
@@ -64,8 +92,8 @@ std::string QuoteJson(std::string_view untrusted_text) {
       untrusted_text.remove_prefix(1);
       continue;
     }
-    if (point.value < 0x20 || (point.value >= 0x7f && point.value < 0xa0)) {
-      quoted += fmt::format("\\u{:04x}", point.value);
+    if (Steers(point.value)) {
+      quoted += JsonEscape(point.value);
     } else {
       if (point.value == '"' || point.value == '\\') quoted += '\\';
       quoted += untrusted_text.substr(0, point.bytes);

@@ -9,12 +9,12 @@
 
 namespace fieldcost {
 
-// Replaces control characters of ASCII and, in UTF-8, of U+0080 to U+009F (and a lone backslash) by
-// \xNN, so that text from outside can neither break a line nor steer a terminal. Other bytes above
-// 0x7f are kept.
+// Replaces control and format characters (U+0000 to U+001F, U+007F to U+009F, marks of direction,
+// invisible ones), bytes that are not UTF-8 and backslashes by \xNN for each byte, so that text
+// from outside can neither break a line, steer a terminal nor show itself in another order.
 std::string EscapeControl(std::string_view untrusted_text);
 
-// A JSON string with its quotes (RFC 8259 §7). Bytes that are not UTF-8 become U+FFFD.
+// A JSON string with its quotes (RFC 8259 §7), those characters escaped; U+FFFD for bad UTF-8.
 std::string QuoteJson(std::string_view untrusted_text);
 
 struct CodePoint {

@@ -67,17 +67,18 @@ bool IsLonger(std::string_view text, unsigned rows, unsigned columns) {
 }
 
 Status WritePaged(std::string_view long_lines, const Output& output) {
-  const std::string text = draw::WrapLines(long_lines, output.style);
+  std::string text = draw::WrapLines(long_lines, output.style);
   const std::string pager = ChoosePager();
   if (!output.pager || pager.empty() || Variable("TERM").empty() || Variable("TERM") == "dumb" ||
       ::isatty(STDOUT_FILENO) != 1 || FitsTerminal(text)) {
-    return WriteStdout(text);
+    return WriteStdout(text, TerminalColors::kKeep);
   }
+  text = EscapeForTerminal(text, TerminalColors::kKeep);
   ::setenv("LESS", kLessOptions, 0);
   FIELDCOST_ASSIGN(const bool shown, Show(text, pager));
   if (shown) return {};
   Remark(fmt::format("the pager '{}' cannot be run", pager));
-  return WriteStdout(text);
+  return WriteStdout(text, TerminalColors::kKeep);
 }
 
 }  // namespace fieldcost::cli

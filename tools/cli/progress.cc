@@ -21,7 +21,7 @@ Progress::Progress(std::string what)
 void Progress::operator()(std::uint64_t done, std::uint64_t total) {
   const std::string text = fmt::format("{} {} of {}", what_, done, total);
   if (terminal_) {
-    WriteStderr(fmt::format("\r{}{}", text, done == total ? "\n" : ""));
+    WriteProgress(fmt::format("\r{}{}", text, done == total ? "\n" : ""));
     return;
   }
   const auto now = SteadyClock::now();

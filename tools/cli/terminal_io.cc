@@ -3,14 +3,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <string>
 
 #include "common/base/ascii.h"
 #include "common/base/file.h"
-#include "common/base/text.h"
+#include "common/base/terminal_text.h"
 #include "common/base/write_all.h"
 
 namespace fieldcost::cli {
@@ -46,27 +45,27 @@ std::string FitStdout(std::string_view text) {
   return draw::WrapLines(text, StdoutStyle(draw::ColorChoice::kNever));
 }
 
-Status WriteStdout(std::string_view text) {
+Status WriteStdout(std::string_view text, TerminalColors colors) {
+  std::string escaped;
+  if (::isatty(STDOUT_FILENO) == 1) {
+    escaped = EscapeForTerminal(text, colors);
+    text = escaped;
+  }
   const int failure = WriteAll(STDOUT_FILENO, text);
   if (failure == 0 || failure == EPIPE) return {};
   return ErrnoError("write", "standard output", failure);
 }
 
 void WriteStderr(std::string_view text) {
-  (void)WriteAll(STDERR_FILENO, text);  // nowhere is left to tell of a failure
+  WriteProgress(EscapeForTerminal(text, TerminalColors::kKeep));
+}
+
+void WriteProgress(std::string_view own_text) {
+  (void)WriteAll(STDERR_FILENO, own_text);  // nowhere is left to tell of a failure
 }
 
 void Remark(std::string_view text) {
-  // A backslash stays: names in errors may have been escaped already.
-  std::string line = "fieldcost: ";
-  for (;;) {
-    const std::size_t end = std::min(text.find('\\'), text.size());
-    line += EscapeControl(text.substr(0, end));
-    if (end == text.size()) break;
-    line += '\\';
-    text.remove_prefix(end + 1);
-  }
-  WriteStderr(draw::WrapLines(line, StderrStyle()));
+  WriteProgress(draw::WrapLines(RemarkLine(text), StderrStyle()));
 }
 
 bool StderrIsTerminal() { return ::isatty(STDERR_FILENO) == 1; }

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "common/base/result.h"
+#include "common/base/terminal_text.h"
 #include "common/draw/terminal.h"
 
 namespace fieldcost::cli {
@@ -19,11 +20,14 @@ draw::Style StderrStyle();
 
 // Text as it is, but with lines that fit where the standard output is a terminal.
 std::string FitStdout(std::string_view text);
-// Writes all of it. A reader that has gone away (`| head`) is no error.
-Status WriteStdout(std::string_view text);
+// Writes all of it, escaped if the standard output is a terminal. A reader that has gone away
+// (`| head`) is no error.
+Status WriteStdout(std::string_view text, TerminalColors colors = TerminalColors::kEscape);
 
-// Writes it as it is; what cannot be written is lost.
+// Writes it, escaped except for colours. Text that cannot be written is lost.
 void WriteStderr(std::string_view text);
+// Writes our own text as it is, with the characters that move the cursor.
+void WriteProgress(std::string_view own_text);
 
 // One line "fieldcost: <text>" on stderr; control characters escaped, if they are not yet.
 void Remark(std::string_view text);

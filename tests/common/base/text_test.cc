@@ -19,6 +19,32 @@ TEST(EscapeControlTest, NothingThatSteersATerminalIsLeft) {
   EXPECT_EQ(EscapeControl("\xc2\x80\xc2\x9f\xc2\xa0"), "\\xc2\\x80\\xc2\\x9f\xc2\xa0");
 }
 
+TEST(EscapeControlTest, EscapesBytesThatAreNotUtf8) {
+  EXPECT_EQ(EscapeControl("\x9b"
+                          "31m"),
+            "\\x9b31m")
+      << "the 8-bit form of ESC [";
+  EXPECT_EQ(EscapeControl("a\x80\x9f"
+                          "b"),
+            "a\\x80\\x9fb");
+  EXPECT_EQ(EscapeControl("\xe4"), "\\xe4") << "Latin-1";
+  EXPECT_EQ(EscapeControl("\xe2\x80"), "\\xe2\\x80") << "a character that was cut";
+  EXPECT_EQ(EscapeControl("\xe4\x9b\x84"), "\xe4\x9b\x84") << "0x9b inside a character";
+}
+
+TEST(EscapeControlTest, EscapesMarksOfDirectionAndInvisibleCharacters) {
+  EXPECT_EQ(EscapeControl("a\u202e"
+                          "b"),
+            "a\\xe2\\x80\\xaeb");
+  for (const char* mark : {"\u061c", "\u200e", "\u200f", "\u202a", "\u202e", "\u2066", "\u2069",
+                           "\u00ad", "\u200b", "\u2028", "\u2029", "\ufeff", "\U000e0041"}) {
+    EXPECT_EQ(EscapeControl(mark).find(mark), std::string::npos) << HexEncode(mark);
+  }
+  for (const char* letter : {"\u05d0", "\u0627", "\u2010", "\u2030", "\u4e2d"}) {
+    EXPECT_EQ(EscapeControl(letter), letter);
+  }
+}
+
 TEST(EscapeControlTest, EscapesCannotBeForged) {
   EXPECT_NE(EscapeControl("\n"), EscapeControl("\\x0a"));
 }
@@ -28,6 +54,7 @@ TEST(QuoteJsonTest, WhateverComesInAValidStringComesOut) {
   EXPECT_EQ(QuoteJson("a\"b\\c"), R"("a\"b\\c")");
   EXPECT_EQ(QuoteJson("a\nb\x7f\xc2\x9b"), R"("a\u000ab\u007f\u009b")");
   EXPECT_EQ(QuoteJson(std::string_view("\0", 1)), R"("\u0000")");
+  EXPECT_EQ(QuoteJson("\u202e\U000e0041"), R"("\u202e\udb40\udc41")");
   EXPECT_EQ(QuoteJson("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"),
             "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"");
 }

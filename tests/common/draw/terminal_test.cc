@@ -3,11 +3,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/base/text.h"
+
 namespace fieldcost::draw {
 namespace {
 
 constexpr Style kPlain{};
 constexpr Style kUtf8{.utf8 = true};
+
+TEST(ShortenTest, CutsBetweenCharacters) {
+  for (std::size_t width = 3; width < 12; ++width) {
+    const std::string cut =
+        Shorten("\u00e4\u4e2d\u00e4\u4e2d\u00e4\u4e2d\u00e4\u4e2d\u00e4", width, {});
+    EXPECT_EQ(cut.find("\\x"), std::string::npos);
+    EXPECT_EQ(EscapeControl(cut), cut) << width;
+  }
+}
 
 TEST(TerminalTest, ColourNeedsATerminalAndNoObjection) {
   const TerminalFacts terminal{true, "", "xterm-256color", "", "C.UTF-8"};

@@ -40,13 +40,13 @@ std::string ProgressText(const lab::MeasureProgress& at) {
 LabProgress::LabProgress() : terminal_(StderrIsTerminal()), last_line_(SteadyClock::now()) {}
 
 LabProgress::~LabProgress() {
-  if (terminal_ && is_shown_) WriteStderr("\r\x1b[K");
+  if (terminal_ && is_shown_) WriteProgress("\r\x1b[K");
 }
 
 void LabProgress::Show(const lab::MeasureProgress& at) {
   if (terminal_) {
     is_shown_ = true;
-    return WriteStderr("\r\x1b[K" + ProgressText(at));
+    return WriteProgress("\r\x1b[K" + ProgressText(at));
   }
   const auto now = SteadyClock::now();
   if (now - last_line_ < kLineInterval) return;
