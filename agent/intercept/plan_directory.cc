@@ -17,9 +17,18 @@ namespace {
 char directory[kMaxPath];
 char program[kMaxPath];
 
+// False for a plan that another user could have written: the variable may come from one, if a
+// program runs with other rights than the process that set it (sudo with env_keep, su -m).
+bool IsOurs(const struct stat& found) {
+  return S_ISREG(found.st_mode) && (found.st_mode & 077) == 0 &&
+         found.st_uid == static_cast<uint32_t>(SystemCall(SYS_geteuid));
+}
+
 const void* MapFile(int64_t fd, uint64_t* size) {
   struct stat found;
-  if (fstat(static_cast<int>(fd), &found) != 0 || found.st_size <= 0) return nullptr;
+  if (fstat(static_cast<int>(fd), &found) != 0 || !IsOurs(found) || found.st_size <= 0) {
+    return nullptr;
+  }
   *size = static_cast<uint64_t>(found.st_size);
   void* const mapped = mmap(nullptr, *size, PROT_READ, MAP_PRIVATE, static_cast<int>(fd), 0);
   return mapped == MAP_FAILED ? nullptr : mapped;

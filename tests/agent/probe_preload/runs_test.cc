@@ -1,4 +1,5 @@
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,6 +50,28 @@ TEST_F(ProbeRunsTest, ARunSaysWhoseItIs) {
   EXPECT_TRUE(run.facts.attached);
   EXPECT_TRUE(run.facts.ended);
   EXPECT_FALSE(run.is_living);
+}
+
+TEST_F(ProbeRunsTest, PlansThatAnotherUserCouldHaveWrittenAreIgnored) {
+  const auto variables = Prepared(Nothing());
+  const std::string plan = directory_.path() / shm::kProbePlanName;
+  const auto runs_with = [&] {
+    const auto result =
+        testing::RunProcess({.arguments = {kProbed, "scopes"}, .environment = variables});
+    EXPECT_EQ(result.exit_status, 0);
+    return Runs().size();
+  };
+  for (const ::mode_t mode : {0644U, 0604U, 0620U, 0602U}) {
+    ASSERT_EQ(::chmod(plan.c_str(), mode), 0);
+    EXPECT_EQ(runs_with(), 0U) << std::oct << mode;
+  }
+  ASSERT_EQ(::chmod(plan.c_str(), 0600), 0);
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown(plan.c_str(), 65534, 65534), 0);
+    EXPECT_EQ(runs_with(), 0U) << "of another user";
+    ASSERT_EQ(::chown(plan.c_str(), 0, 0), 0);
+  }
+  EXPECT_EQ(runs_with(), 1U);
 }
 
 // It says which point it has passed, into a pipe that is too small for a ring's worth of points.
