@@ -16,6 +16,13 @@ void ReadServer(config::TomlFile& file, Config& config) {
   server.max_connections = 2048;
   serve::ReadListener(file, server);
   file.ReadPath("server.address_file", config.address_file);
+  std::vector<std::string> proxies;
+  file.ReadStrings("server.trusted_proxies", proxies);
+  for (const std::string& proxy : proxies) {
+    const auto range = ParseAddressRange(proxy);
+    if (range) config.trusted_proxies.push_back(*range);
+    if (!range) file.Refuse("server.trusted_proxies", range.error().message);
+  }
   if (server.certificate_file.empty() != server.private_key_file.empty()) {
     file.Refuse(server.certificate_file.empty() ? "server.certificate" : "server.private_key",
                 "certificate and private key go together");

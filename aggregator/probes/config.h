@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <vector>
 
+#include "aggregator/probes/web/forwarded.h"
 #include "common/base/log.h"
 #include "common/base/result.h"
 #include "common/base/units.h"
@@ -14,6 +16,7 @@ namespace fieldcost::probe_server {
 // Everything the configuration file says; deploy/config/probe-server.toml explains each key.
 struct Config {
   http::ServerOptions server;
+  std::vector<AddressRange> trusted_proxies;
   std::filesystem::path address_file;  // empty = none
   std::optional<http::ServerOptions> admin;
   std::filesystem::path admin_address_file;

@@ -67,7 +67,8 @@ Status Service::StartSite() {
                 .clock = clock_,
                 .quota = {.steps_of_user = config_.steps_per_user, .days = config_.retention_days},
                 .is_disk_full = [this] { return IsDiskFull(); },
-                .counters = counters_});
+                .counters = counters_,
+                .trusted_proxies = config_.trusted_proxies});
   return {};
 }
 

@@ -8,6 +8,7 @@
 
 #include "aggregator/probes/pages/links.h"
 #include "aggregator/probes/web/filter.h"
+#include "aggregator/probes/web/forwarded.h"
 #include "aggregator/probes/web/guard.h"
 #include "aggregator/probes/web/parameters.h"
 #include "common/base/check.h"
@@ -61,6 +62,16 @@ void CheckTarget(std::string_view untrusted_target) {
   CheckParameters(target->query);
 }
 
+// Whatever a proxy tells, the answer is an address, and an untrusted peer's own one.
+void CheckForwarded(const std::string& untrusted_value) {
+  fieldcost::http::Request request{.headers = {{"Forwarded", untrusted_value}},
+                                   .peer_address = "127.0.0.1"};
+  const std::vector<AddressRange> trusted = {*ParseAddressRange("127.0.0.0/8")};
+  FIELDCOST_CHECK(http::ParseIpAddress(ClientAddress(request, trusted)).has_value());
+  request.peer_address = "192.0.2.1";
+  FIELDCOST_CHECK(ClientAddress(request, trusted) == "192.0.2.1");
+}
+
 }  // namespace
 }  // namespace fieldcost::probe_server
 
@@ -75,6 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FIELDCOST_CHECK(cookies.find(*session) != std::string::npos);
   }
   (void)TokenOf(request);
+  CheckForwarded(cookies);
   FIELDCOST_CHECK(!IsOfOurPages(request) || !cookies.empty());
   if (const auto form = Parameters::Parse(bytes)) CheckParameters(*form);
   return 0;

@@ -33,6 +33,11 @@ CREATE TABLE guesser (
   failures INTEGER NOT NULL,
   last INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX guesser_last ON guesser (last);
+CREATE TABLE known_network (
+  user INTEGER NOT NULL,
+  network TEXT NOT NULL,
+  used INTEGER NOT NULL,
+  PRIMARY KEY (user, network)) WITHOUT ROWID;
 )";
 
 User RowOf(const sqlite::Statement& statement) {
@@ -98,8 +103,8 @@ Status SetPassword(sqlite::Database& database, UserId user, std::string_view pas
 Status RemoveUser(sqlite::Database& database, UserId user) {
   FIELDCOST_CHECK(database.InTransaction());
   for (const char* sql :
-       {"DELETE FROM session WHERE user = ?", "UPDATE device SET revoked = 1 WHERE user = ?",
-        "DELETE FROM user WHERE id = ?"}) {
+       {"DELETE FROM session WHERE user = ?", "DELETE FROM known_network WHERE user = ?",
+        "UPDATE device SET revoked = 1 WHERE user = ?", "DELETE FROM user WHERE id = ?"}) {
     FIELDCOST_TRY(database.Prepare(sql).Int(user.value()).Run());
   }
   return {};

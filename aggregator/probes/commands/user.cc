@@ -2,6 +2,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "aggregator/probes/accounts/guessing.h"
 #include "aggregator/probes/accounts/password.h"
 #include "aggregator/probes/accounts/users.h"
 #include "aggregator/probes/commands.h"
@@ -48,6 +49,7 @@ Result<int> Password(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::string hash, NewHash(arguments));
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(data->database()));
   FIELDCOST_TRY(SetPassword(data->database(), user.id, hash));
+  FIELDCOST_TRY(Unlock(data->database(), user.name));
   FIELDCOST_TRY(transaction.Commit());
   fmt::print("changed the password of user {}; sessions have ended\n", EscapeControl(user.name));
   return 0;
@@ -62,6 +64,27 @@ Result<int> Remove(const command::Arguments& arguments) {
   fmt::print("removed user {}, with sessions and devices; events stay until they are too old\n",
              EscapeControl(user.name));
   return 0;
+}
+
+Result<int> UnlockUser(const command::Arguments& arguments) {
+  FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
+  FIELDCOST_ASSIGN(const User user, Named(*data, arguments.Text("name")));
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(data->database()));
+  FIELDCOST_TRY(Unlock(data->database(), user.name));
+  std::string known;
+  if (arguments.Has("--address")) {
+    const std::string address = arguments.Text("--address");
+    FIELDCOST_TRY(AddKnownNetwork(data->database(), user.id, address, SystemClock().Now()));
+    known = "; logins from " + address + " do not wait for what others do";
+  }
+  FIELDCOST_TRY(transaction.Commit());
+  fmt::print("unlocked user {}{}\n", EscapeControl(user.name), known);
+  return 0;
+}
+
+Status CheckAddress(std::string& untrusted_text) {
+  if (IsAddress(untrusted_text)) return {};
+  return Fail(ErrorCode::kInvalidArgument, "expected an address such as 192.0.2.7");
 }
 
 Result<int> List(const command::Arguments& arguments) {
@@ -101,10 +124,21 @@ read from the first line of standard input.
 
 Examples:
   fieldcost-probe-server user add alice --config probe-server.toml
-  fieldcost-probe-server user password alice --config probe-server.toml < password)",
+  fieldcost-probe-server user password alice --config probe-server.toml < password
+  fieldcost-probe-server user unlock alice --config probe-server.toml)",
       .commands = {one("add", "Add a user", Add),
                    one("password", "Change a user's password; sessions end", Password),
                    one("remove", "Remove a user, with sessions and devices", Remove),
+                   {.name = "unlock",
+                    .summary = "Forget wrong passwords, so that the user need not wait",
+                    .options = {NameOption(),
+                                {.names = "--address",
+                                 .value = "IP",
+                                 .help = "Let the user log in from this address while others keep "
+                                         "guessing the password elsewhere",
+                                 .check = CheckAddress}},
+                    .handler = UnlockUser,
+                    .without = {"--check-config"}},
                    {.name = "list",
                     .summary = "Print name and first day of each",
                     .handler = List,

@@ -11,7 +11,7 @@
 namespace fieldcost::probe_server {
 
 inline constexpr char kDatabaseName[] = "probe-server.db";
-inline constexpr std::uint64_t kSchemaVersion = 1;
+inline constexpr std::uint64_t kSchemaVersion = 2;
 
 // A connection to the server's one database: the tables of README.md, and the events in it. Not
 // thread-safe.

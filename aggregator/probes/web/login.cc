@@ -16,6 +16,7 @@ namespace {
 struct Credentials {
   std::string untrusted_user;
   std::string untrusted_password;
+  bool in_session = false;  // asked for again, in a session of the user
 };
 
 // What is said to everybody who is not let in.
@@ -23,7 +24,8 @@ constexpr char kWrong[] = "name or password is wrong";
 
 Guesser GuesserOf(const Visit& visit, const Credentials& credentials) {
   return {.untrusted_name = credentials.untrusted_user,
-          .address = visit.untrusted_request.peer_address};
+          .address = visit.untrusted_request.peer_address,
+          .in_session = credentials.in_session};
 }
 
 // Finds whose they are. kUnauthenticated: nobody's; kUnavailable: they were not looked at, `wait`
@@ -32,15 +34,18 @@ Result<User> Check(const Visit& visit, const Credentials& credentials, std::chro
   const Guesser guesser = GuesserOf(visit, credentials);
   const WallTime now = visit.site.clock.Now();
   ++visit.site.counters.failed_logins;
-  FIELDCOST_TRY(visit.site.writer.Run(
-      [&](Data& data) { return BeginAttempt(data.database(), guesser, now, wait); }));
+  Attempt attempt;
+  const Status begun = visit.site.writer.Run(
+      [&](Data& data) { return BeginAttempt(data.database(), guesser, now, attempt); });
+  wait = attempt.wait;
+  FIELDCOST_TRY(begun);
   FIELDCOST_ASSIGN(const std::optional<User> user,
                    FindUser(visit.data.database(), credentials.untrusted_user));
   if (!VerifyPassword(user ? user->password_hash : "", credentials.untrusted_password)) {
     return Fail(ErrorCode::kUnauthenticated, kWrong);
   }
-  FIELDCOST_TRY(
-      visit.site.writer.Run([&](Data& data) { return NoteSuccess(data.database(), guesser); }));
+  FIELDCOST_TRY(visit.site.writer.Run(
+      [&](Data& data) { return NoteSuccess(data.database(), guesser, now); }));
   --visit.site.counters.failed_logins;
   ++visit.site.counters.logins;
   return *user;
@@ -133,7 +138,7 @@ Result<http::Response> ChangePassword(Visit& visit) {
   FIELDCOST_TRY(CheckPassword(wanted));
   std::chrono::seconds wait{0};
   const auto user =
-      Check(visit, {visit.viewer->name, std::string(visit.form.Find("password"))}, wait);
+      Check(visit, {visit.viewer->name, std::string(visit.form.Find("password")), true}, wait);
   if (!user) {
     return HtmlAnswer(StatusOf(user.error(), wait),
                       MessagePage(visit.PageFrame("Password"), user.error().message));

@@ -221,6 +221,7 @@ void Site::Stop() {
 }
 
 void Site::Handle(http::Request untrusted_request, const http::Respond& respond) {
+  untrusted_request.peer_address = ClientAddress(untrusted_request, parts_.trusted_proxies);
   if (untrusted_request.target == "/style.css") {
     respond(Guarded(AssetAnswer("text/css; charset=utf-8", kStyleSheet)));
     return;

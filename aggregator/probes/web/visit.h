@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "aggregator/probes/accounts/devices.h"
 #include "aggregator/probes/accounts/sessions.h"
@@ -12,6 +13,7 @@
 #include "aggregator/probes/data/marks.h"
 #include "aggregator/probes/data/readers.h"
 #include "aggregator/probes/data/writer.h"
+#include "aggregator/probes/web/forwarded.h"
 #include "aggregator/probes/web/parameters.h"
 #include "common/base/clock.h"
 #include "common/http/message.h"
@@ -40,6 +42,7 @@ struct SiteParts {
   Quota quota;
   std::function<bool()> is_disk_full;
   SiteCounters& counters;
+  std::vector<AddressRange> trusted_proxies = {};
 };
 
 // Who asks.

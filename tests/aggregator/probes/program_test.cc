@@ -59,7 +59,7 @@ TEST_F(ProbeServerTest, AnotherVersionsDatabaseIsNotTouched) {
   }
   const ProcessResult result = RunProcess(Command({}));
   EXPECT_EQ(result.exit_status, ExitStatus(ErrorCode::kUnsupported));
-  EXPECT_THAT(result.errors, HasSubstr("it has version 99, but this program knows 1"));
+  EXPECT_THAT(result.errors, HasSubstr("it has version 99, but this program knows 2"));
 }
 
 TEST_F(ProbeServerTest, TheOperatorsPortTellsHealthAndNumbers) {

@@ -48,7 +48,8 @@ class SiteTest : public ::testing::Test {
                                              .clock = clock_,
                                              .quota = quota,
                                              .is_disk_full = [this] { return disk_is_full_; },
-                                             .counters = counters_});
+                                             .counters = counters_,
+                                             .trusted_proxies = trusted_proxies_});
   }
 
   UserId AddUserNamed(const std::string& name) {
@@ -151,6 +152,7 @@ class SiteTest : public ::testing::Test {
   const testing::TempDir dir_;
   testing::FakeClock clock_{WallTime(std::chrono::seconds(1'795'400'000))};
   bool disk_is_full_ = false;
+  std::vector<AddressRange> trusted_proxies_;
   SiteCounters counters_;
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<Readers> readers_;

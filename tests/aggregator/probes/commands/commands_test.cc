@@ -65,6 +65,53 @@ TEST_F(ProbeServerTest, ItsOperatorMakesAndRemovesUsersBesideIt) {
   Stop();
 }
 
+TEST_F(ProbeServerTest, ItsOperatorUnlocksUsersBesideIt) {
+  Start();
+  const auto enrol = [this](const std::string& password) {
+    return MustSend({.method = "POST",
+                     .target = "/v1/devices",
+                     .body = R"({"user":"alice","password":")" + password + R"(","name":"x"})"})
+        .status;
+  };
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(enrol("wrong password"), 401);
+  EXPECT_EQ(enrol(kServerPassword), 429);
+  const ProcessResult unlocked = Run({"user", "unlock", "alice"});
+  EXPECT_EQ(unlocked.output, "unlocked user alice\n") << unlocked.errors;
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(enrol("wrong password"), 401);
+  EXPECT_EQ(enrol(kServerPassword), 429);
+  EXPECT_EQ(Run({"user", "password", "alice"}, "another passphrase\n").exit_status, 0);
+  EXPECT_EQ(enrol("another passphrase"), 200);
+  EXPECT_THAT(Run({"user", "unlock", "alice", "--address", "192.0.2.7"}).output,
+              HasSubstr("logins from 192.0.2.7"));
+  EXPECT_EQ(Run({"user", "unlock", "alice", "--address", "x"}).exit_status,
+            ExitStatus(ErrorCode::kInvalidArgument));
+  EXPECT_EQ(Run({"user", "unlock", "zebra"}).exit_status, ExitStatus(ErrorCode::kNotFound));
+  Stop();
+}
+
+TEST_F(ProbeServerTest, CountsClientsOfATrustedProxyByThemselves) {
+  const auto configure = [this](const std::string& proxies) {
+    std::string text = *ReadFile(config(), kKiB);
+    text.insert(text.find("[admin]"), "trusted_proxies = [" + proxies + "]\n");
+    ASSERT_TRUE(WriteFileAtomically(config(), text, 0600));
+  };
+  configure("\"127.0.0.1/32\", \"::1\"");
+  Start();
+  const auto enrol = [this](const std::string& client, const std::string& password) {
+    return MustSend({.method = "POST",
+                     .target = "/v1/devices",
+                     .headers = {{"Forwarded", "for=" + client}},
+                     .body = R"({"user":"alice","password":")" + password + R"(","name":"x"})"})
+        .status;
+  };
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(enrol("192.0.2.1", "wrong password"), 401);
+  EXPECT_EQ(enrol("192.0.2.1", kServerPassword), 429);
+  EXPECT_EQ(enrol("192.0.2.2", kServerPassword), 200);
+  Stop();
+  configure("");  // twice
+  EXPECT_EQ(Run({"--check-config"}).exit_status, ExitStatus(ErrorCode::kInvalidArgument));
+}
+
 TEST_F(ProbeServerTest, OldEventsAreRemovedOnRequest) {
   Start();
   SendBatch(Enrol(), 1);
