@@ -11,6 +11,8 @@ command::Command BackupCommand();
 command::Command DeviceCommand();
 command::Command ExpireCommand();
 command::Command InitCommand();
+command::Command RecoverCommand();
+command::Command RestoreCommand();
 command::Command ServeCommand();
 command::Command UserCommand();
 command::Command VerifyCommand();

@@ -12,7 +12,7 @@ namespace fieldcost::probe_server {
 namespace {
 
 constexpr char kHelp[] =
-    R"(All commands work beside a running server, and without one.
+    R"(All commands work beside a running server, and without one; only restore and recover need it stopped.
 
 Signals: SIGTERM, SIGINT  finish what is in progress, end with status 0
          SIGHUP           read the certificate again
@@ -24,7 +24,7 @@ Examples:
   fieldcost-probe-server backup /srv/backup --config probe-server.toml
   fieldcost-probe-server --config probe-server.toml --check-config
 
-Exit status: 0 done; 1 verify found a problem; otherwise as in sysexits(3): 64 wrong usage or
+Exit status: 0 done; 1 verify or recover found a problem; otherwise as in sysexits(3): 64 wrong usage or
 configuration, 65 damaged data, 66 not found, 69 the database is locked, 73 it already exists, 74 the
 disk failed, 77 permission denied, 78 a database of another version.)";
 
@@ -64,8 +64,9 @@ command::Command Program() {
                        "Check what a start needs (certificate, directory, ports) without making "
                        "anything, print what was found, and exit"}},
       .handler = ServeOrCheck};
-  program.commands = {ServeCommand(),  InitCommand(),   UserCommand(),  DeviceCommand(),
-                      BackupCommand(), VerifyCommand(), ExpireCommand()};
+  program.commands = {ServeCommand(),   InitCommand(),   UserCommand(),
+                      DeviceCommand(),  BackupCommand(), RestoreCommand(),
+                      RecoverCommand(), VerifyCommand(), ExpireCommand()};
   return program;
 }
 

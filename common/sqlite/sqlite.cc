@@ -4,10 +4,12 @@
 #include <sqlite3.h>
 
 #include <cerrno>
+#include <string>
 
 #include "common/base/check.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
+#include "common/sqlite/checked_pages.h"
 
 namespace fieldcost::sqlite {
 namespace {
@@ -43,6 +45,32 @@ ErrorCode CodeOf(int sqlite_code) {
 Error ErrorOf(sqlite3* handle, std::string_view action, int code) {
   return Fail(CodeOf(code), "{} {}: {}", action, sqlite3_db_filename(handle, "main"),
               sqlite3_errmsg(handle));
+}
+
+// What sqlite3_open_v2() is given for a file.
+struct Place {
+  std::string uri;
+  const char* vfs = nullptr;
+};
+
+Place PlaceOf(const std::filesystem::path& path, Database::Access access, Database::Pages pages) {
+  const bool checked = pages == Database::Pages::kChecked;
+  if (checked) RegisterCheckedPages();
+  if (path == ":memory:") return {path.string(), nullptr};
+  std::string uri = "file:";
+  for (const char c : path.string()) {
+    if (c == '%' || c == '?' || c == '#') {
+      uri += c == '%' ? "%25" : (c == '?' ? "%3f" : "%23");
+    } else {
+      uri += c;
+    }
+  }
+  if (access != Database::Access::kInspect) return {uri, checked ? kCheckedPages : nullptr};
+  std::error_code error;
+  const auto log_bytes = std::filesystem::file_size(path.string() + "-wal", error);
+  // Without a log SQLite would make one.
+  if (error || log_bytes == 0) uri += "?immutable=1";
+  return {uri, checked ? kCheckedPagesAlone : "unix-none"};
 }
 
 }  // namespace
@@ -116,21 +144,34 @@ std::string_view Statement::ColumnView(int column) const {
 
 void Database::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
 
-Result<Database> Database::Open(const std::filesystem::path& path, Access access) {
+Result<Database> Database::Open(const std::filesystem::path& path, Access access, Pages pages) {
   if (access == Access::kCreate && path != ":memory:") {
     // Made here rather than by SQLite, for the mode.
     const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!fd.valid()) return ErrnoError("open", path, errno);
   }
-  const int flags = access == Access::kRead ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+  const bool reads_only = access == Access::kRead || access == Access::kInspect;
+  const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI |
+                    (reads_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE);
+  const Place place = PlaceOf(path, access, pages);
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(path.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int code = sqlite3_open_v2(place.uri.c_str(), &handle, flags, place.vfs);
   Database database(handle);
   if (code != SQLITE_OK) {
     return Fail(CodeOf(code), "open {}: {}", path.string(), sqlite3_errstr(code));
   }
   sqlite3_busy_timeout(handle, kBusyTimeoutMs);
   sqlite3_extended_result_codes(handle, 1);
+  if (pages == Pages::kChecked) {
+    int reserved = kPageChecksumBytes;
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved);
+    FIELDCOST_TRY(database.Execute("PRAGMA page_size = 4096"));
+  }
+  if (access == Access::kInspect) {
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+    // The index of the log is then kept in this process's memory.
+    FIELDCOST_TRY(database.Execute("PRAGMA locking_mode = EXCLUSIVE"));
+  }
   // The file is opened lazily: this is where a foreign one is noticed.
   FIELDCOST_TRY(database.Execute("PRAGMA schema_version"));
   return database;

@@ -56,8 +56,13 @@ class Statement {
 class Database {
  public:
   // kCreate makes a missing file with mode 0600, and follows no link to it; ":memory:" is none.
-  enum class Access { kRead, kWrite, kCreate };
-  static Result<Database> Open(const std::filesystem::path& path, Access access);
+  // kInspect reads a database, with its write-ahead log, that no other program has open, and
+  // changes no byte of any file; it takes no locks.
+  enum class Access { kRead, kWrite, kCreate, kInspect };
+  // kChecked: each page has a checksum (checked_pages.h), which a new database gets as well.
+  enum class Pages { kPlain, kChecked };
+  static Result<Database> Open(const std::filesystem::path& path, Access access,
+                               Pages pages = Pages::kPlain);
 
   // Many readers beside one writer, from now on and for every connection. Waits for others who
   // switch at this moment, which SQLite itself does not.

@@ -75,7 +75,7 @@ TABLE = {
     "aggregator/probes": (["base", "command", "config", "http", "probe", "serve", "systemd", "data", "web"], []),
     "aggregator/probes/commands": (["base", "accounts", "data", "probes"], []),
     "aggregator/probes/accounts": (["base", "crypto", "probe", "sqlite"], []),
-    "aggregator/probes/data": (["base", "probe", "sqlite", "accounts"], []),
+    "aggregator/probes/data": (["base", "crypto", "probe", "sqlite", "accounts"], []),
     "aggregator/probes/pages": (["base", "draw", "probe"], []),
     "aggregator/probes/web": (["base", "crypto", "http", "probe", "accounts", "data", "pages"], ["boost/json"]),
     "tools/exchange": (["base", "recording", "stats", "tree", "wire"], ["boost/json"]),

@@ -36,7 +36,7 @@ Result<int> List(const command::Arguments& arguments) {
 Result<int> Revoke(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
   const DeviceId device(*arguments.Number("number"));
-  FIELDCOST_TRY(RevokeDevice(data->database(), device, std::nullopt));
+  FIELDCOST_TRY(data->Change([&] { return RevokeDevice(data->database(), device, std::nullopt); }));
   fmt::print("device {} is revoked: its batches are refused from now on\n", device.value());
   return 0;
 }

@@ -16,9 +16,11 @@ Result<int> Expire(const command::Arguments& arguments) {
   const std::uint64_t days = arguments.Number("--days").value_or(config.retention_days);
   std::uint64_t removed = 0;
   for (;;) {
-    FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(data->database()));
-    FIELDCOST_ASSIGN(const std::uint64_t some, ExpireSome(*data, days, SystemClock().Now()));
-    FIELDCOST_TRY(transaction.Commit());
+    std::uint64_t some = 0;
+    FIELDCOST_TRY(data->Change([&]() -> Status {
+      FIELDCOST_ASSIGN(some, ExpireSome(*data, days, SystemClock().Now()));
+      return {};
+    }));
     removed += some;
     if (some < kExpireAtOnce) break;
   }

@@ -37,8 +37,11 @@ Result<int> Add(const command::Arguments& arguments) {
   FIELDCOST_TRY(CheckName("user", arguments.Text("name")));
   FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
   FIELDCOST_ASSIGN(const std::string hash, NewHash(arguments));
-  FIELDCOST_TRY(AddUser(data->database(), arguments.Text("name"), hash, SystemClock().Now())
-                    .transform([](UserId) {}));
+  const Status added = data->Change([&]() -> Status {
+    FIELDCOST_TRY(AddUser(data->database(), arguments.Text("name"), hash, SystemClock().Now()));
+    return {};
+  });
+  FIELDCOST_TRY(added);
   fmt::print("added user {}\n", EscapeControl(arguments.Text("name")));
   return 0;
 }
@@ -47,10 +50,11 @@ Result<int> Password(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
   FIELDCOST_ASSIGN(const User user, Named(*data, arguments.Text("name")));
   FIELDCOST_ASSIGN(const std::string hash, NewHash(arguments));
-  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(data->database()));
-  FIELDCOST_TRY(SetPassword(data->database(), user.id, hash));
-  FIELDCOST_TRY(Unlock(data->database(), user.name));
-  FIELDCOST_TRY(transaction.Commit());
+  const Status changed = data->Change([&]() -> Status {
+    FIELDCOST_TRY(SetPassword(data->database(), user.id, hash));
+    return Unlock(data->database(), user.name);
+  });
+  FIELDCOST_TRY(changed);
   fmt::print("changed the password of user {}; sessions have ended\n", EscapeControl(user.name));
   return 0;
 }
@@ -58,9 +62,7 @@ Result<int> Password(const command::Arguments& arguments) {
 Result<int> Remove(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
   FIELDCOST_ASSIGN(const User user, Named(*data, arguments.Text("name")));
-  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(data->database()));
-  FIELDCOST_TRY(RemoveUser(data->database(), user.id));
-  FIELDCOST_TRY(transaction.Commit());
+  FIELDCOST_TRY(data->Change([&] { return RemoveUser(data->database(), user.id); }));
   fmt::print("removed user {}, with sessions and devices; events stay until they are too old\n",
              EscapeControl(user.name));
   return 0;
@@ -69,15 +71,15 @@ Result<int> Remove(const command::Arguments& arguments) {
 Result<int> UnlockUser(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
   FIELDCOST_ASSIGN(const User user, Named(*data, arguments.Text("name")));
-  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(data->database()));
-  FIELDCOST_TRY(Unlock(data->database(), user.name));
   std::string known;
-  if (arguments.Has("--address")) {
+  const Status changed = data->Change([&]() -> Status {
+    FIELDCOST_TRY(Unlock(data->database(), user.name));
+    if (!arguments.Has("--address")) return {};
     const std::string address = arguments.Text("--address");
-    FIELDCOST_TRY(AddKnownNetwork(data->database(), user.id, address, SystemClock().Now()));
     known = "; logins from " + address + " do not wait for what others do";
-  }
-  FIELDCOST_TRY(transaction.Commit());
+    return AddKnownNetwork(data->database(), user.id, address, SystemClock().Now());
+  });
+  FIELDCOST_TRY(changed);
   fmt::print("unlocked user {}{}\n", EscapeControl(user.name), known);
   return 0;
 }

@@ -21,14 +21,17 @@ Result<int> VerifyNow(const command::Arguments& arguments) {
 }  // namespace
 
 command::Command VerifyCommand() {
-  return {.name = "verify",
-          .summary = "Read all of the database, and count what is in it",
-          .help = R"(Changes nothing. Status 0: all is good; 1: something is not, and is named.
+  return {
+      .name = "verify",
+      .summary = "Read all of the database, and count what is in it",
+      .help =
+          R"(Changes no byte of any file. Status 0: all is good; 1: something is not, and is named;
+65: the files are damaged.
 
 Example:
   fieldcost-probe-server verify --config probe-server.toml)",
-          .handler = VerifyNow,
-          .without = {"--check-config"}};
+      .handler = VerifyNow,
+      .without = {"--check-config"}};
 }
 
 }  // namespace fieldcost::probe_server

@@ -100,7 +100,7 @@ Status Writer::WriteTogether(std::deque<Job>& jobs) {
     }
     FIELDCOST_TRY(database.Execute("RELEASE job"));
   }
-  return transaction.Commit();
+  return data_->Commit(transaction);
 }
 
 void Writer::Write(std::deque<Job>& jobs) {

@@ -18,9 +18,17 @@ class ProbeServerTest : public ServerTest {
     return SendBody(token, *probe::EncodeBatch(BatchOf(sequence, {.run = sequence})));
   }
   std::uint64_t Count(const std::filesystem::path& file, const std::string& sql) {
-    auto database = sqlite::Database::Open(file, sqlite::Database::Access::kWrite);
+    auto database = sqlite::Database::Open(file, sqlite::Database::Access::kInspect,
+                                           sqlite::Database::Pages::kChecked);
     EXPECT_TRUE(database.has_value());
     return database->QueryInt(sql).value_or(~std::uint64_t{0});
+  }
+  // Changes the database behind the server's back.
+  void Execute(const char* sql) {
+    auto opened = sqlite::Database::Open(database(), sqlite::Database::Access::kWrite,
+                                         sqlite::Database::Pages::kChecked);
+    ASSERT_TRUE(opened.has_value());
+    EXPECT_TRUE(opened->Execute(sql));
   }
 };
 

@@ -53,10 +53,7 @@ TEST_F(ProbeServerTest, ABatchInFlightAtAKillIsThereWholeOrNotAtAll) {
 }
 
 TEST_F(ProbeServerTest, AnotherVersionsDatabaseIsNotTouched) {
-  {
-    auto database = sqlite::Database::Open(this->database(), sqlite::Database::Access::kWrite);
-    ASSERT_TRUE(database->Execute("UPDATE server SET version = 99"));
-  }
+  Execute("UPDATE server SET version = 99");
   const ProcessResult result = RunProcess(Command({}));
   EXPECT_EQ(result.exit_status, ExitStatus(ErrorCode::kUnsupported));
   EXPECT_THAT(result.errors, HasSubstr("it has version 99, but this program knows 2"));

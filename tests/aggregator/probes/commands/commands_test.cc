@@ -17,9 +17,11 @@ TEST_F(ProbeServerTest, ABackupMadeBesideItIsADatabaseToStartWith) {
   for (std::uint64_t i = 4; i <= 5; ++i) SendBatch(token, i);
   EXPECT_EQ(Run({"backup", backup.string()}).exit_status, ExitStatus(ErrorCode::kAlreadyExists));
   Kill();
+  EXPECT_EQ(Run({"restore", backup.string()}).exit_status, ExitStatus(ErrorCode::kAlreadyExists));
   std::filesystem::remove_all(home() / "data");
-  std::filesystem::create_directory(home() / "data");
-  std::filesystem::copy_file(backup / "probe-server.db", database());
+  const ProcessResult restored = Run({"restore", backup.string()});
+  EXPECT_EQ(restored.exit_status, 0) << restored.errors;
+  EXPECT_EQ(Run({"verify"}).exit_status, 0);
   EXPECT_EQ(std::filesystem::status(database()).permissions() & std::filesystem::perms::all,
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   Start();
@@ -36,10 +38,7 @@ TEST_F(ProbeServerTest, VerifySaysWhatIsWrong) {
   const ProcessResult good = Run({"verify"});
   EXPECT_EQ(good.exit_status, 0) << good.errors;
   EXPECT_THAT(good.output, HasSubstr("events=1 points=4"));
-  {
-    auto database = sqlite::Database::Open(this->database(), sqlite::Database::Access::kWrite);
-    ASSERT_TRUE(database->Execute("DELETE FROM hit WHERE sequence = 2"));
-  }
+  Execute("DELETE FROM hit WHERE sequence = 2");
   const ProcessResult bad = Run({"verify"});
   EXPECT_EQ(bad.exit_status, 1);
   EXPECT_THAT(bad.output, HasSubstr("there are 3 points, but the events have 4"));
