@@ -129,8 +129,8 @@ Result<std::vector<stats::StatRow>> Catalog::Find(std::string_view symbol,
 
 Result<std::vector<std::string>> Catalog::FindPrefix(std::string_view prefix,
                                                      std::size_t limit) const {
-  // Names are printable ASCII, so this is behind every name with the prefix.
-  const std::string behind = std::string(prefix) + '\x7f';
+  // Names are UTF-8, so this sorts after every name with the prefix.
+  const std::string behind = std::string(prefix) + '\xff';
   ResetOnExit select(state_->find_prefix);
   select->Text(prefix).Text(behind).Int(limit);
   std::vector<std::string> names;

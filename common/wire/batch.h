@@ -109,9 +109,9 @@ class BatchDecoder {
   std::unique_ptr<State> state_;
 };
 
-// kCorrupt with the reason unless the key's texts are printable ASCII without spaces, non-empty
-// where they must be (soname, symbol), within the limits, the soname has no '/' or '!', and the
-// build-id is lower-case hex of whole bytes.
+// kCorrupt with the reason unless the symbol is UTF-8 without spaces and invisible characters, the
+// other texts are printable ASCII without spaces, non-empty where they must be (soname, symbol),
+// within the limits, without '/' or '!' in the soname, and the build-id is hex of whole bytes.
 Status ValidateApiKey(const stats::ApiKey& untrusted_key);
 // Its two halves: soname, package version and build-id; symbol and symbol version.
 Status ValidateModule(const stats::ApiKey& untrusted_key);

@@ -1,6 +1,8 @@
 // Checks texts from outside: the rules for keys of rows and hardware classes (batch.h).
+#include <algorithm>
 #include <string_view>
 
+#include "common/base/text.h"
 #include "common/wire/batch.h"
 
 namespace fieldcost::wire {
@@ -20,6 +22,34 @@ bool AreAll(std::string_view text, Test test) {
   bool all = true;
   for (const char c : text) all &= test(c);
   return all;
+}
+
+// Characters beyond ASCII that no identifier has: blanks, and those that are invisible or change
+// the direction of what is shown around them. Private and unassigned ones are not looked for.
+bool IsBlankOrInvisible(std::uint32_t code_point) {
+  struct Range {
+    std::uint32_t first, last;
+  };
+  constexpr Range kRanges[] = {
+      {0x80, 0xa0},     {0xad, 0xad},     {0x61c, 0x61c},    {0x1680, 0x1680}, {0x180e, 0x180e},
+      {0x2000, 0x200f}, {0x2028, 0x202f}, {0x205f, 0x206f},  {0x3000, 0x3000}, {0xfe00, 0xfe0f},
+      {0xfeff, 0xfeff}, {0xfff0, 0xffff}, {0xe0000, 0xe0fff}};
+  return std::ranges::any_of(kRanges, [code_point](const Range& range) {
+    return range.first <= code_point && code_point <= range.last;
+  });
+}
+
+// Whether it is UTF-8 of visible characters, without spaces.
+bool IsVisibleUtf8(std::string_view untrusted_text) {
+  while (!untrusted_text.empty()) {
+    const CodePoint point = FirstCodePoint(untrusted_text);
+    if (point.bytes == 0 || (point.bytes == 1 && !IsVisible(untrusted_text[0])) ||
+        (point.bytes > 1 && IsBlankOrInvisible(point.value))) {
+      return false;
+    }
+    untrusted_text.remove_prefix(point.bytes);
+  }
+  return true;
 }
 
 Status CheckText(std::string_view name, std::string_view untrusted_text, std::size_t max_bytes,
@@ -62,6 +92,15 @@ Status ValidateModule(const stats::ApiKey& untrusted_key) {
 
 Status ValidateSymbol(const stats::ApiKey& untrusted_key) {
   const stats::ApiKey& key = untrusted_key;
+  // C, C++, Rust and Go allow letters of all languages.
+  if (!AreAll(key.symbol, IsVisible)) {
+    if (key.symbol.size() <= kMaxSymbolBytes && IsVisibleUtf8(key.symbol)) {
+      return CheckText("symbol version", key.symbol_version, kMaxVersionBytes, Need::kOptional);
+    }
+    return Fail(ErrorCode::kCorrupt,
+                "symbol is not UTF-8 of at most {} bytes without spaces and invisible characters",
+                kMaxSymbolBytes);
+  }
   FIELDCOST_TRY(CheckText("symbol", key.symbol, kMaxSymbolBytes, Need::kRequired));
   return CheckText("symbol version", key.symbol_version, kMaxVersionBytes, Need::kOptional);
 }

@@ -149,13 +149,40 @@ TEST(ValidateApiKeyTest, OnlyPrintableTextsWithinTheLimitsAreAccepted) {
   EXPECT_TRUE(refused([](auto& key) { key.symbol = ""; }));
   EXPECT_TRUE(refused([](auto& key) { key.symbol = "a b"; }));
   EXPECT_TRUE(refused([](auto& key) { key.symbol = "a\x1b[2J"; }));
-  EXPECT_TRUE(refused([](auto& key) { key.symbol = "\xc3\xa4"; }));
+  EXPECT_TRUE(refused([](auto& key) { key.soname = "\xc3\xa4"; }));
+  EXPECT_TRUE(refused([](auto& key) { key.symbol_version = "\xc3\xa4"; }));
   EXPECT_TRUE(refused([](auto& key) { key.symbol = std::string(256, 'a'); }));
   EXPECT_TRUE(refused([](auto& key) { key.package_version = std::string(64, '1'); }));
   EXPECT_TRUE(refused([](auto& key) { key.symbol_version = "x\n"; }));
   EXPECT_TRUE(refused([](auto& key) { key.build_id = "ABCD"; }));
   EXPECT_TRUE(refused([](auto& key) { key.build_id = "abc"; }));
   EXPECT_TRUE(refused([](auto& key) { key.build_id = std::string(66, 'a'); }));
+}
+
+TEST(ValidateApiKeyTest, SymbolsHaveLettersOfAllLanguagesAndNothingInvisible) {
+  stats::ApiKey key = SampleBatch().rows[0].api;
+  for (const char* const symbol :
+       {"größe", "计算", "_ZN4größ6ändernEv", "main.(*T).λ", "runtime·memmove", "𝔘nicode",
+        "_RNvC6utf8u4grn_", "operator\"\"_km"}) {
+    key.symbol = symbol;
+    EXPECT_TRUE(ValidateApiKey(key).has_value()) << symbol;
+  }
+  const std::string letters = [] {
+    std::string text;
+    while (text.size() < 254) text += "ä";
+    return text;
+  }();
+  key.symbol = letters;
+  EXPECT_TRUE(ValidateApiKey(key).has_value());
+  for (const std::string& symbol :
+       {letters + "ä", std::string("a\xc2\x9b[2J"), std::string("a\xe2\x80\xae"),
+        std::string("a\xc2\xa0"), std::string("a\xe2\x80\x8b"), std::string("a\xef\xbb\xbf"),
+        std::string("a\xff"), std::string("a\xc3"), std::string("\xc0\x80"),
+        std::string("\xed\xa0\x80"), std::string("ä ö"), std::string("ä\0", 3),
+        std::string("\xf3\xa0\x81\x81")}) {
+    key.symbol = symbol;
+    EXPECT_FALSE(ValidateApiKey(key).has_value()) << symbol;
+  }
 }
 
 TEST(ValidateHardwareClassTest, OnlyPlausibleMachinesAreAccepted) {

@@ -209,7 +209,7 @@ TEST(LabTableTest, ApisThatCannotBeAreRefused) {
   ExpectRefused(table, "API 1: not in ascending order");
   table = good;
   table.apis[0].api.symbol = "two words";
-  ExpectRefused(table, "API 0: symbol is not printable");
+  ExpectRefused(table, "API 0: symbol is not UTF-8");
   table = good;
   table.apis[2].log_cost.sum = ~std::uint64_t{0};
   ExpectRefused(table, "API 2: sums that costs cannot have");
