@@ -7,9 +7,16 @@
 
 #include "agent/spool/state_schema.h"
 #include "common/base/clock.h"
+#include "common/wire/epoch.h"
 
 namespace fieldcost::agent {
 namespace {
+
+// The key of what an agent contributes to once in a quarter: that of its first week.
+LocalKey ContributionOf(LocalKey key) {
+  key.week -= key.week % wire::kWeeksPerEpoch;
+  return key;
+}
 
 constexpr std::uint64_t kMaxModuleVersions = 4096;
 constexpr std::uint64_t kMaxNumber = std::numeric_limits<std::int64_t>::max();
@@ -324,17 +331,24 @@ Result<std::vector<wire::BatchRow>> StateDb::PendingRows(std::string_view hardwa
   std::vector<wire::BatchRow> rows;
   sqlite::Statement statement = database_->Prepare(
       "SELECT p.key, p.histogram, c.key IS NULL FROM pending_row p LEFT JOIN contributed c "
-      "ON c.key = p.key AND c.hardware = ? ORDER BY p.key LIMIT ?");
-  statement.Text(hardware).Int(limit);
+      "ON c.key = substr(p.key, 1, length(p.key) - 6) || "
+      "printf('%06d', substr(p.key, -6) - substr(p.key, -6) % ?) AND c.hardware = ? "
+      "ORDER BY p.key LIMIT ?");
+  statement.Int(wire::kWeeksPerEpoch).Text(hardware).Int(limit);
+  LocalKey before;
   for (;;) {
     FIELDCOST_ASSIGN(const bool more, statement.Step());
     if (!more) return rows;
     FIELDCOST_ASSIGN(LocalKey key, DecodeKey(statement.ColumnText(0)));
     FIELDCOST_ASSIGN(stats::CostHistogram histogram, DecodeHistogram(statement.ColumnText(1)));
+    // A later week of the quarter comes after the first in the order of keys.
+    const LocalKey contribution = ContributionOf(key);
+    const bool follows = contribution == before;
+    before = contribution;
     rows.push_back({.api = std::move(key.api),
                     .metric = key.metric,
                     .week = key.week,
-                    .first_contribution = statement.ColumnInt(2) != 0,
+                    .first_contribution = statement.ColumnInt(2) != 0 && !follows,
                     .histogram = histogram});
   }
 }
@@ -354,7 +368,7 @@ Status StateDb::AddContributed(const LocalKey& key, std::string_view hardware,
                                std::uint64_t batch) {
   return database_->Prepare("INSERT OR IGNORE INTO contributed VALUES (?, ?, ?, ?)")
       .Text(hardware)
-      .Text(EncodeKey(key))
+      .Text(EncodeKey(ContributionOf(key)))
       .Int(key.week)
       .Int(batch)
       .Run();

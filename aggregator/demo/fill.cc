@@ -3,8 +3,10 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "aggregator/demo/demo.h"
@@ -62,12 +64,15 @@ Result<Secret> OpenSecret(store::Store& store, const std::filesystem::path& keys
 class Filler {
  public:
   Filler(const Fleet& fleet, ingest::Ingest& ingest, WeekClock& clock)
-      : fleet_(fleet), ingest_(ingest), clock_(clock) {}
+      : fleet_(fleet), ingest_(ingest), clock_(clock), contributed_(fleet.options().agents) {}
 
   Result<Filled> Run() {
     const FleetOptions& options = fleet_.options();
     for (std::uint32_t week = options.first_week(); week <= options.last_week; ++week) {
       clock_.Set(week);
+      if (week % store::kWeeksPerEpoch == 0) {
+        for (Contributed& one : contributed_) one.clear();
+      }
       std::atomic<std::uint32_t> next_agent{0};
       std::vector<std::thread> threads;
       for (unsigned i = 0; i < kFillThreads; ++i) {
@@ -93,7 +98,10 @@ class Filler {
   }
 
   Status TrySend(std::uint32_t agent, std::uint32_t week) {
-    const wire::BatchContent content = fleet_.BatchOf(agent, week);
+    wire::BatchContent content = fleet_.BatchOf(agent, week);
+    for (wire::BatchRow& row : content.rows) {
+      row.first_contribution = contributed_[agent].emplace(row.api, row.metric).second;
+    }
     FIELDCOST_ASSIGN(std::string body, wire::EncodeBatch(content));
     const wire::Epoch epoch(week / store::kWeeksPerEpoch);
     // Gaps are allowed, so that the number follows from the week.
@@ -115,9 +123,13 @@ class Filler {
     return {};
   }
 
+  using Contributed = std::set<std::pair<stats::ApiKey, stats::Metric>>;
+
   const Fleet& fleet_;
   ingest::Ingest& ingest_;
   WeekClock& clock_;
+  std::vector<Contributed>
+      contributed_;  // of each agent in this quarter; used by one thread at a time
   std::atomic<std::uint64_t> batches_{0};
   std::atomic<std::uint64_t> rows_{0};
   std::mutex mutex_;

@@ -44,8 +44,8 @@ class Fleet {
 
   const FleetOptions& options() const { return options_; }
 
-  // What a machine has measured in a week; all of it first contributions. A machine beyond
-  // options().agents is one like any other.
+  // What a machine has measured in a week, as if all of it were first contributions. A machine
+  // beyond options().agents is one like any other.
   wire::BatchContent BatchOf(std::uint32_t agent, std::uint32_t week) const;
   // The same for an ailing machine.
   wire::BatchContent BatchOf(std::uint32_t agent, std::uint32_t week,

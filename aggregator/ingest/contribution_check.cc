@@ -6,55 +6,37 @@ namespace fieldcost::ingest {
 
 Status ContributionCheck::Start(const store::Store& store, const Agent& agent,
                                 const stats::HardwareClass& hardware) {
-  store_ = &store;
-  agent_id_ = agent.id;
   hash_.SetKey(agent.hash_key);
-  known_.clear();
+  current_week_ = agent.current_week;
+  of_batch_.clear();
   added_.clear();
   key_bytes_.clear();
   stats::RowKey nothing;
   nothing.hardware = hardware;
   store::AppendRowKey(nothing, key_bytes_);
-  const std::uint64_t hash = hash_(key_bytes_);
-  FIELDCOST_ASSIGN(const auto bound, store.GetClass(agent.id, agent.epoch));
-  is_other_class_ = bound && *bound != hash;
-  class_to_bind_ = bound ? std::nullopt : std::optional(hash);
-  return {};
+  class_hash_ = hash_(key_bytes_);
+  FIELDCOST_ASSIGN(binding_, store.GetBinding(agent.id, agent.epoch));
+  return store.GetContributions(agent.id, agent.epoch, known_);
 }
 
-Status ContributionCheck::ReadKnown(std::uint32_t week, std::vector<std::uint64_t>& hashes) {
-  // The epochs of which a batch with rows of this week may be accepted at any time.
-  const std::uint64_t first = (week - std::min(week, kWeeksAhead)) / store::kWeeksPerEpoch;
-  const std::uint64_t last = (std::uint64_t{week} + kWeeksBack) / store::kWeeksPerEpoch;
-  for (std::uint64_t epoch = first - std::min<std::uint64_t>(first, kEpochsAround);
-       epoch <= last + kEpochsAround; ++epoch) {
-    FIELDCOST_TRY(store_->GetContributions(agent_id_, wire::Epoch(epoch), week, of_epoch_));
-    hashes.insert(hashes.end(), of_epoch_.begin(), of_epoch_.end());
-  }
-  std::sort(hashes.begin(), hashes.end());
-  return {};
+std::size_t ContributionCheck::MostContributions() const {
+  const std::size_t weeks = std::size_t{current_week_ - std::min(current_week_, first_week())} + 1;
+  return std::min(kMaxContributions, weeks * kMaxContributionsPerWeekOfHistory);
 }
 
-Result<std::size_t> ContributionCheck::PlaceOf(std::uint32_t week) {
+std::vector<std::uint64_t>& ContributionCheck::AddedIn(std::uint32_t week) {
   const auto place = std::find_if(added_.begin(), added_.end(),
                                   [&](const auto& added) { return added.week == week; });
-  const auto index = static_cast<std::size_t>(place - added_.begin());
-  if (place == added_.end()) {
-    added_.push_back({.week = week});
-    known_.emplace_back();
-    FIELDCOST_TRY(ReadKnown(week, known_.back()));
-  }
-  return index;
+  if (place != added_.end()) return place->hashes;
+  return added_.emplace_back(store::WeekContributions{.week = week}).hashes;
 }
 
 Result<std::optional<RowRefusal>> ContributionCheck::Try(const stats::RowKey& key, bool is_first) {
-  FIELDCOST_ASSIGN(const std::size_t index, PlaceOf(key.week));
-  std::vector<std::uint64_t>& added = added_[index].hashes;
-  const std::vector<std::uint64_t>& known = known_[index];
   key_bytes_.clear();
   store::AppendContributionKey(key, key_bytes_);
   const std::uint64_t hash = hash_(key_bytes_);
-  const bool has_contributed = std::binary_search(known.begin(), known.end(), hash);
+  const bool has_contributed =
+      of_batch_.contains(hash) || std::binary_search(known_.begin(), known_.end(), hash);
   if (!is_first) {
     if (has_contributed) return std::optional<RowRefusal>();
     return std::optional(RowRefusal{
@@ -65,24 +47,28 @@ Result<std::optional<RowRefusal>> ContributionCheck::Try(const stats::RowKey& ke
   if (has_contributed) {
     return std::optional(
         RowRefusal{.problem = RowProblem::kContributed,
-                   .reason = "contributed before: only one batch can be the first with this row"});
+                   .reason = "contributed before: a key's first row of an API and metric counts, "
+                             "whatever its week"});
   }
-  if (known.size() + added.size() >= kMaxContributionsPerWeek) {
-    return std::optional(
-        RowRefusal{.problem = RowProblem::kTooManyContributed,
-                   .reason = fmt::format("an agent contributes to at most {} rows a week",
-                                         kMaxContributionsPerWeek)});
+  if (known_.size() + of_batch_.size() >= MostContributions()) {
+    return std::optional(RowRefusal{
+        .problem = RowProblem::kTooManyContributed,
+        .reason =
+            fmt::format("an agent contributes to at most {} rows by now", MostContributions())});
   }
-  added.push_back(hash);
+  of_batch_.insert(hash);
+  AddedIn(key.week).push_back(hash);
   return std::optional<RowRefusal>();
 }
 
 std::span<const store::WeekContributions> ContributionCheck::Finish() {
-  for (store::WeekContributions& added : added_) {
-    std::sort(added.hashes.begin(), added.hashes.end());
-    added.hashes.erase(std::unique(added.hashes.begin(), added.hashes.end()), added.hashes.end());
-  }
+  for (store::WeekContributions& added : added_) std::ranges::sort(added.hashes);
   return added_;
+}
+
+std::optional<store::AgentBinding> ContributionCheck::binding_to_note() const {
+  if (binding_) return std::nullopt;
+  return store::AgentBinding{.class_hash = class_hash_, .first_week = current_week_};
 }
 
 }  // namespace fieldcost::ingest

@@ -153,8 +153,8 @@ Status Ingest::CheckEpoch(wire::Epoch untrusted_epoch) const {
   const std::uint64_t now = week / store::kWeeksPerEpoch;
   const std::uint64_t first =
       std::max(now - std::min<std::uint64_t>(now, kEpochsAround), store_.first_epoch().value());
-  // Clocks may be ahead by as much as weeks may.
-  const std::uint64_t last = (std::uint64_t{week} + kWeeksAhead) / store::kWeeksPerEpoch;
+  // Agents' clocks may be ahead.
+  const std::uint64_t last = WeekOf(clock_.Now() + kClockSkew) / store::kWeeksPerEpoch;
   if (untrusted_epoch.value() >= first && untrusted_epoch.value() <= last) return {};
   return Fail(ErrorCode::kInvalidArgument,
               "epoch {} is not accepted now, {} to {} are (an epoch is a quarter of 13 weeks)",

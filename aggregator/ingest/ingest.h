@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "aggregator/ingest/abuse_log.h"
 #include "aggregator/ingest/address_share.h"
@@ -69,6 +70,11 @@ class Ingest {
   // Sets the names under which agents may know this service.
   void SetNames(std::vector<std::string> names) { names_.Set(std::move(names)); }
 
+  // Notes in the abuse log which agents have contributed to most of the rows, of whichever class
+  // and week: each that has contributed to at least half as many as the one with the most. Reads
+  // what all agents have contributed to. Errors are the store's.
+  Status NoteCrowding(const std::vector<stats::RowKey>& rows);
+
   // Reads the token files again, for enrolments from now on. After an error (as TokenSet::Load())
   // the tokens remain as they were.
   Status ReloadTokens();
@@ -109,6 +115,9 @@ class Ingest {
   }
   http::Response RefuseRevoked(const std::string& agent_id);
   Status CheckEpoch(wire::Epoch untrusted_epoch) const;
+  // nullopt unless the agent's key has been used in another epoch, where it may have contributed.
+  // REQUIRES: the agent's lock is held until the store has the batch.
+  std::optional<http::Response> CheckOneEpoch(wire::Epoch epoch, const std::string& agent_id);
   // nullopt if batches of the epoch are accepted now; otherwise the refusal.
   std::optional<http::Response> RefuseEpoch(wire::Epoch untrusted_epoch);
   std::optional<http::Response> CheckRate(AgentRate& rate, const std::string& agent_id);

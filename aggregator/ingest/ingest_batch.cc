@@ -94,14 +94,19 @@ bool Ingest::Workspace::IsHonest() const { return answer.accepted_rows != 0 && !
 
 Status Ingest::CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspace& workspace) {
   workspace.Start();
-  workspace.rows.Start({.current_week = WeekOf(clock_.Now()),
-                        .first_week = store_.first_week(),
-                        .log2_cores = workspace.decoder.hardware().log2_cores,
-                        .modules = &options_.modules});
+  const WallTime now = clock_.Now();
   const std::string hash_key = pseudonyms_.ContributionKeyOf(agent_id);
   ContributionCheck& contributions = workspace.contributions;
-  FIELDCOST_TRY(contributions.Start(store_, {.id = agent_id, .epoch = epoch, .hash_key = hash_key},
-                                    workspace.key.hardware));
+  FIELDCOST_TRY(contributions.Start(
+      store_, {.id = agent_id, .epoch = epoch, .hash_key = hash_key, .current_week = WeekOf(now)},
+      workspace.key.hardware));
+  workspace.rows.Start({.current_week = WeekOf(now),
+                        .last_week = WeekOf(now + kClockSkew),
+                        .first_week = store_.first_week(),
+                        .first_batch_week = contributions.first_week(),
+                        .epoch = epoch,
+                        .log2_cores = workspace.decoder.hardware().log2_cores,
+                        .modules = &options_.modules});
   for (std::size_t index = 0; index < workspace.decoder.row_count(); ++index) {
     workspace.decoder.GetRow(index, workspace.row);
     auto refusal = contributions.is_other_class()
@@ -132,11 +137,24 @@ Status Ingest::CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspa
   return {};
 }
 
+std::optional<http::Response> Ingest::CheckOneEpoch(wire::Epoch epoch,
+                                                    const std::string& agent_id) {
+  const auto first = store_.FirstEpochOf(agent_id);
+  if (!first) return RefuseStoreFailure();
+  if (!*first || **first == epoch) return std::nullopt;
+  ++counters_.bad_epoch;
+  abuse_log_.Note(Abuse::kWrongEpoch, agent_id, clock_.Now());
+  return Refuse(Fail(ErrorCode::kInvalidArgument,
+                     "a key is of one epoch: this one has been used in {}, so not in {}",
+                     (*first)->value(), epoch.value()));
+}
+
 http::Response Ingest::AddBatch(const BatchIdentity& batch, const std::string& agent_id,
                                 const http::Request& request, Workspace& workspace) {
   // What the agent has contributed to must not change between the check and the acceptance.
   const std::lock_guard agent_lock(LockOf(agent_id));
   if (admission_.IsRevoked(agent_id)) return RefuseRevoked(agent_id);
+  if (auto refusal = CheckOneEpoch(batch.epoch, agent_id)) return *refusal;
   if (!CheckRows(agent_id, batch.epoch, workspace)) return RefuseStoreFailure();
   workspace.answer.receipt = receipts_.Issue(batch, workspace.refused);
   const std::string answer = wire::EncodeAnswer(workspace.answer);
@@ -155,7 +173,7 @@ http::Response Ingest::AddBatch(const BatchIdentity& batch, const std::string& a
                            workspace.answer.held = true;
                            return wire::EncodeAnswer(workspace.answer);
                          },
-                     .bind_class = workspace.contributions.class_to_bind(),
+                     .bind = workspace.contributions.binding_to_note(),
                      .contributions = workspace.contributions.Finish()});
   if (!result) return RefuseByStore(result.error(), agent_id);
   if (result->replay && IsOfAnotherBody(result->answer, batch, receipts_)) {

@@ -43,17 +43,27 @@ inline constexpr std::uint64_t kMaxCallNs = 52 * std::uint64_t{86'400} * 1'000'0
 // ... or one allocation: more than the address space of a process on any machine we know.
 inline constexpr std::uint64_t kMaxAllocationBytes = std::uint64_t{1} << 57;
 
-// Rows are accepted from this many weeks before the server's to this many after it, epochs from so
-// many before the current one to that of the last of these weeks. The store's retention uses the
-// same numbers.
+// Rows are accepted from this many weeks before the server's to the week that it is kClockSkew from
+// now, epochs from so many before the current one to that of the last of these weeks. The store's
+// retention uses the same numbers.
 inline constexpr std::uint32_t kWeeksBack = 5;
 inline constexpr std::uint32_t kWeeksAhead = store::kWeeksAhead;
+// How far an agent's clock may be ahead. No week gives an agent another contribution, so this
+// tolerance is no advantage.
+inline constexpr std::chrono::hours kClockSkew{24};
+static_assert(kClockSkew <= kWeeksAhead * std::chrono::weeks(1));
+// Rows of an agent are accepted from this many weeks before its first batch: as long as an agent
+// keeps what it could not send (21 days), since its first batch may be late. No advantage, either.
+inline constexpr std::uint32_t kWeeksBeforeFirstBatch = 3;
 inline constexpr std::uint32_t kEpochsAround = store::kEpochsAround;
 static_assert(kWeeksBack < store::kWeeksPerEpoch, "a row's epoch is accepted as long as its week");
 
-// Row keys to which an agent may contribute in a week: more than the functions that its picks can
-// reach in one.
-inline constexpr std::size_t kMaxContributionsPerWeek = 65'536;
+// Row keys (without week and class) to which an agent may contribute altogether: more than the
+// functions that its picks can reach in a quarter ...
+inline constexpr std::size_t kMaxContributions = 65'536;
+// ... and in its first week, and once more for each further week since its first batch: some 1,600
+// functions with five metrics each. So a new agent cannot name tens of thousands at once.
+inline constexpr std::size_t kMaxContributionsPerWeekOfHistory = 8'192;
 
 // Agents that can be in the middle of a batch at the same time, at most.
 inline constexpr std::size_t kAgentStripes = 256;

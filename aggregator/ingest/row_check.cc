@@ -188,22 +188,35 @@ std::optional<RowRefusal> RowCheck::CheckPlausible(const wire::UntrustedRow& unt
   return std::nullopt;
 }
 
+std::optional<RowRefusal> RowCheck::CheckWeek(std::uint32_t untrusted_week) const {
+  const auto refuse = [](std::string reason) {
+    return RowRefusal{.problem = RowProblem::kWeek, .reason = std::move(reason)};
+  };
+  const std::uint64_t week = untrusted_week;
+  const Circumstances& at = circumstances_;
+  if (week + kWeeksBack < at.current_week || week > at.last_week) {
+    return refuse(fmt::format("week {} is not one of the {} weeks before {}, nor that one", week,
+                              kWeeksBack, at.last_week));
+  }
+  if (week < at.first_week) {
+    return refuse(
+        fmt::format("week {} has expired; {} is the first that is kept", week, at.first_week));
+  }
+  if (week + kWeeksBeforeFirstBatch < at.first_batch_week) {
+    return refuse(fmt::format("week {} is more than {} before the agent's first batch, of week {}",
+                              week, kWeeksBeforeFirstBatch, at.first_batch_week));
+  }
+  if (wire::EpochOfWeek(untrusted_week) != at.epoch) {
+    return refuse(fmt::format("week {} is not of epoch {}, the batch's", week, at.epoch.value()));
+  }
+  return std::nullopt;
+}
+
 std::optional<RowRefusal> RowCheck::Check(const wire::UntrustedRow& untrusted_row) {
   stats::Bucket totals;
   const auto check_key = [this](const stats::ApiKey& key) { return CheckKey(key); };
   if (auto refusal = CheckContent(untrusted_row, check_key, totals)) return refusal;
-  const std::uint64_t week = untrusted_row.week;
-  const std::uint64_t current_week = circumstances_.current_week;
-  if (week + kWeeksBack < current_week || week > current_week + kWeeksAhead) {
-    return RowRefusal{.problem = RowProblem::kWeek,
-                      .reason = fmt::format("week {} is not within {} back and {} ahead of {}",
-                                            week, kWeeksBack, kWeeksAhead, current_week)};
-  }
-  if (week < circumstances_.first_week) {
-    return RowRefusal{.problem = RowProblem::kWeek,
-                      .reason = fmt::format("week {} has expired; {} is the first that is kept",
-                                            week, circumstances_.first_week)};
-  }
+  if (auto refusal = CheckWeek(untrusted_row.week)) return refusal;
   if (!IsListed(untrusted_row.api.soname)) {
     return RowRefusal{.problem = RowProblem::kModule,
                       .reason = "this service does not collect costs of this module"};

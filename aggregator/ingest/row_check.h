@@ -9,6 +9,7 @@
 #include "aggregator/ingest/limits.h"
 #include "common/base/result.h"
 #include "common/wire/batch.h"
+#include "common/wire/epoch.h"
 
 namespace fieldcost::ingest {
 
@@ -19,14 +20,14 @@ enum class RowProblem {
   kWeek,           // not about the time that is accepted, or expired
   kModule,         // not one of those wanted
   // Possible after an upgrade of the machine, or a lost contribution:
-  kClass,             // of an agent that named another hardware class before
-  kNeverContributed,  // adds to a row without having contributed to it
+  kClass,               // of an agent that named another hardware class before
+  kNeverContributed,    // adds to a row without having contributed to it
+  kTooManyContributed,  // more rows than an agent of its age contributes to
   // What no honest agent sends:
-  kImpossible,          // sums that no values can have
-  kImplausible,         // more than a machine can do
-  kDuplicate,           // the batch has the row already
-  kContributed,         // claims a first contribution again
-  kTooManyContributed,  // kMaxContributionsPerWeek
+  kImpossible,   // sums that no values can have
+  kImplausible,  // more than a machine can do
+  kDuplicate,    // the batch has the row already
+  kContributed,  // claims a first contribution again
 };
 inline constexpr std::size_t kRowProblems = 11;
 
@@ -47,7 +48,10 @@ class RowCheck {
  public:
   struct Circumstances {
     std::uint32_t current_week = 0;
-    std::uint32_t first_week = 0;  // the first that has not expired
+    std::uint32_t last_week = 0;         // the last that is accepted; at most kWeeksAhead later
+    std::uint32_t first_week = 0;        // the first that has not expired
+    std::uint32_t first_batch_week = 0;  // in which the agent's first batch came
+    wire::Epoch epoch{0};                // of the batch: its rows are of weeks in it
     std::uint32_t log2_cores = 0;
     const std::vector<std::string>* modules = nullptr;  // see IngestOptions
   };
@@ -68,6 +72,7 @@ class RowCheck {
   bool IsListed(const std::string& soname);
   // As wire::ValidateApiKey(). Rows of a module are adjacent, so the module is checked once.
   Status CheckKey(const stats::ApiKey& untrusted_key);
+  std::optional<RowRefusal> CheckWeek(std::uint32_t untrusted_week) const;
   std::optional<RowRefusal> CheckPlausible(const wire::UntrustedRow& untrusted_row,
                                            const stats::Bucket& totals);
   Sums& SumsOf(const wire::UntrustedRow& row);

@@ -10,12 +10,17 @@
 #include "common/stats/agent_weights.h"
 #include "common/stats/contribution.h"
 #include "common/stats/cost_histogram.h"
+#include "common/wire/epoch.h"
 
 namespace fieldcost::publish {
 namespace {
 
-// The scalars of each week's contributions, ascending by week.
-class Weeks {
+// The first week of the quarter (wire::Epoch) that the week is in, which stands for the quarter:
+// the contributions of a quarter are of different agents, since an agent's rows are all of one.
+std::uint32_t QuarterOf(std::uint32_t week) { return week - week % wire::kWeeksPerEpoch; }
+
+// The scalars of each quarter's contributions, ascending.
+class Quarters {
  public:
   using Week = std::pair<std::uint32_t, stats::ContributionScalars>;
 
@@ -27,7 +32,7 @@ class Weeks {
     }
     place->second.Merge(scalars);
   }
-  void Add(const Weeks& other) {
+  void Add(const Quarters& other) {
     for (const auto& [week, scalars] : other.weeks_) Add(week, scalars);
   }
   void Clear() { weeks_.clear(); }
@@ -49,11 +54,11 @@ class Weeks {
   std::vector<Week> weeks_;
 };
 
-// How many contributions came in in each of some weeks.
+// How many contributions came in in each of some quarters.
 using WeekCounts = std::vector<std::uint64_t>;
 
-// Counts in each week of `all`, of which `part` is a part.
-WeekCounts CountsOf(const Weeks& part, const Weeks& all) {
+// Counts in each quarter of `all`, of which `part` is a part.
+WeekCounts CountsOf(const Quarters& part, const Quarters& all) {
   WeekCounts counts;
   auto next = part.all().begin();
   for (const auto& [week, scalars] : all.all()) {
@@ -98,7 +103,7 @@ bool MayBeSplitTogether(const std::vector<const WeekCounts*>& groups, std::size_
 struct ClassSums {
   stats::HardwareClass hardware;
   store::CompactRow row;
-  Weeks weeks;
+  Quarters weeks;
 
   std::uint64_t contributions() const { return row.scalars.contributions; }
   void Clear() {
@@ -124,7 +129,7 @@ class Group {
       BeginClass(key.hardware);
     }
     class_.row.Add(row);
-    class_.weeks.Add(key.week, row.scalars);
+    class_.weeks.Add(QuarterOf(key.week), row.scalars);
     return {};
   }
 

@@ -20,19 +20,21 @@ struct CollapseCounts {
 // them, and calls `visit` for every sum that may be published, ascending by key; week is 0, and the
 // sum over classes has no hardware class.
 //
-// A sum over classes may be published if in at least one week at least `threshold` contributions
-// came in. (An agent contributes once a week to an API and metric, whatever class it claims, so
-// these are different agents.) A sum of a single class may be published if the same holds for the
-// class, the sum over classes is published, and what is left of that without the published classes
-// is nothing or also reaches the threshold: so subtracting rows of a publication from each other
-// never gives the sums of fewer. A class that is the only one is left out, since it would repeat
-// the sum. At most kMaxClassesOfRow are published, those with the most contributions.
+// A sum over classes may be published if in at least one quarter at least `threshold` contributions
+// came in. (An agent contributes once to an API and metric, whatever week and class it claims, and
+// its key is of one quarter, so these are different agents.) A sum of a single class may be
+// published if the same holds for the class, the sum over classes is published, and what is left of
+// that without the published classes is nothing or also reaches the threshold: so subtracting rows
+// of a publication from each other never gives the sums of fewer. A class that is the only one is
+// left out, since it would repeat the sum. At most kMaxClassesOfRow are published, those with the
+// most contributions.
 //
-// Each sum comes with the scalars of its fullest week, where each agent is counted once, or with
-// none. It is the same week for a metric's sum over classes and its classes: of those in which the
-// threshold is reached the one with most contributions, whose scalars subtracted from those of all
-// weeks leave nothing or what reaches the threshold, also when whole classes are subtracted. A
-// class has them only if the same holds for it, and for what that leaves of the others.
+// Each sum comes with the scalars of its fullest quarter, where each machine is counted once, or
+// with none. It is the same quarter for a metric's sum over classes and its classes: of those in
+// which the threshold is reached the one with most contributions, whose scalars subtracted from
+// those of all weeks leave nothing or what reaches the threshold, also when whole classes are
+// subtracted. A class has them only if the same holds for it, and for what that leaves of the
+// others.
 //
 // A range has all rows of its APIs (Snapshot::Split()). Memory: some rows.
 using CollapsedVisitor =

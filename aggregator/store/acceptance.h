@@ -19,7 +19,14 @@
 
 namespace fieldcost::store {
 
-// Row keys to which a batch is its agent's first contribution, all of one week.
+// What an agent is bound to for an epoch, by its first batch.
+struct AgentBinding {
+  std::uint64_t class_hash = 0;  // keyed hash of its hardware class
+  std::uint32_t first_week = 0;  // the week in which that batch came
+  bool operator==(const AgentBinding&) const = default;
+};
+
+// Row keys to which a batch is its agent's first contribution, by rows that are all of one week.
 struct WeekContributions {
   std::uint32_t week = 0;
   std::vector<std::uint64_t> hashes;  // keyed hashes of the row keys, strictly ascending
@@ -41,8 +48,8 @@ struct AcceptedBatch {
   bool may_be_held = true;  // false: if it would be held, there is no room for it
   // What the agent is told instead if the batch is held; empty = `answer`. Called at most once.
   std::function<std::string()> held_answer = {};
-  // What Store::GetClass() says of the agent and epoch from now on.
-  std::optional<std::uint64_t> bind_class = {};
+  // What Store::GetBinding() returns for the agent and epoch from now on.
+  std::optional<AgentBinding> bind = {};
   // What it is a first contribution to; kept until the batch is withdrawn. One entry a week.
   std::span<const WeekContributions> contributions = {};
 };

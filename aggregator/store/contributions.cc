@@ -2,7 +2,8 @@
 // are big endian.
 //
 //   contributions at head key "c" week:u32 sequence:u64 := version:u8 = 1 hash:u64*   ; ascending
-//   class         at head key "h"                       := version:u8 = 1 hash:u64
+//   binding       at head key "h"                       := version:u8 = 1 class_hash:u64
+//   first_week:u32
 #include "aggregator/store/contributions.h"
 
 #include <algorithm>
@@ -18,20 +19,18 @@ namespace {
 
 constexpr char kFormatVersion = 1;
 constexpr char kContributionMark = 'c';
-constexpr char kClassMark = 'h';
+constexpr char kBindingMark = 'h';
 constexpr std::size_t kHashBytes = 8;
 
 }  // namespace
 
-std::string ContributionPrefix(std::string_view head_key, std::uint32_t week) {
-  std::string key(head_key);
-  key += kContributionMark;
-  AppendBigEndian32(week, key);
-  return key;
+std::string ContributionPrefix(std::string_view head_key) {
+  return std::string(head_key) + kContributionMark;
 }
 
 std::string ContributionKey(std::string_view head_key, std::uint32_t week, std::uint64_t sequence) {
-  std::string key = ContributionPrefix(head_key, week);
+  std::string key = ContributionPrefix(head_key);
+  AppendBigEndian32(week, key);
   AppendBigEndian64(sequence, key);
   return key;
 }
@@ -69,15 +68,22 @@ Status DropContributions(std::string_view head_key, std::uint64_t sequence,
   return {};
 }
 
-std::string ClassKey(std::string_view head_key) { return std::string(head_key) + kClassMark; }
+std::string BindingKey(std::string_view head_key) { return std::string(head_key) + kBindingMark; }
 
-std::string EncodeClass(std::uint64_t hash) { return EncodeContributions({hash}); }
+std::string EncodeBinding(const AgentBinding& binding) {
+  std::string bytes(1, kFormatVersion);
+  AppendBigEndian64(binding.class_hash, bytes);
+  AppendBigEndian32(binding.first_week, bytes);
+  return bytes;
+}
 
-Result<std::uint64_t> DecodeClass(std::string_view untrusted_bytes) {
-  if (untrusted_bytes.size() != 1 + kHashBytes || untrusted_bytes[0] != kFormatVersion) {
-    return Fail(ErrorCode::kCorrupt, "the record of an agent's hardware class is malformed");
+Result<AgentBinding> DecodeBinding(std::string_view untrusted_bytes) {
+  if (untrusted_bytes.size() != 1 + kHashBytes + 4 || untrusted_bytes[0] != kFormatVersion) {
+    return Fail(ErrorCode::kCorrupt, "the record of what an agent is bound to is malformed");
   }
-  return ReadBigEndian(untrusted_bytes.substr(1));
+  return AgentBinding{.class_hash = ReadBigEndian(untrusted_bytes.substr(1, kHashBytes)),
+                      .first_week = static_cast<std::uint32_t>(
+                          ReadBigEndian(untrusted_bytes.substr(1 + kHashBytes)))};
 }
 
 }  // namespace fieldcost::store

@@ -5,15 +5,16 @@
 #include <string_view>
 #include <vector>
 
+#include "aggregator/store/acceptance.h"
 #include "aggregator/store/database.h"
 #include "common/base/result.h"
 
 namespace fieldcost::store {
 
 // Ledger entries of what an agent has contributed to: for each batch and week the keyed hashes of
-// its first contributions' row keys. LAYOUT.md has the bytes.
+// its first contributions' row keys without class and week. LAYOUT.md has the bytes.
 
-std::string ContributionPrefix(std::string_view head_key, std::uint32_t week);
+std::string ContributionPrefix(std::string_view head_key);
 std::string ContributionKey(std::string_view head_key, std::uint32_t week, std::uint64_t sequence);
 
 // REQUIRES: ascending.
@@ -25,9 +26,9 @@ Status DecodeContributions(std::string_view untrusted_bytes, std::vector<std::ui
 Status DropContributions(std::string_view head_key, std::uint64_t sequence,
                          std::string_view accepted_rows, Database::WriteSet& changes);
 
-// The hardware class that an agent is bound to in an epoch, as a keyed hash.
-std::string ClassKey(std::string_view head_key);
-std::string EncodeClass(std::uint64_t hash);
-Result<std::uint64_t> DecodeClass(std::string_view untrusted_bytes);
+// What an agent is bound to in an epoch.
+std::string BindingKey(std::string_view head_key);
+std::string EncodeBinding(const AgentBinding& binding);
+Result<AgentBinding> DecodeBinding(std::string_view untrusted_bytes);
 
 }  // namespace fieldcost::store

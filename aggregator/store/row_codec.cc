@@ -37,6 +37,7 @@ using stats::Int128;
 using stats::Uint128;
 
 constexpr std::uint8_t kFormatVersion = 5;
+constexpr std::size_t kWeekBytes = 4;  // at the end of a row key
 constexpr std::uint8_t kFlagSaturated = 1;
 constexpr std::uint8_t kFlagScalars = 2;
 constexpr std::uint8_t kFlagWeights = 4;
@@ -200,6 +201,7 @@ void AppendRowKey(const stats::RowKey& key, std::string& bytes) {
 void AppendContributionKey(const stats::RowKey& key, std::string& bytes) {
   static const stats::HardwareClass kNone;
   AppendKey(key, kNone, bytes);
+  bytes.resize(bytes.size() - kWeekBytes);
 }
 
 Status DecodeRowKey(std::string_view untrusted_bytes, stats::RowKey& key) {

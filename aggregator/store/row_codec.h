@@ -21,8 +21,8 @@ namespace fieldcost::store {
 // an API, and within it of a metric, stand together.
 // REQUIRES: no text of the key contains a zero byte.
 void AppendRowKey(const stats::RowKey& key, std::string& bytes);
-// As AppendRowKey(), without the hardware class: an agent contributes once to such a key, whatever
-// class it claims.
+// As AppendRowKey(), without the hardware class and the week: an agent contributes once to such a
+// key, whatever class and week it claims.
 void AppendContributionKey(const stats::RowKey& key, std::string& bytes);
 Status DecodeRowKey(std::string_view untrusted_bytes, stats::RowKey& key);
 

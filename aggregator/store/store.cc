@@ -211,8 +211,8 @@ static void NoteContributions(const AcceptedBatch& batch, const std::string& hea
     changes.Put(Table::kLedger, ContributionKey(head_key, part.week, batch.sequence.value()),
                 EncodeContributions(part.hashes));
   }
-  if (batch.bind_class) {
-    changes.Put(Table::kLedger, ClassKey(head_key), EncodeClass(*batch.bind_class));
+  if (batch.bind) {
+    changes.Put(Table::kLedger, BindingKey(head_key), EncodeBinding(*batch.bind));
   }
 }
 

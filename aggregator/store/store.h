@@ -83,13 +83,15 @@ class Store {
 
   // What the agent has contributed to with batches that were not withdrawn: the hashes it gave,
   // ascending. A caller that relies on them accepts one batch of an agent at a time.
-  Status GetContributions(std::string_view agent_id, wire::Epoch epoch, std::uint32_t week,
+  Status GetContributions(std::string_view agent_id, wire::Epoch epoch,
                           std::vector<std::uint64_t>& hashes) const;
 
-  // The hardware class that the agent is bound to: the hash that a batch gave as `bind_class`,
-  // whatever has become of that batch. A caller that relies on it accepts one batch of an agent at
-  // a time.
-  Result<std::optional<std::uint64_t>> GetClass(std::string_view agent_id, wire::Epoch epoch) const;
+  // What the agent is bound to: what a batch gave as `bind`, whatever has become of that batch. A
+  // caller that relies on it accepts one batch of an agent at a time.
+  Result<std::optional<AgentBinding>> GetBinding(std::string_view agent_id,
+                                                 wire::Epoch epoch) const;
+  // The earliest epoch of which the ledger knows anything of the agent.
+  Result<std::optional<wire::Epoch>> FirstEpochOf(std::string_view agent_id) const;
 
   // Remembers durably that an agent has enrolled for an epoch; may be repeated.
   Status Enrol(std::string_view agent_id, wire::Epoch epoch);

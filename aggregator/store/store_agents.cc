@@ -5,6 +5,7 @@
 
 #include "aggregator/store/contributions.h"
 #include "aggregator/store/store_state.h"
+#include "common/base/byte_order.h"
 #include "common/base/check.h"
 
 namespace fieldcost::store {
@@ -61,17 +62,30 @@ Result<std::vector<std::string>> Store::RevokedAgents() const {
   return agents;
 }
 
-Result<std::optional<std::uint64_t>> Store::GetClass(std::string_view agent_id,
-                                                     wire::Epoch epoch) const {
+Result<std::optional<AgentBinding>> Store::GetBinding(std::string_view agent_id,
+                                                      wire::Epoch epoch) const {
   FIELDCOST_CHECK(agent_id.size() == kAgentIdBytes);
-  const std::string key = ClassKey(LedgerHeadKey(agent_id, epoch.value()));
+  const std::string key = BindingKey(LedgerHeadKey(agent_id, epoch.value()));
   FIELDCOST_ASSIGN(const auto bytes, state_->database->Get(Table::kLedger, key));
-  if (!bytes) return std::optional<std::uint64_t>();
-  FIELDCOST_ASSIGN(const std::uint64_t hash, DecodeClass(*bytes));
-  return std::optional(hash);
+  if (!bytes) return std::optional<AgentBinding>();
+  FIELDCOST_ASSIGN(const AgentBinding binding, DecodeBinding(*bytes));
+  return std::optional(binding);
 }
 
-Status Store::GetContributions(std::string_view agent_id, wire::Epoch epoch, std::uint32_t week,
+Result<std::optional<wire::Epoch>> Store::FirstEpochOf(std::string_view agent_id) const {
+  FIELDCOST_CHECK(agent_id.size() == kAgentIdBytes);
+  std::optional<wire::Epoch> epoch;
+  const auto visit = [&](std::string_view key, std::string_view) -> Status {
+    if (key.starts_with(agent_id) && key.size() >= kAgentIdBytes + 8) {
+      epoch = wire::Epoch(ReadBigEndian(key.substr(kAgentIdBytes, 8)));
+    }
+    return {};
+  };
+  FIELDCOST_TRY(state_->database->ForSome(Table::kLedger, agent_id, 1, visit));
+  return epoch;
+}
+
+Status Store::GetContributions(std::string_view agent_id, wire::Epoch epoch,
                                std::vector<std::uint64_t>& hashes) const {
   FIELDCOST_CHECK(agent_id.size() == kAgentIdBytes);
   const std::string head_key = LedgerHeadKey(agent_id, epoch.value());
@@ -79,11 +93,11 @@ Status Store::GetContributions(std::string_view agent_id, wire::Epoch epoch, std
   // An agent that has delivered nothing has contributed to nothing, and reading one key is cheap.
   FIELDCOST_ASSIGN(const auto head, state_->database->Get(Table::kLedger, head_key));
   if (!head) return {};
-  const std::string prefix = ContributionPrefix(head_key, week);
+  const std::string prefix = ContributionPrefix(head_key);
   FIELDCOST_TRY(state_->database->ForPrefix(
       Table::kLedger, prefix, [&](std::string_view key, std::string_view value) -> Status {
         // An answer's key may begin in the same way; it is shorter.
-        if (key.size() != prefix.size() + 8) return {};
+        if (key.size() != prefix.size() + 4 + 8) return {};
         return DecodeContributions(value, hashes);
       }));
   std::sort(hashes.begin(), hashes.end());

@@ -130,9 +130,9 @@ Status LedgerCheck::Read(std::string_view key, std::string_view value, Agent& ag
   } else if (key == UndeliveredKey(agent.head_key)) {
     FIELDCOST_ASSIGN(const std::uint64_t batches, DecodeUndelivered(value));
     static_cast<void>(batches);
-  } else if (key == ClassKey(agent.head_key)) {
-    FIELDCOST_ASSIGN(const std::uint64_t hash, DecodeClass(value));
-    static_cast<void>(hash);
+  } else if (key == BindingKey(agent.head_key)) {
+    FIELDCOST_ASSIGN(const AgentBinding binding, DecodeBinding(value));
+    static_cast<void>(binding);
   } else if (key != EnrolmentKey(agent.head_key)) {
     return Fail(ErrorCode::kCorrupt, "the ledger has an entry of no known kind");
   }

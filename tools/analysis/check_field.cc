@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "common/wire/epoch.h"
+
 namespace fieldcost::analysis {
 namespace {
 
@@ -71,10 +73,12 @@ FieldChoice Choose(Stratum stratum, const Rows& chosen, const Rows& own) {
                        [&](const StatRow* row) { return Holds(*row, key); });
   }));
   const StatRow& fullest = FullestOf(rows);
-  const std::uint32_t week = choice.sums.fullest_week.week;
+  const wire::Epoch quarter = wire::EpochOfWeek(choice.sums.fullest_week.week);
   mine.fullest_week = Sum(Filter(own, [&](const RowKey& key) {
-                        return key.week == week && Holds(fullest, key);
+                        return wire::EpochOfWeek(key.week) == quarter && Holds(fullest, key);
                       })).fullest_week;
+  // It stands for its quarter, as the field's does.
+  if (mine.fullest_week.week != 0) mine.fullest_week.week = choice.sums.fullest_week.week;
   if (!mine.histogram.empty()) choice.own_removed = stats::TakeOut(mine, choice.sums);
   return choice;
 }

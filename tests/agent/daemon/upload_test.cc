@@ -1,10 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include "agent/spool/batcher.h"
+#include "common/wire/epoch.h"
 #include "tests/agent/daemon/agent_fixture.h"
 
 namespace fieldcost::agent {
@@ -132,23 +135,37 @@ TEST_F(UploadTest, FullBatchesAreSplitAtTheConfiguredSize) {
   }
 }
 
-TEST_F(UploadTest, OnlyTheFirstBatchOfARowKeyContributes) {
+TEST_F(UploadTest, ContributesToARowOnceAQuarter) {
   Agent agent = OpenAgent(Mode::kOn);
   for (int i = 0; i < 2; ++i) {
     WriteRun("a" + std::to_string(i), {3});
     ASSERT_TRUE(agent.Harvest());
     ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
   }
+  // Two weeks of the same quarter in one batch, then one of the next quarter.
   clock_.Advance(std::chrono::weeks(1));
   WriteRun("a", {3});
   ASSERT_TRUE(agent.Harvest());
   ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
-  const auto rows = server_->Rows(stats::Metric::kWallTime);
-  ASSERT_EQ(rows.size(), 3U);
+  clock_.Advance(std::chrono::weeks(6));
+  ASSERT_NE(wire::EpochOf(clock_.Now()), wire::EpochOf(kStart));
+  for (int i = 0; i < 2; ++i) {
+    WriteRun("b" + std::to_string(i), {3});
+    ASSERT_TRUE(agent.Harvest());
+    clock_.Advance(std::chrono::weeks(1));
+  }
+  ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
+  auto rows = server_->Rows(stats::Metric::kWallTime);
+  std::ranges::sort(rows, {}, [](const wire::UntrustedRow& row) {
+    return std::pair(row.week, !row.first_contribution);
+  });
+  ASSERT_EQ(rows.size(), 5U);
   EXPECT_TRUE(rows[0].first_contribution);
   EXPECT_FALSE(rows[1].first_contribution);
-  EXPECT_TRUE(rows[2].first_contribution) << "a new week is a new row key";
-  EXPECT_THAT(server_->sequences(), ::testing::ElementsAre(1, 2, 3));
+  EXPECT_FALSE(rows[2].first_contribution) << "a new week of the same quarter";
+  EXPECT_TRUE(rows[3].first_contribution) << "a new quarter, under a new key";
+  EXPECT_FALSE(rows[4].first_contribution) << "the week after it in the same batch";
+  EXPECT_THAT(server_->sequences(), ::testing::UnorderedElementsAre(1, 2, 3, 1));
 }
 
 TEST_F(UploadTest, LostAnswerMeansTheSameBytesAgain) {

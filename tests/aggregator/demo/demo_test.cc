@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <tuple>
 
 #include "common/base/file.h"
 #include "common/base/text.h"
@@ -76,6 +77,8 @@ TEST(DemoTest, TheStoreIsExactlyTheSumOfWhatTheFleetMade) {
   Rows expected;
   std::map<stats::RowKey, stats::ContributionSizes> sizes;
   std::uint64_t rows = 0;
+  // An agent contributes to an API and metric once a quarter.
+  std::set<std::tuple<std::uint32_t, wire::Epoch, stats::ApiKey, stats::Metric>> contributed;
   for (std::uint32_t week = options.first_week(); week <= options.last_week; ++week) {
     for (std::uint32_t agent = 0; agent < options.agents; ++agent) {
       const wire::BatchContent batch = fleet.BatchOf(agent, week);
@@ -85,10 +88,13 @@ TEST(DemoTest, TheStoreIsExactlyTheSumOfWhatTheFleetMade) {
         stats::StatRow& sum = expected[key];
         sum.key = key;
         sum.histogram.Merge(row.histogram);
+        ++rows;
+        if (!contributed.emplace(agent, wire::EpochOfWeek(week), row.api, row.metric).second) {
+          continue;
+        }
         sum.scalars.Merge(stats::ScalarsOf(row.histogram));
         sum.weights.Merge(stats::WeightsOf(row.histogram));
         sizes[key].Merge(stats::SizesOf(row.histogram));
-        ++rows;
       }
     }
   }
@@ -138,7 +144,9 @@ TEST(DemoTest, WhatIsPlantedIsPublishedAndNothingElseChanges) {
     if (row.key.metric != stats::Metric::kWallTime) continue;
     classes.insert(row.key.hardware);
     if (row.key.hardware != stats::HardwareClass{}) continue;
-    EXPECT_GE(row.scalars.contributions, 60U);
+    // Each machine once a quarter; a few have picked a rare function in no week.
+    EXPECT_GE(row.scalars.contributions, 40U);
+    EXPECT_LE(row.scalars.contributions, 2 * 60U);
     typical[row.key.api.soname + " " + row.key.api.package_version + " " + row.key.api.symbol] =
         static_cast<double>(static_cast<std::int64_t>(row.scalars.sum_mean)) / 65536 /
         static_cast<double>(row.scalars.contributions);

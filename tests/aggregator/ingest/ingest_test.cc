@@ -126,10 +126,19 @@ TEST_F(IngestTest, ARefusedRowNeverCostsTheOthers) {
 }
 
 TEST_F(IngestTest, RowsOfTheOldestAndNewestAllowedWeekAreTaken) {
-  wire::BatchContent content = TestContent(2, kWeek);
-  content.rows[0].week = kWeek - kWeeksBack;
-  content.rows[1].week = kWeek + kWeeksAhead;
-  EXPECT_EQ(MustAnswer(ingest_.Handle(SignedRequest(key_, 1, content))).accepted_rows, 2U);
+  MustAnswer(ingest_.Handle(SignedRequest(key_, 1, TestContent(1, kWeek))));
+  clock_.Advance(std::chrono::weeks(1));
+  wire::BatchContent content = TestContent(5, kWeek);
+  for (std::size_t i = 0; i < 5; ++i) content.rows[i].api.symbol += "_later";
+  content.rows[1].week = kWeek - kWeeksBeforeFirstBatch;
+  content.rows[2].week = kWeek - kWeeksBeforeFirstBatch - 1;
+  content.rows[3].week = kWeek + 1;
+  content.rows[4].week = kWeek + 2;
+  EXPECT_EQ(MustAnswer(ingest_.Handle(SignedRequest(key_, 2, content))).accepted_rows, 3U);
+  // A day before the week begins its rows are taken, for clocks that are ahead.
+  clock_.Advance(std::chrono::days(3));
+  content.rows.erase(content.rows.begin(), content.rows.begin() + 4);
+  EXPECT_EQ(MustAnswer(ingest_.Handle(SignedRequest(key_, 3, content))).accepted_rows, 1U);
 }
 
 TEST_F(IngestTest, DuplicatesAreFoundInAnyOrderOfRows) {

@@ -71,13 +71,16 @@ TEST_F(OneAgentTest, ABatchOfAnotherClassDoesNotEndAProbation) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(Contributions(second, i), 1U);
 }
 
-TEST_F(OneAgentTest, ItCountsOnceWhateverClassItNamesInWhicheverEpoch) {
+TEST_F(OneAgentTest, ItCountsOnceWhateverClassWeekAndEpochItNames) {
   const std::uint64_t now = EpochOfWeek(kWeek).value();
   unsigned hardware = 0;
-  for (const std::uint64_t epoch : {now - 1, now, now + 1}) {
+  for (const std::uint64_t epoch : {now, now - 1, now + 1}) {
     SetTestEpoch(wire::Epoch(epoch));
-    for (std::uint64_t sequence = 1; sequence <= 4; ++sequence) {
-      Send(sequence, ContentOfClass(++hardware));
+    for (std::uint64_t sequence = 1; sequence <= 8; ++sequence) {
+      wire::BatchContent content = ContentOfClass(hardware / 2);
+      for (wire::BatchRow& row : content.rows) row.week = kWeek - hardware % 2;
+      ++hardware;
+      Send(sequence, content);
     }
   }
   EXPECT_EQ(ingest_->counters().accepted_rows, 3U);
@@ -94,9 +97,9 @@ TEST_F(OneAgentTest, ItAddsOnlyToWhatItHasContributedTo) {
   EXPECT_EQ(ingest_->counters().rows_never_contributed, 3U);
   EXPECT_EQ(MustSend(2, TestContent(2, kWeek)).accepted_rows, 2U);
   EXPECT_EQ(MustSend(3, more).accepted_rows, 2U);
-  // Of another week, or once it is taken back, it is new again.
+  // In whichever week, until it is taken back.
   more.rows[1].week = kWeek - 1;
-  EXPECT_EQ(MustSend(4, more).accepted_rows, 1U);
+  EXPECT_EQ(MustSend(4, more).accepted_rows, 2U);
   ASSERT_EQ(
       ingest_->Handle(WithdrawalRequest(key_, 2, *wire::EncodeBatch(TestContent(2, kWeek)), ""))
           .status,

@@ -139,10 +139,11 @@ TEST_F(TrustTest, ABatchOfAnotherTimesEpochIsRefused) {
   }
   EXPECT_EQ(ingest_->counters().bad_epoch, 10U);
   for (const std::uint64_t epoch : {now - 1, now, now + 1}) {
-    // The coming quarter's a week ahead, for clocks that are.
-    if (epoch == now + 1) clock_.Advance(std::chrono::weeks(3));
+    // The coming quarter's a day ahead, for clocks that are.
+    if (epoch == now + 1) clock_.Advance(std::chrono::weeks(3) + std::chrono::days(3));
     SetTestEpoch(wire::Epoch(epoch));
-    EXPECT_EQ(Send(1, content).status, 200) << epoch;
+    const auto key = crypto::PrivateKey::FromSeed(std::string(32, static_cast<char>(epoch % 100)));
+    EXPECT_EQ(Send(key, 1, content).status, 200) << epoch;
   }
   ASSERT_TRUE(store_->Expire(0, wire::Epoch(now)).has_value());
   SetTestEpoch(wire::Epoch(now - 1));
@@ -159,40 +160,55 @@ TEST_F(TrustTest, RowsOfExpiredWeeksAreRefused) {
   EXPECT_EQ(ingest_->counters().rows_wrong_week, 1U);
 }
 
-TEST_F(TrustTest, AnAgentContributesToARowOnceInWhicheverEpoch) {
-  const wire::BatchContent content = TestContent(2, kWeek);
-  const std::uint64_t now = EpochOfWeek(kWeek).value();
-  clock_.Advance(std::chrono::weeks(3));  // the quarter's last week: the next one's keys are taken
-  ASSERT_EQ(EpochOfWeek(WeekOf(clock_.Now()) + 1).value(), now + 1);
-  for (const std::uint64_t epoch : {now, now - 1, now + 1}) {
-    SetTestEpoch(wire::Epoch(epoch));
-    EXPECT_EQ(MustSend(1, content).accepted_rows, epoch == now ? 2U : 0U) << epoch;
-    EXPECT_EQ(Contributions(content, 0), 1U);
-  }
-  EXPECT_EQ(ingest_->counters().rows_contributed_before, 4U);
-  // One that is withdrawn may be made again, in another epoch as well.
-  SetTestEpoch(wire::Epoch(now));
-  EXPECT_EQ(ingest_->Handle(WithdrawalRequest(key_, 1, *wire::EncodeBatch(content), "")).status,
-            200);
-  SetTestEpoch(wire::Epoch(now + 1));
-  EXPECT_EQ(MustSend(2, content).accepted_rows, 2U);
-  EXPECT_EQ(Contributions(content, 0), 1U);
+TEST_F(TrustTest, AKeyIsOfOneEpoch) {
+  // Around the turn of a quarter batches of both are accepted, each with rows of its own weeks.
+  constexpr std::uint32_t kFirstOfQuarter = (kWeek / 13 + 1) * 13;
+  clock_.Advance(std::chrono::weeks(kFirstOfQuarter - kWeek));
+  const std::uint64_t epoch = EpochOfWeek(kFirstOfQuarter).value();
+  SetTestEpoch(wire::Epoch(epoch - 1));
+  wire::BatchContent content = TestContent(2, kFirstOfQuarter - 1);
+  content.rows[1].week = kFirstOfQuarter;
+  const wire::BatchAnswer answer = MustSend(1, content);
+  EXPECT_EQ(answer.accepted_rows, 1U);
+  EXPECT_THAT(answer.rejects.at(0).reason, HasSubstr("not of epoch"));
+  SetTestEpoch(wire::Epoch(epoch));
+  ::testing::internal::CaptureStderr();
+  const http::Response refused = Send(1, TestContent(1, kFirstOfQuarter));
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(refused.body, HasSubstr("a key is of one epoch"));
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("kind=wrong_epoch"));
+  EXPECT_EQ(ingest_->counters().bad_epoch, 1U);
+  // A replay gets its answer, and another key is of the new epoch.
+  EXPECT_EQ(Send(other_, 1, TestContent(1, kFirstOfQuarter)).status, 200);
+  SetTestEpoch(wire::Epoch(epoch - 1));
+  EXPECT_EQ(MustSend(1, content).accepted_rows, 1U);
 }
 
-TEST_F(TrustTest, NeitherDoesTheTurnOfAQuarterLetItContributeAgain) {
-  // The first week of a quarter, told under keys of two quarters before and of its own.
-  constexpr std::uint32_t kFirstOfQuarter = (kWeek / 13 + 1) * 13;
-  wire::BatchContent content = TestContent(1, kFirstOfQuarter);
-  const std::uint64_t epoch = EpochOfWeek(kFirstOfQuarter).value();
-  clock_.Advance(std::chrono::weeks(kFirstOfQuarter - 1 - kWeek));
-  SetTestEpoch(wire::Epoch(epoch - 2));
-  EXPECT_EQ(MustSend(1, content).accepted_rows, 1U);
-  clock_.Advance(std::chrono::weeks(1));
-  for (const std::uint64_t later : {epoch - 1, epoch}) {
-    SetTestEpoch(wire::Epoch(later));
-    EXPECT_EQ(MustSend(1, content).accepted_rows, 0U) << later;
+TEST_F(TrustTest, AnAgentContributesOnceWhateverWeekItClaims) {
+  // All weeks that a new agent may speak of, in one batch and in batches of their own.
+  wire::BatchContent content = TestContent(1, kWeek);
+  for (std::uint32_t week = kWeek - kWeeksBack; week <= kWeek + kWeeksAhead; ++week) {
+    if (week == kWeek) continue;
+    content.rows.push_back(TestRow(0, week));
   }
+  EXPECT_EQ(MustSend(1, content).accepted_rows, 1U);
+  EXPECT_EQ(ingest_->counters().rows_contributed_before, kWeeksBeforeFirstBatch);
+  EXPECT_EQ(ingest_->counters().rows_wrong_week, kWeeksBack - kWeeksBeforeFirstBatch + kWeeksAhead);
+  for (std::size_t i = 0; i < content.rows.size(); ++i) {
+    wire::BatchContent one = content;
+    one.rows = {content.rows[i]};
+    EXPECT_EQ(MustSend(2 + i, one).accepted_rows, 0U);
+  }
+  clock_.Advance(std::chrono::weeks(1));
+  EXPECT_EQ(MustSend(20, TestContent(1, kWeek + 1)).accepted_rows, 0U);
+  // It adds in all weeks to what it contributed to.
+  content.rows.assign(2, TestRow(0, kWeek));
+  content.rows[1].week = kWeek + 1;
+  for (wire::BatchRow& row : content.rows) row.first_contribution = false;
+  EXPECT_EQ(MustSend(21, content).accepted_rows, 2U);
   EXPECT_EQ(Contributions(content, 0), 1U);
+  EXPECT_EQ(Contributions(content, 1), 0U);
+  EXPECT_EQ(Stored(content, 1).histogram, content.rows[1].histogram);
 }
 
 TEST_F(TrustTest, AnAgentContributesToARowOnce) {
@@ -206,12 +222,12 @@ TEST_F(TrustTest, AnAgentContributesToARowOnce) {
   EXPECT_THAT(answer.rejects[0].reason, HasSubstr("contributed before"));
   EXPECT_EQ(ingest_->counters().rows_contributed_before, 2U);
   for (std::size_t row = 0; row < 4; ++row) EXPECT_EQ(Contributions(more, row), 1U);
-  // Another agent or week is another contribution; a restart changes nothing.
+  // Another agent's is another contribution; another week or a restart changes nothing.
   Open({});
   EXPECT_EQ(Send(other_, 1, content).status, 200);
   EXPECT_EQ(Contributions(content, 0), 2U);
   EXPECT_EQ(MustSend(3, content).accepted_rows, 0U);
-  EXPECT_EQ(MustSend(4, TestContent(3, kWeek - 1)).accepted_rows, 3U);
+  EXPECT_EQ(MustSend(4, TestContent(3, kWeek - 1)).accepted_rows, 0U);
   // A replay is told what it was told.
   EXPECT_EQ(MustSend(1, content).accepted_rows, 3U);
 }
@@ -238,22 +254,33 @@ TEST_F(TrustTest, ManyBatchesAtOnceContributeOnceAltogether) {
   for (std::size_t row = 0; row < 20; ++row) EXPECT_EQ(Contributions(content, row), 1U);
 }
 
-TEST_F(TrustTest, AnAgentContributesToSoManyRowsAWeekAtMost) {
-  store::WeekContributions before{.week = kWeek};
-  for (std::size_t i = 0; i < kMaxContributionsPerWeek - 2; ++i) before.hashes.push_back(i);
-  store::AcceptedRows none;
-  ASSERT_TRUE(store_
-                  ->Accept({.agent_id = ingest_->IdOf(key_.public_key()),
-                            .epoch = TestEpoch(),
-                            .sequence = wire::Sequence(1),
-                            .rows = &none,
-                            .contributions = std::span(&before, 1)})
-                  .has_value());
-  wire::BatchContent content = TestContent(5, kWeek);
-  content.rows[4].week = kWeek - 1;
-  const wire::BatchAnswer answer = MustSend(2, content);
-  EXPECT_EQ(answer.accepted_rows, 3U) << "two of this week, one of another";
+TEST_F(TrustTest, ANewAgentContributesToFewerRowsThanAnOldOne) {
+  std::uint64_t sequence = 0;
+  const auto contributed = [&](std::size_t rows) {
+    store::WeekContributions before{.week = kWeek};
+    for (std::size_t i = 0; i < rows; ++i) before.hashes.push_back((sequence << 32) + i);
+    store::AcceptedRows none;
+    ASSERT_TRUE(store_
+                    ->Accept({.agent_id = ingest_->IdOf(key_.public_key()),
+                              .epoch = TestEpoch(),
+                              .sequence = wire::Sequence(++sequence),
+                              .rows = &none,
+                              .contributions = std::span(&before, 1)})
+                    .has_value());
+  };
+  MustSend(++sequence, TestContent(1, kWeek));
+  contributed(kMaxContributionsPerWeekOfHistory - 3);
+  wire::BatchContent content = TestContent(4, kWeek);
+  content.rows[3].week = kWeek - 1;
+  content.rows.erase(content.rows.begin());
+  content.rows.push_back(TestRow(9, kWeek));
+  EXPECT_EQ(MustSend(++sequence, content).accepted_rows, 2U);
   EXPECT_EQ(ingest_->counters().rows_over_contribution_limit, 2U);
+  // As many again in the next week, and none any more at the limit of all.
+  clock_.Advance(std::chrono::weeks(1));
+  EXPECT_EQ(MustSend(++sequence, TestContent(5, kWeek)).accepted_rows, 2U);
+  contributed(kMaxContributions);
+  EXPECT_EQ(MustSend(++sequence, TestContent(7, kWeek)).accepted_rows, 0U);
 }
 
 TEST_F(TrustTest, TheStoreDoesNotTellWhatAnAgentContributedTo) {
@@ -261,9 +288,8 @@ TEST_F(TrustTest, TheStoreDoesNotTellWhatAnAgentContributedTo) {
   ASSERT_EQ(Send(other_, 1, TestContent(1, kWeek)).status, 200);
   std::vector<std::uint64_t> mine;
   std::vector<std::uint64_t> others;
-  ASSERT_TRUE(store_->GetContributions(ingest_->IdOf(key_.public_key()), TestEpoch(), kWeek, mine));
-  ASSERT_TRUE(
-      store_->GetContributions(ingest_->IdOf(other_.public_key()), TestEpoch(), kWeek, others));
+  ASSERT_TRUE(store_->GetContributions(ingest_->IdOf(key_.public_key()), TestEpoch(), mine));
+  ASSERT_TRUE(store_->GetContributions(ingest_->IdOf(other_.public_key()), TestEpoch(), others));
   ASSERT_EQ(mine.size(), 1U);
   ASSERT_EQ(others.size(), 1U);
   EXPECT_NE(mine, others) << "the same row";

@@ -15,6 +15,7 @@
 #include "common/stats/agent_weights.h"
 #include "common/stats/contribution.h"
 #include "common/stats/cost_histogram.h"
+#include "common/wire/epoch.h"
 #include "tests/support/temp_dir.h"
 
 namespace fieldcost::publish {
@@ -170,8 +171,8 @@ class RandomStore {
       store::AcceptedRows rows;
       for (unsigned api = 0; api < kApis; ++api) {
         if (agent >= most_agents_[api] || random_() % 3 == 0) continue;
-        // Some come without a contribution, as the second batch of a week does.
-        AddRow(api, classes[api], 2900 + week, random_() % 8 != 0, rows);
+        // Some come without a contribution, as the second batch of a quarter does.
+        AddRow(api, classes[api], wire::kWeeksPerEpoch * (223 + week), random_() % 8 != 0, rows);
       }
       std::string agent_id(store::kAgentIdBytes, '.');
       agent_id[0] = static_cast<char>(agent);

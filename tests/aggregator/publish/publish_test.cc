@@ -99,7 +99,8 @@ TEST_F(PublishTest, ARowOverAllClassesStaysWhereOneOfAClassDoesNotFit) {
 
 TEST_F(PublishTest, ThresholdCountsDifferentAgentsWithinOneWeek) {
   for (unsigned agent = 0; agent < 3; ++agent) Contribute(agent, 1, 2900, agent);  // 3 in a week
-  for (unsigned week = 0; week < 5; ++week) Contribute(7, 2, 2900 + week);  // 1 agent, 5 weeks
+  for (unsigned week = 0; week < 5; ++week)
+    Contribute(7, 2, 2900 + 13 * week);                                     // 1 agent, 5 quarters
   for (unsigned agent = 0; agent < 2; ++agent) Contribute(agent, 3, 2900);  // 2 in a week
   Publisher publisher = MustOpen(Options(3));
   const PublishReport report = MustPublish(publisher);
@@ -115,7 +116,7 @@ TEST_F(PublishTest, BoundedSumsSayOfHowManyContributionsTheyAre) {
   Contribute(1, 1, 2900, 1);
   Contribute(2, 1, 2900, 2);
   Contribute(3, 1, 2900, 2);
-  Contribute(4, 1, 2901);
+  Contribute(4, 1, 2913);  // of the next quarter
   Publisher publisher = MustOpen(Options(3));
   MustPublish(publisher);
   const Rows rows = PublishedRows(publisher);

@@ -46,16 +46,17 @@ class ThresholdTest : public ingest::TrustTest {
     }
   }
 
-  // The same in all epochs, each with classes of its own.
+  // The same in all epochs, each with classes of its own, and in all weeks.
   void ContributeByAllMeans(unsigned agent, const stats::ApiKey& api) {
     const std::uint64_t now = ingest::EpochOfWeek(kTrustWeek).value();
     unsigned hardware = 0;
-    for (const std::uint64_t epoch : {now - 1, now, now + 1}) {
+    for (const std::uint64_t epoch : {now, now - 1, now + 1}) {
       ingest::SetTestEpoch(wire::Epoch(epoch));
       ingest_->Handle(ingest::EnrolmentRequest(KeyOf(agent), "let-me-in"));
-      for (std::uint64_t sequence = 1; sequence <= 4; ++sequence) {
-        wire::BatchContent content = ingest::TestContent(1, kTrustWeek);
-        content.hardware.cpu_family = "class-" + std::to_string(++hardware);
+      for (std::uint32_t sequence = 1; sequence <= 14; ++sequence) {
+        wire::BatchContent content =
+            ingest::TestContent(1, kTrustWeek + ingest::kWeeksAhead - sequence / 2);
+        content.hardware.cpu_family = "class-" + std::to_string(++hardware / 8);
         content.rows[0].api = api;
         Send(KeyOf(agent), sequence, content);
       }

@@ -144,24 +144,26 @@ TEST_F(ExpireTest, AForgottenEpochTakesNoReplayAndNoEnrolment) {
   ExpectGood();
 }
 
-TEST_F(ExpireTest, AnAgentsClassStaysThroughRestartsAndGoesWithItsEpoch) {
+TEST_F(ExpireTest, WhatAnAgentIsBoundToStaysThroughRestartsAndGoesWithItsEpoch) {
   Open();
   for (const std::uint64_t epoch : {1, 2}) {
     TestBatch batch;
     MakeTestBatch(1, 1, batch, nullptr);
     batch.epoch = wire::Epoch(epoch);
     AcceptedBatch accepted = batch.View();
-    accepted.bind_class = 10 * epoch;
+    accepted.bind = AgentBinding{.class_hash = 10 * epoch};
     ASSERT_TRUE(store_->Accept(accepted).has_value());
   }
   Open();
   const std::string agent = TestAgent(1);
-  EXPECT_EQ(store_->GetClass(agent, wire::Epoch(1)).value(), 10U);
-  EXPECT_EQ(store_->GetClass(agent, wire::Epoch(2)).value(), 20U);
-  EXPECT_FALSE(store_->GetClass(TestAgent(2), wire::Epoch(1)).value().has_value());
+  EXPECT_EQ(store_->GetBinding(agent, wire::Epoch(1)).value()->class_hash, 10U);
+  EXPECT_EQ(store_->FirstEpochOf(agent).value(), wire::Epoch(1));
+  EXPECT_FALSE(store_->FirstEpochOf(TestAgent(2)).value().has_value());
+  EXPECT_EQ(store_->GetBinding(agent, wire::Epoch(2)).value()->class_hash, 20U);
+  EXPECT_FALSE(store_->GetBinding(TestAgent(2), wire::Epoch(1)).value().has_value());
   MustExpire(0, 2);
-  EXPECT_FALSE(store_->GetClass(agent, wire::Epoch(1)).value().has_value());
-  EXPECT_EQ(store_->GetClass(agent, wire::Epoch(2)).value(), 20U);
+  EXPECT_FALSE(store_->GetBinding(agent, wire::Epoch(1)).value().has_value());
+  EXPECT_EQ(store_->GetBinding(agent, wire::Epoch(2)).value()->class_hash, 20U);
 }
 
 TEST_F(ExpireTest, ARowAtItsNumbersLimitGoesAndWhatIsLeftStillAddsUp) {

@@ -159,14 +159,16 @@ TEST(LedgerTest, SkippedSequencesStandTogetherBehindTheAnswers) {
   EXPECT_FALSE(IsSkippedKey(key, LedgerHeadKey(std::string(kAgentIdBytes, 'a'), 8)));
 }
 
-TEST(LedgerTest, TheClassThatAnAgentIsBoundToIsAHash) {
+TEST(LedgerTest, AnAgentIsBoundToTheHashOfAClassAndToAWeek) {
   const std::string head = LedgerHeadKey(std::string(kAgentIdBytes, 'a'), 7);
-  EXPECT_EQ(ClassKey(head), head + 'h');
-  EXPECT_EQ(EncodeClass(258), std::string("\1\0\0\0\0\0\0\1\2", 9));
-  EXPECT_EQ(DecodeClass(EncodeClass(258)).value(), 258U);
+  const AgentBinding binding{.class_hash = 258, .first_week = 2960};
+  EXPECT_EQ(BindingKey(head), head + 'h');
+  const std::string bytes("\1\0\0\0\0\0\0\1\2\0\0\x0b\x90", 13);
+  EXPECT_EQ(EncodeBinding(binding), bytes);
+  EXPECT_EQ(DecodeBinding(bytes).value(), binding);
   for (const std::string& bad :
-       {std::string(), std::string(9, '\2'), EncodeClass(1) + "x", EncodeClass(1).substr(0, 8)}) {
-    EXPECT_EQ(DecodeClass(bad).error().code, ErrorCode::kCorrupt);
+       {std::string(), std::string(13, '\2'), bytes + "x", bytes.substr(0, 12)}) {
+    EXPECT_EQ(DecodeBinding(bad).error().code, ErrorCode::kCorrupt);
   }
 }
 

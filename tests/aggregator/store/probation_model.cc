@@ -256,7 +256,7 @@ std::string ProbationModel::Compare(Store& store) const {
     }
     std::sort(expected.begin(), expected.end());
     std::vector<std::uint64_t> found;
-    if (!store.GetContributions(TestAgent(agent), wire::Epoch(1), kContributedWeek, found)) {
+    if (!store.GetContributions(TestAgent(agent), wire::Epoch(1), found)) {
       return "the contributions are unreadable";
     }
     if (found != expected) return fmt::format("the contributions of agent {} differ", agent);

@@ -1,8 +1,8 @@
 // Hostile agents beside honest ones, against the real process: what they move, by how much, and
 // that it is within what aggregator/publish/BOUNDS.md promises. Each of their keys makes use of all
-// that it may do: contributions as large and as small as are believed, the same ones again with
-// other hardware classes and in another quarter, additions without end, and functions that do not
-// exist. The short form has 40 honest agents, the long one 4,000, too.
+// that it may do: contributions as large and as small as are believed, the same ones again in
+// other weeks, with other hardware classes and in another quarter, additions without end, and
+// functions that do not exist. The short form has 40 honest agents, the long one 4,000, too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -78,8 +78,9 @@ class PoisonFaults : public ServiceTest {
     return histogram;
   }
 
-  // Sends all and asserts how many rows of each are accepted.
-  void Send(const std::vector<http::Request>& requests, std::uint32_t accepted_rows) {
+  // Sends all and asserts how many rows of each are accepted, or that all are refused.
+  void Send(const std::vector<http::Request>& requests, std::uint32_t accepted_rows,
+            int status = 200) {
     std::vector<std::thread> senders;
     for (unsigned sender = 0; sender < kSenders; ++sender) {
       senders.emplace_back([&, sender] {
@@ -88,7 +89,8 @@ class PoisonFaults : public ServiceTest {
         for (std::size_t i = sender; i < requests.size(); i += kSenders) {
           const auto response = client.Send(requests[i]);
           ASSERT_TRUE(response) << response.error().message;
-          ASSERT_EQ(response->status, 200) << response->body;
+          ASSERT_EQ(response->status, status) << response->body;
+          if (status != 200) continue;
           const auto answer = wire::DecodeAnswer(response->body);
           ASSERT_TRUE(answer);
           EXPECT_EQ(answer->accepted_rows, accepted_rows) << response->body;
@@ -129,6 +131,7 @@ class PoisonFaults : public ServiceTest {
     std::vector<http::Request> contributions;
     std::vector<http::Request> additions;
     std::vector<http::Request> refused;
+    std::vector<http::Request> of_another_quarter;
     for (std::uint64_t number = first; number < end; ++number) {
       const crypto::PrivateKey key = KeyOf('x', number);
       wire::BatchContent content = Content("hostile-1");
@@ -137,6 +140,15 @@ class PoisonFaults : public ServiceTest {
       content.rows[1].histogram = Calls(1, 1);
       content.rows[2].histogram = Calls(1, std::uint64_t{1} << 39);
       content.rows[3].histogram = Calls(4'000'000'000, std::uint64_t{1} << 30);
+      // Each counts in one of these weeks, in whichever they are told.
+      const std::vector<wire::BatchRow> rows = content.rows;
+      for (std::uint32_t week = week_ - 5; week <= week_ + 1; ++week) {
+        if (week == week_) continue;
+        for (wire::BatchRow row : rows) {
+          row.week = week;
+          content.rows.push_back(std::move(row));
+        }
+      }
       contributions.push_back(ingest::SignedRequest(key, 1, content));
       content.hardware.cpu_family = "hostile-2";
       refused.push_back(ingest::SignedRequest(key, 2, content));
@@ -147,11 +159,12 @@ class PoisonFaults : public ServiceTest {
       additions.push_back(ingest::SignedRequest(key, 3, more));
       ingest::SetTestEpoch(wire::Epoch(epoch.value() - 1));
       content.hardware.cpu_family = "hostile-3";
-      refused.push_back(ingest::SignedRequest(key, 1, content));
+      of_another_quarter.push_back(ingest::SignedRequest(key, 1, content));
       ingest::SetTestEpoch(epoch);
     }
     Send(contributions, 4);
     Send(refused, 0);
+    Send(of_another_quarter, 0, 400);
     Send(additions, 2);
   }
 
