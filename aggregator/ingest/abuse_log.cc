@@ -24,6 +24,8 @@ std::string_view Name(Abuse abuse) {
       return "foreign_receipt";
     case Abuse::kRevoked:
       return "revoked";
+    case Abuse::kCrowding:
+      return "crowding";
   }
   return "unknown";
 }

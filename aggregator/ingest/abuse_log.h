@@ -23,6 +23,7 @@ enum class Abuse {
   kWrongEpoch,
   kForeignReceipt,
   kRevoked,
+  kCrowding,  // named most of the rows that a full fragment had no room for
 };
 std::string_view Name(Abuse abuse);
 

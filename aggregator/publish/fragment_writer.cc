@@ -16,17 +16,20 @@
 #include <cerrno>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <type_traits>
 
 #include "aggregator/publish/limits.h"
+#include "aggregator/publish/row_shares.h"
 #include "aggregator/publish/spill.h"
 #include "aggregator/store/row_codec.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
+#include "common/shm/mix.h"
 #include "common/wire/fragment.h"
 #include "common/wire/limits.h"
 
@@ -137,48 +140,67 @@ Status DecodeRows(const RawRows& raw, std::vector<stats::StatRow>& rows) {
   return {};
 }
 
-// Leaves the rows over all hardware classes first, then those with the most contributions, of equal
-// ones the first. (Fewer rows of classes never reveal more: see collapse.h.)
-Status KeepBest(std::size_t count, RawRows& raw) {
-  struct Row {
-    bool is_of_class;
-    std::uint64_t contributions;
-    std::string_view record;
-  };
+// What the row claims, by its key's bytes and its parts.
+RowClaim ClaimOf(const stats::RowKey& key, std::string_view key_bytes, std::uint64_t agents) {
+  const stats::ApiKey& api = key.api;
+  return {
+      .library = api.soname,
+      .api = api.symbol,
+      .version = fmt::format("{}\n{}\n{}", api.package_version, api.build_id, api.symbol_version),
+      .is_of_class = key.hardware != stats::HardwareClass{},
+      .agents = agents,
+      .tie_hash = shm::HashBytes(key_bytes.data(), key_bytes.size())};
+}
+
+// Appends some keys, at equal distances, of the library that claims the most rows: whoever has
+// contributed to them has filled the fragment. REQUIRES: as many keys as claims.
+void SampleFullest(const std::vector<RowClaim>& claims, const std::vector<stats::RowKey>& keys,
+                   std::vector<stats::RowKey>& sample) {
+  std::map<std::string_view, std::vector<std::size_t>> rows_of;
+  for (std::size_t i = 0; i < claims.size(); ++i) rows_of[claims[i].library].push_back(i);
+  const auto fullest = std::ranges::max_element(
+      rows_of, {}, [](const auto& library) { return library.second.size(); });
+  const std::vector<std::size_t>& rows = fullest->second;
+  const std::size_t step = rows.size() / kCrowdingSample + 1;
+  for (std::size_t i = 0; i < rows.size(); i += step) sample.push_back(keys[rows[i]]);
+}
+
+// Leaves `count` rows, by ChooseRows(). (Fewer rows of classes never reveal more: see collapse.h.)
+// Samples those that have filled the fragment.
+Status KeepBest(std::size_t count, RawRows& raw, std::vector<stats::RowKey>& sample) {
   if (raw.count <= count) return {};
-  std::vector<Row> rows;
-  rows.reserve(raw.count);
-  stats::RowKey key;
+  std::vector<RowClaim> claims;
+  std::vector<stats::RowKey> keys;
+  std::vector<std::string_view> records;
   store::CompactRow sums;
   for (std::string_view rest = raw.bytes; !rest.empty();) {
     Head head;
     std::memcpy(&head, rest.data(), sizeof head);
+    const std::string_view key_bytes = rest.substr(sizeof head, head.key_bytes);
     const std::size_t value_at = sizeof head + head.key_bytes;
-    FIELDCOST_TRY(store::DecodeRowKey(rest.substr(sizeof head, head.key_bytes), key));
+    FIELDCOST_TRY(store::DecodeRowKey(key_bytes, keys.emplace_back()));
     FIELDCOST_TRY(store::DecodeRowValue(rest.substr(value_at, head.value_bytes), sums));
-    rows.push_back({key.hardware != stats::HardwareClass{}, sums.scalars.contributions,
-                    rest.substr(0, value_at + head.value_bytes)});
+    claims.push_back(ClaimOf(keys.back(), key_bytes, sums.scalars.contributions));
+    records.push_back(rest.substr(0, value_at + head.value_bytes));
     rest.remove_prefix(value_at + head.value_bytes);
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return a.is_of_class != b.is_of_class ? b.is_of_class : a.contributions > b.contributions;
-  });
-  rows.resize(count);
+  if (sample.empty()) SampleFullest(claims, keys, sample);
   RawRows kept{.count = count};
-  for (const Row& row : rows) kept.bytes.append(row.record);
+  for (const std::size_t index : ChooseRows(claims, count)) kept.bytes.append(records[index]);
   raw = std::move(kept);
   return {};
 }
 
 // Agents choose the names, and could fill a fragment until it, and so everything, cannot be
-// published. So rows that do not fit are left out.
-Result<std::string> EncodeWhatFits(RawRows& raw, std::vector<stats::StatRow>& rows) {
-  FIELDCOST_TRY(KeepBest(kMaxRowsOfFragment, raw));
+// published. So rows that do not fit are left out, and a sample of those that are too many is made.
+Result<std::string> EncodeWhatFits(RawRows& raw, std::vector<stats::StatRow>& rows,
+                                   std::vector<stats::RowKey>& sample) {
+  FIELDCOST_TRY(KeepBest(kMaxRowsOfFragment, raw, sample));
   for (;;) {
     FIELDCOST_TRY(DecodeRows(raw, rows));
     auto bytes = wire::EncodeFragment(rows);
     if (bytes || bytes.error().code != ErrorCode::kTooLarge || raw.count < 2) return bytes;
-    FIELDCOST_TRY(KeepBest(raw.count / 2, raw));
+    FIELDCOST_TRY(KeepBest(raw.count / 2, raw, sample));
   }
 }
 
@@ -322,13 +344,19 @@ Status FragmentWriter::WriteGroup(std::size_t first, std::size_t end) {
 Status FragmentWriter::WriteOne(std::size_t index, RawRows& raw,
                                 std::vector<stats::StatRow>& rows) {
   const std::size_t all = raw.count;
-  FIELDCOST_ASSIGN(const std::string bytes, EncodeWhatFits(raw, rows));
+  std::vector<stats::RowKey> sample;
+  FIELDCOST_ASSIGN(const std::string bytes, EncodeWhatFits(raw, rows, sample));
   wire::FragmentReference& reference = written_.fragments[index];
   reference = {.sha256 = crypto::Sha256(bytes), .size_bytes = bytes.size(), .row_count = raw.count};
   const std::string hex = HexEncode(reference.sha256);
   if (raw.count != all) {
     const std::lock_guard lock(mutex_);
     written_.crowded_out += all - raw.count;
+    for (stats::RowKey& key : sample) {
+      if (written_.crowding.size() < kMaxCrowdingSample) {
+        written_.crowding.push_back(std::move(key));
+      }
+    }
   }
   const Path path = options_.directory / "fragments" / hex;
   // The same bytes, not only the same size: a disk may have damaged it.

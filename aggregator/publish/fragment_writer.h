@@ -24,7 +24,9 @@ struct WrittenFragments {
   unsigned bits = 0;
   std::vector<wire::FragmentReference> fragments;  // 2^bits
   CollapseCounts counts;
-  std::uint64_t crowded_out = 0;    // did not fit into their fragment, which is full
+  std::uint64_t crowded_out = 0;  // did not fit into their fragment, which is full
+  // Some rows of the libraries that claim most of the full fragments; at most kMaxCrowdingSample.
+  std::vector<stats::RowKey> crowding;
   std::uint64_t new_fragments = 0;  // written; the others were there from before
 };
 

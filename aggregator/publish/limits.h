@@ -33,6 +33,11 @@ inline constexpr std::size_t kSpillChunkBytes = 32 * kKiB;
 // Rows of one fragment: names can be made up; some thousand are usual. Memory: 4 KiB each.
 inline constexpr std::size_t kMaxRowsOfFragment = 32'768;
 
+// Rows of each full fragment, and of all together, by which it is found out which agents have
+// filled them.
+inline constexpr std::size_t kCrowdingSample = 1'024;
+inline constexpr std::size_t kMaxCrowdingSample = 4'096;
+
 // Snapshots on disk after a publication: the new one and those clients may still be fetching.
 inline constexpr std::size_t kKeptSnapshots = 3;
 

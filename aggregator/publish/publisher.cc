@@ -35,6 +35,7 @@ void Count(const WrittenFragments& written, PublishReport& report) {
   report.withheld = written.counts.withheld;
   report.unsound = written.counts.unsound;
   report.crowded_out = written.crowded_out;
+  report.crowding = written.crowding;
   report.fragments = written.fragments.size();
   report.new_fragments = written.new_fragments;
   if (report.crowded_out != 0) {

@@ -36,7 +36,8 @@ struct PublishReport {
   std::uint64_t rows = 0;
   std::uint64_t withheld = 0;
   std::uint64_t unsound = 0;
-  std::uint64_t crowded_out = 0;  // did not fit into their fragment
+  std::uint64_t crowded_out = 0;        // did not fit into their fragment
+  std::vector<stats::RowKey> crowding;  // some rows of the libraries that claimed most of the room
   std::uint64_t fragments = 0;
   std::uint64_t new_fragments = 0;  // written; the others were there from before
 };

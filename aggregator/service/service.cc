@@ -236,6 +236,12 @@ Result<publish::PublishReport> Service::Publish() {
   auto report = publication_->Publish();
   if (!report) return report;
   files_->SetRootVersion(report->root_version);
+  if (!report->crowding.empty()) {
+    if (const Status status = ingest_->NoteCrowding(report->crowding); !status) {
+      LogEvent(LogLevel::kError, "who has filled the fragments cannot be found out",
+               {{"error", status.error().message}});
+    }
+  }
   const std::lock_guard lock(files_mutex_);
   if (!damaged_files_.empty() && files_task_) files_task_->Ask();
   return report;

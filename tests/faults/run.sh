@@ -34,7 +34,7 @@ declare -A tests=(
   [slow]='SlowFaults'
   [smuggling]='SmugglingFaults'
   [bombs]='BombFaults'
-  [poison]='PoisonFaults'
+  [poison]='PoisonFaults|CrowdingFaults'
   [mutants]='faults[.]mutants'
 )
 declare -A targets=(
