@@ -24,6 +24,8 @@ std::string_view Name(Abuse abuse) {
       return "foreign_receipt";
     case Abuse::kRevoked:
       return "revoked";
+    case Abuse::kInconsistentRow:
+      return "inconsistent_row";
     case Abuse::kCrowding:
       return "crowding";
   }

@@ -23,7 +23,8 @@ enum class Abuse {
   kWrongEpoch,
   kForeignReceipt,
   kRevoked,
-  kCrowding,  // named most of the rows that a full fragment had no room for
+  kInconsistentRow,  // contributed to a row whose sums no values can have
+  kCrowding,         // named most of the rows that a full fragment had no room for
 };
 std::string_view Name(Abuse abuse);
 

@@ -23,6 +23,8 @@ constexpr std::array kCounters = std::to_array<CounterInfo>({
      &Counters::rows_other_class},
     {"rows_never_contributed", "refused rows: no contribution of the agent came before",
      &Counters::rows_never_contributed},
+    {"rows_without_room", "refused rows: larger than the stored row's share for one",
+     &Counters::rows_without_room},
     {"rows_impossible", "refused rows: sums that no values can have", &Counters::rows_impossible},
     {"rows_implausible", "refused rows: more than a machine can do", &Counters::rows_implausible},
     {"rows_duplicate", "refused rows: twice in a batch", &Counters::rows_duplicate},

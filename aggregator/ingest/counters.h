@@ -23,6 +23,7 @@ struct Counters {
   std::atomic<std::uint64_t> rows_unlisted_module{0};
   std::atomic<std::uint64_t> rows_other_class{0};
   std::atomic<std::uint64_t> rows_never_contributed{0};
+  std::atomic<std::uint64_t> rows_without_room{0};
   std::atomic<std::uint64_t> rows_impossible{0};
   std::atomic<std::uint64_t> rows_implausible{0};
   std::atomic<std::uint64_t> rows_duplicate{0};

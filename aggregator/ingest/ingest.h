@@ -19,6 +19,7 @@
 #include "aggregator/ingest/rate_limit.h"
 #include "aggregator/ingest/receipt.h"
 #include "aggregator/ingest/revocation.h"
+#include "aggregator/ingest/row_check.h"
 #include "aggregator/ingest/service_names.h"
 #include "aggregator/store/store.h"
 #include "common/base/clock.h"
@@ -70,10 +71,10 @@ class Ingest {
   // Sets the names under which agents may know this service.
   void SetNames(std::vector<std::string> names) { names_.Set(std::move(names)); }
 
-  // Notes in the abuse log which agents have contributed to most of the rows, of whichever class
-  // and week: each that has contributed to at least half as many as the one with the most. Reads
-  // what all agents have contributed to. Errors are the store's.
-  Status NoteCrowding(const std::vector<stats::RowKey>& rows);
+  // Notes in the abuse log which agents have contributed to the rows, of whichever class and week.
+  // Of a kind but kInconsistentRow: each that has contributed to at least half as many as the one
+  // with the most. Reads what all agents have contributed to. Errors are the store's.
+  Status NoteContributors(Abuse kind, const std::vector<stats::RowKey>& rows);
 
   // Reads the token files again, for enrolments from now on. After an error (as TokenSet::Load())
   // the tokens remain as they were.
@@ -126,6 +127,10 @@ class Ingest {
   // Sorts the decoded rows into accepted and refused ones. Errors are the store's. REQUIRES: the
   // agent's lock is held until the store has them.
   Status CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspace& workspace);
+  // Says why the row with these totals is too large for what is stored of it. Errors are the
+  // store's.
+  Result<std::optional<RowRefusal>> CheckRoomOf(const stats::RowKey& key,
+                                                const stats::Bucket& totals) const;
   void CountAccepted(const store::AcceptResult& result, const std::string& agent_id,
                      const Workspace& workspace);
   http::Response RefuseByStore(const Error& error, const std::string& agent_id);

@@ -28,6 +28,8 @@ std::atomic<std::uint64_t>& CounterOf(Counters& counters, RowProblem problem) {
       return counters.rows_other_class;
     case RowProblem::kNeverContributed:
       return counters.rows_never_contributed;
+    case RowProblem::kNoRoom:
+      return counters.rows_without_room;
     case RowProblem::kImpossible:
       return counters.rows_impossible;
     case RowProblem::kImplausible:
@@ -92,6 +94,18 @@ bool Ingest::Workspace::IsDishonest() const {
 
 bool Ingest::Workspace::IsHonest() const { return answer.accepted_rows != 0 && !IsDishonest(); }
 
+Result<std::optional<RowRefusal>> Ingest::CheckRoomOf(const stats::RowKey& key,
+                                                      const stats::Bucket& totals) const {
+  if (!IsLarge(totals)) return std::optional<RowRefusal>();
+  FIELDCOST_ASSIGN(const auto stored, store_.Get(key));
+  if (HasRoom(totals, stored ? stored->histogram.Totals() : stats::Bucket())) {
+    return std::optional<RowRefusal>();
+  }
+  return std::optional(RowRefusal{
+      .problem = RowProblem::kNoRoom,
+      .reason = "the sums of this row have too little room left for one that is so large"});
+}
+
 Status Ingest::CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspace& workspace) {
   workspace.Start();
   const WallTime now = clock_.Now();
@@ -120,8 +134,11 @@ Status Ingest::CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspa
         refusal = RowRefusal{.problem = RowProblem::kDuplicate,
                              .reason = "the batch has this row already"};
       } else {
-        FIELDCOST_ASSIGN(refusal,
-                         contributions.Try(workspace.key, workspace.row.first_contribution));
+        FIELDCOST_ASSIGN(refusal, CheckRoomOf(workspace.key, workspace.rows.totals()));
+        if (!refusal) {
+          FIELDCOST_ASSIGN(refusal,
+                           contributions.Try(workspace.key, workspace.row.first_contribution));
+        }
       }
     }
     if (refusal) {

@@ -9,12 +9,29 @@
 
 namespace fieldcost::ingest {
 
-// What one row of one batch may claim. A real week stays far below; sums of 2^24 such rows still
-// fit their 128 bits, so no sender can make a stored row overflow.
+// What one row of a batch may claim. A real week stays far below.
 inline constexpr std::uint64_t kMaxRowCalls = std::uint64_t{1} << 40;
 inline constexpr stats::Uint128 kMaxRowSumOfSquares = stats::Uint128{1} << 104;
-// The same for time_per_run, of which 2^16 rows fit.
+// The same for time_per_run.
 inline constexpr stats::Uint128 kMaxRunsSumOfSquares = stats::Uint128{1} << 112;
+
+// No number of agents and rows makes a stored row overflow:
+// - Rows up to kSmallRowCalls calls and kSmallRowSquares of squares are taken as they are. For one
+//   row key (which has one week) rows are accepted for at most eight weeks, 4.9e6 seconds, one a
+//   batch. To fill half of the calls, 2^62, takes 2^38 such rows: 56,000 batches a second for one
+//   key, of which a server checks and syncs some thousands in all; for the squares 2^46 rows.
+// - A larger row may take at most 2^-kRoomShareBits of what the stored row has left of kCallsRoom
+//   and kSquaresRoom. So what is left shrinks and never ends. Not stored yet are the rows of
+//   batches that are being handled (kAgentStripes) or held (`[ingest] held_mib` with 1 KiB each,
+//   2^18 by default): together less than 2^-3 of the room.
+// Hence a stored row has at most 2^62 + 2^62 + 2^59 < 2^64 calls and 2^126 + 2^126 + 2^123 < 2^128
+// of squares. Sums stay below both: the sum of a row is below 2^90, as week, cores and threads
+// allow.
+inline constexpr std::uint64_t kSmallRowCalls = std::uint64_t{1} << 24;
+inline constexpr stats::Uint128 kSmallRowSquares = stats::Uint128{1} << 80;
+inline constexpr std::uint64_t kCallsRoom = std::uint64_t{1} << 62;
+inline constexpr stats::Uint128 kSquaresRoom = stats::Uint128{1} << 126;
+inline constexpr unsigned kRoomShareBits = 21;
 
 // How much can happen on a machine in the week that a row speaks of, all programs together. An
 // agent measures one call at a time on a thread, so these hold for the rows of a batch together,

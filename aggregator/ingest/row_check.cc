@@ -125,6 +125,19 @@ Status CheckRowContent(const wire::UntrustedRow& untrusted_row) {
   return Fail(ErrorCode::kCorrupt, "{}", refusal->reason);
 }
 
+bool IsLarge(const stats::Bucket& totals) {
+  return totals.count > kSmallRowCalls || totals.sum_of_squares > kSmallRowSquares;
+}
+
+bool HasRoom(const stats::Bucket& totals, const stats::Bucket& stored) {
+  const auto most_of = [](Uint128 room, Uint128 taken) {
+    return (room - std::min(room, taken)) >> kRoomShareBits;
+  };
+  return (totals.count <= kSmallRowCalls || totals.count <= most_of(kCallsRoom, stored.count)) &&
+         (totals.sum_of_squares <= kSmallRowSquares ||
+          totals.sum_of_squares <= most_of(kSquaresRoom, stored.sum_of_squares));
+}
+
 void RowCheck::Start(const Circumstances& circumstances) {
   circumstances_ = circumstances;
   taken_ = {};
@@ -213,7 +226,7 @@ std::optional<RowRefusal> RowCheck::CheckWeek(std::uint32_t untrusted_week) cons
 }
 
 std::optional<RowRefusal> RowCheck::Check(const wire::UntrustedRow& untrusted_row) {
-  stats::Bucket totals;
+  stats::Bucket& totals = totals_;
   const auto check_key = [this](const stats::ApiKey& key) { return CheckKey(key); };
   if (auto refusal = CheckContent(untrusted_row, check_key, totals)) return refusal;
   if (auto refusal = CheckWeek(untrusted_row.week)) return refusal;

@@ -23,13 +23,14 @@ enum class RowProblem {
   kClass,               // of an agent that named another hardware class before
   kNeverContributed,    // adds to a row without having contributed to it
   kTooManyContributed,  // more rows than an agent of its age contributes to
+  kNoRoom,              // larger than its share of what the stored row can still take
   // What no honest agent sends:
   kImpossible,   // sums that no values can have
   kImplausible,  // more than a machine can do
   kDuplicate,    // the batch has the row already
   kContributed,  // claims a first contribution again
 };
-inline constexpr std::size_t kRowProblems = 11;
+inline constexpr std::size_t kRowProblems = 12;
 
 constexpr bool IsDishonest(RowProblem problem) { return problem >= RowProblem::kImpossible; }
 
@@ -41,6 +42,12 @@ struct RowRefusal {
 // The checks that depend neither on the time nor on the operator; what was accepted once always
 // passes them.
 Status CheckRowContent(const wire::UntrustedRow& untrusted_row);
+
+// Whether a row with these totals is so large that it needs HasRoom().
+bool IsLarge(const stats::Bucket& totals);
+// Whether the row may be added to a stored one, so that no number of rows ever exceeds the stored
+// one's numbers: limits.h has the proof.
+bool HasRoom(const stats::Bucket& totals, const stats::Bucket& stored);
 
 // Checks a batch's rows one after the other: each by itself, and together with those accepted
 // before against what one machine can do in a week. Not thread-safe.
@@ -59,6 +66,8 @@ class RowCheck {
   void Start(const Circumstances& circumstances);
   // Whether the row may be added to the sums.
   std::optional<RowRefusal> Check(const wire::UntrustedRow& untrusted_row);
+  // Of the row checked last, if it may be added.
+  const stats::Bucket& totals() const { return totals_; }
   // Notes that the row is added. REQUIRES: it is the one that was checked last.
   void NoteAccepted(const wire::UntrustedRow& row);
 
@@ -80,6 +89,7 @@ class RowCheck {
   Circumstances circumstances_;
   std::array<std::array<Sums, kWeeks>, shm::kMaxMetric + 1> taken_{};
   Sums row_;              // of the row checked last
+  stats::Bucket totals_;  // likewise
   stats::ApiKey module_;  // whose soname, package version and build id were checked last
   bool has_module_ = false;
   std::string last_soname_;

@@ -128,6 +128,11 @@ class Group {
       EndClass();
       BeginClass(key.hardware);
     }
+    if (!Fits(row)) {
+      ++counts_.left_out;
+      NoteInconsistent(key);
+      return {};
+    }
     class_.row.Add(row);
     class_.weeks.Add(QuarterOf(key.week), row.scalars);
     return {};
@@ -144,11 +149,13 @@ class Group {
       ++counts_.withheld;
     } else if (!IsSound(all.row)) {
       ++counts_.unsound;
+      NoteInconsistent(key_);
     } else {
       if (!is_only) DropUnsafeClasses();
       status = Visit(all);
     }
     classes_ = 0;
+    totals_ = {};
     class_.Clear();
     all_.Clear();
     candidates_.clear();
@@ -161,6 +168,26 @@ class Group {
   static bool HasMore(const ClassSums& a, const ClassSums& b) {
     if (a.contributions() != b.contributions()) return a.contributions() > b.contributions();
     return a.hardware < b.hardware;
+  }
+
+  // Whether the sum over all classes and weeks can take the row; if so, counts it in. What is
+  // stored of a week and class never overflows (aggregator/ingest/limits.h), but agents invent
+  // classes.
+  bool Fits(const store::CompactRow& row) {
+    stats::Bucket totals = totals_;
+    bool overflows = row.saturated;
+    for (const store::CompactBucket& bucket : row.buckets) {
+      totals.count = stats::SaturatingAdd(totals.count, bucket.sums.count, overflows);
+      totals.sum = stats::SaturatingAdd(totals.sum, bucket.sums.sum, overflows);
+      totals.sum_of_squares =
+          stats::SaturatingAdd(totals.sum_of_squares, bucket.sums.sum_of_squares, overflows);
+    }
+    if (!overflows) totals_ = totals;
+    return !overflows;
+  }
+
+  void NoteInconsistent(const stats::RowKey& key) {
+    if (counts_.inconsistent.size() < kMaxInconsistentRows) counts_.inconsistent.push_back(key);
   }
 
   void BeginClass(const stats::HardwareClass& hardware) {
@@ -274,6 +301,7 @@ class Group {
   std::size_t classes_ = 0;            // so far, with the one whose rows are coming
   ClassSums class_;                    // that one
   ClassSums all_;                      // of the others
+  stats::Bucket totals_;               // of all
   std::vector<ClassSums> candidates_;  // most contributions first
   CollapseCounts counts_;
 };

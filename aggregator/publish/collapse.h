@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "aggregator/store/store.h"
 #include "common/base/result.h"
@@ -14,6 +15,9 @@ struct CollapseCounts {
   std::uint64_t published = 0;
   std::uint64_t withheld = 0;  // (API, metric)s below the threshold
   std::uint64_t unsound = 0;   // saturated, or outside the polytope: no reader would accept them
+  std::uint64_t left_out = 0;  // rows of a class and week with which a sum would exceed its type
+  // Keys of unsound rows and of rows left out; at most kMaxInconsistentRows.
+  std::vector<stats::RowKey> inconsistent;
 };
 
 // Sums the rows of a range of a snapshot over weeks, and over hardware classes as well as within

@@ -284,6 +284,10 @@ Status FragmentWriter::PutAllAside(const store::Store::Snapshot& snapshot) {
     written_.counts.published += part.counts.published;
     written_.counts.withheld += part.counts.withheld;
     written_.counts.unsound += part.counts.unsound;
+    written_.counts.left_out += part.counts.left_out;
+    for (const stats::RowKey& key : part.counts.inconsistent) {
+      written_.counts.inconsistent.push_back(key);
+    }
   }
   return status;
 }

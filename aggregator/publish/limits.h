@@ -38,6 +38,9 @@ inline constexpr std::size_t kMaxRowsOfFragment = 32'768;
 inline constexpr std::size_t kCrowdingSample = 1'024;
 inline constexpr std::size_t kMaxCrowdingSample = 4'096;
 
+// Rows with impossible sums of each half of the store by which their agents are found out.
+inline constexpr std::size_t kMaxInconsistentRows = 256;
+
 // Snapshots on disk after a publication: the new one and those clients may still be fetching.
 inline constexpr std::size_t kKeptSnapshots = 3;
 

@@ -36,10 +36,17 @@ void Count(const WrittenFragments& written, PublishReport& report) {
   report.unsound = written.counts.unsound;
   report.crowded_out = written.crowded_out;
   report.crowding = written.crowding;
+  report.inconsistent = written.counts.inconsistent;
   report.fragments = written.fragments.size();
   report.new_fragments = written.new_fragments;
   if (report.crowded_out != 0) {
     LogWarning("{} rows are not published because their fragments are full", report.crowded_out);
+  }
+  if (written.counts.left_out != 0) {
+    LogWarning(
+        "{} rows of single weeks and classes are left out of what is published: with them "
+        "sums would exceed 128 bits",
+        written.counts.left_out);
   }
   if (report.unsound != 0) {
     LogWarning("{} rows are not published because their sums are impossible", report.unsound);

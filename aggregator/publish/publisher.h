@@ -38,6 +38,7 @@ struct PublishReport {
   std::uint64_t unsound = 0;
   std::uint64_t crowded_out = 0;        // did not fit into their fragment
   std::vector<stats::RowKey> crowding;  // some rows of the libraries that claimed most of the room
+  std::vector<stats::RowKey> inconsistent;  // some of the unsound ones
   std::uint64_t fragments = 0;
   std::uint64_t new_fragments = 0;  // written; the others were there from before
 };

@@ -232,16 +232,20 @@ admin::Operations Service::Operations() {
   };
 }
 
+void Service::NoteContributors(ingest::Abuse kind, const std::vector<stats::RowKey>& rows) {
+  if (rows.empty()) return;
+  if (const Status status = ingest_->NoteContributors(kind, rows); !status) {
+    LogEvent(LogLevel::kError, "the agents of these rows cannot be found out",
+             {{"kind", ingest::Name(kind)}, {"error", status.error().message}});
+  }
+}
+
 Result<publish::PublishReport> Service::Publish() {
   auto report = publication_->Publish();
   if (!report) return report;
   files_->SetRootVersion(report->root_version);
-  if (!report->crowding.empty()) {
-    if (const Status status = ingest_->NoteCrowding(report->crowding); !status) {
-      LogEvent(LogLevel::kError, "who has filled the fragments cannot be found out",
-               {{"error", status.error().message}});
-    }
-  }
+  NoteContributors(ingest::Abuse::kCrowding, report->crowding);
+  NoteContributors(ingest::Abuse::kInconsistentRow, report->inconsistent);
   const std::lock_guard lock(files_mutex_);
   if (!damaged_files_.empty() && files_task_) files_task_->Ask();
   return report;

@@ -74,6 +74,8 @@ class Service {
   // Takes the names of the configuration, else those of the certificate.
   Status SetNames();
   Result<publish::PublishReport> Publish();
+  // Has the log name the agents of rows that a publication found something wrong with.
+  void NoteContributors(ingest::Abuse kind, const std::vector<stats::RowKey>& rows);
   void Expire();
   Result<store::ExpiryEffect> ExpireBefore(std::uint32_t week, bool yes);
   void NoteDeletion(const Result<store::ExpiryReport>& report,

@@ -283,6 +283,55 @@ TEST_F(TrustTest, ANewAgentContributesToFewerRowsThanAnOldOne) {
   EXPECT_EQ(MustSend(++sequence, TestContent(7, kWeek)).accepted_rows, 0U);
 }
 
+TEST_F(TrustTest, ALargeRowTakesOnlyAShareOfTheRoomThatIsLeft) {
+  // All but 2^45 of the room for calls is taken.
+  wire::BatchContent content = TestContent(0, kWeek);
+  content.rows = {RowOf(0, stats::Metric::kWallTime, 1, kCallsRoom - (std::uint64_t{1} << 45))};
+  const stats::RowKey key{content.rows[0].api, content.rows[0].metric, content.hardware, kWeek};
+  store::AcceptedRows rows;
+  rows.Add(key, content.rows[0].histogram, store::Contribution::kNone);
+  ASSERT_TRUE(store_
+                  ->Accept({.agent_id = std::string(store::kAgentIdBytes, 'x'),
+                            .epoch = TestEpoch(),
+                            .sequence = wire::Sequence(1),
+                            .rows = &rows})
+                  .has_value());
+  std::uint64_t sequence = 0;
+  const auto send = [&](std::uint64_t calls) {
+    content.rows = {RowOf(0, stats::Metric::kWallTime, 1, calls)};
+    content.rows[0].histogram.SetUntimed(calls - (calls >> 14));
+    content.rows[0].first_contribution = true;
+    return MustSend(++sequence, content).accepted_rows;
+  };
+  EXPECT_EQ(send((std::uint64_t{1} << 24) + (1 << 14)), 0U);
+  EXPECT_EQ(ingest_->counters().rows_without_room, 1U);
+  EXPECT_EQ(ingest_->counters().rows_implausible, 0U) << "it may be honest";
+  EXPECT_EQ(send(std::uint64_t{1} << 24), 1U) << "refused rows contribute nothing";
+}
+
+TEST(HasRoomTest, NoNumberOfRowsFillsAStoredOne) {
+  // Each takes all that it may, with as many more of the same size as may not be stored yet.
+  stats::Bucket stored;
+  stats::Bucket row;
+  for (int i = 0; i < 40'000'000; ++i) {
+    row.count = stats::Low64((stats::Uint128{kCallsRoom} - stored.count) >> kRoomShareBits);
+    row.sum_of_squares = (kSquaresRoom - stored.sum_of_squares) >> kRoomShareBits;
+    if (!IsLarge(row)) break;
+    ASSERT_TRUE(HasRoom(row, stored));
+    if (i % 65'536 == 0) {
+      stats::Bucket larger = row;
+      larger.sum_of_squares += 1;
+      ASSERT_EQ(HasRoom(larger, stored), larger.sum_of_squares <= kSmallRowSquares);
+    }
+    stored.count += row.count;
+    stored.sum_of_squares += row.sum_of_squares;
+  }
+  const std::uint64_t not_stored_yet = (std::uint64_t{1} << 18) + kAgentStripes;
+  EXPECT_LT(stats::Uint128{stored.count} + stats::Uint128{row.count} * not_stored_yet,
+            stats::Uint128{1} << 63);
+  EXPECT_LT(stored.sum_of_squares, stats::Uint128{1} << 126);
+}
+
 TEST_F(TrustTest, TheStoreDoesNotTellWhatAnAgentContributedTo) {
   MustSend(1, TestContent(1, kWeek));
   ASSERT_EQ(Send(other_, 1, TestContent(1, kWeek)).status, 200);

@@ -334,7 +334,7 @@ TEST_P(CollapseClassesTest, NoSumOfPublishedScalarsIsOfFewerThanTheThreshold) {
   EXPECT_GT(sums_of_some, 1000U);
 }
 
-// Without classes: the fullest week unless what is left would be too few.
+// Without classes: the fullest quarter unless what is left would be too few.
 TEST_P(CollapseClassesTest, TheWeekThatIsToldIsTheFullestThatMayBe) {
   const std::uint32_t threshold = GetParam();
   std::uint64_t withheld = 0;

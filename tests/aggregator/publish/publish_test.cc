@@ -97,6 +97,32 @@ TEST_F(PublishTest, ARowOverAllClassesStaysWhereOneOfAClassDoesNotFit) {
   for (const auto& [honest, row] : sums_) EXPECT_TRUE(published.contains(honest));
 }
 
+TEST_F(PublishTest, LeavesOutOnlyWhatDoesNotFitIntoASum) {
+  // The squares of each are 2^126, so of five in different weeks three fit.
+  stats::CostHistogram histogram;
+  histogram.Add(std::uint64_t{1} << 63);
+  stats::RowKey key{.api = {.soname = "libsample.so.1", .symbol = "large"}};
+  for (unsigned week = 0; week < 5; ++week) {
+    store::AcceptedRows rows;
+    key.week = 2900 + week;
+    rows.Add(key, histogram, store::Contribution::kFirst);
+    ASSERT_TRUE(store_
+                    ->Accept({.agent_id = std::string(store::kAgentIdBytes, 'x'),
+                              .epoch = wire::Epoch(1),
+                              .sequence = wire::Sequence(week + 1),
+                              .rows = &rows,
+                              .answer = "ok"})
+                    .has_value());
+  }
+  Publisher publisher = MustOpen(Options(1));
+  const PublishReport report = MustPublish(publisher);
+  EXPECT_EQ(report.rows, 1U);
+  EXPECT_EQ(report.unsound, 0U);
+  ASSERT_EQ(report.inconsistent.size(), 2U);
+  EXPECT_EQ(report.inconsistent[0].week, 2903U);
+  EXPECT_EQ(PublishedRows(publisher).begin()->second.scalars.contributions, 3U);
+}
+
 TEST_F(PublishTest, ThresholdCountsDifferentAgentsWithinOneWeek) {
   for (unsigned agent = 0; agent < 3; ++agent) Contribute(agent, 1, 2900, agent);  // 3 in a week
   for (unsigned week = 0; week < 5; ++week)

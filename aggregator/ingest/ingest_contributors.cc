@@ -1,4 +1,4 @@
-// Finds out which agents have filled a fragment: the part of Ingest about crowding out.
+// Finds out which agents have contributed to rows that something is wrong with.
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +8,7 @@
 
 namespace fieldcost::ingest {
 
-Status Ingest::NoteCrowding(const std::vector<stats::RowKey>& rows) {
+Status Ingest::NoteContributors(Abuse kind, const std::vector<stats::RowKey>& rows) {
   std::vector<std::string> keys;
   for (const stats::RowKey& row : rows) store::AppendContributionKey(row, keys.emplace_back());
   std::vector<std::pair<std::string, std::size_t>> contributors;
@@ -29,7 +29,9 @@ Status Ingest::NoteCrowding(const std::vector<stats::RowKey>& rows) {
   };
   FIELDCOST_TRY(store_.ForEachAgent(count_of));
   for (const auto& [agent_id, count] : contributors) {
-    if (2 * count >= most) abuse_log_.Note(Abuse::kCrowding, agent_id, clock_.Now());
+    if (kind == Abuse::kInconsistentRow || 2 * count >= most) {
+      abuse_log_.Note(kind, agent_id, clock_.Now());
+    }
   }
   return {};
 }
