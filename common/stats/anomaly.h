@@ -32,7 +32,7 @@ struct Comparison {
   std::uint64_t calls = 0;          // mine, timed
   std::uint64_t field_calls = 0;    // timed, without mine
   std::uint64_t contributions = 0;  // without mine, of all weeks
-  std::uint64_t machines = 0;       // without mine, of the fullest week: they are tested against
+  std::uint64_t machines = 0;       // without mine, of the fullest quarter: they are tested against
   // A few machines made most of the field's calls (not AllCallsAgree() of figures.h): calls are not
   // tested, and the two effects are against the typical machine.
   bool few_machines = false;
@@ -59,9 +59,9 @@ struct Comparison {
 Comparison Compare(const CostHistogram& mine, const ApiSums& field, const ApiSums* own = nullptr,
                    std::uint64_t salt = 0);
 
-// Takes `own` out of `field`, and of its fullest week own.fullest_week, which must be of the same
-// week or none; false, and no change, if it cannot have been part of it. Weights that cannot have
-// been are forgotten. Bounded sums stay: what is mine of them has a bound like all else.
+// Takes `own` out of `field`, and of its fullest quarter own.fullest_week, which must be of the
+// same week or none; false, and no change, if it cannot have been part of it. Weights that cannot
+// have been are forgotten. Bounded sums stay: what is mine of them has a bound like all else.
 bool TakeOut(const ApiSums& own, ApiSums& field);
 
 // Sets q and verdict of each, by Benjamini and Hochberg's procedure over the eligible. kWorse:

@@ -14,7 +14,7 @@ struct ApiSums {
   ContributionScalars scalars{};
   AgentWeights weights{};
   BoundedSums bounded{};
-  // That of the row whose fullest week has most machines: those of several rows may be the same
+  // That of the row whose fullest quarter has most machines: those of several rows may be the same
   // machines'.
   WeekScalars fullest_week{};
 

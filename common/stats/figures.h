@@ -84,7 +84,7 @@ bool KnowsBounds(const ApiSums& sums);
 // counts as 1). Otherwise a few machines made most of these calls. False if no bound is known.
 bool AllCallsAgree(const ApiSums& sums);
 
-// The scalars for tests among machines: those of the fullest week, where each machine is counted
+// The scalars for tests among machines: those of the fullest quarter, where each machine is counted
 // once; none if no week is known. The variation within machines is a mean over calls: where
 // there are more than kMostTotalRatio times the bounded number of calls it is one machine's word,
 // and counts as none. The tests then know what machines differ by, and nothing else.

@@ -11,7 +11,7 @@ namespace fieldcost::stats {
 // machine_variation.h machines, not calls, are the observations; here both sides are many.
 
 // Machines that can be compared with each other (of one hardware class, say): those that
-// contributed to either version of an API in one week each, so that each is counted once
+// contributed to either version of an API in one quarter each, so that each is counted once
 // (week_scalars.h).
 struct MachineStratum {
   ContributionScalars before;

@@ -21,7 +21,7 @@ struct StatRow {
   bool operator==(const StatRow&) const = default;
 };
 
-// The fullest week of the row; that of the row itself if it is of a single one.
+// The fullest quarter of the row; that of the row itself if it is of a single one.
 inline WeekScalars FullestWeekOf(const StatRow& row) {
   return row.key.week == 0 ? row.fullest_week : WeekScalars{row.key.week, row.scalars};
 }

@@ -6,11 +6,11 @@
 
 namespace fieldcost::stats {
 
-// The scalars of one week's contributions to a row. An agent contributes to a row once a week, so
-// these are of different machines, all independent of each other; those of several weeks are not,
-// whatever is assumed about how often machines come back. Tests among machines are on these.
+// The scalars of one quarter's contributions to a row. A machine has one key in a quarter, and a
+// key contributes to a row once, so these are of different machines, all independent of each other;
+// those of several quarters are not. Tests among machines are on these.
 struct WeekScalars {
-  std::uint32_t week = 0;  // as in RowKey; 0 = none is known
+  std::uint32_t week = 0;  // the quarter's first, as in RowKey; 0 = none is known
   ContributionScalars scalars{};
   bool operator==(const WeekScalars&) const = default;
 };

@@ -18,7 +18,7 @@ namespace fieldcost::wire {
 Result<std::string> EncodeFragment(const std::vector<stats::StatRow>& sorted_rows);
 
 // kCorrupt, kTooLarge or kUnsupported unless every row is valid (key texts, histogram polytope,
-// scalars, weights, bounded sums, fullest week) and rows are strictly ascending by key. Beyond
+// scalars, weights, bounded sums, fullest quarter) and rows are strictly ascending by key. Beyond
 // `max_rows` it is kTooLarge; a row takes about 4 KiB of memory.
 Result<std::vector<stats::StatRow>> DecodeFragment(std::string_view untrusted_bytes,
                                                    std::size_t max_rows = kMaxFragmentRows);

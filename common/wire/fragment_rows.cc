@@ -38,7 +38,7 @@ Status CheckRow(const StatRow& row) {
   FIELDCOST_TRY(Validate(row.weights, row.histogram, row.scalars.contributions));
   FIELDCOST_TRY(Validate(row.bounded, row.histogram, row.scalars.contributions));
   if (row.key.week != 0 && row.fullest_week != stats::WeekScalars{}) {
-    return Fail(ErrorCode::kCorrupt, "a row of a single week has another fullest week");
+    return Fail(ErrorCode::kCorrupt, "a row of a single week has another fullest quarter");
   }
   return Validate(row.fullest_week, row.scalars);
 }
@@ -186,7 +186,7 @@ void ReadCubes(const Columns& columns, int row, ContributionScalars& scalars) {
       MakeUint128(columns.sum_mean_cubed_high(row), columns.sum_mean_cubed_low(row)));
 }
 
-// Fills the rows' cubes and fullest weeks.
+// Fills the rows' cubes and fullest quarters.
 Status ReadCubesAndWeeks(const proto::Fragment& untrusted_fragment, std::vector<StatRow>& rows) {
   const proto::Fragment& fragment = untrusted_fragment;
   const auto count = static_cast<int>(rows.size());
@@ -198,7 +198,7 @@ Status ReadCubesAndWeeks(const proto::Fragment& untrusted_fragment, std::vector<
   const bool has_weeks = fragment.has_fullest_week();
   if (has_weeks &&
       !(weeks.week_size() == count && HasScalarsFor(weeks, count) && HasCubesFor(weeks, count))) {
-    return Fail(ErrorCode::kCorrupt, "columns of the fullest weeks have different lengths");
+    return Fail(ErrorCode::kCorrupt, "columns of the fullest quarters have different lengths");
   }
   for (int i = 0; i < count; ++i) {
     StatRow& row = rows[static_cast<std::size_t>(i)];

@@ -69,7 +69,7 @@ struct LabPart {
 
 struct LabTable {
   // Ascending by key, of week 0: times (contribution = run of the scenario), bytes, calls per run,
-  // first calls. Weights, bounded sums and fullest week are empty.
+  // first calls. Weights, bounded sums and fullest quarter are empty.
   // Of the machine's class; each has calls, and from 1 to as many contributions.
   std::vector<stats::StatRow> rows;
   std::vector<LabApi> apis;  // ascending by key; every row's API is one of them

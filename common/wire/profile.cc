@@ -1,6 +1,6 @@
 // A profile has the bytes of a fragment (fragment.cc). Its rows are all of one hardware class and
 // of week 0, of one contribution each, with the scalars of their histograms and without cubes,
-// weights, bounded sums and fullest week; there are at most 32,768.
+// weights, bounded sums and fullest quarter; there are at most 32,768.
 #include "common/wire/profile.h"
 
 #include <map>

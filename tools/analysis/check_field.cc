@@ -52,7 +52,7 @@ bool Holds(const StatRow& row, const RowKey& part) {
          (IsOfAllWeeks(row.key) || row.key.week == part.week);
 }
 
-// The row whose fullest week is that of their sum.
+// The row whose fullest quarter is that of their sum.
 const StatRow& FullestOf(const Rows& rows) {
   const auto machines = [](const StatRow* row) {
     return stats::FullestWeekOf(*row).scalars.contributions;

@@ -28,7 +28,7 @@ struct FieldChoice {
   bool own_removed = false;
 };
 
-// Chooses the narrowest stratum with enough machines of others in its fullest week
+// Chooses the narrowest stratum with enough machines of others in its fullest quarter
 // (stats::kLeastMachines), or the one with most of them. `rows`: everything published about the
 // symbol and soname of `mine` (whose week does not matter). Of a package version that was built
 // several times the very build is meant, or, if nothing is known of that, all of them; other

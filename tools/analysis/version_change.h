@@ -15,7 +15,7 @@ namespace fieldcost::analysis {
 
 // What has changed between two versions of a library, from published rows. Pure functions.
 
-// The test is among the machines of the fullest week of each side, where each is counted once
+// The test is among the machines of the fullest quarter of each side, where each is counted once
 // (stats::WeekScalars); all else is of all weeks.
 
 // Hardware classes that both versions have must hold this share of the machines of each, or all
@@ -43,7 +43,7 @@ struct MetricChange {
   std::uint64_t timed_before = 0;  // measured values, whoever made them: what is eligible only
   std::uint64_t timed_after = 0;
   // Ratio of machines' geometric means, after to before, of all weeks; in classes if `classes` is
-  // not 0. The interval is the confidence interval of the test, hence of the fullest weeks.
+  // not 0. The interval is the confidence interval of the test, hence of the fullest quarters.
   double ratio = 1;
   double ratio_low = 0;
   double ratio_high = 0;

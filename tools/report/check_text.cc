@@ -195,9 +195,10 @@ std::string ExplainText(const analysis::CheckedApi& api, stats::Metric metric,
   }
   text += fmt::format("  compared with: {} ({}){}\n", Name(api.field.stratum), versions,
                       c.own_removed ? "; own contribution subtracted" : "");
-  text += fmt::format("  n {} of mine, {}{}; A {} of the fullest week\n", Counted(c.calls, "call"),
-                      c.few_machines ? "" : draw::FormatCount(c.field_calls) + " of ",
-                      Counted(c.contributions, "contribution"), Counted(c.machines, "machine"));
+  text +=
+      fmt::format("  n {} of mine, {}{}; A {} of the fullest quarter\n", Counted(c.calls, "call"),
+                  c.few_machines ? "" : draw::FormatCount(c.field_calls) + " of ",
+                  Counted(c.contributions, "contribution"), Counted(c.machines, "machine"));
   text += fmt::format("  ratio of geometric means {:.2f}, Cliff's delta {:.2f}{}\n", c.ratio,
                       c.cliffs_delta, c.few_machines ? ", both to the typical machine" : "");
   text += fmt::format(

@@ -84,7 +84,8 @@ std::string Statistics(const std::vector<ChangedMetric>& shown) {
       .id = {},
       .title = "Statistics of the changes",
       .caption = fmt::format(
-          "Machines are those of the fullest week. Ratio: of their geometric means, of all weeks, "
+          "Machines are those of the fullest quarter. Ratio: of their geometric means, of all "
+          "weeks, "
           "small: with the 95 % confidence of that week. Delta: Cliff's. A change is q ≤ {}, "
           "|delta| ≥ {} and a ratio of {} (or its reciprocal) at least.",
           stats::kFalseDiscoveries, stats::kLeastDelta, stats::kLeastRatio),

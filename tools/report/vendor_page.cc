@@ -373,7 +373,7 @@ class Page {
         "other: Welch's test on the machines' mean logarithms, within each hardware class that is "
         "published for both versions, combined with weights after Mantel and Haenszel, so that "
         "another mix of machines is no change. Where no single classes are published all are "
-        "compared together. The machines are those of the fullest week, where each is counted "
+        "compared together. The machines are those of the fullest quarter, where each is counted "
         "once; costs, ratios and delta are of all weeks. q: Benjamini and Hochberg over {} "
         "comparisons. A change needs q ≤ {}, Cliff's delta of {} and a ratio of {} (or its "
         "reciprocal) at least; fewer than {} calls or {} machines on a side are too little "

@@ -64,7 +64,7 @@ TEST(MachineComparisonTest, NoMoreThanSixPercentOfEqualVersionsAreToldApartAtFiv
 
 // Contributions of several weeks are not those of different machines: taken for these, machines
 // that come back for 12 weeks tell equal versions apart in more than a third of the cases. Their
-// fullest week does not.
+// fullest quarter does not.
 TEST(MachineComparisonTest, MachinesThatComeBackEveryWeekCountOnce) {
   constexpr int kWeeks = 12;
   FleetOfMachines fleet(0.6, 61);

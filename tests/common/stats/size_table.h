@@ -34,7 +34,7 @@ class SimulatedFleet {
   SimulatedFleet(const FleetPlan& plan, double octaves, std::uint64_t seed)
       : plan_(plan), octaves_(octaves), random_(seed) {}
 
-  // The fullest week of a new fleet with these costs more, the last of equal ones.
+  // The fullest quarter of a new fleet with these costs more, the last of equal ones.
   ContributionScalars FullestWeek(double more = 0);
   // A machine like the fleet's, of which it is none.
   ContributionScalars User(double more = 0) { return Contribution(Effect() + more); }
