@@ -374,6 +374,13 @@ Status StateDb::AddContributed(const LocalKey& key, std::string_view hardware,
       .Run();
 }
 
+Status StateDb::DropContributed(const LocalKey& key, std::string_view hardware) {
+  return database_->Prepare("DELETE FROM contributed WHERE hardware = ? AND key = ?")
+      .Text(hardware)
+      .Text(EncodeKey(ContributionOf(key)))
+      .Run();
+}
+
 Status StateDb::PruneContributed(std::uint32_t oldest_week, std::uint64_t oldest_batch) {
   return database_->Prepare("DELETE FROM contributed WHERE week < ? AND batch < ?")
       .Int(oldest_week)

@@ -132,6 +132,8 @@ class StateDb {
   Status RemovePending(const LocalKey& key);
   // `batch`: the id of the one that contributes it; if that is never accepted, neither was this.
   Status AddContributed(const LocalKey& key, std::string_view hardware, std::uint64_t batch);
+  // The next row of this key claims a contribution again.
+  Status DropContributed(const LocalKey& key, std::string_view hardware);
   // Forgets earlier weeks, and batches before that one: a jump of the clock alone forgets nothing.
   Status PruneContributed(std::uint32_t oldest_week, std::uint64_t oldest_batch);
 

@@ -37,6 +37,21 @@ Status Uploader::Send(SpoolDb& spool, StateDb& state, std::uint32_t max_batches,
   return {};
 }
 
+Status Uploader::ContributeAgain(StateDb& state, const SpooledBatch& batch,
+                                 const wire::BatchAnswer& untrusted_answer) {
+  if (untrusted_answer.rejects.empty()) return {};
+  wire::BatchDecoder decoder;
+  if (!decoder.Decode(batch.body)) return {};
+  wire::BatchRow row;
+  for (const wire::BatchAnswer::Reject& reject : untrusted_answer.rejects) {
+    if (reject.row >= decoder.row_count() || !decoder.GetRow(reject.row, row)) continue;
+    if (row.first_contribution) continue;
+    FIELDCOST_TRY(state.DropContributed({.api = row.api, .metric = row.metric, .week = row.week},
+                                        stats::DisplayName(decoder.hardware())));
+  }
+  return {};
+}
+
 Status Uploader::NoteAnswer(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
                             std::string_view untrusted_body, UploadReport& report) {
   const auto answer = wire::DecodeAnswer(untrusted_body);
@@ -46,6 +61,7 @@ Status Uploader::NoteAnswer(SpoolDb& spool, StateDb& state, const SpooledBatch& 
   }
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
   FIELDCOST_TRY(spool.MarkSent(batch.id, *answer, clock_->Now()));
+  FIELDCOST_TRY(ContributeAgain(state, batch, *answer));
   FIELDCOST_TRY(spool.DropOldBytes(config_->max_sent_bytes));
   FIELDCOST_TRY(transaction.Commit());
   ++report.batches_sent;

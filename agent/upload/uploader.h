@@ -12,6 +12,7 @@
 #include "common/base/result.h"
 #include "common/crypto/ed25519.h"
 #include "common/http/client.h"
+#include "common/wire/batch.h"
 #include "common/wire/epoch.h"
 
 namespace fieldcost::agent {
@@ -54,6 +55,10 @@ class Uploader {
   Status SetAsideRefused(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
                          const std::string& reason, UploadReport& report);
   // Takes a batch for sent if this is the aggregator's answer to it.
+  // Has further rows of the refused ones that only added claim a contribution: the service may not
+  // have the one that the agent made, and would refuse them until the quarter is over.
+  static Status ContributeAgain(StateDb& state, const SpooledBatch& batch,
+                                const wire::BatchAnswer& untrusted_answer);
   Status NoteAnswer(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
                     std::string_view untrusted_body, UploadReport& report);
   // Sends it, and enrols first where the server asks for that.

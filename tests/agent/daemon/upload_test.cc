@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -133,6 +134,31 @@ TEST_F(UploadTest, FullBatchesAreSplitAtTheConfiguredSize) {
     }
     EXPECT_LE(wire::EncodedBatchBytes(content), 4096U);
   }
+}
+
+TEST_F(UploadTest, ContributesAgainToWhatTheServiceDoesNotKnow) {
+  Agent agent = OpenAgent(Mode::kOn);
+  for (int i = 0; i < 3; ++i) {
+    WriteRun("a" + std::to_string(i), {3});
+    ASSERT_TRUE(agent.Harvest());
+    if (i == 1) {
+      std::string rejects;
+      for (int row = 0; row < 9; ++row) {
+        rejects += fmt::format(R"({}{{"row":{},"reason":"no"}})", row == 0 ? "" : ",", row);
+      }
+      server_->Script(
+          {.status = 200,
+           .headers = {},
+           .body = R"({"accepted_rows":0,"rejected_rows":9,"rejects":[)" + rejects + "]}",
+           .counted = true});
+    }
+    ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
+  }
+  const auto rows = server_->Rows(stats::Metric::kWallTime);
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_TRUE(rows[0].first_contribution);
+  EXPECT_FALSE(rows[1].first_contribution);
+  EXPECT_TRUE(rows[2].first_contribution) << "the service has refused an addition";
 }
 
 TEST_F(UploadTest, ContributesToARowOnceAQuarter) {
