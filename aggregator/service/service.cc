@@ -55,11 +55,9 @@ Result<Holder> OpenSecret(const Config& config, store::Store& store, const char*
     // None is made that would then lie there for the right one.
     FIELDCOST_ASSIGN(const bool had_one, store.IsBound(name));
     if (had_one) {
-      return Fail(
-          ErrorCode::kCorrupt,
-          "secret file {} is missing, and {} was filled with it; put it back, it is in every "
-          "backup",
-          file.string(), (config.store.data_dir / "store").string());
+      return Fail(ErrorCode::kCorrupt,
+                  "secret file {} is missing, and {} was filled with it; put it back from a backup",
+                  file.string(), (config.store.data_dir / "store").string());
     }
   }
   FIELDCOST_ASSIGN(Holder holder, Holder::LoadOrCreate(file));
