@@ -115,7 +115,7 @@ command::Command TopCommand() {
       .help =
           R"(One line per API, with the figures of the version installed here, otherwise of the newest;
 --versions has one line per version.
-Functions that only wait (poll, epoll_wait, pthread_cond_wait ...) are set apart: waiting is not a
+Functions that only wait (poll, std::condition_variable::wait ...) are set apart: waiting is not a
 cost. --waiting lists them like all others.
 --table shows one scenario, with lab-only data: exact call counts, variation between runs, and the
 shape of the costs.
