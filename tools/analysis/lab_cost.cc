@@ -79,6 +79,7 @@ std::vector<LabCost> LabCosts(const wire::LabTable& table) {
   for (const wire::LabApi& api : table.apis) {
     CostSummary summary;
     if (next != summaries.end() && next->api == api.api) summary = std::move(*next++);
+    summary.load_known = false;
     if (api.calls == 0 && summary.metrics.empty()) continue;
     costs.push_back(CostOf(api, std::move(summary)));
   }

@@ -26,6 +26,7 @@ struct CostSummary {
   stats::ApiKey api;
   std::map<stats::Metric, MetricSummary> metrics;
   bool local_only = false;  // measured on this machine, and nothing of it is ever sent
+  bool load_known = true;   // false for lab tables, which do not record the machine's load
   // shm::NotMeasured: why some metrics have no value in some runs, or in none.
   std::uint32_t not_measured = 0;
 

@@ -107,6 +107,7 @@ std::vector<analysis::CostSummary> Source::Summarise(std::span<const stats::Stat
   std::vector<analysis::CostSummary> summaries = analysis::Summarise(rows, whose());
   for (analysis::CostSummary& summary : summaries) {
     summary.local_only = local_only_.contains(summary.api);
+    summary.load_known = !table_;
   }
   return summaries;
 }

@@ -88,7 +88,8 @@ std::string NameLine(const analysis::CostSummary& summary, bool mangled) {
   return mangled ? text + fmt::format("  {}\n", EscapeControl(api.symbol)) : text;
 }
 
-std::string CountLine(stats::Metric metric, const analysis::MetricSummary& numbers) {
+std::string CountLine(const analysis::CostSummary& summary, stats::Metric metric,
+                      const analysis::MetricSummary& numbers) {
   const std::uint64_t contributions = numbers.figures.contributions;
   const auto& all = numbers.figures.all_calls;
   const std::string measured =
@@ -97,7 +98,7 @@ std::string CountLine(stats::Metric metric, const analysis::MetricSummary& numbe
           : fmt::format(", represented by {} measured ones", draw::FormatCount(all->timed));
   return fmt::format("    {}{}, {}; {}{}\n", NumberText(metric, numbers.figures), measured,
                      Counted(contributions, "contribution"), analysis::StrataText(numbers.strata),
-                     LoadText(metric));
+                     summary.load_known ? LoadText(metric) : "");
 }
 
 // What all runs have cost together.
@@ -148,7 +149,7 @@ std::string MetricDetail(const analysis::CostSummary& summary, stats::Metric met
   std::string text =
       fmt::format("\n  {}  {}\n", stats::Name(metric), draw::Spectrum(bars, kSpectrumWidth, style));
   text.erase(text.find_last_not_of(" \n") + 1);
-  text += "\n" + CountLine(metric, numbers) + TotalLine(metric, summary, style);
+  text += "\n" + CountLine(summary, metric, numbers) + TotalLine(metric, summary, style);
   text += MainQuantiles(metric, figures, style);
   if (figures.whose == stats::Whose::kOwn) {
     if (TimedCalls(figures) != 1U) {
@@ -251,7 +252,7 @@ std::string HistogramDetail(const analysis::CostSummary& summary, const draw::St
   std::string text = NameLine(summary, false);
   for (const auto& [metric, numbers] : summary.metrics) {
     text += fmt::format("\n  {}\n", stats::Name(metric));
-    text += CountLine(metric, numbers);
+    text += CountLine(summary, metric, numbers);
     text += MainQuantiles(metric, numbers.figures, style) + "\n";
     text += Indent(
         draw::HistogramView(draw::BarsOf(numbers.sums, numbers.figures, metric), metric, style,

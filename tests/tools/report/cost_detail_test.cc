@@ -49,6 +49,16 @@ TEST(CostDetailTest, SaysWhichNumbersAreOfCallsAndWhichOfMachines) {
                         "    mean 21 ns, standard deviation 1 ns\n"));
 }
 
+TEST(CostDetailTest, MentionsTheLoadOnlyWhereItIsKnown) {
+  const std::vector<stats::StatRow> rows = {
+      Row("liba.so.1", "work", Metric::kWallTime, {20, 20, 20, 20}, 2)};
+  analysis::CostSummary summary = analysis::Summarise(rows, stats::Whose::kOwn)[0];
+  EXPECT_THAT(CostDetail(summary, kPlain), HasSubstr("under low load"));
+  summary.load_known = false;  // of a lab table
+  EXPECT_THAT(CostDetail(summary, kPlain), Not(HasSubstr("load")));
+  EXPECT_THAT(CostBrief(summary, kPlain), Not(HasSubstr("load")));
+}
+
 TEST(CostDetailTest, ShowsNumbersIntervalsAndHistogram) {
   const std::vector<stats::StatRow> rows = {
       Row("liba.so.1", "work", Metric::kWallTime, {20, 20, 20, 20}, 2)};
