@@ -18,6 +18,9 @@ struct TextColumn {
   unsigned rank = 0;      // columns with the highest are left out first; 0 = never
   std::size_t least = 0;  // texts may be shortened to this; 0 = they may not
   bool is_name = false;   // of functions: shortened by ShortenName()
+  // Shortened by whole clauses, the last first, then to the first word: "bimodal" of "bimodal, 4
+  // %".
+  bool is_sentence = false;
 };
 
 // A text for each column: escaped, and painted only where it may not be shortened.

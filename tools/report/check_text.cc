@@ -25,7 +25,9 @@ constexpr std::size_t kMaxNameWidth = 40;
 constexpr std::size_t kLeastNameWidth = 24;
 constexpr std::size_t kMaxVersionWidth = 20;
 constexpr std::size_t kLeastVersionWidth = 10;
-constexpr std::size_t kBarWidth = 24;
+constexpr std::size_t kMaxBarWidth = 24;
+constexpr std::size_t kMinBarWidth = 4;
+constexpr std::size_t kMargin = 2;     // before the lines of a histogram
 constexpr double kLeastShown = 1e-99;  // of p values
 constexpr draw::Rgb kWorseColor{230, 60, 40};
 
@@ -93,12 +95,19 @@ std::string LackingText(const analysis::CheckReport& report, bool all, const dra
   return text;
 }
 
-std::string Bar(double share, double greatest, unsigned slot, const draw::Style& style) {
+std::string Bar(double share, double greatest, unsigned slot, std::size_t width,
+                const draw::Style& style) {
   const auto length = static_cast<std::size_t>(
-      share > 0 ? std::max(1.0, std::floor(share / greatest * double{kBarWidth})) : 0);
+      share > 0 ? std::max(1.0, std::floor(share / greatest * static_cast<double>(width))) : 0);
   const std::string bar(length, '@');
   return (length == 0 ? "" : draw::Paint(bar, draw::BucketColor(slot), style.color)) +
-         std::string(kBarWidth - length, ' ');
+         std::string(width - length, ' ');
+}
+
+// Of each of two bars on a line whose other text takes `taken` columns.
+std::size_t BarWidthIn(std::size_t columns, std::size_t taken) {
+  if (columns == 0) return kMaxBarWidth;
+  return std::clamp((columns - std::min(columns, taken)) / 2, kMinBarWidth, kMaxBarWidth);
 }
 
 std::string SideBySide(const draw::Bars& mine, const draw::Bars& field, stats::Metric metric,
@@ -115,21 +124,29 @@ std::string SideBySide(const draw::Bars& mine, const draw::Bars& field, stats::M
   for (unsigned slot = range->first; slot <= range->last; ++slot) {
     greatest = std::max({greatest, share(mine, slot), share(field, slot)});
   }
-  const auto side = [&](const draw::Bars& bars, unsigned slot) {
-    return fmt::format("{:>14} {:>5.1f} % |{}|",
-                       bars.are_counts ? draw::FormatCount(bars.heights[slot]) : "",
-                       100 * share(bars, slot), Bar(share(bars, slot), greatest, slot, style));
+  const auto count = [](const draw::Bars& bars, unsigned slot) {
+    return bars.are_counts ? draw::FormatCount(bars.heights[slot]) : "";
   };
   std::size_t width = 0;
+  std::size_t count_width = std::string_view("field").size();
   for (unsigned slot = range->first; slot <= range->last; ++slot) {
     width = std::max(width, draw::DisplayWidth(draw::BucketText(slot, metric, style)));
+    count_width = std::max({count_width, count(mine, slot).size(), count(field, slot).size()});
   }
-  std::string text = fmt::format("  {:<{}}{:<{}}  {}\n", "", width, "               mine",
-                                 kBarWidth + 25, "              field");
+  // Beside its bar a side has "  COUNT 100.0 % ||".
+  const std::size_t side_width = count_width + std::string_view("   100.0 % ||").size();
+  const std::size_t bar_width = BarWidthIn(style.columns, kMargin + width + 2 * side_width);
+  const auto side = [&](const draw::Bars& bars, unsigned slot) {
+    return fmt::format("  {:>{}} {:>5.1f} % |{}|", count(bars, slot), count_width,
+                       100 * share(bars, slot),
+                       Bar(share(bars, slot), greatest, slot, bar_width, style));
+  };
+  std::string text =
+      fmt::format("  {:<{}}  {:>{}}{:<{}}  {:>{}}\n", "", width, "mine", count_width, "",
+                  side_width + bar_width - count_width - 2, "field", count_width);
   for (unsigned slot = range->first; slot <= range->last; ++slot) {
-    text +=
-        fmt::format("  {}{}  {}\n", draw::PadRight(draw::BucketText(slot, metric, style), width),
-                    side(mine, slot), side(field, slot));
+    text += fmt::format("  {}{}{}\n", draw::PadRight(draw::BucketText(slot, metric, style), width),
+                        side(mine, slot), side(field, slot));
   }
   return text;
 }

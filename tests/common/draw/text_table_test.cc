@@ -39,6 +39,32 @@ TEST(TextTableTest, LinesFitTheTerminal) {
             " short      23\n");
 }
 
+TEST(TextTableTest, SentencesAreShortenedByWholeClauses) {
+  const std::vector<TextColumn> columns = {{"N", true}, {"SHAPE", false, 0, 12, false, true}};
+  const std::vector<TextLine> lines = {{"1", "heavy-tailed, 1 % of calls cost >= 20 x the median"},
+                                       {"2", "start-up >= 40 x, then bimodal, 4 % of calls"},
+                                       {"3", "grows with argument 3, ~n^1.0"}};
+  const auto at = [&](std::size_t width) {
+    return TextTable(columns, lines, {.utf8 = true, .columns = width});
+  };
+  EXPECT_EQ(at(34),
+            "N  SHAPE\n"
+            "1  heavy-tailed\n"
+            "2  start-up >= 40 x, then bimodal\n"
+            "3  grows with argument 3, ~n^1.0\n");
+  EXPECT_EQ(at(26),
+            "N  SHAPE\n"
+            "1  heavy-tailed\n"
+            "2  start-up >= 40 x\n"
+            "3  grows with argument 3\n");
+  // Too narrow for a clause: the first word.
+  EXPECT_EQ(at(15),
+            "N  SHAPE\n"
+            "1  heavy-tailed\n"
+            "2  start-up\n"
+            "3  grows\n");
+}
+
 TEST(TextTableDeathTest, ALineWithoutATextForEachColumnIsABug) {
   EXPECT_DEATH(TextTable({{"NAME"}, {"COUNT", true}}, {{"one"}}, {}), "columns.size");
 }

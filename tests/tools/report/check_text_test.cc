@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
+#include <string>
 
 #include "tests/tools/analysis/check_fleet.h"
 #include "tools/report/check_csv.h"
@@ -87,18 +89,25 @@ TEST(CheckTextTest, ExplainingShowsBothDistributionsBucketByBucket) {
                  "  n 200 calls of mine, 4,000 of 40 contributions; A 40 machines of the fullest "
                  "week\n"));
   EXPECT_THAT(text, HasSubstr("39 degrees of freedom"));
-  EXPECT_THAT(text, EndsWith("  512 ns - 1.0 us             0   0.0 % |                        |   "
-                             "        3,200  80.0 "
-                             "% |@@@@@@@@@@@@@@@@@@@@@@@@|\n"
-                             "  1.0 us - 2.0 us            50  25.0 % |@@@@@@@                 |   "
-                             "          800  20.0 "
-                             "% |@@@@@@                  |\n"
-                             "  2.0 us - 4.1 us             0   0.0 % |                        |   "
-                             "            0   0.0 "
-                             "% |                        |\n"
-                             "  4.1 us - 8.2 us           150  75.0 % |@@@@@@@@@@@@@@@@@@@@@@  |   "
-                             "            0   0.0 "
-                             "% |                        |\n"));
+  EXPECT_THAT(text,
+              EndsWith("                    mine                                     field\n"
+                       "  512 ns - 1.0 us      0   0.0 % |                        |  3,200  80.0 % "
+                       "|@@@@@@@@@@@@@@@@@@@@@@@@|\n"
+                       "  1.0 us - 2.0 us     50  25.0 % |@@@@@@@                 |    800  20.0 % "
+                       "|@@@@@@                  |\n"
+                       "  2.0 us - 4.1 us      0   0.0 % |                        |      0   0.0 % "
+                       "|                        |\n"
+                       "  4.1 us - 8.2 us    150  75.0 % |@@@@@@@@@@@@@@@@@@@@@@  |      0   0.0 % "
+                       "|                        |\n"));
+  // As wide as the terminal at most, where that has room for any bars.
+  for (const std::size_t columns : {62, 80, 100}) {
+    std::istringstream lines(ExplainText(report.apis[0], report.metric, {.columns = columns}));
+    for (std::string line; std::getline(lines, line);) {
+      if (line.ends_with('|')) {
+        EXPECT_LE(line.size(), columns) << line;
+      }
+    }
+  }
   const analysis::CheckReport unknown = analysis::Check(
       {Api("slow", mine, StatRow{.key = Key("other")})}, stats::Metric::kWallTime, 0);
   EXPECT_THAT(ExplainText(unknown.apis[0], report.metric, {}),

@@ -231,7 +231,7 @@ std::string LabTableText(std::span<const LabCost> costs, double whole_ns,
                                            {fmt::format("RUN{}", PlusMinus(style)), true, 2},
                                            {"ALLOC/CALL", true, 3},
                                            {"FIELD/LAB", true},
-                                           {"SHAPE", false, 0, kLeastShapeWidth},
+                                           {"SHAPE", false, 0, kLeastShapeWidth, false, true},
                                            {"SPECTRUM", false, 4}};
   const LibraryNames libraries(costs);
   ApiNames names;
