@@ -316,7 +316,8 @@ class Page {
   std::string TrendText(const std::vector<analysis::TrendPoint>& points,
                         std::string_view unit) const {
     if (points.size() < 2) return "";
-    return fmt::format("<p>Typical {}, {}</p>\n", IsOfLab() ? "run" : "machine",
+    return fmt::format("<p>Typical cost of a call (geometric mean of the {}), {}</p>\n",
+                       IsOfLab() ? "runs" : "machines' means",
                        Text(TrendWords(points, unit, Metric::kWallTime, kStyle)));
   }
 

@@ -8,6 +8,7 @@
 #include "tools/report/vendor_csv.h"
 #include "tools/report/vendor_page.h"
 #include "tools/report/vendor_text.h"
+#include "tools/report/waiting_text.h"
 
 namespace fieldcost::report {
 namespace {
@@ -113,6 +114,10 @@ TEST(VendorDocumentsTest, FunctionsThatWaitAreNamedApart) {
   EXPECT_THAT(VendorText(report, {}), HasSubstr(line));
   EXPECT_THAT(Page(report), HasSubstr("waiting: 1 function set apart"));
   EXPECT_THAT(VendorCsv(report, {}), Not(HasSubstr("poll")));
+  // Functions of C++ by their short names, overloads together.
+  EXPECT_EQ(WaitingText({"_ZNSt6thread4joinEv", "poll"}),
+            "waiting: 2 functions set apart, since waiting is not a cost: poll, "
+            "std::thread::join");
 }
 
 TEST(VendorDocumentsTest, ManyApisAreCutAndCounted) {
