@@ -40,7 +40,7 @@ Result<int> Run(const command::Arguments& arguments) {
   }
   return PutComparison({.before = std::move(before),
                         .after = std::move(after),
-                        .named = old_name + ", then " + new_name,
+                        .named = fmt::format("old {}, new {}", old_name, new_name),
                         .remarks = std::move(remarks)},
                        std::string(side.metrics[0]), arguments);
 }

@@ -157,7 +157,7 @@ Result<int> Run(const command::Arguments& arguments) {
   }
   return PutComparison({.before = std::move(sides[0]),
                         .after = std::move(sides[1]),
-                        .named = "the old program, then the new one",
+                        .named = "the old and the new program",
                         .order = report::RunOrder::kAlternated,
                         .remarks = SumUp(remarks)},
                        arguments.Text("--metric"), arguments);

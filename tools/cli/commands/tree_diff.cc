@@ -1,4 +1,6 @@
 // `fieldcost tree diff`: significant cost increases between two recordings.
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "tools/cli/commands.h"
@@ -19,7 +21,7 @@ Result<int> Run(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(TreeSide after, LoadTreeSide(new_name, {.by = by}, remarks));
   return PutComparison({.before = std::move(before),
                         .after = std::move(after),
-                        .named = old_name + ", then " + new_name,
+                        .named = fmt::format("old {}, new {}", old_name, new_name),
                         .remarks = std::move(remarks)},
                        arguments.Text("--metric"), arguments);
 }

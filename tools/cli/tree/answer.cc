@@ -43,8 +43,9 @@ std::string Heading(const analysis::TreeView& view, const draw::Style& style) {
   const auto runs = [](std::uint64_t count) { return Counted(count, "run"); };
   const std::string_view how = view.metric.sampled() ? " (sampled)" : "";
   if (view.IsDifference()) {
-    return fmt::format("{} a run: {} of {}, then {} of {}{}\n", view.metric.name, cost(all.before),
-                       runs(view.runs_before), cost(all.after), runs(view.runs_after), how);
+    return fmt::format("{} a run: old {} of {}, new {} of {}{}\n", view.metric.name,
+                       cost(all.before), runs(view.runs_before), cost(all.after),
+                       runs(view.runs_after), how);
   }
   return fmt::format("{} of {}: {} a run{}\n", view.metric.name, runs(view.runs_after),
                      cost(all.after), how);

@@ -224,13 +224,8 @@ Result<int> PutComparison(ComparedSides sides, const std::string& metric_name,
                                        .untrusted_remarks = sides.remarks,
                                        .order = sides.order},
                                       show.html));
-    if (show.html != "-") {
-      const Output output = OutputOf(arguments);
-      FIELDCOST_TRY(WriteStdout(report::CompareSentence(comparison, difference.tree.metrics[metric],
-                                                        sides.order, output.style) +
-                                "\n"));
-    }
-    return ExitStatusOf(comparison);
+    // Beside a page the answer is the same as without one.
+    if (show.html == "-") return ExitStatusOf(comparison);
   }
   FIELDCOST_TRY(Print(comparison, sides, difference.tree, metric, show, OutputOf(arguments)));
   return ExitStatusOf(comparison);

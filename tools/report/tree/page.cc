@@ -70,7 +70,7 @@ std::string DifferenceLegend() {
   const auto entry = [](const std::string& swatch, std::string_view text) {
     return fmt::format("<span>{}{}</span> ", swatch, text);
   };
-  return "<p class=\"soft legend\">A frame is as wide as the greater of before and after. " +
+  return "<p class=\"soft legend\">A frame is as wide as the greater of old and new. " +
          entry(Swatch(kHeat.back().more), "more") + entry(Swatch(kHeat.back().less), "less") +
          entry(Swatch(kSameColor), "the same") + entry(Swatch(kUncertainColor), "not certain") +
          entry(Swatch(kGoneGround, fmt::format("<path d=\"M0 16L16 0M-4 4L4 -4M12 20L20 12\" "
@@ -97,7 +97,7 @@ std::string HeaviestHtml(bool is_difference) {
     html += fmt::format("<th scope=\"col\" class=\"n\">{}</th>", heading);
   };
   if (is_difference) {
-    for (const char* heading : {"Self before", "after", "change", "with callees"}) {
+    for (const char* heading : {"Self old", "Self new", "Change", "With callees"}) {
       column(heading);
     }
   } else {

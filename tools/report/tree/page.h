@@ -32,9 +32,10 @@ struct Timeline {
 
 struct TreePage {
   const tree::MeanTree& tree;
-  std::size_t metric = 0;         // that is shown first
-  std::string untrusted_operand;  // as it was named: "a.fct", "a.fct@1s..2s", "a.fct, then b.fct"
-  std::string untrusted_file;     // with a timeline: to what the page appends "@FROM..TO"
+  std::size_t metric = 0;  // that is shown first
+  std::string
+      untrusted_operand;       // as it was named: "a.fct", "a.fct@1s..2s", "old a.fct, new b.fct"
+  std::string untrusted_file;  // with a timeline: to what the page appends "@FROM..TO"
   std::vector<std::string> untrusted_remarks;
   // nullopt: no time is known. REQUIRES: the tree is the mean of what is in the bins.
   std::optional<Timeline> timeline = std::nullopt;

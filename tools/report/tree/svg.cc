@@ -82,8 +82,8 @@ class FlameGraph {
   std::string Sentence() const {
     const analysis::ViewValue& all = view_.nodes[0].inclusive;
     return view_.IsDifference()
-               ? fmt::format("Flame graph of a difference: {}, {} before, {} after",
-                             view_.metric.name, Cost(all.before), Cost(all.after))
+               ? fmt::format("Flame graph of a difference: {}, {} old, {} new", view_.metric.name,
+                             Cost(all.before), Cost(all.after))
                : fmt::format("Flame graph: {}, {} a run", view_.metric.name, Cost(all.after));
   }
 
@@ -104,7 +104,7 @@ class FlameGraph {
                                   : IsUncertain(i)                ? ", not certain"
                                                                   : "";
     const stats::Int128 change = node.inclusive.Change();
-    return fmt::format("{}: {} before, {} after, {}{}{}", name, Cost(node.inclusive.before),
+    return fmt::format("{}: {} old, {} new, {}{}{}", name, Cost(node.inclusive.before),
                        Cost(node.inclusive.after), change > 0 ? "+" : "",
                        CostText(change, view_.denominator, view_.metric.unit, kStyle), what);
   }

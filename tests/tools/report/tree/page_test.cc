@@ -144,7 +144,7 @@ TEST(TreePageTest, ADifferenceHasBothSidesAndWhatIsCertain) {
   const auto main = tree.paths().Find(tree::kRootPath, tree.paths().frame(tree::PathId(1)));
   comparison.changes.push_back({.path = *main, .before = 50, .after = 100});
   const std::string page = TreePageHtml(
-      {.tree = tree, .untrusted_operand = "a.fct, then b.fct", .comparisons = {comparison}});
+      {.tree = tree, .untrusted_operand = "old a.fct, new b.fct", .comparisons = {comparison}});
   EXPECT_EQ(ScriptedPageProblems(page), "");
   const json::object data = TreeOf(page);
   EXPECT_TRUE(data.at("difference").as_bool());

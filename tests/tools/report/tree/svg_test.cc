@@ -58,7 +58,7 @@ TEST(TreeSvgTest, OfADifferenceWhatVanishedKeepsItsPlace) {
   EXPECT_NEAR(WidthOf(svg, "old"), 1200 * 40 / all, 0.1);
   EXPECT_NEAR(WidthOf(svg, "new"), 1200 * 60 / all, 0.1);
   EXPECT_NEAR(WidthOf(svg, "slow"), 1200 * 40 / all, 0.1);
-  EXPECT_THAT(svg, HasSubstr("old: 40 ns before, 0 ns after, -40 ns, gone"));
+  EXPECT_THAT(svg, HasSubstr("old: 40 ns old, 0 ns new, -40 ns, gone"));
   EXPECT_THAT(svg, HasSubstr("fill=\"url(#gone)\""));
   EXPECT_THAT(svg, HasSubstr("stroke-width"));
   EXPECT_TRUE(WidthsOf(view)[0] == 190);
