@@ -224,7 +224,9 @@ Status IdleWriter::Append(recording::StreamId stream, std::uint64_t time_ns, tre
 
 Status IdleWriter::Close(bool unnamed) {
   FIELDCOST_TRY(writer_.Close());
-  return unnamed ? Status() : sampler::NameFrames(file_, paths_.places());
+  if (unnamed) return {};
+  FIELDCOST_TRY(sampler::NameFrames(file_, paths_.places()));
+  return {};
 }
 
 }  // namespace fieldcost::idle_agent

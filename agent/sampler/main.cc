@@ -97,6 +97,23 @@ void SayUncalled(const TraceOptions& options, const std::vector<std::string>& gl
   }
 }
 
+// What the program itself must do so that its functions have names.
+void PrintNamingHints(const fieldcost::sampler::NamedSamples& named) {
+  constexpr std::uint64_t kLeastPercent = 1;
+  const std::uint64_t percent = named.samples == 0 ? 0 : 100 * named.generated / named.samples;
+  if (percent >= kLeastPercent) {
+    fmt::print(stderr,
+               "fieldcost: {} % in code made at run time, which has no names; names with node "
+               "--perf-basic-prof (Python 3.12 or later: -X perf)\n",
+               percent);
+  }
+  if (named.has_unnamed_python) {
+    fmt::print(stderr,
+               "fieldcost: functions of Python have no names here: Python 3.12 or later names them "
+               "with -X perf, earlier versions never do\n");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -115,6 +132,7 @@ int main(int argc, char** argv) {
   }
   if (options.quiet) return result->status;
   SayUncalled(options, result->uncalled);
+  PrintNamingHints(result->named);
   constexpr double kMs = 1e6;
   fmt::print(stderr, "fieldcost: {}, {}, {} cut, {} lost; {:.0f} ms to take; in {}\n",
              Counted(result->runs, "run"), Counted(result->samples, "sample"), result->cut,

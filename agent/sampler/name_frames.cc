@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <system_error>
 
+#include "agent/sampler/cut_counts.h"
 #include "common/base/file.h"
 #include "common/recording/recording.h"
 #include "common/recording/writer.h"
@@ -39,7 +41,8 @@ class Namer {
     const SampledModule& module = place.module;
     if (module.kind == SampledModule::Kind::kGenerated) {
       const std::string_view name = MapOf(module.pid).Find(place.address);
-      return name.empty() ? frame : tree::MakeFrame({.symbol = std::string(name)});
+      return name.empty() ? tree::SpecialFrame(tree::kGenerated)
+                          : tree::MakeFrame({.symbol = std::string(name)});
     }
     if (module.kind != SampledModule::Kind::kFile || module.path.empty()) return frame;
     const symbols::Symbols::Module& file =
@@ -70,10 +73,66 @@ class Namer {
   std::map<pid_t, symbols::PerfMap> maps_;
 };
 
+// Functions that Go's runtime puts at the beginning of a stack. They have no caller, but nothing
+// that an unwinder reads shows it.
+bool BeginsStack(const tree::Frame& frame) {
+  constexpr std::array<std::string_view, 5> kFunctions = {
+      "_rt0_amd64_linux", "runtime.clone", "runtime.goexit", "runtime.mstart", "runtime.rt0_go"};
+  constexpr std::string_view kAssembly = ".abi0";
+  std::string_view name = frame.function;
+  if (name.ends_with(kAssembly)) name.remove_suffix(kAssembly.size());
+  return frame.kind == tree::FrameKind::kFunction &&
+         std::ranges::find(kFunctions, name) != kFunctions.end();
+}
+
 struct Named {
   tree::Dictionary dictionary;
   std::vector<tree::PathId> to;  // [old path id]
+  std::vector<bool> whole;       // [old path id]: it was taken as cut
+  std::vector<bool> generated;   // [old path id]: it ends in generated code
+  NamedSamples found;
 };
+
+bool HasUnnamedPython(const tree::FrameTable& frames) {
+  bool has_interpreter = false;
+  for (std::uint32_t i = 0; i < frames.size(); ++i) {
+    const std::string& function = frames.frame(tree::FrameId{i}).function;
+    if (function.starts_with("py::")) return false;  // as Python's -X perf writes them
+    has_interpreter = has_interpreter || function == "_PyEval_EvalFrameDefault";
+  }
+  return has_interpreter;
+}
+
+// Each path with its named frames.
+Status NamePaths(const tree::Dictionary& old, const std::vector<tree::FrameId>& frames,
+                 Named& named) {
+  named.to.assign(old.paths.size(), tree::kRootPath);
+  named.whole.assign(old.paths.size(), false);
+  named.generated.assign(old.paths.size(), false);
+  const auto kind_of = [&](std::uint32_t path) -> const tree::Frame& {
+    return named.dictionary.frames.frame(frames[old.paths.frames()[path]]);
+  };
+  for (std::uint32_t i = 1; i < old.paths.size(); ++i) {
+    const std::uint32_t parent = old.paths.parents()[i];
+    const tree::Frame& frame = kind_of(i);
+    named.generated[i] = frame == tree::SpecialFrame(tree::kGenerated);
+    named.whole[i] = named.whole[parent];
+    tree::PathId caller = named.to[parent];
+    const bool is_below_cut = parent != 0 && old.paths.parents()[parent] == 0 &&
+                              kind_of(parent) == tree::SpecialFrame(tree::kCut);
+    if (is_below_cut && BeginsStack(frame)) {
+      named.whole[i] = true;
+      caller = tree::kRootPath;
+    }
+    if (named.generated[i] && named.generated[parent]) {
+      named.to[i] = caller;
+      continue;
+    }
+    FIELDCOST_ASSIGN(named.to[i],
+                     named.dictionary.paths.Intern(caller, frames[old.paths.frames()[i]]));
+  }
+  return {};
+}
 
 Status NameAll(const tree::Dictionary& old, const std::vector<Place>& places, Named& named) {
   Namer namer;
@@ -84,23 +143,29 @@ Status NameAll(const tree::Dictionary& old, const std::vector<Place>& places, Na
     FIELDCOST_ASSIGN(frames[i], named.dictionary.frames.Intern(
                                     has_place ? namer.NameOf(frame, places[i]) : frame));
   }
-  named.to.assign(old.paths.size(), tree::kRootPath);
-  for (std::uint32_t i = 1; i < old.paths.size(); ++i) {
-    const tree::PathId parent = named.to[old.paths.parents()[i]];
-    FIELDCOST_ASSIGN(named.to[i],
-                     named.dictionary.paths.Intern(parent, frames[old.paths.frames()[i]]));
-  }
-  return {};
+  named.found.has_unnamed_python = HasUnnamedPython(named.dictionary.frames);
+  return NamePaths(old, frames, named);
 }
 
-Status CopyRuns(const recording::Descriptions& about, recording::Writer& writer) {
+// How many samples are whole that were counted as cut, by the name of that count.
+using WholeSamples = std::map<std::string, std::uint64_t>;
+
+std::string CutCountOf(const recording::Stream& stream) {
+  if (stream.kind == recording::StreamKind::kWaits) return kCutWaits;
+  return stream.name == kSamplesStream ? kCutSamples : kCutCounters;
+}
+
+Status CopyRuns(const recording::Descriptions& about, const WholeSamples& whole,
+                recording::Writer& writer) {
   for (const recording::Run& run : about.runs) {
     FIELDCOST_ASSIGN(const std::uint32_t number,
                      writer.BeginRun(run.begin_ns, run.command, run.environment_hash));
     if (run.has_ended) FIELDCOST_TRY(writer.EndRun(number, run.end_ns, run.exit_status));
   }
   for (const recording::Count& count : about.counts) {
-    FIELDCOST_TRY(writer.SetCount(count.name, count.value));
+    const auto found = whole.find(count.name);
+    const std::uint64_t less = found == whole.end() ? 0 : found->second;
+    FIELDCOST_TRY(writer.SetCount(count.name, count.value - std::min(count.value, less)));
   }
   return {};
 }
@@ -120,7 +185,8 @@ Result<MetricMap> CopyMetrics(const recording::Descriptions& about,
 }
 
 Status CopyStream(const recording::Recording& from, recording::StreamId number,
-                  const MetricMap& metrics, const Named& named, recording::Writer& writer) {
+                  const MetricMap& metrics, Named& named, WholeSamples& whole,
+                  recording::Writer& writer) {
   recording::Stream copy = from.contents().descriptions.streams[number.value()];
   std::vector<std::size_t> kept;  // of the stream's values
   std::vector<std::uint16_t> kept_metrics;
@@ -135,35 +201,42 @@ Status CopyStream(const recording::Recording& from, recording::StreamId number,
   FIELDCOST_ASSIGN(const recording::StreamId stream, writer.AddStream(copy));
   Status appended;
   std::vector<std::uint64_t> values_kept(kept.size());
+  const bool is_cpu = copy.name == kSamplesStream;
+  std::uint64_t& whole_here = whole[CutCountOf(copy)];
   FIELDCOST_TRY(from.ForEachThreadSample(
       number, {},
       [&](std::uint64_t time_ns, std::uint32_t path, recording::ThreadId thread,
           std::span<const std::uint64_t> values) {
         for (std::size_t i = 0; i < kept.size(); ++i) values_kept[i] = values[kept[i]];
+        whole_here += named.whole[path] ? 1 : 0;
+        named.found.samples += is_cpu ? 1 : 0;
+        named.found.generated += is_cpu && named.generated[path] ? 1 : 0;
+        named.found.whole += is_cpu && named.whole[path] ? 1 : 0;
         if (appended)
           appended = writer.Append(stream, time_ns, named.to[path], values_kept, thread);
       }));
   return appended;
 }
 
-Status Copy(const recording::Recording& from, const Named& named,
-            const std::vector<std::string>& without, recording::Writer& writer) {
+Status Copy(const recording::Recording& from, Named& named, const std::vector<std::string>& without,
+            recording::Writer& writer) {
   const recording::Descriptions& about = from.contents().descriptions;
   FIELDCOST_ASSIGN(const MetricMap metrics, CopyMetrics(about, without, writer));
   for (std::size_t i = 1; i < about.threads.size(); ++i) {
     FIELDCOST_TRY(writer.AddThread(about.threads[i]));
   }
+  WholeSamples whole;
   for (std::size_t i = 0; i < about.streams.size(); ++i) {
     const recording::StreamId stream{static_cast<std::uint16_t>(i)};
-    FIELDCOST_TRY(CopyStream(from, stream, metrics, named, writer));
+    FIELDCOST_TRY(CopyStream(from, stream, metrics, named, whole, writer));
   }
-  return CopyRuns(about, writer);
+  return CopyRuns(about, whole, writer);
 }
 
 }  // namespace
 
-Status NameFrames(const std::filesystem::path& file, const std::vector<Place>& places,
-                  const std::vector<std::string>& without) {
+Result<NamedSamples> NameFrames(const std::filesystem::path& file, const std::vector<Place>& places,
+                                const std::vector<std::string>& without) {
   FIELDCOST_ASSIGN(const recording::Recording from, recording::Recording::Open(file));
   Named named;
   FIELDCOST_TRY(NameAll(from.dictionary(), places, named));
@@ -176,11 +249,11 @@ Status NameFrames(const std::filesystem::path& file, const std::vector<Place>& p
   std::error_code error;
   if (done) {
     std::filesystem::rename(beside, file, error);
-    if (!error) return {};
+    if (!error) return named.found;
     done = ErrnoError("rename", beside, error.value());
   }
   std::filesystem::remove(beside, error);
-  return done;
+  return done.error();
 }
 
 }  // namespace fieldcost::sampler

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -9,12 +10,22 @@
 
 namespace fieldcost::sampler {
 
+// What naming has found out about the samples of CPU time.
+struct NamedSamples {
+  std::uint64_t samples = 0;
+  std::uint64_t whole = 0;  // taken as cut, but their outermost function is known to have no caller
+  std::uint64_t generated = 0;      // in code made at run time that has no name
+  bool has_unnamed_python = false;  // an interpreter's frames, and none of the functions it runs
+};
+
 // Writes the recording anew, in its place, with the names that symbol tables, debug files and perf
-// maps have for its frames; what has none stays as it is. `places` [frame id] are those of its
-// writer. On an error the recording is left as it was. Inline functions are told as the function
-// that they were put into, since what is inlined differs from build to build; of a block its source
-// line. Metrics `without` are left out.
-Status NameFrames(const std::filesystem::path& file, const std::vector<Place>& places,
-                  const std::vector<std::string>& without = {});
+// maps have for its frames. Other code keeps its address, except code made at run time, where
+// addresses mean nothing: it is one frame, [generated], however many of its functions follow each
+// other. `places` [frame id] are those of its writer. On an error the recording is left as it was.
+// An inlined function is counted as the function it was put into, since what is inlined differs
+// from build to build; a block by its source line. Where the outermost function is one on which a
+// stack of Go begins, [cut] is removed. Metrics `without` are left out.
+Result<NamedSamples> NameFrames(const std::filesystem::path& file, const std::vector<Place>& places,
+                                const std::vector<std::string>& without = {});
 
 }  // namespace fieldcost::sampler

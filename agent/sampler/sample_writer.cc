@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/sampler/cut_counts.h"
 #include "common/base/clock.h"
 #include "common/base/text.h"
 #include "common/tree/identity.h"
@@ -16,13 +17,13 @@ namespace {
 const char* CutName(Sample::Kind kind) {
   switch (kind) {
     case Sample::Kind::kWait:
-      return "cut stacks of waits";
+      return kCutWaits;
     case Sample::Kind::kCounter:
-      return "cut stacks of counters";
+      return kCutCounters;
     case Sample::Kind::kCpu:
       break;
   }
-  return "cut stacks";
+  return kCutSamples;
 }
 
 }  // namespace
@@ -39,7 +40,7 @@ Result<SampleWriter> SampleWriter::Create(const std::filesystem::path& file,
   FIELDCOST_ASSIGN(const std::uint16_t cpu,
                    made.writer_.AddMetric({.name = kCpu, .per_sample = period_ns}));
   FIELDCOST_ASSIGN(made.samples_, made.writer_.AddStream({.kind = recording::StreamKind::kSamples,
-                                                          .name = "samples",
+                                                          .name = kSamplesStream,
                                                           .metrics = {cpu}}));
   FIELDCOST_ASSIGN(const std::uint16_t off_cpu, made.writer_.AddMetric({.name = kOffCpu}));
   FIELDCOST_ASSIGN(made.waits_, made.writer_.AddStream({.kind = recording::StreamKind::kWaits,

@@ -2,11 +2,11 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
 #include "agent/sampler/command_child.h"
-#include "agent/sampler/name_frames.h"
 #include "agent/sampler/recording_loop.h"
 #include "agent/sampler/sample_writer.h"
 #include "agent/sampler/sampler.h"
@@ -128,7 +128,10 @@ Status Close(const TraceOptions& options, SampleWriter& writer,
              const std::vector<std::string>& unmeasured, TraceResult& result) {
   FIELDCOST_TRY(writer.Close());
   result.reader_ns = ClockNs(CLOCK_PROCESS_CPUTIME_ID);
-  return options.unnamed ? Status() : NameFrames(options.output, writer.places(), unmeasured);
+  if (options.unnamed) return {};
+  FIELDCOST_ASSIGN(result.named, NameFrames(options.output, writer.places(), unmeasured));
+  result.cut -= std::min(result.cut, result.named.whole);
+  return {};
 }
 
 // A process that runs already; it is left as it is.

@@ -9,6 +9,7 @@
 
 #include "agent/sampler/counter.h"
 #include "agent/sampler/event_writer.h"
+#include "agent/sampler/name_frames.h"
 #include "common/base/result.h"
 
 namespace fieldcost::sampler {
@@ -33,6 +34,7 @@ struct TraceResult {
   std::uint64_t samples = 0;
   std::uint64_t cut = 0;
   std::uint64_t lost = 0;
+  NamedSamples named;                 // empty if names are not looked up
   std::vector<std::string> uncalled;  // globs that matched no called function
   std::string why_no_samples;         // where there are events alone; else empty
   std::uint64_t reader_ns = 0;        // this process's CPU time until names are looked up

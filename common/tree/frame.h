@@ -21,10 +21,11 @@ enum class FrameKind : std::uint8_t {
 };
 
 // Functions of special frames.
-inline constexpr char kKernel[] = "[kernel]";       // time that the kernel had
-inline constexpr char kCut[] = "[cut]";             // what stands above is missing
-inline constexpr char kOther[] = "[other]";         // paths that found no place
-inline constexpr char kIdleWait[] = "[idle wait]";  // the CPU had nothing to do
+inline constexpr char kKernel[] = "[kernel]";        // time that the kernel had
+inline constexpr char kCut[] = "[cut]";              // what stands above is missing
+inline constexpr char kOther[] = "[other]";          // paths that found no place
+inline constexpr char kGenerated[] = "[generated]";  // code made at run time, without names
+inline constexpr char kIdleWait[] = "[idle wait]";   // the CPU had nothing to do
 
 // A place in a program, as it is the same in another build of it: frames are equal if they mean the
 // same code. MakeFrame() (identity.h) makes them of symbols. Ordered by all members. What is not of
