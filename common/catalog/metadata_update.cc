@@ -53,8 +53,15 @@ Result<wire::RootMetadata> UpdateRoot(http::Client& client, sqlite::Database& da
 Result<wire::TimestampMetadata> UpdateTimestamp(http::Client& client, sqlite::Database& database,
                                                 SyncState& state, const wire::RootMetadata& root,
                                                 WallTime now) {
-  FIELDCOST_ASSIGN(const std::string untrusted_bytes,
-                   Fetch(client, wire::kTimestampPath, kMaxTimestampBytes, "timestamp metadata"));
+  const auto fetched =
+      Fetch(client, wire::kTimestampPath, kMaxTimestampBytes, "timestamp metadata");
+  if (!fetched && fetched.error().code == ErrorCode::kNotFound) {
+    return Fail(ErrorCode::kNotFound,
+                "{} has published nothing yet: a server publishes after it has accepted its first "
+                "contributions, by default within an hour; try again later",
+                client.origin());
+  }
+  FIELDCOST_ASSIGN(const std::string untrusted_bytes, fetched);
   auto timestamp = wire::VerifyTimestamp(untrusted_bytes, root);
   if (!timestamp) return Within(timestamp.error(), "timestamp metadata");
   FIELDCOST_TRY(CheckNotLower("timestamp metadata", timestamp->version, state.timestamp_version));

@@ -29,6 +29,17 @@ TEST_F(SyncTest, AFullSyncFetchesEveryFragmentOnce) {
   EXPECT_EQ(SumOf(41), 42'000U);
 }
 
+TEST_F(SyncTest, AServerThatHasPublishedNothingIsNotAnError404) {
+  publisher_.Publish(MakeRows(10, 1000), 2, kNow);
+  publisher_.Remove(wire::kTimestampPath);
+  const auto report = SyncNow(true);
+  ASSERT_FALSE(report.has_value());
+  EXPECT_EQ(report.error().code, ErrorCode::kNotFound);
+  EXPECT_NE(report.error().message.find(" has published nothing yet"), std::string::npos)
+      << report.error().message;
+  EXPECT_EQ(report.error().message.find("/v1/"), std::string::npos) << report.error().message;
+}
+
 TEST_F(SyncTest, UnchangedFragmentsAreNotFetchedAgain) {
   std::vector<stats::StatRow> rows = MakeRows(100, 1000);
   publisher_.Publish(rows, 4, kNow);
