@@ -412,7 +412,15 @@ std::optional<std::uint64_t> Service::FreeBytes() const {
 
 bool Service::IsDiskFull() const {
   const std::optional<std::uint64_t> free_bytes = FreeBytes();
-  return free_bytes && *free_bytes < config_.min_free_bytes;
+  const bool is_full = free_bytes && *free_bytes < config_.min_free_bytes;
+  if (was_full_.exchange(is_full) == is_full) return is_full;
+  if (is_full) {
+    LogEvent(LogLevel::kWarning, "the disk of the data is full: no batch is accepted",
+             {{"free_mib", *free_bytes / kMiB}, {"min_free_mib", config_.min_free_bytes / kMiB}});
+  } else {
+    LogEvent(LogLevel::kInfo, "the disk of the data has room again: batches are accepted");
+  }
+  return is_full;
 }
 
 std::string Service::WhyNotReady() const {

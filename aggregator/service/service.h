@@ -81,7 +81,7 @@ class Service {
   void NoteDeletion(const Result<store::ExpiryReport>& report,
                     std::chrono::steady_clock::time_point start);
   std::optional<std::uint64_t> FreeBytes() const;
-  bool IsDiskFull() const;  // up to Config::min_free_bytes
+  bool IsDiskFull() const;  // up to Config::min_free_bytes; logs each change
   std::string WhyNotReady() const;
   std::string WhyCertificateIsBad() const;  // "" = it is valid
   // Logs at most once an hour.
@@ -120,6 +120,7 @@ class Service {
   std::uint64_t checkpoints_ = 0;  // when memory was last given back
   std::string said_of_clock_;
   std::string said_of_certificate_;
+  mutable std::atomic<bool> was_full_{false};  // as of the last look
   std::atomic<std::uint64_t> certificate_failures_{0};
   mutable std::mutex retention_mutex_;
   admin::TaskState retention_state_;

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "aggregator/ingest/abuse_names.h"
@@ -18,6 +19,7 @@
 #include "common/base/clock.h"
 #include "common/base/secret_file.h"
 #include "common/http/server.h"
+#include "common/serve/disk_room.h"
 #include "common/serve/start_check.h"
 
 namespace fieldcost::aggregator {
@@ -81,9 +83,21 @@ Status CheckSecrets(const std::filesystem::path& keys) {
   return {};
 }
 
-Status CheckData(const std::filesystem::path& data, StartCheck& found) {
+// A start works on a full disk, but accepts nothing.
+void CheckRoom(const Config& config, const std::filesystem::path& existing, StartCheck& found) {
+  const std::optional<std::uint64_t> free_bytes = serve::FreeBytes(existing);
+  if (!free_bytes || *free_bytes >= config.min_free_bytes) return;
+  found.warnings.push_back(fmt::format(
+      "data directory {}: {} MiB are free on its disk, less than store.min_free_mib = {}: no batch "
+      "will be accepted; free some space or lower it",
+      config.store.data_dir.string(), *free_bytes / kMiB, config.min_free_bytes / kMiB));
+}
+
+Status CheckData(const Config& config, StartCheck& found) {
   constexpr char kSetting[] = "store.data_dir";
+  const std::filesystem::path& data = config.store.data_dir;
   const std::filesystem::path existing = serve::NearestExisting(data);
+  CheckRoom(config, existing, found);
   if (existing != std::filesystem::absolute(data)) {
     FIELDCOST_TRY(serve::CheckWritable("as the place for a data directory", existing, kSetting));
     found.facts.push_back(fmt::format("data directory {}: the start will make it", data.string()));
@@ -131,7 +145,7 @@ Result<StartCheck> CheckStart(const Config& config, Listening listening) {
   FIELDCOST_TRY(http::ReserveDescriptors(server));
   FIELDCOST_TRY(CheckCertificate(config, found));
   FIELDCOST_TRY(CheckTokens(config, found));
-  FIELDCOST_TRY(CheckData(config.store.data_dir, found));
+  FIELDCOST_TRY(CheckData(config, found));
   FIELDCOST_TRY(CheckAddressFile(config.address_file, "server.address_file"));
   FIELDCOST_TRY(CheckPort(config, config.server, "server", listening, found));
   if (config.admin) {

@@ -223,6 +223,7 @@ TEST_F(OperationTest, ADiskThatIsNearlyFullIsNotReady) {
   } else {
     EXPECT_EQ(SendBatch(1).status, 507);
     EXPECT_EQ(response.body, "not ready: less than 1048576 MiB are free on the disk of the data\n");
+    EXPECT_TRUE(server_->WaitForLine("the disk of the data is full: no batch is accepted"));
   }
   Stop();
 }

@@ -1,4 +1,5 @@
 // `--check-config`: it finds what a start would, and leaves everything as it was.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -127,6 +128,18 @@ TEST_F(StartCheckTest, WhatAnOperatorWouldRegretIsWarnedOf) {
   ASSERT_EQ(::chmod(certificates_.key.c_str(), 0644), 0);
   EXPECT_THAT(Check().output, HasSubstr("warning: private key " + certificates_.key.string() +
                                         ": mode 0644 gives every user access"));
+}
+
+TEST_F(StartCheckTest, WarnsOfADiskWithTooLittleRoom) {
+  const std::uint64_t mib = std::filesystem::space(dir_.path()).available >> 20U;
+  EXPECT_THAT(Check().output, Not(HasSubstr("min_free_mib")));
+  std::string config = WithAdmin();
+  config.insert(config.find("data_dir"), fmt::format("min_free_mib = {}\n", 2 * mib + 1));
+  WriteConfig(config);
+  EXPECT_THAT(Check().output,
+              AllOf(HasSubstr("warning: data directory " + data().string() + ": "),
+                    HasSubstr(fmt::format("less than store.min_free_mib = {}", 2 * mib + 1)),
+                    HasSubstr("no batch will be accepted")));
 }
 
 }  // namespace
