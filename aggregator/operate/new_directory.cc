@@ -130,6 +130,7 @@ Result<MadeDirectory> MakeNewDirectory(const NewDirectory& untrusted_wanted, con
   FIELDCOST_TRY(WriteFileAtomically(made.admin_token, token + "\n", 0600));
   FIELDCOST_TRY(WriteFileAtomically(made.unit_drop_in, drop_in, 0644));
   FIELDCOST_TRY(WriteFileAtomically(made.config, ConfigText(wanted, made), 0644));
+  made.untrusted_host = wanted.hosts.front();
   if (wanted.port != 0) made.url = serve::UrlOf("https", wanted.hosts.front(), wanted.port);
   return made;
 }

@@ -28,7 +28,8 @@ struct MadeDirectory {
   std::filesystem::path authority;  // empty: the certificate was given
   std::filesystem::path admin_token;
   std::filesystem::path unit_drop_in;
-  std::string url;  // "" if the port is any
+  std::string untrusted_host;  // the first of the hosts
+  std::string url;             // "" if the port is any
 };
 
 // Makes it. The data directory and its keys are the first start's. kAlreadyExists: there is

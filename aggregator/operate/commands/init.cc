@@ -6,6 +6,7 @@
 #include "aggregator/operate/commands.h"
 #include "aggregator/operate/new_directory.h"
 #include "aggregator/operate/outcome.h"
+#include "common/base/text.h"
 
 namespace fieldcost::aggregator {
 namespace {
@@ -30,7 +31,11 @@ and in agent.toml:
   url = "{1}"
 )",
              directory,
-             made.url.empty() ? "what it writes to " + directory + "/address" : made.url);
+             made.url.empty() ? fmt::format("https://{}:PORT", EscapeControl(made.untrusted_host))
+                              : made.url);
+  if (made.url.empty()) {
+    fmt::print("  # PORT is at the end of {}/address, and may change with each start\n", directory);
+  }
   if (made.authority.empty()) return;
   fmt::print(R"(  ca_file = "ca.pem"
 and beside that file

@@ -86,6 +86,14 @@ TEST_F(InitTest, WhatItMakesIsGoodServesAndIsAdministered) {
   EXPECT_EQ(server.Wait().exit_status, 0);
 }
 
+TEST_F(InitTest, NamesAUrlWithTheFirstHostWhateverThePort) {
+  const testing::ProcessResult any =
+      Init({"--host", "fieldcost.example", "--host", "localhost", "--port", "0"});
+  ASSERT_EQ(any.exit_status, 0) << any.errors;
+  EXPECT_THAT(any.output, AllOf(HasSubstr("  url = \"https://fieldcost.example:PORT\"\n"),
+                                HasSubstr("  # PORT is at the end of " + made().string())));
+}
+
 TEST_F(InitTest, NothingIsOverwrittenAndNothingHalfIsMade) {
   ASSERT_EQ(Init({"--host", "localhost"}).exit_status, 0);
   const std::string token = TextOf("admin.token");
