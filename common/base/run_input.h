@@ -16,7 +16,9 @@ namespace fieldcost {
 // regular file is opened again for each run, and is read from the offset that it had at the start.
 class RunInput {
  public:
-  // What the runs read if our standard input is a terminal, which nothing can read again.
+  // What the runs read if our standard input is a terminal, which nothing can read again. It is no
+  // error, unlike a pipe: it is the input of each command that is typed, and most programs never
+  // read it. Only the program itself could tell.
   enum class Terminal {
     kShared,  // the terminal itself: each run asks anew
     kEmpty,   // nothing: the command's output is not shown either
@@ -28,12 +30,12 @@ class RunInput {
   };
 
   // Call this before anything is run or read. kInvalidArgument: several runs of a pipe or a socket
-  // that is still open for writing; the message names `--input FILE`. Errors of open(2): `file`
-  // cannot be read.
+  // that is still open for writing; the message names `--input FILE`. kUnavailable: too many files
+  // are open. Errors of open(2): `file` cannot be read.
   static Result<RunInput> Open(const Options& options);
 
   // The standard input of the next run, as ChildOptions::input: kOurs, kNowhere, or a descriptor
-  // that is valid until the next call. One run at a time.
+  // that is valid until the next call. One run at a time. kUnavailable: too many files are open.
   Result<int> Next();
 
   // What users should know about the input, on one line; empty if there is nothing to say.

@@ -3,11 +3,19 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <sys/socket.h>
+#include <cerrno>
+#include <cstddef>
 #include <fstream>
+#include <iterator>
 
 #include "common/base/child_process.h"
 #include "tests/support/temp_dir.h"
@@ -161,6 +169,86 @@ TEST_F(RunInputTest, ATerminalIsSharedOrReplacedByNothingAndTheNoteNamesTheOptio
   ASSERT_TRUE(empty) << empty.error().message;
   EXPECT_EQ(empty->Next().value(), kNowhere);
   EXPECT_THAT(empty->note(), HasSubstr("--input FILE"));
+}
+
+// Lets this process open no further descriptor while it lives.
+class NoFreeDescriptor {
+ public:
+  NoFreeDescriptor() {
+    ::getrlimit(RLIMIT_NOFILE, &saved_);
+    const UniqueFd next(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
+    rlimit lowered = saved_;
+    lowered.rlim_cur = static_cast<rlim_t>(next.get());
+    ::setrlimit(RLIMIT_NOFILE, &lowered);
+  }
+  ~NoFreeDescriptor() { ::setrlimit(RLIMIT_NOFILE, &saved_); }
+
+ private:
+  rlimit saved_{};
+};
+
+TEST_F(RunInputTest, ReportsThatThisProcessHasTooManyFilesOpen) {
+  const std::filesystem::path path = WriteLines("a\n");
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const AsStandardInput ours(file.get());
+  auto input = RunInput::Open({.runs = 2});
+  ASSERT_TRUE(input) << input.error().message;
+  {
+    const NoFreeDescriptor none;
+    for (const auto& error :
+         {RunInput::Open({.runs = 2}).error(), RunInput::Open({.file = path, .runs = 2}).error(),
+          input->Next().error()}) {
+      EXPECT_EQ(error.code, ErrorCode::kUnavailable) << error.message;
+      EXPECT_EQ(ExitStatus(error.code), 69);
+      EXPECT_THAT(error.message, HasSubstr("Too many open files; raise the limit with ulimit -n"));
+    }
+  }
+  EXPECT_EQ(ReadOf(*input), "a\n") << "it is still open";
+}
+
+// Makes each openat(2) of this process fail with this error, permanently.
+void LetOpeningFail(int error_number) {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_openat, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(error_number)),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  sock_fprog program{.len = std::size(filter), .filter = filter};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+    ::_exit(99);
+  }
+}
+
+// The exit status that a command ends with if its input cannot be opened again for this reason.
+int StatusOfNext(RunInput& input, int error_number) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    LetOpeningFail(error_number);
+    const auto next = input.Next();
+    ::_exit(next ? 0 : ExitStatus(next.error().code));
+  }
+  return ShellStatus(Reap(child));
+}
+
+TEST_F(RunInputTest, ReportsThatTheMachineHasTooManyFilesOpen) {
+  const UniqueFd file(::open(WriteLines("a\n").c_str(), O_RDONLY | O_CLOEXEC));
+  const AsStandardInput ours(file.get());
+  auto input = RunInput::Open({.runs = 2});
+  ASSERT_TRUE(input) << input.error().message;
+  EXPECT_EQ(StatusOfNext(*input, ENFILE), 69);
+  EXPECT_EQ(StatusOfNext(*input, ENOMEM), 69);
+  // Others opened the file for us: the runs share its offset, which is set back.
+  EXPECT_EQ(StatusOfNext(*input, EACCES), 0);
+}
+
+TEST_F(RunInputTest, AClosedStandardInputIsAnEmptyInput) {
+  const UniqueFd saved(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  ::close(STDIN_FILENO);
+  auto input = RunInput::Open({.runs = 2});
+  ::dup2(saved.get(), STDIN_FILENO);
+  ASSERT_TRUE(input) << input.error().message;
+  EXPECT_EQ(input->Next().value(), kNowhere);
 }
 
 TEST_F(RunInputTest, NamesAnInputThatCannotBeRead) {

@@ -37,7 +37,8 @@ command::Command IdleCommand() {
       .help =
           R"(Each time a CPU goes idle: the stack that went idle, its system call, the stack that ran next, and
 what woke it. The program needs no rebuild and is not stopped. With several runs, each reads all of
-standard input, which must not be a pipe, or of --input FILE. Nothing is sent anywhere.
+standard input, which must not be a pipe, or of --input FILE. A terminal is no error, since most
+programs never read it; each run reads what is typed meanwhile. Nothing is sent anywhere.
 
 Modes: bpf records every period, to the nanosecond (root; a program in the kernel, which has to
 describe its types). unprivileged samples the CPUs, and what the program waits for, from outside.

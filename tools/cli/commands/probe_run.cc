@@ -61,7 +61,8 @@ command::Command ProbeRunCommand() {
 at = "LIBRARY!FUNCTION", when, begins, ends, stack, value), and automatic ones: start, loaded, main,
 first output, dlopen, exec, exit. The last two kinds need no rebuild. The program never blocks:
 points that do not fit are dropped and counted, and their events are marked incomplete. With several
-runs, each reads all of standard input, which must not be a pipe, or of --input FILE.
+runs, each reads all of standard input, which must not be a pipe, or of --input FILE. A terminal is
+no error, since most programs never read it; each run reads what is typed meanwhile.
 
 The recording stays on this machine (fieldcost probe list); with `fieldcost probe on` it is also sent
 to the server you are logged in to. It is not anonymous. Examples:

@@ -35,7 +35,8 @@ stopped. The recording has all its CPU time (metric cpu; [kernel]: what the kern
 all its waits (off-cpu). Waits of 1 ms or more have stacks, but for some below 5 ms, and more on a
 busy machine: [waits without a stack]; those below 1 ms are [short waits]. Stops after a run that
 fails; ^C ends the program and keeps what was recorded. With several runs, each reads all of standard
-input, which must not be a pipe, or of --input FILE. Nothing is sent anywhere.
+input, which must not be a pipe, or of --input FILE. A terminal is no error, since most programs
+never read it; each run reads what is typed meanwhile. Nothing is sent anywhere.
 
 --events also counts inside the program: each call of code built with -finstrument-functions
 (functions), each branch of code built with -fsanitize-coverage=trace-pc (branches), and each call
