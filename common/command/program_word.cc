@@ -18,6 +18,10 @@ const Command* Below(const Command& command, std::string_view name) {
   return found == command.commands.end() ? nullptr : &*found;
 }
 
+bool HasOperands(const Command& command) {
+  return std::ranges::any_of(command.options, &Option::is_operand);
+}
+
 // How many words an option takes; 0 if it is unknown.
 std::size_t WordsOf(const std::vector<const Command*>& path, const std::string& word) {
   constexpr std::size_t kShort = 2;  // "-n"
@@ -64,10 +68,21 @@ const Option* FindOption(const std::vector<const Command*>& path, std::string_vi
 
 bool IsProgramWord(const Command& command, std::string_view word) {
   if (!command.takes_program) return false;
-  if (std::ranges::any_of(command.options, &Option::is_operand)) return false;
+  if (HasOperands(command)) return false;
   std::vector<std::string> names;
   for (const Command& below : command.commands) names.emplace_back(below.name);
   return MeantName(word, names).empty();
+}
+
+bool IsFirstOfTwoPrograms(const Command& command, const std::vector<std::string>& words,
+                          std::size_t word) {
+  const auto& instead = command.instead_of_program;
+  const auto replaces = [&](const Option& option) {
+    return option.is_operand() && std::ranges::find(instead, option.first_name()) != instead.end();
+  };
+  if (!command.takes_program || std::ranges::none_of(command.options, replaces)) return false;
+  return std::find(words.begin() + static_cast<std::ptrdiff_t>(word), words.end(), "--") !=
+         words.end();
 }
 
 std::size_t ProgramWord(const Command& program, const std::vector<std::string>& words) {
@@ -82,7 +97,7 @@ std::size_t ProgramWord(const Command& program, const std::vector<std::string>& 
     } else if (const Command* below = Below(*path.back(), word)) {
       path.push_back(below);
       ++i;
-    } else if (IsProgramWord(*path.back(), word)) {
+    } else if (IsProgramWord(*path.back(), word) || IsFirstOfTwoPrograms(*path.back(), words, i)) {
       return i;
     } else {
       break;

@@ -23,9 +23,14 @@ std::vector<std::string> NamesOf(const Option& option);
 // takes one and no operands, and the word resembles none of its commands.
 bool IsProgramWord(const Command& command, std::string_view word);
 
+// Whether words[word], which is no option, begins the first of two programs that have "--" between
+// them: the command takes programs or operands, never both (instead_of_program names an operand).
+bool IsFirstOfTwoPrograms(const Command& command, const std::vector<std::string>& words,
+                          std::size_t word);
+
 // Where another program's command line begins without "--" before it, as after `perf` and `time`:
-// the index of the first word that is no option, value of an option or command, if it is an
-// IsProgramWord(). words.size() if there is none, or if "--" or an unknown option comes first.
+// the index of the first word that is no option, value of an option or command, if one of the two
+// above holds for it. words.size() if there is none, or if "--" or an unknown option comes first.
 std::size_t ProgramWord(const Command& program, const std::vector<std::string>& words);
 
 }  // namespace fieldcost::command

@@ -69,7 +69,15 @@ Another one.)",
            .options = {{.names = "--pid,-p", .value = "PID", .help = "This one"}},
            .handler = Succeed,
            .takes_program = true,
-           .instead_of_program = {"--pid"}}}};
+           .instead_of_program = {"--pid"}},
+          {.name = "pair",
+           .summary = "Pair",
+           .options = {{.names = "base", .value = "BASE"},
+                       {.names = "new", .value = "NEW"},
+                       {.names = "--runs", .value = "N"}},
+           .handler = Succeed,
+           .takes_program = true,
+           .instead_of_program = {"base"}}}};
   return program;
 }
 
@@ -184,6 +192,20 @@ TEST(CommandParseTest, AProgramNeedsNoMarkWhereNothingElseCanBeMeant) {
   EXPECT_THAT(ErrorOf({"run", "--peck", "a", "ls"}), HasSubstr("unknown option '--peck'"));
 }
 
+TEST(CommandParseTest, AMarkBetweenTwoProgramsIsEnoughWhereOperandsMayStandInstead) {
+  EXPECT_THAT(MustParse({"pair", "./old", "-x", "--", "./new", "y"}).program(),
+              ElementsAre("./old", "-x", "--", "./new", "y"));
+  EXPECT_THAT(MustParse({"pair", "--runs", "3", "./old", "--", "./new"}).program(),
+              ElementsAre("./old", "--", "./new"));
+  EXPECT_THAT(MustParse({"pair", "--", "./old", "--", "./new"}).program(),
+              ElementsAre("./old", "--", "./new"));
+  const Arguments events = MustParse({"pair", "./old", "./new"});
+  EXPECT_THAT(events.program(), IsEmpty());
+  EXPECT_EQ(events.Text("base"), "./old");
+  EXPECT_EQ(events.Text("new"), "./new");
+  EXPECT_THAT(ErrorOf({"top", "file", "--", "ls"}), HasSubstr("takes no program"));
+}
+
 TEST(CommandParseTest, AMistypedCommandIsNoProgram) {
   const Command program{.name = "sample",
                         .commands = {{.name = "idle",
@@ -211,7 +233,7 @@ TEST(CommandParseTest, AnOptionMayStandForTheProgram) {
 }
 
 TEST(CommandParseTest, WhatIsWrongIsSaidWithWhereToReadMore) {
-  EXPECT_EQ(ErrorOf({}), "a command is needed: top, group, run, watch; see sample --help");
+  EXPECT_EQ(ErrorOf({}), "a command is needed: top, group, run, watch, pair; see sample --help");
   EXPECT_EQ(ErrorOf({"tpo", "deflate"}),
             "unknown command 'tpo'; did you mean top?; see sample --help");
   EXPECT_EQ(

@@ -45,10 +45,10 @@ Result<int> Run(const command::Arguments& arguments) {
 std::string CheckSides(const command::Arguments& arguments) {
   const bool has_programs = !arguments.program().empty();
   if (has_programs && (arguments.Has("base") || arguments.Has("--db"))) {
-    return "either programs behind -- or recorded events (BASE NEW) are compared";
+    return "either two programs or recorded events (BASE NEW) are compared";
   }
   if (!has_programs && !arguments.Has("new")) {
-    return "expected BASE NEW, or -- OLD ... -- NEW ...";
+    return "expected BASE NEW, or OLD ... -- NEW ...";
   }
   for (const char* const option : {"--points", "--input", "--show-output"}) {
     if (!has_programs && arguments.Has(option)) {
@@ -98,7 +98,7 @@ known of all runs and alike on both sides; then ratios are at an equal wait.
 With --fail-above, for continuous integration: exit status 1 if whole events of a label take longer
 by more than that, significantly; 2 if there is too little data for every label; else 0. The last
 line states the result. Examples:
-  fieldcost probe compare -- ./old args -- ./new args
+  fieldcost probe compare ./old args -- ./new args
   fieldcost probe compare --label index_open --fail-above 10% -- ./old -- ./new
   fieldcost probe compare tag:warm tag:cold --label index_open
   fieldcost probe compare build:1.2,tag:cold build:1.3,tag:cold
