@@ -31,6 +31,11 @@ constexpr std::size_t kMaxCacheBytes = 1 << 20;
 constexpr int kCacheMode = 0600;
 constexpr char kDpkg[] = "/usr/bin/dpkg-query";
 constexpr char kRpm[] = "/usr/bin/rpm";
+constexpr char kDpkgDatabase[] = "/var/lib/dpkg/status";
+// rpm's backends sqlite, ndb (openSUSE) and bdb (before rpm 4.16), where distributions have them.
+constexpr std::array<const char*, 5> kRpmDatabases = {
+    "/usr/lib/sysimage/rpm/rpmdb.sqlite", "/var/lib/rpm/rpmdb.sqlite",
+    "/usr/lib/sysimage/rpm/Packages.db", "/var/lib/rpm/Packages.db", "/var/lib/rpm/Packages"};
 constexpr std::string_view kInstalled = "installed ";
 
 // Where the dynamic linker of common distributions looks (ld.so(8)).
@@ -51,6 +56,8 @@ bool IsPlain(std::string_view text) {
     return c > ' ' && c <= '~' && std::string_view("*?[]\\").find(c) == std::string_view::npos;
   });
 }
+
+bool Exists(const char* file) { return ::access(file, F_OK) == 0; }
 
 // What a program prints; empty if it cannot be run or takes too long.
 std::string OutputOf(std::vector<std::string> command) {
@@ -117,17 +124,22 @@ std::string AskDpkg(const std::vector<std::string>& files) {
 }
 
 std::string AskRpm(const std::string& file) {
-  const std::string line =
-      FirstLine(OutputOf({kRpm, "-qf", "--queryformat", "%{VERSION}-%{RELEASE}\\n", file}));
-  return IsPlain(line) ? line : "";
+  return RpmVersionIn(OutputOf({kRpm, "-qf", "--queryformat", "%{EVR}\\n", file}));
 }
 
-fs::path DatabaseFile() {
-  for (const char* const file : {"/var/lib/dpkg/status", "/usr/lib/sysimage/rpm/rpmdb.sqlite",
-                                 "/var/lib/rpm/rpmdb.sqlite", "/var/lib/rpm/Packages"}) {
-    if (::access(file, F_OK) == 0) return file;
+// Whether the system has a database of rpm. Without one, a question would make an empty one: on
+// Debian, in the user's home.
+bool HasRpmDatabase() {
+  return std::ranges::any_of(kRpmDatabases, [](const char* file) { return Exists(file); });
+}
+
+std::vector<fs::path> DatabaseFiles() {
+  std::vector<fs::path> files;
+  if (Exists(kDpkgDatabase)) files.emplace_back(kDpkgDatabase);
+  for (const char* const file : kRpmDatabases) {
+    if (Exists(file)) files.emplace_back(file);
   }
-  return {};
+  return files;
 }
 
 fs::path CacheFile() {
@@ -141,9 +153,12 @@ fs::path CacheFile() {
 std::string AskManager(const std::string& soname) {
   const std::vector<std::string> files = FilesOf(soname);
   if (files.empty()) return "";
-  const std::string version = ::access(kDpkg, X_OK) == 0  ? AskDpkg(files)
-                              : ::access(kRpm, X_OK) == 0 ? AskRpm(files.front())
-                                                          : "";
+  std::string version;
+  if (::access(kDpkg, X_OK) == 0) version = AskDpkg(files);
+  // dpkg can be installed on a system of rpm, and owns no library there.
+  if (version.empty() && ::access(kRpm, X_OK) == 0 && HasRpmDatabase()) {
+    version = AskRpm(files.front());
+  }
   return IsPlain(version) ? version : "";
 }
 
@@ -163,8 +178,23 @@ std::string PackageIn(std::string_view untrusted_search_output) {
   return "";
 }
 
-InstalledVersions::InstalledVersions(fs::path database, fs::path cache, Ask ask)
-    : database_(std::move(database)), cache_(std::move(cache)), ask_(std::move(ask)) {}
+std::string RpmVersionIn(std::string_view untrusted_query_output) {
+  const std::string line = FirstLine(untrusted_query_output);
+  return IsPlain(line) ? line : "";
+}
+
+InstalledVersions::InstalledVersions(std::vector<fs::path> databases, fs::path cache, Ask ask)
+    : databases_(std::move(databases)), cache_(std::move(cache)), ask_(std::move(ask)) {}
+
+std::int64_t InstalledVersions::Stamp() const {
+  std::int64_t stamp = 0;
+  for (const fs::path& database : databases_) {
+    struct stat info {};
+    if (::stat(database.c_str(), &info) != 0) continue;
+    stamp = std::max(stamp, info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec);
+  }
+  return stamp;
+}
 
 // "STAMP", then a line "soname version" each; no version = not installed.
 void InstalledVersions::Read(std::int64_t stamp) {
@@ -200,9 +230,8 @@ std::string InstalledVersions::Of(const std::string& untrusted_soname) {
   const bool is_name = IsPlain(untrusted_soname) && untrusted_soname.size() <= kMaxSonameBytes &&
                        untrusted_soname.find('/') == std::string::npos;
   if (!is_name) return "";
-  struct stat info {};
-  if (::stat(database_.c_str(), &info) != 0) return "";
-  const std::int64_t stamp = info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
+  const std::int64_t stamp = Stamp();
+  if (stamp == 0) return "";
   if (stamp != stamp_) Read(stamp);
   const auto known = known_.find(untrusted_soname);
   if (known != known_.end()) return known->second;
@@ -214,7 +243,7 @@ std::string InstalledVersions::Of(const std::string& untrusted_soname) {
 
 InstalledVersion AskPackageManager() {
   static const auto versions =
-      std::make_shared<InstalledVersions>(DatabaseFile(), CacheFile(), AskManager);
+      std::make_shared<InstalledVersions>(DatabaseFiles(), CacheFile(), AskManager);
   return [](const std::string& untrusted_soname) { return versions->Of(untrusted_soname); };
 }
 

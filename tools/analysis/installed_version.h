@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fieldcost::analysis {
 
@@ -13,25 +14,28 @@ namespace fieldcost::analysis {
 // empty if it is not installed, belongs to no package, or that is not known.
 using InstalledVersion = std::function<std::string(const std::string& untrusted_soname)>;
 
-// Asks the package manager (dpkg-query, else rpm) about the file that the dynamic linker would most
-// likely load. A question takes up to 0.2 s, so answers are kept, in memory and in a file, until
-// the manager's database changes. Not thread-safe; processes may share the file.
+// Asks the package managers (dpkg-query, then rpm) about the file that the dynamic linker would
+// most likely load. A question takes up to 0.2 s, so answers are kept, in memory and in a file,
+// until the manager's database changes. Not thread-safe; processes may share the file.
 class InstalledVersions {
  public:
   using Ask = std::function<std::string(const std::string& soname)>;
-  // `database`: a file that changes when packages are installed. `cache`: the file of the answers;
-  // empty = none. A cache that cannot be read or written only costs time.
-  InstalledVersions(std::filesystem::path database, std::filesystem::path cache, Ask ask);
+  // `databases`: files that change when packages are installed; without any that exists, nothing is
+  // asked. `cache`: the file of the answers; empty = none. A cache that cannot be read or written
+  // only costs time.
+  InstalledVersions(std::vector<std::filesystem::path> databases, std::filesystem::path cache,
+                    Ask ask);
   std::string Of(const std::string& untrusted_soname);
 
  private:
+  std::int64_t Stamp() const;  // when a database changed last, in ns; 0 = there is none
   void Read(std::int64_t stamp);
   void Write() const;
 
-  std::filesystem::path database_;
+  std::vector<std::filesystem::path> databases_;
   std::filesystem::path cache_;
   Ask ask_;
-  std::int64_t stamp_ = 0;  // when the database changed last
+  std::int64_t stamp_ = 0;  // when a database changed last
   std::map<std::string, std::string, std::less<>> known_;
 };
 
@@ -42,5 +46,9 @@ InstalledVersion AskPackageManager();
 // The version in what `dpkg-query --search` answers, then `--show`: the package of the first line
 // that is about no diversion; empty if there is none.
 std::string PackageIn(std::string_view untrusted_search_output);
+
+// The version in what `rpm -qf --queryformat '%{EVR}\\n'` prints, with the epoch if it has one, as
+// dpkg's; empty if the file belongs to no package, which rpm reports there, too.
+std::string RpmVersionIn(std::string_view untrusted_query_output);
 
 }  // namespace fieldcost::analysis

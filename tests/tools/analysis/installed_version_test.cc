@@ -27,7 +27,7 @@ class InstalledVersionsTest : public ::testing::Test {
     fs::last_write_time(database_, fs::file_time_type(std::chrono::hours(hours)));
   }
   InstalledVersions Store() {
-    return {database_, cache_, [this](const std::string& soname) {
+    return {{directory_.path() / "none", database_}, cache_, [this](const std::string& soname) {
               asked_.push_back(soname);
               return answer_;
             }};
@@ -81,6 +81,21 @@ TEST(PackageInTest, TakesTheFirstPackageOfALine) {
   EXPECT_EQ(PackageIn("a, b: /usr/lib/x\n"), "a");
   EXPECT_EQ(PackageIn("--root=x: /usr/lib/x\nno colon\n"), "");
   EXPECT_EQ(PackageIn(""), "");
+}
+
+TEST_F(InstalledVersionsTest, AsksNothingWithoutADatabase) {
+  InstalledVersions versions({directory_.path() / "none"}, cache_, [](const std::string&) {
+    ADD_FAILURE() << "asked";
+    return std::string();
+  });
+  EXPECT_EQ(versions.Of("libx.so.1"), "");
+}
+
+TEST(RpmVersionInTest, TakesTheFirstOwnerAndNoMessage) {
+  EXPECT_EQ(RpmVersionIn("1.2.13-7.fc38\n"), "1.2.13-7.fc38");
+  EXPECT_EQ(RpmVersionIn("1:3.0.9-2.el9\n1:3.0.9-3.el9\n"), "1:3.0.9-2.el9");
+  EXPECT_EQ(RpmVersionIn("file /lib64/libx.so.1 is not owned by any package\n"), "");
+  EXPECT_EQ(RpmVersionIn(""), "");
 }
 
 TEST(AskPackageManagerTest, GivesWhatDpkgHasInstalled) {
