@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "common/base/text.h"
 #include "common/stats/cxx_name_parts.h"
 
 namespace fieldcost::draw {
 namespace {
+
+constexpr std::size_t kLeastName = 16;  // columns that blanks leave to a name
 
 // Longer ones first.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kStandardNames = {
@@ -23,6 +26,20 @@ std::size_t ModuleBytes(std::string_view name) {
   const bool has_module =
       mark != std::string_view::npos && name.substr(0, mark).find_first_of(" <(") == name.npos;
   return has_module ? mark + 1 : 0;
+}
+
+// Where the source file or the build-id behind a name begins, as in "f (file.c)" and
+// "libz.so+0x5d80 [1f95d549]"; the name's end if it has none. Arguments follow their function
+// without a blank.
+std::size_t OriginOf(std::string_view function) {
+  const std::size_t begin = function.rfind(' ');
+  const std::size_t end = function.size();
+  if (begin == std::string_view::npos || end - begin < 3) return end;
+  const char first = function[begin + 1];
+  const char last = function.back();
+  if (!(first == '(' && last == ')') && !(first == '[' && last == ']')) return end;
+  const std::string_view origin = function.substr(begin + 2, end - begin - 3);
+  return origin.find_first_of("()[]<>,") == std::string_view::npos ? begin : end;
 }
 
 std::string Joined(const NamePieces& pieces, std::size_t left_out, const Style& style) {
@@ -61,16 +78,45 @@ NamePieces PiecesOf(std::string_view escaped_name) {
   return pieces;
 }
 
+namespace {
+
+std::string WithoutArguments(std::string_view escaped_name) {
+  return std::string(escaped_name.substr(0, PiecesOf(escaped_name).named_bytes));
+}
+
+// A stack, "outer;inner": its innermost functions stay, as many as fit.
+std::string ShortenStack(std::string_view stack, std::size_t max_width, const Style& style) {
+  const std::vector<std::string_view> frames = Split(stack, ";");
+  std::string inner;
+  for (std::size_t i = frames.size(); i-- > 0;) {
+    std::string text = WithoutArguments(frames[i]);
+    if (!inner.empty()) text += ";" + inner;
+    const std::size_t more = i == 0 ? 0 : 2;  // "…;"
+    if (DisplayWidth(text) + more > max_width) break;
+    if (i == 0) return text;
+    inner = std::move(text);
+  }
+  if (!inner.empty()) return (style.utf8 ? "…;" : "~;") + inner;
+  return frames.empty() ? "" : ShortenName(frames.back(), max_width, style);
+}
+
+}  // namespace
+
 std::string ShortenName(std::string_view untrusted_name, std::size_t max_width,
                         const Style& style) {
   const std::string escaped = EscapeControl(WithStandardNames(untrusted_name));
+  if (DisplayWidth(escaped) <= max_width) return escaped;
   const std::size_t begin = std::min(escaped.find_first_not_of(' '), escaped.size());
-  const std::string blanks = escaped.substr(0, begin);
-  const std::string_view whole = std::string_view(escaped).substr(begin);
-  const std::size_t room = max_width - std::min(max_width, begin);
-  const auto fits = [&](std::string_view name) { return DisplayWidth(name) <= room; };
-  if (fits(whole)) return escaped;
+  std::string_view whole = std::string_view(escaped).substr(begin);
+  whole = whole.substr(0, OriginOf(whole));
   const NamePieces pieces = PiecesOf(whole);
+  const std::size_t own = DisplayWidth(pieces.name.empty() ? whole : pieces.name);
+  const std::size_t least = std::min({own, kLeastName, max_width});
+  const std::string blanks(std::min(begin, max_width - least), ' ');
+  const std::size_t room = max_width - blanks.size();
+  const auto fits = [&](std::string_view name) { return DisplayWidth(name) <= room; };
+  if (fits(whole)) return blanks + std::string(whole);
+  if (whole.find(';') != whole.npos) return blanks + ShortenStack(whole, room, style);
   if (pieces.name.empty()) return blanks + ShortenEscaped(whole, room, style);
   std::string name(whole.substr(0, pieces.named_bytes));
   if (fits(name)) return blanks + name;
@@ -81,6 +127,23 @@ std::string ShortenName(std::string_view untrusted_name, std::size_t max_width,
     }
   }
   return blanks + ShortenEscaped(pieces.name, room, style);
+}
+
+std::string ShortenPath(std::string_view path, std::size_t max_width, const Style& style) {
+  if (DisplayWidth(path) <= max_width) return std::string(path);
+  if (max_width == 0) return "";
+  std::string_view end = LastColumns(path, max_width - 1);
+  const std::size_t slash = end.find('/');
+  if (slash != std::string_view::npos) end.remove_prefix(slash);
+  return std::string(style.utf8 ? "…" : "~") + std::string(end);
+}
+
+std::string ShortenRemark(std::string_view remark, std::size_t max_width, const Style& style) {
+  if (DisplayWidth(remark) <= max_width) return std::string(remark);
+  if (max_width == 0) return "";
+  const std::size_t comma = FirstColumns(remark, max_width + 1).rfind(',');
+  if (comma != std::string_view::npos) return std::string(remark.substr(0, comma));
+  return std::string(Trim(FirstColumns(remark, max_width - 1))) + (style.utf8 ? "…" : "~");
 }
 
 }  // namespace fieldcost::draw

@@ -23,7 +23,10 @@ std::string WithStandardNames(std::string_view untrusted_name);
 //   libvault.so!vault::Compressor::pack
 //   libvault.so!…::pack
 //   pack
-// Leading blanks, as of a tree, stay.
+// Of a stack, "outer;inner", the outer functions go after all arguments. The source file or
+// build-id behind a name, as in "f (file.c)" and "libz.so+0x5d80 [1f95d549]", goes first of all.
+// Leading blanks, as of a tree, stay, unless the function's own name, up to 16 columns, would have
+// no room.
 std::string ShortenName(std::string_view untrusted_name, std::size_t max_width, const Style& style);
 
 // What ShortenName() drops, one after the other; for pages whose scripts shorten names to the room
@@ -36,5 +39,13 @@ struct NamePieces {
 };
 // REQUIRES: escaped, without blanks at the beginning.
 NamePieces PiecesOf(std::string_view escaped_name);
+
+// A path that is escaped, at most as wide: its end stays, where possible from a '/' on
+// ("…/main.cc:61").
+std::string ShortenPath(std::string_view path, std::size_t max_width, const Style& style);
+
+// A remark that is escaped, at most as wide: what stands behind a comma goes, then its end
+// ("heavy-tailed", "grows with…").
+std::string ShortenRemark(std::string_view remark, std::size_t max_width, const Style& style);
 
 }  // namespace fieldcost::draw

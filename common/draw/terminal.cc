@@ -40,15 +40,8 @@ std::size_t BreakOf(std::string_view line, std::size_t room) {
   return best;
 }
 
-// Where the letter of that number begins; the end if there are no more.
-std::size_t PlaceOf(std::string_view text, std::size_t letter) {
-  std::size_t letters = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if ((static_cast<unsigned char>(text[i]) & 0xc0) == 0x80) continue;
-    if (letters++ == letter) return i;
-  }
-  return text.size();
-}
+// Whether a byte of UTF-8 begins a code point.
+bool BeginsColumn(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }
 
 }  // namespace
 
@@ -77,9 +70,25 @@ std::string Paint(std::string_view text, Rgb color, ColorDepth depth) {
 }
 
 std::size_t DisplayWidth(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  }));
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), BeginsColumn));
+}
+
+std::string_view FirstColumns(std::string_view text, std::size_t width) {
+  std::size_t end = 0;
+  for (; end < text.size(); ++end) {
+    if (!BeginsColumn(text[end])) continue;
+    if (width == 0) break;
+    --width;
+  }
+  return text.substr(0, end);
+}
+
+std::string_view LastColumns(std::string_view text, std::size_t width) {
+  std::size_t begin = text.size();
+  while (begin > 0 && width > 0) {
+    if (BeginsColumn(text[--begin])) --width;
+  }
+  return text.substr(begin);
 }
 
 std::size_t PlainWidth(std::string_view text) {
@@ -108,8 +117,8 @@ std::string ShortenEscaped(std::string_view text, std::size_t max_width, const S
   if (max_width == 0) return "";
   const std::size_t tail = (max_width - 1) / 3;
   const std::size_t head = max_width - 1 - tail;
-  return fmt::format("{}{}{}", text.substr(0, PlaceOf(text, head)), style.utf8 ? "…" : "~",
-                     text.substr(PlaceOf(text, DisplayWidth(text) - tail)));
+  return fmt::format("{}{}{}", FirstColumns(text, head), style.utf8 ? "…" : "~",
+                     LastColumns(text, tail));
 }
 
 std::string Shorten(std::string_view untrusted_text, std::size_t max_width, const Style& style) {

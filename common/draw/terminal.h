@@ -44,6 +44,10 @@ std::size_t DisplayWidth(std::string_view text);
 // The same for text that Paint() may have painted.
 std::size_t PlainWidth(std::string_view text);
 
+// The part of such text that takes the first or last `width` columns; all of it if it is narrower.
+std::string_view FirstColumns(std::string_view text, std::size_t width);
+std::string_view LastColumns(std::string_view text, std::size_t width);
+
 // `text` filled up with spaces to `width` columns; it may be painted.
 std::string PadRight(std::string_view text, std::size_t width);
 std::string PadLeft(std::string_view text, std::size_t width);

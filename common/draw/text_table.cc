@@ -58,24 +58,18 @@ void Fit(const std::vector<TextColumn>& columns, std::size_t room, std::vector<P
   }
 }
 
-// The clauses that fit, or the first word.
-std::string ShortenSentence(const std::string& sentence, std::size_t width, const Style& style) {
-  std::string kept = sentence;
-  while (PlainWidth(kept) > width) {
-    const std::size_t end = kept.find_last_of(",;");
-    if (end == std::string::npos) {
-      return ShortenEscaped(kept.substr(0, kept.find(' ')), width, style);
-    }
-    kept.erase(end);
+std::string ShortenCell(const TextColumn& column, const std::string& text, std::size_t width,
+                        const Style& style) {
+  if (column.is_name) return ShortenName(text, width, style);
+  switch (column.keeps) {
+    case TextColumn::Keeps::kEnd:
+      return ShortenPath(text, width, style);
+    case TextColumn::Keeps::kStart:
+      return ShortenRemark(text, width, style);
+    case TextColumn::Keeps::kBothEnds:
+      break;
   }
-  return kept;
-}
-
-std::string Cut(const std::string& full, const TextColumn& column, std::size_t width,
-                const Style& style) {
-  if (column.is_name) return ShortenName(full, width, style);
-  if (column.is_sentence) return ShortenSentence(full, width, style);
-  return ShortenEscaped(full, width, style);
+  return ShortenEscaped(text, width, style);
 }
 
 }  // namespace
@@ -95,7 +89,7 @@ std::string TextTable(const std::vector<TextColumn>& columns, const std::vector<
       const std::string full = cell(place.column);
       const bool is_short = PlainWidth(full) <= place.width;
       const std::string cut =
-          is_short ? full : Cut(full, columns[place.column], place.width, style);
+          is_short ? full : ShortenCell(columns[place.column], full, place.width, style);
       out += columns[place.column].right ? PadLeft(cut, place.width) : PadRight(cut, place.width);
     }
     out.erase(out.find_last_not_of(' ') + 1);

@@ -13,14 +13,19 @@ namespace fieldcost::draw {
 // shortened first, then columns are left out. One that may be left out, and says nothing ("-" or
 // "" in every line), always is.
 struct TextColumn {
+  // What stays of a text that is shortened.
+  enum class Keeps {
+    kBothEnds,
+    kEnd,    // of a path: ShortenPath()
+    kStart,  // of a remark: ShortenRemark()
+  };
+
   std::string heading;
   bool right = false;
   unsigned rank = 0;      // columns with the highest are left out first; 0 = never
   std::size_t least = 0;  // texts may be shortened to this; 0 = they may not
   bool is_name = false;   // of functions: shortened by ShortenName()
-  // Shortened by whole clauses, the last first, then to the first word: "bimodal" of "bimodal, 4
-  // %".
-  bool is_sentence = false;
+  Keeps keeps = Keeps::kBothEnds;
 };
 
 // A text for each column: escaped, and painted only where it may not be shortened.

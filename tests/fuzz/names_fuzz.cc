@@ -2,13 +2,16 @@
 #include <string_view>
 
 #include "common/base/check.h"
+#include "common/base/text.h"
+#include "common/draw/name_text.h"
 #include "common/stats/cxx_name.h"
 #include "common/stats/cxx_name_parts.h"
+#include "tools/analysis/installed_version.h"
 #include "tools/analysis/namespace_of.h"
 #include "tools/analysis/version_order.h"
 
-// A symbol and two versions, a line each: names stay bounded and can be looked for, versions have
-// one order.
+// A symbol and two versions, a line each: names stay bounded, can be looked for and fit every
+// width; versions have one order. What package managers print is read, too.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fieldcost::analysis;
   std::string_view rest(reinterpret_cast<const char*>(data), size);
@@ -25,6 +28,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   FIELDCOST_CHECK(fieldcost::stats::NameWithoutArguments(symbol).size() <= symbol.size());
   const std::string group = NamespaceOf(symbol);
   FIELDCOST_CHECK(!group.empty() && group.size() <= name.size() + 16);
+  for (const std::size_t width : {0U, 1U, 7U, 24U, 80U}) {
+    namespace draw = fieldcost::draw;
+    const draw::Style style{.utf8 = width % 2 == 0};
+    const std::string escaped = fieldcost::EscapeControl(symbol);
+    for (const std::string& text :
+         {draw::ShortenName(symbol, width, style), draw::ShortenPath(escaped, width, style),
+          draw::ShortenRemark(escaped, width, style)}) {
+      FIELDCOST_CHECK(draw::DisplayWidth(text) <= width);
+    }
+  }
+  FIELDCOST_CHECK(PackageIn(rest).size() <= rest.size());
+  FIELDCOST_CHECK(RpmVersionIn(rest).size() <= rest.size());
   const std::string_view a = take_line();
   const std::string_view b = take_line();
   (void)fieldcost::stats::CxxNameQuery(a).Matches(symbol);

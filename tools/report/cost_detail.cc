@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/text.h"
+#include "common/draw/name_text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
 #include "common/draw/text_table.h"
@@ -84,7 +85,7 @@ std::string NameLine(const analysis::CostSummary& summary, bool mangled) {
   text += "\n";
   const std::string full = stats::DemangledName(api.symbol);
   if (full == api.symbol) return text;
-  text += fmt::format("  {}\n", EscapeControl(full));
+  text += fmt::format("  {}\n", EscapeControl(draw::WithStandardNames(full)));
   return mangled ? text + fmt::format("  {}\n", EscapeControl(api.symbol)) : text;
 }
 

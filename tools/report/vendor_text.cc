@@ -53,7 +53,8 @@ std::string Libraries(const analysis::VendorReport& report, const draw::Style& s
 }
 
 std::string Groups(const analysis::VendorReport& report, const draw::Style& style) {
-  const Columns columns = {{"GROUP", false, 0, kLeastNameWidth},
+  const Columns columns = {{"GROUP", false, 0, kLeastNameWidth, true},
+                           {"LIBRARY", false, 2, kLeastLibraryWidth},
                            {"APIS", true, 3},
                            {"CALLS", true, 5},
                            {"TOTAL", true},
@@ -70,13 +71,15 @@ std::string Groups(const analysis::VendorReport& report, const draw::Style& styl
   Lines lines;
   for (const analysis::VendorGroup& group : report.groups) {
     const bool compared = group.change != analysis::Change::kTooLittleData;
+    const std::string& name = group.group.empty() ? group.soname : group.group;
+    const std::string library = group.group.empty() ? "" : EscapeControl(group.soname);
     lines.push_back(
-        {draw::Shorten(analysis::NameOf(group), kMaxNameWidth, style),
-         draw::FormatCount(group.apis), draw::FormatCount(group.calls),
-         draw::TotalText(group.total, style), draw::RoughShareText(group.share),
-         draw::FormatCount(group.contributions), draw::FormatCount(group.slower),
-         draw::FormatCount(group.faster), draw::FormatCount(group.unchanged),
-         draw::FormatCount(group.too_little), compared ? fmt::format("{:.2f}", group.ratio) : "-",
+        {draw::ShortenName(name, kMaxNameWidth, style), library, draw::FormatCount(group.apis),
+         draw::FormatCount(group.calls), draw::TotalText(group.total, style),
+         draw::RoughShareText(group.share), draw::FormatCount(group.contributions),
+         draw::FormatCount(group.slower), draw::FormatCount(group.faster),
+         draw::FormatCount(group.unchanged), draw::FormatCount(group.too_little),
+         compared ? fmt::format("{:.2f}", group.ratio) : "-",
          compared ? fmt::format("{:.2f}..{:.2f}", group.ratio_low, group.ratio_high) : "-",
          compared ? ProbabilityText(group.q) : "-",
          std::string(Name(group.change, Metric::kWallTime))});

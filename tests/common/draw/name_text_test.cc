@@ -32,6 +32,60 @@ TEST(ShortenNameTest, TheFunctionsOwnNameSurvivesAtEveryWidth) {
   }
 }
 
+TEST(ShortenNameTest, TheSourceFileAndTheBuildIdGoBeforeTheName) {
+  EXPECT_EQ(Fit("libz.so+0x5d80 [1f95d549]", 25), "libz.so+0x5d80 [1f95d549]");
+  EXPECT_EQ(Fit("libz.so+0x5d80 [1f95d549]", 24), "libz.so+0x5d80");
+  EXPECT_EQ(Fit("[kernel]", 7).size(), std::string("[ker…l]").size());
+  EXPECT_EQ(Fit("libc.so!__memset_erms (memset-vec.S)", 30), "libc.so!__memset_erms");
+  EXPECT_EQ(Fit("libc.so!__memset_erms (memset-vec.S)", 16), "__memset_erms");
+  EXPECT_EQ(Fit("a!f(void (*)(int))", 6), "a!f");
+}
+
+TEST(ShortenNameTest, TheIndentOfADeepTreeLeavesRoomForTheName) {
+  const std::string deep(60, ' ');
+  EXPECT_EQ(Fit(deep + "libz.so!deflateReset", 40), std::string(28, ' ') + "deflateReset");
+  EXPECT_EQ(Fit(deep + kPack, 20), std::string(16, ' ') + "pack");
+  for (std::size_t width = 0; width < 80; ++width) {
+    const std::string text = Fit(deep + "libz.so!deflate", width);
+    EXPECT_LE(DisplayWidth(text), width);
+    EXPECT_TRUE(width < 7 || text.find("deflate") != std::string::npos) << width;
+  }
+}
+
+TEST(ShortenNameTest, TheInnermostFunctionsOfAStackStay) {
+  constexpr char kStack[] = "...;app!Queue::Take();libc.so!pthread_mutex_lock;[lock]";
+  EXPECT_EQ(Fit(kStack, 80), kStack);
+  EXPECT_EQ(Fit(kStack, 54), "...;app!Queue::Take;libc.so!pthread_mutex_lock;[lock]");
+  EXPECT_EQ(Fit(kStack, 52), "…;app!Queue::Take;libc.so!pthread_mutex_lock;[lock]");
+  EXPECT_EQ(Fit(kStack, 40), "…;libc.so!pthread_mutex_lock;[lock]");
+  EXPECT_EQ(Fit(kStack, 12), "…;[lock]");
+  EXPECT_EQ(Fit("a;libvault.so!vault::Compressor::pack<char>(int)", 24), "libvault.so!…::pack");
+  for (std::size_t width = 0; width < 60; ++width) {
+    EXPECT_LE(DisplayWidth(Fit(kStack, width)), width);
+  }
+}
+
+TEST(ShortenPathTest, KeepsTheFile) {
+  const auto fit = [](std::string_view path, std::size_t width) {
+    return ShortenPath(path, width, {.utf8 = true});
+  };
+  EXPECT_EQ(fit("/home/ann/shop/main.cc:61", 25), "/home/ann/shop/main.cc:61");
+  EXPECT_EQ(fit("/home/ann/shop/main.cc:61", 20), "…/shop/main.cc:61");
+  EXPECT_EQ(fit("/home/ann/shop/main.cc:61", 13), "…/main.cc:61");
+  EXPECT_EQ(fit("/home/ann/shop/main.cc:61", 6), "…cc:61");
+  EXPECT_EQ(fit("/a", 0), "");
+}
+
+TEST(ShortenRemarkTest, KeepsWhatStandsBeforeTheComma) {
+  const auto fit = [](std::string_view remark, std::size_t width) {
+    return ShortenRemark(remark, width, {.utf8 = true});
+  };
+  EXPECT_EQ(fit("heavy-tailed, 1 % of calls cost more", 12), "heavy-tailed");
+  EXPECT_EQ(fit("grows with argument 3", 12), "grows with…");
+  EXPECT_EQ(fit("too few calls", 12), "too few cal…");
+  EXPECT_EQ(fit("varied", 0), "");
+}
+
 TEST(ShortenNameTest, OtherNamesAreCutInTheMiddle) {
   EXPECT_EQ(Fit("sqlite3BtreeInsert", 10).size(), std::string("sqlite…ert").size());
   EXPECT_EQ(Fit("", 5), "");
@@ -39,7 +93,7 @@ TEST(ShortenNameTest, OtherNamesAreCutInTheMiddle) {
   EXPECT_EQ(Fit("    app!f(int)", 9), "    app!f");
   for (const char* const hostile :
        {"((((", "a::<>::(", "!!!", "<(!x", "a\x1b[31mb(", "::", "operator<"}) {
-    for (std::size_t width = 1; width < 12; ++width) {
+    for (std::size_t width = 0; width < 12; ++width) {
       const std::string text = Fit(hostile, width);
       EXPECT_LE(DisplayWidth(text), width) << hostile;
       EXPECT_EQ(text.find('\x1b'), std::string::npos);

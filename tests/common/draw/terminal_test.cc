@@ -45,6 +45,8 @@ TEST(TerminalTest, LongNamesAreCutInTheMiddleAndControlCharactersEscaped) {
   EXPECT_EQ(Shorten("sqlite3_prepare_v2", 10, kPlain), "sqlite~_v2");
   EXPECT_EQ(Shorten("sqlite3_prepare_v2", 10, kUtf8), "sqlite…_v2");
   EXPECT_EQ(Shorten("short", 10, kPlain), "short");
+  EXPECT_EQ(Shorten("short", 0, kPlain), "");
+  EXPECT_EQ(Shorten("ääääääääääääb", 7, kUtf8), "ääää…äb");
   EXPECT_EQ(Shorten("a\x1b[31mb", 20, kPlain), "a\\x1b[31mb");
 }
 

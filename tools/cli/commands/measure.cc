@@ -88,7 +88,7 @@ std::string MapLine(const lab::Measurement& found) {
   } else if (groups > 1) {
     text += fmt::format(" (at least {})", found.grouping.lower_bound);
   }
-  return text + "\n";
+  return draw::WrapLines(text, StderrStyle());
 }
 
 // What whoever reads the table must know, a line each.

@@ -13,7 +13,8 @@
 namespace fieldcost::cli {
 namespace {
 
-constexpr std::size_t kLeastName = 12;  // to which names are shortened on terminals
+constexpr std::size_t kLeastPoint = 20;  // a file and its line
+constexpr std::size_t kLeastName = 12;   // to which names are shortened on terminals
 constexpr std::size_t kBarColumns = 24;
 constexpr char kIndent[] = "  ";
 
@@ -85,7 +86,10 @@ std::string StepsText(const probe::Event& event, bool stacks, const draw::Style&
                                              {.heading = "", .rank = 3},
                                              {.heading = "SHARE", .right = true, .rank = 4},
                                              {.heading = "THREAD", .rank = 2},
-                                             {.heading = "POINT", .rank = 1, .least = kLeastName},
+                                             {.heading = "POINT",
+                                              .rank = 1,
+                                              .least = kLeastPoint,
+                                              .keeps = draw::TextColumn::Keeps::kEnd},
                                              {.heading = "VALUE", .right = true, .rank = 2}},
                                             lines, style, kIndent);
   return stacks ? Interleaved(table, below) : table;

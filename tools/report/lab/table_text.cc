@@ -23,7 +23,7 @@ using analysis::LabCost;
 using stats::Metric;
 
 constexpr std::size_t kSpectrumWidth = 16;
-constexpr std::size_t kLeastShapeWidth = 12;
+constexpr std::size_t kLeastShapeWidth = 13;  // "too few calls"
 
 std::string_view PlusMinus(const draw::Style& style) { return style.utf8 ? "±" : "+-"; }
 
@@ -221,18 +221,19 @@ std::string SpreadText(const std::optional<double>& run_spread) {
 
 std::string LabTableText(std::span<const LabCost> costs, double whole_ns,
                          const draw::Style& style) {
-  std::vector<draw::TextColumn> columns = {{"TOTAL", true},
-                                           {"SHARE", true, 2},
-                                           {"API", false, 0, kLeastApiWidth, true},
-                                           {"LIBRARY", false, 5, kLeastLibraryWidth},
-                                           {"CALLS", true, 1},
-                                           {"P50", true},
-                                           {"P99", true, 1},
-                                           {fmt::format("RUN{}", PlusMinus(style)), true, 2},
-                                           {"ALLOC/CALL", true, 3},
-                                           {"FIELD/LAB", true},
-                                           {"SHAPE", false, 0, kLeastShapeWidth, false, true},
-                                           {"SPECTRUM", false, 4}};
+  std::vector<draw::TextColumn> columns = {
+      {"TOTAL", true},
+      {"SHARE", true, 2},
+      {"API", false, 0, kLeastApiWidth, true},
+      {"LIBRARY", false, 5, kLeastLibraryWidth},
+      {"CALLS", true, 1},
+      {"P50", true},
+      {"P99", true, 1},
+      {fmt::format("RUN{}", PlusMinus(style)), true, 2},
+      {"ALLOC/CALL", true, 3},
+      {"FIELD/LAB", true},
+      {.heading = "SHAPE", .least = kLeastShapeWidth, .keeps = draw::TextColumn::Keeps::kStart},
+      {"SPECTRUM", false, 4}};
   const LibraryNames libraries(costs);
   ApiNames names;
   for (const LabCost& cost : costs) names.Add(cost.summary.api);

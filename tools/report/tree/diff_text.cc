@@ -200,7 +200,7 @@ std::string ChangesText(const Comparison& comparison, const tree::Metric& metric
   if (comparison.changes.empty()) return "";
   const std::vector<draw::TextColumn> columns = {
       {"OLD", true, 1}, {"NEW", true}, {"RATIO", true},
-      {"Q", true, 2},   {"", false},   {"PATH", false, 0, kLeastPathWidth}};
+      {"Q", true, 2},   {"", false},   {"PATH", false, 0, kLeastPathWidth, true}};
   std::vector<draw::TextLine> lines;
   const std::size_t all = comparison.changes.size();
   const std::size_t shown = most == 0 ? all : std::min(most, all);
