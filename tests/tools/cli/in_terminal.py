@@ -12,18 +12,15 @@ import sys
 import termios
 
 
-def main():
-    arguments = sys.argv[1:]
-    lines = []
-    if arguments[0] == "--type":
-        lines = arguments[1].splitlines(keepends=True)
-        arguments = arguments[2:]
-    rows, columns, command = int(arguments[0]), int(arguments[1]), arguments[2:]
+def shown(rows, columns, command, lines=(), directory=None, environment=None):
+    """Runs a command on a terminal of this size: its exit status (128 + signal), and the bytes that it shows there."""
     pid, terminal = pty.fork()
     if pid == 0:
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        os.execvp(command[0], command)
-    shown = b""
+        if directory:
+            os.chdir(directory)
+        os.execvpe(command[0], command, environment or os.environ)
+    text = b""
     typed = 0
     while True:
         try:
@@ -32,15 +29,26 @@ def main():
             some = b""
         if not some:
             break
-        shown += some
-        if typed < min(shown.count(b"ready> "), len(lines)):
+        text += some
+        if typed < min(text.count(b"ready> "), len(lines)):
             os.write(terminal, lines[typed].encode())
             typed += 1
     _, status = os.waitpid(pid, 0)
-    sys.stdout.buffer.write(shown.replace(b"\r\n", b"\n"))
-    sys.stdout.flush()
+    os.close(terminal)
     code = os.waitstatus_to_exitcode(status)
-    return code if code >= 0 else 128 - code
+    return code if code >= 0 else 128 - code, text.replace(b"\r\n", b"\n")
+
+
+def main():
+    arguments = sys.argv[1:]
+    lines = []
+    if arguments[0] == "--type":
+        lines = arguments[1].splitlines(keepends=True)
+        arguments = arguments[2:]
+    status, text = shown(int(arguments[0]), int(arguments[1]), arguments[2:], lines)
+    sys.stdout.buffer.write(text)
+    sys.stdout.flush()
+    return status
 
 
 if __name__ == "__main__":

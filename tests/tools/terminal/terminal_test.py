@@ -1,0 +1,205 @@
+"""What commands show on terminals of 80, 120 and 200 columns, on the C++ project in shop/.
+
+Usage: terminal_test.py SOURCE_DIR BUILD_DIR [--update | --record] [TEXT]
+
+README.md describes commands.toml and golden/. --update writes golden/ anew, --record what is in recorded/. TEXT
+selects the commands that contain it. Exit status 1: something is not as expected.
+"""
+
+import difflib
+import re
+import shutil
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path += [str(HERE.parent / "cli"), str(HERE.parents[1] / "examples")]
+
+import equipment  # noqa: E402
+from house import House  # noqa: E402
+from in_terminal import shown  # noqa: E402
+
+WIDTHS = (80, 120, 200)
+ROWS = 2000  # nothing is paged
+KEYS = {"command", "needs", "first", "status", "parts"}
+
+# What is not the same on each machine, and in each run.
+MEASURED = re.compile(r"""
+    (?<![\w.])\d[\d.,]*(?=[ ](?:ns|µs|ms|s|min|h|%|x)\b|[ ]%|x\b)   # times, shares and ratios, with their units kept
+  | (?<![\w.])\d\.\d+e[-+]\d+                                  # probabilities
+  | (?<!\w)(?:[0-9a-f]{8}\.\d+|[0-9a-f]{16,40})(?!\w)          # identifiers
+  | \d{4}-\d\d-\d\d(?:[ ]\d\d:\d\d(?::\d\d)?)?                      # dates
+  | (?<=/tmp/fieldcost-terminal-)\w+                           # directories
+""", re.VERBOSE)
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+PROGRESS = re.compile(r"[^\n]*\r(?!\n)|\x1b\[K")  # a line that is written anew
+
+
+def masked(text):
+    """`text` with its measured values hidden; each letter and digit becomes a '#', so that its width stays."""
+    return MEASURED.sub(lambda found: re.sub(r"\w", "#", found[0]), text)
+
+
+def cells_of(line):
+    """Begin, end and text of what stands between two blanks or more."""
+    return [(found.start(), found.end(), found[0]) for found in re.finditer(r"\S+(?: \S+)*", line)]
+
+
+def is_heading(line):
+    cells = cells_of(line)
+    return len(cells) >= 2 and all(re.fullmatch(r"[A-Z0-9][A-Z0-9 ±/%()→+-]*|\(UTC\)", text) and
+                                   re.search("[A-Z]{2}|CPU|Q", text) for _, _, text in cells)
+
+
+def misplaced(heading, line):
+    """The first cell of `line` that is neither left nor right below its heading; None if there is none."""
+    columns = cells_of(heading)
+    for begin, end, text in columns:
+        below = [cell for cell in cells_of(line) if cell[0] < end and begin < cell[1]]
+        is_last = begin == columns[-1][0]
+        for cell in below:
+            if cell[0] != begin and cell[1] != end and not (is_last and cell[0] >= begin):
+                return f"{cell[2]!r} is not below {text}"
+    return None
+
+
+def problems_of(text, width):
+    """What must never be, whatever was measured."""
+    heading = None
+    for line in text.split("\n"):
+        if is_heading(line):
+            heading = line
+        elif not line or len(cells_of(line)) < 2 or line.startswith(("(", "fieldcost:")):
+            heading = None
+        if len(line) > width:
+            yield f"wider than the terminal ({len(line)}): {line}"
+        if re.search(r'\\[xun0"]|\{"|": "', line):
+            yield f"escapes: {line}"
+        for _, _, cell in cells_of(line):
+            # Arguments, template arguments and scopes go before the name is cut.
+            if re.search("[\\w>)]…|…[\\w<(]", cell) and re.search(r"::|[\w>]\(.*…|<.*…", cell):
+                yield f"a name is cut: {cell}"
+            if heading and cell.count(")") > cell.count("("):
+                yield f"the end of a name, without its beginning: {cell}"
+        if heading and heading != line and (wrong := misplaced(heading, line)):
+            yield f"columns: {wrong}:\n{heading}\n{line}"
+
+
+def chosen(entry, text):
+    """What the golden file has of a text: all, or of a live one the groups of `parts`, masked, since blanks and numbers
+    of digits depend on other lines and on this run."""
+    if "parts" not in entry:
+        return text
+    text = re.sub("  +", "  ", re.sub(r"[#.,]*#", "#", masked(text)))
+    parts = []
+    for pattern in entry["parts"]:
+        found = re.search(pattern, text, re.MULTILINE)
+        if not found:
+            raise LookupError(f"nothing matches /{pattern}/ in:\n{text}")
+        parts.append("  ".join(found.groups() or [found[0]]))
+    return "\n".join(parts)
+
+
+class Terminal:
+    def __init__(self, house, update):
+        self.house, self.update, self.failures = house, update, 0
+
+    def fail(self, width, entry, text):
+        print(f"{width} columns: {entry['command']}\n{text}\n")
+        self.failures += 1
+
+    def answer(self, entry, width):
+        box = self.house.box(entry.get("needs", []), equipment.MAKERS)
+        if "first" in entry:
+            self.house.must(box, entry["first"])
+        environment = self.house.environment(box) | {"TERM": "xterm-256color"}
+        status, shown_bytes = shown(ROWS, width, ["bash", "-c", entry["command"]], (), box.work, environment)
+        text = COLOUR.sub("", PROGRESS.sub("", shown_bytes.decode()))
+        if status != entry.get("status", 0):
+            self.fail(width, entry, f"exit status {status}, not {entry.get('status', 0)}:\n{text}")
+        for problem in problems_of(text, width):
+            self.fail(width, entry, problem)
+        return text
+
+    def check(self, entries, width):
+        golden = HERE / "golden" / f"{width}.txt"
+        sections = dict(re.findall(r"^\$ (.*)\n((?:(?!^\$ ).*\n)*)", golden.read_text() if golden.exists() else "",
+                                   re.MULTILINE))
+        for entry in entries:
+            text = self.answer(entry, width)
+            try:
+                text = chosen(entry, text)
+            except LookupError as error:
+                self.fail(width, entry, str(error))
+                continue
+            text = "".join(line.rstrip() + "\n" for line in text.strip("\n").split("\n"))
+            expected = sections.get(entry["command"], "")
+            if self.update:
+                sections[entry["command"]] = text
+            elif text.strip() != expected.strip():
+                diff = difflib.unified_diff(expected.strip().split("\n"), text.strip().split("\n"), "golden", "shown",
+                                            lineterm="", n=1)
+                self.fail(width, entry, "\n".join(diff))
+        if self.update:
+            golden.write_text("".join(f"$ {name}\n{text.strip(chr(10))}\n\n" for name, text in sections.items()))
+
+
+@equipment.maker()
+def shop(house, box):
+    """fast/shop_index and slow/shop_index."""
+    for build in ("fast", "slow"):
+        shutil.copytree(house.build / "tests" / "shop" / build, box.work / build)
+
+
+@equipment.maker("shop")
+def recorded(house, box):
+    """What record() recorded, as a user's own measurements."""
+    for file in (HERE / "recorded").iterdir():
+        shutil.copy(file, box.work)
+    state = box.home / ".local" / "state" / "fieldcost"
+    state.mkdir(parents=True)
+    shutil.copy(HERE / "recorded" / "probe.db", state)
+
+
+def record(house):
+    """Measures the project; what the other commands show does not depend on this machine then."""
+    box = house.box(["shop"], equipment.MAKERS)
+    house.must(box, "fieldcost measure --rounds 2 --save base.lab -- fast/shop_index",
+               "fieldcost measure --rounds 2 --save slow.lab -- slow/shop_index",
+               "fieldcost trace --runs 5 --rate 999 -o base.fct -- fast/shop_index 400",
+               "fieldcost trace --runs 5 --rate 999 -o slow.fct -- slow/shop_index 400",
+               "fieldcost probe run --local --runs 6 --build 1.0 -- fast/shop_index",
+               "fieldcost probe run --local --runs 6 --build 1.1 -- slow/shop_index 240",
+               "fieldcost probe list",
+               # How long the CPUs of a busy machine are idle cannot be planned.
+               "$BUILD/tests/examples/example_idle_recordings . && mv before.fct idle.fct && mv after.fct idle_slow.fct",
+               "rm one.fct other.fct a.fct || true")
+    for file in [*box.work.glob("*.lab"), *box.work.glob("*.fct"), *box.home.rglob("probe.db")]:
+        shutil.copy(file, HERE / "recorded")
+
+
+def main():
+    arguments = [each for each in sys.argv[1:] if not each.startswith("--")]
+    source, build = Path(arguments[0]).resolve(), Path(arguments[1]).resolve()
+    selected = arguments[2] if len(arguments) > 2 else ""
+    entries = tomllib.loads((HERE / "commands.toml").read_text())["command"]
+    for entry in entries:
+        assert not set(entry) - KEYS, entry
+    with tempfile.TemporaryDirectory(prefix="fieldcost-terminal-", dir="/tmp") as directory:
+        house = House(source, build, Path(directory))
+        try:
+            if "--record" in sys.argv:
+                record(house)
+                return 0
+            terminal = Terminal(house, "--update" in sys.argv)
+            for width in WIDTHS:
+                terminal.check([each for each in entries if selected in each["command"]], width)
+        finally:
+            house.close()
+    return 1 if terminal.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
