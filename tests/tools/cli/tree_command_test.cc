@@ -303,11 +303,15 @@ TEST_F(TreeCommandTest, CountsOfTimeHaveAUnit) {
   const std::uint64_t value = kMs;
   EXPECT_TRUE(writer.Append(stream, 1, Intern("main", dictionary), {&value, 1}));
   EXPECT_TRUE(writer.SetCount("idle time, ns", 15'609'726));
-  EXPECT_TRUE(writer.SetCount("switches", 12));
+  EXPECT_TRUE(writer.SetCount("switches", 45'588));
+  EXPECT_TRUE(writer.SetCount("stacks", 425));
+  EXPECT_TRUE(writer.SetCount("time in the kernel, ns", 2'000'001));
+  EXPECT_TRUE(writer.SetCount("lost records", 1'234));
   EXPECT_TRUE(writer.Close());
-  EXPECT_THAT(Cli({"tree", "show", Path("a.fct")}).errors,
-              AllOf(HasSubstr("fieldcost: idle time: 15.609726 ms\n"),
-                    HasSubstr("fieldcost: switches: 12\n")));
+  EXPECT_EQ(Cli({"tree", "show", Path("a.fct")}).errors,
+            "fieldcost: 15.609726 ms idle in 45,588 switches\n"
+            "fieldcost: lost records: 1,234\n"
+            "fieldcost: time in the kernel: 2.000001 ms\n");
 }
 
 TEST_F(TreeCommandTest, SumsHaveTheSameBytesInAnyOrder) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/text.h"
 #include "common/recording/by_thread.h"
 #include "common/stats/uint128.h"
 #include "common/tree/merge.h"
@@ -114,14 +115,42 @@ Result<RecordedRuns> Merge(RecordedRuns recorded, const Kinds& kinds) {
   return joined;
 }
 
+// "15.609726 ms".
+std::string MillisecondsText(std::uint64_t ns) {
+  constexpr std::uint64_t kNsOfMs = 1'000'000;
+  return fmt::format("{}.{:06} ms", ns / kNsOfMs, ns % kNsOfMs);
+}
+
 // "lost records: 5"; of "idle time, ns": "idle time: 15.609726 ms".
 std::string CountText(const recording::Count& count) {
-  if (!count.name.ends_with(recording::kCountOfTime))
-    return fmt::format("{}: {}", count.name, count.value);
-  constexpr std::uint64_t kNsOfMs = 1'000'000;
-  const std::string_view unit = recording::kCountOfTime;
-  return fmt::format("{}: {}.{:06} ms", count.name.substr(0, count.name.size() - unit.size()),
-                     count.value / kNsOfMs, count.value % kNsOfMs);
+  if (!count.name.ends_with(recording::kCountOfTime)) {
+    return fmt::format("{}: {}", count.name, FormatCount(count.value));
+  }
+  const std::size_t end = count.name.size() - std::string_view(recording::kCountOfTime).size();
+  return fmt::format("{}: {}", count.name.substr(0, end), MillisecondsText(count.value));
+}
+
+// A line each. Of idle CPUs "15.609726 ms idle in 45,588 switches"; how many stacks were read tells
+// nothing about the program.
+std::vector<std::string> CountTexts(const std::vector<recording::Count>& counts) {
+  const auto value_of = [&](std::string_view name) -> std::uint64_t {
+    const auto place = std::ranges::find(counts, name, &recording::Count::name);
+    return place == counts.end() ? 0 : place->value;
+  };
+  constexpr std::string_view kIdle = "idle time, ns";
+  constexpr std::string_view kSwitches = "switches";
+  std::vector<std::string> texts;
+  const bool has_both = value_of(kIdle) != 0 && value_of(kSwitches) != 0;
+  if (has_both) {
+    texts.push_back(fmt::format("{} idle in {}", MillisecondsText(value_of(kIdle)),
+                                Counted(value_of(kSwitches), "switch", "switches")));
+  }
+  for (const recording::Count& count : counts) {
+    const bool is_told = has_both && (count.name == kIdle || count.name == kSwitches);
+    const bool is_of_reading = count.name == "stacks" || count.name == "stacks of wakers";
+    if (count.value != 0 && !is_told && !is_of_reading) texts.push_back(CountText(count));
+  }
+  return texts;
 }
 
 }  // namespace
@@ -144,10 +173,7 @@ Result<RecordedRuns> RunsOf(const Recording& recording, const std::optional<Inte
     FIELDCOST_ASSIGN(tree::RunValues values, recording.Values(part));
     recorded.runs.push_back(std::move(values));
   }
-  for (const recording::Count& count : about.counts) {
-    if (count.value == 0) continue;
-    recorded.remarks.push_back(CountText(count));
-  }
+  recorded.remarks = CountTexts(about.counts);
   if (!contents.stop.reason.empty()) {
     recorded.remarks.push_back(RemarkOfStop(contents.stop.offset, contents.stop.reason));
   }
