@@ -24,6 +24,8 @@ using analysis::ViewValue;
 constexpr std::size_t kMaxIndent = 40;      // functions
 constexpr std::size_t kMaxNameWidth = 100;  // of one
 constexpr std::size_t kLeastNameWidth = 24;
+// What no function of the tree has: allocated bytes of a trace that selects a few functions.
+constexpr std::string_view kInNone = "(outside these functions)";
 constexpr double kSmallCount = 100;  // below, a mean has a decimal
 
 stats::Metric MetricLike(tree::Unit unit) {
@@ -54,6 +56,10 @@ class TreePrinter {
         PutLeftOut(at);
         if (at == 0) break;
       }
+    }
+    const ViewNode& all = view_.nodes[0];
+    if (all.self != ViewValue()) {
+      Put(all.self, all.self, tree::kInBefore | tree::kInAfter, std::string(kInNone));
     }
     return draw::TextTable(Columns(), lines_, style_);
   }
@@ -179,6 +185,8 @@ std::string FlatText(const TreeView& view, const TreeTextOptions& options,
   std::vector<const ViewNode*> rows;
   const bool by_first =
       std::ranges::any_of(view.nodes, [](const auto& node) { return node.depth > 1; });
+  const ViewNode& root = view.nodes[0];
+  if (root.self != ViewValue()) rows.push_back(&root);
   for (std::size_t i = 1; i < view.nodes.size(); ++i) {
     // What a thread has in no function is a row, too.
     const ViewNode& node = view.nodes[i];
@@ -201,12 +209,18 @@ std::string FlatText(const TreeView& view, const TreeTextOptions& options,
   columns.push_back({"FUNCTION", false, 0, kLeastNameWidth, true});
   std::vector<draw::TextLine> lines;
   for (const ViewNode* node : rows) {
+    const ViewValue& inclusive = node == &root ? node->self : node->inclusive;
     lines.push_back({draw::ShareText(node->self.after, view.nodes[0].inclusive.after),
                      cost(static_cast<stats::Int128>(node->self.after)),
-                     cost(static_cast<stats::Int128>(node->inclusive.after))});
+                     cost(static_cast<stats::Int128>(inclusive.after))});
     if (view.IsDifference()) {
       lines.back().push_back(cost(node->self.Change()));
-      lines.back().push_back(cost(node->inclusive.Change()));
+      lines.back().push_back(cost(inclusive.Change()));
+    }
+    if (node == &root) {
+      if (by_first) lines.back().emplace_back();
+      lines.back().emplace_back(kInNone);
+      continue;
     }
     const auto name = [&](const ViewNode& of) {
       return draw::ShortenName(analysis::NameOf(view.frame(of)), kMaxNameWidth, style);

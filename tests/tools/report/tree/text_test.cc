@@ -49,6 +49,18 @@ TEST(TreeTextTest, LinesOfNothingAreNotShown) {
   EXPECT_THAT(TreeText(view, {}, {}, {}), Not(HasSubstr("more)")));
 }
 
+TEST(TreeTextTest, WhatNoFunctionHasIsALine) {
+  const TreeView view = View({{{"", 900 * kMs}, {"main", 100 * kMs}}});
+  EXPECT_EQ(TreeText(view, {}, {}, {}),
+            " SHARE    COST    SELF  FUNCTION\n"
+            "10.0 %  100 ms  100 ms  main\n"
+            "90.0 %  900 ms  900 ms  (outside these functions)\n");
+  EXPECT_EQ(FlatText(view, {}, {}),
+            " SHARE    SELF  INCLUSIVE  FUNCTION\n"
+            "90.0 %  900 ms     900 ms  (outside these functions)\n"
+            "10.0 %  100 ms     100 ms  main\n");
+}
+
 TEST(TreeTextTest, CostsAreThoseOfARun) {
   const std::vector<WrittenRun> runs = {{{"main", 1}}, {{"main", 2}}};
   EXPECT_THAT(TreeText(View(runs, {.name = "calls", .unit = tree::Unit::kCount}), {}, {}, {}),
