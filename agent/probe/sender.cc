@@ -5,6 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
+#include "agent/probe/send_lock.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
 #include "common/http/proxy.h"
@@ -72,8 +73,10 @@ http::Request BatchRequest(const Login& login, std::string body) {
 // False: no further batch is to be sent now.
 Result<bool> SendOne(http::Client& client, const Login& login, Spool& spool, const Clock& clock,
                      Spool::Outgoing batch, SendReport& report) {
+  FIELDCOST_TRY(spool.NoteLeaving(batch.sequence));
   const auto response = client.Send(BatchRequest(login, std::move(batch.body)));
   if (!response) {
+    if (!client.has_sent_all()) FIELDCOST_TRY(spool.NoteNotLeft());
     report.stopped_by = Within(response.error(), "send probe points");
     // Not the server's fault: nothing to wait for.
     if (response.error().code == ErrorCode::kPermissionDenied) return false;
@@ -140,13 +143,20 @@ Result<Login> LogIn(const std::string& url, const std::filesystem::path& ca_file
   }
   return Login{.url = url,
                .user = account.user,
-               .device = EscapeControl(TextOf(untrusted_answer, "device")).substr(0, 64),
+               .device = EscapeControl(TextOf(untrusted_answer, "device").substr(0, 64)),
                .token = untrusted_token,
                .ca_file = ca_file};
 }
 
 Result<SendReport> SendQueued(const agent::AgentPaths& paths, Spool& spool, const Clock& clock) {
   SendReport report;
+  FIELDCOST_ASSIGN(const std::optional<SendLock> lock, SendLock::Take(paths, kSenderWaits));
+  if (!lock) {
+    return Fail(ErrorCode::kUnavailable,
+                "send probe points: another process has been sending them for {} s",
+                kSenderWaits.count());
+  }
+  // Under the lock, for which a process that withdraws consent waits.
   FIELDCOST_TRY(CheckMaySendProbes(paths));
   FIELDCOST_ASSIGN(const Login login, LoadLogin(paths));
   FIELDCOST_ASSIGN(const std::string device, spool.Device());

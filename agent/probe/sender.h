@@ -33,7 +33,7 @@ struct SendReport {
 };
 // Sends queued batches, the oldest first, until none is left or something is in the way; a batch
 // leaves the spool when the server says that it has it. Stops at once when consent is withdrawn.
-// Notes when to try again.
+// Notes when to try again. Holds the SendLock; waits for another process that does.
 Result<SendReport> SendQueued(const agent::AgentPaths& paths, Spool& spool, const Clock& clock);
 
 }  // namespace fieldcost::probe

@@ -19,6 +19,8 @@ CREATE TABLE IF NOT EXISTS word(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITH
 constexpr char kSent[] = "sent";
 constexpr char kRefused[] = "refused";
 constexpr char kDropped[] = "dropped";
+constexpr char kMayHaveArrived[] = "may_have_arrived";
+constexpr char kLeaving[] = "leaving";  // a batch's number; 0: none
 constexpr char kFailures[] = "failures";
 constexpr char kNextTry[] = "next_try";  // microseconds since 1970
 
@@ -146,10 +148,20 @@ Status Spool::MarkRefused(std::uint64_t sequence, const std::string& reason) {
   return transaction.Commit();
 }
 
+Status Spool::NoteLeaving(std::uint64_t sequence) {
+  return SetNumber(*database_, kLeaving, sequence);
+}
+
+Status Spool::NoteNotLeft() { return SetNumber(*database_, kLeaving, 0); }
+
 Result<std::uint64_t> Spool::DropOutgoing() {
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(*database_));
+  FIELDCOST_ASSIGN(const std::uint64_t leaving, NumberOf(*database_, kLeaving));
+  FIELDCOST_TRY(database_->Prepare("DELETE FROM outgoing WHERE sequence = ?").Int(leaving).Run());
+  const std::uint64_t may_have_arrived = database_->changes();
+  FIELDCOST_TRY(Add(kMayHaveArrived, may_have_arrived));
   FIELDCOST_TRY(database_->Prepare("DELETE FROM outgoing").Run());
-  const std::uint64_t dropped = database_->changes();
+  const std::uint64_t dropped = database_->changes() + may_have_arrived;
   FIELDCOST_TRY(Add(kDropped, dropped));
   FIELDCOST_TRY(transaction.Commit());
   return dropped;
@@ -188,6 +200,7 @@ Result<Spool::Totals> Spool::Count() {
   FIELDCOST_ASSIGN(totals.sent, NumberOf(*database_, kSent));
   FIELDCOST_ASSIGN(totals.refused, NumberOf(*database_, kRefused));
   FIELDCOST_ASSIGN(totals.dropped, NumberOf(*database_, kDropped));
+  FIELDCOST_ASSIGN(totals.may_have_arrived, NumberOf(*database_, kMayHaveArrived));
   FIELDCOST_ASSIGN(totals.last_refusal, WordOf(*database_, kLastRefusal));
   return totals;
 }

@@ -56,6 +56,10 @@ class Spool {
   Status MarkSent(std::uint64_t sequence);
   // Drops the bytes of a batch that the server will never take, and counts it.
   Status MarkRefused(std::uint64_t sequence, const std::string& reason);
+  // To be called before the first byte of a batch leaves, and again if it did not leave whole: the
+  // mark tells, also after a crash, that the server may have it.
+  Status NoteLeaving(std::uint64_t sequence);
+  Status NoteNotLeft();
   // Drops all batches, since consent was withdrawn or another server gets what comes; how many.
   Result<std::uint64_t> DropOutgoing();
 
@@ -70,6 +74,8 @@ class Spool {
     std::uint64_t sent = 0;
     std::uint64_t refused = 0;
     std::uint64_t dropped = 0;  // batches beyond kMostBytes, or by DropOutgoing()
+    // Of those that DropOutgoing() dropped: they had left, and the server did not answer.
+    std::uint64_t may_have_arrived = 0;
     std::string last_refusal;
   };
   Result<Totals> Count();

@@ -1,32 +1,17 @@
 #include "agent/upload/upload_lock.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 
 #include <cerrno>
-#include <thread>
+
+#include "common/base/file_lock.h"
 
 namespace fieldcost::agent {
 namespace {
 
 constexpr char kLockName[] = "upload.lock";
-// The time between two tries: flock(2) has no time limit, and a signal that ended it would be
-// everybody's.
-constexpr std::chrono::milliseconds kTryEvery{20};
 // Longer than an upload waits for the answer to what has left, and than most name look-ups.
 constexpr std::chrono::seconds kOffWaits{30};
-
-// False if another process still holds the lock after `wait`.
-Result<bool> Lock(int fd, const std::filesystem::path& path, std::chrono::milliseconds wait) {
-  const auto until = std::chrono::steady_clock::now() + wait;
-  while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EINTR) continue;
-    if (errno != EWOULDBLOCK) return ErrnoError("lock", path, errno);
-    if (std::chrono::steady_clock::now() >= until) return false;
-    std::this_thread::sleep_for(kTryEvery);
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -35,7 +20,7 @@ Result<std::optional<UploadLock>> UploadLock::Take(const AgentPaths& paths,
   const std::filesystem::path path = paths.state_dir / kLockName;
   UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd.valid()) return ErrnoError("open", path, errno);
-  FIELDCOST_ASSIGN(const bool is_ours, Lock(fd.get(), path, wait));
+  FIELDCOST_ASSIGN(const bool is_ours, LockWithin(fd.get(), path, wait));
   if (!is_ours) return std::optional<UploadLock>();
   return std::optional<UploadLock>(UploadLock(std::move(fd)));
 }
@@ -46,7 +31,7 @@ Status UploadLock::WaitForOthers(const AgentPaths& paths) {
   // Whoever makes the file from now on reads the decision after that.
   if (!fd.valid() && errno == ENOENT) return {};
   if (!fd.valid()) return ErrnoError("open", path, errno);
-  FIELDCOST_ASSIGN(const bool is_over, Lock(fd.get(), path, kOffWaits));
+  FIELDCOST_ASSIGN(const bool is_over, LockWithin(fd.get(), path, kOffWaits));
   if (is_over) return {};
   return Fail(ErrorCode::kUnavailable,
               "another process still talks to the service after {} s (an upload that hangs, or "

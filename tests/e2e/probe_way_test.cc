@@ -1,84 +1,15 @@
 // Probe points on their way: program, rings, this machine's database, the team's server.
 #include <sys/inotify.h>
-#include <sys/stat.h>
 
-#include <fstream>
 #include <set>
 
-#include "agent/probe/spool.h"
-#include "tests/aggregator/probes/server_fixture.h"
-#include "tests/support/binary_dir.h"
-#include "tests/support/wait_until.h"
+#include "tests/e2e/probe_way.h"
 
 namespace fieldcost::testing {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-const std::string kFieldcost = FIELDCOST_BINARY_DIR "/bin/fieldcost";
-const std::string kFieldcostd = FIELDCOST_BINARY_DIR "/bin/fieldcostd";
-const std::string kEditor = FIELDCOST_BINARY_DIR "/victims/probe_editor";
-const std::string kProbed = FIELDCOST_BINARY_DIR "/victims/probed";
-
-class ProbeWayTest : public ServerTest {
- protected:
-  ProcessOptions Options(std::vector<std::string> arguments, std::string input = "") const {
-    arguments.insert(arguments.begin(), kFieldcost);
-    return {.arguments = std::move(arguments),
-            .environment = {{"FIELDCOST_HOME", user_.path().string()}},
-            .unset = {"LD_PRELOAD", "TRACEPARENT"},
-            .input = std::move(input)};
-  }
-  ProcessResult Fieldcost(std::vector<std::string> arguments, std::string input = "") const {
-    return RunProcess(Options(std::move(arguments), std::move(input)));
-  }
-  void MustDo(std::vector<std::string> arguments, std::string input = "") const {
-    const ProcessResult result = Fieldcost(std::move(arguments), std::move(input));
-    ASSERT_EQ(result.exit_status, 0) << result.errors << result.output;
-  }
-  void LogIn() {
-    MustDo({"probe", "login", url_, "--user", "alice", "--ca-file", (home() / "ca.pem").string()},
-           std::string(kServerPassword) + "\n");
-  }
-  void Record(std::vector<std::string> options, std::vector<std::string> command) const {
-    options.insert(options.begin(), {"probe", "run"});
-    options.emplace_back("--");
-    options.insert(options.end(), command.begin(), command.end());
-    MustDo(std::move(options));
-  }
-
-  std::filesystem::path spool() const { return user_.path() / "state" / "probe.db"; }
-
-  static std::uint64_t Number(const std::filesystem::path& database, const std::string& sql) {
-    const auto opened = sqlite::Database::Open(database, sqlite::Database::Access::kRead);
-    return opened ? opened->QueryInt(sql).value_or(0) : 0;
-  }
-  static std::uint64_t Hits(const std::filesystem::path& database) {
-    return Number(database, "SELECT count(*) FROM hit");
-  }
-
-  boost::json::value Status() const {
-    return boost::json::parse(Fieldcost({"--json", "probe", "status"}).output);
-  }
-
-  const TempDir user_;
-};
-
-TEST_F(ProbeWayTest, ALoginThatFailsTellsWhatToChange) {
-  Start();
-  const std::string ca = (home() / "ca.pem").string();
-  const ProcessResult wrong =
-      Fieldcost({"probe", "login", url_, "--user", "alice", "--ca-file", ca}, "not the password\n");
-  EXPECT_EQ(wrong.exit_status, 76);
-  EXPECT_THAT(wrong.errors, HasSubstr(url_ + ": alice or the password is wrong\n"));
-  const ProcessResult unknown =
-      Fieldcost({"probe", "login", url_, "--user", "alice"}, "not the password\n");
-  EXPECT_EQ(unknown.exit_status, 76);
-  EXPECT_THAT(unknown.errors, HasSubstr("if the server has a CA of its own: --ca-file"));
-  EXPECT_THAT(Fieldcost({"probe", "login", "https://localhost:1", "-u", "alice"}, "p\n").errors,
-              Not(HasSubstr("--ca-file")));
-}
 
 TEST_F(ProbeWayTest, ColdAndWarmStartsAreBesideEachOtherAtTheServer) {
   Start();

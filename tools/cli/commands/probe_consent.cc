@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "agent/probe/login.h"
+#include "agent/probe/send_lock.h"
 #include "agent/probe/spool.h"
 #include "common/base/json_writer.h"
 #include "common/base/text.h"
@@ -35,24 +36,64 @@ and times, go to {} as {}
   return 0;
 }
 
+using Totals = probe::Spool::Totals;
+
+// What became of the batches that were queued when sending was switched off.
+struct Withdrawn {
+  std::uint64_t dropped = 0;
+  std::uint64_t may_have_arrived = 0;  // of those dropped
+  std::uint64_t sent = 0;              // meanwhile
+};
+
+std::string OffText(const Withdrawn& batches) {
+  std::string text =
+      fmt::format("off: nothing is sent from now on; {} deleted",
+                  Counted(batches.dropped, "queued batch was", "queued batches were"));
+  if (batches.may_have_arrived != 0) {
+    text += fmt::format("; {} had left before, unanswered, and may have arrived at the server",
+                        batches.may_have_arrived);
+  }
+  if (batches.sent != 0) {
+    text += fmt::format("; {} being sent, and arrived at the server",
+                        Counted(batches.sent, "batch was", "batches were"));
+  }
+  return text + ". Events on this machine stay: fieldcost probe purge --all\n";
+}
+
+Error NotDeleted(const Error& error) {
+  return Fail(error.code, "probe points are off, but queued batches could not be deleted: {}",
+              error.message);
+}
+
 Result<int> SwitchOff(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  auto spool = probe::Spool::OpenExisting(probe::SpoolFile(paths));
+  const Result<Totals> before = spool ? spool->Count() : Result<Totals>(spool.error());
   // The decision first: a damaged database must not keep the user from it.
   FIELDCOST_TRY(probe::SaveProbeConsent(paths, agent::Mode::kOff, SystemClock().Now()));
-  std::uint64_t dropped = 0;
-  if (auto spool = probe::Spool::OpenExisting(probe::SpoolFile(paths))) {
-    FIELDCOST_ASSIGN(dropped, spool->DropOutgoing());
+  // A batch that is being sent stops there, or its answer is waited for a moment.
+  const Status quiet = probe::SendLock::WaitForOthers(paths);
+  Withdrawn batches;
+  if (spool) {
+    if (!before) return NotDeleted(before.error());
+    if (const auto dropped = spool->DropOutgoing(); !dropped) {
+      return NotDeleted(dropped.error());
+    }
+    // By totals: the sender may have deleted the rest already.
+    FIELDCOST_ASSIGN(const Totals after, spool->Count());
+    batches = {.dropped = after.dropped - before->dropped,
+               .may_have_arrived = after.may_have_arrived - before->may_have_arrived,
+               .sent = after.sent - before->sent};
   } else if (spool.error().code != ErrorCode::kNotFound) {
-    return Fail(spool.error().code,
-                "probe points are off, but queued batches could not be deleted: {}",
-                spool.error().message);
+    return NotDeleted(spool.error());
   }
+  FIELDCOST_TRY(quiet);
   FIELDCOST_TRY(WriteStdout(
       OutputOf(arguments).json
-          ? fmt::format("{{\"mode\":\"off\",\"dropped_batches\":{}}}\n", dropped)
-          : fmt::format("off: nothing is sent; {} deleted. Events on this machine stay: "
-                        "fieldcost probe purge --all\n",
-                        Counted(dropped, "queued batch was", "queued batches were"))));
+          ? fmt::format("{{\"mode\":\"off\",\"dropped_batches\":{},\"may_have_arrived\":{},"
+                        "\"sent_meanwhile\":{}}}\n",
+                        batches.dropped, batches.may_have_arrived, batches.sent)
+          : FitStdout(OffText(batches))));
   return 0;
 }
 
@@ -158,8 +199,9 @@ now on are sent. Example:
 command::Command ProbeOffCommand() {
   return Plain(
       "off", "Stop sending, and delete what is queued",
-      R"(Events on this machine stay. What was sent stays on the server, where its users can remove it.
-Example:
+      R"(A batch that is being sent stops at once; if all of it has left, the command waits a few seconds for
+the answer, and reports whether it arrived. Events on this machine stay. What was sent stays on the
+server, where its users can remove it. Example:
   fieldcost probe off)",
       SwitchOff);
 }

@@ -1,0 +1,91 @@
+// Consent to probe points that is withdrawn while a batch is on its way.
+#include "tests/agent/daemon/holding_proxy.h"
+#include "tests/e2e/probe_way.h"
+
+namespace fieldcost::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Step = HoldingProxy::Step;
+
+class ProbeOffTest : public ProbeWayTest {
+ protected:
+  void Queue() {
+    Start();
+    LogIn();
+    MustDo({"probe", "on"});
+    Record({}, {kProbed, "scopes"});
+    ASSERT_GE(Status().at("queued_batches").as_int64(), 1);
+  }
+  ProcessOptions FlushThrough(const HoldingProxy& proxy) const {
+    ProcessOptions options = Options({"probe", "flush"});
+    options.environment.emplace_back("https_proxy",
+                                     "http://127.0.0.1:" + std::to_string(proxy.port()));
+    options.unset.insert(options.unset.end(), {"no_proxy", "NO_PROXY", "HTTPS_PROXY"});
+    return options;
+  }
+  // Whether the decision is on the disk, where the sender looks.
+  bool IsOff() const { return Status().at("mode").as_string() == "off"; }
+};
+
+TEST_F(ProbeOffTest, NothingLeavesOnceItHasReturned) {
+  Queue();
+  HoldingProxy proxy(Step::kHandshake);
+  BackgroundProcess flush(FlushThrough(proxy));
+  proxy.WaitUntilHeld();
+  const ProcessResult off = Fieldcost({"probe", "off"});
+  EXPECT_EQ(off.exit_status, 0) << off.errors;
+  EXPECT_THAT(off.output, AllOf(HasSubstr("deleted"), Not(HasSubstr("0 queued batches")),
+                                Not(HasSubstr("arrived"))));
+  proxy.Release();
+  flush.Wait();
+  EXPECT_EQ(Hits(database()), 0U);
+}
+
+TEST_F(ProbeOffTest, ReportsABatchThatArrivesMeanwhileAsSent) {
+  Queue();
+  const std::int64_t queued = Status().at("queued_batches").as_int64();
+  HoldingProxy proxy(Step::kAnswer);
+  BackgroundProcess flush(FlushThrough(proxy));
+  proxy.WaitUntilHeld();
+  BackgroundProcess off(Options({"--json", "probe", "off"}));
+  EXPECT_TRUE(WaitUntil([&] { return IsOff(); }));
+  proxy.Release();
+  const ProcessResult result = off.Wait();
+  EXPECT_THAT(result.output, HasSubstr(fmt::format("\"dropped_batches\":{},\"may_have_arrived\":0,"
+                                                   "\"sent_meanwhile\":1}}",
+                                                   queued - 1)));
+  flush.Wait();
+  EXPECT_GT(Hits(database()), 0U);
+}
+
+TEST_F(ProbeOffTest, ReportsABatchThatLeftUnansweredAsPerhapsArrived) {
+  Queue();
+  HoldingProxy proxy(Step::kAnswer);
+  BackgroundProcess flush(FlushThrough(proxy));
+  proxy.WaitUntilHeld();
+  const ProcessResult off = Fieldcost({"probe", "off"});
+  EXPECT_EQ(off.exit_status, 0) << off.errors;
+  EXPECT_THAT(off.output, HasSubstr("1 had left before, unanswered, and may have arrived"));
+  proxy.Release();
+  flush.Wait();
+  EXPECT_GT(Hits(database()), 0U);
+}
+
+TEST_F(ProbeOffTest, ReportsABatchOfASenderThatWasKilledAsPerhapsArrived) {
+  Queue();
+  HoldingProxy proxy(Step::kAnswer);
+  BackgroundProcess flush(FlushThrough(proxy));
+  proxy.WaitUntilHeld();
+  flush.Signal(SIGKILL);
+  flush.Wait();
+  proxy.Release();
+  const ProcessResult off = Fieldcost({"probe", "off"});
+  EXPECT_EQ(off.exit_status, 0) << off.errors;
+  EXPECT_THAT(off.output, HasSubstr("1 had left before, unanswered, and may have arrived"));
+}
+
+}  // namespace
+}  // namespace fieldcost::testing
