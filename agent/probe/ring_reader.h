@@ -130,6 +130,11 @@ class RingFile {
   // REQUIRES: ring < shm::kProbeRings.
   Status Release(std::size_t ring, std::uint64_t position);
 
+  // Overwrites what the file holds of the program's memory (registers, raw stacks, what was read
+  // before), once; hits keep their times and sites. REQUIRES: IsBeingWritten() was false before the
+  // last Refresh().
+  Status Wipe();
+
   // The modules that are complete, in the order in which they were loaded.
   std::vector<RingModule> Modules() const;
 
@@ -140,6 +145,13 @@ class RingFile {
   RingFile() = default;
   Status ReadHeader();
   Status ReadRings();
+  // A piece of the file that holds unread records.
+  struct Kept {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+  };
+  Status WipeRing(std::size_t ring, std::vector<Kept>& kept);
+  Status Clear(std::uint64_t begin, std::uint64_t end);
 
   UniqueFd fd_;
   std::string name_;

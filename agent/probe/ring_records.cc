@@ -1,6 +1,8 @@
 #include "agent/probe/ring_records.h"
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace fieldcost::probe {
 namespace {
@@ -41,6 +43,19 @@ RingHit HitOf(const shm::ProbeRecord& record, std::span<const std::uint64_t> aft
   return hit;
 }
 
+// The record at the beginning of `rest`, from which the ring goes on for `to_end` bytes; nullopt if
+// this is none. REQUIRES: room for a ProbeRecord.
+std::optional<shm::ProbeRecord> RecordAt(std::span<const std::uint64_t> rest,
+                                         std::uint64_t to_end) {
+  shm::ProbeRecord record;
+  std::memcpy(&record, rest.data(), sizeof record);
+  const bool fits = record.size_bytes >= kRecordBytes && record.size_bytes % kRecordBytes == 0 &&
+                    record.size_bytes <= kMostRecordBytes && record.size_bytes <= to_end;
+  const bool is_sound =
+      record.kind == shm::kProbeFill ? record.size_bytes == to_end : IsSound(record);
+  return fits && is_sound ? std::optional(record) : std::nullopt;
+}
+
 }  // namespace
 
 Records VisitRecords(std::span<const std::uint64_t> untrusted_words, std::uint64_t to_ring_end,
@@ -49,23 +64,34 @@ Records VisitRecords(std::span<const std::uint64_t> untrusted_words, std::uint64
   const std::size_t end = untrusted_words.size_bytes();
   while (end - records.bytes >= kRecordBytes && records.hits < most) {
     const auto rest = untrusted_words.subspan(records.bytes / sizeof untrusted_words[0]);
-    shm::ProbeRecord record;
-    std::memcpy(&record, rest.data(), sizeof record);
-    const std::uint64_t to_end = to_ring_end - records.bytes;
-    records.is_broken = record.size_bytes < kRecordBytes || record.size_bytes % kRecordBytes != 0 ||
-                        record.size_bytes > kMostRecordBytes || record.size_bytes > to_end;
-    if (record.kind == shm::kProbeFill) {
-      records.is_broken = records.is_broken || record.size_bytes != to_end;
-    } else {
-      records.is_broken = records.is_broken || !IsSound(record);
-    }
-    if (records.is_broken || record.size_bytes > end - records.bytes) return records;
-    if (record.kind != shm::kProbeFill) {
+    const auto record = RecordAt(rest, to_ring_end - records.bytes);
+    records.is_broken = !record;
+    if (!record || record->size_bytes > end - records.bytes) return records;
+    if (record->kind != shm::kProbeFill) {
       shm::ProbeRegisters registers;
-      visit(HitOf(record, rest.subspan(kRecordBytes / sizeof rest[0]), registers));
+      visit(HitOf(*record, rest.subspan(kRecordBytes / sizeof rest[0]), registers));
       ++records.hits;
     }
-    records.bytes += record.size_bytes;
+    records.bytes += record->size_bytes;
+  }
+  return records;
+}
+
+Records WipeRecords(std::span<std::uint64_t> untrusted_words, std::uint64_t to_ring_end) {
+  Records records;
+  const std::size_t end = untrusted_words.size_bytes();
+  while (end - records.bytes >= kRecordBytes) {
+    const auto rest = untrusted_words.subspan(records.bytes / sizeof untrusted_words[0]);
+    auto record = RecordAt(rest, to_ring_end - records.bytes);
+    records.is_broken = !record;
+    if (!record || record->size_bytes > end - records.bytes) return records;
+    const std::size_t words = record->size_bytes / sizeof rest[0];
+    std::fill_n(rest.begin(), words, 0);
+    record->flags &= static_cast<std::uint16_t>(~shm::kProbeHasRegisters);
+    record->stack_bytes = 0;
+    std::memcpy(rest.data(), &*record, sizeof *record);
+    if (record->kind != shm::kProbeFill) ++records.hits;
+    records.bytes += record->size_bytes;
   }
   return records;
 }

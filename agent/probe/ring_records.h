@@ -23,4 +23,8 @@ struct Records {
 Records VisitRecords(std::span<const std::uint64_t> untrusted_words, std::uint64_t to_ring_end,
                      std::size_t most, const std::function<void(const RingHit&)>& visit);
 
+// Removes registers and raw stack from the whole records of a piece (hits keep the rest); sets
+// `is_broken` and `bytes` as VisitRecords() does.
+Records WipeRecords(std::span<std::uint64_t> untrusted_words, std::uint64_t to_ring_end);
+
 }  // namespace fieldcost::probe

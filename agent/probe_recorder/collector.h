@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "agent/probe/plan.h"
+#include "agent/probe/session.h"
 #include "agent/probe/spool.h"
 #include "agent/probe_recorder/run_batch.h"
-#include "agent/probe_recorder/session.h"
 #include "agent/probe_recorder/stack_namer.h"
 #include "agent/probe_recorder/unreached.h"
 #include "agent/settings/paths.h"

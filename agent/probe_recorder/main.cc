@@ -9,8 +9,10 @@
 #include <cstdio>
 #include <string_view>
 
+#include "agent/probe/ring_wiper.h"
 #include "agent/probe_recorder/record.h"
 #include "agent/sampler/recorder_options.h"
+#include "common/base/terminal_text.h"
 #include "common/base/text.h"
 
 namespace {
@@ -23,7 +25,7 @@ constexpr std::uint64_t kMostRuns = 10'000;
 int Usage() { return fieldcost::sampler::RefuseCommandLine("fieldcost-probe", "fieldcost probe"); }
 
 int Fails(const fieldcost::Error& error) {
-  fmt::print(stderr, "fieldcost: {}\n", error.message);
+  fieldcost::PrintRemark(error.message);
   return ExitStatus(error.code);
 }
 
@@ -54,12 +56,12 @@ int Record(int argc, char** argv) {
   const auto recorded = fieldcost::probe::Record(*paths, options, fieldcost::SystemClock());
   if (!recorded) return Fails(recorded.error());
   if (!recorded->why_not.empty()) {
-    fmt::print(stderr, "fieldcost: nothing was recorded: {}\n", recorded->why_not);
+    fieldcost::PrintRemark("nothing was recorded: " + recorded->why_not);
     return recorded->status;
   }
   if (quiet) return recorded->status;
   for (const std::string& line : recorded->unreached) {
-    fmt::print(stderr, "fieldcost: {}\n", line);
+    fieldcost::PrintRemark(line);
   }
   fmt::print(stderr, "fieldcost: {} of {}{}{}; fieldcost probe list\n",
              fieldcost::Counted(recorded->hits, "point"),
@@ -79,7 +81,15 @@ int Collect(int argc, char** argv) {
   if (!paths) return Fails(paths.error());
   const auto said = fieldcost::probe::Collect(*paths, options, fieldcost::SystemClock());
   if (!said) return Fails(said.error());
-  fmt::print("{}\n", *said);
+  fmt::print("{}\n", fieldcost::EscapeForTerminal(*said));
+  return 0;
+}
+
+// For the user unit's end: what a recorder that was killed has left in memory.
+int Wipe() {
+  const auto paths = fieldcost::agent::AgentPaths::FromEnvironment();
+  if (!paths) return Fails(paths.error());
+  fieldcost::probe::WipeAbandonedRings(*paths);
   return 0;
 }
 
@@ -90,5 +100,6 @@ int main(int argc, char** argv) {
   const std::string_view action = argv[1];
   if (action == "record") return Record(argc - 1, argv + 1);
   if (action == "collect") return Collect(argc - 1, argv + 1);
+  if (action == "wipe" && argc == 2) return Wipe();
   return Usage();
 }

@@ -8,10 +8,10 @@
 
 #include "agent/probe/login.h"
 #include "agent/probe/plan.h"
+#include "agent/probe/session.h"
 #include "agent/probe/spool.h"
 #include "agent/probe_recorder/collector.h"
 #include "agent/probe_recorder/look_pace.h"
-#include "agent/probe_recorder/session.h"
 #include "agent/probe_recorder/stack_namer.h"
 #include "agent/runs/tsc_calibration.h"
 #include "agent/sampler/command_child.h"

@@ -223,7 +223,7 @@ struct ProbeHeader {
   uint64_t open_from_ticks;
   uint64_t open_until_ticks;
   uint32_t area_count;  // claimed; may pass kProbeAreas
-  uint32_t reserved32;
+  uint32_t wiped;       // reader's, after the program's end: 1 once its rings hold no stacks
   uint64_t placed[kMaxProbePoints / 64];  // bits: the plan's point stands at a function here
   uint8_t reserved[3136];
 };

@@ -1,4 +1,5 @@
 // Probe points on their way: program, rings, this machine's database, the team's server.
+#include <fcntl.h>
 #include <sys/inotify.h>
 
 #include <set>
@@ -169,6 +170,62 @@ TEST_F(ProbeWayTest, MemoryOfTheProgramIsNeverKeptNorSent) {
     }
   }
   EXPECT_GT(files, 4);
+}
+
+// Whether the text is in a file on memory of that user. Only what was written takes any there.
+bool IsOnMemory(const std::filesystem::path& user, const std::string& text) {
+  std::error_code none;
+  for (const std::filesystem::path& root : MemoryRoots()) {
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(root / user.relative_path(), none)) {
+      const UniqueFd fd(::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC));
+      if (!entry.is_regular_file(none) || !fd.valid()) continue;
+      const auto size = static_cast<off_t>(entry.file_size(none));
+      for (off_t at = ::lseek(fd.get(), 0, SEEK_DATA); at >= 0 && at < size;) {
+        const off_t end = ::lseek(fd.get(), at, SEEK_HOLE);
+        std::string bytes(static_cast<std::size_t>(end - at), '\0');
+        EXPECT_EQ(::pread(fd.get(), bytes.data(), bytes.size(), at), end - at);
+        if (bytes.find(text) != std::string::npos) return true;
+        at = ::lseek(fd.get(), end, SEEK_DATA);
+      }
+    }
+  }
+  return false;
+}
+
+TEST_F(ProbeWayTest, NextCommandWipesMemoryOfAProgramThatWasKilledWithItsRecorder) {
+  const std::string helper = FIELDCOST_BINARY_DIR "/bin/fieldcost-probe";
+  const std::vector<std::string> commands[] = {{kFieldcost, "probe", "list"},
+                                               {kFieldcost, "probe", "status"},
+                                               {kFieldcost, "agent", "status"},
+                                               {kFieldcost, "run", "--", "true"},
+                                               {helper, "wipe"}};
+  const std::filesystem::path pipe = user_.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::vector<std::string>& command : commands) {
+    {
+      BackgroundProcess recorder(Options({"probe", "run", "--local", "--stacks", "--", kProbed,
+                                          "canary_killed", "2b5f", pipe.string()}));
+      ASSERT_TRUE(recorder.WaitForLine("recorded"));
+      recorder.Signal(SIGKILL);  // and reaped, without its output, which the program still has
+    }
+    ProcessOptions next = Options({});
+    next.arguments = command;
+    RunProcess(next);
+    EXPECT_TRUE(IsOnMemory(user_.path(), "canary_in_a_local"))
+        << command[1] << ": the program still runs, and its stacks wait for `probe flush`";
+    std::ofstream(pipe) << "end\n";
+    EXPECT_TRUE(WaitUntil([&] {
+      RunProcess(next);
+      return !IsOnMemory(user_.path(), "canary_in_a_local");
+    })) << command[1];
+  }
+  MustDo({"probe", "flush"});
+  EXPECT_EQ(Number(spool(),
+                   "SELECT count(*) FROM hit JOIN site ON site.row = site WHERE label = "
+                   "'beside a secret'"),
+            3U * std::size(commands))
+      << "points are kept, without stacks";
 }
 
 // Names of files in the state directory that somebody has opened.

@@ -45,7 +45,8 @@ TABLE = {
     "agent/trace": (["base", "shm", "reach", "runs", "tree"], []),
     "agent/trace_preload": (["shm", "intercept"], []),
     # Consent and settings as files are read alike, and nothing else of the anonymous road.
-    "agent/probe": (["base", "config", "http", "probe", "reach", "runs", "settings", "shm", "sqlite"], ["boost/json"]),
+    "agent/probe": (["base", "config", "crypto", "http", "probe", "reach", "runs", "settings", "shm", "sqlite"],
+                    ["boost/json"]),
     "agent/probe_recorder": (["agent_probe", "base", "crypto", "probe", "runs", "sampler", "settings", "shm",
                               "symbols", "unwind"], []),
     "agent/probe_preload": (["shm", "intercept"], []),

@@ -271,6 +271,19 @@ int canary(char** arguments) {
   return printf("%s\n", secret) < 0 ? 1 : 0;
 }
 
+// The same, and is killed once something is written to the pipe.
+int canary_killed(char** arguments) {
+  char secret[64];
+  snprintf(secret, sizeof secret, "canary_in_a_local_%s", arguments[0]);
+  FIELDCOST_EVENT(event, "with a secret");
+  for (int i = 0; i < 3; ++i) FIELDCOST_POINT_IN(event, "beside a secret");
+  puts("recorded");
+  fflush(stdout);
+  const int pipe = open(arguments[1], O_RDONLY);
+  if (pipe < 0) return 1;
+  return kill(getpid(), SIGKILL) + printf("%s\n", secret);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -293,7 +306,8 @@ int main(int count, char** arguments) {
       {"makes_sites", makes_sites},
       {"waits", waits},
       {"in_two_halves", in_two_halves},
-      {"canary", canary}};
+      {"canary", canary},
+      {"canary_killed", canary_killed}};
   const auto mode = modes.find(count > 1 ? arguments[1] : "");
   return mode == modes.end() ? 2 : mode->second(arguments + 2);
 }

@@ -71,6 +71,10 @@ command::Command TreeVerifyCommand();
 // `fieldcost` itself, with all of them.
 command::Command Program();
 
+// Before any command: erases stacks that a killed recorder of probe points has left on memory.
+// `probe flush` gives them names instead.
+void EraseLeftStacks(const command::Command& next);
+
 // What the completion scripts ask: what may follow; the last of the words is unfinished.
 Status PrintCompletion(const command::Command& program, const std::vector<std::string>& words);
 

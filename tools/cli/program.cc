@@ -101,6 +101,7 @@ int Main(std::vector<std::string> arguments) {
   // A closed pipe or connection shall be an error of write(), not our end. A program that `run`
   // starts must not inherit that.
   if (!call.command->takes_program) ::signal(SIGPIPE, SIG_IGN);
+  EraseLeftStacks(*call.command);
   const Result<int> status = call.command->handler(call.arguments);
   return status ? *status : Report(status.error(), call.arguments.Has("--json"));
 }

@@ -38,6 +38,9 @@ class Session {
   UniqueFd lock_;
 };
 
+// The files that programs left in a session's directory, by name.
+std::vector<std::filesystem::path> SessionFiles(const std::filesystem::path& directory);
+
 // All sessions that are there, in each usable memory root.
 std::vector<std::filesystem::path> SessionDirectories(const agent::AgentPaths& paths);
 

@@ -1,4 +1,4 @@
-#include "agent/probe_recorder/session.h"
+#include "agent/probe/session.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -70,8 +70,10 @@ Result<std::optional<Session>> Session::Take(const fs::path& directory) {
   return std::optional<Session>(Session(directory, id, std::move(lock)));
 }
 
-std::vector<fs::path> Session::Files() const {
-  std::vector<fs::path> files = Entries(directory_);
+std::vector<fs::path> Session::Files() const { return SessionFiles(directory_); }
+
+std::vector<fs::path> SessionFiles(const fs::path& directory) {
+  std::vector<fs::path> files = Entries(directory);
   std::erase_if(files,
                 [](const fs::path& file) { return file.extension() != shm::kProbeFileSuffix; });
   return files;
