@@ -17,6 +17,7 @@
 #include "agent/idle/literal_collector.h"
 #include "agent/idle/mask_journal.h"
 #include "agent/idle/record.h"
+#include "agent/sampler/name_frames.h"
 #include "agent/sampler/recorder_options.h"
 #include "agent/sampler/recording_loop.h"
 #include "common/base/terminal_text.h"
@@ -72,6 +73,7 @@ int RestoreAffinity() {
 
 int main(int argc, char** argv) {
   using namespace fieldcost;
+  if (const auto served = sampler::UseNameHelpers(argc, argv)) return *served;
   constexpr int kConfiguration = 78;  // a capability or a setting of the system is missing
   if (argc == 2 && std::string_view(argv[1]) == "--restore") return RestoreAffinity();
   const auto options = OptionsOf(argc, argv);

@@ -11,6 +11,7 @@
 
 #include "agent/probe/ring_wiper.h"
 #include "agent/probe_recorder/record.h"
+#include "agent/sampler/name_frames.h"
 #include "agent/sampler/recorder_options.h"
 #include "common/base/terminal_text.h"
 #include "common/base/text.h"
@@ -96,6 +97,7 @@ int Wipe() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (const auto served = fieldcost::sampler::UseNameHelpers(argc, argv)) return *served;
   if (argc < 2) return Usage();
   const std::string_view action = argv[1];
   if (action == "record") return Record(argc - 1, argv + 1);

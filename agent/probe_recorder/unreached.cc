@@ -6,7 +6,7 @@
 
 #include "common/base/nearest.h"
 #include "common/base/text.h"
-#include "common/symbols/function_names.h"
+#include "common/symbols/name_helper.h"
 
 namespace fieldcost::probe {
 namespace {
@@ -43,7 +43,7 @@ std::string WhyNotPlaced(const NamedPoint& point, const SeenPoints& seen) {
   for (const std::string& path : seen.modules) {
     if (!IsNamed(library, path)) continue;
     files.push_back(FileNameOf(path));
-    if (auto found = symbols::FunctionNames(path)) {
+    if (auto found = symbols::NamesOfFunctions(path)) {
       names.insert(names.end(), found->begin(), found->end());
     }
   }

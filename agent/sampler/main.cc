@@ -15,6 +15,7 @@
 #include "agent/reach/imports.h"
 #include "agent/reach/reach.h"
 #include "agent/sampler/counter_check.h"
+#include "agent/sampler/name_frames.h"
 #include "agent/sampler/recorder_options.h"
 #include "agent/sampler/trace.h"
 #include "common/base/terminal_text.h"
@@ -118,6 +119,7 @@ void PrintNamingHints(const fieldcost::sampler::NamedSamples& named) {
 
 int main(int argc, char** argv) {
   using namespace fieldcost;
+  if (const auto served = sampler::UseNameHelpers(argc, argv)) return *served;
   auto asked = OptionsOf(argc, argv);
   if (!asked) return sampler::RefuseCommandLine("fieldcost-trace", "fieldcost trace");
   KeepMeasured(*asked);

@@ -12,6 +12,7 @@
 #include "common/base/file.h"
 #include "common/recording/recording.h"
 #include "common/recording/writer.h"
+#include "common/symbols/name_helper.h"
 #include "common/symbols/perf_map.h"
 #include "common/symbols/symbols.h"
 #include "common/tree/identity.h"
@@ -254,6 +255,12 @@ Result<NamedSamples> NameFrames(const std::filesystem::path& file, const std::ve
   }
   std::filesystem::remove(beside, error);
   return done.error();
+}
+
+std::optional<int> UseNameHelpers(int argc, char** argv) {
+  if (const auto status = symbols::ServeNamesIfAsked(argc, argv)) return status;
+  symbols::ReadNamesInHelpers();
+  return std::nullopt;
 }
 
 }  // namespace fieldcost::sampler

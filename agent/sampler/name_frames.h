@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,5 +28,9 @@ struct NamedSamples {
 // stack of Go begins, [cut] is removed. Metrics `without` are left out.
 Result<NamedSamples> NameFrames(const std::filesystem::path& file, const std::vector<Place>& places,
                                 const std::vector<std::string>& without = {});
+
+// For the first line of a recorder's main(): names are read in helper processes from then on (see
+// common/symbols/name_helper.h). A value is the exit status of this process, which was a helper.
+std::optional<int> UseNameHelpers(int argc, char** argv);
 
 }  // namespace fieldcost::sampler

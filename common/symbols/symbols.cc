@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "common/symbols/name_helper.h"
 #include "common/tree/identity.h"
 
 namespace fieldcost::symbols {
@@ -23,8 +24,8 @@ Symbols::Kept& Symbols::Keep(const std::filesystem::path& path, const std::strin
   auto& kept = kept_[build_id.empty() ? "/" + file.string() : build_id];
   if (kept != nullptr) return *kept;
   kept = std::make_unique<Kept>();
-  auto module = DwarfModule::Open(
-      {.path = file, .build_id = build_id, .debug_directories = debug_directories_});
+  auto module =
+      OpenModule({.path = file, .build_id = build_id, .debug_directories = debug_directories_});
   kept->module.build_id = build_id;
   if (module) {
     kept->dwarf = std::move(*module);
