@@ -367,8 +367,9 @@ Result<std::string> RunOnce(Agent& agent, UploadWish wish) {
     if (!has_new_policy) {
       LogWarning("the service's policy is not followed: {}", has_new_policy.error().message);
     } else if (*has_new_policy) {
-      FIELDCOST_TRY(
-          agent.WritePolicy());  // programs follow it from now on, not from the next run on
+      // Programs follow it from now on, not only after the next run of this.
+      FIELDCOST_ASSIGN(Agent renewed, Agent::Open(agent.paths(), SystemClock()));
+      FIELDCOST_TRY(renewed.WritePolicy());
     }
   }
   if (upload.stopped_by) return *upload.stopped_by;
