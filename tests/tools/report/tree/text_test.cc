@@ -44,8 +44,20 @@ TEST(TreeTextTest, IsIndentedAndCountsWhatItLeavesOut) {
 }
 
 TEST(TreeTextTest, LinesOfNothingAreNotShown) {
-  const TreeView view = View({{{"main;a", kMs}, {"main;idle", 0}, {"main;idle;deeper", 0}}});
-  EXPECT_GT(view.nodes.size(), 3U) << "the tree has what costs nothing";
+  // A path with a value of another metric only.
+  auto dictionary = std::make_shared<tree::Dictionary>();
+  const auto path = [&](tree::PathId caller, const char* name) {
+    const auto frame = dictionary->frames.Intern({.function = name});
+    return dictionary->paths.Intern(caller, frame.value()).value();
+  };
+  const tree::PathId main = path(tree::kRootPath, "main");
+  tree::RunValues run(2);
+  EXPECT_TRUE(run.Add(0, path(main, "a"), kMs).has_value());
+  EXPECT_TRUE(run.Add(1, path(main, "waits"), kMs).has_value());
+  const tree::Tree both =
+      tree::TreeOf(dictionary, {{.name = "wall"}, {.name = "off-cpu"}}, std::vector{run}).value();
+  const TreeView view = analysis::TopDown(tree::Average(both).value(), 0);
+  EXPECT_EQ(view.nodes.size(), 4U) << "the tree has what costs nothing";
   EXPECT_THAT(TreeText(view, {}, {}, {}), Not(HasSubstr("more)")));
 }
 
