@@ -57,6 +57,9 @@ constexpr ReachText TextOf(Reach reach) {
       return {"static", "linked statically, so nothing can be loaded into it"};
     case Reach::kOtherMachine:
       return {"other_machine", "not a 64-bit x86-64 program"};
+    case Reach::kOtherRoot:
+      return {"other_root",
+              "in a container or chroot, whose root directory does not have the measuring library"};
     case Reach::kOtherLibc:
       return {"other_libc", "does not use the GNU C library"};
     case Reach::kSanitizer:

@@ -30,6 +30,7 @@ enum class Reach {
   kPrivileged,     // runs with other privileges than its user's
   kStatic,         // no dynamic linker
   kOtherMachine,   // 32 bit, or of another processor
+  kOtherRoot,      // of a process: its root directory is another one, without the library
   kOtherLibc,      // the dynamic linker is not glibc's
   kSanitizer,      // built with AddressSanitizer or its like
   kSandboxStrict,  // of a process: seccomp mode 1
@@ -40,10 +41,10 @@ enum class Reach {
 
 // All of them, in the order in which they are shown.
 inline constexpr Reach kAllReaches[] = {
-    Reach::kMeasuring,  Reach::kAble,          Reach::kNotAsked,      Reach::kNotLoaded,
-    Reach::kPrivileged, Reach::kStatic,        Reach::kOtherMachine,  Reach::kOtherLibc,
-    Reach::kSanitizer,  Reach::kSandboxFilter, Reach::kSandboxStrict, Reach::kNotProgram,
-    Reach::kUnreadable};
+    Reach::kMeasuring,  Reach::kAble,      Reach::kNotAsked,      Reach::kNotLoaded,
+    Reach::kPrivileged, Reach::kStatic,    Reach::kOtherMachine,  Reach::kOtherRoot,
+    Reach::kOtherLibc,  Reach::kSanitizer, Reach::kSandboxFilter, Reach::kSandboxStrict,
+    Reach::kNotProgram, Reach::kUnreadable};
 
 // Stable name for JSON: "measuring", "static", ...
 std::string_view Name(Reach reach);
@@ -83,8 +84,9 @@ struct ProcessReach {
 
 struct SurveyOptions {
   std::filesystem::path proc = "/proc";
-  std::filesystem::path run_dir;  // AgentPaths::run_dir()
-  uid_t uid = 0;                  // whose processes
+  std::filesystem::path run_dir;              // AgentPaths::run_dir()
+  uid_t uid = 0;                              // whose processes
+  std::string library = kPreloadLibraryName;  // file name of the one that should be loaded
 };
 
 // kNotFound if there is no such process.

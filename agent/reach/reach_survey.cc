@@ -100,7 +100,8 @@ struct Mapped {
   std::string sanitizer;
 };
 
-void LookAtMapping(std::string_view line, std::string_view run_prefix, Mapped& mapped) {
+void LookAtMapping(std::string_view line, std::string_view run_prefix, std::string_view library,
+                   Mapped& mapped) {
   const std::size_t begin = line.find('/');
   if (begin == std::string_view::npos) return;
   std::string_view path = line.substr(begin);
@@ -111,7 +112,7 @@ void LookAtMapping(std::string_view line, std::string_view run_prefix, Mapped& m
   if (!is_deleted && path.starts_with(run_prefix) && path.ends_with(shm::kRunFileSuffix)) {
     mapped.run_file = path;
   }
-  if (EndsWithName(path, kPreloadLibraryName)) mapped.has_library = true;
+  if (EndsWithName(path, library)) mapped.has_library = true;
   if (mapped.sanitizer.empty()) {
     const std::string_view name = path.substr(path.rfind('/') + 1);
     if (IsSanitizerRuntime(name)) mapped.sanitizer = name;
@@ -119,7 +120,8 @@ void LookAtMapping(std::string_view line, std::string_view run_prefix, Mapped& m
 }
 
 // nullopt if it may not be read.
-std::optional<Mapped> ReadMaps(const fs::path& directory, const std::string& run_prefix) {
+std::optional<Mapped> ReadMaps(const fs::path& directory, const std::string& run_prefix,
+                               const std::string& library) {
   const UniqueFd fd(::open((directory / "maps").c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.valid()) return std::nullopt;
   Mapped mapped;
@@ -134,7 +136,8 @@ std::optional<Mapped> ReadMaps(const fs::path& directory, const std::string& run
     waiting.append(chunk, static_cast<std::size_t>(got));
     std::size_t begin = 0;
     for (std::size_t end; (end = waiting.find('\n', begin)) != std::string::npos; begin = end + 1) {
-      LookAtMapping(std::string_view(waiting).substr(begin, end - begin), run_prefix, mapped);
+      LookAtMapping(std::string_view(waiting).substr(begin, end - begin), run_prefix, library,
+                    mapped);
     }
     waiting.erase(0, begin);
     if (waiting.size() > kMaxLineBytes) return std::nullopt;
@@ -229,11 +232,19 @@ bool ReadsSessionFiles(std::string_view command_line) {
   return !is_first && !is_manager;
 }
 
+// Whether the process sees another root directory than we do. False if it may not be looked at.
+bool HasOtherRoot(const fs::path& directory) {
+  struct stat its {};
+  struct stat ours {};
+  return ::stat((directory / "root/").c_str(), &its) == 0 && ::stat("/", &ours) == 0 &&
+         (its.st_dev != ours.st_dev || its.st_ino != ours.st_ino);
+}
+
 // ---- one process
 
 Explanation ExplainState(const fs::path& directory, const ProcessStatus& status,
-                         const std::string& run_prefix) {
-  const auto mapped = ReadMaps(directory, run_prefix);
+                         const std::string& run_prefix, const std::string& library) {
+  const auto mapped = ReadMaps(directory, run_prefix, library);
   if (!mapped) {
     return {status.has_other_ids ? Reach::kPrivileged : Reach::kUnreadable, {}, {}};
   }
@@ -261,11 +272,11 @@ Explanation ExplainState(const fs::path& directory, const ProcessStatus& status,
   if (of_file == Reach::kStatic || of_file == Reach::kOtherLibc || of_file == Reach::kSanitizer) {
     return because(of_file, file->untrusted_detail);
   }
+  if (HasOtherRoot(directory)) return because(Reach::kOtherRoot);
   const auto environment = ReadFile(directory / "environ", kMaxEnvironmentBytes);
   if (!environment) return because(Reach::kUnreadable);
-  const bool is_asked = AnyPreloaded(*environment, [](std::string_view entry) {
-    return EndsWithName(entry, kPreloadLibraryName);
-  });
+  const bool is_asked = AnyPreloaded(
+      *environment, [&library](std::string_view entry) { return EndsWithName(entry, library); });
   return because(is_asked ? Reach::kNotLoaded : Reach::kNotAsked);
 }
 
@@ -310,7 +321,8 @@ Result<ProcessReach> ExplainProcess(const SurveyOptions& options, pid_t pid) {
   if (status->real_uid != options.uid) {
     return ProcessReach{pid, status->name, {Reach::kUnreadable, "another user's", {}}};
   }
-  return ProcessReach{pid, status->name, ExplainState(directory, *status, RunPrefix(options))};
+  return ProcessReach{pid, status->name,
+                      ExplainState(directory, *status, RunPrefix(options), options.library)};
 }
 
 Result<std::vector<ProcessReach>> Survey(const SurveyOptions& options) {
@@ -318,7 +330,8 @@ Result<std::vector<ProcessReach>> Survey(const SurveyOptions& options) {
   const std::string run_prefix = RunPrefix(options);
   FIELDCOST_TRY(ForEachProcess(
       options, [&](pid_t pid, const fs::path& directory, const ProcessStatus& status) {
-        ProcessReach process{pid, status.name, ExplainState(directory, status, run_prefix)};
+        ProcessReach process{pid, status.name,
+                             ExplainState(directory, status, run_prefix, options.library)};
         // What ended while we looked tells nothing.
         if (process.why.reach == Reach::kUnreadable && !ReadStatus(directory)) return;
         found.push_back(std::move(process));

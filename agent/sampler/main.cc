@@ -134,6 +134,9 @@ int main(int argc, char** argv) {
   }
   if (options.quiet) return result->status;
   SayUncalled(options, result->uncalled);
+  for (const std::string& program : result->without_events) {
+    fmt::print(stderr, "fieldcost: no events of {}\n", program);
+  }
   PrintNamingHints(result->named);
   constexpr double kMs = 1e6;
   fmt::print(stderr, "fieldcost: {}, {}, {} cut, {} lost; {:.0f} ms to take; in {}\n",

@@ -1,11 +1,13 @@
 #include "agent/sampler/trace.h"
 
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <optional>
 
+#include "agent/reach/child_watch.h"
 #include "agent/sampler/command_child.h"
 #include "agent/sampler/recording_loop.h"
 #include "agent/sampler/sample_writer.h"
@@ -37,7 +39,22 @@ class EventRun {
   void SetThreads(ThreadList& threads) {
     if (writer_ != nullptr) writer_->SetThreads(threads);
   }
-  Status Look() { return writer_ == nullptr ? Status() : writer_->LookIfDue(); }
+  void WatchChildren(pid_t program, const std::string& library) {
+    if (writer_ == nullptr) return;
+    children_.emplace(agent::SurveyOptions{.uid = ::getuid(), .library = library}, program);
+  }
+  Status Look() {
+    if (writer_ == nullptr) return {};
+    if (const Time now = std::chrono::steady_clock::now(); now >= next_children_) {
+      children_->Look();
+      next_children_ = now + kLook;
+    }
+    return writer_->LookIfDue();
+  }
+  // Programs that were seen and have no events, and why.
+  std::vector<std::string> without_events() const {
+    return children_ ? children_->Unmeasured() : std::vector<std::string>();
+  }
   Status End() { return writer_ == nullptr ? Status() : writer_->EndRun(); }
 
  private:
@@ -45,6 +62,8 @@ class EventRun {
 
   EventWriter* writer_ = nullptr;
   std::optional<agent::ScratchDirectory> directory_;
+  std::optional<agent::ChildWatch> children_;
+  Time next_children_;
   trace::Variables variables_;
 };
 
@@ -89,6 +108,7 @@ Result<int> RunOnce(const TraceOptions& options, RunInput& input, SampleWriter& 
   FIELDCOST_ASSIGN(const int read, input.Next());
   FIELDCOST_ASSIGN(CommandChild child,
                    CommandChild::Prepare(options.command, events.variables(), read));
+  events.WatchChildren(child.pid(), options.events.library.filename().string());
   Status taken;
   std::unique_ptr<Sampler> sampler;
   const auto take = [&](const Sample& sample) {
@@ -119,6 +139,9 @@ Result<int> RunOnce(const TraceOptions& options, RunInput& input, SampleWriter& 
   const SamplerCounts counts = sampler ? sampler->counts() : SamplerCounts();
   result.samples += counts.samples;
   result.lost += counts.lost;
+  for (std::string& program : events.without_events()) {
+    result.without_events.insert(std::move(program));
+  }
   FIELDCOST_TRY(events.End());
   FIELDCOST_TRY(writer.EndRun(*status, counts));
   return status;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,10 +35,11 @@ struct TraceResult {
   std::uint64_t samples = 0;
   std::uint64_t cut = 0;
   std::uint64_t lost = 0;
-  NamedSamples named;                 // empty if names are not looked up
-  std::vector<std::string> uncalled;  // globs that matched no called function
-  std::string why_no_samples;         // where there are events alone; else empty
-  std::uint64_t reader_ns = 0;        // this process's CPU time until names are looked up
+  NamedSamples named;                    // empty if names are not looked up
+  std::vector<std::string> uncalled;     // globs that matched no called function
+  std::set<std::string> without_events;  // programs, escaped, that it started, and why
+  std::string why_no_samples;            // where there are events alone; else empty
+  std::uint64_t reader_ns = 0;           // this process's CPU time until names are looked up
 };
 
 // Runs the command so often, one run after the other, and records the stacks on which it and what

@@ -38,7 +38,7 @@ TABLE = {
     # Harvest and spool only for the package that a library is of, reach for the name of ours.
     "agent/lab": (["base", "shm", "stats", "wire", "crypto", "settings", "runs", "spool", "harvest", "reach"], []),
     "agent/lab_preload": (["shm", "intercept"], []),
-    # Reach for why a function that was asked for has no events.
+    # Reach for why a function that was asked for, or a child, has no events.
     "agent/sampler": (["base", "recording", "symbols", "tree", "unwind", "intercept", "reach", "settings", "runs",
                        "trace"], []),
     "agent/idle": (["base", "idle", "recording", "sampler", "settings", "tree", "unwind"], ["bpf/"]),

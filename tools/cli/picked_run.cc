@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
 
 #include "agent/runs/skip_counts.h"
 #include "common/base/file.h"
@@ -148,7 +151,8 @@ std::vector<std::string> UnmeasuredText(std::string_view pick, const Measured& b
   }
 }
 
-Result<Ended> RunAndWait(const std::function<int()>& execute) {
+Result<Ended> RunAndWait(const std::function<int()>& execute,
+                         const std::function<void(pid_t program)>& look) {
   // Signals that come before the child is known wait.
   sigset_t passed;
   sigset_t before;
@@ -180,6 +184,14 @@ Result<Ended> RunAndWait(const std::function<int()>& execute) {
   }
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
 
+  const std::jthread looks([&](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any stopped;
+    do {
+      look(child);
+    } while (!stopped.wait_for(lock, stop, kLookEvery, [&] { return stop.stop_requested(); }));
+  });
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) return ErrnoError("wait for", "the program", errno);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <string>
@@ -48,8 +49,11 @@ struct Ended {
 
 // Runs `execute`, which returns an exit status only if it has not become another program, in a
 // process of its own, and waits until it has ended. What is typed at the terminal is the program's
-// business; SIGTERM and SIGHUP are passed on. kIo.
-Result<Ended> RunAndWait(const std::function<int()>& execute);
+// business; SIGTERM and SIGHUP are passed on. `look` is called with its process id at once and then
+// each kLookEvery, on another thread, until it has ended. kIo.
+inline constexpr std::chrono::milliseconds kLookEvery{50};
+Result<Ended> RunAndWait(const std::function<int()>& execute,
+                         const std::function<void(pid_t program)>& look);
 
 // Ends this process as that one ended, if a signal did it. Else, or if that does not help, returns
 // the exit status for it.

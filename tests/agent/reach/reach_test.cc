@@ -322,6 +322,20 @@ TEST_F(SurveyTest, HoldersNameTheLibraryOrMayHaveReadTheSessionsFiles) {
   }
 }
 
+TEST_F(SurveyTest, AnotherRootDirectoryKeepsTheLibraryOut) {
+  const auto reach = [&](const fs::path& root, const Process& process) {
+    const pid_t pid = ++last_pid_;
+    Add(pid, process);
+    fs::create_directory_symlink(root, directory_.path() / std::to_string(pid) / "root");
+    return ExplainProcess(options(), pid)->why.reach;
+  };
+  EXPECT_EQ(reach(directory_.path(), {.environment = Asked()}), Reach::kOtherRoot);
+  EXPECT_EQ(reach("/", {.environment = Asked()}), Reach::kNotLoaded);
+  // It was loaded before the process went there.
+  EXPECT_EQ(reach(directory_.path(), {.maps = Mapping("/l/libfieldcost_preload.so")}),
+            Reach::kAble);
+}
+
 // Real processes.
 class LivingTest : public ::testing::Test {
  protected:

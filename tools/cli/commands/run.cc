@@ -6,9 +6,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "agent/daemon/agent.h"
+#include "agent/reach/child_watch.h"
 #include "agent/reach/imports.h"
 #include "agent/reach/preload_variable.h"
 #include "agent/reach/reach.h"
@@ -149,11 +151,20 @@ Result<int> RunAndSay(const Request& command, const agent::AgentPaths& paths,
     SayNotMeasured(collected.error().message);
     return Execute(command.arguments);
   }
-  FIELDCOST_ASSIGN(const Ended ended, RunAndWait(become_program));
+  std::optional<agent::ChildWatch> children;
+  const auto look = [&](pid_t program) {
+    if (!children) {
+      children.emplace(agent::SurveyOptions{.run_dir = paths.run_dir(), .uid = ::getuid()},
+                       program);
+    }
+    children->Look();
+  };
+  FIELDCOST_ASSIGN(const Ended ended, RunAndWait(become_program, look));
   if (Variable(kQuietVariable).empty() && !DidNotStart(ended)) {
     // Whatever is wrong here, the program has ended as it has.
     const Status said = SayWhatWasFound(command, paths, before);
     if (!said) Remark("cannot collect the results now: " + said.error().message);
+    for (const std::string& child : children->Unmeasured()) Remark("not measured: " + child);
   }
   return EndLike(ended);
 }

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/reach/reach.h"
+
+namespace fieldcost::agent {
+
+// Looks at what a program starts while it runs, for what no library of ours can be loaded into: its
+// calls are missing in what is measured. Sees the children, and theirs, that are there at a look;
+// not those that end sooner, or whose parent has ended. Not thread-safe.
+class ChildWatch {
+ public:
+  // `options.uid` is that of the program. Other users' processes are not looked at.
+  ChildWatch(const SurveyOptions& options, pid_t program) : options_(options), program_(program) {}
+
+  void Look();
+
+  // A phrase for each program that was seen, and why: "/bin/x: linked statically, ...". Escaped.
+  std::vector<std::string> Unmeasured() const;
+
+ private:
+  static constexpr std::size_t kMostProcesses = 4096;  // at a look
+  static constexpr std::size_t kMostFound = 64;
+
+  SurveyOptions options_;
+  pid_t program_;
+  std::set<std::pair<pid_t, std::filesystem::path>> known_;  // what was looked at
+  std::set<std::pair<std::filesystem::path, Reach>> found_;
+};
+
+}  // namespace fieldcost::agent
