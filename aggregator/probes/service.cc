@@ -127,7 +127,7 @@ void Service::Expire() {
 
 // Removes a few at a time, behind everything that waits meanwhile.
 void Service::ExpireMore() {
-  auto removed = std::make_shared<std::uint64_t>(0);
+  auto removed = std::make_shared<probe::Removed>();
   writer_->Post(
       [this, removed](Data& data) -> Status {
         FIELDCOST_ASSIGN(*removed, ExpireSome(data, config_.retention_days, clock_.Now()));
@@ -139,8 +139,8 @@ void Service::ExpireMore() {
                    {{"error", status.error().message}});
           return;
         }
-        expired_ += *removed;
-        if (*removed == kExpireAtOnce) ExpireMore();
+        expired_ += removed->events;
+        if (removed->has_more) ExpireMore();
       });
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/probe/limits.h"
 #include "common/probe/types.h"
 #include "common/sqlite/sqlite.h"
 
@@ -96,6 +97,23 @@ struct LabelCount {
   std::uint64_t newest_ns = 0;
 };
 
+// Where a page of labels ends.
+struct LabelCursor {
+  std::uint64_t newest_ns = 0;
+  std::string label;
+};
+
+struct LabelPage {
+  std::vector<LabelCount> labels;  // newest first
+  std::optional<LabelCursor> next;
+};
+
+// What a bounded piece of removing did.
+struct Removed {
+  std::uint64_t events = 0;
+  bool has_more = false;  // call again
+};
+
 class EventStore {
  public:
   // Makes the tables if they are not there; another version's: kUnsupported. The database must
@@ -105,15 +123,18 @@ class EventStore {
   // Adds a valid batch. Events and runs are those of `owner`: nobody adds to another one's. What is
   // there already (the same hit: event, time, run, thread, sequence) is not added again. REQUIRES:
   // the caller's transaction, so that its own rows (a ledger, positions) are written with it or not
-  // at all.
-  Status Add(const Batch& batch, std::uint64_t owner);
+  // at all. Returns about how many bytes it takes on the disk: kBytesOfHit for each hit, and what
+  // is new of events, runs, sites, stacks and frames.
+  Result<std::uint64_t> Add(const Batch& batch, std::uint64_t owner);
 
   Result<EventPage> List(const EventFilter& filter, std::optional<EventCursor> after,
                          std::size_t limit) const;
-  Result<std::vector<LabelCount>> Labels(const EventFilter& filter) const;  // newest first
+  Result<LabelPage> Labels(const EventFilter& filter, const std::optional<LabelCursor>& after,
+                           std::size_t limit) const;
   // If several owners have events of that id, the one that came first. kNotFound.
   Result<EventRow> Row(const EventId& id) const;
-  Result<Event> Get(const EventId& id) const;
+  // With hits as long as they are within `max_weight`; the others are left out.
+  Result<Event> Get(const EventId& id, std::size_t max_weight = kMaxWeightOfEvent) const;
 
   // kNotFound. Own transaction if there is none.
   Status SetMark(const EventId& id, Mark mark, const std::string& reason);
@@ -121,9 +142,12 @@ class EventStore {
   // Removes them with their hits, and what nothing refers to any more; how many events went.
   // REQUIRES: the caller's transaction.
   Result<std::uint64_t> Remove(const std::vector<EventId>& ids);
-  // Removes those that began before that time: at most `limit` of them, the oldest first. REQUIRES:
-  // the caller's transaction.
-  Result<std::uint64_t> Expire(std::uint64_t before_ns, std::size_t limit);
+  // Removes those that began before that time, the oldest first; those that begin from that time
+  // on, the last first; those of an owner. Each at most `limit` events and kMaxRemovedHits hits: an
+  // event that has more loses them piece by piece. REQUIRES: the caller's transaction.
+  Result<Removed> Expire(std::uint64_t before_ns, std::size_t limit);
+  Result<Removed> ExpireFuture(std::uint64_t from_ns, std::size_t limit);
+  Result<Removed> RemoveOf(std::uint64_t owner, std::size_t limit);
 
   struct Size {
     std::uint64_t events = 0;

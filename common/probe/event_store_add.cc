@@ -5,6 +5,7 @@
 #include "common/base/check.h"
 #include "common/probe/event_sql.h"
 #include "common/probe/event_store.h"
+#include "common/probe/limits.h"
 #include "common/shm/mix.h"
 
 namespace fieldcost::probe {
@@ -49,7 +50,8 @@ class Adding {
   Adding(sqlite::Database& database, const Batch& batch, std::uint64_t owner)
       : database_(database), batch_(batch), owner_(owner) {}
 
-  Status Do() {
+  // The bytes that it takes.
+  Result<std::uint64_t> Do() {
     FIELDCOST_TRY(AddRuns());
     FIELDCOST_TRY(AddSites());
     FIELDCOST_TRY(AddStacks());
@@ -60,10 +62,29 @@ class Adding {
     FIELDCOST_TRY(ChangeUses(database_, "frame", frame_uses_));
     FIELDCOST_TRY(ChangeUses(database_, "site", site_uses_));
     FIELDCOST_TRY(ChangeUses(database_, "stack", stack_uses_));
-    return ChangeUses(database_, "run", run_uses_);
+    FIELDCOST_TRY(ChangeUses(database_, "run", run_uses_));
+    return bytes_;
   }
 
  private:
+  // A row has its texts twice, in its table and in an index.
+  static constexpr std::uint64_t kBytesOfRow = 60;
+  template <typename... Texts>
+  void Charge(const Texts&... texts) {
+    bytes_ += kBytesOfRow + 2 * (std::uint64_t{0} + ... + texts.size());
+  }
+
+  // As OneRow(), of a statement that gives `uses` as well: none if the row is new.
+  template <typename... Texts>
+  Result<std::uint64_t> OneRowCharged(sqlite::Statement& statement, const Texts&... texts) {
+    FIELDCOST_ASSIGN(const bool found, statement.Step());
+    FIELDCOST_CHECK(found);
+    const std::uint64_t row = statement.ColumnInt(0);
+    if (statement.ColumnInt(1) == 0) Charge(texts...);
+    statement.Reset();
+    return row;
+  }
+
   Status AddRuns() {
     sqlite::Statement statement = database_.Prepare(
         "INSERT INTO run VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT(owner, id) "
@@ -72,15 +93,18 @@ class Adding {
         "SET disk_read_bytes = max(disk_read_bytes, excluded.disk_read_bytes), "
         "lost_hits = max(lost_hits, excluded.lost_hits), "
         "waited_ns = iif(excluded.observed_ns > observed_ns, excluded.waited_ns, waited_ns), "
-        "observed_ns = max(observed_ns, excluded.observed_ns), tags = excluded.tags RETURNING row");
+        "observed_ns = max(observed_ns, excluded.observed_ns), tags = excluded.tags RETURNING row, "
+        "uses");
     for (const Run& run : batch_.runs) {
       statement.Int(owner_).Int(run.id).Int(run.session).Text(run.program).Text(run.build);
-      statement.Text(TagsText(run.tags)).Int(run.start_ns);
+      const std::string tags = TagsText(run.tags);
+      statement.Text(tags).Int(run.start_ns);
       for (const std::uint64_t number :
            {run.disk_read_bytes, run.lost_hits, run.waited_ns, run.observed_ns}) {
         statement.Int(number & ~(std::uint64_t{1} << 63));
       }
-      FIELDCOST_ASSIGN(runs_.emplace_back(), OneRow(statement));
+      FIELDCOST_ASSIGN(runs_.emplace_back(),
+                       OneRowCharged(statement, run.program, run.build, tags));
       run_uses_[runs_.back()];
     }
     return {};
@@ -89,11 +113,12 @@ class Adding {
   Status AddSites() {
     sqlite::Statement statement = database_.Prepare(
         "INSERT INTO site VALUES(NULL, ?, ?, ?, ?, ?, 0) ON CONFLICT DO UPDATE SET uses = uses "
-        "RETURNING row");
+        "RETURNING row, uses");
     for (const Site& site : batch_.sites) {
       statement.Text(site.label).Text(site.function).Text(site.file).Int(site.line);
       statement.Int(static_cast<std::uint64_t>(site.kind));
-      FIELDCOST_ASSIGN(sites_.emplace_back(), OneRow(statement));
+      FIELDCOST_ASSIGN(sites_.emplace_back(),
+                       OneRowCharged(statement, site.label, site.function, site.file));
       site_uses_[sites_.back()];
     }
     return {};
@@ -102,11 +127,12 @@ class Adding {
   Result<Rows> AddFrames() {
     sqlite::Statement statement = database_.Prepare(
         "INSERT INTO frame VALUES(NULL, ?, ?, ?, ?, 0) ON CONFLICT DO UPDATE SET uses = uses "
-        "RETURNING row");
+        "RETURNING row, uses");
     Rows frames;
     for (const Frame& frame : batch_.frames) {
       statement.Text(frame.function).Text(frame.module).Text(frame.file).Int(frame.line);
-      FIELDCOST_ASSIGN(frames.emplace_back(), OneRow(statement));
+      FIELDCOST_ASSIGN(frames.emplace_back(),
+                       OneRowCharged(statement, frame.function, frame.module, frame.file));
       frame_uses_[frames.back()];
     }
     return frames;
@@ -127,6 +153,7 @@ class Adding {
       find.Reset();
       if (!found) {
         FIELDCOST_ASSIGN(stacks_.emplace_back(), OneRow(make.Text(text)));
+        Charge(text);
         for (const std::uint32_t frame : stack.frames) ++frame_uses_[frames[frame]];
       }
       stack_uses_[stacks_.back()];
@@ -149,6 +176,7 @@ class Adding {
       make.Int(owner_).Int(event.id.run).Int(event.id.number).Int(runs_[event.run]);
       FIELDCOST_ASSIGN(sums.row, OneRow(make));
       ++run_uses_[runs_[event.run]];
+      Charge(event.label, event.label);  // of two more indexes
     }
     return {};
   }
@@ -166,6 +194,7 @@ class Adding {
       FIELDCOST_TRY(make.Run());
       if (database_.changes() == 0) continue;  // it was there
       ++sums.hits;
+      bytes_ += kBytesOfHit;
       sums.points_key += HashOf(batch_.sites[hit.site].label);
       sums.first_ns = std::min(sums.first_ns, hit.ns);
       ++site_uses_[sites_[hit.site]];
@@ -222,6 +251,7 @@ class Adding {
   sqlite::Database& database_;
   const Batch& batch_;
   std::uint64_t owner_;
+  std::uint64_t bytes_ = 0;
   Rows runs_, sites_, stacks_;
   UseChanges run_uses_, site_uses_, frame_uses_, stack_uses_;
   std::map<EventId, EventSums> events_;
@@ -229,7 +259,7 @@ class Adding {
 
 }  // namespace
 
-Status EventStore::Add(const Batch& batch, std::uint64_t owner) {
+Result<std::uint64_t> EventStore::Add(const Batch& batch, std::uint64_t owner) {
   FIELDCOST_CHECK(database_->InTransaction());
   return Adding(*database_, batch, owner).Do();
 }

@@ -109,6 +109,17 @@ EventHit HitOf(const sqlite::Statement& statement) {
   return hit;
 }
 
+std::size_t WeightOf(const EventHit& hit) {
+  constexpr std::size_t kOfHit = 250;
+  constexpr std::size_t kOfFrame = 40;
+  std::size_t weight =
+      kOfHit + hit.site.label.size() + hit.site.function.size() + hit.site.file.size();
+  for (const Frame& frame : hit.stack) {
+    weight += kOfFrame + frame.function.size() + frame.module.size() + frame.file.size();
+  }
+  return weight;
+}
+
 }  // namespace
 
 Result<EventPage> EventStore::List(const EventFilter& filter, std::optional<EventCursor> after,
@@ -130,25 +141,36 @@ Result<EventPage> EventStore::List(const EventFilter& filter, std::optional<Even
   return page;
 }
 
-Result<std::vector<LabelCount>> EventStore::Labels(const EventFilter& filter) const {
+Result<LabelPage> EventStore::Labels(const EventFilter& filter,
+                                     const std::optional<LabelCursor>& after,
+                                     std::size_t limit) const {
   const Where where(filter);
   // If nothing is asked of runs, the index by label has all that is needed.
   const bool needs_run = !filter.build.empty() || !filter.program.empty() || !filter.tag.empty() ||
                          filter.session != 0;
   const std::string join = needs_run ? " JOIN run ON run.row = event.run" : "";
+  const std::string having =
+      after ? " HAVING max(begin_ns) < ? OR (max(begin_ns) = ? AND label > ?)" : "";
   sqlite::Statement statement =
       database_->Prepare("SELECT label, count(*), max(begin_ns) FROM event" + join + where.sql() +
-                         " GROUP BY label ORDER BY 3 DESC, 1");
+                         " GROUP BY label" + having + " ORDER BY 3 DESC, 1 LIMIT ?");
   where.Bind(statement);
-  std::vector<LabelCount> labels;
+  if (after) statement.Int(after->newest_ns).Int(after->newest_ns).Text(after->label);
+  statement.Int(limit + 1);
+  LabelPage page;
   for (;;) {
     FIELDCOST_ASSIGN(const bool found, statement.Step());
-    if (!found) return labels;
-    labels.push_back({statement.ColumnText(0), statement.ColumnInt(1), statement.ColumnInt(2)});
+    if (!found) return page;
+    if (page.labels.size() == limit) break;
+    page.labels.push_back(
+        {statement.ColumnText(0), statement.ColumnInt(1), statement.ColumnInt(2)});
   }
+  if (limit != 0) page.next = {page.labels.back().newest_ns, page.labels.back().label};
+  return page;
 }
 
-Result<Event> EventStore::Get(const EventId& id) const {
+Result<Event> EventStore::Get(const EventId& id, std::size_t max_weight) const {
+  std::size_t weight = 0;
   Event event;
   FIELDCOST_ASSIGN(event.row, Row(id));
   sqlite::Statement statement = database_->Prepare(kSelectHits);
@@ -162,6 +184,10 @@ Result<Event> EventStore::Get(const EventId& id) const {
     if (hit.has_stack) {
       FIELDCOST_ASSIGN(hit.stack, FramesOf(frames, statement.ColumnView(5)));
     }
+    weight += WeightOf(hit);
+    if (weight <= max_weight) continue;
+    event.hits.pop_back();
+    break;
   }
   event.hits_left_out = event.row.hits - std::min<std::uint64_t>(event.row.hits, event.hits.size());
   return event;

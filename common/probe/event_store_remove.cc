@@ -1,7 +1,11 @@
-// Removing events, and what they referred to with the last event that used it: Remove(), Expire().
+// Removing events, and what they referred to with the last event that used it: Remove(), Expire()
+// and the like.
+#include <algorithm>
+
 #include "common/base/check.h"
 #include "common/probe/event_sql.h"
 #include "common/probe/event_store.h"
+#include "common/probe/limits.h"
 
 namespace fieldcost::probe {
 namespace {
@@ -10,16 +14,37 @@ class Removing {
  public:
   explicit Removing(sqlite::Database& database) : database_(database) {}
 
-  Status Event(std::uint64_t row) {
-    FIELDCOST_TRY(Count("SELECT run, 1 FROM event WHERE row = ?", row, runs_));
-    FIELDCOST_TRY(Count("SELECT run, count(*) FROM hit WHERE event = ? GROUP BY run", row, runs_));
-    FIELDCOST_TRY(
-        Count("SELECT site, count(*) FROM hit WHERE event = ? GROUP BY site", row, sites_));
-    FIELDCOST_TRY(Count(
-        "SELECT stack, count(*) FROM hit WHERE event = ? AND stack IS NOT NULL GROUP BY stack", row,
-        stacks_));
-    FIELDCOST_TRY(database_.Prepare("DELETE FROM hit WHERE event = ?").Int(row).Run());
-    return database_.Prepare("DELETE FROM event WHERE row = ?").Int(row).Run();
+  // Removes at most `hits` of the event's, which it reduces, and the event with the last of them;
+  // whether the event went.
+  Result<bool> Event(std::uint64_t row, std::uint64_t& hits) {
+    sqlite::Statement find = database_.Prepare(
+        "SELECT ns, run, thread, sequence FROM hit WHERE event = ? ORDER BY ns, run, thread, "
+        "sequence LIMIT 1 OFFSET ?");
+    FIELDCOST_ASSIGN(const bool has_more, find.Int(row).Int(hits).Step());
+    // The first that stays.
+    std::vector<std::uint64_t> end;
+    for (int i = 0; has_more && i < 4; ++i) end.push_back(find.ColumnInt(i));
+    find.Reset();
+    FIELDCOST_TRY(Count("SELECT run, count(*)", " GROUP BY run", row, end, runs_));
+    FIELDCOST_TRY(Count("SELECT site, count(*)", " GROUP BY site", row, end, sites_));
+    FIELDCOST_TRY(Count("SELECT stack, count(*)", " AND stack IS NOT NULL GROUP BY stack", row, end,
+                        stacks_));
+    sqlite::Statement remove = database_.Prepare("DELETE" + FromHits(end));
+    Bind(remove, row, end);
+    FIELDCOST_TRY(remove.Run());
+    const std::uint64_t gone = database_.changes();
+    hits -= std::min(hits, gone);
+    if (has_more) {
+      FIELDCOST_TRY(database_.Prepare("UPDATE event SET hits = hits - ? WHERE row = ?")
+                        .Int(gone)
+                        .Int(row)
+                        .Run());
+      return false;
+    }
+    sqlite::Statement event = database_.Prepare("DELETE FROM event WHERE row = ? RETURNING run");
+    FIELDCOST_ASSIGN(const bool found, event.Int(row).Step());
+    if (found) --runs_[event.ColumnInt(0)];
+    return found;
   }
 
   Status Finish() {
@@ -29,9 +54,20 @@ class Removing {
   }
 
  private:
-  Status Count(const char* sql, std::uint64_t event, UseChanges& changes) {
-    sqlite::Statement statement = database_.Prepare(sql);
+  static std::string FromHits(const std::vector<std::uint64_t>& end) {
+    const std::string part = end.empty() ? "" : " AND (ns, run, thread, sequence) < (?, ?, ?, ?)";
+    return " FROM hit WHERE event = ?" + part;
+  }
+  static void Bind(sqlite::Statement& statement, std::uint64_t event,
+                   const std::vector<std::uint64_t>& end) {
     statement.Int(event);
+    for (const std::uint64_t value : end) statement.Int(value);
+  }
+
+  Status Count(const std::string& select, const std::string& group, std::uint64_t event,
+               const std::vector<std::uint64_t>& end, UseChanges& changes) {
+    sqlite::Statement statement = database_.Prepare(select + FromHits(end) + group);
+    Bind(statement, event, end);
     for (;;) {
       FIELDCOST_ASSIGN(const bool found, statement.Step());
       if (!found) return {};
@@ -43,7 +79,10 @@ class Removing {
   UseChanges runs_, sites_, stacks_;
 };
 
-Result<std::uint64_t> RemoveRows(sqlite::Database& database, sqlite::Statement& statement) {
+constexpr std::uint64_t kAllHits = std::uint64_t{1} << 62;
+
+Result<Removed> RemoveRows(sqlite::Database& database, sqlite::Statement& statement,
+                           std::uint64_t hits) {
   std::vector<std::uint64_t> rows;
   for (;;) {
     FIELDCOST_ASSIGN(const bool found, statement.Step());
@@ -52,9 +91,25 @@ Result<std::uint64_t> RemoveRows(sqlite::Database& database, sqlite::Statement& 
   }
   statement.Reset();
   Removing removing(database);
-  for (const std::uint64_t row : rows) FIELDCOST_TRY(removing.Event(row));
+  Removed removed;
+  for (const std::uint64_t row : rows) {
+    if (hits == 0) break;
+    FIELDCOST_ASSIGN(const bool gone, removing.Event(row, hits));
+    removed.events += gone ? 1 : 0;
+  }
   FIELDCOST_TRY(removing.Finish());
-  return rows.size();
+  removed.has_more = removed.events < rows.size();
+  return removed;
+}
+
+// At most `limit` events that the statement finds: it has one parameter, and a limit.
+Result<Removed> RemovePiece(sqlite::Database& database, const char* sql, std::uint64_t value,
+                            std::size_t limit) {
+  sqlite::Statement find = database.Prepare(sql);
+  find.Int(value).Int(limit);
+  FIELDCOST_ASSIGN(Removed removed, RemoveRows(database, find, kMaxRemovedHits));
+  removed.has_more = removed.has_more || removed.events == limit;
+  return removed;
 }
 
 }  // namespace
@@ -66,18 +121,29 @@ Result<std::uint64_t> EventStore::Remove(const std::vector<EventId>& ids) {
   std::uint64_t removed = 0;
   for (const EventId& id : ids) {
     find.Int(id.run).Int(id.number);
-    FIELDCOST_ASSIGN(const std::uint64_t gone, RemoveRows(*database_, find));
-    removed += gone;
+    FIELDCOST_ASSIGN(const Removed gone, RemoveRows(*database_, find, kAllHits));
+    removed += gone.events;
   }
   return removed;
 }
 
-Result<std::uint64_t> EventStore::Expire(std::uint64_t before_ns, std::size_t limit) {
+Result<Removed> EventStore::Expire(std::uint64_t before_ns, std::size_t limit) {
   FIELDCOST_CHECK(database_->InTransaction());
-  sqlite::Statement find =
-      database_->Prepare("SELECT row FROM event WHERE begin_ns < ? ORDER BY begin_ns, row LIMIT ?");
-  find.Int(before_ns).Int(limit);
-  return RemoveRows(*database_, find);
+  return RemovePiece(*database_,
+                     "SELECT row FROM event WHERE begin_ns < ? ORDER BY begin_ns, row LIMIT ?",
+                     before_ns, limit);
+}
+
+Result<Removed> EventStore::ExpireFuture(std::uint64_t from_ns, std::size_t limit) {
+  FIELDCOST_CHECK(database_->InTransaction());
+  return RemovePiece(*database_,
+                     "SELECT row FROM event WHERE begin_ns >= ? ORDER BY begin_ns DESC LIMIT ?",
+                     from_ns, limit);
+}
+
+Result<Removed> EventStore::RemoveOf(std::uint64_t owner, std::size_t limit) {
+  FIELDCOST_CHECK(database_->InTransaction());
+  return RemovePiece(*database_, "SELECT row FROM event WHERE owner = ? LIMIT ?", owner, limit);
 }
 
 }  // namespace fieldcost::probe

@@ -14,15 +14,21 @@ Result<int> Expire(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::unique_ptr<Data> data,
                    Data::Open(config.database(), sqlite::Database::Access::kWrite));
   const std::uint64_t days = arguments.Number("--days").value_or(config.retention_days);
+  const bool future = arguments.Has("--future");
   std::uint64_t removed = 0;
   for (;;) {
-    std::uint64_t some = 0;
+    probe::Removed some;
     FIELDCOST_TRY(data->Change([&]() -> Status {
-      FIELDCOST_ASSIGN(some, ExpireSome(*data, days, SystemClock().Now()));
+      const WallTime now = SystemClock().Now();
+      FIELDCOST_ASSIGN(some, future ? ExpireFuture(*data, now) : ExpireSome(*data, days, now));
       return {};
     }));
-    removed += some;
-    if (some < kExpireAtOnce) break;
+    removed += some.events;
+    if (!some.has_more) break;
+  }
+  if (future) {
+    fmt::print("removed {} events that begin more than a day from now\n", removed);
+    return 0;
   }
   fmt::print("removed {} events that began more than {} days ago\n", removed, days);
   return 0;
@@ -39,7 +45,10 @@ command::Command ExpireCommand() {
                        .value = "N",
                        .help = "Remove events that began more than this many days ago; by default "
                                "data.retention_days",
-                       .check = command::CheckNumber}},
+                       .check = command::CheckNumber},
+                      {.names = "--future",
+                       .help = "Remove events that begin more than a day from now instead",
+                       .excludes = {"--days"}}},
           .handler = Expire,
           .without = {"--check-config"}};
 }

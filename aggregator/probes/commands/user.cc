@@ -7,6 +7,7 @@
 #include "aggregator/probes/accounts/users.h"
 #include "aggregator/probes/commands.h"
 #include "aggregator/probes/data/data.h"
+#include "aggregator/probes/data/expire.h"
 #include "common/base/file.h"
 #include "common/base/read_password.h"
 #include "common/base/text.h"
@@ -59,10 +60,32 @@ Result<int> Password(const command::Arguments& arguments) {
   return 0;
 }
 
+// In pieces, so that a server beside it need not wait.
+Result<std::uint64_t> RemoveEventsOf(Data& data, UserId user) {
+  std::uint64_t removed = 0;
+  for (;;) {
+    probe::Removed some;
+    const Status changed = data.Change([&]() -> Status {
+      FIELDCOST_ASSIGN(some, data.events().RemoveOf(user.value(), kExpireAtOnce));
+      return {};
+    });
+    FIELDCOST_TRY(changed);
+    removed += some.events;
+    if (!some.has_more) return removed;
+  }
+}
+
 Result<int> Remove(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
   FIELDCOST_ASSIGN(const User user, Named(*data, arguments.Text("name")));
+  // First, so that nothing more comes.
   FIELDCOST_TRY(data->Change([&] { return RemoveUser(data->database(), user.id); }));
+  if (arguments.Has("--with-events")) {
+    FIELDCOST_ASSIGN(const std::uint64_t removed, RemoveEventsOf(*data, user.id));
+    fmt::print("removed user {}, with sessions, devices and {} events\n", EscapeControl(user.name),
+               removed);
+    return 0;
+  }
   fmt::print("removed user {}, with sessions and devices; events stay until they are too old\n",
              EscapeControl(user.name));
   return 0;
@@ -128,23 +151,29 @@ Examples:
   fieldcost-probe-server user add alice --config probe-server.toml
   fieldcost-probe-server user password alice --config probe-server.toml < password
   fieldcost-probe-server user unlock alice --config probe-server.toml)",
-      .commands = {one("add", "Add a user", Add),
-                   one("password", "Change a user's password; sessions end", Password),
-                   one("remove", "Remove a user, with sessions and devices", Remove),
-                   {.name = "unlock",
-                    .summary = "Forget wrong passwords, so that the user need not wait",
-                    .options = {NameOption(),
-                                {.names = "--address",
-                                 .value = "IP",
-                                 .help = "Let the user log in from this address while others keep "
-                                         "guessing the password elsewhere",
-                                 .check = CheckAddress}},
-                    .handler = UnlockUser,
-                    .without = {"--check-config"}},
-                   {.name = "list",
-                    .summary = "Print name and first day of each",
-                    .handler = List,
-                    .without = {"--check-config"}}}};
+      .commands = {
+          one("add", "Add a user", Add),
+          one("password", "Change a user's password; sessions end", Password),
+          {.name = "remove",
+           .summary = "Remove a user, with sessions and devices",
+           .options = {NameOption(),
+                       {.names = "--with-events", .help = "Remove the user's events, too"}},
+           .handler = Remove,
+           .without = {"--check-config"}},
+          {.name = "unlock",
+           .summary = "Forget wrong passwords, so that the user need not wait",
+           .options = {NameOption(),
+                       {.names = "--address",
+                        .value = "IP",
+                        .help = "Let the user log in from this address while others keep "
+                                "guessing the password elsewhere",
+                        .check = CheckAddress}},
+           .handler = UnlockUser,
+           .without = {"--check-config"}},
+          {.name = "list",
+           .summary = "Print name and first day of each",
+           .handler = List,
+           .without = {"--check-config"}}}};
 }
 
 }  // namespace fieldcost::probe_server

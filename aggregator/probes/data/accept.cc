@@ -4,6 +4,8 @@
 #include <chrono>
 
 #include "common/base/check.h"
+#include "common/base/clock.h"
+#include "common/probe/limits.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -21,14 +23,31 @@ Result<std::uint64_t> StepsOf(sqlite::Database& database, UserId user, std::uint
   return has_row ? statement.ColumnInt(0) : 0;
 }
 
-Status CheckQuota(Data& data, const Arrival& arrival, const Quota& quota, std::uint64_t today) {
+Status CheckQuota(Data& data, const Arrival& arrival, const Quota& quota, std::uint64_t today,
+                  std::uint64_t steps) {
   const std::uint64_t since = today - std::min(today, quota.days);
   FIELDCOST_ASSIGN(const std::uint64_t used, StepsOf(data.database(), arrival.user, since));
-  if (used + arrival.batch.hits.size() <= quota.steps_of_user) return {};
+  if (used + steps <= quota.steps_of_user) return {};
   return Fail(ErrorCode::kTooLarge,
               "the user's quota is used up: {} steps came within {} days, and {} are allowed; ask "
               "the operator for more (data.steps_per_user)",
               used, quota.days, quota.steps_of_user);
+}
+
+// What is dated later would lead every list, and not be removed for its age.
+Status CheckTimes(const probe::Batch& batch, WallTime now) {
+  const std::uint64_t most = MicrosOf(now + kMostAhead) * 1'000;
+  std::uint64_t last = 0;
+  for (const probe::Run& run : batch.runs) last = std::max(last, run.start_ns);
+  for (const probe::EventInfo& event : batch.events) {
+    last = std::max({last, event.begin_ns, event.end_ns});
+  }
+  for (const probe::Hit& hit : batch.hits) last = std::max(last, hit.ns);
+  if (last <= most) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              "batch of probe points: a time in it is more than {} hours ahead of the server's "
+              "clock; set the machine's clock",
+              kMostAhead.count());
 }
 
 }  // namespace
@@ -48,8 +67,16 @@ Result<bool> AcceptBatch(Data& data, const Arrival& arrival, const Quota& quota,
     return Fail(ErrorCode::kAlreadyExists, "number {} was used for another batch of this device",
                 arrival.batch.sequence);
   }
+  FIELDCOST_TRY(CheckTimes(arrival.batch, now));
   const std::uint64_t today = DayOf(now);
-  FIELDCOST_TRY(CheckQuota(data, arrival, quota, today));
+  // Before the work of adding it, and, once it is known what it takes, again.
+  const std::uint64_t least = std::max<std::uint64_t>(arrival.batch.hits.size(), 1);
+  FIELDCOST_TRY(CheckQuota(data, arrival, quota, today, least));
+  FIELDCOST_ASSIGN(const std::uint64_t bytes,
+                   data.events().Add(arrival.batch, arrival.user.value()));
+  const std::uint64_t steps =
+      std::max(least, (bytes + probe::kBytesOfHit - 1) / probe::kBytesOfHit);
+  FIELDCOST_TRY(CheckQuota(data, arrival, quota, today, steps));
   FIELDCOST_TRY(database.Prepare("INSERT INTO ledger (device, sequence, hash) VALUES (?, ?, ?)")
                     .Int(arrival.device.value())
                     .Int(arrival.batch.sequence)
@@ -60,9 +87,8 @@ Result<bool> AcceptBatch(Data& data, const Arrival& arrival, const Quota& quota,
                              "(user, day) DO UPDATE SET steps = steps + excluded.steps")
                     .Int(arrival.user.value())
                     .Int(today)
-                    .Int(arrival.batch.hits.size())
+                    .Int(steps)
                     .Run());
-  FIELDCOST_TRY(data.events().Add(arrival.batch, arrival.user.value()));
   return false;
 }
 

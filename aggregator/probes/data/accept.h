@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -19,12 +20,17 @@ struct Arrival {
 };
 
 struct Quota {
-  std::uint64_t steps_of_user = 0;  // within `days`
-  std::uint64_t days = 0;           // that events are kept
+  // Within `days`. Everything that a batch adds counts: a point is one, and 60 bytes of anything
+  // else (events, labels, frames, tags) are another.
+  std::uint64_t steps_of_user = 0;
+  std::uint64_t days = 0;  // that events are kept
 };
 
+inline constexpr std::chrono::hours kMostAhead{24};  // of a device's clock
+
 // Adds it to the events and to the ledger, which has each batch of each device. True: it was there
-// already. kAlreadyExists: that number was another batch's; kUnauthenticated: the device was
+// already. kInvalidArgument: it has times that the server's clock does not reach within kMostAhead;
+// kAlreadyExists: that number was another batch's; kUnauthenticated: the device was
 // revoked; kTooLarge: the quota is used up. REQUIRES: a transaction.
 Result<bool> AcceptBatch(Data& data, const Arrival& arrival, const Quota& quota, WallTime now);
 

@@ -2,15 +2,21 @@
 
 #include "aggregator/probes/accounts/guessing.h"
 #include "aggregator/probes/accounts/sessions.h"
+#include "aggregator/probes/data/accept.h"
 #include "common/base/check.h"
 #include "common/base/clock.h"
 
 namespace fieldcost::probe_server {
 
-Result<std::uint64_t> ExpireSome(Data& data, std::uint64_t days, WallTime now) {
+Result<probe::Removed> ExpireSome(Data& data, std::uint64_t days, WallTime now) {
   FIELDCOST_CHECK(data.database().InTransaction());
   const WallTime before = now - std::chrono::days(days);
   return data.events().Expire(MicrosOf(before) * 1'000, kExpireAtOnce);
+}
+
+Result<probe::Removed> ExpireFuture(Data& data, WallTime now) {
+  FIELDCOST_CHECK(data.database().InTransaction());
+  return data.events().ExpireFuture(MicrosOf(now + kMostAhead) * 1'000, kExpireAtOnce);
 }
 
 Status ForgetOld(Data& data, std::uint64_t days, WallTime now) {

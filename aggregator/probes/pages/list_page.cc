@@ -105,9 +105,9 @@ void AddFilterFields(Html& html, const FilterText& filter) {
       .Field("To", "to", "date", filter.to);
 }
 
-std::string LabelsPage(const Frame& frame, std::span<const probe::LabelCount> labels) {
+std::string LabelsPage(const Frame& frame, const probe::LabelPage& page) {
   Html html;
-  if (labels.empty()) {
+  if (page.labels.empty()) {
     html.Raw(
         "<p>Nothing has arrived yet. On a machine that should send events, run "
         "<code>fieldcost probe login</code> with this server's address, then "
@@ -120,7 +120,7 @@ std::string LabelsPage(const Frame& frame, std::span<const probe::LabelCount> la
       "scope=\"col\">Label</th><th scope=\"col\" class=\"number\">Events</th><th "
       "scope=\"col\">Newest</th><th scope=\"col\">Side by side</th><th "
       "scope=\"col\">Over builds</th></tr></thead>\n<tbody>\n");
-  for (const probe::LabelCount& label : labels) {
+  for (const probe::LabelCount& label : page.labels) {
     html.Raw("<tr><td>")
         .Link(LinkTo("/events", {{"label", label.label}}), label.label)
         .Raw("</td>")
@@ -132,7 +132,15 @@ std::string LabelsPage(const Frame& frame, std::span<const probe::LabelCount> la
         .Link(LinkTo("/history", {{"label", label.label}}), "History of " + label.label)
         .Raw("</td></tr>\n");
   }
-  return Document(frame, html.Raw("</tbody></table></div>\n").Take());
+  html.Raw("</tbody></table></div>\n");
+  if (page.next) {
+    html.Raw("<p class=\"screen\">")
+        .Link(LinkTo("/", {{"before", fmt::format("{}", page.next->newest_ns)},
+                           {"after", page.next->label}}),
+              "Older labels")
+        .Raw("</p>\n");
+  }
+  return Document(frame, html.Take());
 }
 
 std::string EventsPage(const Frame& frame, const EventList& list) {

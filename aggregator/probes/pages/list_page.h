@@ -40,7 +40,7 @@ struct EventList {
   std::string older_cursor;  // empty: these are the last
 };
 
-std::string LabelsPage(const Frame& frame, std::span<const probe::LabelCount> labels);
+std::string LabelsPage(const Frame& frame, const probe::LabelPage& page);
 // The fields of a form that filters events; a page's own come before or after.
 void AddFilterFields(Html& html, const FilterText& filter);
 

@@ -63,7 +63,8 @@ Result<http::Response> ApiExport(Visit& visit) {
   if (format != "otlp" && format != "chrome") {
     return Fail(ErrorCode::kInvalidArgument, "format: expected otlp or chrome");
   }
-  FIELDCOST_ASSIGN(const std::vector<probe::Event> events, LoadEvents(visit.data, ids));
+  FIELDCOST_ASSIGN(const std::vector<probe::Event> events,
+                   LoadEvents(visit.data, ids, kShownWeight));
   http::Response response =
       JsonAnswer(200, format == "otlp" ? probe::ToOtlpJson(events) : probe::ToChromeJson(events));
   response.headers.emplace_back("Content-Disposition", "attachment; filename=\"events.json\"");

@@ -15,6 +15,7 @@
 namespace fieldcost::probe_server {
 namespace {
 
+constexpr std::size_t kLabelsOfPage = 200;
 constexpr std::size_t kMaxOfferedLabels = 100;
 
 std::string NoticeOf(std::string_view done) {
@@ -39,18 +40,26 @@ Result<std::vector<probe::EventId>> IdsToCompare(Visit& visit) {
 }  // namespace
 
 Result<http::Response> ShowLabels(Visit& visit) {
-  FIELDCOST_ASSIGN(const std::vector<probe::LabelCount> labels, visit.data.events().Labels({}));
-  return HtmlAnswer(200, LabelsPage(visit.PageFrame("Labels"), labels));
+  const Parameters& query = visit.target.query;
+  std::optional<probe::LabelCursor> after;
+  if (const std::string_view before = query.Find("before"); !before.empty()) {
+    const auto newest = ParseUint64(before);
+    if (!newest)
+      return Fail(ErrorCode::kInvalidArgument, "before: expected one of an earlier page");
+    after = {.newest_ns = *newest, .label = std::string(query.Find("after"))};
+  }
+  FIELDCOST_ASSIGN(const probe::LabelPage page,
+                   visit.data.events().Labels({}, after, kLabelsOfPage));
+  return HtmlAnswer(200, LabelsPage(visit.PageFrame("Labels"), page));
 }
 
 Result<http::Response> ShowEvents(Visit& visit) {
   FIELDCOST_ASSIGN(const AskedEvents asked, ParseFilter(visit.target.query, visit.data));
   FIELDCOST_ASSIGN(FoundEvents found, FindEvents(visit.data, asked));
-  FIELDCOST_ASSIGN(const std::vector<probe::LabelCount> labels, visit.data.events().Labels({}));
+  FIELDCOST_ASSIGN(const probe::LabelPage labels,
+                   visit.data.events().Labels({}, std::nullopt, kMaxOfferedLabels));
   EventList list{.filter = asked.text, .lines = std::move(found.lines), .hidden = found.hidden};
-  for (const probe::LabelCount& label : labels) {
-    if (list.labels.size() < kMaxOfferedLabels) list.labels.push_back(label.label);
-  }
+  for (const probe::LabelCount& label : labels.labels) list.labels.push_back(label.label);
   if (found.next) list.older_cursor = CursorText(*found.next);
   Frame frame = visit.PageFrame(asked.text.label.empty() ? "Events" : "Events " + asked.text.label);
   frame.notice = NoticeOf(visit.target.query.Find("done"));

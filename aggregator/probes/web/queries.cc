@@ -83,17 +83,18 @@ Result<FoundEvents> FindEvents(Data& data, const AskedEvents& asked) {
 Result<EventView> LoadEvent(Data& data, std::string_view untrusted_id) {
   FIELDCOST_ASSIGN(const std::vector<probe::EventId> ids, ParseIds({untrusted_id}, 1));
   EventView view;
-  FIELDCOST_ASSIGN(view.event, data.events().Get(ids.front()));
+  FIELDCOST_ASSIGN(view.event, data.events().Get(ids.front(), kShownWeight));
   FIELDCOST_ASSIGN(std::vector<EventLine> lines, Judged(data, {view.event.row}));
   view.user = std::move(lines.front().user);
   view.verdict = std::move(lines.front().verdict);
   return view;
 }
 
-Result<std::vector<probe::Event>> LoadEvents(Data& data, const std::vector<probe::EventId>& ids) {
+Result<std::vector<probe::Event>> LoadEvents(Data& data, const std::vector<probe::EventId>& ids,
+                                             std::size_t max_weight) {
   std::vector<probe::Event> events;
   for (const probe::EventId& id : ids) {
-    FIELDCOST_ASSIGN(probe::Event event, data.events().Get(id));
+    FIELDCOST_ASSIGN(probe::Event event, data.events().Get(id, max_weight / ids.size()));
     events.push_back(std::move(event));
   }
   return events;

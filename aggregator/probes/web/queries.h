@@ -11,13 +11,16 @@
 #include "aggregator/probes/web/filter.h"
 #include "common/probe/compare.h"
 #include "common/probe/groups.h"
+#include "common/probe/limits.h"
 
 namespace fieldcost::probe_server {
 
 // What pages and API have in common. Errors: the database's, and those named.
 
 inline constexpr std::size_t kMaxHistoryEvents = 10'000;  // the newest
-inline constexpr double kLeastChange = 0.05;              // that is named
+// What the points of an event may weigh that are shown or exported, in all.
+inline constexpr std::size_t kShownWeight = 400 * 1024;
+inline constexpr double kLeastChange = 0.05;  // that is named
 
 // Users' names by number; those that are gone are "user 7".
 class UserNames {
@@ -39,8 +42,10 @@ Result<FoundEvents> FindEvents(Data& data, const AskedEvents& asked);
 // kNotFound; kInvalidArgument: it is no event's number.
 Result<EventView> LoadEvent(Data& data, std::string_view untrusted_id);
 
-// kNotFound.
-Result<std::vector<probe::Event>> LoadEvents(Data& data, const std::vector<probe::EventId>& ids);
+// With points as long as all of them weigh at most `max_weight`. kNotFound.
+Result<std::vector<probe::Event>> LoadEvents(Data& data, const std::vector<probe::EventId>& ids,
+                                             std::size_t max_weight = probe::kMaxCompared *
+                                                                      probe::kMaxWeightOfEvent);
 std::vector<std::string> TagsOf(const std::vector<probe::Event>& events);
 // Compares events with one tag with those with the other; events with both are left out.
 probe::Comparison CompareTags(const std::vector<probe::Event>& events, const std::string& base_tag,

@@ -11,6 +11,7 @@
 #include "aggregator/probes/web/handlers.h"
 #include "aggregator/probes/web/responses.h"
 #include "common/base/log.h"
+#include "common/base/units.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -35,7 +36,7 @@ constexpr std::string_view kCompared =
 constexpr std::string_view kHistory = "label user build tag program from to";
 
 constexpr std::array kRoutes = std::to_array<Route>({
-    {"GET", "/", Access::kSession, ShowLabels},
+    {"GET", "/", Access::kSession, ShowLabels, "before after"},
     {"GET", "/events", Access::kSession, ShowEvents, kList},
     {"GET", "/events/*", Access::kSession, ShowEvent, "done"},
     {"GET", "/events/*/steps/*", Access::kSession, ShowStep},
@@ -193,6 +194,12 @@ void Answer(const SiteParts& parts, const http::Request& untrusted_request, Targ
                 .target = std::move(target),
                 .data = *data};
     auto response = AnswerTo(visit, route, respond);
+    if (response && *response && (*response)->body.size() > kMaxAnswerBytes) {
+      response = Fail(ErrorCode::kTooLarge,
+                      "the answer would have {} KiB, more than {}: ask for fewer events, or for "
+                      "those of one label",
+                      (*response)->body.size() / kKiB, kMaxAnswerBytes / kKiB);
+    }
     if (!response && IsApi(route.path)) {
       respond(Guarded(ErrorAnswer(response.error())));
     } else if (!response) {

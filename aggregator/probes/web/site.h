@@ -13,6 +13,8 @@ inline constexpr unsigned kSiteThreads = 4;
 inline constexpr unsigned kPasswordThreads = 2;  // 64 MiB each
 inline constexpr std::size_t kSiteReaders = kSiteThreads + kPasswordThreads;
 
+inline constexpr std::size_t kMaxAnswerBytes = std::size_t{1} << 20;  // more is an error
+
 // All that the server answers, pages and API. Thread-safe.
 class Site {
  public:

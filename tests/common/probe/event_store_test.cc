@@ -25,7 +25,7 @@ class EventStoreTest : public ::testing::Test {
   void Add(const Batch& batch, std::uint64_t owner = 1) {
     auto transaction = sqlite::Transaction::Begin(database_);
     ASSERT_TRUE(transaction.has_value());
-    const Status status = store_->Add(batch, owner);
+    const auto status = store_->Add(batch, owner);
     ASSERT_TRUE(status.has_value()) << status.error().message;
     ASSERT_TRUE(transaction->Commit().has_value());
   }
@@ -210,10 +210,10 @@ TEST_F(EventStoreTest, FiltersChooseByWhatTheyName) {
   EXPECT_EQ(count({.ended_only = true}), 2U);
   EXPECT_EQ(count({.from_ns = kSampleNs + 4500}), 2U);
   EXPECT_EQ(count({.to_ns = kSampleNs + 4500}), 2U);
-  const auto labels = store_->Labels({});
-  ASSERT_EQ(labels->size(), 2U);
-  EXPECT_EQ((*labels)[1].label, "index_open");
-  EXPECT_EQ((*labels)[1].events, 2U);
+  const auto labels = store_->Labels({}, std::nullopt, 100);
+  ASSERT_EQ(labels->labels.size(), 2U);
+  EXPECT_EQ(labels->labels[1].label, "index_open");
+  EXPECT_EQ(labels->labels[1].events, 2U);
 }
 
 TEST_F(EventStoreTest, MarksStayAndOfUnknownEventsAreRefused) {
@@ -258,12 +258,103 @@ TEST_F(EventStoreTest, TheOldestExpireFirst) {
     Add(batch);
   }
   auto transaction = sqlite::Transaction::Begin(database_);
-  EXPECT_EQ(*store_->Expire(kSampleNs + 5'000'000, 4), 4U);
-  EXPECT_EQ(*store_->Expire(kSampleNs + 5'000'000, 100), 2U);
+  Removed removed = *store_->Expire(kSampleNs + 5'000'000, 4);
+  EXPECT_EQ(removed.events, 4U);
+  EXPECT_TRUE(removed.has_more);
+  removed = *store_->Expire(kSampleNs + 5'000'000, 100);
+  EXPECT_EQ(removed.events, 2U);
+  EXPECT_FALSE(removed.has_more);
   ASSERT_TRUE(transaction->Commit().has_value());
   EXPECT_FALSE(store_->Row({104, 1}).has_value());
   EXPECT_TRUE(store_->Row({105, 1}).has_value());
   ExpectCounted();
+}
+
+TEST_F(EventStoreTest, AnEventWithManyHitsIsRemovedPieceByPiece) {
+  constexpr std::uint64_t kHits = 2 * kMaxRemovedHits + 500;
+  Batch batch = SampleBatch();
+  batch.events.resize(1);
+  batch.hits.resize(1);
+  const Hit hit = batch.hits[0];
+  batch.hits.clear();
+  for (std::uint64_t i = 0; i < kHits; ++i) {
+    batch.hits.push_back(hit);
+    batch.hits.back().event = batch.events[0].id;
+    batch.hits.back().sequence = i + 1;
+  }
+  Add(batch);
+  Add(SampleBatch(2, 300), 2);
+  const std::uint64_t others = Rows("hit") - kHits;
+  for (std::uint64_t piece = 1; piece <= 3; ++piece) {
+    auto transaction = sqlite::Transaction::Begin(database_);
+    const Removed removed = *store_->RemoveOf(1, 100);
+    ASSERT_TRUE(transaction->Commit().has_value());
+    EXPECT_EQ(removed.events, piece < 3 ? 0U : 1U);
+    EXPECT_EQ(removed.has_more, piece < 3);
+    EXPECT_EQ(Rows("hit"), others + kHits - std::min(kHits, piece * kMaxRemovedHits));
+    ExpectCounted();
+  }
+}
+
+TEST_F(EventStoreTest, EventsOfTheFutureAreRemovedLastFirst) {
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    Batch batch = SampleBatch(1, 100 + i);
+    batch.events[0].begin_ns += i * 1'000'000;
+    batch.events[0].end_ns += i * 1'000'000;
+    Add(batch);
+  }
+  auto transaction = sqlite::Transaction::Begin(database_);
+  const std::uint64_t all = Rows("event");
+  const Removed removed = *store_->ExpireFuture(kSampleNs + 2'000'000, 100);
+  EXPECT_GT(removed.events, 0U);
+  EXPECT_EQ(Rows("event"), all - removed.events);
+  EXPECT_TRUE(store_->Row({100, 1}).has_value());
+  EXPECT_FALSE(store_->Row({103, 1}).has_value());
+  ASSERT_TRUE(transaction->Commit().has_value());
+  ExpectCounted();
+}
+
+TEST_F(EventStoreTest, LabelsComeInPages) {
+  for (std::uint64_t i = 0; i < 7; ++i) {
+    Batch batch = SampleBatch(1, 100 + i);
+    batch.events[0].label = "label " + std::to_string(i);
+    batch.events[0].begin_ns += (i / 2) * 1'000'000;  // some at the same time
+    batch.events[0].end_ns += 10'000'000;
+    Add(batch);
+  }
+  const auto all = store_->Labels({}, std::nullopt, 100);
+  std::vector<std::string> paged;
+  std::optional<LabelCursor> after;
+  for (int page = 0; page < 100; ++page) {
+    const auto some = store_->Labels({}, after, 2);
+    ASSERT_LE(some->labels.size(), 2U);
+    for (const LabelCount& label : some->labels) paged.push_back(label.label);
+    after = some->next;
+    if (!after) break;
+  }
+  ASSERT_EQ(paged.size(), all->labels.size());
+  for (std::size_t i = 0; i < paged.size(); ++i) EXPECT_EQ(paged[i], all->labels[i].label);
+}
+
+TEST_F(EventStoreTest, ChargesWhatIsNew) {
+  const auto add = [this](const Batch& batch) {
+    auto transaction = sqlite::Transaction::Begin(database_);
+    const std::uint64_t bytes = store_->Add(batch, 1).value_or(0);
+    EXPECT_TRUE(transaction->Commit().has_value());
+    return bytes;
+  };
+  Batch batch = SampleBatch();
+  EXPECT_GT(add(batch), batch.hits.size() * kBytesOfHit);
+  EXPECT_EQ(add(batch), 0U);
+  // Events without hits, with names of their own.
+  batch.hits.clear();
+  batch.events.clear();
+  for (std::uint64_t i = 0; i < 1'000; ++i) {
+    batch.events.push_back({.id = {batch.runs[0].id, 1'000 + i},
+                            .label = "label " + std::to_string(i),
+                            .begin_ns = kSampleNs});
+  }
+  EXPECT_GT(add(batch), 1'000 * kBytesOfHit);
 }
 
 TEST_F(EventStoreTest, AnotherVersionsDatabaseIsRefused) {

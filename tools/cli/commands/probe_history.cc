@@ -12,10 +12,12 @@
 namespace fieldcost::cli {
 namespace {
 
+constexpr std::size_t kMaxNamedLabels = 10'000;
+
 Error NoSuchLabel(const std::string& label, const LocalEvents& local) {
   std::vector<std::string> labels;
-  if (const auto counts = local.store.Labels({})) {
-    for (const probe::LabelCount& count : *counts) labels.push_back(count.label);
+  if (const auto counts = local.store.Labels({}, std::nullopt, kMaxNamedLabels)) {
+    for (const probe::LabelCount& count : counts->labels) labels.push_back(count.label);
   }
   const std::string meant = MeantName(label, labels);
   return Fail(ErrorCode::kNotFound, "no such event with label {}{}", EscapeControl(label),

@@ -38,6 +38,7 @@ TEST_F(ApiTest, EventsComeNewestFirst) {
 }
 
 TEST_F(ApiTest, EachFilterLeavesWhatItSays) {
+  clock_.Advance(std::chrono::days(3));
   Add({.run = 1, .label = "a", .build = "1", .tags = {"cold"}});
   Add({.run = 2, .begin_ns = kEventDayNs + kDayNs, .label = "a", .build = "2", .tags = {"warm"}});
   Add({.run = 3, .begin_ns = kEventDayNs + 2 * kDayNs, .label = "b", .build = "2"});
