@@ -212,7 +212,7 @@ Status Spool::Trim(std::uint64_t most_bytes) {
     FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(*database_));
     FIELDCOST_ASSIGN(const std::uint64_t queued,
                      database_->QueryInt("SELECT count(*) FROM outgoing"));
-    FIELDCOST_ASSIGN(const std::uint64_t events,
+    FIELDCOST_ASSIGN(const Removed removed,
                      events_->Expire(~std::uint64_t{0} >> 1, size.events / kPartRemoved + 1));
     FIELDCOST_TRY(database_
                       ->Prepare("DELETE FROM outgoing WHERE sequence IN "
@@ -222,7 +222,7 @@ Status Spool::Trim(std::uint64_t most_bytes) {
     const std::uint64_t batches = database_->changes();
     FIELDCOST_TRY(Add(kDropped, batches));
     FIELDCOST_TRY(transaction.Commit());
-    if (events == 0 && batches == 0) return {};
+    if (removed.events == 0 && !removed.has_more && batches == 0) return {};
   }
 }
 
