@@ -81,10 +81,15 @@ if [[ "${4:-}" == outside ]]; then
   mount -t cgroup2 none /sys/fs/cgroup 2> /dev/null || skip "no control groups"
   group=/sys/fs/cgroup/fieldcost-test-$$
   mkdir "$group" && chown -R $USER_ID:$USER_ID "$group"
-  echo $BASHPID > "$group/cgroup.procs" || skip "no control group can be used"
-  home=$5
-  exec setpriv --reuid=$USER_ID --regid=$USER_ID --clear-groups env -i PATH=/usr/bin:/bin HOME="$home" \
-    XDG_RUNTIME_DIR="$6" bash "$0" "$units" "$programs" "$victims" inside
+  status=0
+  (
+    echo $BASHPID > "$group/cgroup.procs" || skip "no control group can be used"
+    exec setpriv --reuid=$USER_ID --regid=$USER_ID --clear-groups env -i PATH=/usr/bin:/bin HOME="$5" \
+      XDG_RUNTIME_DIR="$6" bash "$0" "$units" "$programs" "$victims" inside
+  ) || status=$?
+  # Its manager has ended, and has left the groups of its units.
+  find "$group" -depth -type d -exec rmdir {} \; 2> /dev/null || true
+  exit $status
 fi
 
 [[ $EUID == 0 ]] || skip "needs root"
@@ -97,7 +102,7 @@ setpriv --reuid=$USER_ID --regid=$USER_ID --clear-groups test -x "$programs/fiel
 home=$(mktemp -d)
 runtime=$(mktemp -d -p /dev/shm)
 chown $USER_ID:$USER_ID "$home" "$runtime"
-trap 'rm -rf "$home" "$runtime"; rmdir /sys/fs/cgroup/fieldcost-test-* 2> /dev/null || true' EXIT
+trap 'rm -rf "$home" "$runtime"' EXIT
 status=0
 unshare --mount bash "$0" "$units" "$programs" "$victims" outside "$home" "$runtime" || status=$?
 exit $status

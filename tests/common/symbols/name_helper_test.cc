@@ -14,6 +14,7 @@
 #include "common/base/file.h"
 #include "common/symbols/function_names.h"
 #include "common/symbols/name_messages.h"
+#include "tests/support/binary_dir.h"
 #include "tests/support/temp_dir.h"
 
 namespace fieldcost::symbols {
