@@ -88,10 +88,10 @@ int main(int argc, char** argv) {
   const double idle = static_cast<double>(result->idle_ns);
   const double explained = idle == 0 ? 0 : 100 * static_cast<double>(result->explained_ns) / idle;
   fmt::print(stderr,
-             "fieldcost: {}, mode {} ({}); {:.3f} s idle, {:.1f} % explained; {:.0f} ms to "
-             "take; in {}\n",
+             "fieldcost: {}, mode {} ({}); in {}\n"
+             "  {:.3f} s idle, {:.1f} % explained; {:.0f} ms to take\n",
              Counted(result->runs, "run"), Name(result->about.mode),
-             EscapeControl(result->about.why), idle / kSecond, explained,
-             static_cast<double>(result->reader_ns) / kMs, EscapeControl(options->output.string()));
+             EscapeControl(result->about.why), EscapeControl(options->output.string()),
+             idle / kSecond, explained, static_cast<double>(result->reader_ns) / kMs);
   return result->status;
 }

@@ -143,7 +143,10 @@ std::string ShortenRemark(std::string_view remark, std::size_t max_width, const 
   if (max_width == 0) return "";
   const std::size_t comma = FirstColumns(remark, max_width + 1).rfind(',');
   if (comma != std::string_view::npos) return std::string(remark.substr(0, comma));
-  return std::string(Trim(FirstColumns(remark, max_width - 1))) + (style.utf8 ? "…" : "~");
+  const std::string_view start = FirstColumns(remark, max_width - 1);
+  const std::size_t blank = FirstColumns(remark, max_width).rfind(' ');
+  const std::string_view words = blank == std::string_view::npos ? start : start.substr(0, blank);
+  return std::string(words) + (style.utf8 ? "…" : "~");
 }
 
 }  // namespace fieldcost::draw

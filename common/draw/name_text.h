@@ -44,7 +44,7 @@ NamePieces PiecesOf(std::string_view escaped_name);
 // ("…/main.cc:61").
 std::string ShortenPath(std::string_view path, std::size_t max_width, const Style& style);
 
-// A remark that is escaped, at most as wide: what stands behind a comma goes, then its end
+// A remark that is escaped, at most as wide: what stands behind a comma goes, then its last words
 // ("heavy-tailed", "grows with…").
 std::string ShortenRemark(std::string_view remark, std::size_t max_width, const Style& style);
 

@@ -82,7 +82,7 @@ TEST(ShortenRemarkTest, KeepsWhatStandsBeforeTheComma) {
   };
   EXPECT_EQ(fit("heavy-tailed, 1 % of calls cost more", 12), "heavy-tailed");
   EXPECT_EQ(fit("grows with argument 3", 12), "grows with…");
-  EXPECT_EQ(fit("too few calls", 12), "too few cal…");
+  EXPECT_EQ(fit("too few calls", 12), "too few…");
   EXPECT_EQ(fit("varied", 0), "");
 }
 

@@ -174,7 +174,8 @@ def record(house):
                "fieldcost probe run --local --runs 6 --build 1.1 -- slow/shop_index 240",
                "fieldcost probe list",
                # How long the CPUs of a busy machine are idle cannot be planned.
-               "$BUILD/tests/examples/example_idle_recordings . && mv before.fct idle.fct && mv after.fct idle_slow.fct",
+               "$BUILD/tests/examples/example_idle_recordings .",
+               "mv before.fct idle.fct && mv after.fct idle_slow.fct",
                "rm one.fct other.fct a.fct || true")
     for file in [*box.work.glob("*.lab"), *box.work.glob("*.fct"), *box.home.rglob("probe.db")]:
         shutil.copy(file, HERE / "recorded")

@@ -23,7 +23,7 @@ using analysis::LabCost;
 using stats::Metric;
 
 constexpr std::size_t kSpectrumWidth = 16;
-constexpr std::size_t kLeastShapeWidth = 13;  // "too few calls"
+constexpr std::size_t kLeastShapeWidth = 12;
 
 std::string_view PlusMinus(const draw::Style& style) { return style.utf8 ? "±" : "+-"; }
 

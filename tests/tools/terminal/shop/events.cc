@@ -1,4 +1,4 @@
-#include "events.h"
+#include "tests/tools/terminal/shop/events.h"
 
 namespace shop::events {
 

@@ -10,8 +10,8 @@
 #include <queue>
 #include <thread>
 
-#include "events.h"
-#include "vault.h"
+#include "tests/tools/terminal/shop/events.h"
+#include "tests/tools/terminal/shop/vault.h"
 
 namespace shop {
 

@@ -1,4 +1,4 @@
-#include "vault.h"
+#include "tests/tools/terminal/shop/vault.h"
 
 #include <zlib.h>
 
