@@ -19,15 +19,12 @@ using fieldcost::intercept::SystemCall;
 extern "C" {
 
 FIELDCOST_HIDDEN void* memcpy(void* __restrict to, const void* __restrict from, size_t bytes) {
-  auto* const out = static_cast<char*>(to);
-  const auto* const in = static_cast<const char*>(from);
-  for (size_t i = 0; i < bytes; ++i) out[i] = in[i];
+  fieldcost::intercept::CopyBytes(to, from, bytes);
   return to;
 }
 
 FIELDCOST_HIDDEN void* memset(void* to, int value, size_t bytes) {
-  auto* const out = static_cast<char*>(to);
-  for (size_t i = 0; i < bytes; ++i) out[i] = static_cast<char>(value);
+  fieldcost::intercept::FillBytes(to, static_cast<uint8_t>(value), bytes);
   return to;
 }
 

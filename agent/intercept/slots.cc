@@ -29,13 +29,20 @@ bool IsReadOnly(const ElfObject& object, const uint64_t* slot) {
   return address >= object.relro_begin && address < object.relro_end;
 }
 
-// The pages that are writable for the time being.
+// The pages that become writable with the first write to one of them, for the time being.
 uint64_t lifted_begin;
 uint64_t lifted_end;
+bool is_lifted;
 
 bool Write(uint64_t* slot, bool read_only, uint64_t value) {
   const uint64_t page = reinterpret_cast<uint64_t>(slot) & ~uint64_t{4095};
-  if (page >= lifted_begin && page < lifted_end) read_only = false;
+  if (read_only && page >= lifted_begin && page < lifted_end) {
+    if (!is_lifted) {
+      is_lifted = SystemCall(SYS_mprotect, lifted_begin, lifted_end - lifted_begin,
+                             PROT_READ | PROT_WRITE) == 0;
+    }
+    if (is_lifted) read_only = false;
+  }
   if (read_only && SystemCall(SYS_mprotect, page, 4096, PROT_READ | PROT_WRITE) != 0) return false;
   __atomic_store_n(slot, value, __ATOMIC_RELEASE);
   if (read_only) SystemCall(SYS_mprotect, page, 4096, PROT_READ);
@@ -132,20 +139,27 @@ void RetargetThunk(uint32_t thunk, uint64_t value, bool forget) {
   }
 }
 
-LiftedProtection::LiftedProtection(const ElfObject& object) {
-  if (object.relro_begin >= object.relro_end ||
-      SystemCall(SYS_mprotect, object.relro_begin, object.relro_end - object.relro_begin,
-                 PROT_READ | PROT_WRITE) != 0) {
-    return;
+uint32_t HandOverThunk(uint32_t from, uint32_t to, uint64_t stub) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < patched_count; ++i) {
+    PatchedSlot& entry = tables->patched[i];
+    if (entry.thunk != from) continue;
+    if (LeadsToStub(entry) && Write(entry.slot, entry.read_only, stub)) ++count;
+    entry.thunk = to;
   }
+  return count;
+}
+
+LiftedProtection::LiftedProtection(const ElfObject& object) {
+  if (object.relro_begin >= object.relro_end) return;
   lifted_begin = object.relro_begin;
   lifted_end = object.relro_end;
 }
 
 LiftedProtection::~LiftedProtection() {
-  if (lifted_begin == lifted_end) return;
-  SystemCall(SYS_mprotect, lifted_begin, lifted_end - lifted_begin, PROT_READ);
+  if (is_lifted) SystemCall(SYS_mprotect, lifted_begin, lifted_end - lifted_begin, PROT_READ);
   lifted_begin = lifted_end = 0;
+  is_lifted = false;
 }
 
 void GiveBackDynamicSlots() {

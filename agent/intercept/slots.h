@@ -51,9 +51,9 @@ bool WriteSlot(const ElfObject& object, uint64_t* slot, uint64_t value);
 // cannot be written to.
 bool ReplaceWord(const ElfObject& object, uint64_t* word, uint64_t expected, uint64_t value);
 
-// While this lives, slots of that object are written without lifting the protection of their page
-// each time: it is lifted for all of them. REQUIRES: the patch lock, or the constructor; no other
-// one lives.
+// While this lives, the first write to a read-only slot of that object lifts the protection of all
+// of them, and the end restores it. REQUIRES: the patch lock, or the constructor; no other one
+// lives.
 class LiftedProtection {
  public:
   explicit LiftedProtection(const ElfObject& object);
@@ -99,6 +99,10 @@ void PatchSlots(const SlotSpace& space, uint32_t first_object, bool data_too, Th
 // longer remembered. A slot that somebody else has changed since is left alone. REQUIRES: the patch
 // lock.
 void RetargetThunk(uint32_t thunk, uint64_t value, bool forget);
+
+// Makes all slots that lead to the stubs of thunk `from` lead to `stub`, which is one of thunk
+// `to`, and be remembered as that thunk's. Returns how many. REQUIRES: as RetargetThunk.
+uint32_t HandOverThunk(uint32_t from, uint32_t to, uint64_t stub);
 
 // Gives back the slots in objects that dlopen brought, as if they had not been patched. REQUIRES:
 // the patch lock; they are still loaded.

@@ -16,14 +16,7 @@ using intercept::ElfObject;
 using intercept::GlobMatches;
 using intercept::SlotSpace;
 
-// Follows a slot to a candidate. False if it leads to nothing that may be picked.
-bool MakeCandidate(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela& relocation,
-                   const uint64_t* slot, Candidate* candidate) {
-  *candidate = {};
-  // What the program itself defines is never picked.
-  return intercept::FollowSlot(space, importer, relocation, slot, candidate) &&
-         *candidate->module != '\0';
-}
+constexpr uint32_t kReservedNameDivisor = 8;
 
 bool AlreadyPicked(const Picks& picks, const Candidate& candidate) {
   for (uint32_t i = 0; i < picks.count; ++i) {
@@ -32,13 +25,11 @@ bool AlreadyPicked(const Picks& picks, const Candidate& candidate) {
   return false;
 }
 
-// How likely an API is taken by a draw that comes upon it; 0 if it may not be measured.
-uint32_t WeightOf(const Request& request, const Candidate& candidate) {
-  // A file's name does not say which library it is.
-  const char* const soname = candidate.provider->soname;
-  if (*soname == '\0' || !IsAllowed(request, soname)) return 0;
-  return PolicyWeight(request, shm::ApiHash(soname, candidate.symbol, candidate.version));
-}
+// What a draw came upon.
+struct Drawn {
+  Candidate candidate;
+  uint32_t weight;  // 0: nothing that may be picked, and the candidate is not set
+};
 
 uint32_t SlotCount(const ElfObject& object, bool data_too) {
   return object.plt_count + (data_too ? object.relocation_count : 0);
@@ -57,10 +48,11 @@ Drawn ComeUpon(const Request& request, const SlotSpace& space, uint64_t slot_cou
                uint64_t random) {
   Drawn drawn = {};
   uint64_t index = random % slot_count;
-  while (index >= SlotCount(space.objects[drawn.importer], space.data_too)) {
-    index -= SlotCount(space.objects[drawn.importer++], space.data_too);
+  uint32_t importer = 0;
+  while (index >= SlotCount(space.objects[importer], space.data_too)) {
+    index -= SlotCount(space.objects[importer++], space.data_too);
   }
-  const ElfObject& object = space.objects[drawn.importer];
+  const ElfObject& object = space.objects[importer];
   const bool is_plt = index < object.plt_count;
   const Elf64_Rela& relocation =
       is_plt ? object.plt[index] : object.relocations[index - object.plt_count];
@@ -68,7 +60,9 @@ Drawn ComeUpon(const Request& request, const SlotSpace& space, uint64_t slot_cou
   if (ELF64_R_TYPE(relocation.r_info) != type) return drawn;
   const auto* slot = reinterpret_cast<const uint64_t*>(object.base + relocation.r_offset);
   if (!MakeCandidate(space, object, relocation, slot, &drawn.candidate)) return drawn;
-  drawn.weight = WeightOf(request, drawn.candidate);
+  if (IsOfAllowedModule(request, drawn.candidate)) {
+    drawn.weight = WeightOf(request, drawn.candidate);
+  }
   return drawn;
 }
 
@@ -80,37 +74,21 @@ uint32_t CountOf(const Picks& picks, const ElfObject* provider) {
   return count;
 }
 
-// Draws until an API is taken that is not among `taken` (if given), of a library that has fewer
-// than `most` there. Without weight if it gives up.
-Drawn Draw(const Request& request, const SlotSpace& space, const Picks* taken, uint64_t* random,
-           uint32_t most = shm::kMaxPicks) {
+// Draws until an API is taken that is not among `taken`, of a library that has fewer than `most`
+// there. Without weight if it gives up.
+Drawn Draw(const Request& request, const SlotSpace& space, const Picks& taken, uint64_t* random,
+           uint32_t most) {
   const uint64_t slot_count = SlotCount(space);
   if (slot_count == 0) return {};
   for (uint32_t draw = 1; draw <= shm::kDrawsPerPick; ++draw) {
     Drawn drawn = ComeUpon(request, space, slot_count, shm::NextRandom(random));
     if (!shm::TakesDraw(shm::NextRandom(random), drawn.weight)) continue;
-    if (taken != nullptr && AlreadyPicked(*taken, drawn.candidate)) continue;
-    if (most < shm::kMaxPicks && CountOf(*taken, drawn.candidate.provider) >= most) continue;
-    drawn.candidate.candidate_count = slot_count;
-    drawn.candidate.draws = draw;
+    if (AlreadyPicked(taken, drawn.candidate)) continue;
+    if (most < shm::kMaxPicks && CountOf(taken, drawn.candidate.provider) >= most) continue;
     drawn.candidate.weight = drawn.weight;
     return drawn;
   }
   return {};
-}
-
-// The probe draws of what has been drawn together.
-void Probe(const Request& request, const SlotSpace& space, uint64_t* random, Candidate* candidates,
-           uint32_t count) {
-  const uint64_t slot_count = SlotCount(space);
-  for (uint32_t draw = 0; draw < shm::kProbeDraws; ++draw) {
-    const Drawn found = ComeUpon(request, space, slot_count, shm::NextRandom(random));
-    for (uint32_t i = 0; found.weight != 0 && i < count; ++i) {
-      candidates[i].probe_weight += found.weight;
-      // Those after it were drawn from what it left.
-      if (intercept::IsSameFunction(candidates[i], found.candidate)) break;
-    }
-  }
 }
 
 // True if some pattern of the list could match this symbol of any library: spares the resolution of
@@ -131,36 +109,44 @@ bool SymbolMatchesList(const char* list, const char* symbol) {
 
 }  // namespace
 
-void PickAtRandom(const Request& request, const SlotSpace& space, uint64_t random, uint32_t wanted,
-                  Picks* picks) {
-  constexpr uint32_t kAskedGiveUps = 8;
-  constexpr uint32_t kAskedOfOneLibrary = 8;
-  uint32_t gave_up = 0;
-  // Who asks wants to know of all libraries; only if there are no others, more of one.
-  uint32_t most = request.is_only_asked() ? kAskedOfOneLibrary : shm::kMaxPicks;
-  picks->count = 0;
-  for (uint32_t order = 0; order < wanted; ++order) {
-    const Drawn drawn = Draw(request, space, picks, &random, most);
-    if (drawn.weight == 0) {
-      most = shm::kMaxPicks;
-      // Weights that must be right need every number tried; here the program need not wait.
-      if (request.is_only_asked() && ++gave_up == kAskedGiveUps) break;
-      continue;
-    }
-    Candidate& next = picks->candidates[picks->count++];
-    next = drawn.candidate;
-    next.wanted = wanted;
-    next.order = order;
-  }
-  if (picks->count != 0) Probe(request, space, &random, picks->candidates, picks->count);
+bool MakeCandidate(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela& relocation,
+                   const uint64_t* slot, Candidate* candidate) {
+  *candidate = {};
+  // What the program itself defines is never picked.
+  return intercept::FollowSlot(space, importer, relocation, slot, candidate) &&
+         *candidate->module != '\0';
 }
 
-Drawn PickAgain(const Request& request, const SlotSpace& space, uint64_t random) {
-  Drawn drawn = Draw(request, space, nullptr, &random);
-  if (drawn.weight == 0) return drawn;
-  drawn.candidate.wanted = 1;
-  Probe(request, space, &random, &drawn.candidate, 1);
-  return drawn;
+bool IsOfAllowedModule(const Request& request, const Candidate& candidate) {
+  // A file's name does not say which library it is.
+  const char* const soname = candidate.provider->soname;
+  return *soname != '\0' && IsAllowed(request, soname);
+}
+
+uint32_t WeightOf(const Request& request, const Candidate& candidate) {
+  const uint32_t weight = PolicyWeight(
+      request, shm::ApiHash(candidate.provider->soname, candidate.symbol, candidate.version));
+  const bool is_reserved = candidate.symbol[0] == '_' && candidate.symbol[1] != 'Z';
+  return is_reserved && weight >= kReservedNameDivisor ? weight / kReservedNameDivisor : weight;
+}
+
+void PickAtRandom(const Request& request, const SlotSpace& space, uint64_t random, uint32_t wanted,
+                  Picks* picks) {
+  constexpr uint32_t kMostGiveUps = 8;
+  constexpr uint32_t kMostOfOneLibrary = 8;
+  uint32_t gave_up = 0;
+  // The user wants to know of all libraries; more of one only if there are no others.
+  uint32_t most = kMostOfOneLibrary;
+  picks->count = 0;
+  for (uint32_t i = 0; i < wanted && gave_up < kMostGiveUps; ++i) {
+    const Drawn drawn = Draw(request, space, *picks, &random, most);
+    if (drawn.weight == 0) {
+      most = shm::kMaxPicks;
+      ++gave_up;
+      continue;
+    }
+    picks->candidates[picks->count++] = drawn.candidate;
+  }
 }
 
 void FindCalledSlotsByName(const Request& request, const SlotSpace& space, uint32_t first_object) {

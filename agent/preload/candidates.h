@@ -8,22 +8,9 @@
 
 namespace fieldcost::preload {
 
-// An API that was picked.
+// An API that may be picked, or was.
 struct Candidate : intercept::Function {
-  // Facts of the random pick that took it; see common/shm/selection.h.
-  uint64_t candidate_count;
-  uint32_t draws;
-  uint32_t weight;
-  uint32_t wanted;
-  uint32_t order;
-  uint32_t probe_weight;
-};
-
-// What a draw came to.
-struct Drawn {
-  Candidate candidate;
-  uint32_t importer;  // index of the object whose slot was drawn
-  uint32_t weight;    // 0: nothing that may be picked, and the others say nothing
+  uint32_t weight;  // 1..kFullWeight; 0: not looked up yet
 };
 
 struct Picks {
@@ -32,15 +19,24 @@ struct Picks {
   bool left_out;  // of PickByName: more match than there is room for
 };
 
-// Picks up to `wanted` different APIs at random from the space's slots. `random` seeds the draws.
+// Follows a slot to a candidate. False if it leads to nothing that may be picked, or to the program
+// itself.
+bool MakeCandidate(const intercept::SlotSpace& space, const intercept::ElfObject& importer,
+                   const Elf64_Rela& relocation, const uint64_t* slot, Candidate* candidate);
+
+// Whether the policy lets APIs of its library be picked at random.
+bool IsOfAllowedModule(const Request& request, const Candidate& candidate);
+
+// How likely it is picked at random; 0 if never. Names that C reserves for the implementation
+// (they begin with an underscore, and neither a header nor a manual page presents them to users)
+// have an eighth of the policy's weight; this spares C++ names, which begin with "_Z". REQUIRES:
+// IsOfAllowedModule.
+uint32_t WeightOf(const Request& request, const Candidate& candidate);
+
+// Picks up to `wanted` different APIs at random from the space's slots, called or not, for a run
+// that only its user sees. `random` seeds the draws.
 void PickAtRandom(const Request& request, const intercept::SlotSpace& space, uint64_t random,
                   uint32_t wanted, Picks* picks);
-
-// Objects have come since a pick was drawn: draws again among all. If the importer is a new one,
-// that API is to take the old pick's place; if not, the old pick stands for it, since it was drawn
-// from those in the same way. So every API has the chance it would have had if all objects had been
-// there at once. Without weight if no draw was taken.
-Drawn PickAgain(const Request& request, const intercept::SlotSpace& space, uint64_t random);
 
 // Finds the called slots (agent/intercept/called_slots.h), in the objects from `first_object` on,
 // of functions that the forced pick names. For what follows in those objects: PickByName,

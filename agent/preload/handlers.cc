@@ -8,6 +8,7 @@
 #include "agent/preload/measuring.h"
 #include "agent/preload/measuring_run.h"
 #include "agent/preload/overhead.h"
+#include "agent/preload/sightings.h"
 
 namespace fieldcost::preload {
 
@@ -64,6 +65,7 @@ inline void Begin(ThreadState* thread, Record* record, uint32_t what, uint32_t w
   const bool usual = process.metrics == shm::kTimeMetrics && record->is_first == 0 && same_weight;
   record->usual = usual ? what : kNoPick;
   record->superseded = 0;
+  record->excluded_ticks = 0;
   record->allocated_inclusive = thread->allocated_inclusive;
   record->allocated_exclusive = thread->allocated_exclusive;
   for (int i = 0; i < 4; ++i) record->io[i] = thread->io[i];
@@ -72,9 +74,10 @@ inline void Begin(ThreadState* thread, Record* record, uint32_t what, uint32_t w
   thread->active = record;
 }
 
-inline uint64_t OwnTicks(const Record& record, uint64_t end_ticks) {
+// What a call that began then took, less `excluded` ticks.
+inline uint64_t TicksWithout(uint64_t excluded, const Record& record, uint64_t end_ticks) {
   const uint64_t ticks = end_ticks - record.start_ticks;
-  return ticks > process.bias_ticks ? ticks - process.bias_ticks : 0;
+  return ticks > excluded ? ticks - excluded : 0;
 }
 
 inline uint64_t Nanoseconds(uint64_t ticks) {
@@ -83,7 +86,8 @@ inline uint64_t Nanoseconds(uint64_t ticks) {
 
 void RecordAll(const Record& record, const ThreadState* thread, uint64_t end_ticks,
                shm::Cell* cells) {
-  const uint64_t ticks = OwnTicks(record, end_ticks);
+  const uint64_t ticks =
+      TicksWithout(process.bias_ticks + record.excluded_ticks, record, end_ticks);
   const uint32_t weight = record.weight_log2;
   if ((process.metrics & shm::kTimeMetrics) != 0) {
     const uint64_t nanoseconds = Nanoseconds(ticks);
@@ -146,6 +150,30 @@ __attribute__((noinline)) void ExitUnusual(Record* record, uint64_t end_ticks) {
   if (end_ticks >= process.look_at) EndPhaseAndRedraw(end_ticks);
 }
 
+// The first call of a watched function. Returns what its stub would say if it had been picked
+// before; kNoPick if it goes straight on. The time this takes is not the measured call's in which
+// it happens.
+__attribute__((cold, noinline)) uint32_t Sight(uint32_t thunk) {
+  const uint64_t begin = intercept::ReadTimeStamp();
+  const uint32_t pick = SeeFirstCall(thunk);
+  ThreadState* const thread = fieldcost_current_thread;
+  Record* const active = thread == nullptr ? nullptr : thread->active;
+  if (active != nullptr && !IsBusy(active)) {
+    if (process.picks[PickOf(*active)].phase != shm::kPickActive) {
+      Abandon(thread, active);  // it made room; unless it returns, that is
+    } else {
+      active->excluded_ticks += intercept::ReadTimeStamp() - begin;
+      active->usual = kNoPick;  // so that its end does not take the short way
+    }
+  }
+  if (pick == kNoPick || process.picks[pick].sampling_log2 == 0) return pick;
+  // What the sampling stub does.
+  if (fieldcost_counters != nullptr && fieldcost_counters != no_counters) {
+    fieldcost_counters[pick] -= uint64_t{1} << 48;
+  }
+  return pick | kSampledFlag;
+}
+
 }  // namespace
 
 // Everything but the usual case, which the thunk does itself: a thread's or a cell's first call,
@@ -159,10 +187,14 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
     if (IsAttached()) intercept::Notice(notice, return_slot[-1], return_slot[-2]);
     return {nullptr, intercept::fieldcost_notice_targets[notice]};
   }
+  const Entry straight = {nullptr, process.picks[what & ~kSampledFlag].target};
+  if (!IsAttached()) return straight;
+  if (process.is_watching != 0 && what - kFirstWatchThunk < shm::kMaxWatched) {
+    what = Sight(what);
+    if (what == kNoPick) return straight;
+  }
   const uint32_t pick = what & ~kSampledFlag;
   const bool is_sampled = pick != what;
-  const Entry straight = {nullptr, process.picks[pick].target};
-  if (!IsAttached()) return straight;
   ThreadState* const thread = CurrentThread();
   if (thread == nullptr) {
     if (is_sampled) no_counters[pick] = 0;  // its next call is lost, and counted so, too
@@ -199,7 +231,8 @@ extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Recor
   }
   thread->active = Busy(record);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  AddToCell(record->cells, Nanoseconds(OwnTicks(*record, end_ticks)), record->weight_log2);
+  AddToCell(record->cells, Nanoseconds(TicksWithout(process.bias_ticks, *record, end_ticks)),
+            record->weight_log2);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   // In this order: an active record that is nowhere would never be seen to be gone.
   thread->active = nullptr;

@@ -24,6 +24,7 @@
 #include "agent/preload/measuring.h"
 #include "agent/preload/picks.h"
 #include "agent/preload/run_file_writer.h"
+#include "agent/preload/sightings.h"
 #include "agent/preload/workspace.h"
 #include "common/shm/mix.h"
 
@@ -43,6 +44,7 @@ constexpr uint64_t kNever = ~uint64_t{0};
 struct MeasuringRun {
   Request* request;  // with its newest policy
   uint64_t random_state;
+  uint32_t phases;  // that have begun, of those the policy allows
 
   uint64_t Random() { return shm::NextRandom(&random_state); }
 };
@@ -56,6 +58,8 @@ bool MakeThreads() {
     munmap(mapped, sizeof(ThreadState) * shm::kThreadSlots);
     return false;
   }
+  // Faster than the page faults of the first thread, which calibrates.
+  intercept::Populate(reinterpret_cast<uint64_t>(mapped), sizeof(ThreadState));
   process.threads = static_cast<ThreadState*>(mapped);
   process.pid = static_cast<uint32_t>(intercept::SystemCall(SYS_getpid));
   process.stack_top = getauxval(AT_RANDOM);
@@ -86,14 +90,29 @@ void SetMetrics(shm::MetricSet metrics) {
   process.io_index = IndexOf(shm::Metric::kDiskRead);
 }
 
+// Picks are drawn among the functions that are called.
+bool IsWatchingRun() { return !run.request->is_forced() && !run.request->is_only_asked(); }
+
+uint32_t WantedPlaces() {
+  const uint32_t wanted = run.request->wanted_picks();
+  return wanted < shm::kMaxPlaces ? wanted : shm::kMaxPlaces;
+}
+
+// Picks that a phase may make: of 256 functions that are called, one after the other, 6 take one
+// place on average, and more than 16 with a probability below 1 in 20,000.
+uint32_t PicksOfAPhase() { return 16 + 4 * (WantedPlaces() - 1); }
+
 // Room for the picks of all phases, or for what dlopen may still bring that matches by name.
 uint32_t PickCapacity() {
   constexpr uint32_t kForcedReserve = 64;
   uint64_t capacity = workspace->drawn.count + kForcedReserve;
-  if (!run.request->is_forced()) {
+  const uint64_t most = run.request->is_forced() ? shm::kMaxPicks : kFirstWatchThunk;
+  if (IsWatchingRun()) {
+    capacity = uint64_t{PicksOfAPhase()} * run.request->policy.max_phases;
+  } else if (!run.request->is_forced()) {
     capacity = uint64_t{run.request->wanted_picks()} * run.request->policy.max_phases;
   }
-  return static_cast<uint32_t>(capacity > shm::kMaxPicks ? shm::kMaxPicks : capacity);
+  return static_cast<uint32_t>(capacity > most ? most : capacity);
 }
 
 uint64_t PhaseEnd(uint64_t now) {
@@ -154,6 +173,7 @@ void InstallMeters(const SlotSpace& space) {
 }
 
 void LeaveDynamicObjects() {
+  LeaveWatchedDynamicObjects();  // while it is still known which objects these are
   intercept::LeaveDynamicObjects(process.pick_count, [](uint32_t pick) {
     if (run.request->is_forced()) {
       SuspendPick(pick);
@@ -176,6 +196,7 @@ void DescribePhase(uint32_t flags, const MachineLoad& load) {
 }
 
 void EndPhase() {
+  StopWatching();
   for (uint32_t i = 0; i < process.pick_count; ++i) EndPick(i, shm::kPickEnded);
   GiveBackLease();
 }
@@ -186,11 +207,21 @@ bool HoldsPlace(const Request& request) {
   return request.is_forced() || request.is_only_asked() || TakeLease(request);
 }
 
+void Watch(const SlotSpace& space, uint64_t random) {
+  BeginWatching(*run.request, space, random, WantedPlaces());
+  ++run.phases;
+}
+
+// Whether the policy and the run file have room for another phase.
+bool IsRoomForAPhase() {
+  const uint32_t room = process.pick_capacity - process.pick_count;
+  if (!IsWatchingRun()) return room != 0;
+  return room >= PicksOfAPhase() && run.phases < run.request->policy.max_phases;
+}
+
 void TryNextPhase() {
   if (!LoadPolicy(run.request) || !IsCollecting(run.request->policy)) return;
   process.overhead_per_65536 = run.request->policy.overhead_per_65536;
-  const uint32_t room = process.pick_capacity - process.pick_count;
-  const uint32_t wanted = run.request->wanted_picks();
   const bool is_chosen = (run.Random() >> 48) < run.request->policy.selection_per_65536;
   if (!is_chosen && !run.request->is_only_asked()) return;
   const MachineLoad load = ReadMachineLoad();
@@ -198,9 +229,14 @@ void TryNextPhase() {
   DescribePhase(shm::kPickLater, load);
   if (!HoldsPlace(*run.request)) return CountSkip(*run.request, shm::Skip::kNoLease);
   const SlotSpace space = Objects(false);
+  if (IsWatchingRun()) {
+    Watch(space, run.Random());
+    return;
+  }
+  const uint32_t room = process.pick_capacity - process.pick_count;
+  const uint32_t wanted = run.request->wanted_picks();
   PickAtRandom(*run.request, space, run.Random(), wanted < room ? wanted : room, &workspace->drawn);
   MeasureDrawn(space);
-  if (workspace->drawn.count == 0) GiveBackLease();
 }
 
 void Detach() {
@@ -209,6 +245,7 @@ void Detach() {
 }
 
 void LeaveAlone(shm::Skip reason) {
+  StopWatching();  // or all that is watched would lead to stubs as long as the process lives
   GiveBackLease();
   CountSkip(*run.request, reason);
 }
@@ -225,14 +262,18 @@ shm::Skip DrawFirstPicks(const SlotSpace& space, uint64_t random) {
   }
   if (AreTooManyRunFiles(request)) return shm::Skip::kTooManyRunFiles;
   if (!HoldsPlace(request)) return shm::Skip::kNoLease;
+  if (IsWatchingRun()) {  // begins once the run file and the meters are there
+    return IsAnythingToWatch(request, space, random) ? kNoSkip : shm::Skip::kNothingToPick;
+  }
   PickAtRandom(request, space, random >> 32 | random << 32, request.wanted_picks(), drawn);
   return drawn->count == 0 ? shm::Skip::kNothingToPick : kNoSkip;
 }
 
 // A run that nothing would be sent of, since it cannot be measured as one of the field, is still
-// measured for whoever asked for it.
-bool IsServedAnyway(Request* request) {
+// measured for the user who asked for it. The reason is counted all the same.
+bool IsServedAnyway(Request* request, shm::Skip reason) {
   if (!request->is_asked || !request->is_chosen || request->is_forced()) return false;
+  if (reason != shm::Skip::kNothingToPick) CountSkip(*request, reason);
   request->is_chosen = false;
   GiveBackLease();
   return true;
@@ -246,17 +287,18 @@ shm::Skip BeginRunInWorkspace(uint64_t random) {
 
   const SlotSpace space = Objects(true);
   shm::Skip skip = DrawFirstPicks(space, random);
-  if (skip != kNoSkip && IsServedAnyway(run.request)) skip = DrawFirstPicks(space, random);
+  if (skip != kNoSkip && IsServedAnyway(run.request, skip)) skip = DrawFirstPicks(space, random);
   if (skip != kNoSkip) return skip;
 
   if (!PrepareMeasuring()) return shm::Skip::kNoMemory;
-  if (workspace->drawn.count != 0) {
+  if (workspace->drawn.count != 0 || IsWatchingRun()) {
     skip = MakeRunFile(random);
     if (skip != kNoSkip) return skip;
   }
 
   InstallMeters(space);
   MeasureDrawn(space);
+  if (IsWatchingRun()) Watch(space, random >> 32 | random << 32);
   process.has_begun = 1;
   return kNoSkip;
 }
@@ -288,23 +330,6 @@ void PickMore(const SlotSpace& space) {
   MeasureDrawn(space);
 }
 
-// Objects have come, from `first_new` on: draws again among all, for the pick that was drawn first.
-void RedrawFirstPick(const SlotSpace& space, uint32_t first_new) {
-  const uint32_t old = FirstActivePick();
-  if (old == kNoPick || process.pick_count == process.pick_capacity) return;
-  // The draw among all is one draw: what it leaves in place, or brings, stands for all.
-  for (uint32_t i = 0; i < process.pick_count; ++i) {
-    if (IsActivePick(i)) StandForNothing(i);
-  }
-  const Drawn drawn = PickAgain(*run.request, space, run.Random());
-  if (drawn.weight == 0) return;
-  if (drawn.importer < first_new) return RenewDraw(old, drawn.candidate);
-  EndPick(old, shm::kPickEnded);
-  workspace->drawn.candidates[0] = drawn.candidate;
-  workspace->drawn.count = 1;
-  MeasureDrawn(space);
-}
-
 // What the loader has allocated for a library, and the library's constructors before its slots were
 // seen, is missing in the call that brought it.
 void NoteLoading() {
@@ -331,7 +356,7 @@ void TakeIn(const SlotSpace& space, uint32_t first_new) {
   } else if (run.request->is_only_asked()) {
     PickMore(space);
   } else {
-    RedrawFirstPick(space, first_new);
+    WatchMore(*run.request, space, first_new);
   }
 }
 
@@ -342,7 +367,8 @@ shm::Skip BeginRun(Request* request, uint64_t random) {
   if (!request->is_forced()) {
     const MachineLoad load = ReadMachineLoad();
     // Who asks for a run wants it measured now, and what it says is not of the field.
-    if (IsTooMuch(request->policy, load) && !request->is_only_asked() && !IsServedAnyway(request)) {
+    if (IsTooMuch(request->policy, load) && !request->is_only_asked() &&
+        !IsServedAnyway(request, shm::Skip::kSystemLoaded)) {
       return shm::Skip::kSystemLoaded;
     }
     DescribePhase(0, load);
@@ -361,12 +387,20 @@ __attribute__((cold, noinline)) void EndPhaseAndRedraw(uint64_t now) {
   const intercept::VectorState vectors(buffer);  // a measured call's result may be in them
   ForgetWhatIsGone();
   EndPhase();
-  if (process.pick_count == process.pick_capacity) {
+  if (!IsRoomForAPhase()) {
     process.look_at = kNever;
     return;
   }
   process.look_at = PhaseEnd(now);
   TryNextPhase();
+}
+
+__attribute__((cold, noinline)) uint32_t SeeFirstCall(uint32_t thunk) {
+  const PatchLock lock;
+  if (lock.held()) return OnSighting(*run.request, thunk);
+  // Not sighted: its next call is. This one is missed.
+  __atomic_fetch_add(&process.header->lost_calls, 1, __ATOMIC_RELAXED);
+  return kNoPick;
 }
 
 void SamplePick(uint32_t pick, uint32_t sampling_log2) {
@@ -378,7 +412,8 @@ void DropPick(uint32_t pick) {
   const PatchLock lock;
   if (!lock.held()) return;
   EndPick(pick, shm::kPickDropped);
-  if (!IsAnyPickActive()) GiveBackLease();
+  // What is watched may still be picked.
+  if (!IsAnyPickActive() && !IsWatchingRun()) GiveBackLease();
 }
 
 __attribute__((cold, noinline)) void DetachForGood(shm::Skip reason) {

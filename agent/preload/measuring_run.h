@@ -21,6 +21,10 @@ shm::Skip BeginRun(Request* request, uint64_t random);
 // Does what is due at this time stamp: ends the phase, and picks anew.
 void EndPhaseAndRedraw(uint64_t now);
 
+// A watched function is called (sightings.h). Returns the pick that it has become, or that it is;
+// kNoPick if it is none.
+uint32_t SeeFirstCall(uint32_t thunk);
+
 // What measuring a pick costs too much: times only one in 2^sampling_log2 calls; gives it up.
 void SamplePick(uint32_t pick, uint32_t sampling_log2);
 void DropPick(uint32_t pick);

@@ -101,21 +101,21 @@ void PatchPicks(const intercept::SlotSpace& space, uint32_t first_object) {
           const uint64_t stub = is_sampled ? SamplingStubOf(i) : intercept::StubOf(i);
           if (!intercept::PatchSlot(object, slot, i, stub)) break;
           ++process.picks[i].slots;
-          // Objects that come later had no part in the draw.
-          if (first_object == 0) shared->slots = process.picks[i].slots;
+          shared->slots = process.picks[i].slots;
           break;
         }
         return true;
       });
 }
 
-void RenewDraw(uint32_t pick, const Candidate& drawn) {
-  const PickState& state = process.picks[pick];
-  DescribeDraw(drawn, state.shared);
-  state.shared->slots = state.slots;
+uint32_t AddSightedPick(const Candidate& candidate, uint32_t sampling_log2, uint32_t watching) {
+  if (!AddPick(candidate, sampling_log2)) return kNoPick;
+  const uint32_t pick = process.pick_count - 1;
+  const uint64_t stub = sampling_log2 != 0 ? SamplingStubOf(pick) : intercept::StubOf(pick);
+  process.picks[pick].slots = intercept::HandOverThunk(watching, pick, stub);
+  process.picks[pick].shared->slots = process.picks[pick].slots;
+  return pick;
 }
-
-void StandForNothing(uint32_t pick) { process.picks[pick].shared->picks_wanted = 0; }
 
 void EndPick(uint32_t pick, uint32_t phase) {
   if (!IsActivePick(pick)) return;

@@ -16,11 +16,9 @@ bool AddPick(const Candidate& candidate, uint32_t sampling_log2);
 // Patches the slots, in the space's objects from `first_object` on, that lead to active picks.
 void PatchPicks(const intercept::SlotSpace& space, uint32_t first_object);
 
-// A draw from more objects has left this pick in place: from now on it stands as that draw's.
-void RenewDraw(uint32_t pick, const Candidate& drawn);
-
-// What else is measured stands for the runs that this pick would have stood for.
-void StandForNothing(uint32_t pick);
+// Makes a pick of a candidate whose slots lead to the stubs of thunk `watching`, and makes them
+// lead to the pick's. Returns its index; kNoPick, and nothing has changed, if there is no room.
+uint32_t AddSightedPick(const Candidate& candidate, uint32_t sampling_log2, uint32_t watching);
 
 // Gives back the pick's slots; calls that are under way are still recorded. Does nothing to a pick
 // that has ended.

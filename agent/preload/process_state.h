@@ -58,6 +58,7 @@ struct ProcessState {
   uint32_t phase_selection_per_65536;
   uint32_t not_measured;  // shm::NotMeasured: of every pick; bits are added at any time
   uint32_t has_begun;     // the program: what is picked from now on has been called before, perhaps
+  uint32_t is_watching;   // the last thunks are those of watched functions (sightings.h)
   uint32_t never_reuse;   // frames that seem gone may return: greenlet is loaded; changes once
 };
 

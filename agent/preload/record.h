@@ -35,6 +35,9 @@ struct Record {
   uint64_t io[4];
   uint32_t is_first;     // the process's first call of this pick
   uint32_t weight_log2;  // it stands for 2^this calls
+  // Time inside it that is not the function's. Not added to start_ticks, where the thunk keeps the
+  // caller's rdx for a moment. Not 0 only where `usual` is kNoPick.
+  uint64_t excluded_ticks;
 };
 
 inline uint32_t PickOf(const Record& record) { return record.what & ~intercept::kSampledFlag; }

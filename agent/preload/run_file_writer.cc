@@ -116,13 +116,15 @@ shm::Skip CreateRunFile(const Request& request, uint64_t random) {
   return kNoSkip;
 }
 
-shm::Pick* DescribePick(const Candidate& candidate, uint32_t sampling_log2) {
+bool CanBeDescribed(const Candidate& candidate) {
   // Half a name would be another API's.
-  if (strlen(candidate.symbol) >= sizeof(shm::Pick::symbol) ||
-      strlen(candidate.module) >= sizeof(shm::Pick::soname) ||
-      strlen(candidate.version) >= sizeof(shm::Pick::symbol_version)) {
-    return nullptr;
-  }
+  return strlen(candidate.symbol) < sizeof(shm::Pick::symbol) &&
+         strlen(candidate.module) < sizeof(shm::Pick::soname) &&
+         strlen(candidate.version) < sizeof(shm::Pick::symbol_version);
+}
+
+shm::Pick* DescribePick(const Candidate& candidate, uint32_t sampling_log2) {
+  if (!CanBeDescribed(candidate)) return nullptr;
   const uint32_t index = process.header->pick_count;
   if (index == process.pick_capacity) return nullptr;
   auto* const pick = reinterpret_cast<shm::Pick*>(process.header + 1) + index;
@@ -148,20 +150,8 @@ shm::Pick* DescribePick(const Candidate& candidate, uint32_t sampling_log2) {
   if ((process.metrics & shm::kIoMetrics) != 0) {
     pick->not_measured = intercept::NotMeasuredOf(candidate.module, candidate.symbol);
   }
-  DescribeDraw(candidate, pick);
   __atomic_store_n(&process.header->pick_count, index + 1, __ATOMIC_RELEASE);
   return pick;
-}
-
-void DescribeDraw(const Candidate& drawn, shm::Pick* pick) {
-  pick->candidate_count = drawn.candidate_count;
-  pick->draws = drawn.draws;
-  pick->picks_wanted = drawn.wanted;
-  pick->draw_order = drawn.order;
-  pick->probe_draws = shm::kProbeDraws;
-  pick->probe_weight = drawn.probe_weight;
-  pick->flags &= ~shm::kPickByLastDraw;
-  if (drawn.draws == shm::kDrawsPerPick) pick->flags |= shm::kPickByLastDraw;
 }
 
 }  // namespace fieldcost::preload

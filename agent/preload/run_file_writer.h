@@ -15,11 +15,12 @@ namespace fieldcost::preload {
 // Says why, and leaves nothing behind, if any step fails; else kNoSkip.
 shm::Skip CreateRunFile(const Request& request, uint64_t random);
 
-// Describes a pick in the run file, behind those that are there. Its room is made before it is
-// written to. Null if there is no room, or if the API's names are too long to be told whole.
-shm::Pick* DescribePick(const Candidate& candidate, uint32_t sampling_log2);
+// Whether the API's names are short enough to be written down whole.
+bool CanBeDescribed(const Candidate& candidate);
 
-// What the description says of how the pick was drawn, but for its weight and slots.
-void DescribeDraw(const Candidate& drawn, shm::Pick* pick);
+// Describes a pick in the run file, behind those that are there. Its room is made before it is
+// written to. Null if there is no room, or if the API cannot be described. It
+// stands for no other run until its place in the draw is described (sightings.cc).
+shm::Pick* DescribePick(const Candidate& candidate, uint32_t sampling_log2);
 
 }  // namespace fieldcost::preload

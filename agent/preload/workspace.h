@@ -2,6 +2,7 @@
 
 #include "agent/intercept/tables.h"
 #include "agent/preload/candidates.h"
+#include "agent/preload/sightings.h"
 
 namespace fieldcost::preload {
 
@@ -9,6 +10,7 @@ namespace fieldcost::preload {
 struct Workspace {
   intercept::Tables tables;  // agent/intercept
   Picks drawn;               // measuring_run.cc
+  Sightings sightings;       // sightings.cc
 };
 
 // Null before MakeWorkspace().

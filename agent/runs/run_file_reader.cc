@@ -59,14 +59,11 @@ Result<RunPick> CheckPick(const shm::Pick& untrusted_pick, const RunInfo& info) 
       .calls = {},
       .busy = (untrusted_pick.flags & shm::kPickBusy) != 0,
       .not_measured = untrusted_pick.not_measured,
-      .drawn = {.candidate_count = untrusted_pick.candidate_count,
-                .slots = untrusted_pick.slots,
+      .drawn = {.weight_left = untrusted_pick.weight_left,
                 .weight = untrusted_pick.weight,
                 .wanted = untrusted_pick.picks_wanted,
                 .order = untrusted_pick.draw_order,
-                .probe_draws = untrusted_pick.probe_draws,
-                .probe_weight = untrusted_pick.probe_weight,
-                .by_last_draw = (untrusted_pick.flags & shm::kPickByLastDraw) != 0},
+                .watched_per_65536 = untrusted_pick.watched_per_65536},
       .chances = {.run = info.selection_per_65536, .time = info.time_per_65536}};
   // What only some picks have.
   if ((untrusted_pick.flags & shm::kPickLater) != 0) {
@@ -167,9 +164,10 @@ namespace {
 // What all offsets and counts are computed from, beside the file's own size.
 Status CheckHeader(const shm::RunHeader& untrusted_header, std::uint64_t file_bytes) {
   if (untrusted_header.version != shm::kRunVersion) {
-    return Fail(ErrorCode::kUnsupported,
-                "run file of version {}, only {} is read: earlier programs counted bytes wrongly",
-                untrusted_header.version, shm::kRunVersion);
+    return Fail(
+        ErrorCode::kUnsupported,
+        "run file of version {}, only {} is read: earlier programs drew their picks in another way",
+        untrusted_header.version, shm::kRunVersion);
   }
   if (untrusted_header.header_bytes != sizeof untrusted_header || untrusted_header.complete != 1 ||
       untrusted_header.thread_slots != shm::kThreadSlots) {

@@ -61,4 +61,9 @@ std::vector<SkipCount> ReadSkips(const std::filesystem::path& file) {
   return counts;
 }
 
+bool WouldHaveBeenSelected(shm::Skip skip) {
+  return skip == shm::Skip::kSystemLoaded || skip == shm::Skip::kNoLease ||
+         skip == shm::Skip::kTooManyRunFiles;
+}
+
 }  // namespace fieldcost::agent

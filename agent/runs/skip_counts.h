@@ -27,4 +27,8 @@ Status MakeSkipFile(const std::filesystem::path& file);
 // Its counts that are not zero, in the order of shm::Skip; none if there is no valid file.
 std::vector<SkipCount> ReadSkips(const std::filesystem::path& file);
 
+// Whether such a run would have been selected at random, if the machine had been less busy, or less
+// had been measured. `fieldcost run` measures it all the same, for its user only.
+bool WouldHaveBeenSelected(shm::Skip skip);
+
 }  // namespace fieldcost::agent

@@ -26,8 +26,8 @@
 namespace fieldcost::shm {
 
 inline constexpr char kRunMagic[8] = {'f', 'c', 'r', 'u', 'n', 'f', 'i', 'l'};
-// Programs that wrote earlier versions counted no bytes that were moved through tables: refused.
-inline constexpr uint32_t kRunVersion = 4;
+// Programs that wrote earlier versions drew their picks in another way: refused.
+inline constexpr uint32_t kRunVersion = 5;
 inline constexpr uint32_t kThreadSlots = 256;
 inline constexpr uint32_t kMaxMetricsPerPick = 9;
 inline constexpr char kRunFileSuffix[] = ".run";
@@ -94,16 +94,16 @@ struct Pick {
   uint64_t first_call_ns;   // wall time of the process's first call + 1; 0 = none has returned
   uint64_t start_unix_ns;   // when it was picked; the header's if that was before the program began
   uint64_t end_unix_ns;     // when its slots were given back; 0 = not yet
-  uint64_t candidate_count;  // slots the draw was made from
-  uint32_t draws;            // until this one was taken
-  uint32_t weight;           // its own
-  uint32_t slots;            // how many of the candidates lead to it
-  uint32_t phase;            // PickPhase
-  // What tells for how many runs it stands (selection.h).
-  uint32_t picks_wanted;         // that were to be drawn together; 0: it stands for none
-  uint32_t draw_order;           // its place among them, from 0
-  uint32_t probe_draws;          // made after them, that took nothing
-  uint32_t probe_weight;         // sum of what those came upon, but for the picks drawn before it
+  // What tells for how many runs it stands (selection.h). Changes until the pick has ended.
+  uint64_t weight_left;          // of the functions called until now, less those placed before it
+  uint32_t watched_per_65536;    // the probability that it was watched
+  uint32_t weight;               // its own
+  uint32_t slots;                // how many were found to lead to it
+  uint32_t phase;                // PickPhase
+  uint32_t picks_wanted;         // places; 0: it stands for nothing, or has lost its place
+  uint32_t draw_order;           // its place, from 0
+  uint32_t watched;              // functions that were watched in its phase
+  uint32_t called;               // of these, how many had been called when it was last written
   uint32_t selection_per_65536;  // the policy's when its phase began
   uint32_t flags;                // PickFlags
   uint32_t
@@ -119,9 +119,8 @@ enum PickPhase : uint32_t {
 };
 
 enum PickFlags : uint32_t {
-  kPickByLastDraw = 1,  // one more draw that is turned down, and it would not have been picked
-  kPickLater = 2,       // of a phase after the run's first: chosen by a coin of its own
-  kPickBusy = 4,        // the machine had much to do when its phase began
+  kPickLater = 2,  // of a phase after the run's first: chosen by a coin of its own
+  kPickBusy = 4,   // the machine had much to do when its phase began
 };
 
 enum RunFlags : uint32_t {

@@ -1,32 +1,38 @@
 #pragma once
 
-// The arithmetic of the weighted random pick, shared by who draws (the preload library), who gives
-// the weights (the daemon) and who re-weights totals. No C++ runtime.
+// The arithmetic of the weighted random pick, shared by the preload library (which draws), the
+// daemon (which sets the weights) and the harvester (which re-weights totals). No C++ runtime.
 //
-// A draw is uniform over the program's slots. The API it comes upon is taken with probability
-// weight / kFullWeight, else drawn again, kDrawsPerPick times at most. So an API with `slots` slots
-// and `weight` is taken by a draw with probability q = slots * weight / (candidate_count *
-// kFullWeight), and nobody has to add up the weights of all others.
+// Only functions that the program calls are drawn. Before the program begins, each candidate is
+// watched with a probability, `watched_per_65536`, that depends on nothing but the numbers of slots
+// and on whether the program itself imports it, or only its libraries do; for what dlopen brings,
+// also on the room that is left. Whether it is watched depends on its name and the run's random
+// number. The first call of a watched function (a sighting) puts it into the draw: a weighted
+// reservoir (Chao 1982). Its weight is added to the sum W of the weights of all functions sighted
+// until now, and it takes the place of the pick with probability weight / W. So at any time, the
+// function that has the place is one of those called until now, each with probability weight / W,
+// and it has been measured since its first call.
 //
-// For how many runs does a pick stand, so that the sum over measured runs is, without bias, that of
-// all runs (Horvitz and Thompson 1952)? Let p be the sum of all q: the chance that a draw is taken.
-// - A pick that was taken by a draw before the last stands for p / q runs, one that was taken by
-//   the last for 1 / q: of all draws d < D it is sum (1-p)^(d-1) p = 1 - (1-p)^(D-1), and what is
-//   left are the runs that gave up.
-// - p is estimated by probe draws that take nothing: their mean weight / kFullWeight. They come
-//   after the draws and do not depend on them, so that the mean of the product is the product of
-//   the means, for one run alone.
-// - Of `wanted` picks drawn together without replacement, number `order` (from 0) is drawn from
-//   what those before it have left, with D draws of its own and a p of its own: what a probe draw
-//   comes upon that was picked before it counts as nothing. Each number gives an estimate of the
-//   total: those before it as they are, and itself times p / q; the mean of the estimates (Des Raj
-//   1956) has (p / q + wanted - 1 - order) / wanted times its value. A number that gave up takes
-//   part in the mean with those before it alone, and so the next is drawn all the same.
-// - All this divided by the chance that the run, and its phase, were chosen at all. Runs that are
-//   measured although the coin said no (kRunAsked, kRunForced) stand for nothing and stay on their
-//   machine; of those that were asked for and chosen, too, nothing differs.
-// What it stands for is then rounded at random to a power of two, with the same mean: exactly, it
-// would tell the number of slots of a program, by which one could know it again.
+// With several places the draw is successive: a function that does not get place 0 is offered place
+// 1, where W is less the weight of place 0, and so on. A function that takes a place moves those in
+// it and after it on by one; the one that leaves the last place has lost its place.
+//
+// For how many runs does a pick stand, so that the sum over measured runs is an unbiased estimate
+// of the sum over all runs (Horvitz and Thompson 1952)?
+// - The pick in place 0 stands for W / weight runs, among the functions that are watched. Both are
+//   known exactly when the run ends.
+// - Of `wanted` places, number `order` (from 0) is drawn from what those before it have left, W
+//   less their weights. Each number gives an estimate of the total: those before it as they are,
+//   and itself times W / weight; the mean of the estimates (Des Raj 1956) has
+//   (W / weight + wanted - 1 - order) / wanted times its value. A place that stays empty takes part
+//   in the mean with those before it alone, which are then all.
+// - All this divided by the probability that the function was watched, and by the probability that
+//   the run, and its phase, were chosen at all. Runs that are measured although they were not
+//   selected (kRunAsked, kRunForced) stand for nothing and stay on their machine; of those that
+//   were asked for and selected, nothing differs. Picks that have lost their place stand for
+//   nothing.
+// The result is then rounded at random to a power of two, with the same mean: the exact number
+// would tell what a program calls, by which one could know it again.
 
 #include <stdint.h>
 
@@ -41,24 +47,110 @@ constexpr uint64_t ApiHash(const char* soname, const char* symbol, const char* s
   return *symbol_version == '\0' ? hash : HashText(symbol_version, HashText("@", hash));
 }
 
+// Draws of a run that only its user sees, where each slot is equally likely: attempts per pick, and
+// whether one takes the API that it came upon. `random` has 64 random bits.
 inline constexpr uint32_t kDrawsPerPick = 128;
-inline constexpr uint32_t kProbeDraws = 8;
-
-// Whether a draw takes the API it came upon. `random` has 64 random bits.
 constexpr bool TakesDraw(uint64_t random, uint32_t weight) { return (random >> 48) < weight; }
+
+// Functions watched at once. Fewer are expected of what is there when the program begins: each one
+// costs microseconds, and the rest is room for what dlopen brings. At most so many of these are
+// imported by the program itself, which calls them more likely.
+inline constexpr uint32_t kMaxWatched = 256;
+inline constexpr uint32_t kExpectedWatched = 96;
+inline constexpr uint32_t kExpectedOfProgram = 64;
+
+// What comes later gets one in so many of the thunks that are left.
+inline constexpr uint32_t kShareOfRoom = 4;
+
+// Probabilities that a function is watched.
+struct WatchChances {
+  uint32_t of_program;    // if the program imports it; not below the other
+  uint32_t of_libraries;  // if only libraries do
+};
+
+// The probability that makes it `expected` of `slots`, on average.
+constexpr uint32_t ShareOf(uint64_t expected, uint64_t slots) {
+  return slots <= expected ? kCertain : static_cast<uint32_t>(expected * kCertain / slots) + 1;
+}
+
+// Of a process where so many slots belong to the program, and to its libraries.
+constexpr WatchChances WatchChancesOf(uint64_t program_slots, uint64_t library_slots) {
+  const uint64_t of_program =
+      program_slots < kExpectedOfProgram ? program_slots : uint64_t{kExpectedOfProgram};
+  const uint32_t program = ShareOf(of_program, program_slots);
+  const uint32_t libraries = ShareOf(kExpectedWatched - of_program, library_slots);
+  return {program, libraries < program ? libraries : program};
+}
+
+// The probability for names that so many slots of libraries bring first that come later. It only
+// falls, from the one for libraries on: so a name that was turned down before is turned down again,
+// and one that is new is watched with exactly this probability, whatever the room that is left.
+constexpr uint32_t LaterChance(uint32_t chance, uint32_t room, uint64_t slots) {
+  const uint32_t share = ShareOf(room / kShareOfRoom, slots);
+  return share < chance ? share : chance;
+}
+
+// What decides whether functions of this name are watched in a process that has this random number:
+// if it is below their chance.
+constexpr uint32_t WatchNumber(const char* symbol, uint64_t random_names) {
+  return static_cast<uint32_t>(FinaliseBits(HashText(symbol) ^ random_names) >> 48);
+}
+
+// The weighted reservoir.
+inline constexpr uint32_t kMaxPlaces = 64;
+inline constexpr uint32_t kNoPlace = ~uint32_t{0};
+struct Places {
+  uint32_t wanted;  // 1..kMaxPlaces
+  uint32_t count;
+  uint64_t called_weight;  // W: sum of the weights of all functions sighted
+  struct Place {
+    uint32_t weight;
+    uint32_t pick;  // an index of the user's
+  } places[kMaxPlaces];
+};
+
+// W for this place: less the weights of the places before it.
+constexpr uint64_t WeightLeft(const Places& places, uint32_t order) {
+  uint64_t left = places.called_weight;
+  for (uint32_t i = 0; i < order; ++i) left -= places.places[i].weight;
+  return left;
+}
+
+// A function of this weight (1..kFullWeight) was sighted: adds its weight, and returns the place it
+// takes; kNoPlace if none. Changes no place yet.
+constexpr uint32_t OfferPlaces(Places* places, uint32_t weight, uint64_t* random) {
+  __extension__ using Wide = unsigned __int128;
+  uint64_t left = places->called_weight += weight;
+  for (uint32_t order = 0; order < places->count; ++order) {
+    if (((Wide{NextRandom(random)} * left) >> 64) < weight) return order;
+    left -= places->places[order].weight;
+  }
+  return places->count < places->wanted ? places->count : kNoPlace;
+}
+
+// Puts a pick into the place that OfferPlaces() returned. Returns the pick that has lost its place;
+// kNoPlace if none has.
+constexpr uint32_t TakePlace(Places* places, uint32_t order, uint32_t weight, uint32_t pick) {
+  uint32_t lost = kNoPlace;
+  if (places->count == places->wanted) {
+    lost = places->places[places->count - 1].pick;
+  } else {
+    ++places->count;
+  }
+  for (uint32_t i = places->count - 1; i > order; --i) places->places[i] = places->places[i - 1];
+  places->places[order] = {weight, pick};
+  return lost;
+}
 
 static_assert(ApiHash("", "", "") != ApiHash("a", "", ""));
 
 // How a pick was drawn, as its run file tells.
 struct DrawnPick {
-  uint64_t candidate_count = 0;
-  uint32_t slots = 0;   // of these
-  uint32_t weight = 0;  // 1..kFullWeight
-  uint32_t wanted = 0;  // 0: it stands for nothing
-  uint32_t order = 0;
-  uint32_t probe_draws = 0;
-  uint32_t probe_weight = 0;
-  bool by_last_draw = false;
+  uint64_t weight_left = 0;        // WeightLeft() of its place
+  uint32_t weight = 0;             // 1..kFullWeight
+  uint32_t wanted = 0;             // places; 0: it stands for nothing
+  uint32_t order = 0;              // its place
+  uint32_t watched_per_65536 = 0;  // 1..kCertain
 };
 
 // Chances per_65536 that all had to come true for the pick to be drawn at all.
@@ -69,17 +161,16 @@ struct Chances {
 };
 
 inline constexpr uint32_t kMostRunsStoodFor = uint32_t{1} << 24;
-inline constexpr uint64_t kMostCandidates = uint64_t{1} << 24;
-inline constexpr uint32_t kMostProbeDraws = 64;
+inline constexpr uint64_t kMostWeightLeft = uint64_t{kMaxWatched} * kFullWeight;
+
+constexpr bool IsChance(uint32_t untrusted_chance);
 
 // Whether `untrusted` is possible: then nothing below overflows.
 constexpr bool IsPossible(const DrawnPick& untrusted) {
-  return untrusted.wanted >= 1 && untrusted.wanted <= kMaxPicks &&
-         untrusted.order < untrusted.wanted && untrusted.candidate_count <= kMostCandidates &&
-         untrusted.slots >= 1 && untrusted.slots <= untrusted.candidate_count &&
-         untrusted.weight >= 1 && untrusted.weight <= kFullWeight && untrusted.probe_draws >= 1 &&
-         untrusted.probe_draws <= kMostProbeDraws &&
-         untrusted.probe_weight <= untrusted.probe_draws * kFullWeight;
+  return untrusted.wanted >= 1 && untrusted.wanted <= kMaxPlaces &&
+         untrusted.order < untrusted.wanted && untrusted.weight >= 1 &&
+         untrusted.weight <= kFullWeight && untrusted.weight_left >= untrusted.weight &&
+         untrusted.weight_left <= kMostWeightLeft && IsChance(untrusted.watched_per_65536);
 }
 constexpr bool IsChance(uint32_t untrusted_chance) {
   return untrusted_chance >= 1 && untrusted_chance <= kCertain;
@@ -96,11 +187,11 @@ constexpr uint32_t RunsStoodFor(const DrawnPick& untrusted_pick, const Chances& 
       !IsChance(chances.time)) {
     return 0;
   }
-  // (p / q + later) / wanted / chances, a fraction of numbers below 2^104.
-  const Wide unit = Wide{pick.probe_draws} * pick.slots * pick.weight;
-  const Wide own = pick.by_last_draw ? Wide{pick.probe_draws} * kFullWeight : pick.probe_weight;
-  const Wide over = (own * pick.candidate_count + unit * (pick.wanted - 1 - pick.order)) << 48;
-  Wide under = unit * pick.wanted * chances.run * chances.phase * chances.time;
+  // (W / weight + later) / wanted / chances, a fraction of numbers below 2^104.
+  const Wide later = pick.wanted - 1 - pick.order;
+  const Wide over = (pick.weight_left + later * pick.weight) << 64;
+  Wide under = Wide{pick.weight} * pick.wanted * pick.watched_per_65536;
+  under = under * chances.run * chances.phase * chances.time;
   uint32_t power = 1;
   for (; over >= 2 * under; power *= 2, under *= 2) {
     if (power == kMostRunsStoodFor) return power;

@@ -93,8 +93,8 @@ void RunFileWriter::AddPick(const WrittenPick& from) {
   to.build_id_bytes = static_cast<std::uint32_t>(from.build_id.size());
   to.metrics = from.metrics;
   to.start_unix_ns = header().start_unix_ns;
-  to.candidate_count = 1;
-  to.draws = 1;
+  to.weight_left = shm::kFullWeight;
+  to.watched_per_65536 = shm::kCertain;
   to.weight = shm::kFullWeight;
   to.slots = 1;
   header().pick_count += 1;

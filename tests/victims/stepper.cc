@@ -54,6 +54,7 @@ enum class Action {
   kObserve,  // unwind to the root, re-enter measured functions, throw and catch inside
   kThrow,    // throw out of the handler, to the interrupted call's caller
   kJump,     // siglongjmp out of it
+  kSight,    // call a function that was not called before
 };
 
 Action action;
@@ -61,6 +62,7 @@ void* root;  // the function that the unwinder must reach
 int step;    // instructions seen in this call
 int wanted;  // where to throw or jump
 int failures;
+int64_t of_arguments;  // what Callee::kArguments returns, less 10
 sigjmp_buf jump_target;
 
 struct Trace {
@@ -104,12 +106,27 @@ void Observe(uint64_t address) {
   if (caught != 5) ++failures;
 }
 
+constexpr int kFreshCallers = 256;
+int next_fresh;
+bool fresh_done;
+
+void (*NextFresh())() {
+  const int index = next_fresh++;
+  fresh_done = next_fresh == kFreshCallers;
+  return reinterpret_cast<void (*)()>(reinterpret_cast<uint64_t>(fresh_callers) +
+                                      32 * static_cast<uint64_t>(index));
+}
+
 void OnTrap(int, siginfo_t*, void* context) {
   const auto address =
       static_cast<uint64_t>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
   if (IsCaller(address)) return;
   ++step;
   if (action == Action::kObserve) return Observe(address);
+  if (action == Action::kSight) {
+    if (!fresh_done) NextFresh()();
+    return;
+  }
   if (step != wanted) return;
   if (action == Action::kThrow) throw Thrown{};
   siglongjmp(jump_target, 1);
@@ -122,7 +139,7 @@ inline __attribute__((always_inline)) void StepOff() {
   __asm__ volatile("pushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
 }
 
-enum class Callee { kNoop, kTail, kFresh, kLookUp };
+enum class Callee { kNoop, kTail, kFresh, kLookUp, kArguments };
 
 // Steps through a call; false if it was left by an exception. What the caller keeps in registers
 // must be there afterwards either way.
@@ -144,6 +161,9 @@ __attribute__((noinline, section("stepped_callers"))) bool Stepped(Callee callee
       case Callee::kFresh:
         fresh();
         break;
+      case Callee::kArguments:
+        result = victim_stack_arguments(1, 2, 3, 4, 5, 6, 7, 8, 9) - of_arguments;
+        break;
       case Callee::kLookUp:  // stands before a function that looks at its caller
         if (dlsym(RTLD_DEFAULT, "victim_noop") == nullptr) ++failures;
         break;
@@ -157,14 +177,7 @@ __attribute__((noinline, section("stepped_callers"))) bool Stepped(Callee callee
   return whole;
 }
 
-bool fresh_done;
-
-bool Fresh() {
-  static int next = 0;
-  const auto at = reinterpret_cast<uint64_t>(fresh_callers) + 32 * static_cast<uint64_t>(next);
-  if (++next == 256) fresh_done = true;
-  return Stepped(Callee::kFresh, reinterpret_cast<void (*)()>(at));
-}
+bool Fresh() { return Stepped(Callee::kFresh, NextFresh()); }
 
 void LeaveOne() {
   static jmp_buf out;
@@ -173,6 +186,7 @@ void LeaveOne() {
 
 bool Usual() { return Stepped(Callee::kNoop); }
 bool Tail() { return Stepped(Callee::kTail); }
+bool Arguments() { return Stepped(Callee::kArguments); }
 bool LookUp() { return Stepped(Callee::kLookUp); }
 bool Sampled() {  // some of these calls are timed, some only counted
   // While handlers call, too, each of ours is timed by chance: one in 65,536 walks times none.
@@ -254,15 +268,11 @@ struct Path {
   bool own_passes;  // runs Pass() itself, on its threads
 };
 const Path kPaths[] = {
-    {"usual", Usual, false},
-    {"tail", Tail, false},
-    {"look-up", LookUp, false},
-    {"sampled", Sampled, false},
-    {"fresh", Fresh, false},
-    {"nested", Nested, false},
-    {"after-abandoned", AfterAbandoned, false},
-    {"first", First, true},
-    {"high-stack", HighStack, true},
+    {"usual", Usual, false},     {"tail", Tail, false},
+    {"look-up", LookUp, false},  {"arguments", Arguments, false},
+    {"sampled", Sampled, false}, {"fresh", Fresh, false},
+    {"nested", Nested, false},   {"after-abandoned", AfterAbandoned, false},
+    {"first", First, true},      {"high-stack", HighStack, true},
 };
 
 // What is first called here is ready before the walk, except by the paths about that.
@@ -276,6 +286,7 @@ void MakeReady() {
     free(victim_allocate(8));
     victim_tail(1);
     victim_noop();
+    of_arguments = victim_stack_arguments(1, 2, 3, 4, 5, 6, 7, 8, 9) - 10;
   }
 }
 
@@ -285,6 +296,14 @@ int WalkAll(const Path& path) {
   const auto pass = [&path] { return path.own_passes ? path.run() : Pass(path.run); };
   if (!pass()) ++failures;
   if (action == Action::kObserve) return step;
+  if (action == Action::kSight) {
+    int covered = step;
+    while (!fresh_done) {
+      pass();
+      covered += step;
+    }
+    return covered;
+  }
   const int all = step;
   int covered = 0;
   for (wanted = 1; wanted <= all && !fresh_done; ++wanted) {
@@ -302,9 +321,10 @@ int WalkAll(const Path& path) {
 
 int main(int argc, char** argv) {
   if (argc != 3) return 64;
-  action = strcmp(argv[2], "throw") == 0  ? Action::kThrow
-           : strcmp(argv[2], "jump") == 0 ? Action::kJump
-                                          : Action::kObserve;
+  action = strcmp(argv[2], "throw") == 0   ? Action::kThrow
+           : strcmp(argv[2], "jump") == 0  ? Action::kJump
+           : strcmp(argv[2], "sight") == 0 ? Action::kSight
+                                           : Action::kObserve;
   struct sigaction trap = {};
   trap.sa_sigaction = OnTrap;
   trap.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;

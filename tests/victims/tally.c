@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -114,6 +115,23 @@ static int Plugin(long count) {
   return 0;
 }
 
+// Brings a library and lets it go before it is called. Then it comes again, to another place.
+static int PluginLate(long count) {
+  void* plugin = dlopen("libvictim_plugin.so", RTLD_NOW);
+  if (plugin == NULL || dlsym(plugin, "plugin_run") == NULL) return 1;
+  void* const place = dlsym(plugin, "plugin_base");
+  dlclose(plugin);
+  for (int i = 0; i < 1024; ++i) {
+    if (mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED) return 1;
+  }
+  plugin = dlopen("libvictim_plugin.so", RTLD_NOW);
+  if (plugin == NULL) return 1;
+  long (*run)(long) = (long (*)(long))dlsym(plugin, "plugin_run");
+  if (dlsym(plugin, "plugin_base") == place) return 2;
+  for (long i = 0; i < count; ++i) printf("%ld\n", run(20));
+  return 0;
+}
+
 // Waits to be told: to do it once more (SIGUSR1), or to end. Ends with the test in any case.
 static int IsToldToGoOn(void) {
   sigset_t told;
@@ -186,6 +204,7 @@ int main(int argc, char** argv) {
   if (strcmp(scenario, "leave-child") == 0) return LeaveChild();
   if (strcmp(scenario, "become") == 0) return Become();
   if (strcmp(scenario, "plugin") == 0) return Plugin(count);
+  if (strcmp(scenario, "plugin-late") == 0) return PluginLate(count);
   fprintf(stderr, "usage: tally SCENARIO [COUNT [ROUNDS]]\n");
   return 64;
 }

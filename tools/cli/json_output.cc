@@ -115,7 +115,10 @@ std::string StatusJson(const agent::AgentStatus& status, const agent::AgentPaths
                        const agent::AgentConfig& config, const StatusJsonOptions& options) {
   json::array skips;
   for (const agent::SkipCount& skip : status.measuring.skips) {
-    skips.push_back(json::object{{"reason", Text(skip.reason)}, {"runs", skip.runs}});
+    skips.push_back(
+        json::object{{"reason", Text(skip.reason)},
+                     {"runs", skip.runs},
+                     {"would_have_been_selected", agent::WouldHaveBeenSelected(skip.skip)}});
   }
   json::array programs;
   for (const agent::ProcessReach& process : options.programs) {

@@ -48,6 +48,27 @@ void AddFieldPolicy(const agent::AgentStatus& status, const AddLine& line) {
   if (!status.field_policy.problem.empty()) line("policy problem", status.field_policy.problem);
 }
 
+// The runs that were not selected at random, and why some of them were not.
+template <typename Line>
+void AddNotSelected(const agent::MeasuringStatus& measuring, const agent::AgentConfig& config,
+                    const Line& line) {
+  std::string label = "not selected";
+  std::string total = FormatCount(measuring.runs.not_drawn + measuring.runs.asked) + ": ";
+  for (const agent::SkipCount& skip : measuring.skips) {
+    if (!agent::WouldHaveBeenSelected(skip.skip)) continue;
+    std::string reason = skip.reason;
+    if (skip.skip == shm::Skip::kSystemLoaded && config.max_load_per_core_percent != 0) {
+      reason = fmt::format("load was above {} %", config.max_load_per_core_percent);
+      if (config.max_cpu_pressure_percent != 0) {
+        reason += fmt::format(", or CPU pressure above {} %", config.max_cpu_pressure_percent);
+      }
+    }
+    line(std::exchange(label, ""),
+         fmt::format("{}{} would have been, but {}", std::exchange(total, ""),
+                     FormatCount(skip.runs), reason));
+  }
+}
+
 }  // namespace
 
 std::string PauseEndText(WallTime paused_until) {
@@ -108,9 +129,11 @@ std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths
   const agent::RunCounts& runs = status.measuring.runs;
   line("runs",
        fmt::format("{} selected at random of {}, {} measured on request", FormatCount(runs.drawn),
-                   FormatCount(runs.drawn + runs.not_drawn), FormatCount(runs.asked)));
+                   FormatCount(runs.drawn + runs.not_drawn + runs.asked), FormatCount(runs.asked)));
+  AddNotSelected(status.measuring, config, line);
   std::string label = "runs not measured";
   for (const agent::SkipCount& skip : status.measuring.skips) {
+    if (agent::WouldHaveBeenSelected(skip.skip)) continue;
     line(std::exchange(label, ""), fmt::format("{} {}", FormatCount(skip.runs), skip.reason));
   }
   // What the service asks for, and where the settings are.

@@ -197,7 +197,20 @@ fieldcost_hidden_stubs:
 
 #ifndef FIELDCOST_LAB
     .p2align 4
+detached:                       // above all, a child of fork(): straight to the function
+    pushq %rcx
+    .cfi_adjust_cfa_offset 8
+    movzwl %r11w, %r11d         // the index, without a flag
+    imull $FIELDCOST_TARGET_ENTRY_BYTES, %r11d, %r11d
+    leaq fieldcost_process(%rip), %rcx
+    movq (%rcx, %r11), %r11
+    popq %rcx
+    .cfi_adjust_cfa_offset -8
+    jmp *%r11
+    .p2align 4
 thunk_entry:
+    cmpl $0, fieldcost_attached(%rip)
+    je detached
     pushq %rax
     .cfi_adjust_cfa_offset 8
     pushq %rdx
@@ -208,8 +221,6 @@ thunk_entry:
     movq %fs:(%rcx), %rcx
     testq %rcx, %rcx
     jz usual_not
-    cmpl $0, fieldcost_attached(%rip)
-    je usual_not
     cmpq $0, FIELDCOST_THREAD_ACTIVE(%rcx)
     jne usual_not
     cmpl %r11d, FIELDCOST_THREAD_RECORDS + FIELDCOST_RECORD_USUAL(%rcx)  // prepared for this very stub?

@@ -144,12 +144,10 @@ TEST_F(HarvestMetricsTest, WhatARunTellsLaterIsAddedButNotAsAllOfItsCalls) {
 void StandFor(RunFileWriter& file, std::uint32_t pick, std::uint32_t power) {
   file.header().time_per_65536 = shm::kCertain;
   shm::Pick& to = file.pick(pick);
-  to.candidate_count = 64 * power;
-  to.slots = 8;
-  to.weight = shm::kFullWeight;
+  to.weight_left = std::uint64_t{shm::kFullWeight} / 16 * power;
+  to.weight = shm::kFullWeight / 16;
   to.picks_wanted = 1;
-  to.probe_draws = shm::kProbeDraws;
-  to.probe_weight = shm::kFullWeight;
+  to.watched_per_65536 = shm::kCertain;
 }
 
 TEST_F(HarvestMetricsTest, TimeOfARunStandsForTheRunsThatWereNotMeasured) {
@@ -215,7 +213,7 @@ TEST_F(HarvestMetricsTest, WhatIsPickedByHandOrCannotBeToldStandsForNothing) {
     options.forced = forced;
     RunFileWriter file(RunPath(forced ? "forced" : "not"), options);
     StandFor(file, 0, 32);
-    if (!forced) file.pick(0).slots = 0;
+    if (!forced) file.pick(0).watched_per_65536 = 0;
     file.Add(100);
   }
   Harvest(agent);
@@ -230,13 +228,11 @@ TEST_F(HarvestMetricsTest, TimeOfManyRunsIsThatOfAllWithoutBias) {
     const RunInfo info{.random_draw = run};
     RunContent content;
     content.picks.push_back({.calls = PickCalls{.timed = 1},
-                             .drawn = {.candidate_count = 100,
-                                       .slots = 3,
-                                       .weight = shm::kFullWeight,
+                             .drawn = {.weight_left = 50 * 1000,
+                                       .weight = 3000,
                                        .wanted = 1,
                                        .order = 0,
-                                       .probe_draws = 8,
-                                       .probe_weight = 4 * shm::kFullWeight},
+                                       .watched_per_65536 = shm::kCertain},
                              .chances = {}});
     content.cells.push_back({.pick = 0, .metric = stats::Metric::kWallTime, .histogram = {}});
     content.cells[0].histogram.Add(10);

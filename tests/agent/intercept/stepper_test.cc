@@ -2,6 +2,7 @@
 #include <sstream>
 #include <tuple>
 
+#include "common/shm/selection.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/agent/preload/preload_fixture.h"
@@ -89,6 +90,37 @@ TEST_F(PreloadTest, EveryInstructionOfASampledCallMayBeInterrupted) {
     EXPECT_GE(runs[0].calls.at("victim_noop"), 10000U);
     EXPECT_GE(runs[0].Of("victim_noop", shm::Metric::kWallTime).count, 1000U);
   }
+}
+
+// A signal handler that interrupts a measured call makes the first calls of watched functions. The
+// interrupted call's arguments and result must survive that, also those that the thunk keeps in the
+// record for a moment.
+TEST_F(PreloadTest, SightingsMayInterruptEveryInstructionOfAMeasuredCall) {
+  const std::vector<std::string> command = {kVictims + "stepper", "arguments", "sight"};
+  const ProcessResult plain = RunProcess({.arguments = command});
+  ASSERT_EQ(plain.exit_status, 0) << plain.output;
+  const auto hash = shm::ApiHash("libvictim.so.1", "victim_stack_arguments", "");
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    MakeStateDirectory(state_dir_.path(), {.modules = {"libvictim.so.1"},
+                                           .weights = {{hash, shm::kFullWeight, 0}},
+                                           .default_weight = 1,
+                                           .draw_seed = seed});
+    ProcessOptions options = Measured(command);
+    const ProcessResult measured = RunProcess(options);
+    EXPECT_EQ(Read(measured.output).output, Read(plain.output).output) << seed;
+    EXPECT_EQ(measured.exit_status, 0);
+  }
+  int interrupted = 0;
+  std::uint32_t called = 0;
+  for (const RunFileContent& run : RunFiles()) {
+    if (run.picks.empty()) continue;
+    const shm::Pick& pick = run.picks.back();
+    if (std::string(pick.symbol) != "victim_stack_arguments") continue;
+    ++interrupted;
+    called += pick.called;
+  }
+  EXPECT_GE(interrupted, 10);
+  EXPECT_GE(called, 100U) << "functions were sighted";
 }
 
 TEST_F(PreloadTest, EveryInstructionBeforeAFunctionThatIsNoticedMayBeInterrupted) {

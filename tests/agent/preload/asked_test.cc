@@ -42,7 +42,7 @@ TEST_F(CollectionTest, ARunThatTheCoinChoseIsLikeAnyOtherThoughItIsAskedFor) {
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_EQ(runs[0].header.flags, 0U);
   EXPECT_NE(runs[0].header.time_per_65536, 0U);
-  EXPECT_EQ(runs[0].picks.size(), 1U);
+  EXPECT_EQ(runs[0].picks.back().picks_wanted, 1U);
 }
 
 class AskedTest : public CollectionTest {
@@ -74,11 +74,11 @@ std::string FieldedBits(const RunFileContent& run) {
   for (std::uint32_t i = 0; i < run.picks.size(); ++i) {
     const shm::Pick& pick = run.picks[i];
     bits += fmt::format(
-        "; {} calls {} of {} slots {} weight {} draws {} wanted {} order {} probe {} "
-        "{} flags {} metrics {} stands for {}",
-        pick.symbol, run.calls.at(pick.symbol), pick.candidate_count, pick.slots, pick.weight,
-        pick.draws, pick.picks_wanted, pick.draw_order, pick.probe_draws, pick.probe_weight,
-        pick.flags, pick.metrics, StandsFor(run, i));
+        "; {} calls {} weight {} of {} watched {} wanted {} order {} flags {} metrics {} "
+        "stands for {}",
+        pick.symbol, run.calls.at(pick.symbol), pick.weight, pick.weight_left,
+        pick.watched_per_65536, pick.picks_wanted, pick.draw_order, pick.flags, pick.metrics,
+        StandsFor(run, i));
   }
   return bits;
 }

@@ -75,14 +75,11 @@ class CollectionTest : public PreloadTest {
 inline std::uint32_t StandsFor(const RunFileContent& run, std::uint32_t index) {
   const shm::Pick& pick = run.picks[index];
   return shm::RunsStoodFor(
-      {.candidate_count = pick.candidate_count,
-       .slots = pick.slots,
+      {.weight_left = pick.weight_left,
        .weight = pick.weight,
        .wanted = pick.picks_wanted,
        .order = pick.draw_order,
-       .probe_draws = pick.probe_draws,
-       .probe_weight = pick.probe_weight,
-       .by_last_draw = (pick.flags & shm::kPickByLastDraw) != 0},
+       .watched_per_65536 = pick.watched_per_65536},
       {.run = run.header.selection_per_65536, .time = run.header.time_per_65536},
       shm::RoundingBits(run.header.random_draw, index));
 }

@@ -165,11 +165,16 @@ TEST_F(PreloadTest, ARandomPickIsOfAnAllowedModuleAndItsDrawIsRecorded) {
   std::set<std::string> symbols;
   for (const RunFileContent& run : files) {
     EXPECT_EQ(run.header.flags, 0U);
-    EXPECT_GT(run.picks[0].candidate_count, 0U);
-    ASSERT_THAT(run.picks, SizeIs(1));
-    EXPECT_THAT(run.picks[0].soname, AnyOf(StrEq("libvictim.so.1"), StrEq("libc.so.6")));
-    EXPECT_GT(run.picks[0].build_id_bytes, 0U);
-    symbols.insert(run.picks[0].symbol);
+    ASSERT_FALSE(run.picks.empty()) << "something is called";
+    const shm::Pick& pick = run.picks.back();
+    EXPECT_EQ(pick.picks_wanted, 1U);
+    EXPECT_GT(pick.weight, 0U);
+    EXPECT_GE(pick.weight_left, pick.weight);
+    EXPECT_GT(pick.called, 0U);
+    EXPECT_GE(pick.watched, pick.called);
+    EXPECT_THAT(pick.soname, AnyOf(StrEq("libvictim.so.1"), StrEq("libc.so.6")));
+    EXPECT_GT(pick.build_id_bytes, 0U);
+    symbols.insert(pick.symbol);
   }
   EXPECT_GT(symbols.size(), 1U);
 }

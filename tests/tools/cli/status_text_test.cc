@@ -55,14 +55,31 @@ TEST(StatusTextTest, CostsAndPassedOverRunsAreTold) {
   status.measuring.lost_calls = 3;
   status.measuring.refused_files = 4;
   status.measuring.refused_cells = 5;
-  status.measuring.skips = {{"too much load", 7}, {"no\x1b room", 1}};
+  status.measuring.skips = {{"damaged", 7}, {"no\x1b room", 1}};
   const std::string text = StatusText(status, {}, {}, {});
   EXPECT_THAT(text, HasSubstr("measuring overhead 3.4 ms: 1,234 calls timed, 5,000,000 "
                               "only counted\n"));
   EXPECT_THAT(text, HasSubstr("3 calls not recorded, 4 run files and 5 impossible sums refused"));
   EXPECT_THAT(text, HasSubstr("stopped             2 functions"));
-  EXPECT_THAT(text, HasSubstr("runs not measured   7 too much load\n" + std::string(20, ' ') +
+  EXPECT_THAT(text, HasSubstr("runs not measured   7 damaged\n" + std::string(20, ' ') +
                               "1 no\\x1b room\n"));
+}
+
+TEST(StatusTextTest, ReportsWhyRunsWereNotSelected) {
+  agent::AgentStatus status;
+  status.measuring.runs = {.drawn = 1, .not_drawn = 30, .asked = 100};
+  status.measuring.skips = {{"the system was under load", 8, shm::Skip::kSystemLoaded},
+                            {"enough other programs", 2, shm::Skip::kNoLease},
+                            {"out of memory", 1, shm::Skip::kNoMemory}};
+  agent::AgentConfig config;
+  config.max_load_per_core_percent = 80;
+  config.max_cpu_pressure_percent = 0;
+  const std::string text = StatusText(status, {}, config, {});
+  EXPECT_THAT(text, HasSubstr("runs                1 selected at random of 131, 100 measured"));
+  EXPECT_THAT(text,
+              HasSubstr("not selected        130: 8 would have been, but load was above 80 %\n" +
+                        std::string(20, ' ') + "2 would have been, but enough other programs\n"));
+  EXPECT_THAT(text, HasSubstr("runs not measured   1 out of memory\n"));
 }
 
 TEST(StatusTextTest, WhatIsNotSoIsNotMentioned) {
