@@ -7,6 +7,7 @@
 namespace fieldcost::probe_server {
 
 // The commands, each in a file of commands/; program.cc has all of them as one program.
+command::Command AuditCommand();
 command::Command BackupCommand();
 command::Command DeviceCommand();
 command::Command ExpireCommand();

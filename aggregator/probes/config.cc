@@ -16,6 +16,7 @@ void ReadServer(config::TomlFile& file, Config& config) {
   server.max_connections = 2048;
   serve::ReadListener(file, server);
   file.ReadPath("server.address_file", config.address_file);
+  file.ReadStrings("server.hosts", config.hosts);
   std::vector<std::string> proxies;
   file.ReadStrings("server.trusted_proxies", proxies);
   for (const std::string& proxy : proxies) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "aggregator/probes/web/forwarded.h"
@@ -17,6 +18,7 @@ namespace fieldcost::probe_server {
 struct Config {
   http::ServerOptions server;
   std::vector<AddressRange> trusted_proxies;
+  std::vector<std::string> hosts;      // names of the server beside those of its certificate
   std::filesystem::path address_file;  // empty = none
   std::optional<http::ServerOptions> admin;
   std::filesystem::path admin_address_file;

@@ -64,9 +64,9 @@ command::Command Program() {
                        "Check what a start needs (certificate, directory, ports) without making "
                        "anything, print what was found, and exit"}},
       .handler = ServeOrCheck};
-  program.commands = {ServeCommand(),   InitCommand(),   UserCommand(),
-                      DeviceCommand(),  BackupCommand(), RestoreCommand(),
-                      RecoverCommand(), VerifyCommand(), ExpireCommand()};
+  program.commands = {ServeCommand(),  InitCommand(),    UserCommand(),    DeviceCommand(),
+                      BackupCommand(), RestoreCommand(), RecoverCommand(), VerifyCommand(),
+                      AuditCommand(),  ExpireCommand()};
   return program;
 }
 

@@ -5,6 +5,7 @@
 
 #include "aggregator/probes/data/expire.h"
 #include "aggregator/probes/metrics.h"
+#include "aggregator/probes/web/guard.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/http/certificate.h"
@@ -55,7 +56,30 @@ Status Service::Start() {
   return {};
 }
 
+Status Service::ReloadCertificate() {
+  FIELDCOST_TRY(server_->ReloadCertificate());
+  return ReadHosts();
+}
+
+Status Service::ReadHosts() {
+  std::vector<std::string> names = config_.hosts;
+  if (!config_.server.certificate_file.empty()) {
+    FIELDCOST_ASSIGN(const std::vector<std::string> certified,
+                     http::CertificateNames(config_.server.certificate_file));
+    names.insert(names.end(), certified.begin(), certified.end());
+  }
+  const std::lock_guard lock(hosts_mutex_);
+  hosts_ = std::move(names);
+  return {};
+}
+
+std::vector<std::string> Service::Hosts() const {
+  const std::lock_guard lock(hosts_mutex_);
+  return hosts_;
+}
+
 Status Service::StartSite() {
+  FIELDCOST_TRY(ReadHosts());
   FIELDCOST_TRY(MakeDirectories(config_.data_dir, 0700));
   FIELDCOST_ASSIGN(std::unique_ptr<Data> data,
                    Data::Open(config_.database(), sqlite::Database::Access::kCreate));
@@ -68,7 +92,8 @@ Status Service::StartSite() {
                 .quota = {.steps_of_user = config_.steps_per_user, .days = config_.retention_days},
                 .is_disk_full = [this] { return IsDiskFull(); },
                 .counters = counters_,
-                .trusted_proxies = config_.trusted_proxies});
+                .trusted_proxies = config_.trusted_proxies,
+                .hosts = [this] { return Hosts(); }});
   return {};
 }
 
@@ -92,7 +117,10 @@ void Service::HandleAdmin(const http::Request& untrusted_request,
                           const http::Respond& respond) const {
   http::Response response{
       .headers = {{"Content-Type", "text/plain"}, {"Cache-Control", "no-store"}}, .body = ""};
-  if (untrusted_request.method != "GET") {
+  if (!IsOwnHost(http::Find(untrusted_request.headers, "Host"), {})) {
+    response = http::JsonError(403, Name(ErrorCode::kPermissionDenied),
+                               "the Host must be an IP address or localhost");
+  } else if (untrusted_request.method != "GET") {
     response = http::WrongMethod("GET");
   } else if (untrusted_request.target == "/livez") {
     response.body = "ok\n";

@@ -3,8 +3,10 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "aggregator/probes/config.h"
 #include "aggregator/probes/data/readers.h"
@@ -31,7 +33,7 @@ class Service {
   Status Start();
   // kIo: the database has failed; end.
   Status CheckHealth();
-  Status ReloadCertificate() { return server_->ReloadCertificate(); }
+  Status ReloadCertificate();
   // Has what is too old removed, at most once an hour; does not wait for it.
   void Expire();
   // Ends what was started; requests in progress are answered. Idempotent.
@@ -39,6 +41,9 @@ class Service {
 
  private:
   Status StartSite();
+  // Takes the names of the certificate, and those of the configuration.
+  Status ReadHosts();
+  std::vector<std::string> Hosts() const;
   Status StartAdmin();
   void HandleAdmin(const http::Request& untrusted_request, const http::Respond& respond) const;
   void ExpireMore();
@@ -49,6 +54,8 @@ class Service {
   const Config& config_;
   const Clock& clock_;
   SiteCounters counters_;
+  mutable std::mutex hosts_mutex_;
+  std::vector<std::string> hosts_;
   std::atomic<std::uint64_t> expired_{0};
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<Readers> readers_;

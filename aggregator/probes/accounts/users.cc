@@ -89,7 +89,8 @@ Result<std::vector<User>> ListUsers(sqlite::Database& database) {
   }
 }
 
-Status SetPassword(sqlite::Database& database, UserId user, std::string_view password_hash) {
+Status SetPassword(sqlite::Database& database, UserId user, std::string_view password_hash,
+                   const PasswordChange& change) {
   FIELDCOST_TRY(database.Prepare("UPDATE user SET password = ? WHERE id = ?")
                     .Text(password_hash)
                     .Int(user.value())
@@ -97,6 +98,12 @@ Status SetPassword(sqlite::Database& database, UserId user, std::string_view pas
   if (database.changes() == 0) {
     return Fail(ErrorCode::kNotFound, "change a password: there is no user {}", user.value());
   }
+  if (change.ends_devices) {
+    FIELDCOST_TRY(database.Prepare("UPDATE device SET revoked = 1 WHERE user = ? AND NOT revoked")
+                      .Int(user.value())
+                      .Run());
+  }
+  if (!change.ends_sessions) return {};
   return database.Prepare("DELETE FROM session WHERE user = ?").Int(user.value()).Run();
 }
 

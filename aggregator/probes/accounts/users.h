@@ -30,8 +30,14 @@ Result<UserId> AddUser(sqlite::Database& database, std::string_view untrusted_na
 Result<std::optional<User>> FindUser(sqlite::Database& database, std::string_view untrusted_name);
 // All of them, by name.
 Result<std::vector<User>> ListUsers(sqlite::Database& database);
-// Sets it, and ends the user's sessions. kNotFound.
-Status SetPassword(sqlite::Database& database, UserId user, std::string_view password_hash);
+// What ends with the old password: whoever knew it may have begun sessions and enrolled devices.
+struct PasswordChange {
+  bool ends_sessions = true;
+  bool ends_devices = true;
+};
+// kNotFound.
+Status SetPassword(sqlite::Database& database, UserId user, std::string_view password_hash,
+                   const PasswordChange& change);
 // Removes the user with sessions and devices; events stay. REQUIRES: a transaction.
 Status RemoveUser(sqlite::Database& database, UserId user);
 

@@ -6,6 +6,7 @@
 
 #include "aggregator/probes/accounts/users.h"
 #include "aggregator/probes/commands.h"
+#include "aggregator/probes/data/audit.h"
 #include "aggregator/probes/data/data.h"
 #include "common/base/text.h"
 
@@ -36,7 +37,14 @@ Result<int> List(const command::Arguments& arguments) {
 Result<int> Revoke(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
   const DeviceId device(*arguments.Number("number"));
-  FIELDCOST_TRY(data->Change([&] { return RevokeDevice(data->database(), device, std::nullopt); }));
+  const Status revoked = data->Change([&]() -> Status {
+    FIELDCOST_TRY(RevokeDevice(data->database(), device, std::nullopt));
+    return Audit(*data, {.time = SystemClock().Now(),
+                         .what = "device revoked",
+                         .address = "operator",
+                         .object = fmt::format("device {}", device.value())});
+  });
+  FIELDCOST_TRY(revoked);
   fmt::print("device {} is revoked: its batches are refused from now on\n", device.value());
   return 0;
 }

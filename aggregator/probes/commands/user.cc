@@ -1,11 +1,16 @@
 // `fieldcost-probe-server user ...`: adds, changes, removes and lists who may log in.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
 
 #include "aggregator/probes/accounts/guessing.h"
 #include "aggregator/probes/accounts/password.h"
 #include "aggregator/probes/accounts/users.h"
 #include "aggregator/probes/commands.h"
+#include "aggregator/probes/data/audit.h"
 #include "aggregator/probes/data/data.h"
 #include "aggregator/probes/data/expire.h"
 #include "common/base/file.h"
@@ -34,13 +39,44 @@ Result<std::string> NewHash(const command::Arguments& arguments) {
   return HashPassword(password);
 }
 
+AuditEntry ByOperator(std::string what, std::string account, std::string object = "") {
+  return {.time = SystemClock().Now(),
+          .what = std::move(what),
+          .account = std::move(account),
+          .address = "operator",
+          .object = std::move(object)};
+}
+
+// Asked at a terminal only: scripts say it with options.
+bool Confirms(const char* question) {
+  fmt::print("{} [Y/n] ", question);
+  std::fflush(stdout);
+  std::string answer;
+  std::getline(std::cin, answer);
+  return !answer.starts_with('n') && !answer.starts_with('N');
+}
+
+PasswordChange WhatEnds(const command::Arguments& arguments) {
+  PasswordChange change{.ends_sessions = !arguments.Has("--keep-sessions"),
+                        .ends_devices = !arguments.Has("--keep-devices")};
+  if (::isatty(STDIN_FILENO) != 1 || !change.ends_sessions || !change.ends_devices) return change;
+  change.ends_sessions = Confirms("End the user's sessions?");
+  change.ends_devices = Confirms("Revoke the user's devices?");
+  return change;
+}
+
+std::string KeptText(const PasswordChange& change) {
+  return std::string(change.ends_sessions ? "; sessions have ended" : "; sessions stay") +
+         (change.ends_devices ? "; devices are revoked" : "; devices stay");
+}
+
 Result<int> Add(const command::Arguments& arguments) {
   FIELDCOST_TRY(CheckName("user", arguments.Text("name")));
   FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
   FIELDCOST_ASSIGN(const std::string hash, NewHash(arguments));
   const Status added = data->Change([&]() -> Status {
     FIELDCOST_TRY(AddUser(data->database(), arguments.Text("name"), hash, SystemClock().Now()));
-    return {};
+    return Audit(*data, ByOperator("user added", arguments.Text("name")));
   });
   FIELDCOST_TRY(added);
   fmt::print("added user {}\n", EscapeControl(arguments.Text("name")));
@@ -51,12 +87,14 @@ Result<int> Password(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
   FIELDCOST_ASSIGN(const User user, Named(*data, arguments.Text("name")));
   FIELDCOST_ASSIGN(const std::string hash, NewHash(arguments));
+  const PasswordChange change = WhatEnds(arguments);
   const Status changed = data->Change([&]() -> Status {
-    FIELDCOST_TRY(SetPassword(data->database(), user.id, hash));
-    return Unlock(data->database(), user.name);
+    FIELDCOST_TRY(SetPassword(data->database(), user.id, hash, change));
+    FIELDCOST_TRY(Unlock(data->database(), user.name));
+    return Audit(*data, ByOperator("password changed", user.name, KeptText(change)));
   });
   FIELDCOST_TRY(changed);
-  fmt::print("changed the password of user {}; sessions have ended\n", EscapeControl(user.name));
+  fmt::print("changed the password of user {}{}\n", EscapeControl(user.name), KeptText(change));
   return 0;
 }
 
@@ -79,7 +117,11 @@ Result<int> Remove(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
   FIELDCOST_ASSIGN(const User user, Named(*data, arguments.Text("name")));
   // First, so that nothing more comes.
-  FIELDCOST_TRY(data->Change([&] { return RemoveUser(data->database(), user.id); }));
+  const Status removed_user = data->Change([&]() -> Status {
+    FIELDCOST_TRY(RemoveUser(data->database(), user.id));
+    return Audit(*data, ByOperator("user removed", user.name));
+  });
+  FIELDCOST_TRY(removed_user);
   if (arguments.Has("--with-events")) {
     FIELDCOST_ASSIGN(const std::uint64_t removed, RemoveEventsOf(*data, user.id));
     fmt::print("removed user {}, with sessions, devices and {} events\n", EscapeControl(user.name),
@@ -97,8 +139,9 @@ Result<int> UnlockUser(const command::Arguments& arguments) {
   std::string known;
   const Status changed = data->Change([&]() -> Status {
     FIELDCOST_TRY(Unlock(data->database(), user.name));
-    if (!arguments.Has("--address")) return {};
     const std::string address = arguments.Text("--address");
+    FIELDCOST_TRY(Audit(*data, ByOperator("user unlocked", user.name, address)));
+    if (address.empty()) return {};
     known = "; logins from " + address + " do not wait for what others do";
     return AddKnownNetwork(data->database(), user.id, address, SystemClock().Now());
   });
@@ -153,7 +196,13 @@ Examples:
   fieldcost-probe-server user unlock alice --config probe-server.toml)",
       .commands = {
           one("add", "Add a user", Add),
-          one("password", "Change a user's password; sessions end", Password),
+          {.name = "password",
+           .summary = "Change a user's password; sessions and devices end",
+           .options = {NameOption(),
+                       {.names = "--keep-sessions", .help = "Let sessions go on"},
+                       {.names = "--keep-devices", .help = "Let the user's devices go on sending"}},
+           .handler = Password,
+           .without = {"--check-config"}},
           {.name = "remove",
            .summary = "Remove a user, with sessions and devices",
            .options = {NameOption(),

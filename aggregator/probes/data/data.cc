@@ -23,6 +23,13 @@ CREATE TABLE action (
   what TEXT NOT NULL,
   event TEXT NOT NULL,
   reason TEXT NOT NULL);
+CREATE TABLE audit (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  time INTEGER NOT NULL,
+  what TEXT NOT NULL,
+  account TEXT NOT NULL,
+  address TEXT NOT NULL,
+  object TEXT NOT NULL);
 CREATE TABLE server (version INTEGER NOT NULL, changes INTEGER NOT NULL DEFAULT 0);
 )";
 

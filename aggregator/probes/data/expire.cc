@@ -3,6 +3,7 @@
 #include "aggregator/probes/accounts/guessing.h"
 #include "aggregator/probes/accounts/sessions.h"
 #include "aggregator/probes/data/accept.h"
+#include "aggregator/probes/data/audit.h"
 #include "common/base/check.h"
 #include "common/base/clock.h"
 
@@ -23,6 +24,7 @@ Status ForgetOld(Data& data, std::uint64_t days, WallTime now) {
   FIELDCOST_CHECK(data.database().InTransaction());
   FIELDCOST_TRY(ForgetOldSessions(data.database(), now));
   FIELDCOST_TRY(ForgetOldFailures(data.database(), now));
+  FIELDCOST_TRY(ForgetOldAudit(data, now));
   const auto day = std::chrono::floor<std::chrono::days>(now - std::chrono::days(days));
   return data.database()
       .Prepare("DELETE FROM usage WHERE day < ?")

@@ -1,6 +1,8 @@
 // The page of one's own account: its devices, and how to revoke them.
 #include "aggregator/probes/pages/account_page.h"
 
+#include <fmt/format.h>
+
 #include "aggregator/probes/pages/numbers.h"
 #include "aggregator/probes/web/handlers.h"
 #include "aggregator/probes/web/responses.h"
@@ -29,9 +31,12 @@ Result<http::Response> ShowAccount(Visit& visit) {
 Result<http::Response> RevokeOwnDevice(Visit& visit) {
   const auto number = ParseUint64(visit.Part(1));
   if (!number) return Fail(ErrorCode::kNotFound, "there is no such device");
-  FIELDCOST_TRY(visit.site.writer.Run([&](Data& data) {
-    return RevokeDevice(data.database(), DeviceId(*number), visit.viewer->user);
-  }));
+  const Status revoked = visit.site.writer.Run([&](Data& data) -> Status {
+    FIELDCOST_TRY(RevokeDevice(data.database(), DeviceId(*number), visit.viewer->user));
+    return Audit(data, visit.Audited("device revoked", visit.viewer->name,
+                                     fmt::format("device {}", *number)));
+  });
+  FIELDCOST_TRY(revoked);
   return Redirect("/account?done=device");
 }
 

@@ -65,6 +65,11 @@ Result<http::Response> ApiExport(Visit& visit) {
   }
   FIELDCOST_ASSIGN(const std::vector<probe::Event> events,
                    LoadEvents(visit.data, ids, kShownWeight));
+  FIELDCOST_ASSIGN(const std::string account, visit.ViewerName());
+  std::string exported;
+  for (const probe::EventId& id : ids) exported += (exported.empty() ? "" : ",") + id.Hex();
+  FIELDCOST_TRY(visit.site.writer.Run(
+      [&](Data& data) { return Audit(data, visit.Audited("export", account, exported)); }));
   http::Response response =
       JsonAnswer(200, format == "otlp" ? probe::ToOtlpJson(events) : probe::ToChromeJson(events));
   response.headers.emplace_back("Content-Disposition", "attachment; filename=\"events.json\"");

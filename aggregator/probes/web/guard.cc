@@ -6,6 +6,7 @@
 
 #include "aggregator/probes/accounts/sessions.h"
 #include "aggregator/probes/web/parameters.h"
+#include "common/http/ip_address.h"
 
 namespace fieldcost::probe_server {
 
@@ -45,6 +46,21 @@ std::string SessionCookie(std::string_view id) {
 
 std::string NoSessionCookie() {
   return fmt::format("{}=; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0", kSessionCookie);
+}
+
+bool IsOwnHost(std::string_view untrusted_host, const std::vector<std::string>& names) {
+  const bool v6 = untrusted_host.starts_with('[');
+  const std::string_view host = v6 ? untrusted_host.substr(1, untrusted_host.find(']') - 1)
+                                   : untrusted_host.substr(0, untrusted_host.find(':'));
+  if (const auto address = http::ParseIpAddress(host)) return address->is_v6() == v6;
+  if (v6) return false;
+  return http::EqualNames(host, "localhost") ||
+         std::any_of(names.begin(), names.end(), [host](std::string_view name) {
+           if (!name.starts_with("*.")) return http::EqualNames(host, name);
+           const std::size_t dot = host.find('.');
+           return dot != 0 && dot != std::string_view::npos &&
+                  http::EqualNames(host.substr(dot), name.substr(1));
+         });
 }
 
 bool IsOwnAddress(std::string_view untrusted_address) {

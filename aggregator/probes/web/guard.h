@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/http/message.h"
 
@@ -27,6 +28,12 @@ bool IsOfOurPages(const http::Request& untrusted_request);
 // Set-Cookie for a session that begins, and for one that has ended.
 std::string SessionCookie(std::string_view id);
 std::string NoSessionCookie();
+
+// Whether a request asks for this server: its Host (RFC 9110 §7.2) is an IP address, localhost, or
+// one of the names ("*.example.org" stands for one label more). Any other name may belong to a site
+// that lets it lead here, so that a browser takes our answers for those of that site (DNS
+// rebinding).
+bool IsOwnHost(std::string_view untrusted_host, const std::vector<std::string>& names);
 
 // Whether somebody may be sent there: an address of this server.
 bool IsOwnAddress(std::string_view untrusted_address);

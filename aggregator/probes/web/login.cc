@@ -28,9 +28,22 @@ Guesser GuesserOf(const Visit& visit, const Credentials& credentials) {
           .in_session = credentials.in_session};
 }
 
+// A name that no user has is not noted: it may be a mistyped password.
+Status NoteFailure(const Visit& visit, const std::optional<User>& user, std::string_view purpose,
+                   std::chrono::seconds wait) {
+  const std::string account = user ? user->name : "";
+  const AuditEntry failed = visit.Audited(std::string(purpose) + " failed", account);
+  return visit.site.writer.Run([&](Data& data) -> Status {
+    FIELDCOST_TRY(Audit(data, failed));
+    if (wait.count() == 0) return {};
+    return Audit(data, visit.Audited("locked", account, fmt::format("{} s", wait.count())));
+  });
+}
+
 // Finds whose they are. kUnauthenticated: nobody's; kUnavailable: they were not looked at, `wait`
 // says for how long (0: for another reason). Does the same for names that nobody has.
-Result<User> Check(const Visit& visit, const Credentials& credentials, std::chrono::seconds& wait) {
+Result<User> Check(const Visit& visit, const Credentials& credentials, std::string_view purpose,
+                   std::chrono::seconds& wait) {
   const Guesser guesser = GuesserOf(visit, credentials);
   const WallTime now = visit.site.clock.Now();
   ++visit.site.counters.failed_logins;
@@ -42,6 +55,7 @@ Result<User> Check(const Visit& visit, const Credentials& credentials, std::chro
   FIELDCOST_ASSIGN(const std::optional<User> user,
                    FindUser(visit.data.database(), credentials.untrusted_user));
   if (!VerifyPassword(user ? user->password_hash : "", credentials.untrusted_password)) {
+    FIELDCOST_TRY(NoteFailure(visit, user, purpose, attempt.wait_if_wrong));
     return Fail(ErrorCode::kUnauthenticated, kWrong);
   }
   FIELDCOST_TRY(visit.site.writer.Run(
@@ -69,14 +83,14 @@ http::Response LoginRefusal(const Visit& visit, const Credentials& credentials, 
 }
 
 // Begins a session of the user, in place of the one that the browser may have had.
-Result<std::string> Renew(const Visit& visit, UserId user) {
+Result<std::string> Renew(const Visit& visit, const User& user, const std::string& what) {
   std::string id;
   const std::string old(SessionOf(visit.untrusted_request).value_or(""));
   const WallTime now = visit.site.clock.Now();
   const Status begun = visit.site.writer.Run([&](Data& data) -> Status {
     FIELDCOST_TRY(EndSession(data.database(), old));
-    FIELDCOST_ASSIGN(id, BeginSession(data.database(), user, now));
-    return {};
+    FIELDCOST_ASSIGN(id, BeginSession(data.database(), user.id, now));
+    return Audit(data, visit.Audited(what, user.name));
   });
   FIELDCOST_TRY(begun);
   return id;
@@ -120,9 +134,9 @@ Result<http::Response> LogIn(Visit& visit) {
   const Credentials credentials{std::string(visit.form.Find("user")),
                                 std::string(visit.form.Find("password"))};
   std::chrono::seconds wait{0};
-  const auto user = Check(visit, credentials, wait);
+  const auto user = Check(visit, credentials, "login", wait);
   if (!user) return LoginRefusal(visit, credentials, user.error(), wait);
-  FIELDCOST_ASSIGN(const std::string id, Renew(visit, user->id));
+  FIELDCOST_ASSIGN(const std::string id, Renew(visit, *user, "login"));
   const std::string_view next = visit.form.Find("next");
   return SendTo(IsOwnAddress(next) ? next : "/", SessionCookie(id));
 }
@@ -138,15 +152,20 @@ Result<http::Response> ChangePassword(Visit& visit) {
   FIELDCOST_TRY(CheckPassword(wanted));
   std::chrono::seconds wait{0};
   const auto user =
-      Check(visit, {visit.viewer->name, std::string(visit.form.Find("password")), true}, wait);
+      Check(visit, {visit.viewer->name, std::string(visit.form.Find("password")), true},
+            "password change", wait);
   if (!user) {
     return HtmlAnswer(StatusOf(user.error(), wait),
                       MessagePage(visit.PageFrame("Password"), user.error().message));
   }
   FIELDCOST_ASSIGN(const std::string hash, HashPassword(wanted));
-  FIELDCOST_TRY(visit.site.writer.Run(
-      [&](Data& data) { return SetPassword(data.database(), user->id, hash); }));
-  FIELDCOST_ASSIGN(const std::string id, Renew(visit, user->id));
+  const bool keeps_devices = visit.form.Find("keep_devices") == "yes";
+  FIELDCOST_TRY(visit.site.writer.Run([&](Data& data) {
+    return SetPassword(data.database(), user->id, hash, {.ends_devices = !keeps_devices});
+  }));
+  FIELDCOST_ASSIGN(
+      const std::string id,
+      Renew(visit, *user, keeps_devices ? "password changed, devices kept" : "password changed"));
   return SendTo("/account?done=password", SessionCookie(id));
 }
 
@@ -154,7 +173,7 @@ Result<http::Response> EnrolDevice(Visit& visit) {
   FIELDCOST_ASSIGN(const Enrolment enrolment, ReadEnrolment(visit.untrusted_request.body));
   FIELDCOST_TRY(CheckName("device", enrolment.untrusted_device));
   std::chrono::seconds wait{0};
-  const auto user = Check(visit, enrolment.credentials, wait);
+  const auto user = Check(visit, enrolment.credentials, "enrolment", wait);
   if (!user) {
     return WithWait(http::JsonError(StatusOf(user.error(), wait), Name(user.error().code),
                                     user.error().message),
@@ -164,7 +183,9 @@ Result<http::Response> EnrolDevice(Visit& visit) {
   FIELDCOST_TRY(visit.site.writer.Run([&](Data& data) -> Status {
     FIELDCOST_ASSIGN(made, AddDevice(data.database(), user->id, enrolment.untrusted_device,
                                      visit.site.clock.Now()));
-    return {};
+    return Audit(data, visit.Audited("enrolment", user->name,
+                                     fmt::format("device {} {}", made.id.value(),
+                                                 enrolment.untrusted_device)));
   }));
   return JsonAnswer(200,
                     fmt::format(R"({{"token": "{}", "device": {}}})", made.token, made.id.value()));

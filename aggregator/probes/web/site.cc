@@ -229,6 +229,13 @@ void Site::Stop() {
 
 void Site::Handle(http::Request untrusted_request, const http::Respond& respond) {
   untrusted_request.peer_address = ClientAddress(untrusted_request, parts_.trusted_proxies);
+  if (!IsOwnHost(http::Find(untrusted_request.headers, "Host"), parts_.hosts())) {
+    respond(Guarded(ErrorFor(
+        untrusted_request.target,
+        Fail(ErrorCode::kPermissionDenied,
+             "the Host is no name of this server: its certificate and server.hosts have them"))));
+    return;
+  }
   if (untrusted_request.target == "/style.css") {
     respond(Guarded(AssetAnswer("text/css; charset=utf-8", kStyleSheet)));
     return;

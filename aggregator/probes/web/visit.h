@@ -10,6 +10,7 @@
 #include "aggregator/probes/accounts/devices.h"
 #include "aggregator/probes/accounts/sessions.h"
 #include "aggregator/probes/data/accept.h"
+#include "aggregator/probes/data/audit.h"
 #include "aggregator/probes/data/marks.h"
 #include "aggregator/probes/data/readers.h"
 #include "aggregator/probes/data/writer.h"
@@ -43,6 +44,8 @@ struct SiteParts {
   std::function<bool()> is_disk_full;
   SiteCounters& counters;
   std::vector<AddressRange> trusted_proxies = {};
+  // The names in `Host` that are this server's, beside addresses and localhost.
+  std::function<std::vector<std::string>()> hosts;
 };
 
 // Who asks.
@@ -65,6 +68,10 @@ struct Visit {
   std::optional<Viewer> viewer;
 
   Frame PageFrame(std::string title) const;
+  // The viewer's name: of a session's user, or of a device's.
+  Result<std::string> ViewerName() const;
+  // An entry of the audit log about this request; the log of the program has it at once.
+  AuditEntry Audited(std::string what, std::string account, std::string object = "") const;
   // A part of the address; "" beyond its end.
   std::string_view Part(std::size_t i) const {
     return i < target.path.size() ? std::string_view(target.path[i]) : std::string_view();

@@ -68,6 +68,13 @@ TEST_F(ProbeServerTest, TheOperatorsPortTellsHealthAndNumbers) {
   EXPECT_EQ(admin->Send({.target = "/livez"})->status, 200);
   EXPECT_EQ(admin->Send({.target = "/readyz"})->status, 200);
   EXPECT_EQ(admin->Send({.target = "/healthz"})->status, 404) << "named as the aggregator's";
+  const std::string port = url.substr(url.rfind(':') + 1, url.size() - url.rfind(':') - 2);
+  const ProcessResult rebound = RunProcess(
+      {.arguments = {"bash", "-c",
+                     "exec 3<>/dev/tcp/127.0.0.1/" + port +
+                         R"(; printf 'GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n' >&3)" +
+                         "; head -1 <&3"}});
+  EXPECT_THAT(rebound.output, HasSubstr("403"));
   const std::string metrics = admin->Send({.target = "/metrics"})->body;
   EXPECT_THAT(metrics, HasSubstr("\nfieldcost_probe_steps_total 4\n"));
   EXPECT_THAT(metrics, HasSubstr("\nfieldcost_certificate_expiry_timestamp_seconds "));

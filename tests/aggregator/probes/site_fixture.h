@@ -43,13 +43,15 @@ class SiteTest : public ::testing::Test {
 
   void Reopen(Quota quota) {
     site_.reset();
-    site_ = std::make_unique<Site>(SiteParts{.writer = *writer_,
-                                             .readers = *readers_,
-                                             .clock = clock_,
-                                             .quota = quota,
-                                             .is_disk_full = [this] { return disk_is_full_; },
-                                             .counters = counters_,
-                                             .trusted_proxies = trusted_proxies_});
+    site_ =
+        std::make_unique<Site>(SiteParts{.writer = *writer_,
+                                         .readers = *readers_,
+                                         .clock = clock_,
+                                         .quota = quota,
+                                         .is_disk_full = [this] { return disk_is_full_; },
+                                         .counters = counters_,
+                                         .trusted_proxies = trusted_proxies_,
+                                         .hosts = [] { return std::vector<std::string>{kHost}; }});
   }
 
   UserId AddUserNamed(const std::string& name) {
@@ -64,7 +66,7 @@ class SiteTest : public ::testing::Test {
   }
 
   http::Response Send(http::Request request) {
-    request.headers.emplace_back("Host", kHost);
+    if (http::Find(request.headers, "Host").empty()) request.headers.emplace_back("Host", kHost);
     if (request.peer_address.empty()) request.peer_address = address_;
     std::promise<http::Response> answer;
     site_->Handle(std::move(request),

@@ -111,6 +111,35 @@ TEST_F(ProbeServerTest, CountsClientsOfATrustedProxyByThemselves) {
   EXPECT_EQ(Run({"--check-config"}).exit_status, ExitStatus(ErrorCode::kInvalidArgument));
 }
 
+TEST_F(ProbeServerTest, ANewPasswordRevokesDevicesUnlessTheyAreToStay) {
+  Start();
+  const std::string token = Enrol();
+  EXPECT_EQ(
+      Run({"user", "password", "alice", "--keep-devices"}, "another passphrase\n").exit_status, 0);
+  EXPECT_EQ(SendBatch(token, 1).status, 200);
+  const ProcessResult changed = Run({"user", "password", "alice"}, "a third passphrase\n");
+  EXPECT_THAT(changed.output, HasSubstr("sessions have ended; devices are revoked"));
+  EXPECT_EQ(SendBatch(token, 2).status, 401);
+  const std::string audit = Run({"audit"}).output;
+  for (const char* entry : {"user added\talice\toperator", "enrolment\talice\t127.0.0.1\tdevice 1",
+                            "password changed\talice\toperator"}) {
+    EXPECT_THAT(audit, HasSubstr(entry));
+  }
+  Stop();
+}
+
+TEST_F(ProbeServerTest, AUserGoesWithItsEvents) {
+  Start();
+  AddUser("bob");
+  EXPECT_EQ(SendBatch(Enrol(), 1).status, 200);
+  const std::string bobs = Enrol("bob");
+  for (std::uint64_t i = 1; i <= 3; ++i) EXPECT_EQ(SendBatch(bobs, i).status, 200);
+  EXPECT_THAT(Run({"user", "remove", "bob", "--with-events"}).output, HasSubstr("3 events"));
+  EXPECT_THAT(Run({"verify"}).output, HasSubstr("events=1 points=4"));
+  EXPECT_THAT(Run({"expire", "--future"}).output, HasSubstr("removed 0 events"));
+  Stop();
+}
+
 TEST_F(ProbeServerTest, OldEventsAreRemovedOnRequest) {
   Start();
   SendBatch(Enrol(), 1);

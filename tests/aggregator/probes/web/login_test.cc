@@ -106,6 +106,80 @@ TEST_F(LoginTest, AnotherPasswordEndsAllOtherSessions) {
   EXPECT_EQ(TryLogIn("alice", "another passphrase").status, 303);
 }
 
+TEST_F(LoginTest, AnotherPasswordRevokesDevicesUnlessTheyAreToStay) {
+  const std::string device = AddDeviceOf(alice_);
+  std::string session = LogIn();
+  const http::Response kept = Post(
+      "/account", session,
+      {{"password", kPassword}, {"new_password", "another passphrase"}, {"keep_devices", "yes"}});
+  EXPECT_EQ(kept.status, 303) << kept.body;
+  EXPECT_EQ(Send(WithToken({.target = "/v1/events"}, device)).status, 200);
+  session = SessionIn(kept);
+  const http::Response ended =
+      Post("/account", session, {{"password", "another passphrase"}, {"new_password", kPassword}});
+  EXPECT_EQ(ended.status, 303) << ended.body;
+  EXPECT_EQ(Send(WithToken({.target = "/v1/events"}, device)).status, 401);
+}
+
+TEST_F(LoginTest, RequestsForAnotherHostAreRefused) {
+  const std::string session = LogIn();
+  const auto get = [&](const std::string& host) {
+    http::Request request{.target = "/", .headers = {{"Host", host}}};
+    AddCookie(request, session);
+    return Send(std::move(request)).status;
+  };
+  for (const char* host : {"probes.example.org", "PROBES.example.org:8445", "localhost:1",
+                           "127.0.0.1", "[::1]:8445", "192.0.2.1"}) {
+    EXPECT_EQ(get(host), 200) << host;
+  }
+  for (const char* host :
+       {"evil.example", "probes.example.org.evil.example", "x.probes.example.org",
+        "[probes.example.org]", "127.0.0.1.evil.example", "localhost.evil.example"}) {
+    EXPECT_EQ(get(host), 403) << host;
+  }
+  EXPECT_TRUE(IsOwnHost("a.example.org", {"*.example.org"}));
+  EXPECT_FALSE(IsOwnHost("a.b.example.org", {"*.example.org"}));
+  EXPECT_FALSE(IsOwnHost("example.org", {"*.example.org"}));
+  EXPECT_FALSE(IsOwnHost(".example.org", {"*.example.org"}));
+}
+
+TEST_F(LoginTest, WhatAccountsDoIsInTheAuditLog) {
+  AddUserNamed("bob");
+  const std::string session = LogIn();
+  TryLogIn("a mistyped password", "x");
+  TryLogIn("bob", "wrong password", session);
+  for (int i = 0; i < 6; ++i) TryLogIn("bob", "wrong password");
+  EXPECT_EQ(Send({.method = "POST",
+                  .target = "/v1/devices",
+                  .body = R"({"user":"alice","password":")" + std::string(kPassword) +
+                          R"(","name":"laptop"})"})
+                .status,
+            200);
+  EXPECT_EQ(Post("/devices/1/revoke", session).status, 303);
+  const std::string device = AddDeviceOf(alice_);
+  EXPECT_EQ(SendBatch(device, testing::BatchOf(1, {})).status, 200);
+  const std::string event = testing::EventOf({}).Hex();
+  EXPECT_EQ(Send(WithToken({.target = "/v1/export?format=otlp&ids=" + event}, device)).status, 200);
+  EXPECT_EQ(
+      Post("/account", session, {{"password", kPassword}, {"new_password", "another passphrase"}})
+          .status,
+      303);
+  std::vector<std::string> lines;
+  ASSERT_TRUE(writer_->Run([&](Data& data) {
+    return ReadAudit(data, WallTime(), [&](const AuditEntry& entry) {
+      EXPECT_EQ(entry.address, address_);
+      EXPECT_EQ(entry.time, clock_.Now());
+      lines.push_back(entry.what + "|" + entry.account + "|" + entry.object);
+    });
+  }));
+  EXPECT_THAT(lines, ::testing::ElementsAre("login|alice|", "login failed||", "login failed|bob|",
+                                            "login failed|bob|", "login failed|bob|",
+                                            "login failed|bob|", "login failed|bob|",
+                                            "locked|bob|60 s", "enrolment|alice|device 1 laptop",
+                                            "device revoked|alice|device 1",
+                                            "export|alice|" + event, "password changed|alice|"));
+}
+
 TEST_F(LoginTest, AShortPasswordOrAWrongPresentOneChangesNothing) {
   const std::string session = LogIn();
   EXPECT_EQ(
