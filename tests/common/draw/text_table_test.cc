@@ -39,8 +39,9 @@ TEST(TextTableTest, LinesFitTheTerminal) {
             " short      23\n");
 }
 
-TEST(TextTableTest, SentencesAreShortenedByWholeClauses) {
-  const std::vector<TextColumn> columns = {{"N", true}, {"SHAPE", false, 0, 12, false, true}};
+TEST(TextTableTest, RemarksAreShortenedByWholeClauses) {
+  const std::vector<TextColumn> columns = {
+      {"N", true}, {.heading = "SHAPE", .least = 12, .keeps = TextColumn::Keeps::kStart}};
   const std::vector<TextLine> lines = {{"1", "heavy-tailed, 1 % of calls cost >= 20 x the median"},
                                        {"2", "start-up >= 40 x, then bimodal, 4 % of calls"},
                                        {"3", "grows with argument 3, ~n^1.0"}};
@@ -57,12 +58,12 @@ TEST(TextTableTest, SentencesAreShortenedByWholeClauses) {
             "1  heavy-tailed\n"
             "2  start-up >= 40 x\n"
             "3  grows with argument 3\n");
-  // Too narrow for a clause: the first word.
+  // Too narrow for a clause: whole words.
   EXPECT_EQ(at(15),
             "N  SHAPE\n"
             "1  heavy-tailed\n"
-            "2  start-up\n"
-            "3  grows\n");
+            "2  start-up >=…\n"
+            "3  grows with…\n");
 }
 
 TEST(TextTableDeathTest, ALineWithoutATextForEachColumnIsABug) {
