@@ -53,9 +53,10 @@ class AdminTest : public ::testing::Test {
           return store::ExpiryEffect{
               {.rows = 1, .ledger_entries = 2, .held_batches = 3, .kept_batches = 4}, 5, 6, 7};
         },
-        .verify = [this]() -> Result<store::VerifyReport> {
+        .verify = [this]() -> Result<VerifyAnswer> {
           called_ = "verify";
-          return store::VerifyReport{.sequence = 4, .rows = 5, .held_batches = 6};
+          return VerifyAnswer{
+              .numbers = {{"sequence", 4}, {"rows", 5}}, .ok = false, .problem = "a file"};
         },
         .revoke = [this](const ingest::RevocationRequest& untrusted_request)
             -> Result<ingest::RevocationReport> {
@@ -136,10 +137,7 @@ TEST_F(AdminTest, EachRequestIsDoneAndAnsweredWithWhatItDid) {
             R"("oldest_week":6,"newest_week":7})"},
            {kExpirePath, R"({"before":2900,"yes":true})", "expire 2900 yes",
             R"({"rows":1,"ledger_entries":2,"held_batches":3,"kept_batches":4})"},
-           {kVerifyPath, "", "verify",
-            R"({"sequence":4,"batches":0,"rows":5,"contributions":0,"held_batches":6,"invalid":0,)"
-            R"("saturated":0,"kept_batches":0,"ledger_entries":0,"problems":0,"files":0,)"
-            R"("file_bytes":0,"torn_bytes":0,"ok":true,"problem":""})"},
+           {kVerifyPath, "", "verify", R"({"sequence":4,"rows":5,"ok":false,"problem":"a file"})"},
            {kRevokePath, R"({"agent":")" + key + "\"}", "revoke " + key,
             R"({"batches":7,"changes":["an API"]})"},
            {kRevokePath, R"({"agent":"a","withdraw":true,"dry_run":true})",
