@@ -263,7 +263,8 @@ shm::Skip DrawFirstPicks(const SlotSpace& space, uint64_t random) {
   if (AreTooManyRunFiles(request)) return shm::Skip::kTooManyRunFiles;
   if (!HoldsPlace(request)) return shm::Skip::kNoLease;
   if (IsWatchingRun()) {  // begins once the run file and the meters are there
-    return IsAnythingToWatch(request, space, random) ? kNoSkip : shm::Skip::kNothingToPick;
+    return IsAnythingToWatch(request, space, random, WantedPlaces()) ? kNoSkip
+                                                                     : shm::Skip::kNothingToPick;
   }
   PickAtRandom(request, space, random >> 32 | random << 32, request.wanted_picks(), drawn);
   return drawn->count == 0 ? shm::Skip::kNothingToPick : kNoSkip;

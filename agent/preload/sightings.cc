@@ -28,12 +28,12 @@ uint64_t SlotCountOf(const Request& request, const SlotSpace& space, const ElfOb
   return count;
 }
 
-shm::WatchChances ChancesOf(const Request& request, const SlotSpace& space) {
+shm::WatchChances ChancesOf(const Request& request, const SlotSpace& space, uint32_t wanted) {
   uint64_t of_libraries = 0;
   for (uint32_t i = 1; i < space.object_count; ++i) {
     of_libraries += SlotCountOf(request, space, space.objects[i]);
   }
-  return shm::WatchChancesOf(SlotCountOf(request, space, space.objects[0]), of_libraries);
+  return shm::WatchChancesOf(SlotCountOf(request, space, space.objects[0]), of_libraries, wanted);
 }
 
 // The probability that a function is watched whose first importer is this object. Importers come in
@@ -149,9 +149,10 @@ uint32_t Place(const Request& request, Sightings* sightings, const Watched& entr
 
 }  // namespace
 
-bool IsAnythingToWatch(const Request& request, const SlotSpace& space, uint64_t random) {
+bool IsAnythingToWatch(const Request& request, const SlotSpace& space, uint64_t random,
+                       uint32_t wanted) {
   Sightings* const sightings = &workspace->sightings;
-  sightings->chances = ChancesOf(request, space);
+  sightings->chances = ChancesOf(request, space, wanted);
   sightings->later_chance = sightings->chances.of_libraries;
   sightings->random_names = random;
   bool found = false;

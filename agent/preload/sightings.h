@@ -46,9 +46,10 @@ struct Sightings {
   shm::Places places;
 };
 
-// Decides, by a random number, which names are watched in this process, and whether any of the
-// space's slots leads to such a function.
-bool IsAnythingToWatch(const Request& request, const intercept::SlotSpace& space, uint64_t random);
+// Decides, by a random number, which names are watched in this process for `wanted` picks a phase,
+// and whether any of the space's slots leads to such a function.
+bool IsAnythingToWatch(const Request& request, const intercept::SlotSpace& space, uint64_t random,
+                       uint32_t wanted);
 
 // Begins a phase: watches what the space's slots lead to, for `wanted` picks.
 void BeginWatching(const Request& request, const intercept::SlotSpace& space, uint64_t random,

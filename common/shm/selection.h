@@ -53,11 +53,11 @@ inline constexpr uint32_t kDrawsPerPick = 128;
 constexpr bool TakesDraw(uint64_t random, uint32_t weight) { return (random >> 48) < weight; }
 
 // Functions watched at once. Fewer are expected of what is there when the program begins: each one
-// costs microseconds, and the rest is room for what dlopen brings. At most so many of these are
-// imported by the program itself, which calls them more likely.
+// costs microseconds, and the rest is room for what dlopen brings. They are so many for one place,
+// and one more for each further place. At most two thirds of these are imported by the program
+// itself, which calls them more likely.
 inline constexpr uint32_t kMaxWatched = 256;
 inline constexpr uint32_t kExpectedWatched = 96;
-inline constexpr uint32_t kExpectedOfProgram = 64;
 
 // What comes later gets one in so many of the thunks that are left.
 inline constexpr uint32_t kShareOfRoom = 4;
@@ -73,12 +73,15 @@ constexpr uint32_t ShareOf(uint64_t expected, uint64_t slots) {
   return slots <= expected ? kCertain : static_cast<uint32_t>(expected * kCertain / slots) + 1;
 }
 
-// Of a process where so many slots belong to the program, and to its libraries.
-constexpr WatchChances WatchChancesOf(uint64_t program_slots, uint64_t library_slots) {
-  const uint64_t of_program =
-      program_slots < kExpectedOfProgram ? program_slots : uint64_t{kExpectedOfProgram};
+// Of a process where so many slots belong to the program, and to its libraries, for a draw of so
+// many places (1..kMaxPlaces).
+constexpr WatchChances WatchChancesOf(uint64_t program_slots, uint64_t library_slots,
+                                      uint32_t places) {
+  const uint64_t expected = kExpectedWatched + places - 1;
+  const uint64_t most_of_program = 2 * expected / 3;
+  const uint64_t of_program = program_slots < most_of_program ? program_slots : most_of_program;
   const uint32_t program = ShareOf(of_program, program_slots);
-  const uint32_t libraries = ShareOf(kExpectedWatched - of_program, library_slots);
+  const uint32_t libraries = ShareOf(expected - of_program, library_slots);
   return {program, libraries < program ? libraries : program};
 }
 

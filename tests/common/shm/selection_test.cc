@@ -93,15 +93,19 @@ TEST(SelectionTest, WhatIsImpossibleStandsForNothing) {
 }
 
 TEST(SelectionTest, WatchesSoManyThatTheyFit) {
-  EXPECT_EQ(WatchChancesOf(0, 0).of_libraries, kCertain);
-  EXPECT_EQ(WatchChancesOf(kExpectedOfProgram, 0).of_program, kCertain);
-  EXPECT_EQ(WatchChancesOf(10 * kExpectedOfProgram, 0).of_program, kCertain / 10 + 1);
-  EXPECT_EQ(WatchChancesOf(10 * kExpectedOfProgram, 10).of_libraries, kCertain / 10 + 1);
-  EXPECT_EQ(WatchChancesOf(28, 680).of_libraries, kCertain / 10 + 1);
-  EXPECT_EQ(WatchChancesOf(28, 680).of_program, kCertain);
-  EXPECT_GE(WatchChancesOf(~std::uint32_t{0}, ~std::uint32_t{0}).of_libraries, 1U);
+  EXPECT_EQ(WatchChancesOf(0, 0, 1).of_libraries, kCertain);
+  EXPECT_EQ(WatchChancesOf(64, 0, 1).of_program, kCertain);
+  EXPECT_EQ(WatchChancesOf(640, 0, 1).of_program, kCertain / 10 + 1);
+  EXPECT_EQ(WatchChancesOf(640, 10, 1).of_libraries, kCertain / 10 + 1);
+  EXPECT_EQ(WatchChancesOf(28, 680, 1).of_libraries, kCertain / 10 + 1);
+  EXPECT_EQ(WatchChancesOf(28, 680, 1).of_program, kCertain);
+  EXPECT_GE(WatchChancesOf(~std::uint32_t{0}, ~std::uint32_t{0}, 1).of_libraries, 1U);
+  // With more places more are watched.
+  EXPECT_EQ(WatchChancesOf(106, 53, kMaxPlaces).of_program, kCertain);
+  EXPECT_EQ(WatchChancesOf(106, 53, kMaxPlaces).of_libraries, kCertain);
+  EXPECT_LT(WatchChancesOf(107, 53, kMaxPlaces).of_program, kCertain);
   std::mt19937_64 random(20261126);
-  const WatchChances chances = WatchChancesOf(500, 2000);
+  const WatchChances chances = WatchChancesOf(500, 2000, 1);
   int watched = 0;
   for (int run = 0; run < 1000; ++run) {
     const std::uint64_t bits = random();
@@ -147,7 +151,7 @@ class Fleet {
   Fleet(std::uint64_t slots, double called, std::uint64_t later_slots)
       : called_(called),
         later_slots_(later_slots),
-        chances_(WatchChancesOf(slots / 3, slots - slots / 3)) {
+        chances_(WatchChancesOf(slots / 3, slots - slots / 3, 1)) {
     for (std::uint32_t i = 0; i < kApis; ++i) {
       apis_.push_back({.name = "api_" + std::to_string(i),
                        .weight = kFullWeight >> (i * 3 % 7),

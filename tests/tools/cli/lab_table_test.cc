@@ -137,7 +137,8 @@ TEST_F(ReadTableTest, AVendorReportIsOfRuns) {
                                  Not(HasSubstr("field")), HasSubstr(" runs of ")));
   const auto as = [&](const std::string& format) {
     std::vector<std::string> arguments = report;
-    arguments.insert(arguments.end(), {"--format", format});
+    arguments.push_back("--" + format);
+    if (format == "html") arguments.push_back("-");
     return Cli(arguments).output;
   };
   EXPECT_THAT(as("html"), AllOf(HasSubstr("<h1>Costs of "), HasSubstr(">Runs<"),

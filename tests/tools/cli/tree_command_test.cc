@@ -310,8 +310,8 @@ TEST_F(TreeCommandTest, CountsOfTimeHaveAUnit) {
   EXPECT_TRUE(writer.Close());
   EXPECT_EQ(Cli({"tree", "show", Path("a.fct")}).errors,
             "fieldcost: 15.609726 ms idle in 45,588 switches\n"
-            "fieldcost: lost records: 1,234\n"
-            "fieldcost: time in the kernel: 2.000001 ms\n");
+            "fieldcost: time in the kernel: 2.000001 ms\n"
+            "fieldcost: lost records: 1,234\n");
 }
 
 TEST_F(TreeCommandTest, SumsHaveTheSameBytesInAnyOrder) {

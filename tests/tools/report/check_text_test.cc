@@ -87,7 +87,7 @@ TEST(CheckTextTest, ExplainingShowsBothDistributionsBucketByBucket) {
       StartsWith("liba.so.1!slow  version 1.2-3  wall_time\n  worse than the field\n"
                  "  compared with: same version, all hardware classes (1.2-3)\n"
                  "  n 200 calls of mine, 4,000 of 40 contributions; A 40 machines of the fullest "
-                 "week\n"));
+                 "quarter\n"));
   EXPECT_THAT(text, HasSubstr("39 degrees of freedom"));
   EXPECT_THAT(text,
               EndsWith("                    mine                                     field\n"
