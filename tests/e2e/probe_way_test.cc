@@ -215,7 +215,7 @@ TEST_F(ProbeWayTest, NextCommandWipesMemoryOfAProgramThatWasKilledWithItsRecorde
     EXPECT_TRUE(IsOnMemory(user_.path(), "canary_in_a_local"))
         << command[1] << ": the program still runs, and its stacks wait for `probe flush`";
     std::ofstream(pipe) << "end\n";
-    EXPECT_TRUE(WaitUntil([&] {
+    ASSERT_TRUE(WaitUntil([&] {
       RunProcess(next);
       return !IsOnMemory(user_.path(), "canary_in_a_local");
     })) << command[1];

@@ -43,6 +43,7 @@ PROGRAM_FILES = {
     "fieldcostd": "bin/fieldcostd",
     "fieldcost-aggregator": "bin/fieldcost-aggregator",
     "fieldcost-probe": "bin/fieldcost-probe",
+    "fieldcost-probe-server": "bin/fieldcost-probe-server",
     "fieldcost_preload": "lib/libfieldcost_preload.so",
 }
 
