@@ -134,7 +134,7 @@ TEST_F(ProbeDamageTest, ALossIsAcceptedOnlyOnRequestAndAfterACopy) {
   log[log.size() / 2] = static_cast<char>(log[log.size() / 2] ^ 1);
   WriteFiles(files);
   const ProcessResult look = Run({"recover"});
-  EXPECT_EQ(look.exit_status, 1);
+  ASSERT_EQ(look.exit_status, 1);
   EXPECT_THAT(look.output, HasSubstr("were acknowledged\n"));
   const ProcessResult accepted = Run({"recover", "--accept-loss"});
   EXPECT_EQ(accepted.exit_status, 0) << accepted.errors;

@@ -189,7 +189,9 @@ TEST_F(RecoverTest, ALogThatIsMissingIsRefused) {
   Fill(10);
   std::filesystem::remove(log_);
   ExpectRefused();
-  EXPECT_EQ(Store::Recover(options_, true)->problem, "");
+  const auto recovered = Store::Recover(options_, true);
+  ASSERT_TRUE(recovered.has_value()) << recovered.error().message;
+  EXPECT_EQ(recovered->problem, "");
   EXPECT_EQ(Store::Open(options_).value()->Verify()->expected.batches, 20U);
 }
 
