@@ -244,8 +244,8 @@ def long_recording(house, box):
     """a.fct of 15.5 seconds, most of them spent waiting; other formats of it."""
     house.must(box, "fieldcost trace --events 'functions,libc.so.6!malloc' -o a.fct -- ./app 15.5",
                "cp a.fct server.fct",
-               "fieldcost tree export a.fct --format pprof -o profile.pb.gz",
-               "fieldcost tree export a.fct --format folded > stacks.folded")
+               "fieldcost tree export a.fct --to pprof -o profile.pb.gz",
+               "fieldcost tree export a.fct --to folded > stacks.folded")
 
 
 @maker("programs")

@@ -307,7 +307,7 @@ class Page {
                                              "from zero.");
     if (!report_.HasWeeks() && !IsOfLab()) caption += " Single weeks are not published.";
     if (shown_ < report_.apis.size()) {
-      caption += fmt::format(" {} of {} APIs; all: --format csv.", shown_,
+      caption += fmt::format(" {} of {} APIs; all: --csv.", shown_,
                              draw::FormatCount(report_.apis.size()));
     }
     return caption;

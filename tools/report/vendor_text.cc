@@ -128,7 +128,7 @@ std::string MostExpensive(const analysis::VendorReport& report, const draw::Styl
   }
   std::string text = draw::TextTable(columns, lines, style);
   if (report.apis.size() > kMaxTextApis) {
-    text += fmt::format("({} of {} APIs; all: --format csv)\n", kMaxTextApis,
+    text += fmt::format("({} of {} APIs; all: --csv)\n", kMaxTextApis,
                         draw::FormatCount(report.apis.size()));
   }
   return text;

@@ -77,25 +77,25 @@ TEST_F(HostileTextTest, NoCommandShowsNamesOfRecordingsRaw) {
   }
   const std::string a = Path("a.fct");
   const std::string b = Path("b.fct");
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {"tree", "show", a},
-           {"tree", "show", a, "--json"},
-           {"tree", "show", a, "--csv"},
-           {"tree", "diff", a, b},
-           {"tree", "diff", a, b, "--json"},
-           {"tree", "diff", a, b, "--csv"},
-           {"tree", "verify", a},
-           {"tree", "export", a, "--format", "folded", "-o", "-"},
-           {"tree", "export", a, "--format", "speedscope", "-o", "-"},
-           {"tree", "export", a, "--format", "pprof", "-o", "-"},
-           {"tree", "show", a, "--html", "-"}}) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"tree", "show", a},
+                                             {"tree", "show", a, "--json"},
+                                             {"tree", "show", a, "--csv"},
+                                             {"tree", "diff", a, b},
+                                             {"tree", "diff", a, b, "--json"},
+                                             {"tree", "diff", a, b, "--csv"},
+                                             {"tree", "verify", a},
+                                             {"tree", "export", a, "--to", "folded", "-o", "-"},
+                                             {"tree", "export", a, "--to", "speedscope", "-o", "-"},
+                                             {"tree", "export", a, "--to", "pprof", "-o", "-"},
+                                             {"tree", "show", a, "--html", "-"}}) {
     ExpectHarmless(arguments);
   }
   ExpectHarmless({"tree", "show", a});
   EXPECT_THAT(shown_, HasSubstr("leaf"));
-  ExpectHarmless({"tree", "export", a, "--format", "folded", "-o", "-"});
+  ExpectHarmless({"tree", "export", a, "--to", "folded", "-o", "-"});
   EXPECT_THAT(shown_, HasSubstr("\\x1b[2Jb"));
-  EXPECT_THAT(Cli({"tree", "export", a, "--format", "folded", "-o", "-"}).output,
+  EXPECT_THAT(Cli({"tree", "export", a, "--to", "folded", "-o", "-"}).output,
               HasSubstr("b\x9b"
                         "31mc\u009b31md\u202ee"))
       << "into a pipe, the names' own bytes";

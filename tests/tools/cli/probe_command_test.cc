@@ -162,14 +162,14 @@ TEST_F(ProbeCommandTest, PurgesWhatIsSetAsideAndNothingElse) {
 
 TEST_F(ProbeCommandTest, ExportsWhatIsChosen) {
   const std::string file = Database({{.count = 3}, {.first = 9, .count = 1, .build = "1.3"}});
-  const ProcessResult otlp = Probe(file, {"export", "build:1.2", "--format", "otlp"});
+  const ProcessResult otlp = Probe(file, {"export", "build:1.2", "--to", "otlp"});
   EXPECT_EQ(otlp.exit_status, 0) << otlp.errors;
   EXPECT_EQ(json::parse(otlp.output).at("resourceSpans").as_array().size(), 3u);
   const std::string out = Path("trace.json");
-  EXPECT_THAT(Probe(file, {"export", "last", "--format", "chrome", "-o", out}).output, IsEmpty());
+  EXPECT_THAT(Probe(file, {"export", "last", "--to", "chrome", "-o", out}).output, IsEmpty());
   EXPECT_TRUE(json::parse(*ReadFile(out, kMiB)).as_object().contains("traceEvents"));
-  EXPECT_EQ(Probe(file, {"export", "build:9", "--format", "otlp"}).exit_status, kNotFound);
-  EXPECT_EQ(Probe(file, {"export", "last", "--format", "jaeger"}).exit_status, kUsage);
+  EXPECT_EQ(Probe(file, {"export", "build:9", "--to", "otlp"}).exit_status, kNotFound);
+  EXPECT_EQ(Probe(file, {"export", "last", "--to", "jaeger"}).exit_status, kUsage);
 }
 
 TEST_F(ProbeCommandTest, SaysHowEventsComeWhereThereAreNone) {
@@ -225,8 +225,8 @@ TEST_F(ProbeCommandTest, TextsOfOthersCannotSteerTheTerminal) {
            {"history", "index_open"},
            {"compare", "00000001.1", "00000002.1"},
            {"compare", "00000001.1", "00000002.1", "--json"},
-           {"export", "all", "--format", "otlp"},
-           {"export", "all", "--format", "chrome"},
+           {"export", "all", "--to", "otlp"},
+           {"export", "all", "--to", "chrome"},
            {"mark", "00000001.1", "set-aside", "--reason", hostile},
            {"list", "--all", "--label", hostile},
            {"show", hostile}}) {

@@ -30,7 +30,7 @@ class TraceCountersTest : public CliTest {
   // What each function has of faults itself.
   std::map<std::string, std::uint64_t> Faults() {
     const ProcessResult folded =
-        Cli({"tree", "export", "--format", "folded", "--metric", "faults", file()});
+        Cli({"tree", "export", "--to", "folded", "--metric", "faults", file()});
     EXPECT_EQ(folded.exit_status, 0) << folded.errors;
     std::map<std::string, std::uint64_t> faults;
     std::istringstream lines(folded.output);

@@ -60,7 +60,7 @@ TEST_F(TraceTest, StacksGoThroughTrampolinesThatAnInterpreterGenerates) {
   const ProcessResult traced =
       Trace({"--rate", "499"}, {FIELDCOST_BINARY_DIR "/victims/trampolines"});
   ASSERT_EQ(traced.exit_status, 0) << traced.errors;
-  const ProcessResult folded = Cli({"tree", "export", file(), "--format", "folded"});
+  const ProcessResult folded = Cli({"tree", "export", file(), "--to", "folded"});
   ASSERT_EQ(folded.exit_status, 0) << folded.errors;
   EXPECT_THAT(folded.output,
               ContainsRegex("trampolines!main;[^\n]*py::outer[^\n]*;trampolines!Interpret;"
@@ -133,7 +133,7 @@ TEST_F(TraceTest, WaitsInMuslHaveTheStacksOfTheProgram) {
     const ProcessResult traced = Trace({}, {program, "once"});
     ASSERT_EQ(traced.exit_status, 0) << traced.errors;
     const ProcessResult exported =
-        Cli({"tree", "export", file(), "--metric", "off-cpu", "--format", "folded"});
+        Cli({"tree", "export", file(), "--metric", "off-cpu", "--to", "folded"});
     for (int i = 1; i <= 8; ++i) {
       EXPECT_THAT(exported.output, ContainsRegex(fmt::format(
                                        "{0}!main;{0}!waits_once;{0}!waits_once_{1};", build, i)));

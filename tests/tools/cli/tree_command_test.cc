@@ -174,11 +174,10 @@ TEST_F(TreeCommandTest, ThreadsOfSeveralRunsAreOneByTheirNames) {
 
 TEST_F(TreeCommandTest, ExportedThreadsAreTheFirstFramesOfFormatsWithoutThreads) {
   const std::string file = Record("a.fct", {kOfThreads});
-  EXPECT_EQ(Cli({"tree", "export", file, "--by", "thread", "--format", "folded"}).output,
+  EXPECT_EQ(Cli({"tree", "export", file, "--by", "thread", "--to", "folded"}).output,
             "[several threads];main 1000000\n[thread app 7];main;read 6000000\n"
             "[thread app/io 8];main;read 2000000\n[thread sh 9];main 1000000\n");
-  const ProcessResult firefox =
-      Cli({"tree", "export", file, "--by", "thread", "--format", "firefox"});
+  const ProcessResult firefox = Cli({"tree", "export", file, "--by", "thread", "--to", "firefox"});
   EXPECT_THAT(firefox.output, HasSubstr("[thread app/io 8]")) << firefox.errors;
 }
 
@@ -192,7 +191,7 @@ TEST_F(TreeCommandTest, ExportedThreadsAreImportedAsThreads) {
     for (const std::string format : {"chrome", "speedscope", "pprof"}) {
       const std::string written = Path(format + by);
       const ProcessResult exported =
-          Cli({"tree", "export", file, "--by", by, "--format", format, "-o", written});
+          Cli({"tree", "export", file, "--by", by, "--to", format, "-o", written});
       ASSERT_EQ(exported.exit_status, 0) << exported.errors;
       ASSERT_EQ(Cli({"tree", "import", written, "-o", written + ".fct"}).exit_status, 0);
       EXPECT_EQ(Cli({"tree", "verify", written + ".fct"}).exit_status, 0);
@@ -422,14 +421,13 @@ TEST_F(TreeCommandTest, FilesOfOtherProgramsAreReadAndWritten) {
   EXPECT_EQ(Cli({"tree", "show", Path("a.folded"), "--json"}).output, nodes);
   for (const char* format : {"pprof", "speedscope", "chrome", "folded"}) {
     const std::string file = Path(std::string("a.") + format);
-    EXPECT_EQ(Cli({"tree", "export", Path("a.fct"), "--format", format, "-o", file}).exit_status,
-              0);
+    EXPECT_EQ(Cli({"tree", "export", Path("a.fct"), "--to", format, "-o", file}).exit_status, 0);
     EXPECT_THAT(Cli({"tree", "show", file, "--flat", "--json"}).output, HasSubstr("\"12"))
         << format;
   }
-  EXPECT_THAT(Cli({"tree", "export", Path("a.fct"), "--format", "folded"}).output,
+  EXPECT_THAT(Cli({"tree", "export", Path("a.fct"), "--to", "folded"}).output,
               AllOf(HasSubstr("main;run 3\n"), HasSubstr("main;run;deflate 12\n")));
-  EXPECT_EQ(Cli({"tree", "export", Path("a.fct"), "--format", "perf"}).exit_status, kUsage);
+  EXPECT_EQ(Cli({"tree", "export", Path("a.fct"), "--to", "perf"}).exit_status, kUsage);
   for (const std::vector<std::string>& command :
        std::vector<std::vector<std::string>>{{"top", "--table", Path("a.fct")},
                                              {"show", "f", "--table", Path("a.fct")},

@@ -17,7 +17,7 @@ Result<int> Run(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::vector<probe::Event> events,
                    LoadEvents(arguments.Text("events"), arguments.Text("--db")));
   const std::string text =
-      arguments.Text("--format") == kOtlp ? probe::ToOtlpJson(events) : probe::ToChromeJson(events);
+      arguments.Text("--to") == kOtlp ? probe::ToOtlpJson(events) : probe::ToChromeJson(events);
   const std::string& file = arguments.Text("--output");
   FIELDCOST_TRY(file == kStdout ? WriteStdout(text) : WriteFileAtomically(file, text, kExportMode));
   return 0;
@@ -33,11 +33,11 @@ command::Command ProbeExportCommand() {
           R"(Events are selected as for compare, including those set aside. otlp is OpenTelemetry's OTLP/JSON, one
 trace per event, for collectors' file receivers and /v1/traces; chrome is Chrome's trace format,
 which Perfetto reads. Examples:
-  fieldcost probe export last --format chrome -o last.json
-  fieldcost probe export build:1.3,tag:cold --format otlp |
+  fieldcost probe export last --to chrome -o last.json
+  fieldcost probe export build:1.3,tag:cold --to otlp |
     curl --json @- http://localhost:4318/v1/traces)",
       .options = {ProbeSelectionOperand("events", "EVENTS", "The events to export"),
-                  {.names = "--format",
+                  {.names = "--to",
                    .value = "FORMAT",
                    .help = "Format to write",
                    .choices = {kOtlp, "chrome"},

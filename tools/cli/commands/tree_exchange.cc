@@ -28,7 +28,7 @@ std::vector<std::string> NamesOf(bool exchange::FormatInfo::*which) {
 
 Result<int> Import(const command::Arguments& arguments) {
   exchange::ImportOptions options;
-  if (const std::string& name = arguments.Text("--format"); !name.empty()) {
+  if (const std::string& name = arguments.Text("--from"); !name.empty()) {
     options.format = exchange::FindFormat(name)->format;
   }
   FIELDCOST_ASSIGN(const exchange::Imported imported, ImportFile(arguments.Text("file"), options));
@@ -49,7 +49,7 @@ Result<int> Export(const command::Arguments& arguments) {
                 EscapeControl(operand.file.string()));
   }
   FIELDCOST_ASSIGN(const exchange::Exported exported,
-                   exchange::Export(*runs, exchange::FindFormat(arguments.Text("--format"))->format,
+                   exchange::Export(*runs, exchange::FindFormat(arguments.Text("--to"))->format,
                                     {.title = operand.file.filename().string(),
                                      .metric = arguments.Text("--metric"),
                                      .threads = loaded.threads}));
@@ -80,7 +80,7 @@ threads alone from labels of pprof, and from files of `tree export --by thread`.
                    .help = "Output of another profiler",
                    .completes = command::Completes::kFiles,
                    .required = true},
-                  {.names = "--format",
+                  {.names = "--from",
                    .value = "FORMAT",
                    .help = "Format of the file instead of the detected one",
                    .choices = NamesOf(&exchange::FormatInfo::can_import)},
@@ -100,12 +100,12 @@ command::Command TreeExportCommand() {
       .help = R"(Exact sums over all runs; what a format cannot hold is reported. With --by, chrome,
 firefox, speedscope and pprof have threads of their own; folded stacks, which can hold none, begin
 with them as frames. Examples:
-  fieldcost tree export a.fct --format pprof -o a.pb.gz
-  fieldcost tree export a.fct@12s..14s --format speedscope -o slice.json
-  fieldcost tree export a.fct --by thread --format chrome -o a.json
-  fieldcost tree export a.fct --format folded | flamegraph.pl > a.svg)",
+  fieldcost tree export a.fct --to pprof -o a.pb.gz
+  fieldcost tree export a.fct@12s..14s --to speedscope -o slice.json
+  fieldcost tree export a.fct --by thread --to chrome -o a.json
+  fieldcost tree export a.fct --to folded | flamegraph.pl > a.svg)",
       .options = {RecordingOperand(),
-                  {.names = "--format",
+                  {.names = "--to",
                    .value = "FORMAT",
                    .help = "Format to write",
                    .choices = NamesOf(&exchange::FormatInfo::can_export),
