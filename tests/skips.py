@@ -4,9 +4,9 @@ Usage: skips.py RESULTS [--strict]
 
 RESULTS is what `ctest --output-junit` wrote. Each skipped test is printed with its reason. With --strict those that
 are not in skips_expected.txt beside this file are an error: a machine that has all that tests ask for (root, BPF,
-namespaces, network) has no reason to skip them, and what is not run says nothing. The one reason that is accepted on
-such a machine is that other processes used all CPUs, so that recordings of idle time had nothing to record: the test
-gives the share of idle time that the kernel counted meanwhile, which must be below 1 %.
+namespaces, network) has no reason to skip them, and a test that did not run proves nothing. The one reason that is
+accepted on such a machine is that other processes used all CPUs, so that recordings of idle time had nothing to record:
+the test gives the share of idle time that the kernel counted meanwhile, which must be below 1 %.
 """
 
 import re

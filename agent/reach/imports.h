@@ -25,7 +25,7 @@ struct ImportedFunction {
 
 // Functions that a program with these bytes imports and that could be measured, at most
 // kMaxImports, in the order of its relocations. Empty if it is no such program or damaged. Reads a
-// bounded part of the bytes, none of which is trusted. Pure.
+// bounded part of the bytes and trusts none of them. Pure.
 inline constexpr std::size_t kMaxImports = 65536;
 std::vector<ImportedFunction> ReadImports(const ReadAt& read);
 

@@ -87,7 +87,7 @@ void SayUncalled(const TraceOptions& options, const std::vector<std::string>& gl
   if (globs.empty()) return;
   const std::string& program = options.command[0];
   const auto explained = fieldcost::agent::ExplainProgram(fieldcost::agent::FindProgram(program));
-  // Said before it was run.
+  // Reported before it was run.
   if (explained && explained->reach == fieldcost::agent::Reach::kStatic) return;
   const auto imports = fieldcost::agent::ImportsOfProgram(program);
   for (const std::string& glob : globs) {

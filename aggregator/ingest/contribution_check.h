@@ -33,7 +33,7 @@ class ContributionCheck {
   // Errors are the store's. REQUIRES: the store outlives the use; the key has 16 bytes.
   Status Start(const store::Store& store, const Agent& agent, const stats::HardwareClass& hardware);
 
-  // Whether the agent has said before that it is of another class.
+  // Whether the agent has named another class before.
   bool is_other_class() const { return binding_ && binding_->class_hash != class_hash_; }
   // The week in which its first batch came.
   std::uint32_t first_week() const { return binding_ ? binding_->first_week : current_week_; }
@@ -59,7 +59,7 @@ class ContributionCheck {
   std::string key_bytes_;
   std::vector<std::uint64_t> known_;  // from earlier batches, ascending
   std::unordered_set<std::uint64_t>
-      of_batch_;  // by this batch: keyed hashes, so nobody chooses them
+      of_batch_;  // by this batch: keyed hashes, which no sender can choose
   std::vector<store::WeekContributions> added_;  // the same by week
 };
 

@@ -71,9 +71,9 @@ class Ingest {
   // Sets the names under which agents may know this service.
   void SetNames(std::vector<std::string> names) { names_.Set(std::move(names)); }
 
-  // Notes in the abuse log which agents have contributed to the rows, of whichever class and week.
-  // Of a kind but kInconsistentRow: each that has contributed to at least half as many as the one
-  // with the most. Reads what all agents have contributed to. Errors are the store's.
+  // Notes in the abuse log which agents have contributed to the rows, whatever class and week they
+  // named. Of a kind but kInconsistentRow: each that has contributed to at least half as many as
+  // the one with the most. Reads what all agents have contributed to. Errors are the store's.
   Status NoteContributors(Abuse kind, const std::vector<stats::RowKey>& rows);
 
   // Reads the token files again, for enrolments from now on. After an error (as TokenSet::Load())
@@ -127,7 +127,7 @@ class Ingest {
   // Sorts the decoded rows into accepted and refused ones. Errors are the store's. REQUIRES: the
   // agent's lock is held until the store has them.
   Status CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspace& workspace);
-  // Says why the row with these totals is too large for what is stored of it. Errors are the
+  // Why the row with these totals is too large for what is stored of it. Errors are the
   // store's.
   Result<std::optional<RowRefusal>> CheckRoomOf(const stats::RowKey& key,
                                                 const stats::Bucket& totals) const;

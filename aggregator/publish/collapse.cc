@@ -57,7 +57,7 @@ class Quarters {
 // How many contributions came in in each of some quarters.
 using WeekCounts = std::vector<std::uint64_t>;
 
-// Counts in each quarter of `all`, of which `part` is a part.
+// Counts in each quarter of `all`, which includes `part`.
 WeekCounts CountsOf(const Quarters& part, const Quarters& all) {
   WeekCounts counts;
   auto next = part.all().begin();

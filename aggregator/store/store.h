@@ -90,7 +90,7 @@ class Store {
   // caller that relies on it accepts one batch of an agent at a time.
   Result<std::optional<AgentBinding>> GetBinding(std::string_view agent_id,
                                                  wire::Epoch epoch) const;
-  // The earliest epoch of which the ledger knows anything of the agent.
+  // The earliest epoch in which the ledger knows the agent.
   Result<std::optional<wire::Epoch>> FirstEpochOf(std::string_view agent_id) const;
 
   // Remembers durably that an agent has enrolled for an epoch; may be repeated.

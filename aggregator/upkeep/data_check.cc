@@ -49,7 +49,7 @@ Result<publish::FileReport> CheckFilesBesideStore(
 std::string DataReport::FirstProblem() const {
   if (!store.first_problem.empty()) return store.first_problem;
   if (files.damaged.empty()) return "";
-  // Names of files may hold anything, and so may what a damaged one is said to hold.
+  // Names of files, and what a damaged file holds, may be any bytes.
   return EscapeControl(publish::Describe(files.damaged.front()));
 }
 

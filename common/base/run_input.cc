@@ -20,7 +20,7 @@ constexpr int kFirstDescriptor = 3;
 // How long a writer that has nothing to write may take to close its end.
 constexpr int kGraceMs = 200;
 
-// Whether no file could be opened now, whichever it is: the process or the machine has too many.
+// Whether no file at all could be opened now, since the process or the machine has too many open.
 bool IsShortage(int error_number) {
   return error_number == EMFILE || error_number == ENFILE || error_number == ENOMEM;
 }

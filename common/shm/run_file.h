@@ -94,7 +94,7 @@ struct Pick {
   uint64_t first_call_ns;   // wall time of the process's first call + 1; 0 = none has returned
   uint64_t start_unix_ns;   // when it was picked; the header's if that was before the program began
   uint64_t end_unix_ns;     // when its slots were given back; 0 = not yet
-  // What tells for how many runs it stands (selection.h). Changes until the pick has ended.
+  // From these follows for how many runs it stands (selection.h). Changes until the pick has ended.
   uint64_t weight_left;          // of the functions called until now, less those placed before it
   uint32_t watched_per_65536;    // the probability that it was watched
   uint32_t weight;               // its own

@@ -7,7 +7,7 @@ namespace fieldcost::sqlite {
 // that the disk gives back otherwise is SQLITE_CORRUPT, never data. Frames of the write-ahead log
 // have checksums of SQLite's own.
 //
-// Only such databases can be opened with it: pages of 4,096 bytes, of which 8 are reserved.
+// Only such databases can be opened with it: pages of 4,096 bytes with 8 bytes reserved at the end.
 // Programs that write to such a database without this layer leave wrong checksums behind.
 
 inline constexpr int kCheckedPageBytes = 4096;

@@ -44,7 +44,7 @@ class MessageReader {
   bool ok_ = true;
 };
 
-// The functions that an answer tells, the innermost first; nullopt: it is no such answer.
+// The functions that an answer names, the innermost first; nullopt if it is no such answer.
 std::optional<std::vector<SourceFrame>> FramesIn(std::string_view untrusted_answer);
 
 // Sends one message, with a descriptor unless `fd` is -1. Never raises SIGPIPE. kUnavailable: the

@@ -8,7 +8,7 @@
 //               bucket { share_per_65536 }*?,                ; adds up to 65536 in a row, or to 0
 //               row { bounded_contributions bounded_calls bounded_sum:128 }*?,
 //               row { cubes }*?,
-//               row { week scalars cubes }*?                 ; the fullest quarter; 0 = not told
+//               row { week scalars cubes }*?                 ; the fullest quarter; 0 = not given
 //   scalars  := contributions:u64, sum_mean:s128, sum_mean_squared:128, sum_inverse_calls:128,
 //               sum_within_squares:128, sum_within_freedom:128
 //   cubes    := cubed_contributions:u64, sum_mean_cubed:s128

@@ -62,7 +62,7 @@ void CheckTarget(std::string_view untrusted_target) {
   CheckParameters(target->query);
 }
 
-// Whatever a proxy tells, the answer is an address, and an untrusted peer's own one.
+// Whatever a proxy sends, the answer is an address, and an untrusted peer's own one.
 void CheckForwarded(const std::string& untrusted_value) {
   fieldcost::http::Request request{.headers = {{"Forwarded", untrusted_value}},
                                    .peer_address = "127.0.0.1"};

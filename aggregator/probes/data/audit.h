@@ -12,7 +12,7 @@ namespace fieldcost::probe_server {
 
 // The audit log: logins and failures, locks, enrolments, revocations, changes of users, exports.
 // Kept for kAuditKept, at most kMaxAuditEntries; attempts that had to wait are not noted, so that
-// nobody fills it (guessing.h bounds the others).
+// no outsider can fill it (guessing.h bounds the others).
 
 inline constexpr std::chrono::hours kAuditKept{400 * 24};
 inline constexpr std::uint64_t kMaxAuditEntries = 1'000'000;  // the oldest are removed first

@@ -84,7 +84,7 @@ Status CheckAgainstMark(const std::filesystem::path& file) {
                 kWhatToDo);
   }
   if (!mark) {
-    return Fail(ErrorCode::kCorrupt, "use {}: {} is missing, which tells what was acknowledged{}",
+    return Fail(ErrorCode::kCorrupt, "use {}: {} is missing, which records what was acknowledged{}",
                 file.string(), MarkFileOf(file).string(), kWhatToDo);
   }
   FIELDCOST_ASSIGN(sqlite::Database database,

@@ -9,9 +9,9 @@
 
 namespace fieldcost::probe_server {
 
-// What lies beside the database: PATH.lock, which tells who has it open, and PATH.mark, how many
+// What lies beside the database: PATH.lock, which shows who has it open, and PATH.mark, how many
 // changes were acknowledged. The write-ahead log of SQLite ends at the first frame that is damaged
-// and forgets what follows, so only the mark tells a torn end from lost data.
+// and forgets what follows, so only the mark distinguishes a torn end from lost data.
 
 // The files that belong to a database.
 std::filesystem::path LockFileOf(const std::filesystem::path& database);
@@ -24,7 +24,7 @@ class OpenLock {
  public:
   // Waits for others that are alone.
   static Result<OpenLock> Take(const std::filesystem::path& database);
-  // Held for a look that changes nothing, if nobody has the database open (is_alone()); keeps
+  // Held for a look that changes nothing, if no program has the database open (is_alone()); keeps
   // others from opening it meanwhile. Makes no file.
   static Result<OpenLock> TakeToLook(const std::filesystem::path& database);
 

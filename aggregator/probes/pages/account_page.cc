@@ -49,7 +49,7 @@ std::string AccountPage(const Frame& frame, std::span<const DeviceLine> devices)
              " autocomplete=\"new-password\" required minlength=\"12\" maxlength=\"512\"")
       .Raw(
           "<label><input type=\"checkbox\" name=\"keep_devices\" value=\"yes\"> Keep my devices; "
-          "only if nobody else can have known the password</label>\n"
+          "only if no one else knew the password</label>\n"
           "<p><button>Change the password</button></p></form>\n"
           "<p>This ends all your other sessions, and revokes your devices: they must log in "
           "again.</p>\n");

@@ -22,7 +22,7 @@ class NameFramesTest : public ::testing::Test {
   // A sample of CPU time on a stack, the outermost function first.
   void Sample(const std::vector<tree::Frame>& stack) { stacks_.push_back(stack); }
 
-  // Code of no file; its place tells that.
+  // Code that is in no file, as its place shows.
   tree::Frame Generated(std::uint64_t address) {
     tree::Frame frame = tree::MakeFrame({.module = "[generated]", .offset = address});
     const tree::FrameId id = *dictionary_.frames.Intern(frame);

@@ -97,7 +97,7 @@ TEST_F(OneAgentTest, ItAddsOnlyToWhatItHasContributedTo) {
   EXPECT_EQ(ingest_->counters().rows_never_contributed, 3U);
   EXPECT_EQ(MustSend(2, TestContent(2, kWeek)).accepted_rows, 2U);
   EXPECT_EQ(MustSend(3, more).accepted_rows, 2U);
-  // In whichever week, until it is taken back.
+  // In any week, until it is taken back.
   more.rows[1].week = kWeek - 1;
   EXPECT_EQ(MustSend(4, more).accepted_rows, 2U);
   ASSERT_EQ(

@@ -295,7 +295,7 @@ TEST_P(FleetTest, TotalsOfMeasuredRunsAreThoseOfAllRuns) {
   }
   const double error = std::sqrt(of_total.squares);
   EXPECT_LT(std::abs(of_total.sum), 4 * error);
-  EXPECT_LT(error / total, 0.02) << "or this says little";
+  EXPECT_LT(error / total, 0.02) << "otherwise the simulation is too small";
   RecordProperty("bias_per_million", static_cast<int>(of_total.sum / total * 1e6));
   RecordProperty("error_per_million", static_cast<int>(error / total * 1e6));
   for (std::uint32_t i = 0; i < Fleet::kApis; ++i) {

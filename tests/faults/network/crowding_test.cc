@@ -85,7 +85,7 @@ class CrowdingFaults : public ServiceTest {
     for (std::thread& sender : senders) sender.join();
   }
 
-  // How many of the honest rows are published; `line` is what the log says of the publication.
+  // How many of the honest rows are published; `line` is the log's line about the publication.
   std::size_t PublishedHonest(std::string& line) {
     server_->Signal(SIGUSR1);
     EXPECT_TRUE(server_->WaitForLine("published snapshot", &line));

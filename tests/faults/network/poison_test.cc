@@ -140,7 +140,7 @@ class PoisonFaults : public ServiceTest {
       content.rows[1].histogram = Calls(1, 1);
       content.rows[2].histogram = Calls(1, std::uint64_t{1} << 39);
       content.rows[3].histogram = Calls(4'000'000'000, std::uint64_t{1} << 30);
-      // Each counts in one of these weeks, in whichever they are told.
+      // Each counts in one of these weeks.
       const std::vector<wire::BatchRow> rows = content.rows;
       for (std::uint32_t week = week_ - 5; week <= week_ + 1; ++week) {
         if (week == week_) continue;

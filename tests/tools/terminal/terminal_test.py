@@ -25,7 +25,7 @@ WIDTHS = (80, 120, 200)
 ROWS = 2000  # nothing is paged
 KEYS = {"command", "needs", "first", "status", "parts"}
 
-# What is not the same on each machine, and in each run.
+# What differs between machines or runs.
 MEASURED = re.compile(r"""
     (?<![\w.])\d[\d.,]*(?=[ ](?:ns|µs|ms|s|min|h|%|x)\b|[ ]%|x\b)   # times, shares and ratios, with their units kept
   | (?<![\w.])\d\.\d+e[-+]\d+                                  # probabilities

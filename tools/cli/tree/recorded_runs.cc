@@ -130,8 +130,8 @@ std::string CountText(const recording::Count& count) {
   return fmt::format("{}: {}", count.name.substr(0, end), MillisecondsText(count.value));
 }
 
-// A line each. Of idle CPUs "15.609726 ms idle in 45,588 switches"; how many stacks were read tells
-// nothing about the program.
+// A line each. Of idle CPUs "15.609726 ms idle in 45,588 switches"; the number of stacks
+// read is left out, since it is not about the program.
 std::vector<std::string> CountTexts(const std::vector<recording::Count>& counts) {
   const auto value_of = [&](std::string_view name) -> std::uint64_t {
     const auto place = std::ranges::find(counts, name, &recording::Count::name);
