@@ -1,4 +1,6 @@
 // Consent to probe points that is withdrawn while a batch is on its way.
+#include <filesystem>
+
 #include "tests/agent/daemon/holding_proxy.h"
 #include "tests/e2e/probe_way.h"
 
@@ -26,6 +28,14 @@ class ProbeOffTest : public ProbeWayTest {
     options.unset.insert(options.unset.end(), {"no_proxy", "NO_PROXY", "HTTPS_PROXY"});
     return options;
   }
+  static bool HasOpen(pid_t pid, const std::string& name) {
+    std::error_code error;
+    for (const auto& entry :
+         std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd", error)) {
+      if (std::filesystem::read_symlink(entry, error).filename() == name) return true;
+    }
+    return false;
+  }
   // Whether the decision is on the disk, where the sender looks.
   bool IsOff() const { return Status().at("mode").as_string() == "off"; }
 };
@@ -51,7 +61,9 @@ TEST_F(ProbeOffTest, ReportsABatchThatArrivesMeanwhileAsSent) {
   BackgroundProcess flush(FlushThrough(proxy));
   proxy.WaitUntilHeld();
   BackgroundProcess off(Options({"--json", "probe", "off"}));
-  EXPECT_TRUE(WaitUntil([&] { return IsOff(); }));
+  ASSERT_TRUE(WaitUntil([&] { return IsOff(); }));
+  // It opens the sender's lock only to wait.
+  ASSERT_TRUE(WaitUntil([&] { return HasOpen(off.pid(), "probe_send.lock"); }));
   proxy.Release();
   const ProcessResult result = off.Wait();
   EXPECT_THAT(result.output, HasSubstr(fmt::format("\"dropped_batches\":{},\"may_have_arrived\":0,"
