@@ -1,9 +1,5 @@
 #include "agent/upload/upload_lock.h"
 
-#include <fcntl.h>
-
-#include <cerrno>
-
 #include "common/base/file_lock.h"
 
 namespace fieldcost::agent {
@@ -18,20 +14,15 @@ constexpr std::chrono::seconds kOffWaits{30};
 Result<std::optional<UploadLock>> UploadLock::Take(const AgentPaths& paths,
                                                    std::chrono::milliseconds wait) {
   const std::filesystem::path path = paths.state_dir / kLockName;
-  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!fd.valid()) return ErrnoError("open", path, errno);
-  FIELDCOST_ASSIGN(const bool is_ours, LockWithin(fd.get(), path, wait));
-  if (!is_ours) return std::optional<UploadLock>();
-  return std::optional<UploadLock>(UploadLock(std::move(fd)));
+  FIELDCOST_ASSIGN(std::optional<UniqueFd> fd, TakeLockFile(path, wait));
+  if (!fd) return std::optional<UploadLock>();
+  return std::optional<UploadLock>(UploadLock(std::move(*fd)));
 }
 
 Status UploadLock::WaitForOthers(const AgentPaths& paths) {
   const std::filesystem::path path = paths.state_dir / kLockName;
-  const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  // Whoever makes the file from now on reads the decision after that.
-  if (!fd.valid() && errno == ENOENT) return {};
-  if (!fd.valid()) return ErrnoError("open", path, errno);
-  FIELDCOST_ASSIGN(const bool is_over, LockWithin(fd.get(), path, kOffWaits));
+  // A process that creates the file from now on reads the decision after that.
+  FIELDCOST_ASSIGN(const bool is_over, WaitForLockFile(path, kOffWaits));
   if (is_over) return {};
   return Fail(ErrorCode::kUnavailable,
               "another process still talks to the service after {} s (an upload that hangs, or "

@@ -19,7 +19,7 @@ inline constexpr stats::Uint128 kMaxRunsSumOfSquares = stats::Uint128{1} << 112;
 // - Rows up to kSmallRowCalls calls and kSmallRowSquares of squares are taken as they are. For one
 //   row key (which has one week) rows are accepted for at most eight weeks, 4.9e6 seconds, one a
 //   batch. To fill half of the calls, 2^62, takes 2^38 such rows: 56,000 batches a second for one
-//   key, of which a server checks and syncs some thousands in all; for the squares 2^46 rows.
+//   key, while a server checks and syncs some thousands in all; for the squares 2^46 rows.
 // - A larger row may take at most 2^-kRoomShareBits of what the stored row has left of kCallsRoom
 //   and kSquaresRoom. So what is left shrinks and never ends. Not stored yet are the rows of
 //   batches that are being handled (kAgentStripes) or held (`[ingest] held_mib` with 1 KiB each,

@@ -152,8 +152,8 @@ RowClaim ClaimOf(const stats::RowKey& key, std::string_view key_bytes, std::uint
       .tie_hash = shm::HashBytes(key_bytes.data(), key_bytes.size())};
 }
 
-// Appends some keys, at equal distances, of the library that claims the most rows: whoever has
-// contributed to them has filled the fragment. REQUIRES: as many keys as claims.
+// Appends some keys, at equal distances, of the library that claims the most rows: their
+// contributors have filled the fragment. REQUIRES: as many keys as claims.
 void SampleFullest(const std::vector<RowClaim>& claims, const std::vector<stats::RowKey>& keys,
                    std::vector<stats::RowKey>& sample) {
   std::map<std::string_view, std::vector<std::size_t>> rows_of;

@@ -25,8 +25,8 @@ std::optional<int> ServeNamesIfAsked(int argc, char** argv);
 void ReadNamesInHelpers();
 
 // As DwarfModule::Open() and FunctionNames(), here or in a helper. With helpers, a file of another
-// user than root is read with that user's rights only, one of root's with nobody's unless it is
-// closed to others. kUnavailable: the helper failed.
+// user than root is read with that user's rights only, and one of root's with those of uid 65534,
+// unless it is closed to others. kUnavailable: the helper failed.
 Result<std::unique_ptr<DwarfModule>> OpenModule(DwarfModule::Options options);
 Result<std::vector<std::string>> NamesOfFunctions(const std::filesystem::path& path);
 

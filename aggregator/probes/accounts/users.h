@@ -30,7 +30,7 @@ Result<UserId> AddUser(sqlite::Database& database, std::string_view untrusted_na
 Result<std::optional<User>> FindUser(sqlite::Database& database, std::string_view untrusted_name);
 // All of them, by name.
 Result<std::vector<User>> ListUsers(sqlite::Database& database);
-// What ends with the old password: sessions and devices that somebody who knew it may have added.
+// What ends with the old password: sessions and devices, which another person may have added.
 struct PasswordChange {
   bool ends_sessions = true;
   bool ends_devices = true;

@@ -20,7 +20,7 @@ inline constexpr std::uint64_t kSchemaVersion = 2;
 // thread-safe.
 class Data {
  public:
-  // kCreate makes what is not there; with the others it must be. The first program that opens the
+  // kCreate makes missing files; the others require them. The first program that opens the
   // database for writing compares it with its mark before anything is changed. kCorrupt: it lacks
   // something that was acknowledged, or a file is damaged; everything is left as it is.
   // kUnsupported: another version's; else as sqlite::Database has them.
