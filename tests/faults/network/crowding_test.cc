@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "aggregator/ingest/limits.h"
-#include "tests/aggregator/service/service_fixture.h"
 #include "tests/faults/network/fault_run.h"
+#include "tests/faults/network/hostile_fixture.h"
 
 namespace fieldcost::aggregator {
 namespace {
@@ -22,16 +22,9 @@ constexpr unsigned kFunctions = 50;        // of each library, as honest agents 
 constexpr std::uint64_t kMostGroups = 64;  // of hostile keys, so that half a million rows are most
 constexpr unsigned kInvented = ingest::kMaxContributionsPerWeekOfHistory;
 
-class CrowdingFaults : public ServiceTest {
+class CrowdingFaults : public HostileAgentsTest {
  protected:
-  CrowdingFaults() {
-    std::string config = Config();
-    const std::string threshold = "contribution_threshold = 1\n";
-    config.replace(config.find(threshold), threshold.size(),
-                   fmt::format("contribution_threshold = {}\n", kThreshold));
-    config.insert(config.find("[store]"), "requests_per_minute_per_address = 0\n");
-    WriteConfig(config);
-  }
+  CrowdingFaults() : HostileAgentsTest(kThreshold) {}
 
   wire::BatchRow RowOf(unsigned library, unsigned function, std::string version) const {
     wire::BatchRow row = ingest::TestRow(0, week_);

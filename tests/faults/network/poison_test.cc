@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "common/stats/quantiles.h"
-#include "tests/aggregator/service/service_fixture.h"
 #include "tests/faults/network/fault_run.h"
+#include "tests/faults/network/hostile_fixture.h"
 #include "tests/faults/network/poison.h"
 
 namespace fieldcost::aggregator {
@@ -36,16 +36,9 @@ struct Attack {
   std::uint64_t keys;
 };
 
-class PoisonFaults : public ServiceTest {
+class PoisonFaults : public HostileAgentsTest {
  protected:
-  PoisonFaults() {
-    std::string config = Config();
-    const std::string threshold = "contribution_threshold = 1\n";
-    config.replace(config.find(threshold), threshold.size(),
-                   fmt::format("contribution_threshold = {}\n", kThreshold));
-    config.insert(config.find("[store]"), "requests_per_minute_per_address = 0\n");
-    WriteConfig(config);
-  }
+  PoisonFaults() : HostileAgentsTest(kThreshold) {}
 
   static crypto::PrivateKey KeyOf(char kind, std::uint64_t number) {
     return crypto::PrivateKey::FromSeed(fmt::format("{}{:0>31}", kind, number));
