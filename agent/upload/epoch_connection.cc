@@ -2,15 +2,19 @@
 
 #include "agent/upload/service_requests.h"
 #include "common/base/check.h"
+#include "common/wire/batch.h"
 
 namespace fieldcost::agent {
 
 Status EpochConnection::Connect(wire::Epoch epoch) {
   if (IsOfAnother(epoch)) client_.reset();
   epoch_ = epoch;
-  if (client_) return {};
-  FIELDCOST_ASSIGN(http::Client client, ConnectToService(*config_, may_go_on_));
-  client_.emplace(std::move(client));
+  FIELDCOST_ASSIGN(const std::string root, PinnedRootFingerprint(*paths_));
+  if (!client_) {
+    FIELDCOST_ASSIGN(http::Client client, ConnectToService(*config_, may_go_on_));
+    client_.emplace(std::move(client));
+  }
+  service_ = wire::ServiceId(client_->server_name(), root);
   return {};
 }
 

@@ -2,8 +2,10 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "agent/settings/config.h"
+#include "agent/settings/paths.h"
 #include "common/base/result.h"
 #include "common/http/client.h"
 #include "common/wire/epoch.h"
@@ -14,23 +16,29 @@ namespace fieldcost::agent {
 // their keys belong together. Not thread-safe.
 class EpochConnection {
  public:
-  // `config` must outlive it; `may_go_on` as in http::ClientOptions.
-  EpochConnection(const AgentConfig& config, std::function<Status()> may_go_on)
-      : config_(&config), may_go_on_(std::move(may_go_on)) {}
+  // `paths` and `config` must outlive it; `may_go_on` as in http::ClientOptions.
+  EpochConnection(const AgentPaths& paths, const AgentConfig& config,
+                  std::function<Status()> may_go_on)
+      : paths_(&paths), config_(&config), may_go_on_(std::move(may_go_on)) {}
 
   // Whether a connection is there that is of another epoch.
   bool IsOfAnother(wire::Epoch epoch) const { return client_ && epoch_ != epoch; }
 
-  // Connects anew if there is none of this epoch.
+  // Connects anew if there is none of this epoch. Reads the pinned root each time, which the user
+  // may have replaced. Errors as PinnedRootFingerprint().
   Status Connect(wire::Epoch epoch);
 
   // REQUIRES: Connect() has succeeded.
   http::Client& client();
+  // What requests are signed for, see wire::ServiceId(). REQUIRES: as client().
+  const std::string& service() const { return service_; }
 
  private:
+  const AgentPaths* paths_;
   const AgentConfig* config_;
   std::function<Status()> may_go_on_;
   std::optional<http::Client> client_;
+  std::string service_;
   wire::Epoch epoch_{};
 };
 

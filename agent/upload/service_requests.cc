@@ -10,6 +10,8 @@
 #include "common/crypto/sha256.h"
 #include "common/http/proxy.h"
 #include "common/wire/batch.h"
+#include "common/wire/limits.h"
+#include "common/wire/metadata.h"
 #include "common/wire/requests.h"
 
 namespace fieldcost::agent {
@@ -45,6 +47,22 @@ Result<http::Client> ConnectToService(const AgentConfig& config, std::function<S
                                .max_response_bytes = max_response_bytes,
                                .proxy_url = http::ChooseProxy(config.url, config.proxy),
                                .may_go_on = std::move(may_go_on)});
+}
+
+Result<std::string> PinnedRootFingerprint(const AgentPaths& paths) {
+  const auto pinned = ReadFile(paths.catalog_root_file, wire::kMaxMetadataBytes);
+  if (!pinned && pinned.error().code == ErrorCode::kNotFound) {
+    return Fail(ErrorCode::kNotFound,
+                "there is no catalog_root, by which batches are signed for their service: get it "
+                "from the service's operator, and put it to {}",
+                paths.catalog_root_file.string());
+  }
+  if (!pinned) return Within(pinned.error(), "read the pinned root of the service");
+  if (const auto root = wire::VerifyPinnedRoot(*pinned); !root) {
+    return Within(root.error(),
+                  fmt::format("the pinned root {}", paths.catalog_root_file.string()));
+  }
+  return wire::RootFingerprint(*pinned);
 }
 
 Error TryLater(std::string_view what, const http::Client& client,

@@ -27,6 +27,11 @@ inline constexpr std::size_t kMaxServiceAnswerBytes = 256 * kKiB;
 Result<http::Client> ConnectToService(const AgentConfig& config, std::function<Status()> may_go_on,
                                       std::size_t max_response_bytes = kMaxServiceAnswerBytes);
 
+// The name of the root that the user has pinned, by which requests are signed for its service (see
+// wire::ServiceId()). kNotFound, with what to do, if there is none; kCorrupt or kUnauthenticated if
+// the file is no root.
+Result<std::string> PinnedRootFingerprint(const AgentPaths& paths);
+
 // Why a request is for later: "WHAT ORIGIN: status 503: ...", `what` being "upload to" or the like.
 Error TryLater(std::string_view what, const http::Client& client,
                const http::Response& untrusted_response);
@@ -35,7 +40,7 @@ Error TryLater(std::string_view what, const http::Client& client,
 Error NotFromAggregator(std::string_view what, const http::Client& client, const Error& why);
 
 // The signed requests for a batch: to add it, and to take it back (with its receipt). `service` is
-// http::Client::server_name(): with another service they are worth nothing.
+// wire::ServiceId(): with another service they are worth nothing.
 http::Request MakeBatchRequest(const std::string& service, const crypto::PrivateKey& key,
                                const SpooledBatch& batch);
 http::Request MakeWithdrawalRequest(const std::string& service, const crypto::PrivateKey& key,

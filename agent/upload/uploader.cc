@@ -17,7 +17,7 @@ Uploader::Uploader(const AgentPaths& paths, const AgentConfig& config, const Clo
       config_(&config),
       clock_(&clock),
       keys_(paths),
-      connection_(config, [paths = paths_] { return CheckMaySend(*paths); }) {}
+      connection_(paths, config, [paths = paths_] { return CheckMaySend(*paths); }) {}
 
 Status Uploader::Send(SpoolDb& spool, StateDb& state, std::uint32_t max_batches, Epochs epochs,
                       UploadReport& report) {
@@ -126,7 +126,7 @@ Status Uploader::SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& bat
 
 Result<http::Response> Uploader::Exchange(const crypto::PrivateKey& key,
                                           const SpooledBatch& batch) {
-  const http::Request request = MakeBatchRequest(connection_.client().server_name(), key, batch);
+  const http::Request request = MakeBatchRequest(connection_.service(), key, batch);
   FIELDCOST_ASSIGN(http::Response response, connection_.client().Send(request));
   if (!AsksForEnrolment(response)) return response;
   FIELDCOST_TRY(Enrol(key, batch.epoch));
@@ -138,9 +138,8 @@ Result<http::Response> Uploader::Exchange(const crypto::PrivateKey& key,
 
 Status Uploader::Enrol(const crypto::PrivateKey& key, wire::Epoch epoch) {
   FIELDCOST_ASSIGN(const std::string token, LoadEnrolmentToken(*paths_));
-  FIELDCOST_ASSIGN(const http::Response response,
-                   connection_.client().Send(MakeEnrolmentRequest(
-                       connection_.client().server_name(), key, epoch, token)));
+  FIELDCOST_ASSIGN(const http::Response response, connection_.client().Send(MakeEnrolmentRequest(
+                                                      connection_.service(), key, epoch, token)));
   if (response.status == 200) return {};
   const Error refused = TryLater("enrol with", connection_.client(), response);
   if (ActionFor(response.status) != AnswerAction::kQuarantine) return refused;

@@ -1,7 +1,6 @@
 #include "agent/upload/withdrawer.h"
 
 #include "agent/upload/answer_action.h"
-#include "agent/upload/epoch_connection.h"
 #include "agent/upload/service_requests.h"
 #include "common/wire/requests.h"
 
@@ -19,7 +18,7 @@ Withdrawer::Withdrawer(const AgentPaths& paths, const AgentConfig& config, const
 
 Status Withdrawer::WithdrawAll(SpoolDb& spool, StateDb& state, const ForgetProgress& progress,
                                ForgetReport& report) {
-  EpochConnection connection(*config_, nullptr);
+  EpochConnection connection(*paths_, *config_, nullptr);
   std::uint64_t last = 0;
   for (;;) {
     FIELDCOST_ASSIGN(const std::optional<SpooledBatch> batch, spool.NextToWithdraw(last));
@@ -36,14 +35,13 @@ Status Withdrawer::WithdrawAll(SpoolDb& spool, StateDb& state, const ForgetProgr
     } else if (const Status connected = connection.Connect(batch->epoch); !connected) {
       report.stopped_by = Within(connected.error(), "withdraw");
     }
-    if (!report.stopped_by)
-      FIELDCOST_TRY(WithdrawOne(spool, state, connection.client(), *batch, report));
+    if (!report.stopped_by) FIELDCOST_TRY(WithdrawOne(spool, state, connection, *batch, report));
     if (report.stopped_by) ++report.batches_left;
     if (progress) progress(report);
   }
 }
 
-Status Withdrawer::WithdrawOne(SpoolDb& spool, StateDb& state, http::Client& client,
+Status Withdrawer::WithdrawOne(SpoolDb& spool, StateDb& state, EpochConnection& connection,
                                const SpooledBatch& batch, ForgetReport& report) {
   if (!keys_.Has(batch.epoch)) {
     FIELDCOST_TRY(spool.NoteRefusal(batch.id, kKeyIsGone));
@@ -51,7 +49,8 @@ Status Withdrawer::WithdrawOne(SpoolDb& spool, StateDb& state, http::Client& cli
     return {};
   }
   FIELDCOST_ASSIGN(const crypto::PrivateKey key, keys_.For(batch.epoch));
-  const auto response = client.Send(MakeWithdrawalRequest(client.server_name(), key, batch));
+  http::Client& client = connection.client();
+  const auto response = client.Send(MakeWithdrawalRequest(connection.service(), key, batch));
   if (!response) {
     report.stopped_by = Within(response.error(), "withdraw");
     return {};

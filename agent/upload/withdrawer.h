@@ -8,9 +8,9 @@
 #include "agent/settings/config.h"
 #include "agent/spool/spool_db.h"
 #include "agent/upload/agent_keys.h"
+#include "agent/upload/epoch_connection.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
-#include "common/http/client.h"
 
 namespace fieldcost::agent {
 
@@ -42,7 +42,7 @@ class Withdrawer {
                      ForgetReport& report);
 
  private:
-  Status WithdrawOne(SpoolDb& spool, StateDb& state, http::Client& client,
+  Status WithdrawOne(SpoolDb& spool, StateDb& state, EpochConnection& connection,
                      const SpooledBatch& batch, ForgetReport& report);
 
   const AgentConfig* config_;

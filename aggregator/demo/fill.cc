@@ -33,17 +33,19 @@ class WeekClock : public Clock {
   std::atomic<std::uint32_t> week_{0};
 };
 
-constexpr char kService[] = "demo.invalid";
+constexpr char kHost[] = "demo.invalid";
+constexpr char kRoot[] = "none";
 
 http::Request SignedRequest(const crypto::PrivateKey& key, wire::Epoch epoch,
                             wire::Sequence sequence, std::string body) {
+  const std::string service = wire::ServiceId(kHost, kRoot);
   const std::string signature = key.Sign(wire::BatchSigningInput(
-      kService, key.public_key().view(), epoch, sequence, crypto::Sha256(body)));
+      service, key.public_key().view(), epoch, sequence, crypto::Sha256(body)));
   http::Request request;
   request.method = "POST";
   request.target = wire::kBatchesPath;
   request.headers = {{"Content-Type", wire::kBatchContentType},
-                     {wire::kServiceHeader, kService},
+                     {wire::kServiceHeader, service},
                      {wire::kAgentHeader, key.public_key().Hex()},
                      {wire::kEpochHeader, std::to_string(epoch.value())},
                      {wire::kSequenceHeader, std::to_string(sequence.value())},
@@ -149,7 +151,7 @@ Result<Filled> Fill(const Fleet& fleet, store::Store& store,
                    ingest::Admission::Load(ingest::EnrolmentMode::kOpen, {}, store));
   WeekClock clock;
   ingest::Ingest ingest(store, clock, std::move(pseudonyms), std::move(receipts),
-                        std::move(admission), {.names = {kService}});
+                        std::move(admission), {.names = {kHost}, .roots = {kRoot}});
   return Filler(fleet, ingest, clock).Run();
 }
 

@@ -44,6 +44,7 @@ constexpr std::array kCounters = std::to_array<CounterInfo>({
     {"too_large", "body larger than allowed", &Counters::too_large, true},
     {"bad_envelope", "envelope headers malformed", &Counters::bad_envelope, true},
     {"wrong_service", "signed for another service", &Counters::wrong_service, true},
+    {"wrong_root", "signed for another service of the same name", &Counters::wrong_root, true},
     {"bad_signature", "signature does not verify", &Counters::bad_signature, true},
     {"malformed", "body is not a batch", &Counters::malformed, true},
     {"bad_sequence", "sequence too old, or of another body", &Counters::bad_sequence, true},

@@ -41,6 +41,7 @@ struct Counters {
   std::atomic<std::uint64_t> too_large{0};
   std::atomic<std::uint64_t> bad_envelope{0};
   std::atomic<std::uint64_t> wrong_service{0};
+  std::atomic<std::uint64_t> wrong_root{0};
   std::atomic<std::uint64_t> bad_signature{0};
   std::atomic<std::uint64_t> malformed{0};
   std::atomic<std::uint64_t> bad_sequence{0};

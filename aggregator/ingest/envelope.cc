@@ -1,6 +1,6 @@
 // The envelope of a request, in HTTP headers; common/wire/batch.cc has what is signed.
 //
-//   Fieldcost-Service: 1 to 253 bytes         Fieldcost-Agent: 64 hex digits
+//   Fieldcost-Service: host "/" 64 hex digits  Fieldcost-Agent: 64 hex digits
 //   Fieldcost-Epoch: decimal                  Fieldcost-Sequence: decimal, from 1; not to enrol
 //   Fieldcost-Signature: 128 hex digits
 #include "aggregator/ingest/envelope.h"
@@ -27,12 +27,15 @@ Result<std::uint64_t> Number(const http::Headers& headers, std::string_view name
 Result<Sender> ParseSender(const http::Headers& untrusted_headers) {
   Sender sender;
   sender.service = http::Find(untrusted_headers, wire::kServiceHeader);
-  if (sender.service.empty() || sender.service.size() > wire::kMaxServiceBytes) {
-    return Fail(
-        ErrorCode::kInvalidArgument,
-        "header {}: the name of the service that the request is signed for, of 1 to {} bytes",
-        wire::kServiceHeader, wire::kMaxServiceBytes);
+  const std::size_t slash = sender.service.find('/');
+  if (slash == 0 || slash == std::string::npos || sender.service.size() > wire::kMaxServiceBytes) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "header {} is not HOST/ROOT, at most {} bytes: the host of the service that the "
+                "request is signed for, and the SHA-256 of its root that the agent has pinned",
+                wire::kServiceHeader, wire::kMaxServiceBytes);
   }
+  sender.host = sender.service.substr(0, slash);
+  sender.root = sender.service.substr(slash + 1);
   auto agent = crypto::ParsePublicKey(http::Find(untrusted_headers, wire::kAgentHeader));
   if (!agent) {
     return Fail(ErrorCode::kInvalidArgument, "header {} is not a public key of 64 hex digits",

@@ -12,7 +12,9 @@ namespace fieldcost::ingest {
 
 // Who claims to have sent a request.
 struct Sender {
-  std::string service;  // for whom it is: ServiceNames::Has() must know it
+  std::string service;  // for whom it is, as signed: "host/root"
+  std::string host;     // ServiceNames::Has() must know it
+  std::string root;     // ServiceRoots::Has() must know it
   crypto::PublicKey agent;
   wire::Epoch epoch;
   std::string signature;  // 64 raw bytes

@@ -139,13 +139,24 @@ http::Response Ingest::HandleBody(const http::Request& untrusted_request, Purpos
 }
 
 std::optional<http::Response> Ingest::CheckService(const Sender& untrusted_sender) {
-  if (names_.Has(untrusted_sender.service)) return std::nullopt;
-  ++counters_.wrong_service;
-  return Refuse(421,
-                Fail(ErrorCode::kNotFound,
-                     "this is not the service \"{}\" that the request is signed for; if it "
-                     "should be, its operator adds the name to [server] names in aggregator.toml",
-                     EscapeControl(untrusted_sender.service)));
+  if (!names_.Has(untrusted_sender.host)) {
+    ++counters_.wrong_service;
+    return Refuse(421,
+                  Fail(ErrorCode::kNotFound,
+                       "this is not the service \"{}\" that the request is signed for; if it "
+                       "should be, its operator adds the name to [server] names in aggregator.toml",
+                       EscapeControl(untrusted_sender.host)));
+  }
+  if (!roots_.Has(untrusted_sender.root)) {
+    ++counters_.wrong_root;
+    return Refuse(421,
+                  Fail(ErrorCode::kNotFound,
+                       "the request is signed for another service of the name \"{}\": root {} is "
+                       "none of this one's; to use this service, put its publish/root/1, which its "
+                       "operator has, in place of catalog_root",
+                       EscapeControl(untrusted_sender.host), EscapeControl(untrusted_sender.root)));
+  }
+  return std::nullopt;
 }
 
 Status Ingest::CheckEpoch(wire::Epoch untrusted_epoch) const {

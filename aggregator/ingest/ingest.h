@@ -43,6 +43,7 @@ class Ingest {
         admission_(std::move(admission)),
         options_(std::move(options)),
         names_(options_.names),
+        roots_(options_.roots),
         rate_(options_.batches_per_agent_per_hour),
         withdrawal_rate_(options_.batches_per_agent_per_hour),
         held_share_(options_.held_bytes_per_address),
@@ -71,6 +72,8 @@ class Ingest {
   // Sets the names under which agents may know this service.
   void SetNames(std::vector<std::string> names) { names_.Set(std::move(names)); }
 
+  // Adds roots that agents of this service may have pinned, by their fingerprints.
+  void AddRoots(const std::vector<std::string>& fingerprints) { roots_.Add(fingerprints); }
   // Notes in the abuse log which agents have contributed to the rows, whatever class and week they
   // named. Of a kind but kInconsistentRow: each that has contributed to at least half as many as
   // the one with the most. Reads what all agents have contributed to. Errors are the store's.
@@ -146,6 +149,7 @@ class Ingest {
   Counters counters_;
   AgentRate rate_;
   AgentRate withdrawal_rate_;  // separate: an agent that has sent much may withdraw as much at once
+  ServiceRoots roots_;
   std::atomic<bool> disk_is_full_{false};  // as of the last batch
   AddressShare held_share_;
   AbuseLog abuse_log_;

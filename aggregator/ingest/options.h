@@ -13,6 +13,8 @@ struct IngestOptions {
   // The service's names, see ServiceNames; without any, nothing is accepted until
   // Ingest::SetNames().
   std::vector<std::string> names;
+  // What tells it from others of these names, see ServiceRoots; likewise Ingest::AddRoots().
+  std::vector<std::string> roots = {};
   // Modules whose costs are accepted: globs of sonames as in fnmatch(3) ("libsqlite3.so.*"). None:
   // all.
   std::vector<std::string> modules;

@@ -27,4 +27,14 @@ bool ServiceNames::Has(std::string_view untrusted_name) const {
   });
 }
 
+void ServiceRoots::Add(const std::vector<std::string>& fingerprints) {
+  const std::lock_guard lock(mutex_);
+  fingerprints_.insert(fingerprints.begin(), fingerprints.end());
+}
+
+bool ServiceRoots::Has(std::string_view untrusted_fingerprint) const {
+  const std::shared_lock lock(mutex_);
+  return fingerprints_.contains(untrusted_fingerprint);
+}
+
 }  // namespace fieldcost::ingest

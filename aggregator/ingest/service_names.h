@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -7,8 +9,8 @@
 
 namespace fieldcost::ingest {
 
-// The names under which agents know this service: requests that are signed for another one are
-// refused. Thread-safe.
+// The host names under which agents know this service: requests that are signed for another one
+// are refused. Thread-safe.
 class ServiceNames {
  public:
   // Lower-case host names and addresses; "*.example.org" stands for one label more.
@@ -20,6 +22,22 @@ class ServiceNames {
  private:
   mutable std::shared_mutex mutex_;
   std::vector<std::string> names_;
+};
+
+// The fingerprints of the roots that agents of this service have pinned (wire::RootFingerprint()):
+// what tells it from other services of its host name. Thread-safe.
+class ServiceRoots {
+ public:
+  explicit ServiceRoots(std::vector<std::string> fingerprints)
+      : fingerprints_(fingerprints.begin(), fingerprints.end()) {}
+
+  // Those that are known already remain: an agent may have pinned a root long ago.
+  void Add(const std::vector<std::string>& fingerprints);
+  bool Has(std::string_view untrusted_fingerprint) const;
+
+ private:
+  mutable std::shared_mutex mutex_;
+  std::set<std::string, std::less<>> fingerprints_;
 };
 
 }  // namespace fieldcost::ingest

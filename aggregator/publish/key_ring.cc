@@ -9,21 +9,29 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/text.h"
+#include "common/wire/batch.h"
 
 namespace fieldcost::publish {
 namespace {
 
-// The highest version among the files of the directory; nullopt if there is none.
-Result<std::optional<std::uint64_t>> NewestVersion(const std::filesystem::path& root_dir) {
-  std::optional<std::uint64_t> newest;
+// The versions that are the names of files of the directory, in no order.
+Result<std::vector<std::uint64_t>> Versions(const std::filesystem::path& root_dir) {
+  std::vector<std::uint64_t> versions;
   std::error_code error;
   for (auto it = std::filesystem::directory_iterator(root_dir, error);
        !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
     const auto version = ParseUint64(it->path().filename().string());
-    if (version) newest = std::max(newest.value_or(0), *version);
+    if (version) versions.push_back(*version);
   }
   if (error) return ErrnoError("list", root_dir, error.value());
-  return newest;
+  return versions;
+}
+
+// The highest of them; nullopt if there is none.
+Result<std::optional<std::uint64_t>> NewestVersion(const std::filesystem::path& root_dir) {
+  FIELDCOST_ASSIGN(const std::vector<std::uint64_t> versions, Versions(root_dir));
+  const auto newest = std::ranges::max_element(versions);
+  return newest == versions.end() ? std::nullopt : std::optional(*newest);
 }
 
 Status CreateFirstRoot(const std::filesystem::path& keys_dir, const std::filesystem::path& root_dir,
@@ -105,6 +113,17 @@ Result<std::vector<wire::RootMetadata>> KeyRing::AllRoots(const std::filesystem:
     if (auto root = wire::VerifyPinnedRoot(*bytes)) roots.push_back(std::move(*root));
   }
   return roots;
+}
+
+Result<std::vector<std::string>> KeyRing::RootFingerprints(const std::filesystem::path& root_dir) {
+  FIELDCOST_ASSIGN(const std::vector<std::uint64_t> versions, Versions(root_dir));
+  std::vector<std::string> fingerprints;
+  for (const std::uint64_t version : versions) {
+    FIELDCOST_ASSIGN(const std::string bytes,
+                     ReadFile(root_dir / std::to_string(version), wire::kMaxMetadataBytes));
+    fingerprints.push_back(wire::RootFingerprint(bytes));
+  }
+  return fingerprints;
 }
 
 Result<KeyRing> KeyRing::LoadOrCreate(const std::filesystem::path& keys_dir,

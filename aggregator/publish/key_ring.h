@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "common/base/check.h"
@@ -38,6 +39,9 @@ class KeyRing {
   // Every root on disk that is whole, newest first: what was signed before a change of keys remains
   // ours. Errors as NewestRoot().
   static Result<std::vector<wire::RootMetadata>> AllRoots(const std::filesystem::path& root_dir);
+
+  // wire::RootFingerprint() of every root on disk, in no order: agents have pinned any of them.
+  static Result<std::vector<std::string>> RootFingerprints(const std::filesystem::path& root_dir);
 
   // A key that the root names; it is never made here, since that would need a new root. If the root
   // names not the key in use but the one that waits beside it, a rotation was interrupted, and that

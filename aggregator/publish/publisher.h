@@ -60,6 +60,10 @@ class Publisher {
 
   const wire::RootMetadata& root() const { return keys_.root(); }
   std::filesystem::path directory() const { return options_.data_dir / "publish"; }
+  // Of all our roots, see KeyRing.
+  Result<std::vector<std::string>> RootFingerprints() const {
+    return KeyRing::RootFingerprints(directory() / "root");
+  }
 
  private:
   struct Known {  // a snapshot on disk

@@ -142,6 +142,7 @@ Status Service::StartStore() {
   files_.emplace(publication_->publisher().directory(), publication_->publisher().root().version);
   ingest::IngestOptions options = config_.ingest;
   options.disk_is_full = [this] { return IsDiskFull(); };
+  FIELDCOST_ASSIGN(options.roots, publication_->publisher().RootFingerprints());
   ingest_.emplace(*store_, SystemClock(), std::move(pseudonyms), std::move(receipts),
                   std::move(admission), std::move(options), std::move(names));
   workers_.emplace(config_.ingest_threads, config_.ingest_queue);
@@ -242,6 +243,8 @@ Result<publish::PublishReport> Service::Publish() {
   auto report = publication_->Publish();
   if (!report) return report;
   files_->SetRootVersion(report->root_version);
+  FIELDCOST_ASSIGN(const auto roots, publication_->publisher().RootFingerprints());
+  ingest_->AddRoots(roots);
   NoteContributors(ingest::Abuse::kCrowding, report->crowding);
   NoteContributors(ingest::Abuse::kInconsistentRow, report->inconsistent);
   const std::lock_guard lock(files_mutex_);

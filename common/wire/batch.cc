@@ -5,17 +5,20 @@
 //   Batch   := format_version = 1, field_policy_version,
 //              hardware { architecture cpu_family log2_cores log2_memory_mib os_release },
 //              RowTable, row_first_contribution*             ; one 0 or 1 a row
-//   signed  := "fieldcost batch v2" 0x00 identity            ; Ed25519, in a header
-//            | "fieldcost withdrawal v2" 0x00 identity
-//            | "fieldcost enrolment v2" 0x00 key epoch sha256(token)[32] service
+//   signed  := "fieldcost batch v3" 0x00 identity            ; Ed25519, in a header
+//            | "fieldcost withdrawal v3" 0x00 identity
+//            | "fieldcost enrolment v3" 0x00 key epoch sha256(token)[32] service
 //   identity := key epoch sequence sha256(body)[32] service
-//   key := the agent's, [32]; epoch, sequence := u64; service := a host's name, to the end
+//   key := the agent's, [32]; epoch, sequence := u64
+//   service := host "/" sha256(root) in hex, to the end     ; ServiceId()
 #include "common/wire/batch.h"
 
 #include <algorithm>
 
 #include "common/base/byte_order.h"
 #include "common/base/check.h"
+#include "common/base/text.h"
+#include "common/crypto/sha256.h"
 #include "common/wire/row_table.h"
 #include "common/wire/wire.pb.h"
 #include "common/wire/zstd_frame.h"
@@ -23,9 +26,9 @@
 namespace fieldcost::wire {
 namespace {
 
-constexpr std::string_view kSigningDomain = "fieldcost batch v2";
-constexpr std::string_view kWithdrawalDomain = "fieldcost withdrawal v2";
-constexpr std::string_view kEnrolmentDomain = "fieldcost enrolment v2";
+constexpr std::string_view kSigningDomain = "fieldcost batch v3";
+constexpr std::string_view kWithdrawalDomain = "fieldcost withdrawal v3";
+constexpr std::string_view kEnrolmentDomain = "fieldcost enrolment v3";
 constexpr std::size_t kKeyBytes = 32;
 constexpr std::size_t kHashBytes = 32;
 constexpr int kCompressionLevel = 6;
@@ -68,6 +71,14 @@ std::string BatchInput(std::string_view domain, std::string_view service,
 }
 
 }  // namespace
+
+std::string RootFingerprint(std::string_view root_file) {
+  return HexEncode(crypto::Sha256(root_file));
+}
+
+std::string ServiceId(std::string_view host, std::string_view root_fingerprint) {
+  return fmt::format("{}/{}", host, root_fingerprint);
+}
 
 std::string BatchSigningInput(std::string_view service, std::string_view agent_public_key,
                               Epoch epoch, Sequence sequence, std::string_view body_sha256) {

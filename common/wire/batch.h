@@ -22,15 +22,24 @@ inline constexpr char kAgentHeader[] = "Fieldcost-Agent";          // Ed25519 pu
 inline constexpr char kEpochHeader[] = "Fieldcost-Epoch";          // decimal
 inline constexpr char kSequenceHeader[] = "Fieldcost-Sequence";    // decimal
 inline constexpr char kSignatureHeader[] = "Fieldcost-Signature";  // 128 hex
-// Which service the request is for, a part of what is signed: the name under which the agent knows
-// it, as in its certificate (http::Client::server_name), so that nobody can pass the request to
-// another service.
+// Which service the request is for, a part of what is signed: ServiceId().
 inline constexpr char kServiceHeader[] = "Fieldcost-Service";
-inline constexpr std::size_t kMaxServiceBytes = 253;
+inline constexpr std::size_t kMaxHostBytes = 253;
+inline constexpr std::size_t kRootFingerprintDigits = 64;
+inline constexpr std::size_t kMaxServiceBytes = kMaxHostBytes + 1 + kRootFingerprintDigits;
 inline constexpr char kBatchContentType[] = "application/vnd.fieldcost.batch.v1";
 
+// The name of a root file (metadata.h): the SHA-256 of its bytes in hex. A service has one per root
+// that it has ever published.
+std::string RootFingerprint(std::string_view root_file);
+
+// Names a service so that a request signed for it is worth nothing at any other: the host under
+// which the agent knows it, as in its certificate (http::Client::server_name), and the fingerprint
+// of the root that the agent has pinned, since several services may share a host name.
+std::string ServiceId(std::string_view host, std::string_view root_fingerprint);
+
 // The bytes an agent signs for a batch: domain text, 0 byte, public key (32), epoch and sequence
-// (u64 little endian each), sha256 of the body as sent (32), the service's name to the end.
+// (u64 little endian each), sha256 of the body as sent (32), the service's id to the end.
 std::string BatchSigningInput(std::string_view service, std::string_view agent_public_key,
                               Epoch epoch, Sequence sequence, std::string_view body_sha256);
 

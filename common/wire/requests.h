@@ -23,7 +23,7 @@ inline constexpr char kEnrolmentHeader[] = "Fieldcost-Enrolment";
 inline constexpr char kEnrolmentRequired[] = "required";
 
 // The bytes an agent signs to enrol: domain text, 0 byte, public key (32), epoch (u64 little
-// endian), sha256 of the token (32; of the empty text if there is none), the service's name.
+// endian), sha256 of the token (32; of the empty text if there is none), the service's id.
 std::string EnrolmentSigningInput(std::string_view service, std::string_view agent_public_key,
                                   Epoch epoch, std::string_view token_sha256);
 

@@ -38,6 +38,7 @@ Status RunMerge(std::span<const SentBatch> batches, const Path& directory, doubl
 struct SendOptions {
   std::string url;
   Path ca_file;
+  Path root_file;  // which the batches are signed for
   unsigned connections = 32;
   double batches_a_second = 0;  // 0 = as fast as they are answered; else an open loop
   bool fresh = false;           // a new connection, and TLS handshake, for every batch

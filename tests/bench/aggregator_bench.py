@@ -56,8 +56,8 @@ class AggregatorBench:
     def send(self, service, traffic, batches=1_000_000, skip=0, rate=0.0, connections=CONNECTIONS, fresh=0,
              timeout=600):
         """`rate` batches a second, 0 = as fast as they are answered."""
-        return self.tool("send", traffic=traffic, url=service.url, ca=service.ca, batches=batches, skip=skip,
-                         millibatches=int(rate * 1000), connections=connections, fresh=fresh,
+        return self.tool("send", traffic=traffic, url=service.url, ca=service.ca, root=service.root, batches=batches,
+                         skip=skip, millibatches=int(rate * 1000), connections=connections, fresh=fresh,
                          timeout=timeout)
 
     def ingest_once(self, traffic, threads=2, **options):

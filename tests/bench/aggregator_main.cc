@@ -78,6 +78,7 @@ Status Run(const std::string& command, const Arguments& arguments) {
         batches,
         {.url = Text(arguments, "--url"),
          .ca_file = Text(arguments, "--ca"),
+         .root_file = Text(arguments, "--root"),
          .connections = static_cast<unsigned>(Number(arguments, "--connections", 32)),
          .batches_a_second = static_cast<double>(Number(arguments, "--millibatches", 0)) / 1e3,
          .fresh = Number(arguments, "--fresh", 0) != 0});

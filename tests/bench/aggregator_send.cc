@@ -4,7 +4,9 @@
 #include <mutex>
 #include <thread>
 
+#include "common/base/file.h"
 #include "common/http/client.h"
+#include "common/wire/limits.h"
 #include "tests/bench/aggregator_bench.h"
 
 namespace fieldcost::bench {
@@ -12,25 +14,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-http::Request RequestOf(const SentBatch& batch) {
-  return {.method = "POST",
-          .target = "/v1/batches",
-          .headers = {{"Content-Type", wire::kBatchContentType},
-                      {wire::kServiceHeader, kService},
-                      {wire::kAgentHeader, batch.agent},
-                      {wire::kEpochHeader, std::to_string(batch.epoch)},
-                      {wire::kSequenceHeader, std::to_string(batch.sequence)},
-                      {wire::kSignatureHeader, batch.signature}},
-          .body = batch.body,
-          .peer_address = {}};
-}
-
 class Sender {
  public:
   Sender(std::span<const SentBatch> batches, const SendOptions& options)
       : batches_(batches), options_(options), times_(batches.size()) {}
 
   Status Run() {
+    FIELDCOST_TRY(SignAll());
     std::vector<http::Client> clients;
     for (unsigned i = 0; i < options_.connections; ++i) {
       FIELDCOST_ASSIGN(auto client, NewClient());
@@ -58,6 +48,15 @@ class Sender {
     return http::Client::Create({.url = options_.url, .ca_file = options_.ca_file});
   }
 
+  // Before the clock runs.
+  Status SignAll() {
+    FIELDCOST_ASSIGN(const std::string root, ReadFile(options_.root_file, wire::kMaxMetadataBytes));
+    FIELDCOST_ASSIGN(const http::Client client, NewClient());
+    const std::string service = wire::ServiceId(client.server_name(), wire::RootFingerprint(root));
+    for (const SentBatch& batch : batches_) requests_.push_back(RequestOf(batch, service));
+    return {};
+  }
+
   void SendAll(http::Client& client) {
     for (;;) {
       const std::size_t index = next_++;
@@ -75,7 +74,7 @@ class Sender {
         if (!fresh) return Fails(fresh.error());
         client = std::move(*fresh);
       }
-      const auto response = client.Send(RequestOf(batches_[index]));
+      const auto response = client.Send(requests_[index]);
       if (!response) return Fails(response.error());
       if (response->status != 200) {
         return Fails(Fail(ErrorCode::kInternal, "status {}: {}", response->status, response->body));
@@ -96,6 +95,7 @@ class Sender {
 
   const std::span<const SentBatch> batches_;
   const SendOptions& options_;
+  std::vector<http::Request> requests_;
   std::vector<double> times_;  // ms, by batch
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> stop_{false};

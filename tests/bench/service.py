@@ -73,6 +73,7 @@ class Service:
             f'[store]\ndata_dir = "{data}"\n'
             f'[ingest]\nprobation_batches = 0\nthreads = {8 * threads}\n'
             f'[publish]\ninterval_seconds = 0\ncontribution_threshold = {threshold}\n{more}')
+        self.root = directory / data / "publish" / "root" / "1"
         self.program = build / "bin" / "fieldcost-aggregator"
         self.config = config
         self.process = subprocess.Popen([self.program, "--config", config], stdout=subprocess.DEVNULL,

@@ -14,6 +14,7 @@
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
 #include "common/shm/mix.h"
+#include "common/wire/requests.h"
 
 namespace fieldcost::bench {
 namespace {
@@ -104,8 +105,11 @@ void MakeAgent(const TrafficOptions& options, const Zipf& zipf, std::uint64_t ag
     for (std::size_t i = 0; i < content.rows.size(); ++i) reported.insert(numbers[i]);
     auto body = wire::EncodeBatch(content);
     FIELDCOST_CHECK(body.has_value());
-    batches[(sequence - 1) * options.agents + agent] =
-        SignBatch(agent, options.week, sequence, std::move(*body));
+    batches[(sequence - 1) * options.agents + agent] = {
+        .agent = agent,
+        .epoch = options.week / store::kWeeksPerEpoch,
+        .sequence = sequence,
+        .body = std::move(*body)};
   }
 }
 
@@ -179,17 +183,21 @@ stats::CostHistogram HistogramOf(std::uint64_t key, std::uint64_t random_seed) {
   return histogram;
 }
 
-SentBatch SignBatch(std::uint64_t agent, std::uint32_t week, std::uint64_t sequence,
-                    std::string body) {
-  const wire::Epoch epoch = wire::Epoch(week / store::kWeeksPerEpoch);
-  const crypto::PrivateKey key = KeyOf(agent);
-  const std::string signature = key.Sign(wire::BatchSigningInput(
-      kService, key.public_key().view(), epoch, wire::Sequence(sequence), crypto::Sha256(body)));
-  return {.agent = key.public_key().Hex(),
-          .epoch = epoch.value(),
-          .sequence = sequence,
-          .signature = HexEncode(signature),
-          .body = std::move(body)};
+http::Request RequestOf(const SentBatch& batch, const std::string& service) {
+  const crypto::PrivateKey key = KeyOf(batch.agent);
+  const std::string signature =
+      key.Sign(wire::BatchSigningInput(service, key.public_key().view(), wire::Epoch(batch.epoch),
+                                       wire::Sequence(batch.sequence), crypto::Sha256(batch.body)));
+  return {.method = "POST",
+          .target = wire::kBatchesPath,
+          .headers = {{"Content-Type", wire::kBatchContentType},
+                      {wire::kServiceHeader, service},
+                      {wire::kAgentHeader, key.public_key().Hex()},
+                      {wire::kEpochHeader, std::to_string(batch.epoch)},
+                      {wire::kSequenceHeader, std::to_string(batch.sequence)},
+                      {wire::kSignatureHeader, HexEncode(signature)}},
+          .body = batch.body,
+          .peer_address = {}};
 }
 
 std::vector<SentBatch> MakeTraffic(const TrafficOptions& options) {
@@ -210,10 +218,9 @@ std::vector<SentBatch> MakeTraffic(const TrafficOptions& options) {
 Status WriteTraffic(const std::filesystem::path& path, std::span<const SentBatch> batches) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   for (const SentBatch& batch : batches) {
-    WriteText(out, batch.agent);
+    WriteText(out, std::to_string(batch.agent));
     WriteText(out, std::to_string(batch.epoch));
     WriteText(out, std::to_string(batch.sequence));
-    WriteText(out, batch.signature);
     WriteText(out, batch.body);
   }
   out.flush();
@@ -227,10 +234,9 @@ Result<std::vector<SentBatch>> ReadTraffic(const std::filesystem::path& path, st
   std::vector<SentBatch> batches;
   while (batches.size() < limit && in.peek() != std::ifstream::traits_type::eof()) {
     SentBatch batch;
-    batch.agent = ReadText(in);
+    batch.agent = ParseUint64(ReadText(in)).value_or(0);
     batch.epoch = ParseUint64(ReadText(in)).value_or(0);
     batch.sequence = ParseUint64(ReadText(in)).value_or(0);
-    batch.signature = ReadText(in);
     batch.body = ReadText(in);
     if (!in) return Fail(ErrorCode::kCorrupt, "{} ends in the middle", path.string());
     batches.push_back(std::move(batch));

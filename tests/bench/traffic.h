@@ -9,14 +9,12 @@
 
 #include "common/base/result.h"
 #include "common/crypto/ed25519.h"
+#include "common/http/message.h"
 #include "common/wire/batch.h"
 
 // What a fleet of agents sends to the service, made from a seed, and the benchmarks' own files of
 // it.
 namespace fieldcost::bench {
-
-// What the service is called that the batches are signed for.
-inline constexpr char kService[] = "127.0.0.1";
 
 struct TrafficOptions {
   std::uint64_t seed = 1;
@@ -49,12 +47,11 @@ class Random {
   std::uint64_t state_;
 };
 
-// A batch as it goes over the wire.
+// A batch as it will be signed and sent.
 struct SentBatch {
-  std::string agent;  // 64 hex digits
+  std::uint64_t agent = 0;  // its number
   std::uint64_t epoch = 0;
   std::uint64_t sequence = 0;
-  std::string signature;  // 128 hex digits
   std::string body;
 };
 
@@ -63,9 +60,8 @@ struct SentBatch {
 // the keys are drawn after Zipf (exponent 1). Two threads. The same bytes for the same options.
 std::vector<SentBatch> MakeTraffic(const TrafficOptions& options);
 
-// Signs `body` as the agent with this number would in this week.
-SentBatch SignBatch(std::uint64_t agent, std::uint32_t week, std::uint64_t sequence,
-                    std::string body);
+// Signs it for this service (wire::ServiceId()), as its agent would.
+http::Request RequestOf(const SentBatch& batch, const std::string& service);
 
 Status WriteTraffic(const std::filesystem::path& path, std::span<const SentBatch> batches);
 // At most `limit` batches.

@@ -13,7 +13,7 @@
 #   slow         thousands of slow connections
 #   smuggling    requests that other parsers read as two
 #   bombs        bodies that grow when they are decoded
-#   poison       hostile agents beside honest ones: what they move is within its bound
+#   poison       hostile agents and services: what they move or cost is within its bound
 #   mutants      programs with a fault of ours, store, privacy and trust: the tests have to notice each
 #
 # Without a name: all. --mutants is the name mutants. --long runs as many cases as find rare things,

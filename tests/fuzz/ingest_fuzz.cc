@@ -55,8 +55,10 @@ class Service {
     ingest_ = std::make_unique<Ingest>(
         *store_, clock_, *Pseudonyms::LoadOrCreate(dir_.path() / "pseudonyms"),
         *Receipts::LoadOrCreate(dir_.path() / "receipts"), Admission(),
-        IngestOptions{
-            .names = {kTestService}, .modules = {"lib*"}, .batches_per_agent_per_hour = 200});
+        IngestOptions{.names = {kTestHost},
+                      .roots = {kTestRoot},
+                      .modules = {"lib*"},
+                      .batches_per_agent_per_hour = 200});
   }
   void Verify() {
     const auto report = store_->Verify();

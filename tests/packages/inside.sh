@@ -189,6 +189,9 @@ max_load_per_core_percent = 10000
 max_cpu_pressure_percent = 200
 END
 chmod 644 $AGENT_TOML "${AGENT_TOML%/*}/ca.pem"
+# The pinned root comes to the user from the operator, not over this connection.
+user mkdir -p $HOME_DIR/.local/share/fieldcost
+install -m 644 /var/lib/fieldcost-aggregator/publish/root/1 $HOME_DIR/.local/share/fieldcost/catalog_root
 quietly user fieldcost agent on
 quietly user fieldcost run --pick 'libapt-pkg.so.6.0!*' -- apt-cache stats
 try user fieldcost top --local
@@ -202,9 +205,6 @@ try user fieldcost agent preview --json
 step "sent, published, and read from the catalogue"
 systemctl kill --signal=USR1 fieldcost-aggregator
 wait_until grep -q 'published snapshot version=[0-9]* rows=[1-9]' $LOG
-# The pinned root comes to the user from the operator, not over this connection.
-user mkdir -p $HOME_DIR/.local/share/fieldcost
-install -m 644 /var/lib/fieldcost-aggregator/publish/root/1 $HOME_DIR/.local/share/fieldcost/catalog_root
 quietly user fieldcost sync --full
 api="$(user fieldcost top --limit 1 --csv | awk -F, 'NR == 2 { print $1 }')"
 [[ "$api" == *!* ]] || fail "the catalogue is empty"

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include "common/base/check.h"
+#include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/crypto/ed25519.h"
 #include "common/crypto/sha256.h"
+#include "common/wire/metadata.h"
 #include "common/wire/requests.h"
 
 namespace fieldcost::testing {
@@ -21,10 +23,23 @@ std::string ReceiptOf(const std::string& body) {
   return HexEncode(crypto::Sha256("receipt" + body));
 }
 
+// What its users have pinned.
+std::string RootFile() {
+  const auto key = crypto::PrivateKey::FromSeed(std::string(32, 'r'));
+  return wire::SignRoot({.version = 1,
+                         .expires = SystemClock().Now() + std::chrono::days(365),
+                         .root_keys = {key.public_key()},
+                         .timestamp_keys = {key.public_key()},
+                         .snapshot_keys = {key.public_key()},
+                         .policy_keys = {}},
+                        {key});
+}
+
 }  // namespace
 
 AggregatorStandIn::AggregatorStandIn(const std::filesystem::path& directory)
-    : certificates_(MakeCertificates(directory)) {
+    : certificates_(MakeCertificates(directory)), root_(RootFile()) {
+  FIELDCOST_CHECK(WriteFileAtomically(directory / "catalog_root", root_, 0644).has_value());
   http::ServerOptions options;
   options.certificate_file = certificates_.certificate;
   options.private_key_file = certificates_.key;
@@ -56,7 +71,7 @@ bool AggregatorStandIn::IsGenuine(const http::Request& request) const {
   const auto epoch = ParseUint64(http::Find(request.headers, wire::kEpochHeader));
   const auto signature = HexDecode(http::Find(request.headers, wire::kSignatureHeader));
   const std::string_view service = http::Find(request.headers, wire::kServiceHeader);
-  if (service != "localhost") return false;  // as url() says
+  if (service != wire::ServiceId("localhost", wire::RootFingerprint(root_))) return false;
   if (request.method != "POST" || !key || !epoch || !signature) return false;
   if (request.target == wire::kEnrolmentsPath) {
     const std::string_view token = http::Find(request.headers, wire::kTokenHeader);
@@ -110,6 +125,7 @@ void AggregatorStandIn::Withdraw(const BatchId& id, const http::Request& request
 
 void AggregatorStandIn::Answer(http::Request request, const http::Respond& respond) {
   const std::lock_guard lock(mutex_);
+  if (request.method == "GET") return respond(http::JsonError(404, "not_found", "no such file"));
   ++requests_;
   if (!IsGenuine(request)) {
     ++bad_requests_;

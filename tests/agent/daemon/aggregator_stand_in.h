@@ -23,7 +23,7 @@ namespace fieldcost::testing {
 
 // A real HTTPS server on loopback that answers batches, enrolments and withdrawals as the
 // aggregator would, except where told otherwise. Checks every signature. Counts a batch once,
-// however often it comes. Thread-safe.
+// however often it comes. Publishes nothing. Thread-safe.
 class AggregatorStandIn {
  public:
   // An answer other than the usual one, to the next request that has none yet.
@@ -72,6 +72,7 @@ class AggregatorStandIn {
   bool IsGenuine(const http::Request& request) const;
 
   Certificates certificates_;
+  std::string root_;
   mutable std::mutex mutex_;
   std::deque<Scripted> script_;
   std::map<BatchId, std::string> ledger_;

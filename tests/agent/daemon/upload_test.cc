@@ -265,6 +265,26 @@ TEST_F(UploadTest, WrongAuthorityIsNamedAndNothingIsLost) {
   EXPECT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
 }
 
+TEST_F(UploadTest, WithoutThePinnedRootNothingLeavesAndNothingIsLost) {
+  const std::string root = ReadFile(paths_.catalog_root_file, kMiB).value();
+  Agent agent = OpenAgent(Mode::kOn);
+  Measure(agent);
+  const auto expect_refusal = [&](ErrorCode code, const std::string& why) {
+    const auto report = agent.Upload(UploadWish::kEverythingNow);
+    ASSERT_TRUE(report && report->stopped_by);
+    EXPECT_EQ(report->stopped_by->code, code);
+    EXPECT_THAT(report->stopped_by->message, HasSubstr(why));
+    EXPECT_EQ(report->batches_left, 1U);
+  };
+  std::filesystem::remove(paths_.catalog_root_file);
+  expect_refusal(ErrorCode::kNotFound, "get it from the service's operator");
+  ASSERT_TRUE(WriteFileAtomically(paths_.catalog_root_file, "damaged", 0600));
+  expect_refusal(ErrorCode::kCorrupt, paths_.catalog_root_file.string());
+  EXPECT_EQ(server_->requests(), 0U);
+  ASSERT_TRUE(WriteFileAtomically(paths_.catalog_root_file, root, 0600));
+  EXPECT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
+}
+
 TEST_F(UploadTest, NothingLeavesWithoutConsent) {
   struct Row {
     const char* what;

@@ -244,7 +244,7 @@ TEST_F(TrustTest, TokensAreReadAgainWhileItRuns) {
       *store_, clock_, *Pseudonyms::LoadOrCreate(dir_.path() / "pseudonyms"),
       *Receipts::LoadOrCreate(dir_.path() / "receipts"),
       std::move(*Admission::Load(EnrolmentMode::kToken, {file}, *store_)),
-      IngestOptions{.names = {kTestService}});
+      IngestOptions{.names = {kTestHost}, .roots = {kTestRoot}});
   EXPECT_EQ(ingest_->Handle(EnrolmentRequest(key_, "second")).status, 403);
   ASSERT_TRUE(WriteFileAtomically(file, "second\n", 0600).has_value());
   ASSERT_TRUE(ingest_->ReloadTokens().has_value());

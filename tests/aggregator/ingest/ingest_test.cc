@@ -29,7 +29,7 @@ class IngestTest : public ::testing::Test {
             *store::Store::Open({.data_dir = dir_.path() / "data", .checkpoint_seconds = 0}))),
         ingest_(*store_, clock_, *Pseudonyms::LoadOrCreate(dir_.path() / "secret"),
                 *Receipts::LoadOrCreate(dir_.path() / "receipts"), Admission(),
-                {.names = {kTestService}}) {
+                {.names = {kTestHost}, .roots = {kTestRoot}}) {
     SetTestEpoch(EpochOfWeek(kWeek));
   }
 
@@ -244,8 +244,12 @@ TEST_F(IngestTest, EachBadRequestGetsItsStatusAndIsCounted) {
        "at most", &Counters::too_large},
       {"no service", header(wire::kServiceHeader, ""), 400, wire::kServiceHeader,
        &Counters::bad_envelope},
-      {"another service", header(wire::kServiceHeader, "a.example"), 421, "a.example",
+      {"no root", header(wire::kServiceHeader, kTestHost), 400, "HOST/ROOT",
+       &Counters::bad_envelope},
+      {"another service", header(wire::kServiceHeader, "a.example/5e0c"), 421, "a.example",
        &Counters::wrong_service},
+      {"another root", header(wire::kServiceHeader, "localhost/1d"), 421, "root 1d is none",
+       &Counters::wrong_root},
       {"no agent", header(wire::kAgentHeader, ""), 400, wire::kAgentHeader,
        &Counters::bad_envelope},
       {"short agent", header(wire::kAgentHeader, "00ff"), 400, wire::kAgentHeader,

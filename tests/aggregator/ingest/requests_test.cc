@@ -37,7 +37,7 @@ class RequestsTest : public ::testing::Test {
                                        *Pseudonyms::LoadOrCreate(dir_.path() / "pseudonyms"),
                                        *Receipts::LoadOrCreate(dir_.path() / "receipts"),
                                        std::move(*Admission::Load(mode, token_files, *store_)),
-                                       IngestOptions{.names = {kTestService}});
+                                       IngestOptions{.names = {kTestHost}, .roots = {kTestRoot}});
   }
 
   std::filesystem::path TokenFile(const std::string& text, mode_t mode = 0600) {
@@ -262,7 +262,7 @@ TEST_F(RequestsTest, WhatIsSignedForOneServiceIsRefusedByAnother) {
     EXPECT_EQ(elsewhere.status, 421) << request.target;
     EXPECT_THAT(elsewhere.body, HasSubstr("not the service"));
     http::Request renamed = request;
-    SetHeader(renamed, wire::kServiceHeader, "other.example");
+    SetHeader(renamed, wire::kServiceHeader, wire::ServiceId("other.example", kTestRoot));
     EXPECT_EQ(ingest_->Handle(renamed).status, 401) << request.target << ": it is signed";
     http::Request unnamed = request;
     SetHeader(unnamed, wire::kServiceHeader, "");
@@ -270,10 +270,48 @@ TEST_F(RequestsTest, WhatIsSignedForOneServiceIsRefusedByAnother) {
   }
   EXPECT_EQ(ingest_->counters().wrong_service, 3U);
   EXPECT_EQ(store_->sequence(), 0U);
-  ingest_->SetNames({"other.example", kTestService});
+  ingest_->SetNames({"other.example", kTestHost});
   for (const http::Request& request : requests) {
     EXPECT_EQ(ingest_->Handle(request).status, 200) << request.target;
   }
+}
+
+// Of two services with one host name, on two ports, say.
+TEST_F(RequestsTest, WhatIsSignedForAnotherRootIsRefused) {
+  const std::string body = *wire::EncodeBatch(TestContent(2, kWeek));
+  SetTestRoot("another");
+  const std::vector<http::Request> requests = {SignedRequest(key_, 1, body),
+                                               WithdrawalRequest(key_, 1, body, ""),
+                                               EnrolmentRequest(key_, "")};
+  SetTestRoot(std::nullopt);
+  for (const http::Request& request : requests) {
+    const http::Response elsewhere = ingest_->Handle(request);
+    EXPECT_EQ(elsewhere.status, 421) << request.target;
+    EXPECT_THAT(elsewhere.body, HasSubstr("another service of the name"));
+    http::Request renamed = request;
+    SetHeader(renamed, wire::kServiceHeader, TestService());
+    EXPECT_EQ(ingest_->Handle(renamed).status, 401) << request.target << ": it is signed";
+    http::Request without = request;
+    SetHeader(without, wire::kServiceHeader, kTestHost);
+    EXPECT_EQ(ingest_->Handle(without).status, 400) << request.target;
+  }
+  EXPECT_EQ(ingest_->counters().wrong_root, 3U);
+  EXPECT_EQ(store_->sequence(), 0U);
+}
+
+// Agents pin a root of any age, and may send a batch that has arrived again with a newer one.
+TEST_F(RequestsTest, ARootThatFollowsIsOfTheSameService) {
+  const std::string body = *wire::EncodeBatch(TestContent(2, kWeek));
+  const http::Response first = ingest_->Handle(SignedRequest(key_, 1, body));
+  EXPECT_EQ(first.status, 200);
+  ingest_->AddRoots({"second"});
+  EXPECT_EQ(ingest_->Handle(SignedRequest(key_, 2, body)).status, 200) << "signed before";
+  SetTestRoot("second");
+  const http::Response again = ingest_->Handle(SignedRequest(key_, 1, body));
+  SetTestRoot(std::nullopt);
+  EXPECT_EQ(again.status, 200);
+  EXPECT_EQ(again.body, first.body) << "counted once";
+  EXPECT_EQ(ingest_->counters().replayed_batches, 1U);
 }
 
 TEST(ServiceNamesTest, AStarIsOneLabel) {

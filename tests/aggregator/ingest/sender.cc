@@ -1,6 +1,7 @@
 #include "tests/aggregator/ingest/sender.h"
 
 #include "common/base/check.h"
+#include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
 #include "common/wire/limits.h"
@@ -12,6 +13,7 @@ namespace fieldcost::ingest {
 namespace {
 
 std::optional<wire::Epoch> test_epoch;
+std::string test_root = kTestRoot;
 
 }  // namespace
 
@@ -21,6 +23,18 @@ wire::Epoch TestEpoch() {
 }
 
 void SetTestEpoch(std::optional<wire::Epoch> epoch) { test_epoch = epoch; }
+
+void SetTestRoot(std::optional<std::string> fingerprint) {
+  test_root = fingerprint.value_or(kTestRoot);
+}
+
+void SetTestRootOf(const std::filesystem::path& data_dir) {
+  const auto root = ReadFile(data_dir / "publish" / "root" / "1", wire::kMaxMetadataBytes);
+  FIELDCOST_CHECK(root.has_value());
+  SetTestRoot(wire::RootFingerprint(*root));
+}
+
+std::string TestService() { return wire::ServiceId(kTestHost, test_root); }
 
 wire::BatchRow TestRow(unsigned number, std::uint32_t week) {
   wire::BatchRow row;
@@ -63,13 +77,13 @@ std::string OfVersion(const std::string& body, std::uint32_t version) {
 http::Request SignedRequest(const crypto::PrivateKey& key, std::uint64_t sequence,
                             const std::string& body) {
   const std::string signature =
-      key.Sign(wire::BatchSigningInput(kTestService, key.public_key().view(), TestEpoch(),
+      key.Sign(wire::BatchSigningInput(TestService(), key.public_key().view(), TestEpoch(),
                                        wire::Sequence(sequence), crypto::Sha256(body)));
   http::Request request;
   request.method = "POST";
   request.target = "/v1/batches";
   request.headers = {{"Content-Type", wire::kBatchContentType},
-                     {wire::kServiceHeader, kTestService},
+                     {wire::kServiceHeader, TestService()},
                      {wire::kAgentHeader, key.public_key().Hex()},
                      {wire::kEpochHeader, std::to_string(TestEpoch().value())},
                      {wire::kSequenceHeader, std::to_string(sequence)},
@@ -90,7 +104,7 @@ http::Request WithdrawalRequest(const crypto::PrivateKey& key, std::uint64_t seq
   http::Request request = SignedRequest(key, sequence, body);
   request.target = wire::kWithdrawalsPath;
   SetHeader(request, wire::kSignatureHeader,
-            HexEncode(key.Sign(wire::WithdrawalSigningInput(kTestService, key.public_key().view(),
+            HexEncode(key.Sign(wire::WithdrawalSigningInput(TestService(), key.public_key().view(),
                                                             TestEpoch(), wire::Sequence(sequence),
                                                             crypto::Sha256(body)))));
   if (!receipt.empty()) request.headers.emplace_back(wire::kReceiptHeader, receipt);
@@ -102,11 +116,11 @@ http::Request EnrolmentRequest(const crypto::PrivateKey& key, const std::string&
   request.method = "POST";
   request.target = wire::kEnrolmentsPath;
   request.headers = {
-      {wire::kServiceHeader, kTestService},
+      {wire::kServiceHeader, TestService()},
       {wire::kAgentHeader, key.public_key().Hex()},
       {wire::kEpochHeader, std::to_string(TestEpoch().value())},
       {wire::kSignatureHeader,
-       HexEncode(key.Sign(wire::EnrolmentSigningInput(kTestService, key.public_key().view(),
+       HexEncode(key.Sign(wire::EnrolmentSigningInput(TestService(), key.public_key().view(),
                                                       TestEpoch(), crypto::Sha256(token))))}};
   if (!token.empty()) request.headers.emplace_back(wire::kTokenHeader, token);
   return request;

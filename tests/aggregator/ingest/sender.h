@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -14,8 +15,16 @@ namespace fieldcost::ingest {
 
 // An agent of the tests: makes valid batches and the signed requests that carry them.
 
-// The name of the services of the tests: their requests are signed for it.
-inline constexpr char kTestService[] = "localhost";
+// The host of the services of the tests, and what their agents have pinned: requests are signed for
+// both.
+inline constexpr char kTestHost[] = "localhost";
+inline constexpr char kTestRoot[] = "5e0c";
+// The fingerprint of another root, that of a real service; nullopt: kTestRoot again.
+void SetTestRoot(std::optional<std::string> fingerprint);
+// The same, of the service with this data directory.
+void SetTestRootOf(const std::filesystem::path& data_dir);
+// As in the header.
+std::string TestService();
 
 // The epoch of their requests: today's, unless a test with a clock of its own has set another.
 wire::Epoch TestEpoch();

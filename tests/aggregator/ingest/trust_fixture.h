@@ -27,7 +27,8 @@ class TrustTest : public ::testing::Test {
     store_.reset();
     options.data_dir = dir_.path() / "data";
     options.checkpoint_seconds = 0;
-    ingest_options.names = {kTestService};
+    ingest_options.names = {kTestHost};
+    ingest_options.roots = {kTestRoot};
     auto store = store::Store::Open(options);
     ASSERT_TRUE(store.has_value()) << store.error().message;
     store_ = std::move(*store);

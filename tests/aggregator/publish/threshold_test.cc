@@ -26,7 +26,7 @@ class ThresholdTest : public ingest::TrustTest {
         *store_, clock_, *ingest::Pseudonyms::LoadOrCreate(dir_.path() / "pseudonyms"),
         *ingest::Receipts::LoadOrCreate(dir_.path() / "receipts"),
         std::move(*ingest::Admission::Load(ingest::EnrolmentMode::kToken, {file}, *store_)),
-        ingest::IngestOptions{.names = {ingest::kTestService}});
+        ingest::IngestOptions{.names = {ingest::kTestHost}, .roots = {ingest::kTestRoot}});
   }
 
   static crypto::PrivateKey KeyOf(unsigned agent) {

@@ -8,6 +8,8 @@
 #include <memory>
 
 #include "common/base/clock.h"
+#include "common/base/file.h"
+#include "common/base/units.h"
 #include "common/crypto/sha256.h"
 #include "common/http/client.h"
 #include "common/wire/fragment.h"
@@ -37,6 +39,14 @@ class ServiceTest : public ::testing::Test {
            more;
   }
 
+  // As the configuration has it.
+  std::filesystem::path DataDir() const {
+    const std::string text = ReadFile(config_file(), kMiB).value();
+    const std::string key = "data_dir = \"";
+    const std::size_t begin = text.find(key) + key.size();
+    return dir_.path() / text.substr(begin, text.find('"', begin) - begin);
+  }
+
   void WriteConfig(const std::string& text) const { std::ofstream(config_file()) << text; }
 
   testing::ProcessOptions Command(std::vector<std::string> more = {}) const {
@@ -57,6 +67,7 @@ class ServiceTest : public ::testing::Test {
     ASSERT_TRUE(server_->WaitForLine("listening on ", &line)) << server_->Wait().output;
     url_ = line.substr(line.find("https://"));
     url_ = url_.substr(0, url_.find('"'));  // of JSON
+    ingest::SetTestRootOf(DataDir());
     client_ = std::make_unique<http::Client>(
         std::move(*http::Client::Create({.url = url_, .ca_file = certificates_.ca})));
   }

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "common/base/file.h"
+#include "common/crypto/sha256.h"
 #include "common/wire/lab_table.h"
 #include "common/wire/profile.h"
 #include "common/wire/requests.h"
@@ -58,6 +59,13 @@ TEST(GoldenTest, Batch) {
   decoder.GetRow(1, row);
   EXPECT_EQ(row.histogram, SampleBatch().rows[1].histogram);
   EXPECT_EQ(row.api, SampleBatch().rows[1].api);
+}
+
+TEST(GoldenTest, SigningInputOfABatch) {
+  const auto key = crypto::PrivateKey::FromSeed(std::string(32, 'k'));
+  const std::string service = ServiceId("fieldcost.example", RootFingerprint("the root file"));
+  ExpectGolden("signing_input", BatchSigningInput(service, key.public_key().view(), Epoch(222),
+                                                  Sequence(3), crypto::Sha256("the body")));
 }
 
 TEST(GoldenTest, BatchWithCallsThatWereNotTimed) {

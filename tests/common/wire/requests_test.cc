@@ -12,14 +12,15 @@ const std::string kKey(32, 'K');
 TEST(RequestsTest, SigningInputsAreDomainKeyNumbersAndHash) {
   const std::string hash = crypto::Sha256("body");
   const std::string numbers("\x02\x01\0\0\0\0\0\0\x03\0\0\0\0\0\0\0", 16);
-  EXPECT_EQ(BatchSigningInput("fieldcost.example", kKey, Epoch(0x102), Sequence(3), hash),
-            std::string("fieldcost batch v2\0", 19) + kKey + numbers + hash + "fieldcost.example");
+  const std::string service = ServiceId("fieldcost.example", "0123abcd");
+  EXPECT_EQ(service, "fieldcost.example/0123abcd");
+  EXPECT_EQ(BatchSigningInput(service, kKey, Epoch(0x102), Sequence(3), hash),
+            std::string("fieldcost batch v3\0", 19) + kKey + numbers + hash + service);
+  EXPECT_EQ(WithdrawalSigningInput(service, kKey, Epoch(0x102), Sequence(3), hash),
+            std::string("fieldcost withdrawal v3\0", 24) + kKey + numbers + hash + service);
   EXPECT_EQ(
-      WithdrawalSigningInput("fieldcost.example", kKey, Epoch(0x102), Sequence(3), hash),
-      std::string("fieldcost withdrawal v2\0", 24) + kKey + numbers + hash + "fieldcost.example");
-  EXPECT_EQ(EnrolmentSigningInput("fieldcost.example", kKey, Epoch(0x102), hash),
-            std::string("fieldcost enrolment v2\0", 23) + kKey + numbers.substr(0, 8) + hash +
-                "fieldcost.example");
+      EnrolmentSigningInput(service, kKey, Epoch(0x102), hash),
+      std::string("fieldcost enrolment v3\0", 23) + kKey + numbers.substr(0, 8) + hash + service);
 }
 
 TEST(RequestsTest, AWithdrawalAnswerSurvivesAndUnknownMembersAreIgnored) {

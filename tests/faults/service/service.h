@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/base/check.h"
+#include "tests/aggregator/ingest/sender.h"
 #include "tests/faults/network/fault_run.h"
 #include "tests/faults/service/fleet.h"
 #include "tests/support/certificates.h"
@@ -39,6 +40,7 @@ class Service {
   std::string Url() {
     std::string line;
     if (!process_->WaitForLine("listening on ", &line)) return {};
+    ingest::SetTestRootOf(data_dir_);
     return line.substr(line.find("https://"));
   }
   testing::BackgroundProcess& process() { return *process_; }
