@@ -25,6 +25,7 @@ constexpr std::uint64_t kMaxRetentionWeeks = 52 * 100;
 constexpr std::uint64_t kMaxScrubDays = 365;
 constexpr std::uint64_t kMaxProbationBatches = 1'000;
 constexpr std::uint64_t kMaxBatchesPerHour = 1'000'000;
+constexpr std::uint64_t kMaxRowsPerHour = 1'000'000'000;
 
 void ReadMemory(config::TomlFile& file, std::string_view key, std::size_t& bytes) {
   serve::ReadMib(file, key, 1, kMaxMemoryMib, bytes);
@@ -107,6 +108,8 @@ void ReadIngest(config::TomlFile& file, Config& config) {
   file.ReadStrings("ingest.modules", config.ingest.modules);
   file.ReadNumber("ingest.batches_per_agent_per_hour", 0, kMaxBatchesPerHour,
                   config.ingest.batches_per_agent_per_hour);
+  file.ReadNumber("ingest.rows_per_agent_per_hour", 0, kMaxRowsPerHour,
+                  config.ingest.rows_per_agent_per_hour);
 }
 
 void ReadEnrolment(config::TomlFile& file, const std::filesystem::path& folder, Config& config) {

@@ -40,7 +40,8 @@ struct Config {
   std::uint64_t min_free_bytes = 256 * kMiB;  // below it no batch is taken; 0 = no limit
   unsigned ingest_threads = 16;
   std::size_t ingest_queue = 256;
-  ingest::IngestOptions ingest{.modules = {}, .batches_per_agent_per_hour = 600};
+  ingest::IngestOptions ingest{
+      .modules = {}, .batches_per_agent_per_hour = 600, .rows_per_agent_per_hour = 65'536};
   ingest::EnrolmentMode enrolment_mode = ingest::EnrolmentMode::kOpen;
   std::vector<std::filesystem::path> token_files;
   publish::PublisherOptions publish;

@@ -14,6 +14,8 @@ std::string_view Name(Abuse abuse) {
       return "other_class";
     case Abuse::kTooManyBatches:
       return "too_many_batches";
+    case Abuse::kTooManyRows:
+      return "too_many_rows";
     case Abuse::kOtherBody:
       return "other_body";
     case Abuse::kMalformedBatch:

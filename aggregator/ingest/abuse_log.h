@@ -18,6 +18,7 @@ enum class Abuse {
   kContributedBefore,
   kOtherClass,
   kTooManyBatches,
+  kTooManyRows,
   kOtherBody,
   kMalformedBatch,
   kWrongEpoch,

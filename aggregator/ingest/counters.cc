@@ -51,6 +51,7 @@ constexpr std::array kCounters = std::to_array<CounterInfo>({
     {"bad_epoch", "epoch not accepted now", &Counters::bad_epoch, true},
     {"wrong_clock", "clock or retention bounds are wrong", &Counters::wrong_clock, true},
     {"too_many_batches", "agent sends too often", &Counters::too_many_batches, true},
+    {"too_many_rows", "agent sends too many rows", &Counters::too_many_rows, true},
     {"too_many_undelivered", "agent withdraws too many batches that never arrived",
      &Counters::too_many_undelivered, true},
     {"disk_full", "too little room on the disk", &Counters::disk_full, true},

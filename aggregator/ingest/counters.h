@@ -48,6 +48,7 @@ struct Counters {
   std::atomic<std::uint64_t> bad_epoch{0};
   std::atomic<std::uint64_t> wrong_clock{0};
   std::atomic<std::uint64_t> too_many_batches{0};
+  std::atomic<std::uint64_t> too_many_rows{0};
   std::atomic<std::uint64_t> too_many_undelivered{0};
   std::atomic<std::uint64_t> disk_full{0};
   std::atomic<std::uint64_t> no_room_to_hold{0};

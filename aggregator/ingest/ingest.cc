@@ -132,6 +132,7 @@ http::Response Ingest::HandleBody(const http::Request& untrusted_request, Purpos
       ++counters_.malformed;
       return Refuse(status.error());
     }
+    if (auto refusal = CheckRowRate(workspace.decoder.row_count(), agent_id)) return *refusal;
     return AddBatch(batch, agent_id, untrusted_request, workspace);
   }
   return WithdrawBatch(batch, agent_id, http::Find(untrusted_request.headers, wire::kReceiptHeader),
@@ -222,6 +223,16 @@ std::optional<http::Response> Ingest::CheckRate(AgentRate& rate, const std::stri
       Fail(ErrorCode::kUnavailable, "an agent may send {} batches an hour, and withdraw as many",
            options_.batches_per_agent_per_hour),
       *wait);
+}
+
+std::optional<http::Response> Ingest::CheckRowRate(std::size_t rows, const std::string& agent_id) {
+  const auto wait = row_rate_.Take(agent_id, clock_.Now(), static_cast<unsigned>(rows));
+  if (!wait) return std::nullopt;
+  ++counters_.too_many_rows;
+  abuse_log_.Note(Abuse::kTooManyRows, agent_id, clock_.Now());
+  return TryLater(Fail(ErrorCode::kUnavailable, "an agent may send {} rows an hour",
+                       options_.rows_per_agent_per_hour),
+                  *wait);
 }
 
 http::Response Ingest::RefuseRevoked(const std::string& agent_id) {

@@ -46,6 +46,7 @@ class Ingest {
         roots_(options_.roots),
         rate_(options_.batches_per_agent_per_hour),
         withdrawal_rate_(options_.batches_per_agent_per_hour),
+        row_rate_(options_.rows_per_agent_per_hour),
         held_share_(options_.held_bytes_per_address),
         abuse_log_(names ? std::move(*names) : AbuseNames::InMemory(clock.Now())) {}
 
@@ -71,9 +72,9 @@ class Ingest {
 
   // Sets the names under which agents may know this service.
   void SetNames(std::vector<std::string> names) { names_.Set(std::move(names)); }
-
   // Adds roots that agents of this service may have pinned, by their fingerprints.
   void AddRoots(const std::vector<std::string>& fingerprints) { roots_.Add(fingerprints); }
+
   // Notes in the abuse log which agents have contributed to the rows, whatever class and week they
   // named. Of a kind but kInconsistentRow: each that has contributed to at least half as many as
   // the one with the most. Reads what all agents have contributed to. Errors are the store's.
@@ -125,6 +126,8 @@ class Ingest {
   // nullopt if batches of the epoch are accepted now; otherwise the refusal.
   std::optional<http::Response> RefuseEpoch(wire::Epoch untrusted_epoch);
   std::optional<http::Response> CheckRate(AgentRate& rate, const std::string& agent_id);
+  // nullopt unless the agent has sent too many rows in this hour, before this batch.
+  std::optional<http::Response> CheckRowRate(std::size_t rows, const std::string& agent_id);
   // nullopt if there is room on the disk for new batches; otherwise the refusal.
   std::optional<http::Response> CheckRoom();
   // Sorts the decoded rows into accepted and refused ones. Errors are the store's. REQUIRES: the
@@ -146,10 +149,11 @@ class Ingest {
   Admission admission_;
   const IngestOptions options_;
   ServiceNames names_;
+  ServiceRoots roots_;
   Counters counters_;
   AgentRate rate_;
   AgentRate withdrawal_rate_;  // separate: an agent that has sent much may withdraw as much at once
-  ServiceRoots roots_;
+  AgentRate row_rate_;
   std::atomic<bool> disk_is_full_{false};  // as of the last batch
   AddressShare held_share_;
   AbuseLog abuse_log_;

@@ -78,9 +78,9 @@ static_assert(kWeeksBack < store::kWeeksPerEpoch, "a row's epoch is accepted as 
 // Row keys (without week and class) to which an agent may contribute altogether: more than the
 // functions that its picks can reach in a quarter ...
 inline constexpr std::size_t kMaxContributions = 65'536;
-// ... and in its first week, and once more for each further week since its first batch: some 1,600
+// ... and in its first week, and once more for each further week since its first batch: some 3,200
 // functions with five metrics each. So a new agent cannot name tens of thousands at once.
-inline constexpr std::size_t kMaxContributionsPerWeekOfHistory = 8'192;
+inline constexpr std::size_t kMaxContributionsPerWeekOfHistory = 16'384;
 
 // Agents that can be in the middle of a batch at the same time, at most.
 inline constexpr std::size_t kAgentStripes = 256;

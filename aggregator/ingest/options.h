@@ -20,6 +20,8 @@ struct IngestOptions {
   std::vector<std::string> modules;
   // As many withdrawals are allowed, too; 0 = no limit.
   unsigned batches_per_agent_per_hour = 0;
+  // Of its batches, together; a batch that exceeds what is left of it still passes. 0 = no limit.
+  unsigned rows_per_agent_per_hour = 0;
   // Part of the room for batches of new agents (store::StoreOptions::held_bytes): what one client
   // address may take of it in a day; 0 = all.
   std::uint64_t held_bytes_per_address = 0;

@@ -4,7 +4,8 @@
 
 namespace fieldcost::ingest {
 
-std::optional<std::chrono::seconds> AgentRate::Take(std::string_view agent_id, WallTime now) {
+std::optional<std::chrono::seconds> AgentRate::Take(std::string_view agent_id, WallTime now,
+                                                    unsigned number) {
   using std::chrono::hours;
   if (per_hour_ == 0) return std::nullopt;
   const auto hour = std::chrono::floor<hours>(now);
@@ -22,7 +23,7 @@ std::optional<std::chrono::seconds> AgentRate::Take(std::string_view agent_id, W
   if (place->second >= per_hour_) {
     return std::chrono::ceil<std::chrono::seconds>(hour + hours(1) - now);
   }
-  ++place->second;
+  place->second += number;
   return std::nullopt;
 }
 

@@ -12,15 +12,17 @@
 
 namespace fieldcost::ingest {
 
-// Counts each agent's batches in the current hour of the clock. Memory is bounded: beyond
-// kMaxCountedAgents in an hour, further ones are not counted; a sender who can make so many keys is
-// not stopped by a limit for each. In memory only. Thread-safe.
+// Counts each agent's batches, or their rows, in the current hour of the clock. Memory is bounded:
+// beyond kMaxCountedAgents in an hour, further ones are not counted; a sender who can make so many
+// keys is not stopped by a limit for each. In memory only. Thread-safe.
 class AgentRate {
  public:
   explicit AgentRate(unsigned per_hour) : per_hour_(per_hour) {}  // 0 = no limit
 
-  // Counts one more batch; if that is too many, how long until the next may come.
-  std::optional<std::chrono::seconds> Take(std::string_view agent_id, WallTime now);
+  // Counts so many more, which may exceed the limit once: what is larger than it would otherwise
+  // never pass. If the limit was reached before, how long until the next may come.
+  std::optional<std::chrono::seconds> Take(std::string_view agent_id, WallTime now,
+                                           unsigned number = 1);
 
  private:
   const unsigned per_hour_;

@@ -34,7 +34,7 @@ declare -A tests=(
   [slow]='SlowFaults'
   [smuggling]='SmugglingFaults'
   [bombs]='BombFaults'
-  [poison]='PoisonFaults|CrowdingFaults'
+  [poison]='PoisonFaults|CrowdingFaults|RowBudgetFaults|TwoServicesFaults'
   [mutants]='faults[.]mutants'
 )
 declare -A targets=(

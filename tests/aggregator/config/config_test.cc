@@ -99,6 +99,7 @@ TEST_F(ConfigTest, TheDefaultFileIsGoodAndItsCommentedValuesAreTheDefaults) {
   EXPECT_EQ(full->ingest.held_bytes_per_address, shipped->ingest.held_bytes_per_address);
   EXPECT_EQ(full->ingest.modules, shipped->ingest.modules);
   EXPECT_EQ(full->ingest.batches_per_agent_per_hour, shipped->ingest.batches_per_agent_per_hour);
+  EXPECT_EQ(full->ingest.rows_per_agent_per_hour, shipped->ingest.rows_per_agent_per_hour);
   EXPECT_EQ(full->log_format, shipped->log_format);
   EXPECT_EQ(full->log_level, shipped->log_level);
 }

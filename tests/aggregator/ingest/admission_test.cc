@@ -175,6 +175,27 @@ TEST_F(TrustTest, WhoSendsTooOftenWaitsForTheNextHour) {
   EXPECT_EQ(Send(3, TestContent(1, kWeek)).status, 200);
 }
 
+TEST_F(TrustTest, WhoSendsTooManyRowsWaitsForTheNextHour) {
+  Open({}, {.rows_per_agent_per_hour = 10});
+  clock_.Advance(std::chrono::minutes(50));
+  EXPECT_EQ(Send(1, TestContent(9, kWeek)).status, 200);
+  wire::BatchContent more = TestContent(40, kWeek);
+  more.rows.erase(more.rows.begin(), more.rows.begin() + 9);
+  EXPECT_EQ(Send(2, more).status, 200) << "a batch of any size passes in some hour";
+  ::testing::internal::CaptureStderr();
+  const http::Response refused = Send(3, TestContent(1, kWeek));
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("kind=too_many_rows agent="));
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(http::Find(refused.headers, "Retry-After"), "600");
+  EXPECT_EQ(ingest_->counters().too_many_rows, 1U);
+  EXPECT_EQ(ingest_->counters().accepted_rows, 40U);
+  EXPECT_EQ(Send(other_, 1, TestContent(1, kWeek)).status, 200);
+  EXPECT_EQ(ingest_->Handle(WithdrawalRequest(key_, 2, *wire::EncodeBatch(more), "")).body,
+            R"({"withdrawn_rows":31})");
+  clock_.Advance(std::chrono::minutes(10));
+  EXPECT_EQ(Send(3, TestContent(1, kWeek)).status, 200);
+}
+
 TEST_F(TrustTest, WhoTakesBackTooOftenWaitsForTheNextHourToo) {
   Open({}, {.batches_per_agent_per_hour = 2});
   const auto withdrawal = [this](std::uint64_t sequence) {

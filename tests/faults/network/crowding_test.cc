@@ -115,7 +115,7 @@ TEST_F(CrowdingFaults, FortyHonestAgents) {
   Run(40, {2, 10});
   ASSERT_FALSE(HasFatalFailure());
   // As many as it takes to fill a fragment: each of them is named, and no honest agent.
-  constexpr std::uint64_t kFilling = 25;
+  constexpr std::uint64_t kFilling = 15;
   Send('x', 10, kFilling, [this](std::uint64_t number) { return HostileContent(number); });
   std::string line;
   EXPECT_GE(100 * PublishedHonest(line), 99 * kLibraries * kFunctions);
