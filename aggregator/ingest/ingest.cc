@@ -132,7 +132,7 @@ http::Response Ingest::HandleBody(const http::Request& untrusted_request, Purpos
       ++counters_.malformed;
       return Refuse(status.error());
     }
-    if (auto refusal = CheckRowRate(workspace.decoder.row_count(), agent_id)) return *refusal;
+    if (auto refusal = CheckRowRate(workspace.decoder, agent_id)) return *refusal;
     return AddBatch(batch, agent_id, untrusted_request, workspace);
   }
   return WithdrawBatch(batch, agent_id, http::Find(untrusted_request.headers, wire::kReceiptHeader),
@@ -225,7 +225,9 @@ std::optional<http::Response> Ingest::CheckRate(AgentRate& rate, const std::stri
       *wait);
 }
 
-std::optional<http::Response> Ingest::CheckRowRate(std::size_t rows, const std::string& agent_id) {
+std::optional<http::Response> Ingest::CheckRowRate(const wire::BatchDecoder& decoder,
+                                                   const std::string& agent_id) {
+  const std::size_t rows = std::max(decoder.row_count(), decoder.decoded_bytes() / kBytesOfARow);
   const auto wait = row_rate_.Take(agent_id, clock_.Now(), static_cast<unsigned>(rows));
   if (!wait) return std::nullopt;
   ++counters_.too_many_rows;

@@ -24,6 +24,7 @@
 #include "aggregator/store/store.h"
 #include "common/base/clock.h"
 #include "common/http/message.h"
+#include "common/wire/batch.h"
 
 namespace fieldcost::ingest {
 
@@ -127,7 +128,8 @@ class Ingest {
   std::optional<http::Response> RefuseEpoch(wire::Epoch untrusted_epoch);
   std::optional<http::Response> CheckRate(AgentRate& rate, const std::string& agent_id);
   // nullopt unless the agent has sent too many rows in this hour, before this batch.
-  std::optional<http::Response> CheckRowRate(std::size_t rows, const std::string& agent_id);
+  std::optional<http::Response> CheckRowRate(const wire::BatchDecoder& decoder,
+                                             const std::string& agent_id);
   // nullopt if there is room on the disk for new batches; otherwise the refusal.
   std::optional<http::Response> CheckRoom();
   // Sorts the decoded rows into accepted and refused ones. Errors are the store's. REQUIRES: the

@@ -82,6 +82,11 @@ inline constexpr std::size_t kMaxContributions = 65'536;
 // functions with five metrics each. So a new agent cannot name tens of thousands at once.
 inline constexpr std::size_t kMaxContributionsPerWeekOfHistory = 16'384;
 
+// Of IngestOptions::rows_per_agent_per_hour a batch takes as many as it has rows, but at least one
+// for so many bytes, decompressed: a row of an honest batch has 114 on average, and one with many
+// buckets costs as much as several.
+inline constexpr std::size_t kBytesOfARow = 128;
+
 // Agents that can be in the middle of a batch at the same time, at most.
 inline constexpr std::size_t kAgentStripes = 256;
 

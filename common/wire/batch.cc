@@ -157,12 +157,14 @@ struct BatchDecoder::State {
   proto::Batch batch;
   RowTableReader reader;
   stats::HardwareClass hardware;
+  std::size_t decoded_bytes = 0;
 
   Status Decode(std::string_view untrusted_body);
 };
 
 Status BatchDecoder::State::Decode(std::string_view untrusted_body) {
   FIELDCOST_ASSIGN(const std::string_view bytes, decompressor.Decompress(untrusted_body, kLimits));
+  decoded_bytes = bytes.size();
   FIELDCOST_TRY(ParseMessage(bytes, batch));
   if (batch.format_version() != kBatchFormatVersion &&
       batch.format_version() != kOldBatchFormatVersion) {
@@ -199,6 +201,8 @@ std::uint32_t BatchDecoder::field_policy_version() const {
 const stats::HardwareClass& BatchDecoder::hardware() const { return state_->hardware; }
 
 std::size_t BatchDecoder::row_count() const { return state_->reader.row_count(); }
+
+std::size_t BatchDecoder::decoded_bytes() const { return state_->decoded_bytes; }
 
 void BatchDecoder::GetRow(std::size_t index, UntrustedRow& row) const {
   const RowNumbers numbers = state_->reader.Get(index, row.api, row.histogram);

@@ -108,6 +108,7 @@ class BatchDecoder {
   std::uint32_t field_policy_version() const;
   const stats::HardwareClass& hardware() const;
   std::size_t row_count() const;
+  std::size_t decoded_bytes() const;  // of the whole batch, decompressed
   // Fills `row` (reusing its memory). REQUIRES: index < row_count().
   void GetRow(std::size_t index, UntrustedRow& row) const;
   // The same for a row of one's own batch; false if it is malformed.

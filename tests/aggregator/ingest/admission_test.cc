@@ -196,6 +196,16 @@ TEST_F(TrustTest, WhoSendsTooManyRowsWaitsForTheNextHour) {
   EXPECT_EQ(Send(3, TestContent(1, kWeek)).status, 200);
 }
 
+TEST_F(TrustTest, ARowOfManyBucketsCountsAsSeveral) {
+  Open({}, {.rows_per_agent_per_hour = 10});
+  wire::BatchContent wide = TestContent(4, kWeek);
+  for (wire::BatchRow& row : wide.rows) {
+    for (unsigned bit = 0; bit < 40; ++bit) row.histogram.Add(std::uint64_t{1} << bit);
+  }
+  EXPECT_EQ(Send(1, wide).status, 200);
+  EXPECT_EQ(Send(2, TestContent(1, kWeek)).status, 429);
+}
+
 TEST_F(TrustTest, WhoTakesBackTooOftenWaitsForTheNextHourToo) {
   Open({}, {.batches_per_agent_per_hour = 2});
   const auto withdrawal = [this](std::uint64_t sequence) {

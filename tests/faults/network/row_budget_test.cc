@@ -134,6 +134,9 @@ TEST_F(RowBudgetFaults, AMachineWithThreeThousandFunctionsAWeekIsNeverRefused) {
       for (const stats::Metric metric : kMetrics) {
         all.rows.push_back(RowOf(function, metric, week));
         all.rows.back().first_contribution = week == week_;
+        for (const std::uint64_t value : {200, 400, 800, 1'600}) {
+          all.rows.back().histogram.Add(value);
+        }
       }
     }
     rows += all.rows.size();
