@@ -7,6 +7,7 @@
 #include "common/base/text.h"
 #include "common/crypto/ed25519.h"
 #include "common/crypto/sha256.h"
+#include "common/wire/limits.h"
 #include "common/wire/metadata.h"
 #include "common/wire/requests.h"
 
@@ -38,8 +39,8 @@ std::string RootFile() {
 }  // namespace
 
 AggregatorStandIn::AggregatorStandIn(const std::filesystem::path& directory)
-    : certificates_(MakeCertificates(directory)), root_(RootFile()) {
-  FIELDCOST_CHECK(WriteFileAtomically(directory / "catalog_root", root_, 0644).has_value());
+    : certificates_(MakeCertificates(directory)), root_file_(directory / "catalog_root") {
+  FIELDCOST_CHECK(WriteFileAtomically(root_file_, RootFile(), 0644).has_value());
   http::ServerOptions options;
   options.certificate_file = certificates_.certificate;
   options.private_key_file = certificates_.key;
@@ -71,7 +72,8 @@ bool AggregatorStandIn::IsGenuine(const http::Request& request) const {
   const auto epoch = ParseUint64(http::Find(request.headers, wire::kEpochHeader));
   const auto signature = HexDecode(http::Find(request.headers, wire::kSignatureHeader));
   const std::string_view service = http::Find(request.headers, wire::kServiceHeader);
-  if (service != wire::ServiceId("localhost", wire::RootFingerprint(root_))) return false;
+  const auto root = ReadFile(root_file_, wire::kMaxMetadataBytes);
+  if (!root || service != wire::ServiceId("localhost", wire::RootFingerprint(*root))) return false;
   if (request.method != "POST" || !key || !epoch || !signature) return false;
   if (request.target == wire::kEnrolmentsPath) {
     const std::string_view token = http::Find(request.headers, wire::kTokenHeader);

@@ -72,7 +72,7 @@ class AggregatorStandIn {
   bool IsGenuine(const http::Request& request) const;
 
   Certificates certificates_;
-  std::string root_;
+  std::filesystem::path root_file_;  // what its user has pinned
   mutable std::mutex mutex_;
   std::deque<Scripted> script_;
   std::map<BatchId, std::string> ledger_;
