@@ -165,6 +165,46 @@ http::Response Revoke(const Operations& operations, const http::Request& untrust
   return Answer(answer);
 }
 
+http::Response Invite(const Operations& operations, const http::Request& untrusted_request) {
+  const auto untrusted_object = ObjectOf(untrusted_request).value_or(json::object());
+  ingest::InvitationRequest request;
+  bool is_valid = untrusted_object.size() == 3;
+  for (const auto& [name, untrusted_value] : untrusted_object) {
+    boost::system::error_code error;
+    if (name == "uses") {
+      request.uses = untrusted_value.to_number<std::uint64_t>(error);
+    } else if (name == "days") {
+      request.days = untrusted_value.to_number<std::uint64_t>(error);
+    } else if (name == "label" && untrusted_value.is_string()) {
+      request.label = untrusted_value.get_string().c_str();
+    } else {
+      is_valid = false;
+    }
+    is_valid = is_valid && !error;
+  }
+  if (!is_valid) {
+    return Refuse(Fail(ErrorCode::kInvalidArgument,
+                       R"(expected a JSON object {{"uses": N, "days": N, "label": "..."}})"));
+  }
+  const auto made = operations.invite(request);
+  if (!made) return Refuse(made.error());
+  return Answer({{"token", made->token}, {"name", made->name}, {"expires", made->expires_on}});
+}
+
+http::Response Invitations(const Operations& operations, const http::Request&) {
+  const auto lines = operations.invitations();
+  if (!lines) return Refuse(lines.error());
+  json::object answer;
+  json::array& invitations = answer["invitations"].emplace_array();
+  for (const std::string& line : *lines) invitations.emplace_back(line);
+  return Answer(answer);
+}
+
+http::Response Uninvite(const Operations& operations, const http::Request& untrusted_request) {
+  const auto name = TextOf(ObjectOf(untrusted_request).value_or(json::object()), "name");
+  return name ? Answer(operations.uninvite(*name)) : Refuse(name.error());
+}
+
 http::Response Reload(const Operations& operations, const http::Request&) {
   return Answer(operations.reload());
 }
@@ -181,6 +221,9 @@ constexpr std::array kActions = std::to_array<Action>({
     {kExpirePath, Expire},
     {kVerifyPath, Verify},
     {kRevokePath, Revoke},
+    {kInvitePath, Invite},
+    {kInvitationsPath, Invitations},
+    {kUninvitePath, Uninvite},
     {kReloadPath, Reload},
 });
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "aggregator/ingest/invite.h"
 #include "aggregator/ingest/revocation.h"
 #include "aggregator/ingest/token_file.h"
 #include "aggregator/publish/publisher.h"
@@ -42,6 +43,9 @@ struct Operations {
   std::function<Result<VerifyAnswer>()> verify;
   std::function<Result<ingest::RevocationReport>(const ingest::RevocationRequest& untrusted)>
       revoke;
+  std::function<Result<ingest::MadeInvitation>(const ingest::InvitationRequest& untrusted)> invite;
+  std::function<Result<std::vector<std::string>>()> invitations;
+  std::function<Status(const std::string& untrusted_name)> uninvite;
   std::function<Status()> reload;
 };
 

@@ -27,6 +27,10 @@ inline constexpr char kExpirePath[] = "/v1/expire";
 // {"agent": a name of the log, or 64 hex; "withdraw", "dry_run": false unless said otherwise}
 //   -> what ingest/revocation.h reports
 inline constexpr char kRevokePath[] = "/v1/revoke";
-inline constexpr char kReloadPath[] = "/v1/reload";  // certificate, tokens -> {}
+// {"uses": agents, "days": for the first, "label": text} -> token, name, expires
+inline constexpr char kInvitePath[] = "/v1/invite";
+inline constexpr char kInvitationsPath[] = "/v1/invitations";  // -> invitations: a text for each
+inline constexpr char kUninvitePath[] = "/v1/uninvite";        // {"name": of an invitation} -> {}
+inline constexpr char kReloadPath[] = "/v1/reload";            // certificate, tokens -> {}
 
 }  // namespace fieldcost::admin

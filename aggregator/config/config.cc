@@ -24,6 +24,7 @@ constexpr std::uint64_t kMaxDrainSeconds = 600;
 constexpr std::uint64_t kMaxRetentionWeeks = 52 * 100;
 constexpr std::uint64_t kMaxScrubDays = 365;
 constexpr std::uint64_t kMaxProbationBatches = 1'000;
+constexpr std::uint64_t kMaxProbationHours = 24 * 28;
 constexpr std::uint64_t kMaxBatchesPerHour = 1'000'000;
 constexpr std::uint64_t kMaxRowsPerHour = 1'000'000'000;
 
@@ -101,6 +102,9 @@ void ReadIngest(config::TomlFile& file, Config& config) {
   config.store.probation_batches = 3;
   file.ReadNumber("ingest.probation_batches", 0, kMaxProbationBatches,
                   config.store.probation_batches);
+  unsigned probation_hours = 24;
+  file.ReadNumber("ingest.probation_hours", 0, kMaxProbationHours, probation_hours);
+  config.store.probation_age = std::chrono::hours(probation_hours);
   ReadMemory(file, "ingest.held_mib", config.store.held_bytes);
   config.ingest.held_bytes_per_address = 32 * kMiB;
   serve::ReadMib(file, "ingest.held_mib_per_address", 0, kMaxMemoryMib,
@@ -122,9 +126,6 @@ void ReadEnrolment(config::TomlFile& file, const std::filesystem::path& folder, 
                 fmt::format(R"(expected "open" or "token", found '{}')", EscapeControl(mode)));
   }
   const bool token = mode == "token";
-  if (token && token_files.empty()) {
-    file.Refuse("enrolment.mode", "without enrolment.token_files nobody could enrol");
-  }
   config.enrolment_mode = token ? ingest::EnrolmentMode::kToken : ingest::EnrolmentMode::kOpen;
   for (const std::string& name : token_files) config.token_files.push_back(folder / name);
 }

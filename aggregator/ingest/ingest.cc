@@ -264,6 +264,27 @@ std::optional<http::Response> Ingest::CheckAdmission(const BatchIdentity& batch,
   return refusal;
 }
 
+std::optional<http::Response> Ingest::Enrol(const std::string& agent_id, wire::Epoch epoch,
+                                            std::string_view untrusted_token) {
+  if (admission_.IsToken(untrusted_token)) {
+    if (!store_.Enrol(agent_id, epoch)) return RefuseStoreFailure();
+    return std::nullopt;
+  }
+  const auto use = store_.EnrolInvited(crypto::Sha256(untrusted_token), agent_id, epoch,
+                                       std::chrono::floor<std::chrono::seconds>(clock_.Now()));
+  if (!use) return RefuseStoreFailure();
+  if (*use == store::InvitationUse::kEnrolled) return std::nullopt;
+  ++counters_.bad_token;
+  std::string_view why = "the enrolment token is not valid for this service";
+  if (untrusted_token.empty()) why = "this service requires an enrolment token";
+  if (*use == store::InvitationUse::kExpired) {
+    why = "the invitation has expired; ask its sender for another";
+  } else if (*use == store::InvitationUse::kUsedUp) {
+    why = "the invitation was used by as many agents as it is for; ask its sender for another";
+  }
+  return Refuse(Fail(ErrorCode::kPermissionDenied, "{}", why));
+}
+
 http::Response Ingest::HandleEnrolment(const http::Request& untrusted_request) {
   const auto sender = ParseEnrolment(untrusted_request);
   if (!sender) {
@@ -284,14 +305,7 @@ http::Response Ingest::HandleEnrolment(const http::Request& untrusted_request) {
   }
   if (auto refusal = RefuseEpoch(sender->epoch)) return *refusal;
   if (admission_.mode() == EnrolmentMode::kToken) {
-    if (!admission_.IsToken(untrusted_token)) {
-      ++counters_.bad_token;
-      return Refuse(Fail(ErrorCode::kPermissionDenied, "{}",
-                         untrusted_token.empty()
-                             ? "this service requires an enrolment token"
-                             : "the enrolment token is not valid for this service"));
-    }
-    if (!store_.Enrol(agent_id, sender->epoch)) return RefuseStoreFailure();
+    if (auto refusal = Enrol(agent_id, sender->epoch, untrusted_token)) return *refusal;
   }
   ++counters_.enrolments;
   return AnswerJson(kEnrolledAnswer);

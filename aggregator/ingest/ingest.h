@@ -98,6 +98,9 @@ class Ingest {
   // nullopt if it is for this service; otherwise the refusal.
   std::optional<http::Response> CheckService(const Sender& untrusted_sender);
   http::Response HandleEnrolment(const http::Request& untrusted_request);
+  // nullopt if the agent has enrolled with this token; otherwise the refusal.
+  std::optional<http::Response> Enrol(const std::string& agent_id, wire::Epoch epoch,
+                                      std::string_view untrusted_token);
   // Checks envelope, signature and admission, decodes, and calls one of the two below.
   http::Response HandleBody(const http::Request& untrusted_request, Purpose purpose);
   // `request` has the body that has been decoded.

@@ -182,6 +182,7 @@ http::Response Ingest::AddBatch(const BatchIdentity& batch, const std::string& a
                      .rows = &workspace.accepted,
                      .received = {.body = request.body, .refused = workspace.refused},
                      .answer = answer,
+                     .received_at = std::chrono::floor<std::chrono::seconds>(clock_.Now()),
                      .honest = workspace.IsHonest(),
                      .dishonest = workspace.IsDishonest(),
                      .may_be_held = held_share_.HasRoom(request.peer_address, clock_.Now()),

@@ -21,6 +21,7 @@ command::Command PolicyCommand();
 command::Command KeysCommand();
 command::Command DemoCommand();
 command::Command InitCommand();
+command::Command InvitationCommand();
 
 // The configuration that --config names; kInvalidArgument: none is named.
 Result<Config> ConfigOf(const command::Arguments& arguments);

@@ -77,9 +77,12 @@ address_file = "admin-address"
 token_files = ["admin.token"]
 [store]
 data_dir = "data"
+[enrolment]
+mode = "{}"
 )",
                      QuoteJson(serve::ListenAddress(wanted.address, wanted.hosts)), wanted.port,
-                     name(made.certificate), name(wanted.private_key_file), wanted.admin_port);
+                     name(made.certificate), name(wanted.private_key_file), wanted.admin_port,
+                     wanted.is_open ? "open" : "token");
 }
 
 // What the package's unit needs to serve this directory instead of its own.

@@ -19,6 +19,7 @@ struct NewDirectory {
   std::string address;  // to listen on; empty = all, or loopback if every host is this machine
   std::uint16_t port = 8443;        // 0 = any free one at each start
   std::uint16_t admin_port = 8444;  // as above
+  bool is_open = false;             // takes every agent, without an invitation
 };
 
 // What was made in it, as absolute paths.

@@ -35,6 +35,14 @@ std::string Outcome::Text() const {
   return text + '\n';
 }
 
+std::vector<std::string> Outcome::Texts(std::string_view name) const {
+  for (const Fact& fact : facts_) {
+    const auto* list = std::get_if<std::vector<std::string>>(&fact.value);
+    if (list != nullptr && fact.name == name) return *list;
+  }
+  return {};
+}
+
 bool Outcome::IsTrue(std::string_view name) const {
   for (const Fact& fact : facts_) {
     if (fact.name == name) return fact.value == Value(true);

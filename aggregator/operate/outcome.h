@@ -19,6 +19,8 @@ class Outcome {
   // empty text not at all.
   std::string Text() const;
   std::string Json() const;  // an object and a newline
+  // The texts of the list of this name; none if there is no such list.
+  std::vector<std::string> Texts(std::string_view name) const;
   // Whether there is a fact of this name and it is true.
   bool IsTrue(std::string_view name) const;
   bool empty() const { return facts_.empty(); }

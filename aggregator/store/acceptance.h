@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -42,7 +43,8 @@ struct AcceptedBatch {
   // Exactly these rows, as received: the log then stores them like this. Without a body it stores
   // them in its own form.
   ReceivedBatch received{};
-  std::string_view answer;  // what the agent is told; kept for replays
+  std::string_view answer;                 // what the agent is told; kept for replays
+  std::chrono::sys_seconds received_at{};  // by the service's clock; from 1970 to 2038
   bool honest = true;       // nothing in it was implausible: counts towards the end of probation
   bool dishonest = false;   // something in it that no honest agent sends
   bool may_be_held = true;  // false: if it would be held, there is no room for it

@@ -29,6 +29,13 @@ inline constexpr std::uint64_t kMaxHeldBeyondProbation = 64;
 inline constexpr std::uint64_t kHeldBatchCost = 1 * kKiB;
 inline constexpr std::uint64_t kContributionCost = 8;
 
+// Invitations (invitation.h).
+inline constexpr std::size_t kTokenHashBytes = 32;  // SHA-256
+inline constexpr std::uint32_t kMaxInvitationUses = 1'000'000;
+inline constexpr std::size_t kMaxInvitationLabelBytes = 100;
+// Epochs whose uses are remembered; batches of fewer are accepted at one time.
+inline constexpr std::size_t kMaxInvitationEpochs = 4;
+
 // Entries looked at, at most, between two of Expire()'s atomic writes. Checkpoints wait that long.
 inline constexpr std::size_t kExpiryStepEntries = 10'000;
 

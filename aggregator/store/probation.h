@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,11 +9,12 @@
 
 namespace fieldcost::store {
 
-// An agent's progress in an epoch: until it has delivered enough honest batches, what it delivers
-// is held and not summed. Pure value; see LAYOUT.md for the bytes.
+// An agent's progress in an epoch: until it has delivered enough honest batches and is old enough,
+// its batches are held and not summed. Pure value; see LAYOUT.md for the bytes.
 struct Probation {
   std::uint64_t honest_batches = 0;  // ever delivered; withdrawing one changes nothing
   std::uint64_t held_batches = 0;    // in Table::kHeld, now
+  std::chrono::sys_seconds began{};  // when its first batch was received
   bool released = false;             // it is over, for the whole epoch
   bool dishonest = false;            // some row before its end was one that no honest agent sends
   bool operator==(const Probation&) const = default;

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,6 +15,7 @@
 
 #include "aggregator/store/acceptance.h"
 #include "aggregator/store/compact_row.h"
+#include "aggregator/store/invitation.h"
 #include "aggregator/store/limits.h"
 #include "aggregator/store/retention.h"
 #include "aggregator/store/row_codec.h"
@@ -96,6 +99,15 @@ class Store {
   // Remembers durably that an agent has enrolled for an epoch; may be repeated.
   Status Enrol(std::string_view agent_id, wire::Epoch epoch);
   Result<bool> IsEnrolled(std::string_view agent_id, wire::Epoch epoch) const;
+
+  // Invitations, each known by the SHA-256 of its token. Changes are durable when these return.
+  Status AddInvitation(std::string_view token_hash, const Invitation& invitation);
+  Result<std::map<std::string, Invitation>> Invitations() const;  // by hash
+  // No key enrols with it any more; those that have remain enrolled for their epoch.
+  Status RemoveInvitation(std::string_view token_hash);
+  // Enrols the agent and counts one use, in one write; an agent that has enrolled uses nothing.
+  Result<InvitationUse> EnrolInvited(std::string_view token_hash, std::string_view agent_id,
+                                     wire::Epoch epoch, std::chrono::sys_seconds now);
 
   // Remembers durably that an agent is revoked, and drops its held batches, as if they had been
   // withdrawn; may be repeated.

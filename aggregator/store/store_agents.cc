@@ -20,13 +20,18 @@ std::string RevocationKey(std::string_view agent_id) {
 
 }  // namespace
 
+void Store::State::PutEnrolment(std::string_view agent_id, wire::Epoch epoch,
+                                Database::WriteSet& changes) {
+  changes.Put(Table::kLedger, EnrolmentKey(LedgerHeadKey(agent_id, epoch.value())), kRecordVersion);
+}
+
 Status Store::Enrol(std::string_view agent_id, wire::Epoch epoch) {
   FIELDCOST_CHECK(agent_id.size() == kAgentIdBytes);
   FIELDCOST_TRY(state_->CheckEpoch(epoch));
   FIELDCOST_ASSIGN(const bool enrolled, IsEnrolled(agent_id, epoch));
   if (enrolled) return {};
   Database::WriteSet changes(*state_->database);
-  changes.Put(Table::kLedger, EnrolmentKey(LedgerHeadKey(agent_id, epoch.value())), kRecordVersion);
+  State::PutEnrolment(agent_id, epoch, changes);
   return state_->Commit(changes);
 }
 

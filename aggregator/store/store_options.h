@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <functional>
@@ -25,8 +26,9 @@ struct StoreOptions {
   unsigned checkpoint_seconds = 30;           // longest time between two; 0 = no background thread
   std::size_t write_buffer_bytes = 64 * kMiB;
   std::size_t block_cache_bytes = 32 * kMiB;
-  unsigned probation_batches = 0;       // honest batches before an agent counts; 0 = at once
-  std::size_t held_bytes = 256 * kMiB;  // of batches on probation, all agents together ...
+  unsigned probation_batches = 0;         // honest batches before an agent counts; 0 = at once
+  std::chrono::seconds probation_age{0};  // with these: since its first batch in the epoch
+  std::size_t held_bytes = 256 * kMiB;    // of batches on probation, all agents together ...
   std::size_t held_bytes_per_agent = 2 * kMiB;         // ... and of one
   std::function<void(CheckpointStage)> on_checkpoint;  // observer; may be empty
   std::shared_ptr<rocksdb::FileSystem> file_system;    // null = the system's; tests inject faults

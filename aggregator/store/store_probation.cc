@@ -74,10 +74,11 @@ Result<ProbationStep> Store::State::StepProbation(const AcceptedBatch& batch,
   FIELDCOST_ASSIGN(const bool revoked, IsRevoked(batch.agent_id));
   if (revoked) return Fail(ErrorCode::kPermissionDenied, "the agent has been revoked");
   // 1. Count the batch; if that ends the probation, release what is held.
-  Probation probation = known.value_or(Probation());
+  Probation probation = known.value_or(Probation{.began = batch.received_at});
   probation.honest_batches += batch.honest ? 1 : 0;
   probation.dishonest = probation.dishonest || batch.dishonest;
-  if (probation.honest_batches >= needed) {
+  const bool is_old = needed == 0 || batch.received_at >= probation.began + options.probation_age;
+  if (probation.honest_batches >= needed && is_old) {
     FIELDCOST_TRY(ReleaseHeld(head_key, changes, step));
     probation.held_batches = 0;
     probation.released = true;

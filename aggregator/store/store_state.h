@@ -40,11 +40,12 @@ struct Store::State {
   std::array<std::mutex, kLedgerStripes> stripes;  // one batch of an agent at a time
   Gate gate;                                       // accepting, against setting dirty rows aside
   std::mutex checkpoint_mutex;                     // one checkpoint at a time
-  std::mutex expire_mutex;    // one Expire() at a time; taken before all others
-  std::mutex backup_mutex;    // one Backup() at a time, and none beside Expire(); taken next
-  std::mutex evict_mutex;     // one thread at a time makes room among what is held
-  Gate held_gate;             // changing held batches of one agent, against those of any
-  std::mutex withdraw_mutex;  // from checking that the sums hold a batch to having taken it away
+  std::mutex expire_mutex;      // one Expire() at a time; taken before all others
+  std::mutex backup_mutex;      // one Backup() at a time, and none beside Expire(); taken next
+  std::mutex invitation_mutex;  // one change of an invitation at a time; nothing is taken after it
+  std::mutex evict_mutex;       // one thread at a time makes room among what is held
+  Gate held_gate;               // changing held batches of one agent, against those of any
+  std::mutex withdraw_mutex;    // from checking that the sums hold a batch to having taken it away
 
   mutable std::mutex table_mutex;  // guards the members up to `applied`
   std::condition_variable table_changed;
@@ -70,6 +71,10 @@ struct Store::State {
   std::atomic<std::uint64_t> checkpoints{0};
   std::atomic<std::uint64_t> checkpoint_microseconds{0};
   std::thread checkpointer;
+
+  // Adds to `changes` that an agent has enrolled.
+  static void PutEnrolment(std::string_view agent_id, wire::Epoch epoch,
+                           Database::WriteSet& changes);
 
   // Makes the store failed for good, and is the error to return.
   Error Failed(const Error& cause);

@@ -73,10 +73,10 @@ max_programs = 0
 def service(house, box):
     """A service that has just been made, running; a user who trusts it and has not opted in."""
     directory = house.directory / "service"
-    house.must(box, f"fieldcost-aggregator init --dir {directory} --host localhost --port 0 --admin-port 0")
+    house.must(box, f"fieldcost-aggregator init --dir {directory} --host localhost --port 0 --admin-port 0 --open")
     config = directory / "aggregator.toml"
-    config.write_text(config.read_text() + "[ingest]\nprobation_batches = 0\n[publish]\ncontribution_threshold = 1\n"
-                      '[enrolment]\ntoken_files = ["invitation"]\n')
+    text = config.read_text().replace('mode = "open"', 'mode = "open"\ntoken_files = ["invitation"]')
+    config.write_text(text + "[ingest]\nprobation_batches = 0\n[publish]\ncontribution_threshold = 1\n")
     (directory / "invitation").write_text("correct-horse\n")
     (directory / "invitation").chmod(0o600)
     box.write("work/token.txt", "correct-horse\n", 0o600)
@@ -341,6 +341,14 @@ def operator(house, box):
                "cp $SOURCE/deploy/config/policy.toml .",
                "sed 's#= \"certificate#= \"'$PWD'/certificate#; s#= \"private#= \"'$PWD'/private#; "
                "s#= \"[.]\"#= \"'$PWD'\"#' aggregator.toml > $BOX/etc/fieldcost/aggregator.toml")
+
+
+@maker("operator")
+def inviting(house, box):
+    """The same for invited agents only, with one invitation, whose name is in the file invited."""
+    house.must(box, "printf '[enrolment]\nmode = \"token\"\n' >> aggregator.toml",
+               "fieldcost-aggregator invitation make --config aggregator.toml --json > made",
+               "jq --raw-output .name made > invited")
 
 
 @maker("operator")

@@ -13,7 +13,7 @@ namespace {
 
 using command::Completes;
 
-void PrintNextSteps(const MadeDirectory& made) {
+void PrintNextSteps(const MadeDirectory& made, bool is_open) {
   const std::string directory = made.config.parent_path().string();
   fmt::print(R"(Next:
   fieldcost-aggregator --check-config --config {0}/aggregator.toml
@@ -36,14 +36,20 @@ and in agent.toml:
   if (made.url.empty()) {
     fmt::print("  # PORT is at the end of {}/address, and may change with each start\n", directory);
   }
-  if (made.authority.empty()) return;
-  fmt::print(R"(  ca_file = "ca.pem"
-and beside that file
+  if (!made.authority.empty()) {
+    fmt::print(R"(  ca_file = "ca.pem"
+and next to that file
   {0}
 To use a certificate that every system trusts instead, have one issued, e.g. by
 certbot, and name it with --certificate and --key.
 )",
-             made.authority.string());
+               made.authority.string());
+  }
+  if (is_open) return;
+  fmt::print(R"(Each user needs an invitation, which `fieldcost agent enrol` takes:
+  fieldcost-aggregator invitation make --config {}/aggregator.toml
+)",
+             directory);
 }
 
 std::uint16_t Port(const command::Arguments& arguments, std::string_view name) {
@@ -59,7 +65,8 @@ Result<int> Init(const command::Arguments& arguments) {
                                      .private_key_file = arguments.Text("--key"),
                                      .address = arguments.Text("--address"),
                                      .port = Port(arguments, "--port"),
-                                     .admin_port = Port(arguments, "--admin-port")},
+                                     .admin_port = Port(arguments, "--admin-port"),
+                                     .is_open = arguments.Has("--open")},
                                     SystemClock()));
   Outcome outcome;
   outcome.Add("config", made.config.string())
@@ -69,7 +76,7 @@ Result<int> Init(const command::Arguments& arguments) {
       .Add("unit_drop_in", made.unit_drop_in.string())
       .Add("url", made.url);
   Print(outcome, "made", json);
-  if (!json) PrintNextSteps(made);
+  if (!json) PrintNextSteps(made, arguments.Has("--open"));
   return 0;
 }
 
@@ -112,7 +119,12 @@ std::vector<command::Option> Options() {
        .value = "N",
        .help = "The operator's port, on the loopback address; 0 as above",
        .default_text = "8444",
-       .check = command::CheckPort}};
+       .check = command::CheckPort},
+      {.names = "--open",
+       .help =
+           "Take every agent, without an invitation: anybody can then make any number of agents, "
+           "outvote a majority of machines with a majority of keys, and complete the threshold of "
+           "a volunteer's rows after a day"}};
 }
 
 }  // namespace
@@ -131,7 +143,7 @@ Examples:
   fieldcost-aggregator init --dir /srv/fieldcost --host fieldcost.example.org \
     --certificate /etc/letsencrypt/live/fieldcost.example.org/fullchain.pem \
     --key /etc/letsencrypt/live/fieldcost.example.org/privkey.pem
-  fieldcost-aggregator init --dir try --host localhost --port 0)",
+  fieldcost-aggregator init --dir try --host localhost --port 0 --open)",
       .options = Options(),
       .handler = Init,
       .without = {"--config", "--check-config"}};

@@ -65,6 +65,19 @@ class AdminTest : public ::testing::Test {
           if (untrusted_request.dry_run) called_ += " dry_run";
           return ingest::RevocationReport{.numbers = {{"batches", 7}}, .changes = {"an API"}};
         },
+        .invite = [this](const ingest::InvitationRequest& untrusted_request)
+            -> Result<ingest::MadeInvitation> {
+          called_ = "invite " + std::to_string(untrusted_request.uses) + " " +
+                    std::to_string(untrusted_request.days) + " " + untrusted_request.label;
+          return ingest::MadeInvitation{.token = "t0", .name = "n0", .expires_on = "2026-12-11"};
+        },
+        .invitations = []() -> Result<std::vector<std::string>> {
+          return std::vector<std::string>{"n0 uses=1"};
+        },
+        .uninvite = [this](const std::string& untrusted_name) -> Status {
+          called_ = "uninvite " + untrusted_name;
+          return {};
+        },
         .reload = []() -> Status { return Fail(ErrorCode::kNotFound, "no \"file\""); },
     };
   }
@@ -91,6 +104,22 @@ class AdminTest : public ::testing::Test {
   std::shared_future<void> hold_;
   Admin admin_{MakeOperations()};
 };
+
+TEST_F(AdminTest, AnInvitationIsMadeListedAndRemoved) {
+  const http::Response made = Send(Post(kInvitePath, R"({"uses":3,"days":14,"label":"the lab"})"));
+  EXPECT_EQ(called_, "invite 3 14 the lab");
+  EXPECT_EQ(made.body, R"({"token":"t0","name":"n0","expires":"2026-12-11"})");
+  EXPECT_EQ(Send(Post(kInvitationsPath, "{}")).body, R"({"invitations":["n0 uses=1"]})");
+  EXPECT_EQ(Send(Post(kUninvitePath, R"({"name":"n0"})")).body, "{}");
+  EXPECT_EQ(called_, "uninvite n0");
+  for (const std::string body :
+       {"", "{}", R"({"uses":3,"days":14})", R"({"uses":-1,"days":14,"label":""})",
+        R"({"uses":1.5,"days":14,"label":""})", R"({"uses":1,"days":14,"label":7})",
+        R"({"uses":1,"days":14,"label":"","more":1})"}) {
+    EXPECT_EQ(Send(Post(kInvitePath, body)).status, 400) << body;
+  }
+  EXPECT_EQ(Send(Post(kInvitePath, R"({"uses":3,"days":14,"label":""})", "")).status, 401);
+}
 
 TEST_F(AdminTest, EverybodyMayAskHowTheServiceIs) {
   EXPECT_EQ(Get(kLivezPath).status, 200);

@@ -95,6 +95,8 @@ TEST_F(ConfigTest, TheDefaultFileIsGoodAndItsCommentedValuesAreTheDefaults) {
   EXPECT_EQ(full->retention_weeks, shipped->retention_weeks);
   EXPECT_EQ(full->min_free_bytes, shipped->min_free_bytes);
   EXPECT_EQ(full->store.probation_batches, shipped->store.probation_batches);
+  EXPECT_EQ(full->store.probation_age, shipped->store.probation_age);
+  EXPECT_EQ(shipped->store.probation_age, std::chrono::hours(24));
   EXPECT_EQ(full->store.held_bytes, shipped->store.held_bytes);
   EXPECT_EQ(full->ingest.held_bytes_per_address, shipped->ingest.held_bytes_per_address);
   EXPECT_EQ(full->ingest.modules, shipped->ingest.modules);
@@ -166,7 +168,8 @@ TEST_F(ConfigTest, TheAdminListenerStaysOnThisMachine) {
 TEST_F(ConfigTest, ValuesArriveInTheirUnits) {
   const auto config = LoadWith(
       "retention_weeks = 8\nmin_free_mib = 0\n"
-      "[ingest]\nprobation_batches = 0\nheld_mib = 2\nheld_mib_per_address = 1\nmodules = "
+      "[ingest]\nprobation_batches = 0\nprobation_hours = 3\nheld_mib = 2\nheld_mib_per_address = "
+      "1\nmodules = "
       "[\"lib*\"]\n"
       "[log]\nformat = \"json\"\nlevel = \"error\"\n"
       "[admin]\ntoken_files = [\"token\"]\n");
@@ -174,6 +177,7 @@ TEST_F(ConfigTest, ValuesArriveInTheirUnits) {
   EXPECT_EQ(config->retention_weeks, 8U);
   EXPECT_EQ(config->min_free_bytes, 0U);
   EXPECT_EQ(config->store.probation_batches, 0U);
+  EXPECT_EQ(config->store.probation_age, std::chrono::hours(3));
   EXPECT_EQ(config->store.held_bytes, 2 * kMiB);
   EXPECT_EQ(config->ingest.held_bytes_per_address, 1 * kMiB);
   EXPECT_EQ(config->ingest.modules, std::vector<std::string>{"lib*"});

@@ -14,6 +14,7 @@ namespace {
 
 using ingest::SignedRequest;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST_F(OperateTest, CommandsWorkBesideARunningServerAndWithoutOne) {
@@ -87,6 +88,41 @@ TEST_F(OperateTest, AnAgentIsTakenOutByItsNameInTheLogBesideAServerAndWithoutOne
   MustRun({"publish"});
   EXPECT_EQ(Download(), before) << "bit for bit";
   EXPECT_EQ(MustSend(SignedRequest(abuser('y'), 4, ingest::TestContent(1, week))).status, 403);
+  Stop();
+}
+
+TEST_F(OperateTest, AnInvitationIsGoodForOneAgentBesideAServerAndWithoutOne) {
+  WriteConfig(WithAdmin() + "[enrolment]\nmode = \"token\"\n");
+  ASSERT_NO_FATAL_FAILURE(Start());
+  const auto token_of = [](const std::string& json) {
+    const std::string name = "\"token\":\"";
+    return json.substr(json.find(name) + name.size(), 32);
+  };
+  const auto enrol = [this](char seed, const std::string& token) {
+    const auto key = crypto::PrivateKey::FromSeed(std::string(32, seed));
+    return MustSend(ingest::EnrolmentRequest(key, token)).status;
+  };
+  const std::string first = token_of(MustRun({"invitation", "make", "--json"}));
+  EXPECT_EQ(enrol('a', first), 200);
+  EXPECT_EQ(enrol('b', first), 403);
+  server_->Signal(SIGKILL);
+  server_->Wait();
+  const std::string second =
+      token_of(MustRun({"invitation", "make", "--uses", "2", "--label", "two of us", "--json"}));
+  const std::string listed = MustRun({"invitation", "list"});
+  EXPECT_THAT(listed, HasSubstr(" uses=1 used=1 "));
+  EXPECT_THAT(listed, HasSubstr(" uses=2 used=0 "));
+  EXPECT_THAT(listed, HasSubstr("label=two of us\n"));
+  ASSERT_NO_FATAL_FAILURE(Start());
+  EXPECT_EQ(enrol('b', first), 403) << "what was used before the kill is used";
+  EXPECT_EQ(enrol('a', first), 200);
+  EXPECT_EQ(enrol('b', second), 200);
+  const std::string name = listed.substr(0, 16);
+  MustRun({"invitation", "remove", name});
+  ExpectRefusal(Command({"invitation", "remove", name}), ErrorCode::kNotFound, "no invitation");
+  EXPECT_THAT(MustRun({"invitation", "list", "--json"}), Not(HasSubstr(name)));
+  ExpectRefusal(Command({"invitation", "make", "--uses", "0"}), ErrorCode::kInvalidArgument,
+                "uses: expected 1 to");
   Stop();
 }
 

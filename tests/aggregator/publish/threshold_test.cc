@@ -118,6 +118,27 @@ TEST_F(ThresholdTest, OneKeyOfManyClassesNeverGetsALoneVolunteersRowPublished) {
   EXPECT_THAT(published_, HasSubstr("of_a_volunteer"));
 }
 
+// k - 1 keys that were made a moment ago complete nobody's threshold; the bound that is left is an
+// attacker who has waited for a day.
+TEST_F(ThresholdTest, FreshKeysDoNotIsolateAVolunteer) {
+  Open({.probation_batches = 3, .probation_age = std::chrono::hours(24)});
+  const auto send = [&](unsigned agent, const std::string& own) {
+    for (unsigned batch = 0; batch < 3; ++batch) {
+      Contribute(agent, Api(own + std::to_string(batch)), 1);
+    }
+    Contribute(agent, Api("of_a_volunteer"), 1);
+  };
+  send(0, "volunteer_");
+  clock_.Advance(std::chrono::hours(25));
+  Contribute(0, Api("volunteer_late"), 1);
+  for (unsigned agent = 1; agent < kThreshold; ++agent) send(agent, "fresh_");
+  EXPECT_EQ(Publish().rows, 0U);
+  EXPECT_THAT(published_, Not(HasSubstr("of_a_volunteer")));
+  clock_.Advance(std::chrono::hours(25));
+  for (unsigned agent = 1; agent < kThreshold; ++agent) Contribute(agent, Api("late"), 1);
+  EXPECT_EQ(Publish().rows, 1U) << "they are old enough now";
+}
+
 TEST_F(ThresholdTest, NeitherDoesOneInvitedKey) {
   UseTokens();
   Enrol(0);

@@ -143,7 +143,6 @@ TEST_F(JourneyTest, AnEnrolmentThatCouldNotWorkIsNoticedAtTheStart) {
     ExpectRefusal(Command(), code, message);
   };
   refused("mode = \"closed\"\n", ErrorCode::kInvalidArgument, "enrolment.mode");
-  refused("mode = \"token\"\n", ErrorCode::kInvalidArgument, "token_files");
   refused("mode = \"token\"\ntoken_files = [\"absent\"]\n", ErrorCode::kNotFound, "absent");
   ASSERT_TRUE(WriteFileAtomically(dir_.path() / "token", "open\n", 0644).has_value());
   refused("mode = \"token\"\ntoken_files = [\"token\"]\n", ErrorCode::kPermissionDenied,

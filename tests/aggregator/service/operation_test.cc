@@ -107,7 +107,8 @@ TEST_F(OperationTest, TheListenerForTheOperatorTellsHowTheServiceIs) {
 TEST_F(OperationTest, ThatTheRoomForNewAgentsRunsOutIsSaidEverywhere) {
   std::string config = Config("port = 0", "data", kAdmin);
   const std::string off = "probation_batches = 0";
-  config.replace(config.find(off), off.size(), "probation_batches = 3\nheld_mib = 1");
+  config.replace(config.find(off), off.size(),
+                 "probation_batches = 3\nprobation_hours = 0\nheld_mib = 1");
   WriteConfig(config);
   ASSERT_NO_FATAL_FAILURE(StartWithAdmin());
   wire::BatchContent content = ingest::TestContent(0, WeekOf(SystemClock().Now()));

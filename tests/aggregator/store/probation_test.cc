@@ -291,16 +291,58 @@ TEST(ProbationTest, WhatIsHeldGoesWithItsEpochAndComesInWithoutExpiredWeeks) {
 }
 
 TEST(ProbationTest, ARecordIsReadBackAndNothingElseIs) {
-  Probation probation{.honest_batches = 300, .held_batches = 2, .released = true};
-  EXPECT_EQ(probation.Encode(), std::string("\x02\xac\x02\x02\x01"));
+  Probation probation{.honest_batches = 300,
+                      .held_batches = 2,
+                      .began = std::chrono::sys_days(std::chrono::year(2026) / 11 / 27),
+                      .released = true};
+  EXPECT_EQ(probation.Encode(), std::string("\x03\xac\x02\x02\x80\x90\xa3\xd8\x06\x01"));
   EXPECT_EQ(Probation::Decode(probation.Encode()).value(), probation);
   probation.dishonest = true;
-  EXPECT_EQ(probation.Encode(), std::string("\x02\xac\x02\x02\x03"));
+  EXPECT_EQ(probation.Encode(), std::string("\x03\xac\x02\x02\x80\x90\xa3\xd8\x06\x03"));
   EXPECT_EQ(Probation::Decode(probation.Encode()).value(), probation);
-  for (const std::string bytes : {"", "\x01", "\x03\x01\x01\x01", "\x01\x01\x01",
-                                  "\x01\x01\x01\x01", "\x02\x01\x01\x04", "\x02\x01\x01\x01\x01"}) {
+  for (const std::string bytes :
+       {"", "\x01", "\x02\x01\x01\x01", "\x04\x01\x01\x01\x01", "\x03\x01\x01\x01",
+        "\x03\x01\x01\x01\x04", "\x03\x01\x01\x01\x01\x01",
+        "\x03\x01\x01\x80\x80\x80\x80\x08\x01"}) {
     EXPECT_EQ(Probation::Decode(bytes).error().code, ErrorCode::kCorrupt);
   }
+}
+
+// The age counts from the first batch of the epoch, across restarts; batches alone do not end a
+// probation, nor does age alone.
+TEST(ProbationTest, AnAgentCountsOnlyOnceItIsOldEnough) {
+  const TempDir dir;
+  StoreOptions options = Options(dir, 2);
+  options.probation_age = std::chrono::hours(24);
+  auto store = MustOpen(options);
+  const std::chrono::sys_seconds begin = std::chrono::sys_days(std::chrono::year(2026) / 11 / 27);
+  const auto send_at = [&](unsigned agent, std::uint64_t sequence, std::chrono::seconds after) {
+    TestBatch batch;
+    MakeTestBatch(agent, sequence, batch, nullptr);
+    AcceptedBatch view = batch.View();
+    view.received_at = begin + after;
+    return store->Accept(view);
+  };
+  using std::chrono::hours;
+  using std::chrono::seconds;
+  EXPECT_TRUE(send_at(1, 1, hours(0))->held);
+  EXPECT_TRUE(send_at(1, 2, seconds(1))->held);
+  EXPECT_TRUE(send_at(1, 3, hours(24) - seconds(1))->held);
+  EXPECT_TRUE(send_at(1, 4, -hours(48))->held) << "the clock was set back";
+  store.reset();
+  store = MustOpen(options);
+  EXPECT_EQ(send_at(1, 5, hours(24))->released_batches, 4U);
+  EXPECT_FALSE(send_at(1, 6, hours(1))->held) << "released for the whole epoch";
+  EXPECT_TRUE(send_at(2, 1, hours(0))->held);
+  EXPECT_EQ(send_at(2, 2, hours(30))->released_batches, 1U);
+  EXPECT_TRUE(send_at(3, 1, hours(0))->held);
+  options.probation_batches = 0;
+  store.reset();
+  store = MustOpen(options);
+  EXPECT_EQ(send_at(3, 2, seconds(1))->released_batches, 1U) << "there is no probation any more";
+  EXPECT_TRUE(
+      AllRows(*store) ==
+      SumsOf({{1, 1}, {1, 2}, {1, 3}, {1, 4}, {1, 5}, {1, 6}, {2, 1}, {2, 2}, {3, 1}, {3, 2}}));
 }
 
 TEST(HeldBatchTest, ABatchIsKeptAsItCameWithAHead) {

@@ -31,7 +31,8 @@ class Service {
         << certificates_.certificate.string() << "\"\nprivate_key = \""
         << certificates_.key.string() << "\"\n[store]\ndata_dir = \"" << data_dir.string()
         << "\"\ncheckpoint_rows = 40\nwrite_buffer_mib = 8\nmin_free_mib = 0\n"
-           "[ingest]\nbatches_per_agent_per_hour = 0\nprobation_batches = "
+           "[ingest]\nbatches_per_agent_per_hour = 0\nprobation_hours = 0\n"
+           "probation_batches = "
         << probation_batches << "\n[publish]\ninterval_seconds = 0\ncontribution_threshold = 1\n";
   }
 
