@@ -29,7 +29,7 @@ class InviteTest : public TrustTest {
         *store_, clock_, *Pseudonyms::LoadOrCreate(dir_.path() / "pseudonyms"),
         *Receipts::LoadOrCreate(dir_.path() / "receipts"),
         std::move(*Admission::Load(EnrolmentMode::kToken, {}, *store_)),
-        IngestOptions{.names = {kTestService}});
+        IngestOptions{.names = {kTestHost}, .roots = {kTestRoot}});
   }
 
   std::chrono::sys_seconds Now() const {
