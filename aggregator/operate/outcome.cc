@@ -1,8 +1,6 @@
 #include "aggregator/operate/outcome.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "common/base/json_writer.h"
 #include "common/base/terminal_text.h"
@@ -82,12 +80,9 @@ void Print(const Outcome& outcome, std::string_view done, bool json) {
 }
 
 void PrintLines(std::string_view text, std::FILE* file) {
-  winsize size{};
-  const int fd = ::fileno(file);
-  const bool is_terminal = ::isatty(fd) == 1 && ::ioctl(fd, TIOCGWINSZ, &size) == 0;
-  fmt::print(file, "{}",
-             draw::WrapLines(EscapeForTerminal(text),
-                             {.columns = is_terminal ? size.ws_col : std::size_t{0}}));
+  fmt::print(
+      file, "{}",
+      draw::WrapLines(EscapeForTerminal(text), {.columns = TerminalColumns(::fileno(file))}));
 }
 
 }  // namespace fieldcost::aggregator

@@ -1,12 +1,15 @@
 // The program as a value: serving, which is also what it does without a command, and the commands
 // of its operator.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <utility>
 
 #include "aggregator/probes/commands.h"
 #include "aggregator/probes/serve.h"
 #include "aggregator/probes/service.h"
+#include "common/base/terminal_text.h"
+#include "common/draw/terminal.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -32,7 +35,8 @@ Result<int> ServeOrCheck(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
   if (arguments.Has("--check-config")) {
     FIELDCOST_ASSIGN(const std::string found, CheckStart(config));
-    fmt::print("{}{}: OK\n", found, arguments.Text("--config"));
+    fmt::print("{}", draw::WrapLines(fmt::format("{}{}: OK\n", found, arguments.Text("--config")),
+                                     {.columns = TerminalColumns(STDOUT_FILENO)}));
   } else {
     FIELDCOST_TRY(Serve(config));
   }

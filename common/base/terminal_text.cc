@@ -1,5 +1,6 @@
 #include "common/base/terminal_text.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,6 +44,11 @@ std::string EscapeForTerminal(std::string_view untrusted_text, TerminalColors co
     if (text[0] != '\x1b') return std::size_t{1};
     return colors == TerminalColors::kKeep ? ColorBytes(text) : 0;
   });
+}
+
+std::size_t TerminalColumns(int fd) {
+  winsize size{};
+  return ::isatty(fd) == 1 && ::ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : std::size_t{0};
 }
 
 std::string RemarkLine(std::string_view untrusted_text) {

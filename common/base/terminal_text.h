@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,9 @@ enum class TerminalColors { kKeep, kEscape };
 // (names in the text may be escaped already) and, with kKeep, sequences that set a colour.
 std::string EscapeForTerminal(std::string_view untrusted_text,
                               TerminalColors colors = TerminalColors::kEscape);
+
+// The columns of the terminal that a descriptor refers to; 0 if it refers to none.
+std::size_t TerminalColumns(int fd);
 
 // "fieldcost: <text>": one line without its newline, escaped except for backslashes.
 std::string RemarkLine(std::string_view untrusted_text);

@@ -73,8 +73,9 @@ TABLE = {
     "aggregator/ingest": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),
     "aggregator/publish": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),
     # A server of its own: nothing of the one that sums.
-    "aggregator/probes": (["base", "command", "config", "http", "probe", "serve", "systemd", "data", "web"], []),
-    "aggregator/probes/commands": (["base", "accounts", "data", "probes"], []),
+    "aggregator/probes": (["base", "command", "config", "draw", "http", "probe", "serve", "systemd", "data", "web"],
+                          []),
+    "aggregator/probes/commands": (["base", "draw", "accounts", "data", "probes"], []),
     "aggregator/probes/accounts": (["base", "crypto", "probe", "sqlite"], []),
     "aggregator/probes/data": (["base", "crypto", "probe", "sqlite", "accounts"], []),
     "aggregator/probes/pages": (["base", "draw", "probe"], []),

@@ -1,6 +1,5 @@
 #include "tools/cli/terminal_io.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,8 +19,7 @@ constexpr std::size_t kMaxAnswerBytes = 64;
 draw::Style StyleOf(int fd, draw::ColorChoice choice) {
   draw::TerminalFacts facts;
   facts.is_terminal = ::isatty(fd) == 1;
-  winsize size{};
-  if (::ioctl(fd, TIOCGWINSZ, &size) == 0) facts.columns = size.ws_col;
+  facts.columns = TerminalColumns(fd);
   facts.no_color = Variable("NO_COLOR");
   facts.term = Variable("TERM");
   facts.color_term = Variable("COLORTERM");

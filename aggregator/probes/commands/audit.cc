@@ -5,24 +5,33 @@
 #include <fmt/format.h>
 
 #include "aggregator/probes/commands.h"
+#include "aggregator/probes/commands/list.h"
 #include "common/base/text.h"
 
 namespace fieldcost::probe_server {
 namespace {
 
 constexpr std::uint64_t kDays = 30;
+constexpr std::size_t kLeastName = 12;  // columns of a terminal
 
 Result<int> PrintAudit(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
   FIELDCOST_ASSIGN(const std::unique_ptr<Data> data,
                    Data::Open(config.database(), sqlite::Database::Access::kWrite));
   const auto days = std::chrono::days(arguments.Number("--days").value_or(kDays));
-  FIELDCOST_TRY(ReadAudit(*data, SystemClock().Now() - days, [](const AuditEntry& entry) {
-    fmt::print("{:%Y-%m-%d %H:%M:%S}\t{}\t{}\t{}\t{}\n",
-               std::chrono::floor<std::chrono::seconds>(entry.time), entry.what,
-               entry.account.empty() ? "-" : EscapeControl(entry.account), entry.address,
-               EscapeControl(entry.object));
+  std::vector<draw::TextLine> lines;
+  FIELDCOST_TRY(ReadAudit(*data, SystemClock().Now() - days, [&lines](const AuditEntry& entry) {
+    lines.push_back(
+        {fmt::format("{:%Y-%m-%d %H:%M:%S}", std::chrono::floor<std::chrono::seconds>(entry.time)),
+         entry.what, entry.account.empty() ? "-" : EscapeControl(entry.account), entry.address,
+         EscapeControl(entry.object)});
   }));
+  PrintList({{.heading = "TIME (UTC)"},
+             {.heading = "WHAT"},
+             {.heading = "ACCOUNT", .least = kLeastName},
+             {.heading = "ADDRESS", .least = kLeastName},
+             {.heading = "OBJECT", .least = kLeastName}},
+            lines);
   return 0;
 }
 

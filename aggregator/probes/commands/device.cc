@@ -6,12 +6,15 @@
 
 #include "aggregator/probes/accounts/users.h"
 #include "aggregator/probes/commands.h"
+#include "aggregator/probes/commands/list.h"
 #include "aggregator/probes/data/audit.h"
 #include "aggregator/probes/data/data.h"
 #include "common/base/text.h"
 
 namespace fieldcost::probe_server {
 namespace {
+
+constexpr std::size_t kLeastName = 16;  // columns of a terminal
 
 Result<std::unique_ptr<Data>> OpenData(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
@@ -21,16 +24,22 @@ Result<std::unique_ptr<Data>> OpenData(const command::Arguments& arguments) {
 Result<int> List(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
   FIELDCOST_ASSIGN(const std::vector<User> users, ListUsers(data->database()));
-  fmt::print("NUMBER\tUSER\tNAME\tSINCE\tSTATE\n");
+  std::vector<draw::TextLine> lines;
   for (const User& user : users) {
     FIELDCOST_ASSIGN(const std::vector<Device> devices, ListDevices(data->database(), user.id));
     for (const Device& device : devices) {
-      fmt::print("{}\t{}\t{}\t{:%Y-%m-%d}{}\n", device.id.value(), EscapeControl(user.name),
-                 EscapeControl(device.name),
-                 std::chrono::floor<std::chrono::seconds>(device.created),
-                 device.is_revoked ? "\trevoked" : "\tin use");
+      lines.push_back(
+          {std::to_string(device.id.value()), EscapeControl(user.name), EscapeControl(device.name),
+           fmt::format("{:%Y-%m-%d}", std::chrono::floor<std::chrono::seconds>(device.created)),
+           device.is_revoked ? "revoked" : "in use"});
     }
   }
+  PrintList({{.heading = "NUMBER", .right = true},
+             {.heading = "USER", .least = kLeastName},
+             {.heading = "NAME", .least = kLeastName},
+             {.heading = "SINCE"},
+             {.heading = "STATE"}},
+            lines);
   return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "aggregator/probes/accounts/password.h"
 #include "aggregator/probes/accounts/users.h"
 #include "aggregator/probes/commands.h"
+#include "aggregator/probes/commands/list.h"
 #include "aggregator/probes/data/audit.h"
 #include "aggregator/probes/data/data.h"
 #include "aggregator/probes/data/expire.h"
@@ -158,10 +159,13 @@ Status CheckAddress(std::string& untrusted_text) {
 Result<int> List(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
   FIELDCOST_ASSIGN(const std::vector<User> users, ListUsers(data->database()));
+  std::vector<draw::TextLine> lines;
   for (const User& user : users) {
-    fmt::print("{}\t{:%Y-%m-%d}\n", EscapeControl(user.name),
-               std::chrono::floor<std::chrono::seconds>(user.created));
+    lines.push_back(
+        {EscapeControl(user.name),
+         fmt::format("{:%Y-%m-%d}", std::chrono::floor<std::chrono::seconds>(user.created))});
   }
+  PrintList({{.heading = "USER"}, {.heading = "SINCE"}}, lines);
   return 0;
 }
 
