@@ -28,13 +28,21 @@ std::size_t ModuleBytes(std::string_view name) {
   return has_module ? mark + 1 : 0;
 }
 
-// Where the source file or the build-id behind a name begins, as in "f (file.c)" and
-// "libz.so+0x5d80 [1f95d549]"; the name's end if it has none. Arguments follow their function
-// without a blank.
+// Whether a word is a line of a source file: "/work/app.js:5:18".
+bool IsSourceLine(std::string_view word) {
+  const std::size_t colon = word.rfind(':');
+  return colon != word.npos && colon + 1 < word.size() && word.find_first_of("/.") < colon &&
+         word.find_first_not_of("0123456789", colon + 1) == word.npos;
+}
+
+// Where the source file, the line or the build-id behind a name begins, as in "f (file.c)",
+// "JS:*f /a.js:5:18" and "libz.so+0x5d80 [1f95d549]"; the name's end if it has none. Arguments
+// follow their function without a blank.
 std::size_t OriginOf(std::string_view function) {
   const std::size_t begin = function.rfind(' ');
   const std::size_t end = function.size();
   if (begin == std::string_view::npos || end - begin < 3) return end;
+  if (IsSourceLine(function.substr(begin + 1))) return begin;
   const char first = function[begin + 1];
   const char last = function.back();
   if (!(first == '(' && last == ')') && !(first == '[' && last == ']')) return end;
@@ -43,9 +51,42 @@ std::size_t OriginOf(std::string_view function) {
 }
 
 std::string Joined(const NamePieces& pieces, std::size_t left_out, const Style& style) {
-  std::string name = left_out == 0 ? "" : style.utf8 ? "…::" : "~::";
-  for (std::size_t i = left_out; i < pieces.scopes.size(); ++i) name += pieces.scopes[i] + "::";
+  std::string name;
+  if (left_out != 0) {
+    const std::string& last = pieces.scopes[left_out - 1];
+    name = (style.utf8 ? "…" : "~") +
+           std::string(last.ends_with("::") ? "::" : last.substr(last.size() - 1));
+  }
+  for (std::size_t i = left_out; i < pieces.scopes.size(); ++i) name += pieces.scopes[i];
   return name + pieces.name;
+}
+
+// Whether it is a function of Go, as "github.com/a/b.(*T).Run" and "app/store.Open": other names
+// have no path before a '.', and no pointer in brackets behind one.
+bool IsGoName(std::string_view function) {
+  if (function.find_first_of(" :<") != function.npos) return false;
+  const std::size_t slash = function.rfind('/');
+  const bool has_path = slash != function.npos && function.find('.', slash) != function.npos &&
+                        function[0] != '/' && function[0] != '.';
+  return has_path || function.find(".(*") != function.npos;
+}
+
+// "github.com/", "a/", "b.", "(*T)." and "Run"; dots in brackets, as of "Map[go.shape.int]", divide
+// nothing.
+void DivideGoName(std::string_view function, NamePieces& pieces) {
+  const std::size_t path_end = function.rfind('/') + 1;  // 0 without a path
+  unsigned depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < function.size(); ++i) {
+    const char c = function[i];
+    if (c == '(' || c == '[') ++depth;
+    if ((c == ')' || c == ']') && depth > 0) --depth;
+    if (depth > 0 || c != (i < path_end ? '/' : '.')) continue;
+    pieces.scopes.emplace_back(function.substr(begin, i + 1 - begin));
+    begin = i + 1;
+  }
+  pieces.name = function.substr(begin);
+  if (pieces.name.empty()) pieces.scopes.clear();
 }
 
 }  // namespace
@@ -63,17 +104,24 @@ std::string WithStandardNames(std::string_view untrusted_name) {
 
 NamePieces PiecesOf(std::string_view escaped_name) {
   NamePieces pieces;
-  pieces.module_bytes = ModuleBytes(escaped_name);
-  const std::string_view function = escaped_name.substr(pieces.module_bytes);
+  const std::string_view whole = escaped_name.substr(0, OriginOf(escaped_name));
+  pieces.whole_bytes = pieces.named_bytes = whole.size();
+  pieces.module_bytes = ModuleBytes(whole);
+  const std::string_view function = whole.substr(pieces.module_bytes);
+  if (IsGoName(function)) {
+    DivideGoName(function, pieces);
+    return pieces;
+  }
   stats::CxxNameParts parts = stats::SplitCxxName(function);
-  pieces.named_bytes = escaped_name.size();
   // A place without a name, as "[kernel]+0x12", or several functions.
   const bool is_place = function.starts_with('[') || function.starts_with('+');
   if (parts.name.empty() || is_place || function.find(';') != std::string_view::npos) {
+    pieces.module_bytes = 0;
+    if (whole.size() < escaped_name.size()) pieces.name = whole;
     return pieces;
   }
   pieces.named_bytes = pieces.module_bytes + Trim(function.substr(0, parts.arguments)).size();
-  pieces.scopes = std::move(parts.scopes);
+  for (const std::string& scope : parts.scopes) pieces.scopes.push_back(scope + "::");
   pieces.name = std::move(parts.name);
   return pieces;
 }
@@ -108,8 +156,8 @@ std::string ShortenName(std::string_view untrusted_name, std::size_t max_width,
   if (DisplayWidth(escaped) <= max_width) return escaped;
   const std::size_t begin = std::min(escaped.find_first_not_of(' '), escaped.size());
   std::string_view whole = std::string_view(escaped).substr(begin);
-  whole = whole.substr(0, OriginOf(whole));
   const NamePieces pieces = PiecesOf(whole);
+  whole = whole.substr(0, pieces.whole_bytes);
   const std::size_t own = DisplayWidth(pieces.name.empty() ? whole : pieces.name);
   const std::size_t least = std::min({own, kLeastName, max_width});
   const std::string blanks(std::min(begin, max_width - least), ' ');
@@ -136,6 +184,13 @@ std::string ShortenPath(std::string_view path, std::size_t max_width, const Styl
   const std::size_t slash = end.find('/');
   if (slash != std::string_view::npos) end.remove_prefix(slash);
   return std::string(style.utf8 ? "…" : "~") + std::string(end);
+}
+
+std::string ShortenLibrary(std::string_view name, std::size_t max_width, const Style& style) {
+  if (DisplayWidth(name) <= max_width) return std::string(name);
+  const std::string_view stem = name.substr(0, name.rfind(".so"));
+  return DisplayWidth(stem) <= max_width ? std::string(stem)
+                                         : ShortenEscaped(name, max_width, style);
 }
 
 std::string ShortenRemark(std::string_view remark, std::size_t max_width, const Style& style) {

@@ -23,8 +23,10 @@ std::string WithStandardNames(std::string_view untrusted_name);
 //   libvault.so!vault::Compressor::pack
 //   libvault.so!…::pack
 //   pack
-// Of a stack, "outer;inner", the outer functions go after all arguments. The source file or
-// build-id behind a name, as in "f (file.c)" and "libz.so+0x5d80 [1f95d549]", goes first of all.
+// Functions of Go are divided in the same way: "raft.(*node).step", "….(*node).step", "step". Of a
+// stack, "outer;inner", the outer functions go after all arguments. The origin of a name, which is
+// its source file, line or build-id, goes first of all: "f (file.c)", "JS:*f /a.js:5:18",
+// "libz.so+0x5d80 [1f95d549]".
 // Leading blanks, as of a tree, stay, unless the function's own name, up to 16 columns, would have
 // no room.
 std::string ShortenName(std::string_view untrusted_name, std::size_t max_width, const Style& style);
@@ -32,10 +34,13 @@ std::string ShortenName(std::string_view untrusted_name, std::size_t max_width, 
 // What ShortenName() drops, one after the other; for pages whose scripts shorten names to the room
 // on the screen by the same rule (tools/report/page_parts/short_names.js).
 struct NamePieces {
-  std::size_t module_bytes = 0;  // at the beginning, with the '!'
-  std::size_t named_bytes = 0;   // at the beginning, without the arguments at the end
-  std::vector<std::string> scopes;
-  std::string name;  // the function's own; empty: only letters in the middle can be dropped
+  std::size_t module_bytes = 0;     // at the beginning, with the '!'
+  std::size_t whole_bytes = 0;      // at the beginning, without the origin
+  std::size_t named_bytes = 0;      // at the beginning, without arguments and origin, too
+  std::vector<std::string> scopes;  // with what separates them: "vault::", "(*node)."
+  // The function's own, or that of a place without a function, "libz.so!+0x12", if it has an
+  // origin. Empty: only letters in the middle can be dropped.
+  std::string name;
 };
 // REQUIRES: escaped, without blanks at the beginning.
 NamePieces PiecesOf(std::string_view escaped_name);
@@ -43,6 +48,10 @@ NamePieces PiecesOf(std::string_view escaped_name);
 // A path that is escaped, at most as wide: its end stays, where possible from a '/' on
 // ("…/main.cc:61").
 std::string ShortenPath(std::string_view path, std::size_t max_width, const Style& style);
+
+// The name of a library that is escaped, at most as wide: what stands behind ".so" goes first, with
+// it ("libsqlite3"), then letters in the middle.
+std::string ShortenLibrary(std::string_view name, std::size_t max_width, const Style& style);
 
 // A remark that is escaped, at most as wide: what stands behind a comma goes, then its last words
 // ("heavy-tailed", "grows with…").

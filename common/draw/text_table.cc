@@ -64,6 +64,8 @@ std::string ShortenCell(const TextColumn& column, const std::string& text, std::
   switch (column.keeps) {
     case TextColumn::Keeps::kEnd:
       return ShortenPath(text, width, style);
+    case TextColumn::Keeps::kLibrary:
+      return ShortenLibrary(text, width, style);
     case TextColumn::Keeps::kStart:
       return ShortenRemark(text, width, style);
     case TextColumn::Keeps::kBothEnds:

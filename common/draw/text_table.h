@@ -16,8 +16,9 @@ struct TextColumn {
   // What stays of a text that is shortened.
   enum class Keeps {
     kBothEnds,
-    kEnd,    // of a path: ShortenPath()
-    kStart,  // of a remark: ShortenRemark()
+    kEnd,      // of a path: ShortenPath()
+    kLibrary,  // of a library: ShortenLibrary()
+    kStart,    // of a remark: ShortenRemark()
   };
 
   std::string heading;

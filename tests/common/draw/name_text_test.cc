@@ -41,6 +41,24 @@ TEST(ShortenNameTest, TheSourceFileAndTheBuildIdGoBeforeTheName) {
   EXPECT_EQ(Fit("a!f(void (*)(int))", 6), "a!f");
 }
 
+TEST(ShortenNameTest, TheLineOfASourceFileGoesBeforeTheName) {
+  EXPECT_EQ(Fit("JS:*slowLoop /work/app.js:5:18", 30), "JS:*slowLoop /work/app.js:5:18");
+  EXPECT_EQ(Fit("JS:*slowLoop /work/app.js:5:18", 29), "JS:*slowLoop");
+  EXPECT_EQ(Fit("JS:~start node:internal/main:1:1", 20), "JS:~start");
+}
+
+TEST(ShortenNameTest, FunctionsOfGoKeepTheirOwnName) {
+  constexpr std::string_view kStep = "app!go.etcd.io/raft/v3.(*node).step";
+  EXPECT_EQ(Fit(kStep, 35), kStep);
+  EXPECT_EQ(Fit(kStep, 32), "app!…/raft/v3.(*node).step");
+  EXPECT_EQ(Fit(kStep, 20), "app!….(*node).step");
+  EXPECT_EQ(Fit(kStep, 15), "app!….step");
+  EXPECT_EQ(Fit(kStep, 7), "….step");
+  EXPECT_EQ(Fit(kStep, 4), "step");
+  EXPECT_EQ(Fit("lib/b.Sum[go.shape.int]", 22), "…/b.Sum[go.shape.int]");
+  EXPECT_EQ(Fit("/usr/lib/app.so+0x1234", 12), "/usr/lib…234");
+}
+
 TEST(ShortenNameTest, TheIndentOfADeepTreeLeavesRoomForTheName) {
   const std::string deep(60, ' ');
   EXPECT_EQ(Fit(deep + "libz.so!deflateReset", 40), std::string(28, ' ') + "deflateReset");
@@ -74,6 +92,14 @@ TEST(ShortenPathTest, KeepsTheFile) {
   EXPECT_EQ(fit("/home/ann/shop/main.cc:61", 13), "…/main.cc:61");
   EXPECT_EQ(fit("/home/ann/shop/main.cc:61", 6), "…cc:61");
   EXPECT_EQ(fit("/a", 0), "");
+}
+
+TEST(ShortenLibraryTest, DropsTheVersionBeforeLetters) {
+  EXPECT_EQ(ShortenLibrary("libsqlite3.so.0", 15, {.utf8 = true}), "libsqlite3.so.0");
+  EXPECT_EQ(ShortenLibrary("libsqlite3.so.0", 14, {.utf8 = true}), "libsqlite3");
+  EXPECT_EQ(ShortenLibrary("libsqlite3.so.0", 10, {.utf8 = true}), "libsqlite3");
+  EXPECT_EQ(ShortenLibrary("libsqlite3.so.0", 9, {.utf8 = true}), "libsql….0");
+  EXPECT_EQ(ShortenLibrary("(private)", 5, {.utf8 = true}), "(pr…)");
 }
 
 TEST(ShortenRemarkTest, KeepsWhatStandsBeforeTheComma) {
@@ -116,8 +142,10 @@ TEST(PiecesOfTest, WhatOneAfterTheOtherIsDropped) {
   const NamePieces pieces = PiecesOf(kPack);
   EXPECT_EQ(pieces.module_bytes, std::string("libvault.so!").size());
   EXPECT_EQ(pieces.named_bytes, std::string("libvault.so!vault::Compressor::pack<char>").size());
-  EXPECT_EQ(pieces.scopes, (std::vector<std::string>{"vault", "Compressor"}));
+  EXPECT_EQ(pieces.scopes, (std::vector<std::string>{"vault::", "Compressor::"}));
   EXPECT_EQ(pieces.name, "pack");
+  EXPECT_EQ(PiecesOf("libc.so!_int_free (malloc.c)").name, "_int_free");
+  EXPECT_EQ(PiecesOf("libc.so!+0x12 [1f95d549]").name, "libc.so!+0x12");
   EXPECT_EQ(PiecesOf("[kernel]+0x12").name, "");
   EXPECT_EQ(PiecesOf("").name, "");
 }

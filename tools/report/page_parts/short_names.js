@@ -1,8 +1,8 @@
 'use strict';
 
 // Names of functions in the room that the screen has, by the rule of tables in the terminal
-// (ShortenName() in common/draw/name_text.h): arguments go first, then template arguments, outer
-// scopes one by one, the module, and only then letters of the function's own name.
+// (ShortenName() in common/draw/name_text.h): the origin and arguments go first, then template
+// arguments, outer scopes one by one, the module, and only then letters of the function's own name.
 
 function moduleLength(name) {
   const mark = name.indexOf('!');
@@ -22,20 +22,22 @@ function withoutMiddle(text, room) {
   return `${letters.slice(0, room - 1 - tail).join('')}…${letters.slice(letters.length - tail).join('')}`;
 }
 
-// `pieces`, of the page's data: [module's length, length without arguments, scopes..., own name];
-// [] if nothing but letters can be dropped; undefined for a function without scopes and arguments.
+// `pieces`, of the page's data: [module's length, length without origin, length without arguments,
+// scopes with what separates them..., own name]; [] if nothing but letters can be dropped; undefined
+// for a function without origin, scopes and arguments.
 function shortName(name, pieces, room) {
   const fits = (text) => lettersOf(text).length <= room;
   if (fits(name)) return name;
   if (pieces?.length === 0) return withoutMiddle(name, room);
-  const [module, named, ...parts] = pieces
-    ?? [moduleLength(name), name.length, name.slice(moduleLength(name))];
+  const [module, whole, named, ...parts] = pieces
+    ?? [moduleLength(name), name.length, name.length, name.slice(moduleLength(name))];
   const own = parts.pop();
+  if (fits(name.slice(0, whole))) return name.slice(0, whole);
   if (fits(name.slice(0, named))) return name.slice(0, named);
   for (const kept of [name.slice(0, module), '']) {
     for (let leftOut = 0; leftOut <= parts.length; ++leftOut) {
-      const scopes = parts.slice(leftOut).map((scope) => `${scope}::`).join('');
-      const text = `${kept}${leftOut === 0 ? '' : '…::'}${scopes}${own}`;
+      const separator = leftOut === 0 ? '' : `…${parts[leftOut - 1].match(/::$|.$/)[0]}`;
+      const text = `${kept}${separator}${parts.slice(leftOut).join('')}${own}`;
       if (fits(text)) return text;
     }
   }

@@ -189,7 +189,8 @@ class Data {
         if (!pieces.name.empty() && whole.substr(pieces.module_bytes) == pieces.name) continue;
         list += fmt::format("[{}", i);
         if (!pieces.name.empty()) {
-          list += fmt::format(",{},{}", Utf16Size(whole.substr(0, pieces.module_bytes)),
+          list += fmt::format(",{},{},{}", Utf16Size(whole.substr(0, pieces.module_bytes)),
+                              Utf16Size(whole.substr(0, pieces.whole_bytes)),
                               Utf16Size(whole.substr(0, pieces.named_bytes)));
           for (const std::string& scope : pieces.scopes) list += "," + Quoted(scope);
           list += "," + Quoted(pieces.name);
