@@ -15,6 +15,7 @@
 #include "common/draw/text_table.h"
 #include "common/stats/cxx_name.h"
 #include "tools/analysis/waiting.h"
+#include "tools/report/api_names.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/not_measured.h"
 #include "tools/report/waiting_text.h"
@@ -25,7 +26,6 @@ namespace {
 constexpr std::size_t kMaxLines = 10;
 constexpr std::size_t kMaxApiWidth = 60;
 constexpr std::size_t kLeastApiWidth = 20;
-constexpr std::size_t kLeastLibraryWidth = 10;
 
 // What each timed call has a value of: time, or what was asked for instead, as with --metrics io.
 // nullptr if no call was timed, as of a function that is only called by others that are measured.
@@ -99,7 +99,7 @@ std::string RunTable(const RunFindings& found, const draw::Style& style) {
   FIELDCOST_CHECK(!found.empty());
   const std::vector<draw::TextColumn> columns = {{"TOTAL", true},
                                                  {"API", false, 0, kLeastApiWidth, true},
-                                                 {"LIBRARY", false, 0, kLeastLibraryWidth},
+                                                 report::LibraryColumn(0),
                                                  {"N", true},
                                                  {"P50", true}};
   std::vector<draw::TextLine> lines;

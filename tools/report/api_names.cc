@@ -18,4 +18,11 @@ std::string ApiNames::Of(const stats::ApiKey& api, const draw::Style& style) con
   return draw::ShortenName(name, kMaxApiWidth, style);
 }
 
+draw::TextColumn LibraryColumn(unsigned rank) {
+  return {.heading = "LIBRARY",
+          .rank = rank,
+          .least = kLeastLibraryWidth,
+          .keeps = draw::TextColumn::Keeps::kLibrary};
+}
+
 }  // namespace fieldcost::report

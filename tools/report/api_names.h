@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "common/draw/terminal.h"
+#include "common/draw/text_table.h"
 #include "common/stats/api_key.h"
 
 namespace fieldcost::report {
@@ -30,5 +31,8 @@ class ApiNames {
 inline constexpr std::size_t kMaxApiWidth = 60;
 inline constexpr std::size_t kLeastApiWidth = 16;
 inline constexpr std::size_t kLeastLibraryWidth = 10;
+
+// The column of a table that names libraries.
+draw::TextColumn LibraryColumn(unsigned rank);
 
 }  // namespace fieldcost::report

@@ -9,6 +9,7 @@
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
 #include "common/draw/text_table.h"
+#include "tools/report/api_names.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/trend_text.h"
 #include "tools/report/version_diff.h"
@@ -23,7 +24,6 @@ using Lines = std::vector<draw::TextLine>;
 
 constexpr std::size_t kMaxNameWidth = 44;
 constexpr std::size_t kLeastNameWidth = 20;
-constexpr std::size_t kLeastLibraryWidth = 12;
 constexpr std::size_t kMaxVersionWidth = 22;
 constexpr std::size_t kSpectrumWidth = 16;
 constexpr std::size_t kMaxSentenceName = 60;
@@ -54,7 +54,7 @@ std::string Libraries(const analysis::VendorReport& report, const draw::Style& s
 
 std::string Groups(const analysis::VendorReport& report, const draw::Style& style) {
   const Columns columns = {{"GROUP", false, 0, kLeastNameWidth, true},
-                           {"LIBRARY", false, 2, kLeastLibraryWidth},
+                           LibraryColumn(2),
                            {"APIS", true, 3},
                            {"CALLS", true, 5},
                            {"TOTAL", true},
@@ -90,7 +90,7 @@ std::string Groups(const analysis::VendorReport& report, const draw::Style& styl
 std::string MostExpensive(const analysis::VendorReport& report, const draw::Style& style) {
   const bool weeks = report.HasWeeks();
   Columns columns = {{"API", false, 0, kLeastNameWidth, true},
-                     {"LIBRARY", false, 6, kLeastLibraryWidth},
+                     LibraryColumn(6),
                      {"VERSION", false, 8, kLeastLibraryWidth},
                      {"CALLS", true, 5},
                      {Contributions(report), true, 9},
@@ -142,11 +142,12 @@ std::string Changes(const analysis::VendorReport& report, const draw::Style& sty
   if (found.empty()) return "no significant changes\n";
   const Columns columns = {{"CHANGE"},
                            {"API", false, 0, kLeastNameWidth, true},
-                           {"LIBRARY", false, 4, kLeastLibraryWidth},
-                           {"METRIC", false, 3},
+                           LibraryColumn(4),
+                           {"METRIC"},
                            {"P50 OLD", true, 1},
                            {"NEW", true, 1},
-                           {"RATIO [95 %]", true},
+                           {"RATIO", true},
+                           {"95 %", true, 3},
                            {"DELTA", true, 6},
                            {"P", true, 7},
                            {"Q", true, 5},
@@ -160,9 +161,10 @@ std::string Changes(const analysis::VendorReport& report, const draw::Style& sty
                      std::string(stats::Name(one->metric)),
                      QuantileText(one->before, &stats::Quantiles::p50, one->metric, style),
                      QuantileText(one->after, &stats::Quantiles::p50, one->metric, style),
-                     RatioText(*one), fmt::format("{:.2f}", one->delta),
-                     ProbabilityText(one->test.p), ProbabilityText(one->q),
-                     draw::TotalText(regression, style), ComparedText(*one)});
+                     fmt::format("{:.2f}", one->ratio), ConfidenceText(*one),
+                     fmt::format("{:.2f}", one->delta), ProbabilityText(one->test.p),
+                     ProbabilityText(one->q), draw::TotalText(regression, style),
+                     ComparedText(*one)});
   }
   return draw::TextTable(columns, lines, style);
 }

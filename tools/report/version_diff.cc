@@ -34,7 +34,7 @@ double Strength(const analysis::MetricChange& change) { return std::abs(change.t
 const std::vector<draw::TextColumn>& Columns() {
   static const std::vector<draw::TextColumn> columns = {{"CHANGE"},
                                                         {"API", false, 0, kLeastNameWidth, true},
-                                                        {"METRIC", false, 3},
+                                                        {"METRIC"},
                                                         {"P50 OLD", true, 1},
                                                         {"NEW", true, 1},
                                                         {"MACHINES OLD", true, 5},
@@ -72,7 +72,7 @@ draw::TextLine Line(const ChangedMetric& changed, const draw::Style& style) {
           draw::FormatCount(change.test.machines_before),
           draw::FormatCount(change.test.machines_after),
           number(change.ratio),
-          compared ? fmt::format("{:.2f}..{:.2f}", change.ratio_low, change.ratio_high) : "-",
+          compared ? ConfidenceText(change) : "-",
           number(change.delta),
           compared ? ProbabilityText(change.test.p) : "-",
           change.eligible() ? ProbabilityText(change.q) : "-",
@@ -121,6 +121,10 @@ std::string ChangeWords(Change change, stats::Metric metric, double ratio,
   const bool more = change == Change::kMore;
   if ((!more && change != Change::kLess) || ratio <= 0) return std::string(name);
   return fmt::format("{:.1f} {} {}", more ? ratio : 1 / ratio, style.utf8 ? "×" : "x", name);
+}
+
+std::string ConfidenceText(const analysis::MetricChange& change) {
+  return fmt::format("{:.2f}..{:.2f}", change.ratio_low, change.ratio_high);
 }
 
 std::string RatioText(const analysis::MetricChange& change) {

@@ -51,6 +51,8 @@ std::string ChangeWords(analysis::Change change, stats::Metric metric, double ra
 inline std::string ChangeWords(const analysis::MetricChange& change, const draw::Style& style) {
   return ChangeWords(change.change, change.metric, change.ratio, style);
 }
+// "1.80..2.50" of a ratio that was compared: its confidence interval.
+std::string ConfidenceText(const analysis::MetricChange& change);
 // "2.1x [1.8x, 2.5x]" of a ratio and its confidence interval; "-" if nothing was compared.
 std::string RatioText(const analysis::MetricChange& change);
 // "0.0012": two digits.

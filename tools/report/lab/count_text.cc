@@ -194,7 +194,7 @@ std::string LabCountText(const LabCounts& counts, bool all, const draw::Style& s
   }
   const std::vector<draw::TextColumn> columns = {{""},
                                                  {"API", false, 0, kLeastApiWidth, true},
-                                                 {"LIBRARY", false, 1, kLeastLibraryWidth},
+                                                 LibraryColumn(1),
                                                  {"OLD", true},
                                                  {"NEW", true}};
   std::vector<draw::TextLine> lines;

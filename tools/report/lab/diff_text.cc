@@ -151,7 +151,7 @@ CsvColumns<CsvRow> CsvColumnsOf() {
 std::string LabDiffText(const std::vector<LabChange>& changes, bool all, const draw::Style& style) {
   const std::vector<draw::TextColumn> columns = {{""},
                                                  {"API", false, 0, kLeastApiWidth, true},
-                                                 {"LIBRARY", false, 6, kLeastLibraryWidth},
+                                                 LibraryColumn(6),
                                                  {"RATIO", true},
                                                  {"95 %", true, 3},
                                                  {"DELTA", true, 4},
