@@ -155,8 +155,7 @@ std::string ForgetPlanText(const ForgetPlan& plan, const std::string& server) {
   }
   return text +
          "Published numbers remain in other people's copies. The next publication omits yours, "
-         "and\n"
-         "each copy drops the old numbers with its next sync.\n"
+         "and each copy drops the old numbers with its next sync.\n"
          "What was measured stays on this machine; the mode does not change.\n";
 }
 

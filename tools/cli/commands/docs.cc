@@ -75,7 +75,7 @@ Result<int> Run(const Request& command, const Output& output) {
   std::string text = fmt::format("{} in {}\n", Counted(written.size(), "card"),
                                  EscapeControl(command.output.string()));
   if (loaded.freshness) text += FreshnessText(*loaded.freshness, SystemClock().Now());
-  FIELDCOST_TRY(WriteStdout(text));
+  FIELDCOST_TRY(WriteStdout(FitStdout(text)));
   return 0;
 }
 

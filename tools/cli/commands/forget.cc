@@ -25,7 +25,9 @@ Status CheckSomebodyIsThere() {
 // Whether the user agrees; an error if there is nobody to ask.
 Result<bool> Agreed(const ForgetPlan& plan, const agent::Agent& agent) {
   FIELDCOST_TRY(CheckSomebodyIsThere());
-  return AskYes(ForgetPlanText(plan, EscapeControl(agent.config().url)) + "Continue? [y/N] ");
+  return AskYes(
+      draw::WrapLines(ForgetPlanText(plan, EscapeControl(agent.config().url)), StderrStyle()) +
+      "Continue? [y/N] ");
 }
 
 // Erases the sums on this machine, and nothing else.

@@ -24,15 +24,15 @@ Result<int> SwitchOn(const command::Arguments& arguments) {
   FIELDCOST_TRY(WriteStdout(
       OutputOf(arguments).json
           ? "{\"mode\":\"on\"}\n"
-          : fmt::format(
-                R"(on: programs under `fieldcost probe run` are recorded; their points, with labels, source lines, stacks
-and times, go to {} as {}
+          : FitStdout(fmt::format(
+                "on: programs under `fieldcost probe run` are recorded; their points, with labels, "
+                R"(source lines, stacks and times, go to {} as {}
   send automatically:  systemctl --user enable --now fieldcost-probe.path
   send now:  fieldcost probe flush
   keep a run on this machine:  fieldcost probe run --local -- PROGRAM
   stop:  fieldcost probe off
 )",
-                EscapeControl(login.url), EscapeControl(login.user))));
+                EscapeControl(login.url), EscapeControl(login.user)))));
   return 0;
 }
 

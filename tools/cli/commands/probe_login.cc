@@ -72,12 +72,12 @@ Result<int> LogIn(const command::Arguments& arguments) {
     FIELDCOST_TRY(WriteStdout(json.Take()));
     return 0;
   }
-  FIELDCOST_TRY(WriteStdout(fmt::format(
+  FIELDCOST_TRY(WriteStdout(FitStdout(fmt::format(
       "logged in at {} as {}{}\n{}", EscapeControl(login.url), EscapeControl(login.user),
       dropped == 0
           ? ""
           : "; deleted: " + Counted(dropped, "batch", "batches") + " queued for another server",
-      is_on ? "" : "  nothing is sent yet; start:  fieldcost probe on\n")));
+      is_on ? "" : "  nothing is sent yet; start:  fieldcost probe on\n"))));
   return 0;
 }
 
@@ -89,12 +89,13 @@ Result<int> LogOut(const command::Arguments& arguments) {
   if (auto spool = probe::Spool::OpenExisting(probe::SpoolFile(paths))) {
     FIELDCOST_ASSIGN(dropped, spool->DropOutgoing());
   }
-  FIELDCOST_TRY(WriteStdout(
-      OutputOf(arguments).json
-          ? fmt::format("{{\"dropped_batches\":{}}}\n", dropped)
-          : fmt::format("logged out; {} deleted. The server knows this device until it is "
-                        "removed there\n",
-                        Counted(dropped, "queued batch was", "queued batches were"))));
+  FIELDCOST_TRY(
+      WriteStdout(OutputOf(arguments).json
+                      ? fmt::format("{{\"dropped_batches\":{}}}\n", dropped)
+                      : FitStdout(fmt::format(
+                            "logged out; {} deleted. The server knows this device until it is "
+                            "removed there\n",
+                            Counted(dropped, "queued batch was", "queued batches were")))));
   return 0;
 }
 
