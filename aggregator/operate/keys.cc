@@ -82,10 +82,12 @@ Result<std::string> ShowKeys(const Config& config, bool json, const Clock& clock
         "\n",
         root.version, Rfc3339Text(root.expires), expired, root.root_threshold, list);
   }
-  return fmt::format("root version {}, {} on {}; {} of {} root keys must sign the next one\n{}{}",
-                     root.version, expired ? "expired" : "expires", Rfc3339Text(root.expires),
-                     root.root_threshold, root.root_keys.size(), text,
-                     root.policy_keys.empty() ? "policy     none; see keys add-policy\n" : "");
+  return fmt::format(
+      "root version {}, {} on {}; {} of {} root keys must sign the next one\n"
+      "{:<10} {:<16}  FILE\n{}{}",
+      root.version, expired ? "expired" : "expires", Rfc3339Text(root.expires), root.root_threshold,
+      root.root_keys.size(), "ROLE", "FINGERPRINT", text,
+      root.policy_keys.empty() ? "policy     none; see keys add-policy\n" : "");
 }
 
 Result<Outcome> ChangeKeys(const Config& config, KeyChange change, publish::KeyRole role,

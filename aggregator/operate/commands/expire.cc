@@ -45,11 +45,12 @@ Result<Outcome> ExpireStore(const Config& config, store::Store& store, std::uint
 void PrintHowToDoIt(const Config& config, const std::string& config_file,
                     std::uint32_t before_week) {
   if (config.retention_weeks == 0) {
-    fmt::print("No rows would be deleted: store.retention_weeks = 0 keeps them for ever.\n");
+    PrintLines("No rows would be deleted: store.retention_weeks = 0 keeps them for ever.\n");
   }
+  PrintLines(
+      "What is deleted does not come back, and older batches are refused from then on.\n"
+      "Make a backup first:\n");
   fmt::print(
-      "What is deleted does not come back, and older batches are refused from then on. Make a "
-      "backup first:\n"
       "  fieldcost-aggregator backup --config {0} --to DIR\n"
       "Then delete it:\n"
       "  fieldcost-aggregator expire --config {0} --before {1} --yes\n",

@@ -40,9 +40,13 @@ Result<int> Change(const Arguments& arguments, KeyChange change, publish::KeyRol
 
 Result<int> Show(const Arguments& arguments) {
   FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
-  FIELDCOST_ASSIGN(const std::string text,
-                   ShowKeys(config, arguments.Has("--json"), SystemClock()));
-  fmt::print("{}", text);
+  const bool json = arguments.Has("--json");
+  FIELDCOST_ASSIGN(const std::string text, ShowKeys(config, json, SystemClock()));
+  if (json) {
+    fmt::print("{}", text);
+  } else {
+    PrintLines(text);
+  }
   return 0;
 }
 

@@ -11,15 +11,15 @@ namespace fieldcost::aggregator {
 namespace {
 
 void PrintWhatIsLost(const RestoreReport& report) {
-  fmt::print(
+  PrintLines(
       "What was acknowledged after this backup was made is lost: agents do not send it again.\n"
       "Published versions go on after a gap, so that clients accept them. Sign the policy "
       "again.\n");
   if (!report.missing_keys.empty()) {
-    fmt::print("Signing keys are missing: put them back, or make others with keys rotate.\n");
+    PrintLines("Signing keys are missing: put them back, or make others with keys rotate.\n");
   }
   if (!report.passed_over.empty()) {
-    fmt::print(
+    PrintLines(
         "There is a later backup, but the list of its files is missing, or making it was "
         "interrupted: the one before was restored.\n");
   }

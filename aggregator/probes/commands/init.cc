@@ -25,7 +25,7 @@ Next:
   fieldcost-probe-server user add NAME --config {0}
   fieldcost-probe-server --config {0}
 Users' machines and browsers must trust {1},
-the authority of its certificate; or use another certificate in the configuration.
+the authority of its certificate; or use another one in the configuration.
 )",
              config, EscapeControl(made.authority.string()));
   return 0;
