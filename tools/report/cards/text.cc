@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "common/base/text.h"
 #include "common/draw/html.h"
 #include "common/draw/terminal.h"
+#include "common/draw/text_table.h"
 #include "tools/report/cards/words.h"
 #include "tools/report/freshness_text.h"
 
@@ -13,6 +16,9 @@ namespace {
 
 // What would mean something to some reader of Markdown; ':', '.' and '@' would make links.
 constexpr std::string_view kSpecial = "\\`*_{}[]()#+!|~.:@";
+
+constexpr std::size_t kPageWidth = 73;  // of text in a manual page on a terminal of 80 columns
+constexpr std::size_t kLeastVersionWidth = 16;
 
 // For "<...>": such a URL ends only at '>'.
 std::string MarkdownUrl(std::string_view untrusted_url) {
@@ -113,15 +119,19 @@ std::string CardRoff(const CostCard& card, RoffMacros macros) {
   roff += paragraph;
   // Not by tbl(1): that has to be asked for in the first line of the page.
   roff += ".nf\n";
-  roff += fmt::format("\\&{:<24} {:>10} {:>10} {:>10} {:>14} {:>8}\n", "version", "p50", "p95",
-                      "p99", "calls", "contr.");
+  std::vector<draw::TextLine> lines;
   for (const CardLine& line : words.lines) {
-    const auto cell = [](const std::string& text, std::size_t width) {
-      return EscapeRoff(draw::PadLeft(text, width));
-    };
-    roff += fmt::format("\\&{} {} {} {} {} {}\n", EscapeRoff(draw::PadRight(line.version, 24)),
-                        cell(line.p50, 10), cell(line.p95, 10), cell(line.p99, 10),
-                        cell(line.count, 14), cell(line.contributions, 8));
+    lines.push_back({line.version, line.p50, line.p95, line.p99, line.count, line.contributions});
+  }
+  const std::string table = draw::TextTable({{.heading = "version", .least = kLeastVersionWidth},
+                                             {.heading = "p50", .right = true},
+                                             {.heading = "p95", .right = true},
+                                             {.heading = "p99", .right = true},
+                                             {.heading = "calls", .right = true},
+                                             {.heading = "contrib", .right = true}},
+                                            lines, {.utf8 = true, .columns = kPageWidth});
+  for (const std::string_view line : Split(Trim(table), "\n")) {
+    roff += fmt::format("\\&{}\n", EscapeRoff(line));
   }
   roff += ".fi\n";
   roff += fmt::format("{}\\&{}\n", paragraph, EscapeRoff(words.footer));
