@@ -12,8 +12,9 @@ import sys
 import termios
 
 
-def shown(rows, columns, command, lines=(), directory=None, environment=None):
-    """Runs a command on a terminal of this size: its exit status (128 + signal), and the bytes that it shows there."""
+def shown(rows, columns, command, lines=(), directory=None, environment=None, prompt=b"ready> "):
+    """Runs a command on a terminal of this size: its exit status (128 + signal), and the bytes that it shows there.
+    Each of `lines` is typed when the command has shown another `prompt`."""
     pid, terminal = pty.fork()
     if pid == 0:
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -30,7 +31,7 @@ def shown(rows, columns, command, lines=(), directory=None, environment=None):
         if not some:
             break
         text += some
-        if typed < min(text.count(b"ready> "), len(lines)):
+        if typed < min(text.count(prompt), len(lines)):
             os.write(terminal, lines[typed].encode())
             typed += 1
     _, status = os.waitpid(pid, 0)
