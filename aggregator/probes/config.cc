@@ -8,7 +8,7 @@ namespace fieldcost::probe_server {
 namespace {
 
 constexpr std::uint64_t kMaxDays = 3'660;
-constexpr std::uint64_t kMaxSteps = 1'000'000'000'000;
+constexpr std::uint64_t kMaxPoints = 1'000'000'000'000;
 
 void ReadServer(config::TomlFile& file, Config& config) {
   http::ServerOptions& server = config.server;
@@ -38,7 +38,7 @@ void ReadServer(config::TomlFile& file, Config& config) {
 void ReadData(config::TomlFile& file, Config& config) {
   file.ReadPath("data.dir", config.data_dir);
   file.ReadNumber("data.retention_days", 1, kMaxDays, config.retention_days);
-  file.ReadNumber("data.steps_per_user", 1, kMaxSteps, config.steps_per_user);
+  file.ReadNumber("data.points_per_user", 1, kMaxPoints, config.points_per_user);
   serve::ReadMinFree(file, "data.min_free_mib", config.min_free_bytes);
   if (config.data_dir.empty()) {
     file.Refuse("data.dir", "a directory for the data must be named");

@@ -24,9 +24,9 @@ struct Config {
   std::filesystem::path admin_address_file;
   std::filesystem::path data_dir;
   std::uint64_t retention_days = 90;
-  std::uint64_t steps_per_user = 20'000'000;  // that come within retention_days
-  std::uint64_t min_free_bytes = 256 * kMiB;  // below it no batch is taken; 0 = no limit
-  std::optional<LogFormat> log_format;        // none: for the journal if stderr is one, else text
+  std::uint64_t points_per_user = 20'000'000;  // that come within retention_days
+  std::uint64_t min_free_bytes = 256 * kMiB;   // below it no batch is taken; 0 = no limit
+  std::optional<LogFormat> log_format;         // none: for the journal if stderr is one, else text
   LogLevel log_level = LogLevel::kInfo;
 
   std::filesystem::path database() const;

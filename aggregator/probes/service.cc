@@ -89,7 +89,7 @@ Status Service::StartSite() {
       SiteParts{.writer = *writer_,
                 .readers = *readers_,
                 .clock = clock_,
-                .quota = {.steps_of_user = config_.steps_per_user, .days = config_.retention_days},
+                .quota = {.steps_of_user = config_.points_per_user, .days = config_.retention_days},
                 .is_disk_full = [this] { return IsDiskFull(); },
                 .counters = counters_,
                 .trusted_proxies = config_.trusted_proxies,
@@ -193,7 +193,7 @@ std::string Service::Metrics() const {
   MetricsText text;
   text.Gauge("fieldcost_probe_ready", "1 if batches are taken", WhyNotReady().empty() ? 1 : 0);
   text.Counter("fieldcost_probe_batches_total", "batches taken, each once", counters_.batches);
-  text.Counter("fieldcost_probe_steps_total", "points in them", counters_.steps);
+  text.Counter("fieldcost_probe_points_total", "points in them", counters_.points);
   text.Counter("fieldcost_probe_duplicates_total", "batches sent again", counters_.duplicates);
   text.Counter("fieldcost_probe_refused_batches_total", "batches not taken",
                counters_.refused_batches);

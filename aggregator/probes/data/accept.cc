@@ -29,8 +29,8 @@ Status CheckQuota(Data& data, const Arrival& arrival, const Quota& quota, std::u
   FIELDCOST_ASSIGN(const std::uint64_t used, StepsOf(data.database(), arrival.user, since));
   if (used + steps <= quota.steps_of_user) return {};
   return Fail(ErrorCode::kTooLarge,
-              "the user's quota is used up: {} steps came within {} days, and {} are allowed; ask "
-              "the operator for more (data.steps_per_user)",
+              "the user's quota is used up: {} points came within {} days, and {} are allowed; ask "
+              "the operator for more (data.points_per_user)",
               used, quota.days, quota.steps_of_user);
 }
 

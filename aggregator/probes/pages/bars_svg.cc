@@ -4,56 +4,55 @@
 
 #include <algorithm>
 
-#include "aggregator/probes/pages/chart.h"
 #include "aggregator/probes/pages/html.h"
 #include "aggregator/probes/pages/links.h"
 #include "aggregator/probes/pages/numbers.h"
 #include "common/base/check.h"
-#include "common/base/text.h"
-#include "common/draw/spectrum.h"
-#include "common/draw/svg_parts.h"
 
 namespace fieldcost::probe_server {
 namespace {
 
-constexpr double kRoomForTotal = 90;
 constexpr double kBarHeight = 26;
-constexpr double kNameHeight = 20;
-constexpr double kGap = 10;
-constexpr double kLeastForNumber = 22;  // of a segment that has its number in it
-constexpr double kWidthOfByte = 8;      // of a name at most; bytes are at least as many as letters
-constexpr unsigned kFirstSlot = 4;
-constexpr unsigned kLastSlot = 31;
+constexpr double kWideBar = 608;    // pixels, at the least width at which `wide` labels are shown
+constexpr double kNarrowBar = 288;  // pixels, on the narrowest screen
+constexpr double kLeastForNumber = 22;  // pixels of a segment that has its number in it
+constexpr double kWidthOfByte =
+    8;  // pixels of a name at most; bytes are at least as many as letters
 
-struct Color {
-  std::string fill;
-  bool is_light = false;
-};
-
-Color ColorOf(std::size_t row, std::size_t rows) {
-  const std::size_t span = kLastSlot - kFirstSlot;
-  const auto slot =
-      static_cast<unsigned>(kFirstSlot + (rows < 2 ? span / 2 : row * span / (rows - 1)));
-  const draw::Rgb color = draw::BucketColor(slot);
-  const double lightness = 0.299 * color.red + 0.587 * color.green + 0.114 * color.blue;
-  return {.fill = draw::HexColor(color), .is_light = lightness > 140};
-}
+const StepColor& ColorOf(std::size_t row) { return kStepColors[row % std::size(kStepColors)]; }
 
 std::string NumberedName(std::size_t row, const std::string& name) {
   return fmt::format("{}. {}", row + 1, name);
 }
 
-// With the name if there is room.
-std::string LabelFor(std::size_t row, const std::string& name, double width) {
+// The step's number and name if there is room, its number if there is room for that, or nothing.
+std::string LabelFor(std::size_t row, const std::string& name, double pixels) {
+  if (pixels < kLeastForNumber) return "";
   std::string whole = NumberedName(row, name);
-  const bool fits = kWidthOfByte * static_cast<double>(whole.size() + 1) <= width;
+  const bool fits = kWidthOfByte * static_cast<double>(whole.size() + 1) <= pixels;
   return fits ? whole : std::to_string(row + 1);
 }
 
+void AddLabel(Html& html, const std::string& label, double middle, bool is_light,
+              std::string_view where) {
+  if (label.empty()) return;
+  html.Raw(fmt::format(
+               R"(<text x="{:.3f}%" y="18" text-anchor="middle" class="{}{}" aria-hidden="true">)",
+               middle, is_light ? "on-light" : "on-dark", where))
+      .Text(label)
+      .Raw("</text>");
+}
+
+// A part of a bar, both in percent of the drawing's width.
+struct Place {
+  double begin = 0;
+  double width = 0;
+};
+
 void AddSegment(Html& html, const probe::Event& event, const FoldedSteps& steps, std::size_t row,
-                std::size_t column, double x, double y, double width) {
+                std::size_t column, const Place& place) {
   const FoldedSteps::Row& step = steps.rows[row];
-  const Color color = ColorOf(row, steps.rows.size());
+  const StepColor& color = ColorOf(row);
   const std::string words =
       fmt::format("{}: {}", NumberedName(row, step.name), DurationText(step.ns[column]));
   // The table has the same links; the keyboard need not pass all of them twice.
@@ -65,40 +64,47 @@ void AddSegment(Html& html, const probe::Event& event, const FoldedSteps& steps,
         .Text(words)
         .Raw("\">");
   }
-  html.Raw(
-          fmt::format(R"(<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{}" fill="{}"><title>)",
-                      x, y, std::max(0.5, width - 1), kBarHeight, color.fill))
+  html.Raw(fmt::format(R"(<rect x="{:.3f}%" y="0" width="{:.3f}%" height="{}" fill="{}"><title>)",
+                       place.begin, place.width, kBarHeight, color.fill))
       .Text(words)
       .Raw("</title></rect>");
-  if (width >= kLeastForNumber) {
-    html
-        .Raw(fmt::format(
-            R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle" class="{}" aria-hidden="true">)",
-            x + width / 2, y + 18, color.is_light ? "on-light" : "on-dark"))
-        .Text(LabelFor(row, step.name, width))
-        .Raw("</text>");
+  const double middle = place.begin + place.width / 2;
+  const std::string wide = LabelFor(row, step.name, place.width / 100 * kWideBar);
+  const std::string narrow = LabelFor(row, step.name, place.width / 100 * kNarrowBar);
+  if (wide == narrow) {
+    AddLabel(html, wide, middle, color.is_light, "");
+  } else {
+    AddLabel(html, wide, middle, color.is_light, " wide");
+    AddLabel(html, narrow, middle, color.is_light, " narrow");
   }
   if (leads) html.Raw("</a>");
 }
 
-void AddBar(Html& html, const Bar& bar, const FoldedSteps& steps, std::size_t column, double top,
-            double scale) {
-  double y = top;
-  if (!bar.name.empty()) {
-    html.Raw(fmt::format(R"(<text x="0" y="{:.1f}">)", y + 14)).Text(bar.name).Raw("</text>");
-    y += kNameHeight;
-  }
-  double x = 0;
+// The bar's name and total, and the bar below them.
+void AddBar(Html& html, const Bar& bar, const FoldedSteps& steps, std::size_t column,
+            std::uint64_t longest) {
+  const std::string total = DurationText(steps.Total(column));
+  const std::string name = bar.name.empty() ? "All steps" : bar.name;
+  html.Raw("<p class=\"bar\">")
+      .Text(name)
+      .Raw(": <b>")
+      .Text(total)
+      .Raw("</b></p>\n<svg class=\"chart\" role=\"group\" width=\"100%\" ")
+      .Raw(fmt::format(R"(height="{}" aria-label=")", kBarHeight))
+      .Text(name)
+      .Raw("\"><title>Steps</title><desc>A segment is a step. The table has the numbers.</desc>");
+  std::uint64_t reached = 0;
   for (std::size_t row = 0; row < steps.rows.size(); ++row) {
     const std::uint64_t ns = steps.rows[row].ns[column];
     if (ns == probe::kNoStep || ns == 0) continue;
-    const double width = static_cast<double>(ns) * scale;
-    AddSegment(html, *bar.event, steps, row, column, x, y, width);
-    x += width;
+    const auto percent = [longest](std::uint64_t part) {
+      return static_cast<double>(part) / static_cast<double>(longest) * 100;
+    };
+    AddSegment(html, *bar.event, steps, row, column,
+               {.begin = percent(reached), .width = percent(ns)});
+    reached += ns;
   }
-  html.Raw(fmt::format(R"(<text x="{:.1f}" y="{:.1f}">)", x + 6, y + 18))
-      .Text(DurationText(steps.Total(column)))
-      .Raw("</text>");
+  html.Raw("</svg>\n");
 }
 
 }  // namespace
@@ -106,23 +112,10 @@ void AddBar(Html& html, const Bar& bar, const FoldedSteps& steps, std::size_t co
 std::string BarsSvg(const std::vector<Bar>& bars, const FoldedSteps& steps) {
   FIELDCOST_CHECK(bars.size() == steps.events);
   std::uint64_t longest = 1;
-  double height = 0;
-  for (std::size_t i = 0; i < bars.size(); ++i) {
-    longest = std::max(longest, steps.Total(i));
-    height += kBarHeight + kGap + (bars[i].name.empty() ? 0 : kNameHeight);
-  }
-  const double scale = (kChartWidth - kRoomForTotal) / static_cast<double>(longest);
-  const std::string words = fmt::format(
-      "Where the time of {} went: a bar an event, a segment a step. The table has the numbers.",
-      bars.size() == 1 ? "the event" : Counted(bars.size(), "event"));
+  for (std::size_t i = 0; i < bars.size(); ++i) longest = std::max(longest, steps.Total(i));
   Html html;
-  html.Raw(OpenChart({.role = "group", .height = height, .title = "Steps", .words = words}));
-  double top = 0;
-  for (std::size_t i = 0; i < bars.size(); ++i) {
-    AddBar(html, bars[i], steps, i, top, scale);
-    top += kBarHeight + kGap + (bars[i].name.empty() ? 0 : kNameHeight);
-  }
-  return html.Raw("</svg>\n").Take();
+  for (std::size_t i = 0; i < bars.size(); ++i) AddBar(html, bars[i], steps, i, longest);
+  return html.Take();
 }
 
 std::string Legend(const FoldedSteps& steps) {
@@ -130,7 +123,7 @@ std::string Legend(const FoldedSteps& steps) {
   html.Raw("<ul class=\"legend\" aria-label=\"Legend\">\n");
   for (std::size_t row = 0; row < steps.rows.size(); ++row) {
     html.Raw("<li>")
-        .Raw(SwatchSvg(row, steps.rows.size()))
+        .Raw(SwatchSvg(row))
         .Raw(" ")
         .Text(NumberedName(row, steps.rows[row].name))
         .Raw("</li>\n");
@@ -138,10 +131,10 @@ std::string Legend(const FoldedSteps& steps) {
   return html.Raw("</ul>\n").Take();
 }
 
-std::string SwatchSvg(std::size_t row, std::size_t rows) {
+std::string SwatchSvg(std::size_t row) {
   return fmt::format(
       R"(<svg class="swatch" viewBox="0 0 16 16" aria-hidden="true"><rect width="16" height="16" fill="{}"/></svg>)",
-      ColorOf(row, rows).fill);
+      ColorOf(row).fill);
 }
 
 }  // namespace fieldcost::probe_server

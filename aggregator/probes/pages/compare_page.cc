@@ -60,9 +60,13 @@ void AddTotals(Html& html, const CompareView& view, const FoldedSteps& steps) {
 
 void AddTable(Html& html, const CompareView& view, const FoldedSteps& steps) {
   html.Raw(
-      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Steps\"><table>\n"
-      "<caption>Time of each step; below it, times that of the first event. A number leads "
-      "to the step.</caption>\n<thead><tr><th scope=\"col\">Step</th>");
+          "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Steps\"><table>\n"
+          "<caption>Time of each step")
+      .Text(view.events.size() < 2
+                ? ""
+                : fmt::format("; below it, its ratio to event 1, the oldest ({})",
+                              TimeText(view.events.front().row.begin_ns)))
+      .Raw(". A number leads to the step.</caption>\n<thead><tr><th scope=\"col\">Step</th>");
   for (std::size_t i = 0; i < view.events.size(); ++i) {
     html.Raw("<th scope=\"col\" class=\"number\">")
         .Link(EventLink(view.events[i].row.id), fmt::format("Event {}", i + 1))
@@ -71,7 +75,7 @@ void AddTable(Html& html, const CompareView& view, const FoldedSteps& steps) {
   html.Raw("</tr></thead>\n<tbody>\n");
   for (std::size_t row = 0; row < steps.rows.size(); ++row) {
     html.Raw("<tr><th scope=\"row\">")
-        .Raw(SwatchSvg(row, steps.rows.size()))
+        .Raw(SwatchSvg(row))
         .Text(fmt::format(" {}. {}", row + 1, steps.rows[row].name))
         .Raw("</th>");
     for (std::size_t i = 0; i < view.events.size(); ++i) {
@@ -231,10 +235,7 @@ std::string ComparePage(const Frame& frame, const CompareView& view) {
   for (std::size_t i = 0; i < view.events.size(); ++i) {
     bars.push_back({&view.events[i], NameOf(view, i)});
   }
-  html.Raw(Legend(steps))
-      .Raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Bars\">")
-      .Raw(BarsSvg(bars, steps))
-      .Raw("</div>\n");
+  html.Raw(Legend(steps)).Raw(BarsSvg(bars, steps));
   AddLabelGroups(html, view);
   AddGroupForm(html, view);
   AddComparison(html, view);

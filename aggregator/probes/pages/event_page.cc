@@ -127,10 +127,10 @@ std::string EventPage(const Frame& frame, const EventView& view) {
   } else {
     const FoldedSteps folded = FoldSteps({view.event});
     html.Raw(Legend(folded))
-        .Raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Steps\">")
         .Raw(BarsSvg({{&view.event, ""}}, folded))
         .Raw(
-            "<table>\n<caption>Each step ends at the point that it is named "
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+            "aria-label=\"Steps\"><table>\n<caption>Each step ends at the point that it is named "
             "after</caption>\n<thead><tr><th scope=\"col\">Step</th><th scope=\"col\" "
             "class=\"number\">Took</th><th scope=\"col\" class=\"number\">Ended at</th><th "
             "scope=\"col\" class=\"number\">Thread</th><th scope=\"col\">Place</th><th "

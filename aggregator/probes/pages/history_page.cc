@@ -13,30 +13,29 @@
 namespace fieldcost::probe_server {
 namespace {
 
-std::string ChangeText(const probe::StepChange& change) {
+// Nothing of the first build.
+std::string ChangeOf(const probe::StepChange& change) {
+  if (change.base_events == 0) return "";
+  const std::string percent = ChangeText(change.ratio);
   switch (change.change) {
     case probe::Change::kTooLittle:
-      return change.base_events == 0
-                 ? ""
-                 : fmt::format("too few events to tell: at least {} of each build are needed",
-                               probe::kLeastEvents);
+      return fmt::format("{}, but too few events to be sure: at least {} of each build are needed",
+                         percent, probe::kLeastEvents);
     case probe::Change::kNone:
-      return "";
+      return percent + ", no significant change";
     case probe::Change::kSlower:
     case probe::Change::kFaster:
       break;
   }
-  return fmt::format(
-      "{} {} of the build before ({} to {}, {})",
-      change.change == probe::Change::kSlower ? "▲ slower:" : "▼ faster:", RatioText(change.ratio),
-      RatioText(change.ratio_low), RatioText(change.ratio_high), ProbabilityText('p', change.p));
+  return fmt::format("{}: {}, {} of the build before ({} to {}, {})",
+                     change.change == probe::Change::kSlower ? "▲ slower" : "▼ faster", percent,
+                     RatioText(change.ratio), RatioText(change.ratio_low),
+                     RatioText(change.ratio_high), ProbabilityText('p', change.p));
 }
 
-void AddRow(Html& html, const HistoryView& view, const probe::HistoryLine& line, std::size_t i) {
-  const probe::BuildPoint& point = line.builds[i];
-  html.Raw("<tr>")
-      .NumberCell(std::to_string(i + 1))
-      .Raw("<td>")
+void AddRow(Html& html, const HistoryView& view, const probe::HistoryLine& line,
+            const probe::BuildPoint& point) {
+  html.Raw("<tr><td>")
       .Link(
           LinkTo("/events", {{"label", view.filter.label},
                              {"build", point.build},
@@ -48,7 +47,7 @@ void AddRow(Html& html, const HistoryView& view, const probe::HistoryLine& line,
       .NumberCell(draw::FormatCount(point.events))
       .NumberCell(DurationText(point.median_ns))
       .NumberCell(fmt::format("{} to {}", DurationText(point.low_ns), DurationText(point.high_ns)))
-      .Cell(ChangeText(point.change))
+      .Cell(ChangeOf(point.change))
       .Raw("</tr>\n");
 }
 
@@ -57,20 +56,18 @@ void AddLine(Html& html, const HistoryView& view, const probe::HistoryLine& line
       probe::GroupText({.label = view.filter.label, .program = line.program, .tags = line.tags});
   html.Raw("<h2>")
       .Text(name)
-      .Raw("</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Chart of ")
-      .Text(name)
-      .Raw("\">")
+      .Raw("</h2>\n")
       .Raw(HistorySvg(line.builds))
-      .Raw("</div>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Builds of ")
+      .Raw("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Builds of ")
       .Text(name)
       .Raw(
-          "\"><table>\n<caption>Builds, oldest first by their first "
-          "event</caption>\n<thead><tr><th "
-          "scope=\"col\" class=\"number\">#</th><th scope=\"col\">Build</th><th "
+          "\"><table>\n<caption>Builds, oldest first by their first event; each is compared with "
+          "the "
+          "one before</caption>\n<thead><tr><th scope=\"col\">Build</th><th "
           "scope=\"col\">First event</th><th scope=\"col\" class=\"number\">Events</th><th "
           "scope=\"col\" class=\"number\">Median</th><th scope=\"col\" "
           "class=\"number\">Quartiles</th><th scope=\"col\">Change</th></tr></thead>\n<tbody>\n");
-  for (std::size_t i = 0; i < line.builds.size(); ++i) AddRow(html, view, line, i);
+  for (const probe::BuildPoint& point : line.builds) AddRow(html, view, line, point);
   html.Raw("</tbody></table></div>\n");
 }
 

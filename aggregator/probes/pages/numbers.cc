@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <ctime>
 
 #include "common/draw/numbers.h"
@@ -23,6 +24,32 @@ std::string ThreeDigits(double value) {
 
 std::string DurationText(double ns) { return draw::DurationText(ns, {.utf8 = true}); }
 
+double TickStep(double most) {
+  // Beyond a minute, a power of ten is no round number of minutes or hours.
+  constexpr double kMinute = 60e9;
+  const double unit = most <= kMinute ? 1 : most <= 60 * kMinute ? kMinute / 2 : 30 * kMinute;
+  double step = unit;
+  while (step * 5 < most) {
+    for (const double factor : {2.0, 2.5, 2.0}) {
+      if (step * 5 < most) step *= factor;
+    }
+  }
+  return step;
+}
+
+std::string TickText(double ns) {
+  struct Unit {
+    double ns;
+    const char* name;
+  };
+  constexpr Unit kUnits[] = {{3600e9, "h"}, {60e9, "min"}, {1e9, "s"},
+                             {1e6, "ms"},   {1e3, "µs"},   {1, "ns"}};
+  for (const Unit& unit : kUnits) {
+    if (ns >= unit.ns) return fmt::format("{:.4g} {}", ns / unit.ns, unit.name);
+  }
+  return "0";
+}
+
 std::string TimeText(std::uint64_t unix_ns) {
   return fmt::format("{:%Y-%m-%d %H:%M:%S}.{:03} UTC",
                      fmt::gmtime(static_cast<std::time_t>(unix_ns / kNsOfSecond)),
@@ -32,6 +59,12 @@ std::string TimeText(std::uint64_t unix_ns) {
 std::string DayText(std::uint64_t unix_ns) { return TimeText(unix_ns).substr(0, 10); }
 
 std::string RatioText(double ratio) { return "×\u00a0" + ThreeDigits(ratio); }
+
+std::string ChangeText(double ratio) {
+  const double percent = (ratio - 1) * 100;
+  if (std::abs(percent) < 0.05) return "±0 %";
+  return fmt::format("{:+.{}f} %", percent, std::abs(percent) < 9.95 ? 1 : 0);
+}
 
 std::string ProbabilityText(char letter, double probability) {
   if (probability < 0.001) return fmt::format("{} < 0.001", letter);

@@ -6,11 +6,13 @@ const std::string_view kStyleSheet = R"(:root {
   color-scheme: light dark;
   --back: #ffffff; --front: #1a1a1a; --faint: #595959; --line: #c4c4c4;
   --link: #0b57d0; --error: #b3261e; --done: #146c2e; --field: #f5f5f5;
+  --shade: #0000004d;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --back: #16181c; --front: #e8e8e8; --faint: #a8adb4; --line: #4a4f57;
     --link: #8ab4f8; --error: #f2b8b5; --done: #8fd6a0; --field: #22262c;
+    --shade: #ffffff4d;
   }
 }
 * { box-sizing: border-box; }
@@ -29,9 +31,14 @@ a:focus-visible, button:focus-visible, input:focus-visible, select:focus-visible
 .scroll:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .skip { position: absolute; left: -100rem; }
 .skip:focus { left: 1rem; top: .3rem; background: var(--back); padding: .3rem; z-index: 1; }
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; background:
+  linear-gradient(to right, var(--back) 50%, transparent) left / 2rem 100% no-repeat local,
+  linear-gradient(to left, var(--back) 50%, transparent) right / 2rem 100% no-repeat local,
+  linear-gradient(to right, var(--shade), transparent) left / .8rem 100% no-repeat scroll,
+  linear-gradient(to left, var(--shade), transparent) right / .8rem 100% no-repeat scroll; }
 table { border-collapse: collapse; width: 100%; }
-caption { text-align: left; color: var(--faint); padding: .3rem 0; }
+caption { text-align: left; color: var(--faint); padding: .3rem 0;
+  position: sticky; left: 0; max-width: calc(100vw - 2rem); }
 th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0;
   border-bottom: 1px solid var(--line); }
 td { overflow-wrap: break-word; max-width: 22rem; }
@@ -50,13 +57,15 @@ input, select, button { font: inherit; color: inherit; background: var(--field);
 input[type=checkbox] { width: 1.2rem; height: 1.2rem; }
 form.row input[type=text] { width: 11rem; }
 button { cursor: pointer; min-height: 2rem; }
-svg.chart { width: 100%; min-width: 40rem; height: auto; display: block; }
+p.bar { margin: .8rem 0 .1rem; overflow-wrap: anywhere; }
+svg.chart { display: block; }
 svg.chart text { fill: var(--front); font: 13px system-ui, "DejaVu Sans", sans-serif; }
 svg.chart text.on-light { fill: #111111; }
 svg.chart text.on-dark { fill: #ffffff; }
 svg.chart .middle { stroke: var(--link); fill: var(--link); }
 svg.chart .spread { stroke: var(--faint); }
 svg.chart a:focus-visible rect { stroke: var(--link); stroke-width: 3; }
+.narrow { display: none; }
 ul.legend { display: flex; flex-wrap: wrap; gap: .2rem 1rem; list-style: none; margin: .6rem 0; padding: 0; }
 ul.legend li { overflow-wrap: anywhere; }
 svg.swatch { width: 1rem; height: 1rem; vertical-align: -.1rem; }
@@ -66,11 +75,14 @@ dd { margin: 0; overflow-wrap: anywhere; }
 @media (max-width: 40rem) {
   dl { grid-template-columns: 1fr; }
   dd { margin-bottom: .4rem; }
+  .wide { display: none; }
+  .narrow { display: inline; }
 }
 @media print {
   header, form, .skip, .screen { display: none; }
-  .scroll { overflow: visible; }
-  svg.chart { min-width: 0; }
+  .scroll { overflow: visible; background: none; }
+  caption { max-width: none; }
+  svg.chart { print-color-adjust: exact; }
   a { color: inherit; }
   table { font-size: 70%; }
   th, td { overflow-wrap: anywhere; padding: .1rem .3rem .1rem 0; }

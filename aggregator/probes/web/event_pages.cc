@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "aggregator/probes/pages/compare_page.h"
 #include "aggregator/probes/pages/history_page.h"
 #include "aggregator/probes/pages/list_page.h"
@@ -90,6 +92,8 @@ Result<http::Response> ShowComparison(Visit& visit) {
                    .base_tag = std::string(query.Find("base")),
                    .new_tag = std::string(query.Find("new"))};
   FIELDCOST_ASSIGN(view.events, LoadEvents(visit.data, ids));
+  std::ranges::stable_sort(view.events, {},
+                           [](const probe::Event& event) { return event.row.begin_ns; });
   FIELDCOST_ASSIGN(const UserNames names, UserNames::Load(visit.data));
   for (const probe::Event& event : view.events) view.users.push_back(names.Of(event.row.owner));
   view.tags = TagsOf(view.events);

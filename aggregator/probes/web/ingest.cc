@@ -52,7 +52,7 @@ http::Response AnswerTo(const Acceptance& work, const Status& status, SiteCounte
                                                        : ErrorAnswer(status.error());
   }
   ++(work.is_duplicate ? counters.duplicates : counters.batches);
-  if (!work.is_duplicate) counters.steps += work.arrival.batch.hits.size();
+  if (!work.is_duplicate) counters.points += work.arrival.batch.hits.size();
   return JsonAnswer(200, fmt::format(R"({{"sequence": {}, "duplicate": {}}})",
                                      work.arrival.batch.sequence, work.is_duplicate));
 }

@@ -26,7 +26,7 @@ struct Frame;
 // What happened since the start.
 struct SiteCounters {
   std::atomic<std::uint64_t> batches{0};     // taken, each once
-  std::atomic<std::uint64_t> steps{0};       // in them
+  std::atomic<std::uint64_t> points{0};      // in them
   std::atomic<std::uint64_t> duplicates{0};  // sent again
   std::atomic<std::uint64_t> refused_batches{0};
   std::atomic<std::uint64_t> logins{0};

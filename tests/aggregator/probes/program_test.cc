@@ -76,7 +76,7 @@ TEST_F(ProbeServerTest, TheOperatorsPortTellsHealthAndNumbers) {
                          "; head -1 <&3"}});
   EXPECT_THAT(rebound.output, HasSubstr("403"));
   const std::string metrics = admin->Send({.target = "/metrics"})->body;
-  EXPECT_THAT(metrics, HasSubstr("\nfieldcost_probe_steps_total 4\n"));
+  EXPECT_THAT(metrics, HasSubstr("\nfieldcost_probe_points_total 4\n"));
   EXPECT_THAT(metrics, HasSubstr("\nfieldcost_certificate_expiry_timestamp_seconds "));
   EXPECT_THAT(metrics, HasSubstr("\nprocess_resident_memory_bytes "));
   EXPECT_EQ(admin->Send({.target = "/v1/events"})->status, 404);

@@ -1,4 +1,10 @@
 // What pages show, beside what other tests say of them.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "aggregator/probes/pages/bars_svg.h"
+#include "aggregator/probes/pages/history_svg.h"
 #include "aggregator/probes/pages/numbers.h"
 #include "tests/aggregator/probes/site_fixture.h"
 
@@ -21,6 +27,151 @@ TEST(NumbersTest, ADurationHasFourDigits) {
 
 TEST(NumbersTest, ATimeIsOfUtc) {
   EXPECT_EQ(TimeText(testing::kEventDayNs + 42'000'000), "2026-11-23 00:00:00.042 UTC");
+}
+
+TEST(NumbersTest, ATickIsARoundTime) {
+  const auto ticks = [](double most) {
+    std::string text;
+    const double step = TickStep(most);
+    for (double value = step; value < most + step; value += step) text += TickText(value) + " ";
+    return text;
+  };
+  EXPECT_EQ(ticks(168.7e6), "50 ms 100 ms 150 ms 200 ms ");
+  EXPECT_EQ(ticks(1), "1 ns ");
+  EXPECT_EQ(ticks(999), "200 ns 400 ns 600 ns 800 ns 1 µs ");
+  EXPECT_EQ(ticks(60e9), "20 s 40 s 1 min ");
+  EXPECT_EQ(ticks(61e9), "30 s 1 min 1.5 min ");
+  EXPECT_EQ(ticks(7200e9), "30 min 1 h 1.5 h 2 h ");
+  EXPECT_EQ(TickText(0), "0");
+}
+
+TEST(NumbersTest, AChangeIsInPercent) {
+  EXPECT_EQ(ChangeText(1.1), "+10 %");
+  EXPECT_EQ(ChangeText(0.958), "-4.2 %");
+  EXPECT_EQ(ChangeText(1.0004), "±0 %");
+  EXPECT_EQ(ChangeText(3), "+200 %");
+}
+
+TEST(HistorySvgTest, ABuildHasAShortName) {
+  EXPECT_EQ(ShortBuild(""), "(not named)");
+  EXPECT_EQ(ShortBuild("1.21.0-rc1"), "1.21.0-rc1");
+  EXPECT_EQ(ShortBuild("5b2a41490539cb9841078023bcc190dfcc792c47"), "5b2a4149");
+  EXPECT_EQ(ShortBuild("release-2026-11-x86_64"), "releas…x86_64");
+  EXPECT_EQ(ShortBuild("öffentlich-geprüft-größe"), "öffent…-größe");
+}
+
+// What a viewer without one kind of cones sees of a colour (Machado et al. 2009), as lightness and
+// two opponent colours (CIELAB).
+using Matrix = std::array<std::array<double, 3>, 3>;
+constexpr Matrix kSights[] = {
+    {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
+    {{{0.152286, 1.052583, -0.204868},
+      {0.114503, 0.786281, 0.099216},
+      {-0.003882, -0.048116, 1.051998}}},
+    {{{0.367322, 0.860646, -0.227968},
+      {0.280085, 0.672501, 0.047413},
+      {-0.011820, 0.042940, 0.968881}}},
+    {{{1.255528, -0.076749, -0.178779},
+      {-0.078411, 0.930809, 0.147602},
+      {0.004733, 0.691367, 0.303900}}},
+};
+
+std::array<double, 3> Times(const Matrix& matrix, const std::array<double, 3>& vector) {
+  std::array<double, 3> product{};
+  for (std::size_t row = 0; row < 3; ++row) {
+    for (std::size_t i = 0; i < 3; ++i) product[row] += matrix[row][i] * vector[i];
+  }
+  return product;
+}
+
+std::array<double, 3> LinearOf(const StepColor& color) {
+  std::array<double, 3> linear{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double value =
+        std::stoi(std::string(color.fill).substr(1 + 2 * i, 2), nullptr, 16) / 255.0;
+    linear[i] = value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
+  }
+  return linear;
+}
+
+std::array<double, 3> LabOf(const StepColor& color, const Matrix& sight) {
+  constexpr Matrix kXyz = {
+      {{0.4339, 0.3762, 0.1899}, {0.2126, 0.7152, 0.0722}, {0.0177, 0.1095, 0.8728}}};
+  std::array<double, 3> seen = Times(sight, LinearOf(color));
+  for (double& value : seen) value = std::clamp(value, 0.0, 1.0);
+  std::array<double, 3> part = Times(kXyz, seen);
+  for (double& value : part) {
+    value = value > 0.008856 ? std::cbrt(value) : 7.787 * value + 16.0 / 116;
+  }
+  return {116 * part[1] - 16, 500 * (part[0] - part[1]), 200 * (part[1] - part[2])};
+}
+
+TEST(BarsSvgTest, StepColorsDifferForColorBlindReadersAndNeighborsInPrintsWithoutColor) {
+  const std::size_t count = std::size(kStepColors);
+  for (std::size_t i = 0; i < count; ++i) {
+    for (const Matrix& sight : kSights) {
+      for (std::size_t j = 0; j < i; ++j) {
+        const auto [a, b] = std::pair(LabOf(kStepColors[i], sight), LabOf(kStepColors[j], sight));
+        EXPECT_GT(std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]), 15)
+            << kStepColors[i].fill << " and " << kStepColors[j].fill;
+      }
+    }
+    const double lightness = LabOf(kStepColors[i], kSights[0])[0];
+    EXPECT_GT(std::abs(lightness - LabOf(kStepColors[(i + 1) % count], kSights[0])[0]), 6);
+    // Contrast to a white page, to a dark one (#16181c), and of the text in it.
+    const double light = Times({{{0.2126, 0.7152, 0.0722}, {}, {}}}, LinearOf(kStepColors[i]))[0];
+    EXPECT_GT(1.05 / (light + 0.05), 2.2) << kStepColors[i].fill;
+    EXPECT_GT((light + 0.05) / 0.059, 3) << kStepColors[i].fill;
+    EXPECT_GT(kStepColors[i].is_light ? (light + 0.05) / 0.0556 : 1.05 / (light + 0.05), 4.5);
+  }
+}
+
+TEST_F(PageTest, AnEventHasAsManyStepsInTheListAsOnItsPage) {
+  SendBatch(token_, BatchOf(1, {.steps = 5}));
+  const std::string session = LogIn();
+  EXPECT_THAT(Get("/events", session).body, HasSubstr("<td class=\"number\">5</td>"));
+  const std::string page = Get("/events/" + testing::EventOf({}).Hex(), session).body;
+  EXPECT_THAT(page, HasSubstr("</svg> 5. "));
+  EXPECT_THAT(page, Not(HasSubstr("</svg> 6. ")));
+}
+
+TEST_F(PageTest, EventsSideBySideAreComparedWithTheOldest) {
+  for (std::uint64_t run = 1; run <= 2; ++run) {
+    SendBatch(token_, BatchOf(run, {.run = run,
+                                    .begin_ns = testing::kEventDayNs + (3 - run) * 1'000'000'000,
+                                    .step_ns = run * 1'000'000}));
+  }
+  const std::string session = LogIn();
+  // The second is the oldest, whatever the order in which they were chosen.
+  const std::string first = (probe::EventId{1, 1}).Hex();
+  const std::string second = (probe::EventId{2, 1}).Hex();
+  for (const std::string& target :
+       {"/compare?id=" + first + "&id=" + second, "/compare?id=" + second + "&id=" + first,
+        std::string("/compare?label=index_open")}) {
+    EXPECT_THAT(Get(target, session).body,
+                AllOf(HasSubstr("<caption>Time of each step; below it, its ratio to event 1, the "
+                                "oldest (2026-11-23 00:00:01.000 UTC). A number leads to the step."
+                                "</caption>"),
+                      HasSubstr("3.000 ms<small>×\u00a00.50</small>")))
+        << target;
+  }
+  EXPECT_THAT(Get("/compare?id=" + first, session).body,
+              HasSubstr("<caption>Time of each step. A number leads to the step.</caption>"));
+}
+
+TEST_F(PageTest, AHistoryNamesItsBuildsHasRoundTicksAndAlwaysAChange) {
+  for (std::uint64_t run = 1; run <= 4; ++run) {
+    SendBatch(token_, BatchOf(run, {.run = run,
+                                    .begin_ns = testing::kEventDayNs + run * 1'000'000'000,
+                                    .step_ns = run < 3 ? 10'000'000U : 11'000'000U,
+                                    .build = run < 3 ? "1.0" : "1.1"}));
+  }
+  const std::string page = Get("/history?label=index_open", LogIn()).body;
+  EXPECT_THAT(page, AllOf(HasSubstr("text-anchor=\"end\">1.0</text>"),
+                          HasSubstr("text-anchor=\"end\">1.1</text>"), HasSubstr(">10 ms</text>"),
+                          HasSubstr(">40 ms</text>"), HasSubstr(">0</text>"),
+                          HasSubstr("<td>+10 %, but too few events to be sure: at least ")));
+  EXPECT_THAT(page, Not(HasSubstr(">1</text>")));
 }
 
 TEST_F(PageTest, AnEmptyServerSaysHowSomethingComes) {

@@ -112,7 +112,7 @@ TEST_F(IngestTest, AUserWhoseRoomIsUsedUpIsToldSoAndNobodyElse) {
   EXPECT_EQ(SendBatch(token_, BatchOf(2, {.run = 2})).status, 200);
   const http::Response response = SendBatch(token_, BatchOf(3, {.run = 3}));
   EXPECT_EQ(response.status, 507);
-  EXPECT_THAT(response.body, HasSubstr("steps_per_user"));
+  EXPECT_THAT(response.body, HasSubstr("points_per_user"));
   EXPECT_EQ(SendBatch(token_, BatchOf(1, {.run = 1})).status, 200);  // it is there already
   EXPECT_EQ(SendBatch(bobs, BatchOf(1, {.run = 4})).status, 200);
   clock_.Advance(std::chrono::days(3));
