@@ -14,6 +14,7 @@
 #   smuggling    requests that other parsers read as two
 #   bombs        bodies that grow when they are decoded
 #   poison       hostile agents and services: what they move or cost is within its bound
+#   fuzz         files, messages and requests of others, mutated: parsers neither crash nor take long nor much memory
 #   mutants      programs with a fault of ours, store, privacy and trust: the tests have to notice each
 #
 # Without a name: all. --mutants is the name mutants. --long runs as many cases as find rare things,
@@ -23,7 +24,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-names=(power_loss damage nth_failure disk_full kill_loop proxy slow smuggling bombs poison mutants)
+names=(power_loss damage nth_failure disk_full kill_loop proxy slow smuggling bombs poison fuzz mutants)
 declare -A tests=(
   [power_loss]='PowerLossTest|FaultFileSystemTest|ChildTest'
   [damage]='DamageTest'
@@ -35,6 +36,7 @@ declare -A tests=(
   [smuggling]='SmugglingFaults'
   [bombs]='BombFaults'
   [poison]='PoisonFaults|CrowdingFaults|RowBudgetFaults|TwoServicesFaults'
+  [fuzz]='fuzz_corpus[.]'
   [mutants]='faults[.]mutants'
 )
 declare -A targets=(
@@ -48,10 +50,11 @@ declare -A targets=(
   [smuggling]=fault_smuggling_test
   [bombs]=fault_bombs_test
   [poison]=fault_poison_test
+  [fuzz]=$(sed -n 's/^fieldcost_fuzzer(\([a-z_]*\).*/\1_replay/p' tests/fuzz/CMakeLists.txt | tr '\n' ' ')
   [mutants]=$(tests/faults/mutants/run.py . . --targets | tr '\n' ' ')
 )
 
-usage() { sed -n '2,24s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,25s/^# \{0,1\}//p' "$0"; }
 bad() {
   echo "tests/faults/run.sh: $1 (--help says what there is)" >&2
   exit 2

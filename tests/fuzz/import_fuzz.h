@@ -64,7 +64,9 @@ inline int FuzzImport(fieldcost::exchange::Format format, const std::uint8_t* da
     const auto exported = exchange::Export(imported->tree, info.format);
     if (!exported || !info.can_import) continue;
     const auto again = exchange::Import(exported->bytes, {.format = info.format});
-    FIELDCOST_CHECK(again.has_value());
+    // In JSON a byte that is not UTF-8 becomes three: a name near the limit may exceed it then.
+    FIELDCOST_CHECK(again.has_value() || again.error().code == ErrorCode::kTooLarge);
+    if (!again) continue;
     if (info.format == exchange::Format::kPprof) {
       FIELDCOST_CHECK(tree::EncodeTree(again->tree) == encoded);
     }

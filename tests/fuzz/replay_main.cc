@@ -1,27 +1,167 @@
-// Feeds every file of the corpus directories named on the command line to the fuzz target: a plain
-// program, so that the corpus is a test in every build and with every compiler.
+// NAME_replay [--inputs N] [--seed N] [--only NUMBER] CORPUS...
+//
+// Feeds a fuzz target every file of the corpus directories, and then N inputs that are made of them
+// (mutator.h): a plain program, so that this is a test in every build and with every compiler. N is
+// 20,000 if FIELDCOST_FAULT_LONG is 1, else 100; the seed is FIELDCOST_FAULT_SEED, else 1. An input
+// that crashes the target, or needs more time or memory than one may, is written into the current
+// directory; --only writes and repeats one alone, in this process (for a debugger).
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/faults/network/fault_run.h"
+#include "tests/fuzz/guarded_run.h"
+#include "tests/fuzz/mutator.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+// The address sanitizer asks for it. One allocation of this size is a length that was believed.
+extern "C" const char* __asan_default_options();  // NOLINT(bugprone-reserved-identifier)
+const char* __asan_default_options() { return "max_allocation_size_mb=512"; }
 
-int main(int argc, char** argv) {
-  int inputs = 0;
-  for (int i = 1; i < argc; ++i) {
-    for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
-      std::ifstream file(entry.path(), std::ios::binary);
-      const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-      // Named first: a target that aborts leaves no other trace.
-      std::printf("%s\n", entry.path().filename().c_str());
-      std::fflush(stdout);
-      LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-      ++inputs;
+namespace fieldcost::fuzz {
+namespace {
+
+constexpr std::uint64_t kShortInputs = 100;
+constexpr std::uint64_t kLongInputs = 20'000;
+
+struct Options {
+  std::uint64_t inputs = faults::LongForm() ? kLongInputs : kShortInputs;
+  std::uint64_t seed = 1;
+  std::optional<std::uint64_t> only;
+  std::vector<std::filesystem::path> directories;
+};
+
+Options OptionsOf(const std::vector<std::string>& arguments) {
+  Options options;
+  const char* const seed = std::getenv("FIELDCOST_FAULT_SEED");
+  if (seed != nullptr && *seed != '\0') options.seed = std::stoull(seed);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (!arguments[i].starts_with("--")) {
+      options.directories.emplace_back(arguments[i]);
+      continue;
+    }
+    const std::uint64_t value = std::stoull(arguments.at(i + 1));
+    if (arguments[i] == "--inputs") options.inputs = value;
+    if (arguments[i] == "--seed") options.seed = value;
+    if (arguments[i] == "--only") options.only = value;
+    ++i;
+  }
+  return options;
+}
+
+struct Entry {
+  std::string name;
+  std::string bytes;
+};
+
+// In the order of their names, whatever order the directory has.
+std::vector<Entry> ReadCorpus(const std::vector<std::filesystem::path>& directories) {
+  std::vector<Entry> entries;
+  for (const auto& directory : directories) {
+    for (const auto& file : std::filesystem::directory_iterator(directory)) {
+      std::ifstream stream(file.path(), std::ios::binary);
+      entries.push_back(
+          {file.path().filename(), std::string{std::istreambuf_iterator<char>(stream), {}}});
     }
   }
-  std::printf("%d inputs\n", inputs);
-  return inputs == 0 ? 1 : 0;
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  return entries;
+}
+
+void Feed(std::string_view input) {
+  // On the heap and of this size, so that a read beyond its end is found.
+  const std::vector<std::uint8_t> bytes(input.begin(), input.end());
+  LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
+}
+
+// Number N is the Nth entry, and beyond them what the mutator makes.
+class Inputs {
+ public:
+  Inputs(std::vector<Entry> entries, std::uint64_t seed)
+      : entries_(std::move(entries)), mutator_(BytesOf(entries_), seed) {}
+
+  std::size_t entries() const { return entries_.size(); }
+  std::string BytesAt(std::uint64_t number) const {
+    return number < entries_.size() ? entries_[number].bytes
+                                    : mutator_.Input(number - entries_.size());
+  }
+  std::string NameOf(std::uint64_t number) const {
+    return number < entries_.size() ? entries_[number].name : fmt::format("made_{}", number);
+  }
+
+ private:
+  static std::vector<std::string> BytesOf(const std::vector<Entry>& entries) {
+    std::vector<std::string> bytes;
+    for (const Entry& entry : entries) bytes.push_back(entry.bytes);
+    return bytes;
+  }
+  std::vector<Entry> entries_;
+  Mutator mutator_;
+};
+
+// Returns the name of the file.
+std::string WriteInput(const Inputs& inputs, std::uint64_t number, const std::string& program) {
+  std::string file = fmt::format("{}.{}.input", program, inputs.NameOf(number));
+  std::ofstream(file, std::ios::binary) << inputs.BytesAt(number);
+  return file;
+}
+
+void Print(const GuardedReport& report, const Inputs& inputs, std::uint64_t count,
+           const std::string& program) {
+  for (const FailedInput& failed : report.failed) {
+    if (failed.number >= count) {
+      fmt::print("FAILED at the end, after all inputs: {}\n", failed.reason);
+      continue;
+    }
+    fmt::print("FAILED: input {}: {}; written to {}\n", failed.number, failed.reason,
+               WriteInput(inputs, failed.number, program));
+  }
+  fmt::print("{} inputs of the corpus, {} made of them; slowest: number {}, {} ms; peak {} MiB\n",
+             inputs.entries(), count - inputs.entries(), report.slowest_number, report.slowest_ms,
+             report.peak_mib);
+}
+
+int Run(const std::string& program, const Options& options) {
+  const Inputs inputs(ReadCorpus(options.directories), options.seed);
+  if (inputs.entries() == 0) {
+    fmt::print(stderr, "{}: there are no inputs in the directories named\n", program);
+    return 1;
+  }
+  fmt::print("seed {}\n", options.seed);
+  if (options.only) {
+    WriteInput(inputs, *options.only, program);
+    Feed(inputs.BytesAt(*options.only));
+    return 0;
+  }
+  const std::uint64_t count = inputs.entries() + options.inputs;
+  const GuardedReport report =
+      RunGuarded(count, InputLimits{}, [&](std::uint64_t number) { Feed(inputs.BytesAt(number)); });
+  Print(report, inputs, count, program);
+  return report.failed.empty() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace fieldcost::fuzz
+
+int main(int argc, char** argv) {
+  try {
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    return fieldcost::fuzz::Run(std::filesystem::path(argv[0]).filename(),
+                                fieldcost::fuzz::OptionsOf(arguments));
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}: {}\n", argv[0], error.what());
+    return 2;
+  }
 }

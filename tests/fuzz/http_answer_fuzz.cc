@@ -1,0 +1,37 @@
+// What a server answers, and addresses as settings and the environment have them: a line each.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/base/check.h"
+#include "common/http/ip_address.h"
+#include "common/http/message.h"
+#include "common/http/origin.h"
+#include "common/http/proxy.h"
+#include "tests/fuzz/request_text.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace fieldcost::http;
+  std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const std::string first(fieldcost::fuzz::TakeLine(bytes));
+  const std::string second(fieldcost::fuzz::TakeLine(bytes));
+  if (const auto wait = ParseRetryAfter(first)) {
+    FIELDCOST_CHECK(wait->count() >= 0 && *wait <= std::chrono::hours(24));
+  }
+  for (const int status : {200, 301, 503}) {
+    const std::string text = DescribeAnswer(
+        {.status = status, .headers = {{"Location", first}}, .body = std::string(bytes)});
+    FIELDCOST_CHECK(text.size() < 4096 && text.find_first_of("\n\x1b") == std::string::npos);
+  }
+  if (const auto origin = ParseOrigin(first, "https", kHttpsPort)) {
+    FIELDCOST_CHECK(origin->port != 0 && !origin->host.empty());
+    const auto again = ParseOrigin("https://" + origin->Authority(), "https", kHttpsPort);
+    FIELDCOST_CHECK(again && again->Authority() == origin->Authority());
+    (void)IsExcepted(second, origin->host, origin->port);
+  }
+  (void)ChooseProxy(first, "", {.https_proxy = second, .no_proxy = std::string(bytes)});
+  (void)ParseIpAddress(first);
+  return 0;
+}

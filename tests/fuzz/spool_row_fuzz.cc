@@ -1,0 +1,22 @@
+// Rows of the agent's database, as they are found on the disk: a key, a line end and a histogram.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "agent/spool/row_codec.h"
+#include "common/base/check.h"
+#include "tests/fuzz/request_text.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace fieldcost::agent;
+  std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  if (const auto key = DecodeKey(fieldcost::fuzz::TakeLine(bytes))) {
+    FIELDCOST_CHECK(DecodeKey(EncodeKey(*key)).value() == *key);
+  }
+  if (const auto histogram = DecodeHistogram(bytes)) {
+    FIELDCOST_CHECK(fieldcost::stats::Validate(*histogram).has_value());
+    FIELDCOST_CHECK(DecodeHistogram(EncodeHistogram(*histogram)).value() == *histogram);
+  }
+  return 0;
+}
