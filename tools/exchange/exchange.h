@@ -62,7 +62,8 @@ struct Imported {
 
 // kCorrupt with the place and the reason if the bytes are not of the format, kTooLarge beyond the
 // limits (limits.h), kUnsupported for a format that can only be written. Memory is taken in
-// proportion to the bytes (of gzip, to what they decompress to).
+// proportion to the bytes (of gzip, to what they decompress to), and for intervals that last long
+// in proportion to their time, up to about 500 MiB (TimedSamples::kMostExtraParts).
 Result<Imported> Import(std::string_view untrusted_bytes, const ImportOptions& options = {});
 
 struct ExportOptions {
