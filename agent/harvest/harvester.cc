@@ -222,7 +222,7 @@ Result<HarvestReport> Harvester::HarvestAll() {
 Status Harvester::NamePicks(const RunInfo& info, RunContent& content) {
   ModuleVersions versions(*database_);
   for (RunPick& pick : content.picks) {
-    FIELDCOST_ASSIGN(const ModuleOwner owner, versions.Find(pick.api, pick.module_path));
+    FIELDCOST_ASSIGN(const PackageOwner owner, versions.Find(pick.api, pick.module_path));
     pick.api.package_version = owner.version;
     pick.is_private = !IsPublic(pick.api, owner);
     if (pick.is_private && !info.forced) pick.api = PrivateApi();
@@ -415,7 +415,7 @@ Status Harvester::ForgetMissing() {
   return {};
 }
 
-bool Harvester::IsPublic(const stats::ApiKey& api, const ModuleOwner& owner) const {
+bool Harvester::IsPublic(const stats::ApiKey& api, const PackageOwner& owner) const {
   if (extra_modules_.contains(api.soname)) return true;
   const auto module = public_modules_.find(api.soname);
   if (module == public_modules_.end() || owner.package.empty()) return false;

@@ -54,7 +54,7 @@ class Harvester {
   Result<bool> SeesAllRuns();
   Status FindMissing();
   Status ForgetMissing();
-  bool IsPublic(const stats::ApiKey& api, const ModuleOwner& owner) const;
+  bool IsPublic(const stats::ApiKey& api, const PackageOwner& owner) const;
 
   const AgentPaths* paths_;
   const Clock* clock_;

@@ -14,7 +14,7 @@
 namespace fieldcost::lab {
 namespace {
 
-// What dpkg-query says is kept meanwhile; a disk may be full.
+// What the package managers answer is kept meanwhile; a disk may be full.
 constexpr char kInMemory[] = ":memory:";
 
 // Which APIs come in which order, and of which package they are.
@@ -26,7 +26,7 @@ struct Naming {
 };
 
 bool IsPublic(const std::vector<wire::PolicyModule>& modules, const std::string& soname,
-              const agent::ModuleOwner& owner) {
+              const PackageOwner& owner) {
   return std::any_of(modules.begin(), modules.end(), [&](const wire::PolicyModule& module) {
     return module.soname == soname && !owner.package.empty() &&
            (module.package.empty() || module.package == owner.package);
@@ -39,7 +39,7 @@ Result<Naming> NameApis(const Sums& sums, const agent::AgentConfig& config) {
   const std::vector<wire::PolicyModule> modules = agent::PublicModulesOf(config);
   Naming naming;
   for (const ApiSums& api : sums.apis()) {
-    FIELDCOST_ASSIGN(const agent::ModuleOwner owner, versions.Find(api.api, api.path));
+    FIELDCOST_ASSIGN(const PackageOwner owner, versions.Find(api.api, api.path));
     naming.keys.push_back(api.api);
     naming.keys.back().package_version = owner.version;
     naming.is_own.push_back(!IsPublic(modules, api.api.soname, owner));

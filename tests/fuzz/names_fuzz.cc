@@ -2,11 +2,11 @@
 #include <string_view>
 
 #include "common/base/check.h"
+#include "common/base/package_owner.h"
 #include "common/base/text.h"
 #include "common/draw/name_text.h"
 #include "common/stats/cxx_name.h"
 #include "common/stats/cxx_name_parts.h"
-#include "tools/analysis/installed_version.h"
 #include "tools/analysis/namespace_of.h"
 #include "tools/analysis/version_order.h"
 
@@ -38,8 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       FIELDCOST_CHECK(draw::DisplayWidth(text) <= width);
     }
   }
-  FIELDCOST_CHECK(PackageIn(rest).size() <= rest.size());
-  FIELDCOST_CHECK(RpmVersionIn(rest).size() <= rest.size());
+  FIELDCOST_CHECK(fieldcost::PackageIn(rest).size() <= rest.size());
+  FIELDCOST_CHECK(fieldcost::RpmOwnerIn(rest).version.size() <= rest.size());
   const std::string_view a = take_line();
   const std::string_view b = take_line();
   (void)fieldcost::stats::CxxNameQuery(a).Matches(symbol);

@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace fieldcost::analysis {
@@ -42,13 +41,5 @@ class InstalledVersions {
 // The package manager's answers, one store for the whole process, with a cache in
 // $XDG_CACHE_HOME/fieldcost or ~/.cache/fieldcost.
 InstalledVersion AskPackageManager();
-
-// The version in what `dpkg-query --search` answers, then `--show`: the package of the first line
-// that is about no diversion; empty if there is none.
-std::string PackageIn(std::string_view untrusted_search_output);
-
-// The version in what `rpm -qf --queryformat '%{EVR}\\n'` prints, with the epoch if it has one, as
-// dpkg's; empty if the file belongs to no package, which rpm reports there, too.
-std::string RpmVersionIn(std::string_view untrusted_query_output);
 
 }  // namespace fieldcost::analysis

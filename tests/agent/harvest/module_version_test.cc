@@ -5,6 +5,7 @@
 
 #include "agent/spool/state_db.h"
 #include "tests/common/base/build_id_of_file.h"
+#include "tests/support/fake_rpm.h"
 #include "tests/support/temp_dir.h"
 
 namespace fieldcost::agent {
@@ -12,31 +13,23 @@ namespace {
 
 constexpr char kLibcPath[] = "/lib/x86_64-linux-gnu/libc.so.6";
 
-TEST(PackagePathsTest, LooksUnderBothSidesOfMergedUsr) {
-  EXPECT_THAT(PackagePaths("/lib/nowhere/libx.so.1"),
-              ::testing::ElementsAre("/lib/nowhere/libx.so.1", "/usr/lib/nowhere/libx.so.1"));
-  EXPECT_THAT(PackagePaths("/usr/lib/nowhere/libx.so.1"),
-              ::testing::ElementsAre("/usr/lib/nowhere/libx.so.1", "/lib/nowhere/libx.so.1"));
-  for (const char* untrusted : {"", "libx.so.1", "--help", "/lib/*", "/lib/a b", "/lib/[x]"}) {
-    EXPECT_TRUE(PackagePaths(untrusted).empty()) << untrusted;
-  }
-}
-
 class ModuleVersionTest : public ::testing::Test {
  protected:
   // "PACKAGE VERSION" of a file that a run had loaded with that build-id.
   std::string Find(const std::string& soname, const std::string& path, const std::string& id) {
-    const auto owner = ModuleVersions(database_).Find({.soname = soname,
-                                                       .package_version = {},
-                                                       .build_id = id,
-                                                       .symbol = "f",
-                                                       .symbol_version = {}},
-                                                      path);
+    const auto owner = ModuleVersions(database_, managers_)
+                           .Find({.soname = soname,
+                                  .package_version = {},
+                                  .build_id = id,
+                                  .symbol = "f",
+                                  .symbol_version = {}},
+                                 path);
     EXPECT_TRUE(owner) << owner.error().message;
     return owner->package + ' ' + owner->version;
   }
 
   testing::TempDir directory_;
+  PackageManagers managers_;
   StateDb database_ = std::move(*StateDb::Open(directory_.path() / "agent.db"));
 };
 
@@ -55,6 +48,23 @@ TEST_F(ModuleVersionTest, FileOfAPackageHasItsVersionIfTheBuildIsTheRuns) {
 TEST_F(ModuleVersionTest, CopyOfAPackagesFileIsOfNoPackage) {
   const auto copy = directory_.path() / "libc.so.6";
   std::filesystem::copy_file(kLibcPath, copy);
+  EXPECT_EQ(Find("libc.so.6", copy, testing::BuildIdOfFile(copy)), " ");
+}
+
+TEST_F(ModuleVersionTest, AsksRpmWhoseFileItIsWhereDpkgDoesNotKnowIt) {
+  const auto copy = directory_.path() / "libc.so.6";
+  std::filesystem::copy_file(kLibcPath, copy);
+  managers_ = testing::FakeRpm(directory_.path(), "printf '%s\\n' 'glibc 2.37-4.fc38'");
+  EXPECT_EQ(Find("libc.so.6", copy, testing::BuildIdOfFile(copy)), "glibc 2.37-4.fc38");
+  managers_ = testing::FakeRpm(directory_.path(), "exit 1");
+  EXPECT_EQ(Find("libc.so.6", copy, testing::BuildIdOfFile(copy)), "glibc 2.37-4.fc38")
+      << "the answer is kept";
+}
+
+TEST_F(ModuleVersionTest, AVersionThatNoBatchCanHoldIsNone) {
+  const auto copy = directory_.path() / "libc.so.6";
+  std::filesystem::copy_file(kLibcPath, copy);
+  managers_ = testing::FakeRpm(directory_.path(), "printf 'glibc %04096d' 1");
   EXPECT_EQ(Find("libc.so.6", copy, testing::BuildIdOfFile(copy)), " ");
 }
 

@@ -75,27 +75,12 @@ TEST_F(InstalledVersionsTest, DamagedCachesAndNamesAreHarmless) {
   EXPECT_TRUE(asked_.empty());
 }
 
-TEST(PackageInTest, TakesTheFirstPackageOfALine) {
-  EXPECT_EQ(PackageIn("diversion by dash from: /bin/sh\nzlib1g:amd64: /lib/libz.so.1\n"),
-            "zlib1g:amd64");
-  EXPECT_EQ(PackageIn("a, b: /usr/lib/x\n"), "a");
-  EXPECT_EQ(PackageIn("--root=x: /usr/lib/x\nno colon\n"), "");
-  EXPECT_EQ(PackageIn(""), "");
-}
-
 TEST_F(InstalledVersionsTest, AsksNothingWithoutADatabase) {
   InstalledVersions versions({directory_.path() / "none"}, cache_, [](const std::string&) {
     ADD_FAILURE() << "asked";
     return std::string();
   });
   EXPECT_EQ(versions.Of("libx.so.1"), "");
-}
-
-TEST(RpmVersionInTest, TakesTheFirstOwnerAndNoMessage) {
-  EXPECT_EQ(RpmVersionIn("1.2.13-7.fc38\n"), "1.2.13-7.fc38");
-  EXPECT_EQ(RpmVersionIn("1:3.0.9-2.el9\n1:3.0.9-3.el9\n"), "1:3.0.9-2.el9");
-  EXPECT_EQ(RpmVersionIn("file /lib64/libx.so.1 is not owned by any package\n"), "");
-  EXPECT_EQ(RpmVersionIn(""), "");
 }
 
 TEST(AskPackageManagerTest, GivesWhatDpkgHasInstalled) {

@@ -1,4 +1,4 @@
-#include "agent/harvest/command.h"
+#include "common/base/run_command.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 
 #include "common/base/child_process.h"
 
-namespace fieldcost::agent {
+namespace fieldcost {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
@@ -56,4 +56,4 @@ Result<CommandResult> RunCommand(const std::vector<std::string>& arguments,
   return result;
 }
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost

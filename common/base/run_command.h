@@ -6,7 +6,7 @@
 
 #include "common/base/result.h"
 
-namespace fieldcost::agent {
+namespace fieldcost {
 
 struct CommandResult {
   int exit_status = -1;  // -1: ended by a signal
@@ -19,4 +19,4 @@ struct CommandResult {
 Result<CommandResult> RunCommand(const std::vector<std::string>& arguments,
                                  std::size_t max_output_bytes, std::chrono::milliseconds limit);
 
-}  // namespace fieldcost::agent
+}  // namespace fieldcost
