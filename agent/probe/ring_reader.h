@@ -95,9 +95,9 @@ struct RunFacts {
 // lock (fcntl) does not meet. Moves; not thread-safe.
 class RingFile {
  public:
-  // kNotFound: gone. kUnavailable: its writer has not finished making it, or somebody else reads
-  // it: try again later. kCorrupt: not a file of this user that holds rings; kUnsupported: of
-  // another version. kIo: our own trouble.
+  // kNotFound: gone. kUnavailable: its writer has not finished making it, somebody else reads it,
+  // or too many files are open: try again later. kCorrupt: not a file of this user that holds
+  // rings; kUnsupported: of another version. kIo: our own trouble.
   static Result<RingFile> Open(const std::filesystem::path& path);
 
   const RunFacts& facts() const { return facts_; }

@@ -18,8 +18,15 @@ namespace {
 
 constexpr std::size_t kMostAtOnce = 64 << 10;
 
+// Whether this process has no descriptor left, which says nothing about the file.
+bool CannotOpen(const std::filesystem::path& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  return !fd.valid() && (errno == EMFILE || errno == ENFILE || errno == ENOMEM);
+}
+
 // Whether the file holds no memory of its program any more.
 bool IsWiped(const std::filesystem::path& path) {
+  if (CannotOpen(path)) return false;
   auto file = RingFile::Open(path);
   if (!file) {
     // Without a complete header nothing was recorded; a program may be about to begin.

@@ -23,7 +23,8 @@ namespace {
 constexpr std::size_t kBehindBytes = std::size_t{128} << 10;  // of a stack that is put aside
 
 Error OpenError(const std::string& what, int error_number) {
-  const std::string reason = ErrnoError("open a perf event of", what, error_number).message;
+  const Error error = ErrnoError("open a perf event of", what, error_number);
+  const std::string& reason = error.message;
   if (error_number == ESRCH) return Fail(ErrorCode::kNotFound, "{}", reason);
   if (error_number == EACCES || error_number == EPERM) {
     return Fail(ErrorCode::kPermissionDenied,
@@ -31,8 +32,9 @@ Error OpenError(const std::string& what, int error_number) {
                 "root may)",
                 reason);
   }
-  if (error_number == EMFILE)
-    return Fail(ErrorCode::kUnavailable, "{} (one a thread and CPU: ulimit -n)", reason);
+  if (error.code == ErrorCode::kUnavailable) {
+    return Fail(error.code, "{} (one is open per thread and CPU)", reason);
+  }
   return Fail(ErrorCode::kUnsupported, "{}", reason);
 }
 

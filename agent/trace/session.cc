@@ -83,7 +83,7 @@ Result<Arenas> TakeArenas(const fs::path& directory) {
   for (const auto& entry : fs::directory_iterator(directory, error)) {
     if (entry.path().extension() == shm::kTraceFileSuffix) paths.push_back(entry.path());
   }
-  if (error) return Fail(ErrorCode::kIo, "{}: {}", directory.string(), error.message());
+  if (error) return ErrnoError("list", directory, error.value());
   std::sort(paths.begin(), paths.end());
   Arenas taken;
   for (const fs::path& path : paths) {

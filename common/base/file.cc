@@ -24,9 +24,18 @@ ErrorCode CodeOf(int error_number) {
       return ErrorCode::kPermissionDenied;
     case EEXIST:
       return ErrorCode::kAlreadyExists;
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+      return ErrorCode::kUnavailable;
     default:
       return ErrorCode::kIo;
   }
+}
+
+// What the user can do about it, after the reason.
+std::string_view RemedyOf(int error_number) {
+  return error_number == EMFILE ? "; raise the limit with ulimit -n" : "";
 }
 
 }  // namespace
@@ -37,8 +46,8 @@ void UniqueFd::Reset() {
 }
 
 Error ErrnoError(std::string_view action, const std::filesystem::path& path, int error_number) {
-  return Fail(CodeOf(error_number), "{} {}: {}", action, path.string(),
-              std::generic_category().message(error_number));
+  return Fail(CodeOf(error_number), "{} {}: {}{}", action, path.string(),
+              std::generic_category().message(error_number), RemedyOf(error_number));
 }
 
 Result<std::string> ReadFile(const std::filesystem::path& path, std::size_t max_bytes) {

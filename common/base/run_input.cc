@@ -20,20 +20,6 @@ constexpr int kFirstDescriptor = 3;
 // How long a writer that has nothing to write may take to close its end.
 constexpr int kGraceMs = 200;
 
-// Whether no file at all could be opened now, since the process or the machine has too many open.
-bool IsShortage(int error_number) {
-  return error_number == EMFILE || error_number == ENFILE || error_number == ENOMEM;
-}
-
-Error DescriptorError(std::string_view action, const std::filesystem::path& path,
-                      int error_number) {
-  Error error = ErrnoError(action, path, error_number);
-  if (!IsShortage(error_number)) return error;
-  error.code = ErrorCode::kUnavailable;
-  if (error_number == EMFILE) error.message += "; raise the limit with ulimit -n";
-  return error;
-}
-
 // Whether nothing is left to read, now and later: the writers are gone.
 bool IsAtEnd(int fd, bool is_socket) {
   pollfd polled{.fd = fd, .events = POLLIN, .revents = 0};
@@ -51,14 +37,14 @@ Result<RunInput> RunInput::Open(const Options& options) {
   if (!options.file.empty()) {
     // A FIFO without a writer must not block here.
     UniqueFd file(::open(options.file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (!file.valid()) return DescriptorError("open the input", options.file, errno);
+    if (!file.valid()) return ErrnoError("open the input", options.file, errno);
     FIELDCOST_TRY(input.Use(std::move(file), options.file.string(), options));
     return input;
   }
   if (options.runs <= 1) return input;
   UniqueFd ours(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, kFirstDescriptor));
   if (!ours.valid()) {
-    if (errno != EBADF) return DescriptorError("keep", "standard input", errno);
+    if (errno != EBADF) return ErrnoError("keep", "standard input", errno);
     input.fixed_ = kNowhere;  // it is closed
     return input;
   }
@@ -116,11 +102,13 @@ Result<int> RunInput::Next() {
   const std::string path = fmt::format("/proc/self/fd/{}", source_.get());
   const int mode = ::fcntl(source_.get(), F_GETFL) & (O_ACCMODE | O_APPEND);
   current_ = UniqueFd(::open(path.c_str(), mode | O_CLOEXEC));
-  // Others may have opened a file for us that we may not open: its offset is set back.
-  if (!current_.valid() && !IsShortage(errno)) {
+  if (!current_.valid()) {
+    Error error = ErrnoError("open", "the command's input again", errno);
+    if (error.code == ErrorCode::kUnavailable) return error;
+    // Others may have opened a file for us that we may not open: its offset is set back.
     current_ = UniqueFd(::fcntl(source_.get(), F_DUPFD_CLOEXEC, kFirstDescriptor));
+    if (!current_.valid()) return error;
   }
-  if (!current_.valid()) return DescriptorError("open", "the command's input again", errno);
   if (has_offset_ && ::lseek(current_.get(), offset_, SEEK_SET) < 0) {
     return ErrnoError("set the position in", "the command's input", errno);
   }

@@ -42,9 +42,18 @@ ErrorCode CodeOf(int sqlite_code) {
   }
 }
 
+Error ErrorOf(sqlite3* handle, std::string_view action, const std::filesystem::path& path,
+              int code) {
+  // SQLite reports a lack of file descriptors as it reports a missing file.
+  if ((code & 0xff) == SQLITE_CANTOPEN) {
+    Error error = ErrnoError(action, path, sqlite3_system_errno(handle));
+    if (error.code == ErrorCode::kUnavailable) return error;
+  }
+  return Fail(CodeOf(code), "{} {}: {}", action, path.string(), sqlite3_errmsg(handle));
+}
+
 Error ErrorOf(sqlite3* handle, std::string_view action, int code) {
-  return Fail(CodeOf(code), "{} {}: {}", action, sqlite3_db_filename(handle, "main"),
-              sqlite3_errmsg(handle));
+  return ErrorOf(handle, action, sqlite3_db_filename(handle, "main"), code);
 }
 
 // What sqlite3_open_v2() is given for a file.
@@ -157,9 +166,7 @@ Result<Database> Database::Open(const std::filesystem::path& path, Access access
   sqlite3* handle = nullptr;
   const int code = sqlite3_open_v2(place.uri.c_str(), &handle, flags, place.vfs);
   Database database(handle);
-  if (code != SQLITE_OK) {
-    return Fail(CodeOf(code), "open {}: {}", path.string(), sqlite3_errstr(code));
-  }
+  if (code != SQLITE_OK) return ErrorOf(handle, "open", path, code);
   sqlite3_busy_timeout(handle, kBusyTimeoutMs);
   sqlite3_extended_result_codes(handle, 1);
   if (pages == Pages::kChecked) {

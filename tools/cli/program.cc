@@ -33,10 +33,10 @@ could be taken back; agent forget, probe purge: you declined; check: something i
 diff, tree diff, tree compare, measure --diff-base: something costs more; probe compare
 --fail-above: slower); 2 too little data for any answer (the same, from check on); 64 wrong usage or
 argument; 65 corrupt or oversized data; 66 not found (no catalogue, unknown API or version, no such
-batch); 69 server not available; 70 internal error; 73 already exists; 74 disk or socket failure; 75
-timed out; 76 invalid signature or certificate; 77 permission denied; 78 not supported. `fieldcost
-run` exits with the program's status (127 program not found, 126 cannot be run, 128+N killed by
-signal N, as in a shell).
+batch); 69 server not available, or too many files open; 70 internal error; 73 already exists; 74
+disk or socket failure; 75 timed out; 76 invalid signature or certificate; 77 permission denied; 78
+not supported. `fieldcost run` exits with the program's status (127 program not found, 126 cannot be
+run, 128+N killed by signal N, as in a shell).
 
 Environment: FIELDCOST_HOME (another profile directory), FIELDCOST_PRELOAD_LIBRARY,
 FIELDCOST_QUIET (no message when nothing is measured), NO_COLOR, FIELDCOST_PAGER, PAGER, LESS.)";

@@ -109,6 +109,11 @@ TEST(ErrnoErrorTest, TheCodeFitsTheErrorNumber) {
   EXPECT_EQ(ErrnoError("open", "/x", EACCES).code, ErrorCode::kPermissionDenied);
   EXPECT_EQ(ErrnoError("open", "/x", EEXIST).code, ErrorCode::kAlreadyExists);
   EXPECT_EQ(ErrnoError("write", "/x", ENOSPC).code, ErrorCode::kIo);
+  for (const int shortage : {EMFILE, ENFILE, ENOMEM}) {
+    EXPECT_EQ(ErrnoError("open", "/x", shortage).code, ErrorCode::kUnavailable);
+  }
+  EXPECT_EQ(ErrnoError("open", "/x", EMFILE).message,
+            "open /x: Too many open files; raise the limit with ulimit -n");
   EXPECT_EQ(ErrnoError("write", "/x", ENOSPC).message, "write /x: No space left on device");
 }
 

@@ -7,7 +7,6 @@
 #include <linux/seccomp.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include <iterator>
 
 #include "common/base/child_process.h"
+#include "tests/support/no_free_descriptor.h"
 #include "tests/support/temp_dir.h"
 
 namespace fieldcost {
@@ -171,22 +171,6 @@ TEST_F(RunInputTest, ATerminalIsSharedOrReplacedByNothingAndTheNoteNamesTheOptio
   EXPECT_THAT(empty->note(), HasSubstr("--input FILE"));
 }
 
-// Lets this process open no further descriptor while it lives.
-class NoFreeDescriptor {
- public:
-  NoFreeDescriptor() {
-    ::getrlimit(RLIMIT_NOFILE, &saved_);
-    const UniqueFd next(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
-    rlimit lowered = saved_;
-    lowered.rlim_cur = static_cast<rlim_t>(next.get());
-    ::setrlimit(RLIMIT_NOFILE, &lowered);
-  }
-  ~NoFreeDescriptor() { ::setrlimit(RLIMIT_NOFILE, &saved_); }
-
- private:
-  rlimit saved_{};
-};
-
 // The sanitizers themselves need descriptors to look at memory.
 #ifndef __SANITIZE_ADDRESS__
 TEST_F(RunInputTest, ReportsThatThisProcessHasTooManyFilesOpen) {
@@ -196,7 +180,7 @@ TEST_F(RunInputTest, ReportsThatThisProcessHasTooManyFilesOpen) {
   auto input = RunInput::Open({.runs = 2});
   ASSERT_TRUE(input) << input.error().message;
   {
-    const NoFreeDescriptor none;
+    const testing::NoFreeDescriptor none;
     for (const auto& error :
          {RunInput::Open({.runs = 2}).error(), RunInput::Open({.file = path, .runs = 2}).error(),
           input->Next().error()}) {

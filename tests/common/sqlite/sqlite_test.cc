@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/support/no_free_descriptor.h"
 #include "tests/support/temp_dir.h"
 
 namespace fieldcost::sqlite {
@@ -50,6 +51,18 @@ TEST_F(SqliteTest, ANewFileIsItsOwnersOnly) {
   ASSERT_EQ(::stat(file_.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600U);
 }
+
+// The sanitizers themselves need descriptors to look at memory.
+#ifndef __SANITIZE_ADDRESS__
+TEST_F(SqliteTest, ReportsThatTooManyFilesAreOpen) {
+  MustOpen();
+  const testing::NoFreeDescriptor none;
+  const auto database = Database::Open(file_, Database::Access::kRead);
+  ASSERT_FALSE(database);
+  EXPECT_EQ(database.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(database.error().message, HasSubstr("Too many open files; raise the limit with"));
+}
+#endif
 
 TEST_F(SqliteTest, ATransactionThatIsNotCommittedLeavesNothing) {
   Database database = MustOpen();
