@@ -284,7 +284,13 @@ Result<LabFile> ReadLabFile(const agent::RunBytes& untrusted_bytes) {
                   .moved_calls = header.moved_calls,
                   .candidates = header.candidate_count,
                   .left_out = header.left_out,
+                  .left_out_names = {},
                   .bias_ps = header.bias_ps};
+  for (const auto& untrusted_name : header.left_out_names) {
+    const auto name = agent::TextOf(untrusted_name);
+    if (!name) return Fail(ErrorCode::kCorrupt, "a name that was left out is not terminated");
+    if (!name->empty()) reading.file.left_out_names.emplace_back(*name);
+  }
   FIELDCOST_TRY(ReadApis(header.candidate_count, reading));
   FIELDCOST_TRY(ReadPairs(reading));
   if (header.mode == shm::kLabMap) {

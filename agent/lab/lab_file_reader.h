@@ -62,6 +62,7 @@ struct LabFile {
   std::uint64_t moved_calls = 0;
   std::uint32_t candidates = 0;
   std::uint32_t left_out = 0;
+  std::vector<std::string> left_out_names;  // the first of them, "library!symbol"; may be cut
   std::uint32_t bias_ps = 0;
   std::uint32_t refused = 0;     // blocks that no calls could have made: nothing of them is here
   std::vector<LabFileApi> apis;  // that were called

@@ -1,10 +1,13 @@
 #include "agent/lab/lab_run.h"
 
 #include <poll.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <optional>
 #include <system_error>
 
+#include "agent/reach/child_watch.h"
 #include "agent/runs/liveness.h"
 #include "common/base/log.h"
 
@@ -45,12 +48,25 @@ bool WaitUntilEnded(const agent::RunFileBytes& bytes, int& patience_ms) {
 
 Result<LabRun> RunWithLibrary(const LabRunner& runner, PlanFile plan) {
   RemoveLabFiles(runner.directory);
+  const bool is_map = plan.mode == shm::kLabMap;
   FIELDCOST_TRY(WritePlan(runner.directory, std::move(plan)));
   ScenarioOptions scenario = runner.scenario;
   scenario.library = runner.library;
   scenario.environment.emplace_back(shm::kLabDirectoryVariable, runner.directory.string());
+  std::optional<agent::ChildWatch> children;
+  if (is_map) {
+    scenario.look = [&](pid_t command) {
+      if (!children) {
+        children.emplace(
+            agent::SurveyOptions{.uid = ::getuid(), .library = runner.library.filename().string()},
+            command);
+      }
+      children->LookIfDue();
+    };
+  }
   LabRun run;
   FIELDCOST_ASSIGN(run.scenario, RunScenario(scenario));
+  if (children) run.unmeasured = children->Unmeasured();
   int patience_ms = run.scenario.timed_out || run.scenario.interrupted ? 0 : kPatienceMs;
   for (const fs::path& path : LabFilesIn(runner.directory)) {
     const auto bytes = agent::RunFileBytes::Open(path);

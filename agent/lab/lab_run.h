@@ -16,6 +16,8 @@ struct LabRun {
   std::vector<LabFile> files;       // of its programs
   std::uint32_t still_running = 0;  // programs that had not ended five seconds after the command
   std::uint32_t refused_files = 0;  // that could not be understood
+  // Programs of a map run, escaped, that nothing can be loaded into, and why.
+  std::vector<std::string> unmeasured;
 };
 
 struct LabRunner {

@@ -133,6 +133,7 @@ class Session {
       // A program stops at the limit of APIs; below it, only names that are too long are left out.
       const bool is_full = file.candidates == shm::kLabApis;
       (is_full ? found_.beyond_most : found_.too_long) += file.left_out;
+      found_.left_out_names.insert(file.left_out_names.begin(), file.left_out_names.end());
     }
     CountLosses(map);
     if (map.scenario.output_hash != found_.plain.output_hash) ++found_.other_outputs;
@@ -147,6 +148,7 @@ class Session {
   }
 
   void CountLosses(const LabRun& run) {
+    found_.unmeasured.insert(run.unmeasured.begin(), run.unmeasured.end());
     for (const LabFile& file : run.files) {
       found_.lost_calls += file.lost_calls;
       found_.lost_nodes += file.lost_nodes;

@@ -76,9 +76,11 @@ struct Measurement {
   std::uint64_t lost_nodes = 0;   // calls counted in their callers' node: the tree was full
   std::uint32_t beyond_most = 0;  // APIs of programs with more than shm::kLabApis
   std::uint32_t too_long = 0;     // APIs whose names or versions are longer than a file takes
-  std::uint32_t detached = 0;     // programs that could not be measured to their end
+  std::set<std::string> left_out_names;  // of the first of both: "library!symbol"; untrusted
+  std::uint32_t detached = 0;            // programs that could not be measured to their end
   std::uint32_t still_running = 0;
   std::uint32_t refused = 0;  // files of programs, or parts of them, that no calls could have made
+  std::set<std::string> unmeasured;  // programs, escaped, that nothing can be loaded into, and why
   int cleanup_status = 0;
   StoppedBy stopped = StoppedBy::kNothing;
   std::string stop_detail;

@@ -143,6 +143,7 @@ Result<ScenarioRun> RunScenario(const ScenarioOptions& options) {
   for (;;) {
     // What has closed its output is about to end.
     drain.Take(drain.is_open() ? kLook : kLookAtTheEnd);
+    if (options.look) options.look(child);
     const pid_t ended = ::wait4(child, &status, WNOHANG, &used);
     if (ended == child) break;
     if (ended < 0 && errno != EINTR) return ErrnoError("wait for", options.command[0], errno);

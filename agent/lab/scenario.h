@@ -1,8 +1,11 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +34,8 @@ struct ScenarioOptions {
   std::filesystem::path library;
   // Added to our environment, in place of what is there.
   std::vector<std::pair<std::string, std::string>> environment;
+  // Called with the command's process id again and again while it runs; empty: nothing.
+  std::function<void(pid_t command)> look = {};
 };
 
 struct ScenarioRun {

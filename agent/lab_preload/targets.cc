@@ -30,6 +30,21 @@ bool IsTooLong(const Function& function) {
          strlen(function.version) >= sizeof(shm::LabApi::version);
 }
 
+// Counts a function that is not measured, and keeps its name as long as there is room. One that has
+// been named is not counted for each object that calls it.
+void LeaveOut(const Function& function) {
+  shm::LabHeader& header = *process.header;
+  char name[sizeof header.left_out_names[0]];
+  intercept::TextBuilder(name, sizeof name).Add(function.module).Add("!").Add(function.symbol);
+  for (auto& known : header.left_out_names) {
+    if (strcmp(known, name) == 0) return;
+    if (known[0] != '\0') continue;
+    intercept::CopyText(known, name);
+    break;
+  }
+  ++header.left_out;
+}
+
 uint32_t HiddenBy(const Function& function) {
   if (strcmp(function.symbol, "syscall") == 0) return kHiddenByArgument;
   return intercept::HiddenReasonsOf(function.module, function.symbol);
@@ -45,7 +60,7 @@ uint32_t TargetFor(const Function& function) {
   if (is_new) {
     if (!is_wanted && hidden == 0) return kNoThunk;
     if (process.target_count == intercept::kThunkCount || IsTooLong(function)) {
-      ++process.header->left_out;
+      LeaveOut(function);
       return kNoThunk;
     }
     *place = static_cast<uint16_t>(++process.target_count);

@@ -64,6 +64,9 @@ int Record(int argc, char** argv) {
   for (const std::string& line : recorded->unreached) {
     fieldcost::PrintRemark(line);
   }
+  for (const std::string& program : recorded->unmeasured) {
+    fmt::print(stderr, "fieldcost: no points of {}\n", program);
+  }
   fmt::print(stderr, "fieldcost: {} of {}{}{}; fieldcost probe list\n",
              fieldcost::Counted(recorded->hits, "point"),
              fieldcost::Counted(recorded->programs, "program"),

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <optional>
+#include <utility>
 
 #include "agent/probe/login.h"
 #include "agent/probe/plan.h"
@@ -13,6 +14,7 @@
 #include "agent/probe_recorder/collector.h"
 #include "agent/probe_recorder/look_pace.h"
 #include "agent/probe_recorder/stack_namer.h"
+#include "agent/reach/child_watch.h"
 #include "agent/runs/tsc_calibration.h"
 #include "agent/sampler/command_child.h"
 #include "agent/settings/consent.h"
@@ -68,18 +70,24 @@ class Recorder {
     plan_.start_unix_ns = UnixNs(clock_.Now());
     FIELDCOST_TRY(WritePlan(session_.directory(), plan_));
     child.Go();
+    agent::ChildWatch children({.uid = ::getuid(), .library = plan_.library.filename().string()},
+                               child.pid());
     LookPace pace;
     for (;;) {
       FIELDCOST_ASSIGN(const bool is_over, child.EndsWithin(pace.wait()));
+      children.LookIfDue();
       // Whatever happens to us, the program goes on.
       auto report = collector_.Look(is_over);
       failure_ = report ? std::nullopt : std::optional(report.error());
       if (report) report_ = *report;
       pace.After(report ? report->written : 0);
-      if (is_over) return child.Wait();
+      if (!is_over) continue;
+      for (std::string& program : children.Unmeasured()) unmeasured_.insert(std::move(program));
+      return child.Wait();
     }
   }
 
+  const std::set<std::string>& unmeasured() const { return unmeasured_; }
   const Collector::Report& report() const { return report_; }
   std::vector<std::string> Unreached() const {
     return ExplainUnreached(plan_.points.named, collector_.seen_points());
@@ -96,6 +104,7 @@ class Recorder {
   PlanOptions plan_;
   Collector::Report report_;
   std::optional<Error> failure_;
+  std::set<std::string> unmeasured_;
 };
 
 // Where a recording is kept.
@@ -155,6 +164,7 @@ Result<Recorded> Record(const agent::AgentPaths& paths, const RecordOptions& opt
   recorded.hits = recorder.report().hits;
   recorded.lost = recorder.report().lost;
   recorded.unreached = recorder.Unreached();
+  recorded.unmeasured = recorder.unmeasured();
   recorded.goes_on = recorder.report().has_programs;
   if (!recorded.goes_on) FIELDCOST_TRY(session.Remove());
   FIELDCOST_TRY(spool.Trim());

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct Recorded {
   std::uint64_t lost = 0;              // points that were not kept
   std::vector<std::string> unreached;  // a line for each named point that was not passed
   std::string why_not;                 // why nothing was recorded; else empty
+  std::set<std::string> unmeasured;    // programs, escaped, that it started, and why
   bool goes_on = false;                // some programs still run: the next collector takes over
 };
 

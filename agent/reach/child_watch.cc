@@ -59,6 +59,13 @@ void ChildWatch::Look() {
   }
 }
 
+void ChildWatch::LookIfDue() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_look_) return;
+  Look();
+  next_look_ = now + kEvery;
+}
+
 std::vector<std::string> ChildWatch::Unmeasured() const {
   std::vector<std::string> phrases;
   for (const auto& [program, reach] : found_) {

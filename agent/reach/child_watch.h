@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -21,11 +22,14 @@ class ChildWatch {
   ChildWatch(const SurveyOptions& options, pid_t program) : options_(options), program_(program) {}
 
   void Look();
+  // Looks unless that was done a moment ago.
+  void LookIfDue();
 
   // A phrase for each program that was seen, and why: "/bin/x: linked statically, ...". Escaped.
   std::vector<std::string> Unmeasured() const;
 
  private:
+  static constexpr std::chrono::milliseconds kEvery{50};
   static constexpr std::size_t kMostProcesses = 4096;  // at a look
   static constexpr std::size_t kMostFound = 64;
 
@@ -33,6 +37,7 @@ class ChildWatch {
   pid_t program_;
   std::set<std::pair<pid_t, std::filesystem::path>> known_;  // what was looked at
   std::set<std::pair<std::filesystem::path, Reach>> found_;
+  std::chrono::steady_clock::time_point next_look_;
 };
 
 }  // namespace fieldcost::agent

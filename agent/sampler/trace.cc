@@ -45,10 +45,7 @@ class EventRun {
   }
   Status Look() {
     if (writer_ == nullptr) return {};
-    if (const Time now = std::chrono::steady_clock::now(); now >= next_children_) {
-      children_->Look();
-      next_children_ = now + kLook;
-    }
+    children_->LookIfDue();
     return writer_->LookIfDue();
   }
   // Programs that were seen and have no events, and why.
@@ -63,7 +60,6 @@ class EventRun {
   EventWriter* writer_ = nullptr;
   std::optional<agent::ScratchDirectory> directory_;
   std::optional<agent::ChildWatch> children_;
-  Time next_children_;
   trace::Variables variables_;
 };
 

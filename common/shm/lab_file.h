@@ -31,6 +31,7 @@ inline constexpr uint32_t kLabApis = 16384;
 inline constexpr uint32_t kLabNodes = 16384;   // of a thread
 inline constexpr uint32_t kLabBlocks = 65536;  // of a program
 inline constexpr uint32_t kLabIoBlocks = 16384;
+inline constexpr uint32_t kLabLeftOutNames = 8;
 inline constexpr uint32_t kLabArguments = 6;  // integer registers
 inline constexpr uint64_t kLabAllArguments = 1024;
 inline constexpr uint32_t kNoArgument = 0xff;
@@ -169,7 +170,9 @@ struct LabHeader {
   uint32_t io_block_count;   // may pass kLabIoBlocks, likewise
   uint32_t node_counts[kThreadSlots];
   char program[256];
-  uint8_t reserved[2704];
+  // The first of those that were left out: "library!symbol", cut if it is longer; then empty ones.
+  char left_out_names[kLabLeftOutNames][320];
+  uint8_t reserved[144];
 };
 static_assert(sizeof(LabHeader) == 4096);
 

@@ -47,7 +47,7 @@ TABLE = {
     # Consent and settings as files are read alike, and nothing else of the anonymous road.
     "agent/probe": (["base", "config", "crypto", "http", "probe", "reach", "runs", "settings", "shm", "sqlite"],
                     ["boost/json"]),
-    "agent/probe_recorder": (["agent_probe", "base", "crypto", "probe", "runs", "sampler", "settings", "shm",
+    "agent/probe_recorder": (["agent_probe", "base", "crypto", "probe", "reach", "runs", "sampler", "settings", "shm",
                               "symbols", "unwind"], []),
     "agent/probe_preload": (["shm", "intercept"], []),
     "agent/spool": (["base", "stats", "wire", "crypto", "sqlite", "settings"], []),

@@ -202,7 +202,13 @@ TEST_F(MeasureCommandTest, NamesTheReasonWhyAnApiIsLeftOut) {
       Measure({"--rounds", "1", "--apis", "long_named_*"}, {kVictims + "long_named"});
   EXPECT_EQ(result.exit_status, 0) << result.errors;
   EXPECT_THAT(result.output, HasSubstr("long_named_short"));
-  EXPECT_THAT(result.errors, HasSubstr("1 API was left out: its name is longer than 255 bytes"));
+  EXPECT_THAT(
+      result.errors,
+      AllOf(HasSubstr("1 API was left out: its name is longer than 255 bytes"),
+            ContainsRegex("fieldcost: left out: .*long_named_abcabc"), Not(HasSubstr("more"))));
+  const ProcessResult as_json =
+      Measure({"--rounds", "1", "--apis", "long_named_*", "--json"}, {kVictims + "long_named"});
+  EXPECT_THAT(as_json.output, HasSubstr(R"("left_out_apis":["liblong_named.so.1!long_named_abc)"));
 }
 
 // Each call takes as long as before: only their number has changed.

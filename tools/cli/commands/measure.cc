@@ -17,6 +17,7 @@
 #include "agent/settings/scratch_directory.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
+#include "common/draw/name_text.h"
 #include "common/draw/numbers.h"
 #include "common/shm/lab_file.h"
 #include "common/wire/lab_table.h"
@@ -91,6 +92,22 @@ std::string MapLine(const lab::Measurement& found) {
   return draw::WrapLines(text, StderrStyle());
 }
 
+// The functions that were left out, as far as their names are known.
+std::string LeftOutNames(const lab::Measurement& found) {
+  constexpr std::size_t kMostNames = 8;
+  constexpr std::size_t kNameColumns = 60;
+  std::vector<std::string> names;
+  for (const std::string& untrusted_name : found.left_out_names) {
+    if (names.size() == kMostNames) break;
+    const std::string name = EscapeControl(untrusted_name);
+    names.push_back(draw::ShortenName(name, kNameColumns, StderrStyle()));
+  }
+  const std::uint64_t all = std::uint64_t{found.beyond_most} + found.too_long;
+  std::string text = fmt::format("{}", fmt::join(names, ", "));
+  if (all > names.size()) text += fmt::format(" and {} more", all - names.size());
+  return text;
+}
+
 // What whoever reads the table must know, a line each.
 std::vector<std::string> Remarks(const lab::Measurement& found, std::uint32_t rounds) {
   std::vector<std::string> lines;
@@ -122,6 +139,7 @@ std::vector<std::string> Remarks(const lab::Measurement& found, std::uint32_t ro
   const std::size_t longest = sizeof(shm::LabApi::symbol) - 1;
   count(found.too_long, fmt::format("API was left out: its name is longer than {} bytes", longest),
         fmt::format("APIs were left out: their names are longer than {} bytes", longest));
+  if (!found.left_out_names.empty()) lines.push_back("left out: " + LeftOutNames(found));
   count(found.detached, "program was measured in part: it entered a sandbox, or loaded a collector",
         "programs were measured in part: they entered a sandbox, or loaded a collector");
   count(found.still_running,
@@ -133,6 +151,7 @@ std::vector<std::string> Remarks(const lab::Measurement& found, std::uint32_t ro
     lines.push_back(fmt::format("behaves differently each time, so rounds lack it: {}",
                                 fmt::join(found.unstable, ", ")));
   }
+  for (const std::string& program : found.unmeasured) lines.push_back("not measured: " + program);
   if (found.cleanup_status != 0) {
     lines.push_back(fmt::format("--cleanup exited with status {}", found.cleanup_status));
   }
@@ -318,10 +337,12 @@ Result<int> Run(const MeasureRequest& request, const Output& output) {
     FIELDCOST_ASSIGN(const int status, PrintLabDiff(*base, measured.table, {}, output));
     return StatusOf(measured.found) != 0 ? StatusOf(measured.found) : status;
   }
-  FIELDCOST_TRY(PrintLabTable(
-      measured.table,
-      {.limit = request.limit, .limits_text_only = true, .field = field ? &*field : nullptr},
-      output));
+  FIELDCOST_TRY(PrintLabTable(measured.table,
+                              {.limit = request.limit,
+                               .limits_text_only = true,
+                               .left_out_apis = measured.found.left_out_names,
+                               .field = field ? &*field : nullptr},
+                              output));
   return StatusOf(measured.found);
 }
 

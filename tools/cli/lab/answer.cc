@@ -138,7 +138,7 @@ Status PrintLabTable(const wire::LabTable& table, const LabView& view, const Out
   if (view.limits_text_only && (output.json || output.csv)) wanted.limit = 0;
   Chosen chosen = Choose(table, wanted);
   if (view.field != nullptr) FIELDCOST_TRY(CompareWithField(table, *view.field, chosen.costs));
-  if (output.json) return WriteStdout(LabJson(chosen.costs, table.parts));
+  if (output.json) return WriteStdout(LabJson(chosen.costs, table.parts, view.left_out_apis));
   if (output.csv) return WriteStdout(report::LabCsv(chosen.costs));
   return WritePaged(TableText(chosen, table, output.style), output);
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "common/base/result.h"
@@ -20,8 +21,9 @@ namespace fieldcost::cli {
 struct LabView {
   std::string library;  // glob over sonames; empty = all
   analysis::SortKey sort = analysis::SortKey::kTotal;
-  std::uint64_t limit = 0;        // 0 = all
-  bool limits_text_only = false;  // JSON and CSV have all lines
+  std::uint64_t limit = 0;              // 0 = all
+  bool limits_text_only = false;        // JSON and CSV have all lines
+  std::set<std::string> left_out_apis;  // of `measure`, for JSON; untrusted
   bool with_waiting = false;      // also functions whose work is to wait (tools/analysis/waiting.h)
   const Source* field = nullptr;  // a catalogue that it is compared with; nullptr = none
 };

@@ -157,7 +157,10 @@ std::string WrittenTableJson(const std::filesystem::path& file, std::uint64_t si
 }
 
 std::string LabJson(const std::vector<analysis::LabCost>& costs,
-                    std::span<const wire::LabPart> parts) {
+                    std::span<const wire::LabPart> parts,
+                    const std::set<std::string>& untrusted_left_out_apis) {
+  json::array left_out;
+  for (const std::string& name : untrusted_left_out_apis) left_out.push_back(UntrustedText(name));
   json::array rows;
   for (const analysis::LabCost& cost : costs) {
     json::object row = ApiJson(cost.summary.api);
@@ -174,7 +177,10 @@ std::string LabJson(const std::vector<analysis::LabCost>& costs,
     row["not_measured"] = NotMeasuredJson(cost.summary);
     rows.push_back(std::move(row));
   }
-  return Print({{"source", "table"}, {"parts", PartsJson(parts)}, {"rows", std::move(rows)}});
+  return Print({{"source", "table"},
+                {"parts", PartsJson(parts)},
+                {"left_out_apis", std::move(left_out)},
+                {"rows", std::move(rows)}});
 }
 
 std::string LabDiffJson(const LabDiffContent& content) {

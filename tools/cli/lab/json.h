@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,9 +20,10 @@ namespace fieldcost::cli {
 std::string WrittenTableJson(const std::filesystem::path& file, std::uint64_t size_bytes,
                              const wire::LabTable& table);
 
-// The rows of `top --table` and `show --table`.
+// The rows of `measure`, `top --table` and `show --table`, and what `measure` left out.
 std::string LabJson(const std::vector<analysis::LabCost>& costs,
-                    std::span<const wire::LabPart> parts);
+                    std::span<const wire::LabPart> parts,
+                    const std::set<std::string>& untrusted_left_out_apis = {});
 
 struct LabDiffContent {
   std::string lead;  // report::LabDiffLead()
