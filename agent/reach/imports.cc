@@ -256,7 +256,7 @@ std::string AddressTakenPhrase(std::string_view program) {
   return fmt::format(
       "{} loads the address (a function pointer, or a build with -fno-plt), which must stay the "
       "true one, so calls are not measured; selection.data_slots = true in agent.toml (fieldcost "
-      "run) or --function-pointers (fieldcost measure) measures them",
+      "run) or --function-pointers (fieldcost measure, fieldcost trace) measures them",
       program);
 }
 

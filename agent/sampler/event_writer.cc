@@ -89,6 +89,7 @@ Result<trace::Variables> EventWriter::BeginRun(const std::filesystem::path& dire
                                     .functions = options_.functions,
                                     .branches = options_.branches,
                                     .globs = options_.globs,
+                                    .data_slots = options_.function_pointers,
                                     .tsc_to_ns_multiplier = multiplier_});
 }
 

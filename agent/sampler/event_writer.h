@@ -21,10 +21,11 @@ namespace fieldcost::sampler {
 
 // Which events are recorded beside samples.
 struct EventOptions {
-  std::filesystem::path library;  // libfieldcost_trace.so
-  bool functions = false;         // of code built with -finstrument-functions
-  bool branches = false;          // of code built with -fsanitize-coverage=trace-pc[-guard]
-  std::string globs;              // "library!symbol", comma-separated: calls of these, no rebuild
+  std::filesystem::path library;   // libfieldcost_trace.so
+  bool functions = false;          // of code built with -finstrument-functions
+  bool branches = false;           // of code built with -fsanitize-coverage=trace-pc[-guard]
+  std::string globs;               // "library!symbol", comma-separated: calls of these, no rebuild
+  bool function_pointers = false;  // their calls through all data slots, which changes &function
   bool any() const { return functions || branches || !globs.empty(); }
 };
 

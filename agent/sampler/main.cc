@@ -1,7 +1,7 @@
 // fieldcost-trace: what `fieldcost trace` runs, so that libdw is in no other program.
 //   fieldcost-trace --output FILE --period NS [--quiet] [--runs N] [--input FILE]
-//                   [--library FILE [--functions] [--branches] [--apis GLOBS]] [--counters LIST
-//                   [--told]]
+//                   [--library FILE [--functions] [--branches] [--apis GLOBS]
+//                   [--function-pointers]] [--counters LIST [--told]]
 //                   -- COMMAND [ARGUMENT...]
 //   fieldcost-trace --output FILE --period NS [--counters LIST] --pid PID [--for NS]
 // (--told: what is not measured was said in a run before)
@@ -57,6 +57,7 @@ std::optional<Asked> OptionsOf(int argc, char** argv) {
        FlagOption("functions", events.functions),
        FlagOption("branches", events.branches),
        TextOption("apis", events.globs),
+       FlagOption("function-pointers", events.function_pointers),
        {.name = "counters", .take = [&](const char* text) { return TakeCounters(text, options); }},
        FlagOption("told", asked.told)});
   if (!command) return std::nullopt;

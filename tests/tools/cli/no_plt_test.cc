@@ -19,9 +19,12 @@ class NoPltTest : public CliTest {
   ProcessResult Run(const std::string& pick) {
     return Cli({"run", "--show", "--pick", pick, "--", kNoPlt});
   }
-  ProcessResult Trace(const std::string& events) {
+  ProcessResult Trace(const std::string& events, const std::vector<std::string>& options = {}) {
     const std::string file = (work_.path() / "a.fct").string();
-    return Cli({"trace", "-o", file, "--events", events, "--", kNoPlt});
+    std::vector<std::string> command = {"trace", "-o", file, "--events", events};
+    command.insert(command.end(), options.begin(), options.end());
+    command.insert(command.end(), {"--", kNoPlt});
+    return Cli(command);
   }
 
   testing::TempDir work_;
@@ -46,6 +49,14 @@ TEST_F(NoPltTest, TheSettingThatTheReasonNamesMeasuresThem) {
   WriteConfig("[selection]\ndata_slots = true\n");
   EXPECT_THAT(Run("no_plt_compared").errors,
               AllOf(HasSubstr("no_plt_compared"), Not(HasSubstr("nothing measured"))));
+}
+
+TEST_F(NoPltTest, TheOptionThatTheReasonNamesCountsThem) {
+  const ProcessResult traced = Trace("no_plt_compared", {"--function-pointers"});
+  EXPECT_EQ(traced.exit_status, 0) << traced.errors;
+  EXPECT_THAT(traced.errors, Not(HasSubstr("no_plt_compared:")));
+  EXPECT_THAT(Cli({"tree", "show", "--metric", "calls", (work_.path() / "a.fct").string()}).output,
+              HasSubstr("no_plt_compared"));
 }
 
 TEST_F(NoPltTest, AFunctionThatIsNotImportedHasAnotherReason) {

@@ -97,6 +97,10 @@ std::vector<command::Option> TraceRunOptions(std::string_view usual_rate,
        .value = "LIST",
        .help = "Also count these: functions, branches, [LIBRARY!]FUNCTION, ..., comma-separated",
        .check = CheckEvents},
+      {.names = "--function-pointers",
+       .help = "Include calls of these through function pointers, and of programs built with "
+               "-fno-plt; this changes the functions' addresses",
+       .needs = {"--events"}},
       {.names = "--counters",
        .value = "LIST",
        .help = "Also sample these: cycles, instructions, cache-misses, branch-misses, faults",
@@ -114,6 +118,7 @@ Result<std::vector<std::string>> TraceWords(const command::Arguments& arguments)
   std::vector<std::string> words = {recorder.string(), "--period",
                                     std::to_string(PeriodNs(arguments))};
   FIELDCOST_TRY(AddEventOptions(arguments.Text("--events"), words));
+  if (arguments.Has("--function-pointers")) words.emplace_back("--function-pointers");
   if (arguments.Has("--counters"))
     words.insert(words.end(), {"--counters", arguments.Text("--counters")});
   return words;

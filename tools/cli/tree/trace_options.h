@@ -11,12 +11,12 @@ namespace fieldcost::cli {
 
 // How programs are recorded: what `trace` and `tree compare` share.
 
-// --rate, --runs (these if they are not given), --events, --counters.
+// --rate, --runs (these if they are not given), --events, --function-pointers, --counters.
 std::vector<command::Option> TraceRunOptions(std::string_view usual_rate,
                                              std::string_view usual_runs);
 
-// The command line of the recorder (agent/sampler/main.cc) as far as --rate, --events and
-// --counters say it; [0] is the program. kNotFound if it, or the library for events, is missing.
+// The command line of the recorder (agent/sampler/main.cc) as far as these options but
+// --runs determine it; [0] is the program. kNotFound if it, or the library for events, is missing.
 Result<std::vector<std::string>> TraceWords(const command::Arguments& arguments);
 
 // Says why a command has no events, if --events asks for them and nothing can be loaded into its
