@@ -193,8 +193,11 @@ TEST(LabTableTextTest, ALineAnApiWithAllThatTheLabKnows) {
   // No line is wider than the terminal.
   for (const std::size_t columns : {80U, 100U, 200U}) {
     const draw::Style style{.utf8 = true, .columns = columns};
-    std::string all = report::LabTableText(costs, WholeNs(costs), style) +
-                      report::LabNote(wire::ShapesLabTable().parts, style);
+    std::string all = report::LabTableText(costs, WholeNs(costs), style);
+    const bool has_spread = all.find("RUN±") != std::string::npos;
+    const std::string note = report::LabNote(wire::ShapesLabTable().parts, all, style);
+    EXPECT_EQ(note.find("RUN±:") != std::string::npos, has_spread) << note;
+    all += note;
     for (const LabCost& cost : costs) all += report::ShapeText(cost, style);
     for (std::size_t begin = 0; begin < all.size();) {
       const std::size_t end = all.find('\n', begin);
@@ -264,13 +267,21 @@ TEST(LabTableTextTest, TheShapeStandsWithWhatItFollowsFrom) {
   EXPECT_EQ(text("few"), "  shape: too few calls\n    1 call per run\n");
 }
 
+TEST(LabTableTextTest, TheNoteExplainsOnlyColumnsThatAreShown) {
+  const std::vector<wire::LabPart> parts = wire::ShapesLabTable().parts;
+  const draw::Style style{.utf8 = true};
+  EXPECT_THAT(report::LabNote(parts, "TOTAL  RUN±", style), HasSubstr("RUN±: variation"));
+  EXPECT_THAT(report::LabNote(parts, "TOTAL", style), Not(HasSubstr("RUN±")));
+}
+
 TEST(LabTableTextTest, HostileNamesStayText) {
   LabTableBuilder builder;
   builder.Run("=f()", {1});
   wire::LabTable table = builder.Table();
   table.parts[0].name = "a\033[2J\n=b";
   const std::vector<LabCost> costs = LabCosts(table);
-  EXPECT_THAT(report::LabNote(table.parts, {}), AllOf(Not(HasSubstr("\033")), HasSubstr("\\x1b")));
+  EXPECT_THAT(report::LabNote(table.parts, {}, {}),
+              AllOf(Not(HasSubstr("\033")), HasSubstr("\\x1b")));
   EXPECT_THAT(report::LabCsv(costs), HasSubstr("'=f()"));
 }
 

@@ -67,6 +67,15 @@ std::string NotMeasuredText(const std::vector<analysis::CostSummary>& functions)
   return text;
 }
 
+// The functions as people write them.
+std::vector<std::string> NamesOf(const std::vector<std::string>& untrusted_symbols) {
+  std::vector<std::string> names;
+  for (const std::string& symbol : untrusted_symbols) {
+    names.push_back(stats::DemangledName(symbol));
+  }
+  return names;
+}
+
 std::string WithoutPltText(const std::string& program, const agent::CallsWithoutPlt& calls) {
   constexpr std::size_t kMostNamed = 5;
   std::string text;
@@ -74,10 +83,10 @@ std::string WithoutPltText(const std::string& program, const agent::CallsWithout
     text += fmt::format(
         "called without a PLT (-fno-plt), so measured only if named (run --pick, measure, trace "
         "--events), or with selection.data_slots = true in agent.toml: {}\n",
-        ListText(calls.measured_if_named, kMostNamed));
+        ListText(NamesOf(calls.measured_if_named), kMostNamed));
   }
   if (!calls.address_taken.empty()) {
-    text += fmt::format("{}: {}\n", ListText(calls.address_taken, kMostNamed),
+    text += fmt::format("{}: {}\n", ListText(NamesOf(calls.address_taken), kMostNamed),
                         EscapeControl(agent::AddressTakenPhrase(program)));
   }
   return text;

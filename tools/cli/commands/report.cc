@@ -126,7 +126,7 @@ std::string MakePage(const analysis::VendorReport& made, const Source& source) {
 // What is said of the source below a text.
 std::string NoteOf(const Source& source, const Output& output) {
   return source.freshness() ? FreshnessText(*source.freshness(), SystemClock().Now())
-                            : report::LabNote(source.table()->parts, output.style);
+                            : report::LabNote(source.table()->parts, {}, output.style);
 }
 
 Result<int> Run(const Request& command, const Output& output) {

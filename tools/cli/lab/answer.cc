@@ -75,7 +75,7 @@ std::string TableText(const Chosen& chosen, const wire::LabTable& table, const d
     text += fmt::format("({} of {} APIs; more: --limit)\n", chosen.costs.size(), chosen.found);
   }
   text += draw::WrapLines(WaitingNote(chosen.waiting), style);
-  return text + report::LabNote(table.parts, style);
+  return text + report::LabNote(table.parts, text, style);
 }
 
 // What has changed, of the APIs and in the metrics that are asked for.

@@ -25,7 +25,7 @@ using stats::Metric;
 constexpr std::size_t kSpectrumWidth = 16;
 constexpr std::size_t kLeastShapeWidth = 12;
 
-std::string_view PlusMinus(const draw::Style& style) { return style.utf8 ? "±" : "+-"; }
+std::string SpreadHeading(const draw::Style& style) { return style.utf8 ? "RUN±" : "RUN+-"; }
 
 const analysis::MetricSummary* TimesOf(const LabCost& cost) {
   return cost.summary.Find(Metric::kWallTime);
@@ -229,7 +229,7 @@ std::string LabTableText(std::span<const LabCost> costs, double whole_ns,
       {"CALLS", true, 1},
       {"P50", true},
       {"P99", true, 1},
-      {fmt::format("RUN{}", PlusMinus(style)), true, 2},
+      {SpreadHeading(style), true, 2},
       {"ALLOC/CALL", true, 3},
       {"FIELD/LAB", true},
       {.heading = "SHAPE", .least = kLeastShapeWidth, .keeps = draw::TextColumn::Keeps::kStart},
@@ -253,7 +253,8 @@ std::string LabTableText(std::span<const LabCost> costs, double whole_ns,
   return text;
 }
 
-std::string LabNote(std::span<const wire::LabPart> parts, const draw::Style& style) {
+std::string LabNote(std::span<const wire::LabPart> parts, std::string_view table,
+                    const draw::Style& style) {
   std::uint64_t runs = 0;
   std::uint64_t left_out = 0;
   for (const wire::LabPart& part : parts) {
@@ -265,11 +266,14 @@ std::string LabNote(std::span<const wire::LabPart> parts, const draw::Style& sty
                              : "of " + Counted(parts.size(), "measurement");
   const std::string thrown =
       left_out == 0 ? "" : fmt::format(", {} left out", draw::FormatCount(left_out));
+  const std::string spread = SpreadHeading(style);
+  const std::string about_spread = table.find(spread) == std::string_view::npos
+                                       ? ""
+                                       : "; " + spread + ": variation between runs";
   return draw::WrapLines(
-      fmt::format(
-          "({} {}{}; TOTAL: calls of one run by their mean, callees included; RUN{}: variation "
-          "between runs; below 50 ns only differences are reliable)\n",
-          Counted(runs, "run"), of, thrown, PlusMinus(style)),
+      fmt::format("({} {}{}; TOTAL: calls of one run by their mean, callees included{}; below 50 "
+                  "ns only differences are reliable)\n",
+                  Counted(runs, "run"), of, thrown, about_spread),
       style);
 }
 

@@ -20,8 +20,10 @@ namespace fieldcost::report {
 std::string LabTableText(std::span<const analysis::LabCost> costs, double whole_ns,
                          const draw::Style& style);
 
-// What a reader of that table must know of its numbers: one line, with a line feed.
-std::string LabNote(std::span<const wire::LabPart> parts, const draw::Style& style);
+// What a reader of a table must know of its numbers: one line, with a line feed. `table` is its
+// text: a column that it has no room for is not explained.
+std::string LabNote(std::span<const wire::LabPart> parts, std::string_view table,
+                    const draw::Style& style);
 
 // What an API's shape follows from, a line each, without its end; the growth's points are not among
 // them. Empty if there were too few calls to tell. The cost of 2^octaves ns as text.
