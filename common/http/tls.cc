@@ -91,7 +91,17 @@ Status ExpectServer(SSL* connection, const Origin& server) {
 
 std::string VerificationFailure(const SSL* connection) {
   const long result = SSL_get_verify_result(connection);
-  return result == X509_V_OK ? "" : X509_verify_cert_error_string(result);
+  if (result == X509_V_OK) return "";
+  std::string text = X509_verify_cert_error_string(result);
+  const bool is_unknown_authority = result == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY ||
+                                    result == X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN ||
+                                    result == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT;
+  if (is_unknown_authority) {
+    text +=
+        "; if the server has an authority of its own, name the file of its certificate: ca_file "
+        "= \"ca.pem\", or --ca-file ca.pem for `probe login`";
+  }
+  return text;
 }
 
 }  // namespace fieldcost::http

@@ -69,6 +69,7 @@ TEST_F(ClientTest, ATestCaIsUnknownToTheSystemsTrustStore) {
   const Result<Response> response = Client::Create(options)->Send({});
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().code, ErrorCode::kUnauthenticated);
+  EXPECT_THAT(response.error().message, HasSubstr("ca_file = \"ca.pem\""));
 }
 
 TEST_F(ClientTest, ACertificateForAnotherAddressIsNotTrusted) {
