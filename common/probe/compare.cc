@@ -23,13 +23,13 @@ double OctavesOf(std::uint64_t ns) {
 }
 
 struct Timed {
-  std::uint64_t run = 0;
+  RunKey run;
   double octaves = 0;
   double wait = kUnknownWait;  // of the run, for a CPU: octaves by which it takes longer
 };
 
 Timed TimedOf(const EventRow& row, std::uint64_t ns) {
-  Timed timed = {.run = row.id.run, .octaves = OctavesOf(ns)};
+  Timed timed = {.run = row.run_key(), .octaves = OctavesOf(ns)};
   if (row.observed_ns == 0) return timed;
   timed.wait =
       WaitOctaves(static_cast<double>(row.waited_ns) / static_cast<double>(row.observed_ns));
@@ -58,7 +58,7 @@ Values ValuesOf(const std::vector<Timed>& times, bool by_run) {
     std::size_t count = 0;
     double wait = kUnknownWait;
   };
-  std::map<std::uint64_t, Run> runs;
+  std::map<RunKey, Run> runs;
   for (const Timed& time : times) {
     Run& run = runs[time.run];
     run.sum += time.octaves;
@@ -87,7 +87,7 @@ void SetRatio(StepChange& change, double octaves, const stats::DifferenceInterva
 }
 
 bool HasEnoughRuns(const std::vector<Timed>& times) {
-  std::set<std::uint64_t> runs;
+  std::set<RunKey> runs;
   for (const Timed& time : times) runs.insert(time.run);
   return runs.size() >= kLeastEvents;
 }

@@ -2,7 +2,9 @@
 // counts who refers to a row; what nobody does is removed with its last user.
 #include "common/probe/event_store.h"
 
-#include "common/base/check.h"
+#include <fmt/format.h>
+
+#include "common/base/text.h"
 #include "common/probe/event_sql.h"
 
 namespace fieldcost::probe {
@@ -82,13 +84,18 @@ CREATE TABLE hit(
   PRIMARY KEY(event, ns, run, thread, sequence)) WITHOUT ROWID;
 )";
 
-Result<EventRow> NeedRow(sqlite::Statement statement, const EventId& id) {
-  FIELDCOST_ASSIGN(const bool found, statement.Step());
-  if (!found) return Fail(ErrorCode::kNotFound, "there is no event {}", id.Hex());
-  return RowOf(statement);
-}
-
 }  // namespace
+
+std::string EventKey::Text() const { return fmt::format("{}-{}", owner, id.Hex()); }
+
+std::optional<EventKey> EventKey::Parse(std::string_view untrusted_text) {
+  const std::size_t dash = untrusted_text.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  const auto owner = ParseUint64(untrusted_text.substr(0, dash));
+  const auto id = EventId::Parse(untrusted_text.substr(dash + 1));
+  if (!owner || !id) return std::nullopt;
+  return EventKey{.owner = *owner, .id = *id};
+}
 
 Result<EventStore> EventStore::Create(sqlite::Database& database) {
   FIELDCOST_ASSIGN(
@@ -113,15 +120,17 @@ Result<EventStore> EventStore::Create(sqlite::Database& database) {
   return EventStore(database);
 }
 
-Result<EventRow> EventStore::Row(const EventId& id) const {
+Result<EventRow> EventStore::Row(const EventKey& key) const {
   sqlite::Statement statement = database_->Prepare(
-      std::string(kSelectEvent) + " WHERE id_run = ? AND id_number = ? ORDER BY event.row LIMIT 1");
-  statement.Int(id.run).Int(id.number);
-  return NeedRow(std::move(statement), id);
+      std::string(kSelectEvent) + " WHERE event.owner = ? AND id_run = ? AND id_number = ?");
+  statement.Int(key.owner).Int(key.id.run).Int(key.id.number);
+  FIELDCOST_ASSIGN(const bool found, statement.Step());
+  if (!found) return Fail(ErrorCode::kNotFound, "there is no event {}", key.Text());
+  return RowOf(statement);
 }
 
-Status EventStore::SetMark(const EventId& id, Mark mark, const std::string& reason) {
-  FIELDCOST_ASSIGN(const EventRow row, Row(id));
+Status EventStore::SetMark(const EventKey& key, Mark mark, const std::string& reason) {
+  FIELDCOST_ASSIGN(const EventRow row, Row(key));
   return database_->Prepare("UPDATE event SET mark = ?, mark_reason = ? WHERE row = ?")
       .Int(static_cast<std::uint64_t>(mark))
       .Text(reason)

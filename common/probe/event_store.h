@@ -20,6 +20,24 @@ namespace fieldcost::probe {
 // What somebody decided about an event; without that, what set_aside.h finds is valid.
 enum class Mark : std::uint8_t { kNone = 0, kSetAside = 1, kKept = 2 };
 
+// A run of one owner. Programs choose the ids of their runs, so two owners may have the same.
+struct RunKey {
+  std::uint64_t owner = 0;
+  std::uint64_t run = 0;
+  auto operator<=>(const RunKey&) const = default;
+};
+
+// An event in a store: two owners may have events of the same id.
+struct EventKey {
+  std::uint64_t owner = 0;
+  EventId id;
+  auto operator<=>(const EventKey&) const = default;
+
+  // "7-" and 32 hex digits.
+  std::string Text() const;
+  static std::optional<EventKey> Parse(std::string_view untrusted_text);
+};
+
 struct EventRow {
   std::uint64_t row = 0;  // grows with the time of arrival
   EventId id;
@@ -42,6 +60,8 @@ struct EventRow {
   std::uint64_t waited_ns = 0;
   std::uint64_t observed_ns = 0;  // 0: not measured
 
+  EventKey key() const { return {owner, id}; }
+  RunKey run_key() const { return {owner, id.run}; }
   std::uint64_t TotalNs() const { return end_ns > begin_ns ? end_ns - begin_ns : 0; }
 };
 
@@ -131,17 +151,17 @@ class EventStore {
                          std::size_t limit) const;
   Result<LabelPage> Labels(const EventFilter& filter, const std::optional<LabelCursor>& after,
                            std::size_t limit) const;
-  // If several owners have events of that id, the one that came first. kNotFound.
-  Result<EventRow> Row(const EventId& id) const;
+  // kNotFound.
+  Result<EventRow> Row(const EventKey& key) const;
   // With hits as long as they are within `max_weight`; the others are left out.
-  Result<Event> Get(const EventId& id, std::size_t max_weight = kMaxWeightOfEvent) const;
+  Result<Event> Get(const EventKey& key, std::size_t max_weight = kMaxWeightOfEvent) const;
 
   // kNotFound. Own transaction if there is none.
-  Status SetMark(const EventId& id, Mark mark, const std::string& reason);
+  Status SetMark(const EventKey& key, Mark mark, const std::string& reason);
 
   // Removes them with their hits, and what nothing refers to any more; how many events went.
   // REQUIRES: the caller's transaction.
-  Result<std::uint64_t> Remove(const std::vector<EventId>& ids);
+  Result<std::uint64_t> Remove(const std::vector<EventKey>& keys);
   // Removes those that began before that time, the oldest first; those that begin from that time
   // on, the last first; those of an owner. Each at most `limit` events and kMaxRemovedHits hits: an
   // event that has more loses them piece by piece. REQUIRES: the caller's transaction.

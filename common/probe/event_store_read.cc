@@ -169,10 +169,10 @@ Result<LabelPage> EventStore::Labels(const EventFilter& filter,
   return page;
 }
 
-Result<Event> EventStore::Get(const EventId& id, std::size_t max_weight) const {
+Result<Event> EventStore::Get(const EventKey& key, std::size_t max_weight) const {
   std::size_t weight = 0;
   Event event;
-  FIELDCOST_ASSIGN(event.row, Row(id));
+  FIELDCOST_ASSIGN(event.row, Row(key));
   sqlite::Statement statement = database_->Prepare(kSelectHits);
   sqlite::Statement frames =
       database_->Prepare("SELECT function, module, file, line FROM frame WHERE row = ?");

@@ -114,13 +114,13 @@ Result<Removed> RemovePiece(sqlite::Database& database, const char* sql, std::ui
 
 }  // namespace
 
-Result<std::uint64_t> EventStore::Remove(const std::vector<EventId>& ids) {
+Result<std::uint64_t> EventStore::Remove(const std::vector<EventKey>& keys) {
   FIELDCOST_CHECK(database_->InTransaction());
-  sqlite::Statement find = database_->Prepare(
-      "SELECT min(row) FROM event WHERE id_run = ? AND id_number = ? HAVING min(row) IS NOT NULL");
+  sqlite::Statement find =
+      database_->Prepare("SELECT row FROM event WHERE owner = ? AND id_run = ? AND id_number = ?");
   std::uint64_t removed = 0;
-  for (const EventId& id : ids) {
-    find.Int(id.run).Int(id.number);
+  for (const EventKey& key : keys) {
+    find.Int(key.owner).Int(key.id.run).Int(key.id.number);
     FIELDCOST_ASSIGN(const Removed gone, RemoveRows(*database_, find, kAllHits));
     removed += gone.events;
   }

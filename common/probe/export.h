@@ -11,10 +11,11 @@ namespace fieldcost::probe {
 // Texts may be any: they are escaped, and what is not UTF-8 becomes U+FFFD.
 
 // OpenTelemetry's OTLP/JSON (one ExportTraceServiceRequest): a trace an event, whose id is the
-// event's; a root span of its label, below it a span a run that takes part, below that a span a
-// step that ends there. Hits are span events of the run's span, with code.*, thread.id and
-// fieldcost.*; a resource is a run. Span ids follow from the event's id. An event that began
-// elsewhere has the parent that its first hit brought.
+// event's (two owners' events of one id share it, with spans of their own); a root span of its
+// label, below it a span a run that takes part, below that a span a step that ends there. Hits are
+// span events of the run's span, with code.*, thread.id and fieldcost.*; a resource is a run. Span
+// ids follow from the event's owner and id. An event that began elsewhere has the parent that its
+// first hit brought.
 std::string ToOtlpJson(std::span<const Event> events);
 
 // Chrome's trace event format (JSON object form), as Perfetto and chrome://tracing read it: a

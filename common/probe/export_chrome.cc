@@ -46,12 +46,12 @@ class Chrome {
   void HitArguments(const EventHit& hit);
   // The number of the line of its thread that is free for a bar, which then takes it.
   std::uint64_t LineOf(const Bar& bar);
-  std::uint64_t ProcessOf(std::uint64_t run) const {
+  std::uint64_t ProcessOf(const RunKey& run) const {
     return 1 + static_cast<std::uint64_t>(std::distance(runs_.begin(), runs_.find(run)));
   }
 
   std::span<const Event> events_;
-  std::map<std::uint64_t, RunOf> runs_;
+  std::map<RunKey, RunOf> runs_;
   std::uint64_t begin_ns_ = 0;
   std::vector<Bar> bars_;
   struct Line {
@@ -83,7 +83,7 @@ void Chrome::Bars() {
                      .event = &event});
     for (const StepSpan& span : SpansOf(event)) {
       const EventHit& hit = event.hits[span.step.hit];
-      bars_.push_back({.process = ProcessOf(hit.run),
+      bars_.push_back({.process = ProcessOf(RunKeyOf(event, hit)),
                        .thread = hit.thread,
                        .begin_ns = span.begin_ns,
                        .end_ns = span.end_ns,
@@ -148,7 +148,7 @@ void Chrome::PutBars() {
 void Chrome::PutInstants() {
   for (const Event& event : events_) {
     for (const EventHit& hit : event.hits) {
-      Open(hit.site.label, "point", "i", ProcessOf(hit.run), hit.thread, hit.ns);
+      Open(hit.site.label, "point", "i", ProcessOf(RunKeyOf(event, hit)), hit.thread, hit.ns);
       json_.Key("s").Text("t").Key("args").Object();
       json_.Key("event").Text(event.row.id.Hex()).Key("kind").Text(Name(hit.kind));
       HitArguments(hit);
@@ -165,10 +165,10 @@ void Chrome::PutName(std::string_view what, std::uint64_t process, std::uint64_t
 }
 
 void Chrome::PutNames() {
-  for (const auto& [id, run] : runs_) {
-    PutName(
-        "process_name", ProcessOf(id), 0,
-        fmt::format("{}{}{} [{:016x}]", run.program, run.build.empty() ? "" : " ", run.build, id));
+  for (const auto& [key, run] : runs_) {
+    PutName("process_name", ProcessOf(key), 0,
+            fmt::format("{}{}{} [{:016x}]", run.program, run.build.empty() ? "" : " ", run.build,
+                        key.run));
   }
   for (const auto& [place, lines] : lines_) {
     const auto& [process, thread] = place;

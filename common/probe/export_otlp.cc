@@ -17,11 +17,13 @@ constexpr char kScope[] = "fieldcost.probe";
 constexpr std::uint64_t kInternal = 1;  // SPAN_KIND_INTERNAL
 constexpr char kNoLabel[] = "event";
 
+using shm::FinaliseBits;
 using shm::MixBits;
 
-// Ids of a trace's spans: others for each index, which is below 2^32; never 0.
-std::string SpanId(const EventId& event, std::uint64_t index) {
-  const std::uint64_t base = MixBits(MixBits(event.run) + event.number);
+// Ids of a trace's spans: others for each index, which is below 2^32, and for each owner; never 0.
+std::string SpanId(const EventKey& event, std::uint64_t index) {
+  const std::uint64_t of_owner = FinaliseBits(event.owner);
+  const std::uint64_t base = MixBits(MixBits(event.id.run) + event.id.number + of_owner);
   const std::uint64_t id = MixBits(base + index);
   return fmt::format("{:016x}", id != 0 ? id : MixBits(base + (index | (std::uint64_t{1} << 32))));
 }
@@ -50,11 +52,11 @@ class Otlp {
 
   // The index of a run's span; 0 is the root's, and those of steps follow those of runs.
   std::uint64_t IndexOf(const RunOf& run) const {
-    return 1 + static_cast<std::uint64_t>(std::distance(runs_.begin(), runs_.find(run.id)));
+    return 1 + static_cast<std::uint64_t>(std::distance(runs_.begin(), runs_.find(run.key)));
   }
 
   std::span<const Event> events_;
-  std::map<std::uint64_t, RunOf> runs_;
+  std::map<RunKey, RunOf> runs_;
   JsonWriter json_;
 };
 
@@ -94,13 +96,13 @@ void Otlp::SiteAttributes(const EventHit& hit) {
 void Otlp::OpenSpan(const Event& event, std::uint64_t index, std::string_view name,
                     std::uint64_t begin_ns, std::uint64_t end_ns) {
   json_.Object().Key("traceId").Text(event.row.id.Hex());
-  json_.Key("spanId").Text(SpanId(event.row.id, index));
+  json_.Key("spanId").Text(SpanId(event.row.key(), index));
   json_.Key("name").Text(name).Key("kind").Number(kInternal);
   json_.Key("startTimeUnixNano").NumberText(begin_ns).Key("endTimeUnixNano").NumberText(end_ns);
 }
 
 void Otlp::Parent(const Event& event, std::uint64_t index) {
-  json_.Key("parentSpanId").Text(SpanId(event.row.id, index));
+  json_.Key("parentSpanId").Text(SpanId(event.row.key(), index));
 }
 
 void Otlp::Root(const Event& event) {
@@ -137,16 +139,16 @@ void Otlp::RunSpan(const Event& event, const RunOf& run, std::span<const StepSpa
     bounds.end_ns = std::max(bounds.end_ns, end_ns);
   };
   for (const EventHit& hit : event.hits) {
-    if (hit.run == run.id) reach(hit.ns, hit.ns);
+    if (RunKeyOf(event, hit) == run.key) reach(hit.ns, hit.ns);
   }
   for (const StepSpan& span : steps) {
-    if (event.hits[span.step.hit].run == run.id) reach(span.begin_ns, span.end_ns);
+    if (RunKeyOf(event, event.hits[span.step.hit]) == run.key) reach(span.begin_ns, span.end_ns);
   }
   OpenSpan(event, IndexOf(run), run.program, bounds.begin_ns, bounds.end_ns);
   Parent(event, 0);
   json_.Key("events").Array();
   for (const EventHit& hit : event.hits) {
-    if (hit.run == run.id) Hit(hit);
+    if (RunKeyOf(event, hit) == run.key) Hit(hit);
   }
   json_.EndArray().EndObject();
 }
@@ -154,7 +156,7 @@ void Otlp::RunSpan(const Event& event, const RunOf& run, std::span<const StepSpa
 void Otlp::StepsOfRun(const Event& event, const RunOf& run, std::span<const StepSpan> steps) {
   for (const StepSpan& span : steps) {
     const EventHit& hit = event.hits[span.step.hit];
-    if (hit.run != run.id) continue;
+    if (RunKeyOf(event, hit) != run.key) continue;
     OpenSpan(event, runs_.size() + span.step.hit, span.step.name, span.begin_ns, span.end_ns);
     Parent(event, IndexOf(run));
     json_.Key("attributes").Array();
@@ -166,8 +168,9 @@ void Otlp::StepsOfRun(const Event& event, const RunOf& run, std::span<const Step
 
 void Otlp::SpansOfRun(const RunOf& run) {
   for (const Event& event : events_) {
-    if (OwnRunOf(event) == run.id) Root(event);
-    if (std::ranges::none_of(event.hits, [&](const EventHit& hit) { return hit.run == run.id; })) {
+    if (OwnRunOf(event) == run.key) Root(event);
+    if (std::ranges::none_of(
+            event.hits, [&](const EventHit& hit) { return RunKeyOf(event, hit) == run.key; })) {
       continue;
     }
     const std::vector<StepSpan> steps = SpansOf(event);
@@ -180,14 +183,14 @@ void Otlp::Resource(const RunOf& run) {
   json_.Key("resource").Object().Key("attributes").Array();
   TextAttribute("service.name", run.program.empty() ? "unknown_service" : run.program);
   TextAttribute("service.version", run.build);
-  TextAttribute("service.instance.id", fmt::format("{:016x}", run.id));
+  TextAttribute("service.instance.id", fmt::format("{:016x}", run.key.run));
   TagsAttribute(run.tags);
   json_.EndArray().EndObject();
 }
 
 std::string Otlp::Json() {
   json_.Object().Key("resourceSpans").Array();
-  for (const auto& [id, run] : runs_) {
+  for (const auto& [key, run] : runs_) {
     json_.Object();
     Resource(run);
     json_.Key("scopeSpans").Array().Object();

@@ -48,18 +48,20 @@ std::string StackText(const EventHit& hit) {
   return text;
 }
 
-std::uint64_t OwnRunOf(const Event& event) {
-  return event.row.label.empty() && !event.hits.empty() ? event.hits.front().run : event.row.id.run;
+RunKey OwnRunOf(const Event& event) {
+  return event.row.label.empty() && !event.hits.empty() ? RunKeyOf(event, event.hits.front())
+                                                        : event.row.run_key();
 }
 
-std::map<std::uint64_t, RunOf> RunsOf(std::span<const Event> events) {
-  std::map<std::uint64_t, RunOf> runs;
+std::map<RunKey, RunOf> RunsOf(std::span<const Event> events) {
+  std::map<RunKey, RunOf> runs;
   for (const Event& event : events) {
-    const std::uint64_t own = OwnRunOf(event);
+    const RunKey own = OwnRunOf(event);
     runs[own] = {own, event.row.program, event.row.build, event.row.tags};
     for (const EventHit& hit : event.hits) {
-      RunOf& run = runs[hit.run];
-      run.id = hit.run;
+      const RunKey key = RunKeyOf(event, hit);
+      RunOf& run = runs[key];
+      run.key = key;
       if (run.program.empty()) run.program = hit.program;
     }
   }

@@ -32,16 +32,20 @@ std::string StackText(const EventHit& hit);
 
 // The run that an event is shown in: the one that began it; if it began elsewhere, that of its
 // first hit.
-std::uint64_t OwnRunOf(const Event& event);
+RunKey OwnRunOf(const Event& event);
+
+// The run that a hit of the event is of.
+inline RunKey RunKeyOf(const Event& event, const EventHit& hit) {
+  return {event.row.owner, hit.run};
+}
 
 // What is known of a run that has events or hits here.
 struct RunOf {
-  std::uint64_t id = 0;
+  RunKey key;
   std::string program;
   std::string build;  // both only of runs that began an event
   std::vector<std::string> tags;
 };
-// The runs of the events, by id.
-std::map<std::uint64_t, RunOf> RunsOf(std::span<const Event> events);
+std::map<RunKey, RunOf> RunsOf(std::span<const Event> events);
 
 }  // namespace fieldcost::probe

@@ -18,10 +18,10 @@ constexpr double kLeastWaitPointsFew = 0.10;  // otherwise
 constexpr std::size_t kMostNamed = 4;         // groups in an error
 
 struct Group {
-  std::vector<EventId> ids;  // but those set aside
+  std::vector<EventKey> keys;  // but those set aside
   std::size_t set_aside = 0;
   std::size_t older = 0;
-  std::size_t All() const { return ids.size() + set_aside + older; }
+  std::size_t All() const { return keys.size() + set_aside + older; }
 };
 using Groups = std::map<GroupKey, Group>;
 
@@ -47,12 +47,14 @@ GroupKey KeyOf(const EventRow& row, const GroupSide& side, const Named& counts) 
 
 // Takes as many events of each run, so that no run is left out for another's many events.
 void LeaveOlderOut(Group& group) {
-  std::map<std::uint64_t, std::size_t> runs;
-  for (const EventId& id : group.ids) ++runs[id.run];
+  const auto run_of = [](const EventKey& key) { return RunKey{key.owner, key.id.run}; };
+  std::map<RunKey, std::size_t> runs;
+  for (const EventKey& key : group.keys) ++runs[run_of(key)];
   const std::size_t most =
       std::max<std::size_t>(kMostEventsOfSide / std::max<std::size_t>(runs.size(), 1), 1);
-  std::map<std::uint64_t, std::size_t> taken;
-  group.older = std::erase_if(group.ids, [&](const EventId& id) { return ++taken[id.run] > most; });
+  std::map<RunKey, std::size_t> taken;
+  group.older =
+      std::erase_if(group.keys, [&](const EventKey& key) { return ++taken[run_of(key)] > most; });
 }
 
 Groups GroupsOf(const GroupSide& side, const Named& counts) {
@@ -62,19 +64,19 @@ Groups GroupsOf(const GroupSide& side, const Named& counts) {
     if (event.is_set_aside) {
       ++group.set_aside;
     } else {
-      group.ids.push_back(event.row.id);
+      group.keys.push_back(event.row.key());
     }
   }
   for (auto& [key, group] : groups) {
-    if (group.ids.size() > kMostEventsOfSide) LeaveOlderOut(group);
+    if (group.keys.size() > kMostEventsOfSide) LeaveOlderOut(group);
   }
   return groups;
 }
 
 Result<std::vector<Event>> Load(const Group& group, const GroupSide& side) {
   std::vector<Event> events;
-  for (const EventId& id : group.ids) {
-    FIELDCOST_ASSIGN(Event event, side.load(id));
+  for (const EventKey& key : group.keys) {
+    FIELDCOST_ASSIGN(Event event, side.load(key));
     events.push_back(std::move(event));
   }
   return events;
@@ -100,10 +102,10 @@ Error NothingInCommon(const Groups& base, const Groups& changed) {
 
 // The share of the time in which it could run that each measured run waited for a CPU.
 std::vector<double> WaitShares(std::span<const SideRow> rows) {
-  std::map<std::uint64_t, double> runs;
+  std::map<RunKey, double> runs;
   for (const SideRow& event : rows) {
     if (event.row.observed_ns == 0) continue;
-    runs[event.row.id.run] =
+    runs[event.row.run_key()] =
         static_cast<double>(event.row.waited_ns) / static_cast<double>(event.row.observed_ns);
   }
   std::vector<double> shares;
@@ -166,8 +168,8 @@ Result<ComparedSides> CompareGroups(const GroupSide& base, const GroupSide& chan
 }
 
 SideFacts FactsOf(std::span<const SideRow> rows) {
-  std::map<std::uint64_t, std::uint64_t> lost;
-  for (const SideRow& event : rows) lost[event.row.id.run] = event.row.lost_hits;
+  std::map<RunKey, std::uint64_t> lost;
+  for (const SideRow& event : rows) lost[event.row.run_key()] = event.row.lost_hits;
   SideFacts facts{.runs = lost.size()};
   for (const auto& [run, hits] : lost) {
     if (hits != 0) ++facts.lost_runs;

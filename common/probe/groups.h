@@ -38,7 +38,7 @@ struct GroupSide {
   std::string program;            // that the selection names; empty: none
   std::string replaced_program;   // counts as `as_program`, and its own event's label, too;
   std::string as_program;         // empty: none does
-  std::function<Result<Event>(const EventId&)> load;  // an event with its hits
+  std::function<Result<Event>(const EventKey&)> load;  // an event with its hits
 };
 
 // What is known of a side as a whole. Events without any point left belong to no group.

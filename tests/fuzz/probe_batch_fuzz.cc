@@ -25,7 +25,9 @@ void Try(std::string_view untrusted_body) {
   auto transaction = sqlite::Transaction::Begin(*database);
   FIELDCOST_CHECK(store.has_value() && transaction.has_value());
   FIELDCOST_CHECK(store->Add(*batch, 1).has_value());
-  for (const EventInfo& event : batch->events) FIELDCOST_CHECK(store->Get(event.id).has_value());
+  for (const EventInfo& event : batch->events) {
+    FIELDCOST_CHECK(store->Get({.owner = 1, .id = event.id}).has_value());
+  }
   FIELDCOST_CHECK(store->Expire(~std::uint64_t{0} >> 1, batch->events.size()).has_value());
   FIELDCOST_CHECK(store->Measure()->hits == 0);
 }

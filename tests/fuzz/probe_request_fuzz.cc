@@ -46,7 +46,9 @@ void CheckParameters(const Parameters& parameters) {
   }
   if (const auto ids = ParseIds(parameters.All("id"), 12)) {
     FIELDCOST_CHECK(!ids->empty() && ids->size() <= 12);
-    for (const probe::EventId& id : *ids) FIELDCOST_CHECK(probe::EventId::Parse(id.Hex()) == id);
+    for (const probe::EventKey& key : *ids) {
+      FIELDCOST_CHECK(probe::EventKey::Parse(key.Text()) == key);
+    }
   }
 }
 

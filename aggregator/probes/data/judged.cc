@@ -31,15 +31,15 @@ Result<std::vector<probe::Verdict>> JudgeRows(const probe::EventStore& events,
                                               std::span<const probe::EventRow> rows) {
   std::map<Kind, std::vector<const probe::EventRow*>> kinds;
   for (const probe::EventRow& row : rows) kinds[KindOf(row)].push_back(&row);
-  std::map<probe::EventId, probe::Verdict> found;
+  std::map<probe::EventKey, probe::Verdict> found;
   for (const auto& [kind, of_kind] : kinds) {
     FIELDCOST_ASSIGN(std::vector<probe::EventRow> all, Like(events, of_kind));
     const std::vector<probe::Verdict> verdicts = probe::Judge(all);
-    for (std::size_t i = 0; i < all.size(); ++i) found[all[i].id] = verdicts[i];
+    for (std::size_t i = 0; i < all.size(); ++i) found[all[i].key()] = verdicts[i];
   }
   std::vector<probe::Verdict> verdicts;
   for (const probe::EventRow& row : rows) {
-    const auto verdict = found.find(row.id);
+    const auto verdict = found.find(row.key());
     // Too far from the others: judged by itself, which tells what is marked or not over.
     verdicts.push_back(verdict != found.end() ? verdict->second
                                               : probe::Judge(std::span(&row, 1)).front());

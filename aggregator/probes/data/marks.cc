@@ -40,39 +40,39 @@ std::string_view NameOf(probe::Mark mark) {
 
 }  // namespace
 
-Status MarkEvent(Data& data, const Actor& actor, const probe::EventId& event, probe::Mark mark,
+Status MarkEvent(Data& data, const Actor& actor, const probe::EventKey& event, probe::Mark mark,
                  std::string_view untrusted_reason, WallTime now) {
   FIELDCOST_CHECK(data.database().InTransaction());
   FIELDCOST_ASSIGN(const probe::EventRow row, data.events().Row(event));
   if (!MayChange(actor, row)) {
-    return Fail(ErrorCode::kPermissionDenied, "mark event {}: it is another user's", event.Hex());
+    return Fail(ErrorCode::kPermissionDenied, "mark event {}: it is another user's", event.Text());
   }
   const std::string reason = probe::CleanText(untrusted_reason, kMaxReasonBytes);
   FIELDCOST_TRY(data.events().SetMark(event, mark, reason));
-  return Note(data, actor, NameOf(mark), event.Hex(), reason, now);
+  return Note(data, actor, NameOf(mark), event.Text(), reason, now);
 }
 
 Result<std::uint64_t> PurgeEvents(Data& data, const Actor& actor,
-                                  const std::vector<probe::EventId>& events, WallTime now) {
+                                  const std::vector<probe::EventKey>& events, WallTime now) {
   FIELDCOST_CHECK(data.database().InTransaction());
   std::vector<probe::EventRow> rows;
-  for (const probe::EventId& event : events) {
+  for (const probe::EventKey& event : events) {
     auto row = data.events().Row(event);
     if (!row && row.error().code == ErrorCode::kNotFound) continue;
     if (!row) return row.error();
     if (!MayChange(actor, *row)) {
       return Fail(ErrorCode::kPermissionDenied, "purge event {}: it is another user's",
-                  event.Hex());
+                  event.Text());
     }
     rows.push_back(std::move(*row));
   }
   FIELDCOST_ASSIGN(const std::vector<probe::Verdict> verdicts, JudgeRows(data.events(), rows));
-  std::vector<probe::EventId> gone;
+  std::vector<probe::EventKey> gone;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (verdicts[i].IsSetAside()) gone.push_back(rows[i].id);
+    if (verdicts[i].IsSetAside()) gone.push_back(rows[i].key());
   }
-  for (const probe::EventId& event : gone) {
-    FIELDCOST_TRY(Note(data, actor, "purged", event.Hex(), "", now));
+  for (const probe::EventKey& event : gone) {
+    FIELDCOST_TRY(Note(data, actor, "purged", event.Text(), "", now));
   }
   return data.events().Remove(gone);
 }

@@ -21,12 +21,12 @@ struct Actor {
 
 // kNotFound; kPermissionDenied: another user's, and a device asks. REQUIRES, as below: a
 // transaction.
-Status MarkEvent(Data& data, const Actor& actor, const probe::EventId& event, probe::Mark mark,
+Status MarkEvent(Data& data, const Actor& actor, const probe::EventKey& event, probe::Mark mark,
                  std::string_view untrusted_reason, WallTime now);
 
 // Removes those of the events that are set aside now, by hand or since they are outliers; how many.
 // What is gone meanwhile is left out.
 Result<std::uint64_t> PurgeEvents(Data& data, const Actor& actor,
-                                  const std::vector<probe::EventId>& events, WallTime now);
+                                  const std::vector<probe::EventKey>& events, WallTime now);
 
 }  // namespace fieldcost::probe_server

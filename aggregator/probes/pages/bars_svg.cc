@@ -59,7 +59,7 @@ void AddSegment(Html& html, const probe::Event& event, const FoldedSteps& steps,
   const bool leads = step.hits[column] != kNoHit;
   if (leads) {
     html.Raw("<a href=\"")
-        .Text(StepLink(event.row.id, step.hits[column]))
+        .Text(StepLink(event.row.key(), step.hits[column]))
         .Raw("\" tabindex=\"-1\" aria-label=\"")
         .Text(words)
         .Raw("\">");

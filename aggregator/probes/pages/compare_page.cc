@@ -32,7 +32,7 @@ void AddStepCell(Html& html, const CompareView& view, const FoldedSteps::Row& ro
   if (row.hits[event] == kNoHit) {
     html.Text(DurationText(ns));
   } else {
-    html.Link(StepLink(view.events[event].row.id, row.hits[event]), DurationText(ns));
+    html.Link(StepLink(view.events[event].row.key(), row.hits[event]), DurationText(ns));
   }
   const std::uint64_t first = row.ns.front();
   if (event != 0 && first != probe::kNoStep && first != 0) {
@@ -69,7 +69,7 @@ void AddTable(Html& html, const CompareView& view, const FoldedSteps& steps) {
       .Raw(". A number leads to the step.</caption>\n<thead><tr><th scope=\"col\">Step</th>");
   for (std::size_t i = 0; i < view.events.size(); ++i) {
     html.Raw("<th scope=\"col\" class=\"number\">")
-        .Link(EventLink(view.events[i].row.id), fmt::format("Event {}", i + 1))
+        .Link(EventLink(view.events[i].row.key()), fmt::format("Event {}", i + 1))
         .Raw("</th>");
   }
   html.Raw("</tr></thead>\n<tbody>\n");
@@ -99,7 +99,7 @@ void AddTagSelect(Html& html, const CompareView& view, std::string_view label,
 void AddGroupForm(Html& html, const CompareView& view) {
   if (view.tags.size() < 2) return;
   html.Raw("<form class=\"row\" method=\"get\" action=\"/compare\" aria-label=\"Groups\">\n");
-  for (const probe::Event& event : view.events) html.Hidden("id", event.row.id.Hex());
+  for (const probe::Event& event : view.events) html.Hidden("id", event.row.key().Text());
   AddTagSelect(html, view, "Compare those tagged", "new", view.new_tag);
   AddTagSelect(html, view, "with those tagged", "base", view.base_tag);
   html.Raw("<button>Compare groups</button></form>\n");
@@ -148,7 +148,7 @@ void AddChange(Html& html, const probe::StepChange& change) {
 void AddExports(Html& html, const CompareView& view) {
   std::string ids;
   for (const probe::Event& event : view.events) {
-    ids += (ids.empty() ? "" : ",") + event.row.id.Hex();
+    ids += (ids.empty() ? "" : ",") + event.row.key().Text();
   }
   html.Raw("<p class=\"screen\">Export: ")
       .Link("/v1/export?format=otlp&ids=" + ids, "OpenTelemetry (JSON)")

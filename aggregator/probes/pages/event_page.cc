@@ -51,7 +51,7 @@ void AddFacts(Html& html, const EventView& view) {
 }
 
 void AddMarkForm(Html& html, const Frame& frame, const EventView& view) {
-  const std::string action = EventLink(view.event.row.id) + "/mark";
+  const std::string action = EventLink(view.event.row.key()) + "/mark";
   html.Raw("<h2 class=\"screen\">Does it count?</h2>\n")
       .Raw(OpenForm(action, frame))
       .Raw("<p>")
@@ -69,7 +69,7 @@ void AddHitRow(Html& html, const EventView& view, const probe::Step& step) {
   const probe::Event& event = view.event;
   const probe::EventHit& hit = event.hits[step.hit];
   html.Raw("<tr><td>")
-      .Link(StepLink(event.row.id, step.hit), step.name)
+      .Link(StepLink(event.row.key(), step.hit), step.name)
       .Raw(step.between_threads ? "<small>from another thread</small>" : "")
       .Raw("</td>")
       .NumberCell(DurationText(step.ns))
@@ -148,7 +148,7 @@ std::string StepPage(const Frame& frame, const EventView& view, std::size_t hit)
   const std::uint64_t begin_ns = event.hits.front().ns;
   Html html;
   html.Raw("<p>")
-      .Link(EventLink(event.row.id),
+      .Link(EventLink(event.row.key()),
             fmt::format("{} of {}", event.row.label, TimeText(event.row.begin_ns)))
       .Raw("</p>\n");
   if (hit != 0) {

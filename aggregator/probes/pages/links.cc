@@ -25,10 +25,10 @@ std::string LinkTo(std::string_view path,
   return link;
 }
 
-std::string EventLink(const probe::EventId& event) { return "/events/" + event.Hex(); }
+std::string EventLink(const probe::EventKey& event) { return "/events/" + event.Text(); }
 
-std::string StepLink(const probe::EventId& event, std::size_t hit) {
-  return fmt::format("/events/{}/steps/{}", event.Hex(), hit);
+std::string StepLink(const probe::EventKey& event, std::size_t hit) {
+  return fmt::format("/events/{}/steps/{}", event.Text(), hit);
 }
 
 }  // namespace fieldcost::probe_server

@@ -26,11 +26,11 @@ void AddLine(Html& html, const EventLine& line) {
   const std::string begun = TimeText(row.begin_ns);
   html.Raw(line.verdict.IsSetAside() ? "<tr class=\"aside\">" : "<tr>")
       .Raw("<td class=\"screen\"><input type=\"checkbox\" name=\"id\" value=\"")
-      .Text(row.id.Hex())
+      .Text(row.key().Text())
       .Raw("\" aria-label=\"Choose ")
       .Text(fmt::format("{} of {}", row.label, begun))
       .Raw("\"></td><td class=\"time\">")
-      .Link(EventLink(row.id), begun)
+      .Link(EventLink(row.key()), begun)
       .Raw("</td>")
       .Cell(row.label)
       .NumberCell(row.end_ns == 0 ? "not over" : DurationText(row.TotalNs()))

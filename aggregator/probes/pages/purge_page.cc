@@ -23,12 +23,12 @@ std::string PurgePage(const Frame& frame, const std::string& label,
       .Raw("</p>\n<ul>\n");
   for (const EventLine& line : lines) {
     html.Raw("<li>")
-        .Link(EventLink(line.row.id), TimeText(line.row.begin_ns))
+        .Link(EventLink(line.row.key()), TimeText(line.row.begin_ns))
         .Text(fmt::format(", {}: {}", line.user, line.verdict.reason))
         .Raw("</li>\n");
   }
   html.Raw("</ul>\n").Raw(OpenForm("/purge", frame)).Hidden("label", label);
-  for (const EventLine& line : lines) html.Hidden("id", line.row.id.Hex());
+  for (const EventLine& line : lines) html.Hidden("id", line.row.key().Text());
   html.Raw("<p><button>Remove them</button> ").Link(back, "Leave them").Raw("</p></form>\n");
   return Document(frame, html.Take());
 }

@@ -12,7 +12,7 @@ namespace fieldcost::probe_server {
 namespace {
 
 // "ids=A,B" and "id=A&id=B" are the same.
-Result<std::vector<probe::EventId>> IdsOf(const Visit& visit) {
+Result<std::vector<probe::EventKey>> IdsOf(const Visit& visit) {
   std::vector<std::string_view> untrusted_ids = visit.target.query.All("id");
   std::string_view list = visit.target.query.Find("ids");
   while (!list.empty()) {
@@ -39,7 +39,7 @@ Result<http::Response> ApiEvent(Visit& visit) {
 Result<http::Response> ApiCompare(Visit& visit) {
   FIELDCOST_ASSIGN(const auto groups, CompareAskedGroups(visit.data, visit.target.query));
   if (groups) return JsonAnswer(200, GroupsJson(*groups));
-  FIELDCOST_ASSIGN(const std::vector<probe::EventId> ids, IdsOf(visit));
+  FIELDCOST_ASSIGN(const std::vector<probe::EventKey> ids, IdsOf(visit));
   FIELDCOST_ASSIGN(const std::vector<probe::Event> events, LoadEvents(visit.data, ids));
   const std::string base(visit.target.query.Find("base"));
   const std::string changed(visit.target.query.Find("new"));
@@ -58,7 +58,7 @@ Result<http::Response> ApiHistory(Visit& visit) {
 }
 
 Result<http::Response> ApiExport(Visit& visit) {
-  FIELDCOST_ASSIGN(const std::vector<probe::EventId> ids, IdsOf(visit));
+  FIELDCOST_ASSIGN(const std::vector<probe::EventKey> ids, IdsOf(visit));
   const std::string_view format = visit.target.query.Find("format");
   if (format != "otlp" && format != "chrome") {
     return Fail(ErrorCode::kInvalidArgument, "format: expected otlp or chrome");
@@ -67,7 +67,7 @@ Result<http::Response> ApiExport(Visit& visit) {
                    LoadEvents(visit.data, ids, kShownWeight));
   FIELDCOST_ASSIGN(const std::string account, visit.ViewerName());
   std::string exported;
-  for (const probe::EventId& id : ids) exported += (exported.empty() ? "" : ",") + id.Hex();
+  for (const probe::EventKey& id : ids) exported += (exported.empty() ? "" : ",") + id.Text();
   FIELDCOST_TRY(visit.site.writer.Run(
       [&](Data& data) { return Audit(data, visit.Audited("export", account, exported)); }));
   http::Response response =

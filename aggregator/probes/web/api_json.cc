@@ -19,7 +19,7 @@ std::string_view WordOf(probe::Change change) {
 json::object RowJson(const probe::EventRow& row, const std::string& user,
                      const probe::Verdict& verdict) {
   json::array tags(row.tags.begin(), row.tags.end());
-  json::object object{{"id", row.id.Hex()},
+  json::object object{{"id", row.key().Text()},
                       {"label", row.label},
                       {"user", user},
                       {"program", row.program},
@@ -128,7 +128,7 @@ std::string ComparisonJson(const std::vector<probe::Event>& events,
   json::array ids;
   json::array columns;
   for (std::size_t event = 0; event < events.size(); ++event) {
-    ids.push_back(json::value(events[event].row.id.Hex()));
+    ids.push_back(json::value(events[event].row.key().Text()));
     json::array column;
     for (const std::uint64_t ns : table.ns[event]) {
       column.push_back(ns == probe::kNoStep ? json::value() : json::value(ns));

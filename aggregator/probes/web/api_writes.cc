@@ -13,7 +13,7 @@ namespace fieldcost::probe_server {
 Result<http::Response> ApiMark(Visit& visit) {
   FIELDCOST_ASSIGN(const boost::json::object object, ObjectOf(visit.untrusted_request.body));
   FIELDCOST_ASSIGN(const probe::Mark mark, ParseMark(TextOf(object, "mark").value_or("")));
-  FIELDCOST_ASSIGN(const std::vector<probe::EventId> ids, ParseIds({visit.Part(2)}, 1));
+  FIELDCOST_ASSIGN(const std::vector<probe::EventKey> ids, ParseIds({visit.Part(2)}, 1));
   const std::string reason = TextOf(object, "reason").value_or("");
   FIELDCOST_TRY(visit.site.writer.Run([&](Data& data) {
     return MarkEvent(data, visit.viewer->actor(), ids.front(), mark, reason,
@@ -33,7 +33,7 @@ Result<http::Response> ApiPurge(Visit& visit) {
     const boost::json::string* text = id.if_string();
     untrusted_ids.push_back(text == nullptr ? "" : std::string_view(text->data(), text->size()));
   }
-  FIELDCOST_ASSIGN(const std::vector<probe::EventId> ids, ParseIds(untrusted_ids, kMaxPurged));
+  FIELDCOST_ASSIGN(const std::vector<probe::EventKey> ids, ParseIds(untrusted_ids, kMaxPurged));
   std::uint64_t removed = 0;
   FIELDCOST_TRY(visit.site.writer.Run([&](Data& data) -> Status {
     FIELDCOST_ASSIGN(removed,

@@ -27,13 +27,13 @@ std::string NoticeOf(std::string_view done) {
 }
 
 // Those that were chosen, else the newest of the label.
-Result<std::vector<probe::EventId>> IdsToCompare(Visit& visit) {
+Result<std::vector<probe::EventKey>> IdsToCompare(Visit& visit) {
   const Parameters& query = visit.target.query;
   if (query.Find("label").empty() || !query.All("id").empty()) {
     return ParseIds(query.All("id"), probe::kMaxCompared);
   }
   FIELDCOST_ASSIGN(AskedEvents asked, ParseFilter(query, visit.data));
-  FIELDCOST_ASSIGN(std::vector<probe::EventId> ids,
+  FIELDCOST_ASSIGN(std::vector<probe::EventKey> ids,
                    FindNewest(visit.data, std::move(asked), probe::kMaxCompared));
   if (ids.empty()) return Fail(ErrorCode::kNotFound, "no event of this label has ended");
   return ids;
@@ -87,7 +87,7 @@ Result<http::Response> ShowStep(Visit& visit) {
 
 Result<http::Response> ShowComparison(Visit& visit) {
   const Parameters& query = visit.target.query;
-  FIELDCOST_ASSIGN(const std::vector<probe::EventId> ids, IdsToCompare(visit));
+  FIELDCOST_ASSIGN(const std::vector<probe::EventKey> ids, IdsToCompare(visit));
   CompareView view{.label = std::string(query.Find("label")),
                    .base_tag = std::string(query.Find("base")),
                    .new_tag = std::string(query.Find("new"))};

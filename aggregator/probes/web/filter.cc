@@ -61,13 +61,15 @@ Result<probe::EventCursor> ParseCursor(std::string_view untrusted_text) {
   return probe::EventCursor{.begin_ns = *begin, .row = *row};
 }
 
-Result<std::vector<probe::EventId>> ParseIds(const std::vector<std::string_view>& untrusted_ids,
-                                             std::size_t most) {
-  std::vector<probe::EventId> ids;
+Result<std::vector<probe::EventKey>> ParseIds(const std::vector<std::string_view>& untrusted_ids,
+                                              std::size_t most) {
+  std::vector<probe::EventKey> ids;
   for (const std::string_view untrusted_id : untrusted_ids) {
-    const auto id = probe::EventId::Parse(untrusted_id);
+    const auto id = probe::EventKey::Parse(untrusted_id);
     if (!id) {
-      return Fail(ErrorCode::kInvalidArgument, "an event's number has 32 hex digits, found '{}'",
+      return Fail(ErrorCode::kInvalidArgument,
+                  "read the event '{}': expected its user's number, '-' and the event's own 32 hex "
+                  "digits",
                   EscapeControl(untrusted_id.substr(0, 64)));
     }
     if (std::find(ids.begin(), ids.end(), *id) == ids.end()) ids.push_back(*id);

@@ -32,7 +32,7 @@ std::string CursorText(const probe::EventCursor& cursor);
 Result<probe::EventCursor> ParseCursor(std::string_view untrusted_text);
 
 // The events that `id` names, at most `most` of them, each once. kInvalidArgument. Pure.
-Result<std::vector<probe::EventId>> ParseIds(const std::vector<std::string_view>& untrusted_ids,
-                                             std::size_t most);
+Result<std::vector<probe::EventKey>> ParseIds(const std::vector<std::string_view>& untrusted_ids,
+                                              std::size_t most);
 
 }  // namespace fieldcost::probe_server

@@ -10,7 +10,7 @@ namespace fieldcost::probe_server {
 
 Result<http::Response> MarkByForm(Visit& visit) {
   FIELDCOST_ASSIGN(const probe::Mark mark, ParseMark(visit.form.Find("mark")));
-  FIELDCOST_ASSIGN(const std::vector<probe::EventId> ids, ParseIds({visit.Part(1)}, 1));
+  FIELDCOST_ASSIGN(const std::vector<probe::EventKey> ids, ParseIds({visit.Part(1)}, 1));
   FIELDCOST_TRY(visit.site.writer.Run([&](Data& data) {
     return MarkEvent(data, visit.viewer->actor(), ids.front(), mark, visit.form.Find("reason"),
                      visit.site.clock.Now());
@@ -26,7 +26,7 @@ Result<http::Response> AskToPurge(Visit& visit) {
 }
 
 Result<http::Response> PurgeByForm(Visit& visit) {
-  FIELDCOST_ASSIGN(const std::vector<probe::EventId> ids,
+  FIELDCOST_ASSIGN(const std::vector<probe::EventKey> ids,
                    ParseIds(visit.form.All("id"), kMaxPurged));
   const Status purged = visit.site.writer.Run([&](Data& data) -> Status {
     FIELDCOST_TRY(PurgeEvents(data, visit.viewer->actor(), ids, visit.site.clock.Now()));

@@ -47,7 +47,7 @@ Result<probe::GroupSide> LoadSide(Data& data, probe::EventFilter filter,
     side.rows.push_back({std::move(page.events[i]), verdicts[i].IsSetAside()});
   }
   if (!group.tag.empty()) side.tags.push_back(group.tag);
-  side.load = [&data](const probe::EventId& id) { return data.events().Get(id); };
+  side.load = [&data](const probe::EventKey& id) { return data.events().Get(id); };
   return side;
 }
 
@@ -81,7 +81,7 @@ Result<FoundEvents> FindEvents(Data& data, const AskedEvents& asked) {
 }
 
 Result<EventView> LoadEvent(Data& data, std::string_view untrusted_id) {
-  FIELDCOST_ASSIGN(const std::vector<probe::EventId> ids, ParseIds({untrusted_id}, 1));
+  FIELDCOST_ASSIGN(const std::vector<probe::EventKey> ids, ParseIds({untrusted_id}, 1));
   EventView view;
   FIELDCOST_ASSIGN(view.event, data.events().Get(ids.front(), kShownWeight));
   FIELDCOST_ASSIGN(std::vector<EventLine> lines, Judged(data, {view.event.row}));
@@ -90,10 +90,10 @@ Result<EventView> LoadEvent(Data& data, std::string_view untrusted_id) {
   return view;
 }
 
-Result<std::vector<probe::Event>> LoadEvents(Data& data, const std::vector<probe::EventId>& ids,
+Result<std::vector<probe::Event>> LoadEvents(Data& data, const std::vector<probe::EventKey>& ids,
                                              std::size_t max_weight) {
   std::vector<probe::Event> events;
-  for (const probe::EventId& id : ids) {
+  for (const probe::EventKey& id : ids) {
     FIELDCOST_ASSIGN(probe::Event event, data.events().Get(id, max_weight / ids.size()));
     events.push_back(std::move(event));
   }
@@ -142,14 +142,14 @@ Result<std::optional<probe::ComparedSides>> CompareAskedGroups(Data& data,
   return std::optional(std::move(compared));
 }
 
-Result<std::vector<probe::EventId>> FindNewest(Data& data, AskedEvents asked, std::size_t limit) {
+Result<std::vector<probe::EventKey>> FindNewest(Data& data, AskedEvents asked, std::size_t limit) {
   asked.filter.ended_only = true;
   asked.text.with_set_aside = false;
   asked.limit = kEventsOfPage;
   FIELDCOST_ASSIGN(const FoundEvents found, FindEvents(data, asked));
-  std::vector<probe::EventId> ids;
+  std::vector<probe::EventKey> ids;
   for (const EventLine& line : found.lines) {
-    if (ids.size() < limit) ids.push_back(line.row.id);
+    if (ids.size() < limit) ids.push_back(line.row.key());
   }
   return ids;
 }

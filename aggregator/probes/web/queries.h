@@ -43,7 +43,7 @@ Result<FoundEvents> FindEvents(Data& data, const AskedEvents& asked);
 Result<EventView> LoadEvent(Data& data, std::string_view untrusted_id);
 
 // With points as long as all of them weigh at most `max_weight`. kNotFound.
-Result<std::vector<probe::Event>> LoadEvents(Data& data, const std::vector<probe::EventId>& ids,
+Result<std::vector<probe::Event>> LoadEvents(Data& data, const std::vector<probe::EventKey>& ids,
                                              std::size_t max_weight = probe::kMaxCompared *
                                                                       probe::kMaxWeightOfEvent);
 std::vector<std::string> TagsOf(const std::vector<probe::Event>& events);
@@ -58,8 +58,8 @@ probe::Comparison CompareTags(const std::vector<probe::Event>& events, const std
 Result<std::optional<probe::ComparedSides>> CompareAskedGroups(Data& data,
                                                                const Parameters& untrusted_query);
 
-// The newest events of what is asked for that are not set aside, at most `limit`; their ids.
-Result<std::vector<probe::EventId>> FindNewest(Data& data, AskedEvents asked, std::size_t limit);
+// The newest events of what is asked for that are not set aside, at most `limit`; their keys.
+Result<std::vector<probe::EventKey>> FindNewest(Data& data, AskedEvents asked, std::size_t limit);
 
 Result<HistoryView> LoadHistory(Data& data, const AskedEvents& asked);
 

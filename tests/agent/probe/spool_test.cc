@@ -133,8 +133,8 @@ TEST_F(SpoolTest, TheOldestGoWhenThereIsTooMuch) {
   const auto totals = spool_->Count();
   EXPECT_GT(totals->dropped, 0U);
   EXPECT_EQ(totals->dropped + totals->queued, 200U);
-  EXPECT_FALSE(spool_->events().Row({1001, 1}).has_value());
-  EXPECT_TRUE(spool_->events().Row({1200, 1}).has_value());
+  EXPECT_FALSE(spool_->events().Row({0, {1001, 1}}).has_value());
+  EXPECT_TRUE(spool_->events().Row({0, {1200, 1}}).has_value());
 }
 
 TEST(ProbeLoginTest, ItIsKeptSecretAndReadBack) {

@@ -142,6 +142,12 @@ class SiteTest : public ::testing::Test {
     return boost::json::parse(response.body);
   }
 
+  // The id of a run's event (event_batches.h) in addresses and answers; of alice's, or of a user's.
+  std::string IdOf(std::uint64_t run) const { return IdOf(run, alice_); }
+  static std::string IdOf(std::uint64_t run, UserId user) {
+    return probe::EventKey{.owner = user.value(), .id = testing::EventOf({.run = run})}.Text();
+  }
+
   // What was posted before is written.
   void AwaitWrites() {
     EXPECT_TRUE(writer_->Run([](Data&) { return Status(); }));

@@ -69,7 +69,7 @@ class EventStoreTest : public ::testing::Test {
 TEST_F(EventStoreTest, WhatWasAddedIsThere) {
   const Batch batch = SampleBatch();
   Add(batch);
-  const auto event = store_->Get(batch.events[0].id);
+  const auto event = store_->Get({1, batch.events[0].id});
   ASSERT_TRUE(event.has_value()) << event.error().message;
   EXPECT_EQ(event->row.label, "index_open");
   EXPECT_EQ(event->row.program, "editor");
@@ -84,7 +84,7 @@ TEST_F(EventStoreTest, WhatWasAddedIsThere) {
   EXPECT_EQ(event->hits[1].value, std::optional<std::uint64_t>(0));
   EXPECT_FALSE(event->hits[0].has_stack);
   EXPECT_EQ(event->hits[2].value, std::nullopt);
-  const auto joined = store_->Get(batch.events[1].id);
+  const auto joined = store_->Get({1, batch.events[1].id});
   ASSERT_TRUE(joined.has_value());
   EXPECT_TRUE(joined->row.is_incomplete);
   EXPECT_EQ(joined->row.label, "");
@@ -151,11 +151,41 @@ TEST_F(EventStoreTest, NobodyAddsToAnotherOnesEvent) {
   forged.events[0].is_incomplete = true;
   forged.hits[1].ns += 1;
   Add(forged, 2);
-  const auto event = store_->Get(batch.events[0].id);
+  const auto event = store_->Get({1, batch.events[0].id});
   EXPECT_EQ(event->row.owner, 1U);
   EXPECT_EQ(event->row.hits, 3U);
   EXPECT_FALSE(event->row.is_incomplete);
   ExpectCounted();
+}
+
+TEST_F(EventStoreTest, EventsOfOneIdAreReadMarkedAndRemovedByOwner) {
+  const Batch batch = SampleBatch();
+  Add(batch, 2);
+  Add(batch, 1);
+  const EventId id = batch.events[0].id;
+  ASSERT_TRUE(store_->SetMark({1, id}, Mark::kSetAside, "mine").has_value());
+  EXPECT_EQ(store_->Row({1, id})->mark, Mark::kSetAside);
+  EXPECT_EQ(store_->Row({2, id})->mark, Mark::kNone);
+  EXPECT_EQ(store_->Get({1, id})->row.owner, 1U);
+  EXPECT_EQ(store_->Row({3, id}).error().code, ErrorCode::kNotFound);
+  auto transaction = sqlite::Transaction::Begin(database_);
+  EXPECT_EQ(store_->Remove({{1, id}, {3, id}}).value_or(999), 1U);
+  ASSERT_TRUE(transaction->Commit().has_value());
+  EXPECT_FALSE(store_->Row({1, id}).has_value());
+  EXPECT_EQ(store_->Get({2, id})->hits.size(), 3U);
+  ExpectCounted();
+}
+
+TEST(EventKeyTest, TextIsReadBackAndNothingElseIsAKey) {
+  const EventKey key{.owner = 7, .id = {.run = 0xabc, .number = 3}};
+  EXPECT_EQ(key.Text(), "7-0000000000000abc0000000000000003");
+  EXPECT_EQ(EventKey::Parse(key.Text()), key);
+  const std::string digits = key.id.Hex();
+  for (const std::string& text :
+       {digits, "-" + digits, "x-" + digits, "-7-" + digits, "7-" + digits + "0", "7:" + digits,
+        "99999999999999999999-" + digits, std::string("7-"), std::string("7")}) {
+    EXPECT_FALSE(EventKey::Parse(text).has_value()) << text;
+  }
 }
 
 TEST_F(EventStoreTest, PagesOfAListHaveEachEventOnceNewestFirst) {
@@ -219,20 +249,20 @@ TEST_F(EventStoreTest, FiltersChooseByWhatTheyName) {
 TEST_F(EventStoreTest, MarksStayAndOfUnknownEventsAreRefused) {
   const Batch batch = SampleBatch();
   Add(batch);
-  ASSERT_TRUE(store_->SetMark(batch.events[0].id, Mark::kSetAside, "scanner").has_value());
+  ASSERT_TRUE(store_->SetMark({1, batch.events[0].id}, Mark::kSetAside, "scanner").has_value());
   Add(batch);
-  EXPECT_EQ(store_->Row(batch.events[0].id)->mark, Mark::kSetAside);
-  EXPECT_EQ(store_->Row(batch.events[0].id)->mark_reason, "scanner");
-  EXPECT_EQ(store_->SetMark({9, 9}, Mark::kKept, "").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(store_->Row({1, batch.events[0].id})->mark, Mark::kSetAside);
+  EXPECT_EQ(store_->Row({1, batch.events[0].id})->mark_reason, "scanner");
+  EXPECT_EQ(store_->SetMark({1, {9, 9}}, Mark::kKept, "").error().code, ErrorCode::kNotFound);
 }
 
 TEST_F(EventStoreTest, WhatIsRemovedLeavesNothingAndTakesNothingOfOthers) {
   std::mt19937_64 random(4);
-  std::vector<EventId> ids;
+  std::vector<EventKey> ids;
   for (int i = 0; i < 30; ++i) {
     const Batch batch = RandomBatch(random);
     Add(batch);
-    for (const EventInfo& event : batch.events) ids.push_back(event.id);
+    for (const EventInfo& event : batch.events) ids.push_back({1, event.id});
   }
   while (!ids.empty()) {
     std::shuffle(ids.begin(), ids.end(), random);
@@ -265,8 +295,8 @@ TEST_F(EventStoreTest, TheOldestExpireFirst) {
   EXPECT_EQ(removed.events, 2U);
   EXPECT_FALSE(removed.has_more);
   ASSERT_TRUE(transaction->Commit().has_value());
-  EXPECT_FALSE(store_->Row({104, 1}).has_value());
-  EXPECT_TRUE(store_->Row({105, 1}).has_value());
+  EXPECT_FALSE(store_->Row({1, {104, 1}}).has_value());
+  EXPECT_TRUE(store_->Row({1, {105, 1}}).has_value());
   ExpectCounted();
 }
 
@@ -308,8 +338,8 @@ TEST_F(EventStoreTest, EventsOfTheFutureAreRemovedLastFirst) {
   const Removed removed = *store_->ExpireFuture(kSampleNs + 2'000'000, 100);
   EXPECT_GT(removed.events, 0U);
   EXPECT_EQ(Rows("event"), all - removed.events);
-  EXPECT_TRUE(store_->Row({100, 1}).has_value());
-  EXPECT_FALSE(store_->Row({103, 1}).has_value());
+  EXPECT_TRUE(store_->Row({1, {100, 1}}).has_value());
+  EXPECT_FALSE(store_->Row({1, {103, 1}}).has_value());
   ASSERT_TRUE(transaction->Commit().has_value());
   ExpectCounted();
 }

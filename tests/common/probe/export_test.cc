@@ -34,7 +34,7 @@ std::vector<Event> EventsOf(const std::vector<Batch>& batches) {
   std::vector<Event> events;
   const EventPage page = *store.List({}, {}, 10'000);
   for (const EventRow& row : page.events) {
-    events.insert(events.begin(), *store.Get(row.id));
+    events.insert(events.begin(), *store.Get(row.key()));
   }
   return events;
 }
@@ -84,6 +84,35 @@ TEST(ChromeTest, TheSampleIsTheGoldenFile) {
   EXPECT_EQ(ToChromeJson({}),
             "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"begin_unix_ns\":\"0\"},"
             "\"traceEvents\":[]}\n");
+}
+
+TEST(ExportTest, EventsOfTwoOwnersWithOneIdAreApart) {
+  std::vector<Event> events = EventsOf({SampleBatch()});
+  const std::size_t alone = SpansOf(ToOtlpJson(events)).size();
+  for (Event other : std::vector<Event>(events)) {
+    other.row.owner = 2;
+    other.row.program = "other";
+    for (EventHit& hit : other.hits) hit.program = "other";
+    events.push_back(std::move(other));
+  }
+  const std::string otlp = ToOtlpJson(events);
+  std::set<std::string> ids;
+  for (const json::object& span : SpansOf(otlp)) {
+    ids.insert(std::string(span.at("spanId").as_string()));
+  }
+  EXPECT_EQ(ids.size(), 2 * alone);
+  EXPECT_THAT(otlp,
+              ::testing::AllOf(::testing::HasSubstr("editor"), ::testing::HasSubstr("other")));
+  const auto processes = [](const std::string& chrome) {
+    std::set<std::int64_t> found;
+    const json::value trace = json::parse(chrome);
+    for (const json::value& entry : trace.at("traceEvents").as_array()) {
+      found.insert(entry.at("pid").as_int64());
+    }
+    return found.size();
+  };
+  EXPECT_EQ(processes(ToChromeJson(events)),
+            2 * processes(ToChromeJson(EventsOf({SampleBatch()}))));
 }
 
 TEST(OtlpTest, StepsAddUpToEachEventToTheNanosecond) {

@@ -35,16 +35,16 @@ class Events {
         event.row.tags = kind.tags;
         event.row.label = kind.label;
         side.rows.push_back({event.row, false});
-        events_.emplace(event.row.id, event);
+        events_.emplace(event.row.key(), event);
       }
     }
-    side.load = [this](const EventId& id) -> Result<Event> { return events_.at(id); };
+    side.load = [this](const EventKey& key) -> Result<Event> { return events_.at(key); };
     return side;
   }
 
  private:
   std::uint64_t number_ = 0;
-  std::map<EventId, Event> events_;
+  std::map<EventKey, Event> events_;
 };
 
 TEST(CompareGroupsTest, ComparesOnlyWhatBothSidesHaveAndNamesTheRest) {
@@ -109,7 +109,7 @@ TEST(CompareGroupsTest, MainProgramsOfDifferentNamesCountAsOne) {
   changed.replaced_program = "new";
   changed.as_program = "old";
   const GroupSide known = changed;
-  changed.load = [&](const EventId& id) { return known.load({id.run, id.run}); };
+  changed.load = [&](const EventKey& key) { return known.load({0, {key.id.run, key.id.run}}); };
   const auto compared = CompareGroups(base, changed, 0);
   ASSERT_TRUE(compared) << compared.error().message;
   EXPECT_EQ(compared->groups.size(), 2u);
@@ -154,9 +154,9 @@ TEST(CompareGroupsTest, TakesAsManyEventsOfEachRun) {
   GroupSide base = events.Side({{.count = 3000}});
   const GroupSide known = base;
   for (std::size_t i = 0; i < base.rows.size(); ++i) base.rows[i].row.id = {1 + i % 6, i};
-  base.load = [&](const EventId& id) {
-    Result<Event> event = known.load(known.rows[id.number].row.id);
-    event->row.id = id;
+  base.load = [&](const EventKey& key) {
+    Result<Event> event = known.load(known.rows[key.id.number].row.key());
+    event->row.id = key.id;
     return event;
   };
   const auto compared = CompareGroups(base, events.Side({{}}), 0);
@@ -164,6 +164,36 @@ TEST(CompareGroupsTest, TakesAsManyEventsOfEachRun) {
   EXPECT_EQ(compared->groups[0].comparison.total.base_values, 6u);
   EXPECT_EQ(compared->groups[0].comparison.total.base_events, 1998u);
   EXPECT_EQ(compared->groups[0].older, 1002u);
+}
+
+// A colleague may claim the id of another user's run: its events and losses are still a run apart.
+TEST(CompareGroupsTest, RunsOfTwoOwnersAreApartEvenIfTheirIdsAreEqual) {
+  const auto side = [](std::uint64_t ms) {
+    GroupSide made;
+    for (std::uint64_t i = 0; i < 12; ++i) {
+      Event event = EventOfSteps(1, {ms * kMs + i * 1000, 5 * kMs});
+      event.row.owner = 1 + i % 2;
+      event.row.id.run = 1 + i / 2;
+      event.row.lost_hits = 10 * event.row.owner;
+      event.row.observed_ns = 1000 * kMs;
+      made.rows.push_back({event.row, false});
+    }
+    made.load = [rows = made.rows, ms](const EventKey& key) -> Result<Event> {
+      Event event = EventOfSteps(1, {ms * kMs, 5 * kMs});
+      for (const SideRow& row : rows) {
+        if (row.row.key() == key) event.row = row.row;
+      }
+      return event;
+    };
+    return made;
+  };
+  const auto compared = CompareGroups(side(20), side(20), 0);
+  ASSERT_TRUE(compared) << compared.error().message;
+  EXPECT_TRUE(compared->groups[0].comparison.by_run);
+  EXPECT_EQ(compared->groups[0].comparison.total.base_values, 12u);
+  EXPECT_EQ(compared->base.runs, 12u);
+  EXPECT_EQ(compared->base.lost_hits, 180u);
+  EXPECT_EQ(compared->base.measured_runs, 12u);
 }
 
 }  // namespace

@@ -61,20 +61,21 @@ class Labels {
       for (Event& event : EventsOf(runs, steps, 1, times)) {
         event.row.label = std::to_string(label);
         event.row.id.number = event.row.id.number * labels + label;
-        events_.emplace(event.row.id, std::move(event));
+        const EventKey key = event.row.key();
+        events_.emplace(key, std::move(event));
       }
     }
   }
   // REQUIRES: this outlives it.
   GroupSide Side() const {
     GroupSide side;
-    for (const auto& [id, event] : events_) side.rows.push_back({event.row, false});
-    side.load = [this](const EventId& id) -> Result<Event> { return events_.at(id); };
+    for (const auto& [key, event] : events_) side.rows.push_back({event.row, false});
+    side.load = [this](const EventKey& key) -> Result<Event> { return events_.at(key); };
     return side;
   }
 
  private:
-  std::map<EventId, Event> events_;
+  std::map<EventKey, Event> events_;
 };
 
 bool IsCalled(const StepChange& step) {

@@ -37,9 +37,9 @@ Result<int> Run(const command::Arguments& arguments) {
                    OpenLocalEvents(arguments.Text("--db"), sqlite::Database::Access::kWrite));
   FIELDCOST_ASSIGN(const JudgedEvent event, FindEvent(local, arguments.Text("event")));
   const probe::Mark mark = MarkOf(arguments.Text("mark"));
-  FIELDCOST_TRY(local.store.SetMark(event.row.id, mark,
+  FIELDCOST_TRY(local.store.SetMark(event.row.key(), mark,
                                     probe::CleanText(arguments.Text("--reason"), kMaxReasonBytes)));
-  FIELDCOST_ASSIGN(const probe::EventRow row, local.store.Row(event.row.id));
+  FIELDCOST_ASSIGN(const probe::EventRow row, local.store.Row(event.row.key()));
   FIELDCOST_TRY(WriteStdout(
       OutputOf(arguments).json
           ? MarkedJson(row)

@@ -23,22 +23,22 @@ bool MayGo(const JudgedEvent& event, WallTime now) {
   return begin + kMayEndYet < now;
 }
 
-Result<std::vector<probe::EventId>> FindThem(const LocalEvents& local, bool all) {
-  std::vector<probe::EventId> ids;
+Result<std::vector<probe::EventKey>> FindThem(const LocalEvents& local, bool all) {
+  std::vector<probe::EventKey> keys;
   FIELDCOST_ASSIGN(const JudgedEvents judged, LoadJudged(local, {}));
   const WallTime now = SystemClock().Now();
   for (const JudgedEvent& event : judged.events) {
-    if (all || MayGo(event, now)) ids.push_back(event.row.id);
+    if (all || MayGo(event, now)) keys.push_back(event.row.key());
   }
-  return ids;
+  return keys;
 }
 
-Result<std::uint64_t> Remove(LocalEvents& local, const std::vector<probe::EventId>& ids) {
+Result<std::uint64_t> Remove(LocalEvents& local, const std::vector<probe::EventKey>& keys) {
   std::uint64_t removed = 0;
-  for (std::size_t at = 0; at < ids.size(); at += kAtOnce) {
-    const std::vector<probe::EventId> some(
-        ids.begin() + static_cast<std::ptrdiff_t>(at),
-        ids.begin() + static_cast<std::ptrdiff_t>(std::min(at + kAtOnce, ids.size())));
+  for (std::size_t at = 0; at < keys.size(); at += kAtOnce) {
+    const std::vector<probe::EventKey> some(
+        keys.begin() + static_cast<std::ptrdiff_t>(at),
+        keys.begin() + static_cast<std::ptrdiff_t>(std::min(at + kAtOnce, keys.size())));
     FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(*local.database));
     FIELDCOST_ASSIGN(const std::uint64_t gone, local.store.Remove(some));
     FIELDCOST_TRY(transaction.Commit());
@@ -63,15 +63,15 @@ Result<int> Run(const command::Arguments& arguments) {
   const bool all = arguments.Has("--all");
   FIELDCOST_ASSIGN(LocalEvents local,
                    OpenLocalEvents(arguments.Text("--db"), sqlite::Database::Access::kWrite));
-  FIELDCOST_ASSIGN(const std::vector<probe::EventId> ids, FindThem(local, all));
-  if (!ids.empty() && !arguments.Has("--yes")) {
-    FIELDCOST_ASSIGN(const bool agreed, Agreed(ids.size(), all));
+  FIELDCOST_ASSIGN(const std::vector<probe::EventKey> keys, FindThem(local, all));
+  if (!keys.empty() && !arguments.Has("--yes")) {
+    FIELDCOST_ASSIGN(const bool agreed, Agreed(keys.size(), all));
     if (!agreed) {
       Remark("nothing changed");
       return kNo;
     }
   }
-  FIELDCOST_ASSIGN(const std::uint64_t removed, Remove(local, ids));
+  FIELDCOST_ASSIGN(const std::uint64_t removed, Remove(local, keys));
   FIELDCOST_TRY(WriteStdout(OutputOf(arguments).json
                                 ? PurgedJson(removed)
                                 : fmt::format("removed: {}\n", Counted(removed, "event"))));

@@ -42,7 +42,7 @@ Result<int> Run(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::vector<JudgedEvent> found, Find(local, arguments.Text("event")));
   std::vector<ShownEvent> shown;
   for (const JudgedEvent& judged : found) {
-    FIELDCOST_ASSIGN(probe::Event event, local.store.Get(judged.row.id));
+    FIELDCOST_ASSIGN(probe::Event event, local.store.Get(judged.row.key()));
     shown.push_back({judged, std::move(event)});
   }
   const Output output = OutputOf(arguments);

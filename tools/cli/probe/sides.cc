@@ -37,15 +37,15 @@ probe::GroupSide SideOf(const probe::EventStore& store, const std::vector<Judged
   for (const JudgedEvent& event : events) {
     side.rows.push_back({event.row, event.verdict.IsSetAside()});
   }
-  side.load = [&store](const probe::EventId& id) { return store.Get(id); };
+  side.load = [&store](const probe::EventKey& key) { return store.Get(key); };
   return side;
 }
 
 Status CheckApart(const Chosen& base, const Chosen& changed) {
-  std::set<probe::EventId> ids;
-  for (const JudgedEvent& event : base.events) ids.insert(event.row.id);
+  std::set<probe::EventKey> keys;
+  for (const JudgedEvent& event : base.events) keys.insert(event.row.key());
   const auto both = std::ranges::count_if(
-      changed.events, [&](const JudgedEvent& event) { return ids.contains(event.row.id); });
+      changed.events, [&](const JudgedEvent& event) { return keys.contains(event.row.key()); });
   if (both == 0) return {};
   return Fail(ErrorCode::kInvalidArgument,
               "{} on both sides; narrow the selection, for example by build:BUILD",
@@ -106,7 +106,7 @@ Result<std::vector<probe::Event>> LoadEvents(const std::string& selection, const
   FIELDCOST_ASSIGN(const Chosen chosen, Choose(selection, "", db));
   std::vector<probe::Event> events;
   for (const JudgedEvent& event : chosen.events) {
-    FIELDCOST_ASSIGN(probe::Event whole, chosen.local.store.Get(event.row.id));
+    FIELDCOST_ASSIGN(probe::Event whole, chosen.local.store.Get(event.row.key()));
     events.push_back(std::move(whole));
   }
   std::ranges::reverse(events);

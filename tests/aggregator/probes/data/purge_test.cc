@@ -26,17 +26,16 @@ class PurgeTest : public SiteTest {
     }
     session_ = LogIn();
   }
-  static std::string Id(std::uint64_t run) { return (probe::EventId{run, 1}).Hex(); }
   const std::string token_ = AddDeviceOf(alice_);
   std::string session_;
 };
 
 TEST_F(PurgeTest, AnOutlierIsSetAsideWithItsReason) {
   const std::string list = Get("/events?label=index_open", session_).body;
-  EXPECT_THAT(list, Not(HasSubstr(Id(kOutlier))));
+  EXPECT_THAT(list, Not(HasSubstr(IdOf(kOutlier))));
   EXPECT_THAT(list, HasSubstr("1 set aside event is not shown"));
   const std::string all = Get("/events?label=index_open&aside=show", session_).body;
-  EXPECT_THAT(all, HasSubstr(Id(kOutlier)));
+  EXPECT_THAT(all, HasSubstr(IdOf(kOutlier)));
   EXPECT_THAT(all, HasSubstr("times the median of"));
 }
 
@@ -48,35 +47,37 @@ TEST_F(PurgeTest, OnePageOfAListIsJudgedByAllThatAreLikeIt) {
 }
 
 TEST_F(PurgeTest, WhatIsKeptIsShownAndNotRemoved) {
-  EXPECT_EQ(Post("/events/" + Id(kOutlier) + "/mark", session_,
+  EXPECT_EQ(Post("/events/" + IdOf(kOutlier) + "/mark", session_,
                  {{"mark", "kept"}, {"reason", "it is real"}})
                 .status,
             303);
   EXPECT_THAT(Get("/events?label=index_open", session_).body, HasSubstr("kept: it is real"));
   EXPECT_THAT(Get("/purge?label=index_open", session_).body, HasSubstr("Nothing is set aside"));
-  EXPECT_EQ(Post("/purge", session_, {{"id", Id(kOutlier)}, {"label", "index_open"}}).status, 303);
+  EXPECT_EQ(Post("/purge", session_, {{"id", IdOf(kOutlier)}, {"label", "index_open"}}).status,
+            303);
   EXPECT_EQ(Count("SELECT count(*) FROM event"), kOutlier);
 }
 
 TEST_F(PurgeTest, RemovingAsksFirstAndThenRemovesPointsToo) {
   const std::string question = Get("/purge?label=index_open", session_).body;
   EXPECT_THAT(question, HasSubstr("1 event that is set aside"));
-  EXPECT_THAT(question, HasSubstr(Id(kOutlier)));
+  EXPECT_THAT(question, HasSubstr(IdOf(kOutlier)));
   EXPECT_EQ(Count("SELECT count(*) FROM event"), kOutlier);
-  EXPECT_EQ(Post("/purge", session_, {{"id", Id(kOutlier)}, {"label", "index_open"}}).status, 303);
+  EXPECT_EQ(Post("/purge", session_, {{"id", IdOf(kOutlier)}, {"label", "index_open"}}).status,
+            303);
   EXPECT_EQ(Count("SELECT count(*) FROM event"), kOutlier - 1);
   EXPECT_EQ(Count("SELECT count(*) FROM hit"), (kOutlier - 1) * 4);
   EXPECT_EQ(Count("SELECT count(*) FROM action WHERE what = 'purged'"), 1U);
 }
 
 TEST_F(PurgeTest, WhatIsNotSetAsideIsNotRemovedByAForm) {
-  EXPECT_EQ(Post("/purge", session_, {{"id", Id(1)}, {"id", Id(kOutlier)}}).status, 303);
+  EXPECT_EQ(Post("/purge", session_, {{"id", IdOf(1)}, {"id", IdOf(kOutlier)}}).status, 303);
   EXPECT_EQ(Count("SELECT count(*) FROM event"), kOutlier - 1);
-  EXPECT_EQ(Get("/events/" + Id(1), session_).status, 200);
+  EXPECT_EQ(Get("/events/" + IdOf(1), session_).status, 200);
 }
 
 TEST_F(PurgeTest, AReplayAfterARemovalBringsNothingBack) {
-  Post("/purge", session_, {{"id", Id(kOutlier)}});
+  Post("/purge", session_, {{"id", IdOf(kOutlier)}});
   EXPECT_EQ(SendBatch(token_, BatchOf(kOutlier, {.run = kOutlier,
                                                  .begin_ns = kEventDayNs + kOutlier * 1'000'000'000,
                                                  .step_ns = 50'000'000}))

@@ -37,8 +37,8 @@ class MarkupTest : public SiteTest {
 };
 
 TEST_F(MarkupTest, NoPageHasMarkupThatCameFromADevice) {
-  const std::string id = testing::EventOf(options_).Hex();
-  const std::string first = (probe::EventId{1, 1}).Hex();
+  const std::string id = IdOf(options_.run, user_);
+  const std::string first = IdOf(1, user_);
   const std::string label = EncodeLinkPart(kMarkup);
   ASSERT_EQ(Post("/events/" + id + "/mark", session_, {{"mark", "set_aside"}, {"reason", kMarkup}})
                 .status,

@@ -185,7 +185,7 @@ TEST_F(PageTest, LabelsLeadToTheirEvents) {
 
 TEST_F(PageTest, AStepHasItsEndsItsPlaceAndItsStack) {
   SendBatch(token_, BatchOf(1, {.step_ns = 1'500'000}));
-  const std::string page = Get("/events/" + testing::EventOf({}).Hex() + "/steps/2", LogIn()).body;
+  const std::string page = Get("/events/" + IdOf(1) + "/steps/2", LogIn()).body;
   EXPECT_THAT(page, AllOf(HasSubstr("From: step 1"), HasSubstr("To: step 2"), HasSubstr("1.500 ms"),
                           HasSubstr("src/index.cc:12"), HasSubstr("src/main.cc:3"),
                           HasSubstr("<td>main</td>"), HasSubstr("<dt>Thread</dt><dd>7</dd>")));
@@ -193,7 +193,7 @@ TEST_F(PageTest, AStepHasItsEndsItsPlaceAndItsStack) {
 
 TEST_F(PageTest, EverySegmentOfABarIsInTheTable) {
   SendBatch(token_, BatchOf(1, {.steps = 5}));
-  const std::string id = testing::EventOf({}).Hex();
+  const std::string id = IdOf(1);
   const std::string page = Get("/compare?id=" + id, LogIn()).body;
   for (int hit = 1; hit <= 5; ++hit) {
     const std::string link = "/events/" + id + "/steps/" + std::to_string(hit) + "\"";
@@ -226,7 +226,7 @@ TEST_F(PageTest, ListsLabelsNewestFirstEachWithALinkToItsLastRuns) {
   EXPECT_LT(place("often"), place("oldest"));
   const std::string bars = Get("/compare?label=often", session).body;
   for (std::uint64_t number = 1; number <= 14; ++number) {
-    const std::string link = "/events/" + (probe::EventId{number, 1}).Hex() + "/steps/1\"";
+    const std::string link = "/events/" + IdOf(number) + "/steps/1\"";
     EXPECT_EQ(bars.find(link) != std::string::npos, number > 2) << number;
   }
 }
@@ -236,7 +236,7 @@ TEST_F(PageTest, BarsHaveTheNamesOfTheirStepsAndALegendAboveThem) {
   probe::Batch sent = BatchOf(1, {});
   sent.sites[1].label = "a step with a <name> that is too long for a segment of this bar";
   SendBatch(token_, sent);
-  const std::string id = testing::EventOf({}).Hex();
+  const std::string id = IdOf(1);
   for (const std::string& target : {"/events/" + id, "/compare?id=" + id}) {
     const std::string page = Get(target, LogIn()).body;
     const std::size_t legend = page.find("<ul class=\"legend\"");
@@ -255,7 +255,7 @@ TEST_F(PageTest, BarsHaveTheNamesOfTheirStepsAndALegendAboveThem) {
 
 TEST_F(PageTest, VeryManyStepsAreSummedButForTheLongest) {
   SendBatch(token_, BatchOf(1, {.step_ns = 1'000, .steps = 300}));
-  const std::string id = testing::EventOf({}).Hex();
+  const std::string id = IdOf(1);
   const std::string page = Get("/compare?id=" + id, LogIn()).body;
   EXPECT_THAT(page, HasSubstr("and 260 others"));
   EXPECT_THAT(page, HasSubstr("300.0 µs"));
@@ -265,8 +265,7 @@ TEST_F(PageTest, VeryManyStepsAreSummedButForTheLongest) {
 TEST_F(PageTest, MoreThanTwelveAreNotComparedAndNoneNeither) {
   const std::string session = LogIn();
   std::string target = "/compare?";
-  for (std::uint64_t run = 1; run <= 13; ++run)
-    target += "id=" + (probe::EventId{run, 1}).Hex() + "&";
+  for (std::uint64_t run = 1; run <= 13; ++run) target += "id=" + IdOf(run) + "&";
   EXPECT_THAT(Get(target, session).body, HasSubstr("13 events were chosen; at most 12"));
   EXPECT_THAT(Get("/compare", session).body, HasSubstr("no event was chosen"));
 }
@@ -282,9 +281,7 @@ TEST_F(PageTest, EachPageOfEventsReportsLostPoints) {
   SendBatch(token_, BatchOf(2, {.run = 2, .build = "1.1"}));
   const std::string session = LogIn();
   EXPECT_THAT(Get("/events", session).body, HasSubstr("4,000"));
-  const auto event = [&](std::uint64_t run) {
-    return Get("/events/" + testing::EventOf({.run = run}).Hex(), session).body;
-  };
+  const auto event = [&](std::uint64_t run) { return Get("/events/" + IdOf(run), session).body; };
   EXPECT_THAT(event(1), HasSubstr("<dt>Lost in its run</dt><dd>4,000 points; whole events may be"));
   EXPECT_THAT(event(2), Not(HasSubstr("Lost in its run")));
   EXPECT_THAT(Get("/history?label=index_open", session).body,
@@ -306,7 +303,7 @@ TEST_F(PageTest, DevicesSeeNoPages) {
 TEST_F(PageTest, AllDrawingsHaveWordsAndATable) {
   SendBatch(token_, BatchOf(1, {}));
   const std::string session = LogIn();
-  const std::string id = testing::EventOf({}).Hex();
+  const std::string id = IdOf(1);
   for (const std::string& target :
        {"/compare?id=" + id, "/events/" + id, std::string("/history?label=index_open")}) {
     EXPECT_THAT(Get(target, session).body,

@@ -23,7 +23,7 @@ class ApiTest : public SiteTest {
     std::vector<std::uint64_t> runs;
     const auto answer = Api("/v1/events?" + query, token_);
     for (const auto& event : answer.at("events").as_array()) {
-      runs.push_back(probe::EventId::Parse(std::string(event.at("id").as_string()))->run);
+      runs.push_back(probe::EventKey::Parse(std::string(event.at("id").as_string()))->id.run);
     }
     return runs;
   }
@@ -62,7 +62,7 @@ TEST_F(ApiTest, PagesOfAListHaveEachEventOnce) {
   for (int pages = 0; pages < 10; ++pages) {
     const auto answer = Api("/v1/events?limit=2" + cursor, token_);
     for (const auto& event : answer.at("events").as_array()) {
-      runs.push_back(probe::EventId::Parse(std::string(event.at("id").as_string()))->run);
+      runs.push_back(probe::EventKey::Parse(std::string(event.at("id").as_string()))->id.run);
     }
     const auto* next = answer.as_object().if_contains("next");
     if (next == nullptr) break;
@@ -73,7 +73,7 @@ TEST_F(ApiTest, PagesOfAListHaveEachEventOnce) {
 
 TEST_F(ApiTest, AnEventHasItsPointsStacksAndSteps) {
   Add({.run = 1, .steps = 2});
-  const auto event = Api("/v1/events/" + (probe::EventId{1, 1}).Hex(), token_);
+  const auto event = Api("/v1/events/" + IdOf(1), token_);
   EXPECT_EQ(event.at("total_ns").as_int64(), 2'000'000);
   EXPECT_EQ(event.at("begin_ns").as_string(), std::to_string(kEventDayNs));
   ASSERT_EQ(event.at("points").as_array().size(), 3U);
@@ -89,13 +89,10 @@ TEST_F(ApiTest, AnEventHasItsPointsStacksAndSteps) {
 TEST_F(ApiTest, PagesShowTheNumbersOfTheApi) {
   Add({.run = 1, .step_ns = 1'234'567, .steps = 2});
   Add({.run = 2, .step_ns = 2'345'678, .steps = 2});
-  const std::string ids = (probe::EventId{1, 1}).Hex() + "," + (probe::EventId{2, 1}).Hex();
+  const std::string ids = IdOf(1) + "," + IdOf(2);
   const auto compared = Api("/v1/compare?ids=" + ids, token_);
   const std::string session = LogIn();
-  const std::string page =
-      Get("/compare?id=" + (probe::EventId{1, 1}).Hex() + "&id=" + (probe::EventId{2, 1}).Hex(),
-          session)
-          .body;
+  const std::string page = Get("/compare?id=" + IdOf(1) + "&id=" + IdOf(2), session).body;
   for (const auto& column : compared.at("ns").as_array()) {
     for (const auto& ns : column.as_array()) {
       EXPECT_THAT(
@@ -113,17 +110,15 @@ TEST_F(ApiTest, GroupsAreComparedByTag) {
          .begin_ns = kEventDayNs + run * 1'000,
          .step_ns = (cold ? 4'000'000 : 1'000'000) + run * 10'000,
          .tags = {cold ? "cold" : "warm"}});
-    ids += (ids.empty() ? "" : ",") + (probe::EventId{run, 1}).Hex();
+    ids += (ids.empty() ? "" : ",") + IdOf(run);
   }
   const auto answer = Api("/v1/compare?base=warm&new=cold&ids=" + ids, token_);
   EXPECT_EQ(answer.at("total").at("change").as_string(), "slower");
   EXPECT_NEAR(answer.at("total").at("ratio").as_double(), 3.7, 0.1);
-  const auto few = Api("/v1/compare?base=warm&new=cold&ids=" + (probe::EventId{1, 1}).Hex() + "," +
-                           (probe::EventId{7, 1}).Hex(),
-                       token_);
+  const auto few = Api("/v1/compare?base=warm&new=cold&ids=" + IdOf(1) + "," + IdOf(7), token_);
   EXPECT_EQ(few.at("total").at("change").as_string(), "too_little");
   std::string target = "/compare?base=warm&new=cold";
-  for (std::uint64_t run = 1; run <= 12; ++run) target += "&id=" + (probe::EventId{run, 1}).Hex();
+  for (std::uint64_t run = 1; run <= 12; ++run) target += "&id=" + IdOf(run);
   const std::string page = Get(target, LogIn()).body;
   EXPECT_THAT(page, HasSubstr("cold against warm"));
   EXPECT_THAT(page, HasSubstr(">slower<"));
@@ -219,7 +214,7 @@ TEST_F(ApiTest, GroupsOfALabelAreComparedLikeTheCommandDoes) {
 
 TEST_F(ApiTest, EventsAreExportedForOtherPrograms) {
   Add({.run = 1, .steps = 2});
-  const std::string ids = (probe::EventId{1, 1}).Hex();
+  const std::string ids = IdOf(1);
   const auto otlp = Api("/v1/export?format=otlp&ids=" + ids, token_);
   EXPECT_EQ(otlp.at("resourceSpans").as_array().size(), 1U);
   const auto chrome = Api("/v1/export?format=chrome&ids=" + ids, token_);
@@ -229,7 +224,7 @@ TEST_F(ApiTest, EventsAreExportedForOtherPrograms) {
 
 TEST_F(ApiTest, AMarkIsKeptWithItsReasonAndWhoSetIt) {
   Add({.run = 1});
-  const std::string id = (probe::EventId{1, 1}).Hex();
+  const std::string id = IdOf(1);
   const auto mark = [&](const std::string& body) {
     return Send(WithToken({.method = "POST", .target = "/v1/events/" + id + "/mark", .body = body},
                           token_))
@@ -249,7 +244,7 @@ TEST_F(ApiTest, AMarkIsKeptWithItsReasonAndWhoSetIt) {
 TEST_F(ApiTest, ADeviceChangesItsOwnUsersEventsOnly) {
   Add({.run = 1});
   const std::string bobs = AddDeviceOf(AddUserNamed("bob"));
-  const std::string id = (probe::EventId{1, 1}).Hex();
+  const std::string id = IdOf(1);
   EXPECT_EQ(Send(WithToken({.method = "POST",
                             .target = "/v1/events/" + id + "/mark",
                             .body = R"({"mark":"set_aside"})"},
@@ -266,9 +261,9 @@ TEST_F(ApiTest, ADeviceChangesItsOwnUsersEventsOnly) {
 }
 
 TEST_F(ApiTest, QuestionsThatAreNoneAreRefusedByName) {
-  const std::string id = (probe::EventId{1, 1}).Hex();
+  const std::string id = IdOf(1);
   std::string thirteen = "/v1/compare?ids=";
-  for (std::uint64_t run = 1; run <= 13; ++run) thirteen += (probe::EventId{run, 1}).Hex() + ",";
+  for (std::uint64_t run = 1; run <= 13; ++run) thirteen += IdOf(run) + ",";
   for (const std::string& target :
        {std::string("/v1/events?from=yesterday"), std::string("/v1/events?from=2026-02-30"),
         std::string("/v1/events?to=1969-01-01"), std::string("/v1/events?cursor=1"),

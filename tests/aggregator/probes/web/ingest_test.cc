@@ -52,12 +52,13 @@ TEST_F(IngestTest, DevicesNumberTheirBatchesApart) {
 }
 
 TEST_F(IngestTest, AnEventBelongsToTheUserOfTheDevice) {
-  const std::string bobs = AddDeviceOf(AddUserNamed("bob"));
+  const UserId bob = AddUserNamed("bob");
+  const std::string bobs = AddDeviceOf(bob);
   EXPECT_EQ(SendBatch(token_, BatchOf(1, {.run = 1})).status, 200);
   EXPECT_EQ(SendBatch(bobs, BatchOf(1, {.run = 2})).status, 200);
   const auto events = Api("/v1/events?user=bob", token_).at("events").as_array();
   ASSERT_EQ(events.size(), 1U);
-  EXPECT_EQ(events[0].at("id").as_string(), (probe::EventId{2, 1}).Hex());
+  EXPECT_EQ(events[0].at("id").as_string(), IdOf(2, bob));
   EXPECT_EQ(Api("/v1/events?user=nobody", token_).at("events").as_array().size(), 0U);
 }
 
@@ -196,7 +197,7 @@ TEST_F(IngestTest, NoAnswerHasMoreThanAMebibyteWhateverTheDatabaseHolds) {
     ASSERT_EQ(SendBatch(token_, labels).status, 200);
   }
   const std::string session = LogIn();
-  const std::string event = testing::EventOf({.run = 1}).Hex();
+  const std::string event = IdOf(1);
   for (const std::string& target :
        {std::string("/"), std::string("/events"), std::string("/events?limit=500"),
         "/events/" + event, "/events/" + event + "/steps/1", std::string("/purge?label=index_open"),

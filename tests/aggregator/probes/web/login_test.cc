@@ -13,7 +13,7 @@ class LoginTest : public SiteTest {};
 
 TEST_F(LoginTest, WithoutASessionEveryPageLeadsToTheLoginAndBack) {
   for (const char* target : {"/", "/events?label=a%20b", "/account", "/history?label=x",
-                             "/events/0123456789abcdef0123456789abcdef"}) {
+                             "/events/1-0123456789abcdef0123456789abcdef"}) {
     const http::Response response = Get(target, "");
     EXPECT_EQ(response.status, 303);
     EXPECT_EQ(http::Find(response.headers, "Location"), LinkTo("/login", {{"next", target}}));
@@ -158,7 +158,7 @@ TEST_F(LoginTest, WhatAccountsDoIsInTheAuditLog) {
   EXPECT_EQ(Post("/devices/1/revoke", session).status, 303);
   const std::string device = AddDeviceOf(alice_);
   EXPECT_EQ(SendBatch(device, testing::BatchOf(1, {})).status, 200);
-  const std::string event = testing::EventOf({}).Hex();
+  const std::string event = IdOf(1);
   EXPECT_EQ(Send(WithToken({.target = "/v1/export?format=otlp&ids=" + event}, device)).status, 200);
   EXPECT_EQ(
       Post("/account", session, {{"password", kPassword}, {"new_password", "another passphrase"}})
@@ -248,7 +248,7 @@ TEST_F(LoginTest, AFormThatAnotherSiteSendsDoesNothing) {
 TEST_F(LoginTest, TheApiWithACookieNeedsTheTokenToo) {
   const std::string session = LogIn();
   http::Request request = Form("/v1/purge", session, {});
-  request.body = R"({"ids":["0123456789abcdef0123456789abcdef"]})";
+  request.body = R"({"ids":["1-0123456789abcdef0123456789abcdef"]})";
   http::Request with_token = request;
   with_token.headers.emplace_back(kFormTokenHeader, FormToken(session));
   EXPECT_EQ(Send(std::move(request)).status, 403);
