@@ -5,6 +5,7 @@
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/text_table.h"
+#include "tools/cli/batch_row_text.h"
 
 namespace fieldcost::cli {
 namespace {
@@ -31,16 +32,20 @@ std::string ContentText(const wire::BatchContent& content) {
                   EscapeControl(HardwareLine(content.hardware)));
   for (const wire::BatchRow& row : content.rows) {
     text += fmt::format(
-        "{}  version {}  symbol version {}  build-id {}\n"
+        "{}\n"
+        "  exactly: {}  version {}  symbol version {}  build-id {}\n"
         "    {}  week {}  {}  n {}  sum {}  sum of squares {}\n",
-        EscapeControl(stats::DisplayName(row.api)), OrDash(row.api.package_version),
-        OrDash(row.api.symbol_version), OrDash(row.api.build_id), stats::Name(row.metric), row.week,
-        row.first_contribution ? "first" : "again", row.histogram.count(),
-        draw::Decimal(row.histogram.sum()), draw::Decimal(row.histogram.sum_of_squares()));
+        RowSentence(row), EscapeControl(stats::DisplayName(row.api)),
+        OrDash(row.api.package_version), OrDash(row.api.symbol_version), OrDash(row.api.build_id),
+        stats::Name(row.metric), row.week, row.first_contribution ? "first" : "again",
+        row.histogram.count(), draw::Decimal(row.histogram.sum()),
+        draw::Decimal(row.histogram.sum_of_squares()));
   }
   text +=
-      "\nEach row also holds n, sum and sum of squares of its log2 buckets: see --json. The bytes\n"
-      "themselves: --raw.\n";
+      "\nA week begins on Thursday, since 1970-01-01; n is how many values are in a row's sum. "
+      "Days\n"
+      "are of UTC. Each row also holds n, sum and sum of squares of its log2\n"
+      "buckets: see --json. The bytes themselves: --raw.\n";
   return text;
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tools/cli/batch_row_text.h"
+
 namespace fieldcost::cli {
 namespace {
 
@@ -50,6 +52,76 @@ TEST(LogTextTest, ALineTellsWhatBecameOfABatch) {
             "0123456789ab\n"
             "10  2023-11-14 22:13 UTC  -                     refused     1,234  5,678  "
             "0123456789ab  status 400: bad\\x1b[2J\n");
+}
+
+wire::BatchRow Row(stats::Metric metric, std::vector<std::uint64_t> values) {
+  wire::BatchRow row{.api = {.soname = "libz.so.1",
+                             .package_version = "1:1.2.13",
+                             .build_id = "93ac",
+                             .symbol = "deflate",
+                             .symbol_version = "ZLIB_1.2"},
+                     .metric = metric,
+                     .week = 2968,
+                     .first_contribution = true};
+  for (const std::uint64_t value : values) row.histogram.Add(value);
+  return row;
+}
+
+TEST(RowSentenceTest, NamesFunctionVersionDaysAndCostInUnitsForPeople) {
+  EXPECT_EQ(RowSentence(Row(stats::Metric::kCallsPerRun, {4})),
+            "deflate in libz.so.1 (version 1:1.2.13), 2026-11-19 to 2026-11-25: 1 run of programs "
+            "called it 4 times. You have not reported this cost before.");
+  wire::BatchRow again = Row(stats::Metric::kFirstCallTime, {158'000, 42'000});
+  again.first_contribution = false;
+  again.api.package_version.clear();
+  EXPECT_EQ(RowSentence(again),
+            "deflate in libz.so.1 (of no package), 2026-11-19 to 2026-11-25: 2 first calls of runs "
+            "took 200.0 us together. It is added to what you have reported before.");
+}
+
+// One run that stands for 4,096: n and sum hold it 4,096 times.
+TEST(RowSentenceTest, ExplainsARunThatStandsForMany) {
+  EXPECT_THAT(
+      RowSentence(Row(stats::Metric::kTimePerRun, std::vector<std::uint64_t>(4'096, 18'051))),
+      HasSubstr(": 4,096 runs of programs, measured or not, spent an estimated 73.94 ms in "
+                "it, 18.05 us each (a measured run counts for all runs among which it was "
+                "drawn). "));
+}
+
+TEST(RowSentenceTest, EveryMetricHasOne) {
+  for (unsigned metric = 1; metric <= shm::kMaxMetric; ++metric) {
+    const std::string sentence = RowSentence(Row(static_cast<stats::Metric>(metric), {1}));
+    EXPECT_THAT(sentence, Not(HasSubstr(": . "))) << metric;
+  }
+  EXPECT_THAT(RowSentence(Row(stats::Metric::kWallTimeBusy, {64, 64})),
+              HasSubstr(": on a busy machine, 2 calls took 128 ns together. "));
+  EXPECT_THAT(RowSentence(Row(stats::Metric::kAllocInclusive, {2048})),
+              HasSubstr(": 1 call allocated 2.0 KiB of memory. "));
+}
+
+TEST(RowSentenceTest, TextFromOutsideIsEscaped) {
+  wire::BatchRow row = Row(stats::Metric::kWallTime, {1});
+  row.api.symbol = "a\x1b[2J";
+  EXPECT_THAT(RowSentence(row), HasSubstr("a\\x1b[2J in "));
+}
+
+// Each text and number of a row stands below its sentence.
+TEST(PreviewTextTest, ASentenceHasTheExactValuesBelowIt) {
+  agent::BatchDetails batch;
+  batch.content.rows = {Row(stats::Metric::kFirstCallTime, {158}),
+                        Row(stats::Metric::kCallsPerRun, {4})};
+  batch.content.rows[1].first_contribution = false;
+  const std::string text = PreviewText(batch, "key");
+  for (const wire::BatchRow& row : batch.content.rows) {
+    EXPECT_THAT(text, HasSubstr("\n" + RowSentence(row) +
+                                "\n  exactly: libz.so.1!deflate  version 1:1.2.13  symbol version "
+                                "ZLIB_1.2  build-id 93ac\n"));
+  }
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("    first_call  week 2968  first  n 1  sum 158  sum of squares "
+                              "24964\n"),
+                    HasSubstr("    calls_per_run  week 2968  again  n 1  sum 4  sum of squares "
+                              "16\n")));
 }
 
 TEST(ForgetPlanTest, CountsWhatCanBeTakenBackWhatIsDeletedAndWhatIsTooOld) {
