@@ -12,7 +12,7 @@ namespace fieldcost::probe_server {
 namespace {
 
 // Vertical places are pixels, horizontal ones percent of the drawing's width.
-constexpr double kHeight = 330;
+constexpr double kHeight = 350;
 constexpr double kBottom = 250;
 constexpr double kTop = 20;
 constexpr double kLeft = 12;          // percent
@@ -54,7 +54,7 @@ void AddMark(Html& html, probe::Change change, double x, double y) {
 // `is_wide`: there is no room for it on a narrow screen.
 void AddName(Html& html, const std::string& build, double x, bool is_wide) {
   html.Raw(fmt::format(
-               R"-(<svg x="{:.3f}%" y="{}" overflow="visible"><text transform="rotate(-40)" )-"
+               R"-(<svg x="{:.3f}%" y="{}" overflow="visible"><text transform="rotate(-65)" )-"
                R"-(text-anchor="end"{}>)-",
                x, kBottom + 18, is_wide ? R"( class="wide")" : ""))
       .Text(ShortBuild(build))

@@ -58,7 +58,7 @@ input[type=checkbox] { width: 1.2rem; height: 1.2rem; }
 form.row input[type=text] { width: 11rem; }
 button { cursor: pointer; min-height: 2rem; }
 p.bar { margin: .8rem 0 .1rem; overflow-wrap: anywhere; }
-svg.chart { display: block; }
+svg.chart { display: block; overflow: visible; }
 svg.chart text { fill: var(--front); font: 13px system-ui, "DejaVu Sans", sans-serif; }
 svg.chart text.on-light { fill: #111111; }
 svg.chart text.on-dark { fill: #ffffff; }

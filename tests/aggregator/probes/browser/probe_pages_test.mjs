@@ -164,7 +164,7 @@ describe('without scripts', () => {
       await logIn(page);
       await page.getByRole('link', { name: 'History of search' }).click();
       assert.match(await page.getByRole('row', { name: /1\.2/ }).textContent(), /▲ slower/);
-      assert.match(await page.getByRole('row', { name: /^1\.1/ }).textContent(), /[+-±].* %, no significant change/);
+      assert.match(await page.getByRole('row', { name: /^1\.1/ }).textContent(), /[-+±].* %, no significant change/);
       assert.deepEqual(await page.locator('svg.chart svg text').allTextContents(), ['1.0', '1.1', '1.2']);
       assert.equal(await page.locator('svg.chart text', { hasText: '▲' }).count(), 1);
     });
