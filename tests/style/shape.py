@@ -7,7 +7,8 @@
 - a folder with sources is explained in its README.md, or named in the README.md of the folder above; a README.md is at
   most one screen;
 - tests/ mirrors the folders of the product;
-- the root's README answers ten questions of a newcomer, each with a file that is there.
+- the root's README answers ten questions of a newcomer, each with a file that is there;
+- the contributors' documents exist, and name only files that exist.
 
 Usage: shape.py SOURCE_DIR.  Prints each place that is not so; exit status 1 if there is one.
 
@@ -20,6 +21,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+DOCUMENTS = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "RECIPES.md", "SECURITY.md", "STABILITY.md",
+             "STYLE.md")
 MOST_LINES = 70
 MOST_COLUMNS = 120
 MOST_TABLE_COLUMNS = 360
@@ -146,6 +149,18 @@ def check_answers(root, problems):
     problems += [f"README.md: there is no {path}" for path in answers if not (root / path).is_file()]
 
 
+def check_documents(root, problems):
+    """Each path in the contributors' documents, in backquotes or as a link, exists."""
+    for name in DOCUMENTS:
+        if not (root / name).is_file():
+            problems.append(f"{name}: is missing")
+            continue
+        text = re.sub(r"(?ms)^```.*?^```", "", (root / name).read_text(encoding="utf-8"))
+        paths = re.findall(r"`((?:agent|aggregator|common|deploy|tests|tools)/[\w./-]+)`", text)
+        paths += [link for link in re.findall(r"\]\(([^)#]+)\)", text) if not link.startswith("https:")]
+        problems += [f"{name}: there is no {path}" for path in sorted(set(paths)) if not (root / path).exists()]
+
+
 def check_file(root, name, problems):
     text = (root / name).read_text(encoding="utf-8")
     lines = text.split("\n")
@@ -175,6 +190,7 @@ def main():
         check_file(root, name, problems)
     check_folders(root, names, problems)
     check_answers(root, problems)
+    check_documents(root, problems)
     if len(checked) < 500:
         problems.append(f"only {len(checked)} files found below {root}: wrong directory?")
     print("\n".join(problems) if problems else f"{len(checked)} files have the shape that they should")
