@@ -7,7 +7,7 @@
 - a folder with sources is explained in its README.md, or named in the README.md of the folder above; a README.md is at
   most one screen;
 - tests/ mirrors the folders of the product;
-- the root's README answers ten questions of a newcomer, each with a file that is there;
+- ARCHITECTURE.md answers ten questions of a newcomer, each with a file that exists;
 - the contributors' documents exist, and name only files that exist.
 
 Usage: shape.py SOURCE_DIR.  Prints each place that is not so; exit status 1 if there is one.
@@ -141,12 +141,12 @@ def check_readme(name, lines, problems):
 
 
 def check_answers(root, problems):
-    """The README's table of a newcomer's questions: each answer is a source that is there."""
-    text = (root / "README.md").read_text(encoding="utf-8")
+    """The table of a newcomer's questions: each answer is a file that exists."""
+    text = (root / "ARCHITECTURE.md").read_text(encoding="utf-8")
     answers = re.findall(r"^\| [^|]+\? \| `([^`]+)` \|$", text, re.MULTILINE)
     if len(answers) < 10:
-        problems.append(f"README.md answers {len(answers)} questions of a newcomer, not ten")
-    problems += [f"README.md: there is no {path}" for path in answers if not (root / path).is_file()]
+        problems.append(f"ARCHITECTURE.md answers {len(answers)} questions of a newcomer, not ten")
+    problems += [f"ARCHITECTURE.md: there is no {path}" for path in answers if not (root / path).is_file()]
 
 
 def check_documents(root, problems):
