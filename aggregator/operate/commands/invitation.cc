@@ -38,7 +38,7 @@ Result<int> Make(const command::Arguments& arguments) {
   };
   FIELDCOST_ASSIGN(const Outcome outcome, WithStore(config, admin::kInvitePath, body, work));
   Print(outcome, "made; it is shown only now", json);
-  if (!json) PrintLines("Whoever is invited stores the token with `fieldcost agent enrol`.\n");
+  if (!json) PrintLines("The invited user stores the token with `fieldcost agent enrol`.\n");
   return 0;
 }
 
