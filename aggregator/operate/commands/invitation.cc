@@ -114,7 +114,8 @@ Examples:
       .name = "remove",
       .summary = "Remove an invitation, so that no further agent enrols with it",
       .help = R"(Example:
-  fieldcost-aggregator invitation remove --config aggregator.toml 33dde1a70f09fcb9)",
+  fieldcost-aggregator invitation remove --config aggregator.toml \
+    33dde1a70f09fcb9)",
       .options = {{.names = "name", .value = "NAME", .help = "As list shows it", .required = true}},
       .handler = Remove};
   return {.name = "invitation",

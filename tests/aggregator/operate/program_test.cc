@@ -104,7 +104,7 @@ TEST(ProgramTest, EachCommandHasHelpWithAnExampleThatFitsATerminal) {
     ++commands;
   };
   look(TestProgram());
-  EXPECT_EQ(commands, 21U);
+  EXPECT_EQ(commands, 25U);
 }
 
 TEST(ProgramTest, WithoutACommandItServes) {

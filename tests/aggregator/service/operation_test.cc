@@ -240,6 +240,7 @@ TEST_F(OperationTest, AFailedWriteIsNotAcknowledgedAndEndsTheService) {
   url_ = line.substr(line.find("https://"));
   client_ = std::make_unique<http::Client>(
       std::move(*http::Client::Create({.url = url_, .ca_file = certificates_.ca})));
+  ingest::SetTestRootOf(DataDir());
   ASSERT_EQ(SendBatch(1).status, 200);
   const rlimit limit{1, 1};
   ASSERT_EQ(::prlimit(server_->pid(), RLIMIT_FSIZE, &limit, nullptr), 0);

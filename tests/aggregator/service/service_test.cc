@@ -60,10 +60,10 @@ TEST_F(ServiceTest, ASignedBatchComesBackBitForBitInAPublishedFragment) {
 
 TEST_F(ServiceTest, ItTakesWhatIsSignedForItsOwnNames) {
   const crypto::PrivateKey key = crypto::PrivateKey::Generate();
-  const http::Request request = ingest::SignedRequest(
-      key, 1, ingest::TestContent(1, WeekOf(SystemClock().Now())));  // for "localhost"
   WriteConfig(Config("port = 0\nnames = [\"Fieldcost.Example\"]"));
   Start();
+  const http::Request request = ingest::SignedRequest(
+      key, 1, ingest::TestContent(1, WeekOf(SystemClock().Now())));  // for "localhost"
   EXPECT_EQ(MustSend(request).status, 421) << "the configuration's names are instead of those ...";
   Stop();
   WriteConfig(Config());

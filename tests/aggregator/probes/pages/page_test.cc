@@ -130,7 +130,7 @@ TEST_F(PageTest, AnEventHasAsManyStepsInTheListAsOnItsPage) {
   SendBatch(token_, BatchOf(1, {.steps = 5}));
   const std::string session = LogIn();
   EXPECT_THAT(Get("/events", session).body, HasSubstr("<td class=\"number\">5</td>"));
-  const std::string page = Get("/events/" + testing::EventOf({}).Hex(), session).body;
+  const std::string page = Get("/events/" + IdOf(1), session).body;
   EXPECT_THAT(page, HasSubstr("</svg> 5. "));
   EXPECT_THAT(page, Not(HasSubstr("</svg> 6. ")));
 }
@@ -143,8 +143,8 @@ TEST_F(PageTest, EventsSideBySideAreComparedWithTheOldest) {
   }
   const std::string session = LogIn();
   // The second is the oldest, whatever the order in which they were chosen.
-  const std::string first = (probe::EventId{1, 1}).Hex();
-  const std::string second = (probe::EventId{2, 1}).Hex();
+  const std::string first = IdOf(1);
+  const std::string second = IdOf(2);
   for (const std::string& target :
        {"/compare?id=" + first + "&id=" + second, "/compare?id=" + second + "&id=" + first,
         std::string("/compare?label=index_open")}) {

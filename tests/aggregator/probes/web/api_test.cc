@@ -143,7 +143,7 @@ TEST_F(ApiTest, HistoryNamesTheBuildThatBecameSlower) {
   EXPECT_EQ(builds[1].at("change").at("change").as_string(), "none");
   EXPECT_EQ(builds[2].at("change").at("change").as_string(), "slower");
   const std::string page = Get("/history?label=index_open", LogIn()).body;
-  EXPECT_THAT(page, HasSubstr("▲ slower: ×\u00a01.49"));
+  EXPECT_THAT(page, HasSubstr("▲ slower: +49 %, ×\u00a01.49"));
 }
 
 // An unchanged program: half of its base is warm, and its new build has cold runs only.
