@@ -68,6 +68,8 @@ void AddSegment(Html& html, const probe::Event& event, const FoldedSteps& steps,
                        place.begin, place.width, kBarHeight, color.fill))
       .Text(words)
       .Raw("</title></rect>");
+  if (leads) html.Raw("</a>");
+  // Outside of the link, whose name has it already; clicks pass through it.
   const double middle = place.begin + place.width / 2;
   const std::string wide = LabelFor(row, step.name, place.width / 100 * kWideBar);
   const std::string narrow = LabelFor(row, step.name, place.width / 100 * kNarrowBar);
@@ -77,7 +79,6 @@ void AddSegment(Html& html, const probe::Event& event, const FoldedSteps& steps,
     AddLabel(html, wide, middle, color.is_light, " wide");
     AddLabel(html, narrow, middle, color.is_light, " narrow");
   }
-  if (leads) html.Raw("</a>");
 }
 
 // The bar's name and total, and the bar below them.

@@ -59,7 +59,8 @@ form.row input[type=text] { width: 11rem; }
 button { cursor: pointer; min-height: 2rem; }
 p.bar { margin: .8rem 0 .1rem; overflow-wrap: anywhere; }
 svg.chart { display: block; overflow: visible; }
-svg.chart text { fill: var(--front); font: 13px system-ui, "DejaVu Sans", sans-serif; }
+svg.chart text { fill: var(--front); font: 13px system-ui, "DejaVu Sans", sans-serif;
+  pointer-events: none; }
 svg.chart text.on-light { fill: #111111; }
 svg.chart text.on-dark { fill: #ffffff; }
 svg.chart .middle { stroke: var(--link); fill: var(--link); }

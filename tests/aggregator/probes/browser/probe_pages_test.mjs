@@ -292,10 +292,12 @@ describe('on a narrow screen', () => {
         await logIn(page);
         await page.goto(url + (await allPages(page))[4]);
         const { shown, over } = await page.evaluate(() => {
-          const texts = [...document.querySelectorAll('svg.chart a text')].filter((text) =>
+          const texts = [...document.querySelectorAll('svg.chart text[aria-hidden]')].filter((text) =>
             getComputedStyle(text).display !== 'none');
           return { shown: texts.length, over: texts.filter((text) => {
-            const bar = text.closest('a').querySelector('rect').getBoundingClientRect();
+            let segment = text;
+            while (segment.localName === 'text') segment = segment.previousElementSibling;
+            const bar = segment.getBoundingClientRect();
             const label = text.getBoundingClientRect();
             return label.left < bar.left || label.right > bar.right;
           }).length };
