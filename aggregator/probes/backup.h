@@ -9,14 +9,15 @@
 
 namespace fieldcost::probe_server {
 
-// Writes all of the database into a new file in the directory, which it makes, and reads it back
-// with VerifyBackup(); may run beside a server. kAlreadyExists: there is one.
+// Writes the whole database to a new file in `directory`, which it creates, and checks the file
+// with VerifyBackup(). May run while a server is running. kAlreadyExists: there is already a
+// backup.
 Result<std::filesystem::path> BackUp(const std::filesystem::path& database,
                                      const std::filesystem::path& directory);
 
-// Puts the backup in the directory in the place of a database that does not exist, once the copy is
-// verified and on the disk. kAlreadyExists: there is a database; kUnavailable: a server uses the
-// place; kCorrupt: the backup is damaged.
+// Restores the backup in `directory` to `database`, which must not exist, once the copy is verified
+// and on disk. kAlreadyExists: there is a database; kUnavailable: a server uses this path;
+// kCorrupt: the backup is damaged.
 Status Restore(const std::filesystem::path& directory, const std::filesystem::path& database);
 
 struct VerifyReport {
@@ -24,23 +25,23 @@ struct VerifyReport {
   std::uint64_t users = 0;
   std::uint64_t devices = 0;
   std::uint64_t batches = 0;
-  std::string problem;  // the first one; empty: all is good
+  std::string problem;  // the first one found; empty: none
 };
-// Reads everything, also beside a server; changes no byte of any file. Errors: it cannot be opened,
-// or (kCorrupt) not read.
+// Reads everything, even while a server is running; changes no byte of any file. Errors: the
+// database cannot be opened or (kCorrupt) read.
 Result<VerifyReport> Verify(const std::filesystem::path& database);
-// The same of a file of BackUp().
+// The same for a file written by BackUp().
 Result<VerifyReport> VerifyBackup(const std::filesystem::path& file);
 
 struct RecoverReport {
   bool is_damaged = false;
-  std::uint64_t acknowledged = 0;  // changes; 0: not known
+  std::uint64_t acknowledged = 0;  // changes; 0: unknown
   std::uint64_t found = 0;
-  std::filesystem::path evidence;  // where the files were copied to; empty: nothing was done
+  std::filesystem::path evidence;  // directory of the copied files; empty: nothing was done
 };
-// Looks what a database lacks that was acknowledged. If `accepts_loss`, copies its files to a new
-// directory beside it, and then marks what is there as all there is. kCorrupt: the database itself
-// cannot be read, so only a backup helps; kUnavailable: a server uses it.
+// Reports how many acknowledged changes a database lacks. If `accepts_loss`, copies its files to a
+// new directory next to it and then sets the mark to the remaining changes. kCorrupt: the database
+// itself cannot be read, so only a backup helps; kUnavailable: a server uses it.
 Result<RecoverReport> Recover(const std::filesystem::path& database, bool accepts_loss);
 
 }  // namespace fieldcost::probe_server

@@ -6,7 +6,7 @@
 
 namespace fieldcost::probe_server {
 
-// The commands, each in a file of commands/; program.cc has all of them as one program.
+// The commands, one file each in commands/; program.cc combines them into one program.
 command::Command AuditCommand();
 command::Command BackupCommand();
 command::Command DeviceCommand();
@@ -19,7 +19,7 @@ command::Command UserCommand();
 command::Command VerifyCommand();
 command::Command Program();
 
-// The configuration that --config names; kInvalidArgument: none is named.
+// Loads the configuration given by --config; kInvalidArgument: the option is missing.
 Result<Config> ConfigOf(const command::Arguments& arguments);
 
 }  // namespace fieldcost::probe_server

@@ -10,12 +10,12 @@
 
 namespace fieldcost::probe_server {
 
-// A directory with all that a server needs.
+// A directory with everything that a server needs.
 struct NewDirectory {
-  std::filesystem::path directory;  // made; must be empty
-  std::vector<std::string> hosts;   // names and addresses under which it is reached
-  std::string address;              // empty: all, or loopback if every host is this machine
-  std::uint16_t port = 8445;        // 0: any free one at each start
+  std::filesystem::path directory;  // created; must be empty if it exists
+  std::vector<std::string> hosts;   // names and addresses of the server
+  std::string address;              // empty: all, or loopback if all hosts are this machine
+  std::uint16_t port = 8445;        // 0: any free port at each start
   std::uint16_t admin_port = 8446;
 };
 
@@ -24,7 +24,7 @@ struct MadeDirectory {
   std::filesystem::path authority;
 };
 
-// kAlreadyExists: there is something in it; kInvalidArgument: hosts.
+// kAlreadyExists: the directory is not empty; kInvalidArgument: hosts.
 Result<MadeDirectory> MakeNewDirectory(const NewDirectory& wanted, const Clock& clock);
 
 }  // namespace fieldcost::probe_server

@@ -5,7 +5,7 @@
 
 namespace fieldcost::probe_server {
 
-// Serves until SIGTERM or SIGINT. Errors: of the start, or kIo: the database has failed.
+// Serves until SIGTERM or SIGINT. Errors: those of the startup, and kIo if the database has failed.
 Status Serve(const Config& config);
 
 }  // namespace fieldcost::probe_server

@@ -19,29 +19,29 @@ namespace fieldcost::probe_server {
 
 inline constexpr std::size_t kReservedDescriptors = 128;
 
-// The parts of a running server, in the order in which they start. Its functions are called by one
-// thread, that of Serve().
+// The parts of a running server, in the order in which they start. Only the thread of Serve() calls
+// its functions.
 class Service {
  public:
-  // REQUIRES: both outlive this.
+  // REQUIRES: both outlive this object.
   Service(const Config& config, const Clock& clock) : config_(config), clock_(clock) {}
   ~Service() { Stop(); }
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  // Starts everything, and writes where it listens to log and files.
+  // Starts everything and writes the listening addresses to the log and the address files.
   Status Start();
-  // kIo: the database has failed; end.
+  // kIo: the database has failed, and the server must shut down.
   Status CheckHealth();
   Status ReloadCertificate();
-  // Has what is too old removed, at most once an hour; does not wait for it.
+  // Starts the removal of old data, at most once per hour, without waiting for it.
   void Expire();
-  // Ends what was started; requests in progress are answered. Idempotent.
+  // Stops everything after responding to requests in progress. Idempotent.
   void Stop();
 
  private:
   Status StartSite();
-  // Takes the names of the certificate, and those of the configuration.
+  // Reads the server's names from the certificate and the configuration.
   Status ReadHosts();
   std::vector<std::string> Hosts() const;
   Status StartAdmin();
@@ -66,8 +66,8 @@ class Service {
   bool is_stopped_ = false;
 };
 
-// Checks what a start needs without making anything; returns lines about what was found. The first
-// error names what was tried, on what, why it failed, and what to do.
+// Checks everything that the startup needs, without creating anything; returns lines that describe
+// the findings. The first error states what was attempted, on what, why it failed, and what to do.
 Result<std::string> CheckStart(const Config& config);
 
 }  // namespace fieldcost::probe_server

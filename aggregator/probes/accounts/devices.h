@@ -13,9 +13,9 @@
 namespace fieldcost::probe_server {
 
 // Machines that send for a user. A device has a token of 256 random bits, as 64 hex digits; the
-// database has its hash. Errors beside those named: the database's.
+// database holds only its hash. Errors other than those named are the database's.
 
-inline constexpr std::uint64_t kMaxDevicesOfUser = 256;  // that are not revoked
+inline constexpr std::uint64_t kMaxDevicesOfUser = 256;  // not counting revoked ones
 
 struct Device {
   DeviceId id;
@@ -30,16 +30,16 @@ struct NewDevice {
   std::string token;
 };
 
-// kTooLarge: the user has enough of them; kInvalidArgument (names.h).
+// kTooLarge: the user already has kMaxDevicesOfUser; kInvalidArgument (names.h).
 Result<NewDevice> AddDevice(sqlite::Database& database, UserId user,
                             std::string_view untrusted_name, WallTime now);
-// The device whose token it is; nothing if it is nobody's, or revoked.
+// Returns the device that the token belongs to; nullopt if there is none or it has been revoked.
 Result<std::optional<Device>> FindDevice(sqlite::Database& database,
                                          std::string_view untrusted_token);
 Result<bool> IsDeviceActive(sqlite::Database& database, DeviceId device);
-// The user's devices, newest first; without a user, everybody's.
+// The user's devices, newest first; without a user, those of all users.
 Result<std::vector<Device>> ListDevices(sqlite::Database& database, std::optional<UserId> user);
-// Revokes it for good. kNotFound: the user, or without a user nobody, has a device of that number.
+// Revokes a device permanently. kNotFound: the user (without a user: any user) has no such device.
 Status RevokeDevice(sqlite::Database& database, DeviceId device, std::optional<UserId> user);
 
 }  // namespace fieldcost::probe_server

@@ -13,8 +13,8 @@ using DeviceId = StrongId<struct DeviceIdTag, std::uint64_t>;
 
 inline constexpr std::size_t kMaxNameBytes = 64;  // of users and devices
 
-// Whether users and devices may be called so: valid UTF-8 without control characters, nothing empty
-// around it. kInvalidArgument; `what` is what it names. Pure.
+// Checks the name of a user or device: valid UTF-8 without control characters or surrounding
+// whitespace. kInvalidArgument; `what` is the kind of object in the message. Pure.
 Status CheckName(std::string_view what, std::string_view untrusted_name);
 
 }  // namespace fieldcost::probe_server

@@ -8,20 +8,20 @@
 
 namespace fieldcost::probe_server {
 
-// Passwords: argon2id of libsodium, 64 MiB and 2 passes, about 90 ms each. Thread-safe; callers
-// limit how many run at once.
+// Passwords: libsodium's argon2id with 64 MiB and 2 passes, about 90 ms each. Thread-safe; callers
+// limit how many run concurrently.
 
 inline constexpr std::size_t kMinPasswordLetters = 12;
 inline constexpr std::size_t kMaxPasswordBytes = 512;
 
-// Whether somebody may choose it. kInvalidArgument. Pure.
+// Checks whether a user may choose this password. kInvalidArgument. Pure.
 Status CheckPassword(std::string_view untrusted_password);
 
-// What is stored: algorithm, costs, salt and hash as text. kUnavailable: no memory.
+// Returns the text to store: algorithm, costs, salt and hash. kUnavailable: out of memory.
 Result<std::string> HashPassword(std::string_view password);
 
-// Whether it is the password. Without a hash (nobody of that name) it takes the same time, and the
-// answer is no.
+// Whether the password matches. Without a hash (no user has the name), takes the same time and
+// returns false.
 bool VerifyPassword(std::string_view stored_hash, std::string_view untrusted_password);
 
 }  // namespace fieldcost::probe_server

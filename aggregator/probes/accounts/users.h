@@ -12,7 +12,7 @@
 
 namespace fieldcost::probe_server {
 
-// Users are made by the operator. Errors beside those named: the database's.
+// Users are created by the operator. Errors other than those named are the database's.
 
 struct User {
   UserId id;
@@ -21,16 +21,16 @@ struct User {
   WallTime created;
 };
 
-// The tables user, session, device and guesser, as README.md has them.
+// Creates the tables user, session, device and guesser, which the README describes.
 Status CreateAccountTables(sqlite::Database& database);
 
 // kAlreadyExists; kInvalidArgument (names.h).
 Result<UserId> AddUser(sqlite::Database& database, std::string_view untrusted_name,
                        std::string_view password_hash, WallTime now);
 Result<std::optional<User>> FindUser(sqlite::Database& database, std::string_view untrusted_name);
-// All of them, by name.
+// All users, by name.
 Result<std::vector<User>> ListUsers(sqlite::Database& database);
-// What ends with the old password: sessions and devices, which another person may have added.
+// What a password change revokes: sessions and devices, which someone else may have created.
 struct PasswordChange {
   bool ends_sessions = true;
   bool ends_devices = true;
@@ -38,7 +38,7 @@ struct PasswordChange {
 // kNotFound.
 Status SetPassword(sqlite::Database& database, UserId user, std::string_view password_hash,
                    const PasswordChange& change);
-// Removes the user with sessions and devices; events stay. REQUIRES: a transaction.
+// Removes the user with all sessions and devices; events are kept. REQUIRES: a transaction.
 Status RemoveUser(sqlite::Database& database, UserId user);
 
 }  // namespace fieldcost::probe_server
