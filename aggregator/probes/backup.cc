@@ -20,7 +20,7 @@ bool IsThere(const std::filesystem::path& file) {
   return std::filesystem::is_regular_file(file, error);
 }
 
-// Refuses a database that does not exist: SQLite's own words would be no help.
+// Refuses a nonexistent database, because SQLite's own message would not help.
 Status CheckThere(const std::filesystem::path& database) {
   if (IsThere(database)) return {};
   return Fail(ErrorCode::kNotFound,
@@ -58,7 +58,7 @@ Status SyncFile(const std::filesystem::path& file) {
   return {};
 }
 
-// Copies with mode 0600, and syncs.
+// Copies with mode 0600 and syncs.
 Status CopyFile(const std::filesystem::path& from, const std::filesystem::path& to) {
   std::error_code error;
   const ::mode_t before = ::umask(0077);
@@ -73,7 +73,7 @@ Status RefuseInUse(const std::filesystem::path& database) {
               database.string());
 }
 
-// Copies all files of the database to a new directory beside it.
+// Copies all files of the database to a new directory next to it.
 Result<std::filesystem::path> KeepEvidence(const std::filesystem::path& database) {
   std::error_code error;
   std::filesystem::path directory;
@@ -149,7 +149,7 @@ Result<VerifyReport> Verify(const std::filesystem::path& database) {
   FIELDCOST_ASSIGN(const OpenLock lock, OpenLock::TakeToLook(database));
   if (lock.is_alone()) FIELDCOST_TRY(CheckAgainstMark(database));
   FIELDCOST_TRY(CheckThere(database));
-  // Read first: what is acknowledged later must not be missing in what was opened before.
+  // Read first, so that a change acknowledged later does not seem to be missing.
   FIELDCOST_ASSIGN(const std::optional<std::uint64_t> mark, Mark::Read(database));
   FIELDCOST_ASSIGN(const std::unique_ptr<Data> data,
                    Data::Open(database, lock.is_alone() ? Access::kInspect : Access::kRead));

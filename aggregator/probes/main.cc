@@ -1,4 +1,4 @@
-// fieldcost-probe-server: keeps and shows probe points. Knows nothing of the aggregator.
+// fieldcost-probe-server: stores and shows probe points. Independent of the aggregator.
 #include <string>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// The program as a value: serving, which is also what it does without a command, and the commands
-// of its operator.
+// The program as a value: serving, which is the default without a command, and the operator's
+// commands.
 #include <fmt/format.h>
 #include <unistd.h>
 

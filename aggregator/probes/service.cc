@@ -22,7 +22,7 @@ constexpr std::chrono::hours kExpiryInterval{1};
 constexpr unsigned kHttpThreads = 2;
 constexpr std::size_t kMaxAdminConnections = 16;
 
-// By the names that the aggregator's have, too.
+// Uses the same metric names as the aggregator.
 void AddProcess(MetricsText& text) {
   const serve::ProcessFacts facts = serve::ReadProcessFacts();
   text.Seconds("process_cpu_seconds_total", "counter", "time on CPUs, of user and system",
@@ -101,7 +101,7 @@ Status Service::StartAdmin() {
   if (!config_.admin) return {};
   http::ServerOptions options = *config_.admin;
   options.threads = 1;
-  options.reserved_descriptors = 0;  // its own are among those of the other listener
+  options.reserved_descriptors = 0;  // the other listener's reserve includes them
   options.max_connections = kMaxAdminConnections;
   const auto handle = [this](const http::Request& request, const http::Respond& respond) {
     HandleAdmin(request, respond);
@@ -153,7 +153,7 @@ void Service::Expire() {
   ExpireMore();
 }
 
-// Removes a few at a time, behind everything that waits meanwhile.
+// Removes a few at a time, each after all work that is already waiting.
 void Service::ExpireMore() {
   auto removed = std::make_shared<probe::Removed>();
   writer_->Post(

@@ -1,4 +1,4 @@
-// Checks what a start needs of the machine: certificate, directory, ports.
+// Checks what the startup needs from the machine: certificate, directory, ports.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -24,7 +24,7 @@ Result<std::string> CheckCertificate(const Config& config) {
   return text;
 }
 
-// The directory, or what a start would make it in.
+// The directory, or the one in which the startup would create it.
 Result<std::string> CheckData(const std::filesystem::path& data) {
   const std::filesystem::path existing = serve::NearestExisting(data);
   FIELDCOST_TRY(serve::CheckWritable("as the place for data", existing, "data.dir"));

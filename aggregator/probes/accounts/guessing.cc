@@ -19,7 +19,7 @@ namespace {
 constexpr std::chrono::microseconds kBudgetTime = kFailuresForgotten;
 constexpr std::chrono::microseconds kBudgetStep = kBudgetTime / kDailyBudget;
 
-// Names from outside have any length, and a mistyped name may be a password.
+// Untrusted names have any length, and a mistyped name may be a password.
 std::string NameKey(std::string_view untrusted_name) { return crypto::Sha256(untrusted_name); }
 
 struct Keys {
@@ -38,7 +38,7 @@ struct Keys {
 
 struct Row {
   std::uint64_t failures = 0;
-  // Of a pair: the last failure. Of a budget: when it will be full again.
+  // For a pair: the last failure. For a budget: when it will be full again.
   WallTime time;
 };
 
@@ -67,7 +67,7 @@ Status Write(sqlite::Database& database, const std::string& key, std::uint64_t f
       .Run();
 }
 
-// A clock that was set back does not lengthen the wait.
+// Setting the clock back does not lengthen the wait.
 std::chrono::seconds PairWait(std::uint64_t failures, WallTime last, WallTime now) {
   const std::chrono::seconds wait = WaitAfter(failures);
   const auto since = std::max(now - last, WallTime::duration(0));
@@ -75,13 +75,14 @@ std::chrono::seconds PairWait(std::uint64_t failures, WallTime last, WallTime no
   return std::chrono::ceil<std::chrono::seconds>(wait - since);
 }
 
-// When the budget would be full again if nothing were taken from it. The same for the clock.
+// When the budget would be full again if nothing were taken from it. Tolerates a clock that was set
+// back, as above.
 Result<WallTime> FullAt(sqlite::Database& database, const std::string& key, WallTime now) {
   FIELDCOST_ASSIGN(const Row row, Read(database, key));
   return std::clamp(row.time, now, now + kBudgetTime);
 }
 
-// How long to wait until one more can be taken from a budget.
+// The time until one more failure fits in the budget.
 std::chrono::seconds BudgetWait(WallTime full_at, WallTime now) {
   const auto over = full_at + kBudgetStep - now - kBudgetTime;
   return std::chrono::ceil<std::chrono::seconds>(std::max(over, WallTime::duration(0)));
@@ -97,7 +98,7 @@ Result<bool> IsKnown(sqlite::Database& database, const Guesser& guesser, WallTim
   return statement.Step();
 }
 
-// Gives failures back to a budget.
+// Returns failures to a budget.
 Status GiveBack(sqlite::Database& database, const std::string& key, std::uint64_t failures,
                 WallTime now) {
   FIELDCOST_ASSIGN(const WallTime full_at, FullAt(database, key, now));

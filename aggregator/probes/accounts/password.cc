@@ -19,7 +19,7 @@ void InitialiseSodium() {
   FIELDCOST_CHECK(ready);
 }
 
-// The hash of a password that nobody has.
+// A valid hash that matches no user's password.
 const std::string& NobodysHash() {
   static const std::string hash = HashPassword(crypto::RandomBytes(32)).value_or("");
   return hash;

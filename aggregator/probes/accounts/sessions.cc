@@ -10,7 +10,7 @@ namespace fieldcost::probe_server {
 namespace {
 
 constexpr std::size_t kIdBytes = 32;
-// How exactly the time of the last use is known: not each look at a page is written down.
+// The resolution of the last use: not every page view is recorded.
 constexpr std::chrono::minutes kTouchInterval{5};
 
 bool IsId(std::string_view untrusted_id) {

@@ -7,7 +7,7 @@
 namespace fieldcost::probe_server {
 namespace {
 
-// A user's number is never given to another: events have it.
+// A user's number is never reused, because events refer to it.
 constexpr char kTables[] = R"(
 CREATE TABLE user (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

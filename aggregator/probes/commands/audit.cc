@@ -1,4 +1,5 @@
-// `fieldcost-probe-server audit`: prints who logged in, failed, enrolled, revoked and exported.
+// `fieldcost-probe-server audit`: prints logins, failed logins, enrolments, revocations and
+// exports.
 #include "aggregator/probes/data/audit.h"
 
 #include <fmt/chrono.h>

@@ -1,5 +1,5 @@
-// `fieldcost-probe-server backup` writes all data into a new file, `restore` puts it back, and
-// `recover` accepts that a damaged database has lost something.
+// `fieldcost-probe-server backup` writes all data to a new file, `restore` restores it, and
+// `recover` accepts the loss of data in a damaged database.
 #include "aggregator/probes/backup.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// `fieldcost-probe-server init`: makes a directory with everything that a server needs.
+// `fieldcost-probe-server init`: creates a directory with everything a server needs.
 #include <fmt/format.h>
 
 #include "aggregator/probes/commands.h"

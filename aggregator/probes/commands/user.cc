@@ -1,4 +1,4 @@
-// `fieldcost-probe-server user ...`: adds, changes, removes and lists who may log in.
+// `fieldcost-probe-server user ...`: adds, changes, removes and lists users.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@
 namespace fieldcost::probe_server {
 namespace {
 
-// The first user may be made before the first start.
+// The first user may be created before the first start.
 Result<std::unique_ptr<Data>> OpenData(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
   FIELDCOST_TRY(MakeDirectories(config.data_dir, 0700));
@@ -48,7 +48,7 @@ AuditEntry ByOperator(std::string what, std::string account, std::string object 
           .object = std::move(object)};
 }
 
-// Asked at a terminal only: scripts say it with options.
+// Asks only at a terminal; scripts use options.
 bool Confirms(const char* question) {
   fmt::print("{} [Y/n] ", question);
   std::fflush(stdout);
@@ -99,7 +99,7 @@ Result<int> Password(const command::Arguments& arguments) {
   return 0;
 }
 
-// In pieces, so that a server beside it need not wait.
+// In batches, so that a running server does not have to wait.
 Result<std::uint64_t> RemoveEventsOf(Data& data, UserId user) {
   std::uint64_t removed = 0;
   for (;;) {
@@ -117,7 +117,7 @@ Result<std::uint64_t> RemoveEventsOf(Data& data, UserId user) {
 Result<int> Remove(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const std::unique_ptr<Data> data, OpenData(arguments));
   FIELDCOST_ASSIGN(const User user, Named(*data, arguments.Text("name")));
-  // First, so that nothing more comes.
+  // Remove the user first, so that no more events arrive.
   const Status removed_user = data->Change([&]() -> Status {
     FIELDCOST_TRY(RemoveUser(data->database(), user.id));
     return Audit(*data, ByOperator("user removed", user.name));

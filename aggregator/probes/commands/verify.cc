@@ -1,4 +1,4 @@
-// `fieldcost-probe-server verify`: reads all of the database, and counts what is in it.
+// `fieldcost-probe-server verify`: reads the whole database and counts its contents.
 #include <fmt/format.h>
 
 #include "aggregator/probes/backup.h"

@@ -34,7 +34,7 @@ Status CheckQuota(Data& data, const Arrival& arrival, const Quota& quota, std::u
               used, quota.days, quota.steps_of_user);
 }
 
-// What is dated later would lead every list, and not be removed for its age.
+// Events with later dates would head every list and never expire.
 Status CheckTimes(const probe::Batch& batch, WallTime now) {
   const std::uint64_t most = MicrosOf(now + kMostAhead) * 1'000;
   std::uint64_t last = 0;
@@ -55,7 +55,7 @@ Status CheckTimes(const probe::Batch& batch, WallTime now) {
 Result<bool> AcceptBatch(Data& data, const Arrival& arrival, const Quota& quota, WallTime now) {
   sqlite::Database& database = data.database();
   FIELDCOST_CHECK(database.InTransaction());
-  // Its token was good when the request came; that may have changed since.
+  // The token was valid when the request arrived, but may have been revoked since.
   FIELDCOST_ASSIGN(const bool is_active, IsDeviceActive(database, arrival.device));
   if (!is_active) return Fail(ErrorCode::kUnauthenticated, "the device's token is revoked");
   sqlite::Statement known =
@@ -69,7 +69,7 @@ Result<bool> AcceptBatch(Data& data, const Arrival& arrival, const Quota& quota,
   }
   FIELDCOST_TRY(CheckTimes(arrival.batch, now));
   const std::uint64_t today = DayOf(now);
-  // Before the work of adding it, and, once it is known what it takes, again.
+  // Check before adding the batch, and again once its size is known.
   const std::uint64_t least = std::max<std::uint64_t>(arrival.batch.hits.size(), 1);
   FIELDCOST_TRY(CheckQuota(data, arrival, quota, today, least));
   FIELDCOST_ASSIGN(const std::uint64_t bytes,

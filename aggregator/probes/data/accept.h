@@ -11,7 +11,7 @@
 
 namespace fieldcost::probe_server {
 
-// A batch as it came.
+// A batch as received.
 struct Arrival {
   DeviceId device;
   UserId user;
@@ -20,18 +20,18 @@ struct Arrival {
 };
 
 struct Quota {
-  // Within `days`. Everything that a batch adds counts: a point is one, and 60 bytes of anything
-  // else (events, labels, frames, tags) are another.
+  // Within `days`. Everything that a batch adds counts: each point as one, and every 60 bytes of
+  // anything else (events, labels, frames, tags) as one more.
   std::uint64_t steps_of_user = 0;
-  std::uint64_t days = 0;  // that events are kept
+  std::uint64_t days = 0;  // for which events are kept
 };
 
-inline constexpr std::chrono::hours kMostAhead{24};  // of a device's clock
+inline constexpr std::chrono::hours kMostAhead{24};  // limit for a device's clock
 
-// Adds it to the events and to the ledger, which has each batch of each device. True: it was there
-// already. kInvalidArgument: it has times that the server's clock does not reach within kMostAhead;
-// kAlreadyExists: that number was another batch's; kUnauthenticated: the device was
-// revoked; kTooLarge: the quota is used up. REQUIRES: a transaction.
+// Adds the batch to the events and to the ledger, which records every batch of every device.
+// Returns true if it was there already. kInvalidArgument: it has times more than kMostAhead after
+// `now`; kAlreadyExists: its number belongs to a different batch; kUnauthenticated: the device has
+// been revoked; kTooLarge: the quota is used up. REQUIRES: a transaction.
 Result<bool> AcceptBatch(Data& data, const Arrival& arrival, const Quota& quota, WallTime now);
 
 }  // namespace fieldcost::probe_server

@@ -11,8 +11,8 @@
 namespace fieldcost::probe_server {
 
 // The audit log: logins and failures, locks, enrolments, revocations, changes of users, exports.
-// Kept for kAuditKept, at most kMaxAuditEntries; attempts that had to wait are not noted, so that
-// no outsider can fill it (guessing.h bounds the others).
+// Entries are kept for kAuditKept, at most kMaxAuditEntries. Attempts refused by a waiting time are
+// not recorded, so that no outsider can fill the log (guessing.h limits all others).
 
 inline constexpr std::chrono::hours kAuditKept{400 * 24};
 inline constexpr std::uint64_t kMaxAuditEntries = 1'000'000;  // the oldest are removed first
@@ -20,7 +20,7 @@ inline constexpr std::uint64_t kMaxAuditEntries = 1'000'000;  // the oldest are 
 struct AuditEntry {
   WallTime time;
   std::string what;     // "login", "login failed"
-  std::string account;  // empty: no user has the name that was given, which may be a password
+  std::string account;  // empty if no user has the given name, which may be a password
   std::string address;  // "operator" for commands
   std::string object = {};
 };
@@ -29,10 +29,10 @@ struct AuditEntry {
 Status Audit(Data& data, const AuditEntry& entry);
 Status ForgetOldAudit(Data& data, WallTime now);
 
-// Calls `use` for each entry since then, the oldest first.
+// Calls `use` for each entry since `since`, the oldest first.
 Status ReadAudit(Data& data, WallTime since, const std::function<void(const AuditEntry&)>& use);
 
-// The same entry as a line of the program's log.
+// Writes the entry to the program's log as one line.
 void LogAudit(const AuditEntry& entry);
 
 }  // namespace fieldcost::probe_server

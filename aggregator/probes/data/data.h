@@ -16,23 +16,23 @@ namespace fieldcost::probe_server {
 inline constexpr char kDatabaseName[] = "probe-server.db";
 inline constexpr std::uint64_t kSchemaVersion = 2;
 
-// A connection to the server's one database: the tables of README.md, and the events in it. Not
+// A connection to the server's only database: the tables of README.md, and its events. Not
 // thread-safe.
 class Data {
  public:
-  // kCreate makes missing files; the others require them. The first program that opens the
-  // database for writing compares it with its mark before anything is changed. kCorrupt: it lacks
-  // something that was acknowledged, or a file is damaged; everything is left as it is.
-  // kUnsupported: another version's; else as sqlite::Database has them.
+  // kCreate creates missing files; other kinds of access require them. The first program that opens
+  // the database for writing compares it with its mark before it changes anything. kCorrupt:
+  // acknowledged data is missing, or a file is damaged; all files are left as they are.
+  // kUnsupported: the database has another version. Other errors are those of sqlite::Database.
   static Result<std::unique_ptr<Data>> Open(const std::filesystem::path& file,
                                             sqlite::Database::Access access);
 
-  // Commits, notes it in the mark, and returns once both are on the disk. All changes of an open
-  // database are committed by it.
+  // Commits, updates the mark, and returns once both are on disk. All changes to an open database
+  // must be committed by this function.
   Status Commit(sqlite::Transaction& transaction);
-  // Does the work in a transaction of its own, committed as above.
+  // Runs `work` in its own transaction and commits it as above.
   Status Change(const std::function<Status()>& work);
-  // How many changes were committed, ever.
+  // The number of changes ever committed.
   Result<std::uint64_t> Changes();
 
   sqlite::Database& database() { return database_; }
@@ -47,7 +47,7 @@ class Data {
   std::unique_ptr<probe::EventStore> events_;
 };
 
-// Compares a database that no program has open with its mark. kCorrupt as Data::Open(). Changes
+// Compares a database that no program has open with its mark. kCorrupt as for Data::Open(). Changes
 // nothing.
 Status CheckAgainstMark(const std::filesystem::path& file);
 

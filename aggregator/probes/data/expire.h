@@ -8,15 +8,15 @@
 
 namespace fieldcost::probe_server {
 
-inline constexpr std::size_t kExpireAtOnce = 200;  // events: others wait for them
+inline constexpr std::size_t kExpireAtOnce = 200;  // events; other writes wait meanwhile
 
 // Removes events that began more than `days` ago, at most kExpireAtOnce of them. REQUIRES: a
 // transaction.
 Result<probe::Removed> ExpireSome(Data& data, std::uint64_t days, WallTime now);
-// The same of events that begin more than kMostAhead after now.
+// The same for events that begin more than kMostAhead after `now`.
 Result<probe::Removed> ExpireFuture(Data& data, WallTime now);
 
-// Removes what else is too old: sessions, failures, what was used of quotas. REQUIRES: as above.
+// Removes other old data: sessions, failed logins, quota usage. REQUIRES: a transaction.
 Status ForgetOld(Data& data, std::uint64_t days, WallTime now);
 
 }  // namespace fieldcost::probe_server

@@ -10,7 +10,7 @@ using Kind = std::tuple<std::string, std::string, std::string>;
 
 Kind KindOf(const probe::EventRow& row) { return {row.label, row.program, row.build}; }
 
-// Lists the events of a kind, from the newest of `rows` on.
+// Lists the events of a kind, starting at the newest of `rows`.
 Result<std::vector<probe::EventRow>> Like(const probe::EventStore& events,
                                           const std::vector<const probe::EventRow*>& rows) {
   const probe::EventFilter filter{
@@ -40,7 +40,7 @@ Result<std::vector<probe::Verdict>> JudgeRows(const probe::EventStore& events,
   std::vector<probe::Verdict> verdicts;
   for (const probe::EventRow& row : rows) {
     const auto verdict = found.find(row.key());
-    // Too far from the others: judged by itself, which tells what is marked or not over.
+    // Too far from the others: judging it alone still detects marks and incomplete events.
     verdicts.push_back(verdict != found.end() ? verdict->second
                                               : probe::Judge(std::span(&row, 1)).front());
   }

@@ -9,12 +9,12 @@
 
 namespace fieldcost::probe_server {
 
-// How many events of a label, program and build one is compared with: those that are at most so
-// many away from it in time.
+// The number of events of the same label, program and build that an event is compared with, those
+// nearest in time.
 inline constexpr std::size_t kJudgedWith = 1'000;
 
-// A verdict for each of these rows, told by all events that are like it: a page of a list is too
-// little to tell. Errors: the store's.
+// Returns a verdict for each row by comparing it with all similar events, because those on one page
+// of a list are not enough. Errors: the store's.
 Result<std::vector<probe::Verdict>> JudgeRows(const probe::EventStore& events,
                                               std::span<const probe::EventRow> rows);
 

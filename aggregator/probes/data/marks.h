@@ -12,20 +12,20 @@ namespace fieldcost::probe_server {
 
 inline constexpr std::size_t kMaxReasonBytes = 200;
 
-// Who does it. A session may change everybody's events: a team decides together, and the table
-// `action` has who did what. A device speaks for its own user's only.
+// The originator of a change. A session may change all users' events: a team decides together, and
+// the table `action` records who did what. A device may change only its own user's events.
 struct Actor {
   UserId user;
   bool is_device = false;
 };
 
-// kNotFound; kPermissionDenied: another user's, and a device asks. REQUIRES, as below: a
-// transaction.
+// kNotFound; kPermissionDenied: a device tries to mark another user's event. REQUIRES (also below):
+// a transaction.
 Status MarkEvent(Data& data, const Actor& actor, const probe::EventKey& event, probe::Mark mark,
                  std::string_view untrusted_reason, WallTime now);
 
-// Removes those of the events that are set aside now, by hand or since they are outliers; how many.
-// What is gone meanwhile is left out.
+// Removes those of the events that are set aside now, manually or as outliers; returns how many.
+// Skips events that no longer exist.
 Result<std::uint64_t> PurgeEvents(Data& data, const Actor& actor,
                                   const std::vector<probe::EventKey>& events, WallTime now);
 

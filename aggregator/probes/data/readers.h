@@ -10,14 +10,14 @@
 
 namespace fieldcost::probe_server {
 
-// Connections for those who only look, beside the writer. Thread-safe.
+// A pool of connections for reading while the writer writes. Thread-safe.
 class Readers {
  public:
-  // REQUIRES: the database is there.
+  // REQUIRES: the database exists.
   static Result<std::unique_ptr<Readers>> Open(const std::filesystem::path& file,
                                                std::size_t count);
 
-  // Gives the connection back at its end.
+  // Returns the connection to the pool on destruction.
   class Lease {
    public:
     Lease(Readers& readers, std::unique_ptr<Data> data)
@@ -32,7 +32,7 @@ class Readers {
     Readers& readers_;
     std::unique_ptr<Data> data_;
   };
-  // Waits until one is free; nobody may hold two.
+  // Waits until a connection is free. A thread must not hold two leases.
   Lease Take();
 
  private:

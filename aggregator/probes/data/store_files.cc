@@ -13,7 +13,8 @@
 namespace fieldcost::probe_server {
 namespace {
 
-// Byte 0 of the lock file is held while a database is opened or looked at, byte 1 while it is open.
+// Byte 0 of the lock file is locked while a database is opened or inspected, byte 1 while it is
+// open.
 constexpr ::off_t kOpening = 0;
 constexpr ::off_t kIsOpen = 1;
 
@@ -29,7 +30,7 @@ struct flock ByteLock(short type, ::off_t byte) {
   return lock;
 }
 
-// False: another program holds it, and `how` does not wait.
+// Returns false if another program holds it and `how` does not wait.
 Result<bool> LockByte(const UniqueFd& fd, const std::filesystem::path& path, int how, short type,
                       ::off_t byte) {
   struct flock lock = ByteLock(type, byte);

@@ -9,27 +9,27 @@
 
 namespace fieldcost::probe_server {
 
-// What lies beside the database: PATH.lock, which shows who has it open, and PATH.mark, how many
-// changes were acknowledged. The write-ahead log of SQLite ends at the first frame that is damaged
-// and forgets what follows, so only the mark distinguishes a torn end from lost data.
+// The files next to the database: PATH.lock, which shows whether a program has it open, and
+// PATH.mark, which holds the number of acknowledged changes. SQLite ends its write-ahead log at the
+// first damaged frame and drops the rest, so only the mark distinguishes a torn end from lost data.
 
 // The files that belong to a database.
 std::filesystem::path LockFileOf(const std::filesystem::path& database);
 std::filesystem::path MarkFileOf(const std::filesystem::path& database);
 std::filesystem::path LogFileOf(const std::filesystem::path& database);
 
-// Held while a database is open for writing. Many hold it together; the first one is alone until it
-// calls Share(), so that it can look at the files before anybody changes them.
+// Held while a database is open for writing. Many programs can hold it together; the first one has
+// it exclusively until it calls Share(), so that it can inspect the files before they are changed.
 class OpenLock {
  public:
-  // Waits for others that are alone.
+  // Waits while another program holds it exclusively.
   static Result<OpenLock> Take(const std::filesystem::path& database);
-  // Held for a look that changes nothing, if no program has the database open (is_alone()); keeps
-  // others from opening it meanwhile. Makes no file.
+  // For inspection without changes. is_alone() is true if no program has the database open; others
+  // are then kept from opening it meanwhile. Creates no file.
   static Result<OpenLock> TakeToLook(const std::filesystem::path& database);
 
   bool is_alone() const { return is_alone_; }
-  // Lets others in. REQUIRES: it was made by Take().
+  // Lets other programs open the database. REQUIRES: the lock was obtained by Take().
   Status Share();
 
  private:
@@ -38,13 +38,13 @@ class OpenLock {
   bool is_alone_ = false;
 };
 
-// The number of changes that were acknowledged. Written after each commit and before its
-// acknowledgement, and synced.
+// The number of acknowledged changes. Written and synced after each commit, before its
+// acknowledgement.
 class Mark {
  public:
-  // Makes the file, with 0, if there is none.
+  // Creates the file, containing 0, if it does not exist.
   static Result<Mark> Open(const std::filesystem::path& database);
-  // Nothing if there is no file. kCorrupt: it is damaged.
+  // nullopt if there is no file. kCorrupt: it is damaged.
   static Result<std::optional<std::uint64_t>> Read(const std::filesystem::path& database);
 
   Status Write(std::uint64_t changes);

@@ -8,12 +8,12 @@
 namespace fieldcost::probe_server {
 namespace {
 
-// More than there are threads that may wait for it.
+// More than the number of threads that may wait for it.
 constexpr std::size_t kMaxWaiting = kMaxPosted + 64;
-// The most that one transaction takes: others wait for its sync and for everything in it.
+// The maximum per transaction, because others wait for its sync and for everything in it.
 constexpr std::size_t kMaxTogether = 64;
 
-// Whether the disk, and not the request, is to blame.
+// Whether the disk rather than the request caused the error.
 bool IsOfDisk(ErrorCode code) { return code == ErrorCode::kIo || code == ErrorCode::kCorrupt; }
 
 Error HasFailed() {
@@ -80,7 +80,7 @@ void Writer::RunThread() {
 }
 
 void Writer::NoteFailure(const Status& status) {
-  // Another program may have the database for a while.
+  // Another program may hold the database for a while.
   if (status || status.error().code == ErrorCode::kUnavailable) return;
   LogEvent(LogLevel::kError, "the database has failed", {{"error", status.error().message}});
   const std::lock_guard lock(mutex_);

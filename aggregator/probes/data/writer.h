@@ -14,15 +14,15 @@
 
 namespace fieldcost::probe_server {
 
-inline constexpr std::size_t kMaxPosted = 128;  // decoded batches: up to some MiB each
+inline constexpr std::size_t kMaxPosted = 128;  // decoded batches of up to several MiB each
 
-// The only one that writes while the server runs: a thread that takes what waits and commits it
-// together, since a commit costs a disk sync. Thread-safe.
+// The only writer while the server runs: a thread that takes all waiting work and commits it
+// together, because every commit costs a disk sync. Thread-safe.
 class Writer {
  public:
-  // Done in a transaction; what fails leaves nothing, and does not keep others from being written.
+  // Runs in a transaction; if it fails, it leaves no trace and does not affect other work.
   using Work = std::function<Status(Data&)>;
-  // Hears, after the commit, what came of it. Must not throw, nor block.
+  // Receives the result after the commit. Must neither throw nor block.
   using Done = std::function<void(Status)>;
 
   explicit Writer(std::unique_ptr<Data> data);
@@ -30,16 +30,16 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // False, and both are dropped, if kMaxPosted wait or it was stopped.
+  // Returns false and drops both if kMaxPosted jobs are waiting or the writer has been stopped.
   bool Post(Work work, Done done);
-  // Waits for it; is taken even where Post() is not, so that people get in while batches pile up.
-  // kUnavailable: too much waits. Never called from `work` or `done`.
+  // Waits for the result. Accepted even when Post() is not, so that users can log in while batches
+  // pile up. kUnavailable: too many jobs are waiting. Must not be called from `work` or `done`.
   Status Run(Work work);
 
-  // A read or write of the disk has failed: nothing is written, nor acknowledged, any more.
+  // False once a disk read or write has failed: nothing more is written or acknowledged.
   bool healthy() const;
 
-  // Finishes what waits, and the thread. Idempotent.
+  // Finishes the waiting jobs and the thread. Idempotent.
   void Stop();
 
  private:

@@ -7,7 +7,7 @@
 
 namespace fieldcost::probe_server {
 
-// Logging in, and what belongs to oneself. Pure.
+// The login page and the user's own account. Pure.
 
 struct DeviceLine {
   std::uint64_t id = 0;
@@ -16,7 +16,7 @@ struct DeviceLine {
   bool is_revoked = false;
 };
 
-// `next`: where to go then, an address of ours.
+// `next`: the page to show after the login, an address of this server.
 std::string LoginPage(const Frame& frame, std::string_view untrusted_user, std::string_view next);
 std::string AccountPage(const Frame& frame, std::span<const DeviceLine> devices);
 

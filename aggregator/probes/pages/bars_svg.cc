@@ -15,7 +15,7 @@ namespace {
 constexpr double kBarHeight = 26;
 constexpr double kWideBar = 608;    // pixels, at the least width at which `wide` labels are shown
 constexpr double kNarrowBar = 288;  // pixels, on the narrowest screen
-constexpr double kLeastForNumber = 22;  // pixels of a segment that has its number in it
+constexpr double kLeastForNumber = 22;  // pixels of a segment that shows its number
 constexpr double kWidthOfByte =
     8;  // pixels of a name at most; bytes are at least as many as letters
 
@@ -25,7 +25,7 @@ std::string NumberedName(std::size_t row, const std::string& name) {
   return fmt::format("{}. {}", row + 1, name);
 }
 
-// The step's number and name if there is room, its number if there is room for that, or nothing.
+// The step's number and name if there is room, otherwise its number, otherwise nothing.
 std::string LabelFor(std::size_t row, const std::string& name, double pixels) {
   if (pixels < kLeastForNumber) return "";
   std::string whole = NumberedName(row, name);
@@ -43,7 +43,7 @@ void AddLabel(Html& html, const std::string& label, double middle, bool is_light
       .Raw("</text>");
 }
 
-// A part of a bar, both in percent of the drawing's width.
+// A part of a bar; both values are percentages of the drawing's width.
 struct Place {
   double begin = 0;
   double width = 0;
@@ -55,7 +55,7 @@ void AddSegment(Html& html, const probe::Event& event, const FoldedSteps& steps,
   const StepColor& color = ColorOf(row);
   const std::string words =
       fmt::format("{}: {}", NumberedName(row, step.name), DurationText(step.ns[column]));
-  // The table has the same links; the keyboard need not pass all of them twice.
+  // The table has the same links, so keyboard users need not tab through them twice.
   const bool leads = step.hits[column] != kNoHit;
   if (leads) {
     html.Raw("<a href=\"")

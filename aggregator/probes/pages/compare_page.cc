@@ -144,7 +144,7 @@ void AddChange(Html& html, const probe::StepChange& change) {
       .Raw("</td></tr>\n");
 }
 
-// Links to the exports. A list of numbers needs no escape in an address.
+// Links to the exports. Lists of numbers need no escaping in URLs.
 void AddExports(Html& html, const CompareView& view) {
   std::string ids;
   for (const probe::Event& event : view.events) {

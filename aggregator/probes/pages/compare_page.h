@@ -14,13 +14,13 @@ namespace fieldcost::probe_server {
 // Events side by side. Pure.
 
 struct CompareView {
-  std::string label;                 // whose groups may be compared; empty: of chosen events
+  std::string label;                 // whose groups may be compared; empty: selected events
   std::vector<probe::Event> events;  // oldest first: ratios are to the first
-  std::vector<std::string> users;    // of the events
-  std::vector<std::string> tags;     // that some of them have
-  std::string base_tag;              // what is compared by tag; empty: each with the oldest
+  std::vector<std::string> users;    // owners of the events
+  std::vector<std::string> tags;     // that at least one event has
+  std::string base_tag;              // compare by tag; empty: each event with the oldest
   std::string new_tag;
-  std::optional<probe::Comparison> comparison;  // of the two groups
+  std::optional<probe::Comparison> comparison;  // of the groups with these tags
   std::optional<probe::ComparedSides> groups;   // of all events of the label
 };
 

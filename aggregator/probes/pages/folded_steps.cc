@@ -17,7 +17,7 @@ void AddTo(std::uint64_t& sum, std::uint64_t ns) {
   if (ns != probe::kNoStep) sum = (sum == probe::kNoStep ? 0 : sum) + ns;
 }
 
-// Whether a row is drawn by itself: those with the greatest sums are.
+// Whether a row is drawn separately, which applies to those with the greatest sums.
 std::vector<bool> ChooseDrawn(const std::vector<std::uint64_t>& sums) {
   std::vector<bool> drawn(sums.size(), sums.size() <= kMaxDrawnSteps + 1);
   if (sums.size() <= kMaxDrawnSteps + 1) return drawn;
@@ -29,7 +29,7 @@ std::vector<bool> ChooseDrawn(const std::vector<std::uint64_t>& sums) {
   return drawn;
 }
 
-// A row for each step that any of the events has.
+// One row per step that occurs in any of the events.
 std::vector<FoldedSteps::Row> RowsOf(const std::vector<probe::Event>& events) {
   const probe::StepTable table = probe::Align(events);
   std::vector<FoldedSteps::Row> rows(table.names.size());

@@ -8,14 +8,14 @@
 
 namespace fieldcost::probe_server {
 
-inline constexpr std::size_t kMaxDrawnSteps = 40;  // rows; what is shorter is summed in one more
+inline constexpr std::size_t kMaxDrawnSteps = 40;  // rows; shorter steps are summed in one more row
 
-// A picture's rows: the longest steps, in the order in which they come, and the sum of the others.
+// A chart's rows: the longest steps, in order of occurrence, and the sum of the others.
 struct FoldedSteps {
   struct Row {
-    std::string name;               // of the last one, if steps are left over, "and N others"
-    std::vector<std::uint64_t> ns;  // of each event; probe::kNoStep
-    std::vector<std::size_t> hits;  // that end it; kNoHit
+    std::string name;               // of the last row, if it sums other steps: "and N others"
+    std::vector<std::uint64_t> ns;  // per event; or probe::kNoStep
+    std::vector<std::size_t> hits;  // that end the step, per event; or kNoHit
     bool is_sum = false;
   };
   std::vector<Row> rows;

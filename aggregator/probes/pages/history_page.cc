@@ -13,7 +13,7 @@
 namespace fieldcost::probe_server {
 namespace {
 
-// Nothing of the first build.
+// Empty for the first build.
 std::string ChangeOf(const probe::StepChange& change) {
   if (change.base_events == 0) return "";
   const std::string percent = ChangeText(change.ratio);

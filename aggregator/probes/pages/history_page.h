@@ -9,12 +9,12 @@
 
 namespace fieldcost::probe_server {
 
-// How a label's events went from build to build. Pure.
+// The history of a label's events over builds. Pure.
 struct HistoryView {
   FilterText filter;
   std::vector<probe::HistoryLine> lines;
-  std::size_t set_aside = 0;    // events that are not counted
-  std::uint64_t lost_hits = 0;  // in the runs of all of them
+  std::size_t set_aside = 0;    // events that are excluded
+  std::uint64_t lost_hits = 0;  // in the runs of all events
   bool is_cut = false;          // there are older events
 };
 std::string HistoryPage(const Frame& frame, const HistoryView& view);

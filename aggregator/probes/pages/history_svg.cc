@@ -11,7 +11,7 @@
 namespace fieldcost::probe_server {
 namespace {
 
-// Vertical places are pixels, horizontal ones percent of the drawing's width.
+// Vertical positions are pixels, horizontal ones percentages of the drawing's width.
 constexpr double kHeight = 350;
 constexpr double kBottom = 250;
 constexpr double kTop = 20;
@@ -43,7 +43,7 @@ std::string WordsOf(const probe::BuildPoint& point) {
                      DurationText(point.high_ns), point.events);
 }
 
-// A triangle up or down, so that colour is not all that tells.
+// A triangle up or down, so that direction is not shown by colour alone.
 void AddMark(Html& html, probe::Change change, double x, double y) {
   if (change != probe::Change::kSlower && change != probe::Change::kFaster) return;
   const bool is_slower = change == probe::Change::kSlower;
@@ -51,7 +51,7 @@ void AddMark(Html& html, probe::Change change, double x, double y) {
                        is_slower ? y - 10 : y + 20, is_slower ? "▲" : "▼"));
 }
 
-// `is_wide`: there is no room for it on a narrow screen.
+// `is_wide`: too wide for a narrow screen.
 void AddName(Html& html, const std::string& build, double x, bool is_wide) {
   html.Raw(fmt::format(
                R"-(<svg x="{:.3f}%" y="{}" overflow="visible"><text transform="rotate(-65)" )-"

@@ -5,8 +5,8 @@
 
 namespace fieldcost::probe_server {
 
-// Markup that is written piece by piece. What came from outside goes through Text(), everywhere:
-// between tags and in attributes' double quotes.
+// Builds markup piece by piece. All untrusted text goes through Text(), both between tags and in
+// double-quoted attributes.
 class Html {
  public:
   Html& Raw(std::string_view markup) {
@@ -14,14 +14,14 @@ class Html {
     return *this;
   }
   Html& Text(std::string_view untrusted_text);
-  // <a href="LINK">TEXT</a>; `link` is one of links.h.
+  // <a href="LINK">TEXT</a>; `link` comes from links.h.
   Html& Link(std::string_view link, std::string_view untrusted_text);
   // <td>TEXT</td>, <td class="number">TEXT</td>
   Html& Cell(std::string_view untrusted_text);
   Html& NumberCell(std::string_view untrusted_text);
   // <input type="hidden" ...>
   Html& Hidden(std::string_view name, std::string_view untrusted_value);
-  // A label and a field for text, of the form's row.
+  // A label and a text field in a row of a form.
   Html& Field(std::string_view label, std::string_view name, std::string_view type,
               std::string_view untrusted_value, std::string_view more = "");
 

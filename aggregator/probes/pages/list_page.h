@@ -20,7 +20,7 @@ struct EventLine {
   probe::Verdict verdict;
 };
 
-// What was asked for, as it was typed.
+// The filter as the user typed it.
 struct FilterText {
   std::string label;
   std::string user;
@@ -36,12 +36,12 @@ struct EventList {
   FilterText filter;
   std::vector<std::string> labels;  // to choose from
   std::vector<EventLine> lines;
-  std::size_t hidden = 0;    // set aside, not among the lines
-  std::string older_cursor;  // empty: these are the last
+  std::size_t hidden = 0;    // set aside and not listed
+  std::string older_cursor;  // empty: this is the last page
 };
 
 std::string LabelsPage(const Frame& frame, const probe::LabelPage& page);
-// The fields of a form that filters events; a page's own come before or after.
+// Adds the fields of a form that filters events; a page may add its own before or after them.
 void AddFilterFields(Html& html, const FilterText& filter);
 
 std::string EventsPage(const Frame& frame, const EventList& list);

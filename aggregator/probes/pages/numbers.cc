@@ -25,7 +25,7 @@ std::string ThreeDigits(double value) {
 std::string DurationText(double ns) { return draw::DurationText(ns, {.utf8 = true}); }
 
 double TickStep(double most) {
-  // Beyond a minute, a power of ten is no round number of minutes or hours.
+  // Beyond a minute, powers of ten are not round numbers of minutes or hours.
   constexpr double kMinute = 60e9;
   const double unit = most <= kMinute ? 1 : most <= 60 * kMinute ? kMinute / 2 : 30 * kMinute;
   double step = unit;

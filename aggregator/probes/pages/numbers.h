@@ -5,21 +5,21 @@
 
 namespace fieldcost::probe_server {
 
-// Times for people. Pure.
+// Human-readable times and numbers. Pure.
 
-// As draw::DurationText().
+// Same as draw::DurationText().
 std::string DurationText(double ns);
 inline std::string DurationText(std::uint64_t ns) { return DurationText(static_cast<double>(ns)); }
-// The distance of round values on a scale from 0 to `most` ns, which has at most 5 of them above 0.
+// The distance between round values on a scale from 0 to `most` ns, with at most 5 of them above 0.
 // REQUIRES: most >= 1.
 double TickStep(double most);
-// A multiple of it: "150 ms", "0".
+// A multiple of the tick step: "150 ms", "0".
 std::string TickText(double ns);
 // "2026-11-23 19:20:11.042 UTC"
 std::string TimeText(std::uint64_t unix_ns);
 // "2026-11-23"
 std::string DayText(std::uint64_t unix_ns);
-// "× 1.23", in one piece
+// "× 1.23", without a line break
 std::string RatioText(double ratio);
 // "+10 %", "-4.2 %", "±0 %"
 std::string ChangeText(double ratio);

@@ -8,9 +8,9 @@
 
 namespace fieldcost::probe_server {
 
-inline constexpr std::size_t kMaxPurged = 500;  // events at once
+inline constexpr std::size_t kMaxPurged = 500;  // events per request
 
-// Asks whether these events, which are set aside, shall be removed for good. Pure.
+// Asks for confirmation to remove these events, which are set aside, permanently. Pure.
 std::string PurgePage(const Frame& frame, const std::string& label,
                       const std::vector<EventLine>& lines);
 

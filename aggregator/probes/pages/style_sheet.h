@@ -4,9 +4,9 @@
 
 namespace fieldcost::probe_server {
 
-// The one style sheet of all pages, light and dark, for screens from 320 pixels on and for paper.
+// The style sheet of all pages: light and dark, for print and for screens of 320 pixels and wider.
 extern const std::string_view kStyleSheet;
-// What browsers show beside a page's name: SVG.
+// The favicon, as SVG.
 extern const std::string_view kIcon;
 
 }  // namespace fieldcost::probe_server

@@ -1,4 +1,4 @@
-// The page of one's own account: its devices, and how to revoke them.
+// The page of the user's own account: its devices and their revocation.
 #include "aggregator/probes/pages/account_page.h"
 
 #include <fmt/format.h>

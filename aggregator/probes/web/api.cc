@@ -1,4 +1,4 @@
-// Answers of the API.
+// API handlers that read.
 #include <algorithm>
 
 #include "aggregator/probes/web/api_json.h"
@@ -11,7 +11,7 @@
 namespace fieldcost::probe_server {
 namespace {
 
-// "ids=A,B" and "id=A&id=B" are the same.
+// "ids=A,B" and "id=A&id=B" are equivalent.
 Result<std::vector<probe::EventKey>> IdsOf(const Visit& visit) {
   std::vector<std::string_view> untrusted_ids = visit.target.query.All("id");
   std::string_view list = visit.target.query.Find("ids");

@@ -11,7 +11,7 @@ namespace {
 
 namespace json = boost::json;
 
-// This API has had a shorter word for one of them from the beginning, which scripts compare.
+// For one of them, this API has always used a shorter word, which scripts rely on.
 std::string_view WordOf(probe::Change change) {
   return change == probe::Change::kTooLittle ? "too_little" : probe::Name(change);
 }

@@ -9,8 +9,8 @@
 
 namespace fieldcost::probe_server {
 
-// Answers of the API. Points of time are strings of ns since 1970, since they are beyond what
-// JSON's numbers hold exactly; durations are numbers of ns. Pure.
+// Responses of the API. Points in time are strings of ns since 1970, because JSON numbers cannot
+// hold them exactly; durations are numbers of ns. Pure.
 
 std::string EventsJson(const FoundEvents& found);
 std::string EventJson(const EventView& view);

@@ -1,4 +1,4 @@
-// Requests of the API that change something.
+// API handlers that write.
 #include <fmt/format.h>
 
 #include "aggregator/probes/pages/purge_page.h"

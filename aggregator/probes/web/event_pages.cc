@@ -1,4 +1,4 @@
-// Pages of labels, events and steps, of events side by side, and of a label's history.
+// Pages of labels, events and steps, the comparison of events, and the history of a label.
 #include "aggregator/probes/pages/event_page.h"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ std::string NoticeOf(std::string_view done) {
   return "";
 }
 
-// Those that were chosen, else the newest of the label.
+// The selected events, otherwise the newest of the label.
 Result<std::vector<probe::EventKey>> IdsToCompare(Visit& visit) {
   const Parameters& query = visit.target.query;
   if (query.Find("label").empty() || !query.All("id").empty()) {

@@ -13,7 +13,7 @@ namespace fieldcost::probe_server {
 namespace {
 
 constexpr std::uint64_t kNsOfDay = 86'400'000'000'000;
-// Numbers of users begin with 1.
+// User numbers start at 1.
 constexpr std::uint64_t kNobody = 0;
 
 Status ReadTimes(const Parameters& untrusted_query, AskedEvents& asked) {

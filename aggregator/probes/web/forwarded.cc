@@ -8,9 +8,9 @@
 namespace fieldcost::probe_server {
 namespace {
 
-constexpr std::size_t kMaxElements = 64;  // the last ones; a longer chain is none of ours
+constexpr std::size_t kMaxElements = 64;  // the last ones; no chain of trusted proxies is longer
 
-// Addresses of IPv4 that come as ::ffff:a.b.c.d are those of IPv4.
+// Converts ::ffff:a.b.c.d to the IPv4 address.
 http::IpAddress Plain(const http::IpAddress& address) {
   constexpr std::array<std::uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
   if (!address.is_v6() || !std::equal(kMapped.begin(), kMapped.end(), address.bytes.begin())) {
@@ -26,7 +26,7 @@ std::optional<http::IpAddress> ReadAddress(std::string_view untrusted_text) {
   return address ? std::optional(Plain(*address)) : std::nullopt;
 }
 
-// Splits at a separator outside of quotes. Quoted text keeps its quotes.
+// Splits at separators outside quotes. Quoted text keeps its quotes.
 std::vector<std::string_view> Split(std::string_view untrusted_text, char separator) {
   std::vector<std::string_view> parts;
   bool quoted = false;
@@ -57,7 +57,7 @@ std::optional<http::IpAddress> ReadNode(std::string_view untrusted_value) {
     if (end == std::string_view::npos) return std::nullopt;
     return ReadAddress(untrusted_value.substr(1, end - 1));
   }
-  // One colon is followed by a port; more are an address of IPv6.
+  // A single colon precedes a port; several colons mean an IPv6 address.
   if (std::count(untrusted_value.begin(), untrusted_value.end(), ':') == 1) {
     untrusted_value = untrusted_value.substr(0, untrusted_value.find(':'));
   }

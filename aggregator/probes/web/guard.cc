@@ -34,7 +34,7 @@ bool IsOfOurPages(const http::Request& untrusted_request) {
   if (!IsOfBrowser(untrusted_request)) return false;
   if (!site.empty() && site != "same-origin") return false;
   if (origin.empty()) return true;
-  // Behind a proxy that ends TLS the browser's scheme is not ours.
+  // With a TLS-terminating proxy, the browser's scheme differs from ours.
   const std::size_t scheme = origin.find("://");
   return scheme != std::string_view::npos && http::EqualNames(origin.substr(scheme + 3), host);
 }

@@ -9,33 +9,33 @@
 
 namespace fieldcost::probe_server {
 
-// Whom a request is from, as it says itself, and whether a page of ours has sent it. Pure.
+// The credentials that a request carries, and whether one of our pages has sent it. Pure.
 
 inline constexpr char kSessionCookie[] = "__Host-fieldcost-probes";
 inline constexpr char kFormTokenHeader[] = "X-Form-Token";
 
-// The session's id that it carries; nullopt: none.
+// The session id in the request; nullopt if none.
 std::optional<std::string_view> SessionOf(const http::Request& untrusted_request);
-// The token after "Authorization: Bearer "; nullopt: none.
+// The token after "Authorization: Bearer "; nullopt if none.
 std::optional<std::string_view> TokenOf(const http::Request& untrusted_request);
 
-// Whether a browser has sent it, which says from where.
+// Whether a browser sent the request, which states its origin.
 bool IsOfBrowser(const http::Request& untrusted_request);
-// Whether the browser says that a page of this server has sent it: by Sec-Fetch-Site and Origin, of
-// which at least one must be there.
+// Whether the browser states that a page of this server sent the request, in Sec-Fetch-Site and
+// Origin, at least one of which must be present.
 bool IsOfOurPages(const http::Request& untrusted_request);
 
-// Set-Cookie for a session that begins, and for one that has ended.
+// Set-Cookie for a session that begins and for one that has ended.
 std::string SessionCookie(std::string_view id);
 std::string NoSessionCookie();
 
-// Whether a request asks for this server: its Host (RFC 9110 §7.2) is an IP address, localhost, or
-// one of the names ("*.example.org" stands for one label more). Any other name may belong to a site
-// that lets it lead here, so that a browser takes our answers for those of that site (DNS
-// rebinding).
+// Whether a request is addressed to this server: its Host (RFC 9110 §7.2) is an IP address,
+// localhost, or one of the names ("*.example.org" matches one more label). Any other name may
+// belong to a site that resolves it to this server, so that a browser attributes our responses to
+// that site (DNS rebinding).
 bool IsOwnHost(std::string_view untrusted_host, const std::vector<std::string>& names);
 
-// Whether somebody may be sent there: an address of this server.
+// Whether a redirect may lead there: the address is on this server.
 bool IsOwnAddress(std::string_view untrusted_address);
 
 }  // namespace fieldcost::probe_server

@@ -5,7 +5,7 @@
 
 namespace fieldcost::probe_server {
 
-// What each address answers; site.cc has which. Errors become pages, or JSON below /v1.
+// The handlers of all routes, which site.cc lists. Errors become pages, or JSON below /v1.
 
 // login.cc
 Result<http::Response> ShowLogin(Visit& visit);
@@ -42,7 +42,7 @@ Result<http::Response> ApiExport(Visit& visit);
 Result<http::Response> ApiMark(Visit& visit);
 Result<http::Response> ApiPurge(Visit& visit);
 
-// ingest.cc: answers after the commit, from another thread.
+// ingest.cc: responds after the commit, from another thread.
 void Ingest(const Visit& visit, const http::Respond& respond);
 
 }  // namespace fieldcost::probe_server

@@ -1,4 +1,4 @@
-// POST /v1/probes: a batch of a device.
+// POST /v1/probes: accepts a batch from a device.
 #include <fmt/format.h>
 
 #include <memory>
@@ -44,7 +44,7 @@ struct Acceptance {
   bool is_duplicate = false;
 };
 
-// What the device is told once the writer is done, which is counted.
+// The response to the device once the writer is done; also updates the counters.
 http::Response AnswerTo(const Acceptance& work, const Status& status, SiteCounters& counters) {
   if (!status) {
     ++counters.refused_batches;

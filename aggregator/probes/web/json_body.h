@@ -10,9 +10,9 @@
 
 namespace fieldcost::probe_server {
 
-// Bodies of requests that are JSON. Only sources that already see Boost.JSON include this. Pure.
+// JSON request bodies. Include this only in sources that already include Boost.JSON. Pure.
 
-// kTooLarge: more than kMaxFormBytes; kInvalidArgument: it is no JSON object.
+// kTooLarge: more than kMaxFormBytes; kInvalidArgument: the body is not a JSON object.
 inline Result<boost::json::object> ObjectOf(const std::string& untrusted_body) {
   if (untrusted_body.size() > kMaxFormBytes) {
     return Fail(ErrorCode::kTooLarge, "the body has more than {} bytes", kMaxFormBytes);
@@ -25,7 +25,7 @@ inline Result<boost::json::object> ObjectOf(const std::string& untrusted_body) {
   return std::move(untrusted_value.get_object());
 }
 
-// The member of that name; nothing if there is none, or it is no text.
+// The member with this name; nullopt if there is none or it is not a string.
 inline std::optional<std::string> TextOf(const boost::json::object& untrusted_object,
                                          std::string_view name) {
   const boost::json::value* value = untrusted_object.if_contains(name);

@@ -1,4 +1,4 @@
-// Logging in and out, passwords, and the tokens of devices.
+// Login, logout, passwords, and device tokens.
 #include <fmt/format.h>
 
 #include "aggregator/probes/accounts/guessing.h"
@@ -16,10 +16,10 @@ namespace {
 struct Credentials {
   std::string untrusted_user;
   std::string untrusted_password;
-  bool in_session = false;  // asked for again, in a session of the user
+  bool in_session = false;  // confirmed within a session of the user
 };
 
-// What is said to everybody who is not let in.
+// The only message for a failed login.
 constexpr char kWrong[] = "name or password is wrong";
 
 Guesser GuesserOf(const Visit& visit, const Credentials& credentials) {
@@ -28,7 +28,7 @@ Guesser GuesserOf(const Visit& visit, const Credentials& credentials) {
           .in_session = credentials.in_session};
 }
 
-// A name that no user has is not noted: it may be a mistyped password.
+// A nonexistent name is not recorded, because it may be a mistyped password.
 Status NoteFailure(const Visit& visit, const std::optional<User>& user, std::string_view purpose,
                    std::chrono::seconds wait) {
   const std::string account = user ? user->name : "";
@@ -40,8 +40,9 @@ Status NoteFailure(const Visit& visit, const std::optional<User>& user, std::str
   });
 }
 
-// Finds whose they are. kUnauthenticated: nobody's; kUnavailable: they were not looked at, `wait`
-// says for how long (0: for another reason). Does the same for names that nobody has.
+// Finds the user with these credentials. kUnauthenticated: they are wrong; kUnavailable: they were
+// not checked, and `wait` is the time to wait (0: another reason). Nonexistent names get the same
+// treatment.
 Result<User> Check(const Visit& visit, const Credentials& credentials, std::string_view purpose,
                    std::chrono::seconds& wait) {
   const Guesser guesser = GuesserOf(visit, credentials);
@@ -82,7 +83,7 @@ http::Response LoginRefusal(const Visit& visit, const Credentials& credentials, 
                   wait);
 }
 
-// Begins a session of the user, in place of the one that the browser may have had.
+// Begins a session of the user, replacing any session of the browser.
 Result<std::string> Renew(const Visit& visit, const User& user, const std::string& what) {
   std::string id;
   const std::string old(SessionOf(visit.untrusted_request).value_or(""));
@@ -104,10 +105,10 @@ http::Response SendTo(std::string_view link, const std::string& cookie) {
 
 struct Enrolment {
   Credentials credentials;
-  std::string untrusted_device;  // what it is to be called
+  std::string untrusted_device;  // its requested name
 };
 
-// Reads a request for a device's token. kInvalidArgument: it is no object with the three texts.
+// Parses a request for a device token. kInvalidArgument: not an object with the three strings.
 Result<Enrolment> ReadEnrolment(const std::string& untrusted_body) {
   const auto object = ObjectOf(untrusted_body);
   if (object) {

@@ -8,7 +8,7 @@
 
 namespace fieldcost::probe_server {
 
-// "set_aside", "kept" or "none", as forms and the API have them. kInvalidArgument. Pure.
+// Parses "set_aside", "kept" or "none" from forms and the API. kInvalidArgument. Pure.
 inline Result<probe::Mark> ParseMark(std::string_view untrusted_word) {
   for (const probe::Mark mark : {probe::Mark::kSetAside, probe::Mark::kKept, probe::Mark::kNone}) {
     if (untrusted_word == probe::Name(mark)) return mark;

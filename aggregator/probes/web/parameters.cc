@@ -9,7 +9,7 @@ namespace fieldcost::probe_server {
 namespace {
 
 constexpr std::size_t kMaxPathParts = 8;
-constexpr std::size_t kMaxNameBytes = 64;  // of a parameter, in an error
+constexpr std::size_t kMaxNameBytes = 64;  // of a parameter shown in an error
 
 enum class Plus { kBlank, kItself };
 
@@ -35,7 +35,7 @@ Result<std::string> Decode(std::string_view untrusted_text, Plus plus) {
   return decoded;
 }
 
-// Takes what stands before `separator`, and that, too.
+// Removes and returns the text before `separator`; also removes the separator.
 std::string_view Take(std::string_view& text, char separator) {
   const std::size_t end = std::min(text.find(separator), text.size());
   const std::string_view taken = text.substr(0, end);

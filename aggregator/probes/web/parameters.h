@@ -10,23 +10,23 @@
 
 namespace fieldcost::probe_server {
 
-// What a browser sends as text: addresses, forms, cookies. Pure.
+// Text sent by a browser: URLs, forms, cookies. Pure.
 
 inline constexpr std::size_t kMaxParameters = 600;
 inline constexpr std::size_t kMaxFormBytes = 64 * 1024;
 
-// Names and values in their order; a name may come more than once.
+// Names and values in their original order; a name may occur more than once.
 class Parameters {
  public:
-  // As application/x-www-form-urlencoded has them. kInvalidArgument: a value is no UTF-8 without
-  // control characters, or there are too many.
+  // Parses application/x-www-form-urlencoded. kInvalidArgument: a value is invalid UTF-8 or
+  // contains control characters, or there are too many.
   static Result<Parameters> Parse(std::string_view untrusted_text);
 
-  // The first of that name; "" if there is none.
+  // The first value with this name; "" if there is none.
   std::string_view Find(std::string_view name) const;
   std::vector<std::string_view> All(std::string_view name) const;
-  // kInvalidArgument names a parameter that is not among `names` (with blanks between them), and
-  // those that are: one that was ignored would answer another question.
+  // kInvalidArgument names a parameter that is not among `names` (separated by blanks), and lists
+  // `names`: if it were ignored, the response would be to a different question.
   Status CheckKnown(std::string_view names) const;
 
  private:
@@ -34,13 +34,13 @@ class Parameters {
 };
 
 struct Target {
-  std::vector<std::string> path;  // its parts, decoded; none of "/"
+  std::vector<std::string> path;  // decoded parts; empty for "/"
   Parameters query;
 };
 // kInvalidArgument.
 Result<Target> ParseTarget(std::string_view untrusted_target);
 
-// The value of the first cookie of that name; nullopt if there is none.
+// The value of the first cookie with this name; nullopt if there is none.
 std::optional<std::string_view> FindCookie(std::string_view untrusted_header,
                                            std::string_view name);
 

@@ -29,7 +29,7 @@ Result<std::vector<EventLine>> Judged(Data& data, std::vector<probe::EventRow> r
   return lines;
 }
 
-// The events of one group, judged; those of the page's filter that have its build and tag.
+// The judged events of one group: those that match the page's filter and have its build and tag.
 Result<probe::GroupSide> LoadSide(Data& data, probe::EventFilter filter,
                                   const probe::EventFilter& group) {
   if (!group.build.empty()) filter.build = group.build;

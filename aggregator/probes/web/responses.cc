@@ -11,7 +11,7 @@ constexpr std::pair<const char*, const char*> kGuards[] = {
      "frame-ancestors 'none'"},
     {"Strict-Transport-Security", "max-age=63072000"},
     {"X-Content-Type-Options", "nosniff"},
-    // Not no-referrer: browsers would then send forms with "Origin: null".
+    // Not no-referrer, which makes browsers send forms with "Origin: null".
     {"Referrer-Policy", "same-origin"},
     {"Permissions-Policy", "camera=(), geolocation=(), microphone=()"},
     {"Cross-Origin-Opener-Policy", "same-origin"},

@@ -8,16 +8,16 @@
 
 namespace fieldcost::probe_server {
 
-// Answers, all with the headers that keep a page to itself. Pure.
+// Responses with the security headers that isolate a page from other sites. Pure.
 
 http::Response HtmlAnswer(int status, std::string page);
 http::Response JsonAnswer(int status, std::string json);
 http::Response ErrorAnswer(const Error& error);
 http::Response Redirect(std::string_view link);
-// Style sheet, icon: the same for everybody.
+// Style sheet and icon, which are the same for all users.
 http::Response AssetAnswer(std::string_view type, std::string_view text);
 
-// Adds the headers; all that leaves goes through here.
+// Adds the security headers; every response passes through here.
 http::Response Guarded(http::Response response);
 
 }  // namespace fieldcost::probe_server

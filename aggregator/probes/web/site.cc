@@ -24,10 +24,10 @@ enum class Pool { kCommon, kPasswords };
 
 struct Route {
   std::string_view method;
-  std::string_view path;  // "*" stands for any one part
+  std::string_view path;  // "*" matches any single part
   Access access;
   VisitHandler handler;              // none: Ingest()
-  std::string_view parameters = {};  // of the query, with blanks between; others are refused
+  std::string_view parameters = {};  // of the query, separated by blanks; others are refused
   Pool pool = Pool::kCommon;
 };
 constexpr std::string_view kList = "label user build tag program from to aside cursor limit done";
@@ -85,7 +85,7 @@ http::Response ErrorFor(std::string_view target, const Error& error) {
   return IsApi(target) ? ErrorAnswer(error) : ErrorPage(error);
 }
 
-// The route, or why there is none.
+// The route, or the reason why there is none.
 std::pair<const Route*, http::Response> Find(const http::Request& untrusted_request,
                                              const Target& target) {
   std::string allowed;
@@ -121,15 +121,15 @@ Status Identify(Visit& visit) {
   return {};
 }
 
-// Refuses what a browser sends along by itself without a page of ours having asked for it.
+// Refuses cross-site requests, with which a browser sends the user's cookies by itself.
 Status CheckForm(Visit& visit, const Route& route) {
   const bool is_form = !IsApi(route.path);
   const bool by_cookie = visit.viewer && !visit.viewer->session.empty();
   const Error forged = Fail(ErrorCode::kPermissionDenied,
                             "this form was not sent by a page of this server, or its session has "
                             "ended; reload the page");
-  // A program says nothing of pages. A browser must, so that no other site's page makes its
-  // visitors guess passwords for it.
+  // A program sends no origin. A browser must, so that no page of another site can make its
+  // visitors guess passwords.
   const bool by_program = !is_form && !by_cookie && !IsOfBrowser(visit.untrusted_request);
   if (by_program) return {};
   if (!IsOfOurPages(visit.untrusted_request)) return forged;
@@ -165,7 +165,7 @@ bool MayPass(const Visit& visit, const Route& route) {
   return route.access == Access::kAny || !visit.viewer->session.empty();
 }
 
-// The answer; nothing if Ingest() answers.
+// The response; nullopt if Ingest() responds.
 Result<std::optional<http::Response>> AnswerTo(Visit& visit, const Route& route,
                                                const http::Respond& respond) {
   FIELDCOST_TRY(Identify(visit));

@@ -13,9 +13,9 @@ inline constexpr unsigned kSiteThreads = 4;
 inline constexpr unsigned kPasswordThreads = 2;  // 64 MiB each
 inline constexpr std::size_t kSiteReaders = kSiteThreads + kPasswordThreads;
 
-inline constexpr std::size_t kMaxAnswerBytes = std::size_t{1} << 20;  // more is an error
+inline constexpr std::size_t kMaxAnswerBytes = std::size_t{1} << 20;  // larger responses are errors
 
-// All that the server answers, pages and API. Thread-safe.
+// Handles all requests for pages and the API. Thread-safe.
 class Site {
  public:
   // REQUIRES: kSiteReaders readers.
@@ -24,9 +24,9 @@ class Site {
   Site(const Site&) = delete;
   Site& operator=(const Site&) = delete;
 
-  // An http::Handler.
+  // The http::Handler of the server.
   void Handle(http::Request untrusted_request, const http::Respond& respond);
-  // Answers what waits, and takes no more. Idempotent.
+  // Responds to all waiting requests and accepts no more. Idempotent.
   void Stop();
 
  private:

@@ -23,19 +23,19 @@ namespace fieldcost::probe_server {
 
 struct Frame;
 
-// What happened since the start.
+// Counters since the start.
 struct SiteCounters {
-  std::atomic<std::uint64_t> batches{0};     // taken, each once
+  std::atomic<std::uint64_t> batches{0};     // accepted, without duplicates
   std::atomic<std::uint64_t> points{0};      // in them
   std::atomic<std::uint64_t> duplicates{0};  // sent again
   std::atomic<std::uint64_t> refused_batches{0};
   std::atomic<std::uint64_t> logins{0};
-  std::atomic<std::uint64_t> failed_logins{0};  // those that had to wait included
-  std::atomic<std::uint64_t> forged_forms{0};   // that no page of ours had sent
+  std::atomic<std::uint64_t> failed_logins{0};  // including those refused by a waiting time
+  std::atomic<std::uint64_t> forged_forms{0};   // not sent by our own pages
   std::atomic<std::uint64_t> overloads{0};      // 503
 };
 
-// What the site works with. REQUIRES: all of it outlives the site.
+// The site's dependencies. REQUIRES: all of them outlive the site.
 struct SiteParts {
   Writer& writer;
   Readers& readers;
@@ -44,35 +44,35 @@ struct SiteParts {
   std::function<bool()> is_disk_full;
   SiteCounters& counters;
   std::vector<AddressRange> trusted_proxies = {};
-  // The names in `Host` that are this server's, beside addresses and localhost.
+  // This server's names, accepted in `Host` in addition to IP addresses and localhost.
   std::function<std::vector<std::string>()> hosts;
 };
 
-// Who asks.
+// The authenticated originator of a request.
 struct Viewer {
   UserId user;
   std::string name;                // of a session's user
-  std::string session;             // its id; empty: it is a device
-  std::optional<DeviceId> device;  // whose token it was
+  std::string session;             // its id; empty for a device
+  std::optional<DeviceId> device;  // the device with the token
 
   Actor actor() const { return {.user = user, .is_device = device.has_value()}; }
 };
 
-// A request while it is answered, by one thread.
+// A request while one thread handles it.
 struct Visit {
   const SiteParts& site;
   const http::Request& untrusted_request;
   Target target;
-  Parameters form;  // of a POST of a page
-  Data& data;       // to look into
+  Parameters form;  // of a page's POST
+  Data& data;       // for reading
   std::optional<Viewer> viewer;
 
   Frame PageFrame(std::string title) const;
   // The viewer's name: of a session's user, or of a device's.
   Result<std::string> ViewerName() const;
-  // An entry of the audit log about this request; the log of the program has it at once.
+  // Makes an audit entry for this request and writes it to the program's log at once.
   AuditEntry Audited(std::string what, std::string account, std::string object = "") const;
-  // A part of the address; "" beyond its end.
+  // A part of the path; "" beyond its end.
   std::string_view Part(std::size_t i) const {
     return i < target.path.size() ? std::string_view(target.path[i]) : std::string_view();
   }
