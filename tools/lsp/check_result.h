@@ -9,8 +9,8 @@
 
 namespace fieldcost::lsp {
 
-// What the last `fieldcost check` found worse than the field, from STATE/check.json
-// (tools/cli/JSON.md describes it).
+// The APIs that the last `fieldcost check` found to be worse than the field, from STATE/check.json
+// (described in tools/cli/JSON.md).
 struct FlaggedApi {
   std::string soname;
   std::string symbol;
@@ -24,15 +24,15 @@ struct FlaggedApi {
 struct CheckResult {
   std::string checked;  // "2026-11-21 15:00 UTC"
   bool synthetic = false;
-  bool is_file = false;  // of a saved profile, perhaps another machine's
-  std::map<std::string, FlaggedApi, std::less<>> flagged;  // by symbol: that with the worst ratio
+  bool is_file = false;  // a saved profile was checked, perhaps another machine's
+  std::map<std::string, FlaggedApi, std::less<>> flagged;  // by symbol; the worst ratio
 };
 
-// kCorrupt if it is no such document, kUnsupported if of a later format.
+// kCorrupt if this is not such a document, kUnsupported if its format is newer.
 Result<CheckResult> ParseCheckResult(std::string_view untrusted_json);
 
-// The file as it is now: reads it again when it has changed. Nothing flagged while there is none.
-// Not thread-safe.
+// The current contents of the file, which is read again when it has changed. Without a file, no API
+// is flagged. Not thread-safe.
 class CheckBook {
  public:
   explicit CheckBook(std::filesystem::path file) : file_(std::move(file)) {}

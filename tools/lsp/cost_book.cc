@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kSpectrumWidth = 24;
 constexpr std::size_t kMaxOtherVersions = 3;
-constexpr unsigned kStopQuestions = 1024;  // names between two of them
+constexpr unsigned kStopQuestions = 1024;  // names between two checks of `stop`
 
 bool IsIo(stats::Metric metric) { return (shm::BitOf(metric) & shm::kIoMetrics) != 0; }
 
@@ -41,8 +41,8 @@ std::optional<ApiCosts::Metric> Describe(const analysis::MetricSummary& summary,
       .spectrum = draw::Spectrum(bars, kSpectrumWidth, {.utf8 = true})};
 }
 
-// The version to speak of: the installed one, otherwise the newest; of its builds that with the
-// most contributions of times, else of anything.
+// The version to show: the installed one, otherwise the newest. Of its builds, the one with the
+// most contributions of times, otherwise of any metric.
 const stats::ApiKey& ChooseVersion(std::span<const stats::StatRow> rows,
                                    std::string_view installed) {
   const auto is_better = [&](const stats::StatRow& a, const stats::StatRow& b) {
@@ -73,9 +73,9 @@ ApiCosts MakeCosts(std::span<const stats::StatRow> rows, std::string_view instal
   FIELDCOST_CHECK(!rows.empty());
   ApiCosts costs{.api = ChooseVersion(rows, installed)};
   costs.is_installed = !installed.empty() && costs.api.package_version == installed;
-  // Quantiles are what costs time: of what is shown only.
+  // Quantiles are expensive, so compute only those that are shown.
   std::vector<const stats::StatRow*> shown;
-  std::map<std::string, const stats::StatRow*> others;  // by version: its row with most
+  std::map<std::string, const stats::StatRow*> others;  // by version; the largest row
   for (const stats::StatRow& row : rows) {
     const stats::Metric metric = row.key.metric;
     if (row.key.api == costs.api) {
@@ -144,7 +144,7 @@ bool CostBook::Refresh() {
   } else {
     problem_ = catalog.error().message;
   }
-  // Opening may have made an empty log. What was there before is what has been read at least.
+  // Opening may have created an empty log. The state before that has been read in any case.
   database_ = database;
   const Stamp after = StampOf(file_.string() + "-wal");
   log_ = log.size <= 0 && after.size == 0 ? after : log;
@@ -158,7 +158,7 @@ CostBook::Found CostBook::Find(const std::string& symbol) {
   const Result<std::vector<stats::StatRow>> rows = catalog_->Find(symbol, "");
   if (!rows) return kNothing;
   auto found = std::make_shared<std::vector<ApiCosts>>();
-  // One library's rows stand together.
+  // Rows of one library are adjacent.
   for (std::span<const stats::StatRow> rest(*rows); !rest.empty();) {
     const std::string& soname = rest.front().key.api.soname;
     const auto end = std::ranges::find_if(

@@ -19,10 +19,10 @@
 
 namespace fieldcost::lsp {
 
-// What a hover and a hint say about one "soname!symbol": its version that is installed here,
-// otherwise the newest, as `fieldcost show`; all of its hardware classes and weeks together.
+// The contents of hovers and hints for one "soname!symbol": the version installed here, otherwise
+// the newest, like `fieldcost show`; all hardware classes and weeks together.
 struct ApiCosts {
-  // Figures as in common/stats/figures.h; a metric of which no quantiles are known is not there.
+  // Figures as in common/stats/figures.h. Metrics without known quantiles are absent.
   struct Metric {
     stats::Quantiles quantiles;          // of the typical machine
     std::optional<std::uint64_t> calls;  // measured values
@@ -37,45 +37,45 @@ struct ApiCosts {
     std::uint64_t contributions = 0;
   };
   stats::ApiKey api;
-  bool is_installed = false;  // of that version
+  bool is_installed = false;  // whether that version is installed
   std::optional<Metric> time;
-  std::optional<Metric> allocation;  // inclusive, bytes a call
-  double io_mean = 0;                // bytes a call, all four metrics; 0 = none or not measured
-  std::vector<std::string> not_measured;  // why I/O of some kinds has no value, in words
+  std::optional<Metric> allocation;  // bytes per call, including callees
+  double io_mean = 0;                // bytes per call, all four metrics; 0 = none or not measured
+  std::vector<std::string> not_measured;  // texts: why some kinds of I/O have no value
   std::vector<Version> others;            // other versions with times, most contributions first
 };
 
-// The local catalogue as an editor asks it: the same few names again and again. Keeps what was
-// found for kMaxCachedNames symbols until the catalogue changes. Never uses the network. Not
-// thread-safe.
+// Looks up costs in the local catalogue for an editor, which requests the same few names
+// repeatedly. Caches results for kMaxCachedNames symbols until the catalogue changes. Never uses
+// the network. Not thread-safe.
 class CostBook {
  public:
   explicit CostBook(std::filesystem::path catalog_file,
                     analysis::InstalledVersion installed = analysis::AskPackageManager())
       : file_(std::move(catalog_file)), installed_(std::move(installed)) {}
 
-  // Looks whether the file was written or replaced (two calls of stat) and opens it anew if so;
-  // true if it was. Called before a request is answered. Without a usable file there is no
-  // freshness() and nothing is found; problem() says why.
+  // Checks whether the file was written or replaced (two calls of stat) and if so reopens it and
+  // returns true. Called before each request. Without a usable file there is no freshness() and
+  // nothing is found; problem() has the reason.
   bool Refresh();
 
   const std::optional<catalog::Freshness>& freshness() const { return freshness_; }
   const std::string& problem() const { return problem_; }
   const std::filesystem::path& file() const { return file_; }
 
-  // Costs in all libraries with that symbol, most contributions first; at most kMaxLibraries.
+  // Costs in all libraries with the symbol, most contributions first; at most kMaxLibraries.
   using Found = std::shared_ptr<const std::vector<ApiCosts>>;
   Found Find(const std::string& symbol);
 
   struct Names {
-    std::vector<std::string> symbols;  // ascending, each once
-    bool more = false;                 // there may be others
+    std::vector<std::string> symbols;  // ascending, without duplicates
+    bool more = false;                 // there may be more
   };
-  // Symbols that begin so; looks at `limit` names of APIs.
+  // Symbols with this prefix; examines at most `limit` API names.
   Names FindPrefix(std::string_view prefix, std::size_t limit);
 
  private:
-  // What tells one state of a file from another.
+  // Identifies a state of the file.
   struct Stamp {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
@@ -96,7 +96,7 @@ class CostBook {
   std::unordered_map<std::string, Found> cache_;
 };
 
-// Rows of one soname!symbol to what is shown, with the installed version, "" = not known.
+// Converts the rows of one soname!symbol; `installed` is the installed version, "" = unknown.
 // REQUIRES: !rows.empty().
 ApiCosts MakeCosts(std::span<const stats::StatRow> rows, std::string_view installed);
 inline ApiCosts MakeCosts(const std::vector<stats::StatRow>& rows,
@@ -104,8 +104,8 @@ inline ApiCosts MakeCosts(const std::vector<stats::StatRow>& rows,
   return MakeCosts(std::span(rows), installed);
 }
 
-// Indexes the C++ names of a catalogue, with a connection of its own; an empty index if it cannot
-// be read. `stop` is asked now and then.
+// Indexes the C++ names of a catalogue, using a separate connection; returns an empty index if it
+// cannot be read. Checks `stop` periodically.
 CxxIndex IndexCxxNames(const std::filesystem::path& catalog_file,
                        const std::function<bool()>& stop);
 

@@ -12,7 +12,7 @@
 namespace fieldcost::lsp {
 namespace {
 
-// How many symbols with one last component ("size") are looked at.
+// The number of symbols with the same last component ("size") that are examined.
 constexpr std::size_t kMaxCandidates = 2000;
 static_assert(wire::kMaxSymbolBytes <= std::numeric_limits<std::uint16_t>::max());
 static_assert(kMaxIndexedNames * wire::kMaxSymbolBytes <=
@@ -115,7 +115,7 @@ std::vector<std::string> CxxIndex::FindMembers(std::string_view name) const {
 
 std::vector<std::string> CxxIndex::FindPrefix(std::string_view prefix, std::size_t limit) const {
   FIELDCOST_CHECK(finished_);
-  // Names are made anew of their symbols, some microseconds each, rather than held.
+  // Names are recomputed from their symbols, in a few microseconds each, rather than stored.
   const auto name_of = [this](Place place) {
     const std::optional<CxxName> name = ParseCxxName(SymbolAt(place));
     FIELDCOST_CHECK(name.has_value());

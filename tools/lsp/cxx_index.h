@@ -9,28 +9,28 @@
 
 namespace fieldcost::lsp {
 
-// Finds the symbols that a C++ name in source code may mean, and the names that begin as what is
-// typed. Holds each symbol, a hash of its last component, and the order of the names: about 20
-// bytes and the symbol's length. Built once, then only read: thread-safe.
+// Finds the symbols that a C++ name in source code may refer to, and the names with a given prefix.
+// Holds each symbol, a hash of its last component, and the order of the names: about 20 bytes plus
+// the symbol's length. Immutable once built, and then thread-safe.
 class CxxIndex {
  public:
-  // Adds a symbol if it is a C++ function's or variable's. REQUIRES: Finish() was not called.
+  // Adds a symbol if it is a C++ function or variable. REQUIRES: Finish() was not called.
   void Add(std::string_view untrusted_symbol);
   void Finish();
 
-  // Symbols of all overloads, ascending, at most kMaxOverloads. A name with scopes ("b::c") is that
-  // of every symbol whose scopes end so. One without is that of the global namespace, or of one of
-  // `used_namespaces`. REQUIRES: Finish() was called.
+  // Symbols of all overloads, ascending, at most kMaxOverloads. A name with scopes ("b::c") matches
+  // every symbol whose scopes end this way. A name without scopes is looked up in the global
+  // namespace and in `used_namespaces`. REQUIRES: Finish() was called.
   std::vector<std::string> Find(std::string_view qualified,
                                 const std::set<std::string, std::less<>>& used_namespaces) const;
 
-  // As Find(), of every symbol that has scopes, whichever: what "x.name()" may call if nobody knows
-  // what x is. (A symbol does not tell a class from a namespace.)
+  // Like Find(), but for every symbol with any scopes: the candidates for "x.name()" if the type of
+  // x is unknown. (A symbol does not distinguish a class from a namespace.)
   std::vector<std::string> FindMembers(std::string_view name) const;
 
-  // Whole names ("a::b::f") that begin so, ascending, each once however many overloads there are,
-  // at most `limit`. Names that no source could hold (a destructor's) and such longer than
-  // kMaxNameBytes are left out. REQUIRES: Finish() was called.
+  // Whole names ("a::b::f") with this prefix, ascending, once each regardless of overloads, at most
+  // `limit`. Omits names that source code cannot contain (destructors) and names longer than
+  // kMaxNameBytes. REQUIRES: Finish() was called.
   std::vector<std::string> FindPrefix(std::string_view prefix, std::size_t limit) const;
 
   std::size_t size() const { return entries_.size(); }
@@ -53,12 +53,12 @@ class CxxIndex {
   std::string_view SymbolAt(Place place) const {
     return std::string_view(symbols_).substr(place.begin, place.size);
   }
-  // Symbols of this last component whose scopes are `wanted`.
+  // Symbols with this last component whose scopes satisfy `wanted`.
   template <typename Wanted>
   std::vector<std::string> FindIf(std::string_view last, const Wanted& wanted) const;
 
   std::vector<Entry> entries_;  // ascending by hash
-  std::vector<Place> by_name_;  // one symbol of each name, ascending by the name
+  std::vector<Place> by_name_;  // one symbol per name, ascending by name
   std::string symbols_;
   std::vector<NewName> new_names_;  // empty once finished
   std::string new_names_text_;

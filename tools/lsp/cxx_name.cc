@@ -13,7 +13,7 @@ std::optional<CxxName> ParseCxxName(std::string_view untrusted_symbol) {
     return std::nullopt;
   }
   std::string text = stats::DemangledName(untrusted_symbol);
-  if (text == untrusted_symbol) return std::nullopt;  // none, or past a limit
+  if (text == untrusted_symbol) return std::nullopt;  // not mangled, or beyond a limit
   stats::CxxNameParts parts = stats::SplitCxxName(text);
   if (parts.name.empty() || parts.is_operator || parts.is_local) return std::nullopt;
   CxxName name = {.scopes = {}, .name = std::move(parts.name), .text = std::move(text)};
@@ -32,7 +32,7 @@ std::vector<std::string> SplitScopes(std::string_view qualified) {
   while (!qualified.empty()) {
     const std::size_t end = qualified.find("::");
     if (end != 0) {
-      // Blanks and comments may stand around "::".
+      // Blanks and comments may surround "::".
       std::string part;
       for (const char c : qualified.substr(0, end)) {
         if (c != ' ' && c != '\t' && c != '\n' && c != '\r') part += c;

@@ -7,20 +7,20 @@
 
 namespace fieldcost::lsp {
 
-// What a mangled C++ name is called in source code.
+// The source-code name of a mangled C++ symbol.
 struct CxxName {
   std::vector<std::string> scopes;  // "a", "b" of a::b::c; without template arguments
   std::string name;                 // "c"
-  std::string text;                 // all of it, with parameters and arguments: for people
+  std::string text;                 // the full name with parameters and arguments, for display
 };
 
-// Reads a symbol of the Itanium C++ ABI with the compiler's own demangler. nullopt if it is no such
-// symbol, or what it names cannot be called by a name (vtables, thunks, guard variables), or if it
-// refers back to parts of itself so often that its text could become enormous. Inline namespaces of
-// the standard libraries (std::__cxx11, std::__1) are left out.
+// Parses a symbol of the Itanium C++ ABI with the compiler's own demangler. nullopt if it is not
+// such a symbol, if it names something that has no name in source code (vtables, thunks, guard
+// variables), or if it refers back to its own parts so often that its text could become enormous.
+// Omits inline namespaces of the standard libraries (std::__cxx11, std::__1).
 std::optional<CxxName> ParseCxxName(std::string_view untrusted_symbol);
 
-// "a::b::c" at its "::"; empty parts are left out.
+// Splits "a::b::c" at "::"; omits empty parts.
 std::vector<std::string> SplitScopes(std::string_view qualified);
 
 }  // namespace fieldcost::lsp

@@ -63,7 +63,7 @@ Status Document::ApplyOne(const DocumentChange& untrusted_change) {
     return Fail(ErrorCode::kTooLarge, "a document of more than {} bytes", kMaxDocumentBytes);
   }
   const auto line = std::upper_bound(line_starts_.begin(), line_starts_.end(), begin) - 1;
-  // The line before, too: what was "\r" at its end may have become a part of "\r\n".
+  // Include the previous line: the "\r" at its end may have become part of "\r\n".
   const auto first = line - line_starts_.begin();
   text_.replace(begin, end - begin, untrusted_change.text);
   FindLines(static_cast<std::size_t>(std::max<std::ptrdiff_t>(first - 1, 0)));

@@ -13,29 +13,29 @@
 
 namespace fieldcost::lsp {
 
-// One edit of a document; without a range the text is all of it.
+// One edit of a document; without a range, the text replaces the whole document.
 struct DocumentChange {
   std::optional<Range> range;
   std::string text;
 };
 
-// A text that an editor has open, kept equal to it edit by edit. Lines end at \n, \r\n or \r. Not
-// thread-safe.
+// A copy of a text that is open in the editor, updated by each edit. Lines end with \n, \r\n or \r.
+// Not thread-safe.
 class Document {
  public:
   Document(std::string language, std::string untrusted_text, PositionEncoding encoding);
 
-  // Applies edits one after the other; each range speaks of the text that the one before left. A
-  // position behind the end of a line or of the text means that end. kInvalidArgument if a range
-  // ends before it starts, kTooLarge if the text passes kMaxDocumentBytes: then the document is not
-  // usable() until all of it is sent again, since it may differ from the editor's.
+  // Applies edits one after the other; each range refers to the text left by the previous edit. A
+  // position past the end of a line or of the text means that end. kInvalidArgument if a range ends
+  // before it starts, kTooLarge if the text exceeds kMaxDocumentBytes: then the document is not
+  // usable() until its full text is sent again, since it may differ from the editor's.
   Status Apply(std::span<const DocumentChange> untrusted_changes);
 
-  // The text is not known any more, until all of it is sent again.
+  // Marks the text as unknown until its full text is sent again.
   void Forget();
 
   bool usable() const { return usable_; }
-  const std::string& language() const { return language_; }  // the client's id: "c", "cpp"
+  const std::string& language() const { return language_; }  // the client's language id: "c", "cpp"
   const std::string& text() const { return text_; }
 
   std::size_t OffsetOf(Position untrusted_position) const;
@@ -48,7 +48,7 @@ class Document {
  private:
   Status ApplyOne(const DocumentChange& untrusted_change);
   void Replace(std::string untrusted_text);
-  // Finds the lines from number `line` on anew.
+  // Recomputes the starts of lines from number `line` on.
   void FindLines(std::size_t line);
   std::string_view Line(std::size_t line) const;  // without its end
 

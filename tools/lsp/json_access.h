@@ -8,8 +8,8 @@
 
 namespace fieldcost::lsp {
 
-// Reading JSON from outside: a member that is missing or of another type is nullptr or nullopt.
-// Included by sources only.
+// Access to untrusted JSON: a member that is missing or has another type is nullptr or nullopt.
+// Include this only in sources.
 
 inline const boost::json::value* Member(const boost::json::value* value, std::string_view name) {
   if (value == nullptr || !value->is_object()) return nullptr;
@@ -40,7 +40,7 @@ inline std::optional<std::uint64_t> Number(const boost::json::value* value) {
   return std::nullopt;
 }
 
-// nullopt if it is no JSON, or too deep. Half a surrogate pair is read as U+FFFD.
+// nullopt if the text is not JSON or nested too deeply. Reads an unpaired surrogate as U+FFFD.
 std::optional<boost::json::value> ParseJson(std::string_view untrusted_json);
 
 }  // namespace fieldcost::lsp

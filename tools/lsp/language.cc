@@ -36,7 +36,7 @@ Language LanguageOf(std::string_view untrusted_id) {
   if (IsOneOf(untrusted_id, kBraces)) {
     return {.block_begin = "{", .block_end = "}", .quotes = "'"};
   }
-  // Go, JavaScript and TypeScript have a third kind of text.
+  // Go, JavaScript and TypeScript have a third kind of string literal.
   return {.quotes = "\"'`"};
 }
 

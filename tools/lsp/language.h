@@ -4,11 +4,11 @@
 
 namespace fieldcost::lsp {
 
-// What the light lexer has to know about a language.
+// The properties of a language that the lexer needs.
 enum class Family {
-  kC,       // C and its dialects: names of C
-  kCxx,     // C++, Objective-C++, CUDA: names of C, and qualified ones
-  kPython,  // attributes of what ctypes or cffi has loaded
+  kC,       // C and its dialects: C names
+  kCxx,     // C++, Objective-C++, CUDA: C names and qualified names
+  kPython,  // attributes of libraries loaded by ctypes or cffi
   kOther,   // any identifier is a plain symbol
 };
 
@@ -17,11 +17,11 @@ struct Language {
   std::string_view line_comment = "//";  // empty = none
   std::string_view block_begin = "/*";
   std::string_view block_end = "*/";
-  std::string_view quotes = "\"'";  // characters that begin and end a text
-  bool quoted_lines = false;        // whether such a text may go over several lines
+  std::string_view quotes = "\"'";  // characters that delimit string literals
+  bool quoted_lines = false;        // whether such literals may span lines
 };
 
-// Goes by the client's language id ("c", "cpp", "python" ...).
+// Selects by the client's language id ("c", "cpp", "python" ...).
 Language LanguageOf(std::string_view untrusted_id);
 
 }  // namespace fieldcost::lsp

@@ -16,7 +16,7 @@ bool IsMark(const Token& token, std::string_view marks) {
          std::any_of(marks.begin(), marks.end(), [&](char mark) { return mark == token.mark; });
 }
 
-// Where a name is the file's own.
+// The range in which a name is declared by the file itself.
 struct Local {
   std::uint32_t begin;
   std::uint32_t end;
@@ -24,12 +24,12 @@ struct Local {
 
 struct Scope {
   bool body = false;       // of a function: what stands in it is code
-  bool anonymous = false;  // namespace without a name
+  bool anonymous = false;  // unnamed namespace
   std::string space;       // the namespaces around, "a::b"
-  std::vector<std::pair<std::string_view, std::uint32_t>> locals;  // name and where it begins
+  std::vector<std::pair<std::string_view, std::uint32_t>> locals;  // name and its position
 };
 
-// Sorts them, and makes one of those that overlap.
+// Sorts the ranges and merges overlapping ones.
 void Join(std::vector<Local>& locals) {
   std::sort(locals.begin(), locals.end(),
             [](const Local& a, const Local& b) { return a.begin < b.begin; });
@@ -44,7 +44,7 @@ void Join(std::vector<Local>& locals) {
   locals.resize(kept);
 }
 
-// Reads C or C++: fills in names and what the file declares.
+// Reads C or C++: collects names and the file's own declarations.
 class CReader {
  public:
   CReader(std::string_view text, const std::vector<Token>& tokens) : text_(text), tokens_(tokens) {
@@ -185,7 +185,7 @@ class CReader {
     }
   }
 
-  // "a::b" at a token; empty if there is none.
+  // The "a::b" at a token; empty if none.
   std::string QualifiedFrom(std::size_t index) const {
     std::string space;
     for (std::size_t i = index; i < tokens_.size(); ++i) {
@@ -227,7 +227,7 @@ class CReader {
     Name name{.begin = token.begin, .end = token.end, .qualified = Qualified(), .call = calls};
     const bool scoped = before != nullptr && before->kind == Kind::kScope;
     name.member = before != nullptr && (before->kind == Kind::kArrow || IsMark(*before, "."));
-    // A member of a template's instance: which one, only a compiler knows.
+    // A member of a template instance, which only a compiler can resolve.
     if (scoped && at_ >= 2 && IsMark(*Before(2), ">")) name.member = true;
     if (calls && typed && parentheses_ == 0) OnFunctionName(name, *before);
     if (!calls && !name.member && !scoped && next != nullptr && IsMark(*next, "=;,)[{:")) {
@@ -265,7 +265,7 @@ class CReader {
            word == "union" || word == "enum" || word == "class" || word == "typename";
   }
 
-  // A variable or parameter, if a type stands in front of it.
+  // A variable or parameter if a type precedes it.
   void Declare(const Token& token) {
     std::size_t i = at_;
     bool pointer = false;
@@ -276,7 +276,7 @@ class CReader {
     if (i == 0) return;
     const Token& type = tokens_[i - 1];
     bool declares = type.kind == Kind::kName || IsMark(type, ">");
-    // "a * b;" declares b only at the begin of a statement or in parentheses.
+    // "a * b;" declares b only at the start of a statement or in parentheses.
     if (declares && pointer && parentheses_ == 0) {
       std::size_t first = i - 1;
       while (first > 0 &&
@@ -307,7 +307,7 @@ class CReader {
   std::vector<std::pair<std::string_view, std::uint32_t>> pending_;  // declared in parentheses
   std::unordered_map<std::string_view, std::vector<Local>> locals_;
   std::size_t local_count_ = 0;
-  // State of the statement:
+  // The state of the current statement:
   std::size_t parentheses_ = 0;
   bool has_parameters_ = false;
   bool declaring_ = false;

@@ -11,14 +11,14 @@
 
 namespace fieldcost::lsp {
 
-// An identifier in code: not in a comment, a text or an include line, and no keyword.
+// An identifier in code: not a keyword, and not in a comment, literal or include line.
 struct Name {
   std::uint32_t begin = 0;      // of its last component
-  std::uint32_t end = 0;        // behind it
-  std::uint32_t qualified = 0;  // begin of "a::b::name"; == begin if there is no scope in front
+  std::uint32_t end = 0;        // just past it
+  std::uint32_t qualified = 0;  // begin of "a::b::name"; == begin if it has no scope
   bool call = false;            // "(" follows
-  bool member = false;          // "." or "->" stands in front
-  bool local = false;           // the file declares it here itself, so it is no library's
+  bool member = false;          // preceded by "." or "->"
+  bool local = false;           // declared by the file itself, so not a library's
 
   bool operator==(const Name&) const = default;
 };
@@ -29,14 +29,14 @@ struct LexedText {
   std::set<std::string, std::less<>> used_namespaces;
 };
 
-// Finds the names of a text. A light lexer, no parser: it knows comments, texts (raw ones too),
-// preprocessor lines and scopes by braces. A name counts as local from its declaration to the end
-// of the scope: variables and parameters ("type name" before = ; , ) [ { :), macros, and static
-// functions from their definition or declaration on, everywhere in the file. Never fails; linear in
-// the text.
+// Finds the names in a text. This is a light lexer, not a parser: it recognises comments, literals
+// (including raw ones), preprocessor lines, and scopes by braces. A name counts as local from its
+// declaration to the end of the scope: variables and parameters ("type name" before = ; , ) [ { :),
+// macros, and static functions from their definition or declaration to the end of the file. Never
+// fails; linear time.
 LexedText Lex(std::string_view untrusted_text, const Language& language);
 
-// The name that `offset` is in or behind; nullptr if there is none.
+// The name that contains `offset` or ends there; nullptr if none.
 const Name* NameAt(const LexedText& lexed, std::size_t offset);
 
 }  // namespace fieldcost::lsp

@@ -13,30 +13,30 @@
 
 namespace fieldcost::lsp {
 
-// Set once a request's answer is not wanted any more.
+// Set once the response to a request is no longer wanted.
 using CancelToken = std::shared_ptr<std::atomic<bool>>;
 
-// Between the thread that reads and the one that answers. Thread-safe.
+// The queue between the reading thread and the responding thread. Thread-safe.
 class MessageQueue {
  public:
   struct Item {
     Message message;
     CancelToken cancelled;                  // never null
-    std::shared_ptr<const CxxIndex> index;  // instead of a message: the names of C++ are known
+    std::shared_ptr<const CxxIndex> index;  // instead of a message: the C++ names are ready
     std::size_t size_bytes = 0;
   };
 
-  // False for a request while kMaxQueuedRequests wait: it is not taken, and to be answered "busy";
-  // "shutdown" is always taken.
-  // Anything else waits until there is room, so that no edit is lost.
+  // Returns false and drops a request while kMaxQueuedRequests are waiting; the caller must respond
+  // "busy". "shutdown" is always accepted. Any other message blocks until there is room, so that no
+  // edit is lost.
   bool Push(Message message, std::size_t size_bytes);
   void Push(std::shared_ptr<const CxxIndex> index);
-  // Marks the waiting or running requests of that id.
+  // Marks the waiting or running requests with this id.
   void Cancel(const RequestId& id);
-  // Nothing more comes; what waits is still given out.
+  // No more messages follow; waiting ones are still delivered.
   void Close();
 
-  // Blocks; nullopt once it is closed and empty. `idle` is called first if nothing waits.
+  // Blocks; nullopt once the queue is closed and empty. Calls `idle` first if the queue is empty.
   template <typename Idle>
   std::optional<Item> Pop(Idle&& idle) {
     if (Empty()) idle();

@@ -1,4 +1,4 @@
-// Reads the editor's messages: the half of protocol.h that distrusts what it is given.
+// Parses the editor's messages: the half of protocol.h with untrusted input.
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -13,7 +13,7 @@ namespace json = boost::json;
 
 namespace {
 
-// Reads "\uD800" at `at`; 0 if there is none.
+// Reads an escape such as "\uD800" at `at`; 0 if none.
 std::uint32_t SurrogateAt(std::string_view text, std::size_t at) {
   constexpr std::size_t kLength = 6;
   std::uint32_t value = 0;
@@ -23,7 +23,8 @@ std::uint32_t SurrogateAt(std::string_view text, std::size_t at) {
   return error == std::errc() && rest == end && value >= 0xd800 && value <= 0xdfff ? value : 0;
 }
 
-// Half a character, which a text of an editor may hold, becomes U+FFFD: as long in UTF-16.
+// Replaces unpaired surrogates, which an editor's text may contain, by U+FFFD, which has the same
+// length in UTF-16.
 std::string WithoutLoneSurrogates(std::string_view untrusted_json) {
   std::string json;
   json.reserve(untrusted_json.size());
@@ -69,7 +70,7 @@ std::optional<json::value> ParseJson(std::string_view untrusted_json) {
 
 namespace {
 
-using Parsed = std::optional<Call>;  // nullopt: lacks what its method needs
+using Parsed = std::optional<Call>;  // nullopt: lacks required parameters
 
 std::optional<std::uint32_t> Coordinate(const json::value* value) {
   const std::optional<std::uint64_t> number = Number(value);
@@ -289,7 +290,7 @@ Message Parse(std::string_view untrusted_json) {
                                       [&](const Method& known) { return known.name == *name; });
   if (method == std::end(kMethods)) return {id, UnknownCall{std::string(*name)}};
   if (method->is_request != id.has_value()) {
-    // A request without an id cannot be answered, a notification with one must be.
+    // A request without an id cannot get a response; a notification with an id must get one.
     if (!id) return {std::nullopt, UnknownCall{std::string(*name)}};
     return Bad(id, RpcError::kInvalidRequest, "a notification has no id");
   }

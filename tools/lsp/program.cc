@@ -30,7 +30,7 @@ class Output {
   void Send(std::string_view json) {
     const std::string bytes = Frame(json);
     const std::lock_guard lock(mutex_);
-    // Nothing is to be saved, and the other threads may be blocked in reading.
+    // There is nothing to save, and the other threads may be blocked in a read.
     if (WriteAll(STDOUT_FILENO, bytes) != 0) ::_exit(kIo);
   }
 
@@ -38,7 +38,7 @@ class Output {
   std::mutex mutex_;
 };
 
-// Indexes names of C++ beside everything else, one catalogue after the other.
+// Indexes C++ names on a separate thread, one catalogue after the other.
 class Indexer {
  public:
   Indexer(std::filesystem::path catalog_file, MessageQueue& queue)
@@ -88,10 +88,10 @@ class Indexer {
   std::condition_variable wanted_signal_;
   bool wanted_ = false;
   bool stop_ = false;
-  std::thread thread_;  // last: uses the others
+  std::thread thread_;  // last, because it uses the other members
 };
 
-// Takes in one message; false if it was the last one.
+// Enqueues one message; returns false if it was the last one.
 bool Take(const std::string& json, MessageQueue& queue, Output& output) {
   Message message = ParseMessage(json);
   const bool last = std::holds_alternative<ExitCall>(message.call);
@@ -103,7 +103,7 @@ bool Take(const std::string& json, MessageQueue& queue, Output& output) {
   return !last;
 }
 
-// Reads until "exit", the end of stdin, or what is no message.
+// Reads until "exit", the end of stdin, or an invalid header.
 void Read(MessageQueue& queue, Output& output) {
   Framer framer;
   std::string buffer(kReadBytes, '\0');

@@ -13,8 +13,8 @@
 
 namespace fieldcost::lsp {
 
-// The part of LSP 3.17 that this server speaks, as values. Only parse_message.cc and
-// write_message.cc (and settings.cc, check_result.cc) see JSON.
+// The part of LSP 3.17 that this server supports, as values. Only parse_message.cc and
+// write_message.cc (and settings.cc, check_result.cc) handle JSON.
 
 using RequestId = std::variant<std::int64_t, std::string>;
 
@@ -30,12 +30,12 @@ enum class RpcError {
   kRequestCancelled = -32800,
 };
 
-// What a client can do; all false if it does not say.
+// The client's capabilities; false unless announced.
 struct ClientFacts {
   bool hover_markdown = false;
   bool item_markdown = false;          // documentation of completion items
   bool label_details = false;          // completionItem.labelDetailsSupport
-  bool resolve_documentation = false;  // fetches "documentation" and "detail" by resolve
+  bool resolve_documentation = false;  // resolves "documentation" and "detail" later
   bool show_document = false;          // window/showDocument
   bool hint_refresh = false;           // workspace/inlayHint/refresh
   bool configuration = false;          // workspace/configuration
@@ -62,13 +62,13 @@ struct OpenCall {
 struct ChangeCall {
   std::string uri;
   std::vector<DocumentChange> changes;
-  bool lost = false;  // malformed, or more than kMaxChanges: the text is not known any more
+  bool lost = false;  // malformed, or more than kMaxChanges: the text is now unknown
 };
 struct CloseCall {
   std::string uri;
 };
 struct ConfigurationCall {
-  std::optional<Settings> settings;  // none: the client wants to be asked
+  std::optional<Settings> settings;  // none: the server must request them
 };
 struct HoverCall {
   std::string uri;
@@ -79,8 +79,8 @@ struct CompletionCall {
   Position position;
 };
 struct ResolveCall {
-  std::string item_json;  // the whole item, to be given back
-  std::string symbol;     // of our data; empty if it is not ours
+  std::string item_json;  // the whole item, to be returned
+  std::string symbol;     // from our data; empty if the item is not ours
 };
 struct HintCall {
   std::string uri;
@@ -95,15 +95,15 @@ struct ExecuteCall {
   std::string api;  // "soname!symbol" of its first argument
 };
 struct StatusCall {};  // fieldcost/status
-// An answer to one of our requests.
+// A response to one of our requests.
 struct AnswerCall {
   std::int64_t id = 0;
-  std::optional<Settings> settings;  // if it was one to workspace/configuration
+  std::optional<Settings> settings;  // if it responds to workspace/configuration
 };
 struct UnknownCall {
   std::string method;
 };
-// What is malformed: answered with an error if it has (or may have had) an id.
+// A malformed message; gets an error response if it has (or may have had) an id.
 struct BadCall {
   RpcError error = RpcError::kInvalidRequest;
   std::string message;
@@ -120,11 +120,12 @@ struct Message {
   Call call;
 };
 
-// Never fails: what is wrong becomes a BadCall. Exceptions of the JSON library stay inside.
+// Never fails: malformed input becomes a BadCall. Lets no exceptions of the JSON library escape.
 Message ParseMessage(std::string_view untrusted_json);
 
-// The members of section "fieldcost" as JSON text; what is missing or has another type or a number
-// out of range keeps its default. `untrusted_json` may be {"fieldcost": {...}} or the section.
+// Parses the members of the section "fieldcost" from JSON text. A member that is missing, has
+// another type or is out of range keeps its default. `untrusted_json` may be {"fieldcost": {...}}
+// or the section.
 std::optional<Settings> ParseSettings(std::string_view untrusted_json);
 
 struct MarkupText {
@@ -137,12 +138,12 @@ struct HoverAnswer {
 };
 struct CompletionItem {
   std::string label;        // the whole name
-  std::string text;         // what is put in
-  std::string symbol;       // or a whole name of C++: what is asked for by resolve
+  std::string text;         // the inserted text
+  std::string symbol;       // or a whole C++ name: the key for resolve
   std::string detail;       // labelDetails.detail: " 1.2 µs"
   std::string description;  // labelDetails.description: the library
   std::string sort_text;
-  Range range;  // that is replaced
+  Range range;  // to be replaced
 };
 struct InlayHint {
   Position position;
@@ -173,7 +174,7 @@ struct StatusFacts {
   std::string text;           // one line for a status bar
 };
 
-// Each function gives one message's JSON, without the header.
+// Each function returns one message's JSON, without the header.
 std::string ErrorMessage(const std::optional<RequestId>& id, RpcError error,
                          std::string_view message);
 std::string NullAnswer(const RequestId& id);
@@ -182,7 +183,7 @@ std::string InitializeAnswer(const RequestId& id, const ClientFacts& client,
 std::string HoverMessage(const RequestId& id, const HoverAnswer& hover);
 std::string CompletionMessage(const RequestId& id, const std::vector<CompletionItem>& items,
                               bool incomplete, bool label_details);
-// The item as it came, with details.
+// The original item with details added.
 std::string ResolveMessage(const RequestId& id, std::string_view item_json, std::string_view detail,
                            const MarkupText& documentation);
 std::string HintMessage(const RequestId& id, const std::vector<InlayHint>& hints);

@@ -21,7 +21,7 @@ void Server::Handle(Message message, const CancelToken& cancelled) {
   }
   const auto* bad = std::get_if<BadCall>(&message.call);
   if (bad != nullptr && bad->error == RpcError::kParseError) ForgetDocuments();
-  // What would have been refused anyhow is refused for that reason.
+  // A request that would be refused anyway is refused for that reason.
   const bool in_time = phase_ == Phase::kRunning || (bad != nullptr && bad->method == "initialize");
   if (bad != nullptr && (in_time || bad->error != RpcError::kInvalidParams)) {
     return Send(ErrorMessage(message.id, bad->error, bad->message));
@@ -149,7 +149,7 @@ void Server::On(const AnswerCall& call) {
 }
 
 void Server::On(const CancelCall& call) {
-  // Those that wait in the queue are marked there.
+  // Requests waiting in the queue are marked there.
   std::erase_if(deferred_, [&](const Deferred& deferred) {
     if (deferred.id != call.id) return false;
     Send(ErrorMessage(deferred.id, RpcError::kRequestCancelled, "cancelled"));

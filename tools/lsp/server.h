@@ -26,33 +26,34 @@ struct ServerOptions {
   std::filesystem::path check_file;  // STATE/check.json
   const Clock* clock = nullptr;
   std::string version;
-  // Takes one message's JSON. Called by the thread that calls the server.
+  // Sends one message's JSON. Called on the thread that calls the server.
   std::function<void(std::string_view json)> send;
-  // The catalogue is another: its C++ names are to be indexed and given to OnIndex(). May be empty.
+  // Called when the catalogue has changed: its C++ names must be indexed and passed to OnIndex().
+  // May be empty.
   std::function<void()> index_names;
 };
 
-// What the server knows and answers: one message after the other, without threads, clocks and pipes
-// of its own. Not thread-safe.
+// The state and the responses of the server: handles one message at a time, without threads, clocks
+// or pipes of its own. Not thread-safe.
 class Server {
  public:
   explicit Server(ServerOptions options);
 
   void Handle(Message message, const CancelToken& cancelled);
-  // The names of C++ are known (again): answers what waited for them.
+  // The C++ names have been (re)indexed: responds to the requests that waited for them.
   void OnIndex(std::shared_ptr<const CxxIndex> index);
-  // Nothing waits: what is not asked for, such as diagnostics, is brought up to date.
+  // Called when no message is waiting: updates unrequested data such as diagnostics.
   void OnIdle();
 
-  // Set once "exit" came: 0 after a "shutdown", else 1 (LSP 3.17).
+  // Set after "exit": 0 if it followed "shutdown", otherwise 1 (LSP 3.17).
   std::optional<int> exit_status() const { return exit_status_; }
 
  private:
   enum class Phase { kStarting, kRunning, kShutDown };
   struct OpenDocument {
     Document document;
-    std::optional<LexedText> lexed;  // of its present text
-    bool dirty = true;               // its diagnostics may be others
+    std::optional<LexedText> lexed;  // of its current text
+    bool dirty = true;               // its diagnostics may be outdated
     bool has_diagnostics = false;
   };
   struct Deferred {
@@ -63,7 +64,7 @@ class Server {
 
   void Dispatch(Message message, const CancelToken& cancelled);
   void RefuseEarlyOrLate(const Message& message);
-  // What could not be read may have been an edit.
+  // An unreadable message may have been an edit.
   void ForgetDocuments();
   void ShutDown(const RequestId& id);
 
@@ -88,42 +89,42 @@ class Server {
   void Refresh();
   void Apply(const Settings& settings);
   StatusFacts GetStatus() const;
-  // nullptr if it is not open, or its text is not known.
+  // nullptr if it is not open or its text is unknown.
   OpenDocument* FindDocument(const std::string& uri);
   static const LexedText& LexedOf(OpenDocument& open);
-  // What a name may be a symbol of; empty if it is the file's own.
+  // The symbols that a name may refer to; empty if it is the file's own.
   std::vector<std::string> SymbolsOf(const OpenDocument& open, const Name& name) const;
   Costs CostsOf(const OpenDocument& open, const Name& name);
   Costs CostsOfSymbols(const std::vector<std::string>& symbols);
-  // What a call may mean that is no function's name, with a note that says so: a member of an
-  // unknown class, or a macro of one function.
+  // Candidates for a called name that is not itself a function, with a note that states this: a
+  // member of an unknown class, or a macro for one function.
   struct Guess {
     Costs costs;
     std::string note;
   };
   Guess GuessOf(const OpenDocument& open, const Name& name, bool markdown);
-  // The one function that the macro of this name calls, as its own name tells; "" if none or
-  // several do.
+  // The function that a macro with this name calls, judging by names; "" if there are none or
+  // several candidates.
   std::string FunctionOfMacro(const std::string& macro);
-  // What a completion is asked for.
+  // The text to be completed.
   struct Typed {
     std::string name;       // "Json::Re", "Json::", "infl"
     std::size_t begin = 0;  // of its last component, in the document
     std::size_t end = 0;
     bool scoped = false;
   };
-  // nullopt: nothing that could be a function's name.
+  // nullopt if it cannot be the name of a function.
   static std::optional<Typed> TypedAt(OpenDocument& open, std::size_t offset);
-  // An item for each name that begins so, behind those of `items`. True if there may be more.
+  // Appends an item to `items` for each name with this prefix. Returns true if there may be more.
   bool AddNames(const Typed& typed, const CancelToken& cancelled,
                 std::vector<CompletionItem>& items);
   bool AddCxxNames(const Typed& typed, const LexedText& lexed, const CancelToken& cancelled,
                    std::vector<CompletionItem>& items);
   std::optional<CompletionItem> ItemOf(const std::string& name, const Costs& costs) const;
-  // It may be found once the names of C++ are indexed.
+  // Whether the name may be found once the C++ names are indexed.
   bool MayComeLater(const OpenDocument& open, const Name& name) const;
   std::string CostTextOf(const Costs& costs, bool markdown, std::string note = "") const;
-  // Those that start in the range, or that an empty range is at.
+  // The names that start in the range, or the one at an empty range.
   static std::vector<Name> NamesIn(OpenDocument& open, const Range& range);
   void Publish(const std::string& uri, OpenDocument& open);
   void MarkAllDirty();
@@ -135,12 +136,12 @@ class Server {
   Settings settings_;
   CostBook book_;
   CheckBook check_;
-  std::set<std::string, std::less<>> flagged_names_;  // last components of what the check flagged
-  std::shared_ptr<const CxxIndex> index_;             // null until it is known
+  std::set<std::string, std::less<>> flagged_names_;  // last components of the flagged names
+  std::shared_ptr<const CxxIndex> index_;             // null until it is ready
   std::unordered_map<std::string, OpenDocument> documents_;
   std::size_t documents_bytes_ = 0;
   std::vector<Deferred> deferred_;
-  std::int64_t last_request_ = 0;  // of ours
+  std::int64_t last_request_ = 0;  // id of our last request
   std::optional<std::int64_t> asked_configuration_;
 };
 

@@ -1,4 +1,4 @@
-// What Server answers about a place in a document.
+// The responses of Server to requests about a position in a document.
 
 #include <algorithm>
 #include <utility>
@@ -15,7 +15,7 @@
 namespace fieldcost::lsp {
 namespace {
 
-// Behind what other servers offer: printable ASCII sorts before it.
+// Sorts after other servers' items, since it is the last printable ASCII character.
 constexpr std::string_view kSortLast = "~fieldcost ";
 constexpr std::string_view kScopeMark = "::";
 
@@ -23,7 +23,7 @@ bool IsIdentifier(std::string_view symbol) {
   return !symbol.empty() && !IsDigit(symbol.front()) && AreAll(symbol, IsWordCharacter);
 }
 
-// A constructor is called by its class's name.
+// A call of a constructor names the class.
 std::string AsWritten(std::string name) {
   const std::vector<std::string> parts = SplitScopes(name);
   const std::size_t count = parts.size();
@@ -32,7 +32,7 @@ std::string AsWritten(std::string name) {
   return name;
 }
 
-// Where "a::b::" begins that `text` ends with; npos if it does not, or in a comment or a text.
+// The start of an "a::b::" at the end of `text`; npos if there is none, or in a comment or literal.
 std::size_t ScopesAtEnd(std::string_view text, const Language& language) {
   if (!text.ends_with(kScopeMark)) return std::string_view::npos;
   const std::vector<Token> tokens = Tokenise(text, language);
@@ -189,7 +189,7 @@ std::optional<Server::Typed> Server::TypedAt(OpenDocument& open, std::size_t off
   }
   typed.scoped = qualified != typed.begin;
   if (typed.scoped && !cxx) return std::nullopt;
-  // As it is written without blanks.
+  // The spelling without blanks.
   for (const std::string& scope : SplitScopes(text.substr(qualified, typed.begin - qualified))) {
     typed.name += scope + std::string(kScopeMark);
   }
@@ -217,7 +217,7 @@ std::optional<CompletionItem> Server::ItemOf(const std::string& name, const Cost
 bool Server::AddNames(const Typed& typed, const CancelToken& cancelled,
                       std::vector<CompletionItem>& items) {
   const auto limit = static_cast<std::size_t>(settings_.completion_max_items);
-  // Several libraries may have a symbol.
+  // Several libraries may have the symbol.
   const CostBook::Names names = book_.FindPrefix(typed.name, limit * kMaxLibraries);
   for (const std::string& symbol : names.symbols) {
     if (cancelled->load() || items.size() == limit) break;
@@ -270,7 +270,7 @@ void Server::Answer(const RequestId& id, const CompletionCall& call, const Cance
   if (settings_.completion_beside_others && IsC(family)) return answer(false);
   const std::optional<Typed> typed = TypedAt(*open, open->document.OffsetOf(call.position));
   if (!typed || typed->name.size() > kMaxNameBytes) return answer(false);
-  // With a shorter prefix there may be other names: the client has to ask again.
+  // The prefix is too short to offer names, so the client must ask again.
   if (typed->name.size() < settings_.completion_min_prefix) return answer(true);
   bool more = !typed->scoped && AddNames(*typed, cancelled, items);
   if (family == Family::kCxx) {

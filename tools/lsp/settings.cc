@@ -9,7 +9,7 @@
 namespace fieldcost::lsp {
 namespace {
 
-// More than that is no threshold: it is "never".
+// A larger threshold means "never".
 constexpr std::uint64_t kMaxThreshold = 1'000'000'000'000;
 
 void Set(const boost::json::value* value, bool& setting) {

@@ -5,8 +5,8 @@
 
 namespace fieldcost::lsp {
 
-// What the user chooses in the editor: the members of the section "fieldcost" (README.md has the
-// table). Thresholds apply to the typical call of the field.
+// The user's settings in the editor: the members of the section "fieldcost" (see SETTINGS.md).
+// Thresholds apply to the typical call in the field.
 struct Settings {
   bool hover = true;  // hover.enabled
 
@@ -29,8 +29,8 @@ struct Settings {
   bool diagnostics = false;  // diagnostics.enabled
 
   // drillDown.url: "https://costs.example/api/{api}". Empty = the [aggregator] url of agent.toml
-  // with "/api/{api}" behind it, if there is one. What report::FillUntrustedLink() refuses counts
-  // as empty.
+  // followed by "/api/{api}", if there is one. A template that report::FillUntrustedLink() refuses
+  // counts as empty.
   std::string drill_down_url;
 
   bool operator==(const Settings&) const = default;

@@ -14,7 +14,7 @@ bool IsContinuation(std::string_view text, std::size_t at) {
   return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;
 }
 
-// The character that begins at `at`.
+// The character that starts at `at`.
 Step StepAt(std::string_view line, std::size_t at, PositionEncoding encoding) {
   const auto lead = static_cast<unsigned char>(line[at]);
   std::size_t bytes = 1;

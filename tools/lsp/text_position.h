@@ -24,8 +24,8 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-// The byte offset in `line` (without its end) of a position: the end of the line if it is beyond,
-// the start of the character if it is inside one. Bytes that are not UTF-8 count one unit each.
+// The byte offset of a position in `line` (without its line end). Positions past the end mean the
+// end; positions inside a character mean its start. Bytes that are not UTF-8 count one unit each.
 std::size_t ByteOffset(std::string_view line, std::uint32_t character, PositionEncoding encoding);
 
 // The inverse. REQUIRES: offset <= line.size().

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kMaxRawDelimiter = 16;  // [lex.string]
 
-// What is no function's name, and no type's that could declare one. Types (int, char) count as
-// names: what follows them is declared.
+// Words that are neither names of functions nor types that could declare something. Types (int,
+// char) count as names, because a declared name follows them.
 const std::unordered_set<std::string_view>& Keywords() {
   static const auto* const kKeywords = new std::unordered_set<std::string_view>{
       "alignas",        "alignof",       "asm",
@@ -102,7 +102,7 @@ class Tokeniser {
                        .far = begin - line_ > kMaxLineBytes});
   }
 
-  // Goes to the line's end; a backslash in front of it goes on (C).
+  // Skips to the end of the line; in C, a backslash before it continues the line.
   void SkipLine() {
     for (;;) {
       const std::size_t end = text_.find('\n', at_);
@@ -125,7 +125,7 @@ class Tokeniser {
     FindLine(begin);
   }
 
-  // After a jump over several lines.
+  // After skipping several lines.
   void FindLine(std::size_t begin) {
     const std::size_t end = text_.substr(begin, at_ - begin).rfind('\n');
     if (end != std::string_view::npos) line_ = begin + end + 1;
@@ -160,7 +160,7 @@ class Tokeniser {
         }
         ++at_;
       }
-      // Rust's 'lifetime and an apostrophe: no text, if it does not end on its line.
+      // Rust's 'lifetime or an apostrophe: not a literal if it does not end on its line.
       if (at_ < text_.size() && text_[at_] == quote) {
         ++at_;
       } else if (quote == '\'' && !c_like_) {

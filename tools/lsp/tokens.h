@@ -15,17 +15,17 @@ struct Token {
     kScope,  // "::"
     kArrow,  // "->"
     kMark,   // any other character
-    kOther,  // a number or a text
+    kOther,  // a number or a literal
   };
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
   Kind kind = Kind::kOther;
-  char mark = 0;     // of kMark: its character
-  bool far = false;  // too far from the line's begin to be shown
+  char mark = 0;     // the character of a kMark
+  bool far = false;  // too far from the start of the line to be shown
 };
 
-// Cuts a text into tokens. Comments, white space and, in C and C++, #include, #pragma and the like
-// are left out; "define" and "undef" of such a line are keywords. Reads up to kMaxTokens.
+// Splits a text into tokens. Skips comments, whitespace and, in C and C++, #include, #pragma and
+// the like; "define" and "undef" in such lines are keywords. Reads up to kMaxTokens.
 std::vector<Token> Tokenise(std::string_view untrusted_text, const Language& language);
 
 inline std::string_view TextOf(std::string_view text, const Token& token) {
