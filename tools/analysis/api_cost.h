@@ -9,13 +9,13 @@
 
 namespace fieldcost::analysis {
 
-// What is known of one API: some of its library's versions, and what they have cost together. A
-// line of the cost table.
+// The costs of one API: some versions of its library, and their costs together. A line of the cost
+// table.
 struct ApiCost {
-  std::vector<CostSummary> versions;      // that of shown() first, then the newest; not empty
+  std::vector<CostSummary> versions;      // shown() first, then from the newest on; not empty
   bool is_installed = false;              // shown() is the version installed on this machine
-  std::optional<std::uint64_t> calls;     // of all of them, see CallsOf()
-  std::optional<stats::FieldCost> total;  // the same of TotalOf()
+  std::optional<std::uint64_t> calls;     // of all versions, see CallsOf()
+  std::optional<stats::FieldCost> total;  // of all versions, see TotalOf()
 
   // The version whose figures stand for the API: the one installed here, otherwise the newest.
   const CostSummary& shown() const { return versions.front(); }
@@ -23,17 +23,17 @@ struct ApiCost {
 
 enum class Versions { kJoined, kSingle };
 
-// The summaries, those that differ by the library's version only joined or not. Ascending by name.
-// `installed` is asked only where there are several versions.
+// Groups the summaries, optionally joining those that differ only by the library's version.
+// Ascending by name. Calls `installed` only if there are several versions.
 std::vector<ApiCost> CostsOf(std::vector<CostSummary> summaries, Versions versions,
                              const InstalledVersion& installed = {});
 
-// Moves the installed version to the front of `versions`, which belong to one API. True if it is
-// there. The order of the others stays.
+// Moves the installed version to the front of `versions`, which belong to one API, and returns true
+// if it is there. Keeps the order of the others.
 bool PutInstalledFirst(std::vector<CostSummary>& versions, const InstalledVersion& installed);
 
 // Sorts by descending total, or by shown() if there is none; functions without a known cost come
-// last, equal ones by name. Totals of measured runs alone come after those of all runs.
+// last, ties by name. Totals over measured runs only come after totals over all runs.
 void Sort(std::vector<ApiCost>& costs, SortKey key);
 
 }  // namespace fieldcost::analysis

@@ -10,7 +10,7 @@
 
 namespace fieldcost::analysis {
 
-// Which part of the field one API of a profile is compared with. Numbers are of check.json.
+// The part of the field that an API of a profile is compared with. The values occur in check.json.
 enum class Stratum {
   kNone = 0,           // the catalogue does not know the API
   kSameClass = 1,      // the same version, machines of the same hardware class
@@ -23,18 +23,18 @@ std::string_view Name(Stratum stratum);
 
 struct FieldChoice {
   Stratum stratum = Stratum::kNone;
-  std::vector<std::string> versions;  // of the package, ascending: whose sums these are
-  stats::ApiSums sums;                // without what is mine of them, if that is known
+  std::vector<std::string> versions;  // package versions covered by the sums, ascending
+  stats::ApiSums sums;                // without one's own share, if that is known
   bool own_removed = false;
 };
 
-// Chooses the narrowest stratum with enough machines of others in its fullest quarter
-// (stats::kLeastMachines), or the one with most of them. `rows`: everything published about the
-// symbol and soname of `mine` (whose week does not matter). Of a package version that was built
-// several times the very build is meant, or, if nothing is known of that, all of them; other
-// versions only if the package's version is not there at all. Rows of all classes or all weeks are
-// used where there are any, never both them and single ones. `own`: what the field holds of mine
-// (row by row, any week). It is taken out of the sums where all of it can be in them. Pure.
+// Chooses the narrowest stratum with enough other machines in its fullest quarter
+// (stats::kLeastMachines), or the one with the most. `rows`: everything published about the symbol
+// and soname of `mine` (whose week does not matter). If a package version was built several times,
+// uses the same build, or all builds if nothing is known about it; uses other versions only if the
+// package version is missing altogether. Prefers rows over all classes or all weeks, and never
+// mixes them with single ones. `own`: one's own share of the field (row by row, any week); it is
+// subtracted from the sums where they can contain all of it. Pure.
 FieldChoice ChooseField(std::span<const stats::StatRow> rows, std::span<const stats::StatRow> own,
                         const stats::RowKey& mine);
 

@@ -13,7 +13,7 @@
 
 namespace fieldcost::analysis {
 
-// Is a profile worse than the field? The whole report about one metric of one machine.
+// The report that compares one metric of a machine's profile with the field.
 
 // One API of the profile, before and after it has been compared.
 struct CheckedApi {
@@ -27,22 +27,22 @@ struct CheckReport {
   stats::Metric metric = stats::Metric::kWallTime;
   std::uint64_t salt = 0;         // 0 = the draws are a function of the inputs alone
   std::vector<CheckedApi> apis;   // worse, too little data, normal; most expensive first
-  std::string profile;            // whose it is: "own measurements", or a file's name (untrusted)
-  std::uint64_t own_unknown = 0;  // batches of mine in the field that could not be taken out
+  std::string profile;            // source: "own measurements", or a file's name (untrusted)
+  std::uint64_t own_unknown = 0;  // own batches in the field that could not be subtracted
 
   std::size_t Count(stats::Verdict verdict) const;
-  // A hash of the seeds of all comparisons: equal reports have equal ones.
+  // A hash of the seeds of all comparisons; equal for equal reports.
   std::uint64_t Seed() const;
 };
 
-// Compares each API (on as many threads as there are processors, at most kMaxCheckThreads), then
-// decides about all of them together and sorts them. The result does not depend on the number of
-// threads or on the order of `apis`. Fills comparison; own_removed is that of the choice.
+// Compares each API (on one thread per processor, at most kMaxCheckThreads), then decides over all
+// of them and sorts them. The result depends neither on the number of threads nor on the order of
+// `apis`. Fills in `comparison`; own_removed is taken from the choice.
 inline constexpr unsigned kMaxCheckThreads = 8;
 CheckReport Check(std::vector<CheckedApi> apis, stats::Metric metric, std::uint64_t salt);
 
-// Why there is too little data: "12 of 100 calls", "7 of 30 machines", "not in the catalogue".
-// REQUIRES: it is.
+// The reason for too little data: "12 of 100 calls", "7 of 30 machines", "not in the catalogue".
+// REQUIRES: that is the verdict.
 std::string Lack(const CheckedApi& api);
 
 // "exact", "drawn", "normal", "none".

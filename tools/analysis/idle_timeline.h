@@ -13,10 +13,11 @@
 
 namespace fieldcost::analysis {
 
-// Why each CPU was idle over time, all parts together, each from its begin on. A sample of idle
-// time is of the time before it: it is divided among the bins that it reaches into, to the ns.
+// The reasons why each CPU was idle, over time, with all parts superimposed from their beginnings.
+// A sample of idle time covers the time before it and is divided among the bins it extends into, to
+// the ns.
 struct IdleTimeline {
-  using Bin = std::array<std::uint64_t, idle::kWhys + 1>;  // ns, as CpuIdle::by_why
+  using Bin = std::array<std::uint64_t, idle::kWhys + 1>;  // ns, like CpuIdle::by_why
   struct Cpu {
     std::uint32_t cpu = 0;
     std::vector<Bin> bins;
@@ -24,14 +25,14 @@ struct IdleTimeline {
   std::uint64_t length_ns = 0;  // of the longest part
   std::uint64_t parts = 0;
   std::vector<Cpu> cpus;  // ascending
-  bool has_more = false;  // CPUs than kMaxTimelineCpus: they are left out
+  bool has_more = false;  // CPUs than kMaxTimelineCpus, which are left out
 
-  // Where a bin begins; REQUIRES: i <= bins.
+  // The beginning of a bin. REQUIRES: i <= bins.
   std::uint64_t EdgeNs(std::size_t i, std::size_t bins) const;
 };
 inline constexpr std::size_t kMaxTimelineCpus = 1'024;
 
-// nullopt: there is nothing. Errors of Recording, kTooLarge. REQUIRES: bins > 0.
+// nullopt if there is no data. Errors of Recording, kTooLarge. REQUIRES: bins > 0.
 Result<std::optional<IdleTimeline>> MakeIdleTimeline(const recording::Recording& recording,
                                                      std::span<const recording::Interval> parts,
                                                      std::size_t bins);

@@ -9,25 +9,25 @@
 
 namespace fieldcost::analysis {
 
-// The version of the package that a library of this machine belongs to, as stats::ApiKey has it;
-// empty if it is not installed, belongs to no package, or that is not known.
+// The package version of a library on this machine, in the form of stats::ApiKey; empty if it is
+// not installed, belongs to no package, or is unknown.
 using InstalledVersion = std::function<std::string(const std::string& untrusted_soname)>;
 
-// Asks the package managers (dpkg-query, then rpm) about the file that the dynamic linker would
-// most likely load. A question takes up to 0.2 s, so answers are kept, in memory and in a file,
-// until the manager's database changes. Not thread-safe; processes may share the file.
+// Queries the package managers (dpkg-query, then rpm) about the file that the dynamic linker would
+// most likely load. A query takes up to 0.2 s, so results are cached in memory and in a file until
+// the manager's database changes. Not thread-safe; processes may share the file.
 class InstalledVersions {
  public:
   using Ask = std::function<std::string(const std::string& soname)>;
-  // `databases`: files that change when packages are installed; without any that exists, nothing is
-  // asked. `cache`: the file of the answers; empty = none. A cache that cannot be read or written
-  // only costs time.
+  // `databases`: files that change when packages are installed; if none exists, there are no
+  // queries. `cache`: the file of cached results; empty = none. A cache that cannot be read or
+  // written only costs time.
   InstalledVersions(std::vector<std::filesystem::path> databases, std::filesystem::path cache,
                     Ask ask);
   std::string Of(const std::string& untrusted_soname);
 
  private:
-  std::int64_t Stamp() const;  // when a database changed last, in ns; 0 = there is none
+  std::int64_t Stamp() const;  // last change of a database in ns; 0 = none exists
   void Read(std::int64_t stamp);
   void Write() const;
 
@@ -38,7 +38,7 @@ class InstalledVersions {
   std::map<std::string, std::string, std::less<>> known_;
 };
 
-// The package manager's answers, one store for the whole process, with a cache in
+// Queries the package managers through one instance for the whole process, with a cache in
 // $XDG_CACHE_HOME/fieldcost or ~/.cache/fieldcost.
 InstalledVersion AskPackageManager();
 

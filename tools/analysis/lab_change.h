@@ -11,13 +11,13 @@
 
 namespace fieldcost::analysis {
 
-// What has changed between two lab tables of one scenario. Pure functions.
+// Changes between two lab tables of one scenario. Pure functions.
 
-// A change of less is none, however sure it is.
+// Smaller ratios are not reported as changes, however significant.
 inline constexpr double kLeastLabRatio = 1.05;
-// How often a change may be found that is none, among all that are found.
+// The accepted share of false changes among those found.
 inline constexpr double kMostFalseLabChanges = 0.05;
-// Fewer runs on a side do not tell what runs differ by.
+// With fewer runs per side, the variation between runs is unknown.
 inline constexpr std::uint64_t kLeastLabRuns = 3;
 
 // One API in one metric; all versions of its library together, so that they can be compared.
@@ -30,19 +30,19 @@ struct LabChange {
   stats::Figures after;
   std::uint64_t runs_before = 0;
   std::uint64_t runs_after = 0;
-  // Runs are the observations: the ratio of their geometric means is 2^octaves. Within the classes
-  // of machines that both tables have; if they share none, all together.
+  // Runs are the observations: the ratio of their geometric means is 2^octaves. Compared within the
+  // machine classes that both tables have; if they share none, all together.
   stats::MachineComparison test;
   double ratio = 1;
   double delta = 0;  // Cliff's, of calls
   double q = 1;      // Benjamini and Hochberg's, over all APIs with enough runs
-  // kMore and kLess: q at most kMostFalseLabChanges, ratio kLeastLabRatio or more (or 1 / that or
-  // less), and delta of the same sign.
+  // kMore and kLess: q is at most kMostFalseLabChanges, the ratio at least kLeastLabRatio (or at
+  // most 1 / kLeastLabRatio), and delta has the same sign.
   Change change = Change::kTooLittleData;
 };
 
-// Compares all APIs that both have, in this metric: those that cost more first, by greatest ratio,
-// then those that cost less, then the others by name.
+// Compares all APIs that both tables have, in this metric: first those that cost more, by greatest
+// ratio, then those that cost less, then the others by name.
 std::vector<LabChange> CompareLabTables(const wire::LabTable& before, const wire::LabTable& after,
                                         stats::Metric metric);
 

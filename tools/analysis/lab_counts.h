@@ -9,10 +9,10 @@
 
 namespace fieldcost::analysis {
 
-// What has changed between two lab tables in what runs are counted by: calls, allocated bytes,
-// bytes moved. These are facts, not samples. Pure functions.
+// Changes between two lab tables in counted metrics: calls, allocated bytes, bytes moved. These are
+// exact counts, not samples. Pure functions.
 
-// Fewer counted runs on a side do not tell whether its counts vary.
+// With fewer counted runs per side, it is unknown whether its counts vary.
 inline constexpr std::uint32_t kLeastCountedRuns = 2;
 
 // One API in one metric (wire::LabTotal), all versions of its library together.
@@ -23,40 +23,40 @@ struct LabCount {
   stats::Metric metric = stats::Metric::kCallsPerRun;
   wire::LabTotal before;
   wire::LabTotal after;
-  // Where each run counts the same on both sides, any difference is a change. Where counts vary,
-  // it is one if the ranges are further apart than the wider of them is wide. kTooLittleData: not
-  // known on a side.
+  // If all runs of each side count the same, any difference is a change. If counts vary, a
+  // difference is a change if the distance between the ranges exceeds the width of the wider one.
+  // kTooLittleData: unknown on one side.
   Change change = Change::kTooLittleData;
-  // Whether it is an increase by kLeastLabRatio or more, or from 0, of counts whose variation is
-  // known: then the diff has found a regression.
+  // Whether this is an increase by at least kLeastLabRatio, or from 0, in counts whose variation is
+  // known; the diff then reports a regression.
   bool decides = false;
-  // Another change explains it. Of calls: those of a caller have changed by half of this factor or
-  // more. Of bytes: this API's calls have changed, or the bytes of a callee by half or more.
+  // Whether another change explains this one. For calls: a caller's calls changed by at least half
+  // of this factor. For bytes: this API's calls changed, or a callee's bytes by at least half.
   bool follows = false;
-  double effect_ns = 0;  // of more or fewer calls per run: their number by the mean of one
+  double effect_ns = 0;  // of the changed calls per run: their number times the mean cost
 
   bool VariesBefore() const { return before.least != before.most; }
   bool VariesAfter() const { return after.least != after.most; }
 };
 
 struct LabCounts {
-  // Changes first: those that decide, then other increases, then decreases; within each, those that
-  // follow from others last, and greater effects first.
+  // Changes first: those that decide, then other increases, then decreases; within each group,
+  // those that follow from others last, and greater effects first.
   std::vector<LabCount> apis;
   std::uint32_t runs_before = 0;  // counted in each measurement, at least
   std::uint32_t runs_after = 0;
   std::size_t vary_before = 0;  // how many APIs' calls differ between runs
   std::size_t vary_after = 0;
-  // False: the tables hold different numbers of measurements, or one counted no run. `apis` is
-  // empty then.
+  // False if the tables hold different numbers of measurements, or one counted no run; `apis` is
+  // then empty.
   bool is_compared = false;
 };
 
-// An API that only one table has was not called in the other; but where different APIs were
-// selected, only those in both are compared.
+// An API that is missing from one table was not called there. But if the tables selected different
+// APIs, only those in both are compared.
 LabCounts CompareLabCounts(const wire::LabTable& before, const wire::LabTable& after);
 
-// Whether the metric is one that runs are counted by.
+// Whether the metric is a counted one.
 bool IsCounted(stats::Metric metric);
 
 }  // namespace fieldcost::analysis

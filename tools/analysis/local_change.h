@@ -12,7 +12,7 @@
 
 namespace fieldcost::analysis {
 
-// What has changed between two times on one machine, from its own rows. Pure functions.
+// Changes between two times on one machine, from its own rows. Pure functions.
 
 // One API in one metric; all versions of its library together.
 struct LocalChange {
@@ -23,16 +23,16 @@ struct LocalChange {
   stats::Figures after;
   std::uint64_t timed_before = 0;
   std::uint64_t timed_after = 0;
-  double ratio = 0;  // of the means, after to before; 0 = one is not known, or 0
+  double ratio = 0;  // of the means, after to before; 0 = one is unknown or 0
   double delta = 0;  // Cliff's
   // kMore and kLess: both have stats::kLeastCalls timed calls, and the effects are at least
-  // stats::kLeastDelta and stats::kLeastRatio. No probability: the calls of one machine depend on
-  // each other, so that there is no test of them.
+  // stats::kLeastDelta and stats::kLeastRatio. There is no probability, because the calls of one
+  // machine depend on each other and cannot be tested.
   Change change = Change::kTooLittleData;
 };
 
-// Compares all APIs that both have, in this metric: those that cost more first, by greatest ratio,
-// then those that cost less, then the others by name.
+// Compares all APIs that both sides have, in this metric: first those that cost more, by greatest
+// ratio, then those that cost less, then the others by name.
 std::vector<LocalChange> CompareLocal(std::span<const stats::StatRow> before,
                                       std::span<const stats::StatRow> after, stats::Metric metric);
 

@@ -18,8 +18,8 @@ struct WeekRange {
   bool operator==(const WeekRange&) const = default;
 };
 
-// Which of the rows of an API are meant; what is empty chooses nothing, so that the widest rows
-// there are decide (Summarise() of summary.h).
+// Selects rows of an API. Empty members select nothing, so that the widest available rows are used
+// (Summarise() of summary.h).
 struct Selection {
   std::string version;         // glob over package versions
   std::string hardware_class;  // glob over the names of hardware classes (stats::DisplayName)
@@ -28,37 +28,38 @@ struct Selection {
   bool operator==(const Selection&) const = default;
 };
 
-// Whether a row is meant. A class or week is only ever that of a row which is about single ones:
-// rows over all classes or weeks are not divided.
+// Whether a row is selected. A class or week matches only rows for single ones, because rows over
+// all classes or weeks cannot be divided.
 bool IsMeant(const stats::RowKey& row, const Selection& selection);
 
-// The rows that are meant, in the same order.
+// The selected rows, in the same order.
 std::vector<stats::StatRow> Select(std::vector<stats::StatRow> rows, const Selection& selection);
 
-// The metric of that name ("wall_time"), nullopt if there is none.
+// The metric with this name ("wall_time"), nullopt if there is none.
 std::optional<stats::Metric> ParseMetric(std::string_view text);
 
-// "2026-11-19" = the week with that day, "2026-10-01..2026-11-19" = from week to week. nullopt if
-// it is neither, or no day between 1970 and 9999, or the second is before the first.
+// "2026-11-19" = the week that contains this day, "2026-10-01..2026-11-19" = a range of weeks.
+// nullopt if the text is neither, a day is not between 1970 and 9999, or the second precedes the
+// first.
 std::optional<WeekRange> ParseWeeks(std::string_view text);
 
 // "2026-11-19", the first day of a week (weeks are counted from 1970-01-01, a Thursday).
 std::string FirstDay(std::uint32_t week);
 
-// Why none of these rows, which are of `name`, is meant: what was chosen and is not there, and what
-// there is of its kind: "no version 9 of deflate; there are 1.2, 1.3", or "no week 2026-11-12 of
-// deflate, version 1.2; ..." if the week is only not there with what was chosen before. Of many
-// versions those next to the one asked for. Escaped. REQUIRES: rows; none of them is meant.
+// Why none of these rows of `name` is selected: the missing selection and the available values: "no
+// version 9 of deflate; there are 1.2, 1.3", or "no week 2026-11-12 of deflate, version 1.2; ..."
+// if the week is missing only in combination with the other selections. Of many versions, lists
+// those closest to the requested one. Escaped. REQUIRES: there are rows, and none is selected.
 std::string MissingText(std::string_view untrusted_name, std::span<const stats::RowKey> rows,
                         const Selection& selection);
 
-// The strata that numbers are of.
+// The strata that numbers cover.
 struct Strata {
   std::vector<std::string> classes;  // names, ascending; empty = all classes together
-  std::string untrusted_class;       // the first that was added as people say it (HardwareText)
+  std::string untrusted_class;       // the first class added, as display text (HardwareText)
   std::optional<WeekRange> weeks;    // nullopt = all weeks together
 
-  // Takes in the stratum of one more row.
+  // Adds the stratum of a row.
   void Add(const stats::RowKey& key);
 };
 

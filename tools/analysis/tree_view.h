@@ -13,10 +13,10 @@
 
 namespace fieldcost::analysis {
 
-// One metric of a tree, in the forms in which people look at it. Pure functions; exact: all values
-// are integers over the view's denominator.
+// Views of one metric of a tree. Pure functions; exact: all values are integers over the view's
+// denominator.
 
-// What something costs before and after; of a tree that is no difference nothing before.
+// The cost before and after; a tree that is not a difference has no cost before.
 struct ViewValue {
   stats::Uint128 before = 0;
   stats::Uint128 after = 0;
@@ -30,8 +30,8 @@ struct ViewValue {
 
 struct ViewNode {
   std::uint32_t parent = 0;  // index, less than its own
-  std::uint32_t depth = 0;   // the first has 0
-  tree::FrameId frame;       // of the first: none
+  std::uint32_t depth = 0;   // 0 for the root
+  tree::FrameId frame;       // none for the root
   std::uint8_t where = 0;    // tree::kInBefore, kInAfter
   ViewValue self;
   ViewValue inclusive;
@@ -43,8 +43,8 @@ struct TreeView {
   std::uint64_t denominator = 1;
   std::uint64_t runs_before = 0;  // 0: no difference
   std::uint64_t runs_after = 0;
-  // Depth first, the first is the root; siblings with the greatest value, before or after, first,
-  // equal ones by frame.
+  // Depth first, starting with the root; siblings by descending value (the greater of before and
+  // after), ties by frame.
   std::vector<ViewNode> nodes;
 
   bool IsDifference() const { return runs_before != 0; }
@@ -53,19 +53,19 @@ struct TreeView {
   }
 };
 
-// For all, REQUIRES: metric < tree.metrics.size().
+// REQUIRES, for all functions below: metric < tree.metrics.size().
 
-// Callers above what they call.
+// Callers above callees.
 TreeView TopDown(const tree::MeanTree& tree, std::size_t metric);
-// Below each function what called it: by self values. kTooLarge if these are too many paths.
+// Below each function its callers, by self values. kTooLarge if there are too many paths.
 Result<TreeView> BottomUp(const tree::MeanTree& tree, std::size_t metric);
-// Below each function that the glob means ("deflate", "libz.so!deflate*") what called it, by
-// inclusive values; of calls within its own recursion the outermost. kNotFound if none is meant.
+// Below each function that matches the glob ("deflate", "libz.so!deflate*") its callers, by
+// inclusive values; of recursive calls, only the outermost counts. kNotFound if none matches.
 Result<TreeView> CallersOf(const tree::MeanTree& tree, std::size_t metric,
                            std::string_view function);
-// Each function once, below the root. Inclusive: of its outermost calls.
+// Each function once, below the root. Inclusive values count its outermost calls.
 TreeView Flat(const tree::MeanTree& tree, std::size_t metric);
-// The same of each frame below the root, such as threads: the functions once below each of them.
+// The same for each frame below the root, such as threads: each function once below each of them.
 TreeView FlatByFirst(const tree::MeanTree& tree, std::size_t metric);
 
 // "libz.so!deflate", "deflate (adler.c)", "libz.so+0x12f0 [1234abcd]", "[kernel]"; not escaped.

@@ -9,7 +9,7 @@
 
 namespace fieldcost::analysis {
 
-// How an API's typical cost has gone over weeks or versions. Pure functions.
+// The trend of an API's typical cost over weeks or versions. Pure functions.
 
 struct TrendPoint {
   std::string untrusted_label;  // a day or a version
@@ -17,14 +17,14 @@ struct TrendPoint {
   std::uint64_t contributions = 0;
 };
 
-// Goes by week, the first first, labelled with its first day: from rows of single weeks, of all
-// classes together where there are such rows in that week. Empty if none are published.
+// By week, ascending, labelled with the week's first day: from rows of single weeks, and of all
+// classes together if the week has such rows. Empty if none are published.
 std::vector<TrendPoint> WeeklyTrend(std::span<const stats::StatRow> rows, stats::Metric metric);
 
-// Goes by version, the oldest first; of each version its widest rows.
+// By version, the oldest first; uses each version's widest rows.
 std::vector<TrendPoint> VersionTrend(std::span<const stats::StatRow> rows, stats::Metric metric);
 
-// The sums of a metric in the widest rows that there are of it (stats::StratumWidth).
+// The sums of a metric in its widest rows (stats::StratumWidth).
 stats::ApiSums MergeWidest(std::span<const stats::StatRow> rows, stats::Metric metric);
 
 }  // namespace fieldcost::analysis

@@ -16,15 +16,15 @@
 
 namespace fieldcost::analysis {
 
-// What whoever makes a library wants to know of its use: in the field, of published rows, or in
-// what was measured on purpose, of a lab table. Pure. Drawn by vendor_text.h and vendor_page.h.
+// The report for a library's vendor on its use: in the field, from published rows, or in a lab,
+// from a lab table. Pure. Rendered by vendor_text.h and vendor_page.h.
 
 enum class GroupBy { kModule, kNamespace, kBoth };
 
 struct VendorLibrary {
   std::string soname;
   std::vector<std::string> versions;  // the oldest first
-  std::string before;                 // what changes are measured from; empty = nothing
+  std::string before;                 // the baseline of changes; empty = none
   std::string after;                  // the newest
 };
 
@@ -32,47 +32,48 @@ struct VendorApi {
   std::size_t library = 0;  // in VendorReport::libraries
   std::string symbol;
   std::string symbol_version;
-  std::string name;   // as its programmers know it (DemangledName)
+  std::string name;   // as in source code (DemangledName)
   std::string group;  // NamespaceOf
-  // Sums of all versions together, of those where it is known (stats::Figures).
+  // Sums over all versions for which they are known (stats::Figures).
   std::optional<std::uint64_t> calls;  // in the measured runs, timed or not
   std::optional<stats::FieldCost> total;
-  double share = 0;  // of the report's total; 0 if only that of measured runs is known, but of all
-                     // runs of others
+  double share = 0;  // of the report's total; 0 if only the total of measured runs is known, but
+                     // for others that of all runs
   std::uint64_t contributions = 0;
   std::vector<TrendPoint> versions;
   std::vector<TrendPoint> weeks;  // empty if no single weeks are published
-  // Facts of the newest version that has wall time.
+  // Data of the newest version with a known wall time.
   std::string version;
   stats::Figures time;
   draw::Bars bars;                              // of wall time
-  std::optional<double> alloc_mean;             // bytes allocated a call, callees included
+  std::optional<double> alloc_mean;             // bytes allocated per call, including callees
   std::vector<MetricChange> changes;            // from `before` to `after`; empty if one is missing
   std::optional<stats::FieldCost> total_after;  // of the version `after`
 
-  // The change of wall time; nullptr if it is not compared.
+  // The change of wall time; nullptr if not compared.
   const MetricChange* Time() const;
-  // What calls of the version `after` have cost more than they would have at the cost of before;
-  // nullopt unless wall time is shown to be slower, and where that is not known.
+  // The additional cost of the calls of version `after`, compared with the cost per call before;
+  // nullopt unless wall time is shown to be slower and this is known.
   std::optional<stats::FieldCost> Regression() const;
 };
 
-// APIs of one library, one namespace, or one of both.
+// The APIs of one library, of one namespace, or of one namespace of one library.
 struct VendorGroup {
-  std::string soname;  // empty = of all libraries
-  std::string group;   // empty = all of the library
+  std::string soname;  // empty = all libraries
+  std::string group;   // empty = the whole library
   std::size_t apis = 0;
-  std::optional<std::uint64_t> calls;  // where it is known
+  std::optional<std::uint64_t> calls;  // if known
   std::optional<stats::FieldCost> total;
   double share = 0;
-  std::uint64_t contributions = 0;  // to its most contributed API: at least so many in the group
+  std::uint64_t contributions = 0;  // of its most contributed API: a lower bound for the group
   std::size_t slower = 0;           // by wall time
   std::size_t faster = 0;
   std::size_t unchanged = 0;
   std::size_t too_little = 0;
-  // Geometric mean of the APIs' ratios, each weighing what it cost before; its 95 % confidence and
-  // two-sided p are bounds that hold however much the APIs' machines are the same (the standard
-  // errors are added, with the least degrees of freedom). 1 and infinite if nothing is comparable.
+  // The geometric mean of the APIs' ratios, weighted by their previous costs. Its 95 % confidence
+  // interval and two-sided p are bounds that hold however much the APIs' machines overlap (the
+  // standard errors are added, with the fewest degrees of freedom). 1 and infinite if nothing is
+  // comparable.
   double ratio = 1;
   double ratio_low = 0;
   double ratio_high = 0;
@@ -82,43 +83,43 @@ struct VendorGroup {
 };
 
 struct VendorReport {
-  std::string title;  // what was asked for
+  std::string title;  // the requested library or namespace
   GroupBy by = GroupBy::kModule;
-  // kOwn: of a lab table, whose contributions are runs.
+  // kOwn: from a lab table, whose contributions are runs.
   stats::Whose whose = stats::Whose::kField;
   std::vector<VendorLibrary> libraries;
   std::vector<VendorGroup> groups;  // the most expensive first
   std::vector<VendorApi> apis;      // the most expensive first
-  // Set apart, and in no sum: functions whose work is to wait (waiting.h), by name.
+  // Listed separately and excluded from all sums: functions that wait (waiting.h), by name.
   std::vector<VendorApi> waiting;
   std::optional<stats::FieldCost> total;
   std::optional<std::uint64_t> calls;
-  std::uint64_t compared = 0;  // metrics that the q values are over
+  std::uint64_t compared = 0;  // number of metrics covered by the q values
 
   bool IsOfLab() const { return whose == stats::Whose::kOwn; }
-  // Whether numbers of single weeks are published of any API.
+  // Whether any API has published numbers for single weeks.
   bool HasWeeks() const;
 };
 
-// Takes in libraries one after the other, and each one's APIs one by one, so that only one API's
-// rows are in memory.
+// Receives libraries one after the other and their APIs one by one, so that only one API's rows are
+// in memory.
 class VendorReportBuilder {
  public:
   VendorReportBuilder(std::string title, GroupBy by, stats::Whose whose = stats::Whose::kField);
 
-  // What is added from now on is of that library.
+  // Starts a library, to which all APIs added from now on belong.
   void Begin(VendorLibrary library);
-  // All rows of one symbol of it.
+  // Adds all rows of one symbol of the current library.
   void Add(std::span<const stats::StatRow> rows);
-  // Decides over everything added, sums, sorts. To be called once.
+  // Decides over everything added, sums and sorts. Call this once.
   VendorReport Finish();
 
  private:
   VendorReport report_;
 };
 
-// APIs that have something to say about a change of that kind, as pairs of index and metric: of
-// kMore the costliest regression first.
+// The APIs with a change of this kind, as pairs of index and metric; for kMore, the costliest
+// regression first.
 using ChangedApi = std::pair<const VendorApi*, const MetricChange*>;
 std::vector<ChangedApi> WithChange(const VendorReport& report, Change change);
 

@@ -9,13 +9,13 @@
 
 namespace fieldcost::analysis {
 
-// Whether a function's work is to wait: for events, time, another thread or process. How long that
-// takes depends on what it waits for, so its time is not a cost and is set apart in tables. Known
-// by name, for the C and C++ libraries, Boost and GLib; functions that wait now and then (read,
-// pthread_mutex_lock) are not among them. Pure; thread-safe.
+// Whether a function's purpose is to wait for events, time, another thread or process. Its duration
+// depends on what it waits for, so its time is not a cost, and tables list it separately.
+// Recognised by name, for the C and C++ libraries, Boost and GLib; functions that wait only
+// sometimes (read, pthread_mutex_lock) are not included. Pure; thread-safe.
 bool IsWaiting(const stats::ApiKey& api);
 
-// Takes such functions out of `items`, of which `api_of` gives the API; their symbols.
+// Removes such functions from `items`, whose APIs `api_of` returns; returns their symbols.
 template <typename Item, typename ApiOf>
 std::set<std::string> SetWaitingApart(std::vector<Item>& items, ApiOf api_of) {
   std::set<std::string> waiting;

@@ -14,8 +14,8 @@
 
 namespace fieldcost::exchange {
 
-// Call trees from and to formats of other programs. README.md beside this file has what each of
-// them holds. Pure functions, thread-safe.
+// Imports call trees from other programs' formats and exports to them. README.md lists what each
+// format can hold. Pure functions, thread-safe.
 
 enum class Format : std::uint8_t {
   kPprof,
@@ -29,63 +29,63 @@ enum class Format : std::uint8_t {
 
 struct FormatInfo {
   Format format;
-  std::string_view name;         // as people type it: "pprof"
-  std::string_view extension;    // of such files, with its dot: ".pb.gz"
+  std::string_view name;         // as users type it: "pprof"
+  std::string_view extension;    // file name extension with its dot: ".pb.gz"
   std::string_view description;  // in a few words
   bool can_import;
   bool can_export;
 };
 
-// All of them.
+// All formats.
 std::span<const FormatInfo> Formats();
 const FormatInfo& InfoOf(Format format);
-// By its name. nullptr if there is none.
+// Finds a format by name; nullptr if there is none.
 const FormatInfo* FindFormat(std::string_view name);
 
 struct ImportOptions {
-  std::optional<Format> format = std::nullopt;  // else told by the content
-  // What the numbers of folded stacks are, which the format does not say: else "samples".
+  std::optional<Format> format = std::nullopt;  // none: detected from the content
+  // The metric of folded stacks, which the format does not state; default "samples".
   std::optional<tree::Metric> folded_metric = std::nullopt;
 };
 
 struct Imported {
   tree::Tree tree;  // of one run
   Format format;
-  // What was left out, counted; and what was taken for something else. For people; each a line.
-  // May hold texts of the input, as they are.
+  // What was left out, with counts, and what was reinterpreted; one human-readable line each. May
+  // contain unmodified text of the input.
   std::vector<std::string> untrusted_remarks;
-  // The bytes of a recording (common/recording) that has the same by time and thread, of formats
-  // that have both; times count from the first one. Of one with threads alone, all is at its begin,
-  // and counted as recording::kSamplesWithoutTime.
+  // The bytes of a recording (common/recording) of the same data by time and thread, for formats
+  // that have both; times count from the first one. For formats with threads only, all data is at
+  // the beginning and counted as recording::kSamplesWithoutTime.
   std::optional<std::string> recording = {};
 };
 
-// kCorrupt with the place and the reason if the bytes are not of the format, kTooLarge beyond the
-// limits (limits.h), kUnsupported for a format that can only be written. Memory is taken in
-// proportion to the bytes (of gzip, to what they decompress to), and for intervals that last long
-// in proportion to their time, up to about 500 MiB (TimedSamples::kMostExtraParts).
+// kCorrupt with position and reason if the bytes do not have the format, kTooLarge beyond the
+// limits (limits.h), kUnsupported for formats that can only be written. Memory use is proportional
+// to the (decompressed) size, plus, for long intervals, to their duration, up to about 500 MiB
+// (TimedSamples::kMostExtraParts).
 Result<Imported> Import(std::string_view untrusted_bytes, const ImportOptions& options = {});
 
 struct ExportOptions {
-  std::string title = {};   // where the format has a place for it
-  std::string metric = {};  // of a format that holds one: its name; else as MainMetric()
-  // First frames of the tree that stand for threads or processes. Formats with threads of their own
-  // use these instead of frames.
+  std::string title = {};   // for formats that have a title
+  std::string metric = {};  // for formats with one metric: its name; empty: MainMetric()
+  // First frames of the tree that stand for threads or processes. Formats that have threads
+  // represent these frames as threads.
   std::vector<recording::ThreadFrame> threads = {};
 };
 
 struct Exported {
   std::string bytes;
-  std::vector<std::string> remarks;  // what the format does not hold; for people; each a line
+  std::vector<std::string> remarks;  // what the format cannot hold; one human-readable line each
 };
 
-// The same bytes for trees that say the same. Values are sums over all runs, exact integers:
-// kTooLarge if one does not fit the format; nothing is scaled or rounded. kInvalidArgument for a
-// metric that is not there, kUnsupported for a format that can only be read.
+// Equal trees give equal bytes. Values are sums over all runs, exact integers, never scaled or
+// rounded: kTooLarge if one does not fit the format. kInvalidArgument for a missing metric,
+// kUnsupported for formats that can only be read.
 Result<Exported> Export(const tree::Tree& tree, Format format, const ExportOptions& options = {});
 
-// What is shown first: "wall", else "cpu", else the first one of time, else the first one.
-// REQUIRES: there is one.
+// The metric to show first: "wall", else "cpu", else the first one of time, else the first one.
+// REQUIRES: the tree has a metric.
 std::size_t MainMetric(const std::vector<tree::Metric>& metrics);
 
 }  // namespace fieldcost::exchange

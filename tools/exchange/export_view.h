@@ -10,14 +10,14 @@
 
 namespace fieldcost::exchange {
 
-// A tree in the order in which it is written: only nodes with a cost, sorted as codec.h sorts them,
-// whatever order they were added in. The nodes form groups: one for each thread that has a first
-// frame, and one for all others. Keeps a reference to the tree.
+// A tree in output order: only nodes with a cost, sorted as in codec.h regardless of the order in
+// which they were added. The nodes form groups: one for each thread that has a first frame, and one
+// for all others. Keeps a reference to the tree.
 class ExportView {
  public:
   struct Node {
-    std::uint32_t parent;  // index here, before this one; of the root itself
-    std::uint32_t frame;   // index in frames(); of the root 0
+    std::uint32_t parent;  // index in nodes(), less than this node's; the root's is its own
+    std::uint32_t frame;   // index in frames(); 0 for the root
     tree::PathId path;
     std::uint32_t group;  // index in groups()
   };

@@ -7,14 +7,14 @@
 
 namespace fieldcost::exchange {
 
-// A JSON number, exactly: `value` / 10^decimals, as "12.345000".
+// The exact JSON number `value` / 10^decimals, such as "12.345000".
 inline std::string DecimalText(std::uint64_t value, unsigned decimals) {
   std::uint64_t one = 1;
   for (unsigned i = 0; i < decimals; ++i) one *= 10;
   return fmt::format("{}.{:0{}}", value / one, value % one, decimals);
 }
 
-// "[a,b,c]", of what `text` gives for each index below `count`.
+// "[a,b,c]", where `text` gives the element for each index below `count`.
 template <typename Text>
 void AppendArray(std::size_t count, const Text& text, std::string& json) {
   json += '[';

@@ -8,9 +8,9 @@
 
 namespace fieldcost::exchange {
 
-// What is read at most; frames, paths, depths and names also as common/tree/limits.h says.
-inline constexpr std::size_t kMaxImportBytes = 1024 * kMiB;   // also of what gzip decompresses to
-inline constexpr std::size_t kMaxLineBytes = 16 * kMiB;       // of texts
+// Limits of imports; for frames, paths, depths and names, common/tree/limits.h applies, too.
+inline constexpr std::size_t kMaxImportBytes = 1024 * kMiB;   // also after decompression
+inline constexpr std::size_t kMaxLineBytes = 16 * kMiB;       // of text formats
 inline constexpr std::size_t kMaxJsonTextBytes = 256 * kKiB;  // a name or number
 inline constexpr std::size_t kMaxJsonDepth = 64;
 inline constexpr std::size_t kMaxThreads = std::size_t{1} << 16;

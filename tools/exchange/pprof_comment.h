@@ -4,11 +4,11 @@
 
 namespace fieldcost::exchange {
 
-// Before MetricText() in comments of pprof profiles that we write, one for each type, in their
-// order. A profile with these is read back as it was.
+// Precedes MetricText() in comments of pprof profiles that we write, one per type, in the order of
+// the types. A profile with these comments is read back unchanged.
 inline constexpr std::string_view kMetricComment = "fieldcost metric: ";
-// The comment in profiles that name threads both by labels and by a first frame, for tools that
-// show no labels.
+// The comment in profiles that name threads by labels and also by a first frame, for tools that do
+// not show labels.
 inline constexpr std::string_view kThreadsComment =
     "fieldcost: the first frame of each stack is its thread";
 

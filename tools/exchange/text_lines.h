@@ -8,13 +8,13 @@
 
 namespace fieldcost::exchange {
 
-// The lines of a text, without what ends them (also "\r\n").
+// The lines of a text, without their ends ("\n" or "\r\n").
 class TextLines {
  public:
   explicit TextLines(std::string_view untrusted_text) : rest_(untrusted_text) {}
 
   bool at_end() const { return rest_.empty(); }
-  std::size_t number() const { return number_; }  // of the last one taken; from 1
+  std::size_t number() const { return number_; }  // of the last line taken, from 1
 
   // kTooLarge beyond kMaxLineBytes. REQUIRES: !at_end().
   Result<std::string_view> Take() {
@@ -34,7 +34,7 @@ class TextLines {
   std::size_t number_ = 0;
 };
 
-// Takes what stands before the next blank off the front; empty if there is nothing.
+// Removes and returns the first word; empty if there is none.
 inline std::string_view TakeWord(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
   const std::string_view word = text.substr(0, text.find_first_of(" \t"));

@@ -17,15 +17,15 @@ namespace fieldcost::exchange {
 
 class Remarks;
 
-// What was imported with its times and threads, as a recording. Times are ns of any clock; the
-// recording begins with the first of them. Not thread-safe.
+// Collects imported data with times and threads into a recording. Times are ns of any clock; the
+// recording begins at the first one. Not thread-safe.
 class TimedSamples {
  public:
-  // More parts than this are not made of what lasts long.
+  // The maximum number of additional parts for long-lasting costs.
   static constexpr std::uint64_t kMostExtraParts = 1'000'000;
 
-  // The number of a thread, the same for an equal key; named as it was first, unless SetThread().
-  // kTooLarge beyond kMaxThreads.
+  // The number of a thread, the same for equal keys; named as in the first call unless SetThread()
+  // is called. kTooLarge beyond kMaxThreads.
   Result<std::uint32_t> ThreadOf(const std::string& untrusted_key, recording::Thread thread);
   // The number of the thread that equals `thread` in all fields; kTooLarge beyond kMaxThreads.
   Result<std::uint32_t> ThreadOf(const recording::Thread& thread);
@@ -33,10 +33,10 @@ class TimedSamples {
   const recording::Thread& thread(std::uint32_t number) const { return threads_[number]; }
   std::uint32_t threads() const { return static_cast<std::uint32_t>(threads_.size()); }
 
-  // Adds a cost at one moment.
+  // Adds a cost at a single time.
   void Add(std::size_t metric, tree::PathId path, std::uint32_t thread, std::uint64_t ns,
            std::uint64_t amount);
-  // Adds a cost that lasts: each interval gets the part that passes in it
+  // Adds a cost with a duration: each interval gets the part that falls in it
   // (common/recording/spans.h).
   // REQUIRES: length_ns <= end_ns; the metric is of time.
   void AddSpan(std::size_t metric, tree::PathId path, std::uint32_t thread, std::uint64_t end_ns,
@@ -44,12 +44,12 @@ class TimedSamples {
   // Adds a cost without a time. A default Thread means that the thread is unknown, too.
   void AddUntimed(std::size_t metric, tree::PathId path, std::uint32_t thread,
                   std::uint64_t amount);
-  // Called if the imported samples have neither times nor threads.
+  // Call this if the imported samples have neither times nor threads.
   void LeaveOut() { is_left_out_ = true; }
 
-  // The bytes of a recording of one run; nullopt if there are no times and threads, or only of
-  // some samples, or (with a remark) none that a recording can hold. REQUIRES: paths and metrics
-  // are of these.
+  // The bytes of a recording of one run; nullopt if times and threads are missing for some or all
+  // samples, or (with a remark) if a recording cannot hold them. REQUIRES: paths and metrics belong
+  // to these arguments.
   std::optional<std::string> Record(const tree::Dictionary& dictionary,
                                     const std::vector<tree::Metric>& metrics, Remarks& remarks) &&;
 

@@ -16,39 +16,40 @@
 
 namespace fieldcost::exchange {
 
-// What an importer makes.
+// The result of an importer.
 struct Built {
   tree::Tree tree;                            // of one run
   std::optional<std::string> recording = {};  // the same with times and threads, if it has any
 };
 
-// What an importer puts together: a tree of one run. Errors are those of common/tree: kTooLarge
-// beyond its limits. Not thread-safe.
+// Builds the tree of one run for an importer. Errors are those of common/tree: kTooLarge beyond its
+// limits. Not thread-safe.
 class TreeBuilder {
  public:
   TreeBuilder();
 
   Result<tree::FrameId> AddFrame(const tree::Frame& untrusted_frame);
-  // Adds the frame of a text as FrameText() writes it; each different text is parsed once.
+  // Adds the frame of a text as written by FrameText(); parses each distinct text once.
   Result<tree::FrameId> AddFrameText(std::string_view untrusted_text);
-  // The path that goes on from `parent` to `frame`. Beyond tree::kMaxDepth frames, the last frame
+  // The path that extends `parent` by `frame`. Beyond tree::kMaxDepth frames, the last frame
   // of the path becomes [other], which stands for all deeper ones; BuildTimed() reports how many.
   Result<tree::PathId> AddPath(tree::PathId parent, tree::FrameId frame);
-  // Appends [other], which stands for this many deeper frames whose names are unknown.
+  // Appends [other], which represents this many deeper frames with unknown names.
   Result<tree::PathId> AddDeeper(tree::PathId parent, std::uint64_t frames);
-  // The same again for one of the same name and unit. With another unit, the name gets a number.
+  // Returns the existing metric with the same name and unit. If the unit differs, the name gets a
+  // number.
   Result<std::size_t> AddMetric(tree::Metric untrusted_metric);
-  // A metric of its own, whatever others are called.
+  // Always adds a new metric, even if the name exists.
   Result<std::size_t> AddOtherMetric(tree::Metric untrusted_metric);
-  // In samples; what they stand for in the mean becomes the metric's `per_sample`.
+  // In samples; their mean weight becomes the metric's `per_sample`.
   Status AddSample(std::size_t metric, tree::PathId path, std::uint64_t amount);
   Status Add(std::size_t metric, tree::PathId path, std::uint64_t amount);
   std::size_t metrics() const { return metrics_.size(); }
-  // Is to have what the tree has, by its time and thread.
+  // Must receive the same data as the tree, by time and thread.
   TimedSamples& timed() { return timed_; }
 
-  // The tree, and a recording of what was added to timed(), if anything was. REQUIRES: once;
-  // nothing is added after it.
+  // The tree, and a recording of the data added to timed(), if any. REQUIRES: called once; nothing
+  // is added afterwards.
   Result<Built> BuildTimed(Remarks& remarks);
 
  private:
@@ -66,8 +67,8 @@ class TreeBuilder {
   TimedSamples timed_;
 };
 
-// What is left out, or taken for something else: lines for people, each with its number. A kind is
-// told once.
+// Counts data that was left out or reinterpreted, as human-readable lines with a count; one line
+// per kind.
 class Remarks {
  public:
   // "{what}: {count}", if there are any.
