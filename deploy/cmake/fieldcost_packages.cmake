@@ -1,4 +1,4 @@
-# Third-party libraries, all from Debian 12 packages. Each is linked by one owner folder.
+# Third-party libraries, all from Debian 12 packages. Each is linked by the folder that owns it.
 find_package(Threads REQUIRED)
 find_package(Boost 1.81 CONFIG REQUIRED COMPONENTS json url)
 find_package(OpenSSL 3 REQUIRED)

@@ -1,5 +1,5 @@
-# The few ways a target is made here. Every library is static and named after its folder
-# (common/base -> fieldcost_base), so that link edges can be compared with the layering table.
+# Functions that define targets. Every library is static and named after its folder
+# (common/base -> fieldcost_base), so that dependencies can be compared with the layering table.
 
 add_library(fieldcost_options INTERFACE)
 target_include_directories(fieldcost_options INTERFACE ${CMAKE_SOURCE_DIR})
@@ -11,29 +11,29 @@ target_compile_options(fieldcost_options INTERFACE
   $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict>
   $<$<BOOL:${FIELDCOST_WERROR}>:-Werror>)
 
-# Every build is hardened, not only the packages: the container and `cmake --install` are as exposed.
-# tests/style/hardening.py looks at the programs.
+# Every build is hardened, not only the packages: the container and `cmake --install` are equally
+# exposed. tests/style/hardening.py checks the programs.
 include(CheckPIESupported)
 check_pie_supported(LANGUAGES C CXX)
 add_compile_options(-fstack-protector-strong -fcf-protection=full)
-# No path of the machine that built it is in a program, and a compiler cache may serve several trees.
+# Keeps paths of the build machine out of programs, and lets a compiler cache serve several trees.
 add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
 add_link_options(-Wl,-z,relro -Wl,-z,now)
-if(NOT FIELDCOST_SANITIZE)  # whose own checks it hides
+if(NOT FIELDCOST_SANITIZE)  # fortified functions would hide the sanitizers' own checks
   add_compile_options($<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE>
                       $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
 endif()
 
-# Functions and lines for a debugger, and no types: a tenth of the time and more.
+# Debug information has functions and lines but no types, which saves a tenth of the time or more.
 string(REGEX REPLACE "-g( |$)" "-g1\\1" CMAKE_C_FLAGS_RELWITHDEBINFO "${CMAKE_C_FLAGS_RELWITHDEBINFO}")
 string(REGEX REPLACE "-g( |$)" "-g1\\1" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
 
 if(FIELDCOST_SANITIZE)
-  add_compile_options(-Og)  # compiled in half the time that -O1 takes
+  add_compile_options(-Og)  # compiles in half the time of -O1
   add_compile_options(-fsanitize=${FIELDCOST_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=undefined)
   if(FIELDCOST_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    add_compile_options(-Wno-tsan)  # Asio has fences, which the thread sanitizer does not model
+    add_compile_options(-Wno-tsan)  # Asio uses fences, which the thread sanitizer does not model
   endif()
   add_link_options(-fsanitize=${FIELDCOST_SANITIZE})
 endif()
@@ -41,12 +41,12 @@ if(FIELDCOST_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# What most sources include is compiled once. Of the product not with the thread sanitizer and clang: there each source
-# stands alone, so that an include it forgot is an error.
+# Headers that most sources include are precompiled. For the product, this is disabled with clang and with the thread
+# sanitizer, so that missing includes are errors there.
 set(FIELDCOST_HEADERS <algorithm> <chrono> <filesystem> <functional> <map> <memory> <optional> <span> <string>
                       <string_view> <vector> <fmt/format.h> <tl/expected.hpp>)
-add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # or ccache would not look at them
-# 512 MiB before g++ collects garbage: few sources need more, and looking for it took a tenth of the time.
+add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # otherwise ccache would not see their contents
+# g++ collects garbage only above 512 MiB: few sources need more, and collecting took a tenth of the time.
 add_compile_options($<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
 function(fieldcost_headers)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT FIELDCOST_SANITIZE MATCHES thread)
@@ -65,12 +65,12 @@ function(fieldcost_library name)
                         PRIVATE ${arg_PRIVATE_DEPS})
   if(FIELDCOST_PRECOMPILED)
     target_precompile_headers(fieldcost_${name} REUSE_FROM ${FIELDCOST_PRECOMPILED})
-    # g++ 12 forgets there what the standard library's own headers silence.
+    # With precompiled headers, g++ 12 loses the suppressions in the standard library's headers.
     target_compile_options(fieldcost_${name} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
   endif()
 endfunction()
 
-# fieldcost_proto(FOLDER name...): common/FOLDER/NAME.proto -> the library FOLDER_proto, from sources in the build tree.
+# fieldcost_proto(FOLDER name...): builds the library FOLDER_proto from common/FOLDER/NAME.proto, in the build tree.
 # Generated code is exempt from our warnings.
 function(fieldcost_proto folder)
   set(generated_dir ${CMAKE_BINARY_DIR}/generated)
@@ -101,7 +101,7 @@ function(fieldcost_program name)
   target_link_libraries(${name} PRIVATE fieldcost_options ${arg_DEPS})
 endfunction()
 
-# What every test includes is compiled once. Macros of a test's own are none that these headers look at.
+# Headers that every test includes are precompiled. These headers ignore macros defined by tests.
 function(fieldcost_test_headers)
   add_executable(fieldcost_test_headers ${CMAKE_SOURCE_DIR}/tests/support/test_headers.cc)
   target_link_libraries(fieldcost_test_headers PRIVATE
@@ -112,14 +112,14 @@ function(fieldcost_test_headers)
 endfunction()
 
 # fieldcost_test(NAME SOURCES file... DEPS target... [LABEL label] [TIMEOUT seconds] [SERIAL])
-# One GoogleTest program; every TEST in it becomes a CTest case. SERIAL: no other runs beside it.
+# One GoogleTest program; every TEST in it becomes a CTest case. SERIAL: no other test runs at the same time.
 function(fieldcost_test name)
   cmake_parse_arguments(arg "SERIAL" "LABEL;TIMEOUT" "SOURCES;DEPS" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
   if(NOT arg_LABEL)
-    set(arg_LABEL unit)  # an empty value would be dropped, and the next word taken for it
+    set(arg_LABEL unit)  # an empty value would be dropped and the next word taken instead
   endif()
   if(name IN_LIST FIELDCOST_ASAN_SHORT)
     add_dependencies(asan_short ${name})
