@@ -32,7 +32,7 @@ void AddUp(ApiCost& cost) {
   }
 }
 
-// By what versions have in common; nullopt is below all.
+// Sorts by the values common to all versions; nullopt is the lowest.
 template <typename T>
 std::partial_ordering OrderOf(const std::optional<T>& a, const std::optional<T>& b) {
   if (a && b) return *a <=> *b;

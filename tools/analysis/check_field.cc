@@ -20,13 +20,13 @@ Rows Filter(const Rows& rows, const Wanted& wanted) {
   return some;
 }
 
-// The same function: what differs is only the library's version.
+// Whether both are the same function, disregarding the library's version.
 bool IsSameApi(const RowKey& a, const RowKey& b) {
   return a.metric == b.metric && a.api.soname == b.api.soname && a.api.symbol == b.api.symbol &&
          a.api.symbol_version == b.api.symbol_version;
 }
 
-// Rows over everything, if there are any, hold what the others do.
+// Rows over everything, if there are any, include the data of the others.
 template <typename IsOverall>
 Rows Widest(const Rows& rows, const IsOverall& is_overall) {
   Rows overall = Filter(rows, is_overall);
@@ -45,14 +45,14 @@ stats::ApiSums Sum(const Rows& rows) {
   return sums;
 }
 
-// Whether what is counted under `part` is in the row's sums, too.
+// Whether the row's sums include the data counted under `part`.
 bool Holds(const StatRow& row, const RowKey& part) {
   return row.key.api == part.api &&
          (IsOfAllClasses(row.key) || row.key.hardware == part.hardware) &&
          (IsOfAllWeeks(row.key) || row.key.week == part.week);
 }
 
-// The row whose fullest quarter is that of their sum.
+// The row whose fullest quarter is also that of the sum of `rows`.
 const StatRow& FullestOf(const Rows& rows) {
   const auto machines = [](const StatRow* row) {
     return stats::FullestWeekOf(*row).scalars.contributions;
@@ -60,7 +60,7 @@ const StatRow& FullestOf(const Rows& rows) {
   return **std::ranges::max_element(rows, {}, machines);
 }
 
-// The sums of `chosen` without what of `own` is in them. REQUIRES: there are some.
+// The sums of `chosen` minus the rows of `own` that they include. REQUIRES: `chosen` is not empty.
 FieldChoice Choose(Stratum stratum, const Rows& chosen, const Rows& own) {
   FieldChoice choice{.stratum = stratum, .versions = {}, .sums = {}};
   const Rows rows = Widest(chosen, IsOfAllWeeks);
@@ -77,7 +77,7 @@ FieldChoice Choose(Stratum stratum, const Rows& chosen, const Rows& own) {
   mine.fullest_week = Sum(Filter(own, [&](const RowKey& key) {
                         return wire::EpochOfWeek(key.week) == quarter && Holds(fullest, key);
                       })).fullest_week;
-  // It stands for its quarter, as the field's does.
+  // It represents its quarter, like the field's.
   if (mine.fullest_week.week != 0) mine.fullest_week.week = choice.sums.fullest_week.week;
   if (!mine.histogram.empty()) choice.own_removed = stats::TakeOut(mine, choice.sums);
   return choice;

@@ -15,7 +15,7 @@ namespace {
 
 using stats::Verdict;
 
-// Too little data last but for what is not worth a line.
+// Too little data sorts last, except before verdicts that are not worth a line.
 int Rank(Verdict verdict) {
   switch (verdict) {
     case Verdict::kWorse:
@@ -69,7 +69,7 @@ CheckReport Check(std::vector<CheckedApi> apis, stats::Metric metric, std::uint6
     try {
       while (helpers.size() + 1 < threads) helpers.emplace_back(work);
     } catch (const std::system_error&) {
-      // Fewer threads do the same.
+      // Fewer threads give the same result.
     }
     work();
   }

@@ -11,7 +11,7 @@ namespace {
 
 using Sums = std::map<Doing, std::uint64_t>;
 
-// The greatest, and behind them those of all that are none of them.
+// The greatest, followed by nullopt for all others.
 std::vector<std::optional<Doing>> Greatest(const Sums& sums, std::size_t most) {
   std::vector<std::pair<Doing, std::uint64_t>> sorted(sums.begin(), sums.end());
   std::ranges::stable_sort(sorted, std::ranges::greater{},
@@ -42,7 +42,7 @@ IdleMatrix MakeIdleMatrix(const IdleView& view, std::size_t most_lines, std::siz
   for (const IdlePair& pair : view.pairs) {
     const idle::PairPath parts = idle::SplitPair(*view.dictionary, pair.path);
     pairs.emplace_back(DoingOf(*view.dictionary, parts.to), DoingOf(*view.dictionary, parts.from));
-    to[pairs.back().first] += pair.ns;  // not more than all pairs'
+    to[pairs.back().first] += pair.ns;  // at most the sum over all pairs
     from[pairs.back().second] += pair.ns;
   }
   IdleMatrix matrix{.to = Greatest(to, most_lines), .from = Greatest(from, most_columns), .ns = {}};

@@ -43,7 +43,7 @@ class Maker {
   }
 
  private:
-  // What of a period that may end behind the part passes in it.
+  // Adds the share of a period that falls in the part; the period may end after it.
   void Add(const Interval& part, tree::PathId path, std::uint64_t end_ns, std::uint64_t ns) {
     const auto [known, is_new] = where_.try_emplace(path.value());
     if (is_new) known->second = CpuWhyOf(recording_.dictionary(), path);
@@ -73,7 +73,7 @@ class Maker {
     return &cpu;
   }
 
-  // The last bin whose begin is not behind it.
+  // The last bin that begins at or before this time.
   std::size_t BinOf(std::uint64_t ns) const {
     return static_cast<std::size_t>((stats::Uint128{ns} * bins_ + bins_ - 1) / timeline_.length_ns);
   }

@@ -18,12 +18,12 @@ namespace {
 using recording::Interval;
 using recording::Recording;
 
-// Whose functions wait on behalf of others.
+// Libraries whose functions wait on behalf of others.
 constexpr std::array<std::string_view, 8> kWaitingLibraries = {
     "libc.so",   "libpthread.so", "libstdc++.so", "ld-linux-x86-64.so",
     "libc++.so", "librt.so",      "libuv.so",     "[vdso]"};
-// Beginnings of names of such functions that may be anywhere: of the runtime of Go, the standard
-// libraries of C++ and Rust, libuv and glib.
+// Name prefixes of such functions that may be in any module: Go's runtime, the standard libraries
+// of C++ and Rust, libuv and glib.
 constexpr std::array<std::string_view, 16> kWaitingFunctions = {"runtime.",
                                                                 "uv_",
                                                                 "__gthread_",
@@ -94,7 +94,7 @@ class Maker {
 
   static Status AddTo(std::size_t why, std::uint64_t ns, CpuIdle& cpu) {
     FIELDCOST_TRY(Add(ns, cpu.idle_ns));
-    cpu.by_why.at(why) += ns;  // not more than the sum
+    cpu.by_why.at(why) += ns;  // at most the sum
     if (why != kUnknownWhy && idle::HasStack(static_cast<idle::Why>(why))) cpu.explained_ns += ns;
     return {};
   }
@@ -178,7 +178,7 @@ bool WaitsForOthers(const tree::Frame& frame) {
   });
 }
 
-// How well a function tells who waits: better ones are greater.
+// How well a function identifies the waiting code; higher is better.
 int Worth(const tree::Frame& frame) {
   if (WaitsForOthers(frame)) return 0;
   return frame.kind == tree::FrameKind::kFunction ? 2 : 1;

@@ -24,7 +24,7 @@ constexpr std::size_t kMaxCacheBytes = 1 << 20;
 constexpr int kCacheMode = 0600;
 constexpr char kDpkgDatabase[] = "/var/lib/dpkg/status";
 
-// Where the dynamic linker of common distributions looks (ld.so(8)).
+// The dynamic linker's search directories on common distributions (ld.so(8)).
 #if defined(__aarch64__)
 #define FIELDCOST_TRIPLET "aarch64-linux-gnu"
 #else
@@ -81,7 +81,7 @@ std::int64_t InstalledVersions::Stamp() const {
   return stamp;
 }
 
-// "STAMP", then a line "soname version" each; no version = not installed.
+// "STAMP", then one line "soname version" per library; no version = not installed.
 void InstalledVersions::Read(std::int64_t stamp) {
   known_.clear();
   stamp_ = stamp;

@@ -77,7 +77,7 @@ void Decide(std::vector<LabChange>& changes) {
   }
 }
 
-// Small numbers come first.
+// Smaller ranks sort first.
 auto OrderOf(const LabChange& change) {
   const bool more = change.change == Change::kMore;
   const bool less = change.change == Change::kLess;

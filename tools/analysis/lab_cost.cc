@@ -9,7 +9,7 @@
 namespace fieldcost::analysis {
 namespace {
 
-// Among runs there is no skewness to be known, and no within: what they differ by is seen.
+// Uses only the spread between runs; they are too few to estimate skewness.
 std::optional<double> RunSpread(const stats::ContributionScalars& runs) {
   constexpr std::uint64_t kLeastRuns = 3;
   if (runs.contributions < kLeastRuns || runs.sum_within_freedom == 0) return std::nullopt;
@@ -75,7 +75,7 @@ double WholeNs(std::span<const LabCost> costs) {
 std::vector<LabCost> LabCosts(const wire::LabTable& table) {
   std::vector<CostSummary> summaries = Summarise(table.rows, stats::Whose::kOwn);
   std::vector<LabCost> costs;
-  auto next = summaries.begin();  // both ascend
+  auto next = summaries.begin();  // both are ascending
   for (const wire::LabApi& api : table.apis) {
     CostSummary summary;
     if (next != summaries.end() && next->api == api.api) summary = std::move(*next++);
@@ -87,7 +87,7 @@ std::vector<LabCost> LabCosts(const wire::LabTable& table) {
 }
 
 void Sort(std::vector<LabCost>& costs, SortKey key) {
-  // Their values once: a mean is a sum over buckets.
+  // Compute each value once, because a mean is a sum over buckets.
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t i = 0; i < costs.size(); ++i) order.emplace_back(-ValueOf(costs[i], key), i);
   std::sort(order.begin(), order.end(), [&costs](const auto& a, const auto& b) {

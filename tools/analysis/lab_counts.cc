@@ -19,7 +19,7 @@ using wire::LabTotal;
 
 constexpr std::array kCounted = {Metric::kCallsPerRun, Metric::kAllocInclusive, Metric::kDiskRead,
                                  Metric::kDiskWritten, Metric::kNetReceived,    Metric::kNetSent};
-// Ranges of fewer runs are too narrow to be compared.
+// With fewer runs, ranges are too narrow for a comparison.
 constexpr std::uint32_t kLeastVaryingRuns = 3;
 constexpr char kLibc[] = "libc.so.6";
 
@@ -28,12 +28,12 @@ using Totals = std::map<Metric, LabTotal>;
 
 ApiName NameOf(const stats::ApiKey& api) { return {api.soname, api.symbol, api.symbol_version}; }
 
-// An API as one table knows it.
+// The data of an API in one table.
 struct Api {
   Totals totals;
   std::set<std::uint32_t> callers;  // numbers of APIs that were on the stack when it was entered
   std::set<std::uint32_t> callees;
-  std::uint32_t depth = ~0U;  // on its shortest stack, outermost 0
+  std::uint32_t depth = ~0U;  // in its shortest stack; 0 = outermost
   double time_ns = 0;         // of `timed` calls
   double timed = 0;
 };
@@ -60,7 +60,7 @@ std::uint32_t NumberOf(Side& side, const stats::ApiKey& api) {
   return place->second;
 }
 
-// Reads totals. What is not known of one build of a library is not known of all.
+// Reads totals. If a value is unknown for one build of a library, it is unknown for all.
 std::vector<std::uint32_t> AddApis(const wire::LabTable& table, Side& side) {
   std::vector<std::uint32_t> numbers;  // by index in the table
   std::set<std::pair<std::uint32_t, Metric>> unknown;
@@ -103,7 +103,7 @@ Side SideOf(const wire::LabTable& table) {
   return side;
 }
 
-// What is known of the metric; an API that was never called comes to 0.
+// The total of the metric; 0 for an API that was never called.
 std::optional<LabTotal> TotalOf(const Side& side, const ApiName& name, Metric metric) {
   const auto number = side.numbers.find(name);
   if (number == side.numbers.end()) return LabTotal{.metric = metric};
@@ -113,7 +113,7 @@ std::optional<LabTotal> TotalOf(const Side& side, const ApiName& name, Metric me
   return total->second;
 }
 
-// Whether `high` lies above `low`, by the rule of LabCount::change.
+// Whether `high` is above `low` by the rule of LabCount::change.
 bool IsAbove(const LabTotal& high, const LabTotal& low, std::uint32_t runs) {
   if (high.least <= low.most) return false;
   const std::uint64_t width = std::max(high.most - high.least, low.most - low.least);
@@ -138,23 +138,23 @@ std::uint64_t Difference(const LabCount& count) {
          std::min(count.after.least, count.before.least);
 }
 
-// By what factor it is more or less; a half stands for a call that never came.
+// The factor of increase or decrease; adding one half avoids division by zero.
 double Factor(const LabCount& count) {
   const double ratio = (static_cast<double>(count.after.least) + 0.5) /
                        (static_cast<double>(count.before.least) + 0.5);
   return std::max(ratio, 1 / ratio);
 }
 
-// Changes of one metric, in one direction, by the number of their API on the side with more.
+// Changes of one metric in one direction, by the API's number on the side with more.
 using Changes = std::map<std::uint32_t, const LabCount*>;
 
-// Of two that call each other, the one that the shortest stack begins with is first.
+// Of two APIs that call each other, the one with the shortest stack is first.
 bool IsFirst(const Side& side, std::uint32_t outer, std::uint32_t inner) {
   return !side.apis[inner].callees.contains(outer) ||
          side.apis[outer].depth < side.apis[inner].depth;
 }
 
-// Whether a caller's change explains this one: it is half as large at least, as a factor.
+// Whether a caller's change explains this one: its factor is at least half as large.
 bool FollowsCaller(std::uint32_t number, const LabCount& count, const Changes& same,
                    const Side& side) {
   const auto& callers = side.apis[number].callers;
@@ -165,14 +165,14 @@ bool FollowsCaller(std::uint32_t number, const LabCount& count, const Changes& s
   });
 }
 
-// Whether a callee's change explains this one: it is half as large at least, in bytes.
+// Whether a callee's change explains this one: it is at least half as large in bytes.
 bool FollowsCallee(std::uint32_t number, const LabCount& count, const Changes& same,
                    const Side& side) {
   const auto& callees = side.apis[number].callees;
   return std::any_of(callees.begin(), callees.end(), [&](std::uint32_t callee) {
     const auto change = same.find(callee);
     if (callee == number || change == same.end() || !IsFirst(side, number, callee)) return false;
-    // The allocator's bytes, and those of read(), are their callers'.
+    // The bytes of the allocator and of read() are attributed to their callers.
     return change->second->soname != kLibc && Difference(*change->second) >= Difference(count) / 2;
   });
 }
@@ -203,7 +203,7 @@ void MarkFollowers(Change direction, const Side& side, std::vector<LabCount>& co
   }
 }
 
-// Small numbers come first.
+// Smaller ranks sort first.
 auto OrderOf(const LabCount& count) {
   const int kind = count.decides                            ? 0
                    : count.change == Change::kMore          ? 1

@@ -45,7 +45,7 @@ LocalChange Compare(const stats::ApiSums& before, const stats::ApiSums& after) {
   return change;
 }
 
-// Small numbers come first.
+// Smaller ranks sort first.
 auto OrderOf(const LocalChange& change) {
   const bool more = change.change == Change::kMore;
   const bool less = change.change == Change::kLess;

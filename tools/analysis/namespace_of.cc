@@ -9,7 +9,7 @@ namespace {
 std::string ScopesOf(std::string_view demangled) {
   std::string scopes;
   for (const std::string& scope : stats::SplitCxxName(demangled).scopes) {
-    if (scope.starts_with('{')) continue;  // a lambda, or a type without a name
+    if (scope.starts_with('{')) continue;  // a lambda or an unnamed type
     if (!scopes.empty()) scopes += "::";
     scopes += scope;
   }

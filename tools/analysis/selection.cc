@@ -20,7 +20,7 @@ constexpr std::size_t kMaxListed = 6;
 
 using Keys = std::vector<stats::RowKey>;
 
-// Escaped texts, without doubles; of many those around `middle`.
+// Escaped texts without duplicates; if there are many, those around `middle`.
 std::string ListAround(const std::vector<std::string>& texts, std::size_t middle) {
   const std::size_t count = std::min(texts.size(), kMaxListed);
   const std::size_t first =
@@ -62,10 +62,10 @@ std::string WeeksText(const Keys& rows) {
                                      FirstDay(*weeks.rbegin()));
 }
 
-// One thing that was chosen.
+// One selected property.
 struct Choice {
   std::string name;     // "version 9", escaped
-  Selection selection;  // of nothing else
+  Selection selection;  // of this property only
   std::function<std::string(const Keys& rows)> there_are;
 };
 
@@ -98,7 +98,7 @@ std::vector<Choice> ChoicesOf(const Selection& selection) {
 
 }  // namespace
 
-// Of these a program may not be able to measure some.
+// Whether the metric counts bytes, which cannot be measured in every program.
 bool IsOfBytes(stats::Metric metric) {
   return (shm::BitOf(metric) & (shm::kIoMetrics | shm::kAllocMetrics)) != 0;
 }

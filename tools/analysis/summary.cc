@@ -28,7 +28,7 @@ stats::TotalParts PartsOf(const CostSummary& summary) {
           .time_per_run = SumsOf(summary, stats::Metric::kTimePerRun)};
 }
 
-// The reasons that are a row's values; what a newer program may add is left out.
+// The reasons in a row's values; ignores those that a newer program may add.
 std::uint32_t ReasonsIn(const stats::CostHistogram& histogram) {
   std::uint32_t reasons = 0;
   for (std::uint32_t reason = 1; reason <= shm::kAllNotMeasured; reason *= 2) {
@@ -37,7 +37,7 @@ std::uint32_t ReasonsIn(const stats::CostHistogram& histogram) {
   return reasons;
 }
 
-// What is not known is below all.
+// Unknown values sort lowest.
 std::partial_ordering OrderOf(const std::optional<stats::FieldCost>& a,
                               const std::optional<stats::FieldCost>& b) {
   if (a && b) return *a <=> *b;

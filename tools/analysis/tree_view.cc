@@ -18,7 +18,7 @@ using tree::FrameId;
 using tree::MeanTree;
 using tree::PathId;
 
-constexpr std::size_t kBuildIdDigits = 8;  // shown of one
+constexpr std::size_t kBuildIdDigits = 8;  // digits shown
 
 ViewValue ValueOf(const tree::Sides& sides) {
   return {.before = sides.before.sum, .after = sides.after.sum};
@@ -29,7 +29,7 @@ void Add(const ViewValue& value, ViewValue& sum) {
   sum.after += value.after;
 }
 
-// Nodes as they were made: parents first, siblings in no order.
+// Nodes in the order of creation: parents first, siblings in no particular order.
 class Draft {
  public:
   explicit Draft(const MeanTree& tree, std::size_t metric)
@@ -55,10 +55,10 @@ class Draft {
     std::iota(order.begin(), order.end(), 0U);
     std::sort(order.begin() + 1, order.end(),
               [this](std::uint32_t a, std::uint32_t b) { return IsBefore(a, b); });
-    // Children of a node follow each other now: a walk makes it depth first.
+    // The children of a node are now adjacent; a walk makes the order depth first.
     std::vector<std::uint32_t> first(view_.nodes.size() + 1, 0);
     for (const ViewNode& one : view_.nodes) ++first[one.parent + 1];
-    --first[1];  // the root is no child of itself
+    --first[1];  // the root is not its own child
     std::partial_sum(first.begin(), first.end(), first.begin());
     std::vector<ViewNode> sorted;
     sorted.reserve(view_.nodes.size());
@@ -91,8 +91,8 @@ class Draft {
   TreeView view_;
 };
 
-// Adds what `path` costs to the node below the root of its frame, and to those of its callers below
-// that, the caller next to it first.
+// Adds the cost of `path` to its frame's node below the root and to the nodes of its callers below
+// that, starting with the direct caller.
 Status AddCallers(const MeanTree& tree, PathId path, const ViewValue& value, std::uint8_t where,
                   tree::PathTable& inverted, Draft& draft) {
   PathId node = tree::kRootPath;
@@ -118,7 +118,7 @@ bool IsNamed(const tree::Frame& frame, std::string_view glob) {
          GlobMatch(glob.substr(mark + 1), frame.function);
 }
 
-// Whether the path goes on from one that ends with the same frame.
+// Whether an ancestor of the path ends with the same frame.
 bool IsInner(const tree::PathTable& paths, PathId path) {
   const FrameId frame = paths.frame(path);
   for (PathId at = paths.parent(path); at != tree::kRootPath; at = paths.parent(at)) {

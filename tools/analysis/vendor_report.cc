@@ -34,7 +34,7 @@ void AddKnown(const std::optional<stats::FieldCost>& some, std::optional<stats::
   sum->Add(*some);
 }
 
-// Adds those of one version.
+// Adds the sums of one version.
 void AddUse(const std::vector<StatRow>& rows, stats::Whose whose, VendorApi& api) {
   const stats::ApiSums time = MergeWidest(rows, Metric::kWallTime);
   const stats::ApiSums busy = MergeWidest(rows, Metric::kWallTimeBusy);
@@ -101,7 +101,7 @@ VendorApi MakeApi(const RowsByVersion& versions, const VendorLibrary& library, s
   return api;
 }
 
-// What a group's ratio is made of.
+// The inputs to a group's ratio.
 struct Combined {
   double weights = 0;
   double octaves = 0;
@@ -190,7 +190,7 @@ std::vector<VendorGroup> MakeGroups(const VendorReport& report) {
     }
     Combine(api, combined);
   }
-  // Draws each group's conclusion, then decides which changes are significant among all of them.
+  // Concludes each group, then decides which of all changes are significant.
   std::vector<VendorGroup> made;
   for (auto& [key, sums] : groups) {
     sums.group.share = ShareOf(sums.group.total, report.total);

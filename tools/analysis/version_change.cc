@@ -21,7 +21,7 @@ using stats::HardwareClass;
 using stats::Metric;
 using stats::StatRow;
 
-// What one version has of one metric in one hardware class, over all weeks if there are such rows.
+// One metric of one version in one hardware class, from rows over all weeks if there are any.
 stats::ApiSums SumsOf(const std::vector<const StatRow*>& rows) {
   const bool whole =
       std::ranges::any_of(rows, [](const StatRow* row) { return row->key.week == 0; });
@@ -64,7 +64,7 @@ struct Pair {
   const stats::ApiSums* after;
 };
 
-// The classes that both have, if they hold enough of both.
+// The classes that both versions have, if they hold enough of the machines of both.
 std::vector<Pair> CommonClasses(const VersionSide& before, const VersionSide& after) {
   std::vector<Pair> common;
   std::uint64_t covered_before = 0;
@@ -84,7 +84,7 @@ std::vector<Pair> CommonClasses(const VersionSide& before, const VersionSide& af
   return common;
 }
 
-// Compares the machines of all weeks.
+// Compares machines over all weeks.
 double OctavesOf(const Pair& pair) {
   const stats::ContributionScalars& before = pair.before->scalars;
   const stats::ContributionScalars& after = pair.after->scalars;
@@ -92,7 +92,7 @@ double OctavesOf(const Pair& pair) {
   return stats::MomentsOf(after).mean - stats::MomentsOf(before).mean;
 }
 
-// Compares machines where that is known of both.
+// Compares machines if they are known on both sides, otherwise calls.
 double DeltaOf(const Pair& pair) {
   const stats::ApiSums& before = *pair.before;
   const stats::ApiSums& after = *pair.after;
@@ -118,7 +118,7 @@ MetricChange CompareMetric(std::span<const StatRow> rows_before,
     strata.push_back({stats::ScalarsForTests(*pair.before), stats::ScalarsForTests(*pair.after)});
     const auto left = static_cast<double>(MachinesOf(*pair.before));
     const auto right = static_cast<double>(MachinesOf(*pair.after));
-    // Weighs as the test; where no machines are known on a side there is one pair only.
+    // Uses the test's weights; if machines are unknown on a side, there is only one pair.
     const double weight = left * right == 0 ? 1 : left * right / (left + right);
     weights += weight;
     delta += weight * DeltaOf(pair);
@@ -135,7 +135,7 @@ MetricChange CompareMetric(std::span<const StatRow> rows_before,
   return change;
 }
 
-// All builds of the version as one.
+// Combines all builds of the version.
 std::vector<StatRow> WithoutBuilds(std::span<const StatRow> rows) {
   std::vector<StatRow> all(rows.begin(), rows.end());
   for (StatRow& row : all) row.key.api.build_id.clear();

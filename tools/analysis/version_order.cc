@@ -7,7 +7,7 @@
 namespace fieldcost::analysis {
 namespace {
 
-// How a character that is no digit sorts; the end of a text and digits are 0.
+// The sort order of a non-digit character; digits and the end of a text are 0.
 int Order(std::string_view text, std::size_t at) {
   if (at >= text.size() || IsDigit(text[at])) return 0;
   const char c = text[at];
@@ -16,7 +16,7 @@ int Order(std::string_view text, std::size_t at) {
   return IsLetter(c) ? value : value + 256;
 }
 
-// The digits from `at` on, without leading zeros; `at` is then behind them.
+// The digits at `at` without leading zeros; advances `at` past them.
 std::string_view TakeNumber(std::string_view text, std::size_t& at) {
   while (at < text.size() && text[at] == '0') ++at;
   const std::size_t begin = at;

@@ -10,7 +10,7 @@
 namespace fieldcost::analysis {
 namespace {
 
-// Each ascending.
+// Each list is ascending.
 constexpr std::array<std::string_view, 42> kOfTheCLibrary = {"__poll_chk",
                                                              "__ppoll_chk",
                                                              "accept",
@@ -62,8 +62,8 @@ constexpr std::array<std::string_view, 9> kOfGlib = {"g_async_queue_pop",
                                                      "g_poll",
                                                      "g_thread_join",
                                                      "g_usleep"};
-// Of C++: short names. Namespace std is the C++ library's in every module, since its templates
-// become functions of the programs that use them.
+// Short C++ names. Namespace std belongs to the C++ library in every module, since its templates
+// are instantiated in the programs that use them.
 constexpr std::array<std::string_view, 42> kOfCxx = {
     "boost::condition_variable::do_wait_until",
     "boost::condition_variable::wait",

@@ -64,8 +64,8 @@ std::size_t EventStacks::NextOf(std::uint32_t thread, const std::vector<Event>& 
     if (top == nullptr || event.what == What::kEnter) return false;
     return event.what == What::kExitAny || event.frame == top->frame;
   };
-  // A call that was open before ends first: calls that follow one another are more common than
-  // those that take no time.
+  // A call that was open before ends first, because consecutive calls are more common than calls
+  // that take no time.
   const bool was_open = top != nullptr && top->since_ns < ties.front().ns;
   for (std::size_t i = 0; i < ties.size() && was_open; ++i) {
     if (ends_top(ties[i])) return i;
@@ -108,7 +108,7 @@ Status IntervalStacks::Add(std::vector<Interval> intervals, std::uint32_t thread
   struct Open {
     tree::PathId path;
     std::uint64_t end;
-    std::uint64_t at;  // up to which its own time has been charged
+    std::uint64_t at;  // its self time is charged up to here
   };
   std::vector<Open> stack;
   // The innermost one's own time, up to then.

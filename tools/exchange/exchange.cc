@@ -32,12 +32,12 @@ constexpr std::array<FormatInfo, 7> kFormats = {{
     {Format::kEvents, "events", ".events", "lines of TIME THREAD enter|exit FUNCTION", true, false},
 }};
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // of UTF-8, as Windows writes it
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // UTF-8, as written by Windows
 
-// How many lines are looked at for telling what a text is.
+// The number of lines examined to detect the format of a text.
 constexpr int kLooks = 64;
 
-// The format of a text that is no JSON.
+// The format of a text that is not JSON.
 Format DetectText(std::string_view untrusted_text) {
   TextLines lines(untrusted_text);
   for (int look = 0; look < kLooks && !lines.at_end(); ++look) {
@@ -65,7 +65,7 @@ bool IsJson(std::string_view untrusted_bytes) {
 }
 
 Format Detect(std::string_view untrusted_bytes) {
-  // The first text of a profile is empty: two bytes, the second of which is 0.
+  // The first string of a profile is empty: two bytes, the second of which is 0.
   constexpr std::string_view kEmptyText("\x32\x00", 2);
   if (IsJson(untrusted_bytes)) {
     const auto has = [&](std::string_view text) {
@@ -104,7 +104,7 @@ Result<Built> ImportAs(Format format, std::string_view untrusted_bytes,
               "this format is only written; open the file at profiler.firefox.com");
 }
 
-// What no format holds of it.
+// Reports what no format can hold.
 void TellWhatIsLost(const ExportView& view, Format format, std::vector<std::string>& remarks) {
   const tree::Tree& tree = view.tree();
   if (tree.runs > 1) {
@@ -207,12 +207,12 @@ Result<Imported> Import(std::string_view untrusted_bytes, const ImportOptions& o
     untrusted_bytes.remove_prefix(kByteOrderMark.size());
   }
   if (IsJson(untrusted_bytes)) {
-    // With room that a program reserved and had not filled when it crashed. A line's end after a
-    // text that was cut would be a part of the text.
+    // Trims space that a program reserved but had not filled when it crashed. A line end after a
+    // truncated string would become part of the string.
     constexpr std::string_view kPadding(" \t\r\n\0", 5);
     untrusted_bytes = untrusted_bytes.substr(0, untrusted_bytes.find_last_not_of(kPadding) + 1);
   }
-  // Of a format that was asked for, the importer may know better.
+  // If the format is given, the importer decides.
   if (!options.format) {
     if (const std::string kind = ForeignKind(untrusted_bytes); !kind.empty()) {
       return Fail(ErrorCode::kUnsupported, "cannot import it: it is {}", kind);

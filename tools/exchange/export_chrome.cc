@@ -1,5 +1,5 @@
-// Writes Chrome's trace events: an X event for each path, a process for each metric, since a tree
-// has no time axis. If the tree is divided by thread: one process per metric and process, with the
+// Writes Chrome's trace events: one X event per path and one process per metric, since a tree has
+// no time axis. If the tree is divided by thread: one process per metric and process, with the
 // process's threads.
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@
 namespace fieldcost::exchange {
 namespace {
 
-constexpr unsigned kDecimals = 3;  // of ns in us
+constexpr unsigned kDecimals = 3;  // for ns in us
 
 // The ids of processes and threads in the file: the real ids where they are known and not yet used,
 // so that viewers show them.
@@ -47,7 +47,7 @@ class Numbers {
 
  private:
   struct Used {
-    std::set<std::uint32_t> wanted;  // all of them are reserved
+    std::set<std::uint32_t> wanted;  // reserved ids
     std::uint32_t next = 1;          // of those that are not
   };
 
@@ -67,7 +67,7 @@ void Separate(std::string& json) {
   if (json.back() == '}') json += ",\n";
 }
 
-// "app 7: wall ns exact", or the metric alone; members of `args` that are not the name are ours.
+// "app 7: wall ns exact", or only the metric; members of `args` other than the name are ours.
 void AppendProcessName(const recording::Thread& of, const std::string& metric,
                        const Numbers::Place& place, std::string& json) {
   std::string name = of.process;
@@ -91,14 +91,14 @@ void AppendThreadName(const recording::ThreadFrame& of, const Numbers::Place& pl
       QuoteJson(of.thread.name), of.thread.tid);
 }
 
-// The costs of one metric: [node].
+// The costs of one metric, [node].
 struct Sums {
   std::vector<std::uint64_t> self;
   std::vector<std::uint64_t> inclusive;
 };
 
-// Each path is one call that lasts its inclusive sum. Its callees follow one another from its
-// beginning.
+// Each path is one call with the duration of its inclusive sum. Its callees are laid out
+// consecutively from its beginning.
 Status AppendEvents(const ExportView& view, const ExportView::Group& group, const Sums& sums,
                     const std::vector<std::string>& names, const Numbers::Place& place,
                     std::vector<std::uint64_t>& next, std::string& json) {
@@ -119,7 +119,7 @@ Status AppendEvents(const ExportView& view, const ExportView::Group& group, cons
       return Fail(ErrorCode::kTooLarge, "more than {} bytes", kMaxExportBytes);
     }
   }
-  // What belongs to no path.
+  // Costs that belong to no path.
   const std::uint64_t rest = sums.self[group.root];
   if (rest != 0) append(QuoteJson(tree::kCut), next[group.root], rest);
   return {};
@@ -134,7 +134,7 @@ Status AppendMetric(const ExportView& view, std::size_t metric,
   FIELDCOST_ASSIGN(sums.inclusive, view.InclusiveSums(metric, sums.self, kMost));
   const std::string text = MetricText(view.metrics()[metric]);
   const bool is_main = metric == MainMetric(view.metrics());
-  std::vector<std::uint64_t> next(sums.self.size());  // where what a path calls next begins
+  std::vector<std::uint64_t> next(sums.self.size());  // where a path's next callee begins
   for (std::size_t i = view.first_group(); i < view.groups().size(); ++i) {
     const ExportView::Group& group = view.groups()[i];
     if (!view.is_divided()) {

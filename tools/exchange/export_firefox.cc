@@ -1,5 +1,5 @@
-// Writes Firefox Profiler's processed profiles: tables that refer to each other by index, a thread
-// for each metric, or for each thread and metric.
+// Writes Firefox Profiler's processed profiles: tables that refer to each other by index, with one
+// thread per metric, or per thread and metric.
 #include <fmt/format.h>
 
 #include <limits>
@@ -15,11 +15,11 @@
 namespace fieldcost::exchange {
 namespace {
 
-// Firefox Profiler's processed format of this version; later ones of it convert older ones.
+// The version of Firefox Profiler's processed format; newer profilers convert older versions.
 constexpr int kProcessedVersion = 62;
-constexpr unsigned kDecimals = 6;  // of ns in ms
+constexpr unsigned kDecimals = 6;  // for ns in ms
 
-// Texts, each once, by number.
+// Deduplicated strings by number.
 class Strings {
  public:
   std::size_t Add(const std::string& text) {
@@ -55,8 +55,8 @@ void AppendColumn(std::string_view name, std::size_t count, const Text& text,
   json += ",\n";
 }
 
-// The tables that all threads share: a frame and a function for each of ours, a resource (and a
-// library) for each module, a stack for each path.
+// The tables shared by all threads: one frame and function per frame of ours, one resource (and
+// library) per module, one stack per path.
 class Tables {
  public:
   explicit Tables(const ExportView& view) : view_(view) {
@@ -96,7 +96,7 @@ class Tables {
   }
 
  private:
-  // The module has a place of its own.
+  // The module is stored separately.
   static std::string NameOf(const tree::Frame& frame) {
     tree::Frame function = frame;
     if (frame.kind != tree::FrameKind::kSpecial) function.module.clear();
@@ -182,8 +182,8 @@ class Tables {
   std::vector<std::size_t> module_names_;
 };
 
-// How the format names a thread. All of one "pid" are shown together, below their main thread: the
-// main metric has the process's own number, the others that and their own.
+// The members that identify a thread. Threads with the same "pid" are shown together, below their
+// main thread. The main metric uses the process's number, the others append their own.
 std::string IdentityJson(const ExportView& view, std::size_t metric,
                          const recording::ThreadFrame& of) {
   const std::string text = MetricText(view.metrics()[metric]);
@@ -198,7 +198,7 @@ std::string IdentityJson(const ExportView& view, std::size_t metric,
     return members(text, "fieldcost", true, number, number);
   }
   const recording::Thread& thread = of.thread;
-  // Without a number, what has the same name is one.
+  // Without a number, processes with the same name are one.
   std::string process = thread.process.empty() ? "fieldcost" : thread.process;
   std::string pid = thread.pid == 0 ? process : std::to_string(thread.pid);
   if (metric != MainMetric(view.metrics())) pid += fmt::format(".{}", metric + 1);
@@ -207,8 +207,8 @@ std::string IdentityJson(const ExportView& view, std::size_t metric,
                  pid, thread.tid == 0 ? of.label : std::to_string(thread.tid));
 }
 
-// A thread for the group and metric: a sample for each path that costs something itself. Nothing if
-// there is none, unless `is_first`: so the metric is known.
+// A thread for the group and metric: one sample per path with a self cost. Empty if there is none,
+// unless `is_first`, which keeps the metric.
 Status AppendThread(const ExportView& view, std::size_t metric, std::size_t group_number,
                     const std::vector<std::uint64_t>& self, std::string& json) {
   const ExportView::Group& group = view.groups()[group_number];
@@ -223,13 +223,13 @@ Status AppendThread(const ExportView& view, std::size_t metric, std::size_t grou
     return is_time ? DecimalText(self[nodes[i]], kDecimals) : std::to_string(self[nodes[i]]);
   };
   if (json.back() != '[') json += ',';
-  // What the format asks of each thread.
+  // Required members of each thread.
   json += fmt::format(
       "\n{{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,"
       "\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],"
       "\"showMarkersInTimeline\":false,{},\n\"samples\":{{",
       IdentityJson(view, metric, group.thread));
-  // The samples, one behind the other: each lasts as long as it weighs.
+  // Consecutive samples, each as long as its weight.
   AppendColumn(
       "stack", nodes.size(),
       [&](std::size_t i) {
@@ -245,7 +245,7 @@ Status AppendThread(const ExportView& view, std::size_t metric, std::size_t grou
       },
       json);
   AppendColumn("weight", nodes.size(), weight, json);
-  // What the weights are, and that there are no markers.
+  // The type of the weights, and an empty table of markers.
   json += fmt::format(
       "\"weightType\":\"{}\",\"length\":{}}},\n"
       "\"markers\":{{\"data\":[],\"name\":[],\"startTime\":[],\"endTime\":[],\"phase\":[],"

@@ -1,5 +1,5 @@
-// Writes folded stacks, "app!main;libz.so!inflate 5": one metric's self costs, a line for each path
-// that has some.
+// Writes folded stacks, "app!main;libz.so!inflate 5": one metric's self costs, one line per path
+// with a cost.
 #include <fmt/format.h>
 
 #include <limits>
@@ -16,7 +16,7 @@ Result<std::string> ExportFolded(const ExportView& view, std::size_t metric) {
   std::vector<std::string> names;
   for (const tree::Frame* frame : view.frames()) names.push_back(FrameText(*frame));
   std::string text;
-  // What belongs to no path has no line of its own in this format.
+  // The format has no line for costs that belong to no path.
   if (self[0] != 0) text += fmt::format("{} {}\n", tree::kCut, self[0]);
   std::string stack;
   std::vector<std::size_t> lengths;  // of the stack's text without its last frames

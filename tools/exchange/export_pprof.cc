@@ -1,4 +1,4 @@
-// Writes pprof profiles (wire::EncodePprof): a sample type for each metric, what we alone know in
+// Writes pprof profiles (wire::EncodePprof): one sample type per metric, and our own data in
 // comments.
 #include <limits>
 
@@ -19,7 +19,7 @@ std::string UnitText(tree::Unit unit) {
   return unit == tree::Unit::kNanoseconds ? "nanoseconds" : std::string(tree::Name(unit));
 }
 
-// Where there is no module, the name alone tells what kind of frame it is.
+// Without a module, only the name determines the kind of frame.
 wire::PprofFunction FunctionOf(const tree::Frame& frame) {
   const bool is_code = frame.kind == tree::FrameKind::kUnnamed;
   return {.module = frame.module,
@@ -29,7 +29,7 @@ wire::PprofFunction FunctionOf(const tree::Frame& frame) {
           .address = frame.offset};
 }
 
-// The period is that of what is shown first, if that is sampled; of another one else.
+// The period of the main metric if that is sampled, otherwise of another one.
 void SetPeriod(wire::PprofContent& content, const std::vector<tree::Metric>& metrics) {
   std::size_t sampled = content.default_type;
   for (std::size_t i = 0; i < metrics.size() && !metrics[sampled].sampled(); ++i) sampled = i;

@@ -1,5 +1,4 @@
-// Writes speedscope's file format: a sampled profile for each metric, a sample for each path that
-// costs something.
+// Writes speedscope's file format: one sampled profile per metric, one sample per path with a cost.
 #include <fmt/format.h>
 
 #include <limits>

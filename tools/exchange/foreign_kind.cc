@@ -19,7 +19,7 @@ struct Kind {
 constexpr std::string_view kSpeedscope =
     "open it with speedscope (npm package `speedscope`), export it there, and import that";
 
-// Those with a first few bytes of their own.
+// Kinds with a signature.
 constexpr std::array<Kind, 10> kKinds = {{
     {"PERFILE2",
      "a recording of `perf record`; `perf script -i FILE > FILE.txt` prints what is read"},

@@ -20,8 +20,8 @@ using tree::Frame;
 using tree::FrameKind;
 
 constexpr std::string_view kHexDigits = "0123456789abcdef";
-// Not in a module's name: what stands before a '!' and has one of them is a part of a function's,
-// as in "a::operator!".
+// Characters that a module's name cannot contain: text before a '!' that contains one is part of a
+// function's name, as in "a::operator!".
 constexpr std::string_view kNotInModules = " :()<>,&*!";
 
 constexpr std::string_view kOperator = "operator";  // as in "operator!=(A, B)"
@@ -51,14 +51,14 @@ void AppendEscaped(char c, std::string& text) {
   text += kHexDigits[byte & 0xf];
 }
 
-// "\x3b" at its begin.
+// Whether the text begins with "\x3b" or the like.
 bool IsEscape(std::string_view text) {
   return text.size() >= 4 && text.starts_with("\\x") &&
          kHexDigits.find(text[2]) != std::string_view::npos &&
          kHexDigits.find(text[3]) != std::string_view::npos;
 }
 
-// As FrameText() says, but for what depends on where it stands.
+// Escapes as described for FrameText(), except for characters that depend on their position.
 std::string Escaped(std::string_view text) {
   std::string escaped;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -85,14 +85,14 @@ std::string Unescaped(std::string_view text) {
   return plain;
 }
 
-// The first character, so that nothing else is seen in the rest.
+// Escapes the first character, so that the text is not mistaken for another kind.
 std::string WithFirstEscaped(std::string_view text) {
   std::string escaped;
   AppendEscaped(text.front(), escaped);
   return escaped + Escaped(text.substr(1));
 }
 
-// Escapes each '!' if what stands before the first would be taken for a module.
+// Escapes each '!' if the text before the first would be mistaken for a module.
 std::string WithoutModule(std::string_view escaped_text) {
   const std::size_t mark = escaped_text.find('!');
   if (mark == std::string_view::npos || !IsModule(escaped_text.substr(0, mark))) {
@@ -111,7 +111,7 @@ std::string WithoutModule(std::string_view escaped_text) {
 
 std::string FunctionText(const Frame& frame) {
   const std::string_view name = frame.function;
-  // Blanks around a name might be lost.
+  // Surrounding blanks might be lost.
   const bool is_odd =
       name.front() == ' ' || Address(name) || (frame.module.empty() && IsSpecial(name));
   std::string text = is_odd ? WithFirstEscaped(name) : Escaped(name);
@@ -136,7 +136,7 @@ std::string ModuleText(std::string_view module) {
 }
 
 std::string Function(std::string_view untrusted_name) {
-  // Names of other languages have dots and '@', which mean nothing there.
+  // Names in other languages contain dots and '@' without a special meaning.
   if (!untrusted_name.starts_with("_Z") && !untrusted_name.starts_with("_R")) {
     return stats::WithoutRustEncoding(untrusted_name);
   }

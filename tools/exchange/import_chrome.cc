@@ -1,6 +1,6 @@
 // Reads Chrome's trace events, alone or in {"traceEvents": [...]}:
 //   {"ph": "B", "ts": 1.5, "pid": 1, "tid": 7, "name": "f"}
-// B and E enter and leave a function, X has done both after its "dur"; times are in µs.
+// B and E enter and leave a function, X does both, "dur" apart; times are in µs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct TraceEvent {
   std::string thread;
   std::optional<Scaled> begin_ns;
   std::optional<std::uint64_t> length_ns;
-  std::string args_name;  // what a process, or thread, is called
+  std::string args_name;  // the name of a process or thread
   // Members that only fieldcost writes.
   std::string args_metric;
   recording::Thread args_thread;
@@ -90,12 +90,12 @@ class Chrome : public JsonEvents {
   }
   Status Other() override { return {}; }
 
-  // Reports what is missing of a text that ends early.
+  // Reports the missing parts of a truncated text.
   Status EndEarly();
   Result<Built> End();
 
  private:
-  using Thread = std::pair<std::string, std::string>;  // and its process before it
+  using Thread = std::pair<std::string, std::string>;  // process, thread
   struct Call {
     Scaled begin;
     std::uint64_t length;  // of X
@@ -147,7 +147,7 @@ class Chrome : public JsonEvents {
   std::size_t calls_ = 0;
   std::map<Thread, Calls> calls_of_;
   ZeroShift shift_;
-  std::map<std::string, tree::Metric> metrics_;  // of processes that we wrote
+  std::map<std::string, tree::Metric> metrics_;  // by process that we wrote
   std::map<std::string, recording::Thread> own_processes_;
   std::map<Thread, recording::Thread> own_threads_;
   std::map<Thread, std::uint32_t> numbers_;
@@ -171,7 +171,7 @@ Status Chrome::NeedMetrics() {
   return {};
 }
 
-// Ids may be texts: then they are names.
+// Ids may be strings, which are then names.
 recording::Thread ThreadNamed(const std::string& process, const std::string& thread) {
   recording::Thread named;
   const auto number = [](const std::string& text, std::uint32_t& id, std::string& name) {
@@ -195,7 +195,7 @@ Result<std::uint32_t> Chrome::NumberOf(const Thread& thread) {
   return number;
 }
 
-// Names may stand behind the events.
+// Names may follow the events.
 void Chrome::NameThreads() {
   for (const auto& [thread, number] : numbers_) {
     recording::Thread named = builder_.timed().thread(number);
@@ -252,7 +252,7 @@ Result<std::uint32_t> Chrome::OwnNumberOf(const Thread& thread) {
   if (const auto own = own_threads_.find(thread); own != own_threads_.end()) named = own->second;
   const auto process = own_processes_.find(thread.first);
   if (process == own_processes_.end()) {
-    builder_.timed().LeaveOut();  // its paths stand one behind the other, whenever they were
+    builder_.timed().LeaveOut();  // its paths are laid out consecutively, not at their times
   } else {
     named.pid = process->second.pid;
     named.process = process->second.process;
@@ -286,7 +286,7 @@ Result<std::vector<IntervalStacks::Interval>> Chrome::IntervalsOf(
   return intervals;
 }
 
-// Intervals beside other events become entries and exits, the enclosing ones first.
+// Intervals that are mixed with other events become entries and exits, enclosing ones first.
 Status Chrome::AddThread(const Thread& thread, const Calls& calls) {
   FIELDCOST_TRY(NeedMetrics());
   FIELDCOST_ASSIGN(const std::uint32_t number, NumberOf(thread));
@@ -342,7 +342,7 @@ Result<Built> Chrome::End() {
                                       builder_, remarks_));
   }
   if (stacks_) stacks_->End();
-  // What we wrote may have metrics in which nothing cost anything.
+  // Our own files may have metrics without costs.
   for (const auto& [process, metric] : metrics_) {
     FIELDCOST_TRY(builder_.AddMetric(metric));
   }

@@ -1,4 +1,4 @@
-// Reads one event a line, "1000 7 enter app!main": README.md beside this file has the grammar.
+// Reads one event per line, "1000 7 enter app!main": README.md has the grammar.
 #include <fmt/format.h>
 
 #include <optional>
@@ -19,7 +19,7 @@ struct EventLine {
   std::uint64_t ns;
   std::string_view untrusted_thread;
   What what;
-  std::string_view untrusted_function;  // or how many are lost
+  std::string_view untrusted_function;  // or the number of lost events
 };
 
 std::optional<EventLine> Parse(std::string_view untrusted_line) {
@@ -48,7 +48,7 @@ Status AddEvent(const EventLine& event, TreeBuilder& builder, EventStacks& stack
     remarks.Count("events lost, as the file says", *ParseUint64(event.untrusted_function));
     return {};
   }
-  // A word that is no number is a name.
+  // A word that is not a number is a name.
   recording::Thread named;
   const auto tid = ParseUint64(event.untrusted_thread);
   if (tid && *tid <= UINT32_MAX) {

@@ -1,5 +1,5 @@
-// Reads folded stacks: "app!main;libz.so.1!inflate 5", the outermost frame first, a line each.
-// Also reads what difffolded.pl writes, "a;b 5 7": counts before and after.
+// Reads folded stacks: "app!main;libz.so.1!inflate 5", the outermost frame first, one stack per
+// line. Also reads difffolded.pl's output, "a;b 5 7": counts before and after.
 #include <fmt/format.h>
 
 #include <string>
@@ -21,8 +21,8 @@ struct FoldedLine {
   std::string_view untrusted_count;
 };
 
-// Takes the last word off the text, if it is a number and something precedes it. Otherwise the text
-// is left as it is, and the result is empty.
+// Removes and returns the last word if it is a number and something precedes it. Otherwise leaves
+// the text unchanged and returns an empty word.
 std::string_view TakeLastNumber(std::string_view& untrusted_text) {
   const std::size_t blank = untrusted_text.find_last_of(kBlanks);
   if (blank == std::string_view::npos) return {};
@@ -89,7 +89,7 @@ class Folded {
   }
 
  private:
-  // One line with a name that ends with a number makes the others' numbers parts of names, too.
+  // One line whose name ends with a number makes the numbers of the others parts of names, too.
   bool HasTwoCounts() const {
     for (const FoldedLine& line : lines_) {
       std::string_view rest = line.untrusted_stack;

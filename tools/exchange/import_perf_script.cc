@@ -1,5 +1,5 @@
-// Reads what `perf script` prints: a line for the sample, a line for each frame, the innermost
-// first, a blank line.
+// Reads the output of `perf script`: a line for the sample, one line per frame, the innermost
+// first, and a blank line.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,8 +54,8 @@ std::optional<std::uint64_t> TimeOf(std::string_view untrusted_word) {
   return *seconds * kNsPerSecond + *behind;
 }
 
-// Takes "h4 31007/31007 [001]" or "h4 31007" apart. False if it does not end with a thread's number
-// (and a CPU's), as the name of a thread may.
+// Parses "h4 31007/31007 [001]" or "h4 31007". False if the text does not end with a thread number
+// (and a CPU number), because it may be only a part of the thread's name.
 bool TakeThread(std::string_view untrusted_text, Header& header) {
   std::string_view text = Trim(untrusted_text);
   const auto last_word = [&] { return text.substr(text.find_last_of(" \t") + 1); };
@@ -66,7 +66,7 @@ bool TakeThread(std::string_view untrusted_text, Header& header) {
   const std::size_t slash = word.find('/');
   const auto id = [](std::string_view digits, std::uint32_t& number) {
     const auto parsed = ParseUint64(digits);
-    // perf writes -1 for a thread that it does not know.
+    // perf writes -1 for an unknown thread.
     if (parsed && *parsed <= UINT32_MAX) number = static_cast<std::uint32_t>(*parsed);
     return parsed.has_value() || digits == "-1";
   };
@@ -77,8 +77,8 @@ bool TakeThread(std::string_view untrusted_text, Header& header) {
   return !header.untrusted_command.empty();
 }
 
-// The name of a command may have any characters: its line is one whose time follows a thread's
-// number.
+// A command's name may contain any characters, so a header line is recognised by a time that
+// follows a thread number.
 std::optional<Header> ParseHeader(std::string_view untrusted_line) {
   const std::string_view line = untrusted_line;
   Header header;
@@ -102,13 +102,13 @@ std::optional<Header> ParseHeader(std::string_view untrusted_line) {
 }
 
 struct FrameLine {
-  std::string_view untrusted_symbol;  // without an offset; empty: not known
+  std::string_view untrusted_symbol;  // without an offset; empty: unknown
   std::string_view untrusted_file;    // empty: not known
 };
 
-// Where " (" precedes the file in "g(int) const+0x18 (/opt/My App (2)/h4)": both names may have
-// blanks and parentheses. It follows an offset; or begins a path or a name in brackets; or is the
-// last one.
+// Where " (" precedes the file in "g(int) const+0x18 (/opt/My App (2)/h4)": both names may
+// contain blanks and parentheses. It is the one that follows an offset, or else the one that begins
+// a path or a name in brackets, or else the last one.
 std::size_t FileOf(std::string_view untrusted_text) {
   for (std::size_t at = untrusted_text.find("+0x"); at != std::string_view::npos;
        at = untrusted_text.find("+0x", at + 1)) {
@@ -195,14 +195,14 @@ class PerfScript {
     in_sample_ = true;
     ns_ = header.ns;
     FIELDCOST_ASSIGN(thread_, ThreadOf(header));
-    // Without a stack, where it was may stand on the same line; so may what a tracepoint tells.
+    // Without a stack, the location may be on the same line, as may the data of a tracepoint.
     if (header.untrusted_rest.ends_with(')') && ParseFrame(header.untrusted_rest)) {
       return AddFrame(header.untrusted_rest);
     }
     return {};
   }
 
-  // One that is called otherwise, as after an exec, is another one.
+  // A thread with another name, as after an exec, is a different thread.
   Result<std::uint32_t> ThreadOf(const Header& header) {
     const std::string name(header.untrusted_command);
     if (header.pid == header.tid) process_names_.insert_or_assign(header.pid, name);
@@ -211,7 +211,7 @@ class PerfScript {
         {.pid = header.pid, .tid = header.tid, .process = "", .name = name});
   }
 
-  // A process is called as its main thread is, which may have its first sample late.
+  // A process is named like its main thread, whose first sample may come late.
   void NameProcesses() {
     for (std::uint32_t i = 0; i < builder_.timed().threads(); ++i) {
       recording::Thread thread = builder_.timed().thread(i);
@@ -264,7 +264,7 @@ class PerfScript {
       FIELDCOST_ASSIGN(const tree::FrameId cut, builder_.AddFrame(tree::SpecialFrame(tree::kCut)));
       FIELDCOST_ASSIGN(path, builder_.AddPath(path, cut));
     }
-    std::string_view file;  // of what something is inlined into
+    std::string_view file;  // of the function into which the frame is inlined
     for (auto frame = stack_.rbegin(); frame != stack_.rend(); ++frame) {
       if (frame->untrusted_file != "inlined") file = frame->untrusted_file;
       FIELDCOST_ASSIGN(const tree::FrameId id, FrameOf(frame->untrusted_symbol, file));

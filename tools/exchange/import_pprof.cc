@@ -1,4 +1,4 @@
-// Makes a tree of a pprof profile (wire::DecodePprof), ours or another program's.
+// Builds a tree from a pprof profile (wire::DecodePprof), ours or another program's.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct Column {
   std::uint64_t factor;
 };
 
-// What we said of the types; empty if the profile is another's.
+// Our comments on the sample types; empty if another program wrote the profile.
 std::vector<tree::Metric> OwnMetrics(const wire::PprofContent& content) {
   std::vector<tree::Metric> metrics;
   for (std::string_view comment : content.comments) {
@@ -77,8 +77,8 @@ tree::Frame FrameOfOwn(const wire::PprofFunction& function) {
   return frame;
 }
 
-// Others tell the source file of all functions, which would keep them apart from those of
-// recordings.
+// Other programs record the source file of every function, which would separate these functions
+// from those of our recordings.
 tree::Frame FrameOf(const wire::PprofFunction& function) {
   tree::Frame frame = FrameOfNames(function.module, function.name);
   if (!function.name.empty()) return frame;

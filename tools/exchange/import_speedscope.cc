@@ -38,7 +38,7 @@ struct Profile {
   recording::Thread thread;                         // the same
   std::vector<std::uint32_t> samples;               // frames of all stacks
   std::vector<std::size_t> ends;                    // of each stack in it
-  std::vector<std::string_view> untrusted_weights;  // into the text
+  std::vector<std::string_view> untrusted_weights;  // references to the text
   std::vector<FileEvent> events;
 };
 
@@ -104,7 +104,7 @@ class Speedscope : public JsonEvents {
 
   Remarks& remarks_;
   TreeBuilder builder_;
-  std::vector<std::string> keys_;  // of each object or array that is open, where in it we are
+  std::vector<std::string> keys_;  // the current key in each open object or array
   std::vector<FileFrame> frames_;
   std::vector<tree::FrameId> ids_;
   std::vector<Profile> profiles_;
@@ -117,7 +117,7 @@ Result<std::uint32_t> Index(std::string_view untrusted_digits) {
               untrusted_digits.substr(0, 32));
 }
 
-// By how many decimal places a number in a unit of `factor` ns is shifted to be in ns.
+// The number of decimal places by which to shift a number in units of `factor` ns to get ns.
 unsigned DecimalsOf(std::uint64_t factor) {
   unsigned decimals = 0;
   for (; factor >= 10; factor /= 10) ++decimals;
@@ -167,7 +167,7 @@ Status Speedscope::Number(std::string_view untrusted_digits) {
 Status Speedscope::AddFrames(bool is_own) {
   for (const FileFrame& file_frame : frames_) {
     tree::Frame frame = is_own ? FrameOfOwnText(file_frame.name) : FrameOfText(file_frame.name);
-    // Others tell the source file of all functions.
+    // Other programs record the source file of every function.
     if (is_own && frame.kind == tree::FrameKind::kFunction) frame.file = file_frame.file;
     FIELDCOST_ASSIGN(const tree::FrameId id, builder_.AddFrame(frame));
     ids_.push_back(id);
@@ -243,7 +243,7 @@ const std::string& OwnText(const Profile& profile) {
   return profile.metric ? *profile.metric : profile.name;
 }
 
-// In which decimals a profile of counts has its weights, or its events their places.
+// The decimals of the weights, or of the events' positions, in a profile of counts.
 unsigned CountDecimals(const Profile& profile) {
   CountScale scale;
   for (const std::string_view untrusted_weight : profile.untrusted_weights) {
@@ -273,7 +273,7 @@ Status Speedscope::Add(const Profile& profile, const std::string& number) {
   }
   FIELDCOST_ASSIGN(const std::size_t column, builder_.AddMetric(std::move(metric)));
   const bool is_evented = profile.type == "evented";
-  // Times of some profiles alone would be misleading.
+  // Times for only some profiles would be misleading.
   const bool has_threads =
       is_evented ? scale.unit == tree::Unit::kNanoseconds : is_own && profile.metric.has_value();
   if (!has_threads) builder_.timed().LeaveOut();

@@ -14,7 +14,7 @@ namespace json = boost::json;
 using json::error_code;
 using json::string_view;
 
-// What Boost.JSON calls.
+// The handler for Boost.JSON.
 class Handler {
  public:
   static constexpr std::size_t max_object_size = static_cast<std::size_t>(-1);
@@ -41,7 +41,7 @@ class Handler {
     Append(part);
     return Check(events_.String(Taken()), code);
   }
-  // Whole, as all of the text is given at once.
+  // Complete, because the whole text is passed at once.
   bool on_number_part(string_view, error_code&) { return true; }
   bool on_int64(std::int64_t, string_view digits, error_code& code) { return Digits(digits, code); }
   bool on_uint64(std::uint64_t, string_view digits, error_code& code) {

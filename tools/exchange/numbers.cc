@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kDigits = "0123456789";
 constexpr unsigned kStep = 3;             // decimals from one unit to the next
 constexpr unsigned kMostDecimals = 9;     // nano-
-constexpr std::int64_t kMostDigits = 18;  // of a value, so that many of them can be added
+constexpr std::int64_t kMostDigits = 18;  // per value, so that many can be added
 
 // The parts of "-12.50e3".
 struct Parts {
@@ -28,7 +28,7 @@ struct Parts {
 };
 
 std::optional<Parts> PartsOf(std::string_view text) {
-  constexpr int kMostExponent = 64;  // above all zeros that can matter
+  constexpr int kMostExponent = 64;  // more than any relevant number of zeros
   Parts parts;
   if (const std::size_t mark = text.find_first_of("eE"); mark != std::string_view::npos) {
     std::string_view digits = text.substr(mark + 1);
@@ -36,7 +36,7 @@ std::optional<Parts> PartsOf(std::string_view text) {
     const auto [rest, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), parts.exponent);
     if (rest != digits.data() + digits.size() || digits.empty()) return std::nullopt;
-    // A number of more digits than fit is refused later.
+    // A number with too many digits is refused later.
     if (error != std::errc()) {
       parts.exponent = digits.front() == '-' ? -kMostExponent : kMostExponent;
     }
@@ -97,7 +97,7 @@ Result<std::uint64_t> ZeroShift::At(const Scaled& time) const {
 void CountScale::Look(std::string_view untrusted_digits) {
   const std::optional<Parts> parts = PartsOf(untrusted_digits);
   if (!parts) return;
-  std::size_t first = 0;  // digit other than 0
+  std::size_t first = 0;  // first nonzero digit
   while (first < parts->digits() && parts->digit(first) == '0') ++first;
   if (first == parts->digits()) return;
   std::size_t last = parts->digits() - 1;

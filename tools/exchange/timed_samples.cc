@@ -65,7 +65,7 @@ void TimedSamples::AddUntimed(std::size_t metric, tree::PathId path, std::uint32
   ++untimed_;
 }
 
-// Makes times begin at 0, and spans no longer than a recording has them.
+// Shifts times to begin at 0 and splits spans to the maximum length in a recording.
 Status TimedSamples::Divide(std::uint64_t& begin_ns) {
   begin_ns = UINT64_MAX;
   std::uint64_t end_ns = 0;
