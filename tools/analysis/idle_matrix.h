@@ -9,7 +9,7 @@
 
 namespace fieldcost::analysis {
 
-// Idle time by who left the CPU (a row each) and who ended the idle period (a column each). Exact;
+// Idle time by who left the CPU (rows) and who ended the idle period (columns). Exact;
 // pure.
 struct IdleMatrix {
   // The greatest first; last, as nullopt, all others together.

@@ -77,7 +77,7 @@ void Decide(std::vector<LabChange>& changes) {
   }
 }
 
-// Smaller ranks sort first.
+// The sort key; smaller keys come first.
 auto OrderOf(const LabChange& change) {
   const bool more = change.change == Change::kMore;
   const bool less = change.change == Change::kLess;

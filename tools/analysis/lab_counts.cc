@@ -203,7 +203,7 @@ void MarkFollowers(Change direction, const Side& side, std::vector<LabCount>& co
   }
 }
 
-// Smaller ranks sort first.
+// The sort key; smaller keys come first.
 auto OrderOf(const LabCount& count) {
   const int kind = count.decides                            ? 0
                    : count.change == Change::kMore          ? 1

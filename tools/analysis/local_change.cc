@@ -45,7 +45,7 @@ LocalChange Compare(const stats::ApiSums& before, const stats::ApiSums& after) {
   return change;
 }
 
-// Smaller ranks sort first.
+// The sort key; smaller keys come first.
 auto OrderOf(const LocalChange& change) {
   const bool more = change.change == Change::kMore;
   const bool less = change.change == Change::kLess;

@@ -23,7 +23,7 @@ using stats::Metric;
 using stats::StatRow;
 using RowsByVersion = std::map<std::string, std::vector<StatRow>, OlderVersion>;
 
-// What is known of both.
+// Adds values, ignoring unknown ones.
 template <typename Number>
 void AddKnown(const std::optional<Number>& some, std::optional<Number>& sum) {
   if (some) sum = sum.value_or(0) + *some;

@@ -40,7 +40,7 @@ struct MetricChange {
   // The numbers of both versions over all classes and weeks.
   stats::Figures before;
   stats::Figures after;
-  std::uint64_t timed_before = 0;  // measured values, whoever made them: what is eligible only
+  std::uint64_t timed_before = 0;  // measured values; used only for eligibility
   std::uint64_t timed_after = 0;
   // The ratio of machines' geometric means, after to before, over all weeks; within classes if
   // `classes` is not 0. The interval is the test's confidence interval, hence for the fullest
