@@ -19,16 +19,16 @@
 namespace fieldcost::idle_agent {
 namespace {
 
-// Rare, since a reader that runs ends what it looks for; often enough for the ring (8 MiB).
+// Rare, since a running reader ends idle periods; often enough for the ring (8 MiB).
 constexpr auto kLook = std::chrono::milliseconds(20);
 constexpr std::size_t kMapRingBytes = 512 * 1024;
 constexpr std::uint32_t kDead = 0x80;  // TASK_DEAD
-// How many stacks of a thread are kept: a CPU that it left may still have the one before.
+// How many stacks per thread are kept: a CPU that it left may still refer to the previous one.
 constexpr std::size_t kKept = 4;
 constexpr std::size_t kKeptOfWakers = 64;
 constexpr std::size_t kMostEnded = 65'536;  // stacks of threads that have ended
 
-// False: it has fewer bytes than that.
+// Returns false if the event has fewer bytes.
 template <typename Event>
 bool Read(std::span<const std::uint8_t> untrusted_event, std::size_t bytes, Event& event) {
   if (untrusted_event.size() < bytes) return false;
@@ -110,7 +110,7 @@ Result<bool> BpfCollector::Look(std::chrono::milliseconds limit) {
   FIELDCOST_TRY(Drain());
   if (target_.kind == Target::Kind::kAll || process_.valid()) return true;
   if (target_.kind == Target::Kind::kRunning) return false;
-  // What told of their end may have been lost.
+  // The events of their exits may have been lost.
   std::erase_if(left_, [](pid_t tid) { return ::kill(tid, 0) != 0 && errno == ESRCH; });
   return !left_.empty();
 }
@@ -153,7 +153,7 @@ void BpfCollector::TakeMapsUntil(std::uint64_t time) {
   });
 }
 
-// Follows what known processes map; a child of a known process is known.
+// Follows the mappings of known processes; a child of a known process is known.
 void BpfCollector::TakeRecord(const sampler::PerfRecord& record) {
   if (const auto* const map = std::get_if<sampler::MapRecord>(&record.content)) {
     if (maps_.Knows(map->pid)) maps_.Take(*map);
@@ -203,7 +203,7 @@ void BpfCollector::Unwind(const fc_stack& stack, std::span<const std::uint8_t> b
     stack_.end = has_ended ? unwind::StackEnd::kOutermost : unwind::StackEnd::kCut;
     return;
   }
-  // What was mapped while the map was read is not told.
+  // There may be no event for code that was mapped while the map was being read.
   if (maps_.Of(pid).Find(stack.ip) == nullptr) maps_.Forget(pid);
   unwind::ModuleMap& map = maps_.Of(pid);
   unwind::ProcessMemory rest(pid);

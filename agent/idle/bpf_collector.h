@@ -23,13 +23,12 @@
 
 namespace fieldcost::idle_agent {
 
-// Mode `bpf`: a program in the kernel takes a thread's stack when it leaves its CPU, and tells of
-// each time in which a CPU was idle: exact, without ticks, and nothing but the CPU itself has to do
-// with it.
+// Mode `bpf`: a program in the kernel copies a thread's stack when it leaves its CPU, and reports
+// each period in which a CPU was idle: exact, without ticks, and without involving other CPUs.
 class BpfCollector : public Collector {
  public:
-  // kPermissionDenied and kUnsupported say what is missing. REQUIRES: `writer` outlives this; one
-  // thread.
+  // kPermissionDenied and kUnsupported state what is missing. REQUIRES: `writer` outlives this; one
+  // thread uses it.
   static Result<std::unique_ptr<BpfCollector>> Create(const Target& target, IdleWriter& writer);
   ~BpfCollector() override;
 
@@ -38,7 +37,7 @@ class BpfCollector : public Collector {
   std::map<std::string, std::uint64_t> Counts() const override { return counts_; }
 
  private:
-  // Numbers of a thread's stacks that may still be asked for, oldest first.
+  // Numbers of a thread's stacks that events may still refer to, oldest first.
   struct Kept {
     std::vector<std::uint64_t> left_cpu;
     std::vector<std::uint64_t> woke;
@@ -46,26 +45,26 @@ class BpfCollector : public Collector {
 
   BpfCollector(Target target, IdleWriter& writer);
   void TakeRecord(const sampler::PerfRecord& record);
-  // What the program told, in its order; beside it what else happened to processes.
+  // Takes the program's events in order, then the remaining process events of perf.
   Status Drain();
   Status TakeEvent(std::span<const std::uint8_t> untrusted_event);
   Status TakeStack(const fc_stack& stack, std::span<const std::uint8_t> bytes);
   Status TakeIdle(const fc_idle& untrusted_idle);
   Status TakeFrom(std::uint32_t cpu, const fc_from& untrusted_from);
   void TakeMapsUntil(std::uint64_t time);
-  // A thread has ended: its stacks are forgotten once many others have.
+  // The thread has ended: drops its stacks once many more threads have ended.
   void Forget(std::uint32_t tid);
   void Unwind(const fc_stack& stack, std::span<const std::uint8_t> bytes);
-  // Each CPU has something to do for a moment: what it tells of begins, and ends, there.
+  // Runs briefly on each CPU, so that its idle periods begin, or end, now.
   static void VisitCpus();
 
   Target target_;
   IdleWriter& writer_;
-  UniqueFd process_;                           // a pidfd; none: it has ended, or all are monitored
-  std::unique_ptr<sampler::PerfEvents> perf_;  // what is mapped, by whom
-  std::set<pid_t> left_;                       // threads of the target, without kAll
+  UniqueFd process_;                           // a pidfd; invalid: it has ended, or kAll
+  std::unique_ptr<sampler::PerfEvents> perf_;  // mappings of processes
+  std::set<pid_t> left_;                       // live threads of the target; not with kAll
   std::unique_ptr<BpfProgram> program_;
-  Status taken_;  // of what the program told
+  Status taken_;  // the first error of TakeEvent()
   sampler::ProcessMaps maps_;
   sampler::ModuleList modules_;
   unwind::TableCache tables_;
@@ -74,7 +73,7 @@ class BpfCollector : public Collector {
   std::vector<sampler::SampledFrame> frames_;
   std::unordered_map<std::uint64_t, StackId> known_;  // by number
   std::unordered_map<std::uint32_t, Kept> kept_;      // by thread
-  std::deque<std::uint64_t> ended_;                   // of threads that have ended, oldest first
+  std::deque<std::uint64_t> ended_;                   // stacks of ended threads, oldest first
   std::map<std::string, std::uint64_t> counts_;
 };
 

@@ -18,8 +18,8 @@ namespace {
 
 constexpr char kTypes[] = "/sys/kernel/btf/vmlinux";
 
-// Programs by their names in idle.bpf.c. First the one that has to know of threads that begin while
-// those there are are marked.
+// Programs by their names in idle.bpf.c. OnNewTask is first: it must see threads that begin while
+// existing ones are marked.
 constexpr std::array kTracing = {"OnNewTask", "OnWaking", "OnIdle", "OnSwitch"};
 constexpr char kMark[] = "MarkTasks";
 
@@ -32,7 +32,7 @@ Error LoadError(std::string_view what, int error) {
   return Fail(ErrorCode::kUnsupported, "{} (Linux 5.15 or later is needed)", reason);
 }
 
-// Whether there is what is to be loaded, and what it is fitted to.
+// Checks that there is an object file to load, and BTF to resolve it against.
 Status CheckBuild() {
   if (BpfObject().empty())
     return Fail(ErrorCode::kUnsupported,

@@ -17,20 +17,20 @@ class BpfProgram {
  public:
   using OnEvent = std::function<void(std::span<const std::uint8_t> event)>;
 
-  // kPermissionDenied: who may do so has CAP_BPF and CAP_PERFMON. kUnsupported: the kernel does not
-  // describe its types (/sys/kernel/btf/vmlinux), or is too old; or this was built without clang.
+  // kPermissionDenied: CAP_BPF and CAP_PERFMON are needed. kUnsupported: the kernel has no BTF
+  // (/sys/kernel/btf/vmlinux) or is too old, or this was built without clang.
   static Result<std::unique_ptr<BpfProgram>> Load(const fc_settings& settings, OnEvent on_event);
   ~BpfProgram();
   BpfProgram(const BpfProgram&) = delete;
   BpfProgram& operator=(const BpfProgram&) = delete;
 
-  // Gives what was told since the last call.
+  // Passes on the events since the previous call.
   Status Consume();
-  // Stops it: nothing is told from now on; Consume() gives what was.
+  // Stops the program: there are no new events; Consume() still passes on the old ones.
   void Detach();
-  // What it counted, by CPU.
+  // The program's counters, by CPU.
   Result<std::vector<fc_cpu>> Cpus() const;
-  // How long it ran at switches, and how often; 0 unless the kernel counts that
+  // How long and how often it ran at switches; 0 unless the kernel counts that
   // (kernel.bpf_stats_enabled).
   struct Cost {
     std::uint64_t ns = 0;

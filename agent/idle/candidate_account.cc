@@ -5,7 +5,8 @@
 namespace fieldcost::idle_agent {
 namespace {
 
-// Then it is not asked again but for why a CPU is idle: one may be that it had just been woken.
+// After so many waits in a row without a stack, a thread's stack is read only to explain an idle
+// CPU. Fewer may be chance: the thread had just been woken.
 constexpr int kMostRefusals = 3;
 
 }  // namespace
@@ -56,7 +57,7 @@ void CandidateAccount::FindCandidates() {
     Cpu& cpu = cpus_[thread.state.cpu];
     if (!cpu.is_used && thread.ran == last[thread.state.cpu]) cpu.candidates.push_back(thread.wait);
   }
-  // The same ones in the same order.
+  // Equal candidates are always in the same order.
   for (auto& [number, cpu] : cpus_) std::ranges::sort(cpu.candidates, {}, &ThreadWait::tid);
 }
 

@@ -16,35 +16,36 @@
 
 namespace fieldcost::idle_agent {
 
-// Guesses who left a CPU idle, where the kernel does not tell of switches: of those who wait and
-// ran there before, the one who ran last; where it is not known when, those who have run there
-// since the last look but none, in turn. Where somebody does not wait now, it is as it was at the
-// look before. Likewise who went on. Pure; not thread-safe.
+// Guesses which thread left a CPU idle, where the kernel does not report switches: of the waiting
+// threads that last ran there, the one that ran last. Where that time is unknown, the threads that
+// ran in the latest interval between looks take turns. While a thread that does not wait is on the
+// CPU, the candidates are those of the previous look. Guesses likewise which thread resumed. Pure;
+// not thread-safe.
 class CandidateAccount {
  public:
   explicit CandidateAccount(std::uint64_t tick_ns) : tick_ns_(tick_ns) {}
 
-  // What threads do now, all of them, and looks at CPUs since the time before.
+  // Takes the current states of all threads, and the looks at CPUs since the previous call.
   void Take(const std::vector<ThreadState>& states,
             const std::vector<std::pair<std::uint32_t, CpuLook>>& looks, std::uint64_t time_ns);
-  // Waits whose stacks are to be read now; their state is to be set. Each wait once.
+  // Returns the waits whose stacks are to be read now, each once. The caller sets their state.
   std::vector<WaitPointer> ToRead();
-  // What was found out.
+  // Returns the findings since the previous call.
   std::vector<IdleAccount::Told> Tell() { return std::exchange(told_, {}); }
 
  private:
   struct Thread {
     ThreadState state;
-    std::uint64_t ran = 0;  // when it ran last, or the number of the look that found it had
-    WaitPointer wait;       // null: it does not
-    int refusals = 0;       // so often in a row it gave no stack
+    std::uint64_t ran = 0;  // when it last ran, or the number of the look that found so
+    WaitPointer wait;       // null: it does not wait
+    int refusals = 0;       // waits in a row without an available stack
     std::uint64_t seen = 0;
   };
   struct Cpu {
     std::vector<WaitPointer> candidates;
-    std::vector<WaitPointer> gone_on;  // since the look before
-    bool is_used = false;              // by a thread that does not wait: ticks were before it did
-    bool owes = false;
+    std::vector<WaitPointer> gone_on;  // waits that ended since the previous look
+    bool is_used = false;              // by a thread that does not wait: ticks precede it
+    bool owes = false;  // idle time was reported, but no thread that resumed after it
     std::uint64_t turn = 0;
     std::uint64_t last_tick = 0;
   };
@@ -56,7 +57,7 @@ class CandidateAccount {
 
   std::uint64_t tick_ns_;
   std::uint64_t looks_ = 0;
-  bool was_idle_ = false;  // a CPU, by the last ones
+  bool was_idle_ = false;  // whether any CPU was, in the latest looks
   std::unordered_map<pid_t, Thread> threads_;
   std::map<std::uint32_t, Cpu> cpus_;
   std::vector<WaitPointer> wanted_;

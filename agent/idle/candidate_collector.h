@@ -20,8 +20,8 @@
 
 namespace fieldcost::idle_agent {
 
-// Mode `unprivileged~`: as UnprivilegedCollector, where the kernel does not tell of switches. Who
-// left a CPU idle is a guess by what /proc says of threads.
+// Mode `unprivileged~`: replaces UnprivilegedCollector where the kernel does not report switches.
+// Guesses which thread left a CPU idle from the thread states in /proc.
 class CandidateCollector : public Collector {
  public:
   // A target of all processes is kUnsupported. REQUIRES: `writer` outlives this.
@@ -34,7 +34,7 @@ class CandidateCollector : public Collector {
 
  private:
   CandidateCollector(const Target& target, IdleWriter& writer);
-  // What the threads of all processes do; those that have ended are forgotten.
+  // Returns the states of all processes' threads; drops processes that have ended.
   std::vector<ThreadState> States();
   void FindChildren();
   Status Follow();
@@ -42,14 +42,14 @@ class CandidateCollector : public Collector {
 
   Target target_;
   IdleWriter& writer_;
-  UniqueFd process_;  // a pidfd; none: it has ended
+  UniqueFd process_;  // a pidfd; invalid: it has ended
   std::set<pid_t> processes_;
-  std::set<pid_t> not_ours_;  // that the process had started before
+  std::set<pid_t> not_ours_;  // children that existed before recording began
   CandidateAccount account_;
   WaitStacks stacks_;
   std::unique_ptr<IdleProbe> probe_;
-  std::uint64_t next_ns_ = 0;           // no look before
-  std::uint64_t next_children_ns_ = 0;  // nor one for processes
+  std::uint64_t next_ns_ = 0;           // the earliest time of the next look
+  std::uint64_t next_children_ns_ = 0;  // the same, for child processes
   std::map<std::string, std::uint64_t> counts_;
 };
 

@@ -16,27 +16,26 @@ namespace fieldcost::idle_agent {
 // The processes whose threads are monitored.
 struct Target {
   enum class Kind {
-    kNextExec,  // of the process `pid`, from its next exec on, and of all that descends from it
-    kRunning,   // of the process `pid`, which runs, and of all that it starts from now on
-    kAll,       // of all processes
+    kNextExec,  // the process `pid`, from its next exec on, and its descendants
+    kRunning,   // the running process `pid`, and all that it starts from now on
+    kAll,       // all processes
   };
   Kind kind = Kind::kNextExec;
   pid_t pid = 0;
 };
 
-// Finds out when CPUs are idle, which monitored thread left them so, and which went on, and tells a
-// writer. One for each mode. Not thread-safe.
+// Finds out when CPUs are idle, which monitored thread left them idle, and which one resumed, and
+// passes that to a writer. One class per mode. Not thread-safe.
 class Collector {
  public:
   virtual ~Collector() = default;
 
-  // Waits, at most so long or until a signal, and tells what came. False: nothing of the target is
-  // left.
+  // Waits up to `limit` or until a signal, then reports what happened. Returns false once the
+  // target has ended completely.
   virtual Result<bool> Look(std::chrono::milliseconds limit) = 0;
-  // Tells all that is left; nothing is collected from now on, and nothing that was changed in the
-  // system stays changed.
+  // Reports everything that is left. Stops collecting, and undoes all changes to the system.
   virtual Status Finish() = 0;
-  // "lost records" and the like, for people.
+  // "lost records" and the like, for display.
   virtual std::map<std::string, std::uint64_t> Counts() const = 0;
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* The part of `fieldcost idle` that runs in the kernel, at each switch of threads: which monitored
- * thread left a CPU idle, for how long, and which went on. What it tells: idle_events.h. The kernel
- * checks before it runs that it ends, and reads and writes nothing but what it may. Helpers that it
- * calls are the GPL's alone; so this file has that licence, too. */
+/* The part of `fieldcost idle` that runs in the kernel, at each context switch: it determines which
+ * monitored thread left a CPU idle, for how long, and which one resumed. Its events are in
+ * idle_events.h. Before it runs, the kernel verifies that it terminates, and accesses only the
+ * memory that it may. It calls helpers for GPL programs only, so this file has that licence, too.
+ */
 #include "agent/idle/kernel_types.h"
 
 #include <bpf/bpf_helpers.h>
@@ -17,15 +18,15 @@ char kLicense[] SEC("license") = "Dual BSD/GPL";
 
 const volatile struct fc_settings settings;
 
-/* What is known of a monitored thread. */
+/* The state of a monitored thread. */
 struct thread {
   struct fc_stack stack; /* as it was when it last left a CPU */
   struct fc_stack waker_stack;
   __u64 waker;
   __u32 waker_kind;
-  __u32 is_sent; /* its stack */
+  __u32 is_sent; /* `stack` */
   __u32 waker_is_sent;
-  __u32 slot_cpu; /* 1 + the CPU that it last left, 0: none */
+  __u32 slot_cpu; /* 1 + the CPU that it last left; 0: none */
 };
 
 struct {
@@ -47,7 +48,7 @@ struct {
   __uint(max_entries, 1 << 23);
 } events SEC(".maps");
 
-/* How many CPUs are idle now. */
+/* The number of CPUs that are idle now. */
 static __u32 idle_cpus;
 
 static struct fc_cpu* CpuAt(__u32 number) { return bpf_map_lookup_elem(&cpus, &number); }
@@ -62,7 +63,7 @@ static void SendStack(struct fc_cpu* cpu, struct fc_stack* stack) {
   Tell(cpu, stack, __builtin_offsetof(struct fc_stack, stack) + bytes);
 }
 
-/* The current thread's, in user mode. */
+/* Copies the user-mode registers and stack of `task`, the current thread. */
 static void TakeStack(struct fc_cpu* cpu, __u32 cpu_number, struct task_struct* task,
                       struct fc_stack* stack, __u64 now) {
   const struct pt_regs* regs = (const struct pt_regs*)bpf_task_pt_regs(task);
@@ -86,7 +87,7 @@ static void TakeStack(struct fc_cpu* cpu, __u32 cpu_number, struct task_struct* 
     stack->bytes = FC_STACK_BYTES;
     return;
   }
-  /* It ends before that. */
+  /* The stack may end before that: copy up to the end of the page. */
   __u32 bytes = PAGE_BYTES - (stack->sp & (PAGE_BYTES - 1));
   if (bytes >= FC_STACK_BYTES) return;
   if (bpf_probe_read_user(stack->stack, bytes, (const void*)stack->sp) == 0) stack->bytes = bytes;
@@ -98,8 +99,8 @@ static void TellIdle(struct fc_cpu* cpu, struct fc_idle* idle) {
   __sync_fetch_and_add(&cpu->lost_ns, idle->end - idle->begin);
 }
 
-/* The thread runs elsewhere than on the CPU that it had left: from now on it does not explain why
- * that one is idle. */
+/* If the thread resumes on another CPU than the one that it left, it no longer explains why that
+ * one is idle. */
 static void LeaveSlot(struct thread* thread, __u32 here, __u64 now) {
   const __u32 number = thread->slot_cpu - 1;
   thread->slot_cpu = 0;
@@ -115,7 +116,7 @@ static void LeaveSlot(struct thread* thread, __u32 here, __u64 now) {
   TellIdle(cpu, &idle);
 }
 
-/* Whose stack, and who woke it; both are sent if they have not been. */
+/* Sets the thread's stack and its waker; sends both stacks unless they have been sent. */
 static void SetFrom(struct fc_cpu* cpu, struct thread* thread, struct fc_from* from) {
   from->stack = thread->stack.number ? thread->stack.number : FC_NEW;
   if (thread->stack.number && !thread->is_sent) {
@@ -140,7 +141,7 @@ static void LeaveCpu(struct fc_cpu* cpu, __u32 number, struct task_struct* prev,
   thread->is_sent = 0;
   thread->slot_cpu = number + 1;
   cpu->slot = thread->stack.number;
-  /* It may be what left the CPU idle unless another monitored thread follows. */
+  /* It may have left the CPU idle, unless another monitored thread follows. */
   if (is_followed) return;
   SendStack(cpu, &thread->stack);
   thread->is_sent = 1;
@@ -202,8 +203,8 @@ int OnSwitch(__u64* context) {
   return 0;
 }
 
-/* There are threads whose switches are not told (of pid 1 of some virtual machines; measured on
- * Linux 6.18): what is idle after them is seen here. */
+/* The kernel does not report the switches of some threads (of pid 1 of some virtual machines;
+ * measured on Linux 6.18): idle periods after them begin here. */
 SEC("tp_btf/cpu_idle")
 int OnIdle(__u64* context) {
   const __u32 kEnd = 0xffffffff; /* PWR_EVENT_EXIT */
@@ -219,7 +220,7 @@ int OnWaking(__u64* context) {
   if (!thread) return 0;
   thread->waker_is_sent = 0;
   thread->waker_kind = FC_WAKER_UNKNOWN;
-  if (idle_cpus == 0) return 0; /* no idle time ends by it */
+  if (idle_cpus == 0) return 0; /* it cannot end an idle period */
   struct task_struct* waker = bpf_get_current_task_btf();
   if (waker->pid == 0) {
     thread->waker_kind = FC_WAKER_INTERRUPT;
@@ -230,7 +231,7 @@ int OnWaking(__u64* context) {
     return 0;
   }
   const struct pt_regs* regs = (const struct pt_regs*)bpf_task_pt_regs(waker);
-  /* Not in a system call: an interrupt came while it ran. */
+  /* Not in a system call: it was interrupted while it ran. */
   if ((__s64)regs->orig_ax < 0) {
     thread->waker_kind = FC_WAKER_INTERRUPT;
     return 0;
@@ -249,7 +250,7 @@ int OnWaking(__u64* context) {
   return 0;
 }
 
-/* Threads and processes that monitored ones start are monitored. */
+/* Threads and processes started by monitored ones are monitored, too. */
 SEC("tp_btf/task_newtask")
 int OnNewTask(__u64* context) {
   struct task_struct* task = (struct task_struct*)context[0];
@@ -259,7 +260,7 @@ int OnNewTask(__u64* context) {
   return 0;
 }
 
-/* Once, at the beginning. */
+/* Marks the existing threads that are monitored; runs once, at the beginning. */
 SEC("iter/task")
 int MarkTasks(struct bpf_iter__task* context) {
   struct task_struct* task = context->task;

@@ -6,7 +6,7 @@
 namespace fieldcost::idle_agent {
 namespace {
 
-// How long it may take on a busy machine until a thread that was woken runs.
+// How long a woken thread may take on a busy machine until it runs.
 constexpr std::uint64_t kWokenNs = 20'000'000;
 
 bool CanBeRead(const WaitPointer& wait) {
@@ -41,7 +41,7 @@ void IdleAccount::EndWait(Thread& thread, std::uint32_t cpu, std::uint64_t time_
   ThreadWait& wait = *thread.wait;
   wait.is_over = true;
   const bool was_read_late = wait.read_ns > time_ns;
-  // There was none since it went on, or had been woken, which says nothing of the next time.
+  // Its stack was unavailable because it had resumed or been woken; the next one may be available.
   if (wait.state == ThreadWait::Stack::kNone && time_ns < wait.read_ns + kWokenNs)
     thread.mute = false;
   const bool is_good = wait.state == ThreadWait::Stack::kKnown ||
@@ -75,7 +75,7 @@ void IdleAccount::Out(std::uint32_t cpu, pid_t pid, pid_t tid, std::uint64_t tim
                       bool preempted) {
   if (threads_.size() >= kMostThreads && !threads_.contains(tid)) threads_.clear();
   Thread& thread = threads_[tid];
-  EndWait(thread, cpu, time_ns);  // unless its going on was not lost
+  EndWait(thread, cpu, time_ns);  // has an effect only if its In() was lost
   thread.wait =
       std::make_shared<ThreadWait>(ThreadWait{.pid = pid, .tid = tid, .preempted = preempted});
   thread.cpu = cpu;
@@ -120,7 +120,7 @@ void IdleAccount::Look(std::uint32_t cpu, const CpuLook& look) {
       most_ns = end - begin;
     }
     if (longest == nullptr) {
-      // Somebody was there all the time, as far as is known.
+      // As far as is known, monitored threads ran there all the time.
       here.gaps.push_back(
           {.begin_ns = look.end_ns, .end_ns = look.end_ns, .why = idle::Why::kLost});
       longest = &here.gaps.back();

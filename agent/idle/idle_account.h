@@ -16,100 +16,103 @@
 
 namespace fieldcost::idle_agent {
 
-// A thread is without a CPU. Times are CLOCK_MONOTONIC.
+// A period in which a thread has no CPU. Times are CLOCK_MONOTONIC.
 struct ThreadWait {
   enum class Stack {
     kUnread,
-    kRead,   // and not known whether the thread had gone on by then
-    kKnown,  // it is that of this wait
-    kNone    // it is not available
+    kRead,   // not known yet whether the thread had resumed by then
+    kKnown,  // belongs to this wait
+    kNone    // not available
   };
   pid_t pid = 0;
   pid_t tid = 0;
-  bool preempted = false;  // it wants to run on
-  bool ended = false;      // there is no such thread any more
-  bool begins = false;     // it is none: the thread had not run before
-  bool is_over = false;    // it went on
+  bool preempted = false;  // the thread is runnable
+  bool ended = false;      // the thread has exited
+  bool begins = false;     // not a wait: the thread had not run before
+  bool is_over = false;    // the thread resumed
   Stack state = Stack::kUnread;
   std::uint64_t read_ns = 0;
-  std::optional<StackId> stack;  // of kRead and kKnown
+  std::optional<StackId> stack;  // if kRead or kKnown
 };
 using WaitPointer = std::shared_ptr<ThreadWait>;
 
-// Which thread left each CPU idle, and which went on there, by what the kernel says of switches of
-// monitored threads, and by looks that found CPUs idle. An idle tick is of who had left the CPU
-// last, in the longest time within the look in which no monitored thread was there.
+// Determines which thread left each CPU idle, and which one resumed there, from the switches of
+// monitored threads and from looks that found CPUs idle. An idle tick is attributed to the thread
+// that last left the CPU, before the longest interval within the look in which no monitored thread
+// ran there.
 //
 // A stack is read while its thread waits, so it counts once it is known that the thread had not
-// gone on by then: what is told may be a while back. Pure; not thread-safe.
+// resumed by then: reports are delayed until that is known. Pure; not thread-safe.
 class IdleAccount {
  public:
-  // How many threads' stacks, of those that ran last, are read beside those of who left a CPU idle.
+  // How many of the threads that ran last have their stacks read, too, even if they did not leave a
+  // CPU idle.
   static constexpr std::size_t kMostRecent = 64;
 
-  // What is told: a CPU was idle, or a thread went on there after that.
+  // A report: a CPU was idle, or a thread resumed there after that.
   struct Told {
     std::uint32_t cpu = 0;
     bool goes_on = false;
-    std::uint64_t begin_ns = 0;  // of an idle period: as many multiples of a tick as it has ticks
-    std::uint64_t end_ns = 0;    // of one who goes on: when
-    WaitPointer wait;            // of who left, or went on; null: there is none
-    idle::Why why = idle::Why::kNotMonitored;  // without one
+    std::uint64_t begin_ns = 0;                // idle: both are multiples of the tick
+    std::uint64_t end_ns = 0;                  // goes_on: when the thread resumed
+    WaitPointer wait;                          // of the thread that left or resumed; null: none
+    idle::Why why = idle::Why::kNotMonitored;  // if `wait` is null
   };
 
   explicit IdleAccount(std::uint64_t tick_ns) : tick_ns_(tick_ns) {}
 
-  // Takes what happened, ascending by time, looks by their end.
+  // Take events in ascending order of time; looks by their end.
   void In(std::uint32_t cpu, pid_t pid, pid_t tid, std::uint64_t time_ns);
   void Out(std::uint32_t cpu, pid_t pid, pid_t tid, std::uint64_t time_ns, bool preempted);
   void Exit(std::uint32_t cpu, pid_t tid, std::uint64_t time_ns);
   void Look(std::uint32_t cpu, const CpuLook& look);
-  // What happened on the CPU is not known.
+  // Events of the CPU were lost.
   void Lost(std::uint32_t cpu, std::uint64_t time_ns);
-  // A thread waits, by what is known from elsewhere; it is not known where it was.
+  // A thread is known from another source to be waiting; the CPU that it left is unknown.
   void Waits(pid_t pid, pid_t tid);
 
-  // Waits whose stacks are to be read now: of who left a CPU that was idle, then of those who ran
-  // last, but for those that gave none before. Each wait once. An answer is expected.
+  // Returns the waits whose stacks are to be read now: of threads that left a CPU that was idle,
+  // then of the threads that ran last, except those whose stack was unavailable before. Each wait
+  // is returned once, and Read() must follow.
   std::vector<WaitPointer> ToRead();
-  // Takes the answer: the stack, and when it had been read; nullopt: it is not available.
+  // Takes the stack, and when it was read; nullopt: it is not available.
   void Read(ThreadWait& wait, std::uint64_t time_ns, std::optional<StackId> stack);
-  // The wait of the thread that left the CPU last, if it still waits; else null.
+  // Returns the wait of the thread that last left the CPU if it still waits; else null.
   WaitPointer LastOn(std::uint32_t cpu) const;
 
-  // Tells what can be told now that all that happened until then is known; by CPU, ascending by
-  // end.
+  // Returns what can be reported now that all events up to `until_ns` are known; per CPU, ascending
+  // by end.
   std::vector<Told> Tell(std::uint64_t until_ns);
-  // Tells all that is left.
+  // Returns all remaining reports.
   std::vector<Told> TellRest();
 
  private:
-  // A time in which no monitored thread was on a CPU.
+  // An interval in which no monitored thread was on a CPU.
   struct Gap {
     std::uint64_t begin_ns = 0;
-    std::uint64_t end_ns = UINT64_MAX;  // it goes on
+    std::uint64_t end_ns = UINT64_MAX;  // not over yet
     WaitPointer holder;
     idle::Why why = idle::Why::kNotMonitored;
-    bool went_on = false;       // a thread's going on ended it
+    bool went_on = false;       // ended because a thread resumed
     WaitPointer ender;          // that thread's wait
     std::vector<Told> periods;  // ticks, merged
   };
   struct Cpu {
     std::uint32_t number = 0;
-    std::deque<Gap> gaps;         // ascending; older ones are told
-    std::uint64_t looked_ns = 0;  // until then
-    std::uint64_t last_tick = 0;  // the number of the last one told or kept
-    bool owes = false;            // idle time was told, and nobody who went on after it
+    std::deque<Gap> gaps;         // ascending; earlier ones have been reported
+    std::uint64_t looked_ns = 0;  // end of the latest look
+    std::uint64_t last_tick = 0;  // number of the latest tick attributed
+    bool owes = false;            // idle time was reported, but no thread that resumed after it
     std::deque<Told> untold;
   };
   struct Thread {
     WaitPointer wait;
-    std::uint32_t cpu = 0;  // which it left last
-    bool mute = false;      // gave no stack
+    std::uint32_t cpu = 0;  // the one that it last left
+    bool mute = false;      // its stack was unavailable
   };
   static constexpr std::size_t kMostThreads = 65'536;
   static constexpr std::size_t kMostGaps = 4096;
-  // The most ticks in one period; then it is told.
+  // The most ticks in one period; longer ones are split.
   static constexpr std::uint64_t kMostTicks = 50;
 
   Cpu& CpuOf(std::uint32_t number);
@@ -125,7 +128,7 @@ class IdleAccount {
   std::map<std::uint32_t, Cpu> cpus_;
   std::unordered_map<pid_t, Thread> threads_;
   std::deque<WaitPointer> recent_;   // unread
-  std::vector<WaitPointer> unsure_;  // read, and not known whether in time
+  std::vector<WaitPointer> unsure_;  // read, not known yet whether in time
 };
 
 }  // namespace fieldcost::idle_agent

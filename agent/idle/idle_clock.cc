@@ -14,11 +14,11 @@ namespace {
 
 constexpr int kMostStates = 16;
 constexpr std::uint64_t kNsOfMicrosecond = 1'000;
-// The longest time from its wake-up until a thread runs where nobody else does.
+// The longest time from a thread's wake-up until it runs, on an idle CPU.
 constexpr std::uint64_t kPromptNs = 20'000;
 constexpr std::size_t kMostShortBytes = 128;
 constexpr std::size_t kMostTableBytes = std::size_t{1} << 20;
-constexpr std::size_t kRunTimeColumn = 6;  // behind the CPU's name
+constexpr std::size_t kRunTimeColumn = 6;  // after the CPU's name
 constexpr std::size_t kRunDelayColumn = 1;
 
 UniqueFd OpenToRead(const std::string& path) {
@@ -55,7 +55,7 @@ std::vector<UniqueFd> OpenFiles(IdleClock::Source source, std::uint32_t cpu,
   return {};
 }
 
-// The file from its beginning, at most so much of it.
+// Reads the file from its beginning, at most `most` bytes.
 bool ReadAll(int fd, std::size_t most, std::string& text) {
   text.resize(most);
   std::size_t filled = 0;
@@ -64,7 +64,7 @@ bool ReadAll(int fd, std::size_t most, std::string& text) {
         ::pread(fd, text.data() + filled, most - filled, static_cast<off_t>(filled));
     if (got < 0) return false;
     filled += static_cast<std::size_t>(got);
-    // What is short is there with the first call.
+    // The first call returns all of a short file.
     if (got == 0 || most == kMostShortBytes) break;
   }
   text.resize(filled);

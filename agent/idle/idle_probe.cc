@@ -41,7 +41,7 @@ std::optional<CpuLook> LookRing::Pop() {
 struct IdleProbe::Cpu {
   std::uint32_t number = 0;
   LookRing looks;
-  std::optional<std::uint64_t> told_activity;  // the thread's
+  std::optional<std::uint64_t> told_activity;  // used by the thread only
   std::thread thread;
 };
 
@@ -63,7 +63,7 @@ IdleProbe::~IdleProbe() { Stop(); }
 Status IdleProbe::StartOn(std::uint32_t number) {
   auto cpu = std::make_unique<Cpu>();
   cpu->number = number;
-  // nullopt: the CPU went offline meanwhile.
+  // nullopt: the CPU went offline in the meantime.
   std::promise<Result<std::optional<IdleClock::Source>>> started;
   auto start = started.get_future();
   cpu->thread = std::thread([this, &cpu = *cpu, started = std::move(started)]() mutable {
@@ -92,7 +92,7 @@ void IdleProbe::Run(Cpu& cpu, IdleClock& clock) {
   ::sched_setscheduler(0, SCHED_IDLE, &parameters);
   const std::uint64_t tick_ns = options_.tick_ns;
   const auto signed_tick = static_cast<std::int64_t>(tick_ns);
-  std::int64_t saved_ns = 0;  // of idle time: from minus half a tick to one and a half
+  std::int64_t saved_ns = 0;  // idle time not reported yet: -1/2 to 1 1/2 ticks
   std::uint64_t last_ns = MonotonicNs();
   clock.Read(last_ns);
   while (!is_over_.load(std::memory_order_acquire)) {
@@ -101,7 +101,7 @@ void IdleProbe::Run(Cpu& cpu, IdleClock& clock) {
     const std::uint64_t now = MonotonicNs();
     const std::uint64_t idle_ns = clock.Read(now);
     CpuLook look{.begin_ns = std::exchange(last_ns, now), .end_ns = now};
-    // Elsewhere: its CPU was taken away.
+    // It was migrated: its CPU went offline.
     if (::sched_getcpu() != static_cast<int>(cpu.number)) continue;
     saved_ns += static_cast<std::int64_t>(idle_ns);
     look.idle = saved_ns >= signed_tick / 2;
@@ -137,7 +137,7 @@ void IdleProbe::Stop() {
   const sched_param parameters{};
   for (const auto& cpu : cpus_) {
     if (!cpu->thread.joinable()) continue;
-    // On a busy CPU they would not get to their end soon.
+    // On a busy CPU they might not get to finish soon.
     ::pthread_setschedparam(cpu->thread.native_handle(), SCHED_OTHER, &parameters);
     ::pthread_setaffinity_np(cpu->thread.native_handle(), sizeof any, &any);
     cpu->thread.join();

@@ -17,20 +17,20 @@
 
 namespace fieldcost::idle_agent {
 
-// A look at a CPU. CLOCK_MONOTONIC.
+// The result of one look at a CPU. Times are CLOCK_MONOTONIC.
 struct CpuLook {
-  std::uint64_t begin_ns = 0;  // when it was looked at before
+  std::uint64_t begin_ns = 0;  // the time of the previous look
   std::uint64_t end_ns = 0;
-  bool idle = false;  // it was idle for a tick of time, within this
+  bool idle = false;  // an idle tick: idle time worth a tick has accumulated
   bool operator==(const CpuLook&) const = default;
 };
 
-// Looks from one thread to another, without locks.
+// Passes looks from one thread to another, lock-free.
 class LookRing {
  public:
   static constexpr std::size_t kMost = 4096;
 
-  // False: it is full.
+  // Returns false if it is full.
   bool Push(const CpuLook& look);
   std::optional<CpuLook> Pop();
 
@@ -40,23 +40,24 @@ class LookRing {
   std::atomic<std::uint64_t> popped_{0};
 };
 
-// When CPUs are idle: a thread on each, which runs only while nobody else wants to (SCHED_IDLE),
-// looks at each multiple of a tick of CLOCK_MONOTONIC. That it runs does not say that the CPU was
-// idle: the kernel may take it from others for a moment, above all from other sessions and control
-// groups. So it asks how long the CPU has been idle (IdleClock) and adds that up: each time that a
-// tick's worth has come together, to the nearest, is an idle tick.
+// Finds out when CPUs are idle. A SCHED_IDLE thread on each CPU looks at each multiple of the tick
+// of CLOCK_MONOTONIC. If it runs, that does not prove that the CPU was idle: the kernel may briefly
+// preempt others for it, above all threads of other sessions and control groups. So it reads how
+// long the CPU has been idle (IdleClock) and adds that up: whenever a tick's worth, rounded, has
+// accumulated, the look is an idle tick.
 //
-// Nobody waits for anybody. One thread may call it.
+// No thread waits for another. To be called by one thread.
 class IdleProbe {
  public:
   struct Options {
     std::uint64_t tick_ns = 0;
-    // Something that changes with what happens on the CPU. Called on the probe's threads, which it
-    // must not hold up. Empty: something happens all the time.
+    // Returns a value that changes whenever there is activity on the CPU. Called on the probe's
+    // threads; must not block. Empty: assumes constant activity.
     std::function<std::uint64_t(std::uint32_t cpu)> activity = {};
   };
 
-  // Starts them on the CPUs that this thread may use now. kUnsupported: it cannot be known here.
+  // Starts a thread on each CPU that the calling thread may use. kUnsupported: idle time cannot be
+  // measured here.
   static Result<std::unique_ptr<IdleProbe>> Start(Options options);
   ~IdleProbe();
   IdleProbe(const IdleProbe&) = delete;
@@ -65,19 +66,19 @@ class IdleProbe {
   const std::vector<std::uint32_t>& cpus() const { return numbers_; }
   IdleClock::Source source() const { return source_; }
 
-  // Can be read once a CPU has been idle, and something had happened there since this was so
-  // before. Reset by Take().
+  // Becomes readable once a CPU has been idle and had activity since the last time. Reset by
+  // Take().
   int fd() const { return event_.get(); }
 
-  // Looks that came, ascending of each CPU.
+  // Passes on the looks since the previous call, ascending per CPU.
   using Sink = std::function<void(std::uint32_t cpu, const CpuLook& look)>;
   void Take(const Sink& sink);
 
-  // Ends the threads, which takes a tick or, where a CPU is busy, until they get one. Take() may
+  // Ends the threads, which takes one tick or, on busy machines, until they get a CPU. Take() may
   // follow.
   void Stop();
 
-  // Looks for which there was no room.
+  // The number of looks dropped because a ring was full.
   std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
  private:
@@ -97,13 +98,13 @@ class IdleProbe {
   std::atomic<std::uint64_t> dropped_{0};
 };
 
-// The CPUs that this thread may use.
+// Returns the CPUs that this thread may use.
 std::vector<std::uint32_t> UsableCpus();
 
-// Blocks all signals in this thread: they are for those that handle them.
+// Blocks all signals in this thread; other threads handle them.
 void BlockSignals();
 
-// Keeps this thread on the CPU. False: it may not, or there is none.
+// Pins this thread to the CPU. Returns false if that is not permitted or there is no such CPU.
 bool PinTo(std::uint32_t cpu);
 
 }  // namespace fieldcost::idle_agent

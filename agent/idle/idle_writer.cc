@@ -7,7 +7,7 @@
 namespace fieldcost::idle_agent {
 namespace {
 
-// Pairs that wait for somebody who goes on.
+// The most pairs per CPU that wait for a thread that resumes.
 constexpr std::size_t kMostPending = 65'536;
 
 }  // namespace
@@ -76,7 +76,7 @@ Status IdleWriter::EndRun(int exit_status) {
     for (const Pending& pending : all) FIELDCOST_TRY(TakePair(pending, nobody, {}));
   }
   pending_.clear();
-  // The end lies after all that is the run's.
+  // The run ends after all of its samples.
   const std::uint64_t now = At(MonotonicNs());
   return writer_.EndRun(run_, std::max(now, last_ns_ + 1), exit_status);
 }
@@ -112,7 +112,7 @@ Result<StackId> IdleWriter::Intern(Result<std::vector<tree::FrameId>> frames,
   return found->second;
 }
 
-// Beyond what a dictionary holds: [other], for which there always was room.
+// Once the dictionary is full: [other], whose room is reserved.
 Result<tree::PathId> IdleWriter::PathOf(const std::vector<tree::FrameId>& frames) {
   tree::PathId path = tree::kRootPath;
   for (const tree::FrameId frame : frames) {
@@ -160,7 +160,7 @@ Status IdleWriter::Take(const Idle& whole) {
   }
   FIELDCOST_TRY(TakeOfCpu(idle, why, length));
   std::vector<Pending>& waiting = pending_[idle.cpu];
-  // Nobody may ever go on, as where nothing that is monitored runs.
+  // Possibly no thread ever resumes, for example where no monitored thread runs.
   if (waiting.size() == kMostPending) {
     FIELDCOST_ASSIGN(const std::vector<tree::FrameId> nobody, Special(idle::kNobody));
     for (const Pending& old : waiting) FIELDCOST_TRY(TakePair(old, nobody, {}));

@@ -26,50 +26,51 @@ namespace fieldcost::idle_agent {
 // A stack that the writer knows.
 using StackId = StrongId<struct StackIdTag, std::uint32_t>;
 
-// Time in which a CPU had nothing to do. All times are CLOCK_MONOTONIC.
+// A period in which a CPU had nothing to do. All times are CLOCK_MONOTONIC.
 struct Idle {
   std::uint32_t cpu = 0;
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;                  // not before the begin
   std::optional<StackId> to;                 // of the last monitored thread that ran there
-  idle::Why why = idle::Why::kNotMonitored;  // without one
+  idle::Why why = idle::Why::kNotMonitored;  // if there is no stack
 };
 
-// The one who made a thread runnable.
+// What made a thread runnable.
 struct Waker {
   std::optional<StackId> stack;
-  const char* special = nullptr;  // without one: kInterrupt and the like (pair_path.h)
+  const char* special = nullptr;  // if there is no stack: kInterrupt etc. (pair_path.h)
 };
 
-// Writes a recording of idle CPUs (common/idle). Frames are without names until Close(). Moves;
-// not thread-safe.
+// Writes a recording of idle CPUs (common/idle). Frames have no names until Close(). Movable; not
+// thread-safe.
 class IdleWriter {
  public:
   struct Options {
     idle::About about;
-    bool sampled = false;  // ns are ticks, and no more exact than that
+    bool sampled = false;  // ns are whole ticks, and only that exact
   };
-  // Makes the file; one that is there is replaced. Errors of recording::Writer.
+  // Creates the file, replacing an existing one. Errors of recording::Writer.
   static Result<IdleWriter> Create(const std::filesystem::path& file, const Options& options);
 
   Status BeginRun(std::string_view command);
   Status EndRun(int exit_status);
 
-  // The stack of a thread that left its CPU, and why it did. The same for an equal one. Beyond what
-  // a dictionary holds it is [other]. REQUIRES: `modules` is one list a run, that grows.
+  // Adds the stack of a thread that left its CPU, and why it did. Equal stacks have the same id.
+  // Once the dictionary is full, it is [other]. REQUIRES: `modules` is one growing list per run.
   Result<StackId> AddStack(const std::vector<sampler::SampledFrame>& frames, unwind::StackEnd end,
                            idle::Why why, const std::vector<sampler::SampledModule>& modules);
-  // Adds the stack of a waker, which ran.
+  // Adds the stack of a waker, which was running.
   Result<StackId> AddRunning(const std::vector<sampler::SampledFrame>& frames, unwind::StackEnd end,
                              const std::vector<sampler::SampledModule>& modules);
 
-  // What stands for one: kNewThread and the like (pair_path.h).
+  // Adds a placeholder for a stack: kNewThread and the like (pair_path.h).
   Result<StackId> AddSpecial(const char* name) { return Intern(Special(name), std::nullopt); }
 
-  // Ascending by end of a CPU. Ticks are the multiples of the tick in it.
+  // To be called in ascending order of end per CPU. It has as many ticks as multiples of the tick
+  // lie in it.
   Status Take(const Idle& idle);
-  // A monitored thread goes on there, the next one after what was idle since the last such call;
-  // `from` is where it had been.
+  // A monitored thread resumes there, the first one after the idle periods since the previous call;
+  // `from` is the stack at which it had waited.
   Status GoesOn(std::uint32_t cpu, StackId from, const Waker& waker);
   // The CPU's idle and iowait time from /proc/stat since the previous call or the start of the run.
   Status TakeStatIdle(std::uint32_t cpu, std::uint64_t time_ns, std::uint64_t idle_ns);
@@ -93,9 +94,9 @@ class IdleWriter {
     tree::PathId path;
     idle::Why why = idle::Why::kLost;
   };
-  // Values of a stream: ns and ticks.
+  // The values of a stream: ns and ticks.
   using Values = std::array<std::uint64_t, 2>;
-  // What nobody has gone on after so far.
+  // Idle time after which no monitored thread has resumed yet.
   struct Pending {
     std::optional<StackId> to;
     std::uint64_t end_ns = 0;
@@ -116,7 +117,7 @@ class IdleWriter {
   Status TakeOfCpu(const Idle& idle, idle::Why why, std::uint64_t length_ns);
   Status Append(recording::StreamId stream, std::uint64_t time_ns, tree::PathId path,
                 std::span<const std::uint64_t> values);
-  // A time as the recording has it.
+  // Converts a time to the recording's.
   std::uint64_t At(std::uint64_t time_ns) const { return time_ns - std::min(time_ns, begin_ns_); }
 
   std::unique_ptr<tree::Dictionary> dictionary_;  // the writer points to it

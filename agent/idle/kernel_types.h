@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* What the program in the kernel uses of its types. Where members lie is looked up when it is
- * loaded (CO-RE), in what the running kernel says of itself; so no headers of one are needed. */
+/* The kernel types that the program in the kernel uses. Members' offsets are resolved from the
+ * running kernel's BTF when it is loaded (CO-RE), so no kernel headers are needed. */
 #pragma once
 
 typedef unsigned char __u8;

@@ -19,9 +19,9 @@
 
 namespace fieldcost::idle_agent {
 
-// Mode `literal`: each tick that finds a CPU idle is a sample, for which the last monitored thread
-// that ran there is kept on that CPU (PinnedSamplers). Stacks of those who may go on are read as in
-// mode unprivileged. It shows that it can be done so; the other modes do the same with less.
+// Mode `literal`: each tick that finds a CPU idle takes a sample, for which the last monitored
+// thread that ran there is kept on that CPU (PinnedSamplers). Stacks of threads that may resume are
+// read as in mode unprivileged. Proof of concept; the other modes achieve the same at lower cost.
 class LiteralCollector : public Collector {
  public:
   struct Options {
@@ -29,8 +29,8 @@ class LiteralCollector : public Collector {
     std::function<void()> while_pinned = {};       // for tests
   };
 
-  // Puts right first what one that was killed has left. kPermissionDenied and kUnsupported say what
-  // is missing. REQUIRES: `writer` outlives this.
+  // First restores the affinity masks left over by a killed recorder. kPermissionDenied and
+  // kUnsupported state what is missing. REQUIRES: `writer` outlives this.
   static Result<std::unique_ptr<LiteralCollector>> Create(const Target& target, IdleWriter& writer,
                                                           const Options& options);
 
@@ -45,14 +45,15 @@ class LiteralCollector : public Collector {
 
   std::unique_ptr<SwitchFollower> follower_;
   std::unique_ptr<MaskJournal> journal_;
-  std::unique_ptr<PinnedSamplers> samplers_;      // ends before what it writes
-  std::map<std::uint32_t, WaitPointer> sampled_;  // by CPU: of which a sample is outstanding
+  std::unique_ptr<PinnedSamplers> samplers_;      // destroyed before the journal that it writes
+  std::map<std::uint32_t, WaitPointer> sampled_;  // by CPU: whose sample is outstanding
   std::vector<SwitchFollower::LookAt> looks_;
   std::optional<sampler::Urgent> urgent_;  // while it records
   std::map<std::string, std::uint64_t> counts_;
 };
 
-// The directory of journals: on memory, of this user alone. Errors of agent::MakeMemoryDir.
+// Returns the directory of journals: in memory, private to this user. Errors of
+// agent::MakeMemoryDir.
 Result<std::filesystem::path> JournalDirectory();
 
 }  // namespace fieldcost::idle_agent

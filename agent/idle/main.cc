@@ -1,12 +1,13 @@
-// fieldcost-idle: what `fieldcost idle` runs, so that libbpf and libdw are in no other program.
+// fieldcost-idle: run by `fieldcost idle`; separate, so that only this program needs libbpf and
+// libdw.
 //   fieldcost-idle --output FILE [--mode bpf|unprivileged|unprivileged~|literal]
 //                  [--tick NS]
 //                  ([--for NS] --pid PID | [--for NS] --all |
 //                   [--runs N] [--input FILE] -- COMMAND [ARGUMENT...])
-// and --unnamed, for benchmarks: names are not looked up.
+// and --unnamed, for benchmarks: does not look up names.
 //   fieldcost-idle --restore
-// gives threads their affinity back that a killed one had changed, as the next of mode literal
-// does.
+// restores threads' affinity that a killed recorder had changed, as the next recording in mode
+// literal does.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -35,7 +36,7 @@ bool TakeMode(std::string_view text, RecordOptions& options) {
   return options.mode.has_value();
 }
 
-// nullopt: it is not what `fieldcost idle` says.
+// nullopt: not a command line of `fieldcost idle`.
 std::optional<RecordOptions> OptionsOf(int argc, char** argv) {
   using namespace fieldcost::sampler;
   RecordOptions options;

@@ -1,5 +1,5 @@
-// The journal: a Slot for each CPU, at its number times the size, in the bytes of this machine and
-// build; a hole, or used = 0, is a CPU with nothing changed. The process that writes it holds
+// The journal has one Slot per CPU, at the CPU's number times the size, in the memory layout of
+// this build. A hole, or used = 0, means that nothing is changed. The process that writes it holds
 // flock(2) on it.
 
 #include "agent/idle/mask_journal.h"
@@ -31,7 +31,7 @@ struct Slot {
 
 off_t OffsetOf(std::uint32_t cpu) { return static_cast<off_t>(cpu * sizeof(Slot)); }
 
-// Opens and locks one; invalid: it cannot be opened, or the process that writes it lives.
+// Opens and locks a journal. Invalid if it cannot be opened or its process is alive.
 UniqueFd Lock(const fs::path& path, int flags) {
   UniqueFd file(::open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (file.valid() && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) file.Reset();
@@ -54,7 +54,7 @@ std::size_t RestoreFrom(int file) {
 }  // namespace
 
 Result<std::unique_ptr<MaskJournal>> MaskJournal::Create(const fs::path& directory) {
-  // A process may have several.
+  // A process may have several journals.
   constexpr int kAttempts = 64;
   for (int i = 0; i < kAttempts; ++i) {
     const fs::path path = directory / fmt::format("{}{}-{}", kPrefix, ::getpid(), i);

@@ -12,30 +12,30 @@
 
 namespace fieldcost::idle_agent {
 
-// A thread whose affinity is changed for a moment.
+// A thread whose affinity is changed temporarily.
 struct ChangedMask {
   pid_t pid = 0;
   pid_t tid = 0;
-  std::uint64_t start = 0;  // of the thread (StartOf)
-  std::uint32_t cpu = 0;    // the only one that it may use meanwhile
+  std::uint64_t start = 0;  // when the thread began (StartOf)
+  std::uint32_t cpu = 0;    // the only one that it may use in the meantime
   cpu_set_t before{};
 };
 
-// Which threads' affinity is changed just now, in a file that outlives this process: if it is
-// killed, the next one puts right what it left. A slot a CPU; different slots may be written at
-// once. Written without a sync: a machine that goes down takes the threads with it.
+// Records whose affinity is currently changed, in a file that outlives this process: if it is
+// killed, the next process restores the masks. One slot per CPU; different slots may be written
+// concurrently. Never synced: the threads do not survive a crash of the machine either.
 class MaskJournal {
  public:
-  // A file of this process in the directory.
+  // Creates a journal of this process in the directory.
   static Result<std::unique_ptr<MaskJournal>> Create(const std::filesystem::path& directory);
-  // Removes it: all that was changed is as it was.
+  // Removes the file. All masks must have been restored.
   ~MaskJournal();
   MaskJournal(const MaskJournal&) = delete;
   MaskJournal& operator=(const MaskJournal&) = delete;
 
-  // To be called before a mask is changed; if it is false, nothing may be changed.
+  // Must be called before a mask is changed. If it returns false, the mask must not be changed.
   bool Begin(std::uint32_t cpu, const ChangedMask& changed);
-  // To be called once it is restored.
+  // Must be called once the mask is restored.
   void End(std::uint32_t cpu);
 
  private:
@@ -46,12 +46,12 @@ class MaskJournal {
   UniqueFd file_;  // locked
 };
 
-// Gives the thread its mask back, unless somebody else has changed it since. False: that was so, or
-// there is no such thread any more.
+// Restores the thread's mask. Returns false if the mask has been changed since or the thread has
+// ended.
 bool Restore(const ChangedMask& changed);
 
-// Restores what processes that were killed have left changed, by their journals in the directory,
-// which it removes. How many threads' masks. No directory: 0.
+// Restores the masks that killed processes left changed, according to their journals in the
+// directory, and removes the journals. Returns how many were restored; 0 if there is no directory.
 Result<std::size_t> RestoreMasks(const std::filesystem::path& directory);
 
 }  // namespace fieldcost::idle_agent

@@ -14,7 +14,7 @@ inline timespec TimespecOf(std::uint64_t ns) {
           .tv_nsec = static_cast<long>(ns % 1'000'000'000)};
 }
 
-// Waits for a time of MonotonicNs(), on which perf's records are made to count, too.
+// Waits until a time of MonotonicNs(), the clock that perf's records are set to use, too.
 inline void SleepUntil(std::uint64_t time_ns) {
   const timespec time = TimespecOf(time_ns);
   while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) == EINTR) {

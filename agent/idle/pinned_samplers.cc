@@ -48,7 +48,7 @@ UniqueFd MakeTimer(std::uint64_t tick_ns) {
 
 Status GoBeforeOthers() {
   const sched_param parameters{.sched_priority = ::sched_get_priority_min(SCHED_FIFO)};
-  // What this process starts does not inherit it.
+  // Child processes do not inherit it.
   if (::sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) == 0) return {};
   return Fail(ErrorCode::kPermissionDenied,
               "{} (mode literal needs CAP_SYS_NICE, or RLIMIT_RTPRIO above 0)",
@@ -62,11 +62,11 @@ struct PinnedSamplers::Cpu {
   LookRing looks;
   std::atomic<Phase> phase{Phase::kNone};
   std::atomic<bool> is_deferred{false};
-  pid_t pid = 0;  // until kAnswered the caller's, then the thread's
-  Sample sample;  // until kTaken the thread's, then the caller's
+  pid_t pid = 0;  // owned by the caller until kAnswered, then by the thread
+  Sample sample;  // owned by the thread until kTaken, then by the caller
   UniqueFd wake;
   std::thread thread;
-  // The thread's.
+  // Owned by the thread.
   UniqueFd timer;
   std::optional<IdleClock> clock;
   std::int64_t saved_ns = 0;
@@ -101,7 +101,7 @@ Status PinnedSamplers::StartOn(std::uint32_t number) {
     if (!PinTo(cpu.number))
       return started.set_value(ErrnoError("pin to CPU", std::to_string(cpu.number), errno));
     if (Status status = GoBeforeOthers(); !status) return started.set_value(status);
-    // Armed on this CPU, it is this CPU's.
+    // A timer fires on the CPU on which it was armed.
     cpu.timer = MakeTimer(options_.tick_ns);
     auto clock = IdleClock::Open(cpu.number, {.tick_ns = options_.tick_ns});
     if (!clock || clock->source() == IdleClock::Source::kPromptness) {
@@ -165,12 +165,12 @@ void PinnedSamplers::TakeSample(Cpu& cpu) {
   CPU_ZERO(&one);
   CPU_ZERO(&changed.before);
   CPU_SET(cpu.number, &one);
-  // A thread that runs would have to leave its CPU at once.
+  // A running thread would have to leave its CPU at once.
   const bool waits = sampler::IsWaiting(cpu.pid, sample.tid);
   const auto start = waits ? StartOf(cpu.pid, sample.tid) : std::nullopt;
   const bool is_there =
       start && ::sched_getaffinity(sample.tid, sizeof changed.before, &changed.before) == 0;
-  // A thread that may run only here stays here anyway.
+  // A thread that may run only here stays anyway.
   const bool is_free = is_there && !CPU_EQUAL(&changed.before, &one);
   changed.start = start.value_or(0);
   const bool is_kept = is_free && journal_.Begin(cpu.number, changed) &&

@@ -19,15 +19,15 @@
 
 namespace fieldcost::idle_agent {
 
-// A thread a CPU, pinned to it, before all others there (SCHED_FIFO), with a timer of its own. At
-// each tick that finds its CPU idle it asks whose stack it is to take; with the answer it keeps
-// that thread on its CPU, where it cannot run meanwhile, copies its stack, and gives it its mask
-// back. Other CPUs have nothing to do with it.
+// One thread per CPU, pinned to it, with priority over all others there (SCHED_FIFO) and its own
+// timer. At each tick that finds its CPU idle, it asks whose stack to take. Given the answer, it
+// keeps that thread on its CPU, where the thread cannot run in the meantime, copies its stack, and
+// restores its mask. Other CPUs are not involved.
 //
-// At most one sample a CPU is outstanding, from the question until the copy was taken from here. A
-// tick that comes meanwhile is deferred: it asks again once that is done.
+// At most one sample per CPU is outstanding, from the question until Samples() has returned the
+// copy. A tick in between is deferred: it asks once that is done.
 //
-// One thread may call it.
+// To be called by one thread.
 class PinnedSamplers {
  public:
   struct Options {
@@ -38,8 +38,8 @@ class PinnedSamplers {
   struct Sample {
     std::uint32_t cpu = 0;
     pid_t tid = 0;
-    std::uint64_t time_ns = 0;              // when it had been taken
-    std::optional<sampler::WaitCopy> copy;  // none: it did not wait any more
+    std::uint64_t time_ns = 0;              // when the copy was complete
+    std::optional<sampler::WaitCopy> copy;  // nullopt: the thread no longer waited
   };
 
   // Starts a thread on each CPU that this thread may use now. kPermissionDenied: no real-time
@@ -49,26 +49,26 @@ class PinnedSamplers {
   PinnedSamplers(const PinnedSamplers&) = delete;
   PinnedSamplers& operator=(const PinnedSamplers&) = delete;
 
-  // Can be read once something was asked, or a sample taken. Reset by Take().
+  // Becomes readable once a thread asks or has taken a sample. Reset by Take().
   int fd() const { return event_.get(); }
-  // Looks that came, ascending of each CPU.
+  // Passes on the looks since the previous call, ascending per CPU.
   void Take(const IdleProbe::Sink& sink);
-  // CPUs that ask whose stack they are to take.
+  // Returns the CPUs that ask whose stack to take.
   std::vector<std::uint32_t> Asking();
-  // The answer: that thread's, or nobody's.
+  // The answer: the stack of that thread, or of none.
   void Answer(std::uint32_t cpu, pid_t pid, pid_t tid);
   void AnswerNobody(std::uint32_t cpu);
-  // Samples that were taken; their CPUs may ask again.
+  // Returns the samples taken; their CPUs may ask again.
   std::vector<Sample> Samples();
 
-  // Ends the threads; all masks are as they were.
+  // Ends the threads. All masks have been restored then.
   void Stop();
 
   std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
   std::uint64_t deferred() const { return deferred_.load(std::memory_order_relaxed); }
 
  private:
-  // What a CPU's sample is at.
+  // The state of a CPU's sample.
   enum class Phase { kNone, kAsked, kAnswered, kTaken };
   struct Cpu;
 
@@ -78,7 +78,7 @@ class PinnedSamplers {
   void Tick(Cpu& cpu);
   void TakeSample(Cpu& cpu);
   void Ask(Cpu& cpu);
-  // Ends its sample; what was deferred asks now.
+  // Ends its sample; a deferred tick asks now.
   void Release(Cpu& cpu);
   void Notify();
   Cpu* Find(std::uint32_t number);

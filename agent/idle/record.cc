@@ -31,7 +31,7 @@ Result<std::unique_ptr<Collector>> MakeCollector(idle::Mode mode, const Target& 
   return LiteralCollector::Create(target, writer, {});
 }
 
-// What records: the file, and who writes into it.
+// The file being recorded, and the collector that writes to it.
 struct Recorder {
   std::optional<IdleWriter> writer;
   std::unique_ptr<Collector> collector;
@@ -46,14 +46,14 @@ Status Prepare(const RecordOptions& options, const Target& target, const idle::A
   return {};
 }
 
-// Turns to candidates, where the kernel does not tell of switches.
+// Falls back to mode unprivileged~ where the kernel does not report switches.
 void FallBack(idle::About& about) {
   if (about.mode != idle::Mode::kUnprivileged || SwitchFollower::IsAllowed()) return;
   about.mode = idle::Mode::kCandidates;
   about.why += "; a guess: kernel.perf_event_paranoid is above 2";
 }
 
-// Prepares a run: the first one in the mode that was asked for, or the first that is possible.
+// Prepares a run; the first one in the requested mode, or else in the first one that is possible.
 Status PrepareRun(const RecordOptions& options, const Target& target, idle::About& about,
                   Recorder& recorder) {
   if (recorder.writer) {

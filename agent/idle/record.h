@@ -15,20 +15,20 @@
 namespace fieldcost::idle_agent {
 
 struct RecordOptions {
-  std::filesystem::path output;       // a recording; one that is there is replaced
-  std::optional<idle::Mode> mode;     // none: bpf, else unprivileged
-  std::uint64_t tick_ns = 2'003'003;  // between two looks at the clock; not in step with timers
+  std::filesystem::path output;       // a recording; an existing one is replaced
+  std::optional<idle::Mode> mode;     // nullopt: bpf if permitted, else unprivileged
+  std::uint64_t tick_ns = 2'003'003;  // sampling interval; chosen to be out of step with timers
   std::vector<std::string> command;   // [0] is looked up in PATH
-  std::uint32_t runs = 1;             // of the command; one that fails is the last
-  std::filesystem::path input;        // its standard input in each run; empty: ours
-  pid_t pid = 0;                      // not 0: this process, and no command
-  bool all = false;                   // all processes; neither of both
-  std::uint64_t for_ns = 0;           // without a command; 0: until it ends, or a signal
-  bool unnamed = false;               // names are not looked up
+  std::uint32_t runs = 1;             // of the command; a failing run is the last
+  std::filesystem::path input;        // standard input of each run; empty: inherited
+  pid_t pid = 0;                      // if not 0, records this process instead of a command
+  bool all = false;                   // records all processes instead
+  std::uint64_t for_ns = 0;           // time limit without a command; 0: none
+  bool unnamed = false;               // does not look up names
 };
 
 struct RecordResult {
-  int status = 0;  // of the command's last run, as a shell shows it
+  int status = 0;  // exit status of the last run, in the shell's convention
   std::uint32_t runs = 0;
   idle::About about;
   std::uint64_t idle_ns = 0;
@@ -37,10 +37,10 @@ struct RecordResult {
   std::map<std::string, std::uint64_t> counts;
 };
 
-// Records why CPUs are idle while the command runs, or the process. SIGINT, SIGTERM and SIGHUP end
-// it, and what was recorded is good; they are handled for the whole process from then on. Without a
-// mode it chooses one, and says why. REQUIRES: one thread. kPermissionDenied and kUnsupported name
-// what is missing.
+// Records why CPUs are idle while the command or process runs. SIGINT, SIGTERM and SIGHUP end the
+// recording, which is then valid; they are handled for the whole process from then on. Without a
+// mode, chooses one and states the reason in `about`. REQUIRES: the process has one thread.
+// kPermissionDenied and kUnsupported state what is missing.
 Result<RecordResult> Record(const RecordOptions& options);
 
 }  // namespace fieldcost::idle_agent

@@ -14,7 +14,7 @@
 namespace fieldcost::idle_agent {
 namespace {
 
-constexpr std::size_t kRingBytes = 512 * 1024;  // a CPU: of 9,000 switches
+constexpr std::size_t kRingBytes = 512 * 1024;  // per CPU: 9,000 switches
 constexpr auto kShortestLook = std::chrono::milliseconds(1);
 constexpr auto kFirstLook = std::chrono::milliseconds(20);
 constexpr auto kLongestLook = std::chrono::milliseconds(100);
@@ -55,7 +55,7 @@ Status SwitchFollower::Begin() {
   if (from_next_exec) return events_->Add(target_.pid);
   stacks_.maps().Of(target_.pid);
   bool some = true;
-  // Repeats until there are no new ones: what they start then tells of itself.
+  // Repeats until there are no new threads: their events are inherited by threads that they start.
   while (some) {
     FIELDCOST_ASSIGN(some, AddThreads());
   }
@@ -124,7 +124,7 @@ void SwitchFollower::Take(const sampler::PerfRecord& record, std::uint32_t cpu) 
       account_.In(cpu, change->pid, change->tid, record.time);
     }
   } else if (const auto* const exec = std::get_if<sampler::ExecRecord>(&record.content)) {
-    account_.In(cpu, exec->pid, exec->pid, record.time);  // the first one is not switched in
+    account_.In(cpu, exec->pid, exec->pid, record.time);  // there is no switch-in record for it
   } else if (const auto* const exit = std::get_if<sampler::ExitRecord>(&record.content)) {
     account_.Exit(cpu, exit->tid, record.time);
   } else if (const auto* const lost = std::get_if<sampler::LostRecord>(&record.content)) {

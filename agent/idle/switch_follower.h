@@ -19,36 +19,37 @@
 
 namespace fieldcost::idle_agent {
 
-// Follows which monitored threads have which CPUs, as the kernel tells (perf_event_open(2), which
-// needs no rights where kernel.perf_event_paranoid is 2 or less), and with looks at CPUs, what was
-// idle because of whom. Nothing is put into the programs, and nobody is stopped. Not thread-safe.
+// Follows which monitored threads run on which CPUs, using the kernel's switch records
+// (perf_event_open(2), unprivileged if kernel.perf_event_paranoid is 2 or less), and attributes
+// idle time found by looks at CPUs. Nothing is injected into programs, and no thread is stopped.
+// Not thread-safe.
 class SwitchFollower {
  public:
   // A target of all processes is kUnsupported. Errors of sampler::PerfEvents. REQUIRES: `writer`
   // outlives this.
   static Result<std::unique_ptr<SwitchFollower>> Create(const Target& target, IdleWriter& writer);
 
-  // Whether the kernel tells this process of switches at all.
+  // Whether the kernel reports switches to this process at all.
   static bool IsAllowed();
 
-  // Waits until `fd` can be read, the process ends, or a signal comes; at most so long.
+  // Waits until `fd` is readable, the process ends, or a signal arrives; at most `limit`.
   Status Wait(std::chrono::milliseconds limit, int fd);
-  // Takes what happened until now, and looks at CPUs until then.
+  // Takes all records up to now, then the looks at CPUs.
   struct LookAt {
     std::uint32_t cpu = 0;
     CpuLook look;
   };
   void Follow(const std::vector<LookAt>& looks);
-  // Reads stacks of those that wait, and whose stacks may be asked for, but these.
+  // Reads the stacks of the waits in account().ToRead(), except `but`.
   Status ReadStacks(const std::set<WaitPointer>& but = {});
-  // Tells the writer what is known.
+  // Writes what is known so far.
   Status Tell();
-  // Tells it all. REQUIRES: looks of all CPUs were taken.
+  // Writes everything. REQUIRES: the looks at all CPUs have been taken.
   Status Finish();
 
-  // Whether nothing of the target is left.
+  // Whether the target has ended completely.
   bool HasEnded();
-  // Something that changes with switches on the CPU. Any thread may ask, while this lives.
+  // Returns a value that changes with switches on the CPU. Thread-safe.
   std::uint64_t Activity(std::uint32_t cpu) const;
 
   IdleAccount& account() { return account_; }
@@ -58,7 +59,7 @@ class SwitchFollower {
  private:
   SwitchFollower(const Target& target, IdleWriter& writer);
   Status Begin();
-  // Adds those of the threads that are not known yet; true: there were some.
+  // Adds the threads that are not known yet. Returns whether there were any.
   Result<bool> AddThreads();
   void Take(const sampler::PerfRecord& record, std::uint32_t cpu);
   void Drain(std::uint64_t until_ns);
@@ -67,14 +68,14 @@ class SwitchFollower {
 
   Target target_;
   IdleWriter& writer_;
-  UniqueFd process_;  // a pidfd; none: it has ended
+  UniqueFd process_;  // a pidfd; invalid: it has ended
   std::unique_ptr<sampler::PerfEvents> events_;
   std::map<std::uint32_t, std::size_t> ring_of_;  // by CPU
-  std::set<pid_t> threads_;                       // of a process that ran before
+  std::set<pid_t> threads_;                       // kRunning: threads that are followed
   IdleAccount account_;
   WaitStacks stacks_;
   std::uint64_t drained_ns_ = 0;
-  std::chrono::milliseconds look_;  // until the next one
+  std::chrono::milliseconds look_;  // until the next look
   std::map<std::string, std::uint64_t> counts_;
 };
 

@@ -18,11 +18,11 @@ namespace {
 
 constexpr std::size_t kMostTextBytes = 8192;
 constexpr std::string_view kEnded = "ZX";
-constexpr std::size_t kStartColumn = 19;  // from the state on
+constexpr std::size_t kStartColumn = 19;  // counted from the state
 constexpr std::size_t kCpuColumn = 36;
 constexpr std::size_t kRunsColumn = 2;
 constexpr std::string_view kLastRun = "se.exec_start";
-constexpr std::size_t kFractionDigits = 6;  // of milliseconds
+constexpr std::size_t kFractionDigits = 6;  // of a value in milliseconds
 
 std::optional<std::string_view> Column(std::string_view line, std::size_t column) {
   for (; column > 0; --column) {

@@ -9,31 +9,32 @@
 
 namespace fieldcost::idle_agent {
 
-// What everybody may know of a thread, from /proc.
+// What any user may read about a thread in /proc.
 struct ThreadState {
   pid_t pid = 0;
   pid_t tid = 0;
-  bool waits = false;         // it has no need of a CPU
-  std::uint32_t cpu = 0;      // where it ran last, or runs
+  bool waits = false;         // neither running nor runnable
+  std::uint32_t cpu = 0;      // where it runs or last ran
   std::uint64_t runs = 0;     // how often it has got a CPU
-  std::uint64_t last_ns = 0;  // when it ran last, by a clock of the CPU's; 0: not known
+  std::uint64_t last_ns = 0;  // when it last ran, by the CPU's clock; 0: unknown
   bool operator==(const ThreadState&) const = default;
 };
 
-// Reads the texts of a thread's files in /proc: `stat` (state and CPU), `schedstat` (runs) and
-// `sched`, which may be empty (when it ran last). nullopt: it has ended, or they are no such texts.
+// Parses the texts of a thread's files in /proc: `stat` (state and CPU), `schedstat` (runs) and
+// `sched` (when it last ran; may be empty). nullopt: the thread has ended, or the texts are
+// invalid.
 std::optional<ThreadState> ParseThreadState(std::string_view untrusted_stat,
                                             std::string_view untrusted_schedstat,
                                             std::string_view untrusted_sched);
 
-// The states of all threads of the process; empty: there is none.
+// Returns the states of all threads of the process; empty if there is no such process.
 std::vector<ThreadState> StatesOf(pid_t pid);
 
-// When the thread began, in a unit of the kernel's: with its number that is this thread and none
-// that came later. nullopt: there is none.
+// Returns when the thread began, in a unit of the kernel's. Together with its id this identifies
+// the thread, even if the id is reused. nullopt: there is no such thread.
 std::optional<std::uint64_t> StartOf(pid_t pid, pid_t tid);
 
-// Processes that threads of this one have started, and that are still there.
+// Returns the living child processes of all threads of the process.
 std::vector<pid_t> ChildrenOf(pid_t pid);
 
 }  // namespace fieldcost::idle_agent

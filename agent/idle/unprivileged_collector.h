@@ -17,11 +17,11 @@
 namespace fieldcost::idle_agent {
 
 // Mode `unprivileged`: looks at CPUs, follows switches, and reads stacks while CPUs are idle. Needs
-// no more rights than to look at the process's memory, as its parent has, and
+// only the right to read the process's memory, which its parent has, and
 // kernel.perf_event_paranoid <= 2.
 class UnprivilegedCollector : public Collector {
  public:
-  // kPermissionDenied and kUnsupported say what is missing. REQUIRES: `writer` outlives this.
+  // kPermissionDenied and kUnsupported state what is missing. REQUIRES: `writer` outlives this.
   static Result<std::unique_ptr<UnprivilegedCollector>> Create(const Target& target,
                                                                IdleWriter& writer);
 
@@ -31,11 +31,11 @@ class UnprivilegedCollector : public Collector {
 
  private:
   UnprivilegedCollector() = default;
-  // Whether a CPU was idle.
+  // Returns whether any CPU was idle.
   bool Follow();
 
   std::unique_ptr<SwitchFollower> follower_;
-  std::unique_ptr<IdleProbe> probe_;  // ends before what it asks
+  std::unique_ptr<IdleProbe> probe_;  // destroyed before the follower that it calls
   std::vector<SwitchFollower::LookAt> looks_;
   std::optional<sampler::Urgent> urgent_;  // while it records
 };

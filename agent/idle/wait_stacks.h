@@ -14,21 +14,21 @@
 
 namespace fieldcost::idle_agent {
 
-// Stacks of threads that wait, read from outside (sampler::ReadWaitStack), in a recording. Not
-// thread-safe.
+// Adds the stacks of waiting threads, read from outside (sampler::ReadWaitStack), to a recording.
+// Not thread-safe.
 class WaitStacks {
  public:
   // REQUIRES: `writer` outlives this.
   explicit WaitStacks(IdleWriter& writer) : writer_(writer), unwinder_(tables_) {}
 
-  // Adds the stack of the thread now; nullopt: it does not wait, or may not be looked at.
+  // Adds the thread's current stack; nullopt: it does not wait, or its memory may not be read.
   Result<std::optional<StackId>> Read(pid_t pid, pid_t tid);
 
   // Adds a stack that was copied while its thread waited.
   Result<StackId> Add(pid_t pid, const sampler::WaitCopy& copy);
 
-  // Stands for the stack of a thread that has ended, that wanted to run on, that had not run
-  // before, and whose stack is not known.
+  // Placeholders for the stack of a thread that has ended, was preempted, had not run before, or
+  // whose stack is unknown.
   Result<StackId> Ended() {
     return writer_.AddStack({}, unwind::StackEnd::kOutermost, idle::Why::kEnded, {});
   }
@@ -41,7 +41,7 @@ class WaitStacks {
   sampler::ProcessMaps& maps() { return maps_; }
 
  private:
-  // Whether the stack lies in memory that is known.
+  // Whether all frames are in known mappings.
   bool IsMapped(unwind::ModuleMap& map) const;
 
   IdleWriter& writer_;

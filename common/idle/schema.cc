@@ -91,7 +91,7 @@ constexpr std::array<ModeName, 4> kModes = {{{Mode::kBpf, "bpf"},
                                              {Mode::kCandidates, "unprivileged~"},
                                              {Mode::kLiteral, "literal"}}};
 
-// Takes "word" and the blank behind it from the beginning.
+// Removes "KEY=VALUE " from the beginning and returns the value.
 std::optional<std::string_view> TakeValue(std::string_view& text, std::string_view key) {
   if (!text.starts_with(key)) return std::nullopt;
   text.remove_prefix(key.size());

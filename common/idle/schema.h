@@ -11,26 +11,26 @@
 
 namespace fieldcost::idle {
 
-// What a recording of idle CPUs has (README.md). A period is the time from the instant at which a
-// CPU had nothing to do to the one at which it had, or at which the thread that had left it idle
-// ran elsewhere. Each stream has one sample a period, at its end, but kCpuIdle: there long ones are
-// divided, so that a picture over time is right. Pure functions.
+// The content of a recording of idle CPUs (README.md). A period begins when a CPU has nothing to do
+// and ends when it has, or when the thread that left it idle runs elsewhere. Each stream has one
+// sample per period, at its end, except kCpuIdle: there long periods are divided, so that charts
+// over time are right. Pure functions.
 
-// Metrics: ns, and where idle time was looked at in ticks, how many fell into it.
+// Metrics: ns, and the number of ticks in that time.
 inline constexpr char kToIdle[] = "to-idle";  // by the stack that left the CPU idle
 inline constexpr char kToIdleTicks[] = "to-idle-ticks";
-inline constexpr char kFromIdle[] = "from-idle";  // by the stack that went on then
+inline constexpr char kFromIdle[] = "from-idle";  // by the stack that resumed then
 inline constexpr char kFromIdleTicks[] = "from-idle-ticks";
 inline constexpr char kPairs[] = "idle-pairs";  // by both (pair_path.h)
 inline constexpr char kPairTicks[] = "idle-pair-ticks";
 inline constexpr char kCpuIdle[] = "cpu-idle";    // by CPU and why: paths of CpuFrame(), Frame(why)
 inline constexpr char kStatIdle[] = "stat-idle";  // by CpuFrame(): idle and iowait of /proc/stat
 
-// One of those.
+// Whether the name is one of those above.
 bool IsIdleMetric(std::string_view name);
 
-// Why a CPU was idle: what the thread did that left it so, or why no such thread is known. Numbers
-// are not in files; frames are.
+// Why a CPU was idle: what the thread that left it idle did, or why no such thread is known. Files
+// contain the frames, not the numbers.
 enum class Why : std::uint8_t {
   kLock,          // waited for a lock (futex)
   kEvents,        // waited for any of several events (poll, epoll_wait, select, ...)
@@ -38,24 +38,24 @@ enum class Why : std::uint8_t {
   kIo,            // read, wrote, or waited for a disk or peer
   kChild,         // waited for a process
   kSignal,        // waited for a signal
-  kFault,         // memory was to be fetched
-  kPreempted,     // wanted to run on, and was taken elsewhere
-  kEnded,         // there was no thread any more
+  kFault,         // waited for a page fault
+  kPreempted,     // was runnable, and was migrated
+  kEnded,         // exited
   kOtherCall,     // another system call
-  kMovedAway,     // the thread that had left it so ran elsewhere meanwhile
-  kNotMonitored,  // no thread that is monitored had run there
-  kLost,          // it is not known: what told of it was lost
+  kMovedAway,     // the thread that left it idle ran elsewhere since
+  kNotMonitored,  // no monitored thread had run there
+  kLost,          // unknown: the event or stack was lost
 };
 inline constexpr std::size_t kWhys = 13;
 
 // "[lock]", "[moved away]".
 const char* FrameName(Why why);
-// nullopt: it is no such name.
+// nullopt: not such a name.
 std::optional<Why> WhyOf(std::string_view untrusted_frame_name);
-// Whether a stack goes with it: what the last frame of a to-idle stack says.
+// Whether it has a stack: it is then the last frame of a to-idle stack.
 bool HasStack(Why why);
 
-// By the number of a system call of x86-64 Linux; negative: of none.
+// Returns the reason for an x86-64 Linux system call by its number; negative: no system call.
 Why WhyOfSystemCall(std::int64_t number);
 
 // "[CPU 3]".
@@ -67,14 +67,14 @@ enum class Mode : std::uint8_t { kBpf, kUnprivileged, kCandidates, kLiteral };
 // "literal".
 std::string_view Name(Mode mode);
 
-// How it was recorded: the name of the stream that has kCpuIdle. Text of both is printable.
+// How it was recorded, encoded in the name of the stream that has kCpuIdle. Printable text.
 struct About {
   Mode mode = Mode::kBpf;
   std::uint64_t tick_ns = 0;
-  std::string why;  // this mode: a line, for people
+  std::string why;  // why this mode was chosen: one line, for display
   bool operator==(const About&) const = default;
 };
-// "mode=bpf tick_ns=2003003 why=..."; cut if it is too long.
+// "mode=bpf tick_ns=2003003 why=..."; truncated if too long.
 std::string EncodeAbout(const About& about);
 std::optional<About> ParseAbout(std::string_view untrusted_text);
 
