@@ -6,11 +6,12 @@
 
 namespace fieldcost::lab_preload {
 
-// Counts the bytes that calls of a map move from and to files and sockets: the differences of the
-// thread's counters, which intercept's wrappers of I/O functions feed. Both run inside handlers.
+// Counts the bytes that calls in a map run read from and write to files and sockets: differences of
+// the thread's counters, which intercept's wrappers of I/O functions update. Both functions run
+// inside handlers.
 
-// Adds what the call has moved to its block. A call whose bytes cannot be stored (no memory) hides
-// its API's.
+// Adds the bytes that the call has transferred to its block. If they cannot be stored (no memory),
+// the API is marked as not measured.
 void AddIo(ThreadState* thread, const Record& record);
 
 // Marks every API on the thread's stack, and `api` unless it is kNoThunk, as not measured for these

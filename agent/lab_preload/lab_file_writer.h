@@ -4,8 +4,8 @@
 
 namespace fieldcost::lab_preload {
 
-// Makes this process's lab file, and maps it: fills process.header and .file. False, and nothing
-// left behind, if any step fails.
+// Creates this process's lab file and maps it: sets process.header and .file. Returns false, and
+// leaves no file, if any step fails.
 bool CreateLabFile();
 
 }  // namespace fieldcost::lab_preload

@@ -6,15 +6,15 @@
 
 namespace fieldcost::lab_preload {
 
-// The plan that the lab has left for this process, if it has. REQUIRES of all but the first: that
+// The plan that the lab has written for this process, if any. REQUIRES for all but ReadPlan(): it
 // returned true.
 
-// Reads it. `environment` is the program's. False if this process is not to take part.
+// Reads the plan. `environment` is the program's. Returns false if this process is not measured.
 bool ReadPlan(char** environment);
 
 const shm::LabPlanHeader& Plan();
 
-// Whether the plan's globs name the API.
+// Whether the plan's globs match the API.
 bool IsWanted(const char* module, const char* symbol);
 
 struct PlannedApi {

@@ -10,50 +10,51 @@ namespace fieldcost::lab_preload {
 
 struct ThreadState;
 
-// The call's first argument decides: intercept::HiddenBySystemCall().
+// Determined by the call's first argument: intercept::HiddenBySystemCall().
 inline constexpr uint8_t kHiddenByArgument = 0x80;
 static_assert(shm::kAllNotMeasured < kHiddenByArgument);
 
-// An API that slots lead to, in front of which the thunk of the same number stands. What it points
-// to is in the memory of its provider; null names: that is gone. Written under the patch lock or in
-// the constructor, but where said.
+// An API that slots lead to, intercepted by the thunk of the same number. Its names are in the
+// memory of its provider; null once that is unloaded. Written under the patch lock or in the
+// constructor, unless stated otherwise.
 struct Target {
   uint64_t address;  // the real function, or a wrapper around it
   const char* module;
   const char* symbol;
   const char* version;
   uint64_t hash;         // ApiHash(); 0: not used
-  uint32_t described;    // 1 once the lab file has it, 2 if it cannot; by whoever calls it first
-  uint32_t first_taken;  // 1 once a call is the process's first one
+  uint32_t described;    // 1: in the lab file, 2: no room there; set by the first caller
+  uint32_t first_taken;  // 1 once a call has counted as the process's first one
   uint8_t role;          // shm::LabRole
   uint8_t argument;
   uint8_t is_allocator;
-  uint8_t hidden;  // shm::NotMeasured: what its calls hide, or kHiddenByArgument
+  uint8_t hidden;  // shm::NotMeasured: why its calls are not measured, or kHiddenByArgument
   uint8_t reserved[12];
 };
 
-// Everything about this process. Written by the constructor before any slot is patched; constant
-// afterwards, except where said.
+// The state of this process. Written by the constructor before any slot is patched; constant
+// afterwards, unless stated otherwise.
 struct Process {
   Target targets[intercept::kThunkCount];
   uint32_t target_count;  // grows, under the patch lock
   uint32_t mode;          // shm::LabMode
   shm::LabHeader* header;
-  uint64_t file;         // its address
+  uint64_t file;         // address of the mapped file
   ThreadState* threads;  // kThreadSlots of them
   uint64_t block_bytes;
   uint64_t ticks_to_ns;  // 32.32 fixed point
   uint64_t bias_ticks;
   uint64_t stack_top;  // highest address of the first thread's stack that is in use
   uint32_t pid;
-  uint32_t not_measured;  // shm::NotMeasured of every call that ends from now on; at any time
-  uint32_t never_reuse;   // frames that seem gone may return: greenlet is loaded; changes once
+  uint32_t
+      not_measured;  // shm::NotMeasured for every call that ends from now on; changes at any time
+  uint32_t never_reuse;  // greenlet is loaded: frames that seem gone may return; changes once
 };
 
 extern "C" __attribute__((visibility("hidden"))) Process fieldcost_process;
 inline Process& process = fieldcost_process;
 
-// Not 0 while this process measures; first of a page that fork() gives to the child zeroed
+// Not 0 while this process is measured. Starts a page that is zeroed in the child by fork()
 // (MADV_WIPEONFORK).
 extern "C" __attribute__((visibility("hidden"))) uint32_t fieldcost_attached[1024];
 extern "C" __attribute__((visibility("hidden"))) uint32_t fieldcost_takes_time;
@@ -74,7 +75,7 @@ inline shm::LabNode* NodesOf(uint32_t slot) {
          uint64_t{slot} * shm::kLabNodes;
 }
 
-// What the thunk knows of it.
+// The layout on which the thunk relies.
 static_assert(offsetof(Process, targets) == 0 && offsetof(Target, address) == 0);
 static_assert(sizeof(Target) == FIELDCOST_TARGET_ENTRY_BYTES);
 static_assert(shm::kLabApis == intercept::kThunkCount);

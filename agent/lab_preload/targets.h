@@ -8,17 +8,17 @@
 
 namespace fieldcost::lab_preload {
 
-// What the program's calls lead to, and which of that is measured. All functions but ProviderOf
-// REQUIRE the patch lock, or the constructor.
+// The functions that the program's calls lead to, and which of them are measured. All functions
+// except ProviderOf REQUIRE the patch lock, or to be called by the constructor.
 
-// Makes targets of what slots in the objects from `first_object` on lead to, as far as the plan's
-// globs allow, and points these slots at their stubs, unless the plan leaves them alone.
+// Creates targets for the functions that slots in the objects from `first_object` on lead to, if
+// the plan's globs match, and points these slots at the stubs, unless the plan leaves them alone.
 void StandBeforeCalls(const intercept::SlotSpace& space, uint32_t first_object);
 
-// Slots in objects that dlopen brought are theirs again, and names in such objects are forgotten.
+// Restores the slots in objects loaded by dlopen, and drops names that are in such objects.
 void LeaveDynamicObjects();
 
-// The loaded object that the target is of; null if it cannot be told.
+// Returns the loaded object that provides the target; null if unknown.
 const intercept::ElfObject* ProviderOf(const Target& target);
 
 }  // namespace fieldcost::lab_preload

@@ -1,7 +1,7 @@
 #pragma once
 
-// A thread's calls in progress: the APIs on its stack. Runs inside handlers: no libc call, no
-// vector register, no lock.
+// A thread's calls in progress: the APIs on its stack. Runs inside handlers: no libc calls, no
+// vector registers, no locks.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 
 namespace fieldcost::lab_preload {
 
-inline constexpr uint32_t kRecords = 512;       // of a thread
+inline constexpr uint32_t kRecords = 512;       // per thread
 inline constexpr uint32_t kMaxUnrecorded = 64;  // APIs that are on the stack without a record
 inline constexpr uint32_t kNodeTable = 2 * shm::kLabNodes;
 
@@ -22,38 +22,37 @@ struct Record {
   uint64_t target;
   uint64_t stack_pointer;  // address of the stack slot that held the return address
   uint64_t start_ticks;
-  uint64_t frame_id;  // what unwinders tell its frame from others by: right above its place
+  uint64_t frame_id;  // distinguishes its frame for unwinders: right above its place
   uint32_t state;     // intercept::RecordState
   uint32_t api;
-  Record* below;  // the call that this one was made in, or null
+  Record* below;  // the calling API's record, or null
   ThreadState* owner;
   shm::LabBlock* block;
-  uint64_t allocated;               // by the thread when it began
-  uint64_t exclusive;               // by itself
+  uint64_t allocated;               // by the thread before the call
+  uint64_t exclusive;               // allocated by the call itself
   uint64_t exclusive_of_inner;      // by inner calls of its own recursion
-  uint64_t argument;                // the chosen one's value
-  uint64_t io[shm::kLabIoMetrics];  // moved by the thread when it began
+  uint64_t argument;                // value of the chosen argument
+  uint64_t io[shm::kLabIoMetrics];  // bytes transferred by the thread before the call
   uint32_t node;
-  uint32_t is_inner;  // of a recursion
-  uint32_t is_first;  // call of the process
+  uint32_t is_inner;  // inner call of a recursion
+  uint32_t is_first;  // the process's first call
 };
 
-// An API, as one thread knows it.
+// One thread's state of an API.
 struct Known {
   shm::LabBlock* block;  // null: not yet called
-  uint32_t last_parent;  // where in the tree it was called last, and
+  uint32_t last_parent;  // the parent of its latest call in the tree
   uint32_t last_node;    // its node there; 0: none
 };
 
-// One thread's slot, in private memory. Slots outlive their thread and are taken over by a later
-// one.
+// One thread's slot, in private memory. Slots outlive their thread and are reused by a later one.
 struct ThreadState {
   Record* top;       // innermost call in progress, or null
-  uint64_t busy_at;  // where the call is whose beginning or end is being written down; 0: none
+  uint64_t busy_at;  // place of the call whose beginning or end is being recorded; 0: none
   uint64_t allocated;
-  uint64_t io[shm::kLabIoMetrics];  // bytes moved, in LabIoBlock's order
-  intercept::StackRange stack;      // its own
-  uint32_t counting_stopped;        // of allocations
+  uint64_t io[shm::kLabIoMetrics];  // bytes transferred, in LabIoBlock's order
+  intercept::StackRange stack;      // the thread's own
+  uint32_t counting_stopped;        // for allocations
   uint32_t slot;
   uint32_t owner_tid;  // 0 = never used; a dead thread's id = free
   uint32_t lowest_free;
@@ -78,31 +77,30 @@ inline ThreadState* CurrentThread() {
 
 void CountLost();
 
-// The thread's block of that API, made and described if it is the first call. Null (and counted as
-// lost) if there is no room.
+// Returns the thread's block of that API; creates and describes it at the first call. Null (and
+// counted as lost) if there is no room.
 shm::LabBlock* MakeBlock(ThreadState* thread, uint32_t api);
 inline shm::LabBlock* BlockOf(ThreadState* thread, uint32_t api) {
   shm::LabBlock* const block = thread->apis[api].block;
   return __builtin_expect(block != nullptr, 1) ? block : MakeBlock(thread, api);
 }
 
-// Puts the API into the lab file, once. False if there is no room.
+// Adds the API to the lab file, once. Returns false if there is no room.
 bool Describe(uint32_t api);
 
-// Takes calls off the chain of which it is certain that they never return: on the thread's own
-// stack all whose frame is below `here`, or at it unless the call there is tail-called by them, and
-// those above whose place holds something else. Those on other stacks stay: frames there may be
-// alive wherever they lie.
+// Removes calls from the chain that certainly never return: on the thread's own stack, those whose
+// frame is below `here`, or at it unless they tail-called the call there, and those above whose
+// place holds something else. Calls on other stacks stay: frames there may be alive at any address.
 void DropGone(ThreadState* thread, uint64_t here, bool is_tail_call);
 
-// A record on top of the chain; null (and counted) if there is none. A signal handler may leave for
-// good at any instruction: what is on the chain can be dropped.
+// Pushes a record onto the chain; null (and counted) if none is free. A signal handler may jump out
+// at any instruction: every record on the chain must be valid for DropGone().
 Record* Push(ThreadState* thread, uint32_t api, const uint64_t* return_slot, shm::LabBlock* block);
 
-// Takes a call off the chain, wherever it is.
+// Removes a call from any position of the chain.
 void Remove(ThreadState* thread, Record* record);
 
-// Says that `inner` was entered while `outer` had not returned.
+// Records that `inner` was entered before `outer` returned.
 void SetFirstPairBit(uint64_t* word, uint64_t bit);
 inline void SetPair(uint32_t outer, uint32_t inner) {
   uint64_t* const word = PairRowOf(outer) + inner / 64;
@@ -112,7 +110,7 @@ inline void SetPair(uint32_t outer, uint32_t inner) {
   }
 }
 
-// What the thunk knows of it.
+// The layout on which the thunk relies.
 static_assert(offsetof(Record, return_address) == FIELDCOST_RECORD_RETURN_ADDRESS);
 static_assert(offsetof(Record, saved_rbx) == FIELDCOST_RECORD_SAVED_RBX);
 static_assert(offsetof(Record, target) == FIELDCOST_RECORD_TARGET);

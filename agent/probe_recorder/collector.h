@@ -16,14 +16,14 @@
 
 namespace fieldcost::probe {
 
-// Empties the rings of a session's programs into the spool: a hit is given back to its program only
-// once it is in the database, with the position up to which the ring has been read, so that none is
-// lost or there twice wherever this is killed. Not thread-safe.
+// Empties the rings of a session's programs into the spool. A hit's space is freed only once the
+// hit and the ring's read position are in the database, so that no hit is lost or duplicated
+// whenever this process is killed. Not thread-safe.
 class Collector {
  public:
   struct Options {
-    std::size_t batch_bytes = 128 * 1024;  // a batch is kept once it has so many,
-    std::chrono::seconds batch_age{60};    // or is so old
+    std::size_t batch_bytes = 128 * 1024;  // a batch is stored once it has this size
+    std::chrono::seconds batch_age{60};    // or age
   };
 
   // REQUIRES: all outlive this.
@@ -32,17 +32,17 @@ class Collector {
   ~Collector();
 
   struct Report {
-    std::uint64_t hits = 0;  // read, in all looks so far
+    std::uint64_t hits = 0;  // read so far, in all looks
     std::uint64_t runs = 0;
-    std::uint64_t refused = 0;  // files that could not be understood
-    std::uint64_t lost = 0;     // hits that were not kept, for whatever reason
-    std::uint64_t written = 0;  // bytes in the fullest ring since the look before
-    bool has_programs = false;  // some still run
+    std::uint64_t refused = 0;  // files that could not be parsed
+    std::uint64_t lost = 0;     // hits that were not stored, for any reason
+    std::uint64_t written = 0;  // bytes in the fullest ring since the previous look
+    bool has_programs = false;  // some are still running
   };
-  // Looks at all programs once. What is read may wait for more before it is kept, unless `all`.
+  // Reads the rings of all programs once. Unless `all`, incomplete batches are not stored yet.
   Result<Report> Look(bool all);
 
-  // What programs that are over, or were looked at with `all`, showed of named points.
+  // The named points seen in programs that have ended or were read with `all`.
   const SeenPoints& seen_points() const { return seen_; }
 
  private:

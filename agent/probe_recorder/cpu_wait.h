@@ -8,18 +8,18 @@
 
 namespace fieldcost::probe {
 
-// How long the program's first thread has waited for a CPU so far, of the time in which it ran or
-// could have run: what it slept tells nothing about the machine. Known while the process runs and,
-// of a child, until it is waited for. nullopt: unknown, for example because the kernel keeps no
-// such count.
+// Returns how long the program's first thread has waited for a CPU so far, and the time in which it
+// ran or was runnable; time asleep is excluded, since it says nothing about the machine's load.
+// Available while the process runs and, for a child, until it is reaped. nullopt: unknown, for
+// example because the kernel has no such count.
 std::optional<RunBatch::CpuWait> CpuWaitOf(std::uint32_t pid);
 
-// Whether the process has ended and was not waited for.
+// Whether the process has ended and has not been reaped.
 bool IsEndedChild(std::uint32_t pid);
 
-// The first two numbers of /proc/PID/schedstat: ns that it ran, and that it waited.
+// Parses the first two numbers of /proc/PID/schedstat: ns run, and ns waited.
 std::optional<RunBatch::CpuWait> ParseCpuWait(std::string_view untrusted_schedstat);
-// Whether /proc/PID/stat is that of a process that has ended and was not waited for.
+// Whether the text of /proc/PID/stat belongs to a process that has ended and has not been reaped.
 bool IsZombie(std::string_view untrusted_stat);
 
 }  // namespace fieldcost::probe

@@ -5,15 +5,15 @@
 
 namespace fieldcost::probe {
 
-// How long to wait until rings are looked at again: so that about an eighth of the fullest is
-// written meanwhile, within 5 ms and a second, and at most twice as long as before. A program that
-// passes no point costs a look a second. Pure; not thread-safe.
+// Determines how long to wait until rings are read again: until about an eighth of the fullest ring
+// has been written, between 5 ms and 1 s, and at most twice the previous wait. A program that
+// passes no points costs one look per second. Pure; not thread-safe.
 class LookPace {
  public:
   static constexpr std::chrono::milliseconds kLeast{5};
   static constexpr std::chrono::milliseconds kMost{1000};
 
-  // The wait after a look, at which the fullest ring had so many bytes more than at the one before.
+  // Returns the wait after a look that found `bytes` new bytes in the fullest ring.
   std::chrono::milliseconds After(std::uint64_t bytes);
   std::chrono::milliseconds wait() const { return wait_; }
 

@@ -15,13 +15,13 @@ namespace fieldcost::probe {
 struct RecordOptions {
   std::vector<std::string> command;
   std::filesystem::path library;  // libfieldcost_probe.so
-  std::filesystem::path points;   // probe.toml; empty: automatic points and those of the source
+  std::filesystem::path points;   // probe.toml; empty: automatic points and those in the source
   std::vector<std::string> tags;
   std::string build;
   bool local = false;
   bool stacks = false;
   std::uint32_t runs = 1;
-  std::filesystem::path input;  // the command's standard input in each run; empty: ours
+  std::filesystem::path input;  // the command's standard input in each run; empty: inherited
   std::uint64_t session = 0;    // its id; 0: a random one
 };
 
@@ -30,22 +30,23 @@ struct Recorded {
   std::uint64_t runs = 0;
   std::uint64_t programs = 0;
   std::uint64_t hits = 0;
-  std::uint64_t lost = 0;              // points that were not kept
-  std::vector<std::string> unreached;  // a line for each named point that was not passed
+  std::uint64_t lost = 0;              // hits that were not stored
+  std::vector<std::string> unreached;  // one line per named point that was not passed
   std::string why_not;                 // why nothing was recorded; else empty
   std::set<std::string> unmeasured;    // programs, escaped, that it started, and why
-  bool goes_on = false;                // some programs still run: the next collector takes over
+  bool goes_on = false;  // some programs are still running: the next collector takes over
 };
 
-// Runs the command with the probe library, and collects what its programs pass. Where nothing can
-// be kept, because the home is missing, full or read-only, the command runs without the library;
-// with a session that was named, that is an error. kPermissionDenied: neither local nor consent.
-// REQUIRES: one thread.
+// Runs the command with the probe library, and collects the hits of its programs. If nothing can be
+// stored, because the home directory is missing, full or read-only, the command runs without the
+// library; with an explicit session, that is an error. kPermissionDenied: neither `local` nor
+// consent. REQUIRES: the process has one thread.
 Result<Recorded> Record(const agent::AgentPaths& paths, const RecordOptions& options,
                         const Clock& clock);
 
-// Collects what recorders that are gone have left, and sends what is due: once, or until there is
-// nothing left to wait for. `send_now`: whatever the time of the next try. Returns what it says.
+// Collects the sessions of recorders that have ended, and sends due batches: once, or until there
+// is nothing left to wait for. `send_now`: ignores the time of the next attempt. Returns the text
+// to display.
 struct CollectOptions {
   bool once = false;
   bool send_now = false;

@@ -12,25 +12,25 @@
 
 namespace fieldcost::probe {
 
-// Makes batches from one program's hits, as they come. Not thread-safe.
+// Turns one program's hits into batches, as they arrive. Not thread-safe.
 class RunBatch {
  public:
   // REQUIRES: `namer` outlives this.
   RunBatch(const RunFacts& facts, const PlanFacts& plan, StackNamer& namer);
 
-  // What is mapped is asked anew when the next stack is named.
+  // Causes the mappings to be read again when the next stack is named.
   void ForgetMap() { has_map_ = false; }
   void Add(const RingHit& untrusted_hit, const RingFile& file);
 
-  // Tells of an event that began before this was made, and is not over.
+  // Adds an event that began before this object was created, and has not ended.
   void Remember(const EventId& id, std::uint64_t begin_ns) { open_.emplace(id, begin_ns); }
 
-  // Notes that events lost hits: one, all that are open or were since the last batch, or those that
-  // were open at any time in between.
+  // Marks events as having lost hits: one; all that have been open since the last batch; or those
+  // that were open at any time in the interval.
   void MarkIncomplete(const shm::ProbeEventId& event);
   void MarkAllIncomplete();
   void MarkIncompleteBetween(std::uint64_t from_ns, std::uint64_t until_ns);
-  // Notes that the machine slept during all that are open or were since the last batch.
+  // Marks all events that have been open since the last batch: the machine slept during them.
   void MarkAllSuspended();
   void SetDiskRead(std::uint64_t bytes);
   void SetLost(std::uint64_t hits);
@@ -39,14 +39,14 @@ class RunBatch {
     std::uint64_t observed_ns = 0;  // not 0
   };
   void SetCpuWait(const CpuWait& wait);
-  // Facts of the run have changed since the last batch.
+  // Whether facts of the run have changed since the last batch.
   bool has_news() const { return has_news_; }
 
-  // About how much the batch takes, encoded.
+  // The approximate size of the encoded batch.
   std::size_t bytes() const { return bytes_; }
   bool empty() const { return batch_.hits.empty() && batch_.events.empty(); }
   const Batch& batch() const { return batch_; }
-  // Goes on with an empty one; events that are open are remembered.
+  // Returns the batch and starts an empty one; open events are remembered.
   Batch Take();
 
  private:
@@ -65,10 +65,10 @@ class RunBatch {
   std::size_t bytes_ = 0;
   std::map<EventId, std::size_t> event_index_;         // in batch_
   std::map<std::uint32_t, std::uint32_t> site_index_;  // by the program's number
-  std::map<std::uint32_t, Site> sites_;                // the same, for good
+  std::map<std::uint32_t, Site> sites_;                // the same, never cleared
   std::map<Frame, std::uint32_t> frame_index_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> stack_index_[2];  // whole, cut
-  // When events began that are not over, as far as has been seen.
+  // Begin times of events whose end has not been seen.
   std::map<EventId, std::uint64_t> open_;
 };
 

@@ -17,8 +17,8 @@
 
 namespace fieldcost::probe {
 
-// What a program has mapped: as the kernel tells it while it runs, else as the program wrote it
-// down.
+// Returns a program's mappings: from the kernel while it runs, otherwise from the list that the
+// program wrote.
 unwind::ModuleMap MapOf(const RingFile& file);
 
 struct NamedStack {
@@ -27,13 +27,13 @@ struct NamedStack {
   bool operator==(const NamedStack&) const = default;
 };
 
-// Turns registers and a piece of raw stack into names. Tables and names are kept from program to
-// program. Not thread-safe.
+// Resolves registers and a piece of raw stack to names. Caches tables and names across programs.
+// Not thread-safe.
 class StackNamer {
  public:
   StackNamer() : unwinder_(tables_) {}
 
-  // `stack`: words from registers.sp on.
+  // `stack`: the words starting at registers.sp.
   NamedStack Name(unwind::ModuleMap& map, const shm::ProbeRegisters& registers,
                   std::span<const std::uint64_t> stack);
 

@@ -12,15 +12,15 @@
 
 namespace fieldcost::probe {
 
-// What programs showed of the points that a plan names. Texts are untrusted.
+// What was seen of the points named in a plan. Texts are untrusted.
 struct SeenPoints {
-  std::array<std::uint64_t, shm::kMaxProbePoints / 64> placed{};  // bits: stands at a function
+  std::array<std::uint64_t, shm::kMaxProbePoints / 64> placed{};  // bits: placed at a function
   std::set<std::pair<std::string, std::string>> passed;           // "library!symbol", label
-  std::set<std::string> modules;                                  // paths of what was loaded
+  std::set<std::string> modules;                                  // paths of loaded modules
 };
 
-// A line for each named point that no program passed, with the reason: what it names is not there,
-// is not called through a slot, or was not called. Reads the modules' symbol tables.
+// Returns one line per named point that no program passed, with the reason: its function does not
+// exist, is not called through a slot, or was not called. Reads the modules' symbol tables.
 std::vector<std::string> ExplainUnreached(const std::vector<NamedPoint>& points,
                                           const SeenPoints& untrusted_seen);
 
