@@ -6,28 +6,27 @@
 
 namespace fieldcost::lab {
 
-// Tells runs on a disturbed machine from others: a loop of known work takes longer beside them than
-// in the best moment so far, or they lost the CPU much more often than runs usually do. Not
-// thread-safe.
+// Detects runs on a disturbed machine: a loop of known work before and after the run takes longer
+// than its best time so far, or the run lost the CPU much more often than usual. Not thread-safe.
 class Disturbance {
  public:
-  // `plain_loop`: how long the loop takes now, ns; empty: it is measured.
+  // `plain_loop` returns how long the loop takes now, in ns; empty: it is measured.
   explicit Disturbance(std::function<std::uint64_t()> plain_loop);
 
-  // Takes the state before a run.
+  // Must be called before a run.
   void Begin();
-  // Tells after it whether the run was disturbed. The first runs have nothing to be compared with,
-  // and count as undisturbed by switches.
+  // Must be called after the run. Returns whether it was disturbed. The first runs cannot be
+  // compared with others, so the number of their switches is not considered.
   bool End(std::uint64_t involuntary_switches, std::uint64_t wall_ns);
 
  private:
   std::function<std::uint64_t()> plain_loop_;
   std::uint64_t best_ns_ = ~std::uint64_t{0};
   std::uint64_t before_ns_ = 0;
-  std::vector<double> rates_;  // of undisturbed runs, switches a second, ascending
+  std::vector<double> rates_;  // switches per second of undisturbed runs, ascending
 };
 
-// About a millisecond of multiplications that wait for each other.
+// Measures about a millisecond of dependent multiplications.
 std::uint64_t PlainLoopNs();
 
 }  // namespace fieldcost::lab

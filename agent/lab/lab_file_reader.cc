@@ -1,4 +1,4 @@
-// Reads lab files; common/shm/lab_file.h has their layout.
+// Parses lab files; common/shm/lab_file.h defines their layout.
 #include "agent/lab/lab_file_reader.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kMaxPairs = std::size_t{1} << 22;
 
-// The file, and which number has which index.
+// The file, and the mapping from API numbers to indices.
 struct Reading {
   const agent::RunBytes* untrusted;
   std::vector<std::uint32_t> index_of;  // by the API's number
@@ -86,7 +86,7 @@ Result<LabFileApi> CheckApi(const shm::LabApi& untrusted_api) {
   return api;
 }
 
-// Adds the API of that number, once it is called; kNone if it never was.
+// Returns the index of the API with that number, adding it if needed; kNone if it was never called.
 Result<std::uint32_t> IndexOf(std::uint32_t number, Reading& reading) {
   if (number >= shm::kLabApis) return kNone;
   std::uint32_t& index = reading.index_of[number];
@@ -122,7 +122,7 @@ Status ReadPairs(Reading& reading) {
     for (std::uint32_t word = 0; word < row.size(); ++word) {
       for (std::uint64_t left = row[word]; left != 0; left &= left - 1) {
         const auto bit = static_cast<std::uint32_t>(std::countr_zero(left));
-        // A program that still runs may have called it only after its number was looked at.
+        // A running program may have called it only after its number was read.
         FIELDCOST_ASSIGN(const std::uint32_t inner, IndexOf(word * 64 + bit, reading));
         if (inner == kNone || reading.file.pairs.size() == kMaxPairs) {
           return Fail(ErrorCode::kCorrupt, "a pair of an API that was not called");
@@ -144,8 +144,8 @@ void Merge(const shm::LabLogSums& sums, stats::LogSums& sum) {
   sum.Merge({.count = sums.count, .sum = sums.sum, .sum_squares = sums.sum_squares});
 }
 
-// Adds what a block's calls moved, `returned` of which came back; if that cannot be read, it counts
-// as hidden.
+// Adds the bytes transferred by a block's calls, of which `returned` have returned. If they cannot
+// be read, they count as not measured.
 void AddIo(const Reading& reading, const shm::LabMapBlock& untrusted_block, std::uint64_t returned,
            LabFileApi& api) {
   shm::LabIoBlock untrusted_io{};
@@ -164,7 +164,7 @@ void AddIo(const Reading& reading, const shm::LabMapBlock& untrusted_block, std:
   if (!is_known) api.not_measured |= shm::kDiskInsideLibc | shm::kNetInsideLibc;
 }
 
-// Empties what has no value.
+// Clears the values that were not measured.
 void DropNotMeasured(LabFileApi& api) {
   const shm::MetricSet none = shm::MetricsNotMeasured(api.not_measured);
   constexpr auto kFirstIo = static_cast<unsigned>(shm::Metric::kDiskRead);
@@ -176,7 +176,7 @@ void DropNotMeasured(LabFileApi& api) {
   api.first_call_bytes.reset();
 }
 
-// False, and nothing is added, if no calls could have made it.
+// Returns false, and adds nothing, if the block has impossible values.
 bool AddBlock(const Reading& reading, const shm::LabMapBlock& untrusted_block, LabFileApi& api) {
   const auto inclusive = agent::HistogramOf(untrusted_block.inclusive);
   const auto exclusive = agent::HistogramOf(untrusted_block.exclusive);
@@ -223,7 +223,7 @@ Status ReadBlocks(std::uint32_t count, Reading& reading) {
       return Fail(ErrorCode::kCorrupt, "block {} cannot be read", i);
     }
     const shm::LabBlock& head = untrusted_block.head;
-    // API 0 may be the first block's; a block that was never given away is all zeros.
+    // API 0 may be the first block's; a block that was never used is all zeros.
     if (head.calls == 0) continue;
     FIELDCOST_ASSIGN(const std::uint32_t index, IndexOf(head.api, reading));
     if (index == kNone) return Fail(ErrorCode::kCorrupt, "block {} belongs to no API", i);

@@ -16,15 +16,15 @@
 
 namespace fieldcost::lab {
 
-// What one program did with one API, all its threads together.
+// One program's calls of one API, over all its threads.
 struct LabFileApi {
   stats::ApiKey api;  // without the package version
   std::string path;   // of its library
   std::uint64_t hash = 0;
-  bool sighted = false;            // called, but not part of the plan
+  bool sighted = false;            // called, but not in the plan
   std::uint32_t not_measured = 0;  // shm::NotMeasured: which values below are missing
   std::uint64_t calls = 0;
-  std::uint64_t nested = 0;  // inner ones of these, which were not recorded
+  std::uint64_t nested = 0;  // of these, inner calls, which were not recorded
   std::uint64_t abandoned = 0;
   std::optional<std::uint64_t> first_call_ns;
   std::optional<std::uint64_t> first_call_bytes;
@@ -32,7 +32,7 @@ struct LabFileApi {
   stats::CostHistogram inclusive;
   stats::CostHistogram exclusive;
   stats::CostHistogram sizes;
-  // Bytes that calls moved, in the order of shm::LabIoBlock. Empty if not measured.
+  // Bytes transferred by calls, in the order of shm::LabIoBlock. Empty if not measured.
   std::array<stats::CostHistogram, shm::kLabIoMetrics> moved;
   std::array<std::array<std::uint64_t, shm::kBucketSlots>, shm::kLabArguments> arguments{};
   // From a timing run.
@@ -51,27 +51,27 @@ struct LabFileNode {
   std::uint64_t bytes = 0;
 };
 
-// What one program of a scenario left.
+// The content of one program's lab file.
 struct LabFile {
   std::string program;
   std::uint32_t mode = 0;
-  bool attached = false;  // to its end
+  bool attached = false;  // until it ended
   std::uint64_t lost_calls = 0;
   std::uint64_t lost_records = 0;
   std::uint64_t lost_nodes = 0;
   std::uint64_t moved_calls = 0;
   std::uint32_t candidates = 0;
   std::uint32_t left_out = 0;
-  std::vector<std::string> left_out_names;  // the first of them, "library!symbol"; may be cut
+  std::vector<std::string> left_out_names;  // the first of them, "library!symbol"; may be truncated
   std::uint32_t bias_ps = 0;
-  std::uint32_t refused = 0;     // blocks that no calls could have made: nothing of them is here
-  std::vector<LabFileApi> apis;  // that were called
+  std::uint32_t refused = 0;     // blocks with impossible values, which were skipped
+  std::vector<LabFileApi> apis;  // the APIs that were called
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;  // (outer, inner), indices of apis
   std::vector<LabFileNode> nodes;
 };
 
-// Reads what a program left, which may be anything; if it has not ended, something may be missing.
-// kUnavailable: its writer has not finished making it. kCorrupt, kUnsupported.
+// Parses a program's lab file, which is untrusted and may be incomplete if the program is still
+// running. kUnavailable: its writer has not finished creating it. kCorrupt, kUnsupported.
 Result<LabFile> ReadLabFile(const agent::RunBytes& untrusted_bytes);
 
 }  // namespace fieldcost::lab

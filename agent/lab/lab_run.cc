@@ -33,11 +33,11 @@ void RemoveLabFiles(const fs::path& directory) {
   for (const fs::path& path : LabFilesIn(directory)) fs::remove(path, error);
 }
 
-// Waits for a program that the command has left behind; `patience_ms` is for all of them together.
+// Waits for a program that outlives the command; `patience_ms` is shared by all such programs.
 bool WaitUntilEnded(const agent::RunFileBytes& bytes, int& patience_ms) {
   while (agent::IsBeingWritten(bytes.fd())) {
     if (patience_ms <= 0) return false;
-    // A lock's end wakes nobody who only asks for it (F_OFD_GETLK): it is asked for again.
+    // F_OFD_GETLK only queries the lock and cannot wait for it, so this polls.
     ::poll(nullptr, 0, kLookMs);
     patience_ms -= kLookMs;
   }

@@ -13,20 +13,20 @@ namespace fieldcost::lab {
 // A run of the scenario with the library in its programs.
 struct LabRun {
   ScenarioRun scenario;
-  std::vector<LabFile> files;       // of its programs
+  std::vector<LabFile> files;       // one per program
   std::uint32_t still_running = 0;  // programs that had not ended five seconds after the command
-  std::uint32_t refused_files = 0;  // that could not be understood
-  // Programs of a map run, escaped, that nothing can be loaded into, and why.
+  std::uint32_t refused_files = 0;  // files that could not be parsed
+  // Programs of a map run, escaped, into which no library can be loaded, and why.
   std::vector<std::string> unmeasured;
 };
 
 struct LabRunner {
   std::filesystem::path library;
-  std::filesystem::path directory;  // on memory, this process's own; exists
+  std::filesystem::path directory;  // in memory, private to this process; exists
   ScenarioOptions scenario;
 };
 
-// Leaves the plan, runs, and takes what was left.
+// Writes the plan, runs the scenario, and reads the programs' files.
 Result<LabRun> RunWithLibrary(const LabRunner& runner, PlanFile plan);
 
 }  // namespace fieldcost::lab

@@ -13,14 +13,14 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 using Step = MeasureProgress::Step;
 
-// The number of new plans after which what still surprises gets runs alone.
+// The number of new plans after which APIs that still cause surprises are timed alone.
 constexpr std::uint32_t kMostReplans = 10;
-// How often a group is tried in a round before its APIs are left out of it.
+// How often a group is tried in a round before its APIs are left out of that round.
 constexpr int kMostTries = 12;
 // How often a run on a disturbed machine is repeated before it is kept.
 constexpr int kMostRepeats = 3;
 
-// An end of everything, which keeps what is finished.
+// Ends the measurement; finished rounds are kept.
 struct Stop {
   StoppedBy by;
   std::string detail;
@@ -50,7 +50,7 @@ class Session {
   }
 
  private:
-  // What became of a timing run.
+  // The outcome of a timing run.
   enum class Outcome { kAccepted, kSurprised, kFailed, kDisturbed };
 
   Status Prepare() {
@@ -159,7 +159,7 @@ class Session {
     found_.refused += run.refused_files;
   }
 
-  // Derived from what is called, so that a plan repeats.
+  // Derived from the APIs called, so that plans are repeatable.
   void ChooseSeed() {
     if (options_.seed) {
       found_.seed = *options_.seed;
@@ -195,7 +195,7 @@ class Session {
     return {};
   }
 
-  // Which argument costs are told by in a round; kNoArgument for none.
+  // Returns, by API, the argument by which costs are broken down in a round; kNoArgument: none.
   std::vector<std::uint32_t> ArgumentsOf(std::uint32_t round) const {
     std::vector<std::uint32_t> arguments;
     for (const ApiSums& api : found_.sums.apis()) {
@@ -229,7 +229,7 @@ class Session {
     return Elapsed() + 2 * a_run < *options_.max_time;
   }
 
-  // A group's run; nullopt if everything stops.
+  // Runs a group; nullopt if the measurement is stopped.
   Result<std::optional<LabRun>> RunGroup(PlanFile plan) {
     if (IsLate()) {
       stop_ = Stop{StoppedBy::kMaxTime, "the time of --max-time is up"};
@@ -259,7 +259,7 @@ class Session {
     return std::optional<LabRun>(*std::move(run));
   }
 
-  // Whether the run is one of the plan, on a machine that lets it be.
+  // Checks that the run went as planned, on an undisturbed machine.
   Result<Outcome> Judge(const LabRun& run, int repeats) {
     const bool is_disturbed =
         disturbance_.End(run.scenario.involuntary_switches, run.scenario.wall_ns);
@@ -278,7 +278,7 @@ class Session {
     return Outcome::kAccepted;
   }
 
-  // The next group that has an API of which the round knows nothing yet; empty if there is none.
+  // Returns the next group with an API that the round has not timed yet; empty if there is none.
   std::vector<std::uint32_t> NextGroup(std::uint32_t round,
                                        const std::set<std::uint32_t>& done) const {
     const auto& groups = found_.grouping.groups;
@@ -305,8 +305,8 @@ class Session {
                .left = std::chrono::nanoseconds(left * a_run)});
   }
 
-  // A map run of each round, so that it is known which counts differ between runs. False if
-  // everything stops.
+  // Repeats the map run in each round, to find which counts differ between runs. Returns false if
+  // the measurement is stopped.
   Result<bool> CountAgain(std::uint32_t round) {
     FIELDCOST_ASSIGN(const std::optional<LabRun> run, RunGroup(NewPlan(shm::kLabMap)));
     if (!run) return false;
@@ -367,7 +367,7 @@ class Session {
     return {};
   }
 
-  // Other statuses now and then are thrown away; if nothing else comes, it is our fault.
+  // Occasional runs with another exit status are discarded; if all runs have one, we cause it.
   Status CountFailed(const LabRun& run, std::uint32_t round, std::uint32_t group,
                      std::uint32_t accepted) {
     constexpr std::uint32_t kMostFailures = 10;

@@ -18,7 +18,7 @@ using Bits = std::vector<std::uint64_t>;
 constexpr std::uint64_t kMostCliqueSteps = kMostGroupSteps / 8;
 constexpr int kMostRounds = 2000;  // of iterated greedy
 
-// What random numbers are for: the same seed gives each its own.
+// The purposes of random numbers; each has its own stream for the same seed.
 enum Stream : std::uint64_t { kTies = 0, kRounds = 1 };
 
 template <typename Visit>
@@ -55,10 +55,10 @@ class Grouper {
 
   std::uint64_t steps() const { return steps_; }
 
-  // Greedily, from each API as the first, those with most neighbours tried first.
+  // Searches greedily from each API, trying those with the most neighbours first.
   std::vector<std::uint32_t> FindClique();
   Groups Dsatur();
-  // None if an API was both above and below another.
+  // nullopt if an API was both above and below another.
   std::optional<Groups> Layers();
   // Improves until there are `fewest` or the steps are used up.
   void Improve(Groups& groups, std::size_t fewest);
@@ -72,7 +72,7 @@ class Grouper {
       if (Has(shared_, api)) visit(api);
     });
   }
-  // The first group that takes it takes each API.
+  // Puts each API into the first group that has none of its neighbours.
   Groups FirstFit(std::vector<std::uint32_t> order);
 
   const PairGraph& graph_;
@@ -87,7 +87,7 @@ std::vector<std::uint32_t> Grouper::FindClique() {
   std::vector<std::uint32_t> best;
   const std::uint64_t end = steps_ + kMostCliqueSteps;
   for (const std::uint32_t first : apis_) {
-    if (degree_[first] + 1 <= best.size() || steps_ >= end) break;  // none larger has it
+    if (degree_[first] + 1 <= best.size() || steps_ >= end) break;  // it is in no larger one
     std::vector<std::uint32_t> clique = {first};
     const auto row = graph_.Neighbours(first);
     Bits candidates(row.begin(), row.end());
@@ -109,7 +109,7 @@ std::vector<std::uint32_t> Grouper::FindClique() {
 Groups Grouper::Dsatur() {
   Groups groups;
   const std::size_t words = graph_.words();
-  Bits taken(graph_.count() * words);  // a row for each API: groups that its neighbours are in
+  Bits taken(graph_.count() * words);  // one row per API: the groups of its neighbours
   std::vector<std::uint32_t> saturation(graph_.count());
   std::vector<std::uint32_t> left = apis_;
   while (!left.empty()) {
@@ -133,7 +133,7 @@ Groups Grouper::Dsatur() {
 }
 
 std::optional<Groups> Grouper::Layers() {
-  std::vector<std::uint32_t> above(graph_.count());  // how many are above that have no layer yet
+  std::vector<std::uint32_t> above(graph_.count());  // the number of APIs above it without a layer
   for (const std::uint32_t api : apis_) {
     ForEachShared(graph_.EnteredUnder(api), [&](std::uint32_t inner) { ++above[inner]; });
   }
@@ -178,8 +178,8 @@ Groups Grouper::FirstFit(std::vector<std::uint32_t> order) {
   return groups;
 }
 
-// First fit, group by group in whatever order, makes no more groups than there were. Reversed,
-// largest first and shuffled as often as Culberson and Luo found best.
+// First fit, group by group in any order, never increases the number of groups. The order (reversed,
+// largest first or shuffled) is drawn with the frequencies that Culberson and Luo found best.
 void Grouper::Improve(Groups& groups, std::size_t fewest) {
   SeededDraw draw(seed_, kRounds);
   for (int round = 0; round < kMostRounds && groups.size() > fewest; ++round) {

@@ -1,4 +1,4 @@
-// Writes the lab's plan; common/shm/lab_file.h has its layout.
+// Writes the lab's plan; common/shm/lab_file.h defines its layout.
 #include "agent/lab/plan_file.h"
 
 #include <algorithm>

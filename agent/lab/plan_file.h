@@ -13,12 +13,12 @@ namespace fieldcost::lab {
 struct PlanFile {
   std::uint32_t mode = shm::kLabMap;
   std::uint64_t tsc_to_ns_multiplier = 0;
-  std::vector<shm::LabPlanEntry> entries;  // none for a map
+  std::vector<shm::LabPlanEntry> entries;  // empty in a map run
   std::string globs;                       // "library!symbol", comma-separated; empty = all
   bool data_slots = false;
 };
 
-// Leaves it where the library looks (shm::kLabPlanName). kTooLarge, kIo.
+// Writes the plan to where the library reads it (shm::kLabPlanName). kTooLarge, kIo.
 Status WritePlan(const std::filesystem::path& directory, PlanFile plan);
 
 }  // namespace fieldcost::lab

@@ -27,7 +27,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr std::size_t kLastErrorBytes = 2048;
 constexpr auto kLook = std::chrono::milliseconds(20);
 constexpr auto kLookAtTheEnd = std::chrono::milliseconds(1);
-// What a program that has ended left open may still be written to by what it started.
+// After a program has ended, processes that it started may still write to its pipes.
 constexpr auto kDrainAfterEnd = std::chrono::milliseconds(100);
 
 volatile std::sig_atomic_t interrupted = 0;
@@ -48,20 +48,20 @@ std::vector<std::string> EnvironmentOf(const ScenarioOptions& options) {
   return environment;
 }
 
-// A pipe of which what is there can be taken.
+// Creates a pipe whose read end is non-blocking.
 Result<Pipe> MakeDrain() {
   FIELDCOST_ASSIGN(Pipe pipe, MakePipe());
   ::fcntl(pipe.read_end.get(), F_SETFL, O_NONBLOCK);
   return pipe;
 }
 
-// What the command writes, while it runs.
+// Reads the command's output while it runs.
 class Drain {
  public:
   Drain(UniqueFd output, UniqueFd errors)
       : output_(std::move(output)), errors_(std::move(errors)) {}
 
-  // Waits until something was written, at most that long, and takes it.
+  // Waits for output, at most `patience`, and reads it.
   void Take(std::chrono::milliseconds patience) {
     std::array<pollfd, 2> polled{pollfd{output_.get(), POLLIN, 0},
                                  pollfd{errors_.get(), POLLIN, 0}};
@@ -141,7 +141,7 @@ Result<ScenarioRun> RunScenario(const ScenarioOptions& options) {
   int status = 0;
   rusage used{};
   for (;;) {
-    // What has closed its output is about to end.
+    // A program that has closed its output is about to end.
     drain.Take(drain.is_open() ? kLook : kLookAtTheEnd);
     if (options.look) options.look(child);
     const pid_t ended = ::wait4(child, &status, WNOHANG, &used);

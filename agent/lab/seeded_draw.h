@@ -11,8 +11,8 @@
 
 namespace fieldcost::lab {
 
-// Random numbers that are the same with every library: std::mt19937_64, and none of the standard
-// distributions, which libraries may implement as they like. Not thread-safe.
+// Random numbers that are the same with every library: std::mt19937_64 without the standard
+// distributions, which are implementation-defined. Not thread-safe.
 class SeededDraw {
  public:
   SeededDraw(std::uint64_t seed, std::uint64_t stream)
@@ -26,7 +26,7 @@ class SeededDraw {
     while (bits < unfair) bits = bits_();
     return bits % bound;
   }
-  // Fisher and Yates, as of Durstenfeld (1964).
+  // Fisher-Yates shuffle (Durstenfeld 1964).
   template <typename Value>
   void Shuffle(std::vector<Value>& values) {
     for (std::size_t left = values.size(); left > 1; --left) {

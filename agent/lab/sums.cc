@@ -39,7 +39,7 @@ constexpr auto kFirstIo = static_cast<unsigned>(stats::Metric::kDiskRead);
 
 using RunCounts = std::map<stats::Metric, std::uint64_t>;
 
-// Adds what one program's calls of an API come to.
+// Adds the totals of one program's calls of an API.
 void Count(const LabFileApi& api, RunCounts& counts) {
   counts[stats::Metric::kCallsPerRun] += api.calls;
   counts[stats::Metric::kAllocInclusive] += Clamped(api.inclusive.sum());

@@ -17,35 +17,35 @@
 
 namespace fieldcost::lab {
 
-// What the runs of a scenario add up to. Not thread-safe.
+// Sums over the runs of a scenario. Not thread-safe.
 
 // Times of one API in one round, or in all of them.
 struct TimeSums {
-  std::uint64_t calls = 0;  // timed or not: inner calls of recursions, and those that were left
+  std::uint64_t calls = 0;  // including untimed ones: inner calls of recursions, abandoned calls
   stats::CostHistogram time;
   stats::ContributionScalars scalars;  // contribution = run
   stats::CostHistogram cycles;         // of the same calls
   stats::ContributionScalars cycle_scalars;
   stats::LogSums log_time;
-  std::map<std::uint32_t, stats::InputSums> by_argument;  // by argument, 0..5
-  stats::CostHistogram first_calls;                       // one value a process
+  std::map<std::uint32_t, stats::InputSums> by_argument;  // key: argument, 0..5
+  stats::CostHistogram first_calls;                       // one value per process
   std::uint32_t processes = 0;
   std::uint64_t most_calls = 0;  // in one run
 
   void Merge(const TimeSums& other);
 };
 
-// What the calls of an API come to in a run of the scenario: least and most of the runs that were
-// counted.
+// The total of an API's calls in one run of the scenario: minimum and maximum over the counted
+// runs.
 struct RunTotal {
   std::uint64_t least = 0;
   std::uint64_t most = 0;
 };
 
-// What a run is counted by: kCallsPerRun, kAllocInclusive, and the metrics of shm::LabIoBlock.
+// Totals by metric: kCallsPerRun, kAllocInclusive, and the metrics of shm::LabIoBlock.
 using RunTotals = std::map<stats::Metric, RunTotal>;
 
-// Of the first map run that called it, unless stated otherwise.
+// From the first map run that called the API, unless stated otherwise.
 struct ApiSums {
   stats::ApiKey api;
   std::string path;
@@ -57,12 +57,12 @@ struct ApiSums {
   std::array<stats::CostHistogram, shm::kLabIoMetrics> moved;  // in the order of shm::LabIoBlock
   std::uint32_t not_measured = 0;                              // shm::NotMeasured, in any map run
   std::uint32_t first_map = 0;  // number of the map run, from 1; 0: no map run called it
-  std::uint32_t map_runs = 0;   // that called it
-  RunTotals totals;             // of these
+  std::uint32_t map_runs = 0;   // number of map runs that called it
+  RunTotals totals;             // over these runs
   std::uint64_t first_call_bytes = 0;
   std::uint64_t other_bytes = 0;
-  // Integer arguments that costs may grow with: below 2^32 in 99 of 100 calls, in 4 log2 buckets or
-  // more.
+  // Integer arguments with which costs may grow: below 2^32 in 99 of 100 calls, and in at least 4
+  // log2 buckets.
   std::vector<std::uint32_t> arguments;
   TimeSums times;
 };
@@ -72,29 +72,29 @@ struct StackSums {
   std::uint64_t bytes = 0;
 };
 
-// Everything that was found, by API.
+// All results, by API.
 class Sums {
  public:
-  // Takes from a map run what is called, and what shares a stack. Of the first, also the tree.
+  // Adds a map run's APIs and pairs; from the first map run, also the tree.
   void AddMap(const LabRun& map);
   std::uint32_t map_runs() const { return map_runs_; }
-  // Over all map runs, also those that did not call it. Unknown values are left out.
+  // Totals over all map runs, including those that did not call it. Omits unknown values.
   RunTotals TotalsOf(const ApiSums& api) const;
 
-  // What a timing run showed that was not planned, as indices of apis().
+  // Unplanned calls and pairs of a timing run, as indices of apis().
   struct Surprise {
-    std::vector<std::uint32_t> apis;  // that it concerns
+    std::vector<std::uint32_t> apis;  // the APIs concerned
     bool any() const { return !apis.empty(); }
   };
-  // Adds APIs that were called although the plan did not know them, and pairs that it took for
-  // impossible. Recursion is no surprise.
+  // Adds APIs that were called but not in the plan, and pairs that the plan considered impossible.
+  // Recursion is not a surprise.
   Surprise LearnFrom(const LabRun& run);
 
-  // Adds a timing run's times to `round`, by API; `argument` says, by API, which argument the times
-  // are told apart by.
+  // Adds a timing run's times to `round`, by API; `argument` has, by API, the argument by which
+  // times are broken down.
   void AddTimes(const LabRun& run, const std::vector<std::uint32_t>& argument,
                 std::vector<TimeSums>& round) const;
-  // Adds a round that is finished.
+  // Adds a finished round.
   void AddRound(const std::vector<TimeSums>& round);
 
   const std::vector<ApiSums>& apis() const { return apis_; }

@@ -14,12 +14,12 @@
 namespace fieldcost::lab {
 namespace {
 
-// What the package managers answer is kept meanwhile; a disk may be full.
+// Caches the package managers' answers, in memory since a disk may be full.
 constexpr char kInMemory[] = ":memory:";
 
-// Which APIs come in which order, and of which package they are.
+// The order of the APIs, and their packages.
 struct Naming {
-  std::vector<std::uint32_t> order;  // of the table: indices of Sums::apis()
+  std::vector<std::uint32_t> order;  // the table's: indices of Sums::apis()
   std::vector<std::uint32_t> place;  // the inverse
   std::vector<stats::ApiKey> keys;   // by index of Sums::apis()
   std::vector<bool> is_own;
@@ -111,7 +111,7 @@ std::vector<wire::LabStack> StacksOf(const Sums& sums, const Naming& naming) {
   std::vector<wire::LabStack> stacks(sums.nodes().size());
   for (const auto& [where, node] : sums.nodes()) {
     const auto& [parent, api] = where;
-    // Node 0 is the root, and a node's parent is older.
+    // Node 0 is the root; a node's parent precedes it.
     stacks[node - 1] = {.parent = parent == 0 ? wire::LabStack::kRoot : parent - 1,
                         .api = naming.place[api],
                         .calls = sums.stacks()[node].calls,

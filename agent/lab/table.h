@@ -11,13 +11,13 @@
 namespace fieldcost::lab {
 
 struct TableOptions {
-  std::string name;         // of the part
-  std::string environment;  // of the machine
+  std::string name;         // the part's
+  std::string environment;  // the machine's
   std::int64_t started_us = 0;
   std::string apis;  // MeasureOptions::apis
 };
 
-// The table of a measurement, of one part. Whose libraries are public is what `config` says.
+// Makes the table of a measurement, with one part. `config` defines which libraries are public.
 Result<wire::LabTable> MakeTable(const Measurement& measurement, const agent::AgentConfig& config,
                                  const TableOptions& options);
 
