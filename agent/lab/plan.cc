@@ -178,8 +178,9 @@ Groups Grouper::FirstFit(std::vector<std::uint32_t> order) {
   return groups;
 }
 
-// First fit, group by group in any order, never increases the number of groups. The order (reversed,
-// largest first or shuffled) is drawn with the frequencies that Culberson and Luo found best.
+// First fit, group by group in any order, never increases the number of groups. The order
+// (reversed, largest first or shuffled) is drawn with the frequencies that Culberson and Luo found
+// best.
 void Grouper::Improve(Groups& groups, std::size_t fewest) {
   SeededDraw draw(seed_, kRounds);
   for (int round = 0; round < kMostRounds && groups.size() > fewest; ++round) {

@@ -16,26 +16,26 @@
 
 namespace fieldcost::sampler {
 
-// SIGINT, SIGTERM and SIGHUP go to the child that runs, and are remembered: for the whole process,
-// from then on.
+// Forwards SIGINT, SIGTERM and SIGHUP to the running child and remembers them, for the whole
+// process from then on.
 void HandleSignals();
-int StoppedBy();  // the signal; 0: none so far
+int StoppedBy();  // the signal received; 0: none so far
 
-// The command line as one would type it; "" if it cannot be known.
+// Returns the command line as typed in a shell; "" if unknown.
 std::string CommandOfProcess(pid_t pid);
 
-// The standard input of a command that a recorder runs `runs` times; writes what users should know
-// about it to stderr. Errors of RunInput::Open.
+// Opens the standard input of a command that a recorder runs `runs` times; prints hints for the
+// user to stderr. Errors of RunInput::Open.
 Result<RunInput> InputOfRuns(const std::filesystem::path& file, std::uint64_t runs);
 
-// A child that becomes a command once it is told to, so that what looks at it can be prepared. One
-// at a time. Moves; ended and waited for when this ends.
+// A child process that executes a command when requested, so that the recorder can be set up first.
+// At most one at a time. Movable; the destructor ends the child and reaps it.
 class CommandChild {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
 
-  // [0] is looked up in PATH. `input` is its standard input, as in ChildOptions. REQUIRES: one
-  // thread.
+  // [0] is looked up in PATH. `input` is its standard input, as in ChildOptions. REQUIRES: the
+  // process has one thread.
   static Result<CommandChild> Prepare(const std::vector<std::string>& command,
                                       const Variables& variables, int input = kOurs);
   CommandChild(CommandChild&& other) noexcept;
@@ -45,9 +45,11 @@ class CommandChild {
   pid_t pid() const { return pid_; }
   void Go() { go_.Reset(); }
   void Kill() const;
-  // Waits for its end, at most so long or until a signal; whether it has ended. It is not reaped.
+  // Waits for the child's end, at most `limit` or until a signal. Returns whether it has ended.
+  // Does not reap it.
   Result<bool> EndsWithin(std::chrono::milliseconds limit);
-  // Its status, 128 and the signal that ended it; an error if it could not become the command.
+  // Returns its exit status, or 128 plus the signal that ended it; an error if the command could
+  // not be executed.
   Result<int> Wait();
 
  private:
@@ -55,8 +57,8 @@ class CommandChild {
       : name_(std::move(name)), pid_(pid), go_(std::move(go)), why_(std::move(why)) {}
 
   std::string name_;
-  pid_t pid_;         // 0: waited for
-  UniqueFd process_;  // a pidfd, once it is asked for
+  pid_t pid_;         // 0: reaped
+  UniqueFd process_;  // a pidfd, opened on demand
   UniqueFd go_;
   UniqueFd why_;
 };

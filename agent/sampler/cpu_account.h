@@ -4,11 +4,12 @@
 
 namespace fieldcost::sampler {
 
-// What of the CPU time that the kernel has counted is in no sample: so that all that is recorded is
-// as much as the kernel says, to the nanosecond. Pure; not thread-safe.
+// Computes the CPU time that the kernel has counted and that is not in a sample, so that the
+// recorded sum equals the kernel's count to the nanosecond. Pure; not thread-safe.
 //
-// A sample stands for a period. The rest is time in the kernel, whose samples an unprivileged user
-// does not get, and what each thread had left over on a CPU when it ended, less than a period.
+// A sample represents one period. The rest is time in the kernel, whose samples unprivileged users
+// do not get, and the remainder of less than a period that each thread has left on a CPU when it
+// ends.
 class CpuAccount {
  public:
   explicit CpuAccount(std::uint64_t period_ns) : period_ns_(period_ns) {}
@@ -25,9 +26,9 @@ class CpuAccount {
     std::uint64_t kernel_ns = 0;
     std::uint64_t left_over_ns = 0;
   };
-  // What has come to it since the last one, of `total_ns` counted by then, all samples until then
-  // having been added. Of what goes on, threads and each CPU that they had, a period is held back:
-  // samples may yet tell of it.
+  // Returns the growth since the previous call, given `total_ns` counted so far. All samples so far
+  // must have been added. Holds back one period per running thread and CPU that it used, since
+  // samples may still cover that time.
   Rest Take(std::uint64_t total_ns, std::uint64_t running);
 
  private:

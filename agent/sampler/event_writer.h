@@ -19,38 +19,37 @@
 
 namespace fieldcost::sampler {
 
-// Which events are recorded beside samples.
+// Which events are recorded in addition to samples.
 struct EventOptions {
-  std::filesystem::path library;   // libfieldcost_trace.so
-  bool functions = false;          // of code built with -finstrument-functions
-  bool branches = false;           // of code built with -fsanitize-coverage=trace-pc[-guard]
-  std::string globs;               // "library!symbol", comma-separated: calls of these, no rebuild
+  std::filesystem::path library;  // libfieldcost_trace.so
+  bool functions = false;         // in code built with -finstrument-functions
+  bool branches = false;          // in code built with -fsanitize-coverage=trace-pc[-guard]
+  std::string globs;  // "library!symbol", comma-separated: calls of these; needs no rebuild
   bool function_pointers = false;  // their calls through all data slots, which changes &function
   bool any() const { return functions || branches || !globs.empty(); }
 };
 
-// What trees of events have grown by, again and again, into the recording that samples go to, too.
-// Each look is a sample of each path that has grown, so an interval is exact between looks. Not
-// thread-safe.
+// Periodically writes the growth of event trees to the recording that also has the samples. Each
+// look adds one sample per path that has grown, so intervals are exact at looks. Not thread-safe.
 class EventWriter {
  public:
   // Adds streams to the recording. REQUIRES: `recording` outlives it; options.any(). Errors of
   // recording::Writer; kUnsupported if the time stamp counter is no clock here.
   static Result<EventWriter> Make(const EventOptions& options, SampleWriter& recording);
 
-  // Begins a run: its programs leave their trees in `directory`, which is empty and on memory. What
-  // they need in their environment.
+  // Begins a run whose programs write their trees to `directory`, which is empty and in memory.
+  // Returns the environment variables that they need.
   Result<trace::Variables> BeginRun(const std::filesystem::path& directory);
   // The threads of this run's samples. Without them, threads have their program's name.
   // REQUIRES: `threads` outlives the run.
   void SetThreads(ThreadList& threads) { listed_ = &threads; }
-  // Looks if the last look is long enough ago: kEvery, and so long that looking takes a hundredth
-  // of the time at most.
+  // Looks if the previous look is at least kEvery ago, and long enough that looks take at most 1 %
+  // of the time.
   Status LookIfDue();
-  // Looks once more, for the run is over.
+  // Looks a last time, after the run has ended.
   Status EndRun();
 
-  // Metrics of which some program could not tell how much it was, so that the sum is unknown.
+  // Metrics that some program could not measure, so that their sum is unknown.
   std::vector<std::string> unmeasured() const;
 
   // The options' globs that have matched no called function so far. Globs of mangled names are left
@@ -96,12 +95,12 @@ class EventWriter {
   recording::StreamId branches_;
   std::uint64_t multiplier_ = 0;
   std::filesystem::path directory_;
-  std::map<Program, Known> known_;  // of this run, of those that still ran at the last look
+  std::map<Program, Known> known_;  // of this run, programs that were running at the last look
   std::set<Program> programs_;      // of this run
   ThreadList* listed_ = nullptr;
   std::vector<bool> lacking_;  // [column of EventMetrics()]
   std::map<std::string, std::uint64_t> counts_;
-  std::set<std::string> not_measured_;  // names among these, of APIs and reasons
+  std::set<std::string> not_measured_;  // names of counts for APIs and reasons
   std::set<std::string> called_;        // "library!symbol", of all runs
   std::chrono::steady_clock::time_point next_look_;
 };

@@ -12,35 +12,34 @@
 
 namespace fieldcost::sampler {
 
-// The place of a frame, in a form that does not change from run to run: an address as its module's
-// file names it.
+// The place of a frame in a form that is stable across runs: an address in its module's file.
 struct SampledFrame {
   std::uint32_t module = 0;   // index into Sampler::modules()
-  std::uint64_t address = 0;  // inside the instruction that the frame is at
-  bool guessed = false;       // by a frame pointer
+  std::uint64_t address = 0;  // inside the instruction that the frame is executing
+  bool guessed = false;       // from a frame pointer
 };
 
 struct SampledModule {
   enum class Kind {
-    kFile,       // addresses as its file names them
-    kRaw,        // a file that could not be read: offsets in it
-    kGenerated,  // of no file: addresses of the process `pid`
-    kUnknown,    // of no memory that is known: addresses as they are
+    kFile,       // addresses are those in the file
+    kRaw,        // the file could not be read: addresses are offsets in it
+    kGenerated,  // there is no file: addresses in the process `pid`
+    kUnknown,    // not in a known mapping: raw addresses
   };
   Kind kind = Kind::kUnknown;
   std::string path;                         // untrusted; as the process sees it; "[vdso]"
   std::string build_id;                     // empty: none
-  pid_t pid = 0;                            // of kGenerated
-  const unwind::CfiTable* table = nullptr;  // of kFile; lives as long as the Sampler
-  std::shared_ptr<const UniqueFd> opened;   // of kFile, unless too many are open
+  pid_t pid = 0;                            // if kGenerated
+  const unwind::CfiTable* table = nullptr;  // if kFile; lives as long as the Sampler
+  std::shared_ptr<const UniqueFd> opened;   // if kFile, unless too many are open
 };
 
-// Modules that frames were met in, each once. They only grow. Not thread-safe.
+// The modules of all frames seen, each once. Only grows. Not thread-safe.
 class ModuleList {
  public:
   const std::vector<SampledModule>& all() const { return modules_; }
 
-  // Replaces what is in `frames`.
+  // Replaces the content of `frames`.
   void SetFrames(unwind::ModuleMap& map, const unwind::Stack& stack,
                  std::vector<SampledFrame>& frames);
 

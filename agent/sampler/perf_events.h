@@ -18,70 +18,69 @@
 
 namespace fieldcost::sampler {
 
-// The kernel's side of sampling: a ring a CPU, into which the events of all threads that were
-// added, and of what they start, write samples: a task-clock, which writes switches and what
-// happens to processes, too, and counters. Not thread-safe.
+// The kernel's side of sampling: one ring per CPU, to which the events of all added threads and
+// their descendants write. The events are a task-clock, which also writes switches and process
+// events, and counters. Not thread-safe.
 class PerfEvents {
  public:
   struct Options {
-    std::uint64_t period_ns = 0;  // 0: no samples, only what happens to threads and processes
+    std::uint64_t period_ns = 0;  // 0: no samples, only thread and process events
     std::uint32_t stack_bytes = 0;
     std::size_t ring_bytes = 0;
-    bool from_next_exec = false;         // else at once
-    bool switches = true;                // tell of them
+    bool from_next_exec = false;         // false: at once
+    bool switches = true;                // write switch records
     std::vector<Counter> counters = {};  // those that pass CheckCounters()
   };
-  // Events: the task-clock, then counters in their order.
+  // Event numbers: the task-clock, then the counters in their order.
   static constexpr std::size_t kClock = 0;
-  // A record and the number of its ring.
+  // Takes a record and the number of its ring.
   using Sink = std::function<void(const PerfRecord&, std::size_t ring)>;
   struct Seen {
-    std::uint64_t unreadable = 0;  // records that were not understood
+    std::uint64_t unreadable = 0;  // records that could not be parsed
     double fill = 0;               // of the fullest ring, 0 to 1, before it was emptied
   };
 
-  // Makes the rings. kPermissionDenied and kUnsupported say what is missing.
+  // Creates the rings. kPermissionDenied and kUnsupported state what is missing.
   static Result<std::unique_ptr<PerfEvents>> Create(Options options);
   ~PerfEvents();
   PerfEvents(const PerfEvents&) = delete;
   PerfEvents& operator=(const PerfEvents&) = delete;
 
-  // A thread, and what it starts from now on. kNotFound: it is gone.
+  // Adds a thread, and what it starts from now on. kNotFound: it has ended.
   Status Add(pid_t tid);
-  // All that happens on all CPUs, of whoever; who switches pays nothing for it. kPermissionDenied:
-  // only root may, or CAP_PERFMON. REQUIRES: no samples, no counters.
+  // Adds all threads on all CPUs; switches cost them nothing extra. kPermissionDenied: needs root
+  // or CAP_PERFMON. REQUIRES: no samples, no counters.
   Status AddAll();
 
-  // True: samples tell of the kernel, too. Known after Add().
+  // Whether there are samples of kernel mode, too. Known after Add().
   bool sees_kernel() const { return sees_kernel_; }
 
-  // Waits until `or_fd` (-1: none) can be read, with `each_sample` also until a sample is there, at
-  // most so long, or until a signal. Whether `or_fd` can be read.
+  // Waits until `or_fd` (-1: none) is readable, a signal arrives or, with `each_sample`, there is a
+  // sample; at most `limit`. Returns whether `or_fd` is readable.
   Result<bool> Wait(std::chrono::nanoseconds limit, bool each_sample, int or_fd);
-  // No thread is left that could write.
+  // Whether all threads that could write have ended.
   bool AllEnded();
 
   std::size_t rings() const { return rings_.size(); }
   std::uint32_t CpuOf(std::size_t ring) const;
-  // How much the kernel has written there so far, in bytes. Any thread may ask.
+  // How much the kernel has written to the ring so far, in bytes. Thread-safe.
   std::uint64_t Written(std::size_t ring) const;
 
-  // Records up to that time (CLOCK_MONOTONIC) of all rings, by time: what is later may not yet be
-  // complete.
+  // Passes on the records of all rings up to that time (CLOCK_MONOTONIC), ordered by time; later
+  // records may not be complete yet.
   Seen Drain(std::uint64_t until_ns, const Sink& sink);
 
-  // Empties the rings into memory, up to kMostStashedBytes of it: for one who is busy otherwise, so
-  // that the kernel has room. Drain() gives what was put there first. With `deep`, what lies behind
-  // the copies of stacks is read, too, before it changes. A sink may call it, if it does not use
-  // what its record points to any more.
+  // Moves the rings' records to memory, up to kMostStashedBytes, so that the kernel has room while
+  // the reader is busy. Drain() passes these records on first. With `deep`, also reads the memory
+  // beyond the copies of stacks before it changes. May be called by a sink that no longer uses the
+  // memory to which its record points.
   static constexpr std::size_t kMostStashedBytes = std::size_t{64} << 20;
   void Stash(bool deep);
 
-  // What an event has counted so far, of threads that have ended too. kClock: CPU time, user's and
-  // kernel's. (inherit_stat would tell it of each thread, but what events with it count is too
-  // little.)
+  // Returns an event's count so far, including ended threads. kClock: CPU time, user and kernel
+  // mode. (inherit_stat would report it per thread, but such events count too little.)
   std::uint64_t Counted(std::size_t event) const;
-  void Stop();  // nothing is written or counted from now on
+  void Stop();  // ends all writing and counting
 
  private:
   struct Ring;
@@ -91,7 +90,7 @@ class PerfEvents {
   perf_event_attr AttributesOf(std::size_t event) const;
   Result<UniqueFd> Open(std::size_t event, pid_t tid, int cpu);
   Status Add(std::size_t event, pid_t tid, Ring& ring);
-  // Says which event a sample is of; false: of none.
+  // Sets the event of a sample. Returns false if it belongs to none.
   bool TellEvent(PerfRecord& untrusted_record) const;
 
   Options options_;

@@ -14,30 +14,29 @@
 
 namespace fieldcost::sampler {
 
-// What the kernel writes into a ring, as far as a sampler asks for it (perf_event_open(2)).
+// The records that the kernel writes to a ring, as configured by a sampler (perf_event_open(2)).
 
-// What an event is to write: the layouts below follow from it.
-// No PERF_SAMPLE_PERIOD: with it, events of the kernel's own have a sample each time, whatever
-// their period is.
+// The content of samples, from which the layouts below follow. PERF_SAMPLE_PERIOD is not used: with
+// it, software events write a sample each time, regardless of their period.
 inline constexpr std::uint64_t kSampleType = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
                                              PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
                                              PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-// rax to rip and r8 to r15, as the kernel numbers them; no flags and segments.
+// rax to rip and r8 to r15, in the kernel's numbering; no flags or segments.
 inline constexpr std::uint64_t kUserRegisters = 0xff01ff;
 
 struct SampleRecord {
-  std::uint64_t id = 0;  // of the event (PERF_EVENT_IOC_ID), also where it was inherited
-  // Which event that is (PerfEvents), and its period. Not of the record: by the id.
+  std::uint64_t id = 0;  // of the event (PERF_EVENT_IOC_ID), also if inherited
+  // The event's number (PerfEvents) and period. Not in the record: found by the id.
   std::size_t event = 0;
   std::uint64_t period = 0;
   pid_t pid = 0;
   pid_t tid = 0;
   std::uint32_t cpu = 0;
-  bool in_kernel = false;  // it was in the kernel; registers are those of user mode all the same
-  bool is_64_bit = false;  // else there are no registers
+  bool in_kernel = false;  // interrupted in the kernel; registers are still those of user mode
+  bool is_64_bit = false;  // false: there are no registers
   unwind::Registers registers;
-  std::span<const std::uint8_t> stack;  // of the record's bytes, from the stack pointer on
-  // What was read at `behind_address` when the sample was put aside; empty: it was not.
+  std::span<const std::uint8_t> stack;  // in the record, starting at the stack pointer
+  // Memory read at `behind_address` when the sample was stashed; empty if it was not.
   std::span<const std::uint8_t> behind;
   std::uint64_t behind_address = 0;
 };
@@ -46,19 +45,19 @@ struct MapRecord {
   unwind::Mapping mapping;
   bool executable = false;
 };
-// A new thread, or process: then its pid is not its parent's.
+// A new thread, or a new process: then its pid differs from its parent's.
 struct ForkRecord {
   pid_t pid = 0;
   pid_t parent_pid = 0;
   pid_t tid = 0;
   pid_t parent_tid = 0;
 };
-// A process executes another program, as its only thread.
+// A process executes another program; it then has one thread.
 struct ExecRecord {
   pid_t pid = 0;
   std::string_view name;  // of the record's bytes
 };
-// A thread is called otherwise from now on.
+// A thread changes its name.
 struct NameRecord {
   pid_t pid = 0;
   pid_t tid = 0;
@@ -71,25 +70,25 @@ struct ExitRecord {
 struct LostRecord {
   std::uint64_t count = 0;
 };
-// A thread is taken from its CPU, or gets one.
+// A thread loses or gets a CPU.
 struct SwitchRecord {
   pid_t pid = 0;
   pid_t tid = 0;
   bool out = false;
-  bool preempted = false;  // if out: it wanted to run on
+  bool preempted = false;  // if out: it was still runnable
 };
 
 struct PerfRecord {
-  std::uint64_t time = 0;  // of the event's clock, ns
+  std::uint64_t time = 0;  // by the event's clock, ns
   std::variant<std::monostate, SampleRecord, MapRecord, ForkRecord, ExecRecord, NameRecord,
                ExitRecord, LostRecord, SwitchRecord>
       content;
 };
 
-// A record's time alone, to tell which ring is next; nullopt: it is too short to have one.
+// Returns only a record's time, to find which ring is next; nullopt: the record is too short.
 std::optional<std::uint64_t> TimeOf(std::span<const std::uint8_t> untrusted_record);
 
-// nullopt: it is not what the kernel writes. Of no kind that is asked for: no content.
+// Parses a record; nullopt: it is invalid. Records of other kinds have no content.
 std::optional<PerfRecord> ParseRecord(std::span<const std::uint8_t> untrusted_record);
 
 }  // namespace fieldcost::sampler

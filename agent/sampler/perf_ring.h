@@ -11,27 +11,27 @@
 
 namespace fieldcost::sampler {
 
-// Records of the kernel in a ring of perf_event_open(2), in place. One reader; the kernel writes
-// beside it. What is in the ring is checked as if it came from outside. Not thread-safe.
+// Reads the kernel's records in a ring of perf_event_open(2), in place. There is one reader; the
+// kernel writes concurrently. The content is validated like untrusted input. Not thread-safe.
 class PerfRing {
  public:
-  // A ring that is mapped: its first page and the data behind it. REQUIRES: mapped as long as this
-  // lives; `data_bytes` is a power of two.
+  // A mapped ring: its first page, followed by the data. REQUIRES: remains mapped while this lives;
+  // `data_bytes` is a power of two.
   PerfRing(void* first_page, std::uint8_t* data, std::size_t data_bytes)
       : first_page_(first_page), data_(data), data_bytes_(data_bytes) {
     FIELDCOST_CHECK(std::has_single_bit(data_bytes));
   }
 
-  // The next record, with its header; nullopt: there is none yet. The same one until Pop(); lives
-  // until then. A record that cannot be one empties the ring, and is counted.
+  // Returns the next record, with its header; nullopt: there is none yet. Returns the same one
+  // until Pop(), which invalidates it. An invalid record empties the ring, and is counted.
   std::optional<std::span<const std::uint8_t>> Front();
-  // Removes the record that Front() gave; nothing, if it gave none.
+  // Removes the record returned by Front(), if any.
   void Pop();
 
-  // How full it is, from 0 to 1.
+  // Returns how full it is, from 0 to 1.
   double fill() const;
   std::uint64_t broken() const { return broken_; }
-  // How many bytes the kernel has written so far. Any thread may ask.
+  // How many bytes the kernel has written so far. Thread-safe.
   std::uint64_t Head() const;
 
  private:
@@ -42,8 +42,8 @@ class PerfRing {
   std::size_t data_bytes_;
   std::uint64_t tail_ = 0;
   std::uint64_t broken_ = 0;
-  std::size_t front_bytes_ = 0;             // 0: not looked at
-  std::vector<std::uint8_t> straightened_;  // a record that goes round the end
+  std::size_t front_bytes_ = 0;             // 0: not read yet
+  std::vector<std::uint8_t> straightened_;  // a copy of a record that wraps around
 };
 
 }  // namespace fieldcost::sampler

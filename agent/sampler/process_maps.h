@@ -9,22 +9,22 @@
 
 namespace fieldcost::sampler {
 
-// What is mapped in processes, kept up to date by what the kernel tells of them, and read where it
-// has told nothing yet. Not thread-safe.
+// The mappings of processes, kept up to date from the kernel's records, and read from /proc for
+// processes without records. Not thread-safe.
 class ProcessMaps {
  public:
-  // Lives until the process's end is taken, or there are too many. Of a process that is gone:
-  // empty.
+  // Returns a process's map, valid until its exit record is taken or there are too many maps. Empty
+  // if the process has ended.
   unwind::ModuleMap& Of(pid_t pid);
   bool Knows(pid_t pid) const { return maps_.contains(pid); }
-  // Forgets a map; it is read again when it is asked for.
+  // Drops a map; it is read again when needed.
   void Forget(pid_t pid) { maps_.erase(pid); }
 
-  // True: executable memory was added.
+  // Returns whether executable memory was added.
   bool Take(const MapRecord& record);
   void Take(const ForkRecord& record);
   void Take(const ExecRecord& record) { Of(record.pid).Clear(); }
-  // Other threads may outlive the first one, but hardly any does; their map is read again then.
+  // Other threads rarely outlive the first one; if they do, their map is read again.
   void Take(const ExitRecord& record) {
     if (record.pid == record.tid) Forget(record.pid);
   }

@@ -7,15 +7,15 @@
 
 namespace fieldcost::sampler {
 
-// The threads that a process has now; empty: there is none.
+// Returns the process's current threads; empty: there is no such process.
 std::vector<pid_t> ThreadsOf(pid_t pid);
 
-// What follows the name, which may be anything, in the text of a /proc/PID/task/TID/stat: the
-// thread's state and more, with blanks between them. Empty: it is no such text.
+// Returns what follows the name, which may be any text, in /proc/PID/task/TID/stat: the thread's
+// state and further fields, separated by blanks. Empty: the text is invalid.
 std::string_view StatFromState(std::string_view untrusted_text);
-// Whether that is the state of a thread that has no need of a CPU.
+// Whether that is the state of a waiting thread, which is neither running nor runnable.
 bool IsWaitingState(char state);
-// Whether the thread has no need of a CPU now.
+// Whether the thread is waiting now.
 bool IsWaiting(pid_t pid, pid_t tid);
 
 }  // namespace fieldcost::sampler

@@ -10,13 +10,13 @@
 
 namespace fieldcost::sampler {
 
-// The command lines of recorders, internal programs that others of fieldcost run: options
+// The command lines of recorders, internal programs run by other fieldcost programs: options
 // ("--NAME", "--NAME VALUE"), then another program's command line.
 
 struct RecorderOption {
   const char* name = nullptr;  // without the dashes
   bool has_value = true;
-  // Takes the value, of a flag null. False: it is no such value.
+  // Takes the value; null for a flag. Returns false if the value is invalid.
   std::function<bool(const char* text)> take;
 };
 
@@ -33,10 +33,10 @@ RecorderOption TextOption(const char* name, Text& text) {
           }};
 }
 
-// The number that `text` is, from 1 to `most`; 0: it is none of those.
+// Parses a number from 1 to `most`; 0: invalid.
 std::uint64_t NumberFromOne(const char* text, std::uint64_t most);
 
-// A number from 1 on.
+// A number of at least 1.
 template <std::integral Number>
 RecorderOption NumberOption(const char* name, Number& number,
                             std::uint64_t most = std::numeric_limits<Number>::max()) {
@@ -46,12 +46,12 @@ RecorderOption NumberOption(const char* name, Number& number,
           }};
 }
 
-// Takes the options of a line whose first word is a program's or a command's name; the words that
-// follow them. nullopt: it has others, or values that they do not take.
+// Takes the options of a line whose first word is the name of a program or command. Returns the
+// words after the options; nullopt: an unknown option or invalid value.
 std::optional<std::vector<std::string>> TakeOptions(int argc, char** argv,
                                                     const std::vector<RecorderOption>& options);
 
-// Says that `program` is run by `command` alone ("fieldcost trace"); the exit status.
+// Reports that only `command` ("fieldcost trace") runs `program`. Returns the exit status.
 int RefuseCommandLine(const char* program, const char* command);
 
 }  // namespace fieldcost::sampler

@@ -7,19 +7,19 @@
 
 namespace fieldcost::sampler {
 
-// What recorders have in common that write while something runs.
+// Shared by recorders that write while a program runs.
 
 using Time = std::chrono::steady_clock::time_point;
 
 inline constexpr auto kLook = std::chrono::milliseconds(100);  // the longest time between two looks
 
-// When a recording that began now ends by itself; 0: never.
+// Returns when a recording that begins now ends by itself; 0: never.
 inline Time EndAfter(std::uint64_t for_ns) {
   return for_ns == 0 ? Time::max()
                      : std::chrono::steady_clock::now() + std::chrono::nanoseconds(for_ns);
 }
 
-// Says when what was recorded is to be written to the file, so that it can be followed.
+// Determines when recorded data is flushed to the file, so that it can be followed live.
 class FlushTimer {
  public:
   // True once a second.
@@ -34,7 +34,7 @@ class FlushTimer {
   Time last_ = std::chrono::steady_clock::now();
 };
 
-// Whether the system does not permit it, or does not have it: something else may do.
+// Whether the system forbids or lacks something, so that an alternative may work.
 inline bool IsRefused(const Error& error) {
   return error.code == ErrorCode::kPermissionDenied || error.code == ErrorCode::kUnsupported;
 }

@@ -10,24 +10,24 @@
 
 namespace fieldcost::sampler {
 
-// How long each thread has had each CPU, by switches: what its event there has counted, but for the
-// time that a switch takes. Pure; not thread-safe.
+// Computes from switches how long each thread has had each CPU: its event's count there, except for
+// the duration of switches. Pure; not thread-safe.
 class RunTimes {
  public:
   static constexpr std::size_t kMostThreads = 65'536;
 
   explicit RunTimes(std::size_t cpus) : cpus_(cpus) {}
 
-  // The thread has the CPU from then on, if that is not known yet.
+  // The thread has the CPU from then on, unless that is known already.
   void In(pid_t tid, std::size_t cpu, std::uint64_t time);
   void Out(pid_t tid, std::uint64_t time);
 
-  // Gets how long it had each CPU that it had.
+  // Receives how long the thread had each of its CPUs.
   using Sink = std::function<void(pid_t tid, std::uint64_t run_ns)>;
   void Exit(pid_t tid, std::uint64_t time, const Sink& sink);
   void ExitAll(std::uint64_t time, const Sink& sink);
 
-  // How many CPUs all threads that go on have had, together.
+  // The sum over all live threads of the number of CPUs that each has had.
   std::size_t used() const { return used_; }
 
  private:

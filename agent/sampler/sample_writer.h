@@ -17,36 +17,36 @@
 
 namespace fieldcost::sampler {
 
-// Samples into a recording, run after run. Frames are without names ("libz.so+0x12f0"), so that
-// nothing is looked up while the program runs; what is written is good after any end of this
-// process. Moves; not thread-safe.
+// Writes samples to a recording, run after run. Frames have no names ("libz.so+0x12f0"), so that no
+// names are looked up while the program runs. What is written remains valid however this process
+// ends. Movable; not thread-safe.
 class SampleWriter {
  public:
   static constexpr char kCpu[] = "cpu";         // ns, sampled
   static constexpr char kOffCpu[] = "off-cpu";  // ns in which threads had no CPU
 
-  // Makes the file, with a metric a counter, sampled. Errors of recording::Writer.
+  // Creates the file with one sampled metric per counter. Errors of recording::Writer.
   static Result<SampleWriter> Create(const std::filesystem::path& file, std::uint64_t period_ns,
                                      const std::vector<Counter>& counters);
 
   Status BeginRun(std::string_view command);
-  // Adds a sample to the run that is on. Beyond what a dictionary holds, its path is [other].
+  // Adds a sample to the current run. Once the dictionary is full, its path is [other].
   Status Take(const Sample& sample, const std::vector<SampledModule>& modules, ThreadList& threads);
   Status EndRun(int exit_status, const SamplerCounts& counts);
 
-  // The paths, for others who write into the same recording.
+  // The paths, for other writers to the same recording.
   StackPaths& paths() { return paths_; }
   Status Append(recording::StreamId stream, std::uint64_t time_ns, tree::PathId path,
                 std::span<const std::uint64_t> values,
                 recording::ThreadId thread = recording::kNoThread);
-  std::uint64_t Now() const;  // in the recording
+  std::uint64_t Now() const;  // the recording's time
   recording::Writer& writer() { return writer_; }
   tree::Dictionary& dictionary() { return *dictionary_; }
-  // The recording's number of the thread with this index in the list.
+  // Returns the recording's id of the thread with this index in the list.
   recording::ThreadId ThreadAt(std::uint32_t index, const ThreadList& threads);
 
-  // Waits that end after that (CLOCK_MONOTONIC) are held back, as others may still come that end
-  // before them.
+  // Holds back waits that end after that time (CLOCK_MONOTONIC), since waits that end earlier may
+  // still arrive.
   Status Flush(std::uint64_t waits_until_ns);
   Status Close() { return writer_.Close(); }
 

@@ -33,90 +33,89 @@ namespace fieldcost::sampler {
 struct Sample {
   enum class Kind { kCpu, kWait, kCounter };
   Kind kind = Kind::kCpu;
-  std::uint64_t time_ns = 0;  // CLOCK_MONOTONIC; of a wait, or a part of one: its end
-  pid_t pid = 0;              // 0: of several
+  std::uint64_t time_ns = 0;  // CLOCK_MONOTONIC; for a wait, or a part of one: its end
+  pid_t pid = 0;              // 0: several processes
   pid_t tid = 0;
   std::uint32_t cpu = 0;
-  std::uint64_t weight_ns = 0;  // CPU time that it stands for, or how long it waited until then
-  std::size_t counter = 0;      // of kCounter: which of Sampler::Options::counters
-  std::uint64_t events = 0;     // of it that this stands for
+  std::uint64_t weight_ns = 0;  // CPU time that it represents, or how long it waited until then
+  std::size_t counter = 0;      // if kCounter: index into Sampler::Options::counters
+  std::uint64_t events = 0;     // if kCounter: events that it represents
   std::vector<SampledFrame> frames;  // innermost first
-  // Not null: what the innermost frame did that is no code of the process, or with no frames, what
-  // all of it is: a special frame (common/tree/frame.h).
+  // If not null, a special frame (common/tree/frame.h): what the innermost frame did outside the
+  // process's code or, without frames, the whole path.
   const char* special = nullptr;
   unwind::StackEnd end = unwind::StackEnd::kBroken;
 };
 
 // Special frames that only samples have.
-// CPU time of threads that is less than a period, when they end or at the end of all. Of a counter,
-// at the end of all: what no sample stands for.
+// CPU time of less than a period, when a thread or the recording ends. For a counter, at the end of
+// the recording: events not represented by a sample.
 inline constexpr char kUnsampled[] = "[unsampled]";
 // Waits of less than Sampler::kLongWait.
 inline constexpr char kShortWaits[] = "[short waits]";
-// Longer ones that were over before their stack was read, or whose process may not be read.
+// Longer waits that ended before their stack was read, or whose process may not be read.
 inline constexpr char kWaitsWithoutStack[] = "[waits without a stack]";
-// A thread wanted to run on, and had no CPU.
+// A thread was runnable, and had no CPU.
 inline constexpr char kPreempted[] = "[preempted]";
 
 struct SamplerCounts {
   std::uint64_t samples = 0;       // of CPU time
   std::uint64_t waits = 0;         // of kLongWait and more
-  std::uint64_t missed_waits = 0;  // those of them that have no stack
-  std::uint64_t lost = 0;          // records that the kernel had no room for
-  std::uint64_t unreadable = 0;    // records that were not understood
-  std::uint64_t of_32_bit = 0;     // samples of other programs than 64-bit ones: not given
-  std::uint64_t out_of_order = 0;  // records that came later than one with a later time
+  std::uint64_t missed_waits = 0;  // of these, waits without a stack
+  std::uint64_t lost = 0;          // records for which the kernel had no room
+  std::uint64_t unreadable = 0;    // records that could not be parsed
+  std::uint64_t of_32_bit = 0;     // samples of programs that are not 64-bit: dropped
+  std::uint64_t out_of_order = 0;  // records that arrived after one with a later time
 };
 
-// Samples stacks of a process and its descendants: a task-clock event a CPU, inherited, and what
-// the kernel says of switches. Nothing is put into the process, which is not stopped. Unwinds at
-// once, in order of time. Needs no rights beyond perf_event_paranoid <= 2 and, for stacks deeper
-// than the copy and those of waits, ptrace's. Not thread-safe.
+// Samples the stacks of a process and its descendants, using one inherited task-clock event per CPU
+// and the kernel's switch records. Nothing is injected into the process, and it is not stopped.
+// Unwinds at once, in order of time. Needs only perf_event_paranoid <= 2 and, for stacks deeper
+// than the copy and those of waits, the right to ptrace. Not thread-safe.
 //
-// All samples of CPU time together are as much as the kernel counted, user mode and kernel. Where
-// it lets this process see samples of kernel mode (paranoid <= 1, or root), they have the stack
-// that led there and the special frame [kernel]; else [kernel] is one path, without a stack. Waits
-// together are as long as threads had no CPU, from when they first got one; a long one is given in
-// parts of at most kLongestPart while it passes. Those of a thread do not overlap: a wait's time is
-// from time_ns - weight_ns to time_ns. Of waits below kLongWait the sum is given every 100 ms, as
-// if they had followed each other up to the last of them. Samples of a counter are together as many
-// as it counted in user mode.
+// The samples of CPU time add up to the kernel's count, in user and kernel mode. If this process
+// may see samples of kernel mode (paranoid <= 1, or root), they have the stack that led there and
+// the special frame [kernel]; else [kernel] is one path, without a stack. Waits add up to the time
+// in which threads had no CPU, after they first got one. A long wait is reported in parts of at
+// most kLongestPart while it lasts. Waits of one thread do not overlap: a wait lasts from time_ns -
+// weight_ns to time_ns. Waits below kLongWait are added up and reported every 100 ms, as if they
+// had been consecutive up to the end of the last one. Samples of a counter add up to its count in
+// user mode.
 class Sampler {
  public:
   static constexpr auto kLongWait = std::chrono::milliseconds(1);
   static constexpr auto kLongestPart = std::chrono::seconds(1);
 
   struct Options {
-    std::uint64_t period_ns = 1'003'009;    // of CPU time; not in step with timers
+    std::uint64_t period_ns = 1'003'009;    // of CPU time; out of step with timers
     std::uint32_t stack_bytes = 16 * 1024;  // of the copy; a multiple of 8, at most 65,528 - 8
-    std::size_t ring_bytes = 512 * 1024;    // a CPU; a power of two, of pages
+    std::size_t ring_bytes = 512 * 1024;    // per CPU; a power of two, in whole pages
     std::vector<Counter> counters = {};     // those that pass CheckCounters(), each once
   };
   using Sink = std::function<void(const Sample&)>;
 
-  // The process must not have run what is to be sampled: sampling begins with its next exec, and
-  // ends when nothing of it is left.
-  // kPermissionDenied and kUnsupported say what is missing.
+  // Samples a process from its next exec on, until it and its descendants have ended.
+  // kPermissionDenied and kUnsupported state what is missing.
   static Result<std::unique_ptr<Sampler>> OfNextExec(pid_t pid, Options options, Sink sink);
-  // A process that runs, all its threads, and what they start from now on; ends when it ends.
-  // kNotFound: there is none.
+  // Samples a running process, all its threads, and what they start from now on, until it ends.
+  // kNotFound: there is no such process.
   static Result<std::unique_ptr<Sampler>> OfRunning(pid_t pid, Options options, Sink sink);
 
   ~Sampler();
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
-  // Waits for records, at most so long, or until a signal, and gives what came. False: it has
-  // ended, and all was given.
+  // Waits for records, at most `limit` or until a signal, and passes on the samples. Returns false
+  // once the target has ended and all samples have been passed on.
   Result<bool> Wait(std::chrono::milliseconds limit);
-  // Gives all that is left, waits that go on too. Wait() may not follow.
+  // Passes on everything that is left, including waits in progress. Wait() must not follow.
   void Finish();
 
   const std::vector<SampledModule>& modules() const { return modules_.all(); }
-  // Knows the names of threads as they are at the sample that was given last.
+  // The names of threads as of the latest sample passed on.
   ThreadList& thread_list() { return thread_list_; }
   const SamplerCounts& counts() const { return counts_; }
-  // All waits up to then have been given, as far as the kernel's records came by time.
+  // All waits that end until then have been passed on, if the kernel's records arrived in order.
   std::uint64_t waits_given_until_ns() const { return waits_given_until_ns_; }
 
  private:
@@ -128,7 +127,7 @@ class Sampler {
   Sampler(pid_t pid, Options options, std::unique_ptr<PerfEvents> events, Sink sink);
   static Result<std::unique_ptr<Sampler>> Of(pid_t pid, Options options, bool from_next_exec,
                                              Sink sink);
-  // Adds those of the threads that are not known yet; true: there were some.
+  // Adds the threads that are not known yet. Returns whether there were any.
   Result<bool> AddThreads(const std::vector<pid_t>& threads);
   void Drain(std::uint64_t until_ns);
   void Take(const PerfRecord& record, std::size_t ring);
@@ -136,41 +135,41 @@ class Sampler {
   void TakeSwitch(const SwitchRecord& record, std::size_t ring, std::uint64_t time);
   void TakeExit(const ExitRecord& record, std::uint64_t time);
   void TakeMap(const MapRecord& record);
-  // Makes the table of what is mapped there, while rings are emptied.
+  // Builds the table of the module mapped there, while rings are emptied.
   void MakeTable(unwind::ModuleMap& map, std::uint64_t address);
   void TakeWait(Waits::Wait wait);
   void GiveWait(Waits::Wait wait);
   void GiveShortWaits(const std::vector<ShortWaits::Span>& spans);
-  // What has passed of waits by then, all ended.
+  // Passes on the elapsed parts of waits in progress.
   void GivePassed(std::uint64_t time);
   void ReadWaits();
   void PlanNextLook(double fill);
-  // CPU time that is in no sample.
+  // Passes on CPU time that is not in a sample.
   void TakeRest(std::uint64_t time, std::uint64_t counted_ns);
   void TakeRestOfCounters(std::uint64_t time);
-  // Gives one sample at a path that only has the frame `special`. pid 0: it belongs to no thread.
+  // Passes on a sample whose path only has the frame `special`. pid 0: it belongs to no thread.
   void GiveSpecial(const char* special, std::uint64_t time, std::uint64_t value, pid_t pid = 0,
                    pid_t tid = 0);
-  void TakeEnd(pid_t pid, pid_t tid, std::uint64_t run_ns);  // pid 0: not known
+  void TakeEnd(pid_t pid, pid_t tid, std::uint64_t run_ns);  // pid 0: unknown
 
   Options options_;
   Sink sink_;
   pid_t pid_;
-  UniqueFd process_;  // a pidfd; none: it has ended
+  UniqueFd process_;  // a pidfd; invalid: it has ended
   std::unique_ptr<PerfEvents> events_;
   bool is_attached_ = false;
-  bool scan_ = false;        // for threads that began before those that begin them were sampled
-  std::set<pid_t> threads_;  // that are sampled
+  bool scan_ = false;        // for threads begun by threads that were not sampled yet
+  std::set<pid_t> threads_;  // the sampled ones
   CpuAccount account_;
   RunTimes run_times_;
-  std::vector<std::uint64_t> counted_;  // [counter]: what samples stand for so far
+  std::vector<std::uint64_t> counted_;  // [counter]: events represented by samples so far
   std::uint64_t next_rest_ns_ = 0;
   Waits waits_;
   ShortWaits short_waits_;
   std::uint64_t waits_given_until_ns_ = 0;
-  std::chrono::nanoseconds look_;  // until the next one
-  int quick_looks_ = 0;            // so many until they may become rarer
-  int deep_samples_;               // so many until wake-ups may become rarer
+  std::chrono::nanoseconds look_;  // until the next look
+  int quick_looks_ = 0;            // remaining ones before looks may become rarer
+  int deep_samples_;               // remaining samples before wake-ups stop
   unwind::TableCache tables_;
   unwind::Unwinder unwinder_;
   ProcessMaps maps_;

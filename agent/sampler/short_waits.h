@@ -9,10 +9,10 @@
 
 namespace fieldcost::sampler {
 
-// Adds up waits of a thread that are too short to be given one by one. Pure; not thread-safe.
+// Adds up a thread's waits that are too short to be reported individually. Pure; not thread-safe.
 //
-// What is taken lies, as spans that follow each other, right before the end of the last of them:
-// so it overlaps no wait that was given before, if each thread's waits do not overlap.
+// The sums are reported as consecutive spans right before the end of the last wait, so they do not
+// overlap waits reported before, provided that each thread's waits do not overlap.
 class ShortWaits {
  public:
   enum class Kind : std::uint8_t { kWait, kPreempted };
@@ -25,7 +25,7 @@ class ShortWaits {
   };
 
   void Add(const Span& wait);
-  // What was added since the last time, of one thread or of all; the older first.
+  // Returns what was added since the previous call, for one thread or all; older spans first.
   std::vector<Span> TakeOf(pid_t tid);
   std::vector<Span> TakeAll();
 

@@ -12,39 +12,39 @@
 namespace fieldcost::sampler {
 
 enum class PlaceKind : std::uint8_t {
-  kCode,   // of a function
-  kBlock,  // of a branch: told apart from others of its function, by its line
+  kCode,   // a function
+  kBlock,  // the target of a branch: distinguished by its line within the function
 };
 
-// The place of a frame in a module, by which its name is looked up when all is recorded.
+// The place of a frame in a module, by which its name is looked up after the recording.
 struct Place {
   SampledModule module;
   std::uint64_t address = 0;
-  std::optional<std::uint64_t> function;  // where it begins, if that is known
+  std::optional<std::uint64_t> function;  // where it begins, if known
   PlaceKind kind = PlaceKind::kCode;
 };
 
-// Frames and paths of stacks, without names ("libz.so+0x12f0"), and where each frame is. Not
-// thread-safe.
+// Interns frames and paths of stacks, without names ("libz.so+0x12f0"), and keeps the place of each
+// frame. Not thread-safe.
 class StackPaths {
  public:
   // REQUIRES: `dictionary` outlives this.
   explicit StackPaths(tree::Dictionary& dictionary) : dictionary_(&dictionary) {}
 
-  // Other modules from now on.
+  // Begins a new list of modules.
   void ForgetModules() { known_.clear(); }
 
-  // Frames of the stack, outermost first: [cut] unless it is whole or has more than `most`, and
-  // then the innermost `most`. Those of our own libraries, which stand between a function and its
-  // caller, are left out but where they are innermost.
+  // Returns the frames of the stack, outermost first: [cut] unless it is whole or has more than
+  // `most`, then the innermost `most`. Frames of our own libraries between a function and its
+  // caller are left out, unless they are innermost.
   Result<std::vector<tree::FrameId>> FramesOf(const std::vector<SampledFrame>& frames,
                                               unwind::StackEnd end, std::size_t most,
                                               const std::vector<SampledModule>& modules);
 
-  // The frame of a place.
+  // Returns the frame of a place.
   Result<tree::FrameId> FrameAt(Place place);
 
-  // [frame id]: for frames that are at a place; others have an address of 0 and no module.
+  // [frame id]: the places of frames; frames without a place have address 0 and no module.
   const std::vector<Place>& places() const { return places_; }
 
  private:

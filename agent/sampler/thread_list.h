@@ -13,24 +13,24 @@
 
 namespace fieldcost::sampler {
 
-// A thread while it executes one program: after an exec it is another one here.
+// A thread while it executes one program; an exec makes it a different one here.
 struct SampledThread {
   pid_t pid = 0;
   pid_t tid = 0;
-  std::string process;  // untrusted; name of the main thread; empty: not known
-  std::string name;     // untrusted; its own
+  std::string process;  // untrusted; name of the main thread; empty: unknown
+  std::string name;     // untrusted; the thread's own name
   bool operator==(const SampledThread&) const = default;
 };
 
-// Threads of which there are samples, each once, with their names, by what the kernel records of
-// forks, execs and names. Where it recorded nothing, as of a process that ran before, /proc has the
-// name. Not thread-safe.
+// The threads that have samples, each once, with their names from the kernel's records of forks,
+// execs and names. Without such records, as for a process that was already running, names come from
+// /proc. Not thread-safe.
 class ThreadList {
  public:
-  // Of so many threads that have ended names are known yet, for what is recorded late.
+  // The number of ended threads whose names are still kept, for late records.
   static constexpr std::size_t kMostEnded = 4'096;
 
-  // They only grow; names may change.
+  // Only grows; names may change.
   const std::vector<SampledThread>& all() const { return threads_; }
 
   void Take(const ForkRecord& record);
@@ -38,7 +38,7 @@ class ThreadList {
   void Take(const NameRecord& record);
   void Take(const ExitRecord& record);
 
-  // Its index in all().
+  // Returns its index in all().
   std::uint32_t Of(pid_t pid, pid_t tid);
   // The process id of the thread with this id; 0 if it is not in all().
   pid_t ProcessOf(pid_t tid) const;

@@ -7,14 +7,13 @@
 
 namespace fieldcost::sampler {
 
-// The time stamp counter's value at moments of CLOCK_MONOTONIC that have just been. Not
-// thread-safe.
+// Converts recent times of CLOCK_MONOTONIC to values of the time stamp counter. Not thread-safe.
 class TicksOfTime {
  public:
   TicksOfTime();
-  // Looks at both clocks: to be called before moments since the last call are asked for.
+  // Reads both clocks; must be called before converting times since the previous call.
   void Look();
-  // No later than the moment, and hardly earlier.
+  // Returns a value no later than the time, and hardly earlier.
   std::uint64_t NotAfter(std::uint64_t time_ns) const;
 
  private:
@@ -28,22 +27,23 @@ class TicksOfTime {
   Both last_;
 };
 
-// Reads the records in which our own libraries, in a process that is sampled, keep the return
-// addresses of calls that they measure (agent/intercept/thunk.h): to follow such a call to its
-// caller, its record is read while the thread runs on. It counts if it stands for a place in the
-// copied stack, or for none any more, and if its call began before the sample: so it has not been
-// used for another one since. Not thread-safe.
+// Reads the records in which our own libraries in a sampled process keep the return addresses of
+// measured calls (agent/intercept/thunk.h). To unwind such a call to its caller, its record is read
+// while the thread keeps running. The record counts if its place is in the copied stack, or it no
+// longer has one, and its call began before the sample: then it has not been reused for another
+// call since. Not thread-safe.
 class ThunkRecords : public unwind::MemoryReader {
  public:
-  // `stack`: the copy, from `base` on. `ticks`: of the sample. REQUIRES: `memory` outlives this.
+  // `stack`: the copy, starting at `base`. `ticks`: the sample's time. REQUIRES: `memory` outlives
+  // this.
   ThunkRecords(unwind::MemoryReader& memory, std::uint64_t base,
                std::span<const std::uint8_t> stack, std::uint64_t ticks)
       : memory_(memory), base_(base), stack_(stack), ticks_(ticks) {}
 
-  // Eight bytes of a record that an unwinder needs; 0 for all else.
+  // Reads eight bytes of a record that an unwinder needs; returns 0 for all other reads.
   std::size_t Read(std::uint64_t address, void* to, std::size_t size) override;
 
-  // Whether it matters how soon after the sample this is.
+  // Whether a record was requested, so that the delay since the sample matters.
   bool was_asked() const { return was_asked_; }
 
  private:

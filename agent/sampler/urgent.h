@@ -4,8 +4,8 @@
 
 namespace fieldcost::sampler {
 
-// While it lives this thread goes before others, if it may: a stack is to be read before it
-// changes. Programs that are started meanwhile inherit it.
+// Raises this thread's priority while it lives, if permitted, so that stacks are read before they
+// change. Programs started in the meantime inherit the priority.
 class Urgent {
  public:
   Urgent() : before_(::getpriority(PRIO_PROCESS, 0)) { ::setpriority(PRIO_PROCESS, 0, kUrgent); }

@@ -11,27 +11,27 @@
 
 namespace fieldcost::sampler {
 
-// The place of a thread that waits in the kernel.
+// Where a thread waits in the kernel.
 struct WaitPlace {
   std::uint64_t stack_pointer = 0;
   std::uint64_t address = 0;      // of the next instruction in user mode
-  std::int64_t system_call = -1;  // its number; -1: it is in none
+  std::int64_t system_call = -1;  // its number; -1: none
   bool operator==(const WaitPlace&) const = default;
 };
 
-// Reads the text of a /proc/PID/task/TID/syscall; nullopt: the thread runs, or it is no such text.
+// Parses the text of /proc/PID/task/TID/syscall; nullopt: the thread runs, or the text is invalid.
 std::optional<WaitPlace> ParseWaitPlace(std::string_view untrusted_text);
 
-// The stack of a thread that waits, read from outside: the thread is not stopped. Registers that
-// calls preserve are not known but where a frame on the way has saved them: a stack may be cut.
-// Where it waits; nullopt: it does not, may not be looked at, or went on meanwhile.
+// Reads the stack of a waiting thread from outside, without stopping it. Callee-saved registers are
+// unknown unless a frame on the way has saved them, so the stack may be cut. Returns where the
+// thread waits; nullopt: it does not wait, may not be read, or resumed in the meantime.
 std::optional<WaitPlace> ReadWaitStack(pid_t pid, pid_t tid, unwind::ModuleMap& map,
                                        unwind::Unwinder& unwinder, unwind::Stack& stack);
 
-// The innermost bytes of such a stack, to be unwound later; as ReadWaitStack.
+// Copies the innermost bytes of such a stack, to be unwound later; otherwise as ReadWaitStack.
 struct WaitCopy {
   WaitPlace place;
-  std::vector<std::uint8_t> bytes;  // from the stack pointer on
+  std::vector<std::uint8_t> bytes;  // starting at the stack pointer
 };
 std::optional<WaitCopy> CopyWaitStack(pid_t pid, pid_t tid, std::size_t most_bytes);
 

@@ -14,45 +14,46 @@
 
 namespace fieldcost::sampler {
 
-// When each thread had no CPU, by what the kernel says of switches. Pure; not thread-safe.
+// Determines from the kernel's switch records when each thread had no CPU. Pure; not thread-safe.
 //
-// Stack: what a thread's stack was while it waited; this only keeps it.
+// Stack: the type of a waiting thread's stack, which this class only stores.
 template <typename Stack>
 class WaitTracker {
  public:
   static constexpr std::size_t kMostThreads = 65'536;
 
-  // A wait, or a part of one: those of a thread do not overlap, and together are as long as it
-  // waited.
+  // A wait, or a part of one. Those of a thread do not overlap, and add up to its waiting time.
   struct Wait {
     pid_t pid = 0;
     pid_t tid = 0;
     std::uint64_t since_ns = 0;  // when the whole wait began
     std::uint64_t begin_ns = 0;
     std::uint64_t end_ns = 0;
-    bool preempted = false;      // it did not wait for anything but a CPU
-    bool is_over = true;         // else the wait goes on
-    std::optional<Stack> stack;  // where it waited, if that was read meanwhile
+    bool preempted = false;      // it waited only for a CPU
+    bool is_over = true;         // false: the wait continues
+    std::optional<Stack> stack;  // where it waited, if read in time
     std::uint64_t length_ns() const { return end_ns - begin_ns; }
     std::uint64_t whole_ns() const { return end_ns - since_ns; }  // so far
   };
 
-  // The thread waits since `time`, by what is known from elsewhere.
+  // The thread is known from another source to have been waiting since `time`.
   void WaitsSince(pid_t pid, pid_t tid, std::uint64_t time) {
     if (threads_.size() >= kMostThreads) threads_.clear();
     threads_.insert_or_assign(tid, Thread{.pid = pid, .tid = tid, .out_ns = time, .is_out = true});
   }
 
-  // A wait that has ended. What has no beginning, as for a thread that has just begun, is none.
+  // Returns the wait that has ended, if any. A wait without a known beginning, as for a thread that
+  // has just begun, does not count.
   std::optional<Wait> Switch(const SwitchRecord& record, std::uint64_t time);
 
   void Exit(pid_t tid) { threads_.erase(tid); }
   bool Knows(pid_t tid) const { return threads_.contains(tid); }
   std::size_t threads() const { return threads_.size(); }
 
-  // Reads stacks of threads that wait since before `time` and have none yet, of so many at most.
-  // `read` gives the stack and when it had been read; nullopt: it is not available, and is asked
-  // for kMostTries times in a wait. Returns since when the first of the others waits.
+  // Reads the stacks of threads that have waited since before `time` and have none yet, at most
+  // `most` of them. `read` returns the stack and when it was read; nullopt: it is not available.
+  // There are at most kMostTries attempts per wait. Returns the earliest begin of the remaining
+  // waits.
   static constexpr int kMostTries = 3;
   struct Read {
     Stack stack;
@@ -61,7 +62,8 @@ class WaitTracker {
   using Reader = std::function<std::optional<Read>(pid_t pid, pid_t tid)>;
   std::optional<std::uint64_t> ReadStacks(std::uint64_t time, std::size_t most, const Reader& read);
 
-  // Takes what has passed by `time`, at least so much, of waits that go on.
+  // Returns the elapsed parts, up to `time`, of waits in progress that are at least `least_ns`
+  // long.
   std::vector<Wait> TakePassed(std::uint64_t time, std::uint64_t least_ns);
   // Ends all waits that go on.
   std::vector<Wait> EndAll(std::uint64_t time);
@@ -74,7 +76,7 @@ class WaitTracker {
     std::uint64_t in_ns = 0;  // when it last got a CPU
     bool is_out = false;
     bool preempted = false;
-    std::uint64_t told_ns = 0;  // the end of the last one, or part, that was given
+    std::uint64_t told_ns = 0;  // the end of the last wait, or part, that was returned
     int tries = 0;
     std::optional<Read> read;
   };
@@ -95,7 +97,7 @@ auto WaitTracker<Stack>::PartOf(Thread& thread, std::uint64_t end) -> Wait {
             .preempted = thread.preempted,
             .is_over = false,
             .stack = {}};
-  // Read while it still waited.
+  // Only if it was read while the thread still waited.
   if (thread.read && thread.read->time_ns <= end) part.stack = thread.read->stack;
   thread.told_ns = part.end_ns;
   return part;
@@ -128,7 +130,7 @@ auto WaitTracker<Stack>::Switch(const SwitchRecord& record, std::uint64_t time)
   thread.preempted = record.preempted;
   thread.tries = 0;
   thread.read.reset();
-  // Records of two CPUs may come the wrong way round.
+  // Records of two CPUs may arrive in the wrong order.
   if (time >= thread.in_ns) return std::nullopt;
   return WaitOf(thread, thread.in_ns);
 }
