@@ -1,5 +1,5 @@
-// The two ends of a call, called by x86_64/thunk.S inside somebody else's program: no libc call, no
-// vector register, no lock, no errno.
+// The beginning and end of a call, called by x86_64/thunk.S inside other programs: no libc calls,
+// no vector registers, no locks, no change of errno.
 #include <stdint.h>
 
 #include "agent/intercept/clock.h"
@@ -19,9 +19,9 @@ using intercept::Entry;
 
 namespace {
 
-// While this lives, calls that a signal handler makes on this thread go straight on: blocks have
-// one writer. A handler that jumps out of it leaves its mark, which is seen to be stale by a call
-// from further up.
+// While this lives, calls by signal handlers on this thread are not measured, since blocks have one
+// writer. If a handler jumps out of it, its mark remains; a call from further up detects that the
+// mark is stale.
 class Writing {
  public:
   Writing(ThreadState* thread, uint64_t here) : thread_(thread) {
@@ -49,7 +49,7 @@ class Writing {
   bool is_ours_;
 };
 
-// The i-th integer argument, which the thunk saved right below the return address.
+// Returns the i-th integer argument, which the thunk saved right below the return address.
 uint64_t ArgumentAt(const uint64_t* return_slot, uint32_t i) {
   return return_slot[-1 - static_cast<int64_t>(i)];
 }
@@ -92,7 +92,7 @@ uint32_t FindOrMakeChild(ThreadState* thread, uint32_t parent, uint32_t api) {
   return made;
 }
 
-// The child of that node for this API; the node itself if there is no room for more.
+// Returns the node's child for this API; the node itself if there is no room for more.
 uint32_t ChildOf(ThreadState* thread, uint32_t parent, uint32_t api) {
   Known& known = thread->apis[api];
   if (known.last_node == 0 || known.last_parent != parent) {
@@ -104,13 +104,13 @@ uint32_t ChildOf(ThreadState* thread, uint32_t parent, uint32_t api) {
   return known.last_node;
 }
 
-// Whether the arguments of the API's n-th call are counted. One in 16 is chosen by the golden
-// ratio, which follows no period that a program may have.
+// Whether the arguments of the API's n-th call are counted. One in 16 is chosen using the golden
+// ratio, which is out of step with any period of a program.
 bool AreArgumentsCounted(uint64_t n) {
   return n <= shm::kLabAllArguments || (n * 0x9e3779b97f4a7c15U) >> 60 == 0;
 }
 
-// It is on the stack from now until the outermost call returns: there is no record to say when.
+// The API counts as on the stack until the outermost call returns, since no record shows its end.
 void AddUnrecorded(ThreadState* thread, uint32_t api) {
   for (uint32_t i = 0; i < thread->unrecorded_count; ++i) {
     if (thread->unrecorded[i] == api) return;
@@ -119,7 +119,7 @@ void AddUnrecorded(ThreadState* thread, uint32_t api) {
   thread->unrecorded[thread->unrecorded_count++] = static_cast<uint16_t>(api);
 }
 
-// Sets the pair of each API on the stack with this one. Returns whether it is itself among them.
+// Sets the pairs of the APIs on the stack with this one. Returns whether it is itself among them.
 bool SetPairs(ThreadState* thread, uint32_t api) {
   bool is_inner = false;
   for (const Record* outer = thread->top; outer != nullptr; outer = outer->below) {
@@ -256,7 +256,7 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
   return {record, record->target};
 }
 
-// `end_ticks` is 0 if the process was detached when the function came back.
+// `end_ticks` is 0 if the process was detached when the function returned.
 extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Record* record,
                                                                            uint64_t end_ticks) {
   ThreadState* const thread = record->owner;
@@ -268,7 +268,7 @@ extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Recor
   if (!is_attached || record->state != intercept::kActive) return Remove(thread, record);
   const Writing writing(thread, record->stack_pointer);
   if (!writing.is_ours()) return Remove(thread, record);
-  // What was called by it, and is still there, is gone.
+  // Calls made by it that are still on the chain never returned.
   if (thread->top != record) DropGone(thread, record->stack_pointer, true);
   if (process.mode == shm::kLabMap) {
     EndMapped(thread, *record);
@@ -287,8 +287,8 @@ using lab_preload::process;
 using lab_preload::Record;
 using lab_preload::ThreadState;
 
-// Told of every API on the stack, and as its own to the innermost that is not of the malloc family.
-// `caller` says nothing more: whatever is called through a slot has a record.
+// Attributes the bytes to every API on the stack, and as exclusive bytes to the innermost API that
+// is not in the malloc family. `caller` is not needed: every call through a slot has a record.
 void OnAllocation(size_t bytes, uint64_t) {
   ThreadState* const thread = lab_preload::fieldcost_current_thread;
   if (thread == nullptr || !lab_preload::IsAttached() || thread->counting_stopped != 0) return;

@@ -1,4 +1,4 @@
-// What agent/intercept asks of whoever uses it: the lab's answers.
+// The lab's implementation of the hooks of agent/intercept.
 #include "agent/intercept/hooks.h"
 
 #include "agent/intercept/hosts.h"
@@ -19,7 +19,7 @@ void Detach() {
   process.header->attached = 0;
 }
 
-// Memory that the loader allocates for a library is missing in the calls that loaded the library.
+// Marks the calls that load a library: memory that the loader allocates for it is not measured.
 void NoteLoading() {
   lab_preload::ThreadState* const thread = lab_preload::fieldcost_current_thread;
   if (process.mode != shm::kLabMap || thread == nullptr) return;

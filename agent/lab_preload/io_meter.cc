@@ -9,7 +9,7 @@
 namespace fieldcost::lab_preload {
 namespace {
 
-// Counts calls whose bytes were not recorded for lack of memory.
+// Marks calls whose bytes were not recorded for lack of memory.
 constexpr uint32_t kIoLost = shm::kDiskInsideLibc | shm::kNetInsideLibc;
 
 void Hide(uint32_t api, uint32_t reasons) {
@@ -18,7 +18,8 @@ void Hide(uint32_t api, uint32_t reasons) {
   __atomic_fetch_or(known, reasons, __ATOMIC_RELAXED);
 }
 
-// The block's bytes, made at the first call that moves any. Null if there is no room.
+// Returns the block's byte counts, created at the first call that transfers any. Null if there is
+// no room.
 shm::LabIoBlock* IoBlockOf(shm::LabMapBlock* block) {
   const uint64_t blocks = process.file + shm::LabIoOffset();
   if (block->io == 0) {
@@ -58,8 +59,8 @@ void NotMeasured(ThreadState* thread, uint32_t api, uint32_t reasons) {
 
 namespace fieldcost::intercept {
 
-// Counts also while a call's beginning or end is being written down: the counters have one writer
-// per addition, and a signal handler's bytes belong to the call that it interrupts.
+// Also counts while a call's beginning or end is being recorded: each addition has one writer, and
+// a signal handler's bytes belong to the call that it interrupts.
 void OnTransfer(int from, int to, uint64_t bytes) {
   lab_preload::ThreadState* const thread = lab_preload::fieldcost_current_thread;
   if (thread == nullptr || !lab_preload::IsAttached() || thread->top == nullptr) return;

@@ -46,7 +46,7 @@ bool IsWanted(const char* module, const char* symbol) {
 }
 
 PlannedApi PlanOf(uint64_t api_hash) {
-  // A map is made of everything.
+  // A map run records everything.
   if (plan->mode == shm::kLabMap) return {shm::kLabTimed, shm::kNoArgument};
   const auto* const entries = reinterpret_cast<const shm::LabPlanEntry*>(plan + 1);
   uint32_t low = 0;

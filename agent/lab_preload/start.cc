@@ -1,5 +1,5 @@
-// The library's only entry: a constructor that leaves at once unless the lab has left a plan. Any
-// failure means: inert, and the lab sees that there is no file.
+// The library's only entry point: a constructor that returns at once unless the lab has written a
+// plan. After any failure the library is inert, and the lab sees that there is no file.
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -46,13 +46,13 @@ uint64_t SumOf(const void* block) {
   return sum;
 }
 
-// What a thunk adds to what it measures.
+// Measures the time that a thunk adds to each measurement.
 void Calibrate() {
   static shm::LabTimeBlock block;
   static shm::LabHeader no_header;
   const uint64_t ticks_to_ns = process.ticks_to_ns;
   process.header = &no_header;
-  process.ticks_to_ns = uint64_t{1} << 32;  // the block shall count ticks meanwhile
+  process.ticks_to_ns = uint64_t{1} << 32;  // so that the block counts ticks
   Target& target = process.targets[0];
   target.address = reinterpret_cast<uint64_t>(&intercept::fieldcost_known_function);
   target.role = shm::kLabTimed;
@@ -71,7 +71,8 @@ void Calibrate() {
   process.ticks_to_ns = ticks_to_ns;
 }
 
-// Blocks of the first thread for what is timed, so that the first calls find their memory ready.
+// Creates the first thread's blocks for timed APIs, so that the first calls find their memory
+// ready.
 void PrepareBlocks() {
   constexpr uint32_t kMost = 512;
   ThreadState* const thread = CurrentThread();

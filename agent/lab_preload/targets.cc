@@ -30,8 +30,8 @@ bool IsTooLong(const Function& function) {
          strlen(function.version) >= sizeof(shm::LabApi::version);
 }
 
-// Counts a function that is not measured, and keeps its name as long as there is room. One that has
-// been named is not counted for each object that calls it.
+// Counts a function that is not measured, and keeps its name while there is room. A named function
+// is counted only once, not per object that calls it.
 void LeaveOut(const Function& function) {
   shm::LabHeader& header = *process.header;
   char name[sizeof header.left_out_names[0]];
@@ -50,7 +50,7 @@ uint32_t HiddenBy(const Function& function) {
   return intercept::HiddenReasonsOf(function.module, function.symbol);
 }
 
-// The target's number, made if it is new; kNoThunk if it is not measured.
+// Returns the target's number, creating the target if needed; kNoThunk if it is not measured.
 uint32_t TargetFor(const Function& function) {
   const uint64_t hash = shm::ApiHash(function.module, function.symbol, function.version);
   uint16_t* const place = table.FindIn(process.targets, hash);

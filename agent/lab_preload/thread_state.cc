@@ -23,7 +23,7 @@ bool Prepare(ThreadState* thread, uint32_t slot, uint32_t tid) {
   thread->busy_at = 0;
   thread->counting_stopped = 0;
   thread->unrecorded_count = 0;
-  while (thread->top != nullptr) {  // calls that a dead thread never came back from
+  while (thread->top != nullptr) {  // calls from which a dead thread never returned
     ++thread->top->block->abandoned;
     Remove(thread, thread->top);
   }
@@ -38,8 +38,8 @@ void Drop(ThreadState* thread, Record* record) {
   record->state = intercept::kDropped;
 }
 
-// Whether the record's place still holds what it does while its call is in progress: where the
-// thunk goes on, or, at the call's beginning and end, the caller's address.
+// Whether the record's place still has the value of a call in progress: the address at which the
+// thunk continues or, at the call's beginning and end, the caller's address.
 bool IsInPlace(const Record& record) {
   const uint64_t holds = *reinterpret_cast<const uint64_t*>(record.stack_pointer);
   return holds == intercept::ThunkReturn() || holds == record.return_address;
@@ -66,7 +66,7 @@ __attribute__((cold)) bool Describe(uint32_t api) {
     target.described = 2;
     return false;
   }
-  // Two threads may do this at once, and write the same.
+  // Two threads may do this concurrently; they write the same values.
   CopyText(described->module, target.module);
   CopyText(described->symbol, target.symbol);
   CopyText(described->version, target.version);
@@ -148,7 +148,7 @@ void Remove(ThreadState* thread, Record* record) {
 }
 
 __attribute__((cold)) void SetFirstPairBit(uint64_t* word, uint64_t bit) {
-  // Its page may be there already: that costs a system call, once a pair.
+  // If its page exists already, this costs an unnecessary system call, once per pair.
   if (!intercept::Populate(reinterpret_cast<uint64_t>(word), sizeof *word)) return CountLost();
   __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
 }

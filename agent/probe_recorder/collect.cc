@@ -18,12 +18,12 @@
 namespace fieldcost::probe {
 namespace {
 
-constexpr int kTryEveryMs = 30'000;  // if there is something to send, and nothing else
+constexpr int kTryEveryMs = 30'000;  // if there are only batches to send
 
 volatile sig_atomic_t g_stop = 0;
 void OnStop(int) { g_stop = 1; }
 
-// Signals that stop us are taken where nothing is half done.
+// Delivers stop signals only where no work is incomplete.
 void HandleStops() {
   struct sigaction action {};
   ::sigemptyset(&action.sa_mask);
@@ -33,12 +33,12 @@ void HandleStops() {
   ::signal(SIGPIPE, SIG_IGN);
 }
 
-// Collectors, one for each session that nobody else holds.
+// One collector per session that no other process holds.
 class Sessions {
  public:
   Sessions(const agent::AgentPaths& paths, Spool& spool) : paths_(paths), spool_(spool) {}
 
-  // Whether there is anything to come back for.
+  // Reads the rings of all sessions. Returns whether another look is needed.
   Result<bool> Look() {
     bool is_left = false;
     std::uint64_t written = 0;
@@ -47,7 +47,7 @@ class Sessions {
       if (found == held_.end()) {
         FIELDCOST_ASSIGN(std::optional<Session> session, Session::Take(directory));
         is_left = is_left || !session;
-        if (!session) continue;  // its recorder collects
+        if (!session) continue;  // its recorder collects it
         auto held = std::make_unique<Held>(Held{*std::move(session), nullptr});
         held->collector = std::make_unique<Collector>(paths_, held->session, spool_, namer_,
                                                       Collector::Options());
@@ -93,7 +93,7 @@ struct Sent {
   std::string why;
 };
 
-// Withdrawn consent is no failure of the collection: what was queued goes.
+// Withdrawn consent is not an error of the collection: queued batches are dropped.
 Status Send(const agent::AgentPaths& paths, Spool& spool, const Clock& clock, bool now,
             Sent& sent) {
   FIELDCOST_ASSIGN(const Spool::Totals totals, spool.Count());
@@ -132,7 +132,7 @@ Result<std::string> Collect(const agent::AgentPaths& paths, const CollectOptions
   std::chrono::milliseconds until_send{0};
   for (;;) {
     FIELDCOST_ASSIGN(const bool is_left, sessions.Look());
-    // Rings may have to be looked at far oftener than there is something to send.
+    // Rings may need far more frequent looks than sending does.
     until_send -= sessions.wait();
     if (!is_left || options.once || until_send <= std::chrono::milliseconds(0)) {
       until_send = LookPace::kMost;
@@ -144,7 +144,7 @@ Result<std::string> Collect(const agent::AgentPaths& paths, const CollectOptions
       std::filesystem::remove(WorkFile(paths), error);
     }
     if (options.once || g_stop != 0 || (!is_left && sent.left == 0)) break;
-    // Rings wake nobody: programs do not know who reads them. A signal ends the wait.
+    // Programs do not wake the reader of their rings, so this polls. A signal ends the wait.
     ::poll(nullptr, 0, is_left ? static_cast<int>(sessions.wait().count()) : kTryEveryMs);
   }
   std::string said =

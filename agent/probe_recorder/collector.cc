@@ -17,20 +17,20 @@ namespace fieldcost::probe {
 namespace {
 
 constexpr std::size_t kHitsAtOnce = 256;
-constexpr std::size_t kBuildIdBytes = 6;  // that name a build without a name
+constexpr std::size_t kBuildIdBytes = 6;  // to identify a build without a name
 constexpr std::size_t kMaxIoBytes = 4096;
-constexpr std::size_t kMostModules = 4096;  // that are remembered
-// Two clocks that are read one after the other differ by less; a machine sleeps for longer.
+constexpr std::size_t kMostModules = 4096;  // remembered
+// Two clocks read in succession differ by less; a machine sleeps for longer.
 constexpr std::int64_t kSleepNs = 100'000'000;
 
 using Monotonic = std::chrono::steady_clock;
 
-// How long the machine has slept since it was switched on.
+// Returns how long the machine has slept since it was booted.
 std::int64_t SleptNs() {
   return static_cast<std::int64_t>(ClockNs(CLOCK_BOOTTIME) - MonotonicNs());
 }
 
-// How much the process has read from disks; 0 if it cannot be known.
+// Returns how much the process has read from disks; 0 if unknown.
 std::uint64_t DiskReadOf(std::uint32_t pid) {
   const auto text = ReadFile(fmt::format("/proc/{}/io", pid), kMaxIoBytes);
   if (!text) return 0;
@@ -62,11 +62,11 @@ struct Collector::Program {
 
   RingFile file;
   RunBatch batch;
-  Spool::Positions positions{};  // up to where it has been read
+  Spool::Positions positions{};  // up to which its rings have been read
   std::int64_t slept_ns;         // at the last look
   std::optional<Monotonic::time_point> oldest;
   std::uint64_t lost = 0;
-  std::uint64_t written = 0;  // bytes in its fullest ring since the look before
+  std::uint64_t written = 0;  // bytes in its fullest ring since the previous look
   std::array<std::uint64_t, shm::kProbeRings> heads{};
   bool is_running = true;
   bool is_over = false;
@@ -87,7 +87,7 @@ Result<Collector::Report> Collector::Look(bool all) {
     if (program->is_over) continue;
     const Status looked = LookAt(*program, all);
     if (!looked && looked.error().code != ErrorCode::kCorrupt) {
-      // What was read and could not be kept is read again.
+      // Hits that were read but could not be stored are read again.
       const std::filesystem::path failed = path;
       programs_.erase(failed);
       return looked.error();
@@ -120,7 +120,7 @@ Status Collector::OpenNew() {
     }
     auto file = RingFile::Open(path);
     if (!file) {
-      // One that is being made is looked at again.
+      // A file that is being created is read at the next look.
       if (file.error().code == ErrorCode::kUnavailable || file.error().code == ErrorCode::kNotFound)
         continue;
       LogWarning("{}: {}", path.string(), file.error().message);
@@ -147,7 +147,7 @@ Status Collector::OpenNew() {
 }
 
 Status Collector::LookAt(Program& program, bool all) {
-  // Asked first: what comes after a "no" is all there is.
+  // Checked first: if it is false, the content read below is final.
   program.is_running = program.file.IsBeingWritten();
   FIELDCOST_TRY(program.file.Refresh());
   program.written = 0;
@@ -167,7 +167,7 @@ Status Collector::LookAt(Program& program, bool all) {
   if (slept_ns - program.slept_ns > kSleepNs) program.batch.MarkAllSuspended();
   program.slept_ns = slept_ns;
   if (program.is_running) program.batch.SetDiskRead(DiskReadOf(facts.pid));
-  // Of a process that was waited for, the number may be another one's by now.
+  // The pid of a reaped process may have been reused by now.
   if (program.is_running || IsEndedChild(facts.pid)) {
     if (const auto wait = CpuWaitOf(facts.pid)) program.batch.SetCpuWait(*wait);
   }
@@ -206,7 +206,7 @@ Status Collector::ReadRings(Program& program) {
                             [&](const RingHit& hit) { program.batch.Add(hit, program.file); });
       if (!progress) {
         if (progress.error().code != ErrorCode::kCorrupt) return progress.error();
-        // Nothing more of this ring is believed; the others may be sound.
+        // The rest of this ring is not trusted; the others may be intact.
         program.batch.MarkAllIncomplete();
         program.positions[ring] = program.file.head(ring);
         break;

@@ -8,7 +8,7 @@ namespace fieldcost::probe {
 
 std::chrono::milliseconds LookPace::After(std::uint64_t bytes) {
   constexpr std::uint64_t kWanted = shm::kProbeRingBytes / 8;
-  // More than both parts of a ring hold is not to be believed.
+  // More than the capacity of a ring's two parts is implausible.
   const std::uint64_t written =
       std::clamp<std::uint64_t>(bytes, 1, shm::kProbeRingBytes + shm::kProbeAreaBytes);
   const auto now = static_cast<std::uint64_t>(wait_.count());

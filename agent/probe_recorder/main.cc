@@ -1,4 +1,4 @@
-// fieldcost-probe: what `fieldcost probe` runs, so that libdw is in no other program.
+// fieldcost-probe: run by `fieldcost probe`; separate, so that only this program needs libdw.
 //   fieldcost-probe record [--points FILE] [--tag TAG]... [--build NAME] [--local] [--stacks]
 //                          [--runs N] [--input FILE] [--session ID] [--quiet]
 //                          -- COMMAND [ARGUMENT...]
@@ -89,7 +89,7 @@ int Collect(int argc, char** argv) {
   return 0;
 }
 
-// For the user unit's end: what a recorder that was killed has left in memory.
+// Run when the user unit ends: removes what killed recorders have left in memory.
 int Wipe() {
   const auto paths = fieldcost::agent::AgentPaths::FromEnvironment();
   if (!paths) return Fails(paths.error());

@@ -76,7 +76,7 @@ class Recorder {
     for (;;) {
       FIELDCOST_ASSIGN(const bool is_over, child.EndsWithin(pace.wait()));
       children.LookIfDue();
-      // Whatever happens to us, the program goes on.
+      // An error of the recorder must not stop the program.
       auto report = collector_.Look(is_over);
       failure_ = report ? std::nullopt : std::optional(report.error());
       if (report) report_ = *report;
@@ -107,7 +107,7 @@ class Recorder {
   std::set<std::string> unmeasured_;
 };
 
-// Where a recording is kept.
+// Where a recording is stored.
 struct Storage {
   Spool spool;
   Session session;
@@ -117,12 +117,12 @@ Result<Storage> OpenStorage(const agent::AgentPaths& paths, const RecordOptions&
   FIELDCOST_TRY(MakeDirectories(paths.state_dir, 0700));
   FIELDCOST_ASSIGN(Spool spool, Spool::Open(SpoolFile(paths)));
   FIELDCOST_ASSIGN(Session session, Session::Make(paths, options.session));
-  // If this process is killed, the collector is started by it.
+  // If this process is killed, this file causes the collector to be started.
   FIELDCOST_TRY(WriteFileAtomically(WorkFile(paths), "", 0600));
   return Storage{.spool = std::move(spool), .session = std::move(session)};
 }
 
-// Runs the command as often, without the library.
+// Runs the command the same number of times, without the library.
 Result<Recorded> RunUnrecorded(const RecordOptions& options, RunInput& input, std::string why) {
   Recorded result;
   result.why_not = std::move(why);

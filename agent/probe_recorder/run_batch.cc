@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kHitBytes = 20;
 constexpr std::size_t kEventBytes = 40;
-constexpr std::size_t kMostOpen = 4096;  // events that are remembered to be open
+constexpr std::size_t kMostOpen = 4096;  // open events that are remembered
 constexpr std::size_t kMessageBytes = 12;
 constexpr std::uint64_t kManyReadBytes = 1 << 20;  // a run without tags gets "disk"
 
@@ -98,7 +98,7 @@ std::uint32_t RunBatch::SiteOf(std::uint32_t number, const RingFile& file) {
   auto known = sites_.find(number);
   if (known == sites_.end()) {
     const std::optional<RingSite> untrusted_site = file.Site(number);
-    // What has not been written down whole is named by its number, and asked for again.
+    // A site that is not completely written yet is named by its number, and read again later.
     Site site = untrusted_site
                     ? SiteFrom(*untrusted_site)
                     : Site{.label = "point " + std::to_string(number), .function = {}, .file = {}};
@@ -144,11 +144,12 @@ void RunBatch::Add(const RingHit& untrusted_hit, const RingFile& file) {
   const std::uint32_t site = SiteOf(untrusted_hit.site, file);
   EventInfo& event = EventOf(id);
   if (untrusted_hit.kind == shm::kProbeBegin) {
-    // The program's own event is called after it.
+    // The program's own event has the program's name.
     event.label = id.run == run_.id && id.number == 0 ? CleanText(run_.program, kMaxLabelBytes)
                                                       : batch_.sites[site].label;
     event.begin_ns = ns;
-    // Threads are read one after the other; clocks of CPUs, and programs, may say otherwise.
+    // An end may be read before its begin, since threads are read one after the other; clocks may
+    // differ between CPUs, and programs may lie.
     if (event.end_ns != 0) event.end_ns = std::max(event.end_ns, ns);
     if (event.end_ns == 0 && open_.size() < kMostOpen) open_.insert_or_assign(id, ns);
   }

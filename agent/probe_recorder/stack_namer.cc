@@ -18,10 +18,10 @@ namespace {
 
 std::string FileNameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// The probe's own functions stand between a point and its caller.
+// Whether it is one of our libraries: their functions are between a point and its caller.
 bool IsOurs(const std::string& path) { return FileNameOf(path).starts_with("libfieldcost_"); }
 
-// Adds the module's executable parts where they were, if its path still leads to the same build.
+// Adds the module's executable parts at their addresses, if its path still has the same build.
 void AddCode(const RingModule& module, unwind::ModuleMap& map) {
   const UniqueFd fd(::open(module.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat info {};
@@ -46,7 +46,7 @@ bool IsOfMacro(const Frame& frame) { return frame.file.ends_with("fieldcost/prob
 
 unwind::Registers RegistersOf(const shm::ProbeRegisters& from) {
   unwind::Registers to;
-  // ip is the return address: the call lies before it.
+  // ip is the return address; the call is before it.
   to.Set(unwind::kRip, from.ip - 1);
   to.Set(unwind::kRsp, from.sp);
   to.Set(unwind::kRbp, from.bp);
@@ -79,9 +79,9 @@ NamedStack StackNamer::Name(unwind::ModuleMap& map, const shm::ProbeRegisters& r
   NamedStack named;
   named.is_cut = stack_.end != unwind::StackEnd::kOutermost;
   for (const unwind::Frame& frame : stack_.frames) AppendFrames(map, frame, named);
-  // Above main stands the stub of the automatic point, which cannot be unwound: main is the end.
+  // main's caller is the stub of the automatic point, which cannot be unwound: main is outermost.
   if (!named.frames.empty() && named.frames.back().function == "main") named.is_cut = false;
-  // The frames of the point's macro say nothing.
+  // The frames of the point's macro carry no information.
   const auto first = std::ranges::find_if_not(named.frames, IsOfMacro);
   named.frames.erase(named.frames.begin(), first);
   if (named.frames.size() > kMaxStackFrames) {

@@ -15,7 +15,7 @@ constexpr char kUseTheMacro[] = "; mark it in the source with FIELDCOST_POINT";
 
 std::string FileNameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// A library is named by its soname, with which its file's name begins.
+// A library is named by its soname, which is a prefix of its file name.
 bool IsNamed(const std::string& pattern, const std::string& path) {
   const std::string name = FileNameOf(path);
   return GlobMatch(pattern, name) || GlobMatch(pattern + ".*", name) ||
@@ -33,7 +33,7 @@ bool IsPlaced(std::size_t number, const SeenPoints& seen) {
   return number / 64 < seen.placed.size() && (seen.placed[number / 64] >> (number % 64) & 1) != 0;
 }
 
-// Why a point stands nowhere.
+// Returns why a point was placed nowhere.
 std::string WhyNotPlaced(const NamedPoint& point, const SeenPoints& seen) {
   const std::size_t mark = point.at.find('!');
   const std::string library = point.at.substr(0, mark);

@@ -38,7 +38,8 @@ void TakeInput(int input) {
   if (::dup2(from, STDIN_FILENO) < 0) ::close(STDIN_FILENO);
 }
 
-// The child: waits for `go` to be closed; if it cannot be the command, its errno is in `why`.
+// Runs in the child: waits until `go` is closed, then executes the command. If that fails, writes
+// errno to `why`.
 [[noreturn]] void Become(const std::vector<char*>& command,
                          const CommandChild::Variables& variables, int input, Pipe& go, Pipe& why) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_DFL);

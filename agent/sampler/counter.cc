@@ -19,10 +19,10 @@ struct Kind {
   std::string_view name;
   std::uint32_t type;
   std::uint64_t config;
-  std::uint64_t period;  // 0: by time
+  std::uint64_t period;  // 0: derived from the period of CPU time
 };
-// Periods are primes, so as not to be in step with loops. A thread that does nothing else has at
-// most some thousand samples a second.
+// Periods are prime numbers, so that they are out of step with loops. Even a thread that does
+// nothing else has at most a few thousand samples per second.
 constexpr std::array<Kind, 5> kKinds = {{
     {Counter::kCycles, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0},
     {Counter::kInstructions, "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0},
@@ -91,7 +91,7 @@ perf_event_attr Sampled(perf_event_attr event, const Sampling& sampling) {
   event.enable_on_exec = event.disabled;
   event.inherit = 1;
   event.sample_id_all = 1;
-  event.wakeup_events = 1;  // who waits for samples gets each one
+  event.wakeup_events = 1;  // each sample wakes a waiting reader
   return event;
 }
 

@@ -16,7 +16,7 @@ namespace fieldcost::sampler {
 namespace {
 
 constexpr std::size_t kLineBytes = 64;
-constexpr int kTries = 3;  // a page may be taken away meanwhile
+constexpr int kTries = 3;  // a page may be reclaimed in between
 
 struct Plausible {
   std::uint64_t least = 0;
@@ -49,7 +49,7 @@ void MissLines() {
   std::vector<std::uint8_t> memory(kTriedLines * kLineBytes, 1);
   for (std::size_t i = 0; i < kTriedLines; ++i) _mm_clflush(&memory[i * kLineBytes]);
   _mm_mfence();
-  constexpr std::size_t kStep = 7'919;  // both are primes: each line once, and no prefetcher knows
+  constexpr std::size_t kStep = 7'919;  // both are prime: each line once, unpredictably
   for (std::size_t i = 0; i < kTriedLines; ++i) {
     [[maybe_unused]] const std::uint8_t read =
         *const_cast<volatile std::uint8_t*>(&memory[i * kStep % kTriedLines * kLineBytes]);
@@ -62,7 +62,7 @@ void MissBranches() {
     random ^= random << 13;
     random ^= random >> 7;
     random ^= random << 17;
-    // What is volatile stays behind its branch.
+    // The compiler cannot turn a branch around volatile code into a conditional move.
     if ((random & 1) != 0) asm volatile("nop");
   }
 }
@@ -107,7 +107,7 @@ struct Tried {
   std::string why_not;
 };
 
-// Opens one that only counts, if all CPUs could sample it, too.
+// Opens an event that only counts, provided that all CPUs can sample it.
 Tried Open(Counter counter, std::uint64_t period_ns) {
   perf_event_attr event = EventOf(counter);
   event.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -163,7 +163,7 @@ std::string WhyNot(Counter counter, const CounterReading& reading) {
 
 std::vector<CounterCheck> CheckCounters(const std::vector<Counter>& counters,
                                         std::uint64_t period_ns) {
-  // All are there while one is tried, as in a recording: what has no room together shows.
+  // All are open while each is tried, as in a recording: this shows which do not fit together.
   std::vector<Tried> tried;
   for (const Counter counter : counters) tried.push_back(Open(counter, period_ns));
   std::vector<CounterCheck> checks;

@@ -21,14 +21,14 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kCommandNameBytes = 15;
 constexpr std::size_t kMostNotMeasured = 64;  // APIs with a reason
 const std::string kOthers = "bytes not measured of further functions; calls";
-// By reason, shm::NotMeasured.
+// Texts by reason (shm::NotMeasured).
 constexpr std::array<std::pair<std::uint32_t, std::string_view>, 4> kReasons = {{
     {shm::kDiskInsideLibc, "libc reads or writes files by itself"},
     {shm::kNetInsideLibc, "libc uses sockets by itself"},
     {shm::kReadMapped | shm::kWrittenMapped, "a library has mapped a file"},
     {shm::kAllocInLoader, "the loader allocates for a library"},
 }};
-constexpr int kLeastPause = 99;  // times as long as the look before it
+constexpr int kLeastPause = 99;  // as a multiple of the previous look's duration
 
 Result<recording::StreamId> AddStream(recording::Writer& writer, const std::string& name,
                                       const std::vector<tree::Metric>& metrics) {
@@ -40,7 +40,7 @@ Result<recording::StreamId> AddStream(recording::Writer& writer, const std::stri
   return writer.AddStream(stream);
 }
 
-// Names code as while a program runs: by its place, from which its name is found later.
+// Names code provisionally by its place, from which its name is looked up after the recording.
 trace::NameCode NameAs(SampleWriter& recording, PlaceKind kind) {
   return [&recording, kind](const ArenaModule* module,
                             std::uint64_t address) -> Result<tree::Frame> {

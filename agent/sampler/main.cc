@@ -1,11 +1,11 @@
-// fieldcost-trace: what `fieldcost trace` runs, so that libdw is in no other program.
+// fieldcost-trace: run by `fieldcost trace`; separate, so that only this program needs libdw.
 //   fieldcost-trace --output FILE --period NS [--quiet] [--runs N] [--input FILE]
 //                   [--library FILE [--functions] [--branches] [--apis GLOBS]
 //                   [--function-pointers]] [--counters LIST [--told]]
 //                   -- COMMAND [ARGUMENT...]
 //   fieldcost-trace --output FILE --period NS [--counters LIST] --pid PID [--for NS]
-// (--told: what is not measured was said in a run before)
-// and --unnamed, for benchmarks: names are not looked up.
+// --told: counters that are not measured have been reported before.
+// --unnamed, for benchmarks: does not look up names.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -26,7 +26,7 @@ namespace {
 using fieldcost::sampler::TraceOptions;
 
 struct Asked {
-  TraceOptions options;  // counters as they were asked for
+  TraceOptions options;  // with the requested counters
   bool told = false;
 };
 
@@ -37,7 +37,7 @@ bool TakeCounters(const char* text, TraceOptions& options) {
   return true;
 }
 
-// nullopt: it is not what `fieldcost trace` says.
+// nullopt: not a command line of `fieldcost trace`.
 std::optional<Asked> OptionsOf(int argc, char** argv) {
   using namespace fieldcost::sampler;
   Asked asked;
@@ -68,7 +68,7 @@ std::optional<Asked> OptionsOf(int argc, char** argv) {
   return asked;
 }
 
-// Leaves those that can be measured, and says why others cannot.
+// Keeps the counters that can be measured, and reports why the others cannot.
 void KeepMeasured(Asked& asked) {
   TraceOptions& options = asked.options;
   const auto checks = fieldcost::sampler::CheckCounters(options.counters, options.period_ns);
@@ -83,12 +83,12 @@ void KeepMeasured(Asked& asked) {
   }
 }
 
-// Why functions that were asked for have no events.
+// Reports why requested functions have no events.
 void SayUncalled(const TraceOptions& options, const std::vector<std::string>& globs) {
   if (globs.empty()) return;
   const std::string& program = options.command[0];
   const auto explained = fieldcost::agent::ExplainProgram(fieldcost::agent::FindProgram(program));
-  // Reported before it was run.
+  // This was reported before the run.
   if (explained && explained->reach == fieldcost::agent::Reach::kStatic) return;
   const auto imports = fieldcost::agent::ImportsOfProgram(program);
   for (const std::string& glob : globs) {
@@ -99,7 +99,7 @@ void SayUncalled(const TraceOptions& options, const std::vector<std::string>& gl
   }
 }
 
-// What the program itself must do so that its functions have names.
+// Prints how the program must be run so that its functions have names.
 void PrintNamingHints(const fieldcost::sampler::NamedSamples& named) {
   constexpr std::uint64_t kLeastPercent = 1;
   const std::uint64_t percent = named.samples == 0 ? 0 : 100 * named.generated / named.samples;

@@ -47,7 +47,7 @@ SampledFrame ModuleList::FrameOf(unwind::ModuleMap& map, const unwind::Frame& fr
 }
 
 std::uint32_t ModuleList::ModuleOf(SampledModule module) {
-  // Without a build-id, one path may have had several files.
+  // Without a build-id, the same path may have referred to different files.
   const void* const file = module.build_id.empty() ? module.table : nullptr;
   const std::string key = fmt::format("{}/{}/{}/{}/{}", static_cast<int>(module.kind), module.pid,
                                       module.build_id, fmt::ptr(file), module.path);

@@ -20,7 +20,7 @@
 namespace fieldcost::sampler {
 namespace {
 
-// "work(int) at app.cc:12"; without a line number as it is.
+// Returns "work(int) at app.cc:12"; without a line number, the unnamed frame.
 tree::Frame NameOfBlock(const symbols::Symbols::Module& file, const symbols::SourceFrame& code,
                         const tree::Frame& unnamed) {
   if (code.function.empty() || code.line == 0) return unnamed;
@@ -29,7 +29,7 @@ tree::Frame NameOfBlock(const symbols::Symbols::Module& file, const symbols::Sou
                           .symbol = fmt::format("{} at {}:{}", code.function, source, code.line)});
 }
 
-// Makes the frame of a function without a name: the same for all its places.
+// Returns the frame of a function without a name: the same for all its places.
 tree::Frame UnnamedFunction(tree::Frame frame, const Place& place) {
   frame.offset = place.function.value_or(frame.offset);
   return frame;
@@ -37,7 +37,7 @@ tree::Frame UnnamedFunction(tree::Frame frame, const Place& place) {
 
 class Namer {
  public:
-  // Looks its name up; the frame as it is, if no name is known.
+  // Looks up the frame's name; returns the frame unchanged if no name is known.
   tree::Frame NameOf(const tree::Frame& frame, const Place& place) {
     const SampledModule& module = place.module;
     if (module.kind == SampledModule::Kind::kGenerated) {
@@ -48,7 +48,7 @@ class Namer {
     if (module.kind != SampledModule::Kind::kFile || module.path.empty()) return frame;
     const symbols::Symbols::Module& file =
         symbols_.ModuleOf(module.path, module.build_id, module.opened);
-    // A block is known by the address at which its call of a hook returns.
+    // A block's address is the one to which its call of a hook returns.
     const bool is_block = place.kind == PlaceKind::kBlock;
     const std::vector<symbols::SourceFrame>& found = symbols_.FramesAt(
         module.path, module.build_id, place.address - (is_block ? 1 : 0), module.opened);
@@ -74,8 +74,8 @@ class Namer {
   std::map<pid_t, symbols::PerfMap> maps_;
 };
 
-// Functions that Go's runtime puts at the beginning of a stack. They have no caller, but nothing
-// that an unwinder reads shows it.
+// Functions that Go's runtime puts at the beginning of a stack. They have no caller, but unwind
+// tables do not show that.
 bool BeginsStack(const tree::Frame& frame) {
   constexpr std::array<std::string_view, 5> kFunctions = {
       "_rt0_amd64_linux", "runtime.clone", "runtime.goexit", "runtime.mstart", "runtime.rt0_go"};
@@ -89,8 +89,8 @@ bool BeginsStack(const tree::Frame& frame) {
 struct Named {
   tree::Dictionary dictionary;
   std::vector<tree::PathId> to;  // [old path id]
-  std::vector<bool> whole;       // [old path id]: it was taken as cut
-  std::vector<bool> generated;   // [old path id]: it ends in generated code
+  std::vector<bool> whole;       // [old path id]: was counted as cut, but is whole
+  std::vector<bool> generated;   // [old path id]: ends in generated code
   NamedSamples found;
 };
 
@@ -104,7 +104,7 @@ bool HasUnnamedPython(const tree::FrameTable& frames) {
   return has_interpreter;
 }
 
-// Each path with its named frames.
+// Converts each path to named frames.
 Status NamePaths(const tree::Dictionary& old, const std::vector<tree::FrameId>& frames,
                  Named& named) {
   named.to.assign(old.paths.size(), tree::kRootPath);
@@ -148,7 +148,7 @@ Status NameAll(const tree::Dictionary& old, const std::vector<Place>& places, Na
   return NamePaths(old, frames, named);
 }
 
-// How many samples are whole that were counted as cut, by the name of that count.
+// The number of samples that were counted as cut but are whole, by the name of that count.
 using WholeSamples = std::map<std::string, std::uint64_t>;
 
 std::string CutCountOf(const recording::Stream& stream) {
@@ -171,7 +171,7 @@ Status CopyRuns(const recording::Descriptions& about, const WholeSamples& whole,
   return {};
 }
 
-// The numbers of metrics in the copy; nullopt: left out.
+// The metrics' numbers in the copy; nullopt: omitted.
 using MetricMap = std::vector<std::optional<std::uint16_t>>;
 
 Result<MetricMap> CopyMetrics(const recording::Descriptions& about,
@@ -189,7 +189,7 @@ Status CopyStream(const recording::Recording& from, recording::StreamId number,
                   const MetricMap& metrics, Named& named, WholeSamples& whole,
                   recording::Writer& writer) {
   recording::Stream copy = from.contents().descriptions.streams[number.value()];
-  std::vector<std::size_t> kept;  // of the stream's values
+  std::vector<std::size_t> kept;  // indices of the stream's values
   std::vector<std::uint16_t> kept_metrics;
   for (std::size_t i = 0; i < copy.metrics.size(); ++i) {
     if (const auto& to = metrics[copy.metrics[i]]) {

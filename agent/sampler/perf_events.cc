@@ -20,7 +20,7 @@
 namespace fieldcost::sampler {
 namespace {
 
-constexpr std::size_t kBehindBytes = std::size_t{128} << 10;  // of a stack that is put aside
+constexpr std::size_t kBehindBytes = std::size_t{128} << 10;  // read for a stashed stack
 
 Error OpenError(const std::string& what, int error_number) {
   const Error error = ErrnoError("open a perf event of", what, error_number);
@@ -38,7 +38,8 @@ Error OpenError(const std::string& what, int error_number) {
   return Fail(ErrorCode::kUnsupported, "{}", reason);
 }
 
-// The copy's last bytes, which tell whether it is still the same stack, and what follows them.
+// Reads the last bytes of the copy, which show whether it is still the same stack, and what
+// follows.
 void ReadBehind(std::span<const std::uint8_t> untrusted_record, std::uint64_t& address,
                 std::vector<std::uint8_t>& bytes) {
   const auto parsed = ParseRecord(untrusted_record);
@@ -87,7 +88,7 @@ struct PerfEvents::Ring {
     sample->behind = stashed.front().behind;
     sample->behind_address = stashed.front().behind_address;
   }
-  // How many bytes of memory that frees.
+  // Removes the oldest record. Returns how many bytes of memory that frees.
   std::size_t Pop() {
     if (stashed.empty()) {
       ring.Pop();
@@ -99,7 +100,7 @@ struct PerfEvents::Ring {
   }
 
   int cpu;
-  UniqueFd owner;                             // an event of this process that counts nothing
+  UniqueFd owner;                             // a dummy event of this process
   std::vector<std::vector<UniqueFd>> events;  // [event][thread]
   void* memory;
   std::size_t bytes;

@@ -6,12 +6,12 @@
 namespace fieldcost::sampler {
 namespace {
 
-// Behind all but samples, as sample_id_all has it: pid, tid; time; cpu, reserved; id.
+// Follows all records except samples (sample_id_all): pid, tid; time; cpu, reserved; id.
 constexpr std::size_t kTrailerBytes = 32;
 constexpr std::size_t kTimeInTrailer = 8;
 constexpr std::size_t kTimeInSample = sizeof(perf_event_header) + 16;
 
-// Numbers one after the other; ok() is false once one was not there.
+// Reads consecutive numbers; ok() is false once one is missing.
 class Fields {
  public:
   explicit Fields(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
@@ -109,7 +109,7 @@ std::optional<MapRecord> ParseMap(Fields fields, bool is_data) {
   const auto path = fields.rest();
   const auto end = std::find(path.begin(), path.end(), 0);
   map.mapping.path.assign(path.begin(), end);
-  // Memory that is of no file.
+  // Anonymous memory.
   if (map.mapping.path.starts_with("//anon")) map.mapping.path.clear();
   return map;
 }

@@ -29,7 +29,7 @@ std::optional<std::span<const std::uint8_t>> PerfRing::Front() {
   perf_event_header header{};
   const auto at = static_cast<std::size_t>(tail_ & (data_bytes_ - 1));
   const std::size_t to_end = data_bytes_ - at;
-  // Records lie at multiples of 8 bytes, and so does the ring's end: a header is in one piece.
+  // Records and the ring's end are at multiples of 8 bytes, so headers are contiguous.
   if (filled > data_bytes_ || filled < sizeof header || at % sizeof header != 0) {
     ++broken_;
     SetTail(head);

@@ -12,7 +12,7 @@ constexpr std::size_t kMostProcesses = 65'536;
 unwind::ModuleMap& ProcessMaps::Of(pid_t pid) {
   const auto found = maps_.find(pid);
   if (found != maps_.end()) return found->second;
-  // Too many at once, of processes whose end was lost: they begin anew.
+  // Too many maps, since exit records were lost: starts over.
   if (maps_.size() >= kMostProcesses) maps_.clear();
   auto map = unwind::ReadModuleMap(pid);
   return maps_.emplace(pid, map ? std::move(*map) : unwind::ModuleMap(pid)).first->second;

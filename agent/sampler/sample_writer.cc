@@ -140,7 +140,8 @@ Status SampleWriter::Take(const Sample& sample, const std::vector<SampledModule>
   return {};
 }
 
-// What waited before the run began, as a process may that runs already, is not the run's.
+// Waiting time before the run began, as in a process that was already running, does not belong to
+// the run.
 void SampleWriter::TakeWait(const Sample& sample, tree::PathId path, recording::ThreadId thread) {
   const std::uint64_t end_ns = sample.time_ns - std::min(sample.time_ns, begin_ns_);
   const std::uint64_t longest_ns = end_ns - std::min(end_ns, run_begin_ns_);
@@ -171,7 +172,7 @@ Status SampleWriter::EndRun(int exit_status, const SamplerCounts& counts) {
   counts_["late records"] += counts.out_of_order;
   counts_["waits of 1 ms and more without a stack"] += counts.missed_waits;
   for (const auto& [name, value] : counts_) FIELDCOST_TRY(writer_.SetCount(name, value));
-  // The end lies after all that is the run's.
+  // The run ends after all of its samples.
   return writer_.EndRun(run_, std::max(Now(), last_ns_ + 1), exit_status);
 }
 

@@ -20,21 +20,21 @@ namespace {
 
 constexpr std::size_t kMostThreads = 65'536;
 
-// How often rings are looked at where nobody is woken by a sample.
+// The time between looks at the rings while samples do not wake the reader.
 constexpr auto kShortestLook = std::chrono::milliseconds(1);
 constexpr auto kQuickLook = std::chrono::milliseconds(1);
 constexpr auto kLongestLook = std::chrono::milliseconds(4);
 constexpr std::uint64_t kLeastPauseNs = 100'000;
-// How many looks are quick after a thread began to wait: it may soon do so again.
+// How many looks are quick after a thread began to wait, since it may soon do so again.
 constexpr int kQuickLooks = 100;
 constexpr std::size_t kMostReadsALook = 64;
-// After this many samples without one that is deeper than the copy, samples wake nobody.
+// After this many samples without one deeper than the copy, samples no longer wake the reader.
 constexpr int kDeepSamples = 256;
 constexpr std::uint64_t kRestNs = 100'000'000;
-// What has passed of a wait is given as soon as it is so much, or a look later.
+// The elapsed part of a wait is reported once it is this long, or one look later.
 constexpr std::uint64_t kPassedNs = 900'000'000;
 constexpr std::uint64_t kRestShare =
-    100;  // asking for it takes at most so small a part of the time
+    100;  // reading the counts takes at most 1/kRestShare of the time
 
 constexpr std::uint64_t kLongWaitNs = std::chrono::nanoseconds(Sampler::kLongWait).count();
 constexpr std::uint64_t kLongestPartNs = std::chrono::nanoseconds(Sampler::kLongestPart).count();
@@ -116,7 +116,7 @@ Result<bool> Sampler::Wait(std::chrono::milliseconds limit) {
   if (ended) process_.Reset();
   const bool is_over = !process_.valid() && (is_attached_ || events_->AllEnded());
   const bool rest_is_due = MonotonicNs() >= next_rest_ns_;
-  // First, so that all samples of it are there.
+  // Read first, so that all samples of that time are available afterwards.
   const std::uint64_t counted_ns = rest_is_due ? events_->Counted(PerfEvents::kClock) : 0;
   const std::uint64_t now = MonotonicNs();
   Drain(now);
@@ -125,7 +125,7 @@ Result<bool> Sampler::Wait(std::chrono::milliseconds limit) {
     return false;
   }
   if (scan_) {
-    // What is listed and was begun by a thread that is sampled has told of itself by now.
+    // Listed threads that were begun by sampled threads have been recorded by now.
     const std::vector<pid_t> threads = ThreadsOf(pid_);
     Drain(MonotonicNs());
     FIELDCOST_ASSIGN(scan_, AddThreads(threads));
@@ -158,11 +158,11 @@ void Sampler::Drain(std::uint64_t until_ns) {
   PlanNextLook(seen.fill);
 }
 
-// Rings are to be emptied before they are half full, and looks to be rare.
+// Empties rings before they are half full, with as few looks as possible.
 void Sampler::PlanNextLook(double fill) {
   const std::uint64_t samples = options_.ring_bytes / 2 / (options_.stack_bytes + 512);
   const std::chrono::nanoseconds full(samples * options_.period_ns);
-  // What counters find may come in bursts.
+  // Samples of counters may come in bursts.
   const auto most = options_.counters.empty() ? kLongestLook : kQuickLook;
   const auto longest = std::clamp<std::chrono::nanoseconds>(full, kShortestLook, most);
   if (quick_looks_ > 0) {
@@ -191,7 +191,7 @@ void Sampler::Take(const PerfRecord& record, std::size_t ring) {
   } else if (const auto* const exec = std::get_if<ExecRecord>(&record.content)) {
     maps_.Take(*exec);
     thread_list_.Take(*exec);
-    run_times_.In(exec->pid, ring, record.time);  // the first one is not switched in
+    run_times_.In(exec->pid, ring, record.time);  // there is no switch-in record for it
   } else if (const auto* const name = std::get_if<NameRecord>(&record.content)) {
     thread_list_.Take(*name);
   } else if (const auto* const exit = std::get_if<ExitRecord>(&record.content)) {
@@ -206,15 +206,15 @@ void Sampler::TakeMap(const MapRecord& record) {
     MakeTable(maps_.Of(record.pid), record.mapping.start);
 }
 
-// The table of a large module takes a tenth of a second, in which samples come that have no room.
-// So it is made as soon as the module is there, and beside the emptying of rings.
+// Building the table of a large module takes a tenth of a second, in which the rings would
+// overflow. So it is built as soon as the module is mapped, while this thread empties the rings.
 void Sampler::MakeTable(unwind::ModuleMap& map, std::uint64_t address) {
   unwind::Mapping* const mapping = map.Find(address);
   if (mapping == nullptr || tables_.IsQuick(*mapping)) return;
   const auto made = std::async(std::launch::async, [&] { tables_.LookUp(map.pid(), *mapping); });
   const bool deep = deep_samples_ > 0;
   while (made.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
-    // Errors show in the next Wait().
+    // The next Wait() reports the error.
     if (!events_->Wait(kShortestLook, deep, -1)) break;
     events_->Stash(deep);
   }
@@ -313,7 +313,7 @@ void Sampler::GiveWait(Waits::Wait wait) {
     sample.special = nullptr;
     sample.end = wait.stack->end;
   }
-  // Looks may have come late.
+  // If looks were late, it may be longer than one part.
   while (wait.begin_ns < wait.end_ns) {
     sample.weight_ns = std::min(wait.length_ns(), kLongestPartNs);
     wait.begin_ns += sample.weight_ns;
@@ -353,7 +353,7 @@ void Sampler::ReadWaits() {
   };
   const auto next = waits_.ReadStacks(MonotonicNs() - kLongWaitNs, kMostReadsALook, read);
   if (!next) return;
-  // Right when it is a long one.
+  // Looks exactly when the wait becomes a long one.
   const std::uint64_t now = MonotonicNs();
   const std::uint64_t due = std::max(*next + kLongWaitNs, now + kLeastPauseNs);
   look_ = std::min(look_, std::chrono::nanoseconds(due - now));
@@ -361,7 +361,7 @@ void Sampler::ReadWaits() {
 
 void Sampler::TakeRest(std::uint64_t time, std::uint64_t counted_ns) {
   CpuAccount::Rest rest = account_.Take(counted_ns, run_times_.used());
-  // Samples of the kernel would have told of it.
+  // Kernel time is in samples then.
   if (events_->sees_kernel())
     rest = {.kernel_ns = 0, .left_over_ns = rest.left_over_ns + rest.kernel_ns};
   GiveSpecial(tree::kKernel, time, rest.kernel_ns);

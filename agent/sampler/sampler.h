@@ -140,7 +140,7 @@ class Sampler {
   void TakeWait(Waits::Wait wait);
   void GiveWait(Waits::Wait wait);
   void GiveShortWaits(const std::vector<ShortWaits::Span>& spans);
-  // Passes on the elapsed parts of waits in progress.
+  // Passes on the elapsed parts of waits in progress, and all sums of short waits.
   void GivePassed(std::uint64_t time);
   void ReadWaits();
   void PlanNextLook(double fill);

@@ -17,7 +17,7 @@ tree::Frame UnnamedFrame(const SampledModule& module, std::uint64_t address) {
   return tree::MakeFrame({.module = name, .build_id = build_id, .offset = address});
 }
 
-// A library that measures from inside: its thunks stand between a function and its caller.
+// Whether it is one of our own libraries, whose thunks are between a function and its caller.
 bool IsOurs(const SampledModule& module) {
   const std::string_view name = std::string_view(module.path).substr(module.path.rfind('/') + 1);
   return name.starts_with("libfieldcost_");
@@ -63,7 +63,7 @@ Result<std::vector<tree::FrameId>> StackPaths::FramesOf(const std::vector<Sample
                      dictionary_->frames.Intern(tree::SpecialFrame(tree::kCut)));
     result.push_back(cut);
   }
-  // Our own cost is told, our frames between those of others are not.
+  // Our own cost is shown; our frames between those of others are not.
   std::size_t own = 0;
   while (own < kept && IsOurs(modules[frames[own].module])) ++own;
   for (std::size_t i = kept; i-- > 0;) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostNameBytes = 64;
 
-// What the kernel calls a thread that runs; empty: there is none.
+// Returns the kernel's name of a live thread; empty: there is none.
 std::string NameNow(pid_t pid, pid_t tid) {
   auto name = ReadFile(fmt::format("/proc/{}/task/{}/comm", pid, tid), kMostNameBytes);
   if (!name) return "";
@@ -21,7 +21,7 @@ std::string NameNow(pid_t pid, pid_t tid) {
 
 }  // namespace
 
-// What is known of one that had the number before is over.
+// Replaces what is known of an earlier thread with the same id.
 void ThreadList::Put(pid_t tid, std::string name) {
   known_.insert_or_assign(tid, Known{.name = std::move(name)});
 }
@@ -44,7 +44,7 @@ void ThreadList::Take(const NameRecord& record) {
   known.name = record.name;
   if (known.index != kNotListed) threads_[known.index].name = record.name;
   if (record.pid != record.tid || known.index == kNotListed) return;
-  // Threads that executed something else before keep its name.
+  // Threads that executed another program before keep that program's name.
   for (SampledThread& thread : threads_) {
     const auto now = known_.find(thread.tid);
     const bool is_of_it =

@@ -12,15 +12,15 @@
 namespace fieldcost::sampler {
 namespace {
 
-// How far a clock may be slewed, and how long looking at both may take.
-constexpr std::uint64_t kSlewParts = 1000;  // one in so many
+// How far a clock may be slewed, and how long reading both may take.
+constexpr std::uint64_t kSlewParts = 1000;  // one part in this many
 constexpr std::uint64_t kLookTicks = 4000;
 
-// Places in a record, in words; the third is the function, which the unwinder does not ask for.
+// Offsets in a record, in words; the third word is the function, which the unwinder does not read.
 constexpr std::size_t kWord = sizeof(std::uint64_t);
 constexpr std::size_t kStackPointer = FIELDCOST_RECORD_STACK_POINTER / kWord;
 constexpr std::size_t kStartTicks = FIELDCOST_RECORD_START_TICKS / kWord;
-constexpr std::size_t kFrameId = 5;  // of the lab's and the tracer's
+constexpr std::size_t kFrameId = 5;  // in records of the lab and the tracer
 constexpr std::size_t kWords = kFrameId + 1;
 constexpr std::array<std::size_t, 3> kAskedFor = {FIELDCOST_RECORD_RETURN_ADDRESS / kWord,
                                                   FIELDCOST_RECORD_SAVED_RBX / kWord, kFrameId};
@@ -54,7 +54,7 @@ std::size_t ThunkRecords::Read(std::uint64_t address, void* to, std::size_t size
     const std::uint64_t begin = address - asked * kWord;
     if (memory_.Read(begin, record.data(), sizeof record) != sizeof record) continue;
     const std::uint64_t place = record[kStackPointer];
-    // 0: the call is over, and no other has begun.
+    // 0: the call has ended, and no other one has begun.
     const bool is_on_stack =
         place % kWord == 0 && (place == 0 || (place >= base_ && place - base_ < stack_.size()));
     const bool is_as_it_was = record[kStartTicks] != 0 && record[kStartTicks] <= ticks_;

@@ -48,7 +48,7 @@ class EventRun {
     children_->LookIfDue();
     return writer_->LookIfDue();
   }
-  // Programs that were seen and have no events, and why.
+  // Programs seen without events, and why.
   std::vector<std::string> without_events() const {
     return children_ ? children_->Unmeasured() : std::vector<std::string>();
   }
@@ -63,7 +63,7 @@ class EventRun {
   trace::Variables variables_;
 };
 
-// Writes what comes until the sampler ends; with an end, until then, or a signal.
+// Writes samples until the sampler ends; with `end`, at most until then or a signal.
 Status Watch(Sampler& sampler, SampleWriter& writer, EventRun& events, const Status& taken,
              std::optional<Time> end = std::nullopt) {
   const Urgent urgent;
@@ -87,7 +87,7 @@ void CountCut(const Sample& sample, TraceResult& result) {
   if (sample.kind == Sample::Kind::kCpu && !is_whole) ++result.cut;
 }
 
-// Writes events until the child ends, of which there are no samples.
+// Writes events until the child, which is not sampled, ends.
 Status Follow(CommandChild& child, SampleWriter& writer, EventRun& events) {
   for (;;) {
     FIELDCOST_ASSIGN(const bool is_over, child.EndsWithin(kLook));
@@ -97,7 +97,7 @@ Status Follow(CommandChild& child, SampleWriter& writer, EventRun& events) {
   }
 }
 
-// Runs the command once; its status.
+// Runs the command once. Returns its status.
 Result<int> RunOnce(const TraceOptions& options, RunInput& input, SampleWriter& writer,
                     EventWriter* event_writer, TraceResult& result) {
   FIELDCOST_ASSIGN(EventRun events, EventRun::Begin(event_writer));
@@ -153,7 +153,7 @@ Status Close(const TraceOptions& options, SampleWriter& writer,
   return {};
 }
 
-// A process that runs already; it is left as it is.
+// Traces a running process, which is not affected.
 Result<TraceResult> TraceRunning(const TraceOptions& options) {
   HandleSignals();
   TraceResult result;
@@ -164,7 +164,7 @@ Result<TraceResult> TraceRunning(const TraceOptions& options) {
     if (taken) taken = writer->Take(sample, sampler->modules(), sampler->thread_list());
     CountCut(sample, result);
   };
-  // First: without it there is no recording, and one that is there stays.
+  // Created first: if it fails, there is no recording, and an existing one is kept.
   FIELDCOST_ASSIGN(
       sampler,
       Sampler::OfRunning(options.pid,

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostTextBytes = 256;
 
-// "0x7ffc…" at the end of the text, which is taken from it.
+// Parses "0x7ffc…" at the end of the text and removes it.
 std::optional<std::uint64_t> TakeLastNumber(std::string_view& text) {
   const std::size_t blank = text.rfind(' ');
   if (blank == std::string_view::npos) return std::nullopt;
@@ -36,7 +36,7 @@ std::string_view ReadText(int fd, std::array<char, kMostTextBytes>& buffer) {
   return {buffer.data(), got > 0 ? static_cast<std::size_t>(got) : 0};
 }
 
-// Finds where the thread waits, if it did before and after `look`, at one and the same place.
+// Returns where the thread waits if it waited at the same place before and after `look`.
 template <typename Look>
 std::optional<WaitPlace> WhileItWaits(pid_t pid, pid_t tid, const Look& look) {
   const std::string path = fmt::format("/proc/{}/task/{}/syscall", pid, tid);
@@ -53,7 +53,7 @@ std::optional<WaitPlace> WhileItWaits(pid_t pid, pid_t tid, const Look& look) {
 
 }  // namespace
 
-// "35 0x… (six arguments) 0x…(stack pointer) 0x…(address)", "-1 0x… 0x…" outside of a system call,
+// "35 0x… (six arguments) 0x…(stack pointer) 0x…(address)", "-1 0x… 0x…" outside a system call,
 // or "running".
 std::optional<WaitPlace> ParseWaitPlace(std::string_view untrusted_text) {
   if (untrusted_text.ends_with('\n')) untrusted_text.remove_suffix(1);
