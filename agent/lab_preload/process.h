@@ -46,9 +46,8 @@ struct Process {
   uint64_t bias_ticks;
   uint64_t stack_top;  // highest address of the first thread's stack that is in use
   uint32_t pid;
-  uint32_t
-      not_measured;  // shm::NotMeasured for every call that ends from now on; changes at any time
-  uint32_t never_reuse;  // greenlet is loaded: frames that seem gone may return; changes once
+  uint32_t not_measured;  // shm::NotMeasured for calls that end from now on; changes at any time
+  uint32_t never_reuse;   // greenlet is loaded: frames that seem gone may return; changes once
 };
 
 extern "C" __attribute__((visibility("hidden"))) Process fieldcost_process;

@@ -14,8 +14,7 @@ namespace fieldcost::sampler {
 // Results of naming, for the samples of CPU time.
 struct NamedSamples {
   std::uint64_t samples = 0;
-  std::uint64_t whole =
-      0;  // counted as cut, but their outermost function is known to have no caller
+  std::uint64_t whole = 0;          // counted as cut, but their outermost function has no caller
   std::uint64_t generated = 0;      // in code generated at run time that has no name
   bool has_unnamed_python = false;  // frames of an interpreter, but none of Python functions
 };
