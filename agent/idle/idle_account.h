@@ -38,8 +38,8 @@ using WaitPointer = std::shared_ptr<ThreadWait>;
 
 // Determines which thread left each CPU idle, and which one resumed there, from the switches of
 // monitored threads and from looks that found CPUs idle. An idle tick is attributed to the thread
-// that last left the CPU, before the longest interval within the look in which no monitored thread
-// ran there.
+// that left the CPU before the longest interval, within the look, in which no monitored thread ran
+// there.
 //
 // A stack is read while its thread waits, so it counts once it is known that the thread had not
 // resumed by then: reports are delayed until that is known. Pure; not thread-safe.

@@ -66,8 +66,8 @@ class IdleWriter {
   // Adds a placeholder for a stack: kNewThread and the like (pair_path.h).
   Result<StackId> AddSpecial(const char* name) { return Intern(Special(name), std::nullopt); }
 
-  // To be called in ascending order of end per CPU. It has as many ticks as multiples of the tick
-  // lie in it.
+  // Adds a period; per CPU, in ascending order of their ends. A period has as many ticks as
+  // multiples of the tick lie in it.
   Status Take(const Idle& idle);
   // A monitored thread resumes there, the first one after the idle periods since the previous call;
   // `from` is the stack at which it had waited.

@@ -21,14 +21,14 @@ struct ChangedMask {
   cpu_set_t before{};
 };
 
-// Records whose affinity is currently changed, in a file that outlives this process: if it is
-// killed, the next process restores the masks. One slot per CPU; different slots may be written
+// Records which threads' affinity is currently changed, in a file that outlives this process: if it
+// is killed, the next process restores the masks. One slot per CPU; different slots may be written
 // concurrently. Never synced: the threads do not survive a crash of the machine either.
 class MaskJournal {
  public:
   // Creates a journal of this process in the directory.
   static Result<std::unique_ptr<MaskJournal>> Create(const std::filesystem::path& directory);
-  // Removes the file. All masks must have been restored.
+  // Removes the file. All masks have been restored by then.
   ~MaskJournal();
   MaskJournal(const MaskJournal&) = delete;
   MaskJournal& operator=(const MaskJournal&) = delete;
