@@ -6,19 +6,20 @@
 
 namespace fieldcost {
 
-// Characters of ASCII, whatever the locale is; other bytes are none of these. Pure functions.
+// ASCII character classes, independent of the locale; other bytes belong to no class. Pure
+// functions.
 
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool IsLowerLetter(char c) { return c >= 'a' && c <= 'z'; }
 constexpr bool IsUpperLetter(char c) { return c >= 'A' && c <= 'Z'; }
 constexpr bool IsLetter(char c) { return IsLowerLetter(c) || IsUpperLetter(c); }
 constexpr bool IsLetterOrDigit(char c) { return IsLetter(c) || IsDigit(c); }
-// What identifiers of C and C++ are made of.
+// A character of C and C++ identifiers.
 constexpr bool IsWordCharacter(char c) { return IsLetterOrDigit(c) || c == '_'; }
 constexpr bool IsLowerHexDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); }
 constexpr bool IsHexDigit(char c) { return IsLowerHexDigit(c) || (c >= 'A' && c <= 'F'); }
 
-// Whether all of a text is of one of these; an empty one is.
+// Whether all characters of `text` are of the given class; true if it is empty.
 constexpr bool AreAll(std::string_view text, bool (*is_of_kind)(char)) {
   return std::all_of(text.begin(), text.end(), is_of_kind);
 }

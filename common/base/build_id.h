@@ -6,9 +6,9 @@
 
 namespace fieldcost {
 
-// The build-id of an ELF file (the GNU note that the linker writes) in lower-case hex, cut to the
-// 32 bytes that a run file holds; empty if it has none or is no 64-bit ELF file. Reads headers and
-// notes only. Pure.
+// Returns the build-id of an ELF file (the GNU note written by the linker) in lower-case hex,
+// truncated to the 32 bytes that a run file holds; empty if there is none or this is not a 64-bit
+// ELF file. Reads headers and notes only. Pure.
 std::string BuildIdIn(const ReadAt& read);
 
 }  // namespace fieldcost

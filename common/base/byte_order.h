@@ -9,9 +9,9 @@
 
 namespace fieldcost {
 
-// Integers as bytes of a fixed order, whatever the machine's is. Pure functions.
+// Integers as bytes in a fixed order, independent of the machine's. Pure functions.
 
-// Big endian, so that the order of bytes is that of numbers.
+// Big endian: comparing the bytes compares the numbers.
 inline void AppendBigEndian32(std::uint32_t value, std::string& bytes) {
   for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>((value >> shift) & 0xff);
 }
@@ -22,7 +22,7 @@ inline void AppendLittleEndian64(std::uint64_t value, std::string& bytes) {
   for (int shift = 0; shift < 64; shift += 8) bytes += static_cast<char>((value >> shift) & 0xff);
 }
 
-// The number that all of the bytes are. REQUIRES: at most 8 bytes.
+// Returns the number that the whole of `bytes` encodes. REQUIRES: at most 8 bytes.
 inline std::uint64_t ReadBigEndian(std::string_view bytes) {
   FIELDCOST_CHECK(bytes.size() <= sizeof(std::uint64_t));
   std::uint64_t value = 0;

@@ -18,31 +18,31 @@ struct Pipe {
 // Both ends close on exec. kIo.
 Result<Pipe> MakePipe();
 
-// A command line, or an environment, as exec(3) takes it. REQUIRES: `words` outlive what is
-// returned, and stay as they are; exec(3) does not change them.
+// A command line or an environment in the form of exec(3), which does not change it. REQUIRES:
+// `words` outlives the result and is not modified.
 std::vector<char*> ExecPointers(const std::vector<std::string>& words);
 
-// What a child's standard input, output or errors may be beside a descriptor.
+// Special values for a child's standard streams, instead of a descriptor.
 inline constexpr int kOurs = -1;
 inline constexpr int kNowhere = -2;  // /dev/null
 
 struct ChildOptions {
   std::vector<std::string> arguments = {};  // [0] is looked up in PATH
-  // "NAME=value" ...; none: ours.
+  // "NAME=value" ...; nullopt: this process's own.
   std::optional<std::vector<std::string>> environment = std::nullopt;
   int input = kOurs;
   int output = kOurs;
   int errors = kOurs;
-  bool leads_group = false;        // a process group of its own, of its number
-  std::vector<int> restored = {};  // signals that we ignore and it shall not, beside SIGPIPE
+  bool leads_group = false;        // it becomes the leader of a new process group
+  std::vector<int> restored = {};  // signals reset to their default, in addition to SIGPIPE
 };
-// Starts a program beside this one, with no signals blocked. kNotFound, kIo ...
+// Starts a program as a child process, with no signals blocked. kNotFound, kIo ...
 Result<pid_t> StartChild(const ChildOptions& options);
 
-// Waits for the end of a child of ours; its status as waitpid(2) gives it.
+// Waits for a child process to end; returns its status as in waitpid(2).
 int Reap(pid_t child);
 
-// An exit status as a shell shows it: this, and the number of the signal that ended it.
+// The exit status as a shell reports it: if a signal ended the process, kSignalled plus its number.
 inline constexpr int kSignalled = 128;
 int ShellStatus(int wait_status);
 

@@ -6,7 +6,7 @@
 
 namespace fieldcost {
 
-// As MakeDirectories(); kAlreadyExists if there is anything in it.
+// Like MakeDirectories(), but kAlreadyExists if the directory is not empty.
 Status MakeEmptyDirectory(const std::filesystem::path& path, int mode);
 
 }  // namespace fieldcost

@@ -27,27 +27,27 @@ class UniqueFd {
   int get() const { return fd_; }
   bool valid() const { return fd_ >= 0; }
   void Reset();
-  // Gives it up without closing it.
+  // Gives up ownership without closing the descriptor.
   int Release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_ = -1;
 };
 
-// The error for a failed system call: "<action> <path>: <strerror>" with a code that fits errno.
+// The error for a failed system call: "<action> <path>: <strerror>", with the code for that errno.
 Error ErrnoError(std::string_view action, const std::filesystem::path& path, int error_number);
 
 // Reads a whole regular file of at most `max_bytes` (else kTooLarge).
 Result<std::string> ReadFile(const std::filesystem::path& path, std::size_t max_bytes);
 
-// Replaces `path` durably: temporary file beside it, fsync, rename, fsync of the directory. A
-// reader sees the old bytes or the new, a power loss leaves one of them. `mode` as in open(2).
+// Replaces `path` durably: temporary file next to it, fsync, rename, fsync of the directory.
+// Readers see the old bytes or the new ones, also after a power loss. `mode` as in open(2).
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes, int mode);
 
-// Makes durable which files and directories are in the directory, not their contents.
+// Makes the entries of the directory durable, but not the contents of its files.
 Status SyncDirectory(const std::filesystem::path& directory);
 
-// Makes a directory and its parents, the last one with `mode`. Fine if it exists.
+// Creates a directory and its parents, the last one with `mode`. Succeeds if it exists.
 Status MakeDirectories(const std::filesystem::path& path, int mode);
 
 }  // namespace fieldcost

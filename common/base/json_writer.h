@@ -7,7 +7,8 @@
 
 namespace fieldcost {
 
-// Writes JSON piece by piece, with the commas. Not thread-safe. REQUIRES: what is opened is closed.
+// Writes JSON piece by piece and inserts the commas. Not thread-safe. REQUIRES: every object and
+// array that is opened is closed.
 class JsonWriter {
  public:
   JsonWriter& Object() { return Open('{'); }
@@ -21,7 +22,7 @@ class JsonWriter {
   JsonWriter& Bool(bool truth);
   JsonWriter& Microseconds(std::uint64_t ns);  // 1.234, exact
 
-  // All of it and a newline.
+  // Returns the JSON and a newline.
   std::string Take();
 
  private:

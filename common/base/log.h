@@ -17,18 +17,18 @@ void SetLogLevel(LogLevel level);
 
 enum class LogFormat {
   kText,     // UTC time, level, message. The default
-  kJson,     // an object a line: "time", "level", "message" or "event", then the event's fields
-  kJournal,  // "<N>message" as sd-daemon(3) has it, N being syslog's level: a journal has the time
+  kJson,     // one object per line: "time", "level", "message" or "event", then the event's fields
+  kJournal,  // "<N>message" as in sd-daemon(3), with syslog's level N; the journal adds the time
 };
 
-// Is to be called before other threads log.
+// Must be called before other threads log.
 void SetLogFormat(LogFormat format);
 
-// Writes one line to stderr. Control characters in the message (it may
-// quote input from outside) are escaped, so that one call is one line. Thread-safe.
+// Writes one line to stderr. Control characters in the message, which may quote external input, are
+// escaped, so that one call always writes one line. Thread-safe.
 void Log(LogLevel level, std::string_view message);
 
-// One fact of an event. Keys are ours: lower case with underscores, none twice in an event.
+// A field of an event. Keys are literals in lower case with underscores, unique within an event.
 struct LogField {
   LogField(std::string_view name, std::string_view untrusted_text)
       : key(name), value(untrusted_text), is_text(true) {}
@@ -38,7 +38,7 @@ struct LogField {
       (!std::same_as<Number, bool>)LogField(std::string_view name, Number number)
       : key(name),
   value(fmt::format("{}", number)) {}
-  // A literal is a text, not a truth.
+  // Prevents a literal from converting to bool.
   LogField(std::string_view name, const char* text) : LogField(name, std::string_view(text)) {}
 
   std::string_view key;
@@ -46,9 +46,8 @@ struct LogField {
   bool is_text = false;
 };
 
-// Writes one line about something that happened: its name, then key=value pairs; texts that are not
-// one plain word are quoted, with backslashes for quotes and \xNN for control characters.
-// Thread-safe.
+// Logs an event on one line: its name, then key=value pairs. Texts that are not a single plain word
+// are quoted, with backslashes before quotes and \xNN for control characters. Thread-safe.
 void LogEvent(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
 
 template <typename... Args>

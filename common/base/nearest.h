@@ -7,20 +7,20 @@
 
 namespace fieldcost {
 
-// What was meant by a mistyped name, by optimal string alignment distance (Levenshtein's, and an
-// exchange of neighbours is one edit): the fewest insertions, deletions, replacements and exchanges
-// of single characters. Time: the product of the sizes, so for names, not texts. Pure.
+// Suggestions for mistyped names, by optimal string alignment distance (Levenshtein distance with
+// transpositions): the fewest insertions, deletions, replacements and transpositions of single
+// characters. Time: the product of the sizes, so use it for names, not long texts. Pure.
 
-// How far a mistyped name may be from what was meant: a third of it, at least 1 edit.
+// The maximum distance between a mistyped name and a suggestion: a third of its size, at least 1.
 std::size_t MaxEdits(std::string_view name);
 
-// The distance of `a` and `b`; limit + 1 if it is above `limit`.
+// The distance between `a` and `b`, or limit + 1 if it exceeds `limit`.
 std::size_t EditDistance(std::string_view a, std::string_view b, std::size_t limit);
 
-// The candidate that is nearest, however far; the first of several. "" if there are no candidates.
+// The nearest candidate at any distance; the first in case of ties. "" without candidates.
 std::string NearestName(std::string_view name, const std::vector<std::string>& candidates);
 
-// The same if it is within MaxEdits(); else "".
+// The nearest candidate if it is within MaxEdits(), else "".
 std::string MeantName(std::string_view name, const std::vector<std::string>& candidates);
 
 }  // namespace fieldcost

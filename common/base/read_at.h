@@ -9,13 +9,13 @@
 
 namespace fieldcost {
 
-// Bytes of a file: fills `to` from `offset` on, returns how many of `size` (> 0) there are.
+// Reads up to `size` (> 0) bytes at `offset` into `to`; returns how many it has read.
 using ReadAt = std::function<std::size_t(std::uint64_t offset, void* to, std::size_t size)>;
 
-// Reads an open file; what cannot be read is not there. REQUIRES: `fd` outlives what is returned.
+// Reads an open file; treats a read error as end of file. REQUIRES: `fd` outlives the result.
 ReadAt ReaderOf(const UniqueFd& fd);
 
-// Reads bytes in memory. REQUIRES: they outlive what is returned.
+// Reads bytes in memory. REQUIRES: `bytes` outlives the result.
 ReadAt ReaderOf(std::string_view bytes);
 
 }  // namespace fieldcost

@@ -6,12 +6,12 @@
 
 namespace fieldcost {
 
-// Asks for a password at the terminal, without showing it; without a terminal it is the first line
-// of standard input. kInvalidArgument: there is none.
+// Asks for a password at the terminal, without echo; without a terminal, reads the first line of
+// standard input. kInvalidArgument: there is none.
 Result<std::string> ReadPassword(const std::string& user);
 
-// Asks for a new password at the terminal, twice, without showing it; without a terminal it is the
-// first line of standard input. kInvalidArgument: they differ, or there is none.
+// Asks for a new password twice at the terminal, without echo; without a terminal, reads the first
+// line of standard input. kInvalidArgument: they differ, or there is none.
 Result<std::string> ReadNewPassword(const std::string& user);
 
 }  // namespace fieldcost

@@ -9,7 +9,7 @@
 
 namespace fieldcost {
 
-// A value or an Error. Not to be ignored. Made from a T, or from an Error (Fail() builds one):
+// A value or an Error; must not be ignored. Constructed from a T or an Error (Fail() builds one):
 //   Result<int> Parse(std::string_view text) {
 //     if (text.empty()) return Fail(ErrorCode::kInvalidArgument, "number is empty");
 //     return 7;
@@ -31,7 +31,7 @@ Error Fail(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
   return Error{code, fmt::format(format, std::forward<Args>(args)...)};
 }
 
-// Puts what was being tried in front of an error that came from below: "context: message".
+// Prefixes an error from a lower level with what was being attempted: "context: message".
 inline Error Within(Error error, std::string_view context) {
   return Error{error.code, fmt::format("{}: {}", context, error.message)};
 }

@@ -14,8 +14,8 @@ struct CommandResult {
 };
 
 // Runs a program (absolute path, no shell) with a fixed environment (PATH, LC_ALL=C), no input and
-// stderr discarded. kNotFound if it cannot be started; kTooLarge / kDeadlineExceeded, and the
-// child killed and reaped, if it passes the limits.
+// stderr discarded. kNotFound if it cannot be started; kTooLarge or kDeadlineExceeded if it exceeds
+// a limit: the child is then killed and reaped.
 Result<CommandResult> RunCommand(const std::vector<std::string>& arguments,
                                  std::size_t max_output_bytes, std::chrono::milliseconds limit);
 

@@ -16,12 +16,12 @@ namespace fieldcost {
 // regular file is opened again for each run, and is read from the offset that it had at the start.
 class RunInput {
  public:
-  // What the runs read if our standard input is a terminal, which nothing can read again. It is no
-  // error, unlike a pipe: it is the input of each command that is typed, and most programs never
-  // read it. Only the program itself could tell.
+  // What the runs read if our standard input is a terminal, whose input cannot be read again.
+  // Unlike a pipe it is not an error: every command that is typed has it, and most programs never
+  // read it. Whether one does, we cannot know in advance.
   enum class Terminal {
-    kShared,  // the terminal itself: each run asks anew
-    kEmpty,   // nothing: the command's output is not shown either
+    kShared,  // the terminal itself: each run prompts again
+    kEmpty,   // empty: for commands whose output is not shown
   };
   struct Options {
     std::filesystem::path file;  // read instead of our standard input; empty: our standard input
@@ -38,7 +38,7 @@ class RunInput {
   // that is valid until the next call. One run at a time. kUnavailable: too many files are open.
   Result<int> Next();
 
-  // What users should know about the input, on one line; empty if there is nothing to say.
+  // A remark about the input for users, on one line; may be empty.
   const std::string& note() const { return note_; }
 
  private:

@@ -6,15 +6,15 @@
 
 namespace fieldcost {
 
-// Output for a terminal, which must not be steered by names from outside.
+// Output for a terminal, which external names must not be able to control.
 
 enum class TerminalColors { kKeep, kEscape };
-// The last filter for whole output: as EscapeControl(), but keeps newlines, tabs, backslashes
-// (names in the text may be escaped already) and, with kKeep, sequences that set a colour.
+// The final filter for complete output: like EscapeControl(), but keeps newlines, tabs, backslashes
+// (names in the text may already be escaped) and, with kKeep, colour sequences.
 std::string EscapeForTerminal(std::string_view untrusted_text,
                               TerminalColors colors = TerminalColors::kEscape);
 
-// The columns of the terminal that a descriptor refers to; 0 if it refers to none.
+// The number of columns of the terminal that `fd` refers to; 0 if it is not a terminal.
 std::size_t TerminalColumns(int fd);
 
 // "fieldcost: <text>": one line without its newline, escaped except for backslashes.

@@ -9,9 +9,9 @@
 
 namespace fieldcost {
 
-// Replaces control and format characters (U+0000 to U+001F, U+007F to U+009F, marks of direction,
-// invisible ones), bytes that are not UTF-8 and backslashes by \xNN for each byte, so that text
-// from outside can neither break a line, steer a terminal nor show itself in another order.
+// Replaces each byte of control and format characters (U+0000 to U+001F, U+007F to U+009F,
+// directional marks, invisible characters), of invalid UTF-8 and of backslashes by \xNN, so that
+// external text cannot break a line, control a terminal or reorder what is displayed.
 std::string EscapeControl(std::string_view untrusted_text);
 
 // A JSON string with its quotes (RFC 8259 §7), those characters escaped; U+FFFD for bad UTF-8.
@@ -21,7 +21,7 @@ struct CodePoint {
   std::uint32_t value = 0;
   std::size_t bytes = 0;  // 0: the text does not begin with valid UTF-8
 };
-// Of UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, at most U+10FFFF. REQUIRES: not
+// Decodes UTF-8 as in RFC 3629: no overlong forms, no surrogates, at most U+10FFFF. REQUIRES: not
 // empty.
 CodePoint FirstCodePoint(std::string_view untrusted_text);
 
@@ -29,7 +29,7 @@ CodePoint FirstCodePoint(std::string_view untrusted_text);
 std::string HexEncode(std::span<const std::uint8_t> bytes);
 std::string HexEncode(std::string_view bytes);
 
-// Text without what is around it of `blanks`.
+// Returns the text without leading and trailing characters of `blanks`.
 std::string_view Trim(std::string_view text, std::string_view blanks = " \t\r\n");
 
 // Inverse of HexEncode; upper case accepted. nullopt unless every digit is valid and the length is
@@ -39,10 +39,10 @@ std::optional<std::string> HexDecode(std::string_view untrusted_text);
 // The parts between any two of the separators: "a,,b" has three, an empty text has one.
 std::vector<std::string_view> Split(std::string_view text, std::string_view separators);
 
-// Exact, in groups of three: "1,234,567".
+// Exact, with thousands separators: "1,234,567".
 std::string FormatCount(std::uint64_t count);
 
-// "1 batch", "1,024 batches". Without `many`, several are called `one` and an s.
+// "1 batch", "1,024 batches". Without `many`, the plural is `one` and an s.
 std::string Counted(std::uint64_t count, std::string_view one, std::string_view many = {});
 
 // "a, b and 3 more": at most `most` of the texts, escaped.

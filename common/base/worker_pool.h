@@ -10,20 +10,19 @@
 
 namespace fieldcost {
 
-// A few threads for work that waits for the disk, behind a queue that never grows past its limit.
-// Thread-safe.
+// A few threads for work that waits for the disk, with a bounded queue. Thread-safe.
 class WorkerPool {
  public:
   WorkerPool(unsigned threads, std::size_t queue_limit);
-  ~WorkerPool();  // as Stop()
+  ~WorkerPool();  // calls Stop()
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  // False, and `work` is dropped, if the queue is full or the pool is stopping. `work` must not
+  // Drops `work` and returns false if the queue is full or the pool is stopping. `work` must not
   // throw.
   bool TryRun(std::function<void()> work);
 
-  // Takes no more work, finishes what is queued, ends the threads. Idempotent.
+  // Accepts no more work, finishes the queue, and joins the threads. Idempotent.
   void Stop();
 
  private:

@@ -4,8 +4,8 @@
 
 namespace fieldcost {
 
-// Writes all of the bytes to an open file or pipe, in as many pieces as it takes, signals or not.
-// 0, or the errno of the piece that failed; those before it are written.
+// Writes all bytes to an open file or pipe, retrying after partial writes and signals. Returns 0,
+// or the errno of the write that failed; some bytes may then have been written.
 int WriteAll(int fd, std::string_view bytes);
 
 }  // namespace fieldcost

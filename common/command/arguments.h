@@ -9,16 +9,16 @@
 
 namespace fieldcost::command {
 
-// What the user has given to a command and to those above it, checked as their options say. Options
-// are asked for by the first of their names; REQUIRES: there is one of that name.
+// The user's input to a command and to its parents, validated by their options. Options are looked
+// up by the first of their names; REQUIRES: such an option exists.
 class Arguments {
  public:
-  bool Has(std::string_view name) const;                 // the user has given it
+  bool Has(std::string_view name) const;                 // whether the user has given it
   const std::string& Text(std::string_view name) const;  // its value, or its default, or ""
   const std::vector<std::string>& Texts(std::string_view name) const;  // all of its values
-  // Its value, or its default; nullopt without both. REQUIRES: it is checked by CheckNumber().
+  // Its value or default; nullopt without either. REQUIRES: the option is checked by CheckNumber().
   std::optional<std::uint64_t> Number(std::string_view name) const;
-  // Words behind "--".
+  // The words after "--".
   const std::vector<std::string>& program() const { return program_; }
 
  private:

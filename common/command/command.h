@@ -12,7 +12,7 @@ namespace fieldcost::command {
 
 class Arguments;
 
-// What completion offers for a value beside its choices.
+// What completion offers for a value, in addition to its choices.
 enum class Completes {
   kNothing,
   kFiles,
@@ -21,60 +21,60 @@ enum class Completes {
   kApi,       // only as soname!symbol, as linkers know it
   kApiGlobs,  // a list of soname!name
   kLibrary,   // a library of the catalogue
-  kVersion,   // of the library, or of the function's, that the line names before
-  kMetrics,   // a list of what `run` measures
+  kVersion,   // of the library, or the function's library, that the line names before
+  kMetrics,   // a list of metrics of `run`
 };
 
-// Brings a value into its normal form, or says why it cannot be one. The reason may be empty.
+// Normalizes a value, or returns why it is invalid. The reason may be empty.
 using CheckText = std::function<Status(std::string& untrusted_text)>;
 
-// A flag ("--json"), an option with a value ("--limit N"), or an operand, which is told by its
-// place ("api"). Texts are literals.
+// A flag ("--json"), an option with a value ("--limit N"), or an operand, identified by its
+// position ("api"). Texts are literals.
 struct Option {
-  // "--limit" or "--yes,-y", the first of which Arguments knows it by. Without dashes: an operand.
+  // "--limit" or "--yes,-y"; Arguments uses the first name. Without dashes: an operand.
   std::string_view names;
-  std::string_view value = "";  // stands for the value in the help, "FILE"; a flag has none
+  std::string_view value = "";  // the value's placeholder in the help, "FILE"; empty for a flag
   std::string_view help = "";   // one sentence, without its choices and default
   std::string_view default_text = "";
   std::vector<std::string> choices = {};  // the only values; empty = any
   Completes completes = Completes::kNothing;
   CheckText check = nullptr;
   bool required = false;
-  bool repeats = false;  // each time another value; of an operand the last one only
-  std::vector<std::string_view> needs = {};     // not without these
-  std::vector<std::string_view> excludes = {};  // nor with these
+  bool repeats = false;  // may be given several times; for operands, only the last one
+  std::vector<std::string_view> needs = {};     // options that it requires
+  std::vector<std::string_view> excludes = {};  // options that it conflicts with
 
   bool is_operand() const { return !names.starts_with('-'); }
   bool is_flag() const { return value.empty(); }
   std::string_view first_name() const { return names.substr(0, names.find(',')); }
 };
 
-// Does what a command says; the exit status.
+// Runs a command; returns the exit status.
 using Handler = std::function<Result<int>(const Arguments&)>;
 
-// A command with all that is known of it: parser, help, completion and manual pages read this value
-// and nothing else. A program is a command, too; its options may stand anywhere on the line.
+// The complete description of a command: parser, help, completion and manual pages read this value
+// and nothing else. A program is also a command; its options may stand anywhere on the line.
 struct Command {
   std::string_view name;
   std::string_view summary;            // one line
-  std::string_view help = "";          // what stands below its options: more of it, examples
+  std::string_view help = "";          // the text below its options: details, examples
   std::vector<Option> options = {};    // operands in the order of the line
-  std::vector<Command> commands = {};  // below it
-  Handler handler = nullptr;           // none: one of `commands` is needed
-  std::vector<std::string_view> without = {};  // options of the program that do not go with it
-  bool takes_program = false;                  // another command line follows behind "--"
-  std::vector<std::string_view> instead_of_program = {};  // or else one of these is given
-  // Says what is wrong with options together; "" = nothing.
+  std::vector<Command> commands = {};  // subcommands
+  Handler handler = nullptr;           // null: one of `commands` is required
+  std::vector<std::string_view> without = {};  // the program's options that it does not accept
+  bool takes_program = false;                  // another command line follows after "--"
+  std::vector<std::string_view> instead_of_program = {};  // one of these may replace it
+  // Reports an invalid combination of options; "" = valid.
   std::function<std::string(const Arguments&)> check = nullptr;
 };
 
 // A CheckText: an unsigned decimal number.
 Status CheckNumber(std::string& untrusted_text);
-// A CheckText: such a number from `least` to `most`.
+// A CheckText: an unsigned decimal number from `least` to `most`.
 CheckText CheckBetween(std::uint64_t least, std::uint64_t most);
 // A CheckText: a TCP port, 0 to 65535.
 Status CheckPort(std::string& untrusted_text);
-// A CheckText: anything but nothing.
+// A CheckText: rejects an empty value.
 Status CheckNotEmpty(std::string& untrusted_text);
 
 }  // namespace fieldcost::command

@@ -9,9 +9,9 @@
 
 namespace fieldcost::command {
 
-// What may stand where the cursor is.
+// The possible words at the cursor.
 struct Completion {
-  // Whose names the shell itself offers, beside `candidates`.
+  // The names that the shell itself offers, in addition to `candidates`.
   enum class More {
     kNothing,
     kFiles,
@@ -28,29 +28,29 @@ struct Completion {
   std::vector<Candidate> candidates;  // all of them go on as the last word begins
 };
 
-// What the catalogue knows; each looks names up for what they begin with, ascending, and bounds
-// itself.
+// Look-ups in the catalogue; each returns names with the given prefix, ascending, and limits their
+// number.
 struct NameLookups {
   using Names = std::vector<std::string>;
-  // "soname!symbol" of functions whose symbol begins so.
+  // "soname!symbol" of functions whose symbol has this prefix.
   std::function<Names(std::string_view symbol_prefix)> symbols;
-  // The same, of C++ as it stands in source code ("libjsoncpp.so.25!Json::Reader::parse").
+  // The same for C++ names as written in source code ("libjsoncpp.so.25!Json::Reader::parse").
   std::function<Names(std::string_view name_prefix)> names;
-  // Sonames that begin so, or the only one that contains it.
+  // Sonames with this prefix, or the only one that contains `text`.
   std::function<Names(std::string_view text)> libraries;
   // Versions that begin so, of the library, or of that with the function; one of them is empty.
   std::function<Names(std::string_view library, std::string_view api, std::string_view prefix)>
       versions;
 };
 
-// What may follow on a line of `program`. `words` are those behind the program's name, the last one
-// unfinished (empty = a new one). Quotes are the shell's matter. Pure but for the look-ups, at most
-// one of which is called, once.
+// Returns how a line of `program` may continue. `words` are those after the program's name, the
+// last one unfinished (empty = a new word). The shell handles quotes. Pure except for the look-ups,
+// of which at most one is called, once.
 Completion Complete(const Command& program, const std::vector<std::string>& words,
                     const NameLookups& lookups);
 
-// What the completion scripts read: a line that says what more the shell shall offer ("nothing",
-// "files", "programs", "command N"), then "candidate TAB description" lines.
+// The text for the completion scripts: a line that states what the shell itself shall offer
+// ("nothing", "files", "programs", "command N"), then "candidate TAB description" lines.
 std::string CompletionAnswer(const Completion& completion);
 
 }  // namespace fieldcost::command

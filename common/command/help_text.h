@@ -10,10 +10,10 @@ namespace fieldcost::command {
 // "fieldcost agent log", from the program to the command.
 std::string NameOf(std::span<const Command* const> path);
 
-// What --help prints of the last command of the path, which begins with the program.
+// The --help text of the last command of the path, which begins with the program.
 std::string HelpText(std::span<const Command* const> path);
 
-// The option of every command.
+// The option that every command has.
 const Option& HelpOption();
 
 }  // namespace fieldcost::command

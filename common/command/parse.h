@@ -10,17 +10,17 @@
 
 namespace fieldcost::command {
 
-// What is to be done: command->handler(arguments).
+// A parsed call: command->handler(arguments).
 struct Call {
   const Command* command = nullptr;  // of the program that was parsed for; it has a handler
   Arguments arguments;
 };
 
-// All there is to say already: help, version, or what is wrong.
+// A complete answer: help, version or a usage error.
 struct Answer {
   int exit_status = 0;
   std::string output;  // for stdout
-  std::string errors;  // for stderr: what is wrong in one line, with text of the user's as it came
+  std::string errors;  // for stderr: the error on one line; quotes the user's text unescaped
 };
 
 // `arguments` without the program's name. REQUIRES: `program` outlives the call's result. `version`

@@ -8,8 +8,8 @@
 
 namespace fieldcost::command {
 
-// Does what a program's command line says, or prints help, the version, or in one line on standard
-// error what is wrong. The program's exit status. `arguments` without the program's name.
+// Runs a program's command line: calls the handler, or prints help, the version, or a one-line
+// error on standard error. Returns the exit status. `arguments` excludes the program's name.
 int RunProgram(const Command& program, std::string_view version,
                std::vector<std::string> arguments);
 

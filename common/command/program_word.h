@@ -9,28 +9,29 @@
 
 namespace fieldcost::command {
 
-// The option of that name ("--limit", "-n") of these commands, each below the one before it, or of
-// all programs; nullptr if there is none.
+// Returns the option with that name ("--limit", "-n") of these commands, each a subcommand of its
+// predecessor, or of all programs; nullptr if none.
 const Option* FindOption(const std::vector<const Command*>& path, std::string_view name);
 
-// A command's options without operands, and with those that every command has.
+// A command's options without its operands, including those that every command has.
 std::vector<const Option*> OptionsOf(const Command& command, bool is_program);
 
 // "--limit" and "-n" of "--limit,-n".
 std::vector<std::string> NamesOf(const Option& option);
 
-// Whether a word that is no option and no command below it can only be another program: the command
-// takes one and no operands, and the word resembles none of its commands.
+// Whether a word that is neither an option nor a subcommand can only be another program: the
+// command takes one and no operands, and the word resembles none of its subcommands.
 bool IsProgramWord(const Command& command, std::string_view word);
 
-// Whether words[word], which is no option, begins the first of two programs that have "--" between
-// them: the command takes programs or operands, never both (instead_of_program names an operand).
+// Whether words[word], which is not an option, begins the first of two programs separated by "--":
+// the command takes programs or operands, never both (instead_of_program names an operand).
 bool IsFirstOfTwoPrograms(const Command& command, const std::vector<std::string>& words,
                           std::size_t word);
 
-// Where another program's command line begins without "--" before it, as after `perf` and `time`:
-// the index of the first word that is no option, value of an option or command, if one of the two
-// above holds for it. words.size() if there is none, or if "--" or an unknown option comes first.
+// Returns where another program's command line begins without a preceding "--", as after `perf` and
+// `time`: the index of the first word that is not an option, an option's value or a command, if
+// one of the two above holds for it. words.size() if there is none, or if "--" or an unknown option
+// comes first.
 std::size_t ProgramWord(const Command& program, const std::vector<std::string>& words);
 
 }  // namespace fieldcost::command

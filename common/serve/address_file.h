@@ -10,12 +10,13 @@
 
 namespace fieldcost::serve {
 
-// "https://example.org:8443"; an address of IPv6 gets its brackets. Pure.
+// "https://example.org:8443"; IPv6 addresses are put in brackets. Pure.
 std::string UrlOf(std::string_view scheme, const std::string& host, std::uint16_t port);
-// Where the server listens: "https://127.0.0.1:8443"; without a certificate "http://…".
+// The URL at which the server listens: "https://127.0.0.1:8443"; without a certificate "http://…".
 std::string UrlOf(const http::ServerOptions& options, const http::Server& server);
 
-// The file in which others who wait for a server find its URL. Nothing is done without a name.
+// Writes the server's URL to a file, for programs that wait for it. Does nothing if the name is
+// empty.
 Status WriteAddressFile(const std::filesystem::path& file, const std::string& url);
 void RemoveAddressFile(const std::filesystem::path& file);
 

@@ -11,29 +11,29 @@
 
 namespace fieldcost::serve {
 
-// What the configuration files of all servers have in common. Keys that are absent leave the
-// options as they are; errors are the file's (TomlFile).
+// The parts common to all servers' configuration files. Absent keys leave the options unchanged;
+// errors are reported by the file (TomlFile).
 
-// [server]: where to listen, and how much one address may ask. A hundred machines behind one
-// address get along with what is set without the file's saying so.
+// [server]: where to listen, and the limits per client address. The defaults suffice for a hundred
+// machines that share one address.
 void ReadListener(config::TomlFile& file, http::ServerOptions& options);
 
-// [admin]: where the operator asks, on a loopback address; none without the table.
+// [admin]: the operator's listener, on a loopback address; nullopt without the table.
 std::optional<http::ServerOptions> ReadAdminListener(config::TomlFile& file, std::uint16_t port);
 
-// Refuses that both listen at the same place.
+// Refuses a configuration in which both listen on the same address and port.
 void CheckApart(config::TomlFile& file, const http::ServerOptions& server,
                 const http::ServerOptions& admin);
 
-// [log]. `format` is none for the journal if stderr is one, else text.
+// [log]. `format` is nullopt for the default: the journal's format if stderr is one, else text.
 void ReadLog(config::TomlFile& file, std::optional<LogFormat>& format, LogLevel& level);
-// Logs as was read.
+// Applies the settings that ReadLog() has read.
 void UseLog(std::optional<LogFormat> format, LogLevel level);
 
 // A number of MiB, as bytes.
 void ReadMib(config::TomlFile& file, std::string_view key, std::uint64_t least_mib,
              std::uint64_t most_mib, std::uint64_t& bytes);
-// The same for the room that is to stay free on the disk of the data; 0 = no limit.
+// The same for the space to keep free on the data disk; 0 = no limit.
 void ReadMinFree(config::TomlFile& file, std::string_view key, std::uint64_t& bytes);
 
 bool IsLoopback(const std::string& address);

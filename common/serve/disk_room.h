@@ -6,7 +6,7 @@
 
 namespace fieldcost::serve {
 
-// The bytes that a user may still write on the disk of the directory; nothing if that is not known.
+// The bytes available to unprivileged users on the directory's disk; nullopt if unknown.
 std::optional<std::uint64_t> FreeBytes(const std::filesystem::path& directory);
 
 }  // namespace fieldcost::serve

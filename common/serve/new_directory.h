@@ -10,16 +10,15 @@
 
 namespace fieldcost::serve {
 
-// What a directory is filled with that has all that a new server needs.
+// The contents of a new server's directory.
 
-// Where to listen: `wanted`, or, if it is empty, on loopback if every one of the hosts is this
-// machine, else on all addresses. Pure.
+// The address to listen on: `wanted`; if it is empty, loopback if all hosts are this machine, else
+// all addresses. Pure.
 std::string ListenAddress(const std::string& wanted, const std::vector<std::string>& hosts);
 
-// A certificate for the hosts that is valid for ten years: nobody is there to renew it, and its
-// authority issues no other. If every host is this machine, the certificate is also for 127.0.0.1,
-// where the server listens and which it writes to its address file. Errors of
-// http::IssueCertificate().
+// Issues a certificate for the hosts that is valid for ten years: it is not renewed automatically,
+// and its authority issues no other. If all hosts are this machine, it also covers 127.0.0.1, where
+// the server listens and which it writes to its address file. Errors of http::IssueCertificate().
 Result<http::IssuedCertificate> IssueForYears(const std::vector<std::string>& hosts,
                                               std::chrono::sys_seconds now);
 

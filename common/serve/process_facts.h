@@ -4,7 +4,7 @@
 
 namespace fieldcost::serve {
 
-// What the kernel says of this process; 0 where it does not.
+// The kernel's statistics of this process; 0 where unavailable.
 struct ProcessFacts {
   double cpu_seconds = 0;
   double start_seconds = 0;  // Unix time

@@ -11,15 +11,15 @@
 
 namespace fieldcost::serve {
 
-// The signals by which a server is told what to do: SIGTERM and SIGINT, which end it, and others.
+// The signals that control a server: SIGTERM and SIGINT, which end it, and others.
 class Signals {
  public:
-  // Blocks them in the calling thread and in those that it starts from now on, so that Wait() has
-  // them; ignores SIGPIPE. REQUIRES: no other thread was started.
+  // Blocks them in the calling thread and in threads that it starts later, so that Wait() receives
+  // them; ignores SIGPIPE. REQUIRES: no other thread has been started.
   explicit Signals(std::initializer_list<int> others);
 
-  // The next one, or 0 after `limit`. One that ends the server goes first, so that a stream of
-  // others cannot hold it up.
+  // Returns the next signal, or 0 after `limit`. Signals that end the server come first, so that a
+  // stream of others cannot delay the end.
   int Wait(std::chrono::milliseconds limit) const;
 
   static bool IsEnd(int number) { return number == SIGTERM || number == SIGINT; }
@@ -28,7 +28,7 @@ class Signals {
   sigset_t all_{};
 };
 
-// Reads again what a reload is of ("the certificate"), and tells log and service manager.
+// Reloads `what` ("the certificate") by calling `read`; informs the log and the service manager.
 void Reload(std::string_view what, const std::function<Status()>& read);
 
 }  // namespace fieldcost::serve

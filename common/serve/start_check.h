@@ -10,34 +10,34 @@
 
 namespace fieldcost::serve {
 
-// What a server's start needs of the machine, tried without making or keeping anything. Errors name
-// what was tried, on what, why it failed, and what to do.
+// Checks of the machine before a server's start, without lasting changes. Errors state what was
+// attempted, on what, why it failed, and what to do.
 
-// Adds to an error what to do about it.
+// Adds advice to an error.
 Error Advise(Error error, std::string_view what_to_do);
 
-// The path itself, absolute, or the nearest above it that exists: where a start would make it.
+// The path itself, absolute, or its nearest existing ancestor, in which a start would create it.
 std::filesystem::path NearestExisting(const std::filesystem::path& path);
 
-// Whether this user may make files in the directory. `use` says what for, "as data directory", and
-// `setting` where the configuration names it.
+// Whether this user may create files in the directory. `use` is the purpose, "as data directory",
+// and `setting` is where the configuration names it.
 Status CheckWritable(std::string_view use, const std::filesystem::path& directory,
                      std::string_view setting);
 
 struct CertificateFound {
   std::string fact;  // "certificate FILE: until 2027-11-25 10:00 UTC, for a, b; its key …"
-  std::string why_not_valid;  // as of http::WhyNotValid()
+  std::string why_not_valid;  // from http::WhyNotValid()
   bool names_anybody = false;
 };
 // Reads certificate and key. REQUIRES: the options name both.
 Result<CertificateFound> CheckCertificate(const http::ServerOptions& options,
                                           std::chrono::sys_seconds now);
 
-// "[server] 127.0.0.1 port 8443": the address of a table of the configuration.
+// "[server] 127.0.0.1 port 8443": the address set by a table of the configuration.
 std::string PlaceOf(const http::ServerOptions& options, std::string_view table);
 
-// Whether a server could listen there: "[server] 127.0.0.1 port 8443: free". kAlreadyExists:
-// something listens there.
+// Checks whether a server could listen there: "[server] 127.0.0.1 port 8443: free". kAlreadyExists:
+// the port is in use.
 Result<std::string> CheckPort(const http::ServerOptions& options, std::string_view table);
 
 }  // namespace fieldcost::serve
