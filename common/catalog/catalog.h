@@ -21,14 +21,14 @@ struct Freshness {
   WallTime snapshot_published{};
   WallTime last_sync{};
   std::uint32_t fragments_total = 0;
-  std::uint32_t fragments_present = 0;  // have any version of it
-  std::uint32_t fragments_current = 0;  // have the snapshot's version of it
+  std::uint32_t fragments_present = 0;  // stored in any version
+  std::uint32_t fragments_current = 0;  // stored in the snapshot's version
   std::uint64_t row_count = 0;
   std::uint32_t contribution_threshold = 0;
   bool synthetic = false;
   WallTime snapshot_expires{};
 
-  // Nobody vouches for it any more: a newer one should be there. It still serves.
+  // The signed metadata has expired: a newer one should exist. The catalogue remains usable.
   bool Expired(WallTime now) const { return snapshot_expires < now; }
 };
 
@@ -43,41 +43,41 @@ struct SearchOptions {
   std::string library;                                       // glob over sonames, empty = all
   enum class Order { kTotal, kName } order = Order::kTotal;  // most expensive first, or ascending
   std::size_t limit = 20;
-  std::function<bool(const FoundApi& api)> leave_out = nullptr;  // of what matches; empty = none
+  std::function<bool(const FoundApi& api)> leave_out = nullptr;  // omits matches; empty = none
 };
 
-inline constexpr double kTotalStepNs = 1024;  // totals are rounded down to a multiple at most
+inline constexpr double kTotalStepNs = 1024;  // totals are rounded down by less than this
 
 // The local, verified copy of the published catalogue: one SQLite file (WAL), many readers, one
 // syncing writer (see sync.h). Never uses the network. One Catalog per thread.
 class Catalog {
  public:
-  // kNotFound if there is none ("run `fieldcost sync`"), kCorrupt if it is not ours.
+  // kNotFound if missing ("run `fieldcost sync`"), kCorrupt if it is not a catalogue of ours.
   static Result<Catalog> Open(const std::filesystem::path& path);
   Catalog(Catalog&&) noexcept;
   Catalog& operator=(Catalog&&) noexcept;
   ~Catalog();
 
   Result<Freshness> GetFreshness() const;
-  // The same but for row_count (0), which takes a look at every API in a catalogue that an older
-  // program has written.
+  // The same without row_count (0), which would require reading every API of a catalogue written by
+  // an older program.
   Result<Freshness> GetSnapshotFreshness() const;
 
-  // All rows (versions, metrics, strata) of APIs with that symbol, optionally of one soname; a
-  // library's stand together.
+  // All rows (versions, metrics, strata) of APIs with that symbol, optionally of one soname; rows
+  // of the same library are adjacent.
   Result<std::vector<stats::StatRow>> Find(std::string_view symbol, std::string_view soname) const;
 
   // Finds up to `limit` "soname!symbol" names whose symbol starts with `prefix`, ascending.
   Result<std::vector<std::string>> FindPrefix(std::string_view prefix, std::size_t limit) const;
 
-  // Finds up to `limit` matching names. By total an index is walked from the most expensive on, no
-  // further than needed; by name all of it. It holds names and totals only, no rows: a million
-  // names take about half a second at most. A catalogue of an older program has no totals (0): in
-  // order of names then.
+  // Finds up to `limit` matching names. Ordered by total, scans an index from the most expensive
+  // on, only as far as needed; ordered by name, scans all of it. The index holds names and totals,
+  // no rows: a million names take at most about half a second. A catalogue of an older program has
+  // no totals (0) and is always in order of names.
   Result<std::vector<FoundApi>> Search(const SearchOptions& options) const;
 
-  // Calls `visit` with every API from the most expensive total on, until it returns false. As
-  // above.
+  // Calls `visit` with every API, the most expensive total first, until it returns false. Without
+  // totals as above.
   Status ForEachByTotal(const std::function<bool(const FoundApi& api)>& visit) const;
 
   // Whether this catalogue has totals.

@@ -6,9 +6,9 @@
 
 namespace fieldcost::catalog {
 
-// What a user types to find names. Upper and lower case are the same. With * or ? it is a glob over
-// the whole symbol, else any part of it; in front of a '!' stands the same for the library. Empty
-// matches everything. A symbol of C++ matches by its stats::ShortName(), too. A value; thread-safe.
+// A user's search pattern for names, case-insensitive. With * or ? it is a glob over the whole
+// symbol, else a substring of it; a part before '!' is the same for the library. An empty pattern
+// matches everything. A C++ symbol also matches by its stats::ShortName(). A value; thread-safe.
 class NamePattern {
  public:
   explicit NamePattern(std::string_view untrusted_text);
@@ -28,7 +28,7 @@ class NamePattern {
   Part library_;
   Part symbol_;
   std::vector<std::string>
-      identifiers_;  // what a mangled name must spell to match by its short one
+      identifiers_;  // a mangled name must contain these to match by its short name
 };
 
 }  // namespace fieldcost::catalog

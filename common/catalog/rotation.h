@@ -5,14 +5,14 @@
 
 namespace fieldcost::catalog {
 
-// Which fragments a client fetches when. Pure functions, so that a week can be tested in an
-// instant.
+// The schedule by which a client fetches fragments. Pure functions, so that a week can be tested in
+// an instant.
 
-// The numbers 0..count-1 in an order that depends on `seed` only: each catalogue has its own, so
-// that clients do not all ask for the same fragment on the same day.
+// The numbers 0..count-1 in an order that depends only on `seed`. Each catalogue has its own seed,
+// so that clients do not all request the same fragment on the same day.
 std::vector<std::uint32_t> FragmentOrder(std::uint64_t seed, std::uint32_t count);
 
-// A day's share when the user names none: a seventh, rounded up, at least 1.
+// The default daily share: a seventh, rounded up, at least 1.
 std::uint32_t DefaultShare(std::uint32_t fragment_count);
 
 // Positions (in `order`) of the next `limit` stale fragments, from `cursor` on, wrapping once.

@@ -13,21 +13,21 @@
 
 namespace fieldcost::catalog {
 
-// The SQLite file behind Catalog and Sync: see README.md for the tables. Private to this folder.
+// The SQLite file of Catalog and Sync; README.md describes the tables. Private to this folder.
 
 inline constexpr std::int64_t kApplicationId = 0x66636174;  // "fcat"
 inline constexpr std::int64_t kSchemaVersion = 4;
-// Its rows have no bounded sums, whatever the fragments had, and its totals are of all calls. It is
-// read as if it had no totals, and brought up to date when it is opened for writing.
+// Its rows lack bounded sums, even if the fragments had them, and its totals cover all calls. It is
+// read as if it had no totals, and upgraded when it is opened for writing.
 inline constexpr std::int64_t kVersionWithoutBounds = 3;
-// Lacks totals and the index by them, row and API counts in its state, and has the rows in
-// the index by name. It is read, only slower.
+// Lacks totals, their index, and the row and API counts in its state; its rows are in the index by
+// name. It can be read, but more slowly.
 inline constexpr std::int64_t kVersionWithoutTotals = 2;
-// Its rows have no weights, whatever the fragments had.
+// Its rows lack weights, even if the fragments had them.
 inline constexpr std::int64_t kVersionWithoutWeights = 1;
 
-// Everything but fragments and rows: what has been verified, and how far today's share is. Days are
-// whole UTC days since 1970-01-01; 0 = never.
+// Everything except fragments and rows: the verified metadata and the progress of today's share.
+// Days are whole UTC days since 1970-01-01; 0 = never.
 struct SyncState {
   std::string root;  // the trusted root as signed bytes; empty before the first sync
   std::uint64_t timestamp_version = 0;
@@ -42,29 +42,29 @@ struct SyncState {
   std::uint64_t seed = 0;    // of this catalogue's own fragment order
   std::uint64_t cursor = 0;  // position in that order where the next share begins
   std::int64_t share_day = 0;
-  std::uint64_t row_count = 0;  // of all APIs that are there
+  std::uint64_t row_count = 0;  // over all APIs
   std::uint64_t api_count = 0;
   std::uint64_t share_done = 0;  // fragments of that day's share fetched so far
   std::int64_t share_complete_day = 0;
 };
 
-// Opens for reading, also a file of an older version. kNotFound, kCorrupt if it is not a
-// catalogue, kUnsupported if it is a newer one.
+// Opens for reading, including files of older versions. kNotFound, kCorrupt if it is not a
+// catalogue, kUnsupported if it is newer.
 Result<sqlite::Database> OpenForReading(const std::filesystem::path& path);
-// Opens for writing, made (with its directory, tables and a random seed) if absent. One of an older
-// version is upgraded: it keeps its rows (all are copied and decoded once, for their totals: about
-// a minute per million APIs), and every fragment counts as stale.
+// Opens for writing; creates it (with its directory, tables and a random seed) if absent. Upgrades
+// an older version: it keeps its rows (all are copied and decoded once, for their totals: about a
+// minute per million APIs), and every fragment counts as stale.
 Result<sqlite::Database> OpenForWriting(const std::filesystem::path& path);
 
-// What the column `total` holds: what calls of an API have cost together, bounded
-// (stats::FieldTotal), so that its order is that of costs: of measured runs ns, below 2^62; of all
-// runs 2^62 and 1,024 ns each, below 2^63, as SQLite's integers are. 0 = not known.
+// The column `total`: the bounded total cost of an API's calls (stats::FieldTotal), encoded so that
+// its order is that of costs: for measured runs only, ns, below 2^62; for all runs, 2^62 plus units
+// of 1,024 ns, below 2^63, the limit of SQLite's integers. 0 = not known.
 std::uint64_t TotalColumn(const std::vector<stats::StatRow>& rows);
 // Rounded down, without its error.
 stats::FieldCost CostOfColumn(std::uint64_t total);
 
 Result<SyncState> LoadState(const sqlite::Database& database);
-// REQUIRES: inside a Transaction, so that it is as atomic as what it belongs to.
+// REQUIRES: inside a Transaction, so that it is atomic with the changes it belongs to.
 Status SaveState(sqlite::Database& database, const SyncState& state);
 
 }  // namespace fieldcost::catalog

@@ -12,7 +12,7 @@
 namespace fieldcost::catalog {
 
 struct SyncOptions {
-  std::filesystem::path catalog_file;  // made if absent
+  std::filesystem::path catalog_file;  // created if absent
   std::filesystem::path root_file;     // pinned root metadata, needed for the first sync
   http::ClientOptions server;
   bool full = false;                    // all stale fragments now, instead of today's share
@@ -34,9 +34,9 @@ struct SyncReport {
 // Fetches and verifies metadata, then stale fragments, each written to the catalogue in its own
 // transaction as soon as it is verified, so that an interrupted sync resumes where it stopped.
 // Without `full`: the day's share, in an order seeded by this catalogue's own random number, and
-// nothing more on the same day (UTC). kUnauthenticated: wrong signature, or a version lower than
-// one seen before (rollback), or expired metadata (freeze), or a fragment whose hash is not the
-// snapshot's (mix-and-match). Nothing unverified is ever stored.
+// nothing more on the same day (UTC). kUnauthenticated: wrong signature, a version lower than one
+// seen before (rollback), expired metadata (freeze), or a fragment whose hash is not the snapshot's
+// (mix-and-match). Nothing unverified is ever stored.
 Result<SyncReport> Sync(const SyncOptions& options, const Clock& clock);
 
 }  // namespace fieldcost::catalog

@@ -56,11 +56,11 @@ using Handler = std::function<Result<int>(const Arguments&)>;
 // and nothing else. A program is also a command; its options may stand anywhere on the line.
 struct Command {
   std::string_view name;
-  std::string_view summary;            // one line
-  std::string_view help = "";          // the text below its options: details, examples
-  std::vector<Option> options = {};    // operands in the order of the line
-  std::vector<Command> commands = {};  // subcommands
-  Handler handler = nullptr;           // null: one of `commands` is required
+  std::string_view summary;                    // one line
+  std::string_view help = "";                  // the text below its options: details, examples
+  std::vector<Option> options = {};            // operands in the order of the line
+  std::vector<Command> commands = {};          // subcommands
+  Handler handler = nullptr;                   // null: one of `commands` is required
   std::vector<std::string_view> without = {};  // the program's options that it does not accept
   bool takes_program = false;                  // another command line follows after "--"
   std::vector<std::string_view> instead_of_program = {};  // one of these may replace it

@@ -13,25 +13,24 @@
 
 namespace fieldcost::config {
 
-// Strict reader of a TOML configuration file. Each key is asked for once, by "table.key", or, in a
-// table of an array of tables, by "array.0.key"; Finish()
-// then refuses every key nobody asked for. All errors are kInvalidArgument and name file, line and
-// column, the key, and what is expected there. Not thread-safe.
+// Strict reader of a TOML configuration file. Each key is read once, as "table.key" or, in an array
+// of tables, as "array.0.key"; Finish() then refuses every key that was not read. All errors are
+// kInvalidArgument and name file, line and column, the key, and what was expected. Not thread-safe.
 class TomlFile {
  public:
   // kNotFound / kPermissionDenied if it cannot be read, kInvalidArgument if it is not TOML.
   static Result<TomlFile> Load(const std::filesystem::path& path);
-  // Serves tests and built-in defaults. `name` stands for the path in messages.
+  // For tests and built-in defaults. `name` replaces the path in messages.
   static Result<TomlFile> Parse(std::string_view text, std::string_view name);
   TomlFile(TomlFile&&) noexcept;
   TomlFile& operator=(TomlFile&&) noexcept;
   ~TomlFile();
 
-  // Each leaves `value` as it is (the default) if the key is absent. The first error is kept and
-  // returned by Finish(), so that calls can follow each other without checks.
+  // Each leaves `value` unchanged (the default) if the key is absent. The first error is kept and
+  // returned by Finish(), so callers need not check each call.
   void ReadString(std::string_view key, std::string& value);
   void ReadPath(std::string_view key,
-                std::filesystem::path& value);  // relative: to the file's folder
+                std::filesystem::path& value);  // relative to the file's folder
   void ReadUint(std::string_view key, std::uint64_t min, std::uint64_t max, std::uint64_t& value);
   template <typename Number>  // any integer type that holds `max`
   void ReadNumber(std::string_view key, std::uint64_t min, std::uint64_t max, Number& value) {
@@ -43,15 +42,15 @@ class TomlFile {
   void ReadBool(std::string_view key, bool& value);
   void ReadStrings(std::string_view key, std::vector<std::string>& value);  // none of them empty
 
-  // How many tables an array of tables ([[key]]) has; 0 if there is none.
+  // The size of an array of tables ([[key]]); 0 if absent.
   std::size_t CountTables(std::string_view key);
 
-  // Whether the file has the key, whatever its value. Does not count as asking for it.
+  // Whether the file has the key, with any value. Does not count as reading it.
   bool Has(std::string_view key) const;
 
-  // Reports a value that is wrong for a reason the readers above cannot know, at the key's place.
-  // Of a key that is not there, at its table's; an unknown key, as which it may be misspelt, counts
-  // before that.
+  // Reports a value as invalid, for a reason that the functions above cannot know, at the key's
+  // position. For a missing key, reports the table's position; an unknown key then takes
+  // precedence, because it may be the missing one, misspelt.
   void Refuse(std::string_view key, std::string_view why);
 
   // Returns the first of these errors: an invalid value, an unknown key (with the nearest known

@@ -35,8 +35,8 @@ class PrivateKey {
   // REQUIRES: seed.size() == 32 (RFC 8032 §5.1.5 secret).
   static PrivateKey FromSeed(std::string_view seed);
 
-  // Reads a key file (64 hex digits, newline; mode must deny group and others), or makes one with
-  // mode 0600 if there is none. Several programs may do so at once: all get the same key.
+  // Reads a key file (64 hex digits, newline; mode must deny group and others), or creates one with
+  // mode 0600 if missing. Several programs may do so at once: all get the same key.
   // kPermissionDenied: not readable, or readable by others; kCorrupt: not 64 hex digits; kNotFound:
   // its directory does not exist.
   static Result<PrivateKey> LoadOrCreate(const std::filesystem::path& path);

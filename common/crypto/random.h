@@ -6,7 +6,7 @@
 
 namespace fieldcost::crypto {
 
-// Bytes of the operating system's generator; aborts if there are none.
+// Bytes from the operating system's generator; aborts if it fails.
 std::string RandomBytes(std::size_t count);
 std::uint64_t RandomUint64();
 

@@ -9,7 +9,7 @@ namespace fieldcost::crypto {
 // SHA-256 (FIPS 180-4), 32 raw bytes.
 std::string Sha256(std::string_view bytes);
 
-// The same of what comes in parts. Movable; use from one thread at a time.
+// SHA-256 computed incrementally. Movable; use from one thread at a time.
 class Sha256Stream {
  public:
   Sha256Stream();
@@ -18,7 +18,7 @@ class Sha256Stream {
   Sha256Stream& operator=(Sha256Stream&&) noexcept;
 
   void Update(std::string_view bytes);
-  // The hash of all so far, 32 raw bytes. REQUIRES: nothing is called afterwards.
+  // The hash of everything added, 32 raw bytes. REQUIRES: no other call follows.
   std::string Finish();
 
  private:

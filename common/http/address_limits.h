@@ -13,8 +13,8 @@
 
 namespace fieldcost::http {
 
-// Whom the limits take for one client: an IPv4 address (also when it comes as ::ffff:a.b.c.d), or
-// the /64 network of an IPv6 address, all of which one host can have.
+// What the limits treat as one client: an IPv4 address (also as ::ffff:a.b.c.d), or the /64 network
+// of an IPv6 address, since one host can have all addresses of a /64.
 struct ClientNetwork {
   bool v6 = false;
   std::uint64_t bits = 0;  // the address, or its upper half
@@ -22,27 +22,27 @@ struct ClientNetwork {
 };
 
 ClientNetwork NetworkOf(const sockaddr_storage& peer);
-// Reads a textual address, as Request::peer_address has it; nullopt if it is none.
+// Parses a textual address in the form of Request::peer_address; nullopt if invalid.
 std::optional<ClientNetwork> NetworkOf(std::string_view address);
 
 struct AddressLimitOptions {
   std::size_t max_connections = 0;      // open at a time; 0 = no limit
   double requests_per_second = 0;       // 0 = no limit
-  std::size_t request_burst = 0;        // 0 = as many as a second gives, at least one
+  std::size_t request_burst = 0;        // 0 = requests_per_second, at least one
   std::size_t max_remembered = 16'384;  // addresses without a connection
 };
 
-// How much of the server one client address may take. A pure function of what it was told and when;
-// not thread-safe.
+// Limits how much of the server one client address may use. A pure function of its calls and their
+// times; not thread-safe.
 //
-// Requests are paid from a token bucket. A connection pays for its first request when it opens: so
-// nobody gets more TLS handshakes than requests. Above a limit an address gets a few polite
-// refusals (each costs a handshake; kPoliteRefusals, then one per kPoliteRefusalInterval), after
-// which its connections are to be closed without a word.
+// Requests are paid from a token bucket. A connection pays for its first request when it opens, so
+// no client gets more TLS handshakes than requests. Above a limit, an address gets a few polite
+// refusals (each costs a handshake; kPoliteRefusals, then one per kPoliteRefusalInterval); then
+// its connections must be closed without an answer.
 //
-// Memory: an address is known while it has a connection, and afterwards until its buckets are full
-// again. Of the latter there are at most `max_remembered`; the one that has been without a
-// connection for the longest time is forgotten (and so forgiven) first.
+// Memory: an address is remembered while it has a connection, and afterwards until its buckets are
+// full again. At most `max_remembered` addresses without a connection are remembered; the one
+// without a connection for the longest time is forgotten (and so forgiven) first.
 class AddressLimits {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
@@ -53,7 +53,7 @@ class AddressLimits {
 
   explicit AddressLimits(AddressLimitOptions options);
 
-  // Nothing is limited: no need to ask.
+  // True if nothing is limited, so that no other call is needed.
   bool off() const { return options_.max_connections == 0 && options_.requests_per_second <= 0; }
 
   struct Decision {
@@ -65,15 +65,15 @@ class AddressLimits {
   Decision Connect(const ClientNetwork& from, TimePoint now);
   void Disconnect(const ClientNetwork& from, TimePoint now);
 
-  // Whether a connection that is turned away for another reason gets a polite refusal: paid from
-  // the same bucket as those of Connect().
+  // Whether a connection that is turned away for another reason gets a polite refusal, which is
+  // paid from the same bucket as Connect()'s.
   bool TakeRefusal(const ClientNetwork& from, TimePoint now);
 
-  // Counts a request on an open connection, other than its first. If it is one too many: when to
-  // come again.
+  // Counts a request on an open connection, other than its first. If it exceeds the limit, returns
+  // when to retry.
   std::optional<std::chrono::seconds> Request(const ClientNetwork& from, TimePoint now);
 
-  // Addresses known.
+  // The number of addresses remembered.
   std::size_t size() const { return entries_.size(); }
 
  private:
@@ -98,8 +98,8 @@ class AddressLimits {
 
   const AddressLimitOptions options_;
   const double burst_;
-  std::map<ClientNetwork, Entry> entries_;  // ordered: no keys that collide
-  std::list<ClientNetwork> idle_;           // without a connection, the longest first
+  std::map<ClientNetwork, Entry> entries_;  // ordered, not hashed: keys cannot be made to collide
+  std::list<ClientNetwork> idle_;           // without a connection, the longest idle first
 };
 
 }  // namespace fieldcost::http

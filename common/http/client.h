@@ -21,17 +21,17 @@ struct ClientOptions {
   std::chrono::milliseconds request_timeout{60'000};  // from first byte sent to last received
   std::size_t max_response_bytes = 16 * 1024 * 1024;  // headers at most 16 KiB
   std::string proxy_url;                              // "http://host:port" (CONNECT); empty = none
-  // Asked before connecting, before each piece of a request, of which the last byte is one, and ten
-  // times a second while waiting. An error ends the request, and nothing of it leaves afterwards:
-  // what the kernel has not passed on is dropped. If all of it has left, its answer is waited for a
-  // little longer, see below. Null = nobody is asked.
+  // Called before connecting, before each piece of a request (its last byte is a separate piece),
+  // and ten times per second while waiting. An error aborts the request, and nothing of it leaves
+  // the machine afterwards: data that the kernel has not yet sent is dropped. If the whole request
+  // has been sent, Send() still waits for its answer for `answer_after_stop`. Null = never called.
   std::function<Status()> may_go_on;
   std::chrono::milliseconds answer_after_stop{3'000};
 };
 
-// HTTPS client of one server: HTTP/1.1 over TLS 1.3, keeps its connection between requests and
-// opens a new one once if the kept one turns out closed before any answer (only for requests that
-// are safe to repeat: all of ours are). One user at a time.
+// HTTPS client for one server: HTTP/1.1 over TLS 1.3. Keeps its connection between requests, and
+// reconnects once if the kept connection turns out to be closed before any answer (all of our
+// requests are safe to repeat). Not thread-safe.
 class Client {
  public:
   // kInvalidArgument for a bad URL or an unreadable CA file (message names it).
@@ -42,11 +42,11 @@ class Client {
 
   // Any HTTP status is a success here. kUnavailable: cannot connect (what, where, why);
   // kUnauthenticated: the server's certificate does not verify; kDeadlineExceeded; kTooLarge;
-  // kCorrupt: not HTTP; or what may_go_on says.
+  // kCorrupt: not HTTP; or the error of may_go_on.
   Result<Response> Send(const Request& request);
 
-  // Whether the last byte of the last Send()'s request was passed on. If not, nobody has that
-  // request whole.
+  // Whether the last byte of the last Send()'s request was sent. If not, no server has received the
+  // complete request.
   bool has_sent_all() const;
 
   // The server as its certificate names it: a lower-case host name, or an address in its shortest

@@ -38,11 +38,11 @@ struct DoorCounters {
 
 struct TlsSettings {
   std::shared_ptr<boost::asio::ssl::context> context;
-  std::optional<CertificateValidity> validity;  // nothing without TLS
+  std::optional<CertificateValidity> validity;  // nullopt without TLS
 };
 
-// What all connections of a server share. Held by the owner and by every Respond that is still
-// around.
+// State shared by all connections of a server. Owned jointly by the server's owner and every
+// remaining Respond.
 struct Connections::Core {
   Core(ServerOptions server_options, Handler request_handler);
   ~Core();
@@ -62,23 +62,23 @@ struct Connections::Core {
     std::optional<std::list<Session*>::iterator> silent;
   };
   std::unordered_map<Session*, Entry> sessions;
-  std::list<Session*> silent;  // those with a place that have asked for nothing yet, oldest first
+  std::list<Session*> silent;  // those with a place that have sent no request yet, oldest first
   std::size_t serving = 0;     // sessions that have a place
   AddressLimits addresses;
 
-  // A session has received a whole head of a request. False if its place was given to another: it
-  // must end without an answer.
+  // Called when a session has received a complete request head. False if its place was given to
+  // another: it must end without an answer.
   bool Heard(Session* session);
 
   bool with_tls() const { return !options.certificate_file.empty(); }
 };
 
-// Certificate and key as the options name them; without TLS an empty context.
+// Loads the certificate and key named by the options; without TLS an empty context.
 Result<TlsSettings> LoadTls(const ServerOptions& options);
 
 inline constexpr std::chrono::seconds kBusyRetry{5};
 
-// An error that will pass: with Retry-After.
+// The response for a temporary error, with Retry-After.
 Response TryLater(int status, std::chrono::seconds when, std::string_view why);
 
 }  // namespace fieldcost::http

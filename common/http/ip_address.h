@@ -18,14 +18,14 @@ struct IpAddress {
   bool is_v6() const { return size == bytes.size(); }
   // 127.0.0.0/8 or ::1.
   bool IsLoopback() const;
-  // The shortest form; of IPv6 without brackets.
+  // The shortest form; IPv6 without brackets.
   std::string Text() const;
 };
 
-// Reads an address that is all of the text: no port, no brackets, no zone. Nothing otherwise.
+// Parses an address without port, brackets or zone; nullopt if the text is anything else.
 std::optional<IpAddress> ParseIpAddress(std::string_view untrusted_text);
 
-// Reads an address as certificates have it: 4 or 16 bytes. Nothing otherwise.
+// Parses the binary form used in certificates: 4 or 16 bytes; nullopt otherwise.
 std::optional<IpAddress> IpAddressOf(std::span<const std::uint8_t> untrusted_bytes);
 
 }  // namespace fieldcost::http

@@ -14,13 +14,13 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 // True if two header names are the same (ASCII case does not matter).
 bool EqualNames(std::string_view left, std::string_view right);
 
-// The value of the first header of that name (case-insensitive), "" if none.
+// The value of the first header with that name (case-insensitive), "" if none.
 std::string_view Find(const Headers& headers, std::string_view name);
 
 struct Request {
   std::string method = "GET";
   std::string target = "/";  // origin-form: path and optional query
-  Headers headers;           // beside Host, Content-Length, Connection, User-Agent
+  Headers headers;           // except Host, Content-Length, Connection, User-Agent
   std::string body;
   std::string peer_address;  // server side only: textual address without port
 };
@@ -34,13 +34,13 @@ struct Response {
 // Retry-After (RFC 9110 §10.2.3) in its seconds form, at most a day; nullopt for anything else.
 std::optional<std::chrono::seconds> ParseRetryAfter(std::string_view untrusted_value);
 
-// "status 503: <what the server says>", one line of limited length; of a redirect, that it is not
+// "status 503: <the server's message>", one line of limited length; for a redirect, that it is not
 // followed.
 std::string DescribeAnswer(const Response& untrusted_response);
 
 // A JSON error body {"error": code name, "message": ...} with its content type.
 Response JsonError(int status, std::string_view code, std::string_view message);
-// The error 405 of an address that accepts only these methods: "GET, HEAD".
+// The 405 error for a target that accepts only these methods: "GET, HEAD".
 Response WrongMethod(std::string_view allowed);
 
 }  // namespace fieldcost::http

@@ -7,8 +7,8 @@
 
 namespace fieldcost::http {
 
-// What goes onto the wire before a body (RFC 9112 §2.1): start line, headers, empty line. Pure
-// functions. They refuse (kInvalidArgument) headers that would change the meaning of the message: a
+// The bytes sent before a body (RFC 9112 §2.1): start line, headers, empty line. Pure functions.
+// They refuse (kInvalidArgument) headers that would change the meaning of the message: a
 // name that is not a token, a control character in a value, or a framing header (Content-Length,
 // Transfer-Encoding, Connection, Host), which only these functions write.
 
@@ -16,7 +16,7 @@ namespace fieldcost::http {
 Result<std::string> RequestHead(const Request& request, const std::string& host);
 
 struct ResponseHeadOptions {
-  bool close = false;  // says Connection: close
+  bool close = false;  // sends Connection: close
   std::string date;    // IMF-fixdate; empty = no Date header
 };
 Result<std::string> ResponseHead(const Response& response, const ResponseHeadOptions& options);

@@ -10,7 +10,7 @@ namespace fieldcost::http {
 
 inline constexpr std::uint16_t kHttpsPort = 443;
 
-// Where a server is: "scheme://host[:port]", nothing after it but at most one slash.
+// The location of a server: "scheme://host[:port]", followed by at most one slash.
 struct Origin {
   std::string host;        // a name, lower case; or an address, shortest form, no brackets
   std::uint16_t port = 0;  // never 0
@@ -20,7 +20,8 @@ struct Origin {
   std::string Authority() const;
 };
 
-// kInvalidArgument if `text` is not of `scheme` ("https") or has user, path, query or fragment.
+// kInvalidArgument if `text` has another scheme than `scheme` ("https") or has a user, path, query
+// or fragment.
 Result<Origin> ParseOrigin(std::string_view text, std::string_view scheme,
                            std::uint16_t default_port);
 

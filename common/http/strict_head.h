@@ -10,8 +10,8 @@
 namespace fieldcost::http {
 
 // The server's only parser of request heads (request line and headers, RFC 9112). Pure functions,
-// so that they can be fuzzed. They accept less than the RFC allows: whatever two parsers on the way
-// might read differently is refused, and the connection is closed.
+// so that they can be fuzzed. They accept less than the RFC allows: anything that two parsers on
+// the way might interpret differently is refused, and the connection is closed.
 
 inline constexpr std::size_t kMaxTargetBytes = 2048;
 inline constexpr std::size_t kMaxHeaderLines = 64;
@@ -19,7 +19,7 @@ inline constexpr std::size_t kMaxHeaderLines = 64;
 // Looks for the end of a head in bytes that arrive piece by piece.
 struct HeadScan {
   enum class Outcome { kIncomplete, kComplete, kMalformed };
-  std::size_t scanned = 0;  // bytes before are fine: the next call goes on here
+  std::size_t scanned = 0;  // bytes before this are valid; the next call continues here
 
   // kComplete: the head is the first `scanned` bytes, empty line included. kMalformed: a control
   // character, a CR without LF or an LF without CR. `untrusted_bytes` is all that came since the
@@ -39,7 +39,7 @@ struct Head {
 // The answer to a request that is not handled.
 struct Refusal {
   int status;
-  std::string reason;  // one line, quotes nothing of the request
+  std::string reason;  // one line, does not quote the request
 };
 
 // Parses a complete head (as found by HeadScan). Refuses with

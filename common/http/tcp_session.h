@@ -23,8 +23,8 @@
 
 namespace fieldcost::http {
 
-// A Session over TCP, with TLS or without: one coroutine on a strand of its own, on which alone all
-// members are used. For the sources of this class, and whoever makes one.
+// A Session over TCP, with or without TLS: one coroutine on its own strand; members are accessed
+// only on that strand. Private to the sources of this class and the code that creates sessions.
 class TcpSession final : public Session, public std::enable_shared_from_this<TcpSession> {
  public:
   using Core = Connections::Core;
@@ -36,29 +36,29 @@ class TcpSession final : public Session, public std::enable_shared_from_this<Tcp
 
   void Start(std::shared_ptr<Core> core, std::function<void()> ended) override;
   void Stop(bool by_force) override;
-  // Takes the handler's answer to the request of that number; one that comes too late, or second,
-  // is dropped. Is called from any thread.
+  // Accepts the handler's answer to the request with that number; drops one that is late or a
+  // duplicate. May be called from any thread.
   void Deliver(std::uint64_t request_number, Response response);
 
  private:
-  // A connection goes from each state to the next one, with these exceptions: one that is turned
-  // away goes from kHandshake to kTurningAway and kLingering; a kept one from kResponding to kIdle,
-  // or to kHead if more has come already; and everything may go to kClosed, which is the end.
+  // Each state leads to the next one, with these exceptions: a connection that is turned away goes
+  // from kHandshake to kTurningAway and kLingering; a kept one from kResponding to kIdle, or to
+  // kHead if more data has arrived; and every state may lead to kClosed, which is final.
   enum class State {
     kHandshake,    // of TLS; without it nothing has happened yet
-    kTurningAway,  // the only response is sent
-    kFirstHead,    // the peer has asked for nothing yet
+    kTurningAway,  // the only response is being sent
+    kFirstHead,    // the peer has not requested anything yet
     kIdle,         // between two requests
-    kHead,         // part of a head has come
-    kBody,         // a whole head has
+    kHead,         // part of a head has arrived
+    kBody,         // the whole head has arrived
     kAnswering,    // the handler has the request
     kResponding,
     kLingering,  // all is sent, the peer may still read
     kClosed,
   };
-  // The peer owes us something: a deadline that passes is its fault.
+  // We are waiting for the peer: if a deadline passes, it is the peer's fault.
   static bool IsPeersTurn(State state);
-  // What has begun is finished before the connection is closed, unless by force.
+  // A request in progress is finished before the connection is closed, unless forced.
   static bool IsBusy(State state);
 
   using Deadline = std::chrono::steady_clock::time_point;
@@ -72,7 +72,7 @@ class TcpSession final : public Session, public std::enable_shared_from_this<Tcp
 
   Socket& socket() { return stream_.next_layer(); }
   bool closed() const { return state_ == State::kClosed; }
-  // Nothing leads out of kClosed.
+  // Never leaves kClosed.
   void Enter(State state) {
     if (!closed()) state_ = state;
   }
@@ -87,7 +87,7 @@ class TcpSession final : public Session, public std::enable_shared_from_this<Tcp
   Awaitable<bool> ServeOne(const std::shared_ptr<Core>& core, const std::string& peer);
   // Why this request is refused before its body is read, if it is.
   std::optional<Response> Refuse(const tl::expected<Head, Refusal>& head);
-  // The refusal of one request too many.
+  // The refusal of a request above the address's limit.
   std::optional<Response> Charge();
   // Ends the connection in a way that lets the peer read the last response: closing a socket with
   // unread bytes would reset it (RFC 9112 §9.6).
@@ -100,7 +100,7 @@ class TcpSession final : public Session, public std::enable_shared_from_this<Tcp
   Awaitable<tl::expected<Head, Refusal>> ReceiveHead();
   Awaitable<bool> ReceiveBody(const Head& head, std::string& body);
 
-  // Gets the handler's answer, and sends it (tcp_session_respond.cc).
+  // Waits for the handler's answer and sends it (tcp_session_respond.cc).
   Awaitable<Response> Handle(const std::shared_ptr<Core>& core, Request request);
   Awaitable<bool> Send(Response response, bool close, bool head_only);
 
@@ -114,7 +114,7 @@ class TcpSession final : public Session, public std::enable_shared_from_this<Tcp
   bool stopping_ = false;             // closes after the response in progress
   std::uint64_t request_number_ = 0;  // of the request whose head came last; 1 = the first
   std::optional<Response> answer_;    // the handler's, in kAnswering
-  std::string received_;              // not used up yet
+  std::string received_;              // not yet consumed
   std::array<char, kReadBytes> chunk_;
 };
 

@@ -6,7 +6,7 @@
 #include "common/base/result.h"
 #include "common/http/origin.h"
 
-// OpenSSL's types, so that no other header of it is needed here.
+// OpenSSL's types, so that its headers are not needed here.
 struct ssl_ctx_st;
 struct ssl_st;
 
@@ -16,19 +16,19 @@ namespace fieldcost::http {
 // recognise an anonymous client), no renegotiation, ALPN "http/1.1". kInvalidArgument names the
 // file that cannot be used.
 
-// Leaves the certificate out: certificate.h has that.
+// Does not load the certificate; certificate.h does.
 Status ConfigureTlsServer(ssl_ctx_st* context);
 
 // `ca_file` empty = the system's trust store.
 Status ConfigureTlsClient(ssl_ctx_st* context, const std::filesystem::path& ca_file);
 
-// Makes a connection demand a certificate for `server`: by name (and sends it as SNI) or address.
+// Makes a connection require a certificate for `server`: a name (also sent as SNI) or an address.
 Status ExpectServer(ssl_st* connection, const Origin& server);
 
-// OpenSSL's first error in words, of which the others are consequences; empties its queue.
+// OpenSSL's first error, of which the others are consequences, as text; empties its queue.
 std::string OpensslError();
 
-// Why the peer's certificate was refused; "" if that is not what went wrong.
+// Why the peer's certificate was refused; "" if something else failed.
 std::string VerificationFailure(const ssl_st* connection);
 
 }  // namespace fieldcost::http

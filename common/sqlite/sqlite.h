@@ -15,7 +15,7 @@ struct sqlite3_stmt;
 namespace fieldcost::sqlite {
 
 // A prepared statement. Errors of preparing and binding are kept and returned by Step(), so that
-// calls can follow each other. Not thread-safe; must not outlive its Database's connection.
+// calls can be chained. Not thread-safe; must not outlive its Database's connection.
 class Statement {
  public:
   // Binds the next parameter. Text and blobs are copied.
@@ -23,12 +23,12 @@ class Statement {
   Statement& Text(std::string_view value);
   Statement& Blob(std::string_view value);
 
-  // True while there is a row. The accessors below speak of that row.
+  // True while there is a row. The accessors below refer to that row.
   Result<bool> Step();
   // Steps to the end; afterwards the statement can be bound and run again.
   Status Run();
-  // Gives up the rows that are left, and with them the view of the database that the statement
-  // holds; afterwards it can be bound and run again.
+  // Discards the remaining rows, and with them the statement's snapshot of the database; afterwards
+  // it can be bound and run again.
   void Reset();
 
   std::uint64_t ColumnInt(int column) const;
@@ -55,22 +55,22 @@ class Statement {
 // database), kPermissionDenied, kTooLarge, kIo (disk full and the like).
 class Database {
  public:
-  // kCreate makes a missing file with mode 0600, and follows no link to it; ":memory:" is none.
-  // kInspect reads a database, with its write-ahead log, that no other program has open, and
-  // changes no byte of any file; it takes no locks.
+  // kCreate creates a missing file with mode 0600, following no link; ":memory:" is not a file.
+  // kInspect reads a database and its write-ahead log, which no other program may have open,
+  // without locks and without modifying any file.
   enum class Access { kRead, kWrite, kCreate, kInspect };
-  // kChecked: each page has a checksum (checked_pages.h), which a new database gets as well.
+  // kChecked: each page has a checksum (checked_pages.h), also in a new database.
   enum class Pages { kPlain, kChecked };
   static Result<Database> Open(const std::filesystem::path& path, Access access,
                                Pages pages = Pages::kPlain);
 
-  // Many readers beside one writer, from now on and for every connection. Waits for others who
-  // switch at this moment, which SQLite itself does not.
+  // Allows many readers concurrent with one writer, persistently and for all connections. Unlike
+  // SQLite itself, waits for other connections that are just making the same change.
   Status UseWriteAheadLog();
 
   Status Execute(const char* sql);  // any number of statements
   Statement Prepare(std::string_view sql) const;
-  // The single integer a query gives; 0 if it gives no row.
+  // The single integer that a query returns; 0 if it returns no row.
   Result<std::uint64_t> QueryInt(std::string_view sql) const;
   std::uint64_t changes() const;  // rows changed by the last statement
   bool InTransaction() const;
@@ -84,8 +84,8 @@ class Database {
   std::unique_ptr<sqlite3, Close> handle_;
 };
 
-// BEGIN IMMEDIATE ... COMMIT; rolls back if it ends before Commit() succeeded. Must not outlive the
-// Database object, which must not be moved meanwhile.
+// BEGIN IMMEDIATE ... COMMIT; rolls back if destroyed before Commit() succeeds. Must not outlive
+// the Database object, which must not be moved meanwhile.
 class Transaction {
  public:
   static Result<Transaction> Begin(Database& database);
