@@ -12,22 +12,22 @@
 
 namespace fieldcost::recording {
 
-// The payloads of the frames that samples in time are made of. README.md says what they are for.
-// Pure functions; views need the bytes that they were read from.
+// The payloads of the frames that store timed samples; README.md describes their purpose. Pure
+// functions; views refer to the bytes from which they were read.
 
-// What begins a block: at most kBlockSamples samples of one stream, ascending in time.
+// The head of a block: at most kBlockSamples samples of one stream, ascending in time.
 //   block := BlockHead times? ids threads? column* sums?
-// times: u32* since the first one, left out if all are the same; ids: u16* or u32*; threads: u8*,
-// u16* or u32* from the least one on, left out if all are the same; a column per metric of the
-// stream; each padded to 8. The sums of all samples per path if sum_entries > 0: where adding them
-// is not much cheaper than adding the samples, they are left out.
+// times: u32*, relative to the first one, omitted if all are equal; ids: u16* or u32*; threads:
+// u8*, u16* or u32*, relative to the least one, omitted if all are equal; one column per metric of
+// the stream; each padded to 8. If sum_entries > 0, the sums of all samples per path; omitted where
+// adding them is not much cheaper than adding the samples.
 struct BlockHead {
   std::uint16_t stream = 0;
   std::uint16_t metrics = 0;
   std::uint32_t samples = 0;
   std::uint64_t first_ns = 0;
   std::uint64_t last_ns = 0;
-  std::uint32_t paths = 0;  // ids are below
+  std::uint32_t paths = 0;  // ids are below this
   std::uint32_t sum_entries = 0;
   std::uint32_t id_width = 2;    // 2 or 4
   std::uint32_t time_width = 4;  // 0 or 4
@@ -37,7 +37,7 @@ struct BlockHead {
 };
 static_assert(sizeof(BlockHead) == 48, "it is in the file as it is here");
 
-// Sums over kGroupBlocks blocks of a stream; left out as a block's are.
+// Sums over kGroupBlocks blocks of a stream; omitted under the same condition as a block's.
 //   group := GroupHead sums
 struct GroupHead {
   std::uint16_t stream = 0;
@@ -48,18 +48,18 @@ struct GroupHead {
 };
 static_assert(sizeof(GroupHead) == 16, "it is in the file as it is here");
 
-// The sums of one metric over all blocks of a stream before one.
+// The sums of one metric over all preceding blocks of a stream.
 //   vector := VectorHead column        of `paths` values
 struct VectorHead {
   std::uint16_t stream = 0;
-  std::uint16_t metric = 0;  // index into those of the stream
+  std::uint16_t metric = 0;  // index into the stream's metrics
   std::uint32_t paths = 0;
   std::uint64_t blocks = 0;
   bool operator==(const VectorHead&) const = default;
 };
 static_assert(sizeof(VectorHead) == 16, "it is in the file as it is here");
 
-// A block's samples, in columns. times: ascending. values: a vector of as many per metric.
+// A block's samples, in columns. times: ascending. values: per metric, one value per sample.
 struct BlockSamples {
   std::span<const std::uint64_t> times_ns;
   std::span<const std::uint32_t> paths;
@@ -67,7 +67,7 @@ struct BlockSamples {
   std::span<const std::vector<std::uint64_t>> values;
 };
 
-// Sums of the paths with `ids`, ascending, per metric.
+// Sums per metric of the paths with these `ids`, ascending.
 struct SumsOfPaths {
   std::vector<std::uint32_t> ids;
   std::vector<std::vector<std::uint64_t>> values;
@@ -78,8 +78,8 @@ std::string EncodeBlock(std::uint16_t stream, std::uint32_t paths, const BlockSa
 std::string EncodeGroup(std::uint16_t stream, std::uint64_t first_block, const SumsOfPaths& sums);
 std::string EncodeVector(const VectorHead& head, std::span<const std::uint64_t> values);
 
-// kCorrupt unless the head is as above and everything has its place. Values, ids and their order
-// are not looked at: who uses them compares ids with the number of paths.
+// kCorrupt unless the head is as above and the parts fit into the payload. Values, ids and their
+// order are not checked: callers must compare ids with the number of paths.
 struct BlockView {
   BlockHead head;
   const char* times = nullptr;
@@ -92,7 +92,7 @@ struct BlockView {
   std::uint64_t time_ns(std::uint32_t i) const;
   std::uint32_t path(std::uint32_t i) const;
   std::uint64_t thread(std::uint32_t i) const;  // may be any number
-  // How many samples are before `time_ns`, if times ascend.
+  // The number of samples before `time_ns`, if times ascend.
   std::uint32_t Before(std::uint64_t untrusted_time_ns) const;
   // REQUIRES: head.sum_entries > 0, metric < head.metrics. kCorrupt if they do not fit.
   Result<Sums> SumsOf(std::uint32_t metric) const;
@@ -100,13 +100,13 @@ struct BlockView {
 Result<BlockHead> ReadBlockHead(std::string_view untrusted_payload);
 Result<BlockView> ReadBlock(std::string_view untrusted_payload);
 Result<GroupHead> ReadGroupHead(std::string_view untrusted_payload);
-// The sums of one of its metrics; kCorrupt if it has no such metric.
+// The sums of one of its metrics; kCorrupt if there is no such metric.
 Result<Sums> ReadGroup(std::string_view untrusted_payload, std::uint32_t metric);
 Result<VectorHead> ReadVectorHead(std::string_view untrusted_payload);
 Result<Column> ReadVector(std::string_view untrusted_payload);
 
-// Adds samples [begin, end) of a metric times `factor`, modulo 2^64. False if a path is none of
-// out's. REQUIRES: begin <= end <= samples, metric < metrics.
+// Adds samples [begin, end) of a metric times `factor`, modulo 2^64. False if a path is beyond the
+// end of `out`. REQUIRES: begin <= end <= samples, metric < metrics.
 [[nodiscard]] bool AddSamples(const BlockView& block, std::uint32_t metric, std::uint32_t begin,
                               std::uint32_t end, std::uint64_t factor,
                               std::span<std::uint64_t> out);

@@ -15,7 +15,7 @@ namespace fieldcost::recording {
 static_assert(std::endian::native == std::endian::little,
               "columns are read as they are in the file");
 
-// What a decoder returns for bytes that no writer of ours wrote.
+// The error for bytes that our writers never produce.
 inline Error Corrupt(std::string_view what) { return Fail(ErrorCode::kCorrupt, "{}", what); }
 
 inline constexpr std::size_t kAlignment = 8;
@@ -23,7 +23,7 @@ constexpr std::size_t Padded(std::size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-// An integer of the file, wherever it lies.
+// Reads an integer at any alignment.
 template <typename Integer>
 Integer LoadAt(const char* at) {
   Integer value;
@@ -53,7 +53,7 @@ class ByteWriter {
   std::string& out_;
 };
 
-// Reads what a ByteWriter wrote. Beyond the end, and after anything that is not well-formed, all is
+// Reads the output of a ByteWriter. Beyond the end, and after anything malformed, all reads return
 // 0 or empty and ok() is false.
 class ByteReader {
  public:
@@ -69,9 +69,9 @@ class ByteReader {
   }
   std::uint64_t Varint();  // of 64 bits
   std::string_view Bytes(std::size_t size);
-  // Reads a text; one longer than `max_bytes` is not well-formed.
+  // Reads a text; one longer than `max_bytes` is malformed.
   std::string_view Text(std::size_t max_bytes);
-  // Skips up to a multiple of kAlignment; what is skipped must be zeros.
+  // Skips to a multiple of kAlignment; the skipped bytes must be zeros.
   void SkipPadding();
   void Fail() { ok_ = false; }
 

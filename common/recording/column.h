@@ -9,7 +9,7 @@
 
 namespace fieldcost::recording {
 
-// Integers of one kind side by side, read where they lie in the file: the i-th is
+// A column of integers, read in place from the file: the i-th is
 // base + scale * q[i] modulo 2^64, q in 0, 1, 2, 4 or 8 bytes. Equal values take none. Pure.
 //   column := base:u64 scale:u64 width:u32 0:u32 q:(u8|u16|u32|u64)*     padded to 8
 // width: the bytes of a q; if it is 0, scale is 1.
@@ -24,7 +24,7 @@ struct Column {
   std::uint64_t operator[](std::uint32_t i) const;
 };
 
-// Calls `work` with an integer of the width, so that a loop over a column is compiled for each.
+// Calls `work` with an integer of that width, so that a loop over a column is compiled per width.
 // REQUIRES: width is 1, 2, 4 or 8.
 template <typename Work>
 void WithWidth(std::uint32_t width, Work&& work) {
@@ -55,8 +55,8 @@ void AddAll(const Column& column, std::uint64_t factor, std::span<std::uint64_t>
 //   sums := entries:u32 wide_gaps:u32 gap:u8* wide_gap:u32* column*      each padded to 8
 //   column := scale:u64 width:u32 wide:u32 q:(u8|u16|u32|u64)* wide:u64*       ; as many q as
 //   entries
-// A gap is the difference to the id before (the first one's: to 0), 255 stands for the next wide
-// one. A value is scale * q; the greatest q of the width stands for the next wide one, except for
+// A gap is the difference to the previous id (to 0 for the first one); 255 refers to the next wide
+// gap. A value is scale * q; the greatest q of the width refers to the next wide value, except for
 // width 8, which has none.
 inline constexpr std::uint32_t kWideGap = 255;
 struct Sums {
@@ -76,11 +76,11 @@ void AppendSums(std::span<const std::uint32_t> ids,
 // Reads the sums of one metric. REQUIRES: the reader's bytes outlive them.
 Sums ReadSums(ByteReader& untrusted_bytes, std::uint32_t metric);
 
-// Calls take(id, value) for each. False, after some calls, if the sums are not well-formed; no id
-// that is given is `paths` or more.
+// Calls take(id, value) for each. Returns false, possibly after some calls, if the sums are
+// malformed; never passes an id of `paths` or more.
 template <typename Take>
 [[nodiscard]] bool ForEachSum(const Sums& sums, std::size_t paths, Take&& take) {
-  // Copies: what take() writes could be the sums, for all that the compiler knows.
+  // Local copies, because the compiler must assume that take() may modify the sums.
   const Sums all = sums;
   bool good = true;
   WithWidth(all.width, [&good, &take, all, paths](auto integer) {

@@ -14,20 +14,20 @@
 
 namespace fieldcost::recording {
 
-// Where a recording could not be read any further, and why.
+// The place at which reading a recording stopped, and the reason.
 struct Stop {
   std::uint64_t offset = 0;
   std::string reason;  // empty: at the end of the file
 };
 
-// All that is known of a recording before samples are looked at.
+// Everything known about a recording before samples are read.
 struct Contents {
   ClockAnchors anchors;
   std::shared_ptr<const tree::Dictionary> dictionary;
   Descriptions descriptions;
   std::vector<StreamIndex> streams;  // as many as descriptions.streams
   std::vector<IndexEntry> frames;    // all but the index, up to the stop
-  bool has_index = false;            // else it was made of the frames
+  bool has_index = false;            // else it was rebuilt from the frames
   Stop stop;
 };
 
@@ -35,7 +35,7 @@ struct Contents {
 // is not whole, or does not follow those before it. kInvalidArgument, kCorrupt or kUnsupported
 // if not even the header can be read.
 Result<Contents> ReadContents(std::string_view untrusted_file);
-// The same without looking for an index.
+// The same, ignoring any index.
 Result<Contents> ReadContentsWithoutIndex(std::string_view untrusted_file);
 
 // What the index has to say of a frame; a block's number is left out. kCorrupt if the frame's head

@@ -12,16 +12,16 @@
 
 namespace fieldcost::recording {
 
-// What a recording says about what is in it: the payloads of small frames. Numbers are varints,
-// text := size byte*. Pure functions.
+// A recording's metadata: the payloads of small frames. Numbers are varints, text := size byte*.
+// Pure functions.
 
 using StreamId = StrongId<struct StreamIdTag, std::uint16_t>;
 
 // Numbers are in files: never reused.
 enum class StreamKind : std::uint8_t {
-  kSamples = 1,    // of stacks, while they ran
-  kWaits = 2,      // what a thread waited for; values in ns are spans that end then (spans.h)
-  kSnapshots = 3,  // what trees of events have grown by since the snapshot before
+  kSamples = 1,    // of running stacks
+  kWaits = 2,      // waits of threads; values in ns are spans that end at that time (spans.h)
+  kSnapshots = 3,  // growth of trees of events since the previous snapshot
   kEvents = 4,     // slices of a log of events; values in ns are spans, too
   kIdle = 5,       // idle time of CPUs (common/idle); values in ns are spans, too
 };
@@ -29,34 +29,34 @@ enum class StreamKind : std::uint8_t {
 // Samples of one kind, ascending in time. Each has a value for some of the recording's metrics.
 struct Stream {
   StreamKind kind = StreamKind::kSamples;
-  std::string name;                    // printable; where there are several of a kind
+  std::string name;                    // printable; if there are several of a kind
   std::vector<std::uint16_t> metrics;  // indices, each once, at least one
   bool operator==(const Stream&) const = default;
 };
 
-// One of the runs of programs that were recorded, by time. They may overlap.
+// A recorded run of a program. Runs are ordered by time and may overlap.
 struct Run {
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;  // if has_ended
   bool has_ended = false;
   std::int32_t exit_status = 0;  // if has_ended; -1 - signal
-  std::string command;           // as the user would type it; printable, cut if it is long
-  std::string environment_hash;  // bytes; runs of equal ones can be compared
+  std::string command;           // as the user would type it; printable, truncated if too long
+  std::string environment_hash;  // bytes; runs with equal hashes are comparable
   bool operator==(const Run&) const = default;
 };
 
-// Something that was counted: what was lost, cut, late. The last one of a name is valid. One whose
-// name ends in kCountOfTime is a time.
+// A count of events, such as lost, truncated or late samples. The last value of a name is valid. A
+// count whose name ends in kCountOfTime is a time.
 struct Count {
   std::string name;  // "late samples"
   std::uint64_t value = 0;
   bool operator==(const Count&) const = default;
 };
 inline constexpr char kCountOfTime[] = ", ns";
-// Samples whose time had to be set to that of the last block's end (writer.h).
+// The count of samples whose time was set to the end of the previous block (writer.h).
 inline constexpr char kLateSamples[] = "late samples";
 
-// All that a recording says but samples and paths.
+// Everything in a recording except samples and paths.
 struct Descriptions {
   std::vector<tree::Metric> metrics;
   std::vector<Stream> streams;
@@ -79,8 +79,8 @@ std::string EncodeRunEnd(const Descriptions& all, std::size_t run);
 //   count := text:name value
 std::string EncodeCount(const Count& count);
 
-// Each adds to what the frames before it said: kCorrupt unless it follows them and is as above,
-// kTooLarge beyond the limits.
+// Each adds to the content of the preceding frames: kCorrupt unless it follows from them and is as
+// above, kTooLarge beyond the limits.
 Status DecodeMetrics(std::string_view untrusted_payload, Descriptions& all);
 Status DecodeRun(std::string_view untrusted_payload, Descriptions& all);
 Status DecodeCount(std::string_view untrusted_payload, Descriptions& all);

@@ -10,13 +10,13 @@
 
 namespace fieldcost::recording {
 
-// Frames and paths in increments: each has those that are new since the one before, in order.
+// Frames and paths in increments: each contains those added since the previous one, in order.
 //   dictionary := first_frame first_path text_count text* frame_count frame* path_count path*
 //   frame := kind module file build_id function offset     ; module, file, build_id: texts
 //   path := (its id - its parent's) frame                  ; the root is not in it
 // All numbers are varints, text := size byte*.
 
-// How much of the tables is in a file.
+// The part of the tables that is already in a file.
 struct DictionarySize {
   std::size_t frames = 0;
   std::size_t paths = 1;  // the root needs no increment
@@ -28,8 +28,9 @@ struct DictionarySize {
 std::string EncodeIncrement(const tree::FrameTable& frames, const tree::PathTable& paths,
                             DictionarySize& size);
 
-// Adds an increment to tables that have those before. kCorrupt if it does not follow them, or is
-// not as above; kTooLarge beyond the limits. After an error the tables may have some of it.
+// Adds an increment to tables that contain the previous ones. kCorrupt if it does not follow from
+// them or is not as above; kTooLarge beyond the limits. After an error the tables may contain part
+// of it.
 Status DecodeIncrement(std::string_view untrusted_payload, tree::FrameTable& frames,
                        tree::PathTable& paths);
 

@@ -12,23 +12,23 @@
 
 namespace fieldcost::recording {
 
-// A file that frames are appended to. They are held back until Flush(), or until there are
-// kWriteBytes of them. After a failure nothing more is written, and the file is cut back to what
-// was flushed last. Moves; not thread-safe.
+// An append-only file of frames. Frames are buffered until Flush() or until they reach kWriteBytes.
+// After a failure nothing more is written, and the file is truncated to what was last flushed.
+// Movable; not thread-safe.
 class FrameFile {
  public:
-  // Makes the file with mode 0600, in the place of one that is there.
+  // Creates the file with mode 0600, replacing an existing one.
   static Result<FrameFile> Create(const std::filesystem::path& path, const ClockAnchors& anchors);
 
-  // Keeps all in memory, from which TakeBytes() takes it.
+  // Keeps everything in memory, for TakeBytes().
   static FrameFile InMemory(const ClockAnchors& anchors);
 
   // Appends a frame; returns its offset. kIo and the like if the file has failed, now or before.
   // REQUIRES: payload.size() <= kMaxFramePayloadBytes.
   Result<std::uint64_t> Append(FrameType type, std::string_view payload);
-  // Hands everything to the system, where the end of this process does not reach it.
+  // Passes everything to the operating system, so that it survives the end of this process.
   Status Flush();
-  // Waits until it is on the disk, too.
+  // Also waits until it is on the disk.
   Status Sync();
   // REQUIRES: InMemory(). Nothing may follow.
   std::string TakeBytes() { return std::move(pending_); }
@@ -42,7 +42,7 @@ class FrameFile {
   Status Fail(Error error);
 
   std::filesystem::path path_;
-  UniqueFd fd_;  // none: in memory
+  UniqueFd fd_;  // invalid: in memory
   std::string pending_;
   std::uint64_t written_ = 0;
   std::uint32_t frames_ = 0;

@@ -14,8 +14,8 @@
 
 namespace fieldcost::recording {
 
-// What a reader knows of a frame without reading it. The index has one for each frame before it, so
-// that a long recording is opened without reading all of it.
+// The summary of a frame for readers. The index has one for each preceding frame, so that a long
+// recording can be opened without reading all of it.
 struct IndexEntry {
   std::uint64_t offset = 0;
   std::uint64_t first_ns = 0;  // of a block
@@ -49,7 +49,7 @@ class StreamIndex {
     std::uint32_t sum_entries = 0;
   };
   struct Group {
-    std::uint32_t frame = 0;  // 0: none, as blocks are before it
+    std::uint32_t frame = 0;  // 0: none (blocks precede it, so 0 is never valid)
     std::uint32_t sum_entries = 0;
   };
   struct Vector {
@@ -59,10 +59,10 @@ class StreamIndex {
 
   explicit StreamIndex(std::size_t metrics) : metrics_(metrics) {}
 
-  // A block, group or vector. kCorrupt unless it follows those before. An entry that was just made
-  // of a block has no number; it gets it. `frame`: its number in the file.
+  // Adds a block, group or vector. kCorrupt unless it follows from its predecessors. Sets the
+  // number of a block's entry that has none yet. `frame`: its number in the file.
   Status Add(IndexEntry& untrusted_entry, std::uint32_t frame);
-  // Is called after the last one; then Cost() can be asked.
+  // Must be called after the last one, before Cost().
   void Finish();
 
   const std::vector<Block>& blocks() const { return blocks_; }
@@ -72,10 +72,10 @@ class StreamIndex {
   std::size_t metrics() const { return metrics_; }
   std::uint64_t samples() const { return samples_; }
 
-  // About how many additions the sums of blocks [begin, end) are.
+  // The approximate number of additions for the sums of blocks [begin, end).
   std::uint64_t Cost(std::size_t begin, std::size_t end) const;
 
-  // Visits blocks [begin, end), by their groups where there are any: on_group(Group),
+  // Visits blocks [begin, end), by their groups where possible: on_group(Group),
   // on_block(Block), until one returns an error.
   template <typename OnGroup, typename OnBlock>
   Status Visit(std::size_t begin, std::size_t end, OnGroup&& on_group, OnBlock&& on_block) const {
@@ -107,7 +107,7 @@ class StreamIndex {
   std::vector<std::uint64_t> group_costs_;  // of all before block i * kGroupBlocks, by groups
 };
 
-// Adding the sums of a block or group, or else its samples.
+// The cost of adding the sums of a block or group or, if it has none, its samples.
 std::uint64_t CostOf(const StreamIndex::Block& block);
 
 }  // namespace fieldcost::recording

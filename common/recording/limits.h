@@ -8,33 +8,33 @@
 
 namespace fieldcost::recording {
 
-// What a recording can have at most; common/tree/limits.h has those of paths and metrics. Writers
-// refuse what is beyond, readers too, with kTooLarge or as corrupt.
+// Limits of a recording; common/tree/limits.h has those of paths and metrics. Writers and readers
+// refuse anything beyond them, with kTooLarge or as corrupt.
 inline constexpr std::size_t kMaxStreams = 64;
 inline constexpr std::size_t kMaxRuns = 65'536;
 inline constexpr std::size_t kMaxCounts = 256;
 inline constexpr std::uint32_t kMaxThreads = 1'048'576;
 inline constexpr std::size_t kMaxNameBytes = 256;       // of a stream, count or thread
-inline constexpr std::size_t kMaxCommandBytes = 4'096;  // longer ones are cut
+inline constexpr std::size_t kMaxCommandBytes = 4'096;  // longer ones are truncated
 inline constexpr std::size_t kMaxHashBytes = 64;
 inline constexpr std::size_t kMaxFramePayloadBytes = 256 * kMiB;
 // An increment of the dictionary ends when it is larger than this.
 inline constexpr std::size_t kDictionaryBytes = 16 * kMiB;
-// What a writer holds back at most until the next flush.
+// The maximum that a writer buffers until the next flush.
 inline constexpr std::size_t kWriteBytes = kMiB;
 inline constexpr std::size_t kMaxBins = 65'536;           // of a picture over time
 inline constexpr std::size_t kTreePartBytes = 64 * kMiB;  // a larger tree has several frames
-// The greatest time: a clock that has gone wrong must not make all later samples late.
+// The greatest time: one wrong reading of a clock must not make all later samples late.
 inline constexpr std::uint64_t kMaxTimeNs = std::uint64_t{1} << 62;  // 146 years
 
-// The longest part in which a wait or an event that lasts (spans.h) is written.
+// Waits and events with a duration (spans.h) are written in parts of at most this length.
 inline constexpr std::uint64_t kMaxSpanNs = 1'000'000'000;
 
-// A block has at most so many samples, from less than so much time.
+// The limits of a block: its number of samples, and the time that it spans (less than this).
 inline constexpr std::uint32_t kBlockSamples = 4'096;
 inline constexpr std::uint64_t kBlockNs = 1'000'000'000;
 inline constexpr std::size_t kGroupBlocks = 16;
-// A cumulative vector follows the first whole group after so many samples, or so many per path.
+// A cumulative vector follows the first whole group after this many samples, or this many per path.
 inline constexpr std::uint64_t kVectorSamples = 65'536;
 inline constexpr std::uint64_t kVectorSamplesPerPath = 4;
 

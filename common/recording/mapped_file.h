@@ -9,12 +9,12 @@
 
 namespace fieldcost::recording {
 
-// A file's bytes as they were long when it was opened, mapped to be read. What another process
-// writes into them is seen, so what was checked may be different later; one that cuts the file
-// short ends this process (SIGBUS). Moves.
+// A file mapped for reading, with its size at the time of opening. Writes by other processes are
+// visible, so that data may change after it was checked; a process that truncates the file kills
+// this one (SIGBUS). Movable.
 class MappedFile {
  public:
-  // kInvalidArgument if it is no regular file.
+  // kInvalidArgument if it is not a regular file.
   static Result<MappedFile> Open(const std::filesystem::path& path);
   MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
   MappedFile& operator=(MappedFile&& other) noexcept {

@@ -8,7 +8,7 @@
 
 namespace fieldcost::recording {
 
-// Adds up values of a few among many paths: memory for all paths, time for the few. Not
+// Sums values of a few among many paths: takes memory for all paths, but time only for the few. Not
 // thread-safe.
 class PathSums {
  public:
@@ -21,13 +21,13 @@ class PathSums {
     touched_.resize(paths_ / kBits + 1);
     for (std::vector<std::uint64_t>& column : sums_) column.resize(paths_);
   }
-  // REQUIRES for both: path is below what was reserved, metric < metrics.
+  // REQUIRES for both: path is below the reserved number, metric < metrics.
   void Touch(std::uint32_t path) { touched_[path / kBits] |= std::uint64_t{1} << path % kBits; }
   void Add(std::size_t metric, std::uint32_t path, std::uint64_t value) {
     sums_[metric][path] += value;
   }
 
-  // The sums of all touched paths, ascending; afterwards none is touched.
+  // Returns the sums of all touched paths, ascending, and resets them.
   SumsOfPaths Take();
 
  private:

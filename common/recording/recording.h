@@ -29,19 +29,19 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-// Makes self values inclusive ones: of each path, and of all that goes on from it. One sweep from
-// the last path to the first. REQUIRES: as many values as paths.
+// Turns self values into inclusive ones, which include all paths that continue each path, in one
+// sweep from the last path to the first. REQUIRES: as many values as paths.
 void AddUp(const tree::PathTable& paths, std::span<std::uint64_t> values);
 
-// What was in a part of an interval.
+// The values of a part of an interval.
 struct Bin {
   Interval interval;
   std::vector<std::pair<std::uint32_t, std::uint64_t>> values;  // path, self value; ascending
 };
 
-// A recording that is read. What is mapped is checked when it is first used: a query that needs a
-// frame that is not whole returns kCorrupt, others go on. Queries are const and may be made by
-// several threads. Moves.
+// A recording opened for reading. Frames are checked when they are first used: a query that needs a
+// damaged frame returns kCorrupt, others still work. Queries are const and may run in several
+// threads. Movable.
 class Recording {
  public:
   // Errors of ReadContents(), and of opening the file.
@@ -50,29 +50,29 @@ class Recording {
   static Result<Recording> Of(std::string untrusted_file);
   // Reads a file's bytes. REQUIRES: they outlive it.
   static Result<Recording> Over(std::string_view untrusted_file);
-  // The same, by the frames alone.
+  // The same, from the frames alone, ignoring any index.
   static Result<Recording> WithoutIndex(std::string_view untrusted_file);
 
   // Its frames, streams, metrics, runs and counts, and how far it could be read.
   const Contents& contents() const { return contents_; }
   const tree::Dictionary& dictionary() const { return *contents_.dictionary; }
-  // From the first to behind the last sample, or from when that began which lasts (spans.h);
-  // nothing if there is none.
+  // From the first sample, or the earliest begin of a span (spans.h), to just after the last
+  // sample; nullopt without samples.
   std::optional<Interval> Span() const;
 
   // All of these REQUIRE: stream < contents().streams.size(), metric < the stream's metrics (their
   // numbers in the stream).
 
-  // The self value of each path in the interval, exactly: out[path id], as many as paths. Of what
-  // lasts (spans.h) the part that passes there. A few
-  // additions per path, and those of some blocks, however long the interval is (README.md).
+  // The exact self value of each path in the interval: out[path id], as many as paths. Of spans
+  // (spans.h), the part that passes in the interval. Costs a few additions per path and those of
+  // some blocks, independent of the interval's length (README.md).
   Status SelfValues(StreamId stream, std::size_t metric, Interval interval,
                     std::vector<std::uint64_t>& out) const;
   // The values of all streams, by the recording's metrics. kTooLarge if one is 2^64 or more.
   Result<tree::RunValues> Values(Interval interval) const;
 
-  // Visits all samples whose time is in the interval in order of time; kCorrupt if the file does
-  // not have them so. `values`: one per metric of the stream.
+  // Visits all samples whose time is in the interval in order of time; kCorrupt if they are not
+  // ordered in the file. `values`: one per metric of the stream.
   using OnSample = std::function<void(std::uint64_t time_ns, std::uint32_t path,
                                       std::span<const std::uint64_t> values)>;
   Status ForEachSample(StreamId stream, Interval interval, const OnSample& on_sample) const;
@@ -83,16 +83,15 @@ class Recording {
   Status ForEachThreadSample(StreamId stream, Interval interval,
                              const OnThreadSample& on_sample) const;
 
-  // The interval in `count` parts, of lengths that differ by 1 ns at most, each
-  // with its paths of which the value is not 0: what a picture over time is made of. REQUIRES:
-  // 0 < count <= kMaxBins.
+  // Divides the interval into `count` parts whose lengths differ by at most 1 ns, each with its
+  // paths of non-zero value: the data of a picture over time. REQUIRES: 0 < count <= kMaxBins.
   Result<std::vector<Bin>> Bins(StreamId stream, std::size_t metric, Interval interval,
                                 std::size_t count) const;
 
   // The trees in it (Writer::PutTree), in order; each as it was given.
   Result<std::vector<std::string>> Trees() const;
 
-  // A frame of contents().frames. kCorrupt if it is not whole, or another than that.
+  // A frame of contents().frames. kCorrupt if it is damaged or does not match its entry.
   Result<FileFrame> Frame(std::uint32_t number) const;
   Result<BlockView> Block(std::uint32_t number, std::size_t metrics) const;
   // The beginning of the earliest span (spans.h) in each block of the stream; 0 for a block that
@@ -112,7 +111,7 @@ class Recording {
   std::shared_ptr<const std::string> owned_;
   std::string_view file_;
   Contents contents_;
-  // [frame]: its checksum was right. Set by whoever looks first.
+  // [frame]: its checksum was valid. Set on the first use.
   std::unique_ptr<std::atomic<bool>[]> checked_;
   std::unique_ptr<Begins[]> begins_;  // [stream]
 };

@@ -10,11 +10,11 @@
 
 namespace fieldcost::recording {
 
-// Samples that last: a value of a stream of waits, events or idle time in nanoseconds is the length
-// of a span that ends at the sample's time. It belongs to the intervals in which it passes. Pure
-// functions.
+// Samples with a duration: in a stream of waits, events or idle time, a value in nanoseconds is the
+// length of a span that ends at the sample's time. It is attributed to the intervals in which it
+// passes. Pure functions.
 
-// Whether values of the stream's metric are lengths of spans. REQUIRES: there are such ones.
+// Whether values of the stream's metric are lengths of spans. REQUIRES: both exist.
 inline bool HasSpans(const Descriptions& descriptions, StreamId stream, std::size_t metric) {
   const Stream& one = descriptions.streams[stream.value()];
   return (one.kind == StreamKind::kWaits || one.kind == StreamKind::kEvents ||
@@ -29,9 +29,9 @@ inline std::uint64_t SpanLimitNs(const Descriptions& descriptions, StreamId stre
   return is_idle ? UINT64_MAX : kMaxSpanNs;
 }
 
-// How much of a span passes before a time: 0 up to its begin, `length_ns` from its end on. What is
-// longer than the limit, which no writer of ours makes, has the rest at the begin of that time;
-// what would have begun before time 0 passes at it.
+// How much of a span passes before a time: 0 up to its begin, `length_ns` from its end on. If a
+// span exceeds the limit, which our writers never produce, the excess counts at the begin of the
+// limited span; the part of a span before time 0 counts at time 0.
 inline std::uint64_t PassedBefore(std::uint64_t time_ns, std::uint64_t end_ns,
                                   std::uint64_t length_ns, std::uint64_t limit_ns = kMaxSpanNs) {
   if (time_ns == 0) return 0;

@@ -16,20 +16,20 @@ namespace fieldcost::recording {
 // Makes blocks, groups and vectors of the samples of one stream. Not thread-safe.
 class StreamWriter {
  public:
-  // Takes a frame: its payload, and what the index will say of it but its place.
+  // Receives a frame: its payload, and its index entry without its position.
   using Sink = std::function<Status(std::string_view payload, const IndexEntry& entry)>;
 
   StreamWriter(std::uint16_t stream, std::size_t metrics);
 
-  // Whether the open block has to be sealed before a sample of this time is added.
+  // Whether the open block must be sealed before a sample with this time is added.
   bool IsFullFor(std::uint64_t time_ns) const;
   // A time before the last block's end is set to that, and counted. kTooLarge if the stream's sum
   // of a metric would pass 2^64 - 1: then nothing has changed. REQUIRES: !IsFullFor(time_ns), a
   // value per metric.
   Status Append(std::uint64_t time_ns, std::uint32_t path, std::uint32_t thread,
                 std::span<const std::uint64_t> values);
-  // Gives the open block to the sink, if there is one, and what follows it. All paths so far are
-  // below `paths`. After an error of the sink nothing may be added.
+  // Passes the open block, if there is one, and the sums due after it to the sink. All paths so far
+  // are below `paths`. After an error of the sink nothing may be added.
   Status Seal(std::size_t paths, const Sink& sink);
 
   std::uint64_t late_samples() const { return late_samples_; }

@@ -13,13 +13,13 @@ namespace fieldcost::recording {
 
 // Threads that samples are of. Pure functions.
 
-// Its number in the recording's table, which begins with kNoThread.
+// A thread's number in the recording's table, which begins with kNoThread.
 using ThreadId = StrongId<struct ThreadIdTag, std::uint32_t>;
-// Of samples of several threads together, or of which the thread is not known.
+// For samples of several threads together, or of an unknown thread.
 inline constexpr ThreadId kNoThread{0};
 
-// A thread while it executes one program: after an exec it is another one here. What is not known
-// is 0 or empty.
+// A thread while it executes one program: after an exec it counts as another one. Unknown fields
+// are 0 or empty.
 struct Thread {
   std::uint32_t pid = 0;
   std::uint32_t tid = 0;
@@ -28,14 +28,14 @@ struct Thread {
   bool operator==(const Thread&) const = default;
 };
 
-// Replaces control characters and cuts names to kMaxNameBytes.
+// Replaces control characters and truncates names to kMaxNameBytes.
 Thread Printable(Thread thread);
 
 //   threads := thread*
 //   thread := number pid tid text:process text:name      ; the next number, or one that has changed
 std::string EncodeThreads(std::span<const Thread> all, std::span<const std::uint32_t> numbers);
-// Adds to, or changes, what the frames before it said. kCorrupt unless it follows them and is as
-// above, kTooLarge beyond kMaxThreads.
+// Adds to, or changes, the content of the preceding frames. kCorrupt unless it follows from them
+// and is as above, kTooLarge beyond kMaxThreads.
 Status DecodeThreads(std::string_view untrusted_payload, std::vector<Thread>& all);
 
 }  // namespace fieldcost::recording

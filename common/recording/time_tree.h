@@ -10,13 +10,13 @@
 
 namespace fieldcost::recording {
 
-// The hierarchical time tree with M, N and P: another way to answer what was in an interval, with
-// less than all samples and not exactly. Recording::SelfValues() is exact, and faster; this one is
-// for comparison with what others measured by it.
+// The hierarchical time tree with M, N and P: an approximate way to query an interval without all
+// samples. Recording::SelfValues() is exact and faster; this one allows comparisons with published
+// measurements of the method.
 //
-// A node of fewer than M samples is a leaf that holds them. Any other holds the most frequent paths
-// that together have P % of its samples, with their counts, and N children for equal parts of its
-// time; these hold the samples of such paths only. What the others had is its `other`.
+// A node with fewer than M samples is a leaf that holds them. Any other holds the most frequent
+// paths that together have P % of its samples, with their counts, and N children for equal parts of
+// its time; these hold only the samples of those paths. The rest is counted in its `other`.
 struct TimeTreeOptions {
   std::uint64_t m = 1'000;  // 1 or more
   std::uint64_t n = 8;      // 2 to 1,024
@@ -29,7 +29,7 @@ struct TimedPath {
   std::uint32_t path = 0;
 };
 
-// Does not change once it is built; then safe to be read by several threads.
+// Immutable once built; may then be read by several threads.
 class TimeTree {
  public:
   struct Node {
@@ -40,11 +40,11 @@ class TimeTree {
     std::vector<std::pair<std::uint32_t, std::uint64_t>> kept;  // path, count; most frequent first
     std::uint64_t other = 0;                                    // samples of all other paths
     std::vector<std::size_t> children;                          // indices, ascending in time
-    // What a path that is not kept can have at most.
+    // The maximum count of a path that is not kept.
     std::uint64_t MostUnkept() const;
   };
 
-  // What a query did with a node.
+  // How a query handled a node.
   enum class Visit {
     kSkipped,    // it lies outside
     kMerged,     // all of it lies inside: its counts, or all samples of a leaf
@@ -52,8 +52,8 @@ class TimeTree {
     kScanned,    // the same of a leaf: its samples
   };
   struct Answer {
-    // Paths ascending, with counts: each path's true count is from its count here (0 if it is not
-    // here) to `uncertainty` more.
+    // Paths ascending, with counts: each path's true count is between its count here (0 if missing)
+    // and `uncertainty` more.
     std::vector<std::pair<std::uint32_t, std::uint64_t>> counts;
     std::uint64_t uncertainty = 0;
     std::vector<std::pair<std::size_t, Visit>> visits;  // nodes in the order in which they came

@@ -12,7 +12,7 @@
 
 namespace fieldcost::recording {
 
-// Something in a file that cannot be so.
+// An inconsistency in a file.
 struct Problem {
   std::uint64_t offset = 0;  // of the frame
   std::string what;
@@ -24,18 +24,18 @@ struct VerifyReport {
   std::uint64_t samples = 0;
   std::uint64_t paths = 0;
   std::size_t runs = 0;
-  std::size_t open_runs = 0;  // whose end is missing
+  std::size_t open_runs = 0;  // without an end
   std::size_t trees = 0;
-  bool has_index = false;         // without one it was not closed, which is no problem
-  Stop stop;                      // the end, or the first frame that is not whole
+  bool has_index = false;         // a file that was not closed has none, which is not a problem
+  Stop stop;                      // the end, or the first incomplete frame
   std::vector<Problem> problems;  // ascending by offset; the first kMaxProblems
   bool is_good() const { return stop.reason.empty() && problems.empty(); }
 };
 inline constexpr std::size_t kMaxProblems = 100;
 
-// Reads all of it: every checksum; paths behind their parents; samples ascending and of known
-// paths; the sums of blocks, groups and vectors against the samples; trees against what their sums
-// allow; the index against the frames. Errors of ReadContents() and of opening.
+// Checks the whole file: every checksum; that paths follow their parents; that samples ascend and
+// have known paths; the sums of blocks, groups and vectors against the samples; that the sums of
+// trees are possible; the index against the frames. Errors of ReadContents() and of opening.
 Result<VerifyReport> Verify(std::string_view untrusted_file);
 Result<VerifyReport> VerifyFile(const std::filesystem::path& path);
 

@@ -25,45 +25,45 @@ namespace fieldcost::recording {
 // stream and metric 24 bytes a path, and the index: 48 bytes a block.
 class Writer {
  public:
-  // Makes the file, mode 0600, in the place of one that is there. Frames and paths of `dictionary`
-  // are written as samples need them; it may grow meanwhile, and REQUIRES: lives longer.
+  // Creates the file with mode 0600, replacing an existing one. Frames and paths of `dictionary`
+  // are written when samples need them; it may grow meanwhile. REQUIRES: it outlives the writer.
   static Result<Writer> Create(const std::filesystem::path& path,
                                const tree::Dictionary& dictionary, const ClockAnchors& anchors);
 
-  // Writes into memory, from which TakeBytes() takes it.
+  // Writes to memory, for TakeBytes().
   static Writer InMemory(const tree::Dictionary& dictionary, const ClockAnchors& anchors);
 
   // kInvalidArgument or kTooLarge if it may not be; then nothing has changed.
   Result<std::uint16_t> AddMetric(const tree::Metric& metric);
   Result<StreamId> AddStream(const Stream& stream);
 
-  // A run begins, or ends, at ns since the anchors. Commands are made printable, and cut.
+  // A run begins, or ends, at ns since the anchors. Commands are made printable and truncated.
   Result<std::uint32_t> BeginRun(std::uint64_t time_ns, std::string_view command,
                                  std::string_view environment_hash);
   Status EndRun(std::uint32_t run, std::uint64_t time_ns, std::int32_t exit_status);
 
-  // A thread, of which samples may follow. Names are made printable, and cut. kTooLarge if there
-  // are kMaxThreads.
+  // Adds a thread, whose samples may follow. Names are made printable and truncated. kTooLarge if
+  // there are kMaxThreads.
   Result<ThreadId> AddThread(Thread thread);
-  // It has another name, or number, now: so have its earlier samples. REQUIRES: it was added.
+  // Changes a thread's name or number, also for its earlier samples. REQUIRES: it was added.
   void SetThread(ThreadId number, Thread thread);
 
-  // Something was counted; the last value of a name is valid.
+  // Sets a count; the last value of a name is valid.
   Status SetCount(std::string_view name, std::uint64_t value);
 
-  // A sample: of each of the stream's metrics, `path` cost so much at that time. Samples may come
-  // in any order within a block (kBlockNs, or since the last flush); one that is earlier gets the
-  // time at which the last block ended and is counted as late: no cost is lost, its place in time
-  // is. kTooLarge if a sum would pass 64 bits, kInvalidArgument beyond kMaxTimeNs: then nothing has
-  // changed. REQUIRES: path is one of the dictionary's, a value
-  // for each of the stream's metrics; the thread was added.
+  // Adds a sample: the cost of `path` in each of the stream's metrics at that time. Samples may
+  // come in any order within a block (kBlockNs, or since the last flush). An earlier one gets the
+  // end time of the last block and is counted as late: its cost is kept, but its time is lost.
+  // kTooLarge if a sum would exceed 64 bits, kInvalidArgument beyond kMaxTimeNs: then nothing has
+  // changed. REQUIRES: path is in the dictionary; one value per metric of the stream; the thread
+  // was added.
   Status Append(StreamId stream, std::uint64_t time_ns, tree::PathId path,
                 std::span<const std::uint64_t> values, ThreadId thread = kNoThread);
 
   // Keeps a tree, as common/tree encodes it.
   Status PutTree(std::string_view encoded_tree);
 
-  // Ends open blocks and hands all to the system: to be called about every second.
+  // Ends open blocks and passes everything to the operating system. Call it about every second.
   Status Flush();
   // The same, then the index, then waits for the disk. Nothing may follow.
   Status Close();
