@@ -31,15 +31,14 @@ struct Contents {
   Stop stop;
 };
 
-// Uses the index, if the file ends with one that fits; else reads all frames up to the first that
-// is not whole, or does not follow those before it. kInvalidArgument, kCorrupt or kUnsupported
-// if not even the header can be read.
+// Uses the index, if the file ends with a matching one; else reads all frames up to the first that
+// is incomplete or does not follow from its predecessors. kInvalidArgument, kCorrupt or
+// kUnsupported if not even the header can be read.
 Result<Contents> ReadContents(std::string_view untrusted_file);
 // The same, ignoring any index.
 Result<Contents> ReadContentsWithoutIndex(std::string_view untrusted_file);
 
-// What the index has to say of a frame; a block's number is left out. kCorrupt if the frame's head
-// is not well-formed.
+// The index entry for a frame, without a block's number. kCorrupt if the frame's head is malformed.
 Result<IndexEntry> EntryOf(const FileFrame& untrusted_frame);
 
 }  // namespace fieldcost::recording

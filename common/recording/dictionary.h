@@ -23,8 +23,8 @@ struct DictionarySize {
   bool operator==(const DictionarySize&) const = default;
 };
 
-// What comes next after `size`, which grows by it: as much as one increment takes, so it may have
-// to be called again. REQUIRES: the tables are not smaller than `size`.
+// Returns the next increment after `size` and advances `size`. An increment is limited in size, so
+// several calls may be needed. REQUIRES: the tables are not smaller than `size`.
 std::string EncodeIncrement(const tree::FrameTable& frames, const tree::PathTable& paths,
                             DictionarySize& size);
 

@@ -33,12 +33,11 @@ static_assert(sizeof(IndexEntry) == 48, "it is in the file as it is here");
 //   index := entry* offset:u64      ; of the index frame itself: the file's last eight bytes
 std::string EncodeIndex(std::span<const IndexEntry> entries, std::uint64_t offset);
 
-// The last frame of a file, if it is an index, and its number of entries is as that of frames.
-// Entries are not looked at.
+// The last frame of a file, if it is an index with one entry per frame. Does not check the entries.
 std::optional<FileFrame> FindIndex(std::string_view untrusted_file);
 std::vector<IndexEntry> DecodeIndex(const FileFrame& index);
 
-// The blocks, groups and vectors of one stream, as entries come.
+// The blocks, groups and vectors of one stream, built entry by entry.
 class StreamIndex {
  public:
   struct Block {

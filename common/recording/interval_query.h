@@ -8,8 +8,8 @@
 
 namespace fieldcost::recording {
 
-// Finds the values of an interval (README.md says how). Short-lived: REQUIRES that the recording
-// lives longer. Not thread-safe, but several may read one recording.
+// Computes the values of an interval (README.md describes the algorithm). Short-lived. REQUIRES:
+// the recording lives longer. Not thread-safe, but several queries may read one recording.
 class IntervalQuery {
  public:
   IntervalQuery(const Recording& recording, StreamId stream, std::size_t metric);

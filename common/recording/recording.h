@@ -22,7 +22,7 @@
 
 namespace fieldcost::recording {
 
-// Times from `from_ns` on, before `to_ns`: so parts add up. Empty unless to > from.
+// The half-open interval [from_ns, to_ns), so that parts add up. Empty unless to > from.
 struct Interval {
   std::uint64_t from_ns = 0;
   std::uint64_t to_ns = UINT64_MAX;

@@ -13,7 +13,7 @@
 
 namespace fieldcost::recording {
 
-// Makes blocks, groups and vectors of the samples of one stream. Not thread-safe.
+// Builds blocks, groups and vectors from the samples of one stream. Not thread-safe.
 class StreamWriter {
  public:
   // Receives a frame: its payload, and its index entry without its position.

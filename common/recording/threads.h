@@ -11,7 +11,7 @@
 
 namespace fieldcost::recording {
 
-// Threads that samples are of. Pure functions.
+// The threads of samples. Pure functions.
 
 // A thread's number in the recording's table, which begins with kNoThread.
 using ThreadId = StrongId<struct ThreadIdTag, std::uint32_t>;

@@ -17,12 +17,12 @@
 
 namespace fieldcost::recording {
 
-// Writes a recording. What was flushed is read again after any end of this process, and after a
-// power loss what had reached the disk by then; Close() adds the index that makes opening fast.
+// Writes a recording. Flushed data remains readable however this process ends and, after a power
+// loss, as far as it had reached the disk; Close() adds the index that makes opening fast.
 //
-// The first failure of the file is the last thing that happens to it: it keeps what was flushed
-// before, and whatever is called returns the same error. Moves; not thread-safe. Memory: for each
-// stream and metric 24 bytes a path, and the index: 48 bytes a block.
+// After the first write failure the file keeps what was flushed before, and every call returns the
+// same error. Movable; not thread-safe. Memory: 24 bytes per path for each stream and metric, and
+// 48 bytes per block for the index.
 class Writer {
  public:
   // Creates the file with mode 0600, replacing an existing one. Frames and paths of `dictionary`

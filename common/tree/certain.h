@@ -21,7 +21,7 @@ struct PathValues {
   std::vector<TwoSides> inclusive;
 };
 
-// Everything that the tests need.
+// The inputs of the tests.
 struct Observed {
   PathValues measured;
   // Each run divided by its common factor; nullopt if the runs' own factors are unknown or the

@@ -9,17 +9,16 @@
 
 namespace fieldcost::tree {
 
-// Trees as bytes (FORMAT.md has the format). Canonical: trees that say the same have the same
-// bytes, however their frames and paths are numbered; paths that are in no run are left out. Pure
+// Trees as bytes (FORMAT.md defines the format). Canonical: trees with equal content have equal
+// bytes, however their frames and paths are numbered; paths that are in no run are omitted. Pure
 // functions, thread-safe.
 
 std::string EncodeTree(const Tree& tree);
 std::string EncodeMeanTree(const MeanTree& tree);
 
-// kCorrupt unless the bytes are just those that encoding what comes out would give, and every sum
-// is possible for so many runs; kTooLarge beyond the limits; kUnsupported if they are of a later
-// version. Memory is taken in proportion to the bytes, but for names, of which
-// there are at most kMaxAllNameBytes, twice.
+// kCorrupt unless encoding the result would give the same bytes, and every sum is possible for that
+// number of runs; kTooLarge beyond the limits; kUnsupported for a later version. Memory is
+// proportional to the bytes, except for names, which take at most twice kMaxAllNameBytes.
 Result<Tree> DecodeTree(std::string_view untrusted_bytes);
 Result<MeanTree> DecodeMeanTree(std::string_view untrusted_bytes);
 

@@ -13,7 +13,7 @@
 
 namespace fieldcost::tree {
 
-// What both kinds of trees have in common in bytes: codec.cc has the grammar.
+// The parts of the encoding shared by both kinds of trees; codec.cc has the grammar.
 
 inline constexpr std::uint8_t kTreeFormatVersion = 1;
 enum class TreeKind : std::uint8_t { kRuns = 1, kMeans = 2 };
@@ -33,17 +33,17 @@ std::vector<PathId> OrderOf(const Dictionary& dictionary, const std::vector<Numb
 // [path id]: whether a path of `order` goes on from it.
 std::vector<bool> HasChildren(const PathTable& paths, const std::vector<PathId>& order);
 
-// Takes parts off the front.
+// Consumes parts from the front.
 class Reader {
  public:
   explicit Reader(std::string_view untrusted_bytes) : rest_(untrusted_bytes) {}
 
   std::size_t left() const { return rest_.size(); }
 
-  // kCorrupt if there is none, it is greater than `most`, or longer than it need be.
+  // kCorrupt if it is missing, greater than `most`, or not in its shortest form.
   Result<stats::Uint128> Wide(stats::Uint128 most = ~stats::Uint128{0});
   Result<std::uint64_t> Number(std::uint64_t most = ~std::uint64_t{0});
-  // A number of things that take at least `least_bytes` each; kTooLarge if it is above `most`.
+  // A count of items of at least `least_bytes` each; kTooLarge if it is above `most`.
   Result<std::size_t> Count(std::size_t most, std::size_t least_bytes, std::string_view what);
   Result<std::string_view> Bytes(std::size_t size);
 
@@ -58,8 +58,8 @@ struct Head {
   std::shared_ptr<const Dictionary> dictionary;
   std::vector<bool> is_leaf;  // [path id]
 };
-// What AppendHead() wrote. Also kCorrupt unless at least twice as many bytes are left as there are
-// values, so that room may be made for them.
+// Reads what AppendHead() wrote. Also kCorrupt unless at least twice as many bytes remain as there
+// are values, so that memory may be allocated for them.
 Result<Head> TakeHead(Reader& reader, TreeKind kind);
 
 }  // namespace fieldcost::tree

@@ -6,13 +6,13 @@
 
 namespace fieldcost::tree {
 
-// Sums that tell whether they fit; what is left in `to` if not is of no use.
+// Sums with overflow checks; after an overflow `to` is unspecified.
 
 [[nodiscard]] inline bool AddTo(stats::Uint128& to, stats::Uint128 amount) {
   return !__builtin_add_overflow(to, amount, &to);
 }
 
-// Adds other runs' values.
+// Adds the values of other runs.
 [[nodiscard]] inline bool Combine(const Spread& from, Spread& to) {
   const bool fits = AddTo(to.sum, from.sum) && AddTo(to.sum_squares, from.sum_squares);
   to.min = std::min(to.min, from.min);

@@ -18,25 +18,25 @@ namespace fieldcost::tree {
 
 struct CompareOptions {
   double least_samples = 20;  // per run, on the side that has more; of sampled metrics
-  // At most this share of what is found is expected to be wrong; also the p up to which the whole,
-  // or the common factor of the sides, has changed.
+  // The maximum expected share of false findings; also the p up to which the whole, or the sides'
+  // common factor, counts as changed.
   double false_share = 0.01;
-  // Smaller changes are not reported: below this share of the whole, and below this share of what
-  // the path (or the whole) cost before.
+  // Smaller changes are not reported: below this share of the whole, and below this share of the
+  // previous cost of the path (or of the whole).
   double least_of_total = 0.001;
   double least_of_node = 0.05;
   // The latter share applies to values that do not vary within a side and so need no margin.
   double least_of_constant = 0.05;
   // Whether values depend on the speed of the machine, which is common to all paths of a run.
   bool depends_on_speed = true;
-  // A path is not reported if this share of its change is reported further down.
+  // A path is not reported if this share of its change is reported for its callees.
   double explained = 0.8;
 };
 
-// The options for a metric, by its name. Time on a CPU depends on the speed of the machine; counts,
-// bytes and waits do not. Calls and other counts that a program determines are reported whatever
-// their share is; so are bytes that are the same in all runs of a side, down to a thousandth of the
-// whole, as the length of a program's own name changes a few bytes.
+// The options for a metric, by its name. CPU time depends on the speed of the machine; counts,
+// bytes and waits do not. Calls and other counts that a program determines are reported regardless
+// of their share. Bytes that are equal in all runs of a side are reported down to a thousandth of
+// the whole, since the length of a program's own name changes a few bytes.
 CompareOptions CompareOptionsFor(const Metric& metric);
 
 enum class ValueKind : std::uint8_t { kSelf, kInclusive };
@@ -47,7 +47,7 @@ struct Change {
   // Mean of a run, in the metric's unit, as measured.
   double before = 0;
   double after = 0;
-  double q = 1;  // p adjusted for all that was tested (Benjamini and Hochberg)
+  double q = 1;  // p adjusted for the number of tests (Benjamini and Hochberg)
   double difference() const { return after - before; }
 };
 
@@ -62,42 +62,42 @@ struct TotalChange {
 
 struct Comparison {
   std::shared_ptr<const Dictionary> dictionary;
-  // False if a side has only one run, as it is then unknown how much runs differ, and if no value
-  // has enough samples, or any cost: there is no verdict, and `changes` is empty.
+  // False if a side has only one run, so that the variation between runs is unknown, or if no value
+  // has enough samples or any cost. There is then no verdict, and `changes` is empty.
   bool is_enough = false;
   TotalChange total;
   // By how much paths changed in common: 1.06 is 6 % slower. It stays in all values above and
   // below. 1 for metrics that do not depend on the speed of the machine.
   double factor = 1;
   std::optional<double> factor_p;  // two-sided; nullopt if the runs' own factors are unknown
-  // Whether the paths' own changes agree with the factor within their error: the probability of
+  // Whether the paths' own changes agree with the factor within their errors: the probability of
   // such differences if they do (Cochran's Q). nullopt with fewer than two paths.
   std::optional<double> alike_p;
   std::uint64_t tested = 0;     // self and inclusive values with enough samples
   std::vector<Change> changes;  // certain and large enough; the greatest difference first
 
-  // The whole changed, and the paths' ratios agree within their error.
+  // Whether the whole changed and the paths' ratios agree within their errors.
   bool AreAllAlike() const;
-  // Whether anything costs more: the whole, or a path.
+  // Whether anything costs more: the whole or a path.
   bool HasIncrease() const;
 };
 
 // Each tree is one run; one of several runs counts as their mean. A path changed if
 // - Welch's test finds a difference between the values as measured, or
-// - it finds one relative to the other paths of the same run, which a machine that is busy during a
-//   whole run does not disturb: each run's values are divided by its common factor, the median of
-//   what its paths have above their mean. It has to be a change of the values as measured, too, and
-//   counts only while the common factors of the two sides do not differ certainly: otherwise most
-//   of the program may have changed.
-// Nothing is normalised between the sides: all reported values are as measured. Sampled metrics are
-// taken to vary no less than samples of a constant rate (Poisson). kInvalidArgument as
-// MatchMetrics(), or if a tree does not have that metric; kTooLarge beyond limits. REQUIRES: a tree
-// on each side.
+// - it finds one relative to the other paths of the same run, which is unaffected by a machine that
+//   is busy during a whole run: each run's values are divided by its common factor, the median of
+//   the ratios of its paths to their means. The measured values must have changed, too, and this
+//   test counts only if the common factors of the two sides do not differ significantly: otherwise
+//   most of the program may have changed.
+// Nothing is normalised between the sides: all reported values are as measured. The variance of
+// sampled metrics is assumed to be at least that of a constant rate (Poisson). kInvalidArgument as
+// for MatchMetrics(), or if a tree lacks the metric; kTooLarge beyond limits. REQUIRES: a tree on
+// each side.
 Result<Comparison> Compare(std::span<const Tree> before, std::span<const Tree> after,
                            std::string_view metric, const CompareOptions& options = {});
 
-// The same of sums over runs, whose own factors are no longer known: only values as measured are
-// tested, so less is certain. kInvalidArgument if it does not have that metric.
+// The same for sums over runs, whose individual factors are no longer known: only values as
+// measured are tested, so less is certain. kInvalidArgument if a tree lacks the metric.
 Result<Comparison> Compare(const MeanTree& difference, std::string_view metric,
                            const CompareOptions& options = {});
 

@@ -12,9 +12,9 @@
 
 namespace fieldcost::tree {
 
-// What ids of frames and paths mean. Trees that were made of one share it, and then need no look-up
-// to be added. REQUIRES: the paths' frames are in `frames`. Once shared it does not change, and may
-// be read by several threads.
+// The meaning of frame and path ids. Trees built with one dictionary share it and can be added
+// without look-ups. REQUIRES: the paths' frames are in `frames`. Immutable once shared; may then be
+// read by several threads.
 struct Dictionary {
   FrameTable frames;
   PathTable paths;
@@ -23,7 +23,7 @@ struct Dictionary {
   const Frame& frame(PathId path) const { return frames.frame(paths.frame(path)); }
 };
 
-// Several dictionaries in one.
+// Several dictionaries merged into one.
 struct Union {
   std::shared_ptr<const Dictionary> dictionary;
   // For each of them, [its path id] = id here; empty if they are the same.
@@ -35,13 +35,13 @@ inline std::size_t Mapped(const std::vector<std::uint32_t>& to, std::size_t path
   return to.empty() ? path : to[path];
 }
 
-// If all are one, that one; else a new one. kTooLarge if that passes a limit. REQUIRES: at least
-// one.
+// If all are the same, that one; else a new one. kTooLarge if it exceeds a limit. REQUIRES: at
+// least one.
 Result<Union> Unite(std::span<const std::shared_ptr<const Dictionary>> dictionaries);
 
-// The paths of which `kept` is true, and the root, in the one order that depends on nothing but the
-// frames: depth first, a path before what goes on from it, siblings ascending by frame. `kept`
-// [path id] REQUIRES: as many as paths, and of a kept path the parent is kept.
+// The paths with `kept`[path id], and the root, in the canonical order, which depends only on the
+// frames: depth first, parents before children, siblings ascending by frame. REQUIRES: `kept` has
+// as many elements as paths, and the parent of a kept path is kept.
 std::vector<PathId> CanonicalOrder(const Dictionary& dictionary, const std::vector<bool>& kept);
 
 }  // namespace fieldcost::tree

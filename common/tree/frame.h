@@ -16,20 +16,20 @@ namespace fieldcost::tree {
 // Numbers are in files: never reused.
 enum class FrameKind : std::uint8_t {
   kFunction = 1,
-  kUnnamed = 2,  // code of which no name is known
+  kUnnamed = 2,  // code without a known name
   kSpecial = 3,  // not code, but a remark, as below
 };
 
 // Functions of special frames.
-inline constexpr char kKernel[] = "[kernel]";        // time that the kernel had
-inline constexpr char kCut[] = "[cut]";              // what stands above is missing
-inline constexpr char kOther[] = "[other]";          // paths that found no place
-inline constexpr char kGenerated[] = "[generated]";  // code made at run time, without names
-inline constexpr char kIdleWait[] = "[idle wait]";   // the CPU had nothing to do
+inline constexpr char kKernel[] = "[kernel]";        // time in the kernel
+inline constexpr char kCut[] = "[cut]";              // the frames above it are missing
+inline constexpr char kOther[] = "[other]";          // paths beyond a limit
+inline constexpr char kGenerated[] = "[generated]";  // code generated at run time, without names
+inline constexpr char kIdleWait[] = "[idle wait]";   // the CPU was idle
 
-// A place in a program, as it is the same in another build of it: frames are equal if they mean the
-// same code. MakeFrame() (identity.h) makes them of symbols. Ordered by all members. What is not of
-// its kind is empty.
+// A place in a program, identified across builds: frames are equal if they mean the same code.
+// MakeFrame() (identity.h) makes them from symbols. Ordered by all members. Members that do not
+// apply to the kind are empty.
 struct Frame {
   FrameKind kind = FrameKind::kFunction;
   std::string module;    // soname without version, or the executable's file name; may be unknown
@@ -43,15 +43,15 @@ struct Frame {
 // A special frame: `function` is one of the names above, or another in brackets.
 Frame SpecialFrame(std::string function);
 
-// kInvalidArgument unless members are as Frame says, kTooLarge beyond the limits (limits.h).
+// kInvalidArgument unless members are as Frame requires, kTooLarge beyond the limits (limits.h).
 Status Validate(const Frame& untrusted_frame);
 
 using FrameId = StrongId<struct FrameIdTag, std::uint32_t>;
 
-// Frames numbered in the order in which they were first seen. Moves; not thread-safe.
+// Frames numbered in the order in which they were first seen. Movable; not thread-safe.
 class FrameTable {
  public:
-  // Takes at most `most` frames, with so many bytes of names together.
+  // Holds at most `most` frames, with at most so many bytes of names together.
   explicit FrameTable(std::size_t most = kMaxFrames, std::size_t most_bytes = kMaxAllNameBytes)
       : most_(most), most_bytes_(most_bytes) {}
 
@@ -60,7 +60,7 @@ class FrameTable {
   Result<FrameId> Intern(const Frame& untrusted_frame);
   std::optional<FrameId> Find(const Frame& frame) const;
 
-  // REQUIRES: id.value() < size(). Stays where it is.
+  // REQUIRES: id.value() < size(). The reference remains valid.
   const Frame& frame(FrameId id) const;
   std::size_t size() const { return frames_.size(); }
 

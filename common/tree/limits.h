@@ -7,9 +7,9 @@
 
 namespace fieldcost::tree {
 
-// What a tree can have at most. Whoever records stays below by folding (into "[other]", "[cut]");
-// whoever reads refuses what is beyond, with kTooLarge.
-inline constexpr std::size_t kMaxPaths = std::size_t{1} << 24;   // the root among them
+// Limits of a tree. Recorders stay below them by folding (into "[other]", "[cut]"); readers refuse
+// anything beyond them, with kTooLarge.
+inline constexpr std::size_t kMaxPaths = std::size_t{1} << 24;   // including the root
 inline constexpr std::size_t kMaxFrames = std::size_t{1} << 22;  // different ones
 inline constexpr std::size_t kMaxDepth = 1024;                   // frames of a path
 inline constexpr std::size_t kMaxMetrics = 64;

@@ -18,9 +18,9 @@ struct MainPrograms {
   std::string after;
 };
 // The names of the main programs of two sides, if they differ: the first words of the commands that
-// name a module of their own side and none of the other side; without such, the only executable
+// name a module of their own side and none of the other; without such words, the only executable
 // that each side does not share with the other. nullopt if there are no such modules. A command is
-// as the user typed it; it may be empty.
+// as typed by the user; it may be empty.
 std::optional<MainPrograms> DifferentPrograms(const Dictionary& before,
                                               std::string_view command_before,
                                               const Dictionary& after,

@@ -12,16 +12,16 @@
 
 namespace fieldcost::tree {
 
-// Means over runs, and differences of such, exactly: integers over one denominator. Each has two
-// sides, what is taken away (before) and what is added (after); its value is after - before. A mean
-// has nothing before. So differences can be added and taken from each other like means, and nothing
-// is lost: both sides and their squares stay for tests, and for drawing what vanished or is new.
+// Exact means over runs, and differences of means: integers over one denominator. Each has two
+// sides, the subtrahend (before) and the minuend (after); its value is after - before. A mean has
+// an empty `before`. So differences can be added and subtracted like means, and nothing is lost:
+// both sides and their squares remain available for tests, and for showing what vanished or is new.
 // Pure functions.
 
-// A value of one side. The runs of the side bring so much each: cost * denominator / runs.
+// A value of one side. Each run of the side contributes cost * denominator / runs.
 struct SideSum {
   stats::Uint128 sum = 0;
-  stats::Uint128 sum_squares = 0;  // of what each run brings
+  stats::Uint128 sum_squares = 0;  // of the runs' contributions
   bool operator==(const SideSum&) const = default;
 };
 struct Sides {
@@ -48,7 +48,7 @@ struct MeanTree {
   std::uint64_t denominator = 1;
   std::uint64_t runs_before = 0;
   std::uint64_t runs_after = 0;
-  std::vector<std::uint8_t> where;  // [path id]: in which sides it is
+  std::vector<std::uint8_t> where;  // [path id]: the sides that contain it
   std::vector<MetricSides> values;  // [metric]
 
   const PathTable& paths() const { return dictionary->paths; }
@@ -57,9 +57,9 @@ struct MeanTree {
 // Per run of the tree: sums over the number of its runs. kTooLarge if a sum is 2^127 or more.
 Result<MeanTree> Average(const Tree& tree);
 
-// The sum, over the least common multiple of the denominators; the same bits in whatever order and
-// grouping. kInvalidArgument as MatchMetrics(); kTooLarge if that passes 64 bits, or a sum of
-// squares 128 bits, a sum 127. REQUIRES: at least one tree.
+// The sum, over the least common multiple of the denominators; the same bits in any order and
+// grouping. kInvalidArgument as for MatchMetrics(); kTooLarge if the denominator exceeds 64 bits, a
+// sum of squares 128 bits, or a sum 127 bits. REQUIRES: at least one tree.
 Result<WithRemarks<MeanTree>> Add(std::span<const MeanTree> trees);
 
 // after - before: Add() of `after` and of `before` with its sides exchanged.
@@ -67,8 +67,8 @@ Result<WithRemarks<MeanTree>> Difference(const MeanTree& before, const MeanTree&
 // The difference of their averages.
 Result<WithRemarks<MeanTree>> Difference(const Tree& before, const Tree& after);
 
-// The values alone, in lowest terms: means and differences that were come by in different ways, but
-// say the same, are equal bit for bit.
+// The values alone, in lowest terms: equal means and differences are equal bit for bit, however
+// they were computed.
 struct NetValues {
   std::uint64_t denominator = 1;
   std::vector<std::vector<stats::Int128>> self;       // [metric][path id]

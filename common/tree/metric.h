@@ -15,19 +15,19 @@ enum class Unit : std::uint8_t { kNanoseconds = 1, kCount = 2, kBytes = 3 };
 // "ns", "count", "bytes".
 std::string_view Name(Unit unit);
 
-// What is summed: "wall", "cpu", "calls", "allocated". The name says which one it is; two of a name
-// can be added and compared if they have one unit, whether exact or sampled (samples of time count
-// as ns).
+// A summed quantity: "wall", "cpu", "calls", "allocated". Identified by its name; two metrics of
+// the same name can be added and compared if they have the same unit, whether exact or sampled
+// (samples of time count as ns).
 struct Metric {
   std::string name;  // lower case letters, digits, '-', '_', '.'; at most kMaxMetricNameBytes
   Unit unit = Unit::kNanoseconds;
-  // 0: exact. Else each sample stands for about so much, in the unit.
+  // 0: exact. Else each sample represents about this much, in the unit.
   std::uint64_t per_sample = 0;
   bool sampled() const { return per_sample != 0; }
   auto operator<=>(const Metric&) const = default;
 };
 
-// kInvalidArgument unless the name is as above and the unit one of them.
+// kInvalidArgument unless the name is as above and the unit is valid.
 Status Validate(const Metric& untrusted_metric);
 
 }  // namespace fieldcost::tree

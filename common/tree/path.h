@@ -12,18 +12,18 @@
 namespace fieldcost::tree {
 
 using PathId = StrongId<struct PathIdTag, std::uint32_t>;
-inline constexpr PathId kRootPath{0};  // of no frame
+inline constexpr PathId kRootPath{0};  // without frames
 
-// Call paths, each once: a path is its caller's path and a frame more. Numbered in the order in
-// which they were first seen, so a caller always has a smaller number than what it calls, and one
-// sweep from the last path to the first adds up a tree. Moves and copies; not thread-safe.
-// Interning costs one look-up in a hash table.
+// Interned call paths: a path is its caller's path plus one frame. Numbered in the order in which
+// they were first seen, so a caller always has a smaller number than its callees, and one sweep
+// from the last path to the first sums a tree. Movable and copyable; not thread-safe. Interning
+// costs one look-up in a hash table.
 class PathTable {
  public:
   PathTable();
 
-  // The number of the path that goes on from `parent` to `frame`. kTooLarge if that is deeper than
-  // kMaxDepth frames, or the table is full. REQUIRES: parent.value() < size().
+  // The id of the path that extends `parent` by `frame`. kTooLarge if it is deeper than kMaxDepth
+  // frames, or the table is full. REQUIRES: parent.value() < size().
   Result<PathId> Intern(PathId parent, FrameId frame);
   std::optional<PathId> Find(PathId parent, FrameId frame) const;
 
@@ -32,7 +32,7 @@ class PathTable {
   FrameId frame(PathId id) const;
   std::size_t depth(PathId id) const;  // number of its frames; 0 is the root
 
-  // All of them by id, for sweeps; those of the root are 0.
+  // All parents and frames by id, for sweeps; the root's are 0.
   std::span<const std::uint32_t> parents() const { return parents_; }
   std::span<const std::uint32_t> frames() const { return frames_; }
 

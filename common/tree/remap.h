@@ -12,23 +12,24 @@
 
 namespace fieldcost::tree {
 
-// Another way to tell paths apart, under which several may become one.
+// A mapping of paths to a coarser identity, under which several may become one.
 struct PathMap {
   std::shared_ptr<const Dictionary> dictionary;
   std::vector<std::uint32_t> to;  // [old path id] = id in `dictionary`
 };
 
-// Direct recursion becomes one frame: main, f, f, f, g is main, f, g. How deep it went is otherwise
-// a different path in each run.
+// Folds direct recursion into one frame: main, f, f, f, g becomes main, f, g. Otherwise each depth
+// of recursion would be a different path.
 Result<PathMap> FoldRecursion(const Dictionary& dictionary);
 
 // kInvalidArgument or kTooLarge if a new name is not valid.
 Result<PathMap> Rename(const Dictionary& dictionary, RenameRules& rules);
 
-// Values of paths that become one add up. kTooLarge if that passes 64 bits.
+// Sums the values of paths that become one. kTooLarge if a sum exceeds 64 bits.
 Result<RunValues> Apply(const PathMap& map, const RunValues& run);
-// kInvalidArgument if paths of a tree of several runs, or of a minimum, become one: their squares
-// and minima are not known, so that has to be done before. REQUIRES: the map is of its dictionary.
+// kInvalidArgument if paths of a tree of several runs, or of a minimum, become one: the squares and
+// minima of the sums are unknown, so single runs must be remapped before they are summed.
+// REQUIRES: the map is for the tree's dictionary.
 Result<Tree> Apply(const PathMap& map, const Tree& tree);
 
 }  // namespace fieldcost::tree

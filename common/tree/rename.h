@@ -11,21 +11,21 @@
 
 namespace fieldcost::tree {
 
-// What was called otherwise in the old build: rules "OLD=NEW". OLD is a function's whole name, or
-// "module!function"; in it '*' stands for any text, and NEW takes these texts where it has '*'
-// itself, in their order. "parse(char*)=parse(text)", "old::*=new::*", "libold.so!*=libnew.so!*".
-// Not thread-safe, as it counts.
+// Rules "OLD=NEW" for names that differ in the old build. OLD is a complete function name or
+// "module!function". A '*' in OLD matches any text; each '*' in NEW is replaced by the matching
+// text, in order. "parse(char*)=parse(text)", "old::*=new::*", "libold.so!*=libnew.so!*". Not
+// thread-safe, since it counts matches.
 class RenameRules {
  public:
-  // kInvalidArgument, and names it, if a rule is not of that form: no '=' or several that could be
-  // meant (those of operators are not), an empty side, a NEW with '*' but not as many as OLD, or
-  // with a module although OLD has none.
+  // kInvalidArgument, naming the rule, if a rule is malformed: no '=' or an ambiguous one (those of
+  // operators are recognized), an empty side, a NEW with '*' but not as many as OLD, or a NEW with
+  // a module although OLD has none.
   static Result<RenameRules> Parse(std::span<const std::string> untrusted_rules);
 
-  // By the first rule that matches, else as it is. Frames without a name stay as they are.
+  // Applies the first rule that matches. Frames without a name stay unchanged.
   Frame Apply(const Frame& frame);
 
-  // Rules that never matched, as they were written.
+  // The rules that never matched, as written.
   std::vector<std::string> Unmatched() const;
 
  private:

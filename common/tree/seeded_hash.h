@@ -4,8 +4,8 @@
 
 namespace fieldcost::tree {
 
-// For tables of what comes from outside: not foreseen by whoever made it, as each process has a
-// random seed. Nothing that is kept depends on it. Thread-safe.
+// A hash with a per-process random seed, for tables of external data, whose authors therefore
+// cannot provoke collisions. Stored data never depends on it. Thread-safe.
 std::uint64_t SeededHash(std::uint64_t value);
 
 }  // namespace fieldcost::tree
