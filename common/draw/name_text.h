@@ -9,16 +9,16 @@
 
 namespace fieldcost::draw {
 
-// Names of functions for people: "module!function", or the function alone. Any bytes may come in.
-// Pure; thread-safe.
+// Function names for people: "module!function", or the function alone. Accepts any bytes. Pure;
+// thread-safe.
 
-// The names of the standard library as source code has them: std::string for
+// Writes names of the standard library as in source code: std::string for
 // std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >.
 std::string WithStandardNames(std::string_view untrusted_name);
 
-// Escaped, and at most as wide. What identifies the function stays as long as possible: first its
-// arguments go, then its template arguments, then its outer scopes one by one, then the module, and
-// only then letters of its own name:
+// Escapes the name and shortens it to `width`. Keeps what identifies the function as long as
+// possible: drops first its arguments, then its template arguments, its outer scopes one by one,
+// the module, and only then letters of its own name:
 //   libvault.so!vault::Compressor::pack<char>(std::vector<char> const&)
 //   libvault.so!vault::Compressor::pack
 //   libvault.so!…::pack
@@ -31,8 +31,8 @@ std::string WithStandardNames(std::string_view untrusted_name);
 // no room.
 std::string ShortenName(std::string_view untrusted_name, std::size_t max_width, const Style& style);
 
-// What ShortenName() drops, one after the other; for pages whose scripts shorten names to the room
-// on the screen by the same rule (tools/report/page_parts/short_names.js).
+// The parts that ShortenName() drops, in order; for pages whose scripts shorten names to the screen
+// by the same rule (tools/report/page_parts/short_names.js).
 struct NamePieces {
   std::size_t module_bytes = 0;     // at the beginning, with the '!'
   std::size_t whole_bytes = 0;      // at the beginning, without the origin
@@ -49,12 +49,12 @@ NamePieces PiecesOf(std::string_view escaped_name);
 // ("…/main.cc:61").
 std::string ShortenPath(std::string_view path, std::size_t max_width, const Style& style);
 
-// The name of a library that is escaped, at most as wide: what stands behind ".so" goes first, with
-// it ("libsqlite3"), then letters in the middle.
+// Shortens an escaped library name: drops first ".so" and everything after it ("libsqlite3"), then
+// letters in the middle.
 std::string ShortenLibrary(std::string_view name, std::size_t max_width, const Style& style);
 
-// A remark that is escaped, at most as wide: what stands behind a comma goes, then its last words
-// ("heavy-tailed", "grows with…").
+// Shortens an escaped remark: drops the part after a comma, then its last words ("heavy-tailed",
+// "grows with…").
 std::string ShortenRemark(std::string_view remark, std::size_t max_width, const Style& style);
 
 }  // namespace fieldcost::draw

@@ -15,22 +15,22 @@ namespace fieldcost::draw {
 // 2^30 on (a second, a GiB). Lightness rises all the way, so it is readable without hues.
 Rgb BucketColor(unsigned slot);
 
-// A histogram as it is drawn: how high each bucket's bar is.
+// A histogram as drawn: the height of each bucket's bar.
 struct Bars {
   stats::BucketShares heights{};
   bool are_counts = true;  // numbers of calls; else parts of stats::kWeightOne
 };
 // Joins, of times, all below kLeastTimeNs into one.
 Bars JoinShortTimes(Bars bars, stats::Metric metric);
-// Every call counts the same: of calls of which one machine made all.
+// Weights every call equally; for calls all made by one machine.
 Bars CountBars(const stats::CostHistogram& histogram, stats::Metric metric);
-// Bars as these sums' figures: one's own calls, or the typical machine's shares; nothing if these
-// are not known.
+// The bars for these sums' figures: one's own calls, or the typical machine's shares; empty if
+// unknown.
 Bars BarsOf(const stats::ApiSums& sums, const stats::Figures& figures, stats::Metric metric);
 // A bar in numbers: "1234", or "12.3 %".
 std::string BarText(const Bars& bars, unsigned slot);
 
-// Where a histogram is not empty.
+// The used range of a histogram.
 struct UsedSlots {
   unsigned first = 0;
   unsigned last = 0;
@@ -45,11 +45,11 @@ std::string Spectrum(const Bars& bars, std::size_t width, const Style& style);
 // The same over the slots from `first` to `last`, so that several can be compared.
 std::string SpectrumOver(const Bars& bars, const UsedSlots& range, std::size_t width,
                          const Style& style);
-// The slots that any of both uses.
+// The slots that either histogram uses.
 std::optional<UsedSlots> Join(const std::optional<UsedSlots>& a, const std::optional<UsedSlots>& b);
 
-// The costs within the slots that a scale names: 1 µs, 1 ms, 1 s; of bytes 1 KiB, 1 MiB, 1 GiB; of
-// others 1,000 and so on. Ascending; in the metric's unit.
+// The costs within the slots that a scale labels: 1 µs, 1 ms, 1 s; for bytes 1 KiB, 1 MiB, 1 GiB;
+// for others 1,000 and so on. Ascending; in the metric's unit.
 std::vector<double> TicksOf(const UsedSlots& range, stats::Metric metric);
 
 // What SpectrumOver() draws with, in as many columns: every colour, in one line with words:
@@ -61,12 +61,12 @@ std::string SpectrumLegend(const UsedSlots& range, std::size_t width, stats::Met
 // ns".
 std::string BucketText(unsigned slot, stats::Metric metric, const Style& style);
 
-// What the values in a bucket are on average: "171 ns"; empty if there are none, or they are too
-// short to tell apart.
+// The mean of a bucket's values: "171 ns"; empty if there are none, or they are too short to
+// distinguish.
 std::string BucketMeanText(const stats::CostHistogram& histogram, unsigned slot,
                            stats::Metric metric, const Style& style);
 
-// The histogram, one bucket a line over the used range:
+// The histogram, one line per bucket of the used range:
 //   128 ns – 256 ns  191 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
 // With `means`, a shorter bar and "  mean 171 ns" after it. Empty text if there are no bars.
 std::string HistogramView(const Bars& bars, stats::Metric metric, const Style& style,

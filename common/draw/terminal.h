@@ -9,24 +9,24 @@ namespace fieldcost::draw {
 enum class ColorDepth { kNone, k256, kTrue };
 enum class ColorChoice { kAuto, kAlways, kNever };
 
-// How text may be drawn. The default is what any file or old terminal can show.
+// How text may be drawn. The default suits any file or old terminal.
 struct Style {
   bool utf8 = false;
   ColorDepth color = ColorDepth::kNone;
-  std::size_t columns = 0;  // that fit a line; 0 = any number: it is no terminal
+  std::size_t columns = 0;  // that fit on a line; 0 = unlimited: it is not a terminal
 };
 
-// What the environment says about the terminal; empty = variable not set.
+// The environment's settings for the terminal; empty = variable not set.
 struct TerminalFacts {
   bool is_terminal = false;
   std::string no_color;     // NO_COLOR: any text switches colour off (https://no-color.org)
   std::string term;         // TERM
   std::string color_term;   // COLORTERM
   std::string locale;       // LC_ALL, else LC_CTYPE, else LANG
-  std::size_t columns = 0;  // 0 = it does not say
+  std::size_t columns = 0;  // 0 = unknown
 };
 
-// The user's choice beats NO_COLOR, NO_COLOR beats the terminal. Pure.
+// The user's choice overrides NO_COLOR, which overrides the terminal. Pure.
 Style ChooseStyle(ColorChoice choice, const TerminalFacts& facts);
 
 struct Rgb {
@@ -52,14 +52,14 @@ std::string_view LastColumns(std::string_view text, std::size_t width);
 std::string PadRight(std::string_view text, std::size_t width);
 std::string PadLeft(std::string_view text, std::size_t width);
 
-// Text from outside, escaped, and cut in the middle ("sqlite3_~_step") if above `max_width`
-// columns.
+// Escapes external text, and cuts it in the middle ("sqlite3_~_step") if it is wider than
+// `max_width` columns.
 std::string Shorten(std::string_view untrusted_text, std::size_t max_width, const Style& style);
 // The same for text that is escaped, and not painted unless it fits.
 std::string ShortenEscaped(std::string_view text, std::size_t max_width, const Style& style);
 
-// The text with every line that is longer than the terminal broken at blanks; what follows is
-// indented by two more than the line began. A word that is longer stays whole.
+// Wraps every line that is longer than the terminal at blanks; continuation lines are indented by
+// two more columns. A word that is longer stays whole.
 std::string WrapLines(std::string_view text, const Style& style);
 
 }  // namespace fieldcost::draw

@@ -9,11 +9,11 @@
 
 namespace fieldcost::draw {
 
-// A column of a table in text. Where lines do not fit the terminal (Style::columns), texts are
-// shortened first, then columns are left out. One that may be left out, and says nothing ("-" or
-// "" in every line), always is.
+// A column of a text table. If lines do not fit the terminal (Style::columns), texts are shortened
+// first, then columns are omitted. A column that may be omitted and is empty ("-" or "" in every
+// line) always is.
 struct TextColumn {
-  // What stays of a text that is shortened.
+  // The part that is kept when a text is shortened.
   enum class Keeps {
     kBothEnds,
     kEnd,      // of a path: ShortenPath()

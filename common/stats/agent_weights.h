@@ -13,8 +13,8 @@ namespace fieldcost::stats {
 inline constexpr unsigned kWeightBits = 32;  // of a weight's fraction
 inline constexpr std::uint64_t kWeightOne = std::uint64_t{1} << kWeightBits;
 
-// How the costs are distributed when every contribution counts the same, however many calls it has:
-// for each bucket the sum over contributions of the share of their calls that is in it, in fixed
+// The distribution of costs with all contributions weighted equally, however many calls each has:
+// for each bucket, the sum over contributions of the share of their calls in that bucket, in fixed
 // point Q32. A contribution adds exactly 1 (2^32) over all buckets. Integers only, hence additive,
 // removable and the same bits in any order and on every machine. Slots as in CostHistogram. A plain
 // value of about 1 KiB; not thread-safe.

@@ -13,7 +13,7 @@ namespace fieldcost::stats {
 // Is my profile worse than the field? Pure functions, thread-safe: compare each API (in parallel,
 // if you like), then decide about all of them together.
 
-// What a comparison must reach.
+// The thresholds of a comparison.
 inline constexpr std::uint64_t kLeastCalls = 100;    // of mine, to be eligible
 inline constexpr std::uint64_t kLeastMachines = 30;  // different ones, not mine, to be eligible
 inline constexpr double kFalseDiscoveries = 0.05;    // share of the flagged, at most
@@ -34,10 +34,10 @@ struct Comparison {
   std::uint64_t contributions = 0;  // without mine, of all weeks
   std::uint64_t machines = 0;       // without mine, of the fullest quarter: they are tested against
   // A few machines made most of the field's calls (not AllCallsAgree() of figures.h): calls are not
-  // tested, and the two effects are against the typical machine.
+  // tested, and the two effects are relative to the typical machine.
   bool few_machines = false;
-  // Informs only: it looks at buckets only, so it is blind within a power of two, and takes the
-  // calls of one machine for independent.
+  // For information only: it uses only buckets, so it is blind within a power of two, and treats
+  // the calls of one machine as independent.
   CallTest call_test;
   MachineTest machine_test;
   double cliffs_delta = 0;  // P(mine costs more) - P(mine costs less); see effect_size.h
@@ -52,16 +52,17 @@ struct Comparison {
   bool eligible() const { return calls >= kLeastCalls && machines >= kLeastMachines; }
 };
 
-// Compares my calls with the field's. `own`, if known, is what of the field's sums is mine; it is
-// taken out first. If it cannot have been part of them (a stale field, say), nothing is taken out
-// and own_removed stays false: the comparison is then a little too mild. `salt` is that of
-// TestCalls(). REQUIRES: all are valid.
+// Compares my calls with the field's. `own`, if known, is my part of the field's sums, which is
+// subtracted first. If it cannot be part of them (for example, in a stale field), nothing is
+// subtracted and own_removed stays false: the comparison is then slightly too mild. `salt` is that
+// of TestCalls(). REQUIRES: all are valid.
 Comparison Compare(const CostHistogram& mine, const ApiSums& field, const ApiSums* own = nullptr,
                    std::uint64_t salt = 0);
 
-// Takes `own` out of `field`, and of its fullest quarter own.fullest_week, which must be of the
-// same week or none; false, and no change, if it cannot have been part of it. Weights that cannot
-// have been are forgotten. Bounded sums stay: what is mine of them has a bound like all else.
+// Subtracts `own` from `field`, and own.fullest_week from the field's fullest quarter, which must
+// be the same week or none; returns false, without a change, if it cannot be part of the field.
+// Weights that cannot be part of it are dropped. Bounded sums stay, since my part of them is
+// bounded like all others.
 bool TakeOut(const ApiSums& own, ApiSums& field);
 
 // Sets q and verdict of each, by Benjamini and Hochberg's procedure over the eligible. kWorse:

@@ -46,7 +46,7 @@ struct HardwareClass {
 // "x86_64/GenuineIntel-6/2^1 cores/2^14 MiB/debian-12", or "all classes"
 std::string DisplayName(const HardwareClass& hardware);
 
-// What a stored row is about.
+// The key of a stored row.
 struct RowKey {
   ApiKey api;
   Metric metric = Metric::kWallTime;

@@ -8,11 +8,10 @@
 
 namespace fieldcost::stats {
 
-// What the contributions to a row have called and cost together if each counts only up to a cap, 16
-// times what is usual among them (ContributionSizes::Bounded()): whatever one contribution claims,
-// it moves these by no more than the cap. Only first contributions are in them, so they are less
-// than the row's totals even where nothing exceeds the cap. Adding those of several rows is
-// meaningful. A plain value.
+// The total calls and costs of the contributions to a row, each counted only up to a cap of 16
+// times what is usual among them (ContributionSizes::Bounded()): no contribution can change these
+// by more than the cap. They contain only first contributions, so they are less than the row's
+// totals even where nothing exceeds the cap. Those of several rows may be added. A plain value.
 struct BoundedSums {
   std::uint64_t contributions = 0;  // these speak of; fewer than ContributionScalars knows where
                                     // some are from before sizes were kept
@@ -20,7 +19,7 @@ struct BoundedSums {
   Uint128 sum = 0;  // unit of the metric
   bool operator==(const BoundedSums&) const = default;
 
-  // Adds; numbers stop at the greatest of their type.
+  // Adds; numbers saturate.
   void Merge(const BoundedSums& other);
   // Mean of a call, for display only; 0 without calls.
   double Mean() const;

@@ -25,7 +25,7 @@ struct ContributionScalars {
   Int128 sum_mean_cubed = 0;
   bool operator==(const ContributionScalars&) const = default;
 
-  // Whether the cubes are of all contributions, so that they tell something.
+  // Whether the cubes cover all contributions, and are therefore usable.
   bool knows_cubes() const { return contributions != 0 && cubed_contributions == contributions; }
   void ForgetCubes() {
     cubed_contributions = 0;

@@ -21,23 +21,23 @@ struct Bucket {
 
 // The cost of one API in one metric: 65 log2 buckets with count, sum and sum of squares each.
 // Additive: merging any parts in any order and grouping gives the same bits. A plain value of about
-// 3 KiB; not thread-safe. Slots are those of common/shm/log2_bucket.h. Few of them are used in most
-// histograms, and only these are walked.
+// 3 KiB; not thread-safe. Slots are those of common/shm/log2_bucket.h. Most histograms use few of
+// them; only used slots are visited.
 //
-// Where one call in N was measured, each measured value stands for N: it is in count, sum and sum
-// of squares N times, so that these speak of all calls. How many were really measured is kept
-// beside them, since that is the n of every test and threshold.
+// Where one call in N was measured, each measured value represents N: it is in count, sum and sum
+// of squares N times, so that these cover all calls. The number of measured calls is stored
+// separately, since it is the n of every test and threshold.
 class CostHistogram {
  public:
-  // Adds one measured value (unit of the metric: ns or bytes) that stands for `weight` of them.
+  // Adds one measured value (unit of the metric: ns or bytes) that represents `weight` values.
   // REQUIRES: weight > 0.
   void Add(std::uint64_t value, std::uint64_t weight = 1);
 
-  // Adds `other`'s sums. A count that would pass 2^64-1 (or a sum, 2^128-1) stays there and sets
-  // saturated(); the order of merging does not matter even then.
+  // Adds `other`'s sums. A count saturates at 2^64-1, a sum at 2^128-1, which sets saturated(); the
+  // order of merging does not matter even then.
   void Merge(const CostHistogram& other);
 
-  // Takes `other` away again. kInvalidArgument, and no change, unless neither is saturated, every
+  // Removes `other` again. kInvalidArgument, without a change, unless neither is saturated, every
   // sum of `other` is at most ours and the result is a valid histogram.
   Status Subtract(const CostHistogram& other);
 
@@ -46,14 +46,14 @@ class CostHistogram {
     buckets_[slot] = bucket;
     Mark(slot, bucket != Bucket{});
   }
-  // The part of the count that was not measured, but stood for.
+  // The part of the count that was represented, not measured.
   std::uint64_t untimed() const { return untimed_; }
   void SetUntimed(std::uint64_t untimed) { untimed_ = untimed; }
-  // How many values were really measured; at most count(). REQUIRES, for a meaningful result: it is
-  // valid.
+  // The number of measured values; at most count(). REQUIRES, for a meaningful result: the
+  // histogram is valid.
   std::uint64_t timed() const { return count() - untimed_; }
 
-  // Makes it empty again; costs what is used.
+  // Makes it empty again; the cost is proportional to the used slots.
   void Clear();
 
   // Whether anything but zeros is in the bucket.
@@ -76,8 +76,7 @@ class CostHistogram {
   bool saturated() const { return saturated_; }
   bool empty() const { return count() == 0; }
 
-  // Totals over all buckets, at most the greatest number of their type; all of them at once, or
-  // one.
+  // Totals over all buckets, saturated at the greatest number of their type; together or one each.
   Bucket Totals() const;
   std::uint64_t count() const;
   Uint128 sum() const;
@@ -108,8 +107,8 @@ class CostHistogram {
   std::uint64_t untimed_ = 0;
 };
 
-// The population standard deviation of the values summed in `bucket`, 0 if it is empty. Nothing
-// cancels: the difference of the moments is exact.
+// The population standard deviation of the values summed in `bucket`, 0 if it is empty. No
+// cancellation: the difference of the moments is exact.
 double StandardDeviation(const Bucket& bucket);
 
 // Whether `count` values of this slot can have these sums (statistics over integers in
@@ -120,7 +119,7 @@ double StandardDeviation(const Bucket& bucket);
 // arithmetic. kCorrupt with the slot and the broken rule. REQUIRES: slot < kBucketSlots.
 Status ValidateBucket(unsigned slot, const Bucket& untrusted_bucket);
 
-// kCorrupt unless of `count` values all but `untimed` were measured, at least one in each of
+// kCorrupt unless `count` - `untimed` values can have been measured: at least one in each of
 // `used_buckets`.
 Status ValidateTimed(std::uint64_t count, std::uint64_t untrusted_untimed,
                      std::size_t used_buckets);

@@ -7,8 +7,8 @@
 
 namespace fieldcost::stats {
 
-// Is my machine's mean log2 cost above what the field's machines vary by? The calls of one machine
-// resemble each other, so this test's observations are machines: one new observation against the
+// Is my machine's mean log2 cost above the variation of the field's machines? The calls of one
+// machine are correlated, so this test's observations are machines: one new observation against the
 // field's A, with the variance between machines, tau^2 = max(S^2_m - s^2_w mean(1/n), 0), and
 // within, s^2_w, both from the scalars:
 //   t = (m - mean m) / sqrt(tau^2 (1 + 1/A) + s^2_w / n + s^2_w mean(1/n) / A), A - 1 degrees of

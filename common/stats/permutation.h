@@ -15,9 +15,9 @@ inline constexpr std::uint64_t kMostCountedCalls = std::uint64_t{1} << 60;  // o
 
 using BucketCounts = std::array<std::uint64_t, shm::kBucketSlots>;  // slots as in CostHistogram
 
-// The calls of one API, mine and the field's: do mine cost more than others drawn at random from
-// both together? Buckets are all that is looked at, so a permutation of the calls is a draw from
-// a multivariate hypergeometric distribution. All tests are one-sided, "mine cost more". Pure
+// The calls of one API, mine and the field's: do mine cost more than calls drawn at random from
+// both together? Only buckets are compared, so a permutation of the calls is a draw from a
+// multivariate hypergeometric distribution. All tests are one-sided, "mine cost more". Pure
 // functions, thread-safe.
 struct CallCounts {
   BucketCounts mine{};

@@ -11,8 +11,8 @@
 
 namespace fieldcost::stats {
 
-// What the costs of one API are like in a scenario. The first of the middle four that holds, in
-// this order.
+// The shape of an API's costs in a scenario. Of the middle four, the first one that holds, in this
+// order.
 enum class Shape {
   kTooFewCalls,  // below 100: no claim is made
   kGrows,        // with an argument, or with what the scenario was scanned over
@@ -27,7 +27,7 @@ enum class Shape {
 // "too_few_runs": stable words.
 std::string_view Name(Shape shape);
 
-// What costs may grow with.
+// A value that costs may grow with.
 struct ShapeArgument {
   static constexpr unsigned kScanValue = 0;
   unsigned number = kScanValue;  // 1: the first argument
@@ -35,8 +35,8 @@ struct ShapeArgument {
   bool operator==(const ShapeArgument&) const = default;
 };
 
-// What is known of one API. Nothing of it must be consistent, only its classification then is not
-// worth much: impossible sums count as none.
+// The data about one API. It need not be consistent, but its classification is then of little
+// value: impossible sums are ignored.
 struct ShapeInput {
   CostHistogram cost;         // ns of all timed calls, those of first_calls too
   LogSums log_cost;           // of the same calls

@@ -9,7 +9,7 @@
 
 namespace fieldcost::stats {
 
-// What is known about one row key: in a batch the sums of one agent, in the store those of all.
+// The data for one row key: in a batch the sums of one agent, in the store those of all agents.
 struct StatRow {
   RowKey key;
   CostHistogram histogram;

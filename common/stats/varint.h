@@ -8,9 +8,9 @@
 
 namespace fieldcost::stats {
 
-// Numbers in values: LEB128 of up to 128 bits.
+// Variable-length numbers: LEB128 of up to 128 bits.
 void AppendVarint(Uint128 value, std::string& bytes);
-// Takes a number off the front; false if there is none or it passes 128 bits.
+// Consumes a number from the front; false if there is none or it exceeds 128 bits.
 bool TakeVarint(std::string_view& untrusted_bytes, Uint128& value);
 
 }  // namespace fieldcost::stats

@@ -6,9 +6,9 @@
 
 namespace fieldcost::stats {
 
-// The scalars of one quarter's contributions to a row. A machine has one key in a quarter, and a
-// key contributes to a row once, so these are of different machines, all independent of each other;
-// those of several quarters are not. Tests among machines are on these.
+// The scalars of one quarter's contributions to a row. A machine has one key per quarter, and a key
+// contributes to a row once, so these come from different machines and are independent; those of
+// several quarters are not. Tests among machines use these.
 struct WeekScalars {
   std::uint32_t week = 0;  // the quarter's first, as in RowKey; 0 = none is known
   ContributionScalars scalars{};

@@ -22,7 +22,7 @@ inline constexpr char kAgentHeader[] = "Fieldcost-Agent";          // Ed25519 pu
 inline constexpr char kEpochHeader[] = "Fieldcost-Epoch";          // decimal
 inline constexpr char kSequenceHeader[] = "Fieldcost-Sequence";    // decimal
 inline constexpr char kSignatureHeader[] = "Fieldcost-Signature";  // 128 hex
-// Which service the request is for, a part of what is signed: ServiceId().
+// The service that the request is for, which is part of the signed bytes: ServiceId().
 inline constexpr char kServiceHeader[] = "Fieldcost-Service";
 inline constexpr std::size_t kMaxHostBytes = 253;
 inline constexpr std::size_t kRootFingerprintDigits = 64;
@@ -33,9 +33,9 @@ inline constexpr char kBatchContentType[] = "application/vnd.fieldcost.batch.v1"
 // that it has ever published.
 std::string RootFingerprint(std::string_view root_file);
 
-// Names a service so that a request signed for it is worth nothing at any other: the host under
-// which the agent knows it, as in its certificate (http::Client::server_name), and the fingerprint
-// of the root that the agent has pinned, since several services may share a host name.
+// Names a service so that a request signed for it is invalid at any other: the host name by which
+// the agent knows it, as in its certificate (http::Client::server_name), and the fingerprint of the
+// root that the agent has pinned, since several services may share a host name.
 std::string ServiceId(std::string_view host, std::string_view root_fingerprint);
 
 // The bytes an agent signs for a batch: domain text, 0 byte, public key (32), epoch and sequence
@@ -68,12 +68,12 @@ Result<std::string> EncodeBatch(const BatchContent& content);
 // Size of the encoding before compression, which kBatchTargetBytes limits.
 std::size_t EncodedBatchBytes(const BatchContent& content);
 
-// How many of the rows, from the first, can be in a batch whose encoding has at most `max_bytes`
-// before compression; one at least, however large it is. REQUIRES: there are rows.
+// The number of leading rows that fit into a batch whose encoding has at most `max_bytes` before
+// compression; at least one, however large it is. REQUIRES: there are rows.
 std::size_t RowsThatFit(const BatchContent& content, std::size_t max_bytes);
 
-// The content that EncodeBatch() was given, for the agent's own batches. Errors as
-// BatchDecoder::Decode(); also kCorrupt if a row is malformed.
+// The inverse of EncodeBatch(), for the agent's own batches. Errors as for BatchDecoder::Decode();
+// also kCorrupt if a row is malformed.
 Result<BatchContent> DecodeBatch(std::string_view body);
 
 // A row as received: texts and numbers within the format's limits and indices resolved, but neither
@@ -89,7 +89,7 @@ struct UntrustedRow {
 };
 
 // Decodes batches; keeps its buffers between calls, so that decoding does not allocate per batch in
-// the steady state. Not thread-safe: one decoder a thread.
+// the steady state. Not thread-safe: use one decoder per thread.
 class BatchDecoder {
  public:
   BatchDecoder();
@@ -100,7 +100,7 @@ class BatchDecoder {
   // Decompresses and parses. kCorrupt or kTooLarge if the batch as a whole is unusable: not zstd,
   // ratio or size beyond the limits, not the format, columns of different lengths, an index out of
   // range, a text beyond kMaxSymbolBytes, too many rows. kUnsupported for another format version.
-  // On success the accessors below speak of this batch until the next call; after a failure there
+  // On success the accessors below refer to this batch until the next call; after a failure there
   // are no rows.
   Status Decode(std::string_view untrusted_body);
 
@@ -141,8 +141,8 @@ struct BatchAnswer {
   std::uint32_t accepted_rows = 0;
   std::vector<Reject> rejects;  // at most kMaxListedRejects; reasons are one line of ASCII
   std::uint32_t rejected_rows = 0;
-  // What the agent must show to withdraw this batch later (requests.h): lower-case hex, opaque to
-  // the agent, at most kMaxReceiptBytes; empty if the server issues none.
+  // The receipt for withdrawing this batch later (requests.h): lower-case hex, opaque to the agent,
+  // at most kMaxReceiptBytes; empty if the server issues none.
   std::string receipt;
   // The rows are kept, but not summed until the agent has sent more batches.
   bool held = false;

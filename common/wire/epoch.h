@@ -9,7 +9,7 @@
 namespace fieldcost::wire {
 
 // An epoch is a quarter of 13 weeks since 1970, the same for all agents, so that it reveals nothing
-// about one. An agent has another key in each. Thread-safe.
+// about any of them. An agent has a different key in each. Thread-safe.
 using Epoch = StrongId<struct EpochTag, std::uint64_t>;
 
 inline constexpr std::uint32_t kWeeksPerEpoch = 13;

@@ -14,13 +14,13 @@ namespace proto {
 class Fragment;
 }  // namespace proto
 
-// The rows of a Fragment, which lab tables have, too. For this folder's codecs only. Pure.
+// The rows of a Fragment, also used by lab tables. For this folder's codecs only. Pure.
 
 // kCorrupt, with the row's number, unless every row is valid and they strictly ascend by key.
 Status CheckFragmentRows(std::span<const stats::StatRow> rows);
 
-// Appends rows that CheckFragmentRows() accepts to an empty message; `writer` is of its table, and
-// may have been given APIs before.
+// Appends rows that CheckFragmentRows() accepts to an empty message; `writer` belongs to its table
+// and may already contain APIs.
 void WriteFragmentRows(std::span<const stats::StatRow> sorted_rows, RowTableWriter& writer,
                        proto::Fragment& fragment);
 

@@ -9,8 +9,8 @@
 namespace fieldcost::wire {
 
 // The contents of one or more gzip members (RFC 1952), concatenated; `members` receives their
-// number. As gzip does, ignores bytes of 0 after the last one. Returns kTooLarge as soon as there
-// is more content than `max_decoded_bytes`, kCorrupt for anything else.
+// number. Like gzip, ignores zero bytes after the last one. Returns kTooLarge as soon as the
+// content exceeds `max_decoded_bytes`, kCorrupt for anything else.
 Result<std::string> Gunzip(std::string_view untrusted_bytes, std::size_t max_decoded_bytes,
                            std::size_t* members = nullptr);
 

@@ -13,12 +13,12 @@
 
 namespace fieldcost::wire {
 
-// What `fieldcost measure` found about one scenario, or about several together: a file that stays
-// with the user, that all reading commands read, and that is merged by addition (USER_FILES.md).
-// Pure functions, thread-safe.
+// The results of `fieldcost measure` for one scenario or several: a file that stays with the user,
+// is read by all reading commands, and is merged by addition (USER_FILES.md). Pure functions,
+// thread-safe.
 
-// What all calls of an API come to in a run of a scenario: least and most of its counted runs,
-// equal if each run does the same. Those of several measurements are added.
+// The total over all calls of an API in a run of a scenario: the least and most of its counted
+// runs, equal if every run does the same. Totals of several measurements are added.
 struct LabTotal {
   stats::Metric metric = stats::Metric::kCallsPerRun;
   std::uint64_t least = 0;
@@ -26,7 +26,7 @@ struct LabTotal {
   bool operator==(const LabTotal&) const = default;
 };
 
-// What a table holds of an API beside its rows. Sums over all runs.
+// A table's data about an API in addition to its rows. Sums over all runs.
 struct LabApi {
   stats::ApiKey api;
   bool is_own = false;  // of a library that is not public, or of the program itself
@@ -37,7 +37,7 @@ struct LabApi {
   std::uint64_t first_call_bytes = 0;           // allocated by the processes' first calls
   std::uint64_t other_bytes = 0;                // and by all others
   // Ascending by metric: kAllocInclusive, kDiskRead .. kNetSent, kCallsPerRun, each at most once.
-  // A metric that is missing is not known.
+  // A missing metric is unknown.
   std::vector<LabTotal> totals;
   bool operator==(const LabApi&) const = default;
 };
@@ -55,11 +55,11 @@ struct LabStack {
 // One measurement that is in the table.
 struct LabPart {
   std::string content_hash;  // 64 hex digits: SHA-256 of its own table, as it was without parts
-  std::string name;          // what the user called it, else the command; printable
+  std::string name;          // given by the user, else the command; printable
   std::uint64_t seed = 0;
   std::uint32_t rounds = 0;        // finished ones
   std::uint32_t runs = 0;          // accepted
-  std::uint32_t left_out = 0;      // runs that were thrown away
+  std::uint32_t left_out = 0;      // discarded runs
   std::int64_t started_us = 0;     // microseconds since 1970-01-01 UTC
   std::string environment;         // kernel, CPU governor and the like; printable
   std::uint32_t counted_runs = 0;  // in which calls and bytes were counted
@@ -107,10 +107,9 @@ Status Validate(const LabTable& untrusted_table);
 // is an earlier one, or kRoot.
 std::vector<LabStack> SortStacks(const std::vector<LabStack>& stacks);
 
-// The sum: rows, APIs and stacks add, pairs and parts unite; the same bits in whatever order and
-// grouping. Counters stop at their greatest value. kInvalidArgument if a table is not valid, or if
-// a part is in two of them, and names it; kTooLarge if the sum exceeds a limit, or the range of
-// sums.
+// The sum: rows, APIs and stacks are added, pairs and parts united; the same bits in any order and
+// grouping. Counters saturate. kInvalidArgument if a table is invalid, or if a part is in two of
+// them (the message names it); kTooLarge if the sum exceeds a limit or the range of sums.
 Result<LabTable> MergeLabTables(std::span<const LabTable> tables);
 
 }  // namespace fieldcost::wire

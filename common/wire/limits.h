@@ -10,8 +10,8 @@ namespace fieldcost::wire {
 
 // Every bound of the formats in this folder. Sizes in bytes.
 inline constexpr std::uint32_t kBatchFormatVersion = 2;
-// Of programs that counted no bytes that went through tables: stores have such batches, and
-// services accept none any more.
+// Written by programs that did not count bytes that went through tables: stores contain such
+// batches, but services no longer accept them.
 inline constexpr std::uint32_t kOldBatchFormatVersion = 1;
 inline constexpr std::uint32_t kFragmentFormatVersion = 1;
 inline constexpr std::uint32_t kMetadataFormatVersion = 1;

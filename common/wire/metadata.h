@@ -17,7 +17,7 @@ namespace fieldcost::wire {
 // Ed25519 over the raw payload bytes. Role text and version are inside the payload, so that one
 // role's file can never pass for another's.
 
-// Which keys may sign what. Signed by `threshold` keys of the root that a client already trusts.
+// The keys of each role. Signed by `threshold` keys of the root that a client already trusts.
 struct RootMetadata {
   std::uint64_t version = 0;
   WallTime expires{};
@@ -29,7 +29,7 @@ struct RootMetadata {
   bool operator==(const RootMetadata&) const = default;
 };
 
-// The only file that changes under a fixed name: which snapshot is current.
+// The only file that changes under a fixed name: it names the current snapshot.
 struct TimestampMetadata {
   std::uint64_t version = 0;
   WallTime expires{};
@@ -37,7 +37,7 @@ struct TimestampMetadata {
   std::uint64_t snapshot_version = 0;
   std::string snapshot_sha256;  // 32 raw bytes, of the signed snapshot file
   std::uint64_t snapshot_bytes = 0;
-  std::uint32_t refresh_seconds = 0;  // when to come back; clients add jitter
+  std::uint32_t refresh_seconds = 0;  // until the next fetch; clients add jitter
   bool operator==(const TimestampMetadata&) const = default;
 };
 
@@ -76,7 +76,7 @@ Result<TimestampMetadata> VerifyTimestamp(std::string_view untrusted_bytes,
                                           const RootMetadata& root);
 Result<SnapshotMetadata> VerifySnapshot(std::string_view untrusted_bytes, const RootMetadata& root);
 
-// A root file names its own keys: for the first, pinned root that came by a trusted way.
+// Verifies a root with its own keys: for the first, pinned root, which was obtained securely.
 Result<RootMetadata> VerifyPinnedRoot(std::string_view bytes);
 
 // Paths under the server's URL.

@@ -10,7 +10,7 @@
 namespace fieldcost::wire {
 
 // Stacks with values in pprof's format (profile.proto), which profilers of many languages write and
-// tools of many kinds show. USER_FILES.md says what is refused.
+// many tools display. USER_FILES.md states what is refused.
 
 // Whether the bytes begin like a compressed profile.
 bool IsGzip(std::string_view untrusted_bytes);
@@ -21,7 +21,7 @@ struct PprofValueType {
   bool operator==(const PprofValueType&) const = default;
 };
 
-// A place in a program: a function, or code of which no name is known.
+// A place in a program: a function, or code without a known name.
 struct PprofFunction {
   std::string module;         // a file; empty = not known
   std::string name;           // empty: code without a name
