@@ -15,14 +15,14 @@ namespace fieldcost::probe {
 // (limits.h).
 Result<std::string> EncodeBatch(const Batch& batch);
 
-// Everything that EncodeBatch() would refuse is refused: kCorrupt, kTooLarge, kUnsupported (another
+// Refuses everything that EncodeBatch() would refuse: kCorrupt, kTooLarge, kUnsupported (another
 // format version), kInvalidArgument.
 Result<Batch> DecodeBatch(std::string_view untrusted_body);
 
 // The rules: indices in range, texts of valid UTF-8 without control characters within their bounds,
-// labels not empty, times in [kLeastNs, kMostNs), runs and sessions not 0, no run or event twice,
-// no event that ends before it begins, each hit's event told in `events`, and its run's hits in any
-// order.
+// labels not empty, times in [kLeastNs, kMostNs), runs and sessions not 0, no duplicate run or
+// event, no event that ends before it begins, and each hit's event in `events`. A run's hits may be
+// in any order.
 Status CheckBatch(const Batch& untrusted_batch);
 
 }  // namespace fieldcost::probe

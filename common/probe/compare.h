@@ -11,16 +11,16 @@ namespace fieldcost::probe {
 
 // Two groups of events, step by step. Pure functions. Times are compared as logarithms by Welch's
 // test (common/stats/welch.h), and p values over all steps adjusted after Benjamini and Hochberg.
-// Events of one run resemble each other, so where both sides have kLeastEvents runs, the mean of
-// each run is one value of the test; otherwise each event is one. How long each run waited for a
-// CPU explains most of what runs on a busy machine differ by: where it is known of all runs, and
-// does not differ between the sides, it is taken out (common/stats/covariate.h). groups.h forms the
-// groups.
-// The caller leaves out events to be set aside (set_aside.h); events that are not over have no
-// total. README.md has how often the comparison errs.
+// Events of one run are correlated, so where both sides have kLeastEvents runs, the mean of each
+// run is one value of the test; otherwise each event is one. On a busy machine, the time that each
+// run waited for a CPU explains most of the variation: where it is known for all runs and does not
+// differ between the sides, the values are adjusted for it (common/stats/covariate.h). groups.h
+// forms the groups.
+// The caller must omit events to be set aside (set_aside.h); events that are not over have no
+// total. README.md states how often the comparison errs.
 
-inline constexpr std::size_t kLeastEvents = 5;  // of a side, or runs; fewer are too little to tell
-inline constexpr double kMostFalse = 0.01;      // share of false ones among changes that are named
+inline constexpr std::size_t kLeastEvents = 5;  // per side, or runs; fewer are too little data
+inline constexpr double kMostFalse = 0.01;      // share of false ones among reported changes
 
 // The base-2 logarithm of the factor by which a run takes longer if it waits for a CPU during this
 // share of the time in which it could run; bounded.
@@ -32,7 +32,7 @@ struct StepChange {
   std::string name;  // "" of the whole event
   std::size_t base_events = 0;
   std::size_t new_events = 0;
-  std::size_t base_values = 0;  // that were compared: runs or events
+  std::size_t base_values = 0;  // number compared: runs or events
   std::size_t new_values = 0;
   double base_ns = 0;  // geometric means, of times of at least 1 ns; 0 without events
   double new_ns = 0;
@@ -48,7 +48,7 @@ struct Comparison {
   StepChange total;
   std::vector<StepChange> steps;  // in the order of Align()
   bool by_run = false;            // a value is the mean of a run, otherwise an event
-  bool at_equal_wait = false;     // what the runs' wait for a CPU explains is taken out
+  bool at_equal_wait = false;     // adjusted for the runs' wait for a CPU
 };
 
 // kSlower and kFaster: q at most kMostFalse and a ratio beyond 1 + `least` (or below 1 / that).
@@ -74,9 +74,9 @@ struct HistoryLine {
   std::vector<BuildPoint> builds;
 };
 
-// A label's totals over builds: a line per program and set of tags, by program and tags. Each build
-// is compared with the one before it, q adjusted over all lines. Events that are not over are left
-// out.
+// A label's totals over builds: one line per program and set of tags, ordered by these. Each build
+// is compared with the previous one, with q adjusted over all lines. Omits events that are not
+// over.
 std::vector<HistoryLine> History(std::span<const EventRow> events, double least);
 
 }  // namespace fieldcost::probe

@@ -6,7 +6,7 @@
 
 namespace fieldcost::probe {
 
-// What the files of EventStore share. For this folder only.
+// Shared by the sources of EventStore. For this folder only.
 
 // Columns in the order of RowOf().
 inline constexpr char kSelectEvent[] =
@@ -19,7 +19,7 @@ enum EventRowFlag : std::uint64_t { kRowIncomplete = 1, kRowSuspended = 2, kRowH
 
 EventRow RowOf(const sqlite::Statement& statement);
 
-// Changes of `uses`, by row of a table. Applying them removes rows that nobody uses any more, and
+// Changes of `uses`, by row of a table. Applying them removes rows that are no longer used, and
 // with a stack its uses of frames.
 using UseChanges = std::map<std::uint64_t, std::int64_t>;
 Status ChangeUses(sqlite::Database& database, const std::string& table, const UseChanges& changes);

@@ -13,11 +13,11 @@
 
 namespace fieldcost::probe {
 
-// Events and their hits in a SQLite database: at home in probe.db, at a server in its own. Tables
-// are in event_store.cc. All calls are of one connection, and not thread-safe; other connections
-// may read meanwhile. Errors: those of sqlite::Database.
+// Events and their hits in a SQLite database: probe.db on the user's machine, the server's own
+// database on a server. event_store.cc defines the tables. All calls use one connection and are not
+// thread-safe; other connections may read meanwhile. Errors: those of sqlite::Database.
 
-// What somebody decided about an event; without that, what set_aside.h finds is valid.
+// A person's decision about an event, which overrides that of set_aside.h.
 enum class Mark : std::uint8_t { kNone = 0, kSetAside = 1, kKept = 2 };
 
 // A run of one owner. Programs choose the ids of their runs, so two owners may have the same.
@@ -42,7 +42,7 @@ struct EventRow {
   std::uint64_t row = 0;  // grows with the time of arrival
   EventId id;
   std::string label;
-  std::uint64_t owner = 0;  // whose: given to Add()
+  std::uint64_t owner = 0;  // as given to Add()
   std::string program;
   std::string build;
   std::vector<std::string> tags;  // those of the run, sorted
@@ -78,7 +78,7 @@ struct EventFilter {
   bool ended_only = false;
 };
 
-// Where a page of a list ends: what is older comes next.
+// The end of a page of a list: older items come next.
 struct EventCursor {
   std::uint64_t begin_ns = 0;
   std::uint64_t row = 0;
@@ -89,7 +89,7 @@ struct EventPage {
   std::optional<EventCursor> next;
 };
 
-// A hit with what its indices stood for.
+// A hit with its indices resolved.
 struct EventHit {
   Site site;
   std::vector<Frame> stack;  // innermost first
@@ -128,7 +128,7 @@ struct LabelPage {
   std::optional<LabelCursor> next;
 };
 
-// What a bounded piece of removing did.
+// The result of a bounded step of removal.
 struct Removed {
   std::uint64_t events = 0;
   bool has_more = false;  // call again
@@ -136,15 +136,15 @@ struct Removed {
 
 class EventStore {
  public:
-  // Makes the tables if they are not there; another version's: kUnsupported. The database must
-  // outlive it.
+  // Creates the tables if they do not exist; kUnsupported if they have another version. The
+  // database must outlive it.
   static Result<EventStore> Create(sqlite::Database& database);
 
-  // Adds a valid batch. Events and runs are those of `owner`: nobody adds to another one's. What is
-  // there already (the same hit: event, time, run, thread, sequence) is not added again. REQUIRES:
-  // the caller's transaction, so that its own rows (a ledger, positions) are written with it or not
-  // at all. Returns about how many bytes it takes on the disk: kBytesOfHit for each hit, and what
-  // is new of events, runs, sites, stacks and frames.
+  // Adds a valid batch. Events and runs belong to `owner`: a batch cannot add to another owner's.
+  // Existing hits (same event, time, run, thread and sequence) are not added again. REQUIRES: the
+  // caller's transaction, so that its own rows (a ledger, positions) are written atomically with
+  // it. Returns the approximate size on disk in bytes: kBytesOfHit for each hit, plus new events,
+  // runs, sites, stacks and frames.
   Result<std::uint64_t> Add(const Batch& batch, std::uint64_t owner);
 
   Result<EventPage> List(const EventFilter& filter, std::optional<EventCursor> after,
@@ -159,12 +159,13 @@ class EventStore {
   // kNotFound. Own transaction if there is none.
   Status SetMark(const EventKey& key, Mark mark, const std::string& reason);
 
-  // Removes them with their hits, and what nothing refers to any more; how many events went.
-  // REQUIRES: the caller's transaction.
+  // Removes events with their hits and everything no longer referenced; returns the number of
+  // events removed. REQUIRES: the caller's transaction.
   Result<std::uint64_t> Remove(const std::vector<EventKey>& keys);
-  // Removes those that began before that time, the oldest first; those that begin from that time
-  // on, the last first; those of an owner. Each at most `limit` events and kMaxRemovedHits hits: an
-  // event that has more loses them piece by piece. REQUIRES: the caller's transaction.
+  // Remove events that began before that time, the oldest first; that begin from that time on, the
+  // last first; or that belong to an owner. Each call removes at most `limit` events and
+  // kMaxRemovedHits hits; an event with more is removed in several calls. REQUIRES: the caller's
+  // transaction.
   Result<Removed> Expire(std::uint64_t before_ns, std::size_t limit);
   Result<Removed> ExpireFuture(std::uint64_t from_ns, std::size_t limit);
   Result<Removed> RemoveOf(std::uint64_t owner, std::size_t limit);

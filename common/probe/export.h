@@ -7,15 +7,15 @@
 
 namespace fieldcost::probe {
 
-// Events for other programs. Pure functions, thread-safe; the same events give the same bytes.
-// Texts may be any: they are escaped, and what is not UTF-8 becomes U+FFFD.
+// Exports events for other programs. Pure functions, thread-safe; the same events give the same
+// bytes. Accepts any texts: they are escaped, and invalid UTF-8 becomes U+FFFD.
 
-// OpenTelemetry's OTLP/JSON (one ExportTraceServiceRequest): a trace an event, whose id is the
-// event's (two owners' events of one id share it, with spans of their own); a root span of its
-// label, below it a span a run that takes part, below that a span a step that ends there. Hits are
-// span events of the run's span, with code.*, thread.id and fieldcost.*; a resource is a run. Span
-// ids follow from the event's owner and id. An event that began elsewhere has the parent that its
-// first hit brought.
+// OpenTelemetry's OTLP/JSON (one ExportTraceServiceRequest): one trace per event, with the event's
+// id (events of two owners with the same id share it, with separate spans); a root span with its
+// label, below it one span per participating run, below that one span per step that ends there.
+// Hits are span events of the run's span, with code.*, thread.id and fieldcost.*; a resource is a
+// run. Span ids are derived from the event's owner and id. An event that began elsewhere has the
+// parent carried by its first hit.
 std::string ToOtlpJson(std::span<const Event> events);
 
 // Chrome's trace event format (JSON object form), as Perfetto and chrome://tracing read it: a

@@ -10,9 +10,9 @@
 
 namespace fieldcost::probe {
 
-// What both export formats are made of. Pure.
+// The data shared by both export formats. Pure.
 
-// A step with its place in time.
+// A step with its position in time.
 struct StepSpan {
   Step step;
   std::uint64_t begin_ns = 0;

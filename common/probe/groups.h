@@ -13,13 +13,13 @@
 
 namespace fieldcost::probe {
 
-// Two selections of events, compared group by group: an event is compared only with events of the
+// Compares two selections of events group by group: an event is compared only with events of the
 // same label, program and set of tags, since others differ for other reasons. Not thread-safe.
 
 inline constexpr std::size_t kMostEventsOfSide = 2'000;  // of a group; the newest of each run
 
-// What events of a group have in common. Where both selections name tags, or programs, these do not
-// count: `tag:cold` and `tag:warm` are meant to be compared.
+// The common properties of a group's events. If both selections name tags, or programs, these are
+// ignored: `tag:cold` and `tag:warm` are meant to be compared.
 struct GroupKey {
   std::string label;
   std::string program;
@@ -41,7 +41,7 @@ struct GroupSide {
   std::function<Result<Event>(const EventKey&)> load;  // an event with its hits
 };
 
-// What is known of a side as a whole. Events without any point left belong to no group.
+// The data of a side as a whole. Events without any remaining point belong to no group.
 struct SideFacts {
   std::size_t runs = 0;
   std::size_t lost_runs = 0;  // that lost points

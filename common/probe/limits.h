@@ -27,15 +27,15 @@ inline constexpr std::size_t kMaxProgramBytes = 255;
 inline constexpr std::size_t kMaxFunctionBytes = 255;
 inline constexpr std::size_t kMaxFileBytes = 255;  // the end of longer paths
 
-// Times outside of [2020, 2100) are no times.
+// Times outside of [2020, 2100) are invalid.
 inline constexpr std::uint64_t kLeastNs = 1'577'836'800'000'000'000;
 inline constexpr std::uint64_t kMostNs = 4'102'444'800'000'000'000;
 
 inline constexpr std::size_t kMaxHitsOfEvent = 4096;  // that are shown; more are counted only
-// What the hits of one event may weigh that are read at once: texts, and a constant for each.
+// The maximum weight of the hits of one event that are read at once: texts, plus a constant each.
 inline constexpr std::size_t kMaxWeightOfEvent = 8 * kMiB;
 inline constexpr std::size_t kMaxRemovedHits = 20'000;  // at once, by Expire() and the like
-// What a point is taken to need on the disk, in bytes; see EventStore::Add().
+// The assumed size of a point on disk, in bytes; see EventStore::Add().
 inline constexpr std::size_t kBytesOfHit = 60;
 inline constexpr std::size_t kMaxCompared = 12;     // events side by side
 inline constexpr std::size_t kMaxStepNames = 1024;  // of a table of steps

@@ -9,20 +9,20 @@
 
 namespace fieldcost::probe {
 
-// Where an event's time went: from each hit to the next. Steps add up to the time from the first
-// hit to the last, exactly. Pure.
+// Divides an event's time into steps, from each hit to the next, which add up exactly to the time
+// from the first hit to the last. Pure.
 struct Step {
-  // Label of the hit that ends it; "end" of an end that is labelled as the event is. From its
-  // second time on with " #2". No two steps of an event have the same.
+  // The label of the hit that ends it; "end" if an end hit has the event's label. From the second
+  // occurrence on with " #2". Unique within an event.
   std::string name;
-  std::size_t hit = 0;  // that ends it: index
+  std::size_t hit = 0;  // index of the hit that ends it
   std::uint64_t ns = 0;
   bool between_threads = false;  // ends on another thread than it began
 };
 std::vector<Step> StepsOf(const Event& event);
 
-// Times of equal names over the columns of a picture: a row for each name, in the order in which
-// most events have them. If there are more than kMaxStepNames, those that most events have stay.
+// Times of equal names over the columns of a picture: one row per name, in the order of most
+// events. Beyond kMaxStepNames, keeps those that most events have.
 struct StepTable {
   std::vector<std::string> names;
   // [event][name]; ns; kNoStep: that event has no such step.

@@ -11,9 +11,9 @@ namespace fieldcost::probe {
 
 bool IsText(std::string_view untrusted_text, std::size_t max_bytes);
 
-// What is not allowed becomes U+FFFD; what is too long loses its end, at a character's boundary.
+// Replaces invalid characters by U+FFFD and truncates long texts at a character boundary.
 std::string CleanText(std::string_view untrusted_text, std::size_t max_bytes);
-// The same, but loses its beginning: paths.
+// The same, but truncates at the beginning: for paths.
 std::string CleanPath(std::string_view untrusted_path, std::size_t max_bytes);
 
 }  // namespace fieldcost::probe

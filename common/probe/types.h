@@ -10,8 +10,8 @@
 
 namespace fieldcost::probe {
 
-// What probe points have told, as it is stored, sent and shown. Values; times are nanoseconds since
-// 1970 (of the machine's own clock, carried on by a monotonic one within a run).
+// Data from probe points, as stored, sent and shown. Values; times are nanoseconds since 1970 (from
+// the machine's own clock, continued by a monotonic one within a run).
 
 // An event: of the run that began it, its number there; number 0 is the run's own. As text 32 hex
 // digits, which W3C Trace Context calls trace-id.
@@ -29,15 +29,15 @@ struct Run {
   std::uint64_t id = 0;       // random
   std::uint64_t session = 0;  // random; of one `fieldcost probe run`
   std::string program;        // file name
-  std::string build;          // what the user calls it, else the beginning of its build-id
+  std::string build;          // the user's name for it, else the beginning of its build-id
   std::vector<std::string> tags;
   std::uint64_t start_ns = 0;
   std::uint64_t disk_read_bytes = 0;
-  // Points that were passed and could not be kept: no space in a ring, no ring, no place for the
-  // site, or in a signal handler. Events may be missing altogether.
+  // Points that were passed but lost: no space in a ring, no ring, no space for the site, or in a
+  // signal handler. Whole events may be missing.
   std::uint64_t lost_hits = 0;
-  // How long its first thread waited for a CPU, of so many ns in which it ran or could have run; 0
-  // and 0: not measured.
+  // How long its first thread waited for a CPU, and for how many ns it ran or could have run; 0 and
+  // 0: not measured.
   std::uint64_t waited_ns = 0;
   std::uint64_t observed_ns = 0;
   bool operator==(const Run&) const = default;
@@ -45,7 +45,7 @@ struct Run {
 
 enum class SiteKind : std::uint8_t { kSource = 0, kNamed = 1, kAutomatic = 2 };
 
-// Where a point stands.
+// The source location of a point.
 struct Site {
   std::string label;
   std::string function;  // of a named point "library!symbol"; empty if not known
@@ -70,11 +70,11 @@ struct Stack {
   bool operator==(const Stack&) const = default;
 };
 
-// What is known of an event so far, even if it is not over. A later one of the same event adds to
-// it: flags are or-ed, and the greater time is kept.
+// The current state of an event, even if it is not over. A later one of the same event is merged
+// with it: flags are or-ed, and the greater time is kept.
 struct EventInfo {
   EventId id;
-  std::uint32_t run = 0;       // index: of the run that tells it
+  std::uint32_t run = 0;       // index of the run that reports it
   std::string label;           // empty: began elsewhere, nothing is known of it here
   std::uint64_t begin_ns = 0;  // 0: began elsewhere
   std::uint64_t end_ns = 0;    // 0: not yet
@@ -103,7 +103,7 @@ struct Hit {
   bool operator==(const Hit&) const = default;
 };
 
-// What is sent at once. Every index is of the vector here.
+// One message. Every index refers to a vector in it.
 struct Batch {
   std::uint64_t sequence = 0;  // of the device, from 1 on
   std::vector<Run> runs;
