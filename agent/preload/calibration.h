@@ -2,10 +2,10 @@
 
 namespace fieldcost::preload {
 
-// Measures what a thunk itself takes, on functions of known time: process.bias_ticks (part of
-// every measured time) and .bias_spread_ticks, .timed_call_ps and .untimed_call_ps (what the host
-// pays). For the constructor, before there are picks and cells. REQUIRES: process.ticks_to_ns,
-// threads.
+// Measures the thunk's own cost with functions of known duration. Sets process.bias_ticks (included
+// in every measured time) and .bias_spread_ticks, and .timed_call_ps and .untimed_call_ps (the
+// host's cost per call). Called by the constructor, before there are picks and cells. REQUIRES:
+// process.ticks_to_ns, threads.
 void Calibrate();
 
 }  // namespace fieldcost::preload

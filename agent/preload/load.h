@@ -4,14 +4,14 @@
 
 namespace fieldcost::preload {
 
-// What the machine has to do. 0 where it cannot be told.
+// The machine's load. Values that cannot be determined are 0.
 struct MachineLoad {
-  uint64_t load_percent;         // the 1-minute load average, of the cores we may use
+  uint64_t load_percent;         // 1-minute load average, relative to the cores we may use
   uint64_t pressure_hundredths;  // of a percent of the last 10 s some task waited for a CPU
 };
 MachineLoad ReadMachineLoad();
 
-// True if that is so much that nothing should be measured now.
+// Returns true if the load is too high to measure anything now.
 inline bool IsTooMuch(const shm::PolicyHeader& policy, const MachineLoad& load) {
   const uint64_t most_pressure = uint64_t{policy.max_cpu_pressure_percent} * 100;
   return (most_pressure != 0 && load.pressure_hundredths > most_pressure) ||
@@ -19,8 +19,8 @@ inline bool IsTooMuch(const shm::PolicyHeader& policy, const MachineLoad& load) 
           load.load_percent > policy.max_load_per_core_percent);
 }
 
-// True if it is more than half of that: calls then take longer than on a machine with little to do.
-// A policy without a limit is taken to have the default one.
+// Returns true if the load exceeds half of those limits: calls then take longer than on an idle
+// machine. A policy without a limit counts as having the default one.
 inline bool IsMuch(const shm::PolicyHeader& policy, const MachineLoad& load) {
   constexpr uint64_t kDefaultLoadPercent = 80;
   constexpr uint64_t kDefaultPressurePercent = 20;
@@ -31,13 +31,13 @@ inline bool IsMuch(const shm::PolicyHeader& policy, const MachineLoad& load) {
              (most_pressure == 0 ? kDefaultPressurePercent : most_pressure) * 100;
 }
 
-// True if the daemon has not collected the run files for so long that no more should be made: those
-// of the field, or, for a run that is only asked for, those that were.
+// Returns true if so many run files await collection by the daemon that no more should be created.
+// Counts the field's files, or those of requested runs if this run is only requested.
 bool AreTooManyRunFiles(const Request& request);
 
-// Takes one of the policy's leases, each of which lets one program of this user be measured. It is
-// held until it is given back or this process image ends, however it ends: the lock belongs to an
-// open file that only a mapping refers to. False if all are taken.
+// Takes one of the policy's leases, each of which permits measuring one program of this user. It is
+// held until it is given back or this process image ends in any way: the lock belongs to an open
+// file description that only a mapping refers to. Returns false if all are taken.
 bool TakeLease(const Request& request);
 void GiveBackLease();
 

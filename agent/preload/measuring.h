@@ -1,7 +1,7 @@
 #pragma once
 
-// What a measured call writes, inline; its rare parts are in thread_state.h. Runs inside handlers:
-// no libc call, no vector register, no lock.
+// The writes of a measured call, inline; rare parts are in thread_state.h. Runs inside handlers: no
+// libc call, no vector register, no lock.
 
 #include <stdint.h>
 
@@ -12,24 +12,24 @@ namespace fieldcost::preload {
 
 using shm::AddToCell;
 
-// The thread goes on without its active measurement, `record`.
+// Abandons the thread's active measurement, `record`.
 inline void Abandon(ThreadState* thread, Record* record) {
   record->superseded = 1;
-  record->usual = kNoPick;  // so that neither end of it takes the short way
+  record->usual = kNoPick;  // so that neither entry nor exit takes the fast path
   ++record->cells->abandoned;
   if (IsSampled(*record)) ++record->cells->sampled;
   thread->active = nullptr;
 }
 
-// Says of the pick that these bytes could not be counted. Any thread, at any time.
+// Marks the pick's bytes as not measured for these reasons. Callable from any thread at any time.
 inline void AddNotMeasured(shm::Pick* pick, uint32_t reasons) {
   if ((reasons & ~__atomic_load_n(&pick->not_measured, __ATOMIC_RELAXED)) == 0) return;
   __atomic_fetch_or(&pick->not_measured, reasons, __ATOMIC_RELAXED);
 }
 
-// While this lives, calls on this thread (from a signal handler, say) are not measured: cells have
-// one writer. `record` is what the writing is about. Puts `after` in place as the active
-// measurement at its end.
+// Suspends measuring on this thread while it is alive, since cells have one writer: calls made
+// meanwhile (for example, by a signal handler) are not measured. `record` is the record that the
+// writes concern. The destructor makes `after` the active measurement.
 class NoMeasuring {
  public:
   NoMeasuring(ThreadState* thread, Record* record, Record* after) : thread_(thread), after_(after) {

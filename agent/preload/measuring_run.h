@@ -7,36 +7,38 @@
 
 namespace fieldcost::preload {
 
-// What this process measures, and for how long. A phase begins with a pick and ends after the
-// policy's time; then the lease is given back, the coin is thrown again, and perhaps others are
-// picked. That happens inside calls the program makes anyway: of picked functions, and of functions
-// that wait (agent/intercept/notice.h). Nobody ever waits here: who finds another thread at it goes
-// on. Whatever is called from here is called by one thread at a time (or by the constructor), and
-// may keep big things in static memory: the host's stack may be small.
+// Controls what this process measures, and for how long. A phase begins with a pick and ends after
+// the policy's time; then the lease is given back, the coin is tossed again, and other functions
+// may be picked. This happens inside calls that the program makes anyway: of picked functions and
+// of functions that wait (agent/intercept/notice.h). Nothing here blocks: if another thread is
+// already at work, the caller goes on. Functions called from here run on one thread at a time (or
+// in the constructor) and may keep large objects in static memory: the host's stack may be small.
 
-// Begins the first phase: picks, takes a lease, makes the run file, patches. For the constructor.
-// `request` must stay. Says why if nothing can be measured, else kNoSkip.
+// Begins the first phase: picks, takes a lease, creates the run file, patches. Called by the
+// constructor. `request` must outlive the run. Returns kNoSkip, or why nothing can be measured.
 shm::Skip BeginRun(Request* request, uint64_t random);
 
-// Does what is due at this time stamp: ends the phase, and picks anew.
+// Does what is due at this time stamp: ends the phase and picks anew.
 void EndPhaseAndRedraw(uint64_t now);
 
-// A watched function is called (sightings.h). Returns the pick that it has become, or that it is;
-// kNoPick if it is none.
+// Called when a watched function is called (sightings.h). Returns its pick, old or new; kNoPick if
+// it is not picked.
 uint32_t SeeFirstCall(uint32_t thunk);
 
-// What measuring a pick costs too much: times only one in 2^sampling_log2 calls; gives it up.
+// Called when measuring a pick costs too much: SamplePick times only one in 2^sampling_log2 calls,
+// DropPick ends the pick.
 void SamplePick(uint32_t pick, uint32_t sampling_log2);
 void DropPick(uint32_t pick);
 
-// The process is about to become one that we leave alone: it measures no more.
+// Stops measuring permanently: the process is about to become one that must be left alone.
 void DetachForGood(shm::Skip reason);
 
-// The program asks for a symbol of something dlopen brought: that takes part from now on.
+// Called when the program looks up a symbol in a library loaded by dlopen: includes that library
+// from now on.
 void OnLibraryLoaded(void* handle);
 
-// Something that dlopen brought may go: no slot of such objects is ours any more, and a pick that
-// lives in one has ended.
+// Called when a library loaded by dlopen may be unloaded: restores all slots of such objects and
+// ends the picks that are defined in one.
 void OnLibraryMayGo();
 
 }  // namespace fieldcost::preload

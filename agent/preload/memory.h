@@ -6,13 +6,13 @@
 
 namespace fieldcost::preload {
 
-// Everything that is mapped and written lies in the policy's memory directory. It is looked at
-// before each use, whatever the policy says: its root must be this user's alone and no link, and
-// what is opened must be on a file system that cannot fault.
+// All files that are mapped and written are in the policy's memory directory. It is checked before
+// each use, regardless of the policy: its root must belong to this user, be closed to others and be
+// no link, and the files opened must be on a file system that cannot fault.
 
 // Opens a file or directory of that name in it, as open(2) does with `flags`, never through a link;
-// what is made is this user's alone. With O_CREAT or O_DIRECTORY, directories that are missing are
-// made. The descriptor, or a negative number.
+// new files are accessible only to this user. With O_CREAT or O_DIRECTORY, creates missing
+// directories. Returns the descriptor, or a negative number.
 int64_t OpenInMemory(const Request& request, const char* name, int flags);
 
 }  // namespace fieldcost::preload

@@ -6,7 +6,7 @@
 
 namespace fieldcost::preload {
 
-// What only a process that takes part needs, and what is too big for everyone to carry.
+// Data that only participating processes need, and that is too large for all others to carry.
 struct Workspace {
   intercept::Tables tables;  // agent/intercept
   Picks drawn;               // measuring_run.cc
@@ -16,11 +16,11 @@ struct Workspace {
 // Null before MakeWorkspace().
 extern Workspace* workspace;
 
-// The program's own limit for an RLIMIT_...; 0 if it cannot be told.
+// Returns the program's own limit for an RLIMIT_...; 0 if it cannot be determined.
 uint64_t LimitOf(int resource);
 
-// Serves the constructor. False if there is no memory, or the program's own limits are so tight
-// that it would miss what is taken here.
+// Called by the constructor. Returns false if there is no memory, or if the program's own limits
+// are so tight that it would miss the memory taken here.
 bool MakeWorkspace();
 void DropWorkspace();
 
