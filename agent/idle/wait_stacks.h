@@ -41,7 +41,7 @@ class WaitStacks {
   sampler::ProcessMaps& maps() { return maps_; }
 
  private:
-  // Whether all frames are in known mappings.
+  // Whether the innermost and the outermost frame are in known mappings.
   bool IsMapped(unwind::ModuleMap& map) const;
 
   IdleWriter& writer_;

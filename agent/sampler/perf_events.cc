@@ -105,7 +105,7 @@ struct PerfEvents::Ring {
   void* memory;
   std::size_t bytes;
   PerfRing ring;
-  std::deque<Stashed> stashed;  // older than what is in the ring
+  std::deque<Stashed> stashed;  // older than the ring's records
 };
 
 PerfEvents::PerfEvents(Options options) : options_(std::move(options)) {

@@ -22,7 +22,7 @@ class RunTimes {
   void In(pid_t tid, std::size_t cpu, std::uint64_t time);
   void Out(pid_t tid, std::uint64_t time);
 
-  // Receives how long the thread had each of its CPUs.
+  // Receives how long the thread had a CPU; called once per CPU.
   using Sink = std::function<void(pid_t tid, std::uint64_t run_ns)>;
   void Exit(pid_t tid, std::uint64_t time, const Sink& sink);
   void ExitAll(std::uint64_t time, const Sink& sink);

@@ -114,7 +114,7 @@ Result<int> RunOnce(const TraceOptions& options, RunInput& input, SampleWriter& 
   auto made = Sampler::OfNextExec(
       child.pid(), {.period_ns = options.period_ns, .counters = options.counters}, take);
   Status done = made ? Status() : Status(made.error());
-  // Events are worth a recording without samples.
+  // Records events even if sampling is not possible.
   if (!made && event_writer != nullptr && IsRefused(made.error())) {
     result.why_no_samples = made.error().message;
     done = {};

@@ -65,7 +65,7 @@ class WaitTracker {
   // Returns the elapsed parts, up to `time`, of waits in progress that are at least `least_ns`
   // long.
   std::vector<Wait> TakePassed(std::uint64_t time, std::uint64_t least_ns);
-  // Ends all waits that go on.
+  // Ends all waits in progress, and returns them.
   std::vector<Wait> EndAll(std::uint64_t time);
 
  private:
