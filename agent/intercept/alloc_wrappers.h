@@ -7,8 +7,8 @@
 
 namespace fieldcost::intercept {
 
-// The malloc family with wrappers in front, ready for InstallWrappers: each allocation that
-// succeeds is told to its user (hooks.h), in bytes as asked for.
+// Wrappers for the malloc family, ready for InstallWrappers: each successful allocation is reported
+// to the user (hooks.h), in bytes as requested.
 inline constexpr size_t kAllocFunctionCount = 9;
 extern const WrappedFunction kAllocFunctions[kAllocFunctionCount];
 

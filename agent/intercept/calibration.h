@@ -4,29 +4,29 @@
 
 namespace fieldcost::intercept {
 
-// What a thunk itself costs, found with functions of known time. REQUIRES of all: the constructor;
-// thunks are ready.
+// Measures the cost of a thunk itself with functions of known duration. All functions REQUIRE the
+// constructor and initialised thunks.
 
 using KnownFunction = uint64_t (*)(uint64_t);
 
 inline constexpr int kCallsInARow = 32;
 
-// Ticks that kCallsInARow calls take, each of which needs the last one's result; in the quickest of
-// a few rounds.
+// Returns the ticks of kCallsInARow dependent calls (each needs the previous result), in the
+// fastest of a few rounds.
 uint64_t TicksOfCalls(KnownFunction function);
 
-// What is recorded of a call whose time is known, less that.
+// The recorded time of a call of known duration, minus that duration.
 struct Bias {
   uint64_t ticks;
-  uint64_t spread_ticks;  // distance of the quartiles
+  uint64_t spread_ticks;  // interquartile range
 };
 
-// `timed` leads through a thunk to fieldcost_known_function; recorded(of) is the sum of ticks that
-// has been recorded of its calls so far.
+// `timed` leads through a thunk to fieldcost_known_function; recorded(of) is the sum of ticks
+// recorded for its calls so far.
 //
-// An empty function would not do: a call and its return take some nanoseconds, which run beside
-// whatever a real function does. The median of rounds, each the mean of its calls: a minimum would
-// be below what most calls have in them, a mean of all would hold interrupts.
+// An empty function is unsuitable: its call and return take some nanoseconds that overlap with the
+// work of a real function. The result is the median of rounds, each the mean of its calls: a
+// minimum would be below most calls' overhead, and a mean over all would include interrupts.
 Bias MeasureBias(KnownFunction timed, uint64_t (*recorded)(const void*), const void* of);
 
 }  // namespace fieldcost::intercept

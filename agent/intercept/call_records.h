@@ -1,6 +1,6 @@
 #pragma once
 
-// A thread's records of calls in progress, for libraries that keep all that are on its stack. Run
+// A thread's records of calls in progress, for libraries that record all calls on its stack. Runs
 // inside handlers: no libc call, no vector register, no lock.
 
 #include <stdint.h>
@@ -10,13 +10,13 @@ namespace fieldcost::intercept {
 enum RecordState : uint32_t {
   kFree = 0,
   kActive = 1,
-  kDropped = 2,   // left by longjmp or an exception: surely gone, but used again last of all
-  kReturned = 3,  // on another thread, or to nobody; its owner has not looked yet
+  kDropped = 2,   // left by longjmp or an exception: certainly dead, but reused last
+  kReturned = 3,  // on another thread, or without an owner; not yet seen by its owner
 };
 
-// What unwinders tell a frame from others by: right above its place, where the return address is.
-// Calls that tail-call each other share a place: each is told from who called it, `outer`, or null.
-// 0: they are too many.
+// Returns what identifies a frame to unwinders: the address just above its return address. Calls
+// that tail-call each other share that address; each is distinguished from its caller's record
+// `outer` (may be null). Returns 0 if there are too many of them.
 template <typename Record>
 uint64_t FrameIdAt(uint64_t here, const Record* outer) {
   const uint64_t callee = here + sizeof(uint64_t);
@@ -24,8 +24,8 @@ uint64_t FrameIdAt(uint64_t here, const Record* outer) {
   return outer->frame_id - 1 > callee ? outer->frame_id - 1 : 0;
 }
 
-// A free one; `lowest_free` is where the first of them may be. Else one whose call was left for
-// good, unless frames that seem gone may return. Null if there is none.
+// Returns a free record (`lowest_free` is a lower bound for the first one); otherwise one whose
+// call was abandoned, unless frames that seem dead may return. Returns null if neither exists.
 template <typename Record>
 Record* TakeRecord(Record* records, uint32_t count, uint32_t* lowest_free, bool never_reuse) {
   uint32_t at = *lowest_free;

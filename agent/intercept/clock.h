@@ -1,6 +1,6 @@
 #pragma once
 
-// The time, and what ticks of the time stamp counter are of it. `ticks_to_ns` is 32.32 fixed point.
+// Reads clocks and converts ticks of the time stamp counter. `ticks_to_ns` is 32.32 fixed point.
 
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -10,7 +10,7 @@
 
 namespace fieldcost::intercept {
 
-// A clock's time in ns, by system call: libc's function may touch vector registers and errno.
+// Returns a clock's time in ns, by system call: libc's function may use vector registers and errno.
 inline uint64_t ReadClock(clockid_t clock) {
   timespec now = {};
   SystemCall(SYS_clock_gettime, static_cast<uint64_t>(clock), reinterpret_cast<uint64_t>(&now));
@@ -28,14 +28,14 @@ inline uint64_t NanosecondsOf(uint64_t ticks, uint64_t ticks_to_ns) {
 
 inline constexpr uint32_t kPicosecondsPerNanosecond = 1000;
 
-// Gives at most 4 ms, the most that 32 bits hold.
+// Saturates at 4 ms, the maximum of 32 bits.
 inline uint32_t PicosecondsOf(uint64_t ticks, uint64_t ticks_to_ns) {
   __extension__ using Wide = unsigned __int128;
   const Wide ps = (Wide{ticks} * kPicosecondsPerNanosecond * ticks_to_ns) >> 32;
   return ps > ~uint32_t{0} ? ~uint32_t{0} : static_cast<uint32_t>(ps);
 }
 
-// Gives 0 if they are too many for 64 bits. (No library for 128-bit division is there.)
+// Returns 0 if the result does not fit 64 bits. (There is no library for 128-bit division here.)
 inline uint64_t TicksOf(uint64_t ns, uint64_t ticks_to_ns) {
   uint64_t ticks = ns / ticks_to_ns;
   uint64_t rest = ns % ticks_to_ns;

@@ -9,12 +9,12 @@
 
 namespace fieldcost::intercept {
 
-// Place in the file less virtual address, for the object's first part with code; 0 if its first
-// page does not look like an ELF file's. Every linker's layout maps that page.
+// Returns file offset minus virtual address of the object's first code segment; 0 if its first page
+// is not that of an ELF file. Every linker's layout maps that page.
 uint64_t CodeOffsetOf(const ElfObject& object);
 
-// Fills what a library's file says of a loaded object, so that addresses in it can be named later.
-// The field `complete` is left to the caller.
+// Describes a loaded object in a library's file, so that addresses in it can be resolved later. The
+// caller sets the field `complete`.
 template <typename Module>
 void DescribeModule(const ElfObject& object, Module* module) {
   CopyText(module->path, *object.path == '\0' ? ProgramPath() : object.path);

@@ -37,44 +37,44 @@ struct ElfObject {
   const Elf64_Dyn* dynamic;
   const uint8_t* build_id;
   uint32_t build_id_bytes;  // at most kMaxBuildIdBytes
-  bool is_dynamic;          // brought by dlopen, may be unloaded
+  bool is_dynamic;          // loaded by dlopen, may be unloaded
 };
 
 // The objects loaded now, in search order, without the vDSO, ld.so and this library. Returns how
 // many were stored.
 uint32_t ListObjects(ElfObject* objects, uint32_t capacity);
 
-// How many of these, all that are loaded, belong to the program and stay as long as it does. Those
-// behind were brought by dlopen in a constructor that ran before ours, and may be unloaded.
+// Returns how many of these (all loaded objects) belong to the program and stay loaded. Those after
+// them were loaded by dlopen in a constructor that ran before ours, and may be unloaded.
 uint32_t CountLasting(const ElfObject* objects, uint32_t count);
 
-// False if the object was unloaded since it was listed, whoever did it.
+// Returns false if the object has been unloaded since it was listed.
 bool IsLoaded(const ElfObject& object);
 
-// True if a handle of dlopen is in the namespace of this object, which is the program itself.
-// dlmopen makes others, with libraries of their own. No lock is taken.
+// Returns true if a handle of dlopen is in the namespace of `program`. dlmopen creates other
+// namespaces, with their own libraries. Takes no lock.
 bool IsInNamespaceOf(const ElfObject& program, void* handle);
 
-// Reads memory of this process that may be gone: less is read then, without a signal. Returns the
-// bytes read.
+// Reads memory of this process that may be unmapped: raises no signal, but reads less. Returns the
+// number of bytes read.
 size_t ReadOwnMemory(const void* from, void* to, size_t size);
 
-// True if the C library is one whose loader we know: glibc 2.35 or later. The functions asked for
-// here are weak, so that programs of another one start all the same.
+// Returns true if the C library's loader is supported: glibc 2.35 or later. The functions used here
+// are weak, so that programs with other C libraries still start.
 bool IsKnownLibc();
 
-// The loaded object that holds `address`. Reads the loader's own description without its locks:
-// whoever asks must know that it stays loaded meanwhile. False if there is none, or if it is one
-// that ListObjects leaves out.
+// Finds the loaded object that holds `address`. Reads the loader's own description without its
+// locks: the caller must ensure that the object stays loaded meanwhile. Returns false if there is
+// none, or if ListObjects omits it.
 bool ObjectOfAddress(uint64_t address, ElfObject* object);
 
-// The object that a handle of dlopen stands for and those that came with it because it needs them,
-// however indirectly: stores the new ones (those that `is_known` says are not) and returns how
-// many. They stay loaded as long as the handle's owner keeps it. No lock is taken.
+// Finds the object of a dlopen handle and its direct and indirect dependencies: stores those for
+// which `is_known` is false and returns how many. They stay loaded as long as the handle's owner
+// keeps it. Takes no lock.
 uint32_t ObjectsOfHandle(void* handle, bool (*is_known)(uint64_t address), ElfObject* objects,
                          uint32_t capacity);
 
-// The dynamic symbol a relocation speaks of, and its name.
+// The dynamic symbol of a relocation, and its name.
 inline const Elf64_Sym& SymbolOf(const ElfObject& object, const Elf64_Rela& relocation) {
   return object.symbols[ELF64_R_SYM(relocation.r_info)];
 }
@@ -82,34 +82,34 @@ inline const char* NameOf(const ElfObject& object, const Elf64_Rela& relocation)
   return object.strings + SymbolOf(object, relocation).st_name;
 }
 
-// The version an importing object asks for, e.g. "GLIBC_2.2.5"; "" if none.
+// The version that an importing object requires, e.g. "GLIBC_2.2.5"; "" if none.
 const char* NeededVersion(const ElfObject& object, const Elf64_Rela& relocation);
 
 // The version under which `object` defines a symbol that FindExport found; "" if it has none.
 const char* DefinedVersion(const ElfObject& object, const Elf64_Sym* definition);
 
-// The definition of `name` in `object` to which the loader would bind a reference that asks for
-// `version` ("": for none, which gets the oldest); null if there is none.
+// Returns the definition of `name` in `object` to which the loader would bind a reference with
+// `version` ("": unversioned, which gets the oldest); null if none.
 const Elf64_Sym* FindExport(const ElfObject& object, const char* name, const char* version);
 
-// The same for many objects: the name's hash is worked out once.
+// The same for many objects: the name's hash is computed once.
 uint32_t HashOfName(const char* name);
 const Elf64_Sym* FindExport(const ElfObject& object, const char* name, uint32_t hash,
                             const char* version);
 
-// True if `address` is in an object that exports `name`. It is not if it is an entry of a program's
-// PLT, which in programs at a fixed address is what `&function` is everywhere: calling that means
-// calling through the program's slot.
+// Returns true if `address` is in an object that exports `name`. An entry of the program's PLT does
+// not qualify; in programs at a fixed address, `&function` is such an entry everywhere, and calling
+// it means calling through the program's slot.
 bool IsDefinition(const ElfObject* objects, uint32_t count, const char* name, uint64_t address);
 
-// True if the loader has mapped `address` as data of the object that may be written to.
+// Returns true if the loader has mapped `address` as writable data of the object.
 bool IsData(const ElfObject& object, uint64_t address);
 
 inline bool Contains(const ElfObject& object, uint64_t address) {
   return address >= object.begin && address < object.end;
 }
 
-// The one of these that holds `address`; null if none does.
+// Returns the object that holds `address`; null if none.
 inline const ElfObject* ObjectAt(const ElfObject* objects, uint32_t count, uint64_t address) {
   for (uint32_t i = 0; i < count; ++i) {
     if (Contains(objects[i], address)) return &objects[i];

@@ -7,10 +7,10 @@
 
 namespace fieldcost::intercept {
 
-// A function that a slot leads to. Points into the memory of its provider.
+// A function that a slot leads to. Points into its provider's memory.
 struct Function {
   const ElfObject* provider;
-  const char* module;  // its soname; if it has none, its file's name; "" of the program itself
+  const char* module;  // its soname, else its file's name; "" for the program itself
   const char* symbol;
   const char* version;
   uint64_t target;
@@ -18,15 +18,15 @@ struct Function {
   uint64_t code_end;
 };
 
-// Whether both have one name and version, and lead to the same place.
+// Returns whether both have the same name, version and address.
 bool IsSameFunction(const Function& one, const Function& other);
 
-// False for functions that no thunk may stand in front of: they return twice, never, or look at
-// who called them.
+// Returns false for functions that no thunk may intercept: they return twice or never, or inspect
+// their caller.
 bool MayBeStoodBefore(const char* symbol);
 
-// Follows a slot to the function it leads to. False if it leads nowhere, to data, or to something
-// that no thunk may stand in front of.
+// Resolves a slot to a function. Returns false if the slot leads nowhere, to data, or to a function
+// that no thunk may intercept.
 bool FollowSlot(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela& relocation,
                 const uint64_t* slot, Function* function);
 

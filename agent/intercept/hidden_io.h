@@ -34,8 +34,8 @@ uint32_t HiddenReasonsOf(const char* module, const char* symbol);
 // or by requests that it submits. The stub of syscall() sets the thread's word itself.
 uint32_t HiddenBySystemCall(uint64_t number);
 
-// What cannot be counted of a function of that library, whatever it is called with: libc's own
-// functions, except those that are wrapped (io_wrappers.h), move bytes without a slot.
+// Returns the bytes that cannot be counted for a function of that library, regardless of its
+// arguments: libc's own functions, except wrapped ones (io_wrappers.h), move bytes without a slot.
 uint32_t NotMeasuredOf(const char* module, const char* symbol);
 
 }  // namespace fieldcost::intercept

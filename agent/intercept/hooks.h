@@ -5,26 +5,25 @@
 
 namespace fieldcost::intercept {
 
-// What the library that uses this folder must implement: the few things that only it knows, and
-// what it does when a function is called that is noticed (notice.h). The latter are called in the
-// host's call, before the function; any thread may be in any of them at the same time.
+// Functions that the library using this folder must implement: the few queries that only it can
+// answer, and its reactions to noticed calls (notice.h). The latter run inside the host's call,
+// before the function; several threads may run any of them concurrently.
 
-// The function that the thunk of this index stands in front of now, or that function's wrapper.
+// Returns the function that the thunk of this index intercepts now, or that function's wrapper.
 uint64_t TargetOfThunk(uint32_t thunk);
 
-// The process is about to enter a sandbox, in which system calls or reading the time may be deadly:
-// it is to be left alone from now on.
+// The process is about to enter a sandbox, where system calls or reading the time may be fatal: it
+// must be left alone from now on.
 void OnSandbox();
 
-// The program asks for a symbol by this handle of dlopen, which its owner keeps loaded meanwhile.
+// The program looks up a symbol by this dlopen handle, whose owner keeps it loaded meanwhile.
 void OnLibraryLoaded(void* handle);
 
-// Something that dlopen brought may go: afterwards no slot in it may be ours, and nothing of it may
-// be read.
+// A library loaded by dlopen may be unloaded: afterwards no slot in it may be patched, and nothing
+// of it may be read.
 void OnLibraryMayGo();
 
-// The program has allocated that much, from the place in its code where `caller` is
-// (alloc_wrappers.h).
+// The program has allocated that many bytes, from the code at `caller` (alloc_wrappers.h).
 void OnAllocation(size_t bytes, uint64_t caller);
 
 // Stop and resume the counting of this thread's allocations while one function of the family calls
@@ -32,8 +31,8 @@ void OnAllocation(size_t bytes, uint64_t caller);
 bool StopCountingAllocations();
 void CountAllocationsAgain();
 
-// The program has moved that many bytes from one descriptor to another, or, where one of them is
-// kNoFile, from or to memory (io_wrappers.h).
+// The program has moved that many bytes between descriptors, or, where one of them is kNoFile, from
+// or to memory (io_wrappers.h).
 inline constexpr int kNoFile = -1;
 void OnTransfer(int from, int to, uint64_t bytes);
 
@@ -41,7 +40,7 @@ void OnTransfer(int from, int to, uint64_t bytes);
 // now on are not measured, for these reasons (shm::NotMeasured; see map_wrappers.h).
 void OnFileMapped(int fd, uint32_t reasons);
 
-// The program is about to wait; called once in a while.
+// The program is about to wait; called only occasionally.
 void OnWait();
 
 }  // namespace fieldcost::intercept

@@ -4,17 +4,17 @@
 
 namespace fieldcost::intercept {
 
-// Programs that must be left alone, told by what is loaded. REQUIRE: ListObjectsAtStart.
+// Detects programs that must be left alone by their loaded objects. REQUIRES: ListObjectsAtStart.
 
-// The run-time library of a sanitizer: it stands before the same functions.
+// Returns whether a sanitizer's run-time library is loaded: it intercepts the same functions.
 bool HasSanitizer();
 
-// A conservative garbage collector, among the objects from `first_object` on; or, with 0, the
-// program is known to have one in it.
+// Returns whether a conservative garbage collector is among the objects from `first_object` on or,
+// with 0, whether the program is known to contain one.
 bool HasCollector(uint32_t first_object);
 
-// Whether one of the objects from `first_object` on copies stacks away and back, so that frames
-// that seem gone return.
+// Returns whether one of the objects from `first_object` on copies stacks away and back, so that
+// frames that seem dead may return.
 bool HasStackCopier(uint32_t first_object);
 
 }  // namespace fieldcost::intercept

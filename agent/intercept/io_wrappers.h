@@ -7,13 +7,13 @@
 
 namespace fieldcost::intercept {
 
-// The functions of libc that move bytes to and from files and sockets, wrapped like the allocation
-// functions: what they really moved is told to their user (hooks.h). Nothing is held across the
-// real call, which may block, be interrupted or be cancelled.
+// Wrappers for libc's functions that move bytes to and from files and sockets, like those of the
+// allocation functions: the bytes actually moved are reported to the user (hooks.h). No state is
+// held across the real call, which may block, be interrupted or be cancelled.
 inline constexpr size_t kIoFunctionCount = 33;
 extern const WrappedFunction kIoFunctions[kIoFunctionCount];
 
-// What a descriptor is, by asking the kernel; pipes, terminals and other devices count nothing.
+// Queries the kernel for a descriptor's kind; pipes, terminals and other devices are not counted.
 enum class FileKind { kOther, kDisk, kNet };
 FileKind KindOfFile(int fd);
 

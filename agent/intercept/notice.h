@@ -8,16 +8,16 @@
 
 namespace fieldcost::intercept {
 
-// Functions whose calls we take notice of, without measuring them and without standing between them
-// and their caller (dlsym looks at who called it):
-// - the ways into a sandbox (prctl, syscall). Under seccomp our system calls may be deadly, and in
-//   strict mode, as after PR_SET_TSC, so is reading the time stamp counter: a process that is about
-//   to go there is detached first, for good;
-// - dlsym, whose handle says which objects dlopen has brought, at a moment when its owner keeps it
-//   loaded; and dlclose, after which it may be gone;
-// - functions that wait: one in a while, so that a program in which nothing picked is called looks
-//   at the time all the same. No thread and no signal is needed for that.
-// What is done then is the user's: see hooks.h.
+// Functions whose calls are noticed without measuring them and without changing the caller that
+// they see (dlsym inspects its caller):
+// - ways into a sandbox (prctl, syscall). Under seccomp our system calls may be fatal, and so may
+//   reading the time stamp counter in strict mode or after PR_SET_TSC: a process about to enter is
+//   detached first, permanently;
+// - dlsym, whose handle identifies objects loaded by dlopen while its owner keeps them loaded; and
+//   dlclose, after which they may be gone;
+// - functions that wait, but only occasional calls, so that a program that calls no picked function
+//   still checks the time. This needs no thread and no signal.
+// The user implements the reactions: see hooks.h.
 enum NoticeIndex : uint32_t {
   kNoticePrctl,
   kNoticeSyscall,
@@ -31,7 +31,7 @@ static_assert(kFirstWaitNotice == FIELDCOST_RARE_NOTICE_COUNT);
 
 extern "C" __attribute__((visibility("hidden"))) uint64_t fieldcost_notice_targets[kNoticeCount];
 
-// Name, stub and place of the real address, ready for InstallWrappers.
+// Name, stub and location of the real address, ready for InstallWrappers.
 extern const WrappedFunction kNotices[kNoticeCount];
 
 // Called before such a function, with its first two arguments.

@@ -8,21 +8,22 @@
 
 namespace fieldcost::intercept {
 
-// The loaded objects we know of: the program's own, which stay, and those dlopen brought, in a
-// constructor before ours or when dlsym was asked about them. Changed under the patch lock only.
+// The known loaded objects: the program's own, which stay, and those that dlopen loaded in a
+// constructor before ours or that dlsym was called for. Changed only under the patch lock.
 
 // Called by the constructor.
 void ListObjectsAtStart(bool data_too);
 SlotSpace Objects(bool may_ask_loader);
 
-// True if a handle of dlopen stands for an object we know, or for none at all.
+// Returns true if a dlopen handle is that of a known object, or of none at all.
 bool IsKnownHandle(void* handle);
 
-// Adds the object that a handle stands for, and those that its bound slots lead to. False if there
-// is nothing to add.
+// Adds the object of a handle, and those that its bound slots lead to. Returns false if there is
+// nothing to add.
 bool AddObjectsOf(void* handle);
 
-// False for what dlmopen brings: its calls lead to libraries of its own, of the same names.
+// Returns false for libraries loaded by dlmopen: their calls lead to separate libraries with the
+// same names.
 bool IsInThisNamespace(void* handle);
 
 bool HasDynamicObjects();
@@ -30,9 +31,9 @@ bool IsAnyDynamicObjectGone();
 bool IsInDynamicObject(uint64_t address);
 void RemoveDynamicObjects();
 
-// What every library does for OnLibraryLoaded, under the patch lock: `leave()` what dlopen brought
-// if some of it is gone; then, if the handle stands for something new, `take_in(space, first_new)`:
-// the objects from that one on.
+// Common implementation of OnLibraryLoaded, under the patch lock: calls `leave()` if an object that
+// dlopen loaded is gone; then, if the handle leads to new objects, `take_in(space, first_new)`,
+// where `first_new` is the first of them.
 template <typename Leave, typename TakeIn>
 void TakeInLibrary(void* handle, Leave leave, TakeIn take_in) {
   if (IsKnownHandle(handle)) return;
@@ -43,7 +44,8 @@ void TakeInLibrary(void* handle, Leave leave, TakeIn take_in) {
   if (AddObjectsOf(handle)) take_in(Objects(false), first_new);
 }
 
-// What every library does for OnLibraryMayGo, under the patch lock: `leave()` what dlopen brought.
+// Common implementation of OnLibraryMayGo: calls `leave()` under the patch lock if there are
+// objects that dlopen loaded.
 template <typename Leave>
 void LeaveLibrary(Leave leave) {
   if (!HasDynamicObjects()) return;
@@ -51,9 +53,9 @@ void LeaveLibrary(Leave leave) {
   if (lock.held()) leave();
 }
 
-// How a library leaves what dlopen brought: slots there are as they were, the objects are not known
-// any more, and `forget(thunk)` is called for those of the first `thunk_count` thunks that stand in
-// front of a function there. REQUIRES: the patch lock.
+// Forgets the objects that dlopen loaded: restores the slots in them, and calls `forget(thunk)` for
+// each of the first `thunk_count` thunks that intercepts a function there. REQUIRES: the patch
+// lock.
 template <typename Forget>
 void LeaveDynamicObjects(uint32_t thunk_count, Forget forget) {
   GiveBackDynamicSlots();

@@ -4,20 +4,20 @@
 
 namespace fieldcost::intercept {
 
-// The directory, on memory that cannot fault, in which whoever has started this program left a plan
-// and to which the library leaves its file. REQUIRES of all but the first: that returned bytes.
+// The directory, in memory that cannot fault, where the process that started this program left a
+// plan and where the library creates its file. All but MapPlan REQUIRE that MapPlan succeeded.
 
-// Maps the plan, which is never changed: the file of that name in the directory that the
-// environment's variable names. Null if there is none, if it does not belong to the effective user
-// or is open to others, or if this process may not take part (AT_SECURE).
+// Maps the plan, which never changes: the file of that name in the directory that the environment
+// variable names. Returns null if it does not exist, does not belong to the effective user or is
+// accessible to others, or if this process may not take part (AT_SECURE).
 const void* MapPlan(char** environment, const char* variable, const char* plan_name,
                     uint64_t* size);
 void UnmapPlan(const void* plan, uint64_t size);
 
-// A descriptor of the directory, or -errno.
+// Returns a descriptor of the directory, or -errno.
 int64_t OpenPlanDirectory();
 
-// The path of the running program, and its file's name; "" if it is not known.
+// The path and the file name of the running program; "" if unknown.
 const char* ProgramPath();
 const char* ProgramName();
 

@@ -9,7 +9,7 @@
 
 namespace fieldcost::intercept {
 
-// The slots of loaded objects, and what may be done to find out where they lead.
+// The slots of loaded objects, and the permitted ways to resolve them.
 struct SlotSpace {
   const ElfObject* objects;
   uint32_t object_count;
@@ -36,14 +36,14 @@ void ForEachSlot(const SlotSpace& space, uint32_t first_object, bool data_too, V
   }
 }
 
-// The function a slot leads to: its value if it is bound, else what the loader would bind it to:
-// the first definition in search order. 0 if there is none. An unbound slot that leads to an IFUNC
-// is resolved by the loader, which takes its locks: only if it may be asked.
+// Returns the function that a slot leads to: its value if it is bound, else the definition that the
+// loader would bind it to, the first in search order. Returns 0 if none. An unbound slot of an
+// IFUNC is resolved by the loader, which takes its locks, so only if `may_ask_loader`.
 uint64_t ResolveSlot(const SlotSpace& space, const ElfObject& importer,
                      const Elf64_Rela& relocation, const uint64_t* slot);
 
-// Stores `value` into a slot, lifting and restoring the read-only protection of its page if it has
-// one. False, and nothing changed, if the kernel refuses.
+// Stores `value` into a slot, lifting and restoring the read-only protection of its page if needed.
+// Returns false, with nothing changed, if the kernel refuses.
 bool WriteSlot(const ElfObject& object, uint64_t* slot, uint64_t value);
 
 // Stores `value` into an aligned word of the object's data that holds `expected`, which other
@@ -62,7 +62,7 @@ class LiftedProtection {
   LiftedProtection& operator=(const LiftedProtection&) = delete;
 };
 
-// Slots that lead to stubs are remembered, at most this many; further ones stay as they are.
+// Maximum number of slots that lead to stubs; further ones are not patched.
 inline constexpr uint32_t kMaxPatchedSlots = FIELDCOST_MAX_PATCHED_SLOTS;
 struct PatchedSlot {
   uint64_t* slot;
@@ -71,13 +71,13 @@ struct PatchedSlot {
   bool is_dynamic;  // in an object that may be unloaded
 };
 
-// Makes a slot lead to `stub`, which is one of this thunk's, and remembers it. False, and nothing
-// changed, if there is no room or the kernel refuses. REQUIRES: the patch lock.
+// Redirects a slot to `stub`, which belongs to this thunk, and records it. Returns false, with
+// nothing changed, if there is no room or the kernel refuses. REQUIRES: the patch lock.
 bool PatchSlot(const ElfObject& object, uint64_t* slot, uint32_t thunk, uint64_t stub);
 
-// Makes the slots of a space's objects, from `first_object` on, lead to StubOf(thunk_for(object,
-// relocation, slot)); where that is kNoThunk, they stay as they are. REQUIRES: the patch lock, or
-// the constructor.
+// Redirects the slots of a space's objects, from `first_object` on, to StubOf(thunk_for(object,
+// relocation, slot)), except where thunk_for returns kNoThunk. REQUIRES: the patch lock or the
+// constructor.
 inline constexpr uint32_t kNoThunk = ~uint32_t{0};
 template <typename ThunkFor>
 void PatchSlots(const SlotSpace& space, uint32_t first_object, bool data_too, ThunkFor thunk_for) {
@@ -95,22 +95,21 @@ void PatchSlots(const SlotSpace& space, uint32_t first_object, bool data_too, Th
   }
 }
 
-// Makes all slots that lead to this thunk's stubs lead to `value`; with `forget` they are no
-// longer remembered. A slot that somebody else has changed since is left alone. REQUIRES: the patch
-// lock.
+// Redirects all slots that lead to this thunk's stubs to `value`; with `forget`, also drops their
+// records. A slot that other code has changed since is left alone. REQUIRES: the patch lock.
 void RetargetThunk(uint32_t thunk, uint64_t value, bool forget);
 
-// Makes all slots that lead to the stubs of thunk `from` lead to `stub`, which is one of thunk
-// `to`, and be remembered as that thunk's. Returns how many. REQUIRES: as RetargetThunk.
+// Redirects all slots that lead to the stubs of thunk `from` to `stub`, which belongs to thunk
+// `to`, and records them as that thunk's. Returns how many. REQUIRES: as RetargetThunk.
 uint32_t HandOverThunk(uint32_t from, uint32_t to, uint64_t stub);
 
-// Gives back the slots in objects that dlopen brought, as if they had not been patched. REQUIRES:
-// the patch lock; they are still loaded.
+// Restores the slots in objects that dlopen loaded, as if they had not been patched. REQUIRES: the
+// patch lock; the objects are still loaded.
 void GiveBackDynamicSlots();
 
-// Held while slots are changed: by one thread, which is not interrupted by signals meanwhile and
-// finds its errno unchanged. Nobody waits for it but who is about to unload what the holder may be
-// looking at; the holder waits for nobody.
+// Held by the one thread that changes slots; blocks its signals and preserves its errno. Only a
+// thread that is about to unload an object that the holder may be reading waits for this lock; the
+// holder never waits.
 class PatchLock {
  public:
   enum class Patience { kNone, kWait };

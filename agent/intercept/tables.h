@@ -6,15 +6,15 @@
 
 namespace fieldcost::intercept {
 
-// What is known of the program, too big for every process to carry. Filled and read by this folder
-// alone, under the patch lock or in the constructor, but for looks at `objects`.
+// Data about the program, too large for every process to carry. Used only by this folder, under the
+// patch lock or in the constructor, except that `objects` may be read.
 struct Tables {
   ElfObject objects[kMaxObjects];         // objects.cc
   PatchedSlot patched[kMaxPatchedSlots];  // slots.cc
   CalledSlotTables called;                // called_slots.cc
 };
 
-// Zeroed memory that the user gives before anything else of this folder is called; it stays as long
+// Zeroed memory, set by the user before it calls anything else of this folder. It must live as long
 // as a slot may be patched.
 extern Tables* tables;
 

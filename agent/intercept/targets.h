@@ -9,9 +9,9 @@
 
 namespace fieldcost::intercept {
 
-// Targets of libraries that stand in front of many functions, numbered like their thunks.
+// Targets of libraries that intercept many functions, numbered like their thunks.
 
-// Tells which target has a hash, by open addressing. Lies in zeroed memory.
+// Maps hashes to targets, by open addressing. Lives in zeroed memory.
 struct TargetTable {
   static constexpr uint32_t kPlaces = 4 * kThunkCount;
   uint16_t places[kPlaces];  // number of the target + 1

@@ -7,7 +7,7 @@ namespace fieldcost::intercept {
 
 inline constexpr size_t kMaxPath = 1024;
 
-// Puts text together in a caller's buffer; not ok() (and cut) if it does not fit.
+// Builds text in a caller's buffer; ok() is false (and the text cut) if it does not fit.
 class TextBuilder {
  public:
   TextBuilder(char* buffer, size_t bytes) : at_(buffer), end_(buffer + bytes) { *at_ = '\0'; }
@@ -46,16 +46,16 @@ void CopyText(char (&to)[kBytes], const char* from) {
   to[i] = '\0';
 }
 
-// What an environment says of that variable; "" if nothing.
+// Returns the variable's value in an environment; "" if unset.
 const char* EnvironmentValue(char** environment, const char* name);
 
 // The length of the first of the parts that a comma divides `list` into.
 size_t PartBytes(const char* list);
 
-// Where `text` first holds `c` within `bytes`; null if nowhere.
+// Returns the first `c` in the first `bytes` of `text`; null if none.
 const char* FindChar(const char* text, size_t bytes, char c);
 
-// What follows the first `key` in `text`; null if it holds none.
+// Returns the text after the first `key` in `text`; null if none.
 const char* AfterText(const char* text, const char* key);
 
 // A path without its directories.

@@ -12,14 +12,14 @@
 
 namespace fieldcost::intercept {
 
-// Calls of a thread without a slot before it asks again: asking is a system call for each slot.
+// Calls by a thread without a slot before it tries again: trying takes a system call per slot.
 inline constexpr uint32_t kFirstBackoff = 64;
 inline constexpr uint32_t kLastBackoff = 1U << 20;
 
-// When a thread that found no slot asks again; zeroed: at once. A variable of the thread.
+// When a thread that found no slot tries again; zeroed: at once. A thread-local variable.
 struct SlotBackoff {
   uint32_t calls_left;
-  uint32_t calls;  // to be let go when the next one is not found either
+  uint32_t calls;  // to skip if the next attempt fails as well
 };
 
 // A slot for this thread; null if it does not ask yet, or none is free that could be prepared.

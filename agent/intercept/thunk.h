@@ -1,8 +1,8 @@
 #pragma once
 
-// The contract between x86_64/thunk.S and the library that uses it: what the thunk's text knows of
-// the user's structures (the user asserts it with offsetof), what it tells the user, and what the
-// user provides. The assembler reads the upper part.
+// The contract between x86_64/thunk.S and the library that uses it: the layout that the thunk
+// assumes for the user's structures (the user asserts it with offsetof), the values that it passes
+// to the user, and the symbols that the user provides. The assembler reads the upper part.
 //
 // The user provides these symbols, all hidden:
 //   fieldcost_thunk_enter(uint32_t what, const uint64_t* return_slot)
@@ -57,11 +57,11 @@
 #define FIELDCOST_HIDDEN_NET_BIT 8
 #define FIELDCOST_HIDDEN_BOTH_BITS 9
 
-// What a stub says: a thunk's index, or one of these and something.
+// A stub's argument: a thunk's index, or one of these flags and another value.
 #define FIELDCOST_SAMPLED_FLAG 0x10000
 #define FIELDCOST_NOTICE_FLAG 0x20000
 
-// Places in a record.
+// Offsets in a record.
 #define FIELDCOST_RECORD_RETURN_ADDRESS 0
 #define FIELDCOST_RECORD_SAVED_RBX 8
 #define FIELDCOST_RECORD_TARGET 16
@@ -74,7 +74,7 @@
 // What a stub says of the calls that the record is prepared for; the thunk then takes it itself.
 #define FIELDCOST_RECORD_USUAL 44
 
-// Places in a thread's state: its active record, and its first record itself.
+// Offsets in a thread's state: its active record, and its first record itself.
 #define FIELDCOST_THREAD_ACTIVE 0
 #define FIELDCOST_THREAD_RECORDS 16
 
@@ -114,8 +114,8 @@ struct Entry {
 
 inline uint64_t ThunkReturn() { return reinterpret_cast<uint64_t>(fieldcost_thunk_return); }
 
-// Whether the call whose return address is there was made as the last thing that a measured
-// function did, in its place.
+// Returns whether the call whose return address is there is a tail call made by a measured
+// function.
 inline bool IsTailCall(const uint64_t* return_slot) { return *return_slot == ThunkReturn(); }
 
 // What the slots of a function with the thunk of this index may hold.

@@ -11,7 +11,7 @@ namespace fieldcost::intercept {
 // library calls malloc, read or write. The loader fills them in once, and the program may store
 // something else into those that stay writable.
 
-// Words of one variable that are looked at in a program's copy of it: more is no table.
+// Maximum number of words read from the program's copy of a variable: larger ones are no tables.
 inline constexpr uint64_t kMaxCopiedWords = 512;
 
 // Calls visit(relocation, word) for every aligned word of the object's data that relocations of

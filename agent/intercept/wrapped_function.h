@@ -4,8 +4,8 @@
 
 namespace fieldcost::intercept {
 
-// A function that we stand in front of: its name, what its slots are to lead to, and where that
-// finds the real one. See wrappers.h.
+// A wrapped function: its name, the wrapper that its slots will lead to, and where the wrapper
+// finds the real function. See wrappers.h.
 struct WrappedFunction {
   const char* name;
   uint64_t wrapper;

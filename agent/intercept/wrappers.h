@@ -22,16 +22,16 @@ void InstallWrappers(const WrappedFunction* functions, size_t count, const SlotS
 void InstallWrappersInSlots(const WrappedFunction* functions, size_t count, const SlotSpace& space,
                             uint32_t first_object);
 
-// Installs in further objects what has been installed before.
+// Installs the wrappers that are already installed in further objects.
 void InstallWrappersAgain(const SlotSpace& space, uint32_t first_object);
 
-// What a call of this function has to go through: its wrapper, if one is installed, else itself.
+// Returns the address that calls of this function must use: its wrapper if installed, else itself.
 uint64_t WrapperOf(uint64_t real);
 
-// The function that a wrapper or a stub stands in front of; any other address as it is.
+// Returns the function that a wrapper or stub intercepts; any other address unchanged.
 uint64_t RealOf(uint64_t address);
 
-// The real function a slot leads to, whatever of ours stands in front of it; 0 if there is none.
+// Returns the real function that a slot leads to, through our wrappers and stubs; 0 if none.
 uint64_t TargetOf(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela& relocation,
                   const uint64_t* slot);
 
