@@ -14,7 +14,7 @@ constexpr double kLeastWithout = 1e-6;
 constexpr std::string_view kNumberBytes = "+-.0123456789Ee";
 constexpr std::string_view kExponents = "Ee";
 
-// Where the text that begins at `begin` ends, behind its quote.
+// Returns the end of the string that begins at `begin`, after its closing quote.
 std::size_t EndOfText(std::string_view json, std::size_t begin) {
   std::size_t at = begin + 1;
   while (at < json.size() && json[at] != '"') at += json[at] == '\\' ? 2 : 1;

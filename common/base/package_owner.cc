@@ -36,8 +36,8 @@ std::string FirstLine(std::string_view text) {
   return std::string(text.substr(0, text.find('\n')));
 }
 
-// What a query prints; nullopt if it cannot be known now. Its exit status is 1 if one of the paths
-// is unknown, so only the output counts.
+// Returns the output of a query; nullopt if it is currently unavailable. The exit status is 1 if
+// one of the paths is unknown, so only the output counts.
 std::optional<std::string> OutputOf(const std::vector<std::string>& query) {
   auto result = RunCommand(query, kMaxQueryBytes, kQueryLimit);
   if (result) return std::move(result->output);

@@ -43,7 +43,7 @@ Result<std::string> ReadLine() {
 }
 
 Result<std::string> Ask(const std::string& question) {
-  const Silence silence;  // before the question: what is typed at once is neither shown nor lost
+  const Silence silence;  // before the question: early typing is neither echoed nor lost
   fmt::print(stderr, "{}: ", question);
   return ReadLine();
 }

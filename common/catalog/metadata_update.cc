@@ -38,7 +38,7 @@ Result<wire::RootMetadata> UpdateRoot(http::Client& client, sqlite::Database& da
   FIELDCOST_ASSIGN(TrustedRoot root, FollowRootChain(client, std::move(bytes), now));
   if (root.bytes != state.root) {
     state.root = std::move(root.bytes);
-    // Whoever held a replaced key may have published absurdly high versions (fast-forward attack).
+    // A stolen key may have published absurdly high versions (fast-forward attack).
     if (root.metadata.timestamp_keys != trusted->timestamp_keys) state.timestamp_version = 0;
     if (root.metadata.snapshot_keys != trusted->snapshot_keys) {
       state.timestamp_version = 0;

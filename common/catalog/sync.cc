@@ -25,7 +25,7 @@ std::int64_t DayOf(WallTime time) {
   return std::chrono::floor<std::chrono::days>(time).time_since_epoch().count();
 }
 
-// One syncing process at a time: the second one is told so. The lock ends with its descriptor.
+// Allows one syncing process at a time; a second one gets an error. The descriptor holds the lock.
 Result<UniqueFd> LockForSync(const std::filesystem::path& catalog_file) {
   FIELDCOST_TRY(MakeDirectories(catalog_file.parent_path(), 0755));
   std::filesystem::path lock_file = catalog_file;
@@ -170,7 +170,7 @@ Status Syncer::FetchAndStore(http::Client& client, std::uint32_t fragment) {
   return {};
 }
 
-// Replaces everything that hashes into the fragment's range, whatever fragment it came from.
+// Replaces everything that hashes into the fragment's range, regardless of its original fragment.
 Status Syncer::Store(std::uint32_t fragment, const WantedFragment& wanted,
                      const std::vector<stats::StatRow>& rows) {
   using Name = std::pair<std::string_view, std::string_view>;  // symbol, soname

@@ -42,7 +42,7 @@ class Completer {
 
   static Completion Programs() { return {.more = Completion::More::kPrograms}; }
 
-  // Behind "--" another program's command line begins.
+  // After "--" another program's command line begins.
   Completion BehindMark(std::size_t word_count, std::size_t program_word) {
     if (!command().takes_program) return {};
     if (program_word + 1 == word_count) return Programs();
@@ -72,13 +72,13 @@ class Completer {
     }
   }
 
-  // What a version may be of.
+  // Remembers the library or API that a later version option refers to.
   void Remember(const Option& option, const std::string& value) {
     if (option.completes == Completes::kLibrary) library_ = value;
     if (option.completes == Completes::kSymbol) api_ = value;
   }
 
-  // The one that the next word without dashes is; nullptr if there is none.
+  // The operand for the next word without dashes; nullptr if there is none.
   const Option* NextOperand() const {
     const Option* last = nullptr;
     std::size_t place = 0;

@@ -21,8 +21,8 @@ std::string ListOf(const std::vector<std::string>& words) {
   return text;
 }
 
-// Appends `line` with `text` behind it, in lines that are filled up to the width and begin in
-// column `indent`. Nothing is put in front of the first word.
+// Appends `line` followed by `text`, wrapped to the width with an indentation of `indent` columns.
+// Puts nothing in front of the first word.
 void AddFilled(std::string line, std::string_view text, std::size_t indent, std::string& help) {
   bool is_empty = true;
   while (!text.empty()) {
@@ -39,7 +39,7 @@ void AddFilled(std::string line, std::string_view text, std::size_t indent, std:
   help += line + '\n';
 }
 
-// Appends `left` and beside it `text`.
+// Appends `left` and, next to it, `text`.
 void AddEntry(std::string_view left, std::string_view text, std::string& help) {
   std::string line = std::string(kIndent, ' ') + std::string(left);
   if (!text.empty() && line.size() + 3 > kTextColumn) {

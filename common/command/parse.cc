@@ -1,5 +1,5 @@
-// The only source that knows CLI11, which is used to tell options, values and operands apart;
-// everything else about them is here.
+// The only source that uses CLI11, which separates options, values and operands; everything else
+// about them is implemented here.
 #include "common/command/parse.h"
 
 #include <fmt/format.h>
@@ -43,7 +43,7 @@ class Parser {
   Node& Describe(const Command& command, CLI::App& app);
   void FollowPath();
   Answer BadUsage(std::string_view why) const;
-  // Each of these says what is wrong; "" = nothing.
+  // Each of these returns an error message; "" = no error.
   std::string Missing() const;
   std::string UnknownText(const std::string& word) const;
   std::string SurplusText(const std::string& word) const;
@@ -170,7 +170,7 @@ std::string Parser::Missing() const {
   return fmt::format("{} needs one of: {}", NameOf(std::span(commands_).subspan(1)), choices);
 }
 
-// What is said of the first word that means nothing here.
+// The error message for the first unknown word.
 std::string Parser::UnknownText(const std::string& word) const {
   const Command& command = *commands_.back();
   std::vector<std::string> known;
@@ -194,7 +194,7 @@ std::string Parser::UnknownText(const std::string& word) const {
                      meant.empty() ? "" : fmt::format("; did you mean {}?", meant));
 }
 
-// What is said of a word that is no option, where the command takes no further ones.
+// The error message for a word that is not an option, if the command takes no more operands.
 std::string Parser::SurplusText(const std::string& word) const {
   const Command& command = *commands_.back();
   const auto operand = std::ranges::find_if(command.options, &Option::is_operand);

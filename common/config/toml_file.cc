@@ -54,7 +54,7 @@ std::string Join(const std::string& table, std::string_view untrusted_key) {
   return table.empty() ? Spell(untrusted_key) : table + '.' + Spell(untrusted_key);
 }
 
-// What the parser says quotes a line's end as '\n' already.
+// The parser's messages already quote a line's end as '\n'.
 std::string WordsOf(const toml::parse_error& error) {
   constexpr std::string_view kBackslash = "\\x5c";
   std::string words = EscapeControl(error.description());
@@ -104,7 +104,7 @@ struct TomlFile::State {
     for (;;) {
       const std::size_t dot = key.find('.');
       node = Child(*node, key.substr(0, dot));
-      // What is no table Finish() reports.
+      // Finish() reports anything that is not a table.
       if (dot == std::string_view::npos || node == nullptr) return node;
       key.remove_prefix(dot + 1);
     }
@@ -127,7 +127,7 @@ struct TomlFile::State {
     return node;
   }
 
-  // Reports and returns null if the value there is not a T; null, too, if there is none.
+  // Returns null, with a report, if the value is not a T; also null if there is none.
   template <typename T>
   const T* AskFor(std::string_view key, std::string_view expected) {
     const toml::node* node = Ask(key);

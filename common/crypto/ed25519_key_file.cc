@@ -36,7 +36,7 @@ Result<std::string> ReadSeed(const std::filesystem::path& path) {
   return *std::move(seed);
 }
 
-// Makes the file only if there is none: of several programs that start at once, one wins and the
+// Creates the file only if it does not exist: if several programs start at once, one wins and the
 // others then load its key (kAlreadyExists).
 Status WriteNewKey(const std::filesystem::path& path, const std::string& seed) {
   const std::string suffix = RandomBytes(8);

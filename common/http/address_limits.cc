@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr seconds kRetryConnection{5};  // nobody knows when the other connections end
+constexpr seconds kRetryConnection{5};  // it is unknown when the other connections end
 
 constexpr double kRefusalsPerSecond =
     1.0 / static_cast<double>(AddressLimits::kPoliteRefusalInterval.count());
@@ -72,8 +72,8 @@ void AddressLimits::Bucket::Fill(TimePoint now, double per_second, double capaci
   filled = now;
 }
 
-// The entry of an address, made if there is none, its buckets filled. One without a connection is
-// in the list of those.
+// The entry of an address, created if missing, with its buckets refilled. Entries without a
+// connection are in `idle_`.
 AddressLimits::Entry& AddressLimits::Find(const ClientNetwork& from, TimePoint now) {
   auto found = entries_.find(from);
   if (found == entries_.end()) {

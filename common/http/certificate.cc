@@ -24,10 +24,10 @@ namespace {
 
 constexpr std::size_t kMaxPemBytes = 1 * kMiB;
 
-// Its own certificate, then those of the authorities behind it.
+// The server's own certificate, then those of its authorities.
 using Chain = std::vector<Owned<X509>>;
 
-// A file that is to hold PEM blocks, and how it is called in what is said of it.
+// A file that should contain PEM blocks, and its name in messages.
 struct PemFile {
   std::string_view kind;  // "certificate", "private key"
   const std::filesystem::path& path;
@@ -63,7 +63,7 @@ bool HasBlock(const std::string& bytes, std::string_view end_of_label) {
   return false;
 }
 
-// What it holds instead, if that can be told.
+// The error for a file with other content, which it names if recognized.
 Error WrongContent(const PemFile& file, const std::string& bytes, std::string_view other_label,
                    std::string_view other_kind) {
   if (HasBlock(bytes, other_label)) {
@@ -77,7 +77,7 @@ Owned<BIO> View(const std::string& bytes) {
   return Owned<BIO>(BIO_new_mem_buf(bytes.data(), static_cast<int>(bytes.size())));
 }
 
-// Nobody is there to type one: without this OpenSSL asks on the terminal.
+// Prevents OpenSSL from asking for a passphrase on the terminal.
 int NoPassphrase(char*, int, int, void*) { return -1; }
 
 Result<Chain> ReadChain(const std::filesystem::path& path) {

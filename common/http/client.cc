@@ -53,15 +53,15 @@ struct Deadline {
       : at(steady_clock::now() + from_now), timeout(from_now) {}
 };
 
-// Tells how much of what was written the peer has not confirmed, or with SIOCOUTQNSD has
-// not even been sent.
+// Returns the number of written bytes that the peer has not acknowledged or, with SIOCOUTQNSD, that
+// have not even been sent.
 int BytesInKernel(tcp::socket& socket, unsigned long which) {
   int bytes = 0;
   return ::ioctl(socket.native_handle(), which, &bytes) == 0 ? bytes : 0;
 }
 
-// Whether closing drops what the kernel has not sent. It would go on sending by itself, even after
-// our process has ended, and nobody could stop it.
+// Sets whether closing drops data that the kernel has not sent. Otherwise the kernel would continue
+// to send it, even after our process has ended.
 void DropOnClose(tcp::socket& socket, bool drop) {
   const ::linger option{.l_onoff = drop ? 1 : 0, .l_linger = 0};
   // Set directly: Asio forgets an option of its own where a destructor closes.
@@ -101,7 +101,7 @@ Error ReceiveError(const Outcome& outcome, const Deadline& deadline) {
   return StepError("receive", outcome, deadline);
 }
 
-// REQUIRES: the parser has a whole response, which it gives away.
+// Moves the response out of the parser. REQUIRES: it is complete.
 Response ResponseOf(Parser& parser) {
   auto message = parser.release();
   Response response{.status = static_cast<int>(message.result_int()),
@@ -135,9 +135,9 @@ struct Client::State {
     return !stopped;
   }
 
-  // Starts an operation, waits for it until the deadline or until `go_on` says no; then closes the
-  // socket to end it. What cannot be ended so is a name look-up: it lasts as long as the system's
-  // resolver tries.
+  // Starts an operation and waits for it until the deadline or until `go_on` fails; then closes the
+  // socket to abort it. A name look-up cannot be aborted in this way: it lasts as long as the
+  // system's resolver tries.
   template <typename Start, typename Cancel, typename GoOn>
   Outcome Await(const Deadline& deadline, Start start, Cancel cancel, GoOn go_on) {
     if (!go_on()) return {.stopped = true};
@@ -288,7 +288,7 @@ Status Client::State::Connect() {
   return {};
 }
 
-// Sends in pieces, with the last byte as one of its own: without it nobody can use the others.
+// Sends in pieces, with the last byte as a separate piece: without it the others are useless.
 Outcome Client::State::SendAll(std::string_view message, const Deadline& deadline) {
   tcp::socket& socket = stream->next_layer();
   while (!message.empty()) {
@@ -305,7 +305,7 @@ Outcome Client::State::SendAll(std::string_view message, const Deadline& deadlin
   return {};
 }
 
-// `unanswered` tells whether it failed because the connection was closed before any byte came back.
+// Sets `unanswered` if it failed because the connection was closed before any byte of an answer.
 Result<Response> Client::State::Exchange(const Request& request, std::string_view head,
                                          bool& unanswered) {
   Deadline deadline(options.request_timeout);
@@ -314,7 +314,7 @@ Result<Response> Client::State::Exchange(const Request& request, std::string_vie
   message += request.body;
   const Outcome sent = SendAll(message, deadline);
   if (sent.too_late || sent.stopped) return StepError("send", sent, deadline);
-  // What is not here any more cannot be called back; then it is good to know what came of it.
+  // Once fully sent it cannot be recalled, so wait for the response.
   const auto wait_for_answer = [&] {
     if (stopped || MayGoOn()) return true;
     deadline.at = std::min(deadline.at, steady_clock::now() + options.answer_after_stop);

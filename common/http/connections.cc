@@ -24,8 +24,8 @@ void TakePlace(Connections::Core& core, Connections::Core::Entry& entry) {
   core.addresses.Disconnect(entry.from, steady_clock::now());
 }
 
-// What a new connection is told instead of being served; an empty TurnedAway: it is
-// served. Nothing: it is to be closed. REQUIRES: the lock.
+// The answer to a new connection that is turned away; an empty TurnedAway if it is to be served,
+// nullopt if it is to be closed. REQUIRES: the lock.
 std::optional<TurnedAway> Admit(Connections::Core& core, const ClientNetwork& from) {
   using Kind = AddressLimits::Decision::Kind;
   // Evicted ones count until they have ended.

@@ -33,7 +33,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kAcceptPause{100};  // after EMFILE and the like
 
-// Beside those that are served: turned away, evicted, just accepted; and the listener's own.
+// For connections that are not served (turned away, evicted, just accepted), and for the listener.
 constexpr rlim_t kDoorDescriptors = 96;
 constexpr rlim_t kMinConnections = 16;
 
@@ -214,7 +214,7 @@ ServerCounters Server::counters() const { return state_->connections.counters();
 
 void Server::Stop(milliseconds grace) {
   if (state_->threads.empty()) return;
-  // Comes before new clients are turned away: once one is, responses say "close".
+  // Before new clients are turned away: from then on, responses must say "close".
   state_->connections.CloseWhenDone();
   asio::post(state_->acceptor.get_executor(), [state = state_.get()] {
     boost::system::error_code ignored;

@@ -23,7 +23,7 @@ std::string HttpDate() {
   return fmt::format("{:%a, %d %b %Y %H:%M:%S} GMT", fmt::gmtime(std::time(nullptr)));
 }
 
-// Stands behind one Respond's copies. If all are gone and none was called, the request fails.
+// Shared by all copies of a Respond. If all are destroyed without a call, the request fails.
 class Responder {
  public:
   Responder(std::shared_ptr<Connections::Core> core, std::weak_ptr<TcpSession> session,

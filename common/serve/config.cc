@@ -16,7 +16,7 @@ constexpr std::uint64_t kMaxConnections = 1'000'000;
 constexpr std::uint64_t kMaxRequestsPerMinute = 10'000'000;
 constexpr std::uint64_t kMaxFreeMib = 1024 * kKiB;
 
-// Suit an office or university of a hundred machines behind one address.
+// Suitable for an office or university with a hundred machines that share one address.
 constexpr std::size_t kConnectionsPerAddress = 256;
 constexpr std::uint64_t kRequestsPerMinutePerAddress = 6'000;
 
