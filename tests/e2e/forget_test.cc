@@ -28,8 +28,10 @@ class ForgetTest : public HouseTest {
   void OtherUserMeasures() const {
     const std::filesystem::path place = home().parent_path() / "other";
     std::filesystem::create_directories(place);
-    std::filesystem::copy_file(home() / "agent.toml", place / "agent.toml",
-                               std::filesystem::copy_options::overwrite_existing);
+    for (const char* file : {"agent.toml", "catalog_root"}) {
+      std::filesystem::copy_file(home() / file, place / file,
+                                 std::filesystem::copy_options::overwrite_existing);
+    }
     ASSERT_EQ(OtherUser({kFieldcost, "agent", "on"}).exit_status, 0);
     for (const char* scenario : {"alloc", "calls"}) {
       ASSERT_EQ(OtherUser({kFieldcost, "run", "--", kVictim, scenario}).exit_status, 0);

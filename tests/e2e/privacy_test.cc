@@ -229,7 +229,10 @@ TEST_F(PrivacyTest, ABatchHoldsNothingButItsRowsAndTheMachinesClass) {
   EXPECT_TRUE(wire::ValidateHardwareClass(content.hardware));
   // The service has no policy; that of this machine, which counts its changes, is not told.
   EXPECT_EQ(content.field_policy_version, 0U);
-  EXPECT_EQ(http::Find(requests[0].headers, wire::kServiceHeader), "localhost");
+  // The name of the service and the root that all of its agents have pinned.
+  const std::string root = ReadFile(home() / "catalog_root", 64 * kKiB).value();
+  EXPECT_EQ(http::Find(requests[0].headers, wire::kServiceHeader),
+            wire::ServiceId("localhost", wire::RootFingerprint(root)));
 
   std::set<stats::Metric> metrics;
   std::set<std::string> libraries;

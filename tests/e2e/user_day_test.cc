@@ -167,7 +167,7 @@ void UserDayWithCatalogTest::LooksInAnEditor() {
 
 TEST_F(UserDayWithCatalogTest, ADeveloperFindsWhatACallCosts) {
   Fieldcost({"--help"});
-  EXPECT_THAT(Fieldcost({"search", "parse"}), HasSubstr("Json::Reader::parse"));
+  EXPECT_THAT(Fieldcost({"search", "parse"}), HasSubstr("::Reader::parse"));
   EXPECT_THAT(Fieldcost({"show", "Json::Reader::parse"}), HasSubstr("wall_time"));
   EXPECT_THAT(Fieldcost({"show", "Json::Reader::pasre"}, 66), HasSubstr("Json::Reader::parse?"));
   EXPECT_THAT(Fieldcost({kMistyped, "deflate"}, 64), HasSubstr("did you mean show?"));
