@@ -25,7 +25,7 @@
 
 namespace fieldcost::agent {
 
-// A batch in full: what is in it, and its exact bytes.
+// A whole batch: its content and its exact bytes.
 struct BatchDetails {
   wire::BatchContent content;
   std::string raw;  // exactly the body that would be sent
@@ -40,16 +40,16 @@ struct TimeSpan {
 
 struct RequestedRows {
   std::vector<stats::StatRow> rows;  // ascending by key
-  bool any_fielded = false;  // of a run of the field, too: one that would have been measured anyway
+  bool any_fielded = false;          // some are from a run that would have been measured anyway
 };
 
-// What an upload sends: what the schedule says, or all that there is, as the user wishes.
+// What an upload sends: what is due by the schedule, or everything, at the user's request.
 enum class UploadWish { kWhatIsDue, kEverythingNow };
 
 // How a policy file is written.
 struct PolicyWriting {
   bool forced = false;   // makes sure that it exists, even in mode off: for `run --pick`
-  bool at_once = false;  // leaves a catalogue that has changed to the next time
+  bool at_once = false;  // does not read a changed catalogue; the next write will
 };
 
 // One user's agent: consent, harvest, batches, spool, upload. State is one SQLite database (WAL,
@@ -57,23 +57,23 @@ struct PolicyWriting {
 // once, each with its own Agent. Not thread-safe.
 class Agent {
  public:
-  // Mode off and no state yet: makes nothing on disk. `clock` must outlive the agent.
+  // Creates nothing on disk in mode off without state. `clock` must outlive the agent.
   static Result<Agent> Open(const AgentPaths& paths, const Clock& clock);
   Agent(Agent&&) noexcept;
   Agent& operator=(Agent&&) noexcept;
   ~Agent();
 
-  // Records the decision, writes the policy file that tells programs to measure or not; off also
-  // removes run files and everything not yet sent. Unless it is `on`, nothing leaves any more when
-  // this returns: it waits for an upload that is under way, which ends at once, or within seconds
-  // if all of a batch had left. kUnavailable if it did not end; all else is done then.
+  // Records the decision and writes the policy file that tells programs whether to measure; off
+  // also removes run files and everything not yet sent. Unless `mode` is on, nothing leaves any
+  // more after this returns: it waits for an upload in progress, which ends at once, or within
+  // seconds if a whole batch had left. kUnavailable if it did not end; all else is done then.
   Status SetMode(Mode mode);
 
-  // A break until then, or until it is resumed (kUntilResumed): programs measure nothing that they
-  // do not measure already, and as with SetMode() nothing leaves any more when this returns. What
-  // is unsent stays. REQUIRES: the mode is not off.
+  // Pauses until then, or until resumed (kUntilResumed): programs begin no new measurements and, as
+  // with SetMode(), nothing leaves any more after this returns. Unsent data stays. REQUIRES: the
+  // mode is not off.
   Status Pause(WallTime until);
-  // False if there was none.
+  // Returns false if there was no pause.
   Result<bool> Resume();
 
   // (Re)writes the policy file from consent, configuration and this machine's clock calibration.
@@ -86,63 +86,62 @@ class Agent {
 
   // Everything measured on this machine (modes local and on, and forced picks), ascending by key.
   Result<std::vector<stats::StatRow>> LocalRows() const;
-  // What of that was measured from one second on and before another: calls count from the last look
-  // before them on, or from the start of their run.
+  // The part of it measured within `span`. Calls are dated to the harvest before them, or to the
+  // start of their run.
   Result<std::vector<stats::StatRow>> LocalRowsOf(const TimeSpan& span) const;
-  // What programs have measured on the request of that number (FIELDCOST_ASKED).
+  // What programs have measured for the request with this number (FIELDCOST_ASKED).
   Result<RequestedRows> RowsOfRequest(std::uint64_t request_id) const;
-  // Erases all these sums, and of how many runs they are. Programs that run go on with what they
-  // measure from now on; what is to be sent, or was, stays as it is (SetMode(), Forget()).
+  // Erases all these sums and their numbers of runs. Running programs continue to measure; unsent
+  // and sent data is not affected (see SetMode() and Forget()).
   Status ForgetLocal();
-  // APIs of which nothing is ever sent, since their library is not public: what is added up under
-  // one name, and what was picked by hand.
+  // APIs that are never sent because their library is not public: the one that sums them all up,
+  // and manual picks.
   Result<std::set<stats::ApiKey>> LocalOnlyApis() const;
 
   // The next batch as it would be sent now; nullopt if there is nothing to send.
   Result<std::optional<BatchDetails>> Preview() const;
 
   // Moves pending rows into immutable spooled batches, and sends spooled batches in order until
-  // none is left or one fails. What is due: a batch is made as soon as it is full, and sent at or
-  // after NextUpload(); before that, and while the machine should not upload
-  // (AgentStatus::waiting_for), nothing is sent. So it may be called at any time: after each
-  // harvest that counted something, and at NextUpload().
+  // none is left or one fails. With kWhatIsDue, makes a batch as soon as it is full, but sends
+  // nothing before NextUpload(), nor while the machine should not upload
+  // (UploadStatus::waiting_for). So it may be called at any time: after each harvest that counted
+  // something, and at NextUpload().
   Result<UploadReport> Upload(UploadWish wish);
 
-  // When Upload(kWhatIsDue) will have something to send: by the wall clock, at or before now if at
-  // once; nullopt if nothing waits or the mode is not on. A pure look-up except that it corrects a
-  // time that a jump of the clock, or sleep, has made meaningless. Ask again after Harvest(),
-  // Upload() and any change of mode; a daemon should also look again each day and after the machine
-  // slept, since the clock may jump. Failures and times are durable: restarts keep them, and
-  // back-off is already in the answer.
+  // When Upload(kWhatIsDue) will have something to send, by the wall clock; at or before now means
+  // at once; nullopt if nothing waits or the mode is not on. Changes no state, except that it
+  // corrects a time made meaningless by sleep or a jump of the clock. Call again after Harvest(),
+  // Upload() and any change of mode; a daemon also daily and after the machine slept, since the
+  // clock may jump. Failures and times are durable; the result includes backoff.
   Result<std::optional<WallTime>> NextUpload() const;
 
-  // Fetches the service's signed policy if it is time to (mode on only); see field_policy.h. True
-  // if another one is in force now: open the agent anew to follow it. To be called after an upload
-  // that sent something, so that an agent never calls only for this.
+  // Fetches the service's signed policy if due (mode on only); see field_policy.h. True if a
+  // different one is now in force: reopen the agent to follow it. Call it after an upload that sent
+  // something, so that an agent never contacts the service only for this.
   Result<bool> RefreshFieldPolicy();
 
   // Every batch this agent ever made, oldest first.
   Result<std::vector<LoggedBatch>> Log() const;
-  // The exact bytes and content of one of them. kNotFound: no such batch, or its bytes are no
-  // longer kept.
+  // The exact bytes and content of one of them. kNotFound if there is no such batch, or its bytes
+  // are no longer kept.
   Result<BatchDetails> ReadBatch(std::uint64_t id) const;
 
-  // Withdraws everything this agent sent, and drops what it has not sent yet. In every mode; it
-  // leaves the mode as it is. An Error is ours, not the server's.
+  // Withdraws everything this agent sent, and drops everything unsent. Works in every mode and does
+  // not change it. Returns an Error only for local failures, not for the server's.
   Result<ForgetReport> Forget(const ForgetProgress& progress = {});
 
-  // Keeps the token with which this agent enrols where the service asks for one.
+  // Stores the token with which this agent enrols if the service requires one.
   Status SetEnrolmentToken(std::string_view token);
 
   Result<AgentStatus> GetStatus() const;
-  // The part of the status that is about measuring; asks no other process and no server.
+  // The part of the status about measuring; contacts no other process and no server.
   Result<MeasuringStatus> GetMeasuring() const;
   const AgentPaths& paths() const;
   const AgentConfig& config() const;
 
  private:
   struct State;
-  // Run files and what is to be sent, as far as the new mode does not want them.
+  // Drops the run files and unsent data that the new mode does not permit.
   Status DropUnwanted(Mode before, Mode now);
   explicit Agent(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;

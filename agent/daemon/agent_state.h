@@ -13,40 +13,40 @@
 
 namespace fieldcost::agent {
 
-// Names in the database of what the schedule keeps (upload_schedule.h).
+// Database names of the state of the schedule (upload_schedule.h).
 inline constexpr char kUploadSeedNumber[] = "upload_seed";
 inline constexpr char kNextTryNumber[] = "next_upload";     // microseconds; 0 = never tried
-inline constexpr char kSlotsEpochNumber[] = "slots_epoch";  // whose slots are in use
+inline constexpr char kSlotsEpochNumber[] = "slots_epoch";  // the epoch whose slots are in use
 inline constexpr char kFailedUploadsNumber[] = "failed_uploads";
 inline constexpr char kUploadProblemText[] = "upload_problem";
 
-// What the files that implement Agent share; for them only.
+// Shared by the files that implement Agent; private to them.
 struct Agent::State {
   State(AgentPaths its_paths, AgentConfig its_config, const Clock& its_clock);
 
-  // Opened when first needed, so that mode off leaves nothing behind.
+  // Opened when first needed, so that mode off creates no files.
   Status OpenDatabase();
   bool HasDatabase() const;
-  // What is in force; the user's own decision is in paths.consent_file().
+  // The consent in force; the user's own decision is in paths.consent_file().
   Result<Consent> LoadDecision() const { return EffectiveConsent(paths); }
 
-  // The database must be open in the following.
+  // REQUIRES, for all functions below: the database is open.
   Result<UploadState> LoadUploadState(WallTime now);
-  // Loads it, its next try as NextTryInNewEpoch() or CorrectNextTry() had to correct it.
+  // Same, with next_try corrected by NextTryInNewEpoch() or CorrectNextTry() if necessary.
   Result<UploadState> LoadCorrectedUploadState(WallTime now);
   Status NewUploadSeed();
   Status SaveUploadState(const UploadState& upload, std::string_view problem);
   Status KeepNeededKeys();
 
-  // The steps of Upload(), in this order. Batches grow older, and those beyond the limits go.
+  // The steps of Upload(), in this order. Ages batches and drops those beyond the limits.
   Status AgeSpool(WallTime now);
-  // Whether it is time to, and the machine's power and connection are good for it.
+  // Whether an upload is due and the machine's power and connection permit it.
   Result<bool> MayUploadNow(const UploadState& upload, WallTime now);
-  // Nullopt if another process uploads or has done so just now. Reads `upload` anew.
+  // Nullopt if another process uploads or has just done so. Reloads `upload`.
   Result<std::optional<UploadLock>> TakeTurn(UploadWish wish, WallTime now, UploadState& upload);
   Status SendWaiting(UploadWish wish, const UploadState& upload, Batcher& batcher,
                      UploadReport& report);
-  // When to try next.
+  // Records the outcome and sets the time of the next try.
   Status NoteOutcome(UploadState upload, WallTime now, UploadReport& report);
 
   const AgentPaths paths;

@@ -11,32 +11,32 @@
 
 namespace fieldcost::agent {
 
-// Program runs that were to be measured by chance, or on request, since Agent::ForgetLocal().
+// Program runs drawn at random, or measured on request, since Agent::ForgetLocal().
 struct RunCounts {
-  std::uint64_t drawn = 0;      // by chance, as the field measures
+  std::uint64_t drawn = 0;      // selected at random, as for the field
   std::uint64_t not_drawn = 0;  // not selected at random
-  std::uint64_t asked = 0;      // measured because somebody asked, and only for that
+  std::uint64_t asked = 0;      // measured only because the user asked
 };
 
-// What programs were measured, and what that has cost them so far. Counts only grow, but
-// those of runs.
+// Which programs were measured, and what that has cost them so far. All counts but those of runs
+// only grow.
 struct MeasuringStatus {
-  std::uint64_t run_files = 0;   // that are there now
+  std::uint64_t run_files = 0;   // existing now
   std::string policy_problem;    // empty, or why programs are not being measured
   std::vector<SkipCount> skips;  // without zeros, and without runs that were not drawn
   RunCounts runs;
-  WallTime times_since{};         // from then on it is known when something was measured
+  WallTime times_since{};         // times of measurements are known from then on
   std::uint64_t overhead_ns = 0;  // what measuring has cost the programs
   std::uint64_t timed_calls = 0;
   std::uint64_t untimed_calls = 0;  // only counted
   std::uint64_t dropped_picks = 0;  // given up because measuring them would have cost too much
   std::uint64_t lost_calls = 0;     // counted by run files: no slot, record or disk space
   std::uint64_t refused_files = 0;
-  std::uint64_t refused_cells = 0;      // sums or numbers of calls that no calls could have made
+  std::uint64_t refused_cells = 0;      // with impossible sums or numbers of calls
   std::uint64_t private_rows_kept = 0;  // rows never sent because their module is not public
 };
 
-// What is to be sent, and what became of what was.
+// Unsent data, and the fate of batches.
 struct OutboxStatus {
   std::uint64_t pending_rows = 0;
   std::uint64_t pending_bytes = 0;  // encoded, before compression
@@ -55,7 +55,7 @@ struct UploadStatus {
   std::string upload_problem;           // of the last one, if it failed
 };
 
-// The service's policy as it is followed here.
+// The service's policy as this agent follows it.
 struct FieldPolicyStatus {
   std::uint64_t version = 0;  // in force; 0 = built-in
   std::optional<WallTime> expires;

@@ -15,18 +15,18 @@
 
 namespace fieldcost::agent {
 
-// What `fieldcostd` does while it runs: harvests run files soon after their program closed them
-// (inotify), and every minute while there are any; uploads when Agent::NextUpload() says, by the
-// wall clock, also if that is set or the machine sleeps meanwhile. Ends when asked by SIGTERM or
-// SIGINT, or when consent becomes off or the administrator forbids it. SIGHUP reads the settings
-// again; so does each day, since a policy may expire. Writes the policy then, and when it wakes and
-// finds the catalogue changed. One at a time per process: it owns these signals.
+// The event loop of `fieldcostd`. Harvests run files soon after their program closed them
+// (inotify), and every minute while there are any. Uploads at Agent::NextUpload() on the wall
+// clock, even if that is set or the machine sleeps meanwhile. Ends on SIGTERM or SIGINT, or when
+// consent becomes off or the administrator forbids collection. Rereads the settings on SIGHUP and
+// daily, since a policy may expire. Writes the policy then, and when it wakes and finds the
+// catalogue changed. At most one instance per process: it owns these signals.
 class DaemonLoop {
  public:
   // kAlreadyExists if another daemon of this user runs.
   static Result<DaemonLoop> Start(const AgentPaths& paths, const Clock& clock);
 
-  // Returns at its end; the text says why it ended. Tells the service manager when it is ready.
+  // Runs until it is to end; returns the reason. Notifies the service manager when it is ready.
   Result<std::string> Run();
 
  private:
@@ -36,18 +36,18 @@ class DaemonLoop {
   DaemonLoop(AgentPaths paths, const Clock& clock) : paths_(std::move(paths)), clock_(&clock) {}
 
   Status Reload();
-  // True if it is over, with why.
+  // The reason to end; nullopt to continue.
   Result<std::optional<std::string>> IsOver();
   void Harvest();
   void Upload();
   void RefreshPolicy();
-  // Lets the timer wake us at the next upload, or to look again in a day at the latest.
+  // Sets the timer to the next upload, or to a day from now if that is earlier.
   Status ArmTimer();
   Status Wait();
   void HandleEvents();
-  // Watches the directory of the run files, which may be another one since the last time.
+  // Watches the directory of the run files, which may have changed since the last call.
   Status WatchRuns();
-  // Watches the directory of the administrator's file, or what stands where it would be made.
+  // Watches the directory of the administrator's file, or its nearest existing ancestor.
   void WatchSystemFile();
   static void MoveUp(Deadline& deadline, Monotonic::duration from_now);
 
@@ -65,18 +65,18 @@ class DaemonLoop {
   Deadline harvest_at_;
   Deadline policy_at_;
   Monotonic::time_point upload_not_before_{};
-  std::int64_t catalog_ns_ = 0;    // when the catalogue had changed last as of the last policy
+  std::int64_t catalog_ns_ = 0;    // the catalogue's change time as of the last policy
   std::uint32_t quick_looks_ = 0;  // harvests since the last event
-  bool upload_ = false;            // there may be something to upload that was not there before
+  bool upload_ = false;            // there may be new data to upload
   bool reload_ = false;
 };
 
-// Harvest once and upload what is due, or everything. The text says what was done; a
-// server that cannot be reached is an error, though nothing is lost by it.
+// Harvests once and uploads what is due, or everything. Returns a summary; an unreachable server is
+// an error, although nothing is lost.
 Result<std::string> RunOnce(Agent& agent, UploadWish wish);
 
-// Why nothing is collected: the user's decision, or the administrator's. REQUIRES: one of them says
-// so.
+// Why nothing is collected: the user's decision, or the administrator's. REQUIRES: one of them
+// forbids collection.
 std::string WhyOff(const AgentPaths& paths);
 
 }  // namespace fieldcost::agent
