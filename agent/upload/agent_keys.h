@@ -14,20 +14,20 @@ namespace fieldcost::agent {
 // Why a batch can be neither sent again nor taken back.
 inline constexpr char kKeyIsGone[] = "the key that signed it is gone";
 
-// The agent's Ed25519 keys, one an epoch, so that what was sent in two epochs cannot be linked:
-// files agent_keys/EPOCH (0600) in the state directory. Not thread-safe; processes that make or
+// The agent's Ed25519 keys, one per epoch, so that batches of two epochs cannot be linked:
+// files agent_keys/EPOCH (0600) in the state directory. Not thread-safe; processes that create or
 // remove keys hold the upload lock.
 class AgentKeys {
  public:
   explicit AgentKeys(const AgentPaths& paths);
 
-  // The one `agent_key` of earlier versions becomes the key of `epochs`, or goes if there are none.
+  // Makes the `agent_key` of earlier versions the key of `epochs`; deletes it if they are empty.
   Status TakeOver(const std::vector<wire::Epoch>& epochs);
 
   bool Has(wire::Epoch epoch) const;
-  // Made at the first use.
+  // Created at its first use.
   Result<crypto::PrivateKey> For(wire::Epoch epoch);
-  // Removes all others.
+  // Removes the keys of all other epochs.
   Status Keep(const std::vector<wire::Epoch>& epochs);
 
  private:

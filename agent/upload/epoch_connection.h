@@ -12,8 +12,8 @@
 
 namespace fieldcost::agent {
 
-// A connection to the service for batches of one epoch at a time: those of two would tell that
-// their keys belong together. Not thread-safe.
+// A connection to the service for batches of one epoch at a time: using it for two epochs would
+// link their keys. Not thread-safe.
 class EpochConnection {
  public:
   // `paths` and `config` must outlive it; `may_go_on` as in http::ClientOptions.
@@ -21,11 +21,11 @@ class EpochConnection {
                   std::function<Status()> may_go_on)
       : paths_(&paths), config_(&config), may_go_on_(std::move(may_go_on)) {}
 
-  // Whether a connection is there that is of another epoch.
+  // Whether a connection exists that belongs to another epoch.
   bool IsOfAnother(wire::Epoch epoch) const { return client_ && epoch_ != epoch; }
 
-  // Connects anew if there is none of this epoch. Reads the pinned root each time, which the user
-  // may have replaced. Errors as PinnedRootFingerprint().
+  // Connects unless a connection for this epoch exists. Rereads the pinned root each time, since
+  // the user may have replaced it. Errors as PinnedRootFingerprint().
   Status Connect(wire::Epoch epoch);
 
   // REQUIRES: Connect() has succeeded.

@@ -9,20 +9,20 @@
 
 namespace fieldcost::agent {
 
-// How long a user's wish waits for a daemon that uploads: a request may take a minute.
+// How long a user's command waits for an uploading daemon: a request may take a minute.
 inline constexpr std::chrono::seconds kUserWaits{90};
 
 // Held by the one process of a user that talks to the service about batches (uploads, forgets), so
-// that no two do so about the same one. The kernel lets go of it when the process ends.
+// that no two processes handle the same batch. The kernel releases it when the process ends.
 class UploadLock {
  public:
   // Waits up to `wait` for another process; nullopt if it still holds the lock.
   static Result<std::optional<UploadLock>> Take(const AgentPaths& paths,
                                                 std::chrono::milliseconds wait);
 
-  // Waits after sending was switched off: when it returns, no upload is under way. One that is sees
-  // the decision (CheckMaySend) and ends, or waits for its answer for a moment. kUnavailable if one
-  // does not end: what it had begun to send may still leave. Makes no file.
+  // Waits, after sending was switched off, until no upload is in progress. A running upload sees
+  // the decision (CheckMaySend) and ends, or waits briefly for its response. kUnavailable if it
+  // does not end: data that it had begun to send may still leave. Creates no file.
   static Status WaitForOthers(const AgentPaths& paths);
 
  private:

@@ -19,49 +19,49 @@ namespace fieldcost::agent {
 
 struct UploadReport {
   std::uint32_t batches_sent = 0;
-  std::uint32_t batches_quarantined = 0;  // refused for good by the server, kept with the reason
+  std::uint32_t batches_quarantined = 0;  // permanently refused by the server, kept with the reason
   std::uint32_t batches_left = 0;
   std::uint32_t rows_sent = 0;
   std::uint32_t rows_rejected = 0;                  // by the server, one by one
   std::optional<Error> stopped_by;                  // why some are left: server down, busy, ...
-  std::optional<std::chrono::seconds> retry_after;  // the server's wish, with stopped_by
+  std::optional<std::chrono::seconds> retry_after;  // the server's, with stopped_by
 };
 
 // Sends spooled batches to the aggregator, oldest first. A batch leaves the spool only after the
-// server's 200, so one that is sent again after a crash is the server's to recognise. Its owner
-// holds the upload lock.
+// server's 200, so the server must recognise one that is sent again after a crash. The owner of an
+// Uploader holds the upload lock.
 class Uploader {
  public:
   Uploader(const AgentPaths& paths, const AgentConfig& config, const Clock& clock);
 
-  // The epochs whose batches go in one upload. Those of two in a row tell that their keys belong
-  // together.
+  // The epochs whose batches go in one upload. Sending those of two epochs in a row reveals that
+  // their keys belong together.
   enum class Epochs { kOne, kAll };
 
-  // Goes on until `max_batches` are sent, the spool is empty, consent is withdrawn (amid a
-  // request, too: then nothing of it leaves any more), a batch fails for now
-  // (report.stopped_by), or the next is of another epoch than those of `report`. A connection has
-  // batches of one epoch. An Error is ours (database, key file), not the server's.
+  // Sends until `max_batches` are sent, the spool is empty, consent is withdrawn (even during a
+  // request, of which nothing leaves then any more), a batch fails temporarily (report.stopped_by),
+  // or, with kOne, the next batch belongs to another epoch. A connection has batches of one epoch.
+  // Returns an Error only for local failures (database, key file), not for the server's.
   Status Send(SpoolDb& spool, StateDb& state, std::uint32_t max_batches, Epochs epochs,
               UploadReport& report);
 
  private:
   Status SendOne(SpoolDb& spool, StateDb& state, const SpooledBatch& batch, UploadReport& report);
-  // Sets aside one that may have arrived under a key that is gone: with another key it would count
-  // a second time.
+  // Sets aside a batch that may have arrived under a deleted key: with another key it would count
+  // twice.
   Status SetAsideWithoutKey(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
                             UploadReport& report);
-  // Sets aside one that the service will never take.
+  // Sets aside a batch that the service will never accept.
   Status SetAsideRefused(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
                          const std::string& reason, UploadReport& report);
-  // Takes a batch for sent if this is the aggregator's answer to it.
-  // Has further rows of the refused ones that only added claim a contribution: the service may not
-  // have the one that the agent made, and would refuse them until the quarter is over.
+  // Lets the next rows claim a contribution again where rows that only added were refused: the
+  // service may lack the earlier contribution, and would refuse such rows until the quarter ends.
   static Status ContributeAgain(StateDb& state, const SpooledBatch& batch,
                                 const wire::BatchAnswer& untrusted_answer);
+  // Marks the batch as sent if the response is the aggregator's answer.
   Status NoteAnswer(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
                     std::string_view untrusted_body, UploadReport& report);
-  // Sends it, and enrols first where the server asks for that.
+  // Sends it; enrols first if the server requires it.
   Result<http::Response> Exchange(const crypto::PrivateKey& key, const SpooledBatch& batch);
   Status Enrol(const crypto::PrivateKey& key, wire::Epoch epoch);
 

@@ -14,30 +14,30 @@
 
 namespace fieldcost::agent {
 
-// What Forget() did. Call it again if `stopped_by` is set: it goes on where it stopped.
+// What Forget() did. If `stopped_by` is set, call it again: it continues where it stopped.
 struct ForgetReport {
   std::uint32_t batches_withdrawn = 0;  // taken back from the service's sums
   std::uint64_t rows_withdrawn = 0;
   std::uint32_t batches_deleted = 0;  // had never reached the service
   std::uint32_t batches_refused = 0;  // by the service, with `refused_reason` of the first
-  std::uint32_t batches_too_old = 0;  // their bytes are no longer here
+  std::uint32_t batches_too_old = 0;  // their bytes are no longer kept
   std::uint32_t batches_left = 0;     // not tried yet, because of `stopped_by`
   std::string refused_reason;
   std::optional<Error> stopped_by;
 };
 
-// Hears after each batch what Forget() has done so far.
+// Called after each batch.
 using ForgetProgress = std::function<void(const ForgetReport& so_far)>;
 
-// Takes back, one by one, all batches that the service may hold and whose bytes are still here. One
-// whose withdrawal is refused stays as it is, with the reason. It may be ended at any moment and
-// goes on where it stopped, since a repeated withdrawal has the same answer. Its owner holds the
-// upload lock, and has emptied the spool of what is queued.
+// Takes back, one by one, all batches that the service may hold and whose bytes are still here. A
+// batch whose withdrawal is refused stays unchanged, with the reason. It may be killed at any
+// moment and continues where it stopped, since a repeated withdrawal has the same response. Its
+// owner holds the upload lock, and has removed queued batches from the spool.
 class Withdrawer {
  public:
   Withdrawer(const AgentPaths& paths, const AgentConfig& config, const Clock& clock);
 
-  // An Error is ours (database, key file), not the server's.
+  // Returns an Error only for local failures (database, key file), not for the server's.
   Status WithdrawAll(SpoolDb& spool, StateDb& state, const ForgetProgress& progress,
                      ForgetReport& report);
 
