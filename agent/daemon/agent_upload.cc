@@ -116,7 +116,7 @@ Result<std::optional<UploadLock>> Agent::State::TakeTurn(UploadWish wish, WallTi
   const bool flush = wish == UploadWish::kEverythingNow;
   FIELDCOST_ASSIGN(std::optional<UploadLock> lock,
                    UploadLock::Take(paths, flush ? kUserWaits : std::chrono::seconds(0)));
-  // Whoever had the lock may have done it all; whoever has it will say when to try next.
+  // The previous holder may have sent everything; the current holder sets the next attempt.
   FIELDCOST_ASSIGN(upload, LoadUploadState(now));
   if (!lock && !flush) {
     upload.next_try = NextTryAfterFailure(upload, now, crypto::RandomUint64(), std::nullopt);
@@ -126,7 +126,7 @@ Result<std::optional<UploadLock>> Agent::State::TakeTurn(UploadWish wish, WallTi
   return lock;
 }
 
-// Sends what is queued; if all of that has left, what is pending, too.
+// Sends queued batches and then, if all have left, pending rows.
 Status Agent::State::SendWaiting(UploadWish wish, const UploadState& upload, Batcher& batcher,
                                  UploadReport& report) {
   const bool flush = wish == UploadWish::kEverythingNow;
@@ -143,7 +143,7 @@ Status Agent::State::SendWaiting(UploadWish wish, const UploadState& upload, Bat
 Status Agent::State::NoteOutcome(UploadState upload, WallTime now, UploadReport& report) {
   FIELDCOST_ASSIGN(const SpoolPace left, spool->Pace(now));
   report.batches_left = static_cast<std::uint32_t>(left.queued);
-  // Switched off meanwhile: nobody failed.
+  // Switched off meanwhile: not a failure.
   if (report.stopped_by && !CheckMaySend(paths)) return {};
   upload.queued = left.queued;
   upload.failures = report.stopped_by ? upload.failures + 1 : 0;

@@ -40,7 +40,7 @@ constexpr std::uint32_t kMaxQuickLooks = 3;
 constexpr seconds kHarvestPeriod{60};
 constexpr hours kPolicyPeriod{24};
 constexpr hours kPolicyRetry{1};
-// Whatever the schedule says and whatever fails: not oftener than this.
+// Minimum interval between uploads, even after failures.
 constexpr minutes kUploadGap{1};
 constexpr hours kLongestSleep{24};
 constexpr std::uint32_t kWatchedEvents =

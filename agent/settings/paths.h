@@ -8,7 +8,7 @@
 
 namespace fieldcost::agent {
 
-// The directories that may become the root of what programs write on memory (memory_dir.h), best
+// Candidates for the root of the memory directory, to which programs write (memory_dir.h), best
 // first: $XDG_RUNTIME_DIR/fieldcost, /run/user/UID/fieldcost, /dev/shm/fieldcost-UID.
 std::vector<std::filesystem::path> MemoryRoots();
 
@@ -17,11 +17,11 @@ std::vector<std::filesystem::path> MemoryRoots();
 // /nonexistent. The directory need not exist or be writable.
 std::filesystem::path HomeDirectory();
 
-// Where one user's agent keeps its things. With FIELDCOST_HOME=DIR everything is below DIR
+// Where one user's agent keeps its files. With FIELDCOST_HOME=DIR everything is below DIR
 // (agent.toml, state/, catalog.db, catalog_root); else the XDG base directories are used:
 // $XDG_CONFIG_HOME/fieldcost/agent.toml, $XDG_STATE_HOME/fieldcost/ and
 // $XDG_DATA_HOME/fieldcost/{catalog.db,catalog_root}. An XDG variable that is not an absolute path
-// is ignored, as its specification says. Their defaults are below HomeDirectory().
+// is ignored, as its specification requires. Their defaults are below HomeDirectory().
 struct AgentPaths {
   std::filesystem::path config_file;
   std::filesystem::path state_dir;  // consent, policy, agent.db, agent_keys/
@@ -29,7 +29,7 @@ struct AgentPaths {
   std::filesystem::path catalog_root_file;
   // What the machine's administrator permits; see system_policy.h. The same for every user.
   std::filesystem::path system_file = "/etc/fieldcost/system.toml";
-  // Where the kernel tells of batteries, and the system's message bus (power.h). Empty: as usual.
+  // Where the kernel reports batteries, and the system's message bus (power.h). Empty: as usual.
   std::filesystem::path power_supply_dir = "/sys/class/power_supply";
   std::string bus_address;
   std::vector<std::filesystem::path> memory_roots = MemoryRoots();
@@ -37,8 +37,8 @@ struct AgentPaths {
   std::filesystem::path consent_file() const { return state_dir / "consent"; }
   std::filesystem::path pause_file() const { return state_dir / "paused"; }
   std::filesystem::path policy_file() const;
-  // A file in the memory directory as FindMemoryDir() finds it now; where there is none, in the
-  // state directory, where nobody puts them.
+  // A file in the memory directory as FindMemoryDir() finds it now; if there is none, in the
+  // state directory, where no such file exists.
   std::filesystem::path run_dir() const;
   std::filesystem::path skip_file() const;
 

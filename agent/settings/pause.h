@@ -8,19 +8,19 @@
 
 namespace fieldcost::agent {
 
-// The user's break: meanwhile nothing is measured and nothing sent, what is unsent stays, and the
-// decision (consent.h) stays as it is. The file `paused` in the state directory holds its end.
+// The user's pause: nothing is measured or sent, and unsent data and the decision (consent.h) stay
+// unchanged. The file `paused` in the state directory holds its end.
 
-// The end of a break that only `resume` ends.
+// The end of a pause that only `resume` ends.
 inline constexpr WallTime kUntilResumed = WallTime::max();
 
-// When the break that is on at `now` ends; nullopt if there is none. A file that cannot be
-// understood is a break until it is resumed.
+// The end of the pause in effect at `now`; nullopt if none. An invalid file counts as a pause until
+// resumed.
 std::optional<WallTime> PausedUntil(const AgentPaths& paths, WallTime now);
 
-// Whole seconds; what is left of one counts as one. Replaces a break there is.
+// Rounds up to whole seconds. Replaces an existing pause.
 Status SavePause(const AgentPaths& paths, WallTime until);
-// True if there was one.
+// Returns true if there was a pause.
 Result<bool> EndPause(const AgentPaths& paths);
 
 }  // namespace fieldcost::agent

@@ -9,12 +9,12 @@
 
 namespace fieldcost::agent {
 
-// A directory on memory, of this process alone, where programs that it starts leave what they
-// write; gone with it. Moves; not thread-safe.
+// A directory in memory, private to this process, for the output of programs that it starts;
+// deleted with this object. Movable; not thread-safe.
 class ScratchDirectory {
  public:
-  // Below MakeMemoryDir(), whose errors are this one's. `purpose`: the first part of its name.
-  // Removes those of the same purpose whose processes were killed.
+  // Created below MakeMemoryDir(), with the same errors. `purpose` is the first part of its name.
+  // Removes directories of the same purpose whose processes were killed.
   static Result<ScratchDirectory> Make(const AgentPaths& paths, std::string_view purpose);
 
   ~ScratchDirectory();

@@ -11,18 +11,18 @@ namespace fieldcost::agent {
 //   permit = false
 //   [probe]
 //   permit = false
-// It can only forbid: each user still decides for himself (consent.h). No file: permitted. A file
-// that cannot be read or understood, or a link that leads nowhere: not permitted.
+// It can only forbid: each user still decides (consent.h). A missing file permits; an unreadable or
+// invalid one, or a dangling link, forbids.
 struct SystemPolicy {
   bool permit = true;        // the anonymous measurements
   bool permit_probe = true;  // probe points
 };
 
-// An error says what is wrong with the file; whoever gets it must behave as if it forbade.
+// An error states what is wrong with the file; the caller must then treat it as forbidding.
 Result<SystemPolicy> LoadSystemPolicy(const std::filesystem::path& file);
 
-// kPermissionDenied unless the file permits collection: names the file, what it says or what is
-// wrong with it, and who can change it.
+// kPermissionDenied unless the file permits collection: names the file, its content or its
+// problem, and who can change it.
 Status CheckPermitted(const std::filesystem::path& file);
 
 }  // namespace fieldcost::agent

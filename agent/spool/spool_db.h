@@ -53,13 +53,13 @@ struct SpoolTotals {
   std::uint64_t withdrawn = 0;
 };
 
-// What a batch is called towards the service.
+// What identifies a batch to the service.
 struct BatchNumber {
   wire::Epoch epoch{};
   std::uint64_t sequence = 0;
 };
 
-// What the schedule asks of the spool.
+// What the schedule needs to know about the spool.
 struct SpoolPace {
   std::uint64_t queued = 0;
   WallTime oldest_queued{};
@@ -73,8 +73,8 @@ inline constexpr char kDroppedBatchesNumber[] = "dropped_batches";
 inline constexpr char kDroppedRowsNumber[] = "dropped_rows";
 inline constexpr char kLastSeenNumber[] = "last_seen";  // microseconds, when batches last aged
 
-// The outbox: immutable batches on their way, and the log of those that were. The states and what
-// may become of which are in README.md. Callers group calls in transactions. Not thread-safe; must
+// The outbox: immutable batches to be sent, and the log of all earlier ones. README.md has the
+// states and their transitions. Callers group calls in transactions. Not thread-safe; must
 // not outlive the StateDb.
 class SpoolDb {
  public:
@@ -83,18 +83,18 @@ class SpoolDb {
   // The one used last; 0 = none yet.
   Result<wire::Epoch> LastEpoch();
 
-  // The number of the next batch, if the clock said this epoch when its rows were measured. A clock
-  // that is earlier than wire::kEarliestEpoch is wrong: the epoch used last stays. Any other is
-  // believed, also if it goes back: one that was ahead for a moment must not keep the key from
-  // changing for years.
+  // The number of the next batch, if the clock was in this epoch when its rows were measured. A
+  // clock before wire::kEarliestEpoch is wrong: the epoch used last stays. Any other is trusted,
+  // even if it goes back: a clock that was briefly ahead must not keep the key from changing for
+  // years.
   Result<BatchNumber> NextNumber(wire::Epoch clock_epoch);
-  // The class under which an epoch's batches go: that of its first one, or `now` if there is none.
-  // The service takes an agent for one machine as long as it has one key, so a class that changes
-  // shows from the next epoch on.
+  // The class of all batches of an epoch: that of its first one, or `now` if there is none. The
+  // service treats an agent with the same key as one machine, so a changed class shows from the
+  // next epoch on.
   Result<stats::HardwareClass> ClassOf(wire::Epoch epoch, const stats::HardwareClass& now);
-  // Keeps it, unless the epoch has one.
+  // Stores it, unless the epoch has one.
   Status PinClass(wire::Epoch epoch, const stats::HardwareClass& hardware);
-  // Forgets those of all other epochs.
+  // Deletes those of all other epochs.
   Status KeepClasses(const std::vector<wire::Epoch>& epochs);
   // Adds a batch with the next number; returns its id.
   Result<std::uint64_t> Add(std::string_view body, std::uint64_t rows, wire::Epoch clock_epoch,
@@ -102,21 +102,21 @@ class SpoolDb {
   Result<std::optional<SpooledBatch>> FirstQueued();
   Result<std::optional<SpooledBatch>> Find(std::uint64_t id);
 
-  // False if it is not queued any more.
+  // Returns false if it is no longer queued.
   Result<bool> MarkAttempted(std::uint64_t id);
-  // Notes that not all left: if no earlier attempt may have arrived, and it was dropped meanwhile,
-  // so are its bytes.
+  // Notes that the batch did not leave completely. If it was dropped meanwhile and no earlier
+  // attempt may have arrived, deletes its bytes.
   Status TakeBackAttempt(std::uint64_t id);
   // Notes that it has arrived, even if consent was withdrawn meanwhile.
   Status MarkSent(std::uint64_t id, const wire::BatchAnswer& answer, WallTime now);
-  // Does nothing if it is not queued any more.
+  // Does nothing if it is no longer queued.
   Status MarkQuarantined(std::uint64_t id, std::string_view reason, WallTime now);
 
-  // Consent was withdrawn, or everything is to be forgotten: pending rows and queued batches go.
-  // What may have reached the service keeps its bytes, so that it can be taken back. Returns how
-  // many batches went that never left.
+  // Drops pending rows and queued batches, because consent was withdrawn or everything is to be
+  // forgotten. Batches that may have reached the service keep their bytes, so that they can be
+  // withdrawn. Returns the number of dropped batches that had never left.
   Result<std::uint64_t> DropUnsent(std::string_view reason, WallTime now);
-  // Queued batches grow older by the time since the last call. A jump of the clock adds at most
+  // Ages queued batches by the time since the last call. A jump of the clock adds at most
   // kMaxAgeStep to an age.
   Status GrowOlder(WallTime now);
   // Drops queued batches beyond these limits, oldest first, and counts them.

@@ -4,11 +4,11 @@
 
 namespace fieldcost::agent {
 
-// Where a batch is on its way. Numbers are stored.
+// The state of a batch. The numbers are stored.
 enum class SpoolState : std::uint8_t {
   kQueued = 0,
   kSent = 1,         // the service has acknowledged it
-  kQuarantined = 2,  // the service has refused it for good
+  kQuarantined = 2,  // the service has refused it permanently
   kWithdrawn = 3,    // it was taken back (forget)
   kDropped = 4,      // never sent: too old, too many, or consent was withdrawn
 };
