@@ -13,12 +13,12 @@
 
 namespace fieldcost::agent {
 
-// Looks at what a program starts while it runs, for what no library of ours can be loaded into: its
-// calls are missing in what is measured. Sees the children, and theirs, that are there at a look;
-// not those that end sooner, or whose parent has ended. Not thread-safe.
+// Finds descendants of a running program into which our library cannot be loaded: their calls are
+// missing from the measurement. Sees the descendants that exist when it looks; not those that have
+// ended before, or whose parent has ended. Not thread-safe.
 class ChildWatch {
  public:
-  // `options.uid` is that of the program. Other users' processes are not looked at.
+  // `options.uid` is that of the program. Processes of other users are ignored.
   ChildWatch(const SurveyOptions& options, pid_t program) : options_(options), program_(program) {}
 
   void Look();

@@ -4,7 +4,7 @@
 
 namespace fieldcost::agent {
 
-// What the kernel calls this boot of the machine, another one each time; empty if it does not tell.
+// The kernel's boot id, unique per boot; empty if unavailable.
 std::string BootId();
 
 }  // namespace fieldcost::agent

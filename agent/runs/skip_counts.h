@@ -20,11 +20,11 @@ struct SkipCount {
   bool operator==(const SkipCount&) const = default;
 };
 
-// Makes it whole (mode 0600), so that counting needs no more space; one that is valid is left as it
-// is, since programs have it mapped.
+// Creates it at its full size (mode 0600), so that counting needs no more space; a valid one is
+// left unchanged, since programs have it mapped.
 Status MakeSkipFile(const std::filesystem::path& file);
 
-// Its counts that are not zero, in the order of shm::Skip; none if there is no valid file.
+// Its non-zero counts, in the order of shm::Skip; none if there is no valid file.
 std::vector<SkipCount> ReadSkips(const std::filesystem::path& file);
 
 // Whether such a run would have been selected at random, if the machine had been less busy, or less

@@ -10,7 +10,7 @@
 
 namespace fieldcost::agent {
 
-// Parts of files that programs leave, which nobody can trust. Pure.
+// Validates fields of files that programs leave, which are untrusted. Pure.
 
 // A zero-terminated text in a fixed field. nullopt if the zero is missing.
 template <std::size_t kSize>

@@ -23,15 +23,15 @@ struct Consent {
 };
 
 // What is in force: the user's decision, or off where the administrator does not permit collection
-// (system_policy.h). What everybody but the commands that show and change the decision asks for.
+// (system_policy.h). Used by everything but the commands that show and change the decision.
 Result<Consent> EffectiveConsent(const AgentPaths& paths);
 
-// kPermissionDenied unless the consent in force is `on`, and there is no break (pause.h); an error,
-// too, if it cannot be read. What is asked before each piece of a request
+// kPermissionDenied unless the consent in force is `on`, and there is no pause (pause.h); an error,
+// too, if it cannot be read. Checked before each piece of a request
 // (http::ClientOptions::may_go_on).
 Status CheckMaySend(const AgentPaths& paths);
 
-// A missing file means off. A file that cannot be understood is an error, and means off too.
+// A missing file means off. An invalid file is an error, and also means off.
 Result<Consent> LoadConsent(const std::filesystem::path& file);
 Status SaveConsent(const std::filesystem::path& file, const Consent& consent);
 // Decides for off, whatever the file holds now; nothing if that is decided already. Where nothing

@@ -25,7 +25,7 @@ struct BuiltBatch {
 // (one row at least). Pure. REQUIRES: there are rows.
 Result<BuiltBatch> BuildBatch(wire::BatchContent content, std::size_t max_bytes);
 
-// What a batch says of the policy: the version of the service's, the same for all agents that have
+// The policy version in a batch: the version of the service's, the same for all agents that have
 // it, or 0. Never the serial of this machine's policy file, which would link an agent's quarters.
 std::uint32_t SentFieldPolicyVersion(const AgentConfig& config);
 
@@ -51,7 +51,7 @@ class Batcher {
 
  private:
   Result<bool> SpoolOne(SpoolWhat what);
-  // What is pending, as if all of it were sent at once.
+  // The pending rows, as if all of them were sent at once.
   Result<wire::BatchContent> PendingContent();
   // Leaves the rows of the next batch's epoch, and sets the class that they go under.
   Status ChooseEpoch(wire::BatchContent& content);
