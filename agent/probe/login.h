@@ -11,37 +11,37 @@
 
 namespace fieldcost::probe {
 
-// Probe points have a road of their own, which shares nothing with the anonymous data but the state
-// directory: this consent, these credentials, this database.
+// Probe points are separate from the anonymous data: they have their own consent, credentials and
+// database, and share only the state directory.
 std::filesystem::path SpoolFile(const agent::AgentPaths& paths);    // state/probe.db
 std::filesystem::path ConsentFile(const agent::AgentPaths& paths);  // state/probe_consent
 std::filesystem::path LoginFile(const agent::AgentPaths& paths);    // state/probe_login
-// Exists while something is to be collected or sent; its presence starts `fieldcost-probe collect`.
+// Exists while there is data to collect or send; its presence starts `fieldcost-probe collect`.
 std::filesystem::path WorkFile(const agent::AgentPaths& paths);  // state/probe_work
 
-// Off or on; only what began since then falls under it. Off where the administrator says so
+// Consent, off or on; covers only events that began since then. Off if the administrator forbids it
 // (`[probe] permit` in system.toml).
 Result<agent::Consent> ProbeConsent(const agent::AgentPaths& paths);
-// kPermissionDenied: names the file, what it says, and who can change it.
+// kPermissionDenied: names the file, its setting, and who can change it.
 Status CheckProbesPermitted(const agent::AgentPaths& paths);
-// Asked before each piece of a request. kPermissionDenied unless the consent in force is `on`.
+// Checked before each piece of a request. kPermissionDenied unless the consent in force is `on`.
 Status CheckMaySendProbes(const agent::AgentPaths& paths);
 Status SaveProbeConsent(const agent::AgentPaths& paths, agent::Mode mode, WallTime now);
 
-// The server, and how it knows this machine.
+// The server, and this machine's credentials there.
 struct Login {
   std::string url;
   std::string user;
-  std::string device;             // the server's number of this machine
+  std::string device;             // this machine's number on the server
   std::string token;              // secret
   std::filesystem::path ca_file;  // empty: the system's trust store
 };
 
-// kNotFound: nobody has logged in (the message says how); kPermissionDenied: others could read it;
+// kNotFound: not logged in (the message explains how); kPermissionDenied: others could read it;
 // kCorrupt.
 Result<Login> LoadLogin(const agent::AgentPaths& paths);
 Status SaveLogin(const agent::AgentPaths& paths, const Login& login);
-// Does nothing if there is none.
+// Does nothing if it does not exist.
 Status RemoveLogin(const agent::AgentPaths& paths);
 
 }  // namespace fieldcost::probe

@@ -14,7 +14,7 @@
 
 namespace fieldcost::probe {
 
-// How programs are told which points there are: a plan in a directory on memory, the *session*, and
+// Passes the points to programs: by a plan in an in-memory directory, the *session*, and
 // environment variables.
 //
 //   FIELDCOST_ASSIGN(options.points, ReadPoints("probe.toml"));
@@ -41,7 +41,7 @@ struct Points {
 // Reads probe.toml. kNotFound, kPermissionDenied; kInvalidArgument: names file, line, key and what
 // is allowed there.
 Result<Points> ReadPoints(const std::filesystem::path& path);
-// The same of a text; `name` stands for the path in errors.
+// Parses a text in the same way; errors use `name` as the path.
 Result<Points> ParsePoints(std::string_view text, std::string_view name);
 
 struct PlanOptions {
@@ -59,10 +59,10 @@ struct PlanOptions {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-// Leaves the plan in the directory, which is on memory (tmpfs) and the user's own, and says which
-// environment variables programs need: LD_PRELOAD is what there is now, with the library in the
-// place of the field's. May be called again, e.g. with another start. kInvalidArgument, kTooLarge,
-// kIo.
+// Writes the plan to the directory, which must be in memory (tmpfs) and belong to the user, and
+// returns the environment variables that programs need: LD_PRELOAD keeps its present value, with
+// this library in place of the field's. May be called again, e.g. with another start.
+// kInvalidArgument, kTooLarge, kIo.
 Result<Variables> WritePlan(const std::filesystem::path& directory, const PlanOptions& options);
 
 struct PlanFacts {
@@ -74,7 +74,7 @@ struct PlanFacts {
   std::string build;
   std::vector<std::string> tags;
 };
-// What a session's plan says, for its collector. kNotFound, kCorrupt, kUnsupported.
+// Reads a session's plan, for its collector. kNotFound, kCorrupt, kUnsupported.
 Result<PlanFacts> ReadPlan(const std::filesystem::path& directory);
 
 }  // namespace fieldcost::probe

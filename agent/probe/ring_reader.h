@@ -17,27 +17,26 @@
 
 namespace fieldcost::probe {
 
-// What a program has left in its rings. Nothing of it is trusted, and none of it is mapped: a
-// program may cut its file under our hands. Texts are as the program wrote them, bounded, of any
-// bytes.
+// The contents of a program's rings. They are untrusted and never mapped: the program may truncate
+// its file at any time. Strings are as the program wrote them: bounded, with arbitrary bytes.
 
 struct RingSite {
   std::string label;     // not empty, at most 64 bytes
-  std::string file;      // empty: not known, as the next
+  std::string file;      // empty: unknown; likewise function
   std::string function;  // of a named point "library!symbol"
   std::uint32_t line = 0;
   shm::ProbeSiteKind kind = shm::kProbeSource;
   std::uint32_t automatic = 0;  // shm::ProbeAutomatic
 };
 
-// What the program had loaded: for names when it is gone.
+// A module that the program had loaded, to resolve names after the program has ended.
 struct RingModule {
   std::string path;
   std::string build_id;  // bytes; empty if it has none
   std::uint64_t base = 0;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::uint64_t code_offset = 0;  // place in the file less virtual address, modulo 2^64
+  std::uint64_t code_offset = 0;  // file offset minus virtual address, modulo 2^64
 };
 
 // A hit. `registers` and `stack` are valid until the visitor returns.
@@ -50,11 +49,11 @@ struct RingHit {
   shm::ProbeEventId event{};
   std::optional<std::uint64_t> value;
   std::uint64_t parent = 0;  // of kProbeJoin
-  bool entered = false;      // of a named point: on entry, after its return
+  bool entered = false;      // of a named point: true on entry, false after the return
   bool returned = false;
   const shm::ProbeRegisters* registers = nullptr;  // null: without a stack
   std::span<const std::uint64_t> stack;            // words from registers->sp on
-  bool stack_is_short = false;                     // less of it than usual
+  bool stack_is_short = false;                     // shorter than usual
 };
 
 // Facts about a program's run. Those that change are as of the last Refresh().
@@ -65,7 +64,7 @@ struct RunFacts {
   std::uint32_t parent_pid = 0;
   std::string program;                     // path; may be empty
   std::uint64_t tsc_to_ns_multiplier = 0;  // 0: ticks are ns of CLOCK_MONOTONIC
-  std::uint64_t start_ticks = 0;           // one moment by four clocks
+  std::uint64_t start_ticks = 0;           // the same moment by four clocks
   std::uint64_t start_unix_ns = 0;
   std::uint64_t start_monotonic_ns = 0;
   std::uint64_t start_boot_ns = 0;
@@ -73,8 +72,8 @@ struct RunFacts {
   // These change.
   bool attached = false;          // false: entered a sandbox, and is left alone from then on
   bool ended = false;             // its exit was seen
-  std::uint64_t lost_hits = 0;    // of threads without a ring, of sites that were not kept
-  std::uint64_t dropped = 0;      // in all rings: found no space
+  std::uint64_t lost_hits = 0;    // of threads without a ring, and of sites that were not stored
+  std::uint64_t dropped = 0;      // in all rings: for lack of space
   std::uint64_t interrupted = 0;  // in all rings: in signal handlers
   std::uint32_t site_count = 0;   // at most shm::kProbeSites
   // Bits: the point of the plan stands at a function of the program.
@@ -86,39 +85,39 @@ struct RunFacts {
   std::uint64_t open_from_ticks = 0;
   std::uint64_t open_until_ticks = 0;
 
-  // Unix time of a hit; clocks that run backwards, or too far, are held at `start_unix_ns` or at
+  // Unix time of a hit; clocks that run backwards or too far are clamped to `start_unix_ns` or
   // 2^63.
   std::uint64_t UnixNs(std::uint64_t ticks) const;
 };
 
-// One program's file, by its only reader: it holds flock(LOCK_EX) on it, which the program's own
-// lock (fcntl) does not meet. Moves; not thread-safe.
+// One program's file, opened by its only reader: it holds flock(LOCK_EX), which does not conflict
+// with the program's own lock (fcntl). Movable; not thread-safe.
 class RingFile {
  public:
-  // kNotFound: gone. kUnavailable: its writer has not finished making it, somebody else reads it,
-  // or too many files are open: try again later. kCorrupt: not a file of this user that holds
-  // rings; kUnsupported: of another version. kIo: our own trouble.
+  // kNotFound: gone. kUnavailable: its writer is still creating it, another process reads it, or
+  // too many files are open: try again later. kCorrupt: not a file of this user that holds rings;
+  // kUnsupported: of another version. kIo: a local error.
   static Result<RingFile> Open(const std::filesystem::path& path);
 
   const RunFacts& facts() const { return facts_; }
-  // Looks at the header and all rings again. kCorrupt, kIo.
+  // Rereads the header and all rings. kCorrupt, kIo.
   Status Refresh();
 
-  // Whether its process still lives and has not called exec. Ask before the last Refresh() and
-  // Read(): what comes after a `false` is final. In doubt true.
+  // Returns whether its process is alive and has not called exec; true if unsure. Call it before
+  // the last Refresh() and Read(): data read after a `false` is final.
   bool IsBeingWritten() const;
 
-  // The position up to which it was given back: where to begin if nothing else is known.
+  // The position up to which the ring was released: where to begin if no other is known.
   std::uint64_t tail(std::size_t ring) const { return rings_[ring].tail; }
   // The position up to which it is written, as of the last Refresh().
   std::uint64_t head(std::size_t ring) const { return rings_[ring].head; }
-  // How much it holds before its thread loses hits, or moves to an area.
+  // Its capacity before its thread loses hits or moves to an area.
   std::uint64_t room(std::size_t ring) const {
     return rings_[ring].area == 0 ? shm::kProbeRingBytes : shm::kProbeAreaBytes;
   }
 
   struct Progress {
-    std::uint64_t position = 0;  // where to go on: after the last hit that was visited
+    std::uint64_t position = 0;  // where to continue: after the last visited hit
     bool at_end = true;          // false: `most` was reached first
   };
   // Calls visit(hit) for at most `most` hits of a ring in [position, head), in the ring's order.
@@ -126,7 +125,7 @@ class RingFile {
   // ring; the file's others may be sound. kIo.
   Result<Progress> Read(std::size_t ring, std::uint64_t position, std::size_t most,
                         const std::function<void(const RingHit&)>& visit) const;
-  // Gives back what is before `position`, which is from a Progress; the program may use it again.
+  // Releases the space before `position`, which is from a Progress; the program may reuse it.
   // REQUIRES: ring < shm::kProbeRings.
   Status Release(std::size_t ring, std::uint64_t position);
 

@@ -12,9 +12,9 @@ namespace fieldcost::probe {
 inline constexpr std::size_t kRecordBytes = sizeof(shm::ProbeRecord);
 
 struct Records {
-  std::size_t bytes = 0;   // that whole records take, from the beginning on
-  std::size_t hits = 0;    // that were visited
-  bool is_broken = false;  // what follows is no record
+  std::size_t bytes = 0;   // of whole records, from the beginning
+  std::size_t hits = 0;    // visited
+  bool is_broken = false;  // the data that follows is no record
 };
 
 // Visits at most `most` hits of a piece of a ring, whose end (where places begin anew) is

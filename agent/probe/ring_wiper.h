@@ -5,7 +5,7 @@
 namespace fieldcost::probe {
 
 // Removes raw stacks from the rings of programs that have ended and whose recorder is gone, in all
-// sessions. What cannot be wiped is deleted. Costs a few system calls if there are no sessions.
+// sessions. Deletes files that cannot be wiped. Costs a few system calls if there are no sessions.
 // Never blocks: a session that another process collects is left to it.
 void WipeAbandonedRings(const agent::AgentPaths& paths);
 

@@ -9,7 +9,7 @@
 
 namespace fieldcost::probe {
 
-// How long a process that has something to send waits for another one that sends.
+// How long a process with data to send waits for another sending process.
 inline constexpr std::chrono::seconds kSenderWaits{90};
 
 // Held by the one process of a user that sends probe points. The kernel releases it when the

@@ -11,14 +11,14 @@
 
 namespace fieldcost::probe {
 
-// A directory on memory in which the programs of one `fieldcost probe run` leave their rings. Its
-// holder is its only collector; the lock ends with the process. Moves.
+// An in-memory directory that receives the rings of the programs of one `fieldcost probe run`. Its
+// holder is its only collector; the lock is released when the process ends. Movable.
 class Session {
  public:
-  // A new one with that id, or with a random one if it is 0. Errors: those of
+  // Creates one with that id, or a random one if it is 0. Errors: those of
   // agent::MakeMemoryDir().
   static Result<Session> Make(const agent::AgentPaths& paths, std::uint64_t id = 0);
-  // nullopt: somebody else holds it.
+  // Returns nullopt if another process holds it.
   static Result<std::optional<Session>> Take(const std::filesystem::path& directory);
 
   const std::filesystem::path& directory() const { return directory_; }
@@ -41,7 +41,7 @@ class Session {
 // The files that programs left in a session's directory, by name.
 std::vector<std::filesystem::path> SessionFiles(const std::filesystem::path& directory);
 
-// All sessions that are there, in each usable memory root.
+// Returns all existing sessions, in each usable memory root.
 std::vector<std::filesystem::path> SessionDirectories(const agent::AgentPaths& paths);
 
 }  // namespace fieldcost::probe

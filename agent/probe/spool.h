@@ -16,35 +16,35 @@
 
 namespace fieldcost::probe {
 
-// probe.db: what this machine's programs passed, how far their rings have been read, and batches on
-// their way to the server. Several processes may have it open. Not thread-safe. Errors: those of
-// sqlite::Database, and of EventStore.
+// probe.db: the points that this machine's programs passed, the read positions of their rings, and
+// batches to be sent to the server. Several processes may have it open. Not thread-safe. Errors:
+// those of sqlite::Database, and of EventStore.
 class Spool {
  public:
   static constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
 
-  // Makes it if it is not there.
+  // Creates it if it does not exist.
   static Result<Spool> Open(const std::filesystem::path& file);
-  // kNotFound if it is not there.
+  // Returns kNotFound if it does not exist.
   static Result<Spool> OpenExisting(const std::filesystem::path& file);
 
   EventStore& events() { return *events_; }
   sqlite::Database& database() { return *database_; }
 
-  // The position up to which each ring of a run is in the database; 0: nothing yet.
+  // The position up to which each ring of a run is stored; 0: nothing yet.
   using Positions = std::array<std::uint64_t, shm::kProbeRings>;
   Result<Positions> PositionsOf(std::uint64_t run);
 
   enum class Destination { kHere, kServer };
-  // Keeps a batch and the new positions, or neither. `batch.sequence` is set here: one to be sent
-  // gets the next. Where it goes is asked within the transaction, so that what is kept while
-  // consent is withdrawn is either deleted with the rest or not queued.
+  // Stores a batch and the new positions atomically. Sets `batch.sequence`: a batch to be sent gets
+  // the next number. The destination is determined within the transaction, so that data stored
+  // while consent is withdrawn is either deleted with the rest or not queued.
   Status Keep(Batch batch, std::uint64_t run, const Positions& positions,
               const std::function<Result<Destination>()>& destination);
   // To be called once all of a run has been read.
   Status ForgetPositions(std::uint64_t run);
 
-  // The device for which batches are numbered; empty: none yet.
+  // The device that the batches' numbers belong to; empty: none yet.
   Result<std::string> Device();
   Status SetDevice(const std::string& device);
 
@@ -54,10 +54,10 @@ class Spool {
   };
   Result<std::optional<Outgoing>> FirstOutgoing();
   Status MarkSent(std::uint64_t sequence);
-  // Drops the bytes of a batch that the server will never take, and counts it.
+  // Drops the bytes of a batch that the server rejects permanently, and counts it.
   Status MarkRefused(std::uint64_t sequence, const std::string& reason);
-  // To be called before the first byte of a batch leaves, and again if it did not leave whole: the
-  // mark tells, also after a crash, that the server may have it.
+  // Call this before the first byte of a batch is sent, and again if it was not sent completely:
+  // the mark records, even after a crash, that the server may have it.
   Status NoteLeaving(std::uint64_t sequence);
   Status NoteNotLeft();
   // Drops all batches, since consent was withdrawn or another server gets what comes; how many.

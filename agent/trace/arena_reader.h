@@ -82,7 +82,7 @@ struct ArenaThread {
   std::uint64_t open_ticks = 0;
 };
 
-// What was not recorded as it should have been; counts.
+// Counts of events that were not recorded correctly.
 struct ArenaLosses {
   std::uint64_t events = 0;           // of threads without a slot, in signal handlers
   std::uint64_t calls = 0;            // of APIs, for which no record was left
@@ -103,7 +103,7 @@ struct Arena {
   std::uint32_t parent_pid = 0;
   std::uint32_t events = 0;  // shm::TraceEvents
   bool attached = false;     // to its end
-  bool still_runs = false;   // TakeArenas(): what it does from now on is missing
+  bool still_runs = false;   // TakeArenas(): later events are missing
   std::uint64_t start_unix_ns = 0;
   std::uint64_t start_monotonic_ns = 0;
   std::uint64_t start_ticks = 0;
@@ -120,10 +120,10 @@ struct Arena {
   std::uint64_t Nanoseconds(std::uint64_t ticks) const;
 };
 
-// Reads what a program left, which may be anything. If the program still runs, that is as of some
-// moment: no node misses its parent, and reading again gives at least as much. Sums over all
-// nodes, and all edges, are below 2^60, in ns below 2^63. kUnavailable: its writer has not finished
-// making it. kCorrupt, kUnsupported.
+// Reads a program's untrusted arena. If the program still runs, the result is a snapshot: no node
+// lacks its parent, and a later read returns at least as much. Sums over all nodes, and all edges,
+// are below 2^60, in ns below 2^63. kUnavailable: its writer is still creating it. kCorrupt,
+// kUnsupported.
 Result<Arena> ReadArena(const agent::RunBytes& untrusted_bytes);
 
 }  // namespace fieldcost::trace

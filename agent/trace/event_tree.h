@@ -14,16 +14,17 @@
 
 namespace fieldcost::trace {
 
-// What code at an address is called. `module` is null where nobody knows what was loaded there.
+// Returns the name of the code at an address. `module` is null if the module there is unknown.
 using NameCode = std::function<Result<tree::Frame>(const ArenaModule* module, std::uint64_t)>;
 
-// Names code by build-id and place in the file, so that its name can be found later.
+// Names code by build-id and file offset, so that its name can be resolved later.
 tree::Frame UnnamedCode(const ArenaModule* module, std::uint64_t address);
 
-// What events measure, in the order of columns: calls, wall, then by shm::TraceMetric.
+// The metrics of events, in column order: calls, wall, then by shm::TraceMetric.
 inline constexpr std::size_t kEventMetrics = 2 + shm::kTraceMetrics;
 std::vector<tree::Metric> EventMetrics();
-// Whether that column was measured on all threads of the program; 0 says nothing otherwise.
+// Returns whether that column was measured on all threads of the program; otherwise a 0 there has
+// no meaning.
 bool IsMeasured(const Arena& arena, std::size_t column);
 
 // Receives the values of a path on one thread slot; a path and a slot may occur several times.

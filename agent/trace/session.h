@@ -12,8 +12,8 @@
 
 namespace fieldcost::trace {
 
-// How a program's events are traced, from outside: prepare a directory, run the program with the
-// variables that are returned (as well as all it starts), take what was left.
+// Traces a program's events from outside: prepare a directory, run the program (and its children)
+// with the returned variables, then read the arenas that they left.
 //
 //   FIELDCOST_ASSIGN(const auto variables, Prepare(directory, options));
 //   ... run the program ...
@@ -32,18 +32,18 @@ struct TraceOptions {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-// Leaves the plan in the directory, which is on memory (tmpfs) and this process's own, and says
-// which environment variables the program needs: LD_PRELOAD is what there is now, with the library
-// in the place of the field's. kInvalidArgument, kTooLarge, kIo.
+// Writes the plan to the directory, which must be in memory (tmpfs) and belong to this process, and
+// returns the environment variables that the program needs: LD_PRELOAD keeps its present value,
+// with this library in place of the field's. kInvalidArgument, kTooLarge, kIo.
 Result<Variables> Prepare(const std::filesystem::path& directory, const TraceOptions& options);
 
 struct Arenas {
-  std::vector<Arena> arenas;  // one a program: each exec makes another
+  std::vector<Arena> arenas;  // one per program; each exec creates another
   std::uint32_t refused = 0;  // files that could not be understood
 };
 
-// Reads what programs have left, and removes it if they have ended. Those that run are read as they
-// are: the same may be taken again later, and will be at least as much.
+// Reads the arenas that programs left, and removes those of ended programs. Arenas of running
+// programs are read as they are; a later read returns at least as much.
 Result<Arenas> TakeArenas(const std::filesystem::path& directory);
 
 }  // namespace fieldcost::trace

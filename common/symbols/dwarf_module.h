@@ -10,18 +10,18 @@
 
 namespace fieldcost::symbols {
 
-// A function at an address: itself, or one that the compiler put into it.
+// A function at an address: the enclosing one, or one inlined into it.
 struct SourceFrame {
-  std::string function;  // as tree::FunctionName() shows it; empty: not known
-  std::string file;      // of the source, as the compiler was told; empty: not known
+  std::string function;  // as tree::FunctionName() shows it; empty: unknown
+  std::string file;      // source file, as passed to the compiler; empty: unknown
   std::uint32_t line = 0;
-  bool local = false;    // its name counts in its file alone (static)
+  bool local = false;    // its name is valid only within its file (static)
   bool inlined = false;  // into the next frame
   bool operator==(const SourceFrame&) const = default;
 };
 
-// What a module's file, and its debug file if one is installed, say of its addresses. Everything in
-// them is untrusted; libdw reads it, and maps the files. Not thread-safe. No network is used.
+// Resolves addresses by a module's file and, if installed, its debug file. Their contents are
+// untrusted; libdw reads and maps the files. Not thread-safe. Uses no network.
 class DwarfModule {
  public:
   static constexpr std::size_t kMostInlined = 64;

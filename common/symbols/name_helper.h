@@ -10,11 +10,11 @@
 
 namespace fieldcost::symbols {
 
-// libdw maps files, and one that is cut short while it is read ends the process that reads it; a
-// hostile one may find a mistake in libdw. So a recorder reads names in helpers: its own program,
-// started anew, without capabilities, network or other programs, as the file's owner where the
-// recorder is root. A helper that ends, hangs or answers nonsense costs the names of the file that
-// it was reading, nothing else. Not thread-safe.
+// libdw maps files: a file that is truncated while it is read kills the reading process, and a
+// hostile one may exploit a bug in libdw. So a recorder reads names in helpers: further processes
+// of its own program, without capabilities, network or other programs, running as the file's owner
+// if the recorder is root. A helper that exits, hangs or sends invalid answers costs only the names
+// of the file that it was reading. Not thread-safe.
 
 // For the first line of a recorder's main(): the exit status if this process was started as a
 // helper, whose work is then done.

@@ -4,7 +4,7 @@
 
 namespace fieldcost::symbols {
 
-// What a helper is asked for. A request is a number (NameRequest), then what is given here; an
+// Requests to a helper. A request is a number (NameRequest) followed by the fields given here; an
 // answer begins with 1, or with 0, an ErrorCode and a message.
 enum class NameRequest : std::uint64_t {
   kOpen = 1,  // key, build-id, number of directories, directories; with the file → soname, build-id

@@ -12,9 +12,9 @@
 
 namespace fieldcost::symbols {
 
-// Names of code that a program made while it ran, as it wrote them to /tmp/perf-PID.map for
-// profilers: a line "START SIZE NAME" a function, numbers in hexadecimal. A plain value; immutable
-// once made.
+// Names of code that a program generated at run time, as it wrote them to /tmp/perf-PID.map for
+// profilers: one line "START SIZE NAME" per function, numbers in hexadecimal. A plain value;
+// immutable once created.
 class PerfMap {
  public:
   static constexpr std::size_t kMostBytes = std::size_t{256} << 20;

@@ -14,7 +14,7 @@
 
 namespace fieldcost::symbols {
 
-// Names of addresses of many modules: each file is opened once a build, each address looked up
+// Names of addresses of many modules: each build's file is opened once, each address looked up
 // once. Meant for the end of a recording: the first look-up of a module reads its tables. Not
 // thread-safe.
 class Symbols {

@@ -7,8 +7,8 @@
 
 namespace fieldcost::unwind {
 
-// Reads numbers of untrusted bytes one after the other. Past the end everything is 0 and ok() is
-// false from then on. Not thread-safe.
+// Reads consecutive numbers from untrusted bytes. Past the end all reads return 0 and ok() stays
+// false. Not thread-safe.
 class ByteCursor {
  public:
   ByteCursor() = default;
@@ -27,7 +27,7 @@ class ByteCursor {
     return number;
   }
 
-  // Numbers of more than 64 bits lose what is above.
+  // Numbers of more than 64 bits lose their upper bits.
   std::uint64_t Uleb128() {
     std::uint64_t value = 0;
     for (unsigned shift = 0;; shift += 7) {

@@ -11,14 +11,14 @@
 
 namespace fieldcost::unwind {
 
-// Where one register is; without a value it is as it was.
+// The location of one register; without a value it is unchanged.
 struct RegisterRule {
   std::optional<CfiTable::Place> place;
   std::int32_t offset = 0;
   bool operator==(const RegisterRule&) const = default;
 };
 
-// What call frame instructions say at one address.
+// The rules that call frame instructions give for one address.
 struct FrameState {
   CfiTable::Cfa cfa = CfiTable::Cfa::kNone;
   std::uint8_t cfa_register = 0;
@@ -36,29 +36,29 @@ struct FrameCommon {
   FrameState initial;
 };
 
-// Takes what an entry's instructions say.
+// Receives the results of an entry's instructions.
 class FrameSink {
  public:
   virtual ~FrameSink() = default;
-  // From `address` on this holds. False: no more can be taken.
+  // The state is valid from `address` on. Returns false if no more rows can be stored.
   virtual bool Row(std::uint64_t address, const FrameState& state) = 0;
-  // Keeps an untrusted expression; nullopt: there is no room for it.
+  // Stores an untrusted expression; returns nullopt if there is no room.
   virtual std::optional<std::int32_t> Expression(std::span<const std::uint8_t> bytes) = 0;
 };
 
-// The instructions of a CIE, into `common.initial`. False: not understood.
+// Runs the instructions of a CIE into `common.initial`. Returns false if they are not understood.
 bool RunInitialInstructions(std::span<const std::uint8_t> untrusted_program, FrameCommon& common,
                             FrameSink& sink);
 
 struct FrameRange {
   std::uint64_t start = 0;
-  std::uint64_t end = 0;    // behind it
+  std::uint64_t end = 0;    // exclusive
   std::uint64_t place = 0;  // the address of the program's first byte
 };
 
-// The instructions of an FDE: gives rows from `range.start` on, ascending, below `range.end`.
-// False: something was not understood, or not taken; the rows before it were given, and of what
-// follows nothing is known, from the returned address on.
+// Runs the instructions of an FDE: emits rows in ascending order from `range.start` to below
+// `range.end`. `understood` is false if an instruction was not understood or a row not accepted;
+// the rows before it were emitted, and nothing is known from address `reached` on.
 struct FrameOutcome {
   bool understood = true;
   std::uint64_t reached = 0;

@@ -9,11 +9,11 @@
 
 namespace fieldcost::unwind {
 
-// Memory of a thread whose stack is looked at.
+// Memory of a thread whose stack is unwound.
 class MemoryReader {
  public:
   virtual ~MemoryReader() = default;
-  // Fills `to` from `address` on; how many of `size` bytes are there, 0 if none.
+  // Reads up to `size` bytes at `address` into `to`. Returns how many were read; 0 if none.
   virtual std::size_t Read(std::uint64_t address, void* to, std::size_t size) = 0;
 };
 
@@ -42,9 +42,9 @@ class MemoryAt : public MemoryReader {
 // sample, and what lies further out, read later if it is asked for.
 //
 // While the thread runs on, that may have changed. So a read begins kSeamBytes before the end of
-// what there is, and counts only if these are as they were: had the thread returned from, and
-// called again, what lies behind the seam, the seam would be other return addresses and locals,
-// too. That is a strong sign, not a proof. Not thread-safe.
+// the copy, and is used only if these bytes are unchanged: if the thread had returned from the
+// frames beyond the seam and called again, the seam would hold other return addresses and locals as
+// well. This is strong evidence, not a proof. Not thread-safe.
 class StackMemory {
  public:
   static constexpr std::size_t kSeamBytes = 512;
@@ -70,7 +70,7 @@ class StackMemory {
 
   // How many reads failed.
   std::size_t failures() const { return failures_; }
-  // Whether something was read behind the copy and thrown away.
+  // Whether memory beyond the copy was read and discarded.
   bool seam_broken() const { return seam_broken_; }
   std::size_t fetched_bytes() const { return window_.size(); }
 

@@ -14,7 +14,7 @@
 
 namespace fieldcost::unwind {
 
-// A file as the kernel names it beside a mapping; all 0: no file.
+// A file as the kernel identifies it for a mapping; all 0: no file.
 struct FileIdentity {
   std::uint32_t device_major = 0;
   std::uint32_t device_minor = 0;
@@ -47,7 +47,8 @@ class ModuleMap {
 
   pid_t pid() const { return pid_; }
 
-  // Newer mappings replace what they overlap, parts of it too. False: too many, or not a range.
+  // Newer mappings replace the parts of older ones that they overlap. Returns false if there are
+  // too many, or if it is not a range.
   bool Add(Mapping mapping);
   // Memory that is no longer there, or no longer executable.
   void Remove(std::uint64_t start, std::uint64_t end);
@@ -72,10 +73,10 @@ class ModuleMap {
   std::uint64_t generation_ = 0;
 };
 
-// Adds the executable mappings of the text of a /proc/PID/maps; lines that are none are left out.
+// Adds the executable mappings in the text of a /proc/PID/maps; ignores invalid lines.
 void AddMapsText(std::string_view untrusted_text, ModuleMap& map);
 
-// What is mapped in a process now. kNotFound: there is none, or it may not be looked at.
+// Returns the current mappings of a process. kNotFound: no such process, or no permission.
 Result<ModuleMap> ReadModuleMap(pid_t pid);
 
 }  // namespace fieldcost::unwind

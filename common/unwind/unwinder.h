@@ -18,7 +18,7 @@ inline constexpr std::size_t kMostFrames = 1024;
 
 // Why a stack has no further frames.
 enum class StackEnd {
-  kOutermost,  // it is whole: the last frame has no caller
+  kOutermost,  // complete: the last frame has no caller
   kCut,        // the stack's memory could not be read, or had changed
   kNoTable,    // the last frame's code has no call frame information, and nothing else helps
   kBroken,     // what was found cannot be a stack
@@ -42,9 +42,9 @@ struct Stack {
   StackEnd end = StackEnd::kBroken;
 };
 
-// Finds the callers of a thread by its registers and its stack, one thread's after the other. Bad
-// tables, registers and memory give short or wrong stacks, nothing worse; no allocation once warm.
-// Not thread-safe.
+// Unwinds threads' stacks from registers and memory, one thread at a time. Bad tables, registers
+// and memory lead to short or wrong stacks, nothing worse; does not allocate once warm. Not
+// thread-safe.
 class Unwinder {
  public:
   // REQUIRES: `tables` outlives this.

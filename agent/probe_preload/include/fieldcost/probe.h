@@ -5,13 +5,13 @@
  *                                            process's own
  *   FIELDCOST_POINT_IN(open, "view ready");  a step of that event, on any thread or task
  *
- * C11, C++11 and later; gcc and clang. Nothing is linked: the runtime, libfieldcost_probe.so, comes
- * by `fieldcost probe run`, or is linked with -lfieldcost_probe. Without it each point is a load
- * and a test. Labels are string literals of 1 to 64 bytes. Everything here may be called by any
- * thread at any time, also in signal handlers (a point that interrupts another one is counted, not
- * kept); nothing here locks, allocates, fails or changes errno.
+ * C11, C++11 and later; gcc and clang. No library is required: `fieldcost probe run` loads the
+ * runtime, libfieldcost_probe.so, or it is linked with -lfieldcost_probe. Without it each point is
+ * a load and a test. Labels are string literals of 1 to 64 bytes. Any thread may call anything here
+ * at any time, even in signal handlers (a point that interrupts another one is counted, not
+ * stored); nothing here locks, allocates, fails or changes errno.
  *
- * With FIELDCOST_PROBE_USDT defined, and <sys/sdt.h>, each point is a USDT probe, too: provider
+ * With FIELDCOST_PROBE_USDT defined, and <sys/sdt.h>, each point is also a USDT probe: provider
  * "fieldcost", name "point", argument 1 the label.
  */
 #ifndef FIELDCOST_PROBE_H
@@ -23,8 +23,8 @@
 extern "C" {
 #endif
 
-/* An event; pass it by value to whoever has a part in it. {0, 0}: none; points in it are the
- * process's. */
+/* An event; pass it by value to all code that takes part in it. {0, 0}: none; points in it belong
+ * to the process's event. */
 typedef struct fieldcost_event {
   uint64_t run;
   uint64_t number;
@@ -32,45 +32,44 @@ typedef struct fieldcost_event {
 
 /* A place in the source. Static; made by the macros, or by fieldcost_probe_make_site. */
 typedef struct fieldcost_probe_site {
-  uint8_t state; /* 0: nobody looks, for good. 1: somebody may */
+  uint8_t state; /* 0: permanently off. 1: may be on */
   uint8_t unused[3];
   uint32_t number; /* the runtime's */
   const char* label;
-  const char* file; /* 0: not known, as the next */
+  const char* file; /* 0: unknown; likewise function */
   const char* function;
   uint32_t line;
   uint32_t unused2;
 } fieldcost_probe_site;
 
-/* What the runtime has; null where it is absent. Languages without these macros find it with dlsym,
- * of which each function is to be called with a site. */
+/* The runtime's functions; null where it is absent. Languages without these macros look them up
+ * with dlsym and pass a site to each call. */
 #define FIELDCOST_PROBE_WEAK_ __attribute__((weak))
 
-/* A point in this thread's innermost event, else in the process's. */
+/* Records a point in this thread's innermost event, else in the process's. */
 FIELDCOST_PROBE_WEAK_ void fieldcost_probe_hit(fieldcost_probe_site* site);
 FIELDCOST_PROBE_WEAK_ void fieldcost_probe_hit_in(fieldcost_probe_site* site,
                                                   fieldcost_event event);
-/* Like these, with a number; `event` null: the thread's. */
+/* Does the same with a value; `event` null: as fieldcost_probe_hit. */
 FIELDCOST_PROBE_WEAK_ void fieldcost_probe_hit_value(fieldcost_probe_site* site,
                                                      const fieldcost_event* event, uint64_t value);
-/* Begins an event called by the site's label, which is the thread's innermost one from then on, and
- * stores it; {0, 0} where nobody looks. */
+/* Begins an event named after the site's label, which becomes the thread's innermost one, and
+ * stores it; {0, 0} if points are off. */
 FIELDCOST_PROBE_WEAK_ void fieldcost_probe_begin(fieldcost_probe_site* site,
                                                  fieldcost_event* event);
-/* Ends it, on any thread, and makes it {0, 0}; does nothing to {0, 0}. */
+/* Ends the event, on any thread, and sets it to {0, 0}; does nothing if it is {0, 0}. */
 FIELDCOST_PROBE_WEAK_ void fieldcost_probe_end(fieldcost_probe_site* site, fieldcost_event* event);
-/* This thread's innermost event, else the process's. */
+/* Stores this thread's innermost event, else the process's. */
 FIELDCOST_PROBE_WEAK_ void fieldcost_probe_current(fieldcost_event* event);
-/* The event as a W3C traceparent, with its end, for a header of a request or the variable
- * TRACEPARENT of a child; {0, 0}: the current one. Gives 0, and "" in `text`, where nobody looks.
- */
+/* Formats the event ({0, 0}: the current one) as a zero-terminated W3C traceparent, for a request
+ * header or a child's TRACEPARENT variable. Returns 0, with "" in `text`, if points are off. */
 FIELDCOST_PROBE_WEAK_ int fieldcost_probe_traceparent(fieldcost_event event, char text[56]);
-/* Takes part in an event of another process. Gives 0, and {0, 0}, if the text is not one or nobody
- * looks. */
+/* Joins an event of another process. Returns 0, and stores {0, 0}, if the text is no traceparent or
+ * points are off. */
 FIELDCOST_PROBE_WEAK_ int fieldcost_probe_join(const char* traceparent, fieldcost_event* event);
-/* A site for languages without macros: to be made once for each place and kept, they are not given
- * back. File and function may be null. The texts are copied; labels longer than 64 bytes are cut.
- * Null: nobody looks, or there are 2,048 already. */
+/* Creates a site for languages without macros. Create one per place and keep it; sites are never
+ * released. File and function may be null. Strings are copied; labels are cut to 64 bytes. Returns
+ * null if points are off or there are already 2,048 sites. */
 FIELDCOST_PROBE_WEAK_ fieldcost_probe_site* fieldcost_probe_make_site(const char* label,
                                                                       const char* file,
                                                                       uint32_t line,
@@ -267,7 +266,7 @@ FIELDCOST_PROBE_INLINE_ fieldcost_event fieldcost_event_join(const char* tracepa
   FIELDCOST_PROBE_SCOPE_(FIELDCOST_PROBE_JOIN_(name, _scope_),                               \
                          &FIELDCOST_PROBE_JOIN_(name, _end_site_), &(name))
 
-/* Begins an event and assigns it to `event`, an lvalue, which somebody will end. */
+/* Begins an event and assigns it to `event`, an lvalue; the caller must end it. */
 #define FIELDCOST_EVENT_BEGIN(event, label)             \
   do {                                                  \
     FIELDCOST_PROBE_SITE_(fieldcost_site_, label);      \
@@ -275,7 +274,7 @@ FIELDCOST_PROBE_INLINE_ fieldcost_event fieldcost_event_join(const char* tracepa
     (event) = fieldcost_probe_begin_(&fieldcost_site_); \
   } while (0)
 
-/* Ends the event, an lvalue, which is {0, 0} then. */
+/* Ends the event, an lvalue, and sets it to {0, 0}. */
 #define FIELDCOST_EVENT_END(event)                      \
   do {                                                  \
     FIELDCOST_PROBE_SITE_(fieldcost_site_, "end");      \
@@ -292,7 +291,7 @@ FIELDCOST_PROBE_INLINE_ fieldcost_event fieldcost_event_join(const char* tracepa
     if (FIELDCOST_PROBE_IS_ON_(fieldcost_site_)) fieldcost_probe_hit_(&fieldcost_site_); \
   } while (0)
 
-/* `event` and `value` are evaluated only where somebody looks. */
+/* `event` and `value` are evaluated only if points are on. */
 #define FIELDCOST_POINT_IN(event, label)                  \
   do {                                                    \
     FIELDCOST_PROBE_SITE_(fieldcost_site_, label);        \
