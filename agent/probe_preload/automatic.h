@@ -6,9 +6,9 @@
 
 namespace fieldcost::probe_preload {
 
-// Points that are placed without being asked for by name; all belong to the process's own event.
+// Points that are placed without being named; all belong to the process's own event.
 
-// What a call's arguments must be for it to count.
+// The condition on a call's arguments for the call to count.
 enum Look : uint8_t {
   kAlways = 0,
   kDescriptor = 1,  // the first is descriptor 1 or 2
@@ -25,7 +25,7 @@ struct AutomaticFunction {
   uint8_t look;
 };
 
-// The one of that name that the plan wants; null if there is none.
+// Returns the one of that name if the plan enables it; null otherwise.
 const AutomaticFunction* AutomaticCalled(const char* name);
 
 // A call of a target with an automatic point. `return_slot` as of the thunk, below which lie the
@@ -36,7 +36,7 @@ void PassBeforeCall(const Target& target, uint64_t* return_slot);
 // fork() that has no run of its own, and in one of vfork().
 void PassAutomatic(shm::ProbeAutomatic point);
 
-// The end, if it has not been seen.
+// Records the end, if it was not recorded yet.
 void PassExit();
 
 }  // namespace fieldcost::probe_preload

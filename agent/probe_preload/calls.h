@@ -25,15 +25,15 @@ struct Record {
   Record* outer;   // the owner's call around it, or null
 };
 
-// A record for the call whose return address is at `return_slot`; null: none is left.
+// Returns a record for the call whose return address is at `return_slot`; null if none is left.
 Record* BeginCall(ThreadState* thread, uint32_t what, const uint64_t* return_slot);
-// The call has returned on the thread that owns its record, which is free then.
+// Frees the record of a call that has returned on the thread that owns it.
 void EndCall(ThreadState* thread, Record* record);
 
-// A thread that has ended never comes back.
+// Called when a thread has ended.
 void LeaveAll(ThreadState* thread);
 
-// What the thunk knows of it.
+// The thunk's assumptions about the layout.
 static_assert(offsetof(Record, return_address) == FIELDCOST_RECORD_RETURN_ADDRESS);
 static_assert(offsetof(Record, saved_rbx) == FIELDCOST_RECORD_SAVED_RBX);
 static_assert(offsetof(Record, target) == FIELDCOST_RECORD_TARGET);

@@ -4,14 +4,14 @@
 
 namespace fieldcost::probe_preload {
 
-// What is loaded, for who names stacks. A private copy is kept, with which a child of fork() begins
-// its file.
+// The loaded modules, for resolving stacks. Keeps a private copy, with which a child of fork()
+// begins its file.
 
-// Writes down the objects that we know of from number `first_object` on. REQUIRES: the patch lock,
-// or the constructor.
+// Records the known objects from number `first_object` on. REQUIRES: the patch lock or the
+// constructor.
 void AddModules(uint32_t first_object);
 
-// Writes what is known into this process's new file.
+// Writes the recorded modules to this process's new file.
 void KeepModules();
 
 }  // namespace fieldcost::probe_preload

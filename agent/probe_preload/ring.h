@@ -21,7 +21,7 @@ struct Hit {
   const shm::ProbeRegisters* registers;  // null: without a stack
 };
 
-uint64_t ClockTicks();  // where the TSC is none
+uint64_t ClockTicks();  // where the TSC is not usable
 inline uint64_t Now() {
   if (__builtin_expect(process.multiplier == 0, 0)) return ClockTicks();
   uint32_t low;
@@ -30,7 +30,7 @@ inline uint64_t Now() {
   return (uint64_t{high} << 32) | low;
 }
 
-// Count a lost hit, and say that its event is incomplete, if it is one and somebody looks.
+// Count a lost hit and, if points are on, mark its event, if any, as incomplete.
 void LoseWithoutRing(const shm::ProbeEventId& event);
 void Interrupted(ThreadState* thread, const shm::ProbeEventId& event);
 void TellIncomplete(const shm::ProbeEventId& event);  // REQUIRES: Attached()

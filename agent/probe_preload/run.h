@@ -13,11 +13,11 @@ bool OpenRun();
 // yet: another thread is at it.
 bool OpenRunOfChild();
 
-// Takes no more hits in this process: it enters a sandbox.
+// Stops recording in this process: it enters a sandbox.
 void Detach();
 
-// Begins the process's own event, or takes part in the one that TRACEPARENT tells of ("": none);
-// as a hit of this thread.
+// Begins the process's own event, or joins the one that TRACEPARENT identifies ("": none), as a hit
+// of this thread.
 void BeginOwnEvent(const char* traceparent);
 
 }  // namespace fieldcost::probe_preload

@@ -6,8 +6,8 @@
 
 namespace fieldcost::probe_preload {
 
-// Numbers of places that have been passed, and what the file says of them. A private copy of that
-// is kept, with which a child of fork() begins its own.
+// Numbers of the sites that were passed, and their descriptions in the file. Keeps a private copy
+// of these, with which a child of fork() begins its own file.
 
 inline constexpr uint32_t kNoSite = ~uint32_t{0};
 
@@ -31,7 +31,7 @@ uint32_t AutomaticSite(shm::ProbeAutomatic point);
 // The number of the site of events that join another process's.
 uint32_t JoinSite();
 
-// Writes what is known into this process's new file.
+// Writes the recorded sites to this process's new file.
 void KeepSites();
 
 // Tells which of the plan's names of events the site's label is (PlanEventCalled()). REQUIRES: a

@@ -57,7 +57,7 @@ extern "C" __attribute__((visibility("hidden"))) __thread Current fieldcost_curr
 // Whether a child of fork() opens a run of its own for a hit: only for what the program asked for.
 enum class Asks : uint8_t { kNo, kYes };
 
-// Attaches a child of fork(), takes a ring. Null if there is none, or nobody looks.
+// Attaches a child of fork() and takes a ring. Returns null if none is left or points are off.
 ThreadState* TakeRing(Asks asks);
 
 inline ThreadState* CurrentThread(Asks asks) {

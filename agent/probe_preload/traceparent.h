@@ -9,11 +9,11 @@ namespace fieldcost::probe_preload {
 
 inline constexpr uint32_t kTraceparentBytes = 55;
 
-// False if the text is not one; versions after 00 may have more behind. A trace-id whose first half
-// is 0 is refused, too.
+// Returns false if the text is no traceparent; versions after 00 may have more fields. A trace-id
+// whose first half is 0 is rejected as well.
 bool ReadTraceparent(const char* untrusted_text, shm::ProbeEventId* event, uint64_t* parent);
 
-// Writes the text with its end.
+// Writes the text, zero-terminated.
 void WriteTraceparent(const shm::ProbeEventId& event, uint64_t parent,
                       char (&text)[kTraceparentBytes + 1]);
 

@@ -6,8 +6,8 @@
 
 namespace fieldcost::trace_preload {
 
-// Makes this process's arena, and maps it: fills process.header and what follows it. False, and
-// nothing left behind, if any step fails.
+// Creates this process's arena and maps it: sets process.header and the fields after it. Returns
+// false, leaving nothing there, if any step fails.
 bool CreateArena();
 
 // A chunk of its own for the thread of that slot, with memory; its number, or kNoChunk. What only
@@ -19,7 +19,7 @@ uint32_t ClaimChunk(shm::TraceChunkKind kind, uint32_t slot, bool reserved);
 // REQUIRES: code at the address is being executed, or is of a module that stays.
 uint32_t KnowModule(uint64_t address);
 
-// Writes down all modules that are loaded. REQUIRES: the constructor.
+// Records all loaded modules. REQUIRES: the constructor.
 void KnowModulesAtStart();
 
 }  // namespace fieldcost::trace_preload

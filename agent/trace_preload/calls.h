@@ -10,12 +10,12 @@ namespace fieldcost::trace_preload {
 // The frames of a thread: calls that have begun and not ended. All REQUIRE that an event has begun
 // and time has been charged.
 
-// Whether the innermost frame is certainly gone, seen from a frame whose return address is at
-// `return_slot`: on the thread's own stack it is below that, or its place holds something else. On
-// other stacks, of fibres and signals, nothing is certain.
+// Returns whether the innermost frame is certainly gone, as seen from a frame whose return address
+// is at `return_slot`: on the thread's own stack it is below that, or its location holds something
+// else. On other stacks (fibres, signals) nothing is certain.
 bool IsGone(const ThreadState* thread, uint64_t return_slot);
 
-// Takes the innermost frame, which was left by longjmp or an exception, off the stack.
+// Pops the innermost frame, which was left by longjmp or an exception.
 void Leave(ThreadState* thread);
 
 inline void LeaveGone(ThreadState* thread, uint64_t return_slot) {
@@ -26,7 +26,7 @@ inline void LeaveGone(ThreadState* thread, uint64_t return_slot) {
   }
 }
 
-// Gives memory to more frames. False, and the call is counted as too deep, if there is none.
+// Populates more frames. Returns false, and counts the call as too deep, if there is no memory.
 bool MakeRoomForFrames(ThreadState* thread);
 
 // Puts a frame on top, which is of that node; with `check` null it has no place that is known.

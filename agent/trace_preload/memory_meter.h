@@ -6,8 +6,8 @@
 
 namespace fieldcost::trace_preload {
 
-// Stands in front of the functions that allocate, give back and move bytes, and says in the arena's
-// header what is measured so. REQUIRES: the constructor.
+// Intercepts the functions that allocate, free and move bytes, and records in the arena's header
+// which metrics are measured. REQUIRES: the constructor.
 void InstallMeters(const intercept::SlotSpace& space);
 
 }  // namespace fieldcost::trace_preload

@@ -7,12 +7,12 @@ namespace fieldcost::trace_preload {
 // The plan that was left for this process, if there is one. REQUIRES of all but the first: that
 // returned true.
 
-// Reads it. `environment` is the program's. False if this process is not to take part.
+// Reads the plan. `environment` is the program's. Returns false if this process must not take part.
 bool ReadPlan(char** environment);
 
 const shm::TracePlanHeader& Plan();
 
-// Whether the plan's globs name the API.
+// Returns whether the plan's globs name the API.
 bool IsWanted(const char* module, const char* symbol);
 
 }  // namespace fieldcost::trace_preload

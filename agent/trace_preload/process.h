@@ -20,12 +20,12 @@ struct Target {
   const char* symbol;
   const char* version;
   uint64_t hash;       // ApiHash(); 0: not used
-  uint32_t described;  // 1 once the arena has it; by whoever calls it first
+  uint32_t described;  // 1 once the arena has it; set by its first caller
   uint8_t reserved[20];
 };
 
-// Everything about this process. Written by the constructor before any event is taken; constant
-// afterwards, except where said.
+// The state of this process. Written by the constructor before any event is recorded; constant
+// afterwards, except where noted.
 struct Process {
   Target targets[intercept::kThunkCount];
   uint32_t target_count;  // grows, under the patch lock
@@ -37,8 +37,8 @@ struct Process {
   uint32_t all_chunks;
   ThreadState* threads;  // kThreadSlots of them; no part of a child of fork()
   Record* records;       // kRecords of each; a child has them, too
-  uint64_t stack_top;    // highest address of the first thread's stack that is in use
-  uint32_t never_reuse;  // frames that seem gone may return: greenlet is loaded; changes once
+  uint64_t stack_top;    // highest address in use of the first thread's stack
+  uint32_t never_reuse;  // frames that seem dead may return: greenlet is loaded; changes once
 };
 
 extern "C" __attribute__((visibility("hidden"))) Process fieldcost_process;
@@ -59,7 +59,7 @@ Part* InFile(uint64_t offset, uint64_t index) {
   return reinterpret_cast<Part*>(process.file + offset) + index;
 }
 
-// What the thunk knows of it.
+// The thunk's assumptions about the layout.
 static_assert(offsetof(Process, targets) == 0 && offsetof(Target, address) == 0);
 static_assert(sizeof(Target) == FIELDCOST_TARGET_ENTRY_BYTES);
 static_assert(shm::kTraceApis == intercept::kThunkCount);

@@ -4,8 +4,8 @@
 
 namespace fieldcost::trace_preload {
 
-// What the kernel counts for a thread: a perf ring of one page, which nobody reads; how far the
-// kernel has written it says how often the event came. No descriptor stays open.
+// The kernel's counts for a thread: a perf ring of one page that is never read; the kernel's write
+// position gives the number of events. No descriptor stays open.
 struct Ring {
   void* mapped;                   // null: not measured
   const volatile uint64_t* head;  // bytes written; of a ring that is not, a constant

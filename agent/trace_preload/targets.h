@@ -14,10 +14,10 @@ namespace fieldcost::trace_preload {
 // at their stubs.
 void StandBeforeCalls(const intercept::SlotSpace& space, uint32_t first_object);
 
-// Slots in objects that dlopen brought are theirs again, and names in such objects are forgotten.
+// Restores the slots in objects that dlopen loaded, and forgets names in such objects.
 void LeaveDynamicObjects();
 
-// Puts the API into the arena, once. Called by whoever calls it first.
+// Adds the API to the arena, once. Called at its first call.
 void Describe(uint32_t api);
 
 }  // namespace fieldcost::trace_preload

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a thread is at: the frames on its stack, and the tree that they make. Runs inside other
+// A thread's state: the frames on its stack, and the tree that they form. Runs inside other
 // people's functions: no libc call, no vector register, no lock.
 
 #include <stddef.h>
@@ -19,13 +19,13 @@ namespace fieldcost::trace_preload {
 inline constexpr uint32_t kRecords = 512;               // calls of APIs in progress, of a thread
 inline constexpr uint32_t kFrames = uint32_t{1} << 18;  // of a thread, in memory as it gets deeper
 
-// A call of an API that a thunk stands in front of.
+// A call of an API that a thunk intercepts.
 struct Record {
   uint64_t return_address;
   uint64_t saved_rbx;
   uint64_t target;
   uint64_t stack_pointer;  // address of the stack slot that held the return address
-  uint64_t start_ticks;    // for who reads the record from outside
+  uint64_t start_ticks;    // for external readers of the record
   uint64_t frame_id;       // what unwinders tell its frame from others by: right above its place
   ThreadState* owner;
   uint32_t state;  // intercept::RecordState
@@ -51,7 +51,7 @@ struct EdgeEntry {
   uint64_t reserved;
 };
 
-// A hash table in memory of its own, which doubles; open addressing.
+// A hash table in its own memory, which doubles; open addressing.
 struct Table {
   void* entries;
   uint64_t bytes;
@@ -100,7 +100,7 @@ struct ThreadState {
 
 extern "C" __attribute__((visibility("hidden"))) __thread ThreadState* fieldcost_current_thread;
 
-// Takes a slot for this thread. Null (and counted as lost) if none is left.
+// Takes a slot for this thread. Returns null (and counts a lost event) if none is left.
 ThreadState* TakeSlot();
 inline ThreadState* CurrentThread() {
   ThreadState* const thread = fieldcost_current_thread;
@@ -129,7 +129,7 @@ inline void EndEvent(ThreadState* thread) {
   thread->busy_at = 0;
 }
 
-// Charges to the innermost node what the kernel has counted since the last event.
+// Charges the kernel's counts since the last event to the innermost node.
 void ChargeRings(ThreadState* thread);
 
 inline void LookAtRings(ThreadState* thread) {
@@ -139,7 +139,7 @@ inline void LookAtRings(ThreadState* thread) {
   }
 }
 
-// The time since the last event, which was at `last`; 0 if the clock has gone back.
+// Returns the time since the last event, which was at `last`; 0 if the clock has gone back.
 uint64_t ClockStep(ThreadState* thread);
 inline uint64_t TicksSince(ThreadState* thread, uint64_t last, uint64_t now) {
   return __builtin_expect(now >= last, 1) ? now - last : ClockStep(thread);
@@ -152,8 +152,8 @@ inline void NoteNotMeasured(ThreadState* thread) {
   intercept::fieldcost_hidden_io = 0;
 }
 
-// Charges time and all else since the last event to the innermost node. Who reads from outside
-// relies on the order: what has been charged is never ahead of last_ticks.
+// Charges everything measured since the last event to the innermost node. External readers rely on
+// the order: charges are never ahead of last_ticks.
 inline void Charge(ThreadState* thread) {
   const uint64_t now = intercept::ReadTimeStamp();
   shm::TraceThread* const shared = thread->shared;
@@ -165,7 +165,7 @@ inline void Charge(ThreadState* thread) {
   LookAtRings(thread);
 }
 
-// What the thunk knows of it.
+// The thunk's assumptions about the layout.
 static_assert(offsetof(Record, return_address) == FIELDCOST_RECORD_RETURN_ADDRESS);
 static_assert(offsetof(Record, saved_rbx) == FIELDCOST_RECORD_SAVED_RBX);
 static_assert(offsetof(Record, target) == FIELDCOST_RECORD_TARGET);

@@ -12,7 +12,7 @@ inline uint32_t NumberOf(const shm::TraceNode* node) {
   return static_cast<uint32_t>(node - process.nodes);
 }
 
-// Makes a thread's first node. Null if there is no memory.
+// Creates a thread's first node. Returns null if there is no memory.
 shm::TraceNode* MakeRoot(ThreadState* thread);
 
 // The child of that node for this place, made if it is new. Where there is no room, [other] of the
@@ -25,7 +25,8 @@ inline shm::TraceNode* ChildOf(ThreadState* thread, shm::TraceNode* node, uint64
              : FindOrMakeChild(thread, node, place);
 }
 
-// The edge between two blocks, made if it is new. Null (and counted) if there is no room.
+// Returns the edge between two blocks, creating it if needed; null (and counted) if there is no
+// room.
 shm::TraceEdge* FindOrMakeEdge(ThreadState* thread, uint64_t from, uint64_t to);
 inline uint32_t HashOfEdge(uint64_t from, uint64_t to) {
   return static_cast<uint32_t>(((from * 0x9e3779b97f4a7c15U) ^ to) * 0xff51afd7ed558ccdU >> 32);
