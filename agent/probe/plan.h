@@ -38,8 +38,8 @@ struct Points {
   std::uint32_t automatic = shm::kProbeAllAutomatic;  // shm::ProbeAutomatic
 };
 
-// Reads probe.toml. kNotFound, kPermissionDenied; kInvalidArgument: names file, line, key and what
-// is allowed there.
+// Reads probe.toml. kNotFound, kPermissionDenied; kInvalidArgument: names file, line, key and the
+// permitted values.
 Result<Points> ReadPoints(const std::filesystem::path& path);
 // Parses a text in the same way; errors use `name` as the path.
 Result<Points> ParsePoints(std::string_view text, std::string_view name);

@@ -30,7 +30,7 @@ Record* BeginCall(ThreadState* thread, uint32_t what, const uint64_t* return_slo
 // Frees the record of a call that has returned on the thread that owns it.
 void EndCall(ThreadState* thread, Record* record);
 
-// Called when a thread has ended.
+// Frees the records of all calls in progress of a thread that has ended.
 void LeaveAll(ThreadState* thread);
 
 // The thunk's assumptions about the layout.

@@ -1,15 +1,15 @@
 #pragma once
 
-// How a library inside a program writes to a Cell (run_file.h). No C++ runtime, no vector register,
+// Writes to a Cell (run_file.h) by a library inside a program. No C++ runtime, no vector register,
 // no lock.
 
 #include "common/shm/run_file.h"
 
 namespace fieldcost::shm {
 
-// Adds one value that stands for 2^weight_log2 to a cell, in a way that a kill at any instruction
-// leaves repairable: see common/shm/run_file.h. Plain stores in this order are seen in this order,
-// since x86 keeps stores ordered; the fences hold the compiler.
+// Adds one value that represents 2^weight_log2 calls to a cell, such that it can be repaired after
+// a kill at any instruction: see common/shm/run_file.h. Plain stores become visible in this order,
+// since x86 keeps stores ordered; the fences restrain the compiler.
 inline void AddToCell(Cell* cell, uint64_t value, uint32_t weight_log2) {
   __extension__ using Wide = unsigned __int128;
   if (__builtin_expect(cell->staged_slot != 0, 0)) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What is measured. Shared with the preload library: no C++ runtime.
+// The metrics. Shared with the preload library: no C++ runtime.
 
 #include <stdint.h>
 
@@ -17,11 +17,11 @@ enum class Metric : uint8_t {
   kDiskWritten = 7,     // bytes written by file I/O during the call
   kNetReceived = 8,     // bytes received by sockets during the call
   kNetSent = 9,         // bytes sent by sockets during the call
-  // One value a run and pick; no cell, see run_file.h:
+  // One value per run and pick; no cell, see run_file.h:
   kCallsPerRun = 10,    // calls, timed or not; the sum over runs is the exact number of calls
   kFirstCallTime = 11,  // ns of the first call in a run; it is in kWallTime too
-  // ns of all calls in a run together. Weighs as many runs as the run stands for (selection.h), so
-  // that its sum is that of all runs, measured or not.
+  // ns of all calls in a run together. Weighted by the number of runs that the run represents
+  // (selection.h), so that its sum is that of all runs, measured or not.
   kTimePerRun = 12,
   // kWallTime of runs that began on a busy machine; it has no cell.
   kWallTimeBusy = 13,
@@ -32,8 +32,8 @@ enum class Metric : uint8_t {
 
 inline constexpr unsigned kMaxMetric = 14;
 
-// Why bytes of a function's calls could not be counted; a set of bits. What is not measured has no
-// value: never 0.
+// Why bytes of a function's calls could not be counted; a set of bits. A metric that is not
+// measured has no value, never 0.
 enum NotMeasured : uint32_t {
   kDiskInsideLibc = 1,  // libc moves them by system calls of its own: stdio
   kReadMapped = 2,      // a library has mapped a file, and reads it without a call

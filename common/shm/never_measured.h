@@ -8,7 +8,7 @@
 
 namespace fieldcost::shm {
 
-// Holds its text itself: an array of these needs no relocations, which each program would pay for.
+// Stores its text inline: an array of these needs no relocations, which would cost every program.
 struct NamePattern {
   static constexpr size_t kMostBytes = 18;
   // NOLINTNEXTLINE(google-explicit-constructor): for a list of literals
@@ -21,8 +21,8 @@ struct NamePattern {
   char text[kMostBytes];  // not terminated
 };
 
-// Names that no thunk may stand in front of, without the underscores they begin with; '*' is any
-// run.
+// Names of functions that no thunk may intercept, without their leading underscores; '*' matches
+// any run.
 //
 // The first look at their caller's frame: an intercepted dlopen loses its caller's RUNPATH, an
 // intercepted dlsym(RTLD_NEXT) returns its caller, a walk that begins in the thunk shows it or ends

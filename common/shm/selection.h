@@ -7,32 +7,32 @@
 // watched with a probability, `watched_per_65536`, that depends on nothing but the numbers of slots
 // and on whether the program itself imports it, or only its libraries do; for what dlopen brings,
 // also on the room that is left. Whether it is watched depends on its name and the run's random
-// number. The first call of a watched function (a sighting) puts it into the draw: a weighted
+// number. The first call of a watched function (a sighting) enters it into the draw: a weighted
 // reservoir (Chao 1982). Its weight is added to the sum W of the weights of all functions sighted
-// until now, and it takes the place of the pick with probability weight / W. So at any time, the
-// function that has the place is one of those called until now, each with probability weight / W,
-// and it has been measured since its first call.
+// so far, and it takes the place of the pick with probability weight / W. So at any time, the place
+// is held by one of the functions called so far, each with probability weight / W, and that
+// function has been measured since its first call.
 //
 // With several places the draw is successive: a function that does not get place 0 is offered place
-// 1, where W is less the weight of place 0, and so on. A function that takes a place moves those in
-// it and after it on by one; the one that leaves the last place has lost its place.
+// 1, where W excludes the weight of place 0, and so on. A function that takes a place shifts the
+// functions in it and after it by one; the one shifted out of the last place has lost its place.
 //
-// For how many runs does a pick stand, so that the sum over measured runs is an unbiased estimate
-// of the sum over all runs (Horvitz and Thompson 1952)?
-// - The pick in place 0 stands for W / weight runs, among the functions that are watched. Both are
-//   known exactly when the run ends.
-// - Of `wanted` places, number `order` (from 0) is drawn from what those before it have left, W
-//   less their weights. Each number gives an estimate of the total: those before it as they are,
-//   and itself times W / weight; the mean of the estimates (Des Raj 1956) has
-//   (W / weight + wanted - 1 - order) / wanted times its value. A place that stays empty takes part
-//   in the mean with those before it alone, which are then all.
+// How many runs must a pick represent so that the sum over measured runs is an unbiased estimate of
+// the sum over all runs (Horvitz and Thompson 1952)?
+// - The pick in place 0 represents W / weight runs, among the watched functions. Both are known
+//   exactly when the run ends.
+// - Of `wanted` places, number `order` (from 0) is drawn from the rest after the places before it:
+//   W excludes their weights. Each place gives an estimate of the total: the values of the places
+//   before it, plus its own value times W / weight; in the mean of the estimates (Des Raj 1956) its
+//   value counts (W / weight + wanted - 1 - order) / wanted times. A place that stays empty
+//   contributes an estimate from the places before it only, which are then all functions.
 // - All this divided by the probability that the function was watched, and by the probability that
 //   the run, and its phase, were chosen at all. Runs that are measured although they were not
-//   selected (kRunAsked, kRunForced) stand for nothing and stay on their machine; of those that
-//   were asked for and selected, nothing differs. Picks that have lost their place stand for
-//   nothing.
+//   selected (kRunAsked, kRunForced) represent no runs and stay on their machine; runs that were
+//   both requested and selected are treated like any other. Picks that have lost their place
+//   represent no runs.
 // The result is then rounded at random to a power of two, with the same mean: the exact number
-// would tell what a program calls, by which one could know it again.
+// would reveal which functions a program calls, which could identify it.
 
 #include <stdint.h>
 
@@ -47,15 +47,15 @@ constexpr uint64_t ApiHash(const char* soname, const char* symbol, const char* s
   return *symbol_version == '\0' ? hash : HashText(symbol_version, HashText("@", hash));
 }
 
-// Draws of a run that only its user sees, where each slot is equally likely: attempts per pick, and
-// whether one takes the API that it came upon. `random` has 64 random bits.
+// Draws of a run whose results stay with its user, where each slot is equally likely: attempts per
+// pick, and whether an attempt takes the API it found. `random` has 64 random bits.
 inline constexpr uint32_t kDrawsPerPick = 128;
 constexpr bool TakesDraw(uint64_t random, uint32_t weight) { return (random >> 48) < weight; }
 
-// Functions watched at once. Fewer are expected of what is there when the program begins: each one
-// costs microseconds, and the rest is room for what dlopen brings. They are so many for one place,
-// and one more for each further place. At most two thirds of these are imported by the program
-// itself, which calls them more likely.
+// Maximum number of functions watched at once. Fewer are expected when the program begins, since
+// each costs microseconds and the rest is reserved for libraries loaded by dlopen: this many for
+// one place, and one more per further place. At most two thirds of these are imported by the
+// program itself, which is more likely to call them.
 inline constexpr uint32_t kMaxWatched = 256;
 inline constexpr uint32_t kExpectedWatched = 96;
 
@@ -68,7 +68,7 @@ struct WatchChances {
   uint32_t of_libraries;  // if only libraries do
 };
 
-// The probability that makes it `expected` of `slots`, on average.
+// Returns the probability with which, on average, `expected` of `slots` are watched.
 constexpr uint32_t ShareOf(uint64_t expected, uint64_t slots) {
   return slots <= expected ? kCertain : static_cast<uint32_t>(expected * kCertain / slots) + 1;
 }
@@ -112,15 +112,15 @@ struct Places {
   } places[kMaxPlaces];
 };
 
-// W for this place: less the weights of the places before it.
+// Returns W for this place: excludes the weights of the places before it.
 constexpr uint64_t WeightLeft(const Places& places, uint32_t order) {
   uint64_t left = places.called_weight;
   for (uint32_t i = 0; i < order; ++i) left -= places.places[i].weight;
   return left;
 }
 
-// A function of this weight (1..kFullWeight) was sighted: adds its weight, and returns the place it
-// takes; kNoPlace if none. Changes no place yet.
+// Adds the weight (1..kFullWeight) of a sighted function; returns the place that it takes, kNoPlace
+// if none. Changes no place yet.
 constexpr uint32_t OfferPlaces(Places* places, uint32_t weight, uint64_t* random) {
   __extension__ using Wide = unsigned __int128;
   uint64_t left = places->called_weight += weight;
@@ -147,7 +147,7 @@ constexpr uint32_t TakePlace(Places* places, uint32_t order, uint32_t weight, ui
 
 static_assert(ApiHash("", "", "") != ApiHash("a", "", ""));
 
-// How a pick was drawn, as its run file tells.
+// How a pick was drawn, according to its run file.
 struct DrawnPick {
   uint64_t weight_left = 0;        // WeightLeft() of its place
   uint32_t weight = 0;             // 1..kFullWeight
@@ -168,7 +168,7 @@ inline constexpr uint64_t kMostWeightLeft = uint64_t{kMaxWatched} * kFullWeight;
 
 constexpr bool IsChance(uint32_t untrusted_chance);
 
-// Whether `untrusted` is possible: then nothing below overflows.
+// Returns whether `untrusted` is possible: then nothing below overflows.
 constexpr bool IsPossible(const DrawnPick& untrusted) {
   return untrusted.wanted >= 1 && untrusted.wanted <= kMaxPlaces &&
          untrusted.order < untrusted.wanted && untrusted.weight >= 1 &&
@@ -179,8 +179,8 @@ constexpr bool IsChance(uint32_t untrusted_chance) {
   return untrusted_chance >= 1 && untrusted_chance <= kCertain;
 }
 
-// For how many runs the pick stands: 0 or a power of two, up to kMostRunsStoodFor, whose mean over
-// `random` (64 random bits) is exact. 0 if the pick or a chance is impossible.
+// Returns how many runs the pick represents: 0 or a power of two, up to kMostRunsStoodFor, whose
+// mean over `random` (64 random bits) is exact. Returns 0 if the pick or a chance is impossible.
 constexpr uint32_t RunsStoodFor(const DrawnPick& untrusted_pick, const Chances& untrusted_chances,
                                 uint64_t random) {
   __extension__ using Wide = unsigned __int128;

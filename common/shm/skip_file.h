@@ -1,10 +1,10 @@
 #pragma once
 
-// The skip file: why program runs that were asked to take part did not, since the memory directory
-// (policy_file.h) was made. The daemon makes it whole, so that counting needs no more space;
-// preload libraries map it and add, each addition one indivisible instruction; `fieldcost agent
-// status` shows it, but for runs that were not drawn, which is what the policy wants: those are
-// added up in the agent's database. Little endian. No C++ runtime.
+// The skip file: counts why program runs did not take part, since the memory directory
+// (policy_file.h) was created. The daemon creates it at full size, so that counting needs no more
+// space; preload libraries map it and add with one atomic instruction. `fieldcost agent status`
+// shows the counts except those of runs that were not drawn, as the policy intends; these are added
+// up in the agent's database. Little endian. No C++ runtime.
 
 #include <stdint.h>
 
