@@ -29,7 +29,7 @@ struct TextColumn {
   Keeps keeps = Keeps::kBothEnds;
 };
 
-// A text for each column: escaped, and painted only where it may not be shortened.
+// One text per column: escaped, and painted only where it may not be shortened.
 using TextLine = std::vector<std::string>;
 
 // Columns two blanks apart, each as wide as its widest text; the last one is not padded. Each line

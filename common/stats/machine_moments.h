@@ -9,7 +9,7 @@ namespace fieldcost::stats {
 // A fixed-point step of a stored mean: no difference of means is known better than this, octaves.
 inline constexpr double kMeanStep = 0x1p-16;
 
-// What a row's scalars tell about the machines behind them; all in octaves (log2 of the cost).
+// Moments of the machines, computed from a row's scalars; all in octaves (log2 of the cost).
 struct MachineMoments {
   double mean = 0;           // of the machines' means
   double between = 0;        // S^2_m, the variance of the machines' means; 0 for one machine

@@ -25,8 +25,8 @@ struct DifferenceInterval {
 };
 DifferenceInterval WelchInterval(const Moments& a, const Moments& b, double level);
 
-// The value at which half of the weight is reached, from below. REQUIRES: as many weights, none
-// negative. 0 if there is none.
+// The value at which half of the weight is reached, from below. REQUIRES: one weight per value,
+// none negative. 0 without values.
 double WeightedMedian(std::span<const double> values, std::span<const double> weights);
 
 }  // namespace fieldcost::stats

@@ -67,8 +67,7 @@ std::string SignTimestamp(const TimestampMetadata& timestamp, const crypto::Priv
 std::string SignSnapshot(const SnapshotMetadata& snapshot, const crypto::PrivateKey& key);
 
 // Decode and verify. kUnauthenticated if not enough different trusted keys signed it, kCorrupt if
-// it is malformed or of another role. Versions and expiry are the caller's to check
-// (common/catalog).
+// it is malformed or of another role. Callers must check versions and expiry (common/catalog).
 Result<RootMetadata> VerifyRoot(std::string_view untrusted_bytes,
                                 const std::vector<crypto::PublicKey>& trusted_keys,
                                 std::uint32_t threshold);

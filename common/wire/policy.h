@@ -21,7 +21,7 @@ struct PolicyModule {
   bool operator==(const PolicyModule&) const = default;
 };
 
-// How likely a pick takes an API, beside what the local catalogue says; 65536 = full weight.
+// The weight of an API in a pick, in addition to the local catalogue's; 65536 = full weight.
 struct PolicyWeight {
   std::string soname;
   std::string symbol;
@@ -29,9 +29,9 @@ struct PolicyWeight {
   bool operator==(const PolicyWeight&) const = default;
 };
 
-// How the operator of a service asks agents to measure: signed metadata of role "policy". The agent
-// decides about what is absent. An agent's user may be stricter, and an agent has ceilings of its
-// own, which no policy lifts (agent/policy/field_policy.h).
+// The service operator's measurement settings for agents: signed metadata of role "policy". The
+// agent decides about absent settings. An agent's user may be stricter, and an agent has limits of
+// its own, which no policy can raise (agent/policy/field_policy.h).
 struct PolicyMetadata {
   std::uint64_t version = 0;
   WallTime expires{};
