@@ -56,7 +56,7 @@ std::string Ticks(const UsedSlots& range, stats::Metric metric, unsigned left, u
     const double x = (std::log2(tick) + 1 - range.first) * static_cast<double>(pitch);
     const std::string text = FormatTick(tick, metric, kStyle);
     const double half = SvgTextWidth(text) * kTickFontSize / (2.0 * kFontSize);
-    // A label that would be cut stands beside its tick.
+    // A label that would be cut off is placed next to its tick.
     const char* anchor = x < half ? "start" : x + half > width ? "end" : "middle";
     svg += fmt::format(
         R"(<rect x="{0:.1f}" y="{1}" width="1" height="4" fill="currentColor"/>)"

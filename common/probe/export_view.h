@@ -27,7 +27,7 @@ struct EventBounds {
 };
 EventBounds BoundsOf(const Event& event);
 
-// "#0 Load at src/index.cc:40 (editor)", a frame a line; "" without a stack.
+// "#0 Load at src/index.cc:40 (editor)", one frame per line; "" without a stack.
 std::string StackText(const EventHit& hit);
 
 // The run that an event is shown in: the one that began it; if it began elsewhere, that of its

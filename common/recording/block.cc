@@ -50,7 +50,7 @@ Result<Head> ReadHead(std::string_view untrusted_payload, std::string_view what)
   return LoadAt<Head>(untrusted_payload.data());
 }
 
-// Adds value(i) to the sum of each sample's path; false if a path is none of out's.
+// Adds value(i) to the sum of each sample's path; false if a path is beyond the end of `out`.
 template <typename Id, typename Value>
 bool Scatter(const char* ids, std::uint32_t begin, std::uint32_t end, const Value& value,
              std::span<std::uint64_t> out) {

@@ -57,7 +57,7 @@ class Verifier {
     }
   }
 
-  // Compares what a frame says with the sums of its samples.
+  // Compares the sums in a frame with those of its samples.
   void Compare(std::uint32_t frame, const Result<Sums>& sums, const SumsOfPaths& actual) {
     if (!sums) return Found(frame, sums.error().message);
     std::size_t at = 0;

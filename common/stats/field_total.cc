@@ -31,7 +31,7 @@ bool IsKnown(const ApiSums* sums, Whose whose) {
          (whose == Whose::kOwn || KnowsBounds(*sums));
 }
 
-// Calls and what they cost together, as far as it may be told.
+// Calls and their total cost, as far as they may be reported.
 Bucket CallsAndCost(const ApiSums* sums, Whose whose) {
   if (!IsKnown(sums, whose)) return {};
   if (whose == Whose::kOwn) return sums->histogram.Totals();

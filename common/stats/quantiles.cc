@@ -69,7 +69,7 @@ double BetaQuantile(double a, double b, double p) {
   return (low + high) / 2;
 }
 
-// What the bucket's sums say about the value of rank `rank` (1..count) among its values.
+// Bounds on the value of rank `rank` (1..count) among a bucket's values, from the bucket's sums.
 struct RankInBucket {
   unsigned slot;
   const Bucket& bucket;

@@ -109,7 +109,7 @@ Result<Spread> TakeInclusive(Reader& reader, std::uint64_t runs, Uint128 sum) {
   return spread;
 }
 
-// One metric of a tree whose other members are there.
+// Decodes one metric of a tree whose other members are already set.
 Result<MetricSpreads> TakeSpreads(Reader& reader, const Tree& tree,
                                   const std::vector<bool>& is_leaf) {
   const std::size_t paths = tree.paths().size();

@@ -71,7 +71,7 @@ void AppendSides(const MeanTree& tree, std::size_t metric, const std::vector<Pat
   }
 }
 
-// One metric of a tree whose other members are there.
+// Decodes one metric of a tree whose other members are already set.
 Result<MetricSides> TakeSides(Reader& reader, const MeanTree& tree,
                               const std::vector<bool>& is_leaf) {
   const std::size_t paths = tree.paths().size();
