@@ -12,22 +12,22 @@ namespace fieldcost::cli {
 // Batches for people: the next one, those of the log, and what forgetting does to them. Pure; all
 // text from outside is escaped.
 
-// What a batch's state is called in JSON and in text.
+// The name of a batch's state in JSON and in text.
 struct StateName {
   std::string_view word;    // "quarantined"
   std::string_view phrase;  // "refused"
 };
 StateName NameOf(agent::SpoolState state);
 
-// The next batch, every text and number of it but the single buckets.
+// The next batch, with every text and number except the individual buckets.
 std::string PreviewText(const agent::BatchDetails& batch, const std::string& agent_public_key);
-// The same of a batch of the log.
+// The same for a batch of the log.
 std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::BatchDetails& batch);
 
-// A table, a line a batch.
+// A table with one line per batch.
 std::string LogText(const std::vector<agent::LoggedBatch>& log, const draw::Style& style);
 
-// What `forget` is about to do.
+// The pending effects of `forget`.
 struct ForgetPlan {
   std::uint64_t sent = 0;       // batches that the service has, or may have
   std::uint64_t sent_rows = 0;  // in them
@@ -40,7 +40,7 @@ struct ForgetPlan {
 ForgetPlan MakeForgetPlan(const std::vector<agent::LoggedBatch>& log,
                           const agent::AgentStatus& status);
 std::string ForgetPlanText(const ForgetPlan& plan, const std::string& server);
-// What it has done.
+// The effects of `forget`.
 std::string ForgetText(const agent::ForgetReport& report, const ForgetPlan& plan);
 
 }  // namespace fieldcost::cli

@@ -7,8 +7,8 @@
 
 namespace fieldcost::cli {
 
-// One or two lines that stand under everything taken from the catalogue: which snapshot, how old,
-// how complete, and whether its data is made up.
+// One or two lines below everything taken from the catalogue: the snapshot, its age and
+// completeness, and whether its data is synthetic.
 std::string FreshnessText(const catalog::Freshness& freshness, WallTime now);
 
 }  // namespace fieldcost::cli

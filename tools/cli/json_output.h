@@ -18,7 +18,7 @@
 namespace fieldcost::cli {
 
 // What --json prints: one JSON object and a newline. Names are stable. Numbers that may pass 2^53
-// (sums, sums of squares) are decimal strings. Made with json_parts.h.
+// (sums, sums of squares) are decimal strings. Built with json_parts.h.
 
 std::string ErrorJson(const Error& error);
 std::string RowsJson(const std::vector<analysis::CostSummary>& summaries,
@@ -27,7 +27,7 @@ std::string RowsJson(const std::vector<analysis::CostSummary>& summaries,
                      std::string_view own_source = "local");
 std::string SyncJson(const catalog::SyncReport& report, const catalog::Freshness& freshness);
 struct StatusJsonOptions {
-  std::vector<agent::ProcessReach> programs;  // that run now
+  std::vector<agent::ProcessReach> programs;  // running now
   bool session_active = false;
 };
 std::string StatusJson(const agent::AgentStatus& status, const agent::AgentPaths& paths,
@@ -39,7 +39,7 @@ struct FunctionSeen {
 };
 // By stats::ShownName().
 std::string FunctionsJson(const std::map<std::string, FunctionSeen>& functions);
-// Without a pid it is of a program, else of that process.
+// Describes a program, or the process if a pid is given.
 std::string ExplanationJson(const agent::Explanation& why, std::optional<pid_t> pid,
                             const std::vector<analysis::CostSummary>& not_measured,
                             const agent::CallsWithoutPlt& without_plt);
@@ -50,9 +50,9 @@ std::string LoggedBatchJson(const agent::LoggedBatch& logged, const agent::Batch
 std::string ForgetJson(const agent::ForgetReport& report);
 std::string ForgetLocalJson(std::uint64_t rows_erased);
 std::string ModeJson(agent::Mode mode);
-// nullopt: there is no pause (any more).
+// nullopt: not paused (any more).
 std::string PauseJson(std::optional<WallTime> paused_until);
-// `apis`: how many the page has.
+// `apis`: the number of APIs on the page.
 std::string ViewJson(const std::string& url, std::size_t apis);
 
 }  // namespace fieldcost::cli

@@ -12,16 +12,16 @@
 
 namespace fieldcost::cli {
 
-// What the files that print --json share (JSON.md lists them); only they include this and see
+// Shared by the files that print --json (JSON.md lists them); only they include this and
 // Boost.JSON. Pure.
 
 // The document and a newline.
 std::string Print(const boost::json::object& object);
 // REQUIRES: UTF-8.
 boost::json::string Text(std::string_view text);
-// Exact digits: a number of JSON may be a double.
+// Exact digits, since readers may parse JSON numbers as doubles.
 boost::json::string Number(std::uint64_t number);
-// Text of any bytes, where JSON knows only UTF-8: what is not gets '?' for each byte above 0x7f.
+// Text of any bytes. JSON allows only UTF-8: in other text each byte above 0x7f becomes '?'.
 boost::json::string UntrustedText(std::string_view untrusted_text);
 boost::json::object HistogramJson(const stats::CostHistogram& histogram);
 // {"contributions", "machines", "count", "sum", "mean", "p50", "p95", "p99", "few_machines",
@@ -30,7 +30,7 @@ boost::json::object FiguresJson(const stats::Figures& figures);
 // [{"min", "max", "share"}], empty if not known.
 boost::json::array SharesJson(const stats::Figures& figures);
 boost::json::object ApiJson(const stats::ApiKey& api);
-// What is known of each metric, by its name: {"wall_time": {...}, ...}.
+// The costs in each metric, by its name: {"wall_time": {...}, ...}.
 boost::json::object MetricsJson(const analysis::CostSummary& summary);
 // Metrics that could not be measured, each with the reason; empty if there are none.
 boost::json::array NotMeasuredJson(const analysis::CostSummary& summary);

@@ -7,11 +7,11 @@
 
 namespace fieldcost::cli {
 
-// Lab tables as files of the user: readable by nobody else, as all that was measured here.
+// Lab tables as files, readable only by the user, like all local measurements.
 
 // As ReadFile() and wire::DecodeLabTable(); the message names the file.
 Result<wire::LabTable> ReadLabTable(const std::filesystem::path& file);
-// Replaces the file at once, or not at all; its size in bytes. As wire::EncodeLabTable() and
+// Replaces the file atomically; returns its size in bytes. Errors as wire::EncodeLabTable() and
 // WriteFileAtomically().
 Result<std::size_t> WriteLabTable(const std::filesystem::path& file, const wire::LabTable& table);
 

@@ -12,7 +12,7 @@
 
 namespace fieldcost::cli {
 
-// Libraries and their versions in what a command reads.
+// Libraries and their versions in a command's source.
 
 struct LibraryVersion {
   std::string name;  // analysis::VersionOf()
@@ -28,7 +28,7 @@ struct LibraryApis {
 
 // The libraries that `name` means (MatchLibraries). Reads names only; versions are empty.
 Result<std::vector<LibraryApis>> FindLibraries(const Source& source, const std::string& name);
-// The same if it must be one: kInvalidArgument with the candidates if there are several.
+// The same if exactly one is required: kInvalidArgument with the candidates if there are several.
 Result<LibraryApis> FindLibrary(const Source& source, const std::string& name);
 
 // Calls `visit` with all rows of each of its APIs.
@@ -38,8 +38,9 @@ Status ForEachRowOf(const Source& source, const LibraryApis& library,
 // Fills in its versions; reads all its rows.
 Status ReadVersions(const Source& source, LibraryApis& library);
 
-// The version that `text` means: of that name, else the only one that begins so. kNotFound, or
-// kInvalidArgument if there are several; with the versions there are. REQUIRES: ReadVersions().
+// The version that `text` means: the one of that name, else the only one with that prefix.
+// kNotFound, or kInvalidArgument if there are several; both list the versions. REQUIRES:
+// ReadVersions().
 Result<std::string> FindVersion(const LibraryApis& library, std::string_view text);
 
 // "1.2, 1.3": all versions, escaped.

@@ -5,14 +5,14 @@
 
 namespace fieldcost::cli {
 
-// How the user wants a command's answer.
+// The output form that the user has chosen.
 struct Output {
   bool json = false;
-  bool csv = false;   // never beside json; only for commands whose answer is one table
+  bool csv = false;   // never with json; only for commands that print one table
   bool pager = true;  // allowed, see pager.h
   draw::Style style;
 };
-// What the program's own options say (program.cc).
+// The values of the program's own options (program.cc).
 Output OutputOf(const command::Arguments& arguments);
 
 // Exit statuses of commands that compare: whether something costs more, is slower or worse.

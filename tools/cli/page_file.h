@@ -10,17 +10,17 @@
 
 namespace fieldcost::cli {
 
-// Pages that reading commands write instead of their text.
+// Pages that commands write instead of text.
 
-// --html FILE; `help` is a literal, a sentence that says what the page is.
+// --html FILE; `help` is a string literal, a sentence that describes the page.
 command::Option HtmlOption(std::string_view help);
-// What is wrong with a command's options if it writes a page by `option`, but is to print JSON or
-// CSV, too; "" = nothing. For command::Command::check.
+// The error if a command is asked both for a page, by `option`, and for JSON or CSV; "" = none. For
+// command::Command::check.
 std::string CheckPageOption(const command::Arguments& arguments, std::string_view option);
 
-// Whom a page is for: one's own numbers are for the user only.
+// The page's audience: pages with the user's own numbers are readable only by the user.
 enum class PageOf { kPublished, kOwn };
-// Writes it there ("-" = stdout), and says on stderr where it is.
+// Writes the page to the path ("-" = stdout) and reports its location on stderr.
 Status WritePage(const std::filesystem::path& file, const std::string& html, PageOf page_of);
 
 }  // namespace fieldcost::cli

@@ -7,14 +7,14 @@
 
 namespace fieldcost::cli {
 
-// Writes text for people to stdout; through the user's pager if stdout is a terminal that it does
-// not fit, unless the user wants none (--no-pager, a dumb terminal). The pager is
+// Writes text to stdout, through the user's pager if stdout is a terminal that is too small for
+// it, unless paging is off (--no-pager, a dumb terminal). The pager is
 // $FIELDCOST_PAGER, else $PAGER (a shell's command line; empty or "cat" = none), else `less`, with
-// LESS=FRSX unless the user has set LESS. A pager that cannot be run is remarked upon, and the text
-// written without. How the pager ends, and when, is the user's business and no error.
+// LESS=FRSX unless the user has set LESS. If the pager cannot be run, remarks on it and
+// writes the text directly. How and when the pager ends is never an error.
 Status WritePaged(std::string_view text, const Output& output);
 
-// Whether `text` takes more lines than a terminal of that size has, or as many.
+// Whether `text` takes at least as many lines as a terminal of that size has.
 bool IsLonger(std::string_view text, unsigned rows, unsigned columns);
 
 }  // namespace fieldcost::cli

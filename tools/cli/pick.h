@@ -7,7 +7,7 @@
 
 namespace fieldcost::cli {
 
-// The arguments of `fieldcost run`, as the preload library wants them. Pure.
+// Converts the arguments of `fieldcost run` to the preload library's form. Pure.
 
 // One of a pick: the globs "soname!symbol", comma-separated, for what a user calls functions. Such
 // a glob is itself. A symbol, or a glob over symbols, is that of all libraries. A name of C++,
@@ -18,10 +18,10 @@ namespace fieldcost::cli {
 // std, which mangled names do not spell (Itanium C++ ABI 5.1.5).
 Result<std::string> PickGlobs(std::string_view untrusted_name);
 
-// A comma-separated list of these, as the preload library takes it. kInvalidArgument.
+// A comma-separated list of these, in the preload library's form. kInvalidArgument.
 Result<std::string> ResolvePick(std::string_view untrusted_text);
 
-// Some of "time", "alloc", "io", "cycles" in any order, comma-separated; gives the canonical order.
+// Any of "time", "alloc", "io", "cycles", comma-separated; returns them in canonical order.
 // kInvalidArgument otherwise.
 Result<std::string> NormalizeMetrics(std::string_view text);
 

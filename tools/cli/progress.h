@@ -6,7 +6,7 @@
 
 namespace fieldcost::cli {
 
-// How far a command is, on stderr: in place on a terminal, else a line now and then.
+// Reports progress on stderr: in place on a terminal, else with occasional lines.
 class Progress {
  public:
   // `what` is counted: "fragment 3 of 7".

@@ -9,23 +9,23 @@
 
 namespace fieldcost::cli {
 
-// What `fieldcost run` says of a run that has ended. Pure.
+// The report of `fieldcost run` on a finished run. Pure.
 
 struct RunFindings {
-  std::vector<analysis::CostSummary> summaries;  // of which calls were timed, most time first
-  std::set<std::string> waiting;                 // untrusted symbols that were set apart
-  bool any_fielded = false;  // a program was measured as one of the field: of one API or few
+  std::vector<analysis::CostSummary> summaries;  // with timed calls, most time first
+  std::set<std::string> waiting;                 // untrusted symbols set apart
+  bool any_fielded = false;  // a program was measured as in the field: one API or few
   bool empty() const { return summaries.empty() && waiting.empty(); }
 };
 // `with_waiting`: sets nothing apart (tools/analysis/waiting.h).
 RunFindings FindingsOf(std::vector<analysis::CostSummary> summaries, bool any_fielded,
                        bool with_waiting);
 
-// A line an API, the most expensive ones first, ten at most: API, library, N (calls that were
-// timed), total, p50; what was set apart; what shows more. REQUIRES: not empty.
+// One line per API, the most expensive first, at most ten: API, library, N (timed calls), total,
+// p50; then the functions set apart and the commands that show more. REQUIRES: not empty.
 std::string RunTable(const RunFindings& found, const draw::Style& style);
 
-// Instead of it: nothing was measured, for this reason ("" if none is known).
+// Printed instead if nothing was measured, for this reason ("" if none is known).
 std::string NothingMeasuredText(const std::string& why);
 
 }  // namespace fieldcost::cli

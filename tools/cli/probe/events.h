@@ -18,8 +18,8 @@ struct LocalEvents {
   probe::EventStore store;  // of the database
 };
 
-// `file` empty: this machine's. kNotFound says how there will be one; kCorrupt and kInvalidArgument
-// if it is none of these, kUnsupported, and errors of sqlite::Database.
+// `file` empty: this machine's database. kNotFound explains how to create one; kCorrupt and
+// kInvalidArgument if it is no such database; kUnsupported; errors of sqlite::Database.
 Result<LocalEvents> OpenLocalEvents(
     const std::string& file, sqlite::Database::Access access = sqlite::Database::Access::kRead);
 
@@ -28,22 +28,22 @@ struct JudgedEvent {
   probe::Verdict verdict;
 };
 
-// More are too many to look at; the newest are.
+// If there are more, only the newest are read.
 inline constexpr std::size_t kMostEventsRead = 200'000;
 
 struct JudgedEvents {
   std::vector<JudgedEvent> events;  // newest first
-  bool are_all = true;              // there are no more than kMostEventsRead
+  bool are_all = true;              // there are at most kMostEventsRead
 };
 
 // Loads the selected events; each is judged among all of its label, selected or not.
 Result<JudgedEvents> LoadJudged(const LocalEvents& local, const EventSelection& selection);
 
-// kNotFound if there is none, with what there is; kInvalidArgument if the name means several, with
-// them. `last` is the newest.
+// kNotFound, listing the events, if none matches; kInvalidArgument, listing the matches, if several
+// do. `last` is the newest.
 Result<JudgedEvent> FindEvent(const LocalEvents& local, const std::string& untrusted_name);
 
-// "abcdef01.17": as short as tells its run from those of the others, 8 digits at least.
+// "abcdef01.17": the shortest prefix that is unique among the runs, at least 8 digits.
 class EventNames {
  public:
   explicit EventNames(const std::vector<JudgedEvent>& events);

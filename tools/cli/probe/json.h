@@ -10,7 +10,7 @@
 
 namespace fieldcost::cli {
 
-// What `probe ... --json` prints: one JSON object and a newline. Names are stable. Times are
+// The output of `probe ... --json`: one JSON object and a newline. Names are stable. Times are
 // nanoseconds as decimal texts, ids hexadecimal texts.
 
 // {"events": [{"id", "label", "program", "build", "tags", "session", "begin_ns", "end_ns" (null:

@@ -8,11 +8,11 @@
 
 namespace fieldcost::cli {
 
-// What the viewing commands below `fieldcost probe` share.
+// Shared by the viewing commands below `fieldcost probe`.
 
 command::Option ProbeDbOption();  // "--db"
 command::Option ProbeLabelOption();
-// An operand that is checked by ParseEventSelection().
+// An operand, checked by ParseEventSelection().
 command::Option ProbeSelectionOperand(std::string_view name, std::string_view value,
                                       std::string_view help);
 // "event", the name of one.
@@ -20,7 +20,7 @@ command::Option ProbeEventOperand();
 
 // --build, --tag, --program.
 void AddProbeFilters(command::Command& command);
-// What was said of these and of --label.
+// The values of these options and of --label.
 EventSelection ProbeFilterOf(const command::Arguments& arguments);
 
 }  // namespace fieldcost::cli

@@ -11,10 +11,10 @@
 
 namespace fieldcost::cli {
 
-// Which events of probe points are meant, as people say it. Pure.
+// Parses selections of probe point events as users write them. Pure.
 
-// An event: "abcdef01" (a beginning of its 32 digits), or "abcdef01.17" (a beginning of its run,
-// and its number in decimal).
+// An event: "abcdef01" (a prefix of its 32 digits), or "abcdef01.17" (a prefix of its run and
+// its number in decimal).
 struct EventName {
   std::string digits;  // lower-case hexadecimal, 1 to 32; with a number at most 16
   std::optional<std::uint64_t> number;
@@ -22,7 +22,7 @@ struct EventName {
 };
 std::optional<EventName> ParseEventName(std::string_view untrusted_text);
 
-// "tag:cold,build:1.2": those that all of it is true of. Or names of events with commas; or "last",
+// "tag:cold,build:1.2": events that match all terms. Or comma-separated names of events; or "last",
 // "all". A comma in a value is "\,".
 struct EventSelection {
   std::string file;  // of "FILE:rest"; empty: this machine's events
@@ -33,14 +33,14 @@ struct EventSelection {
   std::string program;
   std::vector<std::string> tags;
   std::uint64_t session = 0;
-  std::uint64_t from_ns = 0;  // begun in [from, to); not out of a text
+  std::uint64_t from_ns = 0;  // begun in [from, to); not set by parsing
   std::uint64_t to_ns = 0;    // 0: no end
 
   // Without `last` and `file`.
   bool Has(const probe::EventRow& row) const;
 };
 
-// kInvalidArgument says what there is, or what was meant.
+// kInvalidArgument states the valid forms, or the probable intention.
 Result<EventSelection> ParseEventSelection(std::string_view untrusted_text);
 
 // "10%", "2.5": 0.1, 0.025; at most 10,000 %.

@@ -16,7 +16,7 @@ struct SelectedSides {
   std::string base;  // texts of selections (selection.h)
   std::string changed;
   std::string label;  // empty: all
-  std::string db;     // stands for this machine's events where they name no file
+  std::string db;     // used for this machine's events if they name no file
   double least = 0;
 };
 // kNotFound if a side has no event; kInvalidArgument if an event is on both, or nothing is
@@ -27,7 +27,7 @@ Result<probe::ComparedSides> CompareSelections(const SelectedSides& sides);
 struct RecordedSides {
   std::vector<std::uint64_t> base;
   std::vector<std::uint64_t> changed;
-  std::string base_program;  // what both main programs count as
+  std::string base_program;  // the common name of both main programs
   std::string new_program;
   std::string label;  // empty: all
   double least = 0;
@@ -35,7 +35,7 @@ struct RecordedSides {
 // kNotFound if a side has no event.
 Result<probe::ComparedSides> CompareRecorded(const RecordedSides& sides);
 
-// All of the selection with their hits, oldest first.
+// All selected events with their hits, oldest first.
 Result<std::vector<probe::Event>> LoadEvents(const std::string& selection, const std::string& db);
 
 }  // namespace fieldcost::cli

@@ -10,7 +10,7 @@
 
 namespace fieldcost::cli {
 
-// Events of probe points for people. Texts from outside are escaped. Pure.
+// Text output of probe point events. External text is escaped. Pure.
 
 std::string TimeText(std::uint64_t unix_ns);  // "2026-11-21 03:10:12"
 std::string TagsText(const std::vector<std::string>& tags);
@@ -19,21 +19,21 @@ std::string TagsText(const std::vector<std::string>& tags);
 std::string LostPointsText(const probe::SideFacts& facts);
 
 struct EventListText {
-  std::size_t set_aside = 0;  // that are not in the list
+  std::size_t set_aside = 0;  // not in the list
   std::size_t older = 0;      // beyond its limit
-  probe::SideFacts facts{};   // of all that were selected
+  probe::SideFacts facts{};   // of all selected events
 };
 std::string EventTable(const std::vector<JudgedEvent>& events, const EventListText& rest,
                        const draw::Style& style);
 
-// An event with its steps as bars; `stacks`: below each the stack of the point that ends it.
+// An event with its steps as bars; `stacks`: adds to each the stack of the point that ends it.
 std::string EventText(const JudgedEvent& judged, const probe::Event& event, bool stacks,
                       const draw::Style& style);
 
 std::string ComparisonText(const probe::ComparedGroup& compared, const draw::Style& style);
-// What was left out, which points were lost, and how busy the machine was; a line each.
+// One line each for events left out, points lost, and the machine's load.
 std::string SidesText(const probe::ComparedSides& sides, bool alternated);
-// The last line: what it comes to. `least` is what is allowed.
+// The last line: the verdict. `least` is the allowed change.
 std::string ComparisonVerdict(const std::vector<probe::ComparedGroup>& groups, double least,
                               bool is_gate);
 

@@ -11,18 +11,18 @@
 
 namespace fieldcost::cli {
 
-// What a session activation consists of and what was done to it.
+// The files of a session activation and the changes made to them.
 struct SessionReport {
-  bool active = false;                         // at least one of the files is there
-  std::vector<std::filesystem::path> files;    // of the activation, those that are there
-  std::vector<std::filesystem::path> missing;  // while active: those that are not
+  bool active = false;                         // at least one of the files exists
+  std::vector<std::filesystem::path> files;    // existing files of the activation
+  std::vector<std::filesystem::path> missing;  // while active: missing ones
   std::vector<std::filesystem::path> written;
   std::vector<std::filesystem::path> removed;
   std::vector<std::filesystem::path> lines_added;    // profiles that now have our line
   std::vector<std::filesystem::path> lines_removed;  // profiles that are as they were before
   bool library_present = false;
   bool library_is_older = false;  // while active: another `on` would refresh it
-  // While not active: who still has the library in its environment, so that it has to stay.
+  // While not active: processes with the library in their environment, so that it has to stay.
   std::vector<agent::ProcessReach> holders;
 };
 
@@ -34,21 +34,21 @@ class Session {
   // kInvalidArgument if HOME is not an absolute path.
   static Result<Session> FromEnvironment(const agent::AgentPaths& paths);
 
-  // Writes what is missing or not current. What was there before can be had back, byte for byte.
-  // After a failure it is as before, unless a part was active already.
+  // Writes missing and outdated files. The previous contents can be restored byte for byte.
+  // A failure undoes all changes, unless a part was already active.
   Result<SessionReport> On(const std::filesystem::path& library_source) const;
 
-  // Removes everything; the library only when nobody names it any more, since ld.so would complain
-  // about a missing one. Goes on after a failure and returns the first one.
+  // Removes everything; the library only once no process names it any more, since ld.so would
+  // complain if it were missing. Continues after a failure and returns the first one.
   Result<SessionReport> Off() const;
 
   // Whether the copy has the bytes of this library.
   Result<bool> IsCopyOf(const std::filesystem::path& library_source) const;
 
-  // Changes nothing; looks for nobody who holds the library.
+  // Changes nothing; does not search for processes that use the library.
   Result<SessionReport> Look() const;
 
-  // Also removes a library that was left behind and is not needed any more.
+  // Also removes a remaining library that is no longer needed.
   Result<SessionReport> GetStatus() const;
 
   const std::filesystem::path& library() const { return library_; }
@@ -71,7 +71,7 @@ class Session {
   std::filesystem::path home_;
   std::filesystem::path state_dir_;
   std::filesystem::path library_;
-  std::filesystem::path end_file_;  // when a session was ended whose library had to stay
+  std::filesystem::path end_file_;  // end time of a session whose library had to stay
   std::filesystem::path environment_file_;
   std::filesystem::path snippet_;
 };

@@ -6,7 +6,7 @@
 
 namespace fieldcost::cli {
 
-// What a session command did, and what holds now: for people, and as JSON. Pure.
+// A session command's changes and the resulting state, as text and as JSON. Pure.
 std::string SessionText(const SessionReport& report, const Session& session);
 std::string SessionJson(const SessionReport& report, const Session& session);
 

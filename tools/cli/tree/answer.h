@@ -13,15 +13,15 @@
 
 namespace fieldcost::cli {
 
-// What the commands below `tree` share: how a tree is looked at.
+// Shared by the commands below `tree`: options for showing a tree.
 
 struct TreeShow {
   std::string metric;   // empty: exchange::MainMetric()
-  std::string callers;  // a glob of functions; empty: not asked for
+  std::string callers;  // a glob of functions; empty: not requested
   bool bottom_up = false;
   bool flat = false;
-  bool by_thread = false;   // the first frames are threads, or processes
-  bool all = false;         // however little it costs
+  bool by_thread = false;   // the first frames are threads or processes
+  bool all = false;         // include frames of any cost
   std::string svg;          // a file; empty: text
   std::string html;         // the same
   std::uint64_t depth = 0;  // 0: all
@@ -40,7 +40,7 @@ command::Option TreeOutputOption();  // --output
 command::Option DivideByOption();    // --by
 // For command::Command::check: CheckPageOption() of --html.
 std::string CheckTreePage(const command::Arguments& arguments);
-// Adds what says how a tree is shown, and that check.
+// Adds the options for showing a tree, and that check.
 void AddTreeShowOptions(command::Command& command);
 TreeShow TreeShowOf(const command::Arguments& arguments);
 
@@ -48,15 +48,15 @@ TreeShow TreeShowOf(const command::Arguments& arguments);
 Result<TreeOperand> OperandOf(std::string_view text, const command::Arguments& arguments,
                               bool by_name = false);
 
-// The index of the metric that is looked at. kNotFound, with those that there are.
+// The index of the selected metric. kNotFound lists the available ones.
 Result<std::size_t> ChooseMetric(const std::vector<tree::Metric>& metrics, const std::string& name);
 
-// A page has at most so many paths: a browser has to read them.
+// Maximum number of paths on a page, since a browser has to load them.
 inline constexpr std::size_t kMaxPagePaths = 1'000'000;
 // kTooLarge if the tree has more.
 Status CheckPageSize(const tree::MeanTree& mean);
 
-// As text through the pager, as JSON or as CSV; of a difference both sides.
+// As text through the pager, as JSON or as CSV; for a difference, both sides.
 Status PrintTree(const tree::MeanTree& mean, const std::vector<std::string>& remarks,
                  const TreeShow& show, const Output& output);
 

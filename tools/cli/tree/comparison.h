@@ -16,7 +16,7 @@
 
 namespace fieldcost::cli {
 
-// What `tree diff` and `tree compare` share.
+// Shared by `tree diff` and `tree compare`.
 
 struct TreeSide {
   std::vector<tree::Tree> runs;  // each alone; empty if only sums are known
@@ -26,11 +26,11 @@ struct TreeSide {
 
 struct SideOptions {
   std::vector<std::string> rules = {};             // by which functions are renamed
-  std::span<const std::string_view> metrics = {};  // of runs only these; empty: all
-  std::uint64_t parts = 1;                         // each run counts as so many
+  std::span<const std::string_view> metrics = {};  // only these metrics of runs; empty: all
+  std::uint64_t parts = 1;                         // number of parts each run counts as
   std::optional<recording::DivideBy> by = {};      // by the names of threads, or processes
 };
-// Loads what an operand names (ParseTreeOperand()). Adds to the remarks.
+// Loads an operand (ParseTreeOperand()). Adds to the remarks.
 Result<TreeSide> LoadTreeSide(const std::string& name, const SideOptions& options,
                               std::vector<std::string>& remarks);
 // All runs of these. REQUIRES: at least one, and runs are known of each.
@@ -48,7 +48,7 @@ struct ComparedSides {
   std::vector<std::string> remarks = {};
 };
 // Compares by a metric ("": the main one), and shows or writes the difference as the options above
-// say. The main programs of the sides are one module, whatever their files are called. The exit
+// say. The main programs of both sides count as one module, whatever their file names. The exit
 // status: 0 nothing costs significantly more, 1 the whole or a path does, 2 too little data.
 Result<int> PutComparison(ComparedSides sides, const std::string& metric,
                           const command::Arguments& arguments);

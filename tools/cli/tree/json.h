@@ -10,14 +10,14 @@
 
 namespace fieldcost::cli {
 
-// What `tree ... --json` prints: one JSON object and a newline. Names are stable; costs are exact
+// The output of `tree ... --json`: one JSON object and a newline. Names are stable; costs are exact
 // sums as decimal texts, over "denominator".
 
 // {"metric", "unit", "sampled", "runs", "runs_before", "denominator", "nodes": [{"parent",
 // "module", "function", ..., "self", "inclusive", "self_before", "inclusive_before"}], "remarks"};
-// of a parent the index; the first node is the root.
+// "parent" is an index; the first node is the root.
 std::string TreeJson(const analysis::TreeView& view, const std::vector<std::string>& remarks);
-// The same of a difference, and "comparison": {"enough", "total": {"before", "after", "p",
+// The same for a difference, and "comparison": {"enough", "total": {"before", "after", "p",
 // "changed"}, "factor", "factor_p", "alike_p", "tested", "changes": [{"kind", "path": [names],
 // "before", "after", "q"}]}, whose costs are means of a run as measured, in the metric's unit.
 std::string TreeDiffJson(const tree::Comparison& comparison, const analysis::TreeView& view,

@@ -8,7 +8,7 @@
 
 namespace fieldcost::cli {
 
-// What TreeJson() (json.h) shares with other documents that have a call tree. Pure.
+// Shared by TreeJson() (json.h) and other documents that contain a call tree. Pure.
 
 // A tree, without remarks.
 boost::json::object TreeViewJson(const analysis::TreeView& view);

@@ -19,7 +19,7 @@
 
 namespace fieldcost::cli {
 
-// Call trees as commands name them: a file, and maybe a part of its time.
+// Call trees as named on the command line: a file, optionally with a part of its time.
 
 // "12s", "1.5ms", "2m", "250us", "0": exact ns. nullopt for anything else, and past 2^62.
 std::optional<std::uint64_t> ParseNanoseconds(std::string_view text);
@@ -31,15 +31,15 @@ struct TreeOperand {
   std::optional<recording::Interval> interval;
   // Threads, or processes, are the first frames of paths (recording::DividedByThread()).
   std::optional<recording::DivideBy> by = {};
-  bool by_name = false;  // without their numbers, so that those of several recordings are one
+  bool by_name = false;  // without their ids, so that those of several recordings are merged
 };
-// kInvalidArgument if what follows the last "@" has ".." but is no interval.
+// kInvalidArgument if the text after the last "@" has ".." but is not an interval.
 Result<TreeOperand> ParseTreeOperand(std::string_view text);
 
-// What --by names: "thread", "process"; nullopt: nothing.
+// The value of --by: "thread", "process"; nullopt: not given.
 std::optional<recording::DivideBy> DivideByOf(std::string_view text);
 
-// What a file has: runs, or what was made of runs.
+// A file's contents: runs, or a tree computed from runs.
 struct LoadedTree {
   std::variant<tree::Tree, tree::MeanTree> tree;
   std::vector<std::string> remarks;  // each a line, for people; not escaped
@@ -58,13 +58,13 @@ Result<std::optional<RecordedRuns>> LoadEachRun(const TreeOperand& operand,
 // other file. kInvalidArgument if an interval is wanted of a file that has no time, or threads of
 // one that names none; errors of both, with the file's name.
 Result<LoadedTree> LoadTree(const TreeOperand& operand);
-// What another program wrote; errors with the file's name.
+// A file written by another program; errors include the file's name.
 Result<exchange::Imported> ImportFile(const std::filesystem::path& file,
                                       const exchange::ImportOptions& options);
 // The mean of runs, or what it is.
 Result<tree::MeanTree> MeanOf(const LoadedTree& loaded);
 
-// Writes a recording that has that tree (EncodeTree(), EncodeMeanTree()) alone.
+// Writes a recording that holds only that tree (EncodeTree(), EncodeMeanTree()).
 Status SaveTree(const std::filesystem::path& file, std::string_view encoded_tree);
 
 }  // namespace fieldcost::cli

@@ -39,16 +39,16 @@ std::vector<recording::Interval> PartsOf(const recording::Recording& recording,
                                          const std::optional<recording::Interval>& interval,
                                          std::uint64_t divided_by = 1);
 
-// That a recording could not be read any further.
+// Remark that the rest of a recording could not be read.
 std::string RemarkOfStop(std::uint64_t offset, std::string_view reason);
 
-// Only metrics of these names, those of them that there are.
+// Only the metrics with these names, as far as present.
 void KeepMetrics(std::span<const std::string_view> names, RecordedRuns& recorded);
 
 // False if the recording's samples have threads but no times, so that no interval can be selected.
 bool HasTimes(const recording::Recording& recording);
 
-// Whether it has events and samples that are merged.
+// Whether its events and samples are merged.
 bool AreMerged(const recording::Recording& recording);
 
 }  // namespace fieldcost::cli

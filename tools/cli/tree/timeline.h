@@ -10,12 +10,12 @@
 
 namespace fieldcost::cli {
 
-// At most so many bins, of all metrics together so many values: a page has to be read by a browser.
+// Limits on bins, and on values of all metrics together, since a browser has to load the page.
 inline constexpr std::size_t kPageBins = 1'024;
 inline constexpr std::size_t kMaxPageValues = 2'000'000;
-// At most so many threads can be chosen; of more, those with the fewest samples are one.
+// Maximum number of selectable threads; beyond it, those with the fewest samples are combined.
 inline constexpr std::size_t kPageThreads = 32;
-// No threads can be chosen if this many bins of them would have too many values.
+// Threads are not selectable if this many bins of them would exceed the limit on values.
 inline constexpr std::size_t kLeastThreadBins = 64;
 
 // What `operand`, which is of `recording`, cost over time, in bins of lengths that differ by 1 ns

@@ -9,7 +9,7 @@
 
 namespace fieldcost::cli {
 
-// How programs are recorded: what `trace` and `tree compare` share.
+// Options for recording programs, shared by `trace` and `tree compare`.
 
 // --rate, --runs (these if they are not given), --events, --function-pointers, --counters.
 std::vector<command::Option> TraceRunOptions(std::string_view usual_rate,
@@ -19,8 +19,8 @@ std::vector<command::Option> TraceRunOptions(std::string_view usual_rate,
 // --runs determine it; [0] is the program. kNotFound if it, or the library for events, is missing.
 Result<std::vector<std::string>> TraceWords(const command::Arguments& arguments);
 
-// Says why a command has no events, if --events asks for them and nothing can be loaded into its
-// program. Its samples are recorded all the same.
+// Reports why a command has no events, if --events requests them but nothing can be loaded into its
+// program. Its samples are still recorded.
 void RemarkOnEvents(const command::Arguments& arguments, const std::vector<std::string>& command);
 
 }  // namespace fieldcost::cli
