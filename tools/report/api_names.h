@@ -10,11 +10,11 @@
 
 namespace fieldcost::report {
 
-// How each API is called in a table: in short, unless another one of that library and version would
-// be called the same; then in full, with its symbol version. A plain value.
+// Names of APIs in a table: short, unless another API of that library and version has the same
+// short name; then in full, with the symbol version. A plain value.
 class ApiNames {
  public:
-  // First all that the table will show.
+  // Call first, for all APIs of the table.
   void Add(const stats::ApiKey& api) { ++count_[KeyOf(api)]; }
 
   // Escaped, at most kMaxApiWidth columns. REQUIRES: it was added.
@@ -27,12 +27,12 @@ class ApiNames {
   std::map<Key, int> count_;
 };
 
-// In tables of text: the columns that names take at most, and may be shortened to.
+// In text tables: the maximum width of names, and the width to which they may be shortened.
 inline constexpr std::size_t kMaxApiWidth = 60;
 inline constexpr std::size_t kLeastApiWidth = 16;
 inline constexpr std::size_t kLeastLibraryWidth = 10;
 
-// The column of a table that names libraries.
+// The libraries' column of a table.
 draw::TextColumn LibraryColumn(unsigned rank);
 
 }  // namespace fieldcost::report

@@ -8,14 +8,14 @@
 namespace fieldcost::report {
 
 // Everything about one summary: each metric with its numbers, strata, guaranteed intervals and
-// histogram; of published costs also those in which every call counts the same, where they agree.
+// histogram; for published costs also those that weight every call equally, where they agree.
 std::string CostDetail(const analysis::CostSummary& summary, const draw::Style& style);
 
-// What a person needs of it: time, allocation, calls a run and the total in full words, every other
-// metric in a line; those that are all zero, or the same as another, are only named.
+// A readable summary: time, allocation, calls per run and the total in full words, every other
+// metric in one line; metrics that are all zero, or equal to another, are only named.
 std::string CostBrief(const analysis::CostSummary& summary, const draw::Style& style);
 
-// One histogram a summary and metric, with its numbers and strata above it.
+// One histogram per summary and metric, with its numbers and strata above it.
 std::string HistogramDetail(const analysis::CostSummary& summary, const draw::Style& style);
 
 }  // namespace fieldcost::report

@@ -9,23 +9,24 @@
 
 namespace fieldcost::report {
 
-// The table with a heading line, one line an API: total, its share of `whole` (if known), name,
+// The table with a heading line, one line per API: total, its share of `whole` (if known), name,
 // library, n, p50, p95, p99, mean, calls, contributions, bytes allocated per call, version,
 // spectrum; as many of these columns as the terminal has room for. Total and calls are those of all
 // versions given, the rest is of the shown one.
 //
-// "-" = not measured, not known, or fewer values than tell it; "*" = of runs that began on busy
-// machines, for want of others. All are stats::Figures: of published costs quantiles and spectrum
+// "-" = not measured, not known, or too few values; "*" = only runs that began on busy machines
+// are available. All are stats::Figures: of published costs quantiles and spectrum
 // are the typical machine's. N is how many calls were timed, calls how many there were (the sum of
 // calls_per_run, or the number of timed ones where that is not known or less); alloc/call is the
 // mean of alloc_inclusive. Spectra are on one scale, which the last line shows.
 std::string CostTable(std::span<const analysis::ApiCost> costs,
                       const std::optional<stats::FieldCost>& whole, const draw::Style& style);
 
-// What a reader of that table must know of its numbers: "" or one line, with a line feed.
+// Remark that readers of that table need to interpret its numbers: "" or one line, with a line
+// feed.
 std::string TableNote(std::span<const analysis::ApiCost> costs, const draw::Style& style);
 
-// One spectrum a line, all on the same scale so that columns can be compared: name, n,
+// One spectrum per line, all on the same scale so that columns can be compared: name, n,
 // contributions, p50, p99, spectrum; a legend from cheap to expensive below, and the strata. Lines
 // are about `metric`; summaries without it are left out. Empty text if none has it.
 std::string SpectrumTable(std::span<const analysis::CostSummary> summaries, stats::Metric metric,

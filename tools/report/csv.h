@@ -12,13 +12,13 @@
 
 namespace fieldcost::report {
 
-// Makes comma-separated values as RFC 4180 has them: CRLF behind every record, quotes where they
-// are needed, the first record the names of the columns. A plain value, not thread-safe.
+// Writes comma-separated values (RFC 4180): CRLF after every record, quotes where needed, and the
+// column names as the first record. A plain value, not thread-safe.
 //
-// Text may come from anywhere and steers neither a terminal nor a spreadsheet: control characters
+// Untrusted text can control neither a terminal nor a spreadsheet: control characters
 // are escaped (EscapeControl), and text that begins with = + - @ tab CR or LF, which a spreadsheet
-// would take for a formula, gets an apostrophe in front. Numbers are written as they are, so that a
-// negative one stays a number.
+// would interpret as a formula, gets a leading apostrophe. Numbers are written as they are, so that
+// a negative one stays a number.
 //
 //   CsvOf<Row>({{"api", [](CsvWriter& csv, const Row& row) { csv.Text(row.api); }},
 //               {"mean", [](CsvWriter& csv, const Row& row) { csv.Number(row.mean); }}},
@@ -54,7 +54,7 @@ class CsvWriter {
   std::size_t cells_ = 0;  // of the unfinished record
 };
 
-// A column: its name, and what puts a record's cell into it.
+// A column: its name, and the function that writes a record's cell.
 template <typename Record>
 struct CsvColumn {
   std::string name;
@@ -64,7 +64,7 @@ struct CsvColumn {
 template <typename Record>
 using CsvColumns = std::vector<CsvColumn<Record>>;
 
-// The names of the columns, and each of `records`. REQUIRES: a column puts one cell (checked).
+// The names of the columns, and each of `records`. REQUIRES: each column writes one cell (checked).
 template <typename Record>
 std::string CsvOf(const CsvColumns<Record>& columns, const std::vector<Record>& records) {
   std::vector<std::string_view> names;

@@ -15,7 +15,7 @@
 
 namespace fieldcost::report {
 
-// Columns that several tables have. `of` gives what they show of a record, null = cells are empty.
+// Columns shared by several tables. `of` returns the shown part of a record; null = empty cells.
 
 inline std::optional<double> MedianOf(const stats::Figures& figures) {
   return figures.quantiles ? std::optional(figures.quantiles->p50.estimate) : std::nullopt;
@@ -42,7 +42,7 @@ void AddApiColumns(CsvColumns<Record>& columns,
   add("symbol_version", &stats::ApiKey::symbol_version);
 }
 
-// The estimate, and with `bounds` the ends of the interval that is guaranteed to hold it:
+// The estimate, and with `bounds` the ends of its guaranteed interval:
 // PREFIXp50, PREFIXp50_low, PREFIXp50_high, the same for p95 and p99.
 template <typename Record>
 void AddQuantileColumns(CsvColumns<Record>& columns, const std::string& prefix,
@@ -71,8 +71,8 @@ void AddQuantileColumns(CsvColumns<Record>& columns, const std::string& prefix,
   }
 }
 
-// What all records with stats::Figures have: machines, count, sum, mean, p50, p50_low, p50_high,
-// the same for p95 and p99; few_machines; and of all calls the same (all_calls_count ...; sums are
+// Columns of all records with stats::Figures: machines, count, sum, mean, p50, p50_low, p50_high,
+// the same for p95 and p99; few_machines; and the same for all calls (all_calls_count ...; sums are
 // exact), sum of squares and standard deviation. Empty = not known, or left out.
 template <typename Record>
 void AddFigureColumns(CsvColumns<Record>& columns,

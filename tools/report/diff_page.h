@@ -8,8 +8,8 @@
 
 namespace fieldcost::report {
 
-// The same as DiffText() as a whole HTML document that needs nothing beside itself and runs
-// nothing: the sentence, what became more or less expensive (with
+// DiffText() as a self-contained HTML document without scripts: the sentence, the APIs that became
+// more or less expensive (with
 // `all`, everything) with the spectra of
 // both versions on one scale, the statistics folded. Names are escaped. Deterministic.
 std::string DiffPage(const analysis::LibraryChange& change, bool all, const Provenance& provenance);

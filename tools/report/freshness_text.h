@@ -7,7 +7,7 @@
 
 namespace fieldcost::report {
 
-// The words for how new and how complete a catalogue is, and whether it is made up: the same in
+// Describes a catalogue's age and completeness, and whether it is synthetic: the same wording in
 // terminals, editors and documents. Pure.
 
 struct CatalogueFacts {
@@ -26,7 +26,7 @@ struct Provenance {
   bool synthetic = false;
 };
 
-// Said of all numbers that are made up; behind "SYNTHETIC: ", which pages and cards write with it.
+// Marks all synthetic numbers; pages and cards write it after "SYNTHETIC: ".
 inline constexpr char kMadeUpData[] = "made-up data";
 inline constexpr char kSyntheticWords[] = "SYNTHETIC: made-up data";
 
@@ -36,7 +36,7 @@ std::string SnapshotWords(const Provenance& provenance);
 // "catalogue: snapshot 7, published 2024-10-02 00:00 UTC (2 days ago), 3 of 4 fragments current"
 std::string FreshnessText(const CatalogueFacts& facts, WallTime now);
 
-// "out of date since 2024-10-03 23:00 UTC: fieldcost sync", of a snapshot that has expired.
+// "out of date since 2024-10-03 23:00 UTC: fieldcost sync", for an expired snapshot.
 std::string OutOfDateText(WallTime expired);
 
 }  // namespace fieldcost::report

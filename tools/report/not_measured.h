@@ -7,7 +7,7 @@
 
 namespace fieldcost::report {
 
-// What could not be measured of an API, and why, in words. Pure; thread-safe.
+// The metrics of an API that could not be measured, and why, in words. Pure; thread-safe.
 struct NotMeasuredPart {
   std::vector<stats::Metric> metrics;  // ascending
   bool in_some_runs = false;           // in others they were measured

@@ -10,11 +10,11 @@
 
 namespace fieldcost::report {
 
-// What all pages share: one style for screens from 400 pixels on and for paper, light and dark, and
+// Shared by all pages: one style for screens from 400 pixels on and for paper, light and dark, and
 // one policy. For the pages of this folder and of those below. Pure; thread-safe.
 
-// Up to <body>. A page needs nothing beside itself and runs nothing: its content security policy
-// lets the one style through, by hash, and forbids the rest; `beside` permits pictures in files.
+// Up to <body>. A page is self-contained and runs no scripts: its content security policy allows
+// the one style, by hash, and forbids the rest; `beside` permits pictures in files.
 enum class Pictures { kInside, kBeside };
 std::string PageBegin(std::string_view untrusted_title, Pictures pictures = Pictures::kInside);
 std::string PageEnd();
@@ -34,7 +34,7 @@ enum class ColumnKind { kName, kText, kNumber, kPicture };
 struct PageColumn {
   std::string heading;  // HTML
   ColumnKind kind = ColumnKind::kText;
-  // Left out where all lines say the same; the table's caption says it instead.
+  // Omitted if all lines have the same value; the table's caption states it instead.
   bool drop_if_same = false;
   std::string label = {};  // on narrow screens, if it is not the heading
 };
@@ -64,9 +64,9 @@ std::string NameHtml(std::string_view untrusted_name, std::string_view link,
 // scale of their own.
 class SpectrumScale {
  public:
-  // First all that the table will show.
+  // Call first, for everything that the table will show.
   void Add(const draw::Bars& bars, stats::Metric metric);
-  // With the scale in the heading: that of times, if there are any.
+  // With the scale in the heading: that of times, if any.
   PageColumn Column() const;
   // How to read the column, for the caption.
   std::string Words() const;

@@ -4,7 +4,7 @@
 
 namespace fieldcost::report {
 
-// What pages run and how they look, embedded from files when this is built (embed_assets.cmake).
+// Scripts and styles of pages, embedded from files at build time (embed_assets.cmake).
 
 extern const PageAsset kUplotScript;  // vendored/uplot
 extern const PageAsset kUplotStyle;

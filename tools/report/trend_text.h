@@ -21,7 +21,7 @@ std::string TrendWords(std::span<const analysis::TrendPoint> points, std::string
 std::string TrendSvg(std::span<const analysis::TrendPoint> points, std::string_view unit,
                      stats::Metric metric);
 
-// The same in a line of text: a column a point. Empty for fewer than 2 points.
+// The same as a line of text: one column per point. Empty for fewer than 2 points.
 std::string TrendLine(std::span<const analysis::TrendPoint> points, const draw::Style& style);
 
 }  // namespace fieldcost::report

@@ -11,11 +11,11 @@ namespace fieldcost::report {
 struct VendorPageContent {
   const analysis::VendorReport* report = nullptr;
   std::vector<CostPageContent::Fact> facts;  // about the catalogue
-  bool synthetic = false;                    // says so at the top
+  bool synthetic = false;                    // stated at the top
 };
 
 // The vendor report as a whole HTML document, for screen and paper, light and dark. Like CostPage()
-// it needs nothing beside itself, runs nothing and fetches nothing, and its policy forbids it;
+// it is self-contained, runs and fetches nothing, and its policy forbids both;
 // names are escaped. At most kMaxPageApis APIs are drawn, the most expensive. Deterministic.
 std::string VendorPage(const VendorPageContent& content);
 

@@ -9,11 +9,11 @@
 
 namespace fieldcost::report {
 
-// What has changed between two lab tables, for people and spreadsheets. Deterministic; everything
+// Changes between two lab tables, as text and CSV. Deterministic; everything
 // is escaped.
 
-// A table of what is slower and faster, or with `all` of everything; how many others there are, and
-// how it was compared.
+// A table of the slower and faster APIs, or with `all` of every API; the number of others, and the
+// method of comparison.
 std::string LabDiffText(const std::vector<analysis::LabChange>& changes, bool all,
                         const draw::Style& style);
 

@@ -10,10 +10,10 @@
 
 namespace fieldcost::report {
 
-// Lab tables for people and spreadsheets. Deterministic; everything is escaped. The sentence of a
+// Lab tables as text and CSV. Deterministic; everything is escaped. The sentence of a
 // shape is stats::Sentence().
 
-// A heading line, then one line an API: the time of all its calls and its share of `whole_ns`,
+// A heading line, then one line per API: the time of all its calls and its share of `whole_ns`,
 // name, library, calls, p50, p99, what the runs differ by, bytes allocated per call, shape,
 // spectrum; as many of these columns as the terminal has room for. "-" = not timed, or too few
 // values to tell. Spectra are on one scale, which the last line shows.
@@ -33,7 +33,7 @@ std::string OctavesText(double octaves, const draw::Style& style);
 // An API's shape, as a sentence and with what it follows from; whole lines, each indented by two.
 std::string ShapeText(const analysis::LabCost& cost, const draw::Style& style);
 
-// A record an API: api, library, symbol, name, version, build_id, symbol_version, own, calls,
+// One record per API: api, library, symbol, name, version, build_id, symbol_version, own, calls,
 // timed, runs, total_ns (calls by the mean of those timed), mean, p50, p50_low, p50_high, the same
 // of p95 and p99, run_spread, alloc_per_call, shape (stats::Name), sentence, start_up_ratio,
 // first_call_bytes_only, growth_argument, growth_exponent, growth_r_squared, growth_explained,

@@ -11,7 +11,7 @@
 
 namespace fieldcost::report {
 
-// Which paths of two builds cost more or less. Deterministic; everything is escaped.
+// The paths that cost more or less in one of two builds. Deterministic; everything is escaped.
 
 // How the runs of the two sides were recorded.
 enum class RunOrder : std::uint8_t {
@@ -33,7 +33,7 @@ std::string ChangesText(const tree::Comparison& comparison, const tree::Metric& 
 std::vector<std::string> MarksOf(const tree::Comparison& comparison,
                                  const analysis::TreeView& view);
 
-// A record a change: kind, path (frames from outside, ';' between), before, after, factor, q.
+// One record per change: kind, path (frames from outside, ';' between), before, after, factor, q.
 std::string ChangesCsv(const tree::Comparison& comparison);
 
 }  // namespace fieldcost::report

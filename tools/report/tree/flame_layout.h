@@ -10,8 +10,8 @@
 
 namespace fieldcost::report {
 
-// Where the frames of a flame graph are, across, and what they have room to say. Lengths are in
-// user units, which are CSS pixels at the drawing's natural size. Pure.
+// The horizontal layout of a flame graph's frames, and the labels that fit into them. Lengths are
+// in user units, which are CSS pixels at the drawing's natural size. Pure.
 
 inline constexpr double kFlameWidth = 1200;
 inline constexpr unsigned kFlameFontSize = 12;

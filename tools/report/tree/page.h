@@ -13,7 +13,7 @@
 
 namespace fieldcost::report {
 
-// What a recording's runs cost over time, all runs together, each from its begin on.
+// The cost of a recording's runs over time, all runs combined, each aligned at its start.
 struct Timeline {
   // Path of the tree's dictionary, sum of the self values of all runs; ascending, each path once.
   using Bin = std::vector<std::pair<std::uint32_t, std::uint64_t>>;

@@ -10,7 +10,7 @@
 
 namespace fieldcost::report {
 
-// Call trees for people and spreadsheets. Deterministic; everything is escaped.
+// Call trees as text and CSV. Deterministic; everything is escaped.
 
 struct TreeTextOptions {
   double least_share = 0.005;  // of the whole; what costs less is left out, and counted
@@ -19,7 +19,7 @@ struct TreeTextOptions {
   std::vector<bool> kept;      // [node]: not left out, however little it costs; or empty
 };
 
-// A line a node: share of the whole, inclusive and self cost, name, below its caller. Of a
+// One line per node: share of the whole, inclusive and self cost, name, below its caller. Of a
 // difference: cost before and after, and the change; "new", "gone" where a side has none. `marked`
 // [node] has a remark for some nodes, or is empty. Costs are those of a run.
 std::string TreeText(const analysis::TreeView& view, const std::vector<std::string>& marked,
@@ -35,8 +35,8 @@ std::string FlatText(const analysis::TreeView& view, const TreeTextOptions& opti
 std::string CostText(stats::Int128 sum, std::uint64_t denominator, tree::Unit unit,
                      const draw::Style& style, unsigned digits = 2);
 
-// A record a node, callers first: node, parent, depth, module, function, file, build_id, offset,
-// metric, unit, runs_before, runs_after, denominator, self_before, self, inclusive_before,
+// One record per node, callers first: node, parent, depth, module, function, file, build_id,
+// offset, metric, unit, runs_before, runs_after, denominator, self_before, self, inclusive_before,
 // inclusive. Costs are exact sums over the denominator.
 std::string TreeCsv(const analysis::TreeView& view);
 
