@@ -20,7 +20,7 @@
 
 namespace fieldcost::cli {
 
-// The catalogue can be fetched again, whatever has happened to it: says how if it is damaged.
+// A catalogue can always be fetched again: the message explains how if it is damaged.
 Error WithWayOut(Error error);
 template <typename T>
 Result<T> OrWayOut(Result<T> result) {
@@ -45,33 +45,32 @@ struct TopOptions {
   analysis::Versions versions = analysis::Versions::kJoined;
 };
 
-// The most expensive APIs, and how many there are (nullopt: not counted).
+// The most expensive APIs, and the number of all (nullopt: not counted).
 struct TopApis {
   std::vector<analysis::ApiCost> costs;
-  stats::FieldCost whole;  // what all of them have cost, shown or not
+  stats::FieldCost whole;  // the cost of all of them, shown or not
   std::optional<std::size_t> found;
-  std::set<std::string> waiting;  // symbols that were passed over, since their work is to wait
+  std::set<std::string> waiting;  // symbols omitted because their work is to wait
 };
 
-// The runs of which this machine's own measurements are.
+// The runs behind this machine's own measurements.
 struct LocalRuns {
   agent::RunCounts counts;
-  double selection_probability = 0;  // as configured now, of a run that nobody asks for
+  double selection_probability = 0;  // as configured now, for runs not requested explicitly
 };
 
 // Where reading commands take their rows from: the catalogue, this machine's own measurements
 // (harvested first), or a lab table. None uses the network.
 class Source {
  public:
-  // A catalogue that is past its expiry serves, with a remark on stderr. A damaged one is kCorrupt,
-  // with the way out; where there is none, kNotFound offers --local if this machine has
-  // measurements.
+  // An expired catalogue is used, with a remark on stderr. A damaged one is kCorrupt, with a
+  // remedy; if there is none, kNotFound suggests --local if this machine has measurements.
   static Result<Source> Open(bool local);
   static Result<Source> Open(const SourceChoice& choice);
   // As ReadLabTable().
   static Result<Source> OpenTable(const std::filesystem::path& file);
-  // This machine's own measurements of that time. A remark on stderr says so if rows older than
-  // `span.from` have gone.
+  // This machine's own measurements in that time. Remarks on stderr if rows older than `span.from`
+  // are no longer kept.
   static Result<Source> OpenLocal(const agent::TimeSpan& span);
 
   // Set for the catalogue.
@@ -83,7 +82,7 @@ class Source {
 
   // This machine's own measurements, or the lab table's; empty for the catalogue.
   const std::vector<stats::StatRow>& local_rows() const { return local_rows_; }
-  // Set for this machine's own measurements, whatever the time.
+  // Set for this machine's own measurements, for any time span.
   const std::optional<LocalRuns>& runs() const { return runs_; }
 
   // analysis::Summarise() of rows of this source, with what is true of it alone.
@@ -106,10 +105,10 @@ class Source {
   // All rows of that symbol, of all libraries or of one.
   Result<std::vector<stats::StatRow>> Find(std::string_view symbol, std::string_view soname) const;
 
-  // The same of all C++ symbols that a name in source code means: overloads (stats::CxxNameQuery).
+  // The same for all C++ symbols that a source name means: overloads (stats::CxxNameQuery).
   Result<std::vector<stats::StatRow>> FindCxx(std::string_view name, std::string_view soname) const;
 
-  // Every API's name, until `visit` returns false. Those of no catalogue may come more than once.
+  // Every API's name, until `visit` returns false. Names not from a catalogue may repeat.
   Status ForEachName(
       const std::function<bool(std::string_view soname, std::string_view symbol)>& visit) const;
 
