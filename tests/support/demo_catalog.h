@@ -16,22 +16,22 @@ struct DemoCatalogOptions {
 };
 
 // A user's home with a synced catalogue of the synthetic fleet: runs `fieldcost-aggregator demo`,
-// serves it over TLS on loopback, runs `fieldcost sync --full`, and ends the server. Takes some
-// seconds: one for all tests of a program. The test's target must depend on fieldcost and
+// serves it over TLS on loopback, runs `fieldcost sync --full`, and ends the server. Takes a
+// few seconds, so the tests of a program share one. The test's target must depend on fieldcost and
 // fieldcost-aggregator.
 class DemoCatalog {
  public:
   // Below `directory`, which exists and stays the caller's.
   explicit DemoCatalog(std::filesystem::path directory, DemoCatalogOptions options = {});
 
-  // What went wrong; empty if nothing did. To be asserted before all else.
+  // The error; empty if none. Assert this first.
   const std::string& error() const { return error_; }
 
-  // FIELDCOST_HOME of whoever shall see the catalogue.
+  // FIELDCOST_HOME for programs that read the catalogue.
   std::filesystem::path home() const { return directory_ / "home"; }
   // One more machine's profile, for `fieldcost check`.
   std::filesystem::path profile() const { return directory_ / "profile"; }
-  // What must be found: aggregator/demo/README.md.
+  // The planted findings: aggregator/demo/README.md.
   std::filesystem::path planted() const { return directory_ / "data" / "planted.json"; }
 
   // Runs the program `fieldcost` with these arguments in that home.

@@ -6,7 +6,7 @@
 
 namespace fieldcost::testing {
 
-// Stands still until told otherwise. Thread-safe.
+// A clock that changes only when set. Thread-safe.
 class FakeClock final : public Clock {
  public:
   explicit FakeClock(WallTime start) : now_(start.time_since_epoch().count()) {}

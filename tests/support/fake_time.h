@@ -8,8 +8,8 @@
 #include "common/base/file.h"
 #include "tests/support/process.h"
 
-// What runs with a clock of its own needs libfaketime in front of the C library, and the runtimes
-// of the sanitizers want to be there themselves.
+// A program with its own clock needs libfaketime before the C library, which conflicts with the
+// sanitizers' runtimes: they require that position themselves.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define FIELDCOST_SKIP_WITHOUT_FAKE_TIME() GTEST_SKIP() << "no clock can be put under a sanitizer"
 #else
@@ -20,7 +20,7 @@
 
 namespace fieldcost::testing {
 
-// Gives a program a wall clock that is off by `offset`: "+365d", "-3600s". Its steady clock is not.
+// Shifts a program's wall clock by `offset`: "+365d", "-3600s". The steady clock is unchanged.
 inline ProcessOptions AtOffset(ProcessOptions options, const std::string& offset) {
   options.environment.insert(options.environment.end(),
                              {{"LD_PRELOAD", FIELDCOST_FAKE_TIME_LIBRARY},
@@ -29,7 +29,7 @@ inline ProcessOptions AtOffset(ProcessOptions options, const std::string& offset
   return options;
 }
 
-// The same with an offset that can be changed while the program runs: it is the content of `file`.
+// The same with an offset read from `file`, which may change while the program runs.
 inline ProcessOptions AtOffsetIn(ProcessOptions options, const std::filesystem::path& file) {
   options.environment.insert(options.environment.end(),
                              {{"LD_PRELOAD", FIELDCOST_FAKE_TIME_LIBRARY},

@@ -16,7 +16,7 @@
 
 namespace fieldcost::testing {
 
-// A format's bytes, a line for each 16 that are not all zeros.
+// A format's bytes, one line per 16 bytes that are not all zero.
 inline std::string GoldenLines(const agent::RunBytes& bytes) {
   std::string text;
   constexpr std::size_t kLine = 16;

@@ -8,7 +8,7 @@
 
 namespace fieldcost::testing {
 
-// Lets this process open no further descriptor while it lives.
+// Prevents this process from opening descriptors during the object's lifetime.
 class NoFreeDescriptor {
  public:
   NoFreeDescriptor() {

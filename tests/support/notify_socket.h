@@ -14,7 +14,7 @@
 
 namespace fieldcost::testing {
 
-// A service manager's side of sd_notify(3): what NOTIFY_SOCKET names.
+// The service manager's end of sd_notify(3): the socket that NOTIFY_SOCKET names.
 class NotifySocket {
  public:
   explicit NotifySocket(const std::filesystem::path& path)

@@ -12,7 +12,7 @@ namespace fieldcost::testing {
 
 struct ProcessOptions {
   std::vector<std::string> arguments;  // [0] = program, looked up in PATH if without '/'
-  // Added to (or, with an empty value and `unset`, taken from) the environment.
+  // Added to (or, with an empty value and `unset`, removed from) the environment.
   std::vector<std::pair<std::string, std::string>> environment;
   std::vector<std::string> unset;
   std::filesystem::path directory;  // empty = ours
@@ -26,11 +26,11 @@ struct ProcessResult {
   std::string errors;  // stderr
 };
 
-// Runs to its end, at most `limit` (then SIGKILL, and the result's signal says so).
+// Runs to its end, at most for `limit` (then SIGKILL, which the result's signal shows).
 ProcessResult RunProcess(const ProcessOptions& options,
                          std::chrono::seconds limit = std::chrono::seconds(60));
 
-// A child that runs beside the test; killed (by its own pid) and reaped when this ends.
+// A child that runs concurrently with the test; killed (by its own pid) and reaped when this ends.
 class BackgroundProcess {
  public:
   explicit BackgroundProcess(const ProcessOptions& options);

@@ -12,8 +12,8 @@
 
 namespace fieldcost::testing {
 
-// One API's sums in one metric, over all threads of a run file: as simple as a reader can be, so
-// that the tests of the writer do not lean on the product's reader.
+// One API's sums in one metric, over all threads of a run file. Read by a minimal reader, so that
+// the tests of the writer do not depend on the product's reader.
 struct CellTotals {
   std::uint64_t count = 0;    // timed or stood for
   std::uint64_t untimed = 0;  // of these, stood for
@@ -38,15 +38,15 @@ struct RunFileContent {
 // The run files in `directory`, in order of name. The processes must have ended.
 std::vector<RunFileContent> ReadRunFiles(const std::filesystem::path& directory);
 
-// Where programs leave their run files that were told so by an agent with this state directory.
+// Where programs store their run files under an agent with this state directory.
 std::filesystem::path RunDirectoryOf(const std::filesystem::path& state_dir);
 
-// How many runs the skip file in this state directory counts for that reason.
+// The number of runs with that reason in this state directory's skip file.
 std::uint64_t SkippedRuns(const std::filesystem::path& directory, shm::Skip reason);
 
 // Makes a state directory that is the memory directory, too, with runs/, a skip file (if there is
 // none) and a policy file that lets these modules be measured: no limits, every run measures one
-// API for good, every call is timed, each API as likely as the next.
+// API permanently, every call is timed, each API as likely as the next.
 struct TestPolicy {
   std::vector<std::string> modules;
   std::vector<shm::WeightEntry> weights;  // in any order

@@ -11,7 +11,7 @@
 
 namespace fieldcost::testing {
 
-// A large file in memory, of which only what was written takes any: the rest of it are zeros.
+// A large file in memory that stores only the written parts; the rest reads as zeros.
 class SparseBytes : public agent::RunBytes {
  public:
   explicit SparseBytes(std::uint64_t size) : size_(size) {}

@@ -11,7 +11,7 @@
 
 namespace fieldcost::testing {
 
-// For what must be on memory: run files of measured programs.
+// For files that must be in memory: run files of measured programs.
 inline constexpr char kMemory[] = "/dev/shm";
 
 // Below which agents have programs leave that, best first.

@@ -5,10 +5,10 @@
 
 namespace fieldcost::testing {
 
-// How long anything may take that a test waits for, on the slowest machine. Not a measure of speed.
+// Upper limit for any wait in a test, on the slowest machine. Not a measure of speed.
 inline constexpr std::chrono::seconds kMostPatience{60};
 
-// Waits for what another thread or process is about to do; false if it does not within
+// Waits for an action of another thread or process; false if it does not happen within
 // kMostPatience.
 template <typename Condition>
 bool WaitUntil(Condition condition) {

@@ -69,8 +69,8 @@ class Source {
   static Result<Source> Open(const SourceChoice& choice);
   // As ReadLabTable().
   static Result<Source> OpenTable(const std::filesystem::path& file);
-  // This machine's own measurements in that time. Remarks on stderr if rows older than `span.from`
-  // are no longer kept.
+  // This machine's own measurements in that time. Remarks on stderr if times are known
+  // only since a point after `span.from`.
   static Result<Source> OpenLocal(const agent::TimeSpan& span);
 
   // Set for the catalogue.
