@@ -9,6 +9,7 @@
 #include "aggregator/store/contributions.h"
 #include "aggregator/store/dirty_table.h"
 #include "aggregator/store/held.h"
+#include "aggregator/store/invitation.h"
 #include "aggregator/store/kept.h"
 #include "aggregator/store/ledger.h"
 #include "aggregator/store/probation.h"
@@ -55,6 +56,9 @@ void ReadHeld(std::string_view untrusted_bytes) {
 }
 
 void ReadLedger(std::string_view untrusted_bytes) {
+  if (const auto invitation = Invitation::Decode(untrusted_bytes)) {
+    FIELDCOST_CHECK(Invitation::Decode(invitation->Encode()).value() == *invitation);
+  }
   if (const auto head = LedgerHead::Decode(untrusted_bytes)) {
     FIELDCOST_CHECK(head->Encode() == untrusted_bytes);
     (void)head->Delivered();
