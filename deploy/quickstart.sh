@@ -69,7 +69,7 @@ make_aggregator() {
   [[ ! -s "$DATA/aggregator.toml" ]] || return 0
   step "make the aggregator's directory: configuration, certificate, token ($DATA)"
   "$BIN/fieldcost-aggregator" init --dir "$DATA" --host 127.0.0.1 --host localhost --port 0 \
-    --admin-port 0 > "$DIR/init.log" 2>&1 ||
+    --admin-port 0 --open > "$DIR/init.log" 2>&1 ||
     fail "cannot make the aggregator's directory: $(tail -n 1 "$DIR/init.log")"
   cat >> "$DATA/aggregator.toml" << EOF
 # Added by quickstart.sh.

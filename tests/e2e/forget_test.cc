@@ -40,8 +40,10 @@ class ForgetTest : public HouseTest {
   }
 
   void OtherUserUploads(const std::string& name = "other") const {
-    std::filesystem::copy_file(home() / "agent.toml", home().parent_path() / name / "agent.toml",
-                               std::filesystem::copy_options::overwrite_existing);
+    for (const char* file : {"agent.toml", "catalog_root"}) {
+      std::filesystem::copy_file(home() / file, home().parent_path() / name / file,
+                                 std::filesystem::copy_options::overwrite_existing);
+    }
     const ProcessResult uploaded = OtherUser({kFieldcostd, "--once", "--flush"}, name);
     ASSERT_EQ(uploaded.exit_status, 0) << uploaded.errors;
   }

@@ -41,6 +41,8 @@ TEST_P(FewFilesTest, EndsAsUsualOrWithTheRemedy) {
   for (int limit = kLeast; limit <= kMost; ++limit) {
     const ProcessResult result = RunWith("prlimit --nofile=" + std::to_string(limit) + " ");
     if (result.exit_status == 0) continue;
+    // The dynamic linker needs descriptors, too, beside those that the test itself has inherited.
+    if (result.errors.find("error while loading shared libraries") != std::string::npos) continue;
     ++refused;
     EXPECT_EQ(result.exit_status, kShortOfFiles) << limit << ": " << result.errors;
     EXPECT_THAT(result.errors, HasSubstr("Too many open files; raise the limit with ulimit -n"))
