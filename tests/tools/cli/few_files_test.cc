@@ -41,7 +41,7 @@ TEST_P(FewFilesTest, EndsAsUsualOrWithTheRemedy) {
   for (int limit = kLeast; limit <= kMost; ++limit) {
     const ProcessResult result = RunWith("prlimit --nofile=" + std::to_string(limit) + " ");
     if (result.exit_status == 0) continue;
-    // The dynamic linker needs descriptors, too, beside those that the test itself has inherited.
+    // The dynamic linker needs descriptors, too, and the test has inherited some.
     if (result.errors.find("error while loading shared libraries") != std::string::npos) continue;
     ++refused;
     EXPECT_EQ(result.exit_status, kShortOfFiles) << limit << ": " << result.errors;
