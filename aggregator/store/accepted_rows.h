@@ -19,8 +19,8 @@ enum class Contribution : std::uint8_t {
   kFirst,
 };
 
-// The accepted rows of one batch, ready to be added. Reused between batches: it allocates no more
-// once it has seen a large one. Not thread-safe; several threads may read.
+// The accepted rows of one batch, ready to be added. Reuse it for further batches: it stops
+// allocating once it has seen a large one. Not thread-safe; concurrent reads are allowed.
 class AcceptedRows {
  public:
   // Valid until the next Add() or Clear().
@@ -31,9 +31,8 @@ class AcceptedRows {
   };
 
   void Clear();
-  // A first contribution has scalars, weights and sizes beside its histogram.
-  // REQUIRES: `histogram` is valid and not empty.
-  // `key_bytes` is a key as AppendRowKey() makes it.
+  // A first contribution gets scalars, weights and sizes in addition to its histogram. `key_bytes`
+  // is a key made by AppendRowKey(). REQUIRES: `histogram` is valid and not empty.
   void Add(std::string_view key_bytes, const stats::CostHistogram& histogram,
            Contribution contribution);
   void Add(const stats::RowKey& key, const stats::CostHistogram& histogram,
@@ -44,7 +43,7 @@ class AcceptedRows {
   Row row(std::size_t index) const;
   std::uint32_t key_hash(std::size_t index) const { return entries_[index].key_hash; }
 
-  // The rows as an inbox record of the kind kAdded.
+  // The rows as an inbox record of kind kAdded.
   std::string bytes() const;
 
  private:

@@ -12,19 +12,19 @@
 
 namespace fieldcost::store {
 
-// A batch as received: what the inbox logs, so that nothing has to be encoded again.
+// A batch as received: the inbox logs it in this form, so that nothing has to be encoded again.
 struct ReceivedBatch {
-  std::string_view body;                     // compressed, every row of it checked
-  std::span<const std::uint32_t> refused{};  // rows that are not to be added, ascending
+  std::string_view body;                     // compressed; each of its rows has been checked
+  std::span<const std::uint32_t> refused{};  // rows that must not be added, ascending
 };
 
-// The part of its inbox record before the body.
+// The part of the batch's inbox record before the body.
 std::string BatchRecordHead(std::span<const std::uint32_t> refused);
 
-// Reads such records. Keeps its buffers; not thread-safe.
+// Reads such records. Reuses its buffers; not thread-safe.
 class BatchRecordReader {
  public:
-  // Fills `rows` with what was added when the record was written. kCorrupt, kTooLarge or
+  // Fills `rows` with the rows that were added when the record was written. kCorrupt, kTooLarge or
   // kUnsupported if the record, or a row that it adds, can never have been accepted.
   Status Read(std::string_view untrusted_record, AcceptedRows& rows);
 
@@ -37,7 +37,7 @@ class BatchRecordReader {
   std::vector<std::uint32_t> refused_;
 };
 
-// The rows of an inbox record that adds, in the form of AcceptedRows::bytes(). Errors as above.
+// The rows of an inbox record that adds rows, as AcceptedRows::bytes(). Errors as above.
 Result<std::string> AcceptedRowsOf(std::string_view untrusted_record);
 
 }  // namespace fieldcost::store

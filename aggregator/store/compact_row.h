@@ -43,22 +43,23 @@ class CompactBucket {
 };
 static_assert(sizeof(CompactBucket) == 64, "the weight takes what would be padding");
 
-// A view of a row's sums, which somebody else owns.
+// A view of a row's sums, which must outlive it.
 struct RowSums {
   const stats::ContributionScalars* scalars = nullptr;
-  std::span<const CompactBucket> buckets;    // as those of CompactRow
-  std::span<const stats::SizeBucket> sizes;  // likewise
-  std::uint64_t untimed = 0;                 // of the buckets' counts: stats::CostHistogram
+  std::span<const CompactBucket> buckets;    // as in CompactRow
+  std::span<const stats::SizeBucket> sizes;  // as in CompactRow
+  std::uint64_t untimed = 0;                 // part of the buckets' counts: stats::CostHistogram
   bool saturated = false;
 };
 
-// The sums of one row without the empty buckets: 64 bytes a bucket instead of 4 KiB a row. Adds to
-// the same bits as stats::CostHistogram and stats::AgentWeights. A plain value; not thread-safe.
+// The sums of one row without the empty buckets: 64 bytes per bucket instead of 4 KiB per row.
+// Gives the same bits as stats::CostHistogram and stats::AgentWeights. A plain value; not
+// thread-safe.
 struct CompactRow {
   stats::ContributionScalars scalars;
   std::vector<CompactBucket> buckets;  // ascending by slot, each with a count
-  stats::ContributionSizes sizes;      // of some or all of the contributions, as the weights are
-  std::uint64_t untimed = 0;           // of the buckets' counts: stats::CostHistogram
+  stats::ContributionSizes sizes;      // of some or all of the contributions, like the weights
+  std::uint64_t untimed = 0;           // part of the buckets' counts: stats::CostHistogram
   bool saturated = false;              // a count or sum reached its type's limit and stayed there
   bool operator==(const CompactRow&) const = default;
 
@@ -75,8 +76,8 @@ struct CompactRow {
   void Add(const CompactRow& other) { Add(other.view()); }
   // Subtracts `other`, which was added before; a bucket that becomes empty is removed, so that the
   // result has the bits of a row to which it was never added. kCorrupt, and no change, unless every
-  // sum of `other` is at most ours and what is left is possible. Numbers that have reached their
-  // limit stay there: of a saturated row only scalars, weights and sizes are subtracted.
+  // sum of `other` is at most ours and the remainder is possible. Numbers that have reached their
+  // limit stay there: from a saturated row only scalars, weights and sizes are subtracted.
   Status Subtract(const CompactRow& other);
   // Replaces the buckets by those of `histogram`, without weights.
   void SetHistogram(const stats::CostHistogram& histogram);

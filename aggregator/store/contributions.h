@@ -11,22 +11,22 @@
 
 namespace fieldcost::store {
 
-// Ledger entries of what an agent has contributed to: for each batch and week the keyed hashes of
-// its first contributions' row keys without class and week. LAYOUT.md has the bytes.
+// Ledger entries for an agent's contributions: per batch and week, the keyed hashes of its first
+// contributions' row keys without class and week. LAYOUT.md has the bytes.
 
 std::string ContributionPrefix(std::string_view head_key);
 std::string ContributionKey(std::string_view head_key, std::uint32_t week, std::uint64_t sequence);
 
-// REQUIRES: ascending.
+// REQUIRES: `hashes` is ascending.
 std::string EncodeContributions(const std::vector<std::uint64_t>& hashes);
 // Appends them to `hashes`. kCorrupt unless well-formed and strictly ascending.
 Status DecodeContributions(std::string_view untrusted_bytes, std::vector<std::uint64_t>& hashes);
 
-// Notes in `changes` that the batch with these accepted rows has contributed nothing.
+// Adds to `changes` the removal of all contributions of the batch with these accepted rows.
 Status DropContributions(std::string_view head_key, std::uint64_t sequence,
                          std::string_view accepted_rows, Database::WriteSet& changes);
 
-// What an agent is bound to in an epoch.
+// The entry for what an agent is bound to in an epoch.
 std::string BindingKey(std::string_view head_key);
 std::string EncodeBinding(const AgentBinding& binding);
 Result<AgentBinding> DecodeBinding(std::string_view untrusted_bytes);

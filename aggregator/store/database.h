@@ -19,8 +19,8 @@ class FileSystem;
 namespace fieldcost::store {
 
 // The engine below the store, reduced to what the store needs: ordered tables, atomic synced
-// writes, point-in-time views. RocksDB stands behind it (only database*.cc and database_state.h see
-// it). All keys compare as unsigned bytes.
+// writes, point-in-time views. Implemented with RocksDB, which only database*.cc, database_state.h
+// and database_files.h see. All keys compare as unsigned bytes.
 
 enum class Table {
   kRows = 0,
@@ -36,14 +36,14 @@ inline constexpr int kTables = 7;
 enum class DatabaseAccess {
   kWrite,
   kRead,         // nothing on the disk is changed
-  kReadDamaged,  // as kRead; a damaged log ends where it is damaged
-  kWriteCut  // as kWrite, after DropBehind(): the engine's list knows of more logs than there are
+  kReadDamaged,  // as kRead; a damaged log ends where the damage is
+  kWriteCut      // as kWrite, after DropBehind(): the engine's list names logs that are gone
 };
 
 struct DatabaseOptions {
   std::filesystem::path directory;
   DatabaseAccess access = DatabaseAccess::kWrite;
-  std::size_t write_buffer_bytes = 0;  // of all tables together
+  std::size_t write_buffer_bytes = 0;  // for all tables together
   std::size_t block_cache_bytes = 0;
   std::shared_ptr<rocksdb::FileSystem> file_system = nullptr;  // null = the system's
 };
@@ -67,17 +67,17 @@ class Database {
     std::unique_ptr<State> state_;
   };
 
-  // Any number of changes, in ascending order of keys in each table, that become visible and
-  // durable together, or not at all, by Adopt(). They go to files of their own, past the log and
-  // the write buffers, so that other writers do not wait for them, and their number costs no
-  // memory. Not thread-safe; one at a time.
+  // Any number of changes, in ascending order of keys per table, that become visible and durable
+  // together, or not at all, by Adopt(). They are written to files of their own and bypass the log
+  // and the write buffers, so other writers do not wait for them, and memory does not grow with
+  // their number. Not thread-safe; one at a time.
   class SortedSet {
    public:
     explicit SortedSet(Database& database);
     ~SortedSet();  // removes the files
     SortedSet(const SortedSet&) = delete;
     SortedSet& operator=(const SortedSet&) = delete;
-    // REQUIRES: `key` is after all keys before it in this table. kIo.
+    // REQUIRES: `key` is after all previous keys of this table. kIo.
     Status Put(Table table, std::string_view key, std::string_view value);
     Status Delete(Table table, std::string_view key);
 
@@ -90,14 +90,14 @@ class Database {
   // The state at one moment. REQUIRES: does not outlive its database.
   class View;
 
-  // Looks keys up in ascending order: the cheaper compared with Get(), the more of the table is
-  // read, and without filling the block cache. REQUIRES: does not outlive its database. Not
+  // Looks up keys in ascending order, without filling the block cache; the larger the part of the
+  // table that is read, the cheaper than Get(). REQUIRES: does not outlive its database. Not
   // thread-safe.
   class Lookup {
    public:
     Lookup(const Database& database, Table table, const View* view);
     ~Lookup();
-    // Valid until the next call; nullopt if there is no such entry.
+    // The value is valid until the next call; nullopt if there is no such entry.
     Result<std::optional<std::string_view>> Find(std::string_view key);
 
    private:
@@ -105,28 +105,28 @@ class Database {
     std::unique_ptr<State> state_;
   };
 
-  // The end of a log that a crash has torn off: no record that was acknowledged. Opening to write
-  // removes it.
+  // The end of a log that was torn off by a crash. It contains no acknowledged record. Opening for
+  // writing removes it.
   struct TornLog {
     std::filesystem::path file;
     std::uint64_t at = 0;
     std::uint64_t bytes = 0;
   };
 
-  // A file of a table, as the engine's list has it.
+  // A table file, as in the engine's list.
   struct TableFile {
     std::filesystem::path path;
-    std::string table;         // its name
-    std::uint64_t number = 0;  // ascending as files are made
+    std::string table;         // the table's name
+    std::uint64_t number = 0;  // ascending in order of creation
     std::uint64_t bytes = 0;
     std::string checksum;  // of all its bytes; empty if an older program wrote it
   };
 
-  // kIo or kCorrupt, with the directory in the message; kUnsupported: a newer program's. Before it
-  // changes anything it checks that logs and lists of files have all that was synced.
+  // kIo or kCorrupt, with the directory in the message; kUnsupported: a newer program's. Before
+  // changing anything, checks that logs and lists of files contain everything that was synced.
   static Result<std::unique_ptr<Database>> Open(const DatabaseOptions& options);
   // Whether there is a database that lacks a table, which opening for writing would create. False
-  // if there is none, or if its list of files cannot be read: Open() reports why.
+  // if there is no database, or if its list of files cannot be read, which Open() reports.
   static bool LacksTables(const DatabaseOptions& options);
   ~Database();
   Database(const Database&) = delete;
@@ -134,14 +134,14 @@ class Database {
 
   // Returns after the changes are in the log and the log is synced. Concurrent callers share a
   // sync: RocksDB's write group appends all their records and syncs once (write leader). kIo: it is
-  // not known whether the changes survive.
+  // unknown whether the changes survive.
   Status Write(WriteSet& changes);
 
-  // All of `changes`, durably. Writers wait while the engine notes it, whatever the number of
-  // changes. kIo: it is not known whether the changes survive.
+  // Applies all of `changes`, durably. Writers wait while the engine records this, independently of
+  // the number of changes. kIo: it is unknown whether the changes survive.
   Status Adopt(SortedSet& changes);
 
-  // False after the first write, sync or other operation that failed, also in the background.
+  // False after any write, sync or other operation has failed, including those in the background.
   bool healthy() const;
 
   std::shared_ptr<View> Freeze();
@@ -152,75 +152,76 @@ class Database {
 
   Result<bool> IsEmpty() const;  // no table has an entry
 
-  // Visits the entries with `begin` <= key, and key < `end` unless that is empty, in ascending
-  // order, as they are now or in `view`.
+  // Visits the entries with `begin` <= key < `end` (no upper bound if `end` is empty), in ascending
+  // order, in the current state or in `view`.
   using Visitor = std::function<Status(std::string_view key, std::string_view value)>;
   Status ForEach(Table table, std::string_view begin, const View* view, const Visitor& visit,
                  std::string_view end = {}) const;
-  // Those whose keys begin with `prefix`, as they are now.
+  // Visits the entries whose keys begin with `prefix`, in the current state.
   Status ForPrefix(Table table, std::string_view prefix, const Visitor& visit) const;
-  // The first `prefix_bytes` of the keys that have as many, each once, ascending.
+  // Visits the first `prefix_bytes` of all keys that are at least as long, each once, ascending.
   Status ForEachPrefix(Table table, std::size_t prefix_bytes,
                        const std::function<Status(std::string_view prefix)>& visit) const;
-  // Visits at most so many entries, as they are now. Returns the key to continue from; empty if
-  // done.
+  // Visits at most `max_entries` entries, in the current state. Returns the key to continue from;
+  // empty if done.
   Result<std::string> ForSome(Table table, std::string_view begin, std::size_t max_entries,
                               const Visitor& visit) const;
 
-  // Writes everything that is in the log to files of tables, so that the log is not needed any
-  // more. kIo: it is not known what survives.
+  // Writes the contents of the log to table files, so that the log is no longer needed. kIo: it is
+  // unknown what survives.
   Status Flush();
 
-  // Reads a file and compares it with what was written. Succeeds if it does not belong to the store
-  // any more. kCorrupt and kIo name it.
+  // Reads a file and compares it with what was written. Succeeds if the file no longer belongs to
+  // the store. kCorrupt and kIo name it.
   Status CheckTableFile(const TableFile& file) const;
   std::vector<TableFile> TableFiles() const;  // by number
-  // `error` with the names of all files of tables that are damaged, if that is its kind.
+  // If `error` is kCorrupt, returns it with the names of all damaged table files.
   Error NameFiles(Error error) const;
-  // Logs and lists of files that this process is writing, as far as they are synced. kCorrupt.
+  // Checks the logs and lists of files that this process is writing, as far as they are synced.
+  // kCorrupt.
   Status CheckWrittenLogs() const;
-  // What opening found.
+  // The torn ends that opening found.
   const std::vector<TornLog>& torn_logs() const;
-  // Logs damage that was met, each text once. Reading does so by itself.
+  // Logs damage that was found, each text once. Reading does so automatically.
   void NoteDamage(const std::string& text) const;
   std::uint64_t damages() const;
 
-  // Where the log of a store that nobody has open ends, since it is damaged.
+  // The damaged end of a log, of a store that no process has open.
   struct LogEnd {
     std::filesystem::path file;
     std::uint64_t at = 0;
     std::string text;                           // what is wrong
     std::vector<std::filesystem::path> behind;  // logs with later records
   };
-  // nullopt: no log is damaged. kCorrupt: something is damaged that cannot be cut off.
+  // nullopt: no log is damaged. kCorrupt: the damage cannot be cut off.
   static Result<std::optional<LogEnd>> FindDamage(const std::filesystem::path& directory);
-  // What the whole records behind the end would have put. For a database opened with kReadDamaged.
+  // Visits the changes in whole records after the end. For a database opened with kReadDamaged.
   using ChangeVisitor =
       std::function<void(Table table, std::string_view key, std::string_view value)>;
   Status ForLost(const LogEnd& end, const ChangeVisitor& visit) const;
-  // Cuts the log off there, durably, after writing copies of everything cut off into a new
-  // directory `data_dir`/damaged.N, which is returned.
+  // Cuts the log off there, durably, after copying everything cut off into a new directory
+  // `data_dir`/damaged.N, which is returned.
   static Result<std::filesystem::path> DropBehind(const LogEnd& end,
                                                   const std::filesystem::path& data_dir);
 
-  // Rewrites a table without what is deleted or overwritten. Others may read and write meanwhile.
+  // Rewrites a table without deleted or overwritten data. Reads and writes continue meanwhile.
   Status Compact(Table table);
-  // Keys, ascending, that cut a table into at most `parts` of roughly the same size; fewer if it is
-  // small. Reads no disk.
+  // Returns ascending keys that divide a table into at most `parts` of roughly equal size; fewer if
+  // it is small. Reads no disk.
   std::vector<std::string> Cuts(Table table, std::size_t parts) const;
-  // The engine's estimate of the bytes of a table's live data, without what is not flushed; reads
-  // no disk. Files take more, often several times as much.
+  // The engine's estimate of the bytes of a table's live data, without unflushed data; reads no
+  // disk. Files take more, often several times as much.
   std::uint64_t EstimatedBytes(Table table) const;
 
-  // Adds a copy as of now to the backups in `directory` and verifies it; `attachment` is kept with
-  // it. Durable when it returns. One at a time. kIo, kCorrupt.
+  // Adds a copy of the current state to the backups in `directory` and verifies it; `attachment` is
+  // saved with it. Durable on return. One at a time. kIo, kCorrupt.
   Status Backup(const std::filesystem::path& directory, std::string_view attachment);
-  // What is kept with the newest backup, whole or not; nullopt if there is none.
+  // The attachment of the newest backup, complete or not; nullopt if there is none.
   static Result<std::optional<std::string>> NewestAttachment(
       const std::filesystem::path& directory);
-  // Writes the newest backup, checking every byte, into `target`, which is made, and returns its
-  // attachment. Durable when it returns. kNotFound: there is none; kCorrupt: it is damaged (older
-  // ones are not tried).
+  // Writes the newest backup into `target`, which is created, checking every byte, and returns the
+  // backup's attachment. Durable on return. kNotFound: there is none; kCorrupt: it is damaged
+  // (older ones are not tried).
   static Result<std::string> Restore(const std::filesystem::path& directory,
                                      const std::filesystem::path& target);
 

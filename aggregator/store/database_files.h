@@ -19,9 +19,9 @@
 
 namespace fieldcost::store {
 
-// What stands between the engine and its files; for database*.cc only.
+// The layer between the engine and its files; for database*.cc only.
 
-// Notes the first failure anywhere in the engine, and keeps the engine from recovering by itself:
+// Detects the first failure anywhere in the engine, and keeps the engine from recovering by itself:
 // after ENOSPC it would continue as soon as there is room, as if nothing had happened.
 class FailureListener final : public rocksdb::EventListener {
  public:
@@ -39,12 +39,12 @@ class FailureListener final : public rocksdb::EventListener {
   std::atomic<bool> failed_{false};
 };
 
-// Notes beside each log and list of files how much of it was synced, so that damage can be
-// distinguished from what a crash has torn. A mark is written after each sync and is not synced
-// itself: it never claims too much, and after a power loss perhaps too little.
+// Records next to each log and list of files how much of it was synced, so that damage can be
+// distinguished from a torn end. A mark is written after each sync and is not synced itself: it
+// never claims too much, and after a power loss perhaps too little.
 //
-// Deletes nothing any more after the first failure. When the sync of its list of files fails while
-// it adopts files, the engine removes them; but the list that the disk has may name them.
+// Deletes nothing after the first failure. If the sync of its list of files fails while the engine
+// adopts files, it removes these files; but the list on the disk may name them.
 class MarkingFileSystem final : public rocksdb::FileSystemWrapper {
  public:
   MarkingFileSystem(const std::shared_ptr<rocksdb::FileSystem>& target,
@@ -58,12 +58,12 @@ class MarkingFileSystem final : public rocksdb::FileSystemWrapper {
   rocksdb::IOStatus DeleteFile(const std::string& path, const rocksdb::IOOptions& options,
                                rocksdb::IODebugContext* debug) override;
 
-  // What this process has synced of the files that are there.
+  // How much of each existing file this process has synced.
   std::map<std::string, std::uint64_t> SyncedBytes() const;
   void NoteSync(const std::string& path, std::uint64_t bytes);
 
  private:
-  // Makes the file's mark say that the file is not needed any more.
+  // Marks the file as no longer needed.
   rocksdb::IOStatus Retire(const std::string& path, const rocksdb::IOOptions& options,
                            rocksdb::IODebugContext* debug);
 
@@ -72,14 +72,14 @@ class MarkingFileSystem final : public rocksdb::FileSystemWrapper {
   std::map<std::string, std::uint64_t> synced_;  // by path
 };
 
-// The end of a log that a crash has torn off: no record that was acknowledged.
+// The end of a log that was torn off by a crash. It contains no acknowledged record.
 struct TornEnd {
   std::filesystem::path file;
-  std::uint64_t whole_bytes = 0;  // what is before it
+  std::uint64_t whole_bytes = 0;  // the size without it
   std::uint64_t bytes = 0;
 };
 
-// Where a log, or the list of files, is not what was written.
+// A place where a log, or the list of files, differs from what was written.
 struct LogDamage {
   std::filesystem::path file;
   std::uint64_t at = 0;
@@ -88,30 +88,30 @@ struct LogDamage {
 };
 
 struct LogsState {
-  std::vector<std::filesystem::path> logs;  // those that are needed, in the order of their records
+  std::vector<std::filesystem::path> logs;  // the needed logs, in the order of their records
   std::vector<TornEnd> torn;
   std::optional<LogDamage> damage;  // the first; nothing after it is examined
 };
 
 // Checks whether logs and lists of files are whole as far as they were synced, and whether records
-// follow bytes that are none. Changes nothing. kCorrupt: CURRENT is damaged.
+// follow bytes that are not a record. Changes nothing. kCorrupt: CURRENT is damaged.
 Result<LogsState> ScanLogs(rocksdb::FileSystem& files, const std::filesystem::path& directory);
 // As ScanLogs(); damage is kCorrupt, with file and offset.
 Result<std::vector<TornEnd>> CheckLogs(rocksdb::FileSystem& files,
                                        const std::filesystem::path& directory);
-// The file beside a log, or list of files, that says how much of it was synced.
+// The file next to a log, or list of files, that records how much of it was synced.
 std::filesystem::path MarkOf(const std::filesystem::path& file);
 inline constexpr std::size_t kMaxLogFileBytes = std::size_t{1} << 32;
 
 // Removes the torn end, durably.
 Status RemoveTornEnd(rocksdb::FileSystem& files, const TornEnd& end);
-// Removes what interrupted operations on logs have left.
+// Removes the remains of interrupted operations on logs.
 Status CleanUpLogs(rocksdb::FileSystem& files, const std::filesystem::path& directory);
 
-// Checks the files that are being written, as far as `synced` says. kCorrupt.
+// Checks the files that are being written, up to the sizes in `synced`. kCorrupt.
 Status CheckSynced(rocksdb::FileSystem& files, const std::map<std::string, std::uint64_t>& synced);
 
-// Calls `scanner` with all of a file, or its first `limit` bytes. kIo.
+// Passes all of a file, or its first `limit` bytes, to `scanner`. kIo.
 Status ScanFile(rocksdb::FileSystem& files, const std::filesystem::path& file, std::uint64_t limit,
                 LogScanner& scanner);
 

@@ -19,7 +19,7 @@
 
 namespace fieldcost::store {
 
-// What is behind Database; for database*.cc only, like everything that speaks of RocksDB.
+// The implementation of Database; for database*.cc only, like everything that uses RocksDB.
 
 inline rocksdb::Slice SliceOf(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 inline std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
@@ -30,8 +30,8 @@ inline Error ErrorOf(std::string_view action, const rocksdb::Status& status) {
   return Fail(code, "{}: {}", action, EscapeControl(status.ToString()));
 }
 
-// The engine's warnings go to our log. (Its own log file would be one more file that can fail: in
-// builds with assertions, as Debian's, writing to it after a full disk aborts the process.)
+// Writes the engine's warnings to our log. (The engine's own log file could fail, too: in builds
+// with assertions, such as Debian's, writing to it after a full disk aborts the process.)
 class EngineLogger final : public rocksdb::Logger {
  public:
   EngineLogger() : rocksdb::Logger(rocksdb::WARN_LEVEL) {}
@@ -49,13 +49,13 @@ class Database::View {
   const rocksdb::Snapshot* snapshot_;
 };
 
-// Removes what a SortedSet that was never adopted has left.
+// Removes the files of a SortedSet that was never adopted.
 Status RemoveUnadopted(rocksdb::Env& env, const std::filesystem::path& directory);
 
 inline constexpr std::size_t kMaxDamages = 100;
 
 struct Database::State {
-  // ErrorOf(), noting damage.
+  // As ErrorOf(); also records damage.
   Error ReadError(std::string_view action, const rocksdb::Status& status) {
     Error error = ErrorOf(action, status);
     if (error.code == ErrorCode::kCorrupt) NoteDamage(error.message);
@@ -79,7 +79,7 @@ struct Database::State {
   std::unique_ptr<rocksdb::Env> env;  // outlives db
   std::unique_ptr<rocksdb::DB> db;
   std::vector<rocksdb::ColumnFamilyHandle*>
-      handles;                         // by Table, null: there is none; the default family is last
+      handles;                         // by Table, null if absent; the default family is last
   std::uint64_t next_sorted_file = 0;  // no name is used twice, see ~SortedSet()
 };
 

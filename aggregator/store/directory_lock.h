@@ -6,11 +6,11 @@
 
 namespace fieldcost::store {
 
-// Only one process may have a data directory; the lock goes with the returned descriptor, at the
-// latest with the process. kAlreadyExists: another one has it.
+// Locks a data directory for this process; the lock is released with the returned descriptor, at
+// the latest when the process ends. kAlreadyExists: another process has it.
 Result<UniqueFd> LockDirectory(const std::filesystem::path& data_dir);
 
-// Whether another process has it now. Makes no file.
+// Whether another process has locked the directory. Creates no file.
 bool IsLocked(const std::filesystem::path& data_dir);
 
 }  // namespace fieldcost::store

@@ -13,7 +13,7 @@
 
 namespace fieldcost::store {
 
-// Sums over everything that was ever accepted, kept apart from the rows: re-adding all rows must
+// Sums over everything ever accepted, stored separately from the rows: summing all rows again must
 // give the same numbers (Store::Verify). 128-bit sums are modulo 2^128.
 struct Totals {
   std::uint64_t batches = 0;
@@ -26,34 +26,34 @@ struct Totals {
   void AddRow(const RowSums& row);
   void AddRow(const CompactRow& row) { AddRow(row.view()); }
   void Add(const Totals& other);
-  // All numbers are modulo their type's size, so a difference of parts may be added to the whole.
+  // All numbers are modulo their type's size, so a negative difference may be added to the whole.
   void Subtract(const Totals& other);
   std::string Encode() const;
   static Result<Totals> Decode(std::string_view untrusted_bytes);
 };
 
-// What was accepted and withdrawn since the last checkpoint, summed by row key. Additions and
-// subtractions are kept apart, since a batch and its withdrawal need not be in one table. Not
-// thread-safe.
+// Everything accepted and withdrawn since the last checkpoint, summed by row key. Additions and
+// subtractions are stored separately, since a batch and its withdrawal need not be in the same
+// table. Not thread-safe.
 class DirtyTable {
  public:
-  // Takes in the rows of one batch.
+  // Adds the rows of one batch.
   void Add(const AcceptedRows& rows);
-  // Takes in one inbox record that holds rows. (BatchRecordReader makes rows of those that hold a
-  // whole batch.)
+  // Adds or subtracts the rows of an inbox record. (For a record of a whole batch,
+  // BatchRecordReader makes the rows.)
   Status AddRecord(std::string_view record);
 
-  // Brings `sums`, the row's value before this table, up to date: adds, then subtracts. kCorrupt if
-  // more is withdrawn than there was. `found` is set if the table has anything of the row.
+  // Updates `sums`, the row's value before this table: adds, then subtracts. kCorrupt if more is
+  // withdrawn than there was. `found` is set if the table has an entry for the row.
   Status Apply(std::string_view key, CompactRow& sums, bool& found) const;
 
-  // Each row once, in ascending order of keys, with what is to be added and taken away; either may
-  // be null.
+  // Visits each row once, in ascending order of keys, with the sums to be added and to be
+  // subtracted; either may be null.
   using Visitor = std::function<Status(const std::string& key, const CompactRow* added,
                                        const CompactRow* removed)>;
   Status ForEach(const Visitor& visit) const;
 
-  // Sums to be added; differences are modulo the numbers' size.
+  // Sums to be added to the stored totals; differences are modulo the numbers' size.
   const Totals& totals() const { return totals_; }
   bool empty() const { return records_ == 0; }
   std::size_t row_count() const { return added_.size() + removed_.size(); }

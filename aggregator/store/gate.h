@@ -5,8 +5,8 @@
 
 namespace fieldcost::store {
 
-// Lets many threads in at the same time, or one alone. A thread that wants to be alone goes before
-// newcomers, so that a stream of them cannot starve it (glibc's shared mutex prefers readers).
+// Lets many threads in at the same time, or one alone. A thread that wants to be alone has priority
+// over newcomers, so that a stream of them cannot starve it (glibc's shared mutex prefers readers).
 // Thread-safe.
 class Gate {
  public:
@@ -20,7 +20,7 @@ class Gate {
     --inside_;
     changed_.notify_all();
   }
-  // Keeps newcomers out and waits until nobody is inside. One closer at a time.
+  // Keeps newcomers out and waits until no thread is inside. One closer at a time.
   void Close() {
     std::unique_lock lock(mutex_);
     closed_ = true;

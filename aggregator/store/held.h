@@ -18,23 +18,23 @@
 
 namespace fieldcost::store {
 
-// What is kept of a batch of an agent on probation; LAYOUT.md has the bytes.
+// The stored form of a batch of an agent on probation; LAYOUT.md has the bytes.
 struct HeldBatch {
   std::uint32_t accepted_rows = 0;
   // Weeks in which it contributes, and to how many row keys.
   std::vector<std::pair<std::uint32_t, std::uint64_t>> contributions;
-  std::string_view record;  // what the inbox would hold of it
+  std::string_view record;  // the batch's inbox record
 
   static std::string Encode(const AcceptedBatch& batch);
-  // The record refers to the bytes and is not examined.
+  // `record` refers to the bytes and is not examined.
   static Result<HeldBatch> Decode(std::string_view untrusted_bytes);
 };
 
-// The room that a held batch takes: its bytes, what the ledger keeps of its contributions, and
-// kHeldBatchCost for all else.
+// The room that a held batch takes: its bytes, the ledger's entries for its contributions, and
+// kHeldBatchCost for everything else.
 Result<std::uint64_t> HeldRoom(std::string_view key, std::string_view untrusted_value);
 
-// How much each agent holds (agents are named by their ledger head key, so agent and epoch).
+// How much each agent holds. Agents are identified by their ledger head key, so by agent and epoch.
 // Thread-safe.
 class HeldIndex {
  public:
@@ -45,16 +45,16 @@ class HeldIndex {
   };
   enum class Added { kYes, kNoRoom, kOverShare };
 
-  // Adds a batch if it is within the limits. An agent that was dishonest once stays so while
-  // anything of it is held.
+  // Adds a batch if it is within the limits. An agent that was dishonest once remains so while any
+  // of its batches is held.
   Added Try(const std::string& agent, std::uint64_t bytes, bool dishonest, const Limits& limits);
   void Add(const std::string& agent, std::uint64_t bytes, bool dishonest);
   void Remove(const std::string& agent, std::uint64_t batches, std::uint64_t bytes);
 
-  // The agents that must be dropped so that `agent` may hold `bytes` more: the dishonest before the
-  // honest, those with most before those with less, but none that comes after `agent` in this
-  // order. Empty if that does not make enough room, or there is enough. Depends only on what is
-  // held.
+  // Returns the agents that must be dropped so that `agent` may hold `bytes` more: the dishonest
+  // before the honest, those with the most before those with less, but none that comes after
+  // `agent` in this order. Empty if that does not make enough room, or if there is enough. Depends
+  // only on what is held.
   std::vector<std::string> WhoMakesRoom(const std::string& agent, std::uint64_t bytes,
                                         bool dishonest, std::uint64_t all_bytes) const;
 
@@ -83,15 +83,15 @@ class HeldIndex {
   std::uint64_t dishonest_bytes_ = 0;
 };
 
-// Held batches of an agent that are dropped by a write.
+// An agent's held batches that a write drops.
 struct HeldDrop {
   std::string agent;  // head key
   std::uint64_t batches = 0;
   std::uint64_t bytes = 0;
 };
 
-// While it exists, nothing that is held is dropped because of another agent; once it is alone, no
-// other thread changes what is held.
+// Keeps other agents' batches from evicting held ones while it exists; after BeAlone(), no other
+// thread changes what is held.
 class HeldAccess {
  public:
   HeldAccess(std::mutex& evict_mutex, Gate& gate)

@@ -10,13 +10,13 @@
 
 namespace fieldcost::store {
 
-// A number of agents that may enrol with one token. An agent has a new key in each epoch, so uses
+// Allows a number of agents to enrol with one token. An agent has a new key in each epoch, so uses
 // are counted per epoch. Pure value; LAYOUT.md has the bytes.
 struct Invitation {
   std::uint32_t uses = 1;              // keys per epoch, 1 to kMaxInvitationUses
-  std::chrono::sys_seconds made_at{};  // from 1970 to 2038, like the next one
-  // The first key has to enrol before that. Later epochs' keys may enrol at any time, as those of
-  // agents that have taken part before.
+  std::chrono::sys_seconds made_at{};  // from 1970 to 2038, as is expires_at
+  // The first key has to enrol before this time. Keys of later epochs may enrol at any time, since
+  // their agents have taken part before.
   std::chrono::sys_seconds expires_at{};
   std::string label;  // for the operator; at most kMaxInvitationLabelBytes
   std::map<std::uint64_t, std::uint32_t> used;  // epoch -> keys; the last kMaxInvitationEpochs
@@ -24,7 +24,7 @@ struct Invitation {
 
   bool WasUsed() const { return !used.empty(); }
   std::uint32_t UsedIn(std::uint64_t epoch) const;
-  // Counts a key. Forgets the oldest epoch if there are too many.
+  // Counts a key. Removes the oldest epoch if there are too many.
   void Use(std::uint64_t epoch);
 
   std::string Encode() const;

@@ -9,27 +9,29 @@ namespace fieldcost::store {
 
 using wire::kWeeksPerEpoch;
 
-// Batches are accepted of epochs from this many before the current one to as many after it ...
+// Batches are accepted from this many epochs before the current one to as many after it ...
 inline constexpr std::uint32_t kEpochsAround = 1;
-// ... with rows of at most so many weeks after the current one.
+// ... with rows of at most this many weeks after the current one.
 inline constexpr std::uint32_t kWeeksAhead = 1;
 
 struct RetentionBounds {
   std::uint32_t first_week = 0;
   wire::Epoch first_epoch{0};
-  // No batch of earlier epochs is accepted any more, so what is held or kept of them is useless.
-  // Not before first_epoch.
+  // Batches of earlier epochs are not accepted any more, so their held and kept batches are of no
+  // use. Not before first_epoch.
   wire::Epoch first_open_epoch{0};
 };
 
-// What to keep in `current_week` if rows are kept for `weeks` (0: for ever; then nothing expires).
+// Computes what to keep in `current_week` if rows are kept for `weeks` (0: for ever; nothing
+// expires).
 //
 // An epoch may be forgotten only if no batch of it can be accepted any more (otherwise a replay
-// would be counted twice) and all that it could have added has expired (otherwise its owner could
-// not withdraw it). The last batch of epoch e is accepted in the last week of epoch e +
-// kEpochsAround, with rows of at most kWeeksAhead weeks later: all weeks before (e + kEpochsAround
-// + 1) * 13 + kWeeksAhead. So it is forgotten once this is not after first_week; and since
-// first_week is not after the current week, epoch e is then further back than kEpochsAround. Pure.
+// would be counted twice) and everything that it could have added has expired (otherwise its owner
+// could not withdraw it). The last batch of epoch e is accepted in the last week of epoch e +
+// kEpochsAround, with rows of at most kWeeksAhead weeks later: all weeks are before (e +
+// kEpochsAround + 1) * 13 + kWeeksAhead. So the epoch is forgotten once this bound is not after
+// first_week; and since first_week is not after the current week, epoch e is then further back than
+// kEpochsAround. Pure.
 constexpr RetentionBounds BoundsOf(std::uint32_t current_week, std::uint32_t weeks) {
   const std::uint32_t epoch = current_week / kWeeksPerEpoch;
   const wire::Epoch first_open_epoch(epoch - std::min(epoch, kEpochsAround));

@@ -17,9 +17,9 @@ namespace fieldcost::store {
 // The store's byte formats; LAYOUT.md has grammar and a worked example. All functions are
 // pure. Decoders are total: anything malformed is kCorrupt.
 
-// Appends the key of a row. Byte order of keys == operator<=> of stats::RowKey, so that all rows of
-// an API, and within it of a metric, stand together.
-// REQUIRES: no text of the key contains a zero byte.
+// Appends the key of a row. The byte order of keys equals operator<=> of stats::RowKey, so that all
+// rows of an API, and within it of a metric, are adjacent. REQUIRES: no text of the key contains a
+// zero byte.
 void AppendRowKey(const stats::RowKey& key, std::string& bytes);
 // As AppendRowKey(), without the hardware class and the week: an agent contributes once to such a
 // key, whatever class and week it claims.

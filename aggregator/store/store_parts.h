@@ -9,15 +9,14 @@
 
 namespace fieldcost::store {
 
-// Keys and values that the parts of Store::State hand to each other; for this folder's sources
-// only.
+// Keys and values that the parts of Store::State exchange; for this folder's sources only.
 
 // Keys in Table::kProgress.
 inline constexpr char kAppliedKey[] = "applied";
 inline constexpr char kTotalsKey[] = "totals";
 inline constexpr char kRestorations[] = "restorations";  // see Store::RestoreBackup()
 
-// What every call answers once the store has failed.
+// The error returned by every call after a failure.
 inline Error StoreFailed() {
   return Fail(ErrorCode::kIo, "the store has failed; see the server's log");
 }
@@ -28,7 +27,7 @@ inline std::string NumberKey(std::uint64_t number) {
   return key;
 }
 
-// What a batch adds, as the log has it.
+// What a batch adds, in the form of the log.
 struct Addition {
   std::string record;
   std::uint64_t sequence = 0;
@@ -40,9 +39,9 @@ struct PendingRemoval {
   std::uint64_t batch = 0;
 };
 
-// What accepting a batch does to what is held.
+// How accepting a batch changes the held batches.
 struct ProbationStep {
-  bool held = false;  // the batch itself, ...
+  bool held = false;  // the batch itself is held
   std::uint64_t held_bytes = 0;
   bool no_room = false;            // or it should be, but others would have to be dropped
   std::vector<Addition> released;  // in the order of their sequences

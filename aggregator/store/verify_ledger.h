@@ -12,7 +12,7 @@
 
 namespace fieldcost::store {
 
-// Fingerprint of a set of numbers, whatever their order.
+// An order-independent fingerprint of a set of numbers.
 struct NumberSet {
   std::uint64_t count = 0;
   std::uint64_t mixed = 0;
@@ -28,12 +28,12 @@ struct NumberSet {
 // Sums over the whole ledger.
 struct LedgerSums {
   std::uint64_t entries = 0;
-  std::uint64_t batches = 0;  // delivered, not withdrawn and not held: those that are in the sums
-  NumberSet kept;             // their numbers, of those that are kept
+  std::uint64_t batches = 0;  // delivered, neither withdrawn nor held: those in the sums
+  NumberSet kept;             // the numbers of the batches that are kept
   std::map<std::uint32_t, std::uint64_t> contributions;  // of those batches, by week
 };
 
-// Checks the ledger as of one moment. `problem` is told in words what does not fit together; an
+// Checks the ledger at one moment. Calls `problem` with a description of each inconsistency; an
 // entry that cannot be read is an error. Expired entries, which are being deleted, are ignored.
 class LedgerCheck {
  public:
@@ -53,7 +53,7 @@ class LedgerCheck {
   Status ReadExpired(std::string_view key, std::string_view value);
   Status Read(std::string_view key, std::string_view value, Agent& agent);
   Status ReadContributions(std::string_view key, std::string_view value, Agent& agent);
-  // All that is known of an agent in an epoch.
+  // Checks everything about an agent in an epoch.
   void Check(const Agent& agent);
   void CheckAnswers(const Agent& agent) const;
   void CheckBatches(const Agent& agent, const std::set<std::uint64_t>& held) const;
