@@ -14,7 +14,7 @@
 
 namespace fieldcost::admin {
 
-// How a task that is repeated went.
+// The outcomes of a repeated task.
 struct TaskState {
   std::uint64_t successes = 0;
   std::uint64_t failures = 0;
@@ -22,13 +22,13 @@ struct TaskState {
   std::chrono::microseconds last_duration{0};
 };
 
-// Reading the store's files in the background.
+// Progress of reading the store's files in the background.
 struct ScrubState {
-  TaskState rounds;         // through all of them; a failure: something is damaged
+  TaskState rounds;         // over all files; a failure: something is damaged
   std::uint64_t bytes = 0;  // read since the start
 };
 
-// What is published now.
+// The publication in force.
 struct PublicationState {
   TaskState task;
   std::uint64_t version = 0;
@@ -38,28 +38,28 @@ struct PublicationState {
   std::uint64_t fragments = 0;
 };
 
-// Everything that /metrics tells. What is not there yet, e.g. while the service starts, is left
-// out.
+// Everything that /metrics exposes. Parts that do not exist yet, for example during the start, are
+// left out.
 struct ServiceState {
   std::string_view version;  // of the program
   bool ready = false;
-  std::optional<std::uint64_t> free_bytes;  // on the disk of the data, for us
+  std::optional<std::uint64_t> free_bytes;  // on the disk of the data directory
   const ingest::Counters* ingest = nullptr;
   const Latency* batch_latency = nullptr;
   std::optional<http::ServerCounters> server;
   std::optional<std::chrono::sys_seconds> certificate_expiry;
-  std::uint64_t offline_keys = 0;          // files of keys that the service does not need
-  std::uint64_t certificate_failures = 0;  // times it could not be loaded again
+  std::uint64_t offline_keys = 0;          // key files that the service does not need
+  std::uint64_t certificate_failures = 0;  // failed reloads
   std::optional<store::StoreGauges> store;
   std::optional<std::uint64_t> stored_bytes;  // on the disk
   std::optional<PublicationState> publication;
   std::optional<TaskState> retention;
   std::optional<ScrubState> scrub;
-  std::optional<std::uint64_t> damaged_files;  // of those beside the store
+  std::optional<std::uint64_t> damaged_files;  // of the files next to the store
 };
 
-// Prometheus' text format 0.0.4, with facts about this process. Labels have few values, none of
-// them from outside.
+// Renders Prometheus' text format 0.0.4, including facts about this process. Labels have few
+// values, none from outside.
 std::string RenderMetrics(const ServiceState& state);
 
 }  // namespace fieldcost::admin

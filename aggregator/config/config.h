@@ -17,7 +17,7 @@
 
 namespace fieldcost::aggregator {
 
-// Retention is by whole weeks, and never so short that a batch which is still accepted could hold
+// Retention is in whole weeks, and never so short that a batch that is still accepted could contain
 // rows that are not.
 inline constexpr std::uint64_t kMinRetentionWeeks = 8;
 
@@ -25,19 +25,19 @@ inline constexpr std::uint64_t kMinRetentionWeeks = 8;
 struct AdminConfig {
   http::ServerOptions server;
   std::filesystem::path address_file;              // empty = none
-  std::vector<std::filesystem::path> token_files;  // none: nobody may have anything done
+  std::vector<std::filesystem::path> token_files;  // none: no operation is allowed
 };
 
-// Everything the configuration file says; deploy/config/aggregator.toml explains each key.
+// The contents of the configuration file; deploy/config/aggregator.toml explains each key.
 struct Config {
   http::ServerOptions server;
   std::filesystem::path address_file;   // empty = none
-  std::chrono::seconds drain_delay{0};  // from "not ready" to the end of accepting
+  std::chrono::seconds drain_delay{0};  // from "not ready" to the end of accepting connections
   std::optional<AdminConfig> admin;
   store::StoreOptions store;
   unsigned retention_weeks = 0;               // 0 = everything is kept
-  unsigned scrub_days = 7;                    // in which all files of the store are read; 0 = never
-  std::uint64_t min_free_bytes = 256 * kMiB;  // below it no batch is taken; 0 = no limit
+  unsigned scrub_days = 7;                    // for reading all files of the store once; 0 = never
+  std::uint64_t min_free_bytes = 256 * kMiB;  // below it no batch is accepted; 0 = no limit
   unsigned ingest_threads = 16;
   std::size_t ingest_queue = 256;
   ingest::IngestOptions ingest{
@@ -46,11 +46,11 @@ struct Config {
   std::vector<std::filesystem::path> token_files;
   publish::PublisherOptions publish;
   std::chrono::seconds publish_interval{3600};  // 0 = only on demand
-  std::optional<LogFormat> log_format;          // none: for the journal if stderr is one, else text
+  std::optional<LogFormat> log_format;  // none: journal format if stderr is a journal, else text
   LogLevel log_level = LogLevel::kInfo;
 };
 
-// Reads and checks the file. Errors are one line and name file and place.
+// Reads and validates the file. Errors are one line and name the file and the place.
 Result<Config> LoadConfig(const std::filesystem::path& path);
 
 }  // namespace fieldcost::aggregator

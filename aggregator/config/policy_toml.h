@@ -10,17 +10,17 @@
 
 namespace fieldcost::aggregator {
 
-// A policy as its operator writes it; deploy/config/policy.toml explains each key.
+// A policy in the operator's text form; deploy/config/policy.toml explains each key.
 struct PolicyText {
   wire::PolicyMetadata policy;  // without version and times; passes wire::ValidatePolicy()
   std::chrono::days lifetime{90};
 };
 
-// kInvalidArgument with file, line, column and key for anything that is not as it must be.
+// kInvalidArgument, with file, line, column and key, for any invalid content.
 Result<PolicyText> LoadPolicyText(const std::filesystem::path& path);
 
-// What a policy says, to read: the text of a file that LoadPolicyText() takes, with a comment on
-// top.
+// A policy in readable form: the text of a file that LoadPolicyText() accepts, with a leading
+// comment.
 std::string ShowPolicy(const wire::PolicyMetadata& policy, WallTime now);
 // The same as one JSON object and a newline.
 std::string ShowPolicyJson(const wire::PolicyMetadata& policy, WallTime now);

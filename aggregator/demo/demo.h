@@ -13,39 +13,40 @@ namespace fieldcost::demo {
 
 inline constexpr std::uint32_t kContributionThreshold = 5;
 
-// What was put into the store: every batch was accepted, and no row refused.
+// What was added to the store: every batch was accepted, and no row was refused.
 struct Filled {
   std::uint64_t batches = 0;
   std::uint64_t rows = 0;
 };
 
-// Marks the store as synthetic, then sends all that the fleet measured through ingest, week by
-// week, with a clock of its own. kInternal if anything was refused.
+// Marks the store as synthetic, then sends all of the fleet's measurements through ingest, week by
+// week, with its own clock. kInternal if anything was refused.
 Result<Filled> Fill(const Fleet& fleet, store::Store& store, const std::filesystem::path& keys_dir);
 
 struct DemoOptions {
-  std::filesystem::path directory;  // made; must be empty
+  std::filesystem::path directory;  // created; must be empty
   FleetOptions fleet;
-  std::filesystem::path profile_file;  // where ProfileOf() goes; empty = nowhere
-  std::uint16_t port = 0;              // of loopback, to serve it at; 0 = one that is free now
+  std::filesystem::path profile_file;  // file for ProfileOf(); empty = none
+  std::uint16_t port = 0;              // loopback port to serve it on; 0 = one that is free now
 };
 
 struct DemoReport {
   Filled filled;
   publish::PublishReport published;
-  std::uint16_t port = 0;  // the one in its settings
+  std::uint16_t port = 0;  // the port in its settings
 };
 
-// Fills and publishes a data directory (README.md says what is in it). kInvalidArgument: bad
-// options; kAlreadyExists: the directory is not empty, or the port in use; others are the store's
-// and publisher's. `clock` says when it was published.
+// Fills and publishes a data directory (README.md lists its contents). kInvalidArgument: bad
+// options; kAlreadyExists: the directory is not empty, or the port is in use; other errors are the
+// store's and the publisher's. `clock` gives the time of the publication.
 Result<DemoReport> MakeDemo(const DemoOptions& options, const Clock& clock);
 
-// What one more machine of the fleet has measured in the last weeks, all with the newest versions:
-// healthy but for PlantedAilments(). A file for `fieldcost check` (common/wire/profile.h).
+// What one more machine of the fleet has measured in the last weeks, entirely with the newest
+// versions: healthy except for PlantedAilments(). A file for `fieldcost check`
+// (common/wire/profile.h).
 Result<std::string> ProfileOf(const Fleet& fleet);
 
-// The content of planted.json: what was planted where.
+// The contents of planted.json: what was planted where.
 std::string PlantedJson(const FleetOptions& options, const DemoReport& report);
 
 }  // namespace fieldcost::demo

@@ -10,7 +10,7 @@
 namespace fieldcost::demo {
 
 // Integers only, so that a seed gives the same costs with every compiler and C library. "Q16" is
-// fixed point with 16 bits of fraction; costs are made on the scale of octaves (log2).
+// fixed point with 16 fractional bits; costs are computed in octaves (log2).
 
 inline constexpr std::int32_t kOctaveQ16 = 1 << 16;
 inline constexpr std::int32_t kMaxOctaves = 50;
@@ -63,7 +63,7 @@ inline constexpr Exp2Tables kExp2 = MakeExp2Tables();
 
 }  // namespace internal
 
-// 2^octaves, rounded down; octaves outside of [0, kMaxOctaves] count as the nearer bound.
+// 2^octaves, rounded down; octaves outside of [0, kMaxOctaves] are clamped.
 constexpr std::uint64_t Exp2Q16(std::int64_t octaves_q16) {
   if (octaves_q16 <= 0) return 1;
   if (octaves_q16 >= std::int64_t{kMaxOctaves} * kOctaveQ16) return std::uint64_t{1} << kMaxOctaves;
@@ -75,7 +75,7 @@ constexpr std::uint64_t Exp2Q16(std::int64_t octaves_q16) {
   return static_cast<std::uint64_t>(mantissa >> (62 - whole));
 }
 
-// SplitMix64: a stream for each combination of what it is made from.
+// SplitMix64, with an independent stream for each combination of its constructor's arguments.
 class Random {
  public:
   template <typename... Parts>
@@ -104,7 +104,7 @@ class Random {
     return sum;
   }
 
-  // A normal number of this deviation.
+  // A normal number with this deviation.
   std::int64_t NormalQ16(std::int32_t deviation_q16) {
     return std::int64_t{NormalQ16()} * deviation_q16 >> 16;
   }

@@ -12,7 +12,7 @@
 namespace fieldcost::demo {
 
 inline constexpr std::uint32_t kWeeks = 12;
-// Fewer would be too few of each hardware class for anything to be published.
+// With fewer agents, each hardware class would have too few for anything to be published.
 inline constexpr std::uint32_t kMinAgents = 20;
 inline constexpr std::uint32_t kMaxAgents = 20'000;
 inline constexpr std::uint32_t kDefaultAgents = 480;     // 120 of each hardware class
@@ -26,17 +26,17 @@ struct FleetOptions {
   std::uint32_t first_week() const { return last_week - (kWeeks - 1); }
 };
 
-// A function that is slower on one machine than it should be: what a check has to find.
+// A function that is slower on one machine than it should be, which a check has to find.
 struct Ailment {
   std::string_view soname;
   std::string_view symbol;
-  std::uint32_t percent;  // of its healthy cost, wall time and first calls
+  std::uint32_t percent;  // of its healthy cost, for wall time and first calls
 };
 
 std::span<const Ailment> PlantedAilments();
 
-// A synthetic fleet: every machine has a hardware class, typical costs of its own, and its own time
-// to upgrade each library. Every batch follows from the options alone, whatever the order of calls.
+// A synthetic fleet: every machine has a hardware class, its own typical costs, and its own time to
+// upgrade each library. Every batch depends on the options alone, not on the order of calls.
 // Immutable, thread-safe.
 class Fleet {
  public:
@@ -44,17 +44,17 @@ class Fleet {
 
   const FleetOptions& options() const { return options_; }
 
-  // What a machine has measured in a week, as if all of it were first contributions. A machine
-  // beyond options().agents is one like any other.
+  // A machine's measurements of a week, as if all of them were first contributions. A machine
+  // beyond options().agents is like any other.
   wire::BatchContent BatchOf(std::uint32_t agent, std::uint32_t week) const;
-  // The same for an ailing machine.
+  // The same for a machine with ailments.
   wire::BatchContent BatchOf(std::uint32_t agent, std::uint32_t week,
                              std::span<const Ailment> ailments) const;
 
-  // The machine's key for an epoch, made from the seed, so useless for anything else.
+  // The machine's key for an epoch, derived from the seed, so useless for anything else.
   crypto::PrivateKey SigningKeyOf(std::uint32_t agent, wire::Epoch epoch) const;
 
-  // Which of the library's versions the machine has in the week.
+  // The index of the library's version that the machine has in the week.
   std::size_t VersionOf(const LibraryModel& library, std::uint32_t agent, std::uint32_t week) const;
 
  private:

@@ -12,7 +12,7 @@
 
 namespace fieldcost::ingest {
 
-// What an agent that has signed its request did. The numbers do not leave the process.
+// Misbehaviour of an agent that has signed its request. The numbers are internal to the process.
 enum class Abuse {
   kImplausibleRows,
   kContributedBefore,
@@ -24,21 +24,21 @@ enum class Abuse {
   kWrongEpoch,
   kForeignReceipt,
   kRevoked,
-  kInconsistentRow,  // contributed to a row whose sums no values can have
-  kCrowding,         // named most of the rows that a full fragment had no room for
+  kInconsistentRow,  // contributed to a row with impossible sums
+  kCrowding,         // named most of the rows that did not fit into a full fragment
 };
 std::string_view Name(Abuse abuse);
 
-// Tells the operator that an agent misbehaves, under a name of the day (abuse_names.h): each kind
-// and agent at most once an hour, and at most kMaxAbuseEvents events an hour altogether; the rest
-// is counted. Thread-safe.
+// Logs misbehaving agents for the operator, under a name of the day (abuse_names.h): each kind and
+// agent at most once an hour, and at most kMaxAbuseEvents events an hour in total; the rest is
+// counted. Thread-safe.
 class AbuseLog {
  public:
   explicit AbuseLog(AbuseNames names) : names_(std::move(names)) {}
 
   void Note(Abuse abuse, std::string_view agent_id, WallTime now);
 
-  // Says which agents the names of the last days mean.
+  // Resolves the names of the last days.
   AbuseNames::Reader NamesAt(WallTime now);
 
  private:

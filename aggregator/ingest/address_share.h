@@ -12,16 +12,16 @@
 namespace fieldcost::ingest {
 
 // How much of the room for batches of new agents each client address has taken lately (an IPv6
-// network of 64 bits counts as one). Each has a share a day: what was taken is given back evenly
-// within a day.
+// network of 64 bits counts as one address). Each address has a daily share, which is restored
+// evenly over a day.
 //
-// Kept in memory only: addresses are never written or logged. Memory is bounded: beyond
-// kMaxCountedAddresses whose share is not whole, further ones are not counted. Thread-safe.
+// Addresses are kept in memory only, and never written or logged. Memory is bounded: while
+// kMaxCountedAddresses have used part of their share, further ones are not counted. Thread-safe.
 class AddressShare {
  public:
   explicit AddressShare(std::uint64_t bytes_per_day) : bytes_per_day_(bytes_per_day) {}  // 0 = all
 
-  // Whether the address has not used up its share. Always true for a text that is no address.
+  // Whether the address has not used up its share. Always true for a text that is not an address.
   bool HasRoom(std::string_view address, WallTime now) const;
   void Take(std::string_view address, std::uint64_t bytes, WallTime now);
 

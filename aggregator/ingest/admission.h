@@ -16,10 +16,10 @@ namespace fieldcost::ingest {
 
 enum class EnrolmentMode {
   kOpen,   // every agent's batches are accepted
-  kToken,  // only those of agents that have enrolled with one of our tokens
+  kToken,  // only those of agents that have enrolled with a valid token
 };
 
-// Who may send batches. Thread-safe except for being moved.
+// Decides which agents may send batches. Thread-safe except for being moved.
 class Admission {
  public:
   // Reads the files' tokens (errors as TokenSet::Load()) and the store's list of revoked agents.
@@ -29,9 +29,9 @@ class Admission {
 
   EnrolmentMode mode() const { return mode_; }
   bool IsRevoked(const std::string& agent_id) const;
-  // Takes effect at once; the caller has to tell the store.
+  // Takes effect at once; the caller has to record it in the store.
   void Revoke(const std::string& agent_id);
-  // Takes the same time for every wrong token of a length.
+  // Takes the same time for every wrong token of the same length.
   bool IsToken(std::string_view untrusted_token) const;
   // Reads the same files again. After an error the tokens remain as they were.
   Status ReloadTokens();

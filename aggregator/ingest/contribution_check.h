@@ -15,12 +15,12 @@
 
 namespace fieldcost::ingest {
 
-// Makes an agent count once. It contributes to an API and metric once, whatever class and week it
-// claims; it adds more only to what it contributed to; and it has the hardware class that it named
-// first. Its contributions and its class are in the store's ledger, as hashes under a key of this
-// agent that is not in the store. Used for one batch after the other by one thread, each from
-// Start() until the store has taken it, with no other batch of the agent in between. REQUIRES: the
-// agent has no other epoch.
+// Makes an agent count once: it contributes to an API and metric once, whatever class and week it
+// claims; it adds only to keys that it contributed to; and it keeps the hardware class of its first
+// batch. Contributions and class are in the store's ledger, as hashes under a per-agent key that is
+// not in the store. Used by one thread for one batch at a time, from Start() until the store has
+// accepted the batch, with no other batch of the agent in between. REQUIRES: the agent has no other
+// epoch.
 class ContributionCheck {
  public:
   struct Agent {
@@ -35,20 +35,20 @@ class ContributionCheck {
 
   // Whether the agent has named another class before.
   bool is_other_class() const { return binding_ && binding_->class_hash != class_hash_; }
-  // The week in which its first batch came.
+  // The week in which the agent's first batch arrived.
   std::uint32_t first_week() const { return binding_ ? binding_->first_week : current_week_; }
 
-  // Says why the row may not be accepted. If it may be, and is a first contribution, notes that the
-  // batch makes it. Errors are the store's.
+  // Returns why the row may not be accepted, if so. Otherwise, if it is a first contribution,
+  // records it for the batch. Errors are the store's.
   Result<std::optional<RowRefusal>> Try(const stats::RowKey& key, bool is_first);
 
-  // What the batch contributes to, by the weeks of its rows, and what it binds the agent to if it
-  // is the first, in the store's form; valid until the next Start().
+  // The batch's contributions, by the weeks of its rows, and the agent's binding if this is its
+  // first batch, in the store's form; valid until the next Start().
   std::span<const store::WeekContributions> Finish();
   std::optional<store::AgentBinding> binding_to_note() const;
 
  private:
-  // How many rows an agent of this age contributes to at most.
+  // The maximum number of rows that an agent of this age contributes to.
   std::size_t MostContributions() const;
   std::vector<std::uint64_t>& AddedIn(std::uint32_t week);
 
@@ -59,8 +59,8 @@ class ContributionCheck {
   std::string key_bytes_;
   std::vector<std::uint64_t> known_;  // from earlier batches, ascending
   std::unordered_set<std::uint64_t>
-      of_batch_;  // by this batch: keyed hashes, which no sender can choose
-  std::vector<store::WeekContributions> added_;  // the same by week
+      of_batch_;  // of this batch: keyed hashes, which senders cannot choose
+  std::vector<store::WeekContributions> added_;  // of_batch_ by week
 };
 
 }  // namespace fieldcost::ingest

@@ -8,7 +8,7 @@
 
 namespace fieldcost::ingest {
 
-// What happened to requests since the start. Thread-safe.
+// Counts the outcomes of requests since the start. Thread-safe.
 struct Counters {
   std::atomic<std::uint64_t> accepted_batches{0};
   std::atomic<std::uint64_t> replayed_batches{0};
@@ -60,19 +60,19 @@ struct Counters {
   std::atomic<std::uint64_t> overloaded{0};
   std::atomic<std::uint64_t> store_failed{0};
 
-  // One line: "accepted_batches=12 ..."; those that are zero are left out.
+  // One line: "accepted_batches=12 ..."; zero counters are left out.
   std::string Summary() const;
 };
 
-// A counter's name (also in what is exported) and what it counts.
+// A counter's name (which is also exported) and what it counts.
 struct CounterInfo {
   std::string_view name;
   std::string_view help;
   std::atomic<std::uint64_t> Counters::*value;
-  bool refusal = false;  // of a whole request
+  bool refusal = false;  // counts whole requests refused
 };
 
-// All counters; one that is not listed here is shown nowhere.
+// All counters; one that is missing here is not exported anywhere.
 std::span<const CounterInfo> AllCounters();
 
 }  // namespace fieldcost::ingest

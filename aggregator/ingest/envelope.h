@@ -10,24 +10,24 @@
 
 namespace fieldcost::ingest {
 
-// Who claims to have sent a request.
+// The claimed sender of a request.
 struct Sender {
-  std::string service;  // for whom it is, as signed: "host/root"
-  std::string host;     // ServiceNames::Has() must know it
-  std::string root;     // ServiceRoots::Has() must know it
+  std::string service;  // the service that it is signed for: "host/root"
+  std::string host;     // must be known to ServiceNames::Has()
+  std::string root;     // must be known to ServiceRoots::Has()
   crypto::PublicKey agent;
   wire::Epoch epoch;
   std::string signature;  // 64 raw bytes
 };
 
-// Who claims to have sent a batch, and which one. To be trusted only after VerifyEnvelope().
+// The claimed sender and sequence of a batch. To be trusted only after VerifyEnvelope().
 struct Envelope : Sender {
   wire::Sequence sequence;
 };
 
 enum class Purpose { kBatch, kWithdrawal };
 
-// kInvalidArgument, naming the header, unless all headers are there and well-formed: four for a
+// kInvalidArgument, naming the header, unless all headers are present and well-formed: four for a
 // sender, five for an envelope.
 Result<Sender> ParseSender(const http::Headers& untrusted_headers);
 Result<Envelope> ParseEnvelope(const http::Headers& untrusted_headers);
@@ -37,7 +37,7 @@ Result<Envelope> ParseEnvelope(const http::Headers& untrusted_headers);
 Status VerifyEnvelope(const Envelope& untrusted_envelope, Purpose purpose,
                       std::string_view body_sha256);
 
-// kUnauthenticated unless the agent signed to enrol with this token under this epoch.
+// kUnauthenticated unless the agent signed an enrolment with this token under this epoch.
 Status VerifyEnrolment(const Sender& untrusted_sender, std::string_view untrusted_token);
 
 }  // namespace fieldcost::ingest

@@ -28,12 +28,12 @@
 
 namespace fieldcost::ingest {
 
-// Answers what agents ask: to add a batch, to withdraw one, to enrol. Thread-safe; each thread
-// keeps its own decoder and buffers.
+// Handles the requests of agents: adding a batch, withdrawing one, enrolling. Thread-safe; each
+// thread has its own decoder and buffers.
 class Ingest {
  public:
-  // Without `names`, names of the abuse log are forgotten when the process ends. REQUIRES: `store`
-  // and `clock` outlive this.
+  // Without `names`, names in the abuse log cannot be resolved after the process has ended.
+  // REQUIRES: `store` and `clock` outlive this.
   Ingest(store::Store& store, const Clock& clock, Pseudonyms pseudonyms, Receipts receipts,
          Admission admission, IngestOptions options = {},
          std::optional<AbuseNames> names = std::nullopt)
@@ -51,42 +51,43 @@ class Ingest {
         held_share_(options_.held_bytes_per_address),
         abuse_log_(names ? std::move(*names) : AbuseNames::InMemory(clock.Now())) {}
 
-  // Whether Handle() answers at this address.
+  // Whether Handle() serves this path.
   static bool IsTarget(std::string_view untrusted_target);
 
-  // 200 with the answer (to the same request the same bytes), or a refusal that README.md lists.
-  // Blocks for a disk sync.
+  // Returns 200 (the same bytes for a repeated request), or a refusal listed in README.md. Blocks
+  // for a disk sync.
   http::Response Handle(const http::Request& untrusted_request);
 
-  // The answer for a request there is no room for: 503 with Retry-After.
+  // The response to a request for which there is no room: 503 with Retry-After.
   http::Response Overloaded();
 
   // The id under which the store knows the agent.
   std::string IdOf(const crypto::PublicKey& agent) const;
 
-  // Refuses an agent's batches from now on, durably, drops those held on probation and, if asked,
-  // withdraws all others; or says what that would change. Errors as FindAgent(). kIo: this process
-  // refuses them, but may not remember it.
+  // Refuses an agent's batches from now on, durably, drops its held batches and, if requested,
+  // withdraws all others; with `dry_run`, only reports what would change. Errors as FindAgent().
+  // kIo: this process refuses the batches, but the revocation may not survive a restart.
   Result<RevocationReport> Revoke(const RevocationRequest& untrusted_request,
                                   std::uint32_t threshold = 0,
                                   const store::Store::Progress& progress = {});
 
-  // Sets the names under which agents may know this service.
+  // Sets the host names under which agents may address this service.
   void SetNames(std::vector<std::string> names) { names_.Set(std::move(names)); }
   // Adds roots that agents of this service may have pinned, by their fingerprints.
   void AddRoots(const std::vector<std::string>& fingerprints) { roots_.Add(fingerprints); }
 
-  // Notes in the abuse log which agents have contributed to the rows, whatever class and week they
-  // named. Of a kind but kInconsistentRow: each that has contributed to at least half as many as
-  // the one with the most. Reads what all agents have contributed to. Errors are the store's.
+  // Records in the abuse log which agents have contributed to the rows, whatever class and week
+  // they named. For kinds other than kInconsistentRow, only those that have contributed to at least
+  // half as many as the agent with the most. Reads the contributions of all agents. Errors are the
+  // store's.
   Status NoteContributors(Abuse kind, const std::vector<stats::RowKey>& rows);
 
   // Reads the token files again, for enrolments from now on. After an error (as TokenSet::Load())
   // the tokens remain as they were.
   Status ReloadTokens();
 
-  // Empty if current batches are accepted; otherwise why not: what is deleted as too old, for good,
-  // is newer than the clock. Every agent is then answered 503, and keeps its batches.
+  // Empty if current batches are accepted; otherwise the reason: the bound for expired data, which
+  // never goes back, is ahead of the clock. Every agent then gets 503 and keeps its batches.
   std::string WhyNothingIsAccepted() const;
 
   const Counters& counters() const { return counters_; }
@@ -103,16 +104,16 @@ class Ingest {
                                       std::string_view untrusted_token);
   // Checks envelope, signature and admission, decodes, and calls one of the two below.
   http::Response HandleBody(const http::Request& untrusted_request, Purpose purpose);
-  // `request` has the body that has been decoded.
+  // `request` contains the decoded body.
   http::Response AddBatch(const BatchIdentity& batch, const std::string& agent_id,
                           const http::Request& request, Workspace& workspace);
   http::Response WithdrawBatch(const BatchIdentity& batch, const std::string& agent_id,
                                std::string_view untrusted_receipt, Workspace& workspace);
-  // The rows of the decoded batch that were accepted, in `workspace`; kInvalidArgument: they cannot
-  // have been.
+  // Puts the accepted rows of the decoded batch into `workspace`; kInvalidArgument: they cannot
+  // have been accepted.
   static Result<const store::AcceptedRows*> AcceptedRowsOf(
       const std::vector<std::uint32_t>& refused, Workspace& workspace);
-  // Whether the batch would be accepted if it came after its withdrawal. Errors are the store's.
+  // Whether the batch would be accepted if it arrived after its withdrawal. Errors are the store's.
   Result<bool> WouldBeAccepted(const BatchIdentity& batch, const std::string& agent_id) const;
   http::Response RefuseWithdrawal(const Error& error, const std::string& agent_id);
   void CountWithdrawn(const store::WithdrawResult& result, bool may_come);
@@ -125,20 +126,20 @@ class Ingest {
   http::Response RefuseRevoked(const std::string& agent_id);
   Status CheckEpoch(wire::Epoch untrusted_epoch) const;
   // nullopt unless the agent's key has been used in another epoch, where it may have contributed.
-  // REQUIRES: the agent's lock is held until the store has the batch.
+  // REQUIRES: the agent's lock is held until the store has accepted the batch.
   std::optional<http::Response> CheckOneEpoch(wire::Epoch epoch, const std::string& agent_id);
   // nullopt if batches of the epoch are accepted now; otherwise the refusal.
   std::optional<http::Response> RefuseEpoch(wire::Epoch untrusted_epoch);
   std::optional<http::Response> CheckRate(AgentRate& rate, const std::string& agent_id);
-  // nullopt unless the agent has sent too many rows in this hour, before this batch.
+  // nullopt unless the agent has sent too many rows this hour, not counting this batch.
   std::optional<http::Response> CheckRowRate(const wire::BatchDecoder& decoder,
                                              const std::string& agent_id);
   // nullopt if there is room on the disk for new batches; otherwise the refusal.
   std::optional<http::Response> CheckRoom();
   // Sorts the decoded rows into accepted and refused ones. Errors are the store's. REQUIRES: the
-  // agent's lock is held until the store has them.
+  // agent's lock is held until the store has accepted the batch.
   Status CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspace& workspace);
-  // Why the row with these totals is too large for what is stored of it. Errors are the
+  // Returns why the row with these totals is too large for the stored row, if so. Errors are the
   // store's.
   Result<std::optional<RowRefusal>> CheckRoomOf(const stats::RowKey& key,
                                                 const stats::Bucket& totals) const;
@@ -157,9 +158,9 @@ class Ingest {
   ServiceRoots roots_;
   Counters counters_;
   AgentRate rate_;
-  AgentRate withdrawal_rate_;  // separate: an agent that has sent much may withdraw as much at once
+  AgentRate withdrawal_rate_;  // separate: an agent may withdraw as much as it has sent
   AgentRate row_rate_;
-  std::atomic<bool> disk_is_full_{false};  // as of the last batch
+  std::atomic<bool> disk_is_full_{false};  // according to the last batch
   AddressShare held_share_;
   AbuseLog abuse_log_;
   std::array<std::mutex, kAgentStripes> agent_locks_;  // one batch of an agent at a time

@@ -12,17 +12,17 @@
 namespace fieldcost::ingest {
 
 inline constexpr std::uint64_t kMaxInvitationDays = 366;
-// In a list; how many more there are is its last line.
+// Maximum number in a list, whose last line states how many more there are.
 inline constexpr std::size_t kMaxListedInvitations = 300;
 
 struct InvitationRequest {
   std::uint64_t uses = 1;   // agents that may enrol with it
-  std::uint64_t days = 14;  // within which the first has to; at most kMaxInvitationDays
+  std::uint64_t days = 14;  // validity until the first use; at most kMaxInvitationDays
   std::string label;        // for the operator
 };
 
 struct MadeInvitation {
-  std::string token;  // only here: the store knows its hash
+  std::string token;  // not stored: the store knows only its hash
   std::string name;   // for the operator: the first 16 hex digits of the hash
   std::string expires_on;
 };
@@ -30,7 +30,7 @@ struct MadeInvitation {
 // kInvalidArgument: a value is out of range, or the label is not one line of printable ASCII.
 Status CheckForm(const InvitationRequest& request);
 
-// Makes an invitation, durably. Errors of CheckForm() and the store's.
+// Creates an invitation, durably. Errors of CheckForm() and the store's.
 Result<MadeInvitation> Invite(store::Store& store, const InvitationRequest& untrusted_request,
                               std::chrono::sys_seconds now);
 
@@ -39,8 +39,8 @@ Result<MadeInvitation> Invite(store::Store& store, const InvitationRequest& untr
 Result<std::vector<std::string>> DescribeInvitations(const store::Store& store,
                                                      std::chrono::sys_seconds now);
 
-// Removes the invitation, so that no further key enrols with it. kNotFound: there is none of this
-// name.
+// Removes the invitation, so that no further key enrols with it. kNotFound: there is no such
+// invitation.
 Status RemoveInvitation(store::Store& store, std::string_view untrusted_name);
 
 }  // namespace fieldcost::ingest

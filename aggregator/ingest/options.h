@@ -7,25 +7,27 @@
 
 namespace fieldcost::ingest {
 
-// What an operator decides about batches, beside who may send them (admission.h) and how long new
+// The operator's settings for batches, apart from who may send them (admission.h) and how long new
 // agents are on probation (store::StoreOptions).
 struct IngestOptions {
   // The service's names, see ServiceNames; without any, nothing is accepted until
   // Ingest::SetNames().
   std::vector<std::string> names;
-  // What tells it from others of these names, see ServiceRoots; likewise Ingest::AddRoots().
+  // Distinguishes it from other services of these names, see ServiceRoots; extended by
+  // Ingest::AddRoots().
   std::vector<std::string> roots = {};
-  // Modules whose costs are accepted: globs of sonames as in fnmatch(3) ("libsqlite3.so.*"). None:
+  // Modules whose costs are accepted: globs of sonames as in fnmatch(3) ("libsqlite3.so.*"). Empty:
   // all.
   std::vector<std::string> modules;
-  // As many withdrawals are allowed, too; 0 = no limit.
+  // Also limits withdrawals, separately; 0 = no limit.
   unsigned batches_per_agent_per_hour = 0;
-  // Of its batches, together; a batch that exceeds what is left of it still passes. 0 = no limit.
+  // Rows of all its batches; a batch that crosses the limit is still accepted. 0 = no limit.
   unsigned rows_per_agent_per_hour = 0;
-  // Part of the room for batches of new agents (store::StoreOptions::held_bytes): what one client
-  // address may take of it in a day; 0 = all.
+  // The part of the room for batches of new agents (store::StoreOptions::held_bytes) that one
+  // client address may take per day; 0 = all.
   std::uint64_t held_bytes_per_address = 0;
-  // Whether there is too little room for batches, called for each; empty: never. Thread-safe.
+  // Whether the disk has too little room for batches; called for each batch. Empty: never.
+  // Thread-safe.
   std::function<bool()> disk_is_full = {};
 };
 

@@ -13,14 +13,14 @@
 namespace fieldcost::ingest {
 
 // Counts each agent's batches, or their rows, in the current hour of the clock. Memory is bounded:
-// beyond kMaxCountedAgents in an hour, further ones are not counted; a sender who can make so many
-// keys is not stopped by a limit for each. In memory only. Thread-safe.
+// beyond kMaxCountedAgents in an hour, further agents are not counted; a limit per key does not
+// stop a sender who can make that many keys. In memory only. Thread-safe.
 class AgentRate {
  public:
   explicit AgentRate(unsigned per_hour) : per_hour_(per_hour) {}  // 0 = no limit
 
-  // Counts so many more, which may exceed the limit once: what is larger than it would otherwise
-  // never pass. If the limit was reached before, how long until the next may come.
+  // Counts `number` more. This may exceed the limit once; otherwise a number larger than the limit
+  // could never pass. If the limit was reached before, returns how long to wait.
   std::optional<std::chrono::seconds> Take(std::string_view agent_id, WallTime now,
                                            unsigned number = 1);
 

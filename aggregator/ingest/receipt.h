@@ -15,7 +15,7 @@ namespace fieldcost::ingest {
 
 inline constexpr char kReceiptSecret[] = "receipt.secret";  // its file's and binding's name
 
-// Which batch, down to the bytes of its body.
+// Identifies a batch, down to the bytes of its body.
 struct BatchIdentity {
   crypto::PublicKey agent;
   wire::Epoch epoch;
@@ -24,7 +24,7 @@ struct BatchIdentity {
 };
 
 // Receipts for accepted batches. A receipt proves to this server, without a record of the batch,
-// that it accepted exactly this body, and which of its rows it did not. RECEIPTS.md has the bytes.
+// that it accepted exactly this body, and which rows it refused. RECEIPTS.md has the bytes.
 // Immutable.
 class Receipts {
  public:
@@ -36,8 +36,8 @@ class Receipts {
   // REQUIRES: `refused_rows` ascend strictly, each below wire::kMaxBatchRows.
   std::string Issue(const BatchIdentity& batch, std::span<const std::uint32_t> refused_rows) const;
 
-  // Returns the refused rows. kInvalidArgument if it does not have the form of a receipt;
-  // kPermissionDenied if it is not ours for this batch.
+  // Returns the refused rows. kInvalidArgument if the text does not have the form of a receipt;
+  // kPermissionDenied if the receipt was not issued by this server for this batch.
   Result<std::vector<std::uint32_t>> Open(std::string_view untrusted_hex,
                                           const BatchIdentity& batch) const;
 

@@ -16,27 +16,27 @@
 namespace fieldcost::ingest {
 
 struct RevocationRequest {
-  std::string agent;      // a name of the abuse log, or a public key in hex
-  bool withdraw = false;  // withdraw what it contributed
-  bool dry_run = false;   // change nothing, say what would change; with `withdraw`
+  std::string agent;      // a name in the abuse log, or a public key in hex
+  bool withdraw = false;  // also withdraw what it contributed
+  bool dry_run = false;   // change nothing, report what would change; with `withdraw`
 };
 
-// What has been done, or would be, for people and programs.
+// The changes made, or those that would be made, for people and programs.
 struct RevocationReport {
-  std::vector<std::pair<std::string, std::uint64_t>> numbers;  // named
-  std::vector<std::string> changes;  // of the APIs that change most: a line of text each
+  std::vector<std::pair<std::string, std::uint64_t>> numbers;  // with their names
+  std::vector<std::string> changes;  // the APIs that change most: one line of text each
 };
 
-// kInvalidArgument unless the agent is named in one of the two forms.
+// kInvalidArgument unless the agent is named in one of these two forms.
 Status CheckForm(const RevocationRequest& untrusted_request);
 
-// The agent's id. A name is looked up among all agents that have ever delivered anything that the
-// store knows of. kNotFound: no agent had it on the days whose names are known; kInvalidArgument:
-// several had it (the message says how many).
+// Returns the agent's id. A name is compared with those of all agents in the ledger that have ever
+// delivered anything. kNotFound: no agent had it on the days whose names are known;
+// kInvalidArgument: several had it (the message states how many).
 Result<std::string> FindAgent(std::string_view untrusted_agent, const store::Store& store,
                               const Pseudonyms& pseudonyms, const AbuseNames::Reader& names);
 
-// Revokes the agent, durably, as `revocation` says. `threshold` is that of publication.
+// Revokes the agent, durably, as requested. `threshold` is that of publication.
 Result<RevocationReport> RevokeAgent(store::Store& store, std::string_view agent_id,
                                      const RevocationRequest& request, std::uint32_t threshold,
                                      const store::Store::Progress& progress = {});

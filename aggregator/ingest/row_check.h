@@ -16,18 +16,18 @@ namespace fieldcost::ingest {
 // Why a row was refused; each has a counter.
 enum class RowProblem {
   kMalformed,      // not a row, or not a valid API key
-  kUnknownMetric,  // of a newer agent, perhaps
-  kWeek,           // not about the time that is accepted, or expired
-  kModule,         // not one of those wanted
+  kUnknownMetric,  // from a newer agent, perhaps
+  kWeek,           // outside the accepted weeks, or expired
+  kModule,         // not one of the accepted modules
   // Possible after an upgrade of the machine, or a lost contribution:
-  kClass,               // of an agent that named another hardware class before
-  kNeverContributed,    // adds to a row without having contributed to it
-  kTooManyContributed,  // more rows than an agent of its age contributes to
-  kNoRoom,              // larger than its share of what the stored row can still take
+  kClass,               // its agent named another hardware class before
+  kNeverContributed,    // adds to a key to which its agent has not contributed
+  kTooManyContributed,  // exceeds the limit for an agent of its age
+  kNoRoom,              // larger than its share of what the stored row has left
   // What no honest agent sends:
   kImpossible,   // sums that no values can have
   kImplausible,  // more than a machine can do
-  kDuplicate,    // the batch has the row already
+  kDuplicate,    // the batch already has the row
   kContributed,  // claims a first contribution again
 };
 inline constexpr std::size_t kRowProblems = 12;
@@ -36,39 +36,39 @@ constexpr bool IsDishonest(RowProblem problem) { return problem >= RowProblem::k
 
 struct RowRefusal {
   RowProblem problem = RowProblem::kMalformed;
-  std::string reason;  // what the agent is told
+  std::string reason;  // sent to the agent
 };
 
-// The checks that depend neither on the time nor on the operator; what was accepted once always
-// passes them.
+// Makes the checks that depend neither on the time nor on the operator's settings; a row that was
+// accepted once always passes them.
 Status CheckRowContent(const wire::UntrustedRow& untrusted_row);
 
 // Whether a row with these totals is so large that it needs HasRoom().
 bool IsLarge(const stats::Bucket& totals);
-// Whether the row may be added to a stored one, so that no number of rows ever exceeds the stored
-// one's numbers: limits.h has the proof.
+// Whether the row may be added to a stored one without ever exceeding its numbers, however many
+// rows follow: limits.h has the proof.
 bool HasRoom(const stats::Bucket& totals, const stats::Bucket& stored);
 
-// Checks a batch's rows one after the other: each by itself, and together with those accepted
-// before against what one machine can do in a week. Not thread-safe.
+// Checks a batch's rows one after the other: each by itself, and the sums of those accepted so far
+// against what one machine can do in a week. Not thread-safe.
 class RowCheck {
  public:
   struct Circumstances {
     std::uint32_t current_week = 0;
-    std::uint32_t last_week = 0;         // the last that is accepted; at most kWeeksAhead later
-    std::uint32_t first_week = 0;        // the first that has not expired
-    std::uint32_t first_batch_week = 0;  // in which the agent's first batch came
-    wire::Epoch epoch{0};                // of the batch: its rows are of weeks in it
+    std::uint32_t last_week = 0;         // the last accepted week; at most kWeeksAhead later
+    std::uint32_t first_week = 0;        // the first week that has not expired
+    std::uint32_t first_batch_week = 0;  // the week of the agent's first batch
+    wire::Epoch epoch{0};                // the batch's; its rows must be from weeks in it
     std::uint32_t log2_cores = 0;
     const std::vector<std::string>* modules = nullptr;  // see IngestOptions
   };
 
   void Start(const Circumstances& circumstances);
-  // Whether the row may be added to the sums.
+  // Returns why the row may not be added to the sums; nullopt if it may.
   std::optional<RowRefusal> Check(const wire::UntrustedRow& untrusted_row);
-  // Of the row checked last, if it may be added.
+  // The totals of the row checked last, if it may be added.
   const stats::Bucket& totals() const { return totals_; }
-  // Notes that the row is added. REQUIRES: it is the one that was checked last.
+  // Counts the row as added. REQUIRES: it is the one that was checked last.
   void NoteAccepted(const wire::UntrustedRow& row);
 
  private:
@@ -90,7 +90,7 @@ class RowCheck {
   std::array<std::array<Sums, kWeeks>, shm::kMaxMetric + 1> taken_{};
   Sums row_;              // of the row checked last
   stats::Bucket totals_;  // likewise
-  stats::ApiKey module_;  // whose soname, package version and build id were checked last
+  stats::ApiKey module_;  // its soname, package version and build id were checked last
   bool has_module_ = false;
   std::string last_soname_;
   bool last_listed_ = false;

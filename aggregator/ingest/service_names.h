@@ -9,11 +9,11 @@
 
 namespace fieldcost::ingest {
 
-// The host names under which agents know this service: requests that are signed for another one
-// are refused. Thread-safe.
+// The host names under which agents address this service: requests signed for another host are
+// refused. Thread-safe.
 class ServiceNames {
  public:
-  // Lower-case host names and addresses; "*.example.org" stands for one label more.
+  // Lower-case host names and addresses; "*.example.org" matches one additional label.
   explicit ServiceNames(std::vector<std::string> names) : names_(std::move(names)) {}
 
   void Set(std::vector<std::string> names);
@@ -24,14 +24,15 @@ class ServiceNames {
   std::vector<std::string> names_;
 };
 
-// The fingerprints of the roots that agents of this service have pinned (wire::RootFingerprint()):
-// what tells it from other services of its host name. Thread-safe.
+// The fingerprints of the roots that agents of this service may have pinned
+// (wire::RootFingerprint()). They distinguish it from other services of the same host name.
+// Thread-safe.
 class ServiceRoots {
  public:
   explicit ServiceRoots(std::vector<std::string> fingerprints)
       : fingerprints_(fingerprints.begin(), fingerprints.end()) {}
 
-  // Those that are known already remain: an agent may have pinned a root long ago.
+  // Keeps those already known: an agent may have pinned a root long ago.
   void Add(const std::vector<std::string>& fingerprints);
   bool Has(std::string_view untrusted_fingerprint) const;
 

@@ -9,17 +9,17 @@
 
 namespace fieldcost::ingest {
 
-// One token: a line of 1 to wire::kMaxTokenBytes printable ASCII characters. kPermissionDenied if
-// others may read or write the file or it is another user's; kInvalidArgument if it does not hold a
-// token.
+// Reads one token: a line of 1 to wire::kMaxTokenBytes printable ASCII characters.
+// kPermissionDenied if others may read or write the file or it belongs to another user;
+// kInvalidArgument if it does not contain a token.
 Result<std::string> ReadTokenFile(const std::filesystem::path& path);
 
-// The tokens of several such files, of which only hashes are kept. Immutable.
+// The tokens of several such files; only hashes are kept. Immutable.
 class TokenSet {
  public:
   static Result<TokenSet> Load(const std::vector<std::filesystem::path>& files);
 
-  // Takes the same time for every wrong token of a length.
+  // Takes the same time for every wrong token of the same length.
   bool Contains(std::string_view untrusted_token) const;
 
  private:

@@ -13,40 +13,40 @@
 
 namespace fieldcost::ingest {
 
-// A thread's buffers, kept from batch to batch. For this folder's sources only.
+// A thread's buffers, reused for each batch. For this folder's sources only.
 struct Ingest::Workspace {
   wire::BatchDecoder decoder;
   wire::UntrustedRow row;
   stats::RowKey key;
   std::string key_bytes;
   std::string greatest_key;
-  // Filled only if rows do not come in ascending order. Not hashed: senders choose the keys.
+  // Filled only if rows are not in ascending order. Not a hash table: senders choose the keys.
   std::set<std::string, std::less<>> seen;
   RowCheck rows;
   ContributionCheck contributions;
   store::AcceptedRows accepted;
   wire::BatchAnswer answer;
-  std::vector<std::uint32_t> refused;  // all of them; the answer lists only some
+  std::vector<std::uint32_t> refused;  // all of them; the response lists only some
   std::array<std::uint32_t, kRowProblems> problems{};
 
   // Prepares for the rows of a decoded batch.
   void Start();
-  // Moves the key of `row`, which has been checked, to `key` and `key_bytes`.
+  // Moves the key of `row`, which has been checked, into `key` and `key_bytes`.
   void MakeKey();
-  // True if a row with this key was accepted before in this batch.
+  // True if a row with this key was already accepted in this batch.
   bool IsDuplicate();
   void RefuseRow(std::size_t index, RowRefusal refusal);
-  // Whether the batch counts towards the end of probation: some row is accepted, and none refused
-  // that no honest agent sends.
+  // Whether the batch counts towards the end of probation: some row is accepted, and no refused row
+  // is one that no honest agent sends.
   bool IsHonest() const;
-  // Whether something was refused that no honest agent sends.
+  // Whether a refused row is one that no honest agent sends.
   bool IsDishonest() const;
 };
 
-// The answer for an error, with Retry-After if it is 503.
+// The response to an error, with Retry-After if it is 503.
 http::Response Refuse(int status, const Error& error);
 http::Response Refuse(const Error& error);
-// The answer 429, with how long to wait.
+// The response 429, with the time to wait.
 http::Response TryLater(const Error& error, std::chrono::seconds wait);
 http::Response AnswerJson(std::string json);
 

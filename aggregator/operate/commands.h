@@ -7,8 +7,8 @@
 
 namespace fieldcost::aggregator {
 
-// The commands of an operator, one file each in commands/: all that is known of it is in the value.
-// Each but `restore` and `recover` also works beside a running server.
+// The operator's commands, one file each in commands/; each value is the complete definition. All
+// except `restore` and `recover` also work while a server is running.
 command::Command VerifyCommand();
 command::Command RecoverCommand();
 command::Command PublishCommand();
@@ -23,7 +23,7 @@ command::Command DemoCommand();
 command::Command InitCommand();
 command::Command InvitationCommand();
 
-// The configuration that --config names; kInvalidArgument: none is named.
+// The configuration given by --config; kInvalidArgument: --config is missing.
 Result<Config> ConfigOf(const command::Arguments& arguments);
 
 }  // namespace fieldcost::aggregator

@@ -9,19 +9,19 @@
 
 namespace fieldcost::aggregator {
 
-// What a command has to say: named facts in order, for people and for programs.
+// A command's result: named facts in order, for people and for programs.
 class Outcome {
  public:
   using Value = std::variant<std::uint64_t, bool, std::string, std::vector<std::string>>;
   Outcome& Add(std::string_view name, Value value);
 
-  // "rows=3 directory=/srv/backups\n", control characters escaped; a list as "key=a key=b", an
-  // empty text not at all.
+  // "rows=3 directory=/srv/backups\n", with control characters escaped; a list as "key=a key=b";
+  // empty texts are omitted.
   std::string Text() const;
   std::string Json() const;  // an object and a newline
-  // The texts of the list of this name; none if there is no such list.
+  // The texts of the list with this name; none if there is no such list.
   std::vector<std::string> Texts(std::string_view name) const;
-  // Whether there is a fact of this name and it is true.
+  // Whether there is a fact with this name and it is true.
   bool IsTrue(std::string_view name) const;
   bool empty() const { return facts_.empty(); }
 
@@ -36,7 +36,7 @@ class Outcome {
 // Prints to stdout: JSON, or `done` and the facts on one line.
 void Print(const Outcome& outcome, std::string_view done, bool json);
 
-// Prints; on a terminal, lines are broken at blanks to fit it.
+// Prints; on a terminal, breaks lines at blanks to fit its width.
 void PrintLines(std::string_view text, std::FILE* file = stdout);
 
 }  // namespace fieldcost::aggregator

@@ -10,14 +10,14 @@
 
 namespace fieldcost::aggregator {
 
-// fieldcost-aggregator as a value: `serve`, which is also what it does without a command, and the
-// commands of an operator.
+// fieldcost-aggregator as a value: `serve`, which is also the default without a command, and the
+// operator's commands.
 command::Command Program(command::Command serve);
 
-// Tries what a start with this configuration needs, and says in lines what it found.
+// Checks what a start with this configuration needs, and returns its findings as lines.
 using CheckConfig = std::function<Result<std::string>(const Config&)>;
 
-// Does what is asked for, with --check-config only `check`; returns the exit status.
+// Runs the requested command, or only `check` with --check-config; returns the exit status.
 Result<int> Run(const command::Call& call, const CheckConfig& check);
 
 }  // namespace fieldcost::aggregator

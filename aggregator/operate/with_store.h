@@ -14,10 +14,10 @@ namespace fieldcost::aggregator {
 // Checks that there is a store. kNotFound: the data directory has none.
 Status CheckStoreExists(const Config& config);
 
-// Opens the store of a stopped server, and makes none. kAlreadyExists: the server runs.
+// Opens the store of a stopped server; never creates one. kAlreadyExists: the server is running.
 Result<std::unique_ptr<store::Store>> OpenExisting(const Config& config);
 
-// Does `work` with the store or, if a server has it open, asks that one (ask_service.h).
+// Does `work` with the store or, if a server has it open, asks that server (ask_service.h).
 Result<Outcome> WithStore(const Config& config, const std::string& path, std::string body,
                           const std::function<Result<Outcome>(store::Store&)>& work);
 

@@ -9,11 +9,12 @@
 
 namespace fieldcost::publish {
 
-// A file that is not what was written, or that is missing.
+// A file that is missing or differs from what was written.
 struct DamagedFile {
   std::filesystem::path path;
   std::string why;
-  // The next publication writes it anew or removes it; any other has to come from a backup.
+  // True if the next publication writes it anew or removes it; otherwise it must be restored from a
+  // backup.
   bool is_mended_by_publication = false;
 };
 
@@ -23,10 +24,10 @@ struct FileReport {
   std::vector<DamagedFile> damaged;
 };
 
-// Reads everything that clients get (data_dir/publish) and the signing keys (data_dir/keys), and
-// compares it with the signatures and hashes that vouch for it. Changes nothing. A directory in
-// which nothing was ever published is whole. kIo: a directory cannot be listed. REQUIRES: nothing
-// publishes or changes keys meanwhile.
+// Reads everything that clients fetch (data_dir/publish) and the signing keys (data_dir/keys), and
+// verifies it by its signatures and hashes. Changes nothing. A directory without any publication is
+// intact. kIo: a directory cannot be listed. REQUIRES: no publication or change of keys runs
+// meanwhile.
 Result<FileReport> CheckFiles(const std::filesystem::path& data_dir);
 
 // "FILE: WHY", for people.

@@ -8,18 +8,18 @@
 
 namespace fieldcost::publish {
 
-// Answers GET and HEAD for the published files (paths of common/wire/metadata.h): with ETag,
-// If-None-Match (304), one byte range (206, 416) and Cache-Control: for ever where the name is the
-// content's hash, otherwise to be revalidated each time. Only names of the exact expected form
+// Answers GET and HEAD for the published files (paths of common/wire/metadata.h), with ETag,
+// If-None-Match (304), one byte range (206, 416) and Cache-Control: immutable if the name is the
+// content's hash, otherwise to be revalidated each time. Only names of exactly the expected form
 // reach the file system. Thread-safe; reads small files, does not block for long.
 class FileServer {
  public:
-  // `directory`: Publisher::directory(). `root_version`: the one whose keys sign now; newer roots
-  // are not shown until what they have signed is there.
+  // `directory`: Publisher::directory(). `root_version`: the root whose keys sign now; newer roots
+  // are not served until the files signed with their keys exist.
   FileServer(std::filesystem::path directory, std::uint64_t root_version)
       : directory_(std::move(directory)), root_version_(root_version) {}
 
-  // After a publication: Publisher::root().
+  // Call after a publication with the version of Publisher::root().
   void SetRootVersion(std::uint64_t root_version) { root_version_ = root_version; }
 
   // 404 for any other target, 405 for any other method.

@@ -8,11 +8,11 @@ namespace fieldcost::publish {
 struct PreviousFragments {
   unsigned bits = 0;
   std::uint64_t rows = 0;
-  std::uint64_t bytes = 0;  // compressed, all fragments together
+  std::uint64_t bytes = 0;  // compressed, of all fragments
 };
 
-// How many bits of an API's hash choose its fragment, for `rows` rows. Keeps the previous number
-// while the average fragment stays within the bounds of limits.h. Pure.
+// The number of bits of an API's hash that choose its fragment, for `rows` rows. Keeps the previous
+// number while the average fragment stays within the bounds of limits.h. Pure.
 unsigned ChooseFragmentBits(std::uint64_t rows, const std::optional<PreviousFragments>& previous);
 
 }  // namespace fieldcost::publish

@@ -14,7 +14,7 @@
 namespace fieldcost::publish {
 
 struct FragmentWriterOptions {
-  std::filesystem::path directory;  // fragments/ is in it; also for temporary files
+  std::filesystem::path directory;  // contains fragments/; also for temporary files
   std::uint32_t contribution_threshold = 0;
   std::uint64_t rows_per_pass = 0;            // in memory at a time
   std::optional<PreviousFragments> previous;  // of the last publication
@@ -24,14 +24,14 @@ struct WrittenFragments {
   unsigned bits = 0;
   std::vector<wire::FragmentReference> fragments;  // 2^bits
   CollapseCounts counts;
-  std::uint64_t crowded_out = 0;  // did not fit into their fragment, which is full
+  std::uint64_t crowded_out = 0;  // rows that did not fit into their fragment, which is full
   // Some rows of the libraries that claim most of the full fragments; at most kMaxCrowdingSample.
   std::vector<stats::RowKey> crowding;
-  std::uint64_t new_fragments = 0;  // written; the others were there from before
+  std::uint64_t new_fragments = 0;  // written; the others existed before
 };
 
-// Splits what may be published of a snapshot into fragments, each a file named by its contents. The
-// store is read once. All files are durable when this returns. Works in threads of its own, at the
+// Splits the rows of a snapshot that may be published into fragments, each a file named by its
+// contents. The store is read once. All files are durable on return. Uses its own threads at the
 // lowest priority for processor and disk, so that batches go first.
 Result<WrittenFragments> WriteFragments(const store::Store::Snapshot& snapshot,
                                         const FragmentWriterOptions& options);

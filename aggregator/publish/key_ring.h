@@ -19,33 +19,33 @@ inline constexpr char kSnapshotKey[] = "snapshot.key";
 inline constexpr char kPolicyKey[] = "policy.key";
 inline constexpr char kRootKey[] = "root.key";
 
-// A key whose root is being signed waits under this name beside the one in use (key_rotation.h).
+// A key whose root is being signed waits under this name next to the one in use (key_rotation.h).
 inline constexpr char kNextKeySuffix[] = ".next";
 
-// The online signing keys and the newest root that vouches for them. Immutable.
+// The online signing keys and the newest root that names them. Immutable.
 class KeyRing {
  public:
-  // Makes, on the very first start (no root in `root_dir`), keys_dir/{root,timestamp,snapshot,
-  // policy}.key and signs root version 1 into root_dir/1. Later neither root nor policy key is
-  // needed or read; see key_export.h. kUnauthenticated: an online key is not one of the newest
-  // root's; kNotFound: an online key's file is missing.
+  // On the very first start (no root in `root_dir`), makes keys_dir/{root,timestamp,snapshot,
+  // policy}.key and signs root version 1 into root_dir/1. Later, root and policy keys are neither
+  // needed nor read; see key_export.h. kUnauthenticated: the newest root does not name an online
+  // key; kNotFound: an online key's file is missing.
   static Result<KeyRing> LoadOrCreate(const std::filesystem::path& keys_dir,
                                       const std::filesystem::path& root_dir, const Clock& clock);
 
-  // The newest root on disk; it is trusted, since it is one of our own files. kNotFound if there is
-  // none yet.
+  // Returns the newest root on disk; it is trusted, since it is one of our own files. kNotFound if
+  // there is none yet.
   static Result<wire::RootMetadata> NewestRoot(const std::filesystem::path& root_dir);
 
-  // Every root on disk that is whole, newest first: what was signed before a change of keys remains
-  // ours. Errors as NewestRoot().
+  // Returns every intact root on disk, newest first: signatures from before a change of keys remain
+  // valid. Errors as NewestRoot().
   static Result<std::vector<wire::RootMetadata>> AllRoots(const std::filesystem::path& root_dir);
 
-  // wire::RootFingerprint() of every root on disk, in no order: agents have pinned any of them.
+  // wire::RootFingerprint() of every root on disk, unordered: agents may have pinned any of them.
   static Result<std::vector<std::string>> RootFingerprints(const std::filesystem::path& root_dir);
 
-  // A key that the root names; it is never made here, since that would need a new root. If the root
-  // names not the key in use but the one that waits beside it, a rotation was interrupted, and that
-  // key takes its place. Errors as LoadOrCreate().
+  // Loads a key that the root names; never makes one, since that would need a new root. If the root
+  // names not the key in use but the one waiting next to it, a rotation was interrupted, and the
+  // waiting key replaces it. Errors as LoadOrCreate().
   static Result<crypto::PrivateKey> LoadKey(const std::filesystem::path& path,
                                             const std::vector<crypto::PublicKey>& trusted,
                                             std::uint64_t root_version);
@@ -64,9 +64,8 @@ class KeyRing {
   crypto::PrivateKey snapshot_key_;
 };
 
-// What `verify` says of a root, trying our roots from the newest on: what was signed before a
-// change of keys remains ours. The newest root's error if none vouches for it. REQUIRES: there are
-// roots.
+// Calls `verify` with our roots, newest first, until one succeeds: signatures from before a change
+// of keys remain valid. Returns the newest root's error if none does. REQUIRES: there are roots.
 template <typename Verify>
 auto VerifyByAny(const std::vector<wire::RootMetadata>& roots, const Verify& verify) {
   FIELDCOST_CHECK(!roots.empty());

@@ -12,12 +12,12 @@
 
 namespace fieldcost::publish {
 
-// Locks keys and roots while they change, and while they are copied together. Waits.
+// Locks keys and roots while they are changed or copied together. Waits.
 Result<UniqueFd> LockKeys(const std::filesystem::path& data_dir);
 
 enum class KeyRole { kTimestamp, kSnapshot, kPolicy, kRoot };
 
-// "timestamp", ...; kInvalidArgument, naming them all, for any other text.
+// "timestamp", ...; kInvalidArgument, listing them, for any other text.
 Result<KeyRole> ParseKeyRole(std::string_view untrusted_text);
 std::string_view Name(KeyRole role);
 
@@ -25,10 +25,9 @@ inline constexpr unsigned kMaxRootKeys = 16;
 
 struct RotationOptions {
   std::filesystem::path data_dir;
-  // Where the files of root and policy keys are, and where new ones are made. Empty: data_dir/keys,
-  // too.
+  // The directory of root and policy keys, where new ones are also made. Empty: data_dir/keys.
   std::filesystem::path offline_dir = {};
-  // What to sign with, as many as the newest root's threshold. Empty: the files root*.key of
+  // The keys to sign with, as many as the newest root's threshold. Empty: the files root*.key of
   // offline_dir that hold a key of the newest root.
   std::vector<std::filesystem::path> root_key_files;
   // For the root role: how many new keys, and how many of them must sign from then on.
@@ -37,14 +36,14 @@ struct RotationOptions {
 };
 
 struct RotatedKeys {
-  wire::RootMetadata root;                       // the new one
-  std::vector<std::filesystem::path> key_files;  // made
+  wire::RootMetadata root;                       // the new root
+  std::vector<std::filesystem::path> key_files;  // newly made
 };
 
-// Makes a new key for the role and the root version that names it and no other for this role, and
-// puts both in place: root first and the old key last, so that a crash in between leaves what
-// KeyRing::LoadKey() can finish. Clients follow from root to root. A server that runs signs with
-// the new keys from its next publication on. A role without a key (policy, in data directories from
+// Makes a new key for the role, and the next root version, which names it as the role's only key,
+// and puts both in place: the root first and the key last, so that KeyRing::LoadKey() can complete
+// it after a crash in between. Clients follow from root to root. A running server signs with the
+// new keys from its next publication on. A role without a key (policy, in data directories from
 // before policies) gets one. New root keys are keys/root-VERSION.key, or root-VERSION-1.key, ...;
 // the files of the old ones are not touched. kNotFound: no root, or a file is missing;
 // kUnauthenticated: not enough of the newest root's keys; kInvalidArgument: impossible numbers.

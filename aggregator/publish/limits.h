@@ -9,7 +9,7 @@
 
 namespace fieldcost::publish {
 
-// A fragment's compressed size, on average over all of them: outside of [kSmallFragmentBytes,
+// Bounds of the average compressed size of a fragment. Outside of [kSmallFragmentBytes,
 // kLargeFragmentBytes] the rows are split again, into at most kTargetFragmentBytes each. The gap
 // between target and bounds keeps the number of fragments from flapping.
 inline constexpr std::size_t kSmallFragmentBytes = 48 * kKiB;
@@ -19,38 +19,39 @@ static_assert(kSmallFragmentBytes < kTargetFragmentBytes / 2,
               "halving a fragment at the target must not make it small at once");
 static_assert(kLargeFragmentBytes <= wire::kMaxFragmentBytes / 8, "room for uneven hashing");
 
-// Assumed compressed size of a row as long as nothing was published.
+// Assumed compressed size of a row before the first publication.
 inline constexpr double kFirstGuessRowBytes = 120;
 
-// Rows kept in memory at a time while fragments are made.
+// Rows in memory at a time while fragments are made.
 inline constexpr std::size_t kRowsPerPass = 100'000;
 
-// Rows that wait for their fragment are in this many partitions of a file (2^n), written so much at
-// a time: 8 MiB of buffers for each of the two threads that read.
+// Rows that wait for their fragment are in this many partitions of a file (2^n), which is written
+// in chunks of this size: 8 MiB of buffers for each of the two threads that read.
 inline constexpr unsigned kSpillBits = 8;
 inline constexpr std::size_t kSpillChunkBytes = 32 * kKiB;
 
-// Rows of one fragment: names can be made up; some thousand are usual. Memory: 4 KiB each.
+// Rows per fragment. A few thousand are usual, but agents can make up names. Memory: 4 KiB each.
 inline constexpr std::size_t kMaxRowsOfFragment = 32'768;
 
-// Rows of each full fragment, and of all together, by which it is found out which agents have
-// filled them.
+// Rows per full fragment, and for all of them together, that are examined to find out which agents
+// have filled the fragments.
 inline constexpr std::size_t kCrowdingSample = 1'024;
 inline constexpr std::size_t kMaxCrowdingSample = 4'096;
 
-// Rows with impossible sums of each half of the store by which their agents are found out.
+// Rows with impossible sums, in each half of the store, that are examined to find their agents.
 inline constexpr std::size_t kMaxInconsistentRows = 256;
 
-// Snapshots on disk after a publication: the new one and those clients may still be fetching.
+// Snapshots on disk after a publication: the new one, and older ones that clients may be fetching.
 inline constexpr std::size_t kKeptSnapshots = 3;
 
-// Hardware classes of which one API and metric has published rows of its own; the others' costs are
-// in the sum over all classes only. Classes, too, can be made up.
+// Maximum number of hardware classes for which an API and metric has published rows; the others'
+// costs are only in the sum over all classes. Agents can make up classes, too.
 inline constexpr std::size_t kMaxClassesOfRow = 8;
 
-// After a restoration from a backup it is not known what was published since: versions continue
-// this far above the last known one, so that no client that has seen a later one takes it for a
-// rollback. One publication a second for eleven days, or one an hour for a century, fit in between.
+// After a restore from a backup it is unknown what was published since, so versions continue this
+// far above the last known one: clients that have seen later versions then do not mistake them for
+// a rollback. One publication per second for eleven days, or one per hour for a century, fit in
+// between.
 inline constexpr std::uint64_t kRestoredVersionGap = 1'000'000;
 
 // How long a root is valid. Renewing it needs the offline key.

@@ -9,14 +9,14 @@
 
 namespace fieldcost::aggregator {
 
-// Tells when files have changed, by looking at them now and then. Not thread-safe.
+// Detects changes of files by polling them. Not thread-safe.
 class FileWatch {
  public:
   explicit FileWatch(std::vector<std::filesystem::path> files)
       : files_(std::move(files)), known_(Look()), last_(known_) {}
 
-  // True once for each change, and not while they are still being changed: it must have found the
-  // same twice.
+  // Returns true once per change, and not before the files have stopped changing: two calls must
+  // have found the same state.
   bool HaveChanged() {
     std::vector<Stamp> now = Look();
     const bool changed = now != known_ && now == last_;
@@ -35,7 +35,7 @@ class FileWatch {
     friend bool operator==(const Stamp&, const Stamp&) = default;
   };
 
-  // A file that cannot be looked at is like one that is not there.
+  // A file whose status cannot be read counts as absent.
   std::vector<Stamp> Look() const {
     std::vector<Stamp> stamps;
     for (const std::filesystem::path& file : files_) {

@@ -8,23 +8,24 @@
 
 namespace fieldcost::aggregator {
 
-// Work on a thread of its own, every so often and on demand; never twice at a time. Thread-safe.
+// Runs work on its own thread, periodically and on demand; never concurrently. Thread-safe.
 class PeriodicTask {
  public:
-  // `work` learns whether it was asked for; it must not throw. `interval` 0: only on demand.
-  // `at_start`: a first time at once.
+  // `work` gets whether the run was requested by Ask(); it must not throw. `interval` 0: only on
+  // demand. `at_start`: also runs at once.
   PeriodicTask(std::chrono::seconds interval, bool at_start, std::function<void(bool asked)> work);
   // Waits for the work in progress.
   ~PeriodicTask();
   PeriodicTask(const PeriodicTask&) = delete;
   PeriodicTask& operator=(const PeriodicTask&) = delete;
 
-  // Asks for one more run, as soon as the one in progress is done.
+  // Requests one more run, as soon as the current one is done.
   void Ask();
-  // Whether nothing is in progress or asked for.
+  // Whether no run is in progress or requested.
   bool idle() const;
 
-  // Begins nothing more; waits at most so long for what is in progress. False if it still is.
+  // Starts no further runs; waits at most `limit` for the current one. False if it is still
+  // running.
   bool Stop(std::chrono::milliseconds limit);
 
  private:

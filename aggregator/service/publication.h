@@ -11,7 +11,7 @@
 
 namespace fieldcost::aggregator {
 
-// Publishes, logs how it went, and remembers it for the operator. Thread-safe.
+// Publishes, logs the outcome, and records it for the operator. Thread-safe.
 class Publication {
  public:
   // REQUIRES: `store` and `clock` outlive this.
@@ -21,7 +21,7 @@ class Publication {
   // Waits for its turn. On an error the last publication stays in force.
   Result<publish::PublishReport> Publish();
 
-  // Runs `work` while nothing is published.
+  // Runs `work` while no publication is running.
   template <typename Work>
   auto BetweenPublications(const Work& work) {
     const std::lock_guard turn(turn_);
@@ -42,7 +42,7 @@ class Publication {
 
 enum class TaskOutcome { kDone, kFailed };
 
-// Counts a run of a task that began at `start` and ends now.
+// Records a run of a task that began at `start` and ends now.
 void NoteTaskRun(TaskOutcome outcome, std::chrono::steady_clock::time_point start,
                  const Clock& clock, admin::TaskState& task);
 

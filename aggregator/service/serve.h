@@ -5,10 +5,10 @@
 
 namespace fieldcost::aggregator {
 
-// Runs the service until SIGTERM or SIGINT; then finishes what is in progress, makes a checkpoint
-// and returns success. An error: it could not start, or the store failed while running; in that
-// case nothing more was acknowledged. Blocks the signals it waits for in the calling thread;
-// call it before any other thread is started.
+// Runs the service until SIGTERM or SIGINT; then finishes work in progress, makes a checkpoint and
+// returns success. Returns an error if the service could not start, or if the store failed while
+// running; in the latter case nothing more was acknowledged. Blocks the signals that it waits for
+// in the calling thread; call it before starting any other thread.
 Status Serve(const Config& config);
 
 }  // namespace fieldcost::aggregator

@@ -28,13 +28,14 @@
 
 namespace fieldcost::aggregator {
 
-// The engine's tables, and as many again for what it writes (logs, checkpoints, compactions,
-// backups), for publications, published files, secrets and the operator's connections. Whoever
-// connects must not take them: a checkpoint without a descriptor is the end of the store.
+// The engine's table files, and as many descriptors again for what it writes (logs, checkpoints,
+// compactions, backups), for publications, published files, secrets and the operator's connections.
+// Clients' connections must not use these up: a checkpoint without a descriptor makes the store
+// fail.
 inline constexpr std::size_t kReservedDescriptors = 2 * store::kMaxOpenFiles;
 
-// The parts of a running service, in the order in which they start. Its functions are called by one
-// thread, that of Serve(), which waits for signals and never for a disk.
+// The parts of a running service, in the order in which they start. Its functions are called by a
+// single thread, that of Serve(), which waits for signals and never for a disk.
 class Service {
  public:
   // REQUIRES: `config` outlives this.
@@ -44,22 +45,23 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  // Everything runs afterwards, the first publication (if there is anything) in the background.
+  // Starts everything; the first publication (if there are any rows) runs in the background.
   Status Start();
-  // The first publication is done.
+  // Whether the first publication is done.
   bool IsReadyToOpen() const { return publication_task_->idle(); }
-  // Writes where it listens to log and files.
+  // Writes the addresses that it listens on to log and files.
   Status Open();
 
-  // Looks after store, memory and certificate. kIo: the store has failed; end.
+  // Checks store, memory and certificate; call periodically. kIo: the store has failed; shut down.
   Status CheckHealth();
   void AskToPublish() { publication_task_->Ask(); }
-  // Reads certificate and tokens again; returns the first error, after trying all.
+  // Reloads certificate and tokens; returns the first error, after trying all.
   Status Reload();
 
-  // Begins to say that it is not ready, while everything is still answered.
+  // Makes /readyz report that it is draining, while all requests are still answered.
   void BeginDrain() { phase_ = Phase::kDraining; }
-  // Ends what was started. False if background work does not end soon; this must live on then.
+  // Stops everything. Returns false if background work is still running; the object must then not
+  // be destroyed.
   [[nodiscard]] bool Stop();
 
  private:
@@ -71,35 +73,35 @@ class Service {
   admin::Operations Operations();
   void Route(http::Request untrusted_request, http::Respond respond);
   Status ReloadCertificate();
-  // Takes the names of the configuration, else those of the certificate.
+  // Sets the names of the configuration or, if there are none, those of the certificate.
   Status SetNames();
   Result<publish::PublishReport> Publish();
-  // Has the log name the agents of rows that a publication found something wrong with.
+  // Logs the agents of rows that a publication found fault with.
   void NoteContributors(ingest::Abuse kind, const std::vector<stats::RowKey>& rows);
   void Expire();
   Result<store::ExpiryEffect> ExpireBefore(std::uint32_t week, bool yes);
   void NoteDeletion(const Result<store::ExpiryReport>& report,
                     std::chrono::steady_clock::time_point start);
   std::optional<std::uint64_t> FreeBytes() const;
-  bool IsDiskFull() const;  // up to Config::min_free_bytes; logs each change
+  bool IsDiskFull() const;  // below Config::min_free_bytes; logs each change
   std::string WhyNotReady() const;
   std::string WhyCertificateIsBad() const;  // "" = it is valid
   // Logs at most once an hour.
   void WarnOfHeldRoom();
-  // Gives back what the rows of a checkpoint took.
+  // Returns the memory of a checkpoint's rows to the system.
   void GiveBackMemory();
-  // Reads all files beside the store. What a publication can mend is published at once; what is
-  // damaged then makes the service not ready.
+  // Reads all files next to the store. Damage that a publication can repair is published at once;
+  // any remaining damage makes the service not ready.
   void CheckFiles();
   Result<publish::FileReport> FilesBesideStore();
-  // Logs each reason once when it begins.
+  // Logs each reason for not being ready once when it begins.
   void SayWhatIsWrong();
   std::string Metrics() const;
-  // kUnavailable: not all parts are there, which the operator's requests need.
+  // kUnavailable: some parts that operators' requests need have not started.
   Status CheckServing() const;
 
   const Config& config_;
-  http::ServerOptions server_options_;  // as configured, with no more connections than may be open
+  http::ServerOptions server_options_;  // as configured, except for a lower limit of connections
   std::atomic<Phase> phase_{Phase::kStarting};
   bool is_open_ = false;
   std::optional<admin::Admin> admin_;
@@ -120,7 +122,7 @@ class Service {
   std::uint64_t checkpoints_ = 0;  // when memory was last given back
   std::string said_of_clock_;
   std::string said_of_certificate_;
-  mutable std::atomic<bool> was_full_{false};  // as of the last look
+  mutable std::atomic<bool> was_full_{false};  // as of the last check
   std::atomic<std::uint64_t> certificate_failures_{0};
   mutable std::mutex retention_mutex_;
   admin::TaskState retention_state_;

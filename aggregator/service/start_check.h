@@ -8,21 +8,21 @@
 
 namespace fieldcost::aggregator {
 
-// What a start needs, as it was found.
+// What a start needs, as found on this machine.
 struct StartCheck {
-  std::vector<std::string> facts;  // a line each: "certificate /etc/…: until 2027-…, for …"
-  std::vector<std::string> warnings;  // a start works, and somebody will regret it
+  std::vector<std::string> facts;  // one line each: "certificate /etc/…: until 2027-…, for …"
+  std::vector<std::string> warnings;  // a start works, but causes trouble later
 };
 
 enum class Listening {
-  kStarts,    // a port that is in use is an error
-  kMayServe,  // unless a server runs with the data directory: it is that one's
+  kStarts,    // a port in use is an error
+  kMayServe,  // allowed if a server runs with the data directory, which then owns the port
 };
 
-// Tries what a start will need, and neither makes nor changes nor keeps anything: descriptors,
-// certificate and key, token files, directories, the secrets that are there, and the ports. What
-// the store holds is for `verify`. The first error names what was tried, on what, why it failed,
-// and what to do.
+// Checks everything that a start will need, and neither creates nor changes nor locks anything:
+// descriptors, certificate and key, token files, directories, existing secrets, and the ports.
+// (`verify` checks the store's contents.) The first error names what was tried, on what, why it
+// failed, and what to do.
 Result<StartCheck> CheckStart(const Config& config, Listening listening);
 
 }  // namespace fieldcost::aggregator

@@ -9,7 +9,8 @@
 
 namespace fieldcost::aggregator {
 
-// What is kept with a store's backup, as text (BACKUP.md has the grammar and an example). Pure.
+// The list of files saved with a store's backup, as text (BACKUP.md has the grammar and an
+// example). Pure.
 
 struct BackedUpFile {
   std::string path;  // in the data directory: keys/NAME, publish/NAME or publish/root/NUMBER
@@ -23,7 +24,7 @@ inline constexpr std::size_t kMaxBackedUpFiles = 10'000;
 inline constexpr std::size_t kMaxBackedUpFileBytes = std::size_t{4} << 20;
 
 std::string EncodeManifest(const std::vector<BackedUpFile>& files);
-// kCorrupt: malformed, changed, or a path that is none of ours; kUnsupported: a newer version.
+// kCorrupt: malformed, changed, or with a path of another form; kUnsupported: a newer version.
 Result<std::vector<BackedUpFile>> DecodeManifest(std::string_view untrusted_text);
 
 }  // namespace fieldcost::aggregator

@@ -13,21 +13,21 @@
 
 namespace fieldcost::aggregator {
 
-// Reads all files of the data directory but the store's: what clients get, the signing keys, and
-// the secrets, which it compares with the fingerprints that the store remembers. Changes nothing.
-// Errors and conditions: see publish::CheckFiles().
+// Reads all files of the data directory except the store's: those that clients fetch, the signing
+// keys, and the secrets, which it compares with the fingerprints stored in the store. Changes
+// nothing. Errors and conditions: see publish::CheckFiles().
 Result<publish::FileReport> CheckFilesBesideStore(
     const std::filesystem::path& data_dir, const std::map<std::string, std::string>& bindings);
 
-// What was found in the store and beside it.
+// What was found in the store and next to it.
 struct DataReport {
   store::VerifyReport store;
   publish::FileReport files;
 
   bool ok() const { return store.ok() && files.damaged.empty(); }
-  // The first one's description; empty if there is none.
+  // The description of the first problem; empty if there is none.
   std::string FirstProblem() const;
-  // What was counted, named as the commands show it.
+  // The report's numbers, with the names that commands display.
   std::vector<std::pair<std::string_view, std::uint64_t>> Numbers() const;
 };
 

@@ -9,22 +9,23 @@
 namespace fieldcost::aggregator {
 
 // Weeks that may pass between two deletions by the server itself. If more pass, the clock is not
-// believed: what is deleted does not come back, and what counts as too old never goes back.
+// trusted: deleted data does not come back, and the bound below which data is too old never goes
+// back.
 inline constexpr std::uint32_t kMaxWeeksBetweenDeletions = 8;
 
-// Deletes rows of more than `weeks` weeks ago (0: none), what the ledger need not know any more,
-// and what is held of agents that cannot end their probation any more, since no batch of their
-// epoch is taken.
+// Deletes rows from more than `weeks` weeks ago (0: none), ledger entries that are no longer
+// needed, and held batches of agents whose probation cannot end any more, since batches of their
+// epoch are not accepted.
 //
-// kUnavailable: nothing was deleted, since the clock is too far from the last deletion, or from
-// the newest rows if there was none; the message says how the operator has it done all the same.
+// kUnavailable: nothing was deleted, since the clock is too far from the last deletion, or from the
+// newest rows if there was none; the message explains how the operator can delete anyway.
 Result<store::ExpiryReport> DeleteOld(store::Store& store, const Clock& clock, std::uint32_t weeks);
 
-// The same for the operator, who names the first week whose rows stay, whatever the last deletion:
-// what DeleteOld() would do `weeks` after that week. Only if `yes`; otherwise nothing is changed
-// and the result is what it would remove. `rows_left` and the weeks are not set for what was done.
+// The same for the operator, who names the first week whose rows stay, regardless of the last
+// deletion: does what DeleteOld() would do `weeks` after that week. Without `yes`, changes nothing
+// and returns what would be removed. With `yes`, `rows_left` and the weeks are not set.
 //
-// kInvalidArgument: by this clock the week has not come, or its predecessors are to be kept.
+// kInvalidArgument: by this clock the week has not come, or earlier weeks must be kept.
 Result<store::ExpiryEffect> DeleteBefore(store::Store& store, const Clock& clock,
                                          std::uint32_t weeks, std::uint32_t before_week, bool yes);
 

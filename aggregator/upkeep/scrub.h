@@ -10,16 +10,16 @@
 
 namespace fieldcost::aggregator {
 
-// Reads the whole store again and again, a little at a time, so that damage of the disk is found
-// while there is a backup from before. How far it has come survives a restart. state() may be
-// called by any thread.
+// Reads the whole store continuously, a little at a time, so that damage on the disk is found while
+// there still is a backup from before. Its progress survives a restart. Any thread may call
+// state().
 class Scrub {
  public:
   // A round takes `period`, or less if the store is small. REQUIRES: `store` and `clock` outlive
   // this.
   Scrub(store::Store& store, const Clock& clock, std::chrono::seconds period);
 
-  // Reads what is due in a step of `interval`. kIo: a file cannot be read, or the store has failed.
+  // Reads the share of a step of `interval`. kIo: a file cannot be read, or the store has failed.
   Status Step(std::chrono::seconds interval);
   admin::ScrubState state() const;
 
@@ -34,7 +34,7 @@ class Scrub {
   admin::ScrubState state_;
 };
 
-// Makes the calling thread one that works when nobody else wants processor or disk.
+// Makes the calling thread run only when processor and disk are otherwise idle.
 void WorkWhenIdle();
 
 }  // namespace fieldcost::aggregator
