@@ -20,8 +20,8 @@ namespace {
 using fieldcost::Result;
 namespace command = fieldcost::command;
 
-// glibc gives 8 arenas a core to the threads that allocate, and each keeps what was freed in it:
-// COSTS.md, "Memory", says what that came to.
+// glibc gives allocating threads up to 8 arenas per core, and each arena retains what was freed in
+// it: COSTS.md, "Memory", has measurements.
 constexpr int kMallocArenas = 2;
 
 void LimitArenas() {
@@ -85,6 +85,6 @@ int main(int argument_count, char** arguments) {
   LimitArenas();
   const int status = Main(std::vector<std::string>(arguments + 1, arguments + argument_count));
   std::fflush(nullptr);
-  // Without the libraries' static destructors: after a failed write the engine is still open.
+  // Skips the libraries' static destructors: after a failed write the engine is still open.
   ::_exit(status);
 }

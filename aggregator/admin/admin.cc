@@ -19,7 +19,7 @@ namespace {
 
 namespace json = boost::json;
 
-// More than that many requests at a time are turned away.
+// Further requests than these, in progress and waiting, are refused.
 constexpr unsigned kAdminThreads = 4;
 constexpr std::size_t kMaxWaiting = 16;
 constexpr std::size_t kMaxBodyBytes = 8 * 1024;
@@ -52,7 +52,7 @@ Result<json::object> ObjectOf(const http::Request& untrusted_request) {
   return untrusted_value.get_object();
 }
 
-// Reads the only member of a request's body, a text.
+// Reads the only member of a request's body, a string.
 Result<std::string> TextOf(const json::object& untrusted_object, std::string_view name) {
   const json::value* untrusted_text = untrusted_object.if_contains(name);
   if (untrusted_object.size() != 1 || untrusted_text == nullptr || !untrusted_text->is_string()) {
@@ -62,7 +62,7 @@ Result<std::string> TextOf(const json::object& untrusted_object, std::string_vie
   return std::string(text.data(), text.size());
 }
 
-// Takes an optional member, true or false, out of the object.
+// Removes an optional member, true or false, from the object and returns it.
 Result<bool> TakeFlag(json::object& untrusted_object, std::string_view name) {
   const json::value* untrusted_flag = untrusted_object.if_contains(name);
   if (untrusted_flag == nullptr) return false;
@@ -227,8 +227,9 @@ constexpr std::array kActions = std::to_array<Action>({
     {kReloadPath, Reload},
 });
 
-// Whether it is an IP address or localhost. Any other name may belong to somebody who lets it lead
-// here, so that a browser on this machine takes our answers for those of his site (DNS rebinding).
+// Whether the host is an IP address or localhost. The owner of any other name can make it resolve
+// to this machine, so that a local browser treats our responses as those of their site (DNS
+// rebinding).
 bool IsOwnName(std::string_view untrusted_host) {
   std::string_view name = untrusted_host;
   const bool v6 = name.starts_with('[');
@@ -255,7 +256,7 @@ struct Admin::State {
     return tokens && tokens->Contains(untrusted_value.substr(kScheme.size()));
   }
 
-  // What everybody may ask. REQUIRES: IsQuestion(target).
+  // Answers requests open to every user of the machine. REQUIRES: IsQuestion(target).
   http::Response Answer(std::string_view target) const {
     if (target == kLivezPath) return Plain(200, "ok\n");
     if (target == kMetricsPath) {
@@ -265,7 +266,7 @@ struct Admin::State {
     return why.empty() ? Plain(200, "ok\n") : Plain(503, "not ready: " + why + "\n");
   }
 
-  // Has the action done by a worker, which responds.
+  // Passes the operation to a worker, which responds.
   void Start(std::size_t action, http::Request untrusted_request, http::Respond respond) {
     {
       const std::lock_guard lock(mutex);
@@ -274,7 +275,7 @@ struct Admin::State {
       }
       ++in_progress;
     }
-    // Shared with the worker only if there is one.
+    // Shared with the worker only if the pool accepts the task.
     auto task = std::make_shared<std::pair<http::Request, http::Respond>>(
         std::move(untrusted_request), std::move(respond));
     const bool taken = workers.TryRun([this, action, task] {
@@ -301,7 +302,7 @@ struct Admin::State {
   }
 
   const Operations operations;
-  std::mutex mutex;  // guards what follows
+  std::mutex mutex;  // guards the members below
   std::condition_variable idle;
   std::optional<ingest::TokenSet> tokens;
   bool stopping = false;

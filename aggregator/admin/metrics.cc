@@ -38,7 +38,7 @@ class Families {
   void Begin(std::string name, std::string help, MetricType type) {
     families_.push_back({.name = std::move(name), .help = std::move(help), .type = type});
   }
-  // Adds to the family that was begun last.
+  // Adds a value to the family that was started last.
   void Add(double value, const std::vector<Label>& labels = {}) {
     ClientMetric metric;
     for (const Label& label : labels) {
@@ -127,7 +127,7 @@ void AddStore(const store::StoreGauges& store, Families& families) {
                  Value(store.damages));
 }
 
-// The names are `prefix` with what a task tells behind it.
+// Adds the metrics of a task, named `prefix` plus a suffix.
 void AddTask(const std::string& prefix, const std::string& what, const TaskState& task,
              Families& families) {
   families.Counter(prefix + "_runs_total", what + " that succeeded.", Value(task.successes));

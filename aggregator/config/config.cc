@@ -130,7 +130,7 @@ void ReadEnrolment(config::TomlFile& file, const std::filesystem::path& folder, 
   for (const std::string& name : token_files) config.token_files.push_back(folder / name);
 }
 
-// What no value alone can be blamed for is said where the file has one of them.
+// Checks values together. An error names a key of the combination that is in the file.
 void CheckTogether(config::TomlFile& file, const Config& config) {
   if (config.publish_interval > config.publish.lifetime) {
     const bool interval = file.Has("publish.interval_seconds");

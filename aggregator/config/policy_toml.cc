@@ -58,7 +58,7 @@ void ReadWeights(config::TomlFile& file, wire::PolicyMetadata& policy) {
   });
 }
 
-// The lists are checked one by one, so that what is wrong is said at the right key.
+// Checks the lists one by one, so that an error names the right key.
 void CheckLists(config::TomlFile& file, const wire::PolicyMetadata& policy) {
   if (const Status status = wire::ValidatePolicy({.modules = policy.modules}); !status) {
     file.Refuse(kModulesKey, status.error().message);

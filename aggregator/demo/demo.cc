@@ -60,7 +60,7 @@ Status WriteCertificate(const std::filesystem::path& directory, const Clock& clo
   return WriteFileAtomically(directory / "certificate.pem", issued.certificate, 0644);
 }
 
-// Settings to serve the directory, and to read what is served.
+// Writes the settings for serving the directory, and for reading from that server.
 Status WriteSettings(const std::filesystem::path& directory, std::uint16_t port) {
   FIELDCOST_TRY(
       WriteFileAtomically(directory / "aggregator.toml", fmt::format(kAggregatorToml, port), 0644));
@@ -70,7 +70,7 @@ Status WriteSettings(const std::filesystem::path& directory, std::uint16_t port)
   const std::filesystem::path absolute = std::filesystem::absolute(directory, error);
   if (error) return ErrnoError("find", directory, error.value());
   const std::string authority = (absolute.lexically_normal() / "ca.pem").string();
-  // A path is not always a text that TOML can hold; JSON's escapes are TOML's.
+  // Not every path is valid text in TOML; JSON's escapes are also TOML's.
   const std::string settings = fmt::format(kAgentToml, port, QuoteJson(authority));
   FIELDCOST_TRY(WriteFileAtomically(home / "agent.toml", settings, 0644));
   FIELDCOST_ASSIGN(const std::string root,

@@ -1,4 +1,4 @@
-// Sends the batches of a made-up fleet through Ingest into a store: Fill() of demo.h.
+// Sends the batches of a synthetic fleet through Ingest into a store: Fill() of demo.h.
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -18,9 +18,9 @@
 namespace fieldcost::demo {
 namespace {
 
-constexpr unsigned kFillThreads = 8;  // they share the disk's syncs
+constexpr unsigned kFillThreads = 8;  // these share disk syncs
 
-// A clock that stands still until it is told to continue.
+// A clock that changes only when set.
 class WeekClock : public Clock {
  public:
   WallTime Now() const override {
@@ -54,7 +54,7 @@ http::Request SignedRequest(const crypto::PrivateKey& key, wire::Epoch epoch,
   return request;
 }
 
-// As Service does at its start: the secret has to be that of the store.
+// As in Service's start: the secret has to be the one bound to the store.
 template <typename Secret>
 Result<Secret> OpenSecret(store::Store& store, const std::filesystem::path& keys_dir,
                           const char* name) {

@@ -14,23 +14,23 @@ namespace {
 using stats::CostHistogram;
 using stats::Metric;
 
-// What a stream of random numbers is for: equal purposes and numbers give equal streams.
+// The purposes of random streams: equal purposes and numbers give equal streams.
 enum class Purpose : std::uint64_t { kMachine, kCost, kUpgrade, kWeek, kCalls, kAllocation, kLoad };
 
 constexpr std::uint32_t kHealthyPercent = 100;  // of what a function should cost
-constexpr std::uint64_t kTimedCalls = 900;      // of the most called function, machine and week
+constexpr std::uint64_t kTimedCalls = 900;      // of the most called function, per machine and week
 constexpr std::uint64_t kMinTimedCalls = 12;
 constexpr std::uint64_t kMinAilingCalls = 100;
 constexpr std::uint64_t kMaxTimedCalls = 3'000;
 constexpr std::uint64_t kCallsPerTimedCall = 16;
-// Stands for each API having one of 32 slots, and one run in 16 being chosen.
+// As if each API had one of 32 slots, and one run in 16 were chosen.
 constexpr std::uint64_t kRunsStoodFor = 512;
-constexpr unsigned kBusyPercent = 25;  // of the weeks of a machine have busy starts, too ...
-constexpr std::uint32_t kBusyCostPercent = 140;  // ... in which calls cost so much
-constexpr std::uint64_t kBusyShare = 4;          // of as many calls
+constexpr unsigned kBusyPercent = 25;            // of a machine's weeks also have busy starts ...
+constexpr std::uint32_t kBusyCostPercent = 140;  // ... in which calls cost this much ...
+constexpr std::uint64_t kBusyShare = 4;          // ... and so many times fewer calls are made
 constexpr std::uint64_t kAllocationsShare = 4;  // every fourth call has its allocations counted ...
-constexpr unsigned kAllocationPercent = 40;     // ... in so many of the weeks
-constexpr std::int32_t kActivityCentiOctaves = 70;  // how much machines differ in use
+constexpr unsigned kAllocationPercent = 40;     // ... in this percentage of the weeks
+constexpr std::int32_t kActivityCentiOctaves = 70;  // how much machines differ in activity
 constexpr std::int32_t kWeekCentiOctaves = 3;       // how much weeks of a machine differ in cost
 constexpr std::uint32_t kWeeksOfVersion = kWeeks / kVersions;
 
@@ -45,7 +45,7 @@ std::uint64_t Scale(std::uint64_t value, std::uint32_t percent) {
 struct Circumstances {
   const ApiModel* api = nullptr;
   std::int64_t typical_q16 = 0;  // log2 ns of this machine, before version and ailment
-  std::uint32_t percent = 100;   // of version and ailment
+  std::uint32_t percent = 100;   // of version and ailment together
   std::uint64_t timed_calls = 0;
   std::uint64_t runs = 0;
 };
@@ -124,7 +124,7 @@ void AddAllocations(const Circumstances& at, Random random, CostHistogram& inclu
   }
 }
 
-// What one agent has measured of one API in a week, a row a metric.
+// Adds the rows that one agent has measured of one API in a week, one per metric.
 void AddRows(std::uint64_t seed, const Circumstances& at, const stats::ApiKey& key,
              std::uint32_t agent, std::uint32_t week, Random& in_week,
              std::vector<wire::BatchRow>& rows) {
@@ -162,7 +162,7 @@ void AddRows(std::uint64_t seed, const Circumstances& at, const stats::ApiKey& k
   }
 }
 
-// What the function costs this machine, in percent of what it should.
+// The function's cost on this machine, in percent of what it should be.
 std::uint32_t AilingPercent(std::span<const Ailment> ailments, const LibraryModel& library,
                             const ApiModel& api) {
   std::uint32_t percent = kHealthyPercent;
@@ -176,7 +176,7 @@ std::uint32_t AilingPercent(std::span<const Ailment> ailments, const LibraryMode
 
 std::size_t Fleet::VersionOf(const LibraryModel& library, std::uint32_t agent,
                              std::uint32_t week) const {
-  // Every machine upgrades within a week before and a week after.
+  // Each machine upgrades at some time from a week before to a week after.
   Random random(options_.seed, Purpose::kUpgrade, agent, HashOf(library.soname));
   std::size_t version = 0;
   for (std::uint32_t step = 1; step < kVersions; ++step) {
@@ -217,7 +217,7 @@ wire::BatchContent Fleet::BatchOf(std::uint32_t agent, std::uint32_t week,
       const bool ails = ailing_percent != kHealthyPercent;
       if (!in_week.Percent(picked) && !ails) continue;
 
-      // What a call costs on this machine, and how many are timed.
+      // The cost of calls on this machine, and how many of them are timed.
       Circumstances at{.api = &api};
       Random cost(options_.seed, Purpose::kCost, agent, name);
       at.typical_q16 = CentiOctaves(api.typical + hardware.slower) +

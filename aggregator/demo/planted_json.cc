@@ -1,4 +1,4 @@
-// Writes as JSON what was planted into a demo, so that tests and people can look for it.
+// Lists as JSON what was planted in a demo, for tests and people.
 //
 //   {"synthetic": true, "seed", "agents", "first_week", "last_week", "batches", "rows",
 //    "published_rows": numbers, "libraries": [{"soname", "versions": [], "symbols": []}],

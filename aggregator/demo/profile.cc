@@ -1,4 +1,4 @@
-// Makes the profile of one ailing machine of the made-up fleet: ProfileOf() of demo.h.
+// Makes the profile of one ailing machine of the synthetic fleet: ProfileOf() of demo.h.
 #include "common/wire/profile.h"
 
 #include <array>

@@ -1,7 +1,7 @@
-// The file of the oldest secret that is known:
+// The file with the oldest known secret:
 //
-//   line := "fieldcost-abuse-names 1 " day " " secret in hex    ; days since 1970-01-01 UTC,
-//   decimal file := line " " first 8 bytes of SHA-256(line) in hex "\n"
+//   file := line " " first 8 bytes of SHA-256(line) in hex "\n"
+//   line := "fieldcost-abuse-names 1 " day " " secret in hex    ; day since 1970-01-01 UTC, decimal
 #include "aggregator/ingest/abuse_names.h"
 
 #include <algorithm>
@@ -22,14 +22,14 @@ namespace {
 constexpr std::size_t kNameBytes = 8;  // enough to distinguish the agents of a day
 constexpr std::string_view kFirstWords = "fieldcost-abuse-names 1 ";
 constexpr std::size_t kMaxFileBytes = 256;
-// A jump beyond this is taken for a wrong clock, and earlier names are dropped.
+// A larger jump counts as a wrong clock, and earlier names are dropped.
 constexpr std::int64_t kMaxDaysAhead = 100'000;
 
 std::int64_t DayOf(WallTime now) {
   return std::chrono::floor<std::chrono::days>(now).time_since_epoch().count();
 }
 
-// What follows the line in the file.
+// The part of the file after the line.
 std::string CheckOf(std::string_view line) {
   constexpr std::size_t kCheckBytes = 8;
   return fmt::format(" {}\n", HexEncode(crypto::Sha256(line).substr(0, kCheckBytes)));

@@ -17,7 +17,7 @@ static_assert(wire::kMaxAnswerBytes <= store::kMaxAnswerBytes);
 
 constexpr char kEnrolledAnswer[] = R"({"enrolled":true})";
 
-// Who enrols. kInvalidArgument unless the request has the form of an enrolment.
+// Returns the sender. kInvalidArgument unless the request has the form of an enrolment.
 Result<Sender> ParseEnrolment(const http::Request& untrusted_request) {
   FIELDCOST_ASSIGN(Sender sender, ParseSender(untrusted_request.headers));
   if (!untrusted_request.body.empty()) {
@@ -30,7 +30,7 @@ Result<Sender> ParseEnrolment(const http::Request& untrusted_request) {
   return sender;
 }
 
-// What earlier agents have counted would stay in the sums for good.
+// Refuses older agents: what they have counted wrongly would stay in the sums permanently.
 Status CheckFormat(const wire::BatchDecoder& decoder) {
   if (decoder.format_version() == wire::kBatchFormatVersion) return {};
   return Fail(ErrorCode::kUnsupported,
@@ -248,7 +248,7 @@ std::optional<http::Response> Ingest::CheckAdmission(const BatchIdentity& batch,
                                                      const std::string& agent_id) {
   if (admission_.IsRevoked(agent_id)) return RefuseRevoked(agent_id);
   if (auto refusal = RefuseEpoch(batch.epoch)) {
-    // It may be our clock that is wrong.
+    // Our own clock may be wrong.
     if (refusal->status != 503) abuse_log_.Note(Abuse::kWrongEpoch, agent_id, clock_.Now());
     return refusal;
   }

@@ -1,4 +1,4 @@
-// Checks the rows of a batch and gives them to the store: the part of Ingest about batches.
+// Checks the rows of a batch and passes them to the store: the part of Ingest about batches.
 #include "aggregator/ingest/limits.h"
 #include "aggregator/ingest/workspace.h"
 #include "common/wire/limits.h"
@@ -6,8 +6,8 @@
 namespace fieldcost::ingest {
 namespace {
 
-// Whether the answer to the first batch of this number was about another body: two machines have
-// one key (a copied disk), or an old state was restored from a backup. False if that is unknown.
+// Whether the response to the first batch with this number was for another body: two machines have
+// the same key (a copied disk), or an old state was restored from a backup. False if unknown.
 bool IsOfAnotherBody(const std::string& stored_answer, const BatchIdentity& batch,
                      const Receipts& receipts) {
   const auto first = wire::DecodeAnswer(stored_answer);
@@ -168,7 +168,7 @@ std::optional<http::Response> Ingest::CheckOneEpoch(wire::Epoch epoch,
 
 http::Response Ingest::AddBatch(const BatchIdentity& batch, const std::string& agent_id,
                                 const http::Request& request, Workspace& workspace) {
-  // What the agent has contributed to must not change between the check and the acceptance.
+  // The agent's contributions must not change between the check and the acceptance.
   const std::lock_guard agent_lock(LockOf(agent_id));
   if (admission_.IsRevoked(agent_id)) return RefuseRevoked(agent_id);
   if (auto refusal = CheckOneEpoch(batch.epoch, agent_id)) return *refusal;

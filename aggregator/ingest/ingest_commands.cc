@@ -1,4 +1,4 @@
-// Does what an operator asks of a running service: the part of Ingest about commands.
+// Executes an operator's commands in a running service: the part of Ingest about commands.
 #include "aggregator/ingest/ingest.h"
 
 namespace fieldcost::ingest {
@@ -12,8 +12,8 @@ Result<RevocationReport> Ingest::Revoke(const RevocationRequest& untrusted_reque
       const std::string agent_id,
       FindAgent(untrusted_request.agent, store_, pseudonyms_, abuse_log_.NamesAt(clock_.Now())));
   if (!untrusted_request.dry_run) {
-    // Takes effect at once also for requests in progress: none of the agent's batches comes after
-    // what the store drops and withdraws.
+    // Also affects requests in progress at once: no batch of the agent is added after the store has
+    // dropped and withdrawn its batches.
     admission_.Revoke(agent_id);
     const std::lock_guard agent_lock(LockOf(agent_id));
   }

@@ -1,4 +1,4 @@
-// Finds out which agents have contributed to rows that something is wrong with.
+// Finds the agents that have contributed to faulty rows.
 #include <algorithm>
 #include <utility>
 

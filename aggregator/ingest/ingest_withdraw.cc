@@ -10,7 +10,7 @@
 namespace fieldcost::ingest {
 namespace {
 
-// The answer to a batch that arrives after its withdrawal.
+// The response to a batch that arrives after its withdrawal.
 std::string LateAnswer(std::size_t row_count) {
   wire::BatchAnswer answer{.rejected_rows = static_cast<std::uint32_t>(row_count)};
   if (row_count != 0) {
@@ -19,7 +19,7 @@ std::string LateAnswer(std::size_t row_count) {
   return wire::EncodeAnswer(answer);
 }
 
-// The refused rows of a batch whose agent has shown no receipt, from the one in the answer we gave.
+// If the agent sent no receipt: the refused rows according to the receipt in our stored response.
 Result<std::vector<std::uint32_t>> ReceiptIn(const std::optional<std::string>& answer,
                                              const BatchIdentity& batch, const Receipts& receipts) {
   if (!answer) {
@@ -35,7 +35,7 @@ Result<std::vector<std::uint32_t>> ReceiptIn(const std::optional<std::string>& a
 
 }  // namespace
 
-// The rows of the decoded batch but the refused ones.
+// Returns the rows of the decoded batch except the refused ones.
 Result<const store::AcceptedRows*> Ingest::AcceptedRowsOf(const std::vector<std::uint32_t>& refused,
                                                           Workspace& workspace) {
   workspace.Start();
@@ -60,8 +60,8 @@ Result<bool> Ingest::WouldBeAccepted(const BatchIdentity& batch,
 
 http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, const std::string& agent_id,
                                      std::string_view untrusted_receipt, Workspace& workspace) {
-  // 1. Check that a receipt that is shown is ours, and of this batch.
-  std::optional<std::vector<std::uint32_t>> shown;  // the refused rows in it
+  // 1. Check that the receipt, if there is one, was issued by us for this batch.
+  std::optional<std::vector<std::uint32_t>> shown;  // its refused rows
   if (!untrusted_receipt.empty()) {
     auto opened = receipts_.Open(untrusted_receipt, batch);
     if (!opened) {
@@ -71,8 +71,8 @@ http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, const std::stri
     }
     shown = std::move(*opened);
   }
-  // 2. Let the store ask for the rows if it has the batch; without a receipt, its own answer holds
-  // one.
+  // 2. Let the store request the rows if it has the batch; without a receipt, use the one in the
+  // stored response.
   const auto accepted_rows =
       [&](const std::optional<std::string>& answer) -> Result<const store::AcceptedRows*> {
     if (shown) return AcceptedRowsOf(*shown, workspace);
@@ -87,7 +87,7 @@ http::Response Ingest::WithdrawBatch(const BatchIdentity& batch, const std::stri
                                        .rows = accepted_rows,
                                        .late_answer = LateAnswer(workspace.decoder.row_count()),
                                        .may_come = *may_come});
-  // 3. Answer what has become of the batch.
+  // 3. Respond with the outcome.
   if (!result) return RefuseWithdrawal(result.error(), agent_id);
   CountWithdrawn(*result, *may_come);
   return AnswerJson(wire::EncodeWithdrawalAnswer({.withdrawn_rows = result->withdrawn_rows}));

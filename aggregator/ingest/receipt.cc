@@ -1,7 +1,7 @@
 // Receipts of accepted batches, in lower-case hex. u64 is little endian.
 //
 //   receipt := version:u8 = 4 refused mac[32]
-//   refused := 0x00 varint*                  ; of each row the distance to the one before, less 1
+//   refused := 0x00 varint*                  ; for each row the distance to the previous, less 1
 //            | 0x01 byte*                    ; bit i of byte j: row 8 * j + i; the last is not 0
 //                                            ; whichever is shorter; LEB128 below 2^14
 //   mac     := HMAC-SHA-256(secret, "fieldcost receipt v4" 0x00 key[32] epoch:u64 sequence:u64

@@ -12,12 +12,12 @@ using stats::Uint128;
 
 constexpr Uint128 kNoLimit = ~Uint128{0};
 
-// What a machine can do in a second for each of its cores, and in one call.
+// What a machine can do per second and core, and in one call.
 struct Bounds {
   Uint128 sum = kNoLimit;
   Uint128 count = kNoLimit;
   Uint128 value = kNoLimit;
-  std::uint64_t stood_for = 1;  // by a value, itself included
+  std::uint64_t stood_for = 1;  // number of values that one stands for, including itself
 };
 
 constexpr Bounds BoundsOf(Metric metric) {
@@ -67,14 +67,14 @@ constexpr Bounds BoundsOf(Metric metric) {
   return {};
 }
 
-// The time of a run is large, and stands for many runs.
+// A run takes long, and stands for many runs.
 constexpr Uint128 MostSquares(std::uint32_t metric_number) {
   const bool is_of_runs = metric_number == static_cast<std::uint32_t>(Metric::kTimePerRun);
   return is_of_runs ? kMaxRunsSumOfSquares : kMaxRowSumOfSquares;
 }
 
-// Whether some value must have been greater than `limit`: the last bucket's mean is. REQUIRES: the
-// histogram is valid.
+// Whether some value must have been greater than `limit`, because the last bucket's mean is.
+// REQUIRES: the histogram is valid.
 bool HasGreater(const stats::CostHistogram& histogram, Uint128 limit) {
   unsigned last = 0;
   histogram.ForEachUsed([&](unsigned slot, const stats::Bucket&) { last = slot; });
@@ -87,7 +87,7 @@ std::optional<RowRefusal> Implausible(std::string reason) {
   return RowRefusal{.problem = RowProblem::kImplausible, .reason = std::move(reason)};
 }
 
-// `check_key` says what is wrong with an API key; `totals` are filled in.
+// `check_key` returns what is wrong with an API key; `totals` are filled in.
 template <typename CheckKey>
 std::optional<RowRefusal> CheckContent(const wire::UntrustedRow& untrusted_row,
                                        const CheckKey& check_key, stats::Bucket& totals) {
@@ -161,7 +161,7 @@ Status RowCheck::CheckKey(const stats::ApiKey& untrusted_key) {
 
 bool RowCheck::IsListed(const std::string& soname) {
   if (circumstances_.modules == nullptr || circumstances_.modules->empty()) return true;
-  if (soname == last_soname_) return last_listed_;  // rows of a module stand together
+  if (soname == last_soname_) return last_listed_;  // rows of a module are adjacent
   last_soname_ = soname;
   last_listed_ = std::any_of(
       circumstances_.modules->begin(), circumstances_.modules->end(),

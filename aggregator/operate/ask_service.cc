@@ -12,7 +12,7 @@
 namespace fieldcost::aggregator {
 namespace {
 
-// Compacting or copying a large store takes its time.
+// Compacting or copying a large store takes long.
 constexpr std::chrono::hours kLongestWork{6};
 constexpr std::size_t kMaxAddressBytes = 1024;
 constexpr std::size_t kMaxServiceAnswerBytes = 64 * 1024;
@@ -57,7 +57,7 @@ std::string TextOf(const boost::json::object& object, std::string_view key) {
   return value != nullptr && value->is_string() ? std::string(value->as_string()) : "";
 }
 
-// Takes numbers, truths, texts and lists of texts, and passes over anything else.
+// Converts numbers, booleans, texts and lists of texts, and ignores anything else.
 Outcome FactsOf(const boost::json::object& object) {
   Outcome outcome;
   for (const auto& [key, value] : object) {

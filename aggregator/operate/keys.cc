@@ -29,7 +29,7 @@ std::string FingerprintOf(const crypto::PublicKey& key) {
   return HexEncode({hash.data(), kFingerprintBytes});
 }
 
-// Finds the file in keys/ of each key. Files that are no keys are left out.
+// Finds each key's file in keys/. Files that are not keys are left out.
 std::map<crypto::PublicKey, std::filesystem::path> KeyFiles(const std::filesystem::path& keys_dir) {
   std::map<crypto::PublicKey, std::filesystem::path> files;
   std::error_code error;

@@ -30,7 +30,7 @@ Result<std::filesystem::path> Absolute(const std::filesystem::path& path) {
   return absolute.has_filename() ? absolute : absolute.parent_path();
 }
 
-// systemd gives spaces, quotes, '%' and '$' a meaning of their own.
+// Spaces, quotes, '%' and '$' have special meanings for systemd.
 Status CheckForUnit(const std::filesystem::path& path) {
   const std::string text = path.string();
   const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
@@ -62,7 +62,7 @@ Status CheckGiven(const NewDirectory& wanted) {
 std::string ConfigText(const NewDirectory& wanted, const MadeDirectory& made) {
   const auto name = [&](const std::filesystem::path& file) {
     const bool here = file.parent_path() == made.config.parent_path();
-    return QuoteJson(here ? file.filename().string() : file.string());  // JSON's are TOML's
+    return QuoteJson(here ? file.filename().string() : file.string());  // JSON's escapes are TOML's
   };
   return fmt::format(R"(# Made by fieldcost-aggregator init. All settings: aggregator.toml(5).
 [server]
@@ -85,7 +85,7 @@ mode = "{}"
                      wanted.is_open ? "open" : "token");
 }
 
-// What the package's unit needs to serve this directory instead of its own.
+// The settings with which the package's unit serves this directory instead of its own.
 Result<std::string> DropInText(const MadeDirectory& made) {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);

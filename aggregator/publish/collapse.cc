@@ -15,8 +15,9 @@
 namespace fieldcost::publish {
 namespace {
 
-// The first week of the quarter (wire::Epoch) that the week is in, which stands for the quarter:
-// the contributions of a quarter are of different agents, since an agent's rows are all of one.
+// The first week of the week's quarter (wire::Epoch), which identifies the quarter. Contributions
+// of the same quarter come from different agents, since all rows of an agent are from one quarter.
+// Below, "week" means the first week of a quarter.
 std::uint32_t QuarterOf(std::uint32_t week) { return week - week % wire::kWeeksPerEpoch; }
 
 // The scalars of each quarter's contributions, ascending.
@@ -42,7 +43,7 @@ class Quarters {
     return std::any_of(weeks_.begin(), weeks_.end(),
                        [&](const Week& week) { return week.second.contributions >= threshold; });
   }
-  // None if nothing came in in it.
+  // Empty if the quarter has no contributions.
   stats::WeekScalars ScalarsOf(std::uint32_t week) const {
     const auto place = std::lower_bound(weeks_.begin(), weeks_.end(), week, IsBefore);
     if (place == weeks_.end() || place->first != week) return {};
@@ -54,10 +55,10 @@ class Quarters {
   std::vector<Week> weeks_;
 };
 
-// How many contributions came in in each of some quarters.
+// The number of contributions in each of several quarters.
 using WeekCounts = std::vector<std::uint64_t>;
 
-// Counts in each quarter of `all`, which includes `part`.
+// The contributions of `part` in each quarter of `all`, which includes `part`.
 WeekCounts CountsOf(const Quarters& part, const Quarters& all) {
   WeekCounts counts;
   auto next = part.all().begin();
@@ -75,8 +76,7 @@ bool HasOutside(const WeekCounts& counts, std::size_t week) {
   return false;
 }
 
-// Whether what came in in the week, and what came in outside, each is nothing or reaches the
-// threshold.
+// Whether the contributions in the week, and those outside, each are none or reach the threshold.
 bool MayBeSplit(const WeekCounts& counts, std::size_t week, std::uint32_t threshold) {
   bool reaches_outside = !HasOutside(counts, week);
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -85,9 +85,9 @@ bool MayBeSplit(const WeekCounts& counts, std::size_t week, std::uint32_t thresh
   return reaches_outside && (counts[week] == 0 || counts[week] >= threshold);
 }
 
-// Whether it may be told what came in in the week from these groups together: each published
-// itself, or what is left without the published. A group that came in wholly in the week, or wholly
-// outside, anybody can take away from that; only those that the week divides hide each other.
+// Whether the sum of these groups' contributions in the week may be published. Each group is either
+// published itself or part of the rest without the published. Anyone can subtract a group that is
+// wholly in the week or wholly outside; only groups that the week divides hide each other.
 bool MayBeSplitTogether(const std::vector<const WeekCounts*>& groups, std::size_t week,
                         std::uint32_t threshold) {
   WeekCounts divided;
@@ -99,7 +99,7 @@ bool MayBeSplitTogether(const std::vector<const WeekCounts*>& groups, std::size_
   return divided.empty() || MayBeSplit(divided, week, threshold);
 }
 
-// One hardware class, or all.
+// The sums of one hardware class, or of all.
 struct ClassSums {
   stats::HardwareClass hardware;
   store::CompactRow row;
@@ -112,7 +112,8 @@ struct ClassSums {
   }
 };
 
-// The rows of one API and metric, which stand together in the store, and of them those of a class.
+// The rows of one API and metric, which are adjacent in the store, and within them those of a
+// class.
 class Group {
  public:
   Group(std::uint32_t threshold, const CollapsedVisitor& visit)
@@ -140,7 +141,7 @@ class Group {
 
   Status End() {
     if (classes_ == 0) return {};
-    // A class that is the only one is all of them.
+    // A single class is the same as all classes.
     const bool is_only = classes_ == 1;
     if (!is_only) EndClass();
     const ClassSums& all = is_only ? class_ : all_;
@@ -170,9 +171,8 @@ class Group {
     return a.hardware < b.hardware;
   }
 
-  // Whether the sum over all classes and weeks can take the row; if so, counts it in. What is
-  // stored of a week and class never overflows (aggregator/ingest/limits.h), but agents invent
-  // classes.
+  // Whether the sum over all classes and weeks can take the row; if so, adds it. The sums of one
+  // week and class never overflow (aggregator/ingest/limits.h), but agents can invent classes.
   bool Fits(const store::CompactRow& row) {
     stats::Bucket totals = totals_;
     bool overflows = row.saturated;
@@ -198,7 +198,7 @@ class Group {
   void EndClass() {
     all_.row.Add(class_.row);
     all_.weeks.Add(class_.weeks);
-    // What has no class would pass for the sum over all.
+    // Rows without a class would look like the sum over all classes.
     if (class_.hardware != stats::HardwareClass{} && class_.weeks.Reaches(threshold_) &&
         IsSound(class_.row)) {
       const auto place = std::upper_bound(candidates_.begin(), candidates_.end(), class_, HasMore);
@@ -208,18 +208,18 @@ class Group {
     class_.Clear();
   }
 
-  // Leaves of the candidates those that may be published.
+  // Removes candidates that may not be published.
   void DropUnsafeClasses() {
     if (candidates_.size() == classes_) return;
     const WeekCounts rest = RestOf(all_);
-    // One is enough: as it reaches the threshold, so does the rest together with it.
+    // Removing one is enough: since it reaches the threshold, so does the rest that it joins.
     if (std::none_of(rest.begin(), rest.end(), [&](auto count) { return count >= threshold_; }) &&
         !candidates_.empty()) {
       candidates_.pop_back();
     }
   }
 
-  // What is left of all without the candidates.
+  // The contributions of all classes without the candidates.
   WeekCounts RestOf(const ClassSums& all) const {
     WeekCounts rest = CountsOf(all.weeks, all.weeks);
     for (const ClassSums& candidate : candidates_) {
@@ -229,8 +229,8 @@ class Group {
     return rest;
   }
 
-  // The week of which the scalars are told beside those of all weeks (0 = none), and for which of
-  // the candidates, too.
+  // The week whose scalars are published in addition to those of all weeks (0 = none), and the
+  // candidates that also have theirs published.
   struct Told {
     std::uint32_t week = 0;
     std::vector<bool> of_candidate;
@@ -240,7 +240,7 @@ class Group {
     std::vector<WeekCounts> groups;
     for (const ClassSums& one : candidates_) groups.push_back(CountsOf(one.weeks, all.weeks));
     groups.push_back(RestOf(all));
-    std::vector<const WeekCounts*> hidden;  // of which the week is not told alone
+    std::vector<const WeekCounts*> hidden;  // their part of the week is not published
     for (const WeekCounts& group : groups) hidden.push_back(&group);
     const std::optional<std::size_t> week = FullestWeek(all, hidden);
     if (!week) return told;
@@ -256,8 +256,8 @@ class Group {
     return told;
   }
 
-  // The place of that with most contributions, of equal ones the last, among those that may be
-  // told.
+  // Returns the index of the week with the most contributions (the last of equals) among those that
+  // may be published.
   std::optional<std::size_t> FullestWeek(const ClassSums& all,
                                          const std::vector<const WeekCounts*>& groups) const {
     std::optional<std::size_t> fullest;
@@ -291,17 +291,17 @@ class Group {
 
   Status Visit(const stats::RowKey& key, const ClassSums& sums, std::uint32_t week) const {
     stats::WeekScalars scalars = sums.weeks.ScalarsOf(week);
-    if (!stats::Validate(scalars, sums.row.scalars)) scalars = {};  // readers would not take it
+    if (!stats::Validate(scalars, sums.row.scalars)) scalars = {};  // readers would refuse it
     return visit_(key, sums.row, scalars);
   }
 
   const std::uint32_t threshold_;
   const CollapsedVisitor& visit_;
   stats::RowKey key_;                  // without a class
-  std::size_t classes_ = 0;            // so far, with the one whose rows are coming
-  ClassSums class_;                    // that one
-  ClassSums all_;                      // of the others
-  stats::Bucket totals_;               // of all
+  std::size_t classes_ = 0;            // so far, including the current one
+  ClassSums class_;                    // the current class
+  ClassSums all_;                      // the classes before it
+  stats::Bucket totals_;               // of all classes
   std::vector<ClassSums> candidates_;  // most contributions first
   CollapseCounts counts_;
 };

@@ -20,7 +20,7 @@ using Path = std::filesystem::path;
 
 constexpr std::size_t kHashHexDigits = 64;
 
-// Names of the files in a directory, ascending; none if there is no such directory.
+// Names of the files in a directory, ascending; none if the directory does not exist.
 Result<std::vector<std::string>> NamesIn(const Path& directory) {
   std::vector<std::string> names;
   std::error_code error;
@@ -34,7 +34,7 @@ Result<std::vector<std::string>> NamesIn(const Path& directory) {
   return names;
 }
 
-// Whether a file is named by the hash of its content. Others are what an interrupted write left.
+// Whether a file is named by the hash of its contents. Others were left by interrupted writes.
 bool IsHash(const std::string& name) {
   return name.size() == kHashHexDigits && HexDecode(name).has_value();
 }
@@ -61,7 +61,7 @@ class FileCheck {
     report_.damaged.push_back({std::move(path), std::move(why), is_mended_by_publication});
   }
 
-  // What it holds; nullopt, and noted, if it cannot be read.
+  // Returns the contents; nullopt, recording the damage, if they cannot be read.
   std::optional<std::string> Read(const Path& path, std::size_t most,
                                   bool is_mended_by_publication) {
     auto bytes = ReadFile(path, most);
@@ -105,7 +105,7 @@ class FileCheck {
     CheckKey(kRootKey, roots_.front().root_keys, false);
   }
 
-  // The root's and the policy's keys may be elsewhere.
+  // The keys of root and policy may be elsewhere.
   void CheckKey(const char* name, const std::vector<crypto::PublicKey>& trusted, bool is_needed) {
     const Path path = data_dir_ / "keys" / name;
     std::error_code error;
@@ -116,7 +116,7 @@ class FileCheck {
     if (!key) return Note(path, key.error().message, false);
     if (std::find(trusted.begin(), trusted.end(), key->public_key()) != trusted.end()) return;
     Path waiting = path;
-    waiting += kNextKeySuffix;  // of a change of keys that was interrupted
+    waiting += kNextKeySuffix;  // left by an interrupted change of keys
     if (std::filesystem::exists(waiting, error)) return;
     Note(path, fmt::format("it is not a key that root version {} names", roots_.front().version),
          false);

@@ -70,9 +70,9 @@ struct Range {
 };
 enum class RangeKind { kNone, kSatisfiable, kUnsatisfiable };
 
-// The range that is asked for and may be sent, "" for the whole file. Only GET has ranges (RFC 9110
-// §14.2). A range that completes an older download is for the same bytes only (§13.1.5): a weak
-// ETag does not prove that they are the same, and neither does a date, since we send none.
+// Returns the requested range if it may be sent, "" for the whole file. Only GET has ranges (RFC
+// 9110 §14.2). A range that completes an older download must be of the same bytes (§13.1.5): a weak
+// ETag does not prove that, nor does a date, since we send none.
 std::string_view RangeOf(const http::Request& untrusted_request, std::string_view etag) {
   if (untrusted_request.method != "GET") return "";
   const std::string_view condition = http::Find(untrusted_request.headers, "If-Range");
@@ -80,7 +80,7 @@ std::string_view RangeOf(const http::Request& untrusted_request, std::string_vie
   return http::Find(untrusted_request.headers, "Range");
 }
 
-// Parses one range of bytes (RFC 9110 §14.2); anything else is as if there were none.
+// Parses one range of bytes (RFC 9110 §14.2); anything else is treated as no range.
 RangeKind ParseRange(std::string_view untrusted_text, std::size_t size, Range& range) {
   constexpr std::string_view kUnit = "bytes=";
   if (!untrusted_text.starts_with(kUnit)) return RangeKind::kNone;
@@ -89,7 +89,7 @@ RangeKind ParseRange(std::string_view untrusted_text, std::size_t size, Range& r
   if (dash == std::string_view::npos) return RangeKind::kNone;
   const auto first = ParseUint64(spec.substr(0, dash));
   const auto last = ParseUint64(spec.substr(dash + 1));
-  if (dash == 0) {  // the last so many bytes
+  if (dash == 0) {  // a suffix of this many bytes
     if (!last) return RangeKind::kNone;
     if (*last == 0 || size == 0) return RangeKind::kUnsatisfiable;
     range = {size - std::min<std::size_t>(*last, size), size};
@@ -106,7 +106,7 @@ http::Response NotFound() {
   return http::JsonError(404, Name(ErrorCode::kNotFound), "there is nothing at this address");
 }
 
-// Puts what is asked for of the file's bytes into `response`, which has its headers.
+// Puts the requested bytes of the file into `response`, which has its headers.
 http::Response WithBody(const http::Request& untrusted_request, std::string_view etag,
                         std::string bytes, http::Response response) {
   response.headers.emplace_back("Content-Type", "application/octet-stream");

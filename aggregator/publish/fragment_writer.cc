@@ -1,6 +1,6 @@
-// Rows on their way to their fragments, as records of the temporary file (spill.cc):
+// Rows that wait for their fragments, as records of the temporary file (spill.cc):
 //
-//   record := Head key[key_bytes] value[value_bytes]     ; as store/row_codec.cc has them
+//   record := Head key[key_bytes] value[value_bytes]     ; as in store/row_codec.cc
 //   Head   := hash:u32 key_bytes:u32 value_bytes:u32 fullest_week   ; as in memory
 #include "aggregator/publish/fragment_writer.h"
 
@@ -39,12 +39,12 @@ namespace {
 using Path = std::filesystem::path;
 
 constexpr unsigned kHashBits = wire::kMaxFragmentBits;
-constexpr std::size_t kReaders = 2;  // parts of the store that are read at the same time
+constexpr std::size_t kReaders = 2;  // parts of the store that are read concurrently
 constexpr std::size_t kPartitions = std::size_t{1} << kSpillBits;
 static_assert(kSpillBits <= kHashBits);
 
-// Gives the calling thread the lowest priority for processor and disk, for good. Where that is not
-// allowed, it works as the others do.
+// Permanently gives the calling thread the lowest priority for processor and disk. If that is not
+// permitted, the thread keeps its priority.
 void SetIdlePriority() {
   // glibc has no names for these: IOPRIO_WHO_PROCESS with 0 is the calling thread, and
   // IOPRIO_CLASS_IDLE.
@@ -55,7 +55,7 @@ void SetIdlePriority() {
   (void)::syscall(SYS_ioprio_set, kWhoProcess, 0, kIdleClass);
 }
 
-// Starts a thread of idle priority; none if the system has no more.
+// Starts a thread of idle priority; none if the system cannot start more.
 template <typename Work>
 std::thread StartIdleThread(const Work& work) {
   try {
@@ -69,7 +69,7 @@ std::thread StartIdleThread(const Work& work) {
 }
 
 // Calls `work` for every index below `count`, in this thread (worker 0) and another one (1); the
-// first failure ends it.
+// first failure ends it and is returned.
 Status InParallel(std::size_t count,
                   const std::function<Status(std::size_t index, std::size_t worker)>& work) {
   std::mutex mutex;
@@ -92,23 +92,23 @@ Status InParallel(std::size_t count,
   return failure;
 }
 
-// Precedes a row in the temporary file. The week's scalars are as they are in memory, since only
-// this process reads the file.
+// Precedes a row in the temporary file. The week's scalars have the form of memory, since only this
+// process reads the file.
 struct Head {
-  std::uint32_t hash = 0;  // the first kHashBits bits of its API's
+  std::uint32_t hash = 0;  // the first kHashBits bits of its API's hash
   std::uint32_t key_bytes = 0;
   std::uint32_t value_bytes = 0;
   stats::WeekScalars fullest_week;
 };
 static_assert(std::is_trivially_copyable_v<Head>);
 
-// The records of one fragment as they were set aside, one behind the other.
+// The records of one fragment as read from the temporary file, one after the other.
 struct RawRows {
   std::string bytes;
   std::size_t count = 0;
 };
 
-// Fills `rows`, which are reused from fragment to fragment, since they are large.
+// Decodes into `rows`, which are reused for each fragment, since they are large.
 Status DecodeRows(const RawRows& raw, std::vector<stats::StatRow>& rows) {
   rows.resize(raw.count);
   store::CompactRow sums;
@@ -133,14 +133,14 @@ Status DecodeRows(const RawRows& raw, std::vector<stats::StatRow>& rows) {
     row.bounded = sums.sizes.Bounded();
   }
   const auto by_key = [](const auto& a, const auto& b) { return a.key < b.key; };
-  // A fragment made of several partitions has their rows one behind the other.
+  // A fragment made of several partitions has their rows one after the other.
   if (!std::is_sorted(rows.begin(), rows.end(), by_key)) {
     std::sort(rows.begin(), rows.end(), by_key);
   }
   return {};
 }
 
-// What the row claims, by its key's bytes and its parts.
+// The claim of a row, given by its key, the key's bytes and its parts.
 RowClaim ClaimOf(const stats::RowKey& key, std::string_view key_bytes, std::uint64_t agents) {
   const stats::ApiKey& api = key.api;
   return {
@@ -152,8 +152,8 @@ RowClaim ClaimOf(const stats::RowKey& key, std::string_view key_bytes, std::uint
       .tie_hash = shm::HashBytes(key_bytes.data(), key_bytes.size())};
 }
 
-// Appends some keys, at equal distances, of the library that claims the most rows: their
-// contributors have filled the fragment. REQUIRES: as many keys as claims.
+// Appends keys, evenly spaced, of the library that claims the most rows: its contributors have
+// filled the fragment. REQUIRES: as many keys as claims.
 void SampleFullest(const std::vector<RowClaim>& claims, const std::vector<stats::RowKey>& keys,
                    std::vector<stats::RowKey>& sample) {
   std::map<std::string_view, std::vector<std::size_t>> rows_of;
@@ -165,8 +165,8 @@ void SampleFullest(const std::vector<RowClaim>& claims, const std::vector<stats:
   for (std::size_t i = 0; i < rows.size(); i += step) sample.push_back(keys[rows[i]]);
 }
 
-// Leaves `count` rows, by ChooseRows(). (Fewer rows of classes never reveal more: see collapse.h.)
-// Samples those that have filled the fragment.
+// Keeps `count` rows, chosen by ChooseRows(). (Fewer rows of classes never reveal more: see
+// collapse.h.) Samples the rows that have filled the fragment.
 Status KeepBest(std::size_t count, RawRows& raw, std::vector<stats::RowKey>& sample) {
   if (raw.count <= count) return {};
   std::vector<RowClaim> claims;
@@ -191,8 +191,9 @@ Status KeepBest(std::size_t count, RawRows& raw, std::vector<stats::RowKey>& sam
   return {};
 }
 
-// Agents choose the names, and could fill a fragment until it, and so everything, cannot be
-// published. So rows that do not fit are left out, and a sample of those that are too many is made.
+// Encodes the rows that fit. Agents choose the names, and could fill a fragment until it, and with
+// it everything, cannot be published. So rows that do not fit are left out, and some of those that
+// crowd the fragment are sampled.
 Result<std::string> EncodeWhatFits(RawRows& raw, std::vector<stats::StatRow>& rows,
                                    std::vector<stats::RowKey>& sample) {
   FIELDCOST_TRY(KeepBest(kMaxRowsOfFragment, raw, sample));
@@ -213,9 +214,9 @@ Status WriteUnsynced(const Path& path, std::string_view bytes) {
     if (written <= 0) return ErrnoError("write", path, errno);
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
-  // Everybody may read it, whatever the umask is.
+  // Readable for everyone, regardless of the umask.
   if (::fchmod(fd.get(), 0644) != 0) return ErrnoError("set mode of", path, errno);
-  (void)::sync_file_range(fd.get(), 0, 0, SYNC_FILE_RANGE_WRITE);  // begins; fsync() comes later
+  (void)::sync_file_range(fd.get(), 0, 0, SYNC_FILE_RANGE_WRITE);  // only starts; fsync() follows
   return {};
 }
 
@@ -234,7 +235,7 @@ class FragmentWriter {
       }
     }
     for (std::size_t first = 0; first < rows_of.size();) {
-      // As many fragments as fit into memory together; at least one.
+      // As many fragments as fit into memory together, at least one.
       std::uint64_t rows = rows_of[first];
       std::size_t end = first + 1;
       while (end < rows_of.size() && rows + rows_of[end] <= options_.rows_per_pass) {
@@ -247,7 +248,7 @@ class FragmentWriter {
   }
 
  private:
-  // A range of the snapshot's rows, and its rows that wait for their fragments.
+  // A range of the snapshot's rows, and those of its rows that wait for their fragments.
   struct Part {
     Part(store::Store::Snapshot::RowRange rows, Spill file)
         : range(std::move(rows)), spill(std::move(file)) {}
@@ -265,13 +266,13 @@ class FragmentWriter {
 
   const FragmentWriterOptions& options_;
   std::vector<Part> parts_;                          // ascending
-  std::array<std::vector<stats::StatRow>, 2> rows_;  // of the fragment of each worker
+  std::array<std::vector<stats::StatRow>, 2> rows_;  // the fragment of each worker
   WrittenFragments written_;
   std::mutex mutex_;
-  std::vector<Path> unnamed_;  // written under a temporary name, guarded by mutex_
+  std::vector<Path> unnamed_;  // written under temporary names; guarded by mutex_
 };
 
-// Reads the store in as many threads as there are parts: this one and a helper.
+// Reads the store with one thread per part: this one and a helper.
 Status FragmentWriter::PutAllAside(const store::Store::Snapshot& snapshot) {
   for (store::Store::Snapshot::RowRange& range : snapshot.Split(kReaders)) {
     FIELDCOST_ASSIGN(Spill spill, Spill::Create(options_.directory, kPartitions));
@@ -363,11 +364,11 @@ Status FragmentWriter::WriteOne(std::size_t index, RawRows& raw,
     }
   }
   const Path path = options_.directory / "fragments" / hex;
-  // The same bytes, not only the same size: a disk may have damaged it.
+  // Compares the bytes, not only the size: a disk may have damaged the file.
   if (const auto known = ReadFile(path, wire::kMaxFragmentBytes); known && *known == bytes) {
     return {};
   }
-  // Fragments of the same bytes (empty ones) may be written by both threads: a name for each.
+  // Both threads may write fragments with the same bytes (empty ones), so each needs its own name.
   Path unnamed = path;
   unnamed += fmt::format(".{}", index);
   FIELDCOST_TRY(WriteUnsynced(unnamed, bytes));
@@ -376,9 +377,9 @@ Status FragmentWriter::WriteOne(std::size_t index, RawRows& raw,
   return {};
 }
 
-// All files of a group are on their way to the disk when the first is synced, so that the disk
+// All files of a group are being written to the disk when the first is synced, so that the disk
 // syncs seldom; only then do they get the names under which they are trusted. (Not syncfs(): it
-// would write the temporary files, too, and the store's, while batches wait for their own.)
+// would also write the temporary files and the store's, while batches wait for their own syncs.)
 Status FragmentWriter::MakeDurable() {
   if (unnamed_.empty()) return {};
   const Path directory = options_.directory / "fragments";

@@ -64,7 +64,7 @@ Status CheckPlace(const std::filesystem::path& data_dir, const std::filesystem::
   return {};
 }
 
-// The key in a file that must be there.
+// Loads the key from a file that must exist.
 Result<crypto::PrivateKey> Load(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
@@ -73,8 +73,8 @@ Result<crypto::PrivateKey> Load(const std::filesystem::path& path) {
   return crypto::PrivateKey::LoadOrCreate(path);
 }
 
-// Makes the file, which must not be there. Does without link() and rename(), which not every medium
-// has.
+// Creates the file, which must not exist. Avoids link() and rename(), which not every medium
+// supports.
 Status WriteNewFile(const std::filesystem::path& path, std::string_view bytes) {
   const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!fd.valid()) return ErrnoError("make", path, errno);
@@ -86,7 +86,7 @@ Status WriteNewFile(const std::filesystem::path& path, std::string_view bytes) {
     status = ErrnoError("sync", path, errno);
   } else {
     status = SyncDirectory(path.parent_path());
-    // So that what is read back comes from the medium.
+    // Makes sure that reading back reads from the medium.
     ::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_DONTNEED);
   }
   if (!status) ::unlink(path.c_str());
@@ -99,7 +99,7 @@ Status SyncFile(const std::filesystem::path& path) {
   return SyncDirectory(path.parent_path());
 }
 
-// Accepts a copy that is already there from an interrupted export.
+// Accepts an existing copy from an interrupted export.
 Status Copy(const std::filesystem::path& from, const crypto::PublicKey& key,
             const std::filesystem::path& to) {
   std::error_code error;
@@ -154,7 +154,7 @@ Result<ExportedKeys> ExportOfflineKeys(const std::filesystem::path& data_dir, Ke
   FIELDCOST_ASSIGN(const wire::RootMetadata root,
                    KeyRing::NewestRoot(data_dir / "publish" / "root"));
   const auto& in_force = role == KeyRole::kRoot ? root.root_keys : root.policy_keys;
-  // Finishes a rotation that was interrupted.
+  // Completes an interrupted rotation.
   if (role == KeyRole::kPolicy) {
     static_cast<void>(KeyRing::LoadKey(keys_dir / kPolicyKey, in_force, root.version));
   }

@@ -14,7 +14,7 @@
 namespace fieldcost::publish {
 namespace {
 
-// The versions that are the names of files of the directory, in no order.
+// The versions in the names of the directory's files, unordered.
 Result<std::vector<std::uint64_t>> Versions(const std::filesystem::path& root_dir) {
   std::vector<std::uint64_t> versions;
   std::error_code error;
@@ -27,7 +27,7 @@ Result<std::vector<std::uint64_t>> Versions(const std::filesystem::path& root_di
   return versions;
 }
 
-// The highest of them; nullopt if there is none.
+// The highest version; nullopt if there is none.
 Result<std::optional<std::uint64_t>> NewestVersion(const std::filesystem::path& root_dir) {
   FIELDCOST_ASSIGN(const std::vector<std::uint64_t> versions, Versions(root_dir));
   const auto newest = std::ranges::max_element(versions);
@@ -58,7 +58,7 @@ Status CreateFirstRoot(const std::filesystem::path& keys_dir, const std::filesys
 Result<crypto::PrivateKey> KeyRing::LoadKey(const std::filesystem::path& path,
                                             const std::vector<crypto::PublicKey>& trusted,
                                             std::uint64_t root_version) {
-  // nullopt: no such file, or not of the root.
+  // nullopt: no such file, or the root does not name the key.
   const auto load_trusted =
       [&](const std::filesystem::path& file) -> Result<std::optional<crypto::PrivateKey>> {
     std::error_code error;
@@ -75,7 +75,7 @@ Result<crypto::PrivateKey> KeyRing::LoadKey(const std::filesystem::path& path,
   waiting += kNextKeySuffix;
   FIELDCOST_ASSIGN(const auto next, load_trusted(waiting));
   if (next) {
-    // Another process may do the same at this moment.
+    // Another process may be doing the same.
     if (::rename(waiting.c_str(), path.c_str()) != 0 && errno != ENOENT) {
       return ErrnoError("rename", waiting, errno);
     }

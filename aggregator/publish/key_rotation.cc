@@ -53,7 +53,8 @@ std::filesystem::path OfflineDir(const RotationOptions& options) {
   return options.offline_dir.empty() ? options.data_dir / "keys" : options.offline_dir;
 }
 
-// Gives the file to the service's user, since the service reads what an administrator makes there.
+// Makes the service's user the owner of the file, since the service reads what an administrator
+// creates there.
 Status GiveToOwnerOf(const std::filesystem::path& directory, const std::filesystem::path& file) {
   struct stat info {};
   if (::stat(directory.c_str(), &info) != 0) return ErrnoError("look up", directory, errno);
@@ -76,7 +77,7 @@ Result<std::vector<std::filesystem::path>> OwnRootKeyFiles(const std::filesystem
   return files;
 }
 
-// Different keys of the root, as many as it asks for.
+// Returns different keys of the root, as many as it requires.
 Result<std::vector<crypto::PrivateKey>> LoadSigners(const RotationOptions& options,
                                                     const wire::RootMetadata& root) {
   const bool named = !options.root_key_files.empty();
@@ -109,11 +110,11 @@ Result<std::vector<crypto::PrivateKey>> LoadSigners(const RotationOptions& optio
               root.version, root.root_threshold, root.root_keys.size(), signers.size());
 }
 
-// The new root, and what is needed to make the next one.
+// The new root, and what is needed to sign the next one.
 struct Change {
   std::filesystem::path keys_dir;
   std::filesystem::path root_dir;
-  UniqueFd turn;  // one at a time, and no backup meanwhile
+  UniqueFd turn;  // held so that there is one change at a time, and no backup
   wire::RootMetadata next;
   std::vector<crypto::PrivateKey> signers;
 };
@@ -137,12 +138,12 @@ Result<Change> Begin(const RotationOptions& options, const Clock& clock) {
 Status Finish(const Change& change) {
   const std::string name = std::to_string(change.next.version);
   const std::string bytes = wire::SignRoot(change.next, change.signers);
-  // Checks what a client will check, before anybody can see the root.
+  // Makes the checks of a client, before anyone can see the root.
   FIELDCOST_TRY(wire::VerifyPinnedRoot(bytes));
   return WriteFileAtomically(change.root_dir / name, bytes, 0644);
 }
 
-// A new key in a file of that name, which is replaced if it is there.
+// Makes a new key in a file of that name, which is replaced if it exists.
 Result<crypto::PrivateKey> MakeKey(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::remove(path, error);
@@ -201,7 +202,7 @@ Result<RotatedKeys> RotateKeys(const RotationOptions& options, KeyRole role, con
       (is_online ? change.keys_dir : OfflineDir(options)) / FileOf(role);
   std::filesystem::path waiting = path;
   waiting += kNextKeySuffix;
-  // A key that waits for the newest root has to take its place before another one waits.
+  // A key that waits for the newest root has to replace its predecessor before another one waits.
   static_cast<void>(KeyRing::LoadKey(path, KeysOf(change.next, role), change.next.version - 1));
   FIELDCOST_ASSIGN(const auto key, MakeKey(waiting));
   if (is_online) FIELDCOST_TRY(GiveToOwnerOf(change.keys_dir, waiting));

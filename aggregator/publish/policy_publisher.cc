@@ -15,7 +15,7 @@
 namespace fieldcost::publish {
 namespace {
 
-// After a change of keys the last policy still counts.
+// After a change of keys the last policy remains valid.
 Result<wire::PolicyMetadata> VerifyByAnyRoot(const std::string& bytes,
                                              const std::filesystem::path& root_dir) {
   FIELDCOST_ASSIGN(const std::vector<wire::RootMetadata> roots, KeyRing::AllRoots(root_dir));

@@ -15,8 +15,7 @@
 namespace fieldcost::publish {
 namespace {
 
-// Names of numbers in the store: the version published last, and how often the store had been
-// restored by then.
+// Names of numbers in the store: the version published last, and the number of restores by then.
 constexpr char kPublishedVersion[] = "published_version";
 constexpr char kPublishedRestorations[] = "published_restorations";
 
@@ -29,7 +28,7 @@ PreviousFragments SizeOf(const wire::SnapshotMetadata& snapshot) {
   return previous;
 }
 
-// Counts what was written, and warns of rows that could not be.
+// Counts the written rows, and warns about rows that could not be written.
 void Count(const WrittenFragments& written, PublishReport& report) {
   report.rows = written.counts.published - written.crowded_out;
   report.withheld = written.counts.withheld;
@@ -53,7 +52,7 @@ void Count(const WrittenFragments& written, PublishReport& report) {
   }
 }
 
-// The timestamp that names this snapshot; the caller sets when to come back.
+// The timestamp that names this snapshot; the caller sets when clients check again.
 wire::TimestampMetadata TimestampOf(const wire::SnapshotMetadata& snapshot,
                                     std::string_view signed_snapshot) {
   wire::TimestampMetadata timestamp;
@@ -71,7 +70,7 @@ bool IsNamedByItsHash(const std::filesystem::path& fragment) {
   return bytes && HexEncode(crypto::Sha256(*bytes)) == fragment.filename();
 }
 
-// Removes the files of the directory that are not to be kept.
+// Removes the directory's files except those to keep.
 template <typename IsKept>
 Status RemoveUnless(const std::filesystem::path& directory, const IsKept& is_kept) {
   std::error_code error;
@@ -122,7 +121,7 @@ Result<std::uint64_t> Publisher::LastVersion(const store::Store& store,
   const auto timestamp = VerifyByAny(
       roots_, [&](const wire::RootMetadata& root) { return wire::VerifyTimestamp(bytes, root); });
   if (!timestamp) {
-    // The store noted its version before it was written.
+    // The store recorded its version before the timestamp was written.
     LogWarning("{} is damaged and is written anew: {}", path.string(), timestamp.error().message);
     return last;
   }
@@ -132,7 +131,7 @@ Result<std::uint64_t> Publisher::LastVersion(const store::Store& store,
 Status Publisher::NoteVersion(store::Store& store, std::uint64_t version) {
   FIELDCOST_TRY(store.PutNumber(kPublishedVersion, version));
   FIELDCOST_ASSIGN(const std::uint64_t restorations, store.Restorations());
-  // After the version: if interrupted in between, the gap is left once more.
+  // After the version: if interrupted in between, the gap is added once more.
   return store.PutNumber(kPublishedRestorations, restorations);
 }
 
@@ -166,7 +165,7 @@ Result<std::vector<Publisher::Known>> Publisher::KnownSnapshots() const {
 }
 
 Result<PublishReport> Publisher::Publish(store::Store& store) {
-  // 1. Find what was published last, and the keys in force.
+  // 1. Find the last publication, and the keys in force.
   FIELDCOST_TRY(LoadNewestKeys());
   FIELDCOST_ASSIGN(const std::vector<Known> known, KnownSnapshots());
   FIELDCOST_ASSIGN(const std::uint64_t last_version, LastVersion(store, known));
@@ -215,7 +214,7 @@ Result<PublishReport> Publisher::Publish(store::Store& store) {
 Status Publisher::RemoveOld() const {
   FIELDCOST_ASSIGN(const std::vector<Known> known, KnownSnapshots());
   std::set<std::string> snapshots;
-  std::set<std::string> newest;  // fragments, just written or compared
+  std::set<std::string> newest;  // fragments that were just written or compared
   std::set<std::string> older;
   for (std::size_t i = 0; i < std::min(known.size(), kKeptSnapshots); ++i) {
     snapshots.insert(known[i].hex);
@@ -226,7 +225,7 @@ Status Publisher::RemoveOld() const {
   FIELDCOST_TRY(RemoveUnless(directory() / "snapshots", [&](const std::filesystem::path& path) {
     return snapshots.contains(path.filename());
   }));
-  // Nothing else would find that one of an older snapshot is damaged.
+  // Damage of an older snapshot's fragment would not be found otherwise.
   return RemoveUnless(directory() / "fragments", [&](const std::filesystem::path& path) {
     const std::string name = path.filename();
     return newest.contains(name) || (older.contains(name) && IsNamedByItsHash(path));

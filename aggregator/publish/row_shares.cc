@@ -19,7 +19,7 @@ std::string_view NameAt(int level, const RowClaim& claim) {
   return level == 0 ? claim.library : level == 1 ? claim.api : claim.version;
 }
 
-// The claims that have the same name at the level, those with precedence first.
+// Groups the claims by their name at the level, those with precedence first.
 std::vector<Claims> GroupsOf(const Claims& claims, int level) {
   std::map<std::string_view, Claims> by_name;
   for (const RowClaim* claim : claims) by_name[NameAt(level, *claim)].push_back(claim);
@@ -29,7 +29,7 @@ std::vector<Claims> GroupsOf(const Claims& claims, int level) {
   return groups;
 }
 
-// Shares the room among the groups of the level. REQUIRES: `claims` ascend by precedence.
+// Shares the room among the groups of the level. REQUIRES: `claims` are in order of precedence.
 void Share(const Claims& claims, int level, std::size_t room, Claims& chosen) {
   if (level == kLevels || claims.size() <= room) {
     const std::size_t count = std::min(room, claims.size());
@@ -43,7 +43,7 @@ void Share(const Claims& claims, int level, std::size_t room, Claims& chosen) {
   };
   std::sort(groups.begin(), groups.end(), by_precedence);
   if (groups.size() > room) groups.resize(room);
-  // The smallest first: what they leave of their share the others have.
+  // The smallest first: the others share what these leave.
   std::stable_sort(groups.begin(), groups.end(),
                    [](const Claims& a, const Claims& b) { return a.size() < b.size(); });
   for (std::size_t i = 0; i < groups.size(); ++i) {

@@ -1,7 +1,7 @@
 // A temporary file of records. Only the process that wrote it reads it, so integers have the
 // machine's byte order.
 //
-//   file  := chunk*                          ; each of one partition; memory knows where they are
+//   file  := chunk*                          ; each of one partition; their places are in memory
 //   chunk := (size:u32 record[size])*
 #include "aggregator/publish/spill.h"
 
@@ -70,7 +70,7 @@ Status Spill::ForEach(std::size_t partition, const Visitor& visit) {
 Status Spill::VisitRecords(std::string_view bytes, const Visitor& visit) const {
   while (!bytes.empty()) {
     std::uint32_t size = 0;
-    std::memcpy(&size, bytes.data(), sizeof size);  // our own, as Append() wrote it
+    std::memcpy(&size, bytes.data(), sizeof size);  // trusted, since Append() wrote it
     FIELDCOST_TRY(visit(bytes.substr(sizeof size, size)));
     bytes.remove_prefix(sizeof size + size);
   }

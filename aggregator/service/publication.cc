@@ -24,7 +24,7 @@ Result<publish::PublishReport> Publication::Publish() {
   const std::lock_guard turn(turn_);
   const auto start = SteadyClock::now();
   auto report = publisher_.Publish(store_);
-  // Nobody needs that much again before the next time.
+  // This much memory is not needed again before the next publication.
   ::malloc_trim(0);
   const std::lock_guard lock(mutex_);
   NoteTaskRun(report ? TaskOutcome::kDone : TaskOutcome::kFailed, start, clock_, state_.task);

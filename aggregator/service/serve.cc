@@ -18,7 +18,7 @@ using SteadyClock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kHealthCheckInterval{1'000};
-// Passes between looks until the service is open: its first publication is waited for.
+// Polling interval until the service is open, after its first publication.
 constexpr milliseconds kOpeningInterval{20};
 
 Status RunUntilSignal(Service& service, const serve::Signals& signals) {
@@ -29,7 +29,7 @@ Status RunUntilSignal(Service& service, const serve::Signals& signals) {
     const int number = signals.Wait(open ? kHealthCheckInterval : kOpeningInterval);
     if (serve::Signals::IsEnd(number)) return {};
     if (number == SIGUSR1) service.AskToPublish();
-    if (number == SIGHUP && open) {  // before, all has just been read
+    if (number == SIGHUP && open) {  // before that, everything has just been read
       serve::Reload("certificate and tokens", [&service] { return service.Reload(); });
     }
     if (!open && service.IsReadyToOpen()) {
@@ -44,7 +44,7 @@ Status RunUntilSignal(Service& service, const serve::Signals& signals) {
   }
 }
 
-// Goes on answering for the time that load balancers need to notice, or until a second signal.
+// Continues to answer for as long as load balancers need to notice, or until a second signal.
 void Drain(Service& service, const serve::Signals& signals, std::chrono::seconds delay) {
   if (delay.count() == 0) return;
   service.BeginDrain();
@@ -64,8 +64,8 @@ Status Serve(const Config& config) {
   if (status) status = RunUntilSignal(*service, signals);
   systemd::NotifyStopping("finishing what is in progress");
   if (status) Drain(*service, signals, config.drain_delay);
-  // A compaction, say, may still be running. It can be cut off at any moment, but not what it uses:
-  // that is left as it is, for the process ends now.
+  // A compaction, for example, may still be running. It can be cut off at any moment, but the
+  // objects that it uses must live on: they are leaked, since the process ends now.
   if (!service->Stop()) (void)service.release();
   return status;
 }

@@ -26,7 +26,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// How long the end may take: for requests in progress, then for publication and the like.
+// How long shutdown may take: for requests in progress, then for background work.
 constexpr std::chrono::seconds kDrainTime{20};
 constexpr std::chrono::seconds kBackgroundTime{10};
 constexpr std::chrono::seconds kAdminDrainTime{1};
@@ -38,13 +38,13 @@ constexpr char kHeldRoomIsShort[] =
     "the room for batches of new agents (ingest.held_mib) is nearly used up";
 constexpr std::chrono::hours kHeldWarningInterval{1};
 
-// A backup or a compaction of a large store takes its time.
+// A backup or a compaction of a large store takes long.
 constexpr std::chrono::hours kAdminResponseTime{6};
 constexpr std::size_t kMaxAdminConnections = 64;
 
 constexpr std::size_t kMaxAdminBodyBytes = 16 * kKiB;
 
-// Opens a secret that belongs to the store: with another one the server does not start.
+// Opens a secret that belongs to the store: with a different one the server does not start.
 template <typename Holder>
 Result<Holder> OpenSecret(const Config& config, store::Store& store, const char* name,
                           std::map<std::string, std::string>& bindings) {
@@ -52,7 +52,7 @@ Result<Holder> OpenSecret(const Config& config, store::Store& store, const char*
   FIELDCOST_TRY(MakeDirectories(file.parent_path(), 0700));
   std::error_code error;
   if (!std::filesystem::exists(file, error)) {
-    // None is made that would then lie there for the right one.
+    // Does not create a missing one: it would be mistaken for the original.
     FIELDCOST_ASSIGN(const bool had_one, store.IsBound(name));
     if (had_one) {
       return Fail(ErrorCode::kCorrupt,
@@ -69,7 +69,7 @@ Result<Holder> OpenSecret(const Config& config, store::Store& store, const char*
 }  // namespace
 
 Status Service::Start() {
-  // Checked before anything is made that a failed start would leave behind.
+  // Checked before anything is created that a failed start would leave.
   FIELDCOST_TRY(CheckStart(config_, Listening::kStarts));
   server_options_ = config_.server;
   server_options_.reserved_descriptors = kReservedDescriptors;
@@ -170,7 +170,7 @@ Status Service::Open() {
 void Service::Route(http::Request request, http::Respond respond) {
   if (!ingest::Ingest::IsTarget(request.target)) return respond(files_->Handle(request));
   const auto start = SteadyClock::now();
-  // Both are shared with the task only if the pool takes it.
+  // Both are shared with the task only if the pool accepts it.
   auto task = std::make_shared<std::pair<http::Request, http::Respond>>(std::move(request),
                                                                         std::move(respond));
   const bool taken = workers_->TryRun([this, task, start] {
@@ -221,7 +221,7 @@ void Service::CheckFiles() {
     can_be_mended |= file.is_mended_by_publication;
   }
   const std::lock_guard lock(files_mutex_);
-  // Not again and again where the disk damages what was just written.
+  // Avoids endless publications if the disk damages what was just written.
   if (damaged == damaged_files_) return;
   damaged_files_ = std::move(damaged);
   for (const std::string& description : damaged_files_) {
@@ -423,7 +423,7 @@ std::string Service::Metrics() const {
 
 bool Service::Stop() {
   const bool started = phase_ != Phase::kStarting;
-  // Before its state says that all parts are there.
+  // Before `phase_` implies that all parts exist.
   if (!started && admin_server_) admin_server_->Stop(std::chrono::seconds(0));
   phase_ = Phase::kDraining;
   if (server_) server_->Stop(kDrainTime);

@@ -1,4 +1,4 @@
-// Does what the admin listener asks: the part of Service about operations.
+// Performs the operations of the admin listener: the part of Service about operations.
 #include "aggregator/ingest/invite.h"
 #include "aggregator/publish/file_check.h"
 #include "aggregator/service/service.h"
@@ -13,7 +13,7 @@ std::chrono::sys_seconds NowInSeconds() {
   return std::chrono::floor<std::chrono::seconds>(SystemClock().Now());
 }
 
-// Logs how taking out an agent's batches goes: the command that has asked for it cannot show it.
+// Logs the progress of removing an agent's batches: the requesting command cannot show it.
 void LogProgress(int done, int total) {
   constexpr int kStep = 1'000;
   if (done % kStep != 0) return;
@@ -24,7 +24,7 @@ void LogProgress(int done, int total) {
 }  // namespace
 
 admin::Operations Service::Operations() {
-  // Refused while not all parts are there.
+  // Refuses while not all parts exist.
   const auto when_serving = [this](auto work) {
     return [this, work](auto&&... arguments) -> decltype(work(arguments...)) {
       FIELDCOST_TRY(CheckServing());

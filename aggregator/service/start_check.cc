@@ -71,8 +71,8 @@ Status CheckTokens(const Config& config, StartCheck& found) {
   return {};
 }
 
-// Checks the secrets that are there: a start makes the others. Keys of root and policy may be
-// readable for the user root only.
+// Checks the existing secrets; a start creates the others. Keys of root and policy may be readable
+// to the user root only.
 Status CheckSecrets(const std::filesystem::path& keys) {
   for (const char* name :
        {ingest::kPseudonymSecret, ingest::kReceiptSecret, ingest::kAbuseNamesSecret,

@@ -1,9 +1,9 @@
-// A batch in the log as it came (row_codec.cc has varints).
+// A batch in the log as received (row_codec.cc has varints).
 //
 //   batch := kind:u8 varint refused, (varint distance)[refused], body
 //            ; kind 5
-//            ; distance to the refused row before, less 1; of the first: its number
-//            ; body: to the end, as common/wire/batch.cc has it
+//            ; distance to the previous refused row, less 1; the first: its number
+//            ; body: to the end, as in common/wire/batch.cc
 #include "aggregator/store/batch_record.h"
 
 #include <utility>

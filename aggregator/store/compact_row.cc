@@ -20,7 +20,7 @@ void AddBucket(CompactBucket& bucket, const CompactBucket& other, bool& saturate
   }
 }
 
-// False, and `to` is invalid then, unless `from` has been added to it before.
+// Subtracts `from`. False, with `to` invalid, unless `from` has been added to it before.
 bool SubtractBucket(CompactBucket& to, const CompactBucket& from) {
   const stats::Bucket& less = from.sums;
   if (less.count > to.sums.count || less.sum > to.sums.sum ||
@@ -35,8 +35,8 @@ bool SubtractBucket(CompactBucket& to, const CompactBucket& from) {
          (to.sums.count != 0 || to.weight() == 0);
 }
 
-// What is left of `buckets` without those of `taken`; nullopt if it does not contain them. Of rows
-// at the limit of their numbers (`saturated`) only weights are subtracted.
+// Returns `buckets` without those of `taken`; nullopt if it does not contain them. For rows at the
+// limit of their numbers (`saturated`) only weights are subtracted.
 std::optional<std::vector<CompactBucket>> BucketsWithout(const std::vector<CompactBucket>& buckets,
                                                          const std::vector<CompactBucket>& taken,
                                                          bool saturated) {
@@ -59,14 +59,14 @@ std::optional<std::vector<CompactBucket>> BucketsWithout(const std::vector<Compa
   return left;
 }
 
-// Whether the buckets' weights are those of whole contributions, at most so many.
+// Whether the buckets' weights are those of at most `contributions` whole contributions.
 bool AreWhole(const std::vector<CompactBucket>& buckets, std::uint64_t contributions) {
   stats::Uint128 total = 0;
   for (const CompactBucket& bucket : buckets) total += bucket.weight();
   return total % stats::kWeightOne == 0 && total >> stats::kWeightBits <= contributions;
 }
 
-// Calls and sum over all buckets, at most the greatest number of their type.
+// Calls and sum over all buckets, limited to the greatest number of their type.
 stats::Bucket TotalsOf(const std::vector<CompactBucket>& buckets) {
   stats::Bucket totals;
   bool overflows = false;

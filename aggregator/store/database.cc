@@ -25,8 +25,8 @@ namespace {
 constexpr std::array<const char*, kTables> kTableNames = {"rows", "inbox",    "ledger", "meta",
                                                           "held", "progress", "batches"};
 constexpr int kBackgroundJobs = 2;
-constexpr int kWriteBuffers = 4;  // of a table, the flushed ones included, before writers wait
-constexpr std::uint64_t kMaxLogBytes = 256 * kMiB;  // then the oldest table is flushed
+constexpr int kWriteBuffers = 4;  // per table, including flushed ones, before writers wait
+constexpr std::uint64_t kMaxLogBytes = 256 * kMiB;  // above it the oldest table is flushed
 constexpr double kFilterBitsPerKey = 10;
 
 rocksdb::CompressionType BestCompression() {
@@ -50,8 +50,8 @@ rocksdb::DBOptions DatabaseOptionsOf(const DatabaseOptions& options) {
   result.max_background_jobs = kBackgroundJobs;
   result.db_write_buffer_size = options.write_buffer_bytes;
   result.max_total_wal_size = kMaxLogBytes;
-  // CheckLogs() has removed what a crash has torn: anything else that is no record is damage. When
-  // nothing may be changed, the torn end cannot be removed, only be ignored.
+  // CheckLogs() has removed any torn end, so anything else that is not a record is damage. In
+  // read-only mode a torn end cannot be removed, only ignored.
   result.wal_recovery_mode = Writes(options) ? rocksdb::WALRecoveryMode::kAbsoluteConsistency
                                              : rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   result.max_bgerror_resume_count =
@@ -66,7 +66,7 @@ rocksdb::DBOptions DatabaseOptionsOf(const DatabaseOptions& options) {
   return result;
 }
 
-// The files of tables that cannot be read to their end by themselves.
+// Returns the table files that cannot be read to their end.
 std::vector<std::string> DamagedTables(rocksdb::Env& env, const std::string& directory) {
   std::vector<std::string> names;
   std::vector<std::string> damaged;
@@ -84,7 +84,8 @@ std::vector<std::string> DamagedTables(rocksdb::Env& env, const std::string& dir
   return damaged;
 }
 
-// Says why a store with tables that this program does not know is not opened; otherwise `status`.
+// If the store has tables that this program does not know, explains why it is not opened; otherwise
+// returns `status`.
 Error WhyNotOpened(const rocksdb::DBOptions& options, const std::string& directory,
                    const rocksdb::Status& status) {
   std::vector<std::string> names;
@@ -101,13 +102,13 @@ Error WhyNotOpened(const rocksdb::DBOptions& options, const std::string& directo
     }
   }
   Error error = ErrorOf(fmt::format("open the store in {}", directory), status);
-  // A missing file of a table was looked for under its old form of name, too.
+  // The engine has also looked for a missing table file under the old form of its name.
   if (const std::size_t at = error.message.find(".ldb"); at != std::string::npos) {
     error.message.replace(at, 4, ".sst");
   }
-  // The engine may blame its list of files for damage in one of these.
+  // The engine may blame its list of files for damage in a table file.
   if (error.code == ErrorCode::kCorrupt) {
-    // A file that was being written, and is in no list, may be among them.
+    // This may include a file that was being written and is not in any list.
     for (const std::string& file : DamagedTables(*options.env, directory)) {
       error.message += "; cannot be read: " + file;
     }
@@ -156,8 +157,8 @@ std::vector<rocksdb::ColumnFamilyDescriptor> FamiliesOf(const DatabaseOptions& o
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   for (std::size_t table = 0; table < kTables; ++table) {
     rocksdb::ColumnFamilyOptions options_of_table = family;
-    // What the next checkpoint deletes is not worth compressing; batches are compressed as they
-    // come.
+    // Data that the next checkpoint deletes is not worth compressing; batches are compressed
+    // already.
     if (table == static_cast<std::size_t>(Table::kInbox) ||
         table == static_cast<std::size_t>(Table::kBatches)) {
       options_of_table.compression = rocksdb::kNoCompression;
@@ -168,7 +169,7 @@ std::vector<rocksdb::ColumnFamilyDescriptor> FamiliesOf(const DatabaseOptions& o
   return families;
 }
 
-// Opens for reading; a table that an older program did not make has no handle.
+// Opens for reading; a table that an older program did not create has no handle.
 rocksdb::Status OpenToRead(const rocksdb::DBOptions& options, const std::string& directory,
                            std::vector<rocksdb::ColumnFamilyDescriptor> families,
                            std::vector<rocksdb::ColumnFamilyHandle*>& handles, rocksdb::DB** db) {
@@ -256,7 +257,7 @@ Status Database::Write(WriteSet& changes) {
 Status Database::Flush() {
   if (!healthy()) return Fail(ErrorCode::kIo, "write to the store: it has failed before");
   rocksdb::FlushOptions options;
-  options.allow_write_stall = true;  // it does not last: the tables in memory are small
+  options.allow_write_stall = true;  // short: the tables in memory are small
   const rocksdb::Status status = state_->db->Flush(options, state_->handles);
   if (!status.ok()) return Fail(ErrorCode::kIo, "write to the store: {}", status.ToString());
   return {};
@@ -300,7 +301,7 @@ Status Database::ForEach(Table table, std::string_view begin, const View* view,
   if (view != nullptr) options.snapshot = view->get();
   const rocksdb::Slice bound = SliceOf(end);
   if (!end.empty()) options.iterate_upper_bound = &bound;
-  options.fill_cache = false;  // the cache is for what batches ask for
+  options.fill_cache = false;  // the cache is for reads on behalf of batches
   const std::unique_ptr<rocksdb::Iterator> iterator(
       state_->db->NewIterator(options, state_->Handle(table)));
   for (iterator->Seek(SliceOf(begin)); iterator->Valid(); iterator->Next()) {
@@ -334,8 +335,7 @@ Status Database::ForEachPrefix(Table table, std::size_t prefix_bytes,
     }
     prefix.assign(iterator->key().data(), prefix_bytes);
     FIELDCOST_TRY(visit(prefix));
-    // The first key after all that begin so; there is none if the prefix has the greatest bytes
-    // only.
+    // The first key after all with this prefix; there is none if the prefix consists of bytes 0xff.
     std::size_t last = prefix.size();
     while (last != 0 && prefix[last - 1] == '\xff') --last;
     if (last == 0) break;

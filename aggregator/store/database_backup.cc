@@ -1,4 +1,4 @@
-// Backs the engine up and restores it: the part of Database that sees its BackupEngine.
+// Backs the engine up and restores it: the part of Database that uses its BackupEngine.
 #include <fcntl.h>
 #include <rocksdb/utilities/backup_engine.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ namespace fieldcost::store {
 namespace {
 
 constexpr std::size_t kMaxEngineLineBytes = 512;
-constexpr std::size_t kMaxReasonBytes = 8 * 1024;  // with a path
+constexpr std::size_t kMaxReasonBytes = 8 * 1024;  // enough for a path
 
 Status Sync(const std::filesystem::path& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -26,7 +26,7 @@ Status Sync(const std::filesystem::path& path) {
   return {};
 }
 
-// All files of a directory, itself, and its place in its parent.
+// Syncs all files of a directory, the directory, and its entry in its parent.
 Status SyncFlatDirectory(const std::filesystem::path& directory) {
   std::error_code error;
   for (auto it = std::filesystem::directory_iterator(directory, error);
@@ -46,7 +46,7 @@ rocksdb::BackupEngineOptions OptionsFor(const std::filesystem::path& directory,
   return options;
 }
 
-// The engine says only in its log, among many other lines, why it ignores a damaged backup.
+// Extracts from the engine's log why it ignores a damaged backup; only the log has the reason.
 class BackupLogger final : public rocksdb::Logger {
  public:
   BackupLogger() : rocksdb::Logger(rocksdb::INFO_LEVEL) {}
@@ -63,10 +63,10 @@ class BackupLogger final : public rocksdb::Logger {
   const std::string& reason() const { return reason_; }
 
  private:
-  std::string reason_;  // of the last one that it met
+  std::string reason_;  // for the last ignored backup
 };
 
-// The list of a backup's files; of the newest backup that has any, if there is no list at all.
+// The list of a backup's files; if it has none, that of the newest backup with a list.
 std::filesystem::path ListOf(const std::filesystem::path& directory, rocksdb::BackupID number) {
   return directory / "meta" / std::to_string(number);
 }
@@ -87,7 +87,7 @@ Error NoBackup(const std::filesystem::path& directory) {
               ListOf(directory, static_cast<rocksdb::BackupID>(newest)).string());
 }
 
-// The engine ignores damaged backups; nobody should get an older one without being told.
+// The engine ignores damaged backups; an older one must never be restored silently.
 Status CheckNewestIsWhole(const rocksdb::BackupEngineReadOnlyBase& engine,
                           const std::filesystem::path& directory, rocksdb::BackupID newest_whole,
                           const std::string& reason) {
@@ -120,7 +120,7 @@ Result<std::unique_ptr<rocksdb::BackupEngineReadOnly>> OpenReadOnly(
 void EngineLogger::Logv(const char* format, va_list arguments) {
   char line[kMaxEngineLineBytes];
   ::vsnprintf(line, sizeof line, format, arguments);
-  // Logged at every backup, and harmless: two of the engine's parts ask for the same.
+  // Logged at every backup, and harmless: two of the engine's parts request the same.
   if (std::string_view(line).find("File Deletions ") != std::string_view::npos) return;
   // Logged at every start: the engine gives no ids to the files of a SortedSet.
   if (std::string_view(line).find("without unique ID to verify") != std::string_view::npos) return;
@@ -138,7 +138,7 @@ Status Database::Backup(const std::filesystem::path& directory, std::string_view
   const std::unique_ptr<rocksdb::BackupEngine> engine(opened);
   rocksdb::BackupID number = 0;
   rocksdb::CreateBackupOptions backup_options;
-  backup_options.flush_before_backup = true;  // so it does not stand on the log
+  backup_options.flush_before_backup = true;  // so that it does not depend on the log
   status = engine->CreateNewBackupWithMetadata(backup_options, state_->db.get(),
                                                std::string(attachment), &number);
   if (!status.ok()) return ErrorOf(fmt::format("back up to {}", place), status);
@@ -178,7 +178,7 @@ Result<std::string> Database::Restore(const std::filesystem::path& directory,
   const rocksdb::Status status =
       engine->RestoreDBFromBackup(newest.backup_id, target.string(), target.string());
   if (!status.ok()) {
-    // Only verifying says which file it was.
+    // Only verifying reveals which file it was.
     const rocksdb::Status verified = engine->VerifyBackup(newest.backup_id, true);
     if (verified.ok()) return ErrorOf(fmt::format("restore from {}", place), status);
     return Fail(ErrorCode::kCorrupt, "restore from {}: {}; its list is {}", place,

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kPieceBytes = 1 * kMiB;
 
-// The checksum of all its bytes, as the engine makes it.
+// The checksum of the whole file, computed as by the engine.
 Result<std::string> ChecksumOf(rocksdb::FileSystem& files, const std::filesystem::path& path) {
   std::unique_ptr<rocksdb::FSSequentialFile> reader;
   rocksdb::IOStatus status =
@@ -109,7 +109,7 @@ Error Database::NameFiles(Error error) const {
 Status Database::CheckWrittenLogs() const {
   Status status = CheckSynced(*state_->files, state_->files->SyncedBytes());
   if (status) return status;
-  // One of them may have become unnecessary meanwhile.
+  // A file may have become unnecessary meanwhile.
   for (const auto& [path, bytes] : state_->files->SyncedBytes()) {
     FIELDCOST_TRY(CheckSynced(*state_->files, {{path, bytes}}));
   }

@@ -100,7 +100,7 @@ Result<std::string> ReadAll(rocksdb::FileSystem& files, const std::string& path)
   return bytes;
 }
 
-// What is known of a file in the store's directory.
+// A file in the store's directory, and its mark.
 struct MarkedName {
   bool exists = false;
   SyncedMark mark;
@@ -108,7 +108,7 @@ struct MarkedName {
 
 Result<std::map<std::string, MarkedName>> MarkedNames(rocksdb::FileSystem& files,
                                                       const std::filesystem::path& directory) {
-  std::map<std::string, MarkedName> names;  // logs in the order in which they were begun
+  std::map<std::string, MarkedName> names;  // logs in the order of their creation
   std::vector<std::string> children;
   const IOStatus status = files.GetChildren(directory.string(), IOOptions(), &children, nullptr);
   if (status.IsNotFound()) return names;
@@ -125,8 +125,8 @@ Result<std::map<std::string, MarkedName>> MarkedNames(rocksdb::FileSystem& files
 constexpr char kWhatToDo[] =
     "nothing has been changed; restore a backup, or run fieldcost-aggregator recover";
 
-// The list of files in force; empty if the store does not exist yet, which is what the engine takes
-// a directory without this file for.
+// Reads the name of the list of files in force; empty if the store does not exist yet, which the
+// engine concludes from the absence of CURRENT.
 Result<std::string> ReadCurrent(rocksdb::FileSystem& files,
                                 const std::filesystem::path& directory) {
   std::vector<std::string> children;
@@ -150,20 +150,21 @@ Result<std::string> ReadCurrent(rocksdb::FileSystem& files,
               current.string(), EscapeControl(named), kWhatToDo);
 }
 
-// Files have ascending numbers, lists and logs together.
+// Files have ascending numbers, shared by lists and logs.
 std::uint64_t NumberOf(std::string_view name) {
   if (name.starts_with(kListPrefix)) name.remove_prefix(kListPrefix.size());
   return ParseUint64(name.substr(0, name.find('.'))).value_or(0);
 }
 
-// Opening a store begins a list of files, whose number is above that of all logs that are in tables
-// by then. An older program, which knows no marks, leaves those of others behind.
+// Opening a store begins a list of files, whose number is above that of all logs already contained
+// in tables. An older program, which knows no marks, may have left the marks of others.
 bool IsOver(const std::string& name, bool exists, const std::string& current_list) {
   if (!IsLog(name)) return name != current_list;
   return !exists && NumberOf(name) < NumberOf(current_list);
 }
 
-// Why a file, or the first `synced` bytes of it, is not what was written; empty if it is.
+// Explains why a file, or its first `synced` bytes, differs from what was written; empty if it does
+// not.
 std::string WhyNotWhole(const std::filesystem::path& file, const LogScan& scan,
                         std::uint64_t synced) {
   if (scan.whole_bytes >= synced) return "";
@@ -186,7 +187,7 @@ IOStatus MarkingFileSystem::NewWritableFile(const std::string& path,
                                             IODebugContext* debug) {
   std::unique_ptr<rocksdb::FSWritableFile> target;
   const bool is_marked = IsMarked(NameIn(path));
-  // The mark may be of a file of this name that a crash has left before the engine knew of it.
+  // The mark may belong to a file of the same name that a crash left before the engine recorded it.
   if (is_marked) {
     IOStatus status = Retire(path, IOOptions(), debug);
     if (!status.ok()) return status;
@@ -201,7 +202,7 @@ IOStatus MarkingFileSystem::NewWritableFile(const std::string& path,
   return status;
 }
 
-// Writes durably, since otherwise the file might be gone after a power loss, and its mark not.
+// Writes durably; otherwise the file might be gone after a power loss, but not its mark.
 IOStatus MarkingFileSystem::Retire(const std::string& path, const IOOptions& options,
                                    IODebugContext* debug) {
   const std::string mark_path = MarkOf(path).string();
@@ -212,7 +213,7 @@ IOStatus MarkingFileSystem::Retire(const std::string& path, const IOOptions& opt
   if (status.ok()) {
     status = FileSystemWrapper::ReopenWritableFile(mark_path, rocksdb::FileOptions(), &mark, debug);
   }
-  // A crash may have torn the last one.
+  // A crash may have torn the last mark.
   const std::string rest((kMarkBytes - size % kMarkBytes) % kMarkBytes, '\0');
   if (status.ok()) status = mark->Append(rest + EncodeMark({.retired = true}), options, debug);
   if (status.ok()) status = mark->Sync(options, debug);
@@ -268,8 +269,8 @@ Status ScanFile(rocksdb::FileSystem& files, const std::filesystem::path& file, s
   return {};
 }
 
-// Why a log, or list of files, that is there is not whole; an empty text if it is. `torn` are the
-// ends of the logs before it.
+// Explains why an existing log, or list of files, is not whole; an empty text if it is. `torn` has
+// the ends of the logs before it.
 static LogDamage DamageIn(LogDamage damage, const LogScan& scan, std::uint64_t synced,
                           const std::vector<TornEnd>& torn) {
   damage.at = scan.whole_bytes;

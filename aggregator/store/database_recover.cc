@@ -11,7 +11,7 @@
 namespace fieldcost::store {
 namespace {
 
-// Tells the visitor what a record of the log would have changed.
+// Passes the changes in a record of the log to the visitor.
 class Changes final : public rocksdb::WriteBatch::Handler {
  public:
   Changes(const std::vector<rocksdb::ColumnFamilyHandle*>& handles,
@@ -69,7 +69,7 @@ Status Database::ForLost(const LogEnd& end, const ChangeVisitor& visit) const {
     Changes changes(state_->handles, visit);
     LogScanner scanner([&](const LogRecord& record) {
       if (log == end.file && record.offset < end.at) return;
-      // Its checksum is right, so it is not known why it cannot be read.
+      // Its checksum is right, so it is unknown why it cannot be read.
       rocksdb::WriteBatch(std::string(record.bytes)).Iterate(&changes).PermitUncheckedError();
     });
     FIELDCOST_TRY(
@@ -78,7 +78,7 @@ Status Database::ForLost(const LogEnd& end, const ChangeVisitor& visit) const {
   return {};
 }
 
-// First copies all of them; only then removes them from the store.
+// Copies all of them before it removes any from the store.
 Result<std::filesystem::path> Database::DropBehind(const LogEnd& end,
                                                    const std::filesystem::path& data_dir) {
   std::error_code error;
@@ -100,7 +100,7 @@ Result<std::filesystem::path> Database::DropBehind(const LogEnd& end,
     FIELDCOST_TRY(copy(MarkOf(log)));
   }
   for (const std::filesystem::path& log : logs) {
-    // Its mark is not valid any more.
+    // Its mark is no longer valid.
     std::filesystem::remove(MarkOf(log), error);
     if (!error && log != end.file) std::filesystem::remove(log, error);
     if (error) return IoError("remove", log, error);

@@ -1,4 +1,4 @@
-// Writes ascending changes into table files that the engine adopts, and looks ascending keys up.
+// Writes ascending changes into table files that the engine adopts; looks up ascending keys.
 #include <fmt/format.h>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
@@ -16,15 +16,15 @@
 namespace fieldcost::store {
 namespace {
 
-// The files are in the engine's own directory, since they are linked, not copied. None of its own
-// names looks like this one.
+// The files are in the engine's own directory, since they are linked, not copied. The engine's own
+// files never have such a name.
 constexpr char kFilePrefix[] = "checkpoint.";
-// At this size the next file begins, so that compactions work on pieces of reasonable size.
+// At this size a new file begins, so that compactions work on pieces of reasonable size.
 constexpr std::uint64_t kFileBytes = 32 * kMiB;
-// Bytes go to the disk as they are written and not all at once, since others sync their logs
-// meanwhile.
+// Bytes go to the disk while the file is written and not all at once at its end, since batches sync
+// their logs meanwhile.
 constexpr std::uint64_t kBytesPerSync = 512 * kKiB;
-// So many entries are skipped one by one before a search for the next wanted one.
+// Number of entries that are skipped one by one before searching for the next key.
 constexpr int kSteps = 8;
 
 rocksdb::EnvOptions SmoothWrites() {
@@ -51,8 +51,8 @@ struct Database::SortedSet::State {
   // The files of one table.
   struct Part {
     std::unique_ptr<rocksdb::SstFileWriter> writer;  // null: no file is being written
-    std::vector<std::string> files;                  // the one being written is the last
-    std::vector<std::string> checksums;              // of those before it
+    std::vector<std::string> files;                  // the last one is being written
+    std::vector<std::string> checksums;              // of all but the last
     std::vector<std::string> checksum_names;
   };
 
@@ -66,7 +66,7 @@ struct Database::SortedSet::State {
       const std::string name = kFilePrefix + std::to_string(database.next_sorted_file++);
       part.files.push_back((directory / name).string());
       rocksdb::ColumnFamilyHandle* const handle = database.Handle(table);
-      constexpr bool kForgetPages = false;  // they are read again soon
+      constexpr bool kForgetPages = false;  // they will be read again soon
       part.writer = std::make_unique<rocksdb::SstFileWriter>(
           SmoothWrites(), database.db->GetOptions(handle), handle, kForgetPages);
       const rocksdb::Status status = part.writer->Open(part.files.back());
@@ -75,7 +75,7 @@ struct Database::SortedSet::State {
     return part.writer.get();
   }
 
-  // Closes the file, which makes it durable.
+  // Closes and syncs the file.
   static Status Finish(Part& part) {
     if (part.writer == nullptr) return {};
     rocksdb::ExternalSstFileInfo written;
@@ -96,9 +96,9 @@ Database::SortedSet::SortedSet(Database& database) : state_(new State{*database.
 Database::SortedSet::~SortedSet() {
   for (State::Part& part : state_->parts) {
     part.writer.reset();
-    // Adopted files have other names by now. What cannot be removed now is removed when the store
-    // is next opened; until then no file gets that name, since it may be a second name of adopted
-    // rows.
+    // Adopted files have other names by now. A file that cannot be removed now is removed when the
+    // store is next opened; until then its name is not reused, since it may be a second name of
+    // adopted rows.
     for (const std::string& file : part.files) {
       state_->database.db->GetEnv()->DeleteFile(file).PermitUncheckedError();
     }
@@ -134,7 +134,7 @@ Status Database::Adopt(SortedSet& changes) {
     argument.options.verify_file_checksum = false;  // they have just been written
     argument.options.move_files = true;
     argument.options.failed_move_fall_back_to_copy = true;  // if the file system has no hard links
-    argument.options.write_global_seqno = false;            // no file is changed once it is written
+    argument.options.write_global_seqno = false;            // files never change once written
     arguments.push_back(std::move(argument));
   }
   if (arguments.empty()) return {};

@@ -13,7 +13,7 @@ namespace {
 
 constexpr char kTotalsVersion = 1;
 
-// How many rows in advance the memory that a row will need is fetched.
+// How many rows ahead the memory of a row is prefetched.
 constexpr std::size_t kSlotsAhead = 12;
 constexpr std::size_t kRowsAhead = 8;
 constexpr std::size_t kSumsAhead = 4;

@@ -5,7 +5,7 @@
 namespace fieldcost::store {
 namespace {
 
-// 0: there is no mark.
+// Returns 0 if there is no mark.
 Result<std::uint64_t> ReadMark(const Database& database) {
   FIELDCOST_ASSIGN(const auto bytes, database.Get(Table::kMeta, kFormatKey));
   if (!bytes) return std::uint64_t{0};

@@ -1,4 +1,4 @@
-// An invitation, in the table of numbers and the like, at "invitation/" SHA-256(token).
+// An invitation, in Table::kMeta, at "invitation/" SHA-256(token).
 //
 //   invitation := version:u8 = 1 varint uses varint made_seconds varint expires_seconds
 //                 label_bytes:u8 label (varint epoch varint keys)*    ; epochs ascend

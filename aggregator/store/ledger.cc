@@ -1,9 +1,9 @@
-// What is kept of an agent's epoch (LAYOUT.md lists all keys). Integers are big endian;
+// The ledger's entries for an agent's epoch (LAYOUT.md lists all keys). Integers are big endian;
 // row_codec.cc has varints.
 //
 //   head key    := agent id[32] epoch:u64
 //   head        := version:u8 = 1 high_water:u64 window:u64  ; bit i: high_water - i is accepted
-//   answer      at head key sequence:u64      := the bytes as they were sent
+//   answer      at head key sequence:u64      := the response as it was sent
 //   tombstone   at head key sequence:u64 "w"  := version:u8 = 1 varint withdrawn_rows
 //   enrolment   at head key "e"               := 0x01
 //   undelivered at head key "n"               := version:u8 = 1 varint batches
@@ -144,7 +144,7 @@ Result<std::uint64_t> DecodeUndelivered(std::string_view untrusted_bytes) {
 }
 
 std::string SkippedKey(std::string_view head_key, std::uint64_t last) {
-  // Behind the answers of all sequences.
+  // Sorts after the responses of all sequences.
   std::string key(head_key);
   key.append(kNumberBytes, '\xff');
   key += kSkippedMark;

@@ -1,7 +1,7 @@
-// Reads logs in the engine's format (RocksDB's log_format.h), and the marks beside them. Integers
-// are big endian.
+// Reads logs in the engine's format (RocksDB's log_format.h), and the marks stored next to them.
+// Integers are big endian.
 //
-//   marks := mark*                           ; appended; what is not whole is passed over
+//   marks := mark*                           ; appended; incomplete marks are skipped
 //   mark  := synced_bytes:u64 crc32c(these 8 bytes):u32      ; 2^64 - 1: retired
 #include "aggregator/store/log_scan.h"
 
@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kHeaderBytes = 7;  // u32 checksum, u16 size, u8 type; little endian
 constexpr std::size_t kTypeAt = 6;
 constexpr std::uint32_t kMaskDelta = 0xa282ead8;
-// A record of the log begins with the engine's number of its first change, and their count.
+// A record of the log begins with the engine's number of its first change, and their number.
 constexpr std::size_t kBatchHeadBytes = 12;
 
 enum FragmentType : std::uint8_t { kFull = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
@@ -69,8 +69,9 @@ bool LogScanner::Accept(const Fragment& fragment, std::uint64_t offset) {
   return true;
 }
 
-// A crash tears one record only, since the next begins when this one is synced. So there may be
-// later parts of it, but no beginning of another; old contents of the disk have lower numbers.
+// A crash tears one record only, since the next one begins after this one is synced. So there may
+// be later fragments of it, but no first one of another; old contents of the disk have lower
+// numbers.
 std::size_t LogScanner::FindStart(std::string_view block, std::size_t from) const {
   for (std::size_t at = from; at + kHeaderBytes + kBatchHeadBytes <= block.size(); ++at) {
     const auto type = static_cast<std::uint8_t>(block[at + kTypeAt]);

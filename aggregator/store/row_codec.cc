@@ -1,5 +1,5 @@
-// Rows as the store keeps them. u32 in keys is big endian, so that byte order is numeric order;
-// varint is LEB128 of up to 128 bits; zigzag maps 0, -1, 1, -2 to 0, 1, 2, 3.
+// The store's form of rows. u32 in keys is big endian, so that byte order is numeric order; varint
+// is LEB128 of up to 128 bits; zigzag maps 0, -1, 1, -2 to 0, 1, 2, 3.
 //
 //   row key   := text(soname) text(package version) text(build id) text(symbol)
 //                text(symbol version) metric:u32
@@ -15,12 +15,12 @@
 //                                                            ; ascending slots, count > 0
 //   sizes     := (count:u8 size*)[2]                         ; of calls, then of sums; count > 0
 //   size      := slot:u8 varint contributions, varint total  ; ascending slots, contributions > 0
-//   cubes     := varint cubed_contributions, zigzag sum_mean_cubed     ; of more than 0
-//   untimed   := varint                                      ; more than 0
+//   cubes     := varint cubed_contributions, zigzag sum_mean_cubed     ; contributions > 0
+//   untimed   := varint                                      ; > 0
 //
 //   rows      := kind:u8 (varint shared, varint added, key bytes[added], varint size, row value)*
-//                                  ; the key: `shared` bytes of the one before, then these
-//                ; kind 1: added; 2: withdrawn; 5 has the whole batch: batch_record.cc
+//                                  ; the key: `shared` bytes of the previous one, then these
+//                ; kind 1: added; 2: withdrawn; kind 5 has the whole batch: batch_record.cc
 #include "aggregator/store/row_codec.h"
 
 #include <algorithm>
@@ -80,7 +80,7 @@ bool TakeVarint64(std::string_view& bytes, std::uint64_t& value) {
   return true;
 }
 
-// Signed numbers alternate in sign, so that small ones stay short.
+// Maps signed numbers to unsigned ones with alternating signs, so that small ones stay short.
 Uint128 ZigZag(Int128 value) {
   const Uint128 bits = static_cast<Uint128>(value);
   return (bits << 1) ^ (value < 0 ? ~Uint128{0} : Uint128{0});
@@ -172,7 +172,7 @@ bool TakeSizes(std::string_view& bytes, std::vector<stats::SizeBucket>& sizes) {
   return true;
 }
 
-// A bucket behind `before`, whose slots are lower.
+// A bucket after `before`, which has a lower slot.
 Status TakeBucket(std::string_view& bytes, bool has_weight,
                   const std::vector<CompactBucket>& before, CompactBucket& bucket) {
   if (!TakeByte(bytes, bucket.slot) || bucket.slot >= shm::kBucketSlots ||

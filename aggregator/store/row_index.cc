@@ -21,9 +21,9 @@ std::uint64_t WordAt(const char* bytes) {
   return word;
 }
 
-// Random numbers of this process, so that nobody can make keys that collide; of the library's hash,
-// collisions can be written down. First NH of UMAC (RFC 4418) with words of 64 bits, then a
-// polynomial over a prime field to bring its 128 bits down to 32.
+// A hash with a per-process random seed, so that agents cannot construct keys that collide, as they
+// can for the library's hash. First NH of UMAC (RFC 4418) with words of 64 bits, then a polynomial
+// over a prime field to reduce its 128 bits to 32.
 class SecretHash {
  public:
   SecretHash() {
@@ -52,7 +52,7 @@ class SecretHash {
 
  private:
   static constexpr std::size_t kBlockBytes = 16;
-  // Enough for the longest key that is accepted; longer ones use them again.
+  // Enough for the longest accepted key; longer ones reuse the words.
   static constexpr std::size_t kWords = 512;
   static_assert(8 * kWords >= kMaxRowKeyBytes + kBlockBytes);
   static constexpr unsigned kPrimeBits = 61;
@@ -71,7 +71,7 @@ class SecretHash {
 
 constexpr std::size_t kLineBytes = 64;
 
-// At most so much of a row is fetched: the processor itself finds more.
+// Prefetches at most this much of a row: the processor itself prefetches the rest.
 constexpr std::size_t kFetchedBytes = 8 * kLineBytes;
 
 void Fetch(const void* begin, std::size_t size) {
@@ -87,7 +87,7 @@ std::uint32_t RowIndex::HashOf(std::string_view key) {
   return hash(key);
 }
 
-// The slot of the row, or the free one where it would be.
+// Returns the slot of the row, or the free one where it would be inserted.
 std::size_t RowIndex::SlotOf(std::string_view key, std::uint32_t hash) const {
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t at = hash & mask;; at = (at + 1) & mask) {

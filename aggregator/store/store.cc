@@ -14,8 +14,8 @@
 namespace fieldcost::store {
 namespace {
 
-// After a failed write the engine must not be closed: closing writes again, to a file of unknown
-// contents (builds with assertions abort there). It stays open until the process ends.
+// Keeps the engine open until the process ends. After a failed write it must not be closed: closing
+// writes again, to a file of unknown contents (builds with assertions abort there).
 void Abandon(std::unique_ptr<Database> database) {
   static auto* const abandoned = new std::vector<std::unique_ptr<Database>>();
   abandoned->push_back(std::move(database));
@@ -45,7 +45,7 @@ Result<std::unique_ptr<Store>> Store::Open(StoreOptions options) {
   FIELDCOST_ASSIGN(state->directory_lock, LockDirectory(options.data_dir));
   FIELDCOST_TRY(MakeDirectories(options.data_dir / "store", 0700));
   FIELDCOST_TRY(SyncDirectory(options.data_dir));
-  // May be unreadable for us; then whoever made the data directory has to sync it.
+  // We may lack permission to read it; then the creator of the data directory has to sync it.
   static_cast<void>(SyncDirectory(std::filesystem::absolute(options.data_dir).parent_path()));
   DatabaseOptions database_options{.directory = options.data_dir / "store",
                                    .write_buffer_bytes = options.write_buffer_bytes,
@@ -90,7 +90,7 @@ Result<std::unique_ptr<Store::State>> Store::State::OpenToRead(StoreOptions opti
   return state;
 }
 
-// Takes inbox records into the dirty table, one by one.
+// Adds inbox records to the dirty table, one by one.
 class Store::State::RecordAdder {
  public:
   explicit RecordAdder(State& state) : state_(state) {}
@@ -137,8 +137,7 @@ Status Store::State::Replay() {
     if (!read_only && WantsCheckpoint()) return CheckpointLocked();
     return {};
   };
-  // Go through both tables in the order of numbers, since a checkpoint covers all numbers up to
-  // one.
+  // Read both tables in the order of numbers, since a checkpoint covers all numbers up to one.
   std::uint64_t next = applied + 1;
   Database::Lookup inbox(*database, Table::kInbox, nullptr);
   const auto add_batch = [&](std::string_view key, std::string_view value) -> Status {
@@ -194,7 +193,7 @@ void AppendLoggedBatch(const AcceptedBatch& batch, std::string& bytes) {
   }
 }
 
-// What was answered when the batch first came.
+// Returns the original response to the batch.
 static Result<std::string> FirstAnswer(const Database& database, const std::string& head_key,
                                        std::uint64_t sequence) {
   FIELDCOST_ASSIGN(auto answer, database.Get(Table::kLedger, AnswerKey(head_key, sequence)));
@@ -216,7 +215,8 @@ static void NoteContributions(const AcceptedBatch& batch, const std::string& hea
   }
 }
 
-// The answer to a batch that came before, or an error if that is not known; nullopt for a new one.
+// Returns the response to a batch that was delivered before, or an error if that is unknown;
+// nullopt for a new one.
 static Result<std::optional<AcceptResult>> AnswerIfKnown(const Database& database,
                                                          const LedgerHead& head,
                                                          const std::string& head_key,
@@ -250,7 +250,7 @@ Result<AcceptResult> Store::Accept(const AcceptedBatch& batch) {
   FIELDCOST_ASSIGN(auto known, AnswerIfKnown(*state_->database, head, key, sequence));
   if (known) return std::move(*known);
 
-  // 1. Decide whether the batch is held, summed, or releases what was held.
+  // 1. Decide whether the batch is held or summed, and whether it releases held batches.
   Database::WriteSet changes(*state_->database);
   NoteContributions(batch, key, changes);
   std::optional<HeldAccess> access;
@@ -261,7 +261,7 @@ Result<AcceptResult> Store::Accept(const AcceptedBatch& batch) {
     access->BeAlone();
     FIELDCOST_ASSIGN(step, state_->StepEvicting(batch, key, changes, evicted));
   }
-  // 2. Note the delivery and the answer.
+  // 2. Record the delivery and the response.
   AcceptResult result{
       .answer = step.held && batch.held_answer ? batch.held_answer() : std::string(batch.answer),
       .held = step.held,
@@ -271,7 +271,7 @@ Result<AcceptResult> Store::Accept(const AcceptedBatch& batch) {
   FIELDCOST_CHECK(result.answer.size() <= kMaxAnswerBytes);
   FIELDCOST_TRY(state_->NoteSkipped(key, head, sequence, changes));
   RecordDelivery(key, sequence, result.answer, head, changes);
-  // 3. Write all of it at once, a batch that is summed with what it adds.
+  // 3. Write everything at once; if the batch is summed, together with its additions.
   if (step.held) {
     FIELDCOST_TRY(state_->Commit(changes));
     state_->evicted_batches += result.evicted_batches;
@@ -347,8 +347,8 @@ Status Store::State::CommitInGate(Database::WriteSet& changes, const std::functi
     const std::lock_guard lock(table_mutex);
     if (WantsCheckpoint()) table_changed.notify_all();
   }
-  // Before the next checkpoint, which would cover the number of a record that may yet be in the
-  // log.
+  // Must precede the next checkpoint, which would cover the number of a record that may still be in
+  // the log.
   if (!status) status = Failed(status.error());
   gate.Leave();
   return status;

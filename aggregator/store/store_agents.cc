@@ -1,4 +1,4 @@
-// Notes which agents have enrolled or are revoked, and tells what they have contributed to: the
+// Records which agents have enrolled or are revoked, and returns what they have contributed to: the
 // part of Store about agents.
 #include <algorithm>
 #include <limits>
@@ -101,7 +101,7 @@ Status Store::GetContributions(std::string_view agent_id, wire::Epoch epoch,
   const std::string prefix = ContributionPrefix(head_key);
   FIELDCOST_TRY(state_->database->ForPrefix(
       Table::kLedger, prefix, [&](std::string_view key, std::string_view value) -> Status {
-        // An answer's key may begin in the same way; it is shorter.
+        // The key of a response may begin in the same way; it is shorter.
         if (key.size() != prefix.size() + 4 + 8) return {};
         return DecodeContributions(value, hashes);
       }));

@@ -18,7 +18,7 @@ constexpr char kIdentityKey[] = "identity";
 constexpr std::size_t kIdentityBytes = 16;
 constexpr std::size_t kSmallBuffer = 1 * kMiB;
 
-// Random, made with the first backup: tells whether a directory's backups are of this store.
+// Random, created at the first backup: identifies the store to which a directory's backups belong.
 Result<std::string> IdentityOf(Database& database) {
   FIELDCOST_ASSIGN(auto identity, database.Get(Table::kMeta, kIdentityKey));
   if (identity) return std::move(*identity);
@@ -29,7 +29,7 @@ Result<std::string> IdentityOf(Database& database) {
   return made;
 }
 
-// `backups` is where it was, for messages.
+// `backups` is the directory of the backups, for messages.
 Status CheckFormatOf(const std::filesystem::path& directory, const std::filesystem::path& backups) {
   FIELDCOST_ASSIGN(const auto database, Database::Open({.directory = directory,
                                                         .access = DatabaseAccess::kRead,
@@ -38,7 +38,7 @@ Status CheckFormatOf(const std::filesystem::path& directory, const std::filesyst
   return CheckFormat(*database, fmt::format("restore the backup in {}", backups.string()));
 }
 
-// Counts the restoration, in the restored store itself.
+// Counts the restore, in the restored store itself.
 Status CountRestoration(const std::filesystem::path& directory) {
   FIELDCOST_ASSIGN(const auto database, Database::Open({.directory = directory,
                                                         .write_buffer_bytes = kSmallBuffer,
@@ -96,7 +96,7 @@ Status Store::RestoreBackup(const std::filesystem::path& directory,
     return Fail(ErrorCode::kAlreadyExists, "{} exists already; restore into an empty directory",
                 target.string());
   }
-  // Under another name until it is complete: an interrupted restoration leaves no store.
+  // Under another name until it is complete: an interrupted restore leaves no store.
   const std::filesystem::path unfinished = data_dir / "store.unfinished";
   std::filesystem::remove_all(unfinished, error);
   if (error) return ErrnoError("remove", unfinished, error.value());

@@ -10,8 +10,7 @@
 namespace fieldcost::store {
 namespace {
 
-// Puts the new value of every row of `table` into `changes`; rows of which nothing is left are
-// deleted.
+// Puts the new value of every row of `table` into `changes`; empty rows are deleted.
 Status WriteRows(const Database& database, const Database::View* base, const DirtyTable& table,
                  Database::SortedSet& changes) {
   Database::Lookup rows(database, Table::kRows, base);
@@ -50,7 +49,7 @@ Status Store::Checkpoint() {
 }
 
 std::uint64_t Store::State::SetDirtyAside() {
-  // With nobody inside the gate, every number given out so far is in the dirty table.
+  // While no thread is inside the gate, every number assigned so far is in the dirty table.
   gate.Close();
   const std::uint64_t number = last_number;
   {
@@ -65,12 +64,12 @@ std::uint64_t Store::State::SetDirtyAside() {
 }
 
 Status Store::State::CheckpointLocked() {
-  // 1. Set aside what is to be written.
+  // 1. Set aside the rows to be written.
   if (failed) return StoreFailed();
   const std::uint64_t number = SetDirtyAside();
   if (failed) return StoreFailed();
   if (frozen.empty()) {
-    // A backup or a crash may have left entries in the inbox that were summed before.
+    // A backup or a crash may have left entries in the inbox that are already in the sums.
     if (!inbox_left || backing_up) return {};
     const Status emptied = EmptyInbox(applied);
     return emptied ? emptied : Failed(emptied.error());
@@ -86,21 +85,21 @@ Status Store::State::CheckpointLocked() {
     FIELDCOST_TRY(WriteRows(*database, base.get(), frozen, changes));
     FIELDCOST_TRY(changes.Put(Table::kProgress, kAppliedKey, NumberKey(number)));
     FIELDCOST_TRY(changes.Put(Table::kProgress, kTotalsKey, new_totals.Encode()));
-    // What they stand on goes to files first. Otherwise a log that has lost its end would be behind
-    // them, and what was in it would come again and count twice.
+    // Flush what the new rows depend on first. Otherwise, if the log loses its end, it would be
+    // behind them, and the lost batches would come again and count twice.
     FIELDCOST_TRY(database->Flush());
     return database->Adopt(changes);
   };
   if (Status status = write(); !status) return Failed(status.error());
   if (options.on_checkpoint) options.on_checkpoint(CheckpointStage::kWritten);
 
-  // 3. Empty the inbox: its entries up to `number` mean nothing any more, whether they are there or
-  // not. But a backup may have the list of files from before, and will have the log from now.
+  // 3. Empty the inbox: its entries up to `number` are obsolete, whether removed or not. But a
+  // backup may have the list of files from before, and will have the log from now.
   inbox_left = true;
   if (!backing_up) {
     if (Status status = EmptyInbox(number); !status) return Failed(status.error());
   }
-  // 4. Let readers see the new rows.
+  // 4. Make the new rows visible to readers.
   applied = number;
   totals = new_totals;
   ++checkpoints;
@@ -108,7 +107,7 @@ Status Store::State::CheckpointLocked() {
       static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
                                      std::chrono::steady_clock::now() - start)
                                      .count());
-  DirtyTable written;  // destroyed after the lock is released: there is much to free
+  DirtyTable written;  // destroyed after the lock is released: freeing it takes long
   const std::lock_guard lock(table_mutex);
   std::swap(frozen, written);
   base.reset();
@@ -164,7 +163,7 @@ std::vector<Store::Snapshot::RowRange> Store::Snapshot::Split(std::size_t parts)
   FIELDCOST_CHECK(parts > 0);
   std::vector<RowRange> ranges(1);
   for (const std::string& key : state_->database->Cuts(Table::kRows, parts)) {
-    // Before the first row of the API, so that its rows stay together.
+    // Cut before the first row of the API, so that its rows stay together.
     std::string api(key.substr(0, SizeOfApi(key)));
     if (api <= ranges.back().begin) continue;
     ranges.back().end = api;

@@ -1,4 +1,4 @@
-// Rewrites all files, so that nothing that was removed is left in them: Store::Compact().
+// Rewrites all files, so that they contain nothing that was removed: Store::Compact().
 #include "aggregator/store/store_state.h"
 
 namespace fieldcost::store {

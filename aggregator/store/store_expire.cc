@@ -10,7 +10,7 @@ namespace {
 
 constexpr char kFirstWeekKey[] = "first_week";
 constexpr char kFirstEpochKey[] = "first_epoch";
-// Bounds up to which everything has been removed.
+// Bounds below which everything has been removed.
 constexpr char kRowsExpiredKey[] = "rows_expired";
 constexpr char kEpochsExpiredKey[] = "epochs_expired";
 
@@ -38,7 +38,7 @@ Status Store::State::LoadBounds() {
   return {};
 }
 
-// Afterwards no thread is in the middle of a withdrawal or of an acceptance under the old bounds.
+// On return, no withdrawal or acceptance under the old bounds is in progress.
 Status Store::State::RaiseBounds(std::uint32_t week, std::uint64_t epoch) {
   {
     const std::lock_guard withdraw_lock(withdraw_mutex);
@@ -77,12 +77,13 @@ Status Store::State::ExpireRows(ExpiryReport& report) {
   if (done >= bound) return {};
   bool first_step = true;
   for (std::string next; first_step || !next.empty();) {
-    // 1. Subtract what was withdrawn under the old bounds while the rows are there. Nobody else may
-    // get the lock between two steps, so a checkpoint that is due meanwhile is made here, too.
+    // 1. Subtract what was withdrawn under the old bounds while the rows exist. Other threads may
+    // not get the lock between two steps, so a checkpoint that becomes due meanwhile is made here,
+    // too.
     const std::lock_guard checkpoint_lock(checkpoint_mutex);
     if (first_step || IsCheckpointDue()) FIELDCOST_TRY(CheckpointLocked());
     first_step = false;
-    // 2. Look at some rows, and collect those that have expired.
+    // 2. Examine some rows, and collect those that have expired.
     Database::WriteSet changes(*database);
     std::vector<std::string> expired;
     Totals removed;
@@ -99,8 +100,8 @@ Status Store::State::ExpireRows(ExpiryReport& report) {
                                          expired.emplace_back(key);
                                          return {};
                                        }));
-    // 3. Take them from the totals. A row at the limit of its numbers does not say how much of the
-    // totals is its own.
+    // 3. Subtract them from the totals. For a row at the limit of its numbers it is unknown how
+    // much of the totals belongs to it.
     Totals left = totals;
     left.Subtract(removed);
     if (saturated) {
@@ -159,7 +160,7 @@ Result<ExpiryReport> Store::Expire(std::uint32_t first_week, wire::Epoch first_e
     const std::uint64_t bound = state_->first_epoch;
     FIELDCOST_ASSIGN(const std::uint64_t done, state_->ReadMetaNumber(kEpochsExpiredKey));
     if (done >= bound) return {};
-    // First, while the ledger still knows which they are.
+    // First, while the ledger still knows these batches.
     FIELDCOST_ASSIGN(report.kept_batches, state_->ForgetBatches(bound));
     FIELDCOST_TRY(state_->ExpireEpochs(Table::kHeld, report.held_batches));
     FIELDCOST_TRY(state_->ExpireEpochs(Table::kLedger, report.ledger_entries));

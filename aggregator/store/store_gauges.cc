@@ -1,4 +1,4 @@
-// Counts what a store holds: the part of Store that metrics show.
+// Counts the contents of a store: the part of Store for metrics.
 #include <sys/stat.h>
 
 #include "aggregator/store/store_state.h"
@@ -24,7 +24,7 @@ StoreGauges Store::Gauges() const {
 }
 
 std::uint64_t Store::StoredBytes() const {
-  constexpr std::uint64_t kStatBlockBytes = 512;  // st_blocks' unit, whatever the file system's is
+  constexpr std::uint64_t kStatBlockBytes = 512;  // the unit of st_blocks on any file system
   std::uint64_t sum = 0;
   std::error_code error;
   for (auto it = std::filesystem::directory_iterator(state_->options.data_dir / "store", error);

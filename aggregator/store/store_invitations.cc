@@ -1,4 +1,4 @@
-// Keeps invitations, and enrols agents with them: the part of Store about invitations.
+// Stores invitations, and enrols agents with them: the part of Store about invitations.
 #include <utility>
 
 #include "aggregator/store/invitation.h"

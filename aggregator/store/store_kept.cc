@@ -16,7 +16,7 @@ constexpr std::size_t kHeadKeyBytes = kAgentIdBytes + kNumberBytes;
 
 // Batches of earlier epochs are not kept any more, ...
 constexpr char kKeptFromKey[] = "kept_from";
-// ... and up to this one all that were have been removed.
+// ... and those of epochs up to this one have all been removed.
 constexpr char kForgottenKey[] = "batches_forgotten";
 
 }  // namespace
@@ -62,7 +62,7 @@ Result<std::optional<std::string>> Store::State::KeptRows(std::string_view head_
   if (!number) return std::optional<std::string>();
   FIELDCOST_ASSIGN(const auto record, database->Get(Table::kBatches, NumberKey(*number)));
   if (!record) {
-    // Its epoch may be being forgotten at this moment.
+    // Its epoch may just be being forgotten.
     FIELDCOST_ASSIGN(const auto again, KeptNumber(head_key, sequence));
     if (again) return Fail(ErrorCode::kCorrupt, "a kept batch is missing");
     return std::optional<std::string>();
@@ -71,7 +71,7 @@ Result<std::optional<std::string>> Store::State::KeptRows(std::string_view head_
   return std::optional(std::move(rows));
 }
 
-// REQUIRES: checkpoint_mutex is held; all up to `number` is in the rows.
+// REQUIRES: checkpoint_mutex is held; everything up to `number` is in the rows.
 Status Store::State::EmptyInbox(std::uint64_t number) {
   Database::WriteSet summed(*database);
   summed.DeleteRange(Table::kInbox, NumberKey(inbox_begin), NumberKey(number + 1));
@@ -89,7 +89,7 @@ Status Store::State::EmptyInbox(std::uint64_t number) {
   return {};
 }
 
-// Afterwards no thread is in the middle of keeping a batch of an earlier epoch.
+// On return, no thread is still keeping a batch of an earlier epoch.
 Status Store::State::RaiseKeptFrom(std::uint64_t epoch) {
   if (epoch > kept_from) {
     Database::WriteSet changes(*database);

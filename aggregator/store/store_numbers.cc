@@ -1,4 +1,4 @@
-// Keeps named numbers of the caller's: the part of Store about PutNumber() and GetNumber().
+// Stores named numbers for the caller: the part of Store about PutNumber() and GetNumber().
 #include "aggregator/store/store_state.h"
 #include "common/base/byte_order.h"
 

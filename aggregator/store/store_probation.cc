@@ -52,7 +52,7 @@ Status Store::State::ReleaseHeld(const std::string& head_key, Database::WriteSet
   return database->ForPrefix(
       Table::kHeld, head_key, [&](std::string_view key, std::string_view value) -> Status {
         FIELDCOST_ASSIGN(const HeldBatch held_batch, HeldBatch::Decode(value));
-        // Rows that have expired while they were held are left out.
+        // Rows that have expired while held are left out.
         FIELDCOST_ASSIGN(std::string record, RecordOfHeld(held_batch.record));
         FIELDCOST_ASSIGN(const std::uint64_t room, HeldRoom(key, value));
         step.released.push_back(
@@ -73,7 +73,7 @@ Result<ProbationStep> Store::State::StepProbation(const AcceptedBatch& batch,
   if (known ? known->released : needed == 0) return step;
   FIELDCOST_ASSIGN(const bool revoked, IsRevoked(batch.agent_id));
   if (revoked) return Fail(ErrorCode::kPermissionDenied, "the agent has been revoked");
-  // 1. Count the batch; if that ends the probation, release what is held.
+  // 1. Count the batch; if that ends the probation, release the held batches.
   Probation probation = known.value_or(Probation{.began = batch.received_at});
   probation.honest_batches += batch.honest ? 1 : 0;
   probation.dishonest = probation.dishonest || batch.dishonest;
@@ -113,7 +113,7 @@ Result<ProbationStep> Store::State::StepEvicting(const AcceptedBatch& batch,
                                                  const std::string& head_key,
                                                  Database::WriteSet& changes,
                                                  std::vector<HeldDrop>& evicted) {
-  // Others may have been removed, or come in, meanwhile.
+  // Other threads may have removed or added held batches meanwhile.
   FIELDCOST_ASSIGN(ProbationStep step, StepProbation(batch, head_key, changes));
   if (!step.no_room) return step;
   FIELDCOST_ASSIGN(const auto known, ReadProbation(head_key));
@@ -159,7 +159,7 @@ Result<HeldDrop> Store::State::PutHeldDrop(const std::string& head_key,
         FIELDCOST_ASSIGN(const HeldBatch batch, HeldBatch::Decode(value));
         FIELDCOST_ASSIGN(const std::uint64_t room, HeldRoom(key, value));
         changes.Delete(Table::kHeld, key);
-        // As if it had been withdrawn, since its owner may still ask for that.
+        // As if it had been withdrawn, since its owner may still request that.
         changes.Put(Table::kLedger, TombstoneKey(head_key, sequence),
                     EncodeTombstone(batch.accepted_rows));
         for (const auto& [week, count] : batch.contributions) {

@@ -1,4 +1,5 @@
-// Cuts off the damaged end of a log, and tells whose batches were in it: Store::Recover().
+// Cuts off the damaged end of a log, and reports which agents' batches were in it:
+// Store::Recover().
 #include <algorithm>
 #include <map>
 #include <set>
@@ -20,7 +21,7 @@ std::uint64_t NumberAt(std::string_view key, std::size_t at) {
   return ReadBigEndian(key.substr(at, kNumberBytes));
 }
 
-// What was in the records that are lost.
+// The contents of the lost records.
 struct Lost {
   std::map<std::string, LedgerHead> heads;                // the newest, by head key
   std::set<std::pair<std::string, std::uint64_t>> known;  // head key, sequence: answered in them
@@ -52,7 +53,7 @@ struct Lost {
   }
 };
 
-// What later records say of batches in records that cannot be read.
+// Adds batches of unreadable records, as far as later records reveal them.
 Status AddUnreadable(const Database& database, Lost& lost) {
   for (const auto& [head_key, head] : lost.heads) {
     FIELDCOST_ASSIGN(const auto bytes, database.Get(Table::kLedger, head_key));

@@ -11,7 +11,7 @@
 namespace fieldcost::store {
 namespace {
 
-// What is wrong with one row, or success.
+// Returns what is wrong with a row, or success.
 Status CheckRow(const stats::RowKey& key, const CompactRow& row) {
   FIELDCOST_TRY(wire::ValidateApiKey(key.api));
   FIELDCOST_TRY(wire::ValidateHardwareClass(key.hardware));
@@ -23,7 +23,7 @@ Status CheckRow(const stats::RowKey& key, const CompactRow& row) {
   return stats::Validate(row.sizes.buckets, row.scalars.contributions, histogram.Totals());
 }
 
-// Escapes names, since those of damaged rows may hold anything.
+// Escapes names, since those of damaged rows may contain anything.
 void Note(std::string_view problem, VerifyReport& report) {
   ++report.problems;
   if (report.first_problem.empty()) report.first_problem = EscapeControl(problem);
@@ -37,7 +37,7 @@ void Count(const stats::RowKey& key, const Status& status, VerifyReport& report)
        report);
 }
 
-// The rows of a batch that is held or kept, or of a withdrawal.
+// Checks the rows of a held or kept batch, or of a withdrawal.
 Status CheckRecord(std::string_view record, VerifyReport& report) {
   FIELDCOST_ASSIGN(const InboxKind kind, InboxKindOf(record));
   std::string rows(record);
@@ -62,14 +62,14 @@ Status ReadBindings(const Database& database, VerifyReport& report) {
                           });
 }
 
-// Makes an error of reading a finding, too.
+// Turns an error of reading into a finding.
 Status NoteIfCorrupt(const Status& status, VerifyReport& report) {
   if (status || status.error().code != ErrorCode::kCorrupt) return status;
   Note(status.error().message, report);
   return {};
 }
 
-// Whether each file is what was written. All damaged ones are counted.
+// Checks that each file is what was written. Counts all damaged ones.
 Status CheckFiles(const Database& database, VerifyReport& report) {
   const auto note = [&](const Status& status) { return NoteIfCorrupt(status, report); };
   for (const Database::TableFile& file : database.TableFiles()) {
@@ -93,7 +93,7 @@ Status CheckHeld(const Database& database, const Database::View* view, VerifyRep
                           });
 }
 
-// Every kept batch is known to the ledger, or about to be removed, and vice versa.
+// Checks that every kept batch is in the ledger, or about to be removed, and vice versa.
 Status CheckKept(const Database& database, const Database::View* view, NumberSet known,
                  VerifyReport& report) {
   NumberSet kept;
@@ -121,7 +121,7 @@ Status CheckKept(const Database& database, const Database::View* view, NumberSet
   return {};
 }
 
-// The rows' sums, of which `weeks` gets the contributions by week.
+// Sums the rows; `weeks` gets their contributions by week.
 class RowSumsCheck {
  public:
   explicit RowSumsCheck(VerifyReport& report) : report_(report) {}
@@ -134,14 +134,14 @@ class RowSumsCheck {
   }
   void CompareWith(const Totals& expected) {
     report_.expected = expected;
-    report_.found.batches = expected.batches;  // rows do not know their batches
-    // Numbers that stayed at their limit cannot add up.
+    report_.found.batches = expected.batches;  // rows do not reveal their batches
+    // Numbers that have stayed at their limit cannot add up.
     const bool adds_up = report_.saturated_rows != 0
                              ? report_.found.contributions == expected.contributions
                              : report_.found == expected;
     if (!adds_up) Note("the rows do not add up to the totals of the accepted batches", report_);
   }
-  // An agent that has contributed is in the row.
+  // Checks that the rows have at least as many contributions as the ledger.
   void CompareWith(const LedgerSums& ledger, std::uint32_t first_week) {
     for (const auto& [week, contributions] : ledger.contributions) {
       if (week < first_week || report_.saturated_rows != 0) continue;
@@ -167,7 +167,7 @@ Result<LedgerSums> Store::State::CheckTables(const Database::View* view, const T
   FIELDCOST_ASSIGN(LedgerSums ledger, check.Run());
   report.ledger_entries = ledger.entries;
   FIELDCOST_TRY(CheckKept(*database, view, ledger.kept, report));
-  // The batches of forgotten epochs are counted, and the ledger does not know them any more.
+  // The totals count the batches of forgotten epochs, which the ledger no longer knows.
   const bool all_known = first_epoch == 0;
   if (all_known ? ledger.batches != expected.batches : ledger.batches > expected.batches) {
     Note(fmt::format("the ledger knows {} batches that are in the sums, the totals are of {}",
@@ -187,7 +187,7 @@ Status Store::CheckRunning(VerifyReport& report) {
   };
   FIELDCOST_TRY(snapshot.ForEach(add));
   rows.CompareWith(snapshot.totals());
-  // Batches that came meanwhile are in the ledger and not in the snapshot.
+  // Batches that arrived meanwhile are in the ledger but not in the snapshot.
   Totals all;
   std::shared_ptr<Database::View> view;
   {
@@ -200,7 +200,7 @@ Status Store::CheckRunning(VerifyReport& report) {
       all.Add(state_->dirty.totals());
     }
     state_->gate.Open();
-    // Then it is not known what of the last write is there, and a checkpoint may not have ended.
+    // It is unknown how much of the last write is there, and a checkpoint may not have ended.
     if (state_->failed) return StoreFailed();
   }
   const auto ledger = state_->CheckTables(view.get(), all, report);
@@ -211,7 +211,7 @@ Status Store::State::CheckStopped(VerifyReport& report) const {
   RowSumsCheck rows(report);
   stats::RowKey key;
   CompactRow row;
-  // Rows as they are with what is in the log.
+  // Rows including those in the log.
   const auto add = [&](std::string_view key_bytes) -> Status {
     FIELDCOST_TRY(DecodeRowKey(key_bytes, key));
     bool found = false;

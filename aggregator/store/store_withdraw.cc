@@ -96,7 +96,7 @@ Result<WithdrawResult> Store::Withdraw(const Withdrawal& withdrawal) {
     return WithdrawResult{.kind = WithdrawalKind::kNeverDelivered};
   }
   if (seen == LedgerHead::Seen::kTooOld) {
-    // It was lost with what came after a backup; its receipt may still be valid.
+    // It was lost when a backup was restored; its receipt may still be valid.
     FIELDCOST_ASSIGN(const bool skipped, state_->IsSkipped(key, sequence));
     if (skipped) return WithdrawResult{.kind = WithdrawalKind::kNeverDelivered};
   }

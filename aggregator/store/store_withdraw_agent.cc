@@ -1,4 +1,4 @@
-// Takes out all that an agent contributed, and says before what that would change.
+// Removes everything that an agent contributed, and reports beforehand what that would change.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -10,7 +10,7 @@
 namespace fieldcost::store {
 namespace {
 
-// What an agent has in one stored row.
+// An agent's part of one stored row.
 struct Part {
   stats::Uint128 calls = 0;
   std::uint64_t contributions = 0;
@@ -26,8 +26,8 @@ std::uint64_t Clamped(stats::Uint128 value) {
   return static_cast<std::uint64_t>(std::min(value, kMax));
 }
 
-// Contributions of one metric by week, all hardware classes together: the threshold of publication
-// is about these.
+// Contributions of one metric by week, all hardware classes together; the threshold of publication
+// applies to these.
 struct Weeks {
   std::map<std::uint32_t, std::uint64_t> before;
   std::map<std::uint32_t, std::uint64_t> taken;
@@ -47,19 +47,20 @@ struct Weeks {
 
 using Parts = std::map<std::string, Part>;  // by row key
 
-// What taking out an agent's parts changes of one API.
+// How removing an agent's parts changes one API.
 struct ApiEffect {
   ApiChange change;
   Part taken;
   std::uint64_t below_threshold = 0;
 };
 
-// The effect on the API of the part at `place`, which is moved behind the last part of this API.
+// Returns the effect on the API of the part at `place`, and advances `place` past the last part of
+// this API.
 Result<ApiEffect> EffectOnApi(const Store::Snapshot& snapshot, std::uint32_t threshold,
                               Parts::const_iterator end_of_parts, Parts::const_iterator& place) {
   const std::string api(place->first.substr(0, SizeOfApi(place->first)));
   std::string end = api;
-  ++end.back();  // from the zero byte that ends the last text
+  ++end.back();  // the zero byte that ends the last text
   ApiEffect effect;
   ApiChange& change = effect.change;
   std::map<stats::Metric, Weeks> metrics;
@@ -145,7 +146,7 @@ Result<RemovalReport> Store::RemoveAll(std::string_view agent_id, const Progress
     }
     const auto result = WithdrawKept(agent_id, epoch, sequence);
     if (!result && result.error().code == ErrorCode::kUnsupported) {
-      ++report.not_taken;  // a row at its numbers' limit; it is never published
+      ++report.not_taken;  // a row at the limit of its numbers; it is never published
       continue;
     }
     if (!result) return result.error();

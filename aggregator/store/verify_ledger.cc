@@ -42,7 +42,7 @@ bool Contains(const std::set<std::uint64_t>& numbers, std::uint64_t number) {
 
 }  // namespace
 
-// What the ledger has of one agent's epoch.
+// The ledger's entries for one agent's epoch.
 struct LedgerCheck::Agent {
   std::string head_key;
   std::optional<LedgerHead> head;
@@ -54,7 +54,7 @@ struct LedgerCheck::Agent {
   std::map<std::uint32_t, std::vector<std::uint64_t>> hashes;
   std::optional<Probation> probation;
 
-  // Whether the batch has come, or would be answered as if it had.
+  // Whether the batch has arrived, or would be answered as if it had.
   bool WasDelivered(std::uint64_t sequence) const {
     if (!head || sequence == 0 || sequence > head->high_water()) return false;
     if (head->high_water() - sequence < kLedgerWindow) {
@@ -148,7 +148,7 @@ void LedgerCheck::ReportBatch(const Agent& agent, std::uint64_t sequence,
   Report(agent, fmt::format("batch {} {}", sequence, what));
 }
 
-// Each batch whose number is remembered has its answer, and no other has one.
+// Checks that each sequence in the window has its response, and no other has one.
 void LedgerCheck::CheckAnswers(const Agent& agent) const {
   const std::uint64_t high_water = agent.head ? agent.head->high_water() : 0;
   std::uint64_t answered = 0;
@@ -166,7 +166,7 @@ void LedgerCheck::CheckAnswers(const Agent& agent) const {
   }
 }
 
-// Only batches that came are withdrawn, kept or held, and each is only one of these.
+// Checks that only delivered batches are withdrawn, kept or held, each only one of these.
 void LedgerCheck::CheckBatches(const Agent& agent, const std::set<std::uint64_t>& held) const {
   for (const std::set<std::uint64_t>* numbers : {&agent.withdrawn, &agent.kept, &held}) {
     for (const std::uint64_t sequence : *numbers) {
@@ -184,7 +184,7 @@ void LedgerCheck::CheckBatches(const Agent& agent, const std::set<std::uint64_t>
   }
 }
 
-// A withdrawn batch has no contributions, and no agent has two to a row.
+// Checks that a withdrawn batch has no contributions, and that no agent contributes twice to a row.
 void LedgerCheck::CheckContributions(const Agent& agent) const {
   for (const auto& [week, sequence] : agent.contributions) {
     if (!agent.WasDelivered(sequence)) {

@@ -22,20 +22,20 @@
 namespace fieldcost::aggregator {
 namespace {
 
-constexpr char kFilesFolder[] = "files";  // beside the engine's, named by their content
-// The engine's folders are made before it does: it would let everybody read them.
+constexpr char kFilesFolder[] = "files";  // next to the engine's, named by their contents
+// Created before the engine creates its folders, which everyone could read.
 constexpr const char* kBackupFolders[] = {kFilesFolder, "meta", "private", "shared_checksum"};
 
-// The files of keys/ that go with the store. No others do: not the root's keys, whatever their
-// files are called, nor copies that an editor has left.
+// The files of keys/ that belong to the store. No others are copied: not the root's keys, whatever
+// their names, nor an editor's copies.
 constexpr const char* kSecrets[] = {ingest::kPseudonymSecret, ingest::kReceiptSecret};
 constexpr const char* kSigningKeys[] = {publish::kTimestampKey, publish::kSnapshotKey,
                                         publish::kPolicyKey};
 
 std::string HashOf(std::string_view bytes) { return HexEncode(crypto::Sha256(bytes)); }
 
-// Lists the versions of the root that are there, by their files' names. Other files, such as one of
-// an interrupted write, are left out.
+// Lists the existing root versions, by the names of their files. Other files, such as one of an
+// interrupted write, are left out.
 Result<std::vector<std::string>> RootsIn(const std::filesystem::path& directory) {
   std::vector<std::string> names;
   std::error_code error;
@@ -49,7 +49,7 @@ Result<std::vector<std::string>> RootsIn(const std::filesystem::path& directory)
   return names;
 }
 
-// Lists the files that go with the store, relative to the data directory.
+// Lists the files that are saved with the store, relative to the data directory.
 Result<std::vector<std::string>> PathsToKeep(const BackupOptions& options) {
   std::vector<std::string> paths;
   const auto keep = [&](const std::string& path) {
@@ -74,7 +74,8 @@ Result<std::vector<std::string>> PathsToKeep(const BackupOptions& options) {
   return paths;
 }
 
-// Refuses places among what is backed up: there it would be served, deleted or taken for another.
+// Refuses directories inside the backed-up data: there a backup would be served, deleted or
+// mistaken.
 Status CheckPlace(const BackupOptions& options) {
   std::error_code error;
   const auto data_dir = std::filesystem::weakly_canonical(options.data_dir, error);
@@ -105,7 +106,7 @@ Result<BackedUpFile> CopyIn(const BackupOptions& options, const std::string& pat
   return file;
 }
 
-// The highest number that is a file's name in there; 0 if there is none.
+// The highest number that is the name of a file in the directory; 0 if none.
 std::uint64_t NewestIn(const std::filesystem::path& directory) {
   std::uint64_t newest = 0;
   std::error_code error;
@@ -116,7 +117,7 @@ std::uint64_t NewestIn(const std::filesystem::path& directory) {
   return newest;
 }
 
-// The list of the files of the newest backup, with ours.
+// The list of the newest backup's files, including our own list.
 std::filesystem::path NewestList(const std::filesystem::path& directory) {
   return directory / "meta" / std::to_string(NewestIn(directory / "meta"));
 }
@@ -158,7 +159,7 @@ Status WriteFiles(const std::filesystem::path& directory, const std::filesystem:
 Result<BackupReport> BackUp(store::Store& store, const BackupOptions& options) {
   BackupReport report;
   FIELDCOST_TRY(CheckPlace(options));
-  // Takes keys and roots as of one moment.
+  // Copies keys and roots as of one moment.
   FIELDCOST_ASSIGN(const UniqueFd turn, publish::LockKeys(options.data_dir));
   FIELDCOST_TRY(MakeDirectories(options.directory, 0700));
   for (const char* folder : kBackupFolders) {

@@ -1,4 +1,4 @@
-// The list of a backup's files beside the store's:
+// The list of a backup's files other than the store's:
 //
 //   list := "fieldcost-backup 1\n" file* "sum " sha256(all before) "\n"
 //   file := "file " mode " " size " " sha256 " " path "\n"
@@ -43,7 +43,7 @@ bool IsHash(std::string_view untrusted_text) {
          untrusted_text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// Takes up to `end`, and that, too; nullopt if there is none.
+// Returns the text up to `end`, and removes it and `end`; nullopt if `end` is missing.
 std::optional<std::string_view> Take(std::string_view& untrusted_text, char end) {
   const std::size_t at = untrusted_text.find(end);
   if (at == std::string_view::npos) return std::nullopt;

@@ -8,7 +8,7 @@
 namespace fieldcost::aggregator {
 namespace {
 
-// A secret of the kind `Holder` has to be the one that the store was filled with.
+// Checks that a secret of type `Holder` is the one to which the store is bound.
 template <typename Holder>
 void CheckSecret(const std::filesystem::path& path,
                  const std::map<std::string, std::string>& bindings, publish::FileReport& report) {
@@ -49,7 +49,7 @@ Result<publish::FileReport> CheckFilesBesideStore(
 std::string DataReport::FirstProblem() const {
   if (!store.first_problem.empty()) return store.first_problem;
   if (files.damaged.empty()) return "";
-  // Names of files, and what a damaged file holds, may be any bytes.
+  // Names and contents of damaged files may be any bytes.
   return EscapeControl(publish::Describe(files.damaged.front()));
 }
 

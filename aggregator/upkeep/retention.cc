@@ -20,7 +20,7 @@ Result<std::uint32_t> NewestWeek(store::Store& store) {
   return newest;
 }
 
-// Deletes as is due in a week.
+// Makes the deletion that is due in `week`.
 Result<store::ExpiryReport> Delete(store::Store& store, std::uint32_t week, std::uint32_t weeks) {
   const store::RetentionBounds bounds = store::BoundsOf(week, weeks);
   FIELDCOST_ASSIGN(store::ExpiryReport report, store.Expire(bounds.first_week, bounds.first_epoch));
@@ -42,7 +42,7 @@ Result<store::ExpiryReport> DeleteOld(store::Store& store, const Clock& clock,
     FIELDCOST_ASSIGN(last, NewestWeek(store));
   }
   if (last == 0) {
-    // Nothing but what is held can be too old; the next time will tell.
+    // Only held batches can be too old; the next deletion will find out.
     if (store.Gauges().held_batches != 0) FIELDCOST_TRY(store.PutNumber(kLastDeletionWeek, now));
     return store::ExpiryReport();
   }
@@ -77,7 +77,7 @@ Result<store::ExpiryEffect> DeleteBefore(store::Store& store, const Clock& clock
   const std::uint32_t week = before_week + weeks;
   if (!yes) return store.EffectOfExpiring(store::BoundsOf(week, weeks));
   FIELDCOST_ASSIGN(const store::ExpiryReport report, Delete(store, week, weeks));
-  // A deletion of less than what is due says nothing about the clock.
+  // Deleting less than what is due proves nothing about the clock.
   FIELDCOST_ASSIGN(const std::uint64_t last, store.GetNumber(kLastDeletionWeek));
   if (last < week) FIELDCOST_TRY(store.PutNumber(kLastDeletionWeek, week));
   return store::ExpiryEffect{report};

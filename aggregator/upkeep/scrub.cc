@@ -12,14 +12,15 @@
 namespace fieldcost::aggregator {
 namespace {
 
-// Numbers in the store: behind which file to go on (0: no round has begun) and since when.
+// Names of numbers in the store: the file after which to continue (0: no round has begun), and the
+// start of the round.
 constexpr char kPlace[] = "scrub_place";
 constexpr char kBegan[] = "scrub_began";
 
 // A store of this size is read in one step.
 constexpr std::uint64_t kMinStepBytes = 16 * kMiB;
 
-// From linux/ioprio.h, which not every system has.
+// From linux/ioprio.h, which not every system provides.
 constexpr int kWhoIsProcess = 1;
 constexpr int kIdleClass = 3 << 13;
 
@@ -35,7 +36,7 @@ Status Scrub::Step(std::chrono::seconds interval) {
   const auto now = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::seconds>(clock_.Now().time_since_epoch()).count());
   if (place == 0) {
-    // A clock that was ahead does not keep it from working.
+    // A clock that was ahead must not stop the scrub.
     const auto period = static_cast<std::uint64_t>(period_.count());
     if (began != 0 && now >= began && now - began < period) return {};
     FIELDCOST_TRY(store_.PutNumber(kBegan, now));
@@ -83,7 +84,7 @@ admin::ScrubState Scrub::state() const {
 
 void WorkWhenIdle() {
   const sched_param none{};
-  // If that is not allowed, the thread works like all others.
+  // If that is not permitted, the thread keeps its priority.
   static_cast<void>(::sched_setscheduler(0, SCHED_IDLE, &none));
   static_cast<void>(::syscall(SYS_ioprio_set, kWhoIsProcess, 0, kIdleClass));
 }

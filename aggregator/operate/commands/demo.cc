@@ -15,7 +15,7 @@
 namespace fieldcost::aggregator {
 namespace {
 
-// Leaves numbers that are too great too great, so that they are refused as such.
+// Keeps numbers too large that are too large, so that they are refused as such.
 std::uint32_t Narrow(std::uint64_t number) {
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(number, std::numeric_limits<std::uint32_t>::max()));
@@ -45,7 +45,7 @@ Result<int> MakeDemo(const command::Arguments& arguments) {
   if (const auto port = arguments.Number("--port")) {
     options.port = static_cast<std::uint16_t>(*port);
   }
-  SetLogLevel(LogLevel::kError);  // where the root key lies is no matter here
+  SetLogLevel(LogLevel::kError);  // the location of the root key does not matter here
   FIELDCOST_ASSIGN(const demo::DemoReport report, demo::MakeDemo(options, SystemClock()));
   Outcome outcome;
   outcome.Add("synthetic", true)

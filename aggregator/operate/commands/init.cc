@@ -1,4 +1,4 @@
-// `fieldcost-aggregator init`: makes a directory with everything that a service needs.
+// `fieldcost-aggregator init`: creates a directory with everything that a service needs.
 #include <fmt/format.h>
 
 #include <vector>

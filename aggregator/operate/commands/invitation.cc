@@ -1,4 +1,5 @@
-// `fieldcost-aggregator invitation make`, `list` and `remove`: who may enrol in mode "token".
+// `fieldcost-aggregator invitation make`, `list` and `remove`: invitations to enrol in mode
+// "token".
 #include <fmt/format.h>
 
 #include "aggregator/admin/requests.h"

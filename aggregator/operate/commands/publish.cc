@@ -1,4 +1,4 @@
-// `fieldcost-aggregator publish`: publishes the store as it is now.
+// `fieldcost-aggregator publish`: publishes the store's current state.
 #include "aggregator/admin/requests.h"
 #include "aggregator/operate/commands.h"
 #include "aggregator/operate/with_store.h"

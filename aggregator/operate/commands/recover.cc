@@ -1,4 +1,4 @@
-// `fieldcost-aggregator recover`: says what is lost with a damaged log, or goes on without it.
+// `fieldcost-aggregator recover`: reports what is lost with a damaged log, or continues without it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ Outcome OutcomeOf(const store::RecoveryReport& report) {
   return outcome;
 }
 
-// Prints what is lost, a line each, and what that means.
+// Prints the lost writes, one per line, and the consequences.
 void PrintLost(const store::RecoveryReport& report, const std::vector<std::string>& lost,
                bool is_dropped) {
   for (const std::string& text : lost) fmt::print("{}\n", text);
@@ -39,7 +39,7 @@ void PrintLost(const store::RecoveryReport& report, const std::vector<std::strin
       report.damage, is_dropped ? "is" : "would be");
 }
 
-// Ends with status 0 if there is nothing to do, or it is done.
+// Returns status 0 if there was nothing to do, or it is done.
 Result<int> Recover(const command::Arguments& arguments) {
   const bool drop_damaged = arguments.Has("--drop-damaged");
   const bool json = arguments.Has("--json");

@@ -1,4 +1,4 @@
-// `fieldcost-aggregator restore`: makes the newest backup the data directory.
+// `fieldcost-aggregator restore`: restores the newest backup into the data directory.
 #include <fmt/format.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// `fieldcost-aggregator revoke`: takes no more batches of an agent, and takes out what it has
-// contributed.
+// `fieldcost-aggregator revoke`: refuses further batches of an agent, and removes its
+// contributions.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ Outcome OutcomeOf(const ingest::RevocationReport& report) {
   return outcome;
 }
 
-// The id under which a stopped server's store knows the agent.
+// The agent's id in the store of a stopped server.
 Result<std::string> FindAgentOf(const Config& config, const std::string& agent,
                                 store::Store& store) {
   const WallTime now = SystemClock().Now();
