@@ -3,6 +3,8 @@
 // carry, "@DEVICE@" for a device's token; "Fuzz-Compress: 1" has the body compressed, since a
 // mutation rarely makes a valid frame. Every answer is a known one, bounded, and without scripts.
 
+#include <openssl/crypto.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -107,6 +109,10 @@ class Server {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using fieldcost::probe_server::Server;
   fieldcost::SetLogLevel(fieldcost::LogLevel::kError);
+  // Registers OpenSSL's exit handler before the server's destructor, so that it runs after it: a
+  // thread that ends after that handler leaks its random generator.
+  static const int openssl = OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CRYPTO_STRINGS, nullptr);
+  FIELDCOST_CHECK(openssl == 1);
   static std::unique_ptr<Server> server;
   static unsigned runs = 0;
   if (runs++ % fieldcost::probe_server::kRunsOfADatabase == 0) server = std::make_unique<Server>();
