@@ -62,8 +62,7 @@ struct Imported {
 
 // kCorrupt with position and reason if the bytes do not have the format, kTooLarge beyond the
 // limits (limits.h), kUnsupported for formats that can only be written. Memory use is proportional
-// to the (decompressed) size, plus, for long intervals, to their duration, up to about 500 MiB
-// (TimedSamples::kMostExtraParts).
+// to the (decompressed) size, also if intervals are long (TimedSamples::MostExtraParts()).
 Result<Imported> Import(std::string_view untrusted_bytes, const ImportOptions& options = {});
 
 struct ExportOptions {

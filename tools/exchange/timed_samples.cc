@@ -76,7 +76,7 @@ Status TimedSamples::Divide(std::uint64_t& begin_ns) {
     end_ns = std::max(end_ns, sample.ns);
     extra += length_ns / kMaxSpanNs;
   }
-  if (end_ns - begin_ns >= recording::kMaxTimeNs || extra > kMostExtraParts) {
+  if (end_ns - begin_ns >= recording::kMaxTimeNs || extra > MostExtraParts(samples_.size())) {
     return Fail(ErrorCode::kTooLarge, "they span more than a recording can hold");
   }
   for (std::size_t i = 0, count = samples_.size(); i < count; ++i) {

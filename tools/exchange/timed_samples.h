@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,8 +22,11 @@ class Remarks;
 // recording begins at the first one. Not thread-safe.
 class TimedSamples {
  public:
-  // The maximum number of additional parts for long-lasting costs.
-  static constexpr std::uint64_t kMostExtraParts = 1'000'000;
+  // The maximum number of additional parts for long-lasting costs: enough for 18 hours in a small
+  // file, and more in proportion to its samples, so that memory is bounded by the size of a file.
+  static constexpr std::uint64_t MostExtraParts(std::size_t samples) {
+    return std::min<std::uint64_t>(65'536 + 256 * std::uint64_t{samples}, 1'000'000);
+  }
 
   // The number of a thread, the same for equal keys; named as in the first call unless SetThread()
   // is called. kTooLarge beyond kMaxThreads.

@@ -143,6 +143,26 @@ TEST(TimedImportTest, ACallOfMinutesIsInEachSecond) {
   EXPECT_THAT(LinesIn(recording, 0, UINT64_MAX), ElementsAre("a calls=1 wall=123456789012"));
 }
 
+// A hostile file of a few lines does not become a recording of hundreds of megabytes.
+TEST(TimedImportTest, RecordingOfLongCallsIsInProportionToTheFile) {
+  const auto file = [](std::uint64_t calls, std::uint64_t seconds) {
+    std::string text;
+    for (std::uint64_t call = 0; call < calls; ++call) {
+      text += std::to_string(call * seconds) + "000000000 1 enter a\n";
+      text += std::to_string((call + 1) * seconds) + "000000000 1 exit a\n";
+    }
+    return text;
+  };
+  const Imported day = ReadAs(file(1, 65'536), Format::kEvents);
+  ASSERT_TRUE(day.recording.has_value());
+  EXPECT_LT(day.recording->size(), 16U << 20U);
+  const Imported week = ReadAs(file(1, 7 * 86'400), Format::kEvents);
+  EXPECT_FALSE(week.recording.has_value());
+  EXPECT_THAT(week.untrusted_remarks, Contains(HasSubstr("times and threads are left out")));
+  EXPECT_THAT(LinesOf(week.tree), ElementsAre("a calls=1 wall=604800000000000"));
+  EXPECT_TRUE(ReadAs(file(2'000, 300), Format::kEvents).recording.has_value());
+}
+
 TEST(TimedImportTest, TimesThatNoRecordingHoldsAreLeftOut) {
   const Imported imported = ReadAs("0 1 enter a\n9999999999999999999 1 exit a\n", Format::kEvents);
   EXPECT_FALSE(imported.recording.has_value());
