@@ -15,10 +15,8 @@
 namespace fieldcost::publish {
 namespace {
 
-// The first week of the week's quarter (wire::Epoch), which identifies the quarter. Contributions
-// of the same quarter come from different agents, since all rows of an agent are from one quarter.
-// Below, "week" means the first week of a quarter.
-std::uint32_t QuarterOf(std::uint32_t week) { return week - week % wire::kWeeksPerEpoch; }
+// Contributions of the same quarter come from different agents, since all rows of an agent are from
+// one quarter. Below, "week" means the first week of a quarter.
 
 // The scalars of each quarter's contributions, ascending.
 class Quarters {
@@ -135,7 +133,7 @@ class Group {
       return {};
     }
     class_.row.Add(row);
-    class_.weeks.Add(QuarterOf(key.week), row.scalars);
+    class_.weeks.Add(wire::FirstWeekOfQuarter(key.week), row.scalars);
     return {};
   }
 

@@ -23,7 +23,7 @@ inline constexpr char kSyntheticNumber[] = "synthetic";
 
 struct PublisherOptions {
   std::filesystem::path data_dir;                        // publish/ and keys/ are created in it
-  std::uint32_t contribution_threshold = 5;              // different agents in one week
+  std::uint32_t contribution_threshold = 5;              // different agents in one quarter
   std::uint32_t refresh_seconds = 86'400;                // interval after which clients check again
   std::chrono::seconds lifetime = std::chrono::days(7);  // of timestamp and snapshot
   std::uint64_t rows_per_pass = 0;                       // 0 = kRowsPerPass

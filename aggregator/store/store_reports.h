@@ -68,7 +68,7 @@ struct RemovalEffect {
   std::uint64_t rows = 0;          // stored rows
   std::uint64_t contributions = 0;
   std::uint64_t calls = 0;
-  // Pairs of API and metric that would no longer reach the threshold in any week.
+  // Pairs of API and metric that would no longer reach the threshold in any quarter.
   std::uint64_t below_threshold = 0;
   std::vector<ApiChange> most_changed;  // at most kMaxShownChanges; by the share of calls removed
 };

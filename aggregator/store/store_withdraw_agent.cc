@@ -6,6 +6,7 @@
 
 #include "aggregator/store/store_state.h"
 #include "common/base/check.h"
+#include "common/wire/epoch.h"
 
 namespace fieldcost::store {
 namespace {
@@ -26,17 +27,17 @@ std::uint64_t Clamped(stats::Uint128 value) {
   return static_cast<std::uint64_t>(std::min(value, kMax));
 }
 
-// Contributions of one metric by week, all hardware classes together; the threshold of publication
-// applies to these.
-struct Weeks {
+// Contributions of one metric by quarter (its first week), all hardware classes together; the
+// threshold of publication applies to these.
+struct Quarters {
   std::map<std::uint32_t, std::uint64_t> before;
   std::map<std::uint32_t, std::uint64_t> taken;
 
   bool FallsBelow(std::uint32_t threshold) const {
     bool was = false;
     bool is = false;
-    for (const auto& [week, contributions] : before) {
-      const auto place = taken.find(week);
+    for (const auto& [quarter, contributions] : before) {
+      const auto place = taken.find(quarter);
       const std::uint64_t gone = place == taken.end() ? 0 : place->second;
       was = was || contributions >= threshold;
       is = is || contributions - std::min(contributions, gone) >= threshold;
@@ -63,12 +64,12 @@ Result<ApiEffect> EffectOnApi(const Store::Snapshot& snapshot, std::uint32_t thr
   ++end.back();  // the zero byte that ends the last text
   ApiEffect effect;
   ApiChange& change = effect.change;
-  std::map<stats::Metric, Weeks> metrics;
+  std::map<stats::Metric, Quarters> metrics;
   Part before;
   const auto add_row = [&](const stats::RowKey& key, const CompactRow& row) -> Status {
     change.api = key.api;
     before.Add(row);
-    metrics[key.metric].before[key.week] += row.scalars.contributions;
+    metrics[key.metric].before[wire::FirstWeekOfQuarter(key.week)] += row.scalars.contributions;
     return {};
   };
   FIELDCOST_TRY(snapshot.ForEach(add_row, {.begin = api, .end = end}));
@@ -78,10 +79,10 @@ Result<ApiEffect> EffectOnApi(const Store::Snapshot& snapshot, std::uint32_t thr
     change.api = key.api;
     effect.taken.calls += place->second.calls;
     effect.taken.contributions += place->second.contributions;
-    metrics[key.metric].taken[key.week] += place->second.contributions;
+    metrics[key.metric].taken[wire::FirstWeekOfQuarter(key.week)] += place->second.contributions;
   }
-  for (const auto& [metric, weeks] : metrics) {
-    effect.below_threshold += weeks.FallsBelow(threshold) ? 1 : 0;
+  for (const auto& [metric, quarters] : metrics) {
+    effect.below_threshold += quarters.FallsBelow(threshold) ? 1 : 0;
   }
   change.calls_before = Clamped(before.calls);
   change.calls_after = Clamped(before.calls - std::min(before.calls, effect.taken.calls));

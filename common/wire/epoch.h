@@ -25,6 +25,11 @@ constexpr Epoch EpochOfWeek(std::uint32_t week) {
   return Epoch(std::max(kFirstEpoch.value(), std::uint64_t{week / kWeeksPerEpoch}));
 }
 
+// The first week of the quarter that contains the week: it identifies a quarter among weeks.
+constexpr std::uint32_t FirstWeekOfQuarter(std::uint32_t week) {
+  return week - week % kWeeksPerEpoch;
+}
+
 // The epoch of that time.
 inline Epoch EpochOf(WallTime now) { return EpochOfWeek(WeekOf(std::max(now, WallTime{}))); }
 

@@ -247,5 +247,29 @@ TEST(FragmentBitsTest, TheNumberOfFragmentsDoesNotFlap) {
   EXPECT_LE(changes, 14U);
 }
 
+// The preview of a revocation and the publication after it count alike: keys per quarter.
+TEST_F(PublishTest, PreviewOfARevocationCountsThePairsThatAreThenWithheld) {
+  constexpr std::uint32_t kThreshold = 3;
+  constexpr std::uint32_t kWeek = 200 * wire::kWeeksPerEpoch;
+  for (const unsigned agent : {1U, 2U, 3U, 4U}) Contribute(agent, 0, kWeek);
+  // Three keys in one quarter, but never more than two in a week.
+  for (const unsigned agent : {1U, 2U}) Contribute(agent, 1, kWeek);
+  Contribute(4, 1, kWeek + wire::kWeeksPerEpoch - 1);
+  // Two keys in a quarter, and the third in another: withheld in any case.
+  for (const unsigned agent : {1U, 2U}) Contribute(agent, 2, kWeek);
+  Contribute(4, 2, kWeek + wire::kWeeksPerEpoch);
+  Publisher publisher = MustOpen(Options(kThreshold));
+  const PublishReport before = MustPublish(publisher);
+  ASSERT_EQ(before.withheld, 1U);
+  std::string agent_id(store::kAgentIdBytes, '.');
+  agent_id[0] = 4;
+  const auto effect = store_->EffectOfRemoving(agent_id, kThreshold);
+  ASSERT_TRUE(effect.has_value()) << effect.error().message;
+  ASSERT_TRUE(store_->RemoveAll(agent_id).has_value());
+  const PublishReport after = MustPublish(publisher);
+  EXPECT_EQ(after.withheld, 2U);
+  EXPECT_EQ(effect->below_threshold, after.withheld - before.withheld);
+}
+
 }  // namespace
 }  // namespace fieldcost::publish

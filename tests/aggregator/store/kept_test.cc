@@ -12,6 +12,7 @@
 
 #include "aggregator/store/store_state.h"
 #include "common/base/units.h"
+#include "common/wire/epoch.h"
 #include "tests/aggregator/store/batches.h"
 #include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
@@ -269,15 +270,17 @@ TEST(KeptTest, WhatItWouldChangeIsWhatItChanges) {
       Accept(*store, {agent, 7, sequence});
   }
   const Dump before = DumpOf(*store);
-  // Contributions by API and metric, the greatest week's.
+  // Pairs of API and metric with enough contributions in a quarter.
   const auto below = [](const Dump& dump, std::uint64_t threshold) {
-    std::map<std::pair<stats::ApiKey, stats::Metric>, std::map<std::uint32_t, std::uint64_t>> weeks;
+    std::map<std::pair<stats::ApiKey, stats::Metric>, std::map<std::uint32_t, std::uint64_t>>
+        quarters;
     for (const auto& [key, row] : dump.rows) {
-      weeks[{key.api, key.metric}][key.week] += row.scalars.contributions;
+      quarters[{key.api, key.metric}][wire::FirstWeekOfQuarter(key.week)] +=
+          row.scalars.contributions;
     }
     std::set<std::pair<stats::ApiKey, stats::Metric>> reached;
-    for (const auto& [name, counts] : weeks) {
-      for (const auto& [week, count] : counts) {
+    for (const auto& [name, counts] : quarters) {
+      for (const auto& [quarter, count] : counts) {
         if (count >= threshold) reached.insert(name);
       }
     }
