@@ -7,15 +7,15 @@
 
 #include "common/base/clock.h"
 #include "common/base/result.h"
+#include "common/serve/new_directory.h"
 
 namespace fieldcost::aggregator {
 
 // Describes a directory with everything that a service needs.
 struct NewDirectory {
-  std::filesystem::path directory;         // created; must be empty
-  std::vector<std::string> hosts;          // names and addresses under which agents reach it
-  std::filesystem::path certificate_file;  // PEM chain; empty = one of its own authority
-  std::filesystem::path private_key_file;
+  std::filesystem::path directory;      // created; must be empty
+  std::vector<std::string> hosts;       // names and addresses under which agents reach it
+  serve::CertificateFiles certificate;  // an existing one; empty = one of its own authority
   std::string address;  // to listen on; empty = all, or loopback if every host is this machine
   std::uint16_t port = 8443;        // 0 = any free port at each start
   std::uint16_t admin_port = 8444;  // likewise

@@ -5,6 +5,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <ctime>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "common/base/time_text.h"
 #include "common/base/units.h"
 #include "common/http/ip_address.h"
+#include "common/http/message.h"
 #include "common/http/openssl_owned.h"
 #include "common/http/tls.h"
 
@@ -185,6 +187,15 @@ Result<std::vector<std::string>> CertificateNames(const std::filesystem::path& c
     }
   }
   return names;
+}
+
+bool IsCertifiedHost(std::string_view untrusted_host, const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(), [untrusted_host](std::string_view name) {
+    if (!name.starts_with("*.")) return EqualNames(untrusted_host, name);
+    const std::size_t dot = untrusted_host.find('.');
+    return dot != 0 && dot != std::string_view::npos &&
+           EqualNames(untrusted_host.substr(dot), name.substr(1));
+  });
 }
 
 std::string WhyNotValid(const CertificateValidity& certificate, std::chrono::sys_seconds now) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/result.h"
@@ -36,6 +37,9 @@ Result<CertificateValidity> CheckCertificate(const std::filesystem::path& certif
 // The names (lower case) and addresses (shortest form) for which the first certificate of the file
 // is valid, as clients would request them; "*.example.org" stands for one more label.
 Result<std::vector<std::string>> CertificateNames(const std::filesystem::path& certificate_file);
+
+// Whether a host is among such names; upper and lower case are equal (RFC 6125 §6.4.3). Pure.
+bool IsCertifiedHost(std::string_view untrusted_host, const std::vector<std::string>& names);
 
 // "expired on 2026-11-22 10:00 UTC", "is not valid before ..."; "" if it is valid. Pure.
 std::string WhyNotValid(const CertificateValidity& certificate, std::chrono::sys_seconds now);

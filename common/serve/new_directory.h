@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/result.h"
@@ -31,5 +33,32 @@ struct CertificateFiles {
 CertificateFiles CertificateFilesIn(const std::filesystem::path& directory);
 // Writes them.
 Status WriteCertificate(const http::IssuedCertificate& issued, const CertificateFiles& files);
+
+// The certificate that a new directory's configuration names.
+struct NewCertificate {
+  CertificateFiles files;                         // without an authority if the operator has it
+  std::optional<http::IssuedCertificate> issued;  // still to be written to the files
+};
+// The existing certificate and key of `given`, as absolute paths, or if they are empty one that
+// IssueForYears() issues for the directory. kInvalidArgument: an existing one is not for these
+// hosts; errors of http::CheckCertificate() and http::IssueCertificate().
+Result<NewCertificate> CertificateFor(const CertificateFiles& given,
+                                      const std::vector<std::string>& hosts,
+                                      const std::filesystem::path& directory,
+                                      std::chrono::sys_seconds now);
+
+// Writes an issued one.
+Status WriteCertificate(const NewCertificate& certificate);
+
+// The absolute path of a directory. kInvalidArgument: a systemd unit cannot name it.
+Result<std::filesystem::path> PathForUnit(const std::filesystem::path& directory);
+
+// A file's name as a string of the configuration in the directory, relative if it lies there. Pure.
+std::string NameInConfig(const std::filesystem::path& file, const std::filesystem::path& directory);
+
+// The settings with which the unit of the package `name` serves the directory of this configuration
+// by the running program instead of its own. `more` has further lines of the unit.
+Result<std::string> DropInText(std::string_view name, const std::filesystem::path& config,
+                               std::string_view more = "");
 
 }  // namespace fieldcost::serve

@@ -387,13 +387,24 @@ def demo_server(house, box):
     house.start(box, "fieldcost-aggregator serve --config demo/aggregator.toml", r"listening on https://")
 
 
+def put_where_certbot_does(house, box, directory, host):
+    """Makes a server's new directory the one of certbot's certificate for that host."""
+    house.must(box, "mkdir -p $BOX/etc/letsencrypt/live && cd $BOX/etc",
+               f"mv {directory} letsencrypt/live/{host} && cd letsencrypt/live/{host}",
+               "mv certificate.pem fullchain.pem && mv private_key.pem privkey.pem")
+
+
 @maker("new_service")
 def certbot(house, box):
     """A certificate for fieldcost.example.org, where certbot puts it."""
-    house.must(box, "mkdir -p $BOX/etc/letsencrypt/live && cd $BOX/etc",
-               "mv ../srv/fieldcost letsencrypt/live/fieldcost.example.org",
-               "cd letsencrypt/live/fieldcost.example.org && mv certificate.pem fullchain.pem",
-               "mv private_key.pem privkey.pem")
+    put_where_certbot_does(house, box, "../srv/fieldcost", "fieldcost.example.org")
+
+
+@maker()
+def certbot_of_probes(house, box):
+    """The same for probes.example.org."""
+    house.must(box, "mkdir $BOX/srv && cd $BOX/srv", "fieldcost-probe-server init --dir new --host probes.example.org")
+    put_where_certbot_does(house, box, "../srv/new", "probes.example.org")
 
 
 @maker("contributor", each=True)

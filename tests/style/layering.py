@@ -66,8 +66,8 @@ TABLE = {
     "aggregator/operate": (["base", "command", "crypto", "draw", "http", "serve", "admin", "aggregator_config",
                             "ingest", "publish", "store"], ["boost/json"]),
     # A file for each command, on top of what they share.
-    "aggregator/operate/commands": (["base", "admin", "aggregator_config", "demo", "ingest", "operate", "publish",
-                                     "upkeep"], []),
+    "aggregator/operate/commands": (["base", "command", "admin", "aggregator_config", "demo", "ingest", "operate",
+                                     "publish", "upkeep"], []),
     "aggregator/demo": (["base", "shm", "stats", "wire", "crypto", "http", "ingest", "publish", "store"], []),
     "aggregator/store": (["base", "shm", "stats", "wire", "crypto"], ["rocksdb"]),
     "aggregator/ingest": (["base", "config", "shm", "stats", "wire", "crypto", "http", "store"], []),
@@ -75,7 +75,7 @@ TABLE = {
     # A server of its own: nothing of the one that sums.
     "aggregator/probes": (["base", "command", "config", "draw", "http", "probe", "serve", "systemd", "data", "web"],
                           []),
-    "aggregator/probes/commands": (["base", "draw", "accounts", "data", "probes"], []),
+    "aggregator/probes/commands": (["base", "command", "draw", "accounts", "data", "probes"], []),
     "aggregator/probes/accounts": (["base", "crypto", "probe", "sqlite"], []),
     "aggregator/probes/data": (["base", "crypto", "probe", "sqlite", "accounts"], []),
     "aggregator/probes/pages": (["base", "draw", "probe"], []),

@@ -7,11 +7,10 @@
 #include "aggregator/operate/new_directory.h"
 #include "aggregator/operate/outcome.h"
 #include "common/base/text.h"
+#include "common/command/new_server_options.h"
 
 namespace fieldcost::aggregator {
 namespace {
-
-using command::Completes;
 
 void PrintNextSteps(const MadeDirectory& made, bool is_open) {
   const std::string directory = made.config.parent_path().string();
@@ -61,8 +60,8 @@ Result<int> Init(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const MadeDirectory made,
                    MakeNewDirectory({.directory = arguments.Text("--dir"),
                                      .hosts = arguments.Texts("--host"),
-                                     .certificate_file = arguments.Text("--certificate"),
-                                     .private_key_file = arguments.Text("--key"),
+                                     .certificate = {.certificate = arguments.Text("--certificate"),
+                                                     .private_key = arguments.Text("--key")},
                                      .address = arguments.Text("--address"),
                                      .port = Port(arguments, "--port"),
                                      .admin_port = Port(arguments, "--admin-port"),
@@ -81,50 +80,14 @@ Result<int> Init(const command::Arguments& arguments) {
 }
 
 std::vector<command::Option> Options() {
-  return {
-      {.names = "--dir",
-       .value = "DIR",
-       .help = "The directory to make; if it exists, it must be empty",
-       .completes = Completes::kFiles,
-       .check = command::CheckNotEmpty,
-       .required = true},
-      {.names = "--host",
-       .value = "NAME",
-       .help = "A name or address under which agents reach the service; repeat it for more",
-       .check = command::CheckNotEmpty,
-       .required = true,
-       .repeats = true},
-      {.names = "--certificate",
-       .value = "FILE",
-       .help = "An existing certificate for these names (PEM chain)",
-       .completes = Completes::kFiles,
-       .check = command::CheckNotEmpty,
-       .needs = {"--key"}},
-      {.names = "--key",
-       .value = "FILE",
-       .help = "Its private key (PEM)",
-       .completes = Completes::kFiles,
-       .check = command::CheckNotEmpty,
-       .needs = {"--certificate"}},
-      {.names = "--address",
-       .value = "IP",
-       .help = "Where to listen; by default 0.0.0.0, or 127.0.0.1 if every NAME is this machine",
-       .check = command::CheckNotEmpty},
-      {.names = "--port",
-       .value = "N",
-       .help = "The port; 0: any free one at each start, written to DIR/address",
-       .default_text = "8443",
-       .check = command::CheckPort},
-      {.names = "--admin-port",
-       .value = "N",
-       .help = "The operator's port, on the loopback address; 0 as above",
-       .default_text = "8444",
-       .check = command::CheckPort},
+  std::vector<command::Option> options = command::NewServerOptions("8443", "8444");
+  options.push_back(
       {.names = "--open",
        .help =
            "Take every agent, without an invitation: anybody can then make any number of agents, "
            "outvote a majority of machines with a majority of keys, and complete the threshold of "
-           "a volunteer's rows after a day"}};
+           "a volunteer's rows after a day"});
+  return options;
 }
 
 }  // namespace

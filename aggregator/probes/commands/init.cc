@@ -4,7 +4,7 @@
 #include "aggregator/probes/commands.h"
 #include "aggregator/probes/new_directory.h"
 #include "common/base/clock.h"
-#include "common/base/text.h"
+#include "common/command/new_server_options.h"
 
 namespace fieldcost::probe_server {
 namespace {
@@ -15,19 +15,30 @@ Result<int> Init(const command::Arguments& arguments) {
       MakeNewDirectory(
           {.directory = arguments.Text("--dir"),
            .hosts = arguments.Texts("--host"),
+           .certificate = {.certificate = arguments.Text("--certificate"),
+                           .private_key = arguments.Text("--key")},
            .address = arguments.Text("--address"),
            .port = static_cast<std::uint16_t>(*arguments.Number("--port")),
            .admin_port = static_cast<std::uint16_t>(*arguments.Number("--admin-port"))},
           SystemClock()));
-  const std::string config = EscapeControl(made.config.string());
   fmt::print(R"(made {0}
 Next:
   fieldcost-probe-server user add NAME --config {0}
   fieldcost-probe-server --config {0}
-Users' machines and browsers must trust {1},
-the authority of its certificate; or use another one in the configuration.
+or as a service, with the unit of the Debian package:
+  sudo chown -R _fieldcost-probe-server: {1}
+  sudo install -D -m 644 -t /etc/systemd/system/fieldcost-probe-server.service.d \
+    {2}
+  sudo systemctl daemon-reload
+  sudo systemctl enable --now fieldcost-probe-server
 )",
-             config, EscapeControl(made.authority.string()));
+             made.config.string(), made.config.parent_path().string(), made.unit_drop_in.string());
+  if (made.authority.empty()) return 0;
+  fmt::print(R"(Users' machines and browsers must trust the authority of its certificate:
+  {}
+To use a certificate that they already trust, name it with --certificate and --key.
+)",
+             made.authority.string());
   return 0;
 }
 
@@ -38,37 +49,15 @@ command::Command InitCommand() {
       .name = "init",
       .summary = "Make a directory with everything a server needs",
       .help =
-          R"(The certificate is issued for ten years by an authority made for it alone, whose key is forgotten.
+          R"(Without --certificate, one is issued for ten years by an authority made for it alone, whose key is
+forgotten; browsers and users' machines must trust its ca.pem.
 
-Example:
-  fieldcost-probe-server init --dir /srv/probes --host probes.example.org)",
-      .options = {{.names = "--dir",
-                   .value = "DIR",
-                   .help = "The directory to make; if it exists, it must be empty",
-                   .completes = command::Completes::kFiles,
-                   .check = command::CheckNotEmpty,
-                   .required = true},
-                  {.names = "--host",
-                   .value = "NAME",
-                   .help = "A name or address under which it is reached; repeat it for more",
-                   .check = command::CheckNotEmpty,
-                   .required = true,
-                   .repeats = true},
-                  {.names = "--address",
-                   .value = "IP",
-                   .help = "Where to listen; by default 0.0.0.0, or 127.0.0.1 if every NAME is "
-                           "this machine",
-                   .check = command::CheckNotEmpty},
-                  {.names = "--port",
-                   .value = "N",
-                   .help = "The port; 0: any free one at each start, written to DIR/address",
-                   .default_text = "8445",
-                   .check = command::CheckPort},
-                  {.names = "--admin-port",
-                   .value = "N",
-                   .help = "The operator's port, on the loopback address; 0 as above",
-                   .default_text = "8446",
-                   .check = command::CheckPort}},
+Examples:
+  fieldcost-probe-server init --dir /srv/probes --host probes.example.org
+  fieldcost-probe-server init --dir /srv/probes --host probes.example.org \
+    --certificate /etc/letsencrypt/live/probes.example.org/fullchain.pem \
+    --key /etc/letsencrypt/live/probes.example.org/privkey.pem)",
+      .options = command::NewServerOptions("8445", "8446"),
       .handler = Init,
       .without = {"--config", "--check-config"}};
 }

@@ -6,6 +6,7 @@
 
 #include "aggregator/probes/accounts/sessions.h"
 #include "aggregator/probes/web/parameters.h"
+#include "common/http/certificate.h"
 #include "common/http/ip_address.h"
 
 namespace fieldcost::probe_server {
@@ -54,13 +55,7 @@ bool IsOwnHost(std::string_view untrusted_host, const std::vector<std::string>& 
                                    : untrusted_host.substr(0, untrusted_host.find(':'));
   if (const auto address = http::ParseIpAddress(host)) return address->is_v6() == v6;
   if (v6) return false;
-  return http::EqualNames(host, "localhost") ||
-         std::any_of(names.begin(), names.end(), [host](std::string_view name) {
-           if (!name.starts_with("*.")) return http::EqualNames(host, name);
-           const std::size_t dot = host.find('.');
-           return dot != 0 && dot != std::string_view::npos &&
-                  http::EqualNames(host.substr(dot), name.substr(1));
-         });
+  return http::EqualNames(host, "localhost") || http::IsCertifiedHost(host, names);
 }
 
 bool IsOwnAddress(std::string_view untrusted_address) {

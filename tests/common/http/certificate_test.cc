@@ -28,6 +28,16 @@ TEST(CertificateTest, WhyItIsNotValidIsSaidWithItsDay) {
   EXPECT_EQ(WhyNotValid(Lasting(2, 9), kNow), "is not valid before 2024-10-06 00:00 UTC");
 }
 
+TEST(CertificateTest, AStarCoversOneLabelOfAHost) {
+  const std::vector<std::string> names = {"a.example", "*.b.example", "::1"};
+  for (const char* host : {"a.example", "A.Example", "x.b.example", "::1"}) {
+    EXPECT_TRUE(IsCertifiedHost(host, names)) << host;
+  }
+  for (const char* host : {"", "b.example", ".b.example", "x.y.b.example", "x.a.example"}) {
+    EXPECT_FALSE(IsCertifiedHost(host, names)) << host;
+  }
+}
+
 TEST(CertificateTest, NoValidOneIsReplacedByOneThatIsNot) {
   constexpr CertificateValidity kValid = Lasting(-9, 9);
   constexpr CertificateValidity kExpired = Lasting(-9, -1);

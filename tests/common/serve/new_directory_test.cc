@@ -47,5 +47,31 @@ TEST(ServeNewDirectoryTest, ACertificateForThisMachineIsAlsoForTheAddressOfItsLi
             (Names{"localhost", "probes.example.org"}));
 }
 
+TEST(ServeNewDirectoryTest, AnExistingCertificateIsUsedWhereItLies) {
+  const testing::TempDir dir;
+  const CertificateFiles given = CertificateFilesIn(dir.path());
+  ASSERT_TRUE(WriteCertificate(*IssueForYears({"localhost"}, kNow), given));
+  const auto used = CertificateFor(given, {"LOCALHOST"}, dir.path() / "new", kNow);
+  ASSERT_TRUE(used) << used.error().message;
+  EXPECT_FALSE(used->issued);
+  EXPECT_EQ(used->files.certificate, given.certificate);
+  EXPECT_EQ(used->files.authority, "");
+  EXPECT_EQ(CertificateFor(given, {"localhost", "b.example"}, dir.path(), kNow).error().code,
+            ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(CertificateFor({}, {"b.example"}, dir.path(), kNow)->issued);
+}
+
+TEST(ServeNewDirectoryTest, ADirectoryThatAUnitCannotNameIsRefused) {
+  EXPECT_EQ(PathForUnit("/srv/a_b-c@d:e/").value_or(""), "/srv/a_b-c@d:e");
+  for (const char* path : {"/srv/a b", "/srv/%h", "/srv/$HOME", "/srv/\"a\""}) {
+    EXPECT_EQ(PathForUnit(path).error().code, ErrorCode::kInvalidArgument) << path;
+  }
+}
+
+TEST(ServeNewDirectoryTest, TheConfigurationNamesFilesBesideItByTheirNames) {
+  EXPECT_EQ(NameInConfig("/srv/a/certificate.pem", "/srv/a"), "\"certificate.pem\"");
+  EXPECT_EQ(NameInConfig("/etc/\"x\".pem", "/srv/a"), "\"/etc/\\\"x\\\".pem\"");
+}
+
 }  // namespace
 }  // namespace fieldcost::serve

@@ -6,6 +6,7 @@ namespace fieldcost::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST_F(ProbeServerTest, ABackupMadeBesideItIsADatabaseToStartWith) {
   Start();
@@ -146,6 +147,34 @@ TEST_F(ProbeServerTest, OldEventsAreRemovedOnRequest) {
   Stop();
   EXPECT_THAT(Run({"expire"}).output, HasSubstr("removed 0 events"));
   EXPECT_THAT(Run({"expire", "--days", "0"}).output, HasSubstr("removed "));
+}
+
+TEST_F(ProbeServerTest, InitNamesAnExistingCertificateAndWritesAUnitDropIn) {
+  const std::filesystem::path other = dir_.path() / "other";
+  const auto init = [&](const std::string& host, const std::string& key) {
+    return RunProcess(
+        {.arguments = {FIELDCOST_PROBE_SERVER, "init", "--dir", other.string(), "--host", host,
+                       "--certificate", (home() / "certificate.pem").string(), "--key", key}});
+  };
+  const std::string key = (home() / "private_key.pem").string();
+  const ProcessResult foreign = init("probes.example", key);
+  EXPECT_EQ(foreign.exit_status, ExitStatus(ErrorCode::kInvalidArgument));
+  EXPECT_THAT(foreign.errors, HasSubstr("is for localhost, 127.0.0.1, not for probes.example"));
+  EXPECT_THAT(init("localhost", key + ".old").errors, HasSubstr("is missing"));
+  EXPECT_FALSE(std::filesystem::exists(other));
+
+  const ProcessResult made = init("localhost", key);
+  ASSERT_EQ(made.exit_status, 0) << made.errors;
+  EXPECT_THAT(made.output, Not(HasSubstr("must trust")));
+  EXPECT_FALSE(std::filesystem::exists(other / "ca.pem"));
+  const std::string config = (other / "probe-server.toml").string();
+  EXPECT_EQ(
+      RunProcess({.arguments = {FIELDCOST_PROBE_SERVER, "--check-config", "--config", config}})
+          .exit_status,
+      0);
+  const std::string drop_in = ReadFile(other / "fieldcost-probe-server.conf", kKiB).value_or("");
+  EXPECT_THAT(drop_in, HasSubstr("\nExecStart=\nExecStart=/"));
+  EXPECT_THAT(drop_in, HasSubstr(" --config " + config + "\nReadWritePaths=" + other.string()));
 }
 
 TEST_F(ProbeServerTest, NothingIsMadeWhereThereIsSomething) {
