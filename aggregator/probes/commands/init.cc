@@ -27,7 +27,8 @@ Next:
   fieldcost-probe-server --config {0}
 or as a service, with the unit of the Debian package:
   sudo chown -R _fieldcost-probe-server: {1}
-  sudo install -D -m 644 -t /etc/systemd/system/fieldcost-probe-server.service.d \
+  sudo install -D -m 644 -t \
+    /etc/systemd/system/fieldcost-probe-server.service.d \
     {2}
   sudo systemctl daemon-reload
   sudo systemctl enable --now fieldcost-probe-server
@@ -36,7 +37,7 @@ or as a service, with the unit of the Debian package:
   if (made.authority.empty()) return 0;
   fmt::print(R"(Users' machines and browsers must trust the authority of its certificate:
   {}
-To use a certificate that they already trust, name it with --certificate and --key.
+To use one that they trust already, name it with --certificate and --key.
 )",
              made.authority.string());
   return 0;
