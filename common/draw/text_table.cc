@@ -10,6 +10,9 @@ namespace fieldcost::draw {
 namespace {
 
 constexpr std::size_t kGap = 2;
+// Names narrower than this mostly lack their scopes; columns of kLeastSpareRank give way first.
+constexpr std::size_t kReadableName = 32;
+constexpr unsigned kLeastSpareRank = 3;
 
 struct Place {
   std::size_t column;
@@ -19,6 +22,11 @@ struct Place {
 std::size_t LeastWidth(const TextColumn& column, std::size_t width) {
   if (column.least == 0) return width;
   return std::min(width, std::max(column.least, DisplayWidth(column.heading)));
+}
+
+std::size_t ReadableWidth(const TextColumn& column, std::size_t width) {
+  if (!column.is_name) return LeastWidth(column, width);
+  return std::min(width, std::max(column.least, kReadableName));
 }
 
 std::vector<Place> NaturalPlaces(const std::vector<TextColumn>& columns,
@@ -35,21 +43,30 @@ std::vector<Place> NaturalPlaces(const std::vector<TextColumn>& columns,
   return places;
 }
 
+// The width of lines whose texts have the widths that `width_of` returns.
+template <typename WidthOf>
+std::size_t LineWidth(const std::vector<TextColumn>& columns, const std::vector<Place>& places,
+                      const WidthOf& width_of) {
+  return std::accumulate(places.begin(), places.end(), kGap * (places.size() - 1),
+                         [&](std::size_t sum, const Place& place) {
+                           return sum + width_of(columns[place.column], place.width);
+                         });
+}
+
 // Leaves out and narrows until lines have at most `room` columns, if that is possible.
 void Fit(const std::vector<TextColumn>& columns, std::size_t room, std::vector<Place>& places) {
-  const auto least = [&] {
-    return std::accumulate(places.begin(), places.end(), kGap * (places.size() - 1),
-                           [&](std::size_t sum, const Place& place) {
-                             return sum + LeastWidth(columns[place.column], place.width);
-                           });
-  };
   const auto rank = [&](const Place& place) { return columns[place.column].rank; };
-  while (least() > room) {
-    const auto last = std::ranges::max_element(places, {}, rank);
-    if (rank(*last) == 0) break;
-    places.erase(last);
-  }
-  std::size_t spare = room - std::min(room, least());
+  const auto leave_out = [&](unsigned least_rank, const auto& width_of) {
+    while (LineWidth(columns, places, width_of) > room) {
+      const auto last = std::ranges::max_element(places, {}, rank);
+      if (rank(*last) < least_rank) break;
+      places.erase(last);
+    }
+  };
+  leave_out(kLeastSpareRank, ReadableWidth);
+  leave_out(1, LeastWidth);
+  const std::size_t least = LineWidth(columns, places, LeastWidth);
+  std::size_t spare = room - std::min(room, least);
   for (Place& place : places) {
     const std::size_t narrow = LeastWidth(columns[place.column], place.width);
     const std::size_t more = std::min(spare, place.width - narrow);
@@ -102,6 +119,10 @@ std::string TextTable(const std::vector<TextColumn>& columns, const std::vector<
   if (has_headings) add([&](std::size_t i) { return columns[i].heading; });
   for (const TextLine& line : lines) add([&](std::size_t i) { return line[i]; });
   return text;
+}
+
+bool HasColumn(std::string_view table, std::string_view heading) {
+  return table.substr(0, table.find('\n')).find(heading) != std::string_view::npos;
 }
 
 }  // namespace fieldcost::draw

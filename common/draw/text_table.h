@@ -10,7 +10,8 @@
 namespace fieldcost::draw {
 
 // A column of a text table. If lines do not fit the terminal (Style::columns), texts are shortened
-// first, then columns are omitted. A column that may be omitted and is empty ("-" or "" in every
+// first, then columns are omitted; but columns of rank 3 and above are omitted before names are
+// shortened to fewer than 32 columns. A column that may be omitted and is empty ("-" or "" in every
 // line) always is.
 struct TextColumn {
   // The part that is kept when a text is shortened.
@@ -37,5 +38,8 @@ using TextLine = std::vector<std::string>;
 // columns in every line (checked).
 std::string TextTable(const std::vector<TextColumn>& columns, const std::vector<TextLine>& lines,
                       const Style& style, std::string_view indent = "");
+
+// Whether a table has kept the column of this heading. Pure.
+bool HasColumn(std::string_view table, std::string_view heading);
 
 }  // namespace fieldcost::draw

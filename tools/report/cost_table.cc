@@ -18,6 +18,7 @@
 namespace fieldcost::report {
 namespace {
 
+constexpr char kSpectrum[] = "SPECTRUM";
 constexpr std::size_t kSpectrumWidth = 16;
 constexpr std::size_t kWideSpectrum = 32;
 constexpr std::size_t kMaxVersionWidth = 22;
@@ -36,7 +37,7 @@ const std::vector<draw::TextColumn>& Columns() {
                                                         {"CONTRIB", true, 11},
                                                         {"ALLOC/CALL", true, 8},
                                                         {"VERSION", false, 10, kLeastLibraryWidth},
-                                                        {"SPECTRUM", false, 3}};
+                                                        {kSpectrum, false, 3}};
   return columns;
 }
 
@@ -156,7 +157,8 @@ std::string CostTable(std::span<const analysis::ApiCost> costs,
     lines.push_back(LineOf(cost, names, whole, range, style));
   }
   std::string text = draw::TextTable(Columns(), lines, style);
-  if (range) text += draw::SpectrumLegend(*range, kSpectrumWidth, stats::Metric::kWallTime, style);
+  if (range && draw::HasColumn(text, kSpectrum))
+    text += draw::SpectrumLegend(*range, kSpectrumWidth, stats::Metric::kWallTime, style);
   return text;
 }
 
@@ -177,7 +179,7 @@ std::string SpectrumTable(std::span<const analysis::CostSummary> summaries, stat
                                                  {"CONTRIB", true, 6},
                                                  {"P50", true, 1},
                                                  {"P99", true, 5},
-                                                 {"SPECTRUM"}};
+                                                 {kSpectrum}};
   std::vector<draw::TextLine> lines;
   ApiNames names;
   for (const analysis::CostSummary& summary : summaries) names.Add(summary.api);

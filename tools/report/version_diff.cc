@@ -37,13 +37,13 @@ const std::vector<draw::TextColumn>& Columns() {
                                                         {"METRIC"},
                                                         {"P50 OLD", true, 1},
                                                         {"NEW", true, 1},
-                                                        {"MACHINES OLD", true, 5},
+                                                        {"MACHINES OLD", true, 4},
                                                         {"NEW", true, 5},
                                                         {"RATIO", true},
                                                         {"95 %", true, 2},
                                                         {"DELTA", true, 6},
                                                         {"P", true, 7},
-                                                        {"Q", true, 4},
+                                                        {"Q", true, 3},
                                                         {"COMPARED", false, 8}};
   return columns;
 }

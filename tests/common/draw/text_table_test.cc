@@ -39,6 +39,26 @@ TEST(TextTableTest, LinesFitTheTerminal) {
             " short      23\n");
 }
 
+TEST(TextTableTest, NamesHavePriorityOverSpareColumns) {
+  const std::vector<TextColumn> columns = {
+      {"API", false, 0, 16, true}, {"CALLS", true, 2}, {"SPECTRUM", false, 3}};
+  const std::vector<TextLine> lines = {{"shop::vault::Compressor::Pack", "60", "spectrum"}};
+  const auto at = [&](std::size_t width) {
+    return TextTable(columns, lines, {.utf8 = true, .columns = width});
+  };
+  EXPECT_EQ(at(46),
+            "API                            CALLS  SPECTRUM\n"
+            "shop::vault::Compressor::Pack     60  spectrum\n");
+  EXPECT_EQ(at(45),
+            "API                            CALLS\n"
+            "shop::vault::Compressor::Pack     60\n");
+  EXPECT_EQ(at(27),
+            "API                   CALLS\n"
+            "…::Compressor::Pack      60\n");
+  EXPECT_TRUE(HasColumn(at(46), "SPECTRUM"));
+  EXPECT_FALSE(HasColumn(at(45), "SPECTRUM"));
+}
+
 TEST(TextTableTest, RemarksAreShortenedByWholeClauses) {
   const std::vector<TextColumn> columns = {
       {"N", true}, {.heading = "SHAPE", .least = 12, .keeps = TextColumn::Keeps::kStart}};

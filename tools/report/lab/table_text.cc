@@ -22,6 +22,7 @@ namespace {
 using analysis::LabCost;
 using stats::Metric;
 
+constexpr char kSpectrum[] = "SPECTRUM";
 constexpr std::size_t kSpectrumWidth = 16;
 constexpr std::size_t kLeastShapeWidth = 12;
 
@@ -233,7 +234,7 @@ std::string LabTableText(std::span<const LabCost> costs, double whole_ns,
       {"ALLOC/CALL", true, 3},
       {"FIELD/LAB", true},
       {.heading = "SHAPE", .least = kLeastShapeWidth, .keeps = draw::TextColumn::Keeps::kStart},
-      {"SPECTRUM", false, 4}};
+      {kSpectrum, false, 4}};
   const LibraryNames libraries(costs);
   ApiNames names;
   for (const LabCost& cost : costs) names.Add(cost.summary.api);
@@ -249,7 +250,8 @@ std::string LabTableText(std::span<const LabCost> costs, double whole_ns,
     for (draw::TextLine& line : lines) line.erase(line.begin() + kField);
   }
   std::string text = draw::TextTable(columns, lines, style);
-  if (range) text += draw::SpectrumLegend(*range, kSpectrumWidth, Metric::kWallTime, style);
+  if (range && draw::HasColumn(text, kSpectrum))
+    text += draw::SpectrumLegend(*range, kSpectrumWidth, Metric::kWallTime, style);
   return text;
 }
 
