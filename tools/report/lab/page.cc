@@ -56,7 +56,7 @@ std::string MostExpensive(const std::vector<LabCost>& costs) {
                      Escaped(draw::RoughShareText(total / whole_ns)));
 }
 
-// Where the time is, then "9 APIs were called; 1 grows, 1 is bimodal": what to look at first.
+// Where the time is, then "9 functions were called: bimodal 1.": what to look at first.
 std::string Lead(const LabPageContent& content) {
   std::size_t grows = 0;
   std::size_t bimodal = 0;
@@ -68,13 +68,18 @@ std::string Lead(const LabPageContent& content) {
     heavy_tailed += cost.shape.shape == stats::Shape::kHeavyTailed ? 1 : 0;
     start_up += cost.shape.start_up ? 1 : 0;
   }
-  return MostExpensive(content.costs) +
-         fmt::format(
-             "{} called: with a start-up cost {}, growing with an argument {}, bimodal {}, "
-             "heavy-tailed {}.",
-             Counted(content.costs.size() + content.waiting.size(), "function was",
-                     "functions were"),
-             start_up, grows, bimodal, heavy_tailed);
+  std::string text =
+      MostExpensive(content.costs) + Counted(content.costs.size() + content.waiting.size(),
+                                             "function was called", "functions were called");
+  const char* separator = ": ";
+  const auto add = [&](std::string_view words, std::size_t count) {
+    if (count != 0) text += fmt::format("{}{} {}", std::exchange(separator, ", "), words, count);
+  };
+  add("with a start-up cost", start_up);
+  add("growing with an argument", grows);
+  add("bimodal", bimodal);
+  add("heavy-tailed", heavy_tailed);
+  return text + ".";
 }
 
 std::string Parts(const std::vector<wire::LabPart>& parts) {

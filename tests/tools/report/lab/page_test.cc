@@ -44,6 +44,19 @@ TEST(LabPageTest, EachApiHasItsShapeWithTheEvidence) {
   EXPECT_THAT(LabPage(LabPageContentOf(wire::ShapesLabTable())), Not(HasSubstr("Groups</h2>")));
 }
 
+TEST(LabPageTest, TheLeadCountsOnlyShapesThatOccur) {
+  LabPageContent content = Content();
+  std::erase_if(content.costs, [](const analysis::LabCost& cost) {
+    return cost.shape.start_up || cost.shape.shape == stats::Shape::kHeavyTailed;
+  });
+  const std::string page = LabPage(content);
+  EXPECT_THAT(page, HasSubstr("called: growing with an argument 1, bimodal 1.</p>"));
+  std::erase_if(content.costs, [](const analysis::LabCost& cost) {
+    return cost.shape.shape == stats::Shape::kGrows || cost.shape.shape == stats::Shape::kBimodal;
+  });
+  EXPECT_THAT(LabPage(content), HasSubstr("functions were called.</p>"));
+}
+
 TEST(LabPageTest, FunctionsThatWaitAreNamedBelowUnlessWanted) {
   const std::string line = "waiting: 1 function set apart, since waiting is not a cost: poll.";
   EXPECT_THAT(LabPage(Content()), AllOf(HasSubstr(line), Not(HasSubstr("libc.so.6"))));
