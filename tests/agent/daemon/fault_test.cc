@@ -129,7 +129,7 @@ TEST_F(FaultTest, AFullDiskStopsWhatNeedsRoomAndLosesNothing) {
   EXPECT_LE(server_->Calls(stats::Metric::kWallTime), 3U);
 }
 
-TEST_F(FaultTest, NothingIsSentThatCannotBeMarkedAsTried) {
+TEST_F(FaultTest, SendsOnlyBatchesThatCanBeMarkedAsTried) {
   ASSERT_TRUE(MakeDirectories(paths_.state_dir, 0700));
   const std::string said = InNamespace([&]() -> std::string {
     if (!MountState("size=1m,mode=0700")) return kNoNamespace;

@@ -117,7 +117,7 @@ TEST_F(ForgetTest, ForgettingTakesBackExactlyWhatWasSentAndDropsTheRest) {
   EXPECT_TRUE(server_->Rows()[0].first_contribution) << "it counts as if it were the first";
 }
 
-TEST_F(ForgetTest, WhatNeverLeftIsDeletedWithoutAskingAnybody) {
+TEST_F(ForgetTest, DeletesUnsentDataWithoutContactingTheServer) {
   Agent agent = OpenAgent(Mode::kOn);
   WriteConfig("[batch]\nmax_batch_bytes = 1024\n");
   Agent small = OpenAgent();
@@ -214,7 +214,7 @@ TEST_F(ForgetTest, EachQuarterHasItsOwnKeyAndCountsFromOne) {
   EXPECT_FALSE(std::filesystem::exists(Key(EpochsLater(1))));
 }
 
-TEST_F(ForgetTest, WhatAQuarterMeasuredLeavesUnderItsKey) {
+TEST_F(ForgetTest, SendsEachQuartersCallsUnderThatQuartersKey) {
   const WallTime turn{std::chrono::weeks(13 * EpochsLater(1).value())};
   clock_.Advance(turn - std::chrono::hours(3) - clock_.Now());
   Agent agent = OpenAgent(Mode::kOn);
@@ -275,7 +275,7 @@ TEST_F(ForgetTest, ABatchThatWasTriedIsNeverSentWithAnotherKey) {
   EXPECT_EQ(contributions, 1) << "the first had arrived";
 }
 
-TEST_F(ForgetTest, NothingInABatchCountsWhatThisMachineDid) {
+TEST_F(ForgetTest, BatchesHoldNoCountOfThisMachinesActions) {
   Agent agent = OpenAgent(Mode::kOn);
   for (const char* modules : {"libone.so.1", "libtwo.so.2", "libthree.so.3"}) {
     WriteConfig(fmt::format("[selection]\npicks_per_run = {}\n", 1 + modules[3] % 4));

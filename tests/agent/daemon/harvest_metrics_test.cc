@@ -111,7 +111,7 @@ TEST_F(HarvestMetricsTest, CallsOfAPickThatWasNotMeasuredAllTheTimeAreNotACount)
   EXPECT_EQ(Calls(agent), HistogramOf({76'000}));
 }
 
-TEST_F(HarvestMetricsTest, WhatARunTellsLaterIsAddedButNotAsAllOfItsCalls) {
+TEST_F(HarvestMetricsTest, AddsLaterReportsOfARunButNotAsCallsPerRun) {
   Agent agent = OpenAgent(Mode::kLocal);
   RunFileOptions options = Living();
   options.pick_capacity = 3;
@@ -206,7 +206,7 @@ TEST_F(HarvestMetricsTest, CallsThatStandForOthersAreCountedOnceWhileTheRunGoesO
   EXPECT_EQ(agent.GetStatus()->measuring.timed_calls, 5U);
 }
 
-TEST_F(HarvestMetricsTest, WhatIsPickedByHandOrCannotBeToldStandsForNothing) {
+TEST_F(HarvestMetricsTest, ForcedPicksAndUnknownSharesAreNotExtrapolated) {
   Agent agent = OpenAgent(Mode::kLocal);
   for (const bool forced : {false, true}) {
     RunFileOptions options = Ended();
@@ -403,7 +403,7 @@ TEST_F(HarvestMetricsTest, KilledProcessIsFinalAtOnce) {
   EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({5}));
 }
 
-TEST_F(HarvestMetricsTest, WhatCouldNotBeMeasuredHasNoRowButTheReason) {
+TEST_F(HarvestMetricsTest, UnmeasurableMetricsHaveTheirReasonInsteadOfARow) {
   Agent agent = OpenAgent(Mode::kLocal);
   RunFileOptions options = Living();
   options.picks = {WrittenPick{.symbol = "hidden", .metrics = shm::kIoMetrics},

@@ -119,7 +119,7 @@ TEST_F(HarvestPrivacyTest, OnlyWhatHoldsNothingThatMayBeSentIsLocalOnly) {
   EXPECT_FALSE(is_local_only("mine.so"));
 }
 
-TEST_F(HarvestPrivacyTest, WhatTheCoinDidNotChooseStaysHereThoughItWasAskedFor) {
+TEST_F(HarvestPrivacyTest, RequestedRunsThatTheCoinDidNotChooseStayLocal) {
   Agent agent = OpenAgent(Mode::kOn);
   RunFileOptions options = Ended();
   options.picks = {LibcPick(), WrittenPick{.soname = "libsecret.so.1", .symbol = "secret_call"}};

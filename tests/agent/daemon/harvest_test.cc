@@ -183,7 +183,7 @@ TEST_F(HarvestTest, RefusedFilesAreSetAsideAndTheOthersCounted) {
 }
 
 // Versions before policy version 3 had programs leave everything in the state directory.
-TEST_F(HarvestTest, WhatWasLeftInTheStateDirectoryIsCountedOnce) {
+TEST_F(HarvestTest, CountsRunFilesInTheStateDirectoryOnce) {
   Agent agent = OpenAgent(Mode::kLocal);
   const auto old = paths_.state_dir / "runs";
   ASSERT_TRUE(MakeDirectories(old, 0700));
@@ -207,7 +207,7 @@ TEST_F(HarvestTest, WhatWasLeftInTheStateDirectoryIsCountedOnce) {
 }
 
 // A container with the user's home may have another /dev/shm; a session's memory ends with it.
-TEST_F(HarvestTest, WhoSeesOtherMemoryForgetsNothingThatWasCounted) {
+TEST_F(HarvestTest, AnAgentWithAnotherMemoryRootForgetsNoCounts) {
   Agent agent = OpenAgent(Mode::kLocal);
   RunFileWriter file(RunPath("a"), Living());
   file.Add(1);

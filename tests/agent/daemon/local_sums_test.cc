@@ -18,7 +18,7 @@ class LocalSumsTest : public AgentFixture {
   void SetUp() override { WriteConfig(); }
 };
 
-TEST_F(LocalSumsTest, WhatARequestMeasuredIsKnownByItsNumber) {
+TEST_F(LocalSumsTest, FindsTheSumsOfARequestByItsNumber) {
   Agent agent = OpenAgent(Mode::kOn);
   RunFileOptions options = Ended();
   options.request_id = 7;
@@ -44,7 +44,7 @@ TEST_F(LocalSumsTest, WhatARequestMeasuredIsKnownByItsNumber) {
   EXPECT_EQ(runs.asked, 2U);
 }
 
-TEST_F(LocalSumsTest, WhatIsAskedForSinceATimeHasNothingFromBefore) {
+TEST_F(LocalSumsTest, SumsSinceATimeExcludeEarlierCalls) {
   Agent agent = OpenAgent(Mode::kLocal);
   WriteRun("a", {3});
   RunFileWriter living(RunPath("b"), Living());

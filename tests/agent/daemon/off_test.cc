@@ -117,7 +117,7 @@ TEST_F(OffTest, TheAdministratorsProhibitionEndsAnUploadThatIsHeld) {
   }
 }
 
-TEST_F(OffTest, WhatHadLeftBeforeIsSentAndTheLogSaysSo) {
+TEST_F(OffTest, LogsBatchesThatHadLeftBeforeAsSent) {
   HoldingProxy proxy(Step::kAnswer);
   Agent agent = AgentWithABatch(proxy.port());
   std::thread upload([&agent] { EXPECT_TRUE(agent.Upload(UploadWish::kEverythingNow)); });

@@ -37,7 +37,7 @@ class SystemConsentTest : public AgentFixture {
   }
 };
 
-TEST_F(SystemConsentTest, NobodyCanOptInWhereItIsForbidden) {
+TEST_F(SystemConsentTest, RefusesToOptInWhereItIsForbidden) {
   Permit(false);
   Agent agent = OpenAgent();
   const auto before = Listing();
@@ -55,7 +55,7 @@ TEST_F(SystemConsentTest, NobodyCanOptInWhereItIsForbidden) {
   EXPECT_FALSE(agent.GetStatus()->forbidden);
 }
 
-TEST_F(SystemConsentTest, NothingIsMeasuredCountedOrSentWhileForbidden) {
+TEST_F(SystemConsentTest, MeasuresCountsAndSendsNothingWhileForbidden) {
   Agent agent = OpenAgent(Mode::kOn);
   WriteRun("a", {3, 7});
   ASSERT_TRUE(agent.Harvest());

@@ -102,7 +102,7 @@ TEST_F(UploadAnswersTest, AnAgentEnrolsOnceAndOnlyWhereItIsAskedTo) {
   EXPECT_EQ(server_->bad_requests(), 0U);
 }
 
-TEST_F(UploadAnswersTest, WhatIsSwitchedOffDuringAnEnrolmentIsNotSentAfterIt) {
+TEST_F(UploadAnswersTest, SendsNothingIfSwitchedOffDuringTheEnrolment) {
   server_->RequireToken("let-me-in");
   Agent agent = OpenAgent(Mode::kOn);
   ASSERT_TRUE(agent.SetEnrolmentToken("let-me-in"));

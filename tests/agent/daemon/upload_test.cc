@@ -29,7 +29,7 @@ class UploadTest : public AgentFixture {
   }
 };
 
-TEST_F(UploadTest, WhatIsPreviewedIsWhatIsSentByteForByte) {
+TEST_F(UploadTest, PreviewsExactlyTheBytesThatAreSent) {
   Agent agent = OpenAgent(Mode::kOn);
   ASSERT_TRUE(agent.WritePolicy());
   WriteRun("a", {3, 7, 22});
@@ -285,7 +285,7 @@ TEST_F(UploadTest, WithoutThePinnedRootNothingLeavesAndNothingIsLost) {
   EXPECT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
 }
 
-TEST_F(UploadTest, NothingLeavesWithoutConsent) {
+TEST_F(UploadTest, SendsNothingWithoutConsent) {
   struct Row {
     const char* what;
     Mode mode;

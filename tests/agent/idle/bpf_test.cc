@@ -127,7 +127,7 @@ TEST_P(BpfTest, WhereTheKernelDoesNotDescribeItsTypesThatIsSaid) {
   EXPECT_NE(chosen.errors.find("mode unprivileged"), std::string::npos) << chosen.errors;
 }
 
-TEST_P(BpfTest, WhoMayNotIsToldWhatIsMissing) {
+TEST_P(BpfTest, ErrorsNameTheMissingPrivilege) {
   std::filesystem::permissions(directory_.path(), std::filesystem::perms::all);
   const ProcessResult result =
       RunProcess({.arguments = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",

@@ -43,19 +43,19 @@ ThreadState Waiting(pid_t tid, std::uint64_t runs, std::uint64_t last_ns = 0,
   return {.pid = 1, .tid = tid, .waits = true, .cpu = cpu, .runs = runs, .last_ns = last_ns};
 }
 
-TEST_F(CandidateAccountTest, WhoRanThereLastLeftItIdle) {
+TEST_F(CandidateAccountTest, AttributesIdleTicksToTheThreadThatRanThereLast) {
   EXPECT_EQ(Take({Waiting(1, 5, 700), Waiting(2, 9, 800), Waiting(3, 9, 900, 1)}, 3, 2),
             "read 2; read 3; read 1; 2 idle; 2 idle; ");
 }
 
-TEST_F(CandidateAccountTest, WhereItIsNotKnownWhenTheyTakeTurns) {
+TEST_F(CandidateAccountTest, AlternatesBetweenThreadsWithoutRunTimes) {
   EXPECT_EQ(Take({Waiting(1, 5), Waiting(2, 9)}, 4, 4),
             "read 1; read 2; 1 idle; 2 idle; 1 idle; 2 idle; ");
   // Who has not run since is none.
   EXPECT_EQ(Take({Waiting(1, 6), Waiting(2, 9)}, 6, 2), "read 1; 1 goes on; 1 idle; 1 idle; ");
 }
 
-TEST_F(CandidateAccountTest, WhileSomebodyRunsThereTicksAreOfBefore) {
+TEST_F(CandidateAccountTest, TicksWhileAThreadRunsBelongToThePreviousThread) {
   ThreadState runs = Waiting(1, 5, 900);
   runs.waits = false;
   EXPECT_EQ(Take({runs, Waiting(2, 9, 100)}, 1, 1), "read 2; nobody idle; ");
@@ -67,13 +67,13 @@ TEST_F(CandidateAccountTest, WhileSomebodyRunsThereTicksAreOfBefore) {
   EXPECT_EQ(Take({}, 4, 1), "nobody idle; ");
 }
 
-TEST_F(CandidateAccountTest, WhoRanSinceIdleTicksWentOnWithItsStackOfBefore) {
+TEST_F(CandidateAccountTest, AThreadThatRanAfterIdleTicksEndsTheIdlePeriod) {
   EXPECT_EQ(Take({Waiting(1, 5, 700), Waiting(2, 9, 800)}, 1, 1), "read 2; read 1; 2 idle; ");
   EXPECT_EQ(Take({Waiting(1, 6, 900), Waiting(2, 9, 800)}, 2, 0), "1 goes on; ");
   EXPECT_EQ(Take({Waiting(1, 7, 1000), Waiting(2, 9, 800)}, 3, 0), "");
 }
 
-TEST(ThreadStateTest, StateCpuAndRunsAreReadBehindAnyName) {
+TEST(ThreadStateTest, ReadsStateCpuAndRunsAfterAnyName) {
   const std::string stat =
       "4242 (a) (b c) S 1 4242 4242 0 -1 4194304 100 0 0 0 1 2 0 0 20 0 5 0 1234 1000 200 "
       "18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 3 0 0 0 0 0\n";
@@ -87,7 +87,7 @@ TEST(ThreadStateTest, StateCpuAndRunsAreReadBehindAnyName) {
   EXPECT_EQ(ParseThreadState(stat, "100 200 42\n", "se.exec_start : 1.5\n")->last_ns, 0U);
 }
 
-TEST(ThreadStateTest, WhatIsNoSuchTextIsNoThread) {
+TEST(ThreadStateTest, RefusesMalformedThreadStates) {
   for (const char* stat : {"", "1 (a", "1 (a) ", "1 (a) S 1 2", "1 (a) SS 1 2", ") S"})
     EXPECT_FALSE(ParseThreadState(stat, "1 2 3", "").has_value()) << stat;
   const std::string fields(

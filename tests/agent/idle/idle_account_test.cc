@@ -66,7 +66,7 @@ class IdleAccountTest : public ::testing::Test {
   }
 };
 
-TEST_F(IdleAccountTest, WhoLeftTheCpuLastIsToIdleAndWhoGoesOnIsFromIdle) {
+TEST_F(IdleAccountTest, RecordsTheThreadBeforeAndTheThreadAfterEachIdlePeriod) {
   In(0, 1, 100);
   Out(0, 1, 900);
   In(0, 2, 900);
@@ -80,14 +80,14 @@ TEST_F(IdleAccountTest, WhoLeftTheCpuLastIsToIdleAndWhoGoesOnIsFromIdle) {
   EXPECT_EQ(TellRest(), "");
 }
 
-TEST_F(IdleAccountTest, BeforeAnyMonitoredThreadRanThereNobodyDid) {
+TEST_F(IdleAccountTest, IdleTimeBeforeTheFirstMonitoredThreadIsNotMonitored) {
   Looks(3, 0, 2000);
   In(3, 1, 2500);
   Looks(3, 2000, 3000, false);
   EXPECT_EQ(Tell(3000), "3 idle 0-2000 [not monitored]; 3 on new; ");
 }
 
-TEST_F(IdleAccountTest, WhoGoesOnElsewhereDoesNotExplainTheCpuAnyMore) {
+TEST_F(IdleAccountTest, AThreadThatRunsElsewhereNoLongerExplainsTheCpu) {
   In(0, 1, 0);
   Out(0, 1, 1000);
   Looks(0, 1000, 3000);
@@ -99,7 +99,7 @@ TEST_F(IdleAccountTest, WhoGoesOnElsewhereDoesNotExplainTheCpuAnyMore) {
   EXPECT_EQ(Tell(6000), "0 idle 1000-3000 1; 0 idle 3000-5000 [moved away]; 0 on new; ");
 }
 
-TEST_F(IdleAccountTest, AStackThatWasReadTooLateIsNone) {
+TEST_F(IdleAccountTest, IgnoresStacksThatWereReadTooLate) {
   In(0, 1, 0);
   Out(0, 1, 1000);
   Looks(0, 1000, 3000);
@@ -110,7 +110,7 @@ TEST_F(IdleAccountTest, AStackThatWasReadTooLateIsNone) {
   EXPECT_EQ(Tell(4000), "0 idle 1000-3000 no stack; 0 on no stack; ");
 }
 
-TEST_F(IdleAccountTest, AStackCountsOnceItIsKnownThatTheThreadStillWaited) {
+TEST_F(IdleAccountTest, AcceptsAStackOnceTheThreadIsKnownToHaveWaited) {
   In(0, 1, 0);
   Out(0, 1, 1000);
   Looks(0, 1000, 3000);
@@ -122,7 +122,7 @@ TEST_F(IdleAccountTest, AStackCountsOnceItIsKnownThatTheThreadStillWaited) {
   EXPECT_EQ(Tell(4000), "0 idle 1000-3000 1; 0 on new; ");
 }
 
-TEST_F(IdleAccountTest, EachWaitIsReadOnceAndOfThoseThatRanLastAtMostSixtyFour) {
+TEST_F(IdleAccountTest, ReadsEachWaitOnceAndAtMostSixtyFourOfTheLatest) {
   for (pid_t tid = 1; tid <= 100; ++tid) {
     In(0, tid, static_cast<std::uint64_t>(tid) * 2);
     Out(0, tid, static_cast<std::uint64_t>(tid) * 2 + 1);
@@ -135,7 +135,7 @@ TEST_F(IdleAccountTest, EachWaitIsReadOnceAndOfThoseThatRanLastAtMostSixtyFour) 
   EXPECT_EQ(ReadAll(3000), "");
 }
 
-TEST_F(IdleAccountTest, WhoGaveNoStackIsNotAskedAgainUnlessItLeavesACpuIdle) {
+TEST_F(IdleAccountTest, RetriesAFailedStackOnlyIfTheThreadLeavesACpuIdle) {
   In(0, 1, 0);
   Out(0, 1, 100);
   In(0, 2, 100);
@@ -153,7 +153,7 @@ TEST_F(IdleAccountTest, WhoGaveNoStackIsNotAskedAgainUnlessItLeavesACpuIdle) {
   EXPECT_EQ(ReadAll(kLater + 2 * kTick), "1 ");
 }
 
-TEST_F(IdleAccountTest, WhoGaveNoStackSinceItWentOnOrWasWokenIsAskedAgain) {
+TEST_F(IdleAccountTest, RetriesAFailedStackIfTheThreadHadRunOrBeenWoken) {
   In(0, 1, 0);
   Out(0, 1, 100);
   for (const WaitPointer& wait : account_.ToRead()) account_.Read(*wait, 300, std::nullopt);
@@ -165,7 +165,7 @@ TEST_F(IdleAccountTest, WhoGaveNoStackSinceItWentOnOrWasWokenIsAskedAgain) {
   EXPECT_EQ(ReadAll(1000), "1 ");
 }
 
-TEST_F(IdleAccountTest, ALateLookIsOfTheLongestTimeInWhichNobodyWasThere) {
+TEST_F(IdleAccountTest, ALateObservationCoversTheLongestGapBetweenThreads) {
   In(0, 1, 0);
   Out(0, 1, 1100);
   account_.ToRead();
@@ -177,20 +177,20 @@ TEST_F(IdleAccountTest, ALateLookIsOfTheLongestTimeInWhichNobodyWasThere) {
   EXPECT_EQ(Tell(9100), "0 idle 0-1000 no stack; 0 on new; ");
 }
 
-TEST_F(IdleAccountTest, TicksOfACpuAreNeverToldTwice) {
+TEST_F(IdleAccountTest, ReportsEachTickOfACpuOnce) {
   account_.Look(0, {.begin_ns = 0, .end_ns = 1100, .idle = true});
   account_.Look(0, {.begin_ns = 1100, .end_ns = 1900, .idle = true});
   account_.Look(0, {.begin_ns = 1900, .end_ns = 5000, .idle = true});
   EXPECT_EQ(TellRest(), "0 idle 0-2000 [not monitored]; 0 idle 4000-5000 [not monitored]; ");
 }
 
-TEST_F(IdleAccountTest, LongIdleTimesAreToldInParts) {
+TEST_F(IdleAccountTest, ReportsLongIdlePeriodsInParts) {
   Looks(0, 0, 120'000);
   EXPECT_EQ(Tell(120'000), "0 idle 0-50000 [not monitored]; 0 idle 50000-100000 [not monitored]; ");
   EXPECT_EQ(TellRest(), "0 idle 100000-120000 [not monitored]; ");
 }
 
-TEST_F(IdleAccountTest, WhoEndedOrWasPreemptedHasNoStack) {
+TEST_F(IdleAccountTest, EndedAndPreemptedThreadsHaveNoStack) {
   In(0, 1, 0);
   account_.Exit(0, 1, 1000);
   Looks(0, 1000, 2000);
@@ -202,7 +202,7 @@ TEST_F(IdleAccountTest, WhoEndedOrWasPreemptedHasNoStack) {
   EXPECT_EQ(TellRest(), "0 idle 1000-2000 ended; 0 on new; 0 idle 3000-4000 preempted; ");
 }
 
-TEST_F(IdleAccountTest, AfterLostRecordsItIsNotKnownWhoLeftTheCpu) {
+TEST_F(IdleAccountTest, AfterLostRecordsTheLastThreadIsUnknown) {
   In(0, 1, 0);
   Out(0, 1, 1000);
   account_.Lost(0, 1500);
@@ -211,7 +211,7 @@ TEST_F(IdleAccountTest, AfterLostRecordsItIsNotKnownWhoLeftTheCpu) {
   EXPECT_EQ(TellRest(), "0 idle 1000-3000 [lost]; 1 idle 1000-3000 [not monitored]; ");
 }
 
-TEST_F(IdleAccountTest, WhoWaitedBeforeItWasLookedAtCanGoOn) {
+TEST_F(IdleAccountTest, ReportsThreadsThatWaitedBeforeTheFirstObservation) {
   account_.Waits(kPid, 7);
   Looks(0, 0, 1000);
   EXPECT_EQ(ReadAll(1000), "7 ");
@@ -220,7 +220,7 @@ TEST_F(IdleAccountTest, WhoWaitedBeforeItWasLookedAtCanGoOn) {
   EXPECT_EQ(Tell(2000), "0 idle 0-1000 [not monitored]; 0 on 7; ");
 }
 
-TEST_F(IdleAccountTest, LastOnIsWhoStillWaits) {
+TEST_F(IdleAccountTest, LastOnReturnsTheLastThreadWhileItWaits) {
   EXPECT_EQ(account_.LastOn(0), nullptr);
   In(0, 1, 0);
   EXPECT_EQ(account_.LastOn(0), nullptr);

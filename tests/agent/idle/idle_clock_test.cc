@@ -189,7 +189,7 @@ TEST(StatBoundTest, NeverAllowsMoreThanTheCountHasGrownAndAUnitAsksRarely) {
   }
 }
 
-TEST(LookRingTest, WhatIsPutInComesOutAndWhatHasNoRoomDoesNot) {
+TEST(LookRingTest, ReturnsWhatWasAddedAndDropsWhatDoesNotFit) {
   LookRing ring;
   EXPECT_FALSE(ring.Pop().has_value());
   for (std::uint64_t i = 0; i < 3 * LookRing::kMost; ++i) {
@@ -202,7 +202,7 @@ TEST(LookRingTest, WhatIsPutInComesOutAndWhatHasNoRoomDoesNot) {
   EXPECT_FALSE(ring.Pop().has_value());
 }
 
-TEST(LookRingTest, OneThreadPutsInAndAnotherTakesOut) {
+TEST(LookRingTest, OneThreadMayAddWhileAnotherRemoves) {
   LookRing ring;
   constexpr std::uint64_t kLooks = 20'000;
   std::thread other([&ring] {

@@ -79,13 +79,13 @@ TEST_F(IdleWriterTest, TheExampleOfTheReadme) {
   EXPECT_EQ(about->why, "a test");
 }
 
-TEST_F(IdleWriterTest, EqualStacksAreOne) {
+TEST_F(IdleWriterTest, WritesEqualStacksOnce) {
   EXPECT_EQ(Stack({1, 2}, idle::Why::kLock), Stack({1, 2}, idle::Why::kLock));
   EXPECT_NE(Stack({1, 2}, idle::Why::kLock), Stack({1, 2}, idle::Why::kIo));
   EXPECT_NE(Stack({1, 2}, idle::Why::kLock), Stack({2}, idle::Why::kLock));
 }
 
-TEST_F(IdleWriterTest, WhatIsNotExplainedIsInTheSumOfTheCpuAlone) {
+TEST_F(IdleWriterTest, UnexplainedIdleTimeIsOnlyInTheCpusSum) {
   Idles(0, 0, 5, std::nullopt);
   Idles(0, 5, 12, std::nullopt, idle::Why::kMovedAway);
   Idles(0, 12, 14, std::nullopt, idle::Why::kLost);
@@ -101,7 +101,7 @@ TEST_F(IdleWriterTest, WhatIsNotExplainedIsInTheSumOfTheCpuAlone) {
   EXPECT_EQ(recorded.Sum(idle::kPairs), 26 * kMs);
 }
 
-TEST_F(IdleWriterTest, WhoGoesOnEndsAllThatWasIdleOnThatCpuBefore) {
+TEST_F(IdleWriterTest, AResumingThreadEndsAllIdlePeriodsOfItsCpu) {
   const StackId to = Stack({1}, idle::Why::kSleep);
   const StackId from = Stack({2}, idle::Why::kLock);
   Idles(0, 0, 3, to);
@@ -139,7 +139,7 @@ TEST_F(IdleWriterTest, AllStreamsHaveTheSameOfALongPeriodInEachPartOfItsTime) {
   }
 }
 
-TEST_F(IdleWriterTest, WhatWasIdleBeforeTheRunIsNotTheRuns) {
+TEST_F(IdleWriterTest, IgnoresIdleTimeBeforeTheRun) {
   ASSERT_TRUE(writer_->Take({.cpu = 0, .begin_ns = 1, .end_ns = 2}));
   ASSERT_TRUE(writer_->Take({.cpu = 0, .begin_ns = 3, .end_ns = begin_ns_}));
   const std::uint64_t idle_ns = writer_->idle_ns();
@@ -162,7 +162,7 @@ TEST_F(IdleWriterTest, DeepStacksKeepTheirInnermostFrames) {
   });
 }
 
-TEST_F(IdleWriterTest, ManyPairsThatNobodyEndsAreNotKeptForEver) {
+TEST_F(IdleWriterTest, WritesUnfinishedPairsOutOnceThereAreMany) {
   const StackId to = Stack({1}, idle::Why::kSleep);
   constexpr std::uint64_t kPeriods = 70'000;
   for (std::uint64_t i = 0; i < kPeriods; ++i) {

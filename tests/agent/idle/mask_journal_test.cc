@@ -82,7 +82,7 @@ class MaskJournalTest : public ::testing::Test {
   ChangedMask changed_;
 };
 
-TEST_F(MaskJournalTest, WhatAKilledProcessHadChangedIsRestored) {
+TEST_F(MaskJournalTest, RestoresMasksThatAKilledProcessHadChanged) {
   ChangeAndDie();
   EXPECT_TRUE(MayUseOnly(waiter_.pid(), cpu_));
   EXPECT_EQ(RestoreMasks(directory_.path()).value(), 1U);
@@ -91,7 +91,7 @@ TEST_F(MaskJournalTest, WhatAKilledProcessHadChangedIsRestored) {
   EXPECT_EQ(RestoreMasks(directory_.path()).value(), 0U);
 }
 
-TEST_F(MaskJournalTest, WhatSomebodyElseHasChangedSinceStays) {
+TEST_F(MaskJournalTest, KeepsMasksThatOthersHaveChangedSince) {
   ChangeAndDie();
   ASSERT_EQ(::sched_setaffinity(waiter_.pid(), sizeof changed_.before, &changed_.before), 0);
   EXPECT_EQ(RestoreMasks(directory_.path()).value(), 0U);
@@ -104,7 +104,7 @@ TEST_F(MaskJournalTest, AnotherThreadOfTheSameNumberIsLeftAlone) {
   EXPECT_TRUE(MayUseOnly(waiter_.pid(), cpu_));
 }
 
-TEST_F(MaskJournalTest, TheJournalOfOneWhoLivesIsLeftAlone) {
+TEST_F(MaskJournalTest, LeavesTheJournalOfARunningProcessAlone) {
   const auto journal = MaskJournal::Create(directory_.path());
   ASSERT_TRUE(journal.has_value());
   ASSERT_TRUE((*journal)->Begin(cpu_, changed_));
@@ -115,7 +115,7 @@ TEST_F(MaskJournalTest, TheJournalOfOneWhoLivesIsLeftAlone) {
   EXPECT_FALSE(Restore(changed_));
 }
 
-TEST_F(MaskJournalTest, WhatWasRestoredIsNotInItAnyMore) {
+TEST_F(MaskJournalTest, RemovesRestoredMasksFromTheJournal) {
   const auto journal = MaskJournal::Create(directory_.path());
   ASSERT_TRUE(journal.has_value());
   ASSERT_TRUE((*journal)->Begin(cpu_, changed_));

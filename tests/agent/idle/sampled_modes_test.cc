@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, SumsTest,
                            return mode == "unprivileged~" ? "candidates" : mode;
                          });
 
-TEST_F(SampledModesTest, WhoMayNotGoBeforeOthersIsToldSo) {
+TEST_F(SampledModesTest, NamesTheMissingCapability) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become nobody";
   const ProcessResult result = Record("literal", {"--", "/bin/true"}, true);
   EXPECT_EQ(result.exit_status, 78) << result.errors;

@@ -33,7 +33,7 @@ TEST_F(StrangersTest, ACallThatAsksForNoVersionGetsTheOldestAsTheLoaderGivesIt) 
             "1 2\n1 2\n1 2\n");
 }
 
-TEST_F(StrangersTest, WhatAConstructorBroughtMayGo) {
+TEST_F(StrangersTest, LibrariesLoadedByAConstructorMayBeUnloaded) {
   EXPECT_EQ(ExpectUnnoticed({kStrangers, "early"}, "*!*", {{"VICTIM_BRINGS_EARLY", "1"}}).output,
             "100\n100 200\n100 200\n100 200\n");
 }
@@ -71,7 +71,7 @@ TEST_F(StrangersTest, ASlotIsNotTakenInTheNameOfAChildOfVfork) {
   }
 }
 
-TEST_F(StrangersTest, WhatIsAllocatedAfterACallWasLeftIsNotItsOwn) {
+TEST_F(StrangersTest, ACallThatWasLeftIsNotChargedLaterAllocations) {
   const std::string pick = "libvictim.so.1!victim_call_back";
   ASSERT_EQ(RunProcess(Measured({kStrangers, "allocate-after-jump"}, pick)).exit_status, 0);
   EXPECT_EQ(OnlyRun().Of("victim_call_back", shm::Metric::kAllocSize).count, 0U);

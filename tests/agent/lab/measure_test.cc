@@ -125,7 +125,7 @@ TEST_F(MeasureTest, CountsAreThoseOfEachRun) {
   EXPECT_TRUE(is(stats::Metric::kDiskRead, 0, 0));
 }
 
-TEST_F(MeasureTest, WhatSharesAStackSharesNoGroup) {
+TEST_F(MeasureTest, ApisThatShareAStackShareNoGroup) {
   const auto found = Measured(Options({kVictim, "calls"}));
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_TRUE(HasPair(*found, "victim_recurse", "victim_recurse_too"));

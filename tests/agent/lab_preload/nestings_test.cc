@@ -134,7 +134,7 @@ TEST_F(NestingsTest, ExceptionsPassCallsThatTailCalledEachOther) {
   ExpectEveryCallInEachRound(*found);
 }
 
-TEST_F(NestingsTest, WhatIsKilledHasTheCallsItMade) {
+TEST_F(NestingsTest, KilledProgramsKeepTheirCalls) {
   MeasureOptions options = Options({kNestings, "killed", "2"});
   options.accept_any_status = true;
   const Kept kept = Read(testing::RunProcess({.arguments = {kNestings, "tree", "2"}}).output);
@@ -185,7 +185,7 @@ TEST_F(NestingsTest, TwoVersionsOfOneFunctionAreTwoApis) {
 }
 
 // More of them than slots: what is lost is counted, one by one.
-TEST_F(NestingsTest, WhatThreadsWithoutASlotCallIsCountedAsLost) {
+TEST_F(NestingsTest, CountsCallsOfThreadsWithoutASlotAsLost) {
   constexpr std::uint64_t kCalls = 300 * 100;
   MeasureOptions options = Options({kNestings, "many-threads", "300"});
   options.rounds = 0;

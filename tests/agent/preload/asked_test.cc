@@ -159,7 +159,7 @@ TEST_F(AskedTest, WhatIsAskedForIsWhatIsSaidAndNamesTheRequest) {
   }
 }
 
-TEST_F(AskedTest, WhatDlopenBringsIsMeasuredToo) {
+TEST_F(AskedTest, MeasuresLibrariesLoadedByDlopen) {
   SetPolicy({.modules = {"libvictim_plugin_base.so", "libvictim.so.1", "libtally.so.1"},
              .selection_per_65536 = 0});
   ProcessOptions options = Asked();

@@ -220,7 +220,7 @@ TEST_F(CollectionTest, SwitchingOffReachesAProgramThatRuns) {
 
 // Picks change every millisecond under four threads that call them, until they have changed often;
 // results in vector and x87 registers, errno and every call stay what they are.
-TEST_F(CollectionTest, WhatIsMeasuredMayChangeWhileThreadsCallIt) {
+TEST_F(CollectionTest, PicksMayChangeWhileThreadsCallThem) {
   for (const std::uint32_t sampling_log2 : {0U, 2U}) {
     for (const char* build : {"tally", "tally_now"}) {
       RemoveRunFiles();
@@ -301,7 +301,7 @@ TEST_F(LeaseTest, APhaseThatIsOverGivesItsLeaseBack) {
   EXPECT_TRUE(IsNextMeasured());
 }
 
-TEST_F(CollectionTest, NothingStartsUnderLoad) {
+TEST_F(CollectionTest, StartsNoMeasurementUnderLoad) {
   SetPolicy({.max_cpu_pressure_percent = 20});
   const auto run_with = [this](const std::string& pressure) {
     RemoveRunFiles();
@@ -320,7 +320,7 @@ TEST_F(CollectionTest, NothingStartsUnderLoad) {
   EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kSystemLoaded), 1U);
 }
 
-TEST_F(CollectionTest, WhatDlopenBringsTakesPart) {
+TEST_F(CollectionTest, LibrariesLoadedByDlopenCanBePicked) {
   constexpr char kPicks[] = "libvictim_plugin_base.so!plugin_base,libvictim.so.1!*";
   const ProcessResult plain = RunProcess({.arguments = {kVictims + "tally", "plugin", "20"}});
   ASSERT_EQ(plain.exit_status, 0);
@@ -333,7 +333,7 @@ TEST_F(CollectionTest, WhatDlopenBringsTakesPart) {
   EXPECT_EQ(run.calls.at("victim_call_back"), 20U * 20);
 }
 
-TEST_F(CollectionTest, WhatDlopenBringsMayTakeTheRandomPicksPlace) {
+TEST_F(CollectionTest, LibrariesLoadedByDlopenMayReplaceTheRandomPick) {
   int of_plugin = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SetPolicy({.modules = {"libvictim_plugin_base.so", "libvictim.so.1", "libtally.so.1"},
@@ -351,7 +351,7 @@ TEST_F(CollectionTest, WhatDlopenBringsMayTakeTheRandomPicksPlace) {
   EXPECT_GT(of_plugin, 0);
 }
 
-TEST_F(CollectionTest, WhatDlopenBringsAgainElsewhereIsSightedThere) {
+TEST_F(CollectionTest, FindsALibraryThatDlopenLoadsAgainElsewhere) {
   const ProcessResult plain = RunProcess({.arguments = {kVictims + "tally", "plugin-late", "3"}});
   ASSERT_EQ(plain.exit_status, 0);
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {

@@ -119,7 +119,7 @@ TEST_F(IoMeterTest, AFunctionOfLibcThatIsPickedCountsItsOwnBytes) {
   }
 }
 
-TEST_F(IoMeterTest, WhatNestedCallsMoveBelongsToTheOuterCall) {
+TEST_F(IoMeterTest, AttributesBytesOfNestedCallsToTheOuterCall) {
   const RunFileContent run = Run("nested",
                                  "libvictim.so.1!victim_io_outer,libvictim.so.1!victim_io_pread,"
                                  "libvictim.so.1!victim_io_send");

@@ -143,7 +143,7 @@ TEST_F(MemoryTest, AForeignOrOpenRootIsLeftAlone) {
   EXPECT_EQ(Listing(root / "runs").size(), 1U) << "it was that and nothing else";
 }
 
-TEST_F(MemoryTest, WhatIsALinkOrAFileInItIsLeftAlone) {
+TEST_F(MemoryTest, LeavesLinksAndFilesInItsPlaceAlone) {
   const auto runs = state_dir_.path() / "runs";
   const TempDir elsewhere(kMemory);
   std::filesystem::remove(runs);

@@ -151,7 +151,7 @@ TEST(ProbePlanTest, APlanSaysWhatItWasGivenAndHasTheGoldenBytes) {
                         testing::GoldenLines(*bytes));
 }
 
-TEST(ProbePlanTest, WhatDoesNotFitIsRefused) {
+TEST(ProbePlanTest, RefusesPlansThatDoNotFit) {
   const testing::TempDir directory(testing::kMemory);
   const PlanOptions sound{.library = "l", .session = 1};
   ASSERT_TRUE(WritePlan(directory.path(), sound));

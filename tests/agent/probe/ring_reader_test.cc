@@ -111,7 +111,7 @@ TEST_F(RingReaderTest, ReadsOnWhereItStopped) {
   EXPECT_THAT(sequences, ElementsAre(1, 2, 3));
 }
 
-TEST_F(RingReaderTest, WhatIsGivenBackIsNotReadAgainByTheNextReader) {
+TEST_F(RingReaderTest, TheNextReaderSkipsReleasedRecords) {
   {
     auto file = Opened(SmallRings());
     ASSERT_TRUE(file);

@@ -74,7 +74,7 @@ TEST_F(SpoolTest, PositionsComeWithTheirHitsAndStay) {
   EXPECT_EQ((*spool_->PositionsOf(11))[3], 0U);
 }
 
-TEST_F(SpoolTest, WhatCannotBeSentIsNotKeptEither) {
+TEST_F(SpoolTest, KeepsNothingThatCannotBeSent) {
   Batch spoiled = SampleBatch(0, 11);
   spoiled.hits[0].ns = 1;
   EXPECT_FALSE(

@@ -100,7 +100,7 @@ TEST_F(ExplainProgramTest, AnOrdinaryProgramCanBeMeasured) {
   EXPECT_EQ(explanation->program, "/bin/true");
 }
 
-TEST_F(ExplainProgramTest, OfAScriptTheInterpreterDecides) {
+TEST_F(ExplainProgramTest, AScriptIsAsMeasurableAsItsInterpreter) {
   EXPECT_EQ(ExplainProgram(Write("shell", "#! /bin/sh -e\ntrue\n"))->program, "/bin/sh");
   EXPECT_EQ(ExplainProgram(Write("no_end", "#!/bin/sh"))->program, "/bin/sh");
   const fs::path lent = Write("static", Bytes(kSamples / "static"));
@@ -117,7 +117,7 @@ TEST_F(ExplainProgramTest, EnvIsLookedThrough) {
             "/usr/bin/env");
 }
 
-TEST_F(ExplainProgramTest, WhatIsNoProgramSaysSo) {
+TEST_F(ExplainProgramTest, ReportsFilesThatAreNotPrograms) {
   const fs::path circle = directory_.path() / "circle";
   for (const fs::path& path :
        {Write("text", "hello\n"), Write("empty", ""), Write("lost", "#!/no/such/interpreter\n"),
@@ -255,7 +255,7 @@ TEST_F(SurveyTest, ALinkedStateDirectoryIsTheSameOne) {
   EXPECT_EQ(ExplainProcess(linked, 7)->why.reach, Reach::kMeasuring);
 }
 
-TEST_F(SurveyTest, WhatKeepsTheLibraryOutIsNamed) {
+TEST_F(SurveyTest, NamesTheReasonThatKeepsTheLibraryOut) {
   EXPECT_EQ(ReachOf({}), Reach::kNotAsked);
   EXPECT_EQ(ReachOf({.environment = Asked()}), Reach::kNotLoaded);
   EXPECT_EQ(ReachOf({.environment = "XLD_PRELOAD=/l/libfieldcost_preload.so\0"s}),

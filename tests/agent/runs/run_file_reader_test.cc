@@ -73,7 +73,7 @@ TEST_F(RunFileReaderTest, StagedUpdateOfADeadProcessIsCompleted) {
 
 // Killed at any instruction between two updates, one of a call that stands for eight: all sums and
 // what was not timed are of the same moment.
-TEST_F(RunFileReaderTest, WhatACallStandsForIsStagedWithItsSums) {
+TEST_F(RunFileReaderTest, StagesACallsWeightWithItsSums) {
   RunFileWriter file(path(), {});
   stats::CostHistogram before;
   for (int i = 0; i < 5; ++i) {

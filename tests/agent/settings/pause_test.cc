@@ -35,7 +35,7 @@ TEST_F(PauseTest, ABreakEndsByItselfOrWhenItIsResumed) {
   EXPECT_FALSE(PausedUntil(paths_, kNow));
 }
 
-TEST_F(PauseTest, WhatCannotBeUnderstoodIsABreak) {
+TEST_F(PauseTest, TreatsAnUnreadablePauseAsAPause) {
   ASSERT_TRUE(SavePause(paths_, kNow));
   for (const char* text : {"", "1", "x\n", "-1\n", "99999999999999\n", "1 \n"}) {
     ASSERT_TRUE(WriteFileAtomically(paths_.pause_file(), text, 0600));
@@ -43,7 +43,7 @@ TEST_F(PauseTest, WhatCannotBeUnderstoodIsABreak) {
   }
 }
 
-TEST_F(PauseTest, NothingIsSentMeanwhile) {
+TEST_F(PauseTest, SendsNothingWhilePaused) {
   paths_.system_file = directory_.path() / "none";
   ASSERT_TRUE(MakeDirectories(paths_.state_dir, 0700));
   ASSERT_TRUE(SaveConsent(paths_.consent_file(), {.mode = Mode::kOn, .since = kNow}));

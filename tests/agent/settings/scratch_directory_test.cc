@@ -40,7 +40,7 @@ TEST_F(ScratchDirectoryTest, IsTheUsersAloneAndGoneWithItsOwner) {
   EXPECT_FALSE(fs::exists(path));
 }
 
-TEST_F(ScratchDirectoryTest, WhatIsInUseStays) {
+TEST_F(ScratchDirectoryTest, KeepsDirectoriesInUse) {
   const auto one = ScratchDirectory::Make(Paths(), "lab");
   const auto other = ScratchDirectory::Make(Paths(), "lab");
   ASSERT_TRUE(one && other);
@@ -48,7 +48,7 @@ TEST_F(ScratchDirectoryTest, WhatIsInUseStays) {
   EXPECT_TRUE(fs::exists(one->path()));
 }
 
-TEST_F(ScratchDirectoryTest, WhatAKilledProcessLeftGoesWithTheNextOfItsPurpose) {
+TEST_F(ScratchDirectoryTest, RemovesDirectoriesOfKilledProcessesOnTheNextUse) {
   auto first = ScratchDirectory::Make(Paths(), "lab");
   ASSERT_TRUE(first);
   const fs::path parent = first->path().parent_path();

@@ -45,7 +45,7 @@ TEST_F(SystemPolicyTest, ForbiddenNamesTheFileAndWhoCanChangeIt) {
                                             HasSubstr("administrator")));
 }
 
-TEST_F(SystemPolicyTest, WhatCannotBeReadOrUnderstoodForbids) {
+TEST_F(SystemPolicyTest, ForbidsIfTheFileIsUnreadableOrInvalid) {
   for (const char* text : {"[consent\n", "[consent]\npermit = 1\n", "[consent]\npermits = true\n",
                            "permit = true\n", "consent = true\n", "[consent]\npermit = \"no\"\n"}) {
     Write(text);

@@ -92,7 +92,7 @@ TEST(ArenaReaderTest, BecomesATreeOfNamesAndNanoseconds) {
   EXPECT_EQ(values->value(10, tree::PathId(1)), 3U);
 }
 
-TEST(ArenaReaderTest, EachNodeAndBranchIsOfASlotThatAThreadHad) {
+TEST(ArenaReaderTest, EachNodeAndBranchBelongsToAThreadsSlot) {
   const auto arena = ReadArena(SmallArena()).value();
   ASSERT_EQ(arena.threads.size(), 1U);
   const trace::ArenaThread& thread = arena.threads[0];
@@ -138,7 +138,7 @@ TEST(ArenaReaderTest, BranchesGoFromBlockToBlock) {
   EXPECT_EQ(values->value(0, tree::PathId(3)), 7U);
 }
 
-TEST(ArenaReaderTest, WhatAnArenaLacksIsNotMeasured) {
+TEST(ArenaReaderTest, MetricsThatAnArenaLacksAreNotMeasured) {
   ArenaBytes lacking = SmallArena();
   Change<shm::TraceHeader>(lacking, 0, [](auto& header) { header.metrics = 1; });
   EXPECT_THAT(MeasuredBy(ReadArena(lacking).value()), ElementsAre("calls", "wall", "allocated"));
@@ -211,7 +211,7 @@ std::vector<Damage> Damages() {
   };
 }
 
-TEST(ArenaReaderTest, WhatNoProgramCouldLeaveIsRefused) {
+TEST(ArenaReaderTest, RefusesArenasThatNoProgramCouldLeave) {
   for (const Damage& damage : Damages()) {
     ArenaBytes bytes = SmallArena();
     damage.damage(bytes);
@@ -256,7 +256,7 @@ TEST(TraceFormatTest, ThePlanHasItsGoldenBytes) {
   testing::ExpectGolden(kGolden / "plan", testing::GoldenLines(file));
 }
 
-TEST(TraceSessionTest, WhatCannotBeTracedIsSaid) {
+TEST(TraceSessionTest, RefusesInvalidOptionsAndDirectories) {
   const testing::TempDir directory;
   EXPECT_FALSE(Prepare(directory.path(), {.tsc_to_ns_multiplier = 0}));
   EXPECT_FALSE(Prepare(directory.path(), {.arena_bytes = 1, .tsc_to_ns_multiplier = 1}));

@@ -133,7 +133,7 @@ TEST_F(FunctionsTest, EachProgramOfExecLeavesAnArena) {
                                    Pair("work/middle/leaf", 5), Pair("work/leaf", 2)));
 }
 
-TEST_F(FunctionsTest, WhatIsKilledLeavesAllItsCalls) {
+TEST_F(FunctionsTest, KilledProgramsLeaveAllTheirCalls) {
   EXPECT_THAT(Column(TracedTree({kTraced, "killed"}, Functions()), "calls"),
               UnorderedElementsAre(Pair("work", 1000), Pair("work/middle", 1000),
                                    Pair("work/middle/leaf", 3000), Pair("work/leaf", 1000)));

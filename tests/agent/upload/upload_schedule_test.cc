@@ -22,12 +22,12 @@ UploadState WithPending(std::uint64_t seed, WallTime oldest, seconds max_age = k
   return state;
 }
 
-TEST(UploadScheduleTest, NothingToSendMeansNoTime) {
+TEST(UploadScheduleTest, SchedulesNoUploadWithoutData) {
   EXPECT_EQ(NextUploadTime({.seed = 1}, kNow), std::nullopt);
   EXPECT_FALSE(CorrectNextTry({.seed = 1}, kNow, 7));
 }
 
-TEST(UploadScheduleTest, WhatWaitsLeavesBeforeItIsTooOldAndAtASlot) {
+TEST(UploadScheduleTest, UploadsPendingDataAtASlotBeforeItIsTooOld) {
   for (const hours max_age : {hours(1), hours(5), kDay, hours(72), hours(24 * 7), hours(24 * 28)}) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
       const WallTime oldest = kNow - minutes(7 * seed % 60);
@@ -143,7 +143,7 @@ TEST(UploadScheduleTest, TheServersWishIsHonouredUpToADay) {
   EXPECT_GT(NextTryAfterFailure(state, kNow, 3, seconds(-5)), kNow);
 }
 
-TEST(UploadScheduleTest, WhoeverSleptThroughTheSlotComesBackWithinHoursNotAtOnce) {
+TEST(UploadScheduleTest, AMissedSlotIsMadeUpForWithinHoursNotAtOnce) {
   UploadState state = WithPending(5, kNow - 3 * kDay);
   WallTime least = kNow + kYears;
   WallTime most = kNow;

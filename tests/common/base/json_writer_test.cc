@@ -24,7 +24,7 @@ TEST(JsonWriterTest, TextsAreEscaped) {
   EXPECT_EQ(json.Take(), "\"a\\\"b\\u000a\\ufffd\"\n");
 }
 
-TEST(JsonWriterDeathTest, WhatIsOpenedIsClosed) {
+TEST(JsonWriterDeathTest, EveryOpenedContainerMustBeClosed) {
   JsonWriter json;
   json.Object();
   EXPECT_DEATH((void)json.Take(), "check failed: open_ == 0");

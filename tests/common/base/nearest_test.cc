@@ -30,7 +30,7 @@ TEST(EditDistanceTest, NeighboursExchangedAreOneEdit) {
   }
 }
 
-TEST(NearestNameTest, WhatIsTooFarWasNotMeant) {
+TEST(NearestNameTest, SuggestsNoDistantName) {
   EXPECT_EQ(MeantName("shwo", {"top", "show"}), "show");
   EXPECT_EQ(MeantName("--limt", {"--limit", "--local"}), "--limit");
   EXPECT_EQ(MeantName("xyz", {"top", "show"}), "");

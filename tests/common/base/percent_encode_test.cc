@@ -5,7 +5,7 @@
 namespace fieldcost {
 namespace {
 
-TEST(PercentEncodeTest, WhatHasAMeaningInAUrlLosesIt) {
+TEST(PercentEncodeTest, EncodesCharactersWithAMeaningInUrls) {
   EXPECT_EQ(PercentEncode("a/B?c=1&d#e f%\"", kUnreserved), "a%2FB%3Fc%3D1%26d%23e%20f%25%22");
   EXPECT_EQ(PercentEncode("/usr/lib/a b", "/-._~"), "/usr/lib/a%20b");
   EXPECT_EQ(PercentEncode("é\n", kUnreserved), "%C3%A9%0A");

@@ -9,7 +9,7 @@
 namespace fieldcost {
 namespace {
 
-TEST(EscapeControlTest, NothingThatSteersATerminalIsLeft) {
+TEST(EscapeControlTest, LeavesNoTerminalControlCharacters) {
   EXPECT_EQ(EscapeControl("plain text"), "plain text");
   EXPECT_EQ(EscapeControl("a\nb\r\t"), "a\\x0ab\\x0d\\x09");
   EXPECT_EQ(EscapeControl("\x1b[31m\x7f"), "\\x1b[31m\\x7f");
@@ -49,7 +49,7 @@ TEST(EscapeControlTest, EscapesCannotBeForged) {
   EXPECT_NE(EscapeControl("\n"), EscapeControl("\\x0a"));
 }
 
-TEST(QuoteJsonTest, WhateverComesInAValidStringComesOut) {
+TEST(QuoteJsonTest, AlwaysProducesAValidString) {
   EXPECT_EQ(QuoteJson("plain"), R"("plain")");
   EXPECT_EQ(QuoteJson("a\"b\\c"), R"("a\"b\\c")");
   EXPECT_EQ(QuoteJson("a\nb\x7f\xc2\x9b"), R"("a\u000ab\u007f\u009b")");
@@ -59,7 +59,7 @@ TEST(QuoteJsonTest, WhateverComesInAValidStringComesOut) {
             "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"");
 }
 
-TEST(QuoteJsonTest, WhatIsNotUtf8IsReplaced) {
+TEST(QuoteJsonTest, ReplacesInvalidUtf8) {
   EXPECT_EQ(QuoteJson("a\xff"), R"("a\ufffd")");
   EXPECT_EQ(QuoteJson("\xc3"), R"("\ufffd")");
   EXPECT_EQ(QuoteJson("\xc0\x80"), R"("\ufffd\ufffd")");            // overlong

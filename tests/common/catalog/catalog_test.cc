@@ -263,7 +263,7 @@ TEST_F(CatalogSearchTest, FindsPartsOfNamesDearestFirst) {
   EXPECT_EQ((*catalog.Search({.pattern = "deflate"}))[0].total, stats::FieldCost{.ns = 15'000});
 }
 
-TEST_F(CatalogSearchTest, WhatIsKnownOfAllRunsComesBeforeWhatIsNot) {
+TEST_F(CatalogSearchTest, TotalsOverAllRunsSortBeforePartialOnes) {
   std::vector<stats::StatRow> rows = rows_;
   stats::StatRow drawn = rows_[2];
   drawn.key.metric = stats::Metric::kTimePerRun;

@@ -93,7 +93,7 @@ TEST_F(SyncTest, AWeekWithoutChangesLeavesNothingStale) {
   EXPECT_EQ(publisher_.TakeFragmentRequests(), 32U);
 }
 
-TEST_F(SyncTest, NothingIsFetchedTwiceOnOneDay) {
+TEST_F(SyncTest, FetchesNothingTwiceOnOneDay) {
   publisher_.Publish(MakeRows(100, 1000), 4, kNow);
   ASSERT_TRUE(SyncNow(false).has_value());
   publisher_.TakeRequests();

@@ -108,7 +108,7 @@ std::string OutputOf(std::vector<std::string> arguments) {
   return answer == nullptr ? "" : answer->output;
 }
 
-TEST(CommandParseTest, WhatIsNotGivenHasItsDefault) {
+TEST(CommandParseTest, OmittedOptionsHaveTheirDefaults) {
   const Arguments arguments = MustParse({"top"});
   EXPECT_FALSE(arguments.Has("--limit"));
   EXPECT_EQ(arguments.Number("--limit"), 20U);
@@ -117,7 +117,7 @@ TEST(CommandParseTest, WhatIsNotGivenHasItsDefault) {
   EXPECT_THAT(arguments.Texts("more"), IsEmpty());
 }
 
-TEST(CommandParseDeathTest, WhatIsAskedOfArgumentsIsWhatTheCommandDeclares) {
+TEST(CommandParseDeathTest, OnlyDeclaredArgumentsMayBeQueried) {
   const Arguments arguments = MustParse({"top"});
   EXPECT_DEATH(arguments.Has("--limits"), "values_.end");
   EXPECT_DEATH(arguments.Number("--color"), "number.has_value");
@@ -232,7 +232,7 @@ TEST(CommandParseTest, AnOptionMayStandForTheProgram) {
   EXPECT_THAT(OutputOf({"watch", "--help"}), HasSubstr("[OPTIONS] [-- PROGRAM [ARGUMENT...]]"));
 }
 
-TEST(CommandParseTest, WhatIsWrongIsSaidWithWhereToReadMore) {
+TEST(CommandParseTest, ErrorsNameTheProblemAndWhereToReadMore) {
   EXPECT_EQ(ErrorOf({}), "a command is needed: top, group, run, watch, pair; see sample --help");
   EXPECT_EQ(ErrorOf({"tpo", "deflate"}),
             "unknown command 'tpo'; did you mean top?; see sample --help");

@@ -232,7 +232,7 @@ TEST(TomlFileTest, NamesAMisspeltKeyRatherThanTheOneThatIsMissing) {
   EXPECT_THAT(FinishMessage(only), StartsWith("conf/a.toml:2:"));
 }
 
-TEST(TomlFileTest, WhatIsNotTomlIsNamedWithItsPlaceOnOneLine) {
+TEST(TomlFileTest, ReportsTheLocationOfInvalidTomlOnOneLine) {
   for (const char* text : {"a = \n", "[x\n", "a = 1\na = 2\n", "a = \"\xff\"\n", "a = 'x\n'\n"}) {
     const Result<TomlFile> file = TomlFile::Parse(text, "a.toml");
     ASSERT_FALSE(file) << text;
@@ -243,7 +243,7 @@ TEST(TomlFileTest, WhatIsNotTomlIsNamedWithItsPlaceOnOneLine) {
   }
 }
 
-TEST(TomlFileTest, WhatTheParserQuotesIsEscapedOnce) {
+TEST(TomlFileTest, EscapesTheParsersQuotationsOnce) {
   const Result<TomlFile> file = TomlFile::Parse("a = \n", "a.toml");
   ASSERT_FALSE(file);
   EXPECT_THAT(file.error().message, EndsWith(R"(saw '\n')"));

@@ -138,7 +138,7 @@ TEST(ShortenNameTest, LettersOfSeveralBytesStayWhole) {
   EXPECT_EQ(Fit("größenänderungsprüfung", 0), "");
 }
 
-TEST(PiecesOfTest, WhatOneAfterTheOtherIsDropped) {
+TEST(PiecesOfTest, SplitsANameIntoPiecesThatAreDroppedInTurn) {
   const NamePieces pieces = PiecesOf(kPack);
   EXPECT_EQ(pieces.module_bytes, std::string("libvault.so!").size());
   EXPECT_EQ(pieces.named_bytes, std::string("libvault.so!vault::Compressor::pack<char>").size());

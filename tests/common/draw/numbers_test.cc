@@ -82,7 +82,7 @@ TEST(NumbersTest, WithoutUtf8MicrosecondsAreAscii) {
   EXPECT_EQ(FormatCost(1234, Metric::kWallTime, kPlain), "1.2 us");
 }
 
-TEST(NumbersTest, WhatIsNoNumberIsADash) {
+TEST(NumbersTest, ShowsADashForNonNumbers) {
   EXPECT_EQ(Time(-1), "-");
   EXPECT_EQ(Time(0.0 / 0.0), "-");
   EXPECT_EQ(Time(1e308 * 10), "-");
@@ -104,7 +104,7 @@ TEST(NumbersTest, SharesAreOfAWholeAndRoughOnesHaveTwoDigits) {
   EXPECT_EQ(RoughShareText(0.1235), "12 %");
 }
 
-TEST(NumbersTest, WhatIsNotKnownIsCountedAsADash) {
+TEST(NumbersTest, ShowsADashForUnknownCounts) {
   EXPECT_EQ(Counted(std::optional<std::uint64_t>(1), "call"), "1 call");
   EXPECT_EQ(Counted(std::optional<std::uint64_t>(1000), "batch", "batches"), "1,000 batches");
   EXPECT_EQ(Counted(std::nullopt, "call"), "- calls");

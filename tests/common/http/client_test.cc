@@ -247,7 +247,7 @@ TEST_F(ClientTest, TheAnswerToWhatHasLeftIsWaitedForALittleLonger) {
 }
 
 // The kernel would send the rest by itself, after the request is given up.
-TEST_F(ClientTest, WhatTheKernelHasNotSentYetIsDropped) {
+TEST_F(ClientTest, DropsWhatTheKernelHasNotSentYet) {
   RawListener reader;
   const int least = 1;  // a few KiB, of what a piece is larger than
   ASSERT_EQ(::setsockopt(reader.fd(), SOL_SOCKET, SO_RCVBUF, &least, sizeof least), 0);
@@ -323,7 +323,7 @@ TEST_F(OddAnswerTest, ChunkedAndInterimAnswersAreUnderstood) {
   EXPECT_EQ(interim->body, "no");
 }
 
-TEST_F(OddAnswerTest, WhatIsNotHttpIsCorrupt) {
+TEST_F(OddAnswerTest, ReportsNonHttpResponsesAsCorrupt) {
   for (const char* answer : {"rubbish\r\n\r\n", "SSH-2.0-x\r\n", "HTTP/1.1 2x0 OK\r\n\r\n",
                              "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
                              "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}) {

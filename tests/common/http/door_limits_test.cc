@@ -127,7 +127,7 @@ TEST_F(DoorLimitsTest, InAFullHouseTheOldestSilentConnectionMakesRoom) {
   EXPECT_EQ(counters.deadlines, 0U);
 }
 
-TEST_F(DoorLimitsTest, WhoHasSentHalfAHeadIsSilentAndWhoHasAskedOnceIsNot) {
+TEST_F(DoorLimitsTest, HalfAHeadCountsAsSilenceAndIdlingAfterARequestDoesNot) {
   StartSaying({.max_connections = 2});
   RawConnection asked(server_->port());
   asked.Send(kGet);

@@ -59,7 +59,7 @@ class FrontDoorTest : public HttpFixture {
   std::atomic<int> handled_ = 0;
 };
 
-TEST_F(FrontDoorTest, WhatCouldBeReadInTwoWaysIsRefusedAndTheConnectionClosed) {
+TEST_F(FrontDoorTest, RefusesAmbiguousRequestsAndClosesTheConnection) {
   StartCounting();
   const std::string hidden = "GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n";
   const auto post = [&](const std::string& lines, const std::string& body) {

@@ -42,7 +42,7 @@ TEST(MessageTextTest, RequestHeadsAreWhatTheServerTakes) {
             "POST / HTTP/1.1\r\nHost: [::1]:2\r\nContent-Length: 5\r\nuser-agent: me\r\n\r\n");
 }
 
-TEST(MessageTextTest, WhatWouldChangeTheMessageIsNotSent) {
+TEST(MessageTextTest, RefusesFieldsThatWouldChangeTheMessage) {
   for (const Request& request :
        {Request{.method = "GET /x HTTP/1.1\r\n"}, Request{.target = "/ HTTP/1.1\r\nX: y"},
         Request{.target = "relative"}, Request{.headers = {{"X\r\nY", "z"}}},

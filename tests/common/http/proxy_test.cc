@@ -9,7 +9,7 @@
 namespace fieldcost::http {
 namespace {
 
-TEST(ProxyTest, WhatIsConfiguredGoesBeforeTheEnvironment) {
+TEST(ProxyTest, TheConfigurationTakesPrecedenceOverTheEnvironment) {
   struct Row {
     const char* configured;
     ProxyVariables variables;

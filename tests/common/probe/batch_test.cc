@@ -13,7 +13,7 @@
 namespace fieldcost::probe {
 namespace {
 
-TEST(ProbeBatchTest, WhatIsEncodedIsDecoded) {
+TEST(ProbeBatchTest, DecodingGivesBackWhatWasEncoded) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 500; ++i) {
     const Batch batch = RandomBatch(random);
@@ -46,7 +46,7 @@ struct Spoiled {
   std::function<void(Batch&)> change;
 };
 
-TEST(ProbeBatchTest, WhatBreaksARuleIsNeitherSentNorTaken) {
+TEST(ProbeBatchTest, RefusesInvalidBatchesWhenEncodingAndDecoding) {
   const std::vector<Spoiled> cases = {
       {"no number", [](Batch& b) { b.sequence = 0; }},
       {"run 0", [](Batch& b) { b.runs[0].id = 0; }},

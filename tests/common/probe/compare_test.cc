@@ -120,7 +120,7 @@ TEST(CompareTest, AStepIsFoundOnABusyMachineAndNoneThatIsEqual) {
 }
 
 // A side that waited longer as a whole may do so because of what changed.
-TEST(CompareTest, WhatDiffersWithTheWaitOfTheWholeSideIsNotTakenOut) {
+TEST(CompareTest, KeepsDifferencesThatGoAlongWithASidesWait) {
   const auto group = [](std::uint64_t first_run, std::uint64_t ms, std::uint64_t waited) {
     std::vector<Event> events;
     for (std::uint64_t i = 0; i < 8; ++i) {

@@ -66,7 +66,7 @@ class EventStoreTest : public ::testing::Test {
   Result<EventStore> store_ = EventStore::Create(database_);
 };
 
-TEST_F(EventStoreTest, WhatWasAddedIsThere) {
+TEST_F(EventStoreTest, ReturnsAddedEvents) {
   const Batch batch = SampleBatch();
   Add(batch);
   const auto event = store_->Get({1, batch.events[0].id});
@@ -94,7 +94,7 @@ TEST_F(EventStoreTest, WhatWasAddedIsThere) {
   ExpectCounted();
 }
 
-TEST_F(EventStoreTest, WhatIsAddedTwiceIsThereOnce) {
+TEST_F(EventStoreTest, StoresAnEventOnceEvenIfAddedTwice) {
   std::mt19937_64 random(3);
   std::vector<Batch> batches;
   for (int i = 0; i < 20; ++i) {
@@ -144,7 +144,7 @@ TEST_F(EventStoreTest, TheOrderOfBatchesDoesNotMatter) {
   ExpectCounted();
 }
 
-TEST_F(EventStoreTest, NobodyAddsToAnotherOnesEvent) {
+TEST_F(EventStoreTest, RefusesAdditionsToEventsOfOthers) {
   const Batch batch = SampleBatch();
   Add(batch, 1);
   Batch forged = SampleBatch();
@@ -256,7 +256,7 @@ TEST_F(EventStoreTest, MarksStayAndOfUnknownEventsAreRefused) {
   EXPECT_EQ(store_->SetMark({1, {9, 9}}, Mark::kKept, "").error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(EventStoreTest, WhatIsRemovedLeavesNothingAndTakesNothingOfOthers) {
+TEST_F(EventStoreTest, RemovingLeavesNoTraceAndKeepsOthersData) {
   std::mt19937_64 random(4);
   std::vector<EventKey> ids;
   for (int i = 0; i < 30; ++i) {

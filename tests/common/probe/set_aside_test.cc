@@ -100,7 +100,7 @@ TEST(SetAsideTest, IncompleteSuspendedAndUnfinishedOnesAlwaysGoAndAreNotOfTheGro
   EXPECT_EQ(verdicts[10].why, Why::kSuspended);
 }
 
-TEST(SetAsideTest, WhatSomebodyKeepsStays) {
+TEST(SetAsideTest, NeverSetsAsideEventsThatAUserKeeps) {
   std::vector<EventRow> rows = Alike(19);
   rows.push_back(SomeRow(20, 1000 * kMs));
   rows[19].mark = Mark::kKept;
@@ -116,7 +116,7 @@ TEST(SetAsideTest, KeepingOneOfTwoKindsDoesNotMakeTheOthersGo) {
   EXPECT_EQ(CountGone(rows), 0);
 }
 
-TEST(SetAsideTest, WhatSomebodySetAsideGoesAndIsNotCountedWithTheOthers) {
+TEST(SetAsideTest, EventsSetAsideByHandDoNotCountForTheOthers) {
   std::vector<EventRow> rows = Alike(10);
   rows.push_back(SomeRow(10, 100 * kMs));
   rows[10].mark = Mark::kSetAside;
@@ -130,7 +130,7 @@ TEST(SetAsideTest, WhatSomebodySetAsideGoesAndIsNotCountedWithTheOthers) {
   EXPECT_EQ(Judge(rows)[10].reason, "set aside by hand");
 }
 
-TEST(SetAsideTest, NothingIsSaidOfNothing) { EXPECT_TRUE(Judge({}).empty()); }
+TEST(SetAsideTest, ReturnsNothingWithoutEvents) { EXPECT_TRUE(Judge({}).empty()); }
 
 // The numbers of README.md's table, which probe_table prints of more rounds.
 TEST(SetAsideTest, CleanRunsHardlyEverGoAndDirtyOnesNearlyAlways) {

@@ -76,7 +76,7 @@ TEST(AlignTest, NamesStandInTheOrderInWhichMostEventsHaveThem) {
   EXPECT_THAT(OrderOf({{"z", "a"}, {"a", "b", "z"}, {"a", "b", "z"}}), ElementsAre("a", "b", "z"));
 }
 
-TEST(AlignTest, WhatOnlySomeHaveStandsWhereItIs) {
+TEST(AlignTest, PlacesStepsThatOnlySomeEventsHaveInOrder) {
   EXPECT_THAT(OrderOf({{"a", "d"}, {"a", "b", "d"}, {"a", "c", "d"}}),
               ElementsAre("a", "b", "c", "d"));
   EXPECT_THAT(OrderOf({{"x", "y"}, {"p", "q"}}), ElementsAre("x", "y", "p", "q"));

@@ -5,7 +5,7 @@
 namespace fieldcost::probe {
 namespace {
 
-TEST(ProbeTextTest, WhatIsCleanStaysAsItIs) {
+TEST(ProbeTextTest, KeepsCleanText) {
   for (const std::string text : {"", "index_open", "größer – 漢字 🦀"}) {
     EXPECT_TRUE(IsText(text, 64)) << text;
     EXPECT_EQ(CleanText(text, 64), text);
@@ -13,7 +13,7 @@ TEST(ProbeTextTest, WhatIsCleanStaysAsItIs) {
   }
 }
 
-TEST(ProbeTextTest, WhatIsNotAllowedIsReplaced) {
+TEST(ProbeTextTest, ReplacesForbiddenCharacters) {
   EXPECT_EQ(CleanText("a\nb\x1b[c\xff", 64),
             "a\xef\xbf\xbd"
             "b\xef\xbf\xbd[c\xef\xbf\xbd");
@@ -25,7 +25,7 @@ TEST(ProbeTextTest, WhatIsNotAllowedIsReplaced) {
             "31m");
 }
 
-TEST(ProbeTextTest, WhatIsTooLongIsCutBetweenCharacters) {
+TEST(ProbeTextTest, CutsLongTextBetweenCharacters) {
   EXPECT_EQ(CleanText("aä", 2), "a");
   EXPECT_EQ(CleanText("aä", 3), "aä");
   EXPECT_EQ(CleanPath("ä/b", 3), "/b");

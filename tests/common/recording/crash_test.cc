@@ -69,7 +69,7 @@ void ExpectPrefixOfSeries(const std::filesystem::path& path, std::uint64_t at_le
   EXPECT_EQ(Self(recording, 0, {}), Scan(expected, 0, {}, recording.dictionary().paths.size()));
 }
 
-TEST(CrashTest, WhatWasFlushedIsReadAfterSigkill) {
+TEST(CrashTest, ReadsFlushedSamplesAfterSigkill) {
   const TempDir dir;
   std::mt19937_64 random(12);
   for (int round = 0; round < 20; ++round) {

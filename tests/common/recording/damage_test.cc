@@ -164,7 +164,7 @@ TEST_F(DamageTest, AFlippedBitIsNeverAWrongAnswer) {
   EXPECT_GT(passed, 0);
 }
 
-TEST_F(DamageTest, WhatIsRecoveredIsGood) {
+TEST_F(DamageTest, RecoveredRecordingsAreValid) {
   const auto to = dir_.path() / "recovered.fct";
   std::mt19937_64 random(6);
   for (int i = 0; i < 30; ++i) {

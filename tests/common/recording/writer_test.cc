@@ -52,7 +52,7 @@ class WriterTest : public ::testing::Test {
   StreamId stream_{0};
 };
 
-TEST_F(WriterTest, WhatWasDescribedIsRead) {
+TEST_F(WriterTest, ReadsBackDescriptions) {
   Descriptions expected{
       .metrics = {{.name = "metric0", .unit = tree::Unit::kCount},
                   {.name = "cpu", .per_sample = 1'000'000}},
@@ -226,7 +226,7 @@ TEST_F(WriterTest, OnlyARegularFileIsReplaced) {
   EXPECT_TRUE(std::filesystem::is_symlink(link));
 }
 
-TEST_F(WriterTest, WhatMayNotBeSoIsRefused) {
+TEST_F(WriterTest, RefusesInvalidDescriptions) {
   EXPECT_FALSE(writer_->AddMetric({.name = "metric0", .unit = tree::Unit::kCount}));
   EXPECT_FALSE(writer_->AddMetric({.name = "Upper", .unit = tree::Unit::kCount}));
   EXPECT_FALSE(writer_->AddStream({StreamKind::kSamples, "", {}}));

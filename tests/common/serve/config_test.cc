@@ -16,7 +16,7 @@ std::string MessageOf(TomlFile& file) {
   return status ? "" : status.error().message;
 }
 
-TEST(ServeConfigTest, WhatTheFileDoesNotSayStaysOrSuitsAHundredMachinesBehindOneAddress) {
+TEST(ServeConfigTest, DefaultsSuitAHundredMachinesBehindOneAddress) {
   TomlFile file = *TomlFile::Parse("[server]\nmax_connections = 7\n", "a.toml");
   http::ServerOptions options;
   options.port = 8443;

@@ -25,7 +25,7 @@ TEST(ServeStartCheckTest, APathIsMadeInTheNearestFolderThatExists) {
   EXPECT_EQ(NearestExisting(dir.path() / "a"), dir.path() / "a");
 }
 
-TEST(ServeStartCheckTest, WhatCannotBeWrittenIsNamedWithTheSettingToChange) {
+TEST(ServeStartCheckTest, NamesUnwritablePathsWithTheSettingToChange) {
   const testing::TempDir dir;
   EXPECT_TRUE(CheckWritable("as data directory", dir.path(), "data.dir"));
   std::ofstream(dir.path() / "a") << "x";

@@ -130,7 +130,7 @@ TEST(AgentWeightsTest, SumsOfContributionsAreValidAndCounted) {
   }
 }
 
-TEST(AgentWeightsTest, WhatNoContributionsCanHaveIsRefused) {
+TEST(AgentWeightsTest, RefusesImpossibleWeights) {
   const CostHistogram histogram = Values({{10, 3}, {100, 1}});
   const unsigned used = shm::SlotOf(10);
   const std::vector<std::function<void(AgentWeights&)>> spoilers = {

@@ -72,7 +72,7 @@ TEST(AnomalyTest, ADoubledCostIsSeenWithinAPowerOfTwoAndNoSmallOneAcrossAnEdge) 
 }
 
 // Wherever in its power of two a cost is: half as much again is found, and nothing else is.
-TEST(AnomalyTest, WhatIsFoundDoesNotDependOnTheEdgesOfBuckets) {
+TEST(AnomalyTest, FindingsDoNotDependOnBucketEdges) {
   std::mt19937_64 random(49);
   std::normal_distribution<double> normal;
   for (const double base : {1044.0, 1178.0, 1434.0, 1946.0}) {
@@ -261,7 +261,7 @@ TEST(AnomalyTest, MyOwnWeightsAreTakenOutToo) {
   EXPECT_EQ(unweighted.weights, AgentWeights{});
 }
 
-TEST(AnomalyTest, WhatWasNeverContributedIsNotTakenOut) {
+TEST(AnomalyTest, DoesNotSubtractCallsThatWereNeverContributed) {
   FleetOfMachines fleet(0.3, 44);
   const ApiSums field = fleet.Field(40);
   ApiSums own;

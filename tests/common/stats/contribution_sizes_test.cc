@@ -206,7 +206,7 @@ TEST(ContributionSizesTest, SizesThatCannotBeAreRefused) {
   }
 }
 
-TEST(BoundedSumsTest, WhatARowCannotHaveIsRefused) {
+TEST(BoundedSumsTest, RefusesImpossibleBoundedSums) {
   CostHistogram histogram;
   for (const std::uint64_t value : {5, 6, 7}) histogram.Add(value);
   const auto check = [&](BoundedSums sums) { return Validate(sums, histogram, 2).has_value(); };

@@ -117,7 +117,7 @@ TEST(CostHistogramTest, AValueThatStandsForManyIsThatManyButMeasuredOnce) {
   EXPECT_TRUE(Validate(weighted).has_value());
 }
 
-TEST(CostHistogramTest, WhatIsStoodForIsMergedAndSubtractedLikeAllSums) {
+TEST(CostHistogramTest, MergesAndSubtractsUntimedCallsLikeAllSums) {
   std::mt19937_64 random(5);
   for (int i = 0; i < 100; ++i) {
     CostHistogram a = RandomHistogram(random);

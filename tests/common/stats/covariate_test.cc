@@ -45,7 +45,7 @@ TEST(DifferenceGivenTest, ACovariateThatNeverVariesLeavesWelchsTest) {
   EXPECT_EQ(found.interval.low, WelchInterval(MomentsOf(a), MomentsOf(b), 0.9).low);
 }
 
-TEST(DifferenceGivenTest, WhatIsExplainedWhollyDiffersOrDoesNot) {
+TEST(DifferenceGivenTest, WithoutResidualVarianceThePValueIsZeroOrOne) {
   const Values a = {0, 1, 2};
   const Values more = {1, 2, 3};
   EXPECT_EQ(DifferenceGiven({a, a}, {a, a}, 0.95).p, 1);

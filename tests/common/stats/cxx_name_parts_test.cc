@@ -86,7 +86,7 @@ TEST(CxxNamePartsTest, ADemangledNameIsCutAtItsScopes) {
   }
 }
 
-TEST(CxxNamePartsTest, WhatIsLocalDoesNotPassForItsFunction) {
+TEST(CxxNamePartsTest, KeepsLocalNamesApartFromTheirFunction) {
   EXPECT_EQ(ShortName("_ZZ1fvEN1a1gEv"), "f()::a::g()");
   EXPECT_EQ(ShortName("_ZZ1fvE1x"), "f()::x");
 }

@@ -101,7 +101,7 @@ TEST(FieldTotalTest, TheStandardErrorIsThatOfTheDraws) {
   EXPECT_LE(covered, 0.98 * kFleets);
 }
 
-TEST(FieldTotalTest, WhatIsOfAllRunsIsAboveWhatIsNotAndTheyAreNotAdded) {
+TEST(FieldTotalTest, TotalsOverAllRunsSortAbovePartialOnesAndAbsorbThem) {
   const FieldCost measured{.ns = 1e12};
   const FieldCost all{.of_all_runs = true, .ns = 5, .standard_error_ns = 3};
   EXPECT_GT(all, measured);

@@ -150,7 +150,7 @@ TEST(FiguresTest, OnesOwnAreExact) {
   EXPECT_FALSE(figures.few_machines);
 }
 
-TEST(FiguresTest, WhatMostContributionsAreTooOldToTellIsNotKnown) {
+TEST(FiguresTest, FiguresAreUnknownIfMostContributionsAreTooOld) {
   ApiSums sums = SumsOf(std::vector<CostHistogram>(10, Calls(10, 1000)));
   sums.scalars.contributions = 20;
   EXPECT_TRUE(FiguresOf(sums, Whose::kField).quantiles);

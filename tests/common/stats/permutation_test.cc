@@ -114,7 +114,7 @@ TEST(PermutationTest, FarTailsComeFromTheNormalDistribution) {
   }
 }
 
-TEST(PermutationTest, WhatIsForeseenWithoutDrawsIsWhatDrawsGive) {
+TEST(PermutationTest, TheShortcutWithoutDrawsAgreesWithDraws) {
   std::mt19937_64 random(22);
   for (int i = 0; i < 40; ++i) {
     CallCounts calls;
@@ -227,7 +227,7 @@ TEST(PermutationTest, RaisingMyCallsLowersP) {
   }
 }
 
-TEST(PermutationTest, NothingToCompareIsNoEvidence) {
+TEST(PermutationTest, NoDataIsNoEvidence) {
   CallCounts calls;
   EXPECT_EQ(TestCalls(calls).by_bucket.p, 1);
   EXPECT_EQ(TestCalls(calls).by_bucket.method, Method::kNone);

@@ -26,7 +26,7 @@ TEST(VarintTest, NumbersOfAnyWidthComeBackAndNothingBehindThemIsTaken) {
   }
 }
 
-TEST(VarintTest, WhatIsCutOffOrPasses128BitsIsNone) {
+TEST(VarintTest, RefusesTruncatedVarintsAndThoseBeyond128Bits) {
   std::string bytes;
   AppendVarint(~Uint128{0}, bytes);
   ASSERT_EQ(bytes.size(), 19U);

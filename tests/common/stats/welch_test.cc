@@ -36,7 +36,7 @@ TEST(WelchTest, AnIntervalOfTheDifferenceHolds0UnlessTheTestSaysOtherwise) {
   EXPECT_DEATH(WelchInterval(one, two, 1), "level");
 }
 
-TEST(WelchTest, WhatNeverVariesDiffersOrDoesNot) {
+TEST(WelchTest, WithoutVarianceThePValueIsZeroOrOne) {
   const Moments one = MomentsOf(std::vector<double>{1, 1});
   const Moments two = MomentsOf(std::vector<double>{2, 2, 2});
   EXPECT_EQ(WelchP(one, one), 1);

@@ -196,7 +196,7 @@ TEST(SymbolsTest, ADebugFileIsFoundByItsBuildIdAndOnlyOfThisBuild) {
   }
 }
 
-TEST(SymbolsTest, WhatIsNoModuleHasNoNames) {
+TEST(SymbolsTest, FilesThatAreNotModulesHaveNoNames) {
   const testing::TempDir directory;
   const fs::path text = directory.path() / "text";
   ASSERT_TRUE(WriteFileAtomically(text, std::string(5000, 'x'), 0600).has_value());

@@ -90,7 +90,7 @@ TEST(TreeTest, NoMetricIsThereTwiceOrTooMany) {
           .has_value());
 }
 
-TEST(TreeTest, NothingWraps) {
+TEST(TreeTest, RefusesValuesThatOverflow) {
   auto dictionary = std::make_shared<Dictionary>();
   const PathId f = Enter(*dictionary, {"f"});
   const PathId g = Enter(*dictionary, {"f", "g"});
@@ -268,7 +268,7 @@ TEST(AlgebraTest, AMinimumHasThePathsOfAllRunsWithTheLeastOfEach) {
 }
 
 // f has 10 + 1 in one run, 1 + 10 in the other: 11 inclusive in both, 1 of each part at least.
-TEST(AlgebraTest, WhatVariesIsTheExcessOfAMinimum) {
+TEST(AlgebraTest, TheExcessOverTheMinimumIsWhatVaries) {
   auto dictionary = std::make_shared<Dictionary>();
   const PathId f = Enter(*dictionary, {"f"});
   const PathId g = Enter(*dictionary, {"f", "g"});

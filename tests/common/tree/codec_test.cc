@@ -108,7 +108,7 @@ TEST(TreeCodecTest, TheExampleIsAsTheReadmeHasIt) {
             "1301ad05");
 }
 
-TEST(TreeCodecTest, WhatComesBackHasTheSameValuesAndBytes) {
+TEST(TreeCodecTest, DecodingRestoresTheSameValuesAndBytes) {
   std::mt19937_64 random(32);
   for (int repeat = 0; repeat < 200; ++repeat) {
     std::vector<PlainRun> runs;
@@ -151,7 +151,7 @@ TEST(TreeCodecTest, ValuesOf128BitsComeBack) {
   EXPECT_EQ(DecodeTree(EncodeTree(two))->values[0].self[1], two.values[0].self[1]);
 }
 
-TEST(TreeCodecTest, WhateverIsCutOffOrLongerIsRefused) {
+TEST(TreeCodecTest, RefusesTruncatedAndExtendedTrees) {
   for (const std::string& bytes : SomeTrees()) {
     ASSERT_EQ(Again(bytes), bytes);
     for (std::size_t size = 0; size < bytes.size(); ++size) {

@@ -364,7 +364,7 @@ TEST(CompareTest, ReportsSmallChangesOfBytesThatAreTheSameInAllRuns) {
   ExpectBytesChanged({before, other, before}, {after, after, after}, {});
 }
 
-TEST(CompareTest, WhatVanishedAndWhatIsNewIsTold) {
+TEST(CompareTest, ReportsVanishedAndNewPaths) {
   const Exact before = {{{"main"}, 1000}, {{"main", "old"}, 100}};
   const Exact after = {{{"main"}, 1000}, {{"main", "new"}, 100}};
   const Comparison comparison =
@@ -420,7 +420,7 @@ TEST(CompareTest, PathsOfFewSamplesAreNotTested) {
   EXPECT_TRUE(Compare(std::vector(2, tree(20)), std::vector(2, tree(25)), "cpu")->changes.empty());
 }
 
-TEST(CompareTest, NothingToCompareIsTooLittleData) {
+TEST(CompareTest, EmptyTreesAreTooLittleData) {
   const Exact nothing = {{{"main"}, 0}};
   const auto none = ExactRuns({nothing, nothing});
   EXPECT_FALSE(Compare(none, none, "calls").value().is_enough);

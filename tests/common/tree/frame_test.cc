@@ -46,7 +46,7 @@ TEST(FrameTableTest, ManyFramesKeepTheirNumbersAndPlaces) {
   EXPECT_EQ(place, &table.frame(FrameId(0)));
 }
 
-TEST(FrameTableTest, WhatIsNotOfItsKindIsRefused) {
+TEST(FrameTableTest, RefusesFramesInvalidForTheirKind) {
   FrameTable table;
   const std::vector<Frame> wrong = {
       {},                                                                 // no name

@@ -104,7 +104,7 @@ TEST(IdentityTest, CodeWithoutANameMatchesOnlyItself) {
   EXPECT_NE(MakeFrame(code), MakeFrame(other));
 }
 
-TEST(IdentityTest, WhateverComesInAValidFrameComesOut) {
+TEST(IdentityTest, AlwaysProducesAValidFrame) {
   const std::string longest(kMaxNameBytes + 7, 'x');
   for (const RawSymbol& symbol :
        {RawSymbol{},

@@ -180,7 +180,7 @@ TEST(MeanTreeTest, MetricsMatchAsInSums) {
             ErrorCode::kInvalidArgument);
 }
 
-TEST(MeanTreeTest, NothingWraps) {
+TEST(MeanTreeTest, RefusesValuesThatOverflow) {
   constexpr std::uint64_t kMost = ~std::uint64_t{0};
   MeanTree large = Average(OneRun({.name = "a"}, kMost)).value();
   MeanTree third = Average(OneRun({.name = "a"}, 1)).value();

@@ -127,7 +127,7 @@ TEST(MergeTest, MetricsMustBeThere) {
   EXPECT_TRUE(MergeEventsAndSamples(events, samples, {.divided = "calls"}).has_value());
 }
 
-TEST(MergeTest, NothingWraps) {
+TEST(MergeTest, RefusesValuesThatOverflow) {
   constexpr std::uint64_t kMost = ~std::uint64_t{0};
   // The greatest values that there are divide exactly.
   const MergedRun merged =

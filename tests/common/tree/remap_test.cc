@@ -49,7 +49,7 @@ TEST(RenameRulesTest, TheFirstRuleThatMatchesCountsAndOthersAreTold) {
   EXPECT_EQ(rules.Apply(local).file, "a.c");
 }
 
-TEST(RenameRulesTest, WhatIsNotARuleIsRefused) {
+TEST(RenameRulesTest, RefusesInvalidRules) {
   for (const std::string text :
        {"", "f", "=g", "f=", "f=g=h", "f=*", "a*=b**", "f=lib.so!g", "operator==", "\n"}) {
     const auto rules = RenameRules::Parse(std::span(&text, 1));
@@ -108,7 +108,7 @@ TEST(RemapTest, SummedRunsAreRenamedUnlessPathsMeet) {
   EXPECT_THAT(refused.error().message, testing::HasSubstr("2 runs"));
 }
 
-TEST(RemapTest, NothingWraps) {
+TEST(RemapTest, RefusesValuesThatOverflow) {
   Dictionary dictionary;
   RunValues run(1);
   ASSERT_TRUE(run.Add(0, Enter(dictionary, {"f"}), ~std::uint64_t{0}).has_value());

@@ -29,7 +29,7 @@ TEST(RunValuesTest, ValuesAddAndWhatIsNotThereIsZero) {
   EXPECT_EQ(sum.value(0, PathId(2)), 18U);
 }
 
-TEST(RunValuesTest, NothingWraps) {
+TEST(RunValuesTest, RefusesValuesThatOverflow) {
   RunValues values(1);
   EXPECT_TRUE(values.Add(0, PathId(1), kMost).has_value());
   EXPECT_EQ(values.Add(0, PathId(1), 1).error().code, ErrorCode::kTooLarge);

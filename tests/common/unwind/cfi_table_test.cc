@@ -77,7 +77,7 @@ TEST(CfiTableTest, EveryPlaceThatARegisterCanBeInIsKept) {
   EXPECT_EQ(RowAt(table, kCode), "r7+8 r3:4 r6:5 r12:0@-16 r13:2@3 r14:1@-24 r15:3 r16:0@-8");
 }
 
-TEST(CfiTableTest, WhatIsNotUnderstoodHasNoRulesAndHarmsNoOther) {
+TEST(CfiTableTest, AnUnknownInstructionEndsTheRulesOfItsFunctionOnly) {
   const std::string unknown = "\x44\x0e\x20\x44\x1d\x44\x0e\x30"s;
   std::string section = MadeFunction(MadeCommon(), kCode, 32, unknown);
   section = MadeFunction(section, kCode + 32, 32, "\x0e\x40");
@@ -119,7 +119,7 @@ TEST(CfiTableTest, ProgramsWithoutRulesEndAtTheirEntry) {
   EXPECT_EQ(RowAt(table, kCode + 20), "none");
 }
 
-TEST(CfiTableTest, WhatHandlersReturnToIsFoundByItsInstructions) {
+TEST(CfiTableTest, FindsTheSignalReturnByItsInstructions) {
   const std::string code =
       std::string(32, '\x90') + "\x48\xc7\xc0\x0f\0\0\0\x0f\x05"s + std::string(32, '\x90');
   const CfiTable table = TableOf(MadeElf(code, ""));

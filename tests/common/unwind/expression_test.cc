@@ -54,7 +54,7 @@ TEST(ExpressionTest, OperationsAreThoseOfDwarf) {
   EXPECT_EQ(Value("\x31\x22"s, 0, 41), 42U);                 // with the CFA on the stack
 }
 
-TEST(ExpressionTest, WhatCannotBeToldIsNoValue) {
+TEST(ExpressionTest, RefusesExpressionsThatCannotBeEvaluated) {
   EXPECT_EQ(Value(""s), std::nullopt);
   EXPECT_EQ(Value("\x22"s), std::nullopt);  // nothing to add
   EXPECT_EQ(Value("\x31\x22"s), std::nullopt);

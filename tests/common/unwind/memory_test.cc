@@ -42,7 +42,7 @@ class FakeMemory : public MemoryReader {
 
 std::uint64_t At(std::size_t word) { return kBase + word * sizeof(std::uint64_t); }
 
-TEST(StackMemoryTest, WhatIsInTheCopyIsNotReadAgain) {
+TEST(StackMemoryTest, DoesNotReadCopiedBytesAgain) {
   FakeMemory memory(4096);
   const auto copy = memory.Copy(2048);
   memory[7] = 99;
@@ -149,7 +149,7 @@ TEST(ProcessMemoryTest, EndsWhereMemoryEnds) {
   ::munmap(at, 3 * page);
 }
 
-TEST(MemoryAtTest, WhatWasReadIsThereAndNoMore) {
+TEST(MemoryAtTest, ReadsOnlyTheGivenBytes) {
   const std::array<std::uint8_t, 4> bytes = {1, 2, 3, 4};
   MemoryAt memory(1000, bytes);
   std::array<std::uint8_t, 4> read{};

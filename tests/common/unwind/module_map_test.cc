@@ -55,7 +55,7 @@ TEST(ModuleMapTest, AddressesAreFoundInHalfOpenRanges) {
   EXPECT_EQ(map.Find(UINT64_MAX), nullptr);
 }
 
-TEST(ModuleMapTest, WhatIsRemovedLeavesTheRest) {
+TEST(ModuleMapTest, RemovingAModuleKeepsTheRest) {
   ModuleMap map(1);
   map.Add(Of(0x1000, 0x5000, 0, "a"));
   map.Remove(0x2000, 0x3000);

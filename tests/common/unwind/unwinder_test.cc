@@ -82,7 +82,7 @@ TEST(UnwinderTest, AReturnAddressBehindAFunctionIsOfIt) {
   EXPECT_EQ(stack.end, StackEnd::kOutermost);
 }
 
-TEST(UnwinderTest, WhatIsMissingCutsTheStack) {
+TEST(UnwinderTest, MissingMemoryCutsTheStack) {
   MadeProcess process = Made();
   const Stack stack =
       Unwound(process, At(process.Address(4)), Words({process.Address(20), process.Address(30)}));
@@ -97,7 +97,7 @@ TEST(UnwinderTest, ACallerAtNoAddressIsNone) {
   EXPECT_EQ(stack.end, StackEnd::kOutermost);
 }
 
-TEST(UnwinderTest, WhatIsNoCodeIsNoReturnAddress) {
+TEST(UnwinderTest, RejectsReturnAddressesOutsideCode) {
   MadeProcess process = Made();
   const Stack stack =
       Unwound(process, At(process.Address(4)), Words({process.Address(20), 0x1234, 0}));
@@ -194,7 +194,7 @@ TEST(UnwinderTest, GeneratedCodeWithoutAReturnNearbyIsLeftByItsFramePointer) {
   EXPECT_EQ(Addresses(Unwound(process, registers, words)), expected);
 }
 
-TEST(UnwinderTest, WhatGeneratedCodeReturnsToLiesAfterACall) {
+TEST(UnwinderTest, ReturnAddressesFromGeneratedCodeFollowACall) {
   MadeProcess process = WithGeneratedCode();
   const Words words({kInTrampoline, 7, process.Address(21), process.Address(100)});
   const Stack stack = UnwoundWithCode(process, At(process.Address(4)), words, kTrampoline);

@@ -323,7 +323,7 @@ TEST(EncodePprofTest, ToolsFindNamesAndComments) {
   EXPECT_EQ(profile.sample(1).location_id(0), 2U);
 }
 
-TEST(EncodePprofTest, WhatCannotBeReadIsNotWritten) {
+TEST(EncodePprofTest, WritesNothingThatCannotBeRead) {
   PprofContent content = Written();
   content.samples[0].frames[0] = 3;
   EXPECT_EQ(EncodePprof(content).error().code, ErrorCode::kInvalidArgument);

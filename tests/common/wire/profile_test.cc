@@ -68,7 +68,7 @@ TEST(ProfileTest, AnEmptyProfileIsOne) {
   EXPECT_EQ(DecodeProfile(EncodeProfile(rows).value()).value().size(), 0U);
 }
 
-TEST(ProfileTest, WhatIsNotTheSumsOfOneMachineIsRefused) {
+TEST(ProfileTest, RefusesRowsThatAreNotTheSumsOfOneMachine) {
   EXPECT_EQ(DecodeProfile(EncodeFragment(SampleRows()).value()).error().code, ErrorCode::kCorrupt);
   const std::vector<stats::StatRow> good = ProfileRows(OneMachine());
   ASSERT_TRUE(DecodeProfile(EncodeFragment(good).value()).has_value());

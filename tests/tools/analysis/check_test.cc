@@ -103,7 +103,7 @@ TEST(CheckFieldTest, OwnContributionIsTakenOutToTheLastBit) {
   EXPECT_FALSE(unsent.own_removed);
 }
 
-TEST(CheckFieldTest, WhatOfMineIsNotInTheChosenRowsIsNotTakenOut) {
+TEST(CheckFieldTest, SubtractsOnlyOwnCallsInTheChosenRows) {
   CheckFleet fleet;
   const StatRow others = fleet.Field(Key("f", "1.2-3", kLaptop, 2900), 40);
   std::vector<StatRow> own;
@@ -142,7 +142,7 @@ TEST(CheckFieldTest, OthersAreCountedWithoutMe) {
   EXPECT_EQ(choice.sums.fullest_week.scalars.contributions, 30U);
 }
 
-TEST(CheckReportTest, WhatIsWorseComesFirstWhateverTheOrder) {
+TEST(CheckReportTest, ListsRegressionsFirstInAnyOrder) {
   std::vector<CheckedApi> apis = SomeApis();
   const CheckReport report = Check(apis, stats::Metric::kWallTime, 0);
   EXPECT_EQ(report.apis.front().key.api.symbol, "slow");

@@ -171,7 +171,7 @@ TEST_F(IdleViewTest, PartsOfTimeAddUp) {
   EXPECT_EQ(both.all.stat_idle_ns, 440 * kMs);
 }
 
-TEST_F(IdleViewTest, WhatTheSchemaDoesNotKnowIsCounted) {
+TEST_F(IdleViewTest, CountsStacksThatTheSchemaDoesNotKnow) {
   IdleRecorder recorder(file());
   recorder.AddCpuIdle("[CPU 0];[lock]", 1, 1);
   recorder.AddCpuIdle("[CPU 0];[pressure]", 2, 10);
@@ -219,7 +219,7 @@ TEST_F(IdleViewTest, AnotherKindOfRecordingIsRefused) {
   EXPECT_EQ(view.error().code, ErrorCode::kInvalidArgument);
 }
 
-TEST_F(IdleViewTest, WhatWasFlushedIsReadOfADamagedFile) {
+TEST_F(IdleViewTest, ReadsFlushedDataOfADamagedFile) {
   IdleRecorder recorder(file());
   recorder.Add({.from_ns = 0, .to_ns = 5 * kMs, .to = kTake, .from = kHold});
   ASSERT_TRUE(recorder.writer().Flush());
@@ -231,7 +231,7 @@ TEST_F(IdleViewTest, WhatWasFlushedIsReadOfADamagedFile) {
   EXPECT_EQ(View().all_pairs.periods, 1U);
 }
 
-TEST_F(IdleViewTest, WhoIsTheInnermostFunctionOfTheProgramItself) {
+TEST_F(IdleViewTest, NamesTheInnermostFunctionOfTheProgramItself) {
   IdleRecorder recorder(file());
   recorder.Add({.to_ns = 4,
                 .to = "ld-linux-x86-64.so!_start;libc.so!read;[I/O]",

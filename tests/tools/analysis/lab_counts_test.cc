@@ -92,7 +92,7 @@ TEST(LabCountsTest, ACountOfOneRunIsAFactThatDecidesNothing) {
   EXPECT_FALSE(One(62, 62, 1061, 1061, 1).decides);
 }
 
-TEST(LabCountsTest, WhatIsNotMeasuredOnASideIsNotCompared) {
+TEST(LabCountsTest, DoesNotCompareMetricsThatOneSideDidNotMeasure) {
   LabTableBuilder before, after;
   before.Total("f", kCalls, 5, 5);
   after.Total("f", kWritten, 100, 100).Total("f", kCalls, 5, 5);

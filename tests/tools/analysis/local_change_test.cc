@@ -29,7 +29,7 @@ const LocalChange* Find(const std::vector<LocalChange>& changes, std::string_vie
   return nullptr;
 }
 
-TEST(LocalChangeTest, WhatCostsMoreLessTheSameAndTooLittleAreTold) {
+TEST(LocalChangeTest, DistinguishesMoreLessEqualAndTooLittleData) {
   const std::vector<StatRow> before = {Row("slow", 1000, 200), Row("fast", 1000, 200),
                                        Row("same", 1000, 200), Row("few", 1000, 200),
                                        Row("near", 1000, 200), Row("gone", 1000, 200)};

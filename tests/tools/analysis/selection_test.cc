@@ -48,7 +48,7 @@ const std::vector<stats::StatRow> kRows = {
     Row({}, Metric::kAllocInclusive),
 };
 
-TEST(SelectionTest, NothingChosenIsEverything) { EXPECT_EQ(Select(kRows, {}), kRows); }
+TEST(SelectionTest, SelectsEverythingByDefault) { EXPECT_EQ(Select(kRows, {}), kRows); }
 
 TEST(SelectionTest, VersionAndMetricAreExactOrGlobs) {
   EXPECT_THAT(Select(kRows, {.version = "1.1"}), ElementsAre(kRows[1]));
@@ -96,7 +96,7 @@ std::string Missing(const Selection& selection) {
   return MissingText("f", keys, selection);
 }
 
-TEST(SelectionTest, WhatIsNotThereIsNamedWithWhatIs) {
+TEST(SelectionTest, NamesMissingValuesAndTheAvailableOnes) {
   EXPECT_EQ(Missing({.version = "9"}), "no version 9 of f; available: 1.0, 1.1");
   EXPECT_EQ(Missing({.metric = Metric::kDiskRead}),
             "no metric disk_read of f; available: alloc_inclusive, wall_time");

@@ -55,7 +55,7 @@ TEST_F(BadInputTest, WithoutACatalogueTheWayToOneIsNamed) {
   ExpectRefusal(kNotFound, "not_found", "no catalogue yet: run `fieldcost sync`");
 }
 
-TEST_F(BadInputTest, NothingUnverifiedIsEverRead) {
+TEST_F(BadInputTest, NeverReadsUnverifiedFiles) {
   // A sync that was refused leaves a file without a snapshot: no catalogue.
   PublishAndSync(rows_);
   Change("DELETE FROM meta WHERE key = 'snapshot_version'");

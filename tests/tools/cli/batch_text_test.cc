@@ -148,7 +148,7 @@ TEST(ForgetPlanTest, CountsWhatCanBeTakenBackWhatIsDeletedAndWhatIsTooOld) {
                     HasSubstr("1 batch cannot be taken back"), HasSubstr("next sync")));
 }
 
-TEST(ForgetPlanTest, WhatIsNotThereIsNotMentioned) {
+TEST(ForgetPlanTest, OmitsWhatDoesNotExist) {
   EXPECT_TRUE(MakeForgetPlan({Batch(5, SpoolState::kWithdrawn)}, {}).Empty());
   EXPECT_THAT(ForgetPlanText({.sent = 1, .sent_rows = 1}, ""),
               AllOf(HasSubstr("1 batch (1 row) will be subtracted from the sums of the service\n"),

@@ -124,7 +124,7 @@ TEST_F(CatalogViewTest, ShowIsBriefUnlessAskedForAll) {
               HasSubstr("\n  calls_per_run  "));
 }
 
-TEST_F(CatalogViewTest, WhatIsNotMeasuredIsNeverZero) {
+TEST_F(CatalogViewTest, NeverShowsUnmeasuredValuesAsZero) {
   std::vector<stats::StatRow> rows = rows_;
   rows.push_back(testing::MakeRow("liba.so.1", "open_it", 300, 0, stats::Metric::kNetSent));
   rows.push_back(testing::MakeRow("liba.so.1", "open_it", 3, shm::kDiskInsideLibc,

@@ -113,7 +113,7 @@ class CommandCheckTest : public CatalogCliTest {
   Machines machines_;
 };
 
-TEST_F(CommandCheckTest, WhatWasPlantedIsFoundAndNothingElse) {
+TEST_F(CommandCheckTest, FindsThePlantedChangesAndNothingElse) {
   const std::string profile = PublishAndMeasure(3);
   const ProcessResult result = Cli({"check", profile});
   EXPECT_EQ(result.exit_status, kWorse) << result.errors;
@@ -199,7 +199,7 @@ TEST_F(CommandCheckTest, AnotherFileIsNotTakenForAProfile) {
   EXPECT_EQ(Cli({"check", "p", "--save", "q"}).exit_status, kUsage);
 }
 
-TEST_F(CommandCheckTest, WhatIsNoTableHasNoCsv) {
+TEST_F(CommandCheckTest, RefusesCsvForOutputThatIsNotATable) {
   const std::string profile = PublishAndMeasure(3);
   for (const std::vector<std::string>& command :
        std::vector<std::vector<std::string>>{{"check", profile, "--explain", "slow", "--csv"},

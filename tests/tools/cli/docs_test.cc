@@ -78,7 +78,7 @@ TEST_F(DocsTest, EveryApiGetsItsFilesAndTheIndexNamesThem) {
   EXPECT_EQ(Files(home() / "again"), files);
 }
 
-TEST_F(DocsTest, WhatCannotBeDoneIsSaid) {
+TEST_F(DocsTest, ReportsWhatCannotBeDone) {
   const auto error_of = [&](std::vector<std::string> arguments, int status) {
     const testing::ProcessResult result = Cli(arguments);
     EXPECT_EQ(result.exit_status, status) << result.errors;
@@ -187,7 +187,7 @@ TEST(DoxygenPagesTest, FunctionsOfATagFileAreFoundWithTheirScopes) {
                           DocumentedFunction{"Json::Value::operator<", "v.html", "a2"}));
 }
 
-TEST(DoxygenPagesTest, WhatIsNoTagFileIsRefused) {
+TEST(DoxygenPagesTest, RefusesFilesThatAreNotTagFiles) {
   const auto member = [](const std::string& page) {
     return "<tagfile><compound kind=\"file\"><member kind=\"function\"><name>f</name><anchorfile>" +
            page + "</anchorfile><anchor>a</anchor></member></compound></tagfile>";

@@ -231,7 +231,7 @@ TEST_F(IdleCommandTest, FoldedAndPprofHaveTheSide) {
               AllOf(HasSubstr("from-idle of 1 run: 900 ms"), HasSubstr("Queue::Fill()")));
 }
 
-TEST_F(IdleCommandTest, WhatIsNoRecordingOfIdleCpusIsSaid) {
+TEST_F(IdleCommandTest, ReportsFilesThatAreNotIdleRecordings) {
   tree::Dictionary dictionary;
   auto writer = recording::Writer::Create(Path("wall.fct"), dictionary, {}).value();
   const auto metric = writer.AddMetric({.name = "wall"}).value();
@@ -274,7 +274,7 @@ TEST_F(IdleCommandTest, APageIsWrittenForItsOwner) {
   }
 }
 
-TEST_F(IdleCommandTest, WhatWasNotRecordedIsLeftOutOrNamed) {
+TEST_F(IdleCommandTest, OmitsOrNamesWhatWasNotRecorded) {
   tree::Dictionary dictionary;
   auto writer = recording::Writer::Create(Path("a.fct"), dictionary, {}).value();
   const auto metric = writer.AddMetric({.name = idle::kCpuIdle}).value();

@@ -78,7 +78,7 @@ TEST_F(MeasureCommandTest, IgnoreFailureAcceptsItsStatus) {
   EXPECT_EQ(Measure({"--ignore-failure", "4", "--rounds", "1"}, Script("exit 3")).exit_status, 64);
 }
 
-TEST_F(MeasureCommandTest, WhatIsNotThereIsNamed) {
+TEST_F(MeasureCommandTest, NamesMissingPrograms) {
   const ProcessResult program = Measure({}, {"no-such-program"});
   EXPECT_EQ(program.exit_status, 66);
   EXPECT_THAT(program.errors, HasSubstr("no such program"));
@@ -293,7 +293,7 @@ class LabStaysHereTest : public MeasureCommandTest {
   }
 };
 
-TEST_F(LabStaysHereTest, WhateverIsMeasuredAndHoweverItEnds) {
+TEST_F(LabStaysHereTest, LeavesNothingForTheAgentHoweverTheRunEnds) {
   EXPECT_EQ(Measure({"--rounds", "1", "--ignore-failure", "3"}, {kVictims + "canaryown", "3"})
                 .exit_status,
             0);

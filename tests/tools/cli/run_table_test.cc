@@ -77,7 +77,7 @@ TEST(RunTableTest, FunctionsThatWaitAreSetApartUnlessAskedFor) {
   EXPECT_THAT(TextOf(rows), ::testing::StartsWith("(waiting: 1 function set apart"));
 }
 
-TEST(RunTableTest, NothingHasAReason) {
+TEST(RunTableTest, GivesAReasonIfNothingWasMeasured) {
   EXPECT_THAT(NothingMeasuredText("out of memory"),
               HasSubstr("nothing was measured: out of memory"));
   EXPECT_THAT(NothingMeasuredText(""), HasSubstr("none of the chosen functions"));

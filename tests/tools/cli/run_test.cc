@@ -94,7 +94,7 @@ TEST_F(CliTest, DamagedStateKeepsNoProgramFromRunning) {
   EXPECT_THAT(picked.errors, AllOf(HasSubstr("nothing is measured"), HasSubstr("policy.lock")));
 }
 
-TEST_F(CliTest, NothingThatIsDamagedKeepsTheUserFromSwitchingOff) {
+TEST_F(CliTest, CanBeSwitchedOffDespiteDamagedFiles) {
   for (const char* const damaged : {"agent.toml", "state/agent.db"}) {
     ASSERT_EQ(Cli({"agent", "local"}).exit_status, 0);
     std::filesystem::remove(home() / "state" / "agent.db-wal");
@@ -125,7 +125,7 @@ TEST_F(CliTest, APickIsMeasuredEvenInModeOffAndStaysLocal) {
   EXPECT_EQ(Cli({"agent", "preview"}).output, "nothing to send\n");
 }
 
-TEST_F(CliTest, WhatIsRunByHandIsMeasuredAndShown) {
+TEST_F(CliTest, MeasuresAndShowsAProgramRunByHand) {
   ASSERT_EQ(Cli({"agent", "local"}).exit_status, 0);
   // With the coin as it is shipped, which alone would choose one run in 16.
   WriteConfig(
@@ -204,7 +204,7 @@ TEST_F(ShowRunTest, WhereNobodyLooksOrWantsItNothingIsShown) {
   EXPECT_THAT(Start(shown, {}).output, Not(HasSubstr("TOTAL")));
 }
 
-TEST_F(ShowRunTest, WhatMeasuresNothingSaysWhy) {
+TEST_F(ShowRunTest, RunsThatMeasureNothingReportWhy) {
   const ProcessResult run = Cli({"run", "--show", "--", "true"});
   EXPECT_EQ(run.exit_status, 0);
   EXPECT_THAT(run.errors, AllOf(HasSubstr("nothing was measured: no public library function"),
@@ -334,7 +334,7 @@ TEST_F(CliTest, APickIsANameOfCxxAsItsSourceHasIt) {
   EXPECT_EQ(Cli({"run", "--pick", "scopes::Reader::Read(long)", "--", kScopes}).exit_status, 64);
 }
 
-TEST_F(CliTest, WhatAPickAskedForAndDidNotGetIsSaidAfterTheRun) {
+TEST_F(CliTest, ReportsUnfulfilledPicksAfterTheRun) {
   ProcessResult run =
       Cli({"run", "--pick", "libcanaryown.so!canaryown_wrk,libcanaryown.so!*", "--", kOwn});
   EXPECT_EQ(run.exit_status, 3);

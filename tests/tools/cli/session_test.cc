@@ -121,7 +121,7 @@ TEST_F(SessionTest, ASessionMeasures) {
   EXPECT_THAT(top.output, HasSubstr("CALLS"));
 }
 
-TEST_F(SessionTest, WhatWasPreloadedAndSetBeforeIsKept) {
+TEST_F(SessionTest, KeepsEarlierPreloadsAndVariables) {
   ASSERT_EQ(On().exit_status, 0);
   const std::string other = "/lib/x86_64-linux-gnu/libm.so.6";
   for (const std::string shell : {"dash", "bash"}) {
@@ -336,7 +336,7 @@ TEST_F(SessionTest, WithoutConsentItIsRefusedAndNothingWritten) {
   EXPECT_THAT(Home(), IsEmpty());
 }
 
-TEST_F(SessionTest, WhatCannotBeExpressedOrIsNoLibraryIsRefused) {
+TEST_F(SessionTest, RefusesInexpressiblePathsAndNonLibraries) {
   ASSERT_EQ(Cli({"agent", "local"}).exit_status, 0);
   const auto before = Home();
   const auto with = [&](const std::string& variable) {

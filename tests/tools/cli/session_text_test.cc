@@ -30,7 +30,7 @@ TEST(SessionLineTest, AFileMadeForTheLineGoesWithIt) {
   EXPECT_EQ(RemoveSessionLine(made + "umask 022\n"), "umask 022\n");
 }
 
-TEST(SessionLineTest, WhatTheUserAddedLaterStays) {
+TEST(SessionLineTest, KeepsWhatTheUserAddedLater) {
   EXPECT_EQ(RemoveSessionLine(AddSessionLine("a\n", kSnippet) + "b\n"), "a\nb\n");
   EXPECT_EQ(RemoveSessionLine(AddSessionLine("a", kSnippet) + "b\n"), "a\nb\n");
   EXPECT_EQ(RemoveSessionLine(AddSessionLine("a\n", kSnippet) + "b"), "a\nb");

@@ -82,7 +82,7 @@ TEST(StatusTextTest, ReportsWhyRunsWereNotSelected) {
   EXPECT_THAT(text, HasSubstr("runs not measured   1 out of memory\n"));
 }
 
-TEST(StatusTextTest, WhatIsNotSoIsNotMentioned) {
+TEST(StatusTextTest, OmitsStatesThatDoNotApply) {
   const std::string text = StatusText({}, {}, {}, {});
   for (const char* absent :
        {"NOT PERMITTED", "waiting for", "next upload", "failed uploads", "taken back",

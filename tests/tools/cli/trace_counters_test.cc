@@ -120,7 +120,7 @@ TEST_F(TraceCountersTest, ProgramsAreComparedByThemAndWhatIsMissingIsSaidOnce) {
       << compared.errors;
 }
 
-TEST_F(TraceCountersTest, WhatIsNoCounterIsRefused) {
+TEST_F(TraceCountersTest, RefusesUnknownCounters) {
   for (const std::string wrong : {"", "cycle", "cycles,", "page-faults", "faults cycles"}) {
     const ProcessResult refused = Trace(wrong, {"/bin/true"});
     EXPECT_EQ(refused.exit_status, kUsage) << wrong;

@@ -169,7 +169,7 @@ assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program) == 0
 os.execvp(sys.argv[1], sys.argv[1:])
 )";
 
-TEST_F(TraceEventsTest, WhoMayNotSampleHasEventsAlone) {
+TEST_F(TraceEventsTest, ReportsOnlyEventsIfSamplingIsForbidden) {
   const ProcessResult traced =
       Start({"python3", "-c", kForbidPerf, FIELDCOST_PROGRAM, "trace", "-o", file(), "--events",
              "functions", "--", kVictims + "traced", "work"},
@@ -189,7 +189,7 @@ TEST_F(TraceEventsTest, WhoMayNotSampleHasEventsAlone) {
   EXPECT_EQ(sampled.exit_status, 77) << sampled.errors;
 }
 
-TEST_F(TraceEventsTest, NothingStaysBehind) {
+TEST_F(TraceEventsTest, LeavesNoFilesBehind) {
   ASSERT_EQ(Trace("functions", {kVictims + "traced", "work"}).exit_status, 0);
   std::vector<std::string> left;
   for (const char* root : {"/dev/shm", "/run/user"}) {

@@ -88,7 +88,7 @@ TEST_F(TraceTest, ASignalEndsTheProgramAndKeepsTheRecording) {
   EXPECT_THAT(Show().output, HasSubstr("cpu of 1 run: "));
 }
 
-TEST_F(TraceTest, WhatItStartsIsRecordedToo) {
+TEST_F(TraceTest, RecordsChildProcesses) {
   const ProcessResult traced =
       Trace({}, {"/bin/sh", "-c", "python3 -c 'sum(range(20000000))' & wait"});
   ASSERT_EQ(traced.exit_status, 0) << traced.errors;
@@ -207,7 +207,7 @@ TEST_F(TraceTest, AProcessThatRunsIsRecordedAndRunsOn) {
               AllOf(HasSubstr("cpu of 1 run: "), HasSubstr("_PyEval_EvalFrameDefault")));
 }
 
-TEST_F(TraceTest, WhoCannotBeRecordedLeavesTheLastRecordingAsItIs) {
+TEST_F(TraceTest, AFailureToRecordKeepsTheLastRecording) {
   ASSERT_EQ(Trace({}, {"/bin/true"}).exit_status, 0);
   const ProcessResult gone = Cli({"trace", "-o", file(), "-p", "2147483647"});
   EXPECT_EQ(gone.exit_status, kNotFound);
@@ -219,7 +219,7 @@ TEST_F(TraceTest, WhoCannotBeRecordedLeavesTheLastRecordingAsItIs) {
   EXPECT_EQ(Cli({"trace", "--for", "1s", "--", "/bin/true"}).exit_status, kUsage);
 }
 
-TEST_F(TraceTest, WhatWasWrittenBeforeTheRecorderIsKilledIsGood) {
+TEST_F(TraceTest, AKilledRecorderLeavesAValidRecording) {
   // Ends the recorder when it has written twice.
   const std::string grown =
       "s=$(stat -c %s " + file() + "); while [ $(stat -c %s " + file() + ") -eq $s ]; do :; done; ";

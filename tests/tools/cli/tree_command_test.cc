@@ -210,7 +210,7 @@ TEST_F(TreeCommandTest, ExportedThreadsAreImportedAsThreads) {
   }
 }
 
-TEST_F(TreeCommandTest, WhatHasNoThreadsIsNotDivided) {
+TEST_F(TreeCommandTest, RefusesToDivideTreesWithoutThreads) {
   std::ofstream(Path("stacks")) << "main;read 5\n";
   const ProcessResult folded = Cli({"tree", "show", Path("stacks"), "--by", "thread"});
   EXPECT_EQ(folded.exit_status, kUsage);
@@ -441,7 +441,7 @@ TEST_F(TreeCommandTest, FilesOfOtherProgramsAreReadAndWritten) {
   EXPECT_EQ(Cli({"tree", "diff", Path("a.fct"), Path("a.folded")}).exit_status, 2);
 }
 
-TEST_F(TreeCommandTest, WhatIsNoRecordingIsRefused) {
+TEST_F(TreeCommandTest, RefusesFilesThatAreNotRecordings) {
   std::ofstream(Path("text")) << "no recording";
   for (const char* command : {"show", "verify"}) {
     const ProcessResult result = Cli({"tree", command, Path("text")});

@@ -35,7 +35,7 @@ class TreeCompareTest : public CliTest {
   testing::TempDir work_;
 };
 
-TEST_F(TreeCompareTest, WhatIsCalledMoreOftenIsFoundAndNothingElse) {
+TEST_F(TreeCompareTest, FindsOnlyTheFunctionThatIsCalledMoreOften) {
   // jumps calls leaf, too, and others.
   const ProcessResult compared =
       Compare({"--runs", "3", "--events", "functions", "--metric", "calls"}, {kTraced, "work"},
@@ -128,7 +128,7 @@ TEST_F(TreeCompareTest, RecordingsAreKeptIfSoWished) {
   }
 }
 
-TEST_F(TreeCompareTest, WhatFailsIsNotCompared) {
+TEST_F(TreeCompareTest, DoesNotCompareFailedRuns) {
   const ProcessResult failed = Compare({"--runs", "2"}, {"/bin/true"}, {"/bin/sh", "-c", "exit 3"});
   EXPECT_NE(failed.exit_status, 0);
   EXPECT_THAT(failed.errors, HasSubstr("run 1 of the new program exited with status 3"));

@@ -66,7 +66,7 @@ class UndoTest : public CliTest {
   std::optional<testing::AggregatorStandIn> server_;
 };
 
-TEST_F(UndoTest, WhatWasSentIsListedAndShownByteForByte) {
+TEST_F(UndoTest, ListsSentBatchesAndShowsThemByteForByte) {
   SendBatches(2);
   Measure();
   const ProcessResult preview = Cli({"agent", "preview"});
@@ -116,7 +116,7 @@ TEST_F(UndoTest, ForgettingTakesEveryBatchBackAndTheLogSaysSo) {
   EXPECT_EQ(again.output, "nothing to take back\n");
 }
 
-TEST_F(UndoTest, WhatWasMeasuredButNotSentIsNotDeletedUnasked) {
+TEST_F(UndoTest, DoesNotDeleteUnsentMeasurementsUnasked) {
   Measure();
   EXPECT_EQ(Cli({"agent", "forget"}).exit_status, kUsage);
   EXPECT_THAT(Cli({"agent", "preview"}).output, StartsWith("The next batch: "));
@@ -165,7 +165,7 @@ TEST_F(UndoTest, AForgetThatTheServerStopsGoesOnWhereItStopped) {
   EXPECT_EQ(server_->withdrawals(), 2U);
 }
 
-TEST_F(UndoTest, WhatTheServerDoesNotTakeBackIsANo) {
+TEST_F(UndoTest, ExitsWithNoIfTheServerRefusesToForget) {
   SendBatches(1);
   server_->Script({.status = 403, .body = "no \x1b[2J"});
   const ProcessResult result = Cli({"agent", "forget", "--yes"});
@@ -196,7 +196,7 @@ TEST_F(UndoTest, ATokenComesFromAFileOrStdinAndIsShownToTheServerOnly) {
   EXPECT_EQ(*ReadFile(home() / "state" / "enrolment_token", 100), "token-2\n");
 }
 
-TEST_F(UndoTest, WhatIsNoTokenIsRefused) {
+TEST_F(UndoTest, RefusesInvalidTokens) {
   for (const std::string text : {"", "two words", "\\033"}) {
     const ProcessResult result =
         Shell("printf '" + text + "' | \"$fieldcost\" agent enrol --token-file -");

@@ -133,7 +133,7 @@ TEST_F(CliTest, ModesAreRememberedUntilChanged) {
   }
 }
 
-TEST_F(CliTest, NothingToSendIsSaid) {
+TEST_F(CliTest, ReportsThatThereIsNothingToSend) {
   EXPECT_EQ(Cli({"agent", "on"}).exit_status, 0);
   EXPECT_EQ(Cli({"agent", "preview"}).output, "nothing to send\n");
   EXPECT_EQ(Cli({"agent", "preview", "--json"}).output, "{\"batch\":null}\n");

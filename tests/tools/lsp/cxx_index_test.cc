@@ -36,7 +36,7 @@ TEST(CxxNameTest, ScopesAndNameWithoutArguments) {
             "std::basic_string::append");
 }
 
-TEST(CxxNameTest, WhatNobodyCallsByNameIsLeftOut) {
+TEST(CxxNameTest, OmitsSymbolsThatCannotBeCalledByName) {
   for (const char* symbol :
        {"_ZTV1a", "_ZZN1a1bEiENKUliE_clEi", "_ZZ1fvE1x", "_ZTI1a", "_ZGVZ1fvE1x", "_ZThn8_N1a1fEv",
         "_ZN1aplERKS_", "_ZN12_GLOBAL__N_11fEv", "_Z", "_ZN", "open_it", "", "_ZN1a"}) {

@@ -53,7 +53,7 @@ TEST(LexerTest, CallsAreNotDeclarations) {
               ElementsAre("open_it", "open_b", "open_c"));
 }
 
-TEST(LexerTest, WhatTheFileDefinesAsStaticIsItsOwn) {
+TEST(LexerTest, StaticFunctionsBelongToTheirFile) {
   EXPECT_THAT(Calls("int f(void) { return open_it(1); }\n"
                     "static inline int open_it(int a) { return a; }\n"),
               IsEmpty());

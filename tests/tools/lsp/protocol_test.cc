@@ -87,7 +87,7 @@ TEST_F(ProtocolTest, ParametersOfAnotherTypeAreInvalid) {
   }
 }
 
-TEST_F(ProtocolTest, WhatIsNoRequestIsAnsweredWithoutAnId) {
+TEST_F(ProtocolTest, AnswersInvalidRequestsWithoutAnId) {
   client_.Start();
   const std::vector<std::pair<std::string, int>> cases = {
       {"{", -32700},

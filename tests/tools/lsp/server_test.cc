@@ -75,7 +75,7 @@ TEST_F(LspServerTest, AMessageThatCouldNotBeReadMayHaveBeenAnEdit) {
   }
 }
 
-TEST_F(LspServerTest, WhatTheLastCheckFlaggedIsMarkedOnlyIfWanted) {
+TEST_F(LspServerTest, MarksFindingsOfTheLastCheckOnlyOnRequest) {
   PublishAndSync(Rows());
   std::filesystem::create_directories(home() / "state");
   const auto write = [&](const std::string& verdict) {

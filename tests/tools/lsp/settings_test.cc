@@ -7,7 +7,7 @@
 namespace fieldcost::lsp {
 namespace {
 
-TEST(SettingsTest, WhatIsMissingOrWrongKeepsItsDefault) {
+TEST(SettingsTest, MissingOrInvalidSettingsKeepTheirDefaults) {
   EXPECT_EQ(ParseSettings("{}"), Settings());
   EXPECT_EQ(ParseSettings("[]"), std::nullopt);
   EXPECT_EQ(ParseSettings("{\"fieldcost\": 3}"), std::nullopt);

@@ -33,7 +33,7 @@ std::string TableOf(const std::vector<analysis::CostSummary>& summaries, const d
   return CostTable(costs, std::nullopt, style);
 }
 
-TEST(CostTableTest, WhatIsOfNoPublicLibraryIsLabelledOnce) {
+TEST(CostTableTest, LabelsRowsOfNonPublicLibrariesOnce) {
   const std::vector<stats::StatRow> rows = {
       Row("(private)", "(private)", Metric::kWallTime, {9}, 1),
       Row("mine.so", "work", Metric::kWallTime, {9}, 1)};
@@ -138,7 +138,7 @@ TEST(CostTableTest, TotalsOfAllRunsAreAboveThoseOfMeasuredOnes) {
                     HasSubstr("wall_time_busy"), HasSubstr("; under some load\n")));
 }
 
-TEST(CostTableTest, WhatWasOnlyMeasuredOnBusyMachinesIsMarked) {
+TEST(CostTableTest, MarksRowsMeasuredOnlyOnBusyMachines) {
   const std::vector<analysis::CostSummary> summaries = analysis::Summarise(
       std::vector{Row("liba.so.1", "busy", Metric::kWallTimeBusy, {2000, 2000}, 1)});
   EXPECT_THAT(TableOf(summaries, kPlain), HasSubstr(" 2  2.0 us*  2.0 us*  "));
@@ -146,7 +146,7 @@ TEST(CostTableTest, WhatWasOnlyMeasuredOnBusyMachinesIsMarked) {
               HasSubstr("; *: in runs started under some load"));
 }
 
-TEST(CostTableTest, WhatAFewMachinesSayAloneIsNotShown) {
+TEST(CostTableTest, HidesFiguresOfTooFewMachines) {
   stats::StatRow old = Row("liba.so.1", "old", Metric::kWallTime, {1500}, 3);
   old.weights = {};
   old.bounded = {};

@@ -49,7 +49,7 @@ TEST(CsvTest, RecordsEndInCrLfAndTheFirstHoldsTheNames) {
   EXPECT_EQ(CsvOfCells(cells, 0), "a,b,c,d,e,f\r\n");
 }
 
-TEST(CsvTest, WhatSeparatesIsQuoted) {
+TEST(CsvTest, QuotesFieldsWithSeparators) {
   EXPECT_EQ(CsvOfCells({Text("one,two"), Text("say \"hi\""), Text("semi;colon"), Text("a b")}),
             "a,b,c,d\r\n\"one,two\",\"say \"\"hi\"\"\",\"semi;colon\",\"a b\"\r\n");
 }

@@ -137,7 +137,7 @@ TEST(CostCardTest, PicturesSayInWordsWhatTheyShow) {
   EXPECT_NE(CardSvg(Deflate(), CardTheme::kLight), CardSvg(Deflate(), CardTheme::kDark));
 }
 
-TEST(CostCardTest, WhatIsMeasuredDoesNotSaySynthetic) {
+TEST(CostCardTest, MeasuredDataIsNotMarkedSynthetic) {
   CostCard card = Deflate();
   card.provenance = Published(false);
   for (const std::string& form : {CardSvg(card, CardTheme::kLight), CardHtml(card, {}),

@@ -57,7 +57,7 @@ class IdlePageTest : public ::testing::Test {
   testing::TempDir directory_;
 };
 
-TEST_F(IdlePageTest, NothingOfOthersIsMarkup) {
+TEST_F(IdlePageTest, EscapesForeignTextInMarkup) {
   IdleRecorder recorder(file(), {.mode = idle::Mode::kLiteral, .tick_ns = kMs, .why = kEvil});
   const std::string evil = std::string("app!") + kEvil;
   recorder.Add({.to_ns = 5 * kMs,

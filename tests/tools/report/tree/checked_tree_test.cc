@@ -99,7 +99,7 @@ TEST(CheckedTreeTest, TheSentenceCountsNothingOfNothing) {
             "2 of 3 APIs that are worse than the field are in this profile, with 62 % of it");
 }
 
-TEST(CheckedTreeTest, WhatIsSmallIsSummedUpUnlessItLeadsToSomethingFlagged) {
+TEST(CheckedTreeTest, SumsUpSmallPathsUnlessTheyLeadToAFinding) {
   const std::string text = Text({{"big", 9990}, {"small;deflate", 1}, {"other", 4}, {"more", 5}});
   EXPECT_THAT(text, AllOf(HasSubstr("small\n"), HasSubstr("! "), Not(HasSubstr("other"))));
   EXPECT_THAT(text, HasSubstr("(2 more)\n"));

@@ -205,7 +205,7 @@ TEST(TreePageTest, OfAMinimumWhatVariesIsInTheInclusiveSums) {
   EXPECT_EQ(more[1], 9);
 }
 
-TEST(TreePageTest, NothingIsAPageToo) {
+TEST(TreePageTest, DrawsAPageOfAnEmptyTree) {
   EXPECT_EQ(ScriptedPageProblems(Page(Mean({{{"main", 0}}}))), "");
 }
 

@@ -36,7 +36,7 @@ TEST(TreeSvgTest, FramesAreAsWideAsWhatTheyCost) {
   EXPECT_THAT(svg, HasSubstr("<title>a: 600 ns, 60.0 %; itself 600 ns</title>"));
 }
 
-TEST(TreeSvgTest, WhatIsTooNarrowIsLeftOut) {
+TEST(TreeSvgTest, OmitsFramesThatAreTooNarrow) {
   const std::string svg = TreeSvg(View({{{"main;a", 10'000'000}, {"main;b", 1}}}), {});
   EXPECT_EQ(WidthOf(svg, "b"), 0);
 }
@@ -64,7 +64,7 @@ TEST(TreeSvgTest, OfADifferenceWhatVanishedKeepsItsPlace) {
   EXPECT_TRUE(WidthsOf(view)[0] == 190);
 }
 
-TEST(TreeSvgTest, WhatIsNotCertainIsGreyAndSaysSo) {
+TEST(TreeSvgTest, UncertainChangesAreGreyAndMarked) {
   const TreeView view = Difference();
   const std::string svg = TreeSvg(view, std::vector<bool>(view.nodes.size(), true));
   EXPECT_THAT(svg, HasSubstr("+30 ns, not certain"));
@@ -87,7 +87,7 @@ TEST(TreeSvgTest, HostileNamesStayText) {
   EXPECT_THAT(svg, Not(HasSubstr("\x1b")));
 }
 
-TEST(TreeSvgTest, NothingIsAPictureToo) {
+TEST(TreeSvgTest, DrawsAPictureOfAnEmptyTree) {
   EXPECT_THAT(TreeSvg(View({{{"main", 0}}}), {}), HasSubstr("0 ns a run"));
 }
 

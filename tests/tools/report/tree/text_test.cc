@@ -61,7 +61,7 @@ TEST(TreeTextTest, LinesOfNothingAreNotShown) {
   EXPECT_THAT(TreeText(view, {}, {}, {}), Not(HasSubstr("more)")));
 }
 
-TEST(TreeTextTest, WhatNoFunctionHasIsALine) {
+TEST(TreeTextTest, CostOutsideTheFunctionsHasItsOwnLine) {
   const TreeView view = View({{{"", 900 * kMs}, {"main", 100 * kMs}}});
   EXPECT_EQ(TreeText(view, {}, {}, {}),
             " SHARE    COST    SELF  FUNCTION\n"
