@@ -65,7 +65,7 @@ class DaemonTest : public AgentFixture {
   static std::string AllOf(const ProcessResult& result) { return result.output + result.errors; }
 };
 
-TEST_F(DaemonTest, OffDoesNothingAndSaysSo) {
+TEST_F(DaemonTest, InModeOffTheDaemonDoesNothingAndReportsIt) {
   const auto before = Listing();
   for (const auto& arguments : std::vector<std::vector<std::string>>{{}, {"--once"}}) {
     const ProcessResult result = RunProcess(Daemon(arguments));
@@ -144,7 +144,7 @@ TEST_F(DaemonTest, HarvestsOnceMoreWhenItIsStopped) {
   EXPECT_EQ(Sum(*OpenAgent().LocalRows()), HistogramOf({1, 2}));
 }
 
-TEST_F(DaemonTest, SecondDaemonOfAUserSaysSoAndLeaves) {
+TEST_F(DaemonTest, ASecondDaemonOfAUserReportsItAndExits) {
   Consent(Mode::kLocal);
   BackgroundProcess daemon(Daemon());
   ASSERT_TRUE(daemon.WaitForLine("watching"));
@@ -165,7 +165,7 @@ TEST_F(DaemonTest, EndsWhenConsentIsWithdrawn) {
   EXPECT_THAT(result.output, HasSubstr("collection is off"));
 }
 
-TEST_F(DaemonTest, InModeOffOnlyWhatWasPickedByHandIsLeft) {
+TEST_F(DaemonTest, InModeOffOnlyPicksByHandRemain) {
   Consent(Mode::kOn);
   Consent(Mode::kOff);
   testing::RunFileOptions options = RunOptions();
@@ -203,7 +203,7 @@ TEST_F(DaemonTest, ADecisionThatCannotBeReadStopsProgramsToo) {
   EXPECT_FALSE(PolicySaysMeasure());
 }
 
-TEST_F(DaemonTest, ProgramsAreToldToStopAtItsStartWhateverElseIsWrong) {
+TEST_F(DaemonTest, StopsProgramsAtItsStartDespiteOtherErrors) {
   Consent(Mode::kOn);
   ASSERT_TRUE(PolicySaysMeasure());
   ASSERT_TRUE(WriteFileAtomically(paths_.config_file, "[nonsense]\nx = 1\n", 0600));

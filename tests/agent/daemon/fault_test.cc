@@ -147,7 +147,7 @@ TEST_F(FaultTest, SendsOnlyBatchesThatCanBeMarkedAsTried) {
   EXPECT_EQ(server_->requests(), 0U);
 }
 
-TEST_F(FaultTest, AReadOnlyHomeIsSaidByEachOperation) {
+TEST_F(FaultTest, EachOperationReportsAReadOnlyHome) {
   {
     Agent agent = OpenAgent(Mode::kOn);
     WriteRun("a", {3});

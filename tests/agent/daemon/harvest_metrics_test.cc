@@ -245,7 +245,7 @@ TEST_F(HarvestMetricsTest, TimeOfManyRunsIsThatOfAllWithoutBias) {
   EXPECT_NEAR(static_cast<double>(sum) / kRuns / 10, 50 / 3.0, 0.25);  // 5 standard errors
 }
 
-TEST_F(HarvestMetricsTest, FirstCallIsToldOnce) {
+TEST_F(HarvestMetricsTest, ReportsTheFirstCallOnce) {
   Agent agent = OpenAgent(Mode::kLocal);
   RunFileWriter file(RunPath("a"), Living());
   Harvest(agent);

@@ -102,7 +102,7 @@ TEST_F(LocalSumsTest, RunsThatWereNotDrawnAreAddedUpAcrossBoots) {
   EXPECT_TRUE(status->measuring.skips.empty()) << "it is no obstacle";
 }
 
-TEST_F(LocalSumsTest, ForgettingWhatIsLocalLeavesWhatIsToBeSent) {
+TEST_F(LocalSumsTest, ForgettingLocalSumsKeepsDataToBeSent) {
   Agent agent = OpenAgent(Mode::kOn);
   RunFileWriter living(RunPath("a"), Living());
   living.Add(5);
@@ -117,7 +117,7 @@ TEST_F(LocalSumsTest, ForgettingWhatIsLocalLeavesWhatIsToBeSent) {
   EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({7})) << "what came after it, and once";
 }
 
-TEST_F(LocalSumsTest, APauseTellsProgramsAndKeepsWhatIsUnsent) {
+TEST_F(LocalSumsTest, APauseNotifiesProgramsAndKeepsUnsentData) {
   Agent agent = OpenAgent(Mode::kOn);
   WriteRun("a", {3});
   EXPECT_TRUE(PolicySaysMeasure());

@@ -43,7 +43,7 @@ class ServiceManagerTest : public AgentFixture {
   testing::NotifySocket manager_{directory_.path() / "notify"};
 };
 
-TEST_F(ServiceManagerTest, IsToldOfReadinessReloadAndEnd) {
+TEST_F(ServiceManagerTest, IsNotifiedOfReadinessReloadAndEnd) {
   Decide(Mode::kLocal);
   BackgroundProcess daemon(Daemon());
   EXPECT_THAT(Message(), HasSubstr("READY=1"));

@@ -52,12 +52,12 @@ class StatusTest : public AgentFixture {
   }
 };
 
-TEST_F(StatusTest, NoProblemWhereThereIsNone) {
+TEST_F(StatusTest, ReportsNoProblemWithoutOne) {
   EXPECT_EQ(Problem(OpenAgent()), "");
   EXPECT_EQ(Problem(OpenAgent(Mode::kOn)), "");
 }
 
-TEST_F(StatusTest, RunsThatWereNotMeasuredAreToldByReason) {
+TEST_F(StatusTest, ReportsUnmeasuredRunsByReason) {
   Agent agent = OpenAgent(Mode::kLocal);
   EXPECT_TRUE(agent.GetStatus()->measuring.skips.empty());
   auto bytes = ReadFile(paths_.skip_file(), sizeof(shm::SkipFile));
@@ -92,7 +92,7 @@ TEST_F(StatusTest, MissingRunDirectoryIsNoProblemAndMadeAgainWithThePolicy) {
   EXPECT_TRUE(std::filesystem::is_directory(paths_.run_dir()));
 }
 
-TEST_F(StatusTest, WhereThereIsNoMemoryForRunFilesItIsSaid) {
+TEST_F(StatusTest, ReportsMissingMemoryForRunFiles) {
   paths_.memory_roots = {"/nowhere/fieldcost"};
   Agent agent = OpenAgent(Mode::kOn);
   EXPECT_THAT(Problem(agent), HasSubstr("no tmpfs for run files"));

@@ -65,7 +65,7 @@ TEST_F(UploadAnswersTest, NoStatusLosesABatchOrSendsItTwice) {
   EXPECT_EQ(server_->Calls(stats::Metric::kWallTime), 1U);
 }
 
-TEST_F(UploadAnswersTest, TheLogSaysWhatTheServiceKeepsApart) {
+TEST_F(UploadAnswersTest, TheLogStatesWhatTheServiceKeepsApart) {
   Agent agent = OpenAgent(Mode::kOn);
   for (const bool held : {true, false}) {
     Measure(agent);
@@ -116,7 +116,7 @@ TEST_F(UploadAnswersTest, SendsNothingIfSwitchedOffDuringTheEnrolment) {
   EXPECT_TRUE(server_->bodies().empty());
 }
 
-TEST_F(UploadAnswersTest, ARefusedEnrolmentSaysWhatToDoAndTheBatchWaits) {
+TEST_F(UploadAnswersTest, ARefusedEnrolmentExplainsWhatToDoAndTheBatchWaits) {
   server_->RequireToken("let-me-in");
   Agent agent = OpenAgent(Mode::kOn);
   Measure(agent);

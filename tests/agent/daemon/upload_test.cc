@@ -226,7 +226,7 @@ TEST_F(UploadTest, RefusedBatchIsSetAsideAndTheNextOnesGo) {
   EXPECT_TRUE(server_->Rows()[0].first_contribution) << "the refused ones contributed nothing";
 }
 
-TEST_F(UploadTest, AnswerOfSomebodyElseIsNotBelieved) {
+TEST_F(UploadTest, IgnoresAnswersOfAnotherServer) {
   Agent agent = OpenAgent(Mode::kOn);
   WriteRun("a", {3});
   ASSERT_TRUE(agent.Harvest());

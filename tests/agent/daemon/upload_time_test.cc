@@ -129,7 +129,7 @@ TEST_F(UploadTimeTest, AClockThatJumpsTenYearsLosesNothingAndSendsNothingTwice) 
 }
 
 // All agents change their slots at the same moment.
-TEST_F(UploadTimeTest, AQuartersTurnMakesNobodyUploadAtOnce) {
+TEST_F(UploadTimeTest, TheTurnOfAQuarterTriggersNoImmediateUpload) {
   const WallTime turn{std::chrono::weeks(13 * static_cast<int>(wire::EpochOf(kStart).value() + 1))};
   clock_.Advance(turn - hours(13) - clock_.Now());
   Agent agent = OpenAgent(Mode::kOn);

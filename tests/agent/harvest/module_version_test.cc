@@ -51,7 +51,7 @@ TEST_F(ModuleVersionTest, CopyOfAPackagesFileIsOfNoPackage) {
   EXPECT_EQ(Find("libc.so.6", copy, testing::BuildIdOfFile(copy)), " ");
 }
 
-TEST_F(ModuleVersionTest, AsksRpmWhoseFileItIsWhereDpkgDoesNotKnowIt) {
+TEST_F(ModuleVersionTest, AsksRpmForTheOwnerIfDpkgDoesNotKnowIt) {
   const auto copy = directory_.path() / "libc.so.6";
   std::filesystem::copy_file(kLibcPath, copy);
   managers_ = testing::FakeRpm(directory_.path(), "printf '%s\\n' 'glibc 2.37-4.fc38'");
@@ -61,7 +61,7 @@ TEST_F(ModuleVersionTest, AsksRpmWhoseFileItIsWhereDpkgDoesNotKnowIt) {
       << "the answer is kept";
 }
 
-TEST_F(ModuleVersionTest, AVersionThatNoBatchCanHoldIsNone) {
+TEST_F(ModuleVersionTest, IgnoresVersionsThatNoBatchCanHold) {
   const auto copy = directory_.path() / "libc.so.6";
   std::filesystem::copy_file(kLibcPath, copy);
   managers_ = testing::FakeRpm(directory_.path(), "printf 'glibc %04096d' 1");

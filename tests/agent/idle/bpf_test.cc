@@ -30,7 +30,7 @@ class BpfModeTest : public testing::RecorderTest,
   }
 };
 
-TEST_P(BpfModeTest, AConvoyIsItsLockAndTheSleepOfWhoHoldsIt) {
+TEST_P(BpfModeTest, AConvoyIsItsLockAndTheHoldersSleep) {
   const auto recorded = RecordUntil(Explains(350'000'000), [&](const Try& next) {
     return RecordBpf({"--", Victim(GetParam()), "--cpu", next.cpu, "--rounds", next.Rounds(100)});
   });
@@ -54,7 +54,7 @@ class BpfTest : public BpfModeTest {};
 INSTANTIATE_TEST_SUITE_P(Once, BpfTest, ::testing::Values(""),
                          [](const auto&) { return "always"; });
 
-TEST_P(BpfTest, AllIdleTimeIsToldToTheNanosecond) {
+TEST_P(BpfTest, ReportsAllIdleTimeToTheNanosecond) {
   const ProcessResult result =
       RecordBpf({"--", Victim("idle_convoy"), "--rounds", "50", "--spread"});
   ASSERT_EQ(result.exit_status, 0) << result.errors;
@@ -114,7 +114,7 @@ TEST_P(BpfTest, AProcessThatIsGoneIsAnError) {
   EXPECT_NE(result.errors.find("4194304"), std::string::npos) << result.errors;
 }
 
-TEST_P(BpfTest, WhereTheKernelDoesNotDescribeItsTypesThatIsSaid) {
+TEST_P(BpfTest, ReportsAKernelWithoutTypeInformation) {
   const std::string hidden = std::string("mount -t tmpfs none /sys/kernel/btf && exec ") +
                              kRecorder + " --output " + file_;
   const ProcessResult asked =

@@ -130,7 +130,7 @@ TEST(IdleClockTest, AThreadThatGetsABusyCpuAtOnceDoesNotMakeItIdle) {
 }
 
 // A real CPU beside a loop that keeps it busy: whatever the kernel lets the thread do.
-TEST(IdleClockTest, PromptnessGivesNoMoreThanProcStatHasGrownBesideABusyLoop) {
+TEST(IdleClockTest, PromptnessNeverExceedsProcStatNextToABusyLoop) {
   const std::uint32_t cpu = UsableCpus().front();
   std::atomic<bool> is_over{false};
   std::thread busy([&] {

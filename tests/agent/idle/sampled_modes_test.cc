@@ -44,7 +44,7 @@ struct Way {
 
 class ConvoyTest : public SampledModesTest, public ::testing::WithParamInterface<Way> {};
 
-TEST_P(ConvoyTest, ItIsItsLockAndTheSleepOfWhoHoldsIt) {
+TEST_P(ConvoyTest, AConvoyIsItsLockAndTheHoldersSleep) {
   const Way& way = GetParam();
   if (way.as_nobody && ::geteuid() != 0) GTEST_SKIP() << "only root can become nobody";
   // Who went on is a guess there.

@@ -54,7 +54,7 @@ TEST_F(DisturbanceTest, FourTimesTheUsualSwitchesAreOne) {
   EXPECT_FALSE(Run(1000, 1000, 500, 2 * kSecond));  // by their rate
 }
 
-TEST_F(DisturbanceTest, FewSwitchesAreNone) {
+TEST_F(DisturbanceTest, AFewSwitchesAreNoDisturbance) {
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(Run(1000, 1000, 0)) << i;
   EXPECT_FALSE(Run(1000, 1000, 20, kSecond / 1000));
   EXPECT_TRUE(Run(1000, 1000, 21, kSecond / 1000));
@@ -64,7 +64,7 @@ TEST_F(DisturbanceTest, OfTheFirstRunsNothingUsualIsKnown) {
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(Run(1000, 1000, i == 4 ? 100'000 : 0)) << i;
 }
 
-TEST_F(DisturbanceTest, WhatWasDisturbedIsNotUsual) {
+TEST_F(DisturbanceTest, DisturbedRunsAreNotUsual) {
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(Run(1000, 1000, 10)) << i;
   for (int i = 0; i < 50; ++i) EXPECT_TRUE(Run(1000, 1000, 1000)) << i;
 }

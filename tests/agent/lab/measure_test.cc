@@ -36,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(Victims, EveryCallTest,
                            return name;
                          });
 
-TEST_F(MeasureTest, BytesAreOfWhoeverAllocatedThem) {
+TEST_F(MeasureTest, AttributesBytesToTheAllocatingFunction) {
   const auto found = Measured(Options({kVictim, "alloc"}));
   ASSERT_TRUE(found) << found.error().message;
   const ApiSums* const own = Find(*found, "victim_allocate");
@@ -78,7 +78,7 @@ TEST_F(MeasureTest, BytesMovedAreThoseOfFilesAndSockets) {
 }
 
 // libc's streams reach the kernel without a slot: what they and their callers move is not known.
-TEST_F(MeasureTest, BytesBehindStreamsAreNotKnown) {
+TEST_F(MeasureTest, BytesMovedByStreamsAreUnknown) {
   for (const char* apis : {"", "libvictim.so.1!*"}) {
     MeasureOptions options = Options({kVictims + "io", "streams"});
     options.rounds = 1;

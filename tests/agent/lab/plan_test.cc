@@ -90,7 +90,7 @@ TEST(PlanTest, ACalledByNobodyAndCCalledByAAreTwoGroups) {
   EXPECT_TRUE(grouping.is_fewest);
 }
 
-TEST(PlanTest, NothingCalledIsNoGroupAndRecursionNoReasonForTwo) {
+TEST(PlanTest, NoApisNeedNoGroupAndRecursionNeedsNoSecondOne) {
   EXPECT_TRUE(SoundGrouping(PairGraph(0)).groups.empty());
   EXPECT_TRUE(SoundGrouping(PairGraph(0)).is_fewest);
   PairGraph graph(2);
@@ -182,7 +182,7 @@ TEST(PlanTest, WithoutCyclesLevelsThatCallsRespectAreFound) {
 }
 
 // Brelaz's theorem; and what is as small as a clique is not improved.
-TEST(PlanTest, WhatTwoGroupsCanHoldTakesTwoAndNoFurtherSteps) {
+TEST(PlanTest, FindsTwoGroupsWithoutSearchingIfTwoSuffice) {
   std::mt19937_64 random(20261130);
   for (int i = 0; i < 200; ++i) {
     PairGraph graph(120);

@@ -84,7 +84,7 @@ class FickleTest : public MeasureTest {
 
 class UnsteadyScenarioTest : public FickleTest, public ::testing::WithParamInterface<unsigned> {};
 
-TEST_P(UnsteadyScenarioTest, OnlyWhatWentAsPlannedIsInTheSums) {
+TEST_P(UnsteadyScenarioTest, TheSumsContainOnlyRunsThatWentAsPlanned) {
   const auto found = Measured(FickleOptions(GetParam()));
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->finished_rounds, 2U);
@@ -216,7 +216,7 @@ TEST_F(MeasureTest, TheSameSeedIsTheSamePlan) {
   EXPECT_EQ(groups(std::nullopt), groups(std::nullopt));
 }
 
-TEST_F(MeasureTest, FailingNowAndThenIsThrownAwayAndSaid) {
+TEST_F(MeasureTest, DiscardsAndReportsOccasionalFailures) {
   const testing::TempDir notes;
   const std::string script =
       "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n; "

@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(Scenarios, ShadowStackTest,
                                            Case{"family", 1}),
                          [](const auto& one) { return std::string(one.param.scenario); });
 
-TEST_F(NestingsTest, ACallbackIsBelowWhoCallsIt) {
+TEST_F(NestingsTest, ACallbackIsBelowItsCaller) {
   const auto found = Measured(Options({kNestings, "sort", "1"}));
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_TRUE(HasPair(*found, "nest_5", "qsort"));

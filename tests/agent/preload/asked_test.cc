@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::SizeIs;
 
-TEST_F(CollectionTest, ARunThatIsAskedForIsMeasuredWhateverTheCoinSays) {
+TEST_F(CollectionTest, MeasuresRequestedRunsRegardlessOfTheCoin) {
   SetPolicy({.modules = {"libtally.so.1", "libc.so.6"},
              .selection_per_65536 = 0,
              .max_load_per_core_percent = 0});
@@ -86,7 +86,7 @@ std::string FieldedBits(const RunFileContent& run) {
 // Of the same random numbers a run by request gives the field what the same run of a session gives
 // it, bit by bit: nothing, or one file. So the expectation of what is sent is the same, too,
 // whoever asks for what.
-TEST_F(AskedTest, AskingChangesNoBitOfWhatTheFieldGets) {
+TEST_F(AskedTest, RequestsChangeNoBitOfTheFieldsData) {
   std::mt19937_64 random(20261123);
   int of_the_field = 0;
   int of_the_request = 0;
@@ -114,7 +114,7 @@ TEST_F(AskedTest, AskingChangesNoBitOfWhatTheFieldGets) {
   EXPECT_GT(of_the_request, 80);
 }
 
-TEST_F(AskedTest, ARunThatHasNoPlaceInTheFieldIsMeasuredForWhoeverAsks) {
+TEST_F(AskedTest, MeasuresRequestedRunsThatTheFieldHasNoRoomFor) {
   SetPolicy({.max_leases = 1});
   BackgroundProcess first(Tally({"hold"}));
   ASSERT_TRUE(first.WaitForLine("holding"));
@@ -143,7 +143,7 @@ TEST_F(AskedTest, RunsThatAreOnlyAskedForTakeNoPlaceOfTheField) {
   EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kTooManyRunFiles), 1U);
 }
 
-TEST_F(AskedTest, WhatIsAskedForIsWhatIsSaidAndNamesTheRequest) {
+TEST_F(AskedTest, MeasuresTheRequestedMetricsAndNamesTheRequest) {
   SetPolicy({.selection_per_65536 = 0, .io_per_65536 = 65536});
   ProcessOptions options = Asked(1234567890123456789);
   const auto timed = RunAlone(options);

@@ -38,7 +38,7 @@ TEST_F(CollectionTest, TheFirstCallIsRecordedApart) {
   }
 }
 
-TEST_F(CollectionTest, CyclesAreRecordedBesideTime) {
+TEST_F(CollectionTest, RecordsCyclesNextToTime) {
   SetPolicy({.cycles_per_65536 = 65536});
   ASSERT_EQ(RunProcess(Tally({"spin", "100"})).exit_status, 0);
   const RunFileContent run = RunFiles().at(0);
@@ -285,7 +285,7 @@ TEST_F(LeaseTest, AHolderThatBecomesAnotherProgramHoldsNothing) {
   EXPECT_TRUE(IsNextMeasured());
 }
 
-TEST_F(LeaseTest, AChildThatStaysBehindHoldsNothing) {
+TEST_F(LeaseTest, AChildThatOutlivesItsParentHoldsNoLease) {
   BackgroundProcess first(Tally({"hold"}));
   ASSERT_TRUE(first.WaitForLine("holding"));
   BackgroundProcess second(Tally({"leave-child"}));

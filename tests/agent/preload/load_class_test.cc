@@ -26,7 +26,7 @@ TEST(LoadClassTest, MuchIsHalfOfTooMuch) {
   EXPECT_TRUE(IsTooMuch(policy, {.load_percent = 0, .pressure_hundredths = 1001}));
 }
 
-TEST(LoadClassTest, NothingIsTooMuchWithoutALimitButMuchIsMuch) {
+TEST(LoadClassTest, WithoutALimitNoLoadIsTooHighButSomeIsHigh) {
   const shm::PolicyHeader policy{};
   EXPECT_FALSE(IsTooMuch(policy, {.load_percent = 10000, .pressure_hundredths = 10000}));
   EXPECT_FALSE(IsMuch(policy, {.load_percent = 40, .pressure_hundredths = 1000}));
@@ -34,7 +34,7 @@ TEST(LoadClassTest, NothingIsTooMuchWithoutALimitButMuchIsMuch) {
   EXPECT_TRUE(IsMuch(policy, {.load_percent = 0, .pressure_hundredths = 1001}));
 }
 
-TEST_F(CollectionTest, ARunSaysWhetherItBeganOnABusyMachine) {
+TEST_F(CollectionTest, RecordsWhetherARunBeganOnABusyMachine) {
   SetPolicy({.max_load_per_core_percent = 80, .max_cpu_pressure_percent = 20});
   const auto run_with = [this](const std::string& load, const std::string& pressure) {
     RemoveRunFiles();

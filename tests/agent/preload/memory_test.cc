@@ -265,7 +265,7 @@ class DiskTest : public MemoryTest, public ::testing::WithParamInterface<const c
   ProcessResult result_;
 };
 
-TEST_P(DiskTest, RunFilesOnMemoryAreWritableWhateverBecomesOfTheDisk) {
+TEST_P(DiskTest, RunFilesInMemoryStayWritableWhenTheDiskFails) {
   const TempDir memory(kMemory);
   Run(memory.path());
   if (!Missing().empty()) GTEST_SKIP() << "no btrfs here: " << Missing();

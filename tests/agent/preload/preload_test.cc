@@ -179,7 +179,7 @@ TEST_F(PreloadTest, ARandomPickIsOfAnAllowedModuleAndItsDrawIsRecorded) {
   EXPECT_GT(symbols.size(), 1U);
 }
 
-TEST_F(PreloadTest, AnApiHasOneNameWhoeverImportsIt) {
+TEST_F(PreloadTest, AnApiHasOneNameForAllImporters) {
   // libc imports its own realloc without a version, programs with one.
   ASSERT_EQ(RunProcess(Measured({kVictim, "errno"}, "libc.so.6!realloc")).exit_status, 0);
   const RunFileContent run = RunFiles().at(0);
@@ -196,7 +196,7 @@ TEST_F(PreloadTest, TwoNamesOfOneFunctionAreTwoApis) {
   EXPECT_EQ(run.Of("victim_noop_too", Metric::kWallTime).count, 7U);
 }
 
-TEST_F(PreloadTest, MoreApisThanARunTakesAreSaidToBeLeftOut) {
+TEST_F(PreloadTest, ReportsApisBeyondTheLimitOfARun) {
   ASSERT_EQ(RunProcess(Measured({"sqlite3", ":memory:", "select 1"}, "*!*")).exit_status, 0);
   EXPECT_THAT(RunFiles().at(0).picks, SizeIs(shm::kMaxPicks));
   EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kPicksLeftOut), 1U);
@@ -254,7 +254,7 @@ TEST_F(PreloadInertTest, WhenCollectionIsSwitchedOff) {
   ExpectInert(Measured({kVictim, "calls"}));
 }
 
-TEST_F(PreloadInertTest, WhenTheCoinSaysNo) {
+TEST_F(PreloadInertTest, IfTheCoinDecidesAgainstTheRun) {
   MakeStateDirectory(state_dir_.path(), {.modules = {"libvictim.so.1"}, .selection_per_65536 = 0});
   ExpectInert(Measured({kVictim, "calls"}));
 }

@@ -69,7 +69,7 @@ TEST(ProbePlanTest, PointsAreReadFromAFile) {
   EXPECT_EQ(ParsePoints("", "probe.toml")->automatic, shm::kProbeAllAutomatic);
 }
 
-TEST(ProbePlanTest, ErrorsNameFileKeyAndWhatIsAllowed) {
+TEST(ProbePlanTest, ErrorsNameFileKeyAndAllowedValues) {
   EXPECT_THAT(ErrorOf(PointWith("when = \"before\"")),
               StartsWith("probe.toml:4:8: point.0.when: expected \"entry\", \"return\" or"));
   EXPECT_THAT(ErrorOf(PointWith("value = \"arg7\"")), HasSubstr("\"arg1\" to \"arg6\""));
@@ -171,7 +171,7 @@ TEST(ProbePlanTest, RefusesPlansThatDoNotFit) {
   EXPECT_EQ(WritePlan(directory.path(), options).error().code, ErrorCode::kTooLarge);
 }
 
-TEST(ProbePlanTest, APlanThatIsNoneIsRefused) {
+TEST(ProbePlanTest, RefusesInvalidPlans) {
   const testing::TempDir directory(testing::kMemory);
   EXPECT_EQ(ReadPlan(directory.path()).error().code, ErrorCode::kNotFound);
   ASSERT_TRUE(WritePlan(directory.path(), {.library = "l", .session = 1, .tags = {"a"}}));

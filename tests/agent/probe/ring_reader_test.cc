@@ -141,7 +141,7 @@ TEST_F(RingReaderTest, ARecordMayEndAtTheRingsEndAndGoOnAtItsBeginning) {
   EXPECT_THAT(*hits, SizeIs(1));
 }
 
-TEST_F(RingReaderTest, AFileThatIsNoneIsRefused) {
+TEST_F(RingReaderTest, RefusesInvalidFiles) {
   using Header = shm::ProbeHeader;
   const std::vector<std::pair<ErrorCode, std::function<void(Header&)>>> cases = {
       {ErrorCode::kCorrupt, [](Header& header) { header.magic[3] = 'x'; }},
@@ -244,7 +244,7 @@ TEST_F(RingReaderTest, HostileRecordsAreRefused) {
   }
 }
 
-TEST_F(RingReaderTest, HostileSitesAndModulesAreNone) {
+TEST_F(RingReaderTest, IgnoresHostileSitesAndModules) {
   using Site = shm::ProbeSite;
   for (const auto& change : std::vector<std::function<void(Site&)>>{
            [](Site& site) { site.label[0] = '\0'; },

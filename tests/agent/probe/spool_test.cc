@@ -84,7 +84,7 @@ TEST_F(SpoolTest, KeepsNothingThatCannotBeSent) {
 }
 
 // So that who withdraws consent then deletes either all of it or what it was not queued with.
-TEST_F(SpoolTest, WhereItGoesIsAskedBeforeAnybodySeesIt) {
+TEST_F(SpoolTest, ChoosesTheDestinationBeforeAnyDataIsVisible) {
   auto other = Spool::OpenExisting(directory_.path() / "probe.db");
   ASSERT_TRUE(other.has_value());
   const auto kept = spool_->Keep(SampleBatch(0, 11), 11, {}, [&] {

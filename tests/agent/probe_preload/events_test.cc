@@ -78,7 +78,7 @@ TEST_F(ProbeEventsTest, AnEventMayEndOnAnotherThread) {
   EXPECT_NE(run.Find("elsewhere")->hit.thread, run.Find("handed over")->hit.thread);
 }
 
-TEST_F(ProbeEventsTest, ASiteSaysWhereItStands) {
+TEST_F(ProbeEventsTest, ASiteNamesItsLocation) {
   const SeenRun run = OnlyRun({kProbed, "sites"}, Nothing());
   EXPECT_THAT(run.Labels(), ElementsAre("process", "same", "same", "loop", "loop"));
   EXPECT_NE(run.hits[1].hit.site, run.hits[2].hit.site);
@@ -176,7 +176,7 @@ TEST_F(ProbeEventsTest, StacksAreShorterOnceARingIsHalfFull) {
 }
 
 // Of each of the functions by which points are passed: each has a way of its own to the registers.
-TEST_F(ProbeEventsTest, AStackIsOfWhoPassedThePoint) {
+TEST_F(ProbeEventsTest, AStackBelongsToTheThreadThatPassedThePoint) {
   PlanOptions options = Nothing();
   options.stacks = true;
   SeenRun run = OnlyRun({kProbed, "scopes"}, options);

@@ -31,7 +31,7 @@ std::map<std::string, std::string> Uses(const std::string& program) {
   return uses;
 }
 
-TEST(ImportsTest, TellsCallsFromTakenAddresses) {
+TEST(ImportsTest, DistinguishesCallsFromTakenAddresses) {
   const std::map<std::string, std::string> expected = {
       {"called", "c"},  {"jumped_to", "c"}, {"compared", "ct"},      {"stored", "ct"},
       {"passed", "ct"}, {"in_data", "ct"},  {"only_pointed_to", "t"}};
@@ -40,7 +40,7 @@ TEST(ImportsTest, TellsCallsFromTakenAddresses) {
   }
 }
 
-TEST(ImportsTest, TellsProgramsWithAPlt) {
+TEST(ImportsTest, RecognisesProgramsWithAPlt) {
   const auto uses = Uses("with_plt");
   EXPECT_EQ(uses.at("called"), "P");
   EXPECT_EQ(uses.at("jumped_to"), "P");
@@ -100,7 +100,7 @@ class SlotUsesTest : public ::testing::Test {
   }
 };
 
-TEST_F(SlotUsesTest, CallsAndJumpsAreToldFromAllElse) {
+TEST_F(SlotUsesTest, DistinguishesCallsAndJumpsFromEverythingElse) {
   EXPECT_EQ(Use(0xff, 0x15, 0), shm::kSlotCalled);
   EXPECT_EQ(Use(0xff, 0x25, 0), shm::kSlotCalled);
   EXPECT_EQ(Use(0xff, 0x35, 0), shm::kSlotTaken);  // push

@@ -43,7 +43,7 @@ Explanation ExplainBytes(const std::string& bytes) {
   });
 }
 
-TEST(ExplainElfTest, EachKindOfFileIsToldApart) {
+TEST(ExplainElfTest, DistinguishesAllKindsOfFiles) {
   const std::map<std::string, Reach> kinds = {
       {"able", Reach::kAble},         {"static", Reach::kStatic},
       {"static_pie", Reach::kStatic}, {"shared", Reach::kNotProgram},
@@ -133,7 +133,7 @@ TEST_F(ExplainProgramTest, ReportsFilesThatAreNotPrograms) {
   EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(ExplainProgramTest, AProgramThatNobodyMayExecuteIsNone) {
+TEST_F(ExplainProgramTest, AFileThatIsNotExecutableIsNoProgram) {
   const fs::path path = directory_.path() / "able";
   fs::copy_file(kSamples / "able", path);
   fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
@@ -384,7 +384,7 @@ TEST_F(LivingTest, TheSurveyFindsIt) {
   EXPECT_TRUE(found);
 }
 
-TEST_F(LivingTest, ALibraryThatWasMissingAtTheStartIsTold) {
+TEST_F(LivingTest, ReportsALibraryThatWasMissingAtTheStart) {
   const std::string gone = (state_dir_.path() / kPreloadLibraryName).string();
   const pid_t pid = Start({{"LD_PRELOAD", gone}}).pid();
   EXPECT_EQ(ReachOf(pid), Reach::kNotLoaded);

@@ -155,7 +155,7 @@ TEST_F(RunFileReaderTest, LeavesOutWhatCouldNotBeMeasured) {
   EXPECT_FALSE(Read());
 }
 
-TEST_F(RunFileReaderTest, TimesOfAPickOnABusyMachineAreToldApart) {
+TEST_F(RunFileReaderTest, SeparatesTimesOfPicksOnABusyMachine) {
   RunFileOptions options;
   options.picks.assign(2, WrittenPick{.metrics = shm::kTimeMetrics | shm::kCycleMetrics});
   RunFileWriter file(path(), options);

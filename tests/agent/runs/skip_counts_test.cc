@@ -39,7 +39,7 @@ class SkipCountsTest : public ::testing::Test {
   std::filesystem::path file_ = directory_.path() / shm::kSkipFileName;
 };
 
-TEST_F(SkipCountsTest, FileIsMadeWholeForTheUserAlone) {
+TEST_F(SkipCountsTest, TheFileIsCreatedCompleteAndForTheUserOnly) {
   ASSERT_TRUE(MakeSkipFile(file_));
   EXPECT_EQ(Info().st_size, static_cast<off_t>(sizeof(shm::SkipFile)));
   EXPECT_EQ(Info().st_mode & 0777, 0600U);
@@ -47,7 +47,7 @@ TEST_F(SkipCountsTest, FileIsMadeWholeForTheUserAlone) {
   EXPECT_TRUE(ReadSkips(file_).empty());
 }
 
-TEST_F(SkipCountsTest, OnlyCountsThatAreNotZeroAreTold) {
+TEST_F(SkipCountsTest, ReportsOnlyNonzeroCounts) {
   ASSERT_TRUE(MakeSkipFile(file_));
   Count(shm::Skip::kSandboxed, 3);
   Count(shm::Skip::kSystemLoaded, 7);

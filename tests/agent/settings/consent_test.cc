@@ -56,7 +56,7 @@ TEST(ConsentTest, UnknownModeIsRefusedByName) {
   EXPECT_THAT(mode.error().message, ::testing::HasSubstr("\"maybe\""));
 }
 
-TEST(ConsentTest, AFullDiskKeepsNobodyFromWithdrawingIt) {
+TEST(ConsentTest, ConsentCanBeWithdrawnOnAFullDisk) {
   const testing::TempDir directory;
   const auto file = directory.path() / "consent";
   ASSERT_TRUE(SaveConsent(file, {.mode = Mode::kOn, .since = kSince}));

@@ -69,7 +69,7 @@ TEST_F(MemoryDirTest, TheFirstUsableRootTakesADirectoryForEachProfile) {
   EXPECT_EQ(fs::exists(machine_.path() / "fieldcost-7"), false);
 }
 
-TEST_F(MemoryDirTest, WhatIsNotUsableIsPassedOver) {
+TEST_F(MemoryDirTest, SkipsUnusableDirectories) {
   const fs::path root = paths_.memory_roots[0];
   EXPECT_EQ(Found(), root);
   fs::create_directory(root);
@@ -103,7 +103,7 @@ TEST_F(MemoryDirTest, AnotherUsersRootIsPassedOver) {
   EXPECT_EQ(Found(), root) << "as in /dev/shm";
 }
 
-TEST_F(MemoryDirTest, WhereThereIsNoneItIsSaidWhy) {
+TEST_F(MemoryDirTest, ReportsWhyThereIsNone) {
   const fs::path open = machine_.path() / "open";
   fs::create_directory(open);
   fs::permissions(open, fs::perms(0755));
@@ -125,12 +125,12 @@ TEST_F(MemoryDirTest, WhereThereIsNoneItIsSaidWhy) {
   EXPECT_FALSE(fs::exists(paths_.run_dir()));
 }
 
-TEST_F(MemoryDirTest, ANameThatIsTooLongIsNone) {
+TEST_F(MemoryDirTest, IgnoresNamesThatAreTooLong) {
   paths_.state_dir = "/" + std::string(300, 'a') + "/" + std::string(300, 'b');
   EXPECT_THAT(Problem(), HasSubstr("too long"));
 }
 
-TEST_F(MemoryDirTest, ThePolicySaysWhereItIs) {
+TEST_F(MemoryDirTest, ThePolicyNamesTheDirectory) {
   ASSERT_TRUE(WritePolicyFile(paths_, AgentConfig{}, true, {}));
   const auto bytes = ReadFile(paths_.policy_file(), kMaxPolicyBytes);
   ASSERT_TRUE(bytes);

@@ -298,7 +298,7 @@ void Pair::Compare() {
   EXPECT_EQ(*state_->connection().QueryInt("SELECT count(*) FROM contributed"), contributing);
 }
 
-TEST(OutboxTest, DoesWhatTheModelDoesWhateverHappens) {
+TEST(OutboxTest, AgreesWithTheModelInAllCases) {
   constexpr int kSteps = 1000;  // of one to eight operations
   const std::uint64_t seed = std::random_device{}();
   SCOPED_TRACE(fmt::format("seed {}", seed));

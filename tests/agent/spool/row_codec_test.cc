@@ -33,7 +33,7 @@ TEST(RowCodecTest, HistogramsComeBackBitForBit) {
   EXPECT_EQ(*DecodeHistogram(bytes), histogram);
 }
 
-TEST(RowCodecTest, HowManyCallsWereNotTimedStandsBehindTheBuckets) {
+TEST(RowCodecTest, StoresTheNumberOfUntimedCallsAfterTheBuckets) {
   stats::CostHistogram histogram;
   histogram.Add(5);
   histogram.Add(9, 258);

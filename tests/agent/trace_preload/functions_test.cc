@@ -66,7 +66,7 @@ TEST_F(FunctionsTest, CallsLeftByAnExceptionEnd) {
   EXPECT_EQ(calls.size(), 7U);
 }
 
-TEST_F(FunctionsTest, WhatIsDeeperThanTreesAreIsCut) {
+TEST_F(FunctionsTest, CutsStacksThatAreDeeperThanTrees) {
   const Arenas arenas = Traced({kTraced, "deep"}, Functions());
   ASSERT_EQ(arenas.arenas.size(), 1U);
   const std::vector<ArenaNode>& nodes = arenas.arenas[0].nodes;

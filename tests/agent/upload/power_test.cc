@@ -166,7 +166,7 @@ TEST_F(MeteredTest, NetworkManagersWordCounts) {
   EXPECT_EQ(WaitReason(paths, config, WallTime{}), "");
 }
 
-TEST_F(BatteryTest, UserMaySayThatItDoesNotMatter) {
+TEST_F(BatteryTest, TheUserMayIgnoreTheBattery) {
   Supply("BAT0", {{"type", "Battery"}, {"status", "Discharging"}});
   AgentPaths paths;
   paths.power_supply_dir = directory_.path();

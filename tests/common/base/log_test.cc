@@ -45,7 +45,7 @@ TEST_F(LogTest, AnEventIsOneLineOfPairsAndTextsAreQuotedWhereNeeded) {
                              "empty=\"\"\n"));
 }
 
-TEST_F(LogTest, AnEventAsJsonIsOneObjectWhateverItQuotes) {
+TEST_F(LogTest, AnEventIsOneJsonObjectForAnyContent) {
   SetLogFormat(LogFormat::kJson);
   const std::string line = Written(LogSample);
   EXPECT_THAT(line, MatchesRegex("\\{\"time\":\"[0-9]+-[0-9]+-[0-9]+T[0-9]+:[0-9]+:[0-9.]+Z\",.*"));

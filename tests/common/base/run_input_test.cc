@@ -83,7 +83,7 @@ TEST_F(RunInputTest, ADeletedFileIsReadByAllRuns) {
   for (int run = 0; run < 2; ++run) EXPECT_EQ(ReadOf(*input), "here\n") << run;
 }
 
-TEST_F(RunInputTest, AnInputFileIsReadByEachRunWhateverStandardInputIs) {
+TEST_F(RunInputTest, EachRunReadsTheInputFileForAnyStandardInput) {
   auto pipe = MakePipe();
   const AsStandardInput ours(pipe->read_end.get());
   auto input = RunInput::Open({.file = WriteLines("a\nb\n"), .runs = 2});

@@ -28,7 +28,7 @@ class SecretFileTest : public ::testing::Test {
   const std::filesystem::path path_ = directory_.path() / "a.secret";
 };
 
-TEST_F(SecretFileTest, IsReadWholeOrNotAtAll) {
+TEST_F(SecretFileTest, IsReadInFullOrNotAtAll) {
   EXPECT_EQ(ReadSecretFile("secret file", path_, 7).value(), "secret\n");
   EXPECT_EQ(ReadSecretFile("secret file", path_, 6).error().code, ErrorCode::kTooLarge);
   EXPECT_EQ(ReadSecretFile("secret file", directory_.path() / "none", 7).error().code,

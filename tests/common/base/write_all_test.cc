@@ -13,7 +13,7 @@
 namespace fieldcost {
 namespace {
 
-TEST(WriteAllTest, MoreThanAPipeHoldsArrivesWhole) {
+TEST(WriteAllTest, WritesMoreThanAPipeHolds) {
   Pipe pipe = MakePipe().value();
   const std::string bytes(1'000'000, 'x');
   std::string got;

@@ -103,7 +103,7 @@ TEST_F(CatalogTest, AMistypedNameFindsItsNeighboursBestFirst) {
   EXPECT_THAT(*catalog.Nearest("completely_else", 5), IsEmpty());
 }
 
-TEST_F(CatalogTest, FreshnessTellsWhatIsThereAndWhatIsCurrent) {
+TEST_F(CatalogTest, FreshnessNamesTheStoredAndTheCurrentVersions) {
   const Catalog catalog = Make(testing::MakeRows(50, 1000), 3);
   const auto fresh = catalog.GetFreshness();
   ASSERT_TRUE(fresh.has_value());
@@ -348,7 +348,7 @@ TEST_F(CatalogSearchTest, CountsOfRowsFollowWhatIsPublished) {
               ElementsAre("libz.so.1!deflate", "libsqlite3.so.0!sqlite3_step"));
 }
 
-TEST_F(CatalogSearchTest, ALookUpLeavesNoViewBehind) {
+TEST_F(CatalogSearchTest, ALookUpLeavesNoView) {
   const Catalog reader = Make(rows_);
   ASSERT_EQ(reader.Find("deflate", "")->size(), 1U);
   ASSERT_EQ(reader.FindPrefix("in", 1)->size(), 1U);

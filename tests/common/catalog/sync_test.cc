@@ -178,7 +178,7 @@ TEST_F(SyncTest, TheSyntheticMarkReachesTheReader) {
   EXPECT_TRUE(Fresh().synthetic);
 }
 
-TEST_F(SyncTest, ASecondSyncBesideARunningOneIsToldSo) {
+TEST_F(SyncTest, ASecondSyncReportsTheRunningOne) {
   publisher_.Publish(MakeRows(10, 1000), 1, kNow);
   SyncOptions options = publisher_.Client(directory_.path());
   options.full = true;

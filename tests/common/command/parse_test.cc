@@ -257,7 +257,7 @@ TEST(CommandParseTest, ErrorsNameTheProblemAndWhereToReadMore) {
             "--save cannot be combined with FILE; see sample top --help");
 }
 
-TEST(CommandParseTest, HelpAndVersionGoBeforeWhatIsWrong) {
+TEST(CommandParseTest, HelpAndVersionTakePrecedenceOverErrors) {
   EXPECT_EQ(OutputOf({"--version"}), "sample 1.2.3\n");
   EXPECT_EQ(OutputOf({"top", "--version"}), "sample 1.2.3\n");
   EXPECT_THAT(OutputOf({"top", "--nonsense", "--help"}), HasSubstr("Usage: sample top "));

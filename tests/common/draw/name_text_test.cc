@@ -132,7 +132,7 @@ TEST(ShortenNameTest, PlacesWithoutANameKeepBothEnds) {
   EXPECT_EQ(Fit("libz.so.1!+0x1234567890", 12), "libz.so.…890");
 }
 
-TEST(ShortenNameTest, LettersOfSeveralBytesStayWhole) {
+TEST(ShortenNameTest, NeverSplitsMultibyteCharacters) {
   EXPECT_EQ(Fit("größenänderungsprüfung", 7), "größ…ng");
   EXPECT_EQ(Fit("größenänderungsprüfung", 1), "…");
   EXPECT_EQ(Fit("größenänderungsprüfung", 0), "");

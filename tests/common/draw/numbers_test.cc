@@ -19,7 +19,7 @@ constexpr Style kUtf8{.utf8 = true};
 std::string Time(double value) { return FormatCost(value, Metric::kWallTime, kUtf8); }
 std::string Bytes(double value) { return FormatCost(value, Metric::kAllocInclusive, kUtf8); }
 
-TEST(NumbersTest, TimesThatCannotBeToldApartAreOneClass) {
+TEST(NumbersTest, IndistinguishableTimesAreOneClass) {
   EXPECT_EQ(Time(0), "under 16 ns");
   EXPECT_EQ(Time(15.9), "under 16 ns");
   EXPECT_EQ(Time(16), "16 ns");

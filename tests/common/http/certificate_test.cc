@@ -21,7 +21,7 @@ constexpr CertificateValidity Lasting(int from_day, int to_day) {
   return {.begin = kNow + days(from_day), .end = kNow + days(to_day)};
 }
 
-TEST(CertificateTest, WhyItIsNotValidIsSaidWithItsDay) {
+TEST(CertificateTest, ReportsWhyACertificateIsInvalidWithTheDate) {
   EXPECT_EQ(WhyNotValid(Lasting(-1, 1), kNow), "");
   EXPECT_EQ(WhyNotValid(Lasting(0, 0), kNow), "");
   EXPECT_EQ(WhyNotValid(Lasting(-9, -1), kNow), "expired on 2024-10-03 00:00 UTC");
@@ -89,7 +89,7 @@ TEST(CertificateTest, OneThatIsIssuedHoldsForItsNamesAndTimeAndNotForOthers) {
   EXPECT_THAT(CheckCertificate(file, key).error().message, HasSubstr("does not belong to"));
 }
 
-TEST(CertificateTest, NoneIsIssuedForWhatIsNoName) {
+TEST(CertificateTest, IssuesNoCertificateForAnInvalidName) {
   const std::vector<std::string> bad = {
       "",     "a b", "a,DNS:b", "https://a", "a:1", "-a",   ".a",
       "a..b", "*",   "*.",      "a\nb",      "a/b", "ü.de", std::string(254, 'a')};

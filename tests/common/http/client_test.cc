@@ -28,7 +28,7 @@ using ::testing::StartsWith;
 
 class ClientTest : public HttpFixture {};
 
-TEST_F(ClientTest, ARefusedConnectionSaysWhatWhereAndWhy) {
+TEST_F(ClientTest, ARefusedConnectionNamesTheRequestTheAddressAndTheReason) {
   StartTls(Echo);
   Client client = MakeClient();
   server_->Stop(milliseconds(0));
@@ -223,7 +223,7 @@ TEST_F(ClientTest, ItLooksWhileItWaits) {
   EXPECT_EQ(response.error().code, ErrorCode::kPermissionDenied) << response.error().message;
 }
 
-TEST_F(ClientTest, TheAnswerToWhatHasLeftIsWaitedForALittleLonger) {
+TEST_F(ClientTest, WaitsALittleLongerForTheResponseOfASentRequest) {
   std::atomic<bool> has_arrived{false};
   Respond kept;
   StartTls([&](const Request&, Respond respond) {

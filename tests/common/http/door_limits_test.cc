@@ -292,7 +292,7 @@ TEST_F(CertificateReloadTest, AnUnusableCertificateLeavesTheOldOneInForce) {
   EXPECT_TRUE(TrustingTheNext().Send({}));
 }
 
-TEST_F(CertificateReloadTest, ReloadingWhileClientsComeDisturbsNobody) {
+TEST_F(CertificateReloadTest, ReloadingDisturbsNoConnections) {
   std::vector<std::thread> clients;
   std::atomic<int> right = 0;
   for (int t = 0; t < 4; ++t) {

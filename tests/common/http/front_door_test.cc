@@ -120,7 +120,7 @@ TEST_F(FrontDoorTest, RefusesAmbiguousRequestsAndClosesTheConnection) {
   EXPECT_EQ(handled_, 0);
 }
 
-TEST_F(FrontDoorTest, OtherMethodsAreToldWhichOnesAreKnown) {
+TEST_F(FrontDoorTest, RefusesOtherMethodsAndListsTheAllowedOnes) {
   StartCounting();
   EXPECT_THAT(Exchange("DELETE / HTTP/1.1\r\nHost: a\r\n\r\n"),
               HasSubstr("\r\nAllow: GET, HEAD, POST\r\n"));
@@ -148,7 +148,7 @@ TEST_F(FrontDoorTest, ARequestMayArriveByteByByte) {
   EXPECT_THAT(connection.ReadUntil(";"), HasSubstr("POST /y hello;"));
 }
 
-TEST_F(FrontDoorTest, AClientThatExpectsContinueIsToldToGoOn) {
+TEST_F(FrontDoorTest, SendsContinueToClientsThatExpectIt) {
   StartCounting();
   RawConnection connection(server_->port());
   connection.Send(

@@ -5,7 +5,7 @@
 namespace fieldcost::http {
 namespace {
 
-TEST(IpAddressTest, BothKindsAreReadAndTold) {
+TEST(IpAddressTest, ReadsAndDistinguishesBothKinds) {
   EXPECT_EQ(ParseIpAddress("192.0.2.1")->Text(), "192.0.2.1");
   EXPECT_FALSE(ParseIpAddress("192.0.2.1")->is_v6());
   EXPECT_EQ(ParseIpAddress("2001:DB8:0:0::1")->Text(), "2001:db8::1") << "the shortest form";

@@ -9,21 +9,21 @@
 namespace fieldcost::http {
 namespace {
 
-TEST(MessageTest, HeadersAreFoundWhateverTheirCase) {
+TEST(MessageTest, FindsHeadersInAnyCase) {
   const Headers headers = {{"Content-Type", "a"}, {"X", "1"}, {"content-type", "b"}};
   EXPECT_EQ(Find(headers, "CONTENT-TYPE"), "a");
   EXPECT_EQ(Find(headers, "Content"), "");
   EXPECT_EQ(Find({}, "X"), "");
 }
 
-TEST(MessageTest, AWrongMethodIsToldWhichAreRight) {
+TEST(MessageTest, AWrongMethodGetsTheListOfAllowedOnes) {
   const Response response = WrongMethod("GET, HEAD");
   EXPECT_EQ(response.status, 405);
   EXPECT_EQ(Find(response.headers, "Allow"), "GET, HEAD");
   EXPECT_NE(response.body.find("this address accepts GET, HEAD only"), std::string::npos);
 }
 
-TEST(MessageTest, JsonErrorsStayJsonWhateverTheyQuote) {
+TEST(MessageTest, JsonErrorsStayJsonForAnyQuotation) {
   const Response response = JsonError(400, "corrupt", "a\"b\\c\nd\x01\xff");
   EXPECT_EQ(response.status, 400);
   EXPECT_EQ(Find(response.headers, "Content-Type"), "application/json");
@@ -31,7 +31,7 @@ TEST(MessageTest, JsonErrorsStayJsonWhateverTheyQuote) {
             "{\"error\": \"corrupt\", \"message\": \"a\\\"b\\\\c\\u000ad\\u0001\\ufffd\"}\n");
 }
 
-TEST(MessageTextTest, RequestHeadsAreWhatTheServerTakes) {
+TEST(MessageTextTest, TheServerAcceptsTheRequestHeads) {
   const Result<std::string> get = RequestHead({.target = "/a?b", .headers = {{"X", "y"}}}, "h:1");
   ASSERT_TRUE(get);
   EXPECT_EQ(*get, "GET /a?b HTTP/1.1\r\nHost: h:1\r\nUser-Agent: fieldcost\r\nX: y\r\n\r\n");
@@ -59,7 +59,7 @@ TEST(MessageTextTest, RefusesFieldsThatWouldChangeTheMessage) {
   EXPECT_FALSE(ResponseHead({.headers = {{"Connection", "x"}}}, {}));
 }
 
-TEST(MessageTextTest, ResponseHeadsSayLengthAndClose) {
+TEST(MessageTextTest, ResponseHeadsStateLengthAndClose) {
   EXPECT_EQ(ResponseHead({.body = "abc"}, {.close = true, .date = "D"}).value(),
             "HTTP/1.1 200 OK\r\nDate: D\r\nContent-Length: 3\r\nConnection: close\r\n\r\n");
   EXPECT_EQ(ResponseHead({.status = 204}, {}).value(), "HTTP/1.1 204 No Content\r\n\r\n");

@@ -71,7 +71,7 @@ TEST_F(RoundTripTest, BodiesOfAllSizesComeBackUnchangedOnOneConnection) {
   }
 }
 
-TEST_F(RoundTripTest, ResponsesLargerThanOneWriteArriveWhole) {
+TEST_F(RoundTripTest, DeliversResponsesLargerThanOneWrite) {
   std::string large(5'000'000, '\0');
   for (std::size_t i = 0; i < large.size(); ++i) large[i] = static_cast<char>(i % 251);
   StartTls([&](const Request&, const Respond& respond) { respond({.body = large}); });

@@ -22,7 +22,7 @@ TEST(IdleSchemaTest, EachReasonHasAFrameNameOfItsOwn) {
   EXPECT_EQ(WhyOf(""), std::nullopt);
 }
 
-TEST(IdleSchemaTest, SystemCallsSayWhy) {
+TEST(IdleSchemaTest, SystemCallsDetermineTheReason) {
   EXPECT_EQ(WhyOfSystemCall(SYS_futex), Why::kLock);
   EXPECT_EQ(WhyOfSystemCall(SYS_epoll_wait), Why::kEvents);
   EXPECT_EQ(WhyOfSystemCall(SYS_clock_nanosleep), Why::kSleep);

@@ -41,7 +41,7 @@ TEST(CompareTest, TheStepThatIsSlowerIsNamedAndTheOthersAreNot) {
   EXPECT_EQ(Compare(Group(7, 10, 40), Group(6, 10, 20), 0.1).steps[1].change, Change::kFaster);
 }
 
-TEST(CompareTest, AChangeWithinWhatIsAllowedIsNone) {
+TEST(CompareTest, IgnoresChangesWithinTheTolerance) {
   const Comparison comparison = Compare(Group(9, 10, 20), Group(9, 10, 21), 0.1);
   EXPECT_EQ(comparison.steps[1].change, Change::kNone);
   EXPECT_LT(comparison.steps[1].q, 0.001);

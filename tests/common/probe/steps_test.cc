@@ -52,7 +52,7 @@ TEST(StepsTest, NeedTwoHits) {
   EXPECT_TRUE(Align(std::vector<Event>{}).names.empty());
 }
 
-TEST(StepsTest, AreNotNegativeWhateverTheTimesOfHits) {
+TEST(StepsTest, StepsAreNeverNegativeForAnyTimesOfHits) {
   const Event event = SomeEvent(1, {{"a", 100}, {"b", 50}, {"c", 120}});
   const std::vector<Step> steps = StepsOf(event);
   EXPECT_EQ(steps[0].ns, 0u);
@@ -64,7 +64,7 @@ TEST(StepsTest, AnotherProcessIsAnotherThreadEvenOfTheSameNumber) {
   EXPECT_TRUE(StepsOf(event)[0].between_threads);
 }
 
-TEST(StepsTest, NoTwoHaveTheSameNameWhateverTheLabels) {
+TEST(StepsTest, NamesAreUniqueForAnyLabels) {
   EXPECT_THAT(NamesOf(StepsOf(EventOf(1, {"a", "b", "a", "a #2", "a"}))),
               ElementsAre("a", "b", "a #2", "a #2 #2", "a #3"));
   EXPECT_THAT(NamesOf(StepsOf(EventOf(1, {"a #2", "a", "a"}))), ElementsAre("a #2", "a", "a #3"));

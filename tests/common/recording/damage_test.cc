@@ -96,7 +96,7 @@ TEST_F(DamageTest, TheWholeFileIsGood) {
   ExpectPrefix(file_);
 }
 
-TEST_F(DamageTest, CutAtEveryFrameWhatIsBeforeIsRead) {
+TEST_F(DamageTest, ReadsEverythingBeforeACutAtAnyFrame) {
   for (const std::uint64_t border : Borders()) {
     const std::string_view part = std::string_view(file_).substr(0, border);
     ExpectPrefix(part);

@@ -112,7 +112,7 @@ TEST(FormatTest, VectorsAreAsInTheReadme) {
             "00000000");
 }
 
-TEST(FormatTest, ColumnsComeBackWhateverIsInThem) {
+TEST(FormatTest, ColumnsOfAnyContentAreReadBack) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 2'000; ++i) {
     std::vector<std::uint64_t> values(random() % 50);
@@ -140,7 +140,7 @@ TEST(FormatTest, ColumnsComeBackWhateverIsInThem) {
   }
 }
 
-TEST(FormatTest, SumsComeBackWhateverIsInThem) {
+TEST(FormatTest, SumsOfAnyContentAreReadBack) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 2'000; ++i) {
     SumsOfPaths sums{.ids = {}, .values = std::vector<std::vector<std::uint64_t>>(3)};

@@ -94,7 +94,7 @@ TEST_F(WriterTest, SamplesOfABlockMayComeInAnyOrder) {
   EXPECT_EQ(values, (std::vector<std::uint64_t>{100, 100, 300, 500, 900}));
 }
 
-TEST_F(WriterTest, LateSamplesCountAtTheEndOfTheLastBlockAndAreTold) {
+TEST_F(WriterTest, CountsLateSamplesAtTheEndOfTheLastBlockAndReportsThem) {
   Append(1'000, 1, 10);
   ASSERT_TRUE(writer_->Flush());
   Append(400, 2, 7);
@@ -107,7 +107,7 @@ TEST_F(WriterTest, LateSamplesCountAtTheEndOfTheLastBlockAndAreTold) {
   EXPECT_EQ(Self(recording, 0, {0, 1'000})[2], 0U);
 }
 
-TEST_F(WriterTest, ABlockIsShorterThanASecondWhateverTheOrder) {
+TEST_F(WriterTest, BlocksAreShorterThanASecondInAnyOrder) {
   Append(5 * kBlockNs, 1, 1);
   Append(5 * kBlockNs + kBlockNs - 1, 1, 1);
   Append(5 * kBlockNs + kBlockNs, 1, 1);
@@ -174,7 +174,7 @@ TEST_F(WriterTest, TreesComeBackAndAreVerified) {
   EXPECT_EQ(VerifyFile(path_).value().trees, 2U);
 }
 
-TEST_F(WriterTest, ATreeOfSeveralFramesComesBackWhole) {
+TEST_F(WriterTest, ReadsBackATreeOfSeveralFrames) {
   std::string large(kTreePartBytes + 10, 'a');
   large.back() = 'b';
   ASSERT_TRUE(writer_->PutTree(large));

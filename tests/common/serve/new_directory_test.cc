@@ -19,7 +19,7 @@ TEST(ServeNewDirectoryTest, OnlyThisMachinesNamesAreServedOnLoopback) {
   EXPECT_EQ(ListenAddress("192.0.2.1", {"localhost"}), "192.0.2.1");
 }
 
-TEST(ServeNewDirectoryTest, TheCertificateIsValidForYearsAndItsKeyIsReadByNobodyElse) {
+TEST(ServeNewDirectoryTest, TheCertificateIsValidForYearsAndItsKeyIsPrivate) {
   const testing::TempDir dir;
   const CertificateFiles files = CertificateFilesIn(dir.path());
   ASSERT_TRUE(WriteCertificate(*IssueForYears({"localhost"}, kNow), files));

@@ -25,7 +25,7 @@ TEST_F(SignalsTest, EachIsHeardOnce) {
   EXPECT_EQ(signals.Wait(kNow), 0);
 }
 
-TEST_F(SignalsTest, AnEndGoesFirstWhateverItsNumber) {
+TEST_F(SignalsTest, TerminationTakesPrecedenceOverOtherSignals) {
   const Signals signals({SIGHUP, SIGUSR1});
   for (const int end : {SIGTERM, SIGINT}) {
     EXPECT_TRUE(Signals::IsEnd(end));

@@ -36,7 +36,7 @@ TEST(ServeStartCheckTest, NamesUnwritablePathsWithTheSettingToChange) {
                     HasSubstr("Not a directory; name another in data.dir")));
 }
 
-TEST(ServeStartCheckTest, ACertificateIsToldWithItsNamesAndWhetherItIsValid) {
+TEST(ServeStartCheckTest, ReportsACertificatesNamesAndValidity) {
   const testing::TempDir dir;
   const CertificateFiles files = CertificateFilesIn(dir.path());
   ASSERT_TRUE(WriteCertificate(*IssueForYears({"localhost", "127.0.0.1"}, kNow), files));

@@ -82,7 +82,7 @@ TEST_F(SqliteTest, ATransactionThatIsNotCommittedLeavesNothing) {
   EXPECT_EQ(database.QueryInt("SELECT count(*) FROM t").value(), 1U);
 }
 
-TEST_F(SqliteTest, ErrorsSayWhatWhereAndWhy) {
+TEST_F(SqliteTest, ErrorsNameTheOperationTheFileAndTheReason) {
   const auto absent = Database::Open(file_, Database::Access::kRead);
   ASSERT_FALSE(absent);
   EXPECT_EQ(absent.error().code, ErrorCode::kNotFound);

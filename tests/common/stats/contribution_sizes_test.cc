@@ -66,7 +66,7 @@ TEST(ContributionSizesTest, TheWorkedExample) {
   EXPECT_TRUE(sums.Check());
 }
 
-TEST(ContributionSizesTest, OfTwoTheSmallerOneSaysWhatIsUsual) {
+TEST(ContributionSizesTest, OfTwoContributionsTheSmallerDecidesWhatIsUsual) {
   EXPECT_EQ(Sums({{1, 1}, {1'000'000, 1'000'000}}).sizes.Bounded(),
             (BoundedSums{.contributions = 2, .calls = 1 + 31, .sum = 1 + 31}));
 }

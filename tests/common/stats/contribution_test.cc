@@ -52,7 +52,7 @@ TEST(Log2RatioTest, AgreesWithFloatingPointAwayFromTheSteps) {
   EXPECT_GT(compared, 90000);
 }
 
-TEST(Log2RatioTest, TheShortWayFindsWhatTheLongOneDoes) {
+TEST(Log2RatioTest, TheShortcutAgreesWithTheFullComputation) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 200'000; ++i) {
     const std::uint64_t d = (random() >> (random() % 64)) | 1;

@@ -52,7 +52,7 @@ TEST(CxxNameQueryTest, AnyScopeMayBeTheFirst) {
   EXPECT_TRUE(CxxNameQuery("foo::~foo").Matches("_ZN3fooD1Ev"));
 }
 
-TEST(SpelledIdentifiersTest, AbbreviationsAreNone) {
+TEST(SpelledIdentifiersTest, AbbreviationsAreNotSpelledIdentifiers) {
   EXPECT_THAT(SpelledIdentifiers("json::reader"), ElementsAre("json", "reader"));
   EXPECT_THAT(SpelledIdentifiers("std::string::ope"), IsEmpty());
   EXPECT_THAT(SpelledIdentifiers("foo<5>"), ElementsAre("foo"));

@@ -54,7 +54,7 @@ double ToldApart(double between, int machines, int times, unsigned strata) {
   return static_cast<double>(told) / times;
 }
 
-TEST(MachineComparisonTest, NoMoreThanSixPercentOfEqualVersionsAreToldApartAtFive) {
+TEST(MachineComparisonTest, AtFivePercentNoMoreThanSixPercentOfEqualVersionsDiffer) {
   for (const double octaves : {0.0, 0.1, 0.3, 0.6}) {
     EXPECT_LE(ToldApart(octaves, 18, 2000, 1), 0.06) << octaves;
   }

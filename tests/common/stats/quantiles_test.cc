@@ -191,7 +191,7 @@ TEST(QuantilesTest, TwoValuesInABucketAreTheirMeanAndDeviation) {
   EXPECT_DOUBLE_EQ(EstimateQuantile(histogram, 0.9).estimate, 1900);
 }
 
-TEST(QuantilesTest, ValuesTwoAndThreeAreToldApartExactly) {
+TEST(QuantilesTest, DistinguishesValuesTwoAndThreeExactly) {
   CostHistogram histogram;
   for (int i = 0; i < 30; ++i) histogram.Add(i < 20 ? 2 : 3);
   EXPECT_EQ(EstimateQuantile(histogram, 0.66).estimate, 2);

@@ -155,7 +155,7 @@ TEST(ShapeTest, GrowthNeedsFourBucketsOfTenCallsOverThreeOctavesAndARise) {
   EXPECT_FALSE(far.Result().growth.has_value());
 }
 
-TEST(ShapeTest, GrowthThatExplainsLittleIsNone) {
+TEST(ShapeTest, IgnoresGrowthThatExplainsLittle) {
   const auto grows = [](double noise) {
     Builder builder;
     ShapeArgument argument{.number = 2};
@@ -270,7 +270,7 @@ TEST(ShapeTest, TwoPeaksNeedDistanceCallsAndAValley) {
   EXPECT_FALSE(is_bimodal(Builder().Calls(50, 300).Calls(20, 600).Calls(50, 1300)));  // chance
 }
 
-TEST(ShapeTest, OfManyPeaksTheTwoOfWhichTheLowerIsHighestAreTold) {
+TEST(ShapeTest, ReportsTheTwoPeaksWhoseLowerOneIsHighest) {
   const ShapeResult result = Builder().Calls(400, 300).Calls(300, 5000).Calls(100, 80'000).Result();
   ASSERT_TRUE(result.peaks);
   EXPECT_EQ(result.peaks->cheap_calls, 400U);
@@ -338,7 +338,7 @@ TEST(ShapeTest, AfterAStartUpTheShapeIsThatOfTheOtherCalls) {
   EXPECT_EQ(Builder().Calls(50, 900'000).Calls(950, 1500).Result().shape, Shape::kBimodal);
 }
 
-TEST(ShapeTest, BytesOfFirstCallsOnlyAreTold) {
+TEST(ShapeTest, ReportsBytesOfFirstCallsOnly) {
   Builder builder;
   builder.FirstCalls(3, 1500).Calls(997, 1500);
   EXPECT_FALSE(builder.Result().allocates_at_first_only);

@@ -20,7 +20,7 @@ void ExpectSize(const Sizes& sizes, double comparisons, const FleetPlan& plan, d
       << plan.name << octaves;
 }
 
-TEST(SizeTableTest, HealthyUsersAreLeftInPeaceWhateverTheFleet) {
+TEST(SizeTableTest, HealthyUsersAreNotFlaggedInAnyFleet) {
   for (const FleetPlan& plan : {
            FleetPlan{"30 x 12", 30, 12},
            FleetPlan{"120", 120, 1},
@@ -36,7 +36,7 @@ TEST(SizeTableTest, HealthyUsersAreLeftInPeaceWhateverTheFleet) {
   }
 }
 
-TEST(SizeTableTest, EqualVersionsAreNotToldApartWhateverTheFleet) {
+TEST(SizeTableTest, EqualVersionsDoNotDifferInAnyFleet) {
   for (const FleetPlan& plan : {
            FleetPlan{"30", 30, 1},
            FleetPlan{"30 x 52", 30, 52},

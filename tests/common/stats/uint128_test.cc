@@ -35,7 +35,7 @@ TEST(Uint128Test, AddingCarriesIntoTheHighHalf) {
   EXPECT_TRUE((Add({.high = 6, .low = kMost}, 1) == WideProduct{.high = 7, .low = 0}));
 }
 
-TEST(Uint128Test, SaturatingAdditionStaysAtTheTopAndSaysSo) {
+TEST(Uint128Test, SaturatingAdditionStaysAtTheMaximumAndReportsIt) {
   bool saturated = false;
   EXPECT_EQ(SaturatingAdd<std::uint64_t>(~std::uint64_t{0} - 1, 1, saturated), ~std::uint64_t{0});
   EXPECT_FALSE(saturated);

@@ -7,7 +7,7 @@
 namespace fieldcost::stats {
 namespace {
 
-TEST(VarintTest, NumbersOfAnyWidthComeBackAndNothingBehindThemIsTaken) {
+TEST(VarintTest, ReadsNumbersOfAnyWidthAndNothingAfterThem) {
   std::mt19937_64 random(3);
   for (unsigned bits = 0; bits <= 128; ++bits) {
     for (int repeat = 0; repeat < 50; ++repeat) {

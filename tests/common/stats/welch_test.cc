@@ -19,7 +19,7 @@ TEST(WelchTest, TheTextbookExample) {
 }
 
 // R: the same t.test()$conf.int, of the second minus the first
-TEST(WelchTest, AnIntervalOfTheDifferenceHolds0UnlessTheTestSaysOtherwise) {
+TEST(WelchTest, TheIntervalOfTheDifferenceHolds0UnlessTheTestRejects) {
   const Moments a = MomentsOf(std::vector<double>{30.02, 29.99, 30.11, 29.97, 30.01, 29.99});
   const Moments b = MomentsOf(std::vector<double>{29.89, 29.93, 29.72, 29.98, 30.02, 29.98});
   const DifferenceInterval interval = WelchInterval(a, b, 0.95);

@@ -132,7 +132,7 @@ TEST_F(NameHelperTest, ReadsAFileOfAnotherUserWithThatUsersRights) {
   EXPECT_TRUE(OpenModule({.path = secret})) << "root's own, closed to others";
 }
 
-TEST(NameMessageTest, RefusesWhatIsNotThere) {
+TEST(NameMessageTest, RefusesTruncatedMessages) {
   MessageWriter writer;
   writer.Number(7).Text("seven");
   for (std::size_t size = 0; size <= writer.bytes().size(); ++size) {

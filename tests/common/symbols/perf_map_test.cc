@@ -33,7 +33,7 @@ TEST(PerfMapTest, CodeThatWasWrittenOverHasItsLaterName) {
   EXPECT_EQ(map.Find(0x1180), "");
 }
 
-TEST(PerfMapTest, LinesThatAreNoneAreLeftOut) {
+TEST(PerfMapTest, SkipsInvalidLines) {
   const PerfMap map = PerfMap::Of(
       "\n\nx\n1000\n1000 \n1000 10\n1000 10 \n1000 0 f\nffffffffffffffff 2 f\n-1 5 f\n5 5 last");
   EXPECT_EQ(map.functions(), 1U);

@@ -27,7 +27,7 @@ class NotifyTest : public ::testing::Test {
   testing::NotifySocket manager_{directory_.path() / "notify"};
 };
 
-TEST_F(NotifyTest, TheManagerIsToldEachStepInItsWords) {
+TEST_F(NotifyTest, NotifiesTheManagerOfEachStepInItsTerms) {
   NotifyReady("watching");
   EXPECT_EQ(manager_.Next(), "READY=1\nSTATUS=watching");
   NotifyReloading();
@@ -46,7 +46,7 @@ TEST_F(NotifyTest, AStatusIsNoCommand) {
   EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 1) << message;
 }
 
-TEST_F(NotifyTest, WithoutAManagerNobodyIsTold) {
+TEST_F(NotifyTest, SendsNoNotificationWithoutAManager) {
   ::unsetenv("NOTIFY_SOCKET");
   NotifyReady("watching");
   NotifyAlive();
@@ -55,7 +55,7 @@ TEST_F(NotifyTest, WithoutAManagerNobodyIsTold) {
   EXPECT_EQ(manager_.Next(), "STOPPING=1\nSTATUS=") << "the first message that came";
 }
 
-TEST_F(NotifyTest, TheManagerSaysHowOftenItWantsToHear) {
+TEST_F(NotifyTest, TheManagerSetsTheWatchdogInterval) {
   EXPECT_EQ(WatchdogTime(), std::nullopt);
   ::setenv("WATCHDOG_USEC", "60000000", 1);
   EXPECT_EQ(WatchdogTime(), std::chrono::minutes(1));

@@ -184,7 +184,7 @@ TEST(TreeCodecTest, OneByteAsideIsAnotherTreeOrNone) {
   EXPECT_GT(refused, trees);
 }
 
-TEST(TreeCodecTest, KindsAndVersionsAreTold) {
+TEST(TreeCodecTest, ReportsKindsAndVersions) {
   std::string bytes = EncodeTree(Example());
   EXPECT_EQ(DecodeMeanTree(bytes).error().code, ErrorCode::kCorrupt);
   EXPECT_EQ(DecodeTree(EncodeMeanTree(Average(Example()).value())).error().code,

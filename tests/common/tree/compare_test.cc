@@ -203,7 +203,7 @@ TEST(CompareTest, FindsASmallPathThatIsSlowerByHalfAndBlamesNoOther) {
   }
 }
 
-TEST(CompareTest, ReportsValuesAsMeasuredWhateverTheCommonFactorIs) {
+TEST(CompareTest, ReportsValuesAsMeasuredForAnyCommonFactor) {
   std::mt19937_64 random(57);
   const Program program = RandomProgram(random);
   const Noise quiet = {.machine = 0.01, .path = 0.01};
@@ -373,7 +373,7 @@ TEST(CompareTest, ReportsVanishedAndNewPaths) {
             (Told{{{"main", "old"}, ValueKind::kSelf}, {{"main", "new"}, ValueKind::kSelf}}));
 }
 
-TEST(CompareTest, AncestorsAreToldOnlyOfWhatTheirDescendantsDoNotExplain) {
+TEST(CompareTest, ReportsAncestorsOnlyForChangesBeyondTheirDescendants) {
   // f explains 90 of main's 100 more: 90 %.
   const Exact base = {
       {{"rest"}, 5000}, {{"main"}, 500}, {{"main", "f"}, 200}, {{"main", "g"}, 300}};

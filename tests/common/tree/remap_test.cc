@@ -37,7 +37,7 @@ TEST(RenameRulesTest, RulesNameFunctionsExactlyOrByPattern) {
   EXPECT_EQ(Renamed("*a*=b*b*", Named("xaya")), "app bxbya");
 }
 
-TEST(RenameRulesTest, TheFirstRuleThatMatchesCountsAndOthersAreTold) {
+TEST(RenameRulesTest, AppliesTheFirstMatchingRuleAndReportsUnmatchedOnes) {
   const std::vector<std::string> texts = {"f=g", "f=h", "g=f", "gone=f"};
   RenameRules rules = RenameRules::Parse(texts).value();
   EXPECT_EQ(rules.Apply(Named("f")), Named("g"));
@@ -116,7 +116,7 @@ TEST(RemapTest, RefusesValuesThatOverflow) {
   EXPECT_EQ(Apply(FoldRecursion(dictionary).value(), run).error().code, ErrorCode::kTooLarge);
 }
 
-TEST(RemapTest, TheShareOfCodeWithoutANameIsTold) {
+TEST(RemapTest, ReportsTheShareOfCodeWithoutAName) {
   auto dictionary = std::make_shared<Dictionary>();
   const PathId named = Enter(*dictionary, {"f"});
   const FrameId code =

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kMost = ~std::uint64_t{0};
 
-TEST(RunValuesTest, ValuesAddAndWhatIsNotThereIsZero) {
+TEST(RunValuesTest, ValuesAddUpAndMissingOnesAreZero) {
   RunValues values(2);
   EXPECT_TRUE(values.Add(1, PathId(5), 7).has_value());
   EXPECT_TRUE(values.Add(1, PathId(5), 8).has_value());

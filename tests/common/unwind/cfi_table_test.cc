@@ -89,7 +89,7 @@ TEST(CfiTableTest, AnUnknownInstructionEndsTheRulesOfItsFunctionOnly) {
   EXPECT_EQ(table.refused_functions(), 1U);
 }
 
-TEST(CfiTableTest, FramesOfSignalsAreToldByTheirAugmentation) {
+TEST(CfiTableTest, RecognisesSignalFramesByTheirAugmentation) {
   const std::string common = MadeCommon("zS");
   const CfiTable table = TableOf(MadeElf(Code(), MadeFunction(common, kCode, 16, "", true)));
   ASSERT_NE(table.Find(kCode), nullptr);

@@ -25,7 +25,7 @@ std::optional<std::uint64_t> Value(const std::string& expression, std::uint64_t 
       memory, initial);
 }
 
-TEST(ExpressionTest, TheSlotsOfProceduresAreTold) {
+TEST(ExpressionTest, RecognisesSlotsOfProcedures) {
   // What linkers write for .plt: rsp + 8 + ((rip & 15) >= 11) * 8.
   const std::string slots = "\x77\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22"s;
   for (std::uint64_t inside = 0; inside < 16; ++inside) {

@@ -55,7 +55,7 @@ TEST(StackMemoryTest, DoesNotReadCopiedBytesAgain) {
   EXPECT_EQ(memory.reads, 0);
 }
 
-TEST(StackMemoryTest, BehindTheCopyTheReaderIsAskedIfTheSeamIsAsItWas) {
+TEST(StackMemoryTest, ReadsMemoryBeyondTheCopyIfTheSeamIsUnchanged) {
   FakeMemory memory(100'000);
   const auto copy = memory.Copy(2048);
   StackMemory stack(kBase, copy, &memory);

@@ -73,7 +73,7 @@ TEST(UnwinderTest, GoesFromCallToCallUpToTheOutermost) {
   EXPECT_EQ(stack.frames[1].lookup_address(), process.Address(19));
 }
 
-TEST(UnwinderTest, AReturnAddressBehindAFunctionIsOfIt) {
+TEST(UnwinderTest, AReturnAddressAtAFunctionsEndBelongsToIt) {
   // A call that never returns is the function's last instruction.
   MadeProcess process = Made();
   const Stack stack =
@@ -90,7 +90,7 @@ TEST(UnwinderTest, MissingMemoryCutsTheStack) {
   EXPECT_EQ(stack.end, StackEnd::kCut);
 }
 
-TEST(UnwinderTest, ACallerAtNoAddressIsNone) {
+TEST(UnwinderTest, ANullReturnAddressIsNoCaller) {
   MadeProcess process = Made();
   const Stack stack = Unwound(process, At(process.Address(4)), Words({process.Address(20), 0}));
   EXPECT_EQ(stack.frames.size(), 2U);
@@ -250,7 +250,7 @@ TEST(UnwinderTest, RegistersThatACallMayChangeAreNotTheCallers) {
   EXPECT_EQ(stack.end, StackEnd::kBroken);
 }
 
-TEST(TableCacheTest, AFileIsReadOnceAndWhatDoesNotFitIsCounted) {
+TEST(TableCacheTest, ReadsAFileOnceAndCountsWhatDoesNotFit) {
   const std::string file = MadeElf(std::string(256, '\x90'), Functions());
   MadeProcess process(file);
   Mapping other = process.map.mappings()[0];

@@ -90,7 +90,7 @@ TEST(BatchTest, RowsThatFitAreKnownToTheByte) {
   }
 }
 
-TEST(BatchTest, OnesOwnBatchIsReadBackWhole) {
+TEST(BatchTest, AHostsOwnBatchIsReadBackInFull) {
   const BatchContent content = ManyRows(300);
   EXPECT_EQ(DecodeBatch(*EncodeBatch(content)).value(), content);
   EXPECT_EQ(DecodeBatch("no batch").error().code, ErrorCode::kCorrupt);

@@ -131,7 +131,7 @@ TEST(LabTableTest, AMeasurementThatIsInTwoTablesIsNamed) {
   EXPECT_THAT(twice.error().message, HasSubstr(one.parts[0].content_hash.substr(0, 12)));
 }
 
-TEST(LabTableTest, ASumThatIsTooLargeIsNone) {
+TEST(LabTableTest, RefusesSumsThatAreTooLarge) {
   LabTableBuilder builder;
   builder.Run("f", {~std::uint64_t{0}});
   LabTable half = builder.Table("half");
@@ -144,7 +144,7 @@ TEST(LabTableTest, ASumThatIsTooLargeIsNone) {
   ASSERT_FALSE(sum.has_value());
 }
 
-TEST(LabTableTest, StacksAreSortedWhateverTheirOrder) {
+TEST(LabTableTest, SortsStacksOfAnyOrder) {
   constexpr std::uint32_t kRoot = LabStack::kRoot;
   const std::vector<LabStack> stacks = {{kRoot, 5, 1, 0}, {kRoot, 3, 1, 0}, {0, 9, 2, 1},
                                         {1, 4, 3, 1},     {0, 2, 4, 1},     {0, 9, 5, 1}};
@@ -229,7 +229,7 @@ TEST(LabTableTest, ApisThatCannotBeAreRefused) {
   ExpectRefused(table, "of an API that is not listed");
 }
 
-TEST(LabTableTest, RowsThatAreNoneOfALabAreRefused) {
+TEST(LabTableTest, RefusesRowsThatNoLabWouldWrite) {
   const LabTable good = SampleLabTable();
   LabTable table = good;
   table.rows[0].key.week = 2921;

@@ -256,7 +256,7 @@ TEST(EncodePprofTest, AllThatIsWrittenIsReadAgain) {
   EXPECT_EQ(EncodePprof(content).error().code, ErrorCode::kTooLarge);
 }
 
-TEST(EncodePprofTest, LabelsTellTheThreadsOfSamples) {
+TEST(EncodePprofTest, LabelsNameTheThreadsOfSamples) {
   const PprofContent content{.types = {{"wall", "nanoseconds"}},
                              .functions = {{.module = "app", .name = "main"}},
                              .samples = {{{0}, {1}}, {{0}, {2}, 1}, {{0}, {3}, 2}, {{0}, {4}, 1}},

@@ -37,7 +37,7 @@ TEST(ContextPenaltyTest, IsHowMuchMoreTheFieldNeeds) {
   EXPECT_EQ(penalty->stratum, Stratum::kSameClass);
 }
 
-TEST(ContextPenaltyTest, FewRunsOrMachinesTellNothing) {
+TEST(ContextPenaltyTest, TooFewRunsOrMachinesGiveNoPenalty) {
   stats::StatRow lab;
   lab.scalars = Around(1000, 1);
   EXPECT_FALSE(PenaltyOf(lab, Field(3000, 40)));

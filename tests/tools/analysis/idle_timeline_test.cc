@@ -81,7 +81,7 @@ TEST_F(IdleTimelineTest, RunsBeginTogetherAndWhatIsBeforeAPartIsCutOff) {
   EXPECT_FALSE(Timeline(2, {{200, 300}}).has_value());
 }
 
-TEST_F(IdleTimelineTest, ALimitOfCpusIsSaid) {
+TEST_F(IdleTimelineTest, ReportsTheLimitOfCpus) {
   IdleRecorder recorder(file());
   for (std::size_t i = 0; i <= kMaxTimelineCpus; ++i) {
     recorder.AddCpuIdle("[CPU " + std::to_string(i) + "];[lock]", i, 1);

@@ -137,7 +137,7 @@ TEST(LabChangeTest, ATenthMoreIsFoundWhereRunsDifferByTwoPercent) {
   EXPECT_GE(found, kPairs * 9 / 10);
 }
 
-TEST(LabChangeTest, ASureChangeBelowFivePercentIsNone) {
+TEST(LabChangeTest, IgnoresCertainChangesBelowFivePercent) {
   LabTableBuilder before, after, twice;
   for (int run = 0; run < 20; ++run) {
     before.Run("f", {10000, 10001}).Run("g", {5000}).Run("gone", {5});
@@ -235,7 +235,7 @@ TEST(LabTableTextTest, ACallThatOnlyTimedRunsMadeIsNotCountedAsNone) {
   EXPECT_THAT(text, HasSubstr("  0–1  ")) << text;
 }
 
-TEST(LabTableTextTest, BuildsOfOneLibraryAreToldApart) {
+TEST(LabTableTextTest, DistinguishesBuildsOfOneLibrary) {
   std::vector<LabCost> costs = LabCosts(wire::ShapesLabTable());
   costs.resize(3);
   for (LabCost& cost : costs) {

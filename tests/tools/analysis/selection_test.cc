@@ -80,7 +80,7 @@ TEST(SelectionTest, EveryMetricHasAName) {
   EXPECT_FALSE(ParseMetric("") || ParseMetric("WALL_TIME"));
 }
 
-TEST(SelectionTest, StrataSayWhatNumbersAreOf) {
+TEST(SelectionTest, StrataTextNamesClassesAndWeeks) {
   const auto strata = [](std::vector<stats::StatRow> rows) {
     return StrataText(Summarise(rows)[0].Find(Metric::kWallTime)->strata);
   };

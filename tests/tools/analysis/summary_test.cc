@@ -11,7 +11,7 @@ namespace {
 using stats::Metric;
 using ::testing::ElementsAre;
 
-TEST(SummariseTest, RowsOfSingleClassesDoNotCountBesideTheRowForAll) {
+TEST(SummariseTest, RowsOfSingleClassesDoNotCountInAdditionToTheRowForAll) {
   stats::StatRow all = Row("l.so", "f", Metric::kWallTime, {10, 20, 30}, 2);
   stats::StatRow one = Row("l.so", "f", Metric::kWallTime, {10}, 1);
   one.key.hardware.architecture = "x86_64";

@@ -77,7 +77,7 @@ TEST(TreeViewTest, AModuleMayBeNamedInAGlob) {
   EXPECT_FALSE(CallersOf(mean, 0, "z!main").has_value());
 }
 
-TEST(TreeViewTest, ADifferenceKeepsWhatVanishedAndSaysWhereAPathIs) {
+TEST(TreeViewTest, ADifferenceKeepsVanishedPathsAndMarksTheirSide) {
   const tree::Tree old_tree = WrittenTree({{{"main;old", 4}, {"main;same", 2}}});
   const tree::Tree new_tree =
       WrittenTree({{{"main;new", 1}, {"main;same", 3}}, {{"main;new", 2}, {"main;same", 3}}});
@@ -90,7 +90,7 @@ TEST(TreeViewTest, ADifferenceKeepsWhatVanishedAndSaysWhereAPathIs) {
   EXPECT_EQ(view.nodes[4].where, tree::kInAfter);
 }
 
-TEST(TreeViewTest, NamesSayWhatIsKnown) {
+TEST(TreeViewTest, NamesHoldEverythingKnown) {
   EXPECT_EQ(NameOf({.module = "libz.so", .function = "deflate"}), "libz.so!deflate");
   EXPECT_EQ(NameOf({.function = "f(int)", .file = "f.cc"}), "f(int) (f.cc)");
   EXPECT_EQ(NameOf({.kind = tree::FrameKind::kUnnamed,

@@ -30,7 +30,7 @@ Rows Weeks(VersionFleet& fleet, VersionFleet::Wish wish) {
   return rows;
 }
 
-TEST(VersionChangeTest, SlowerAndFasterVersionsAreToldFromEqualOnes) {
+TEST(VersionChangeTest, DistinguishesSlowerAndFasterVersionsFromEqualOnes) {
   VersionFleet fleet(5);
   const Rows before = Weeks(fleet, {});
   const auto after = [&](double octaves) {

@@ -62,7 +62,7 @@ TEST_F(BadInputTest, NeverReadsUnverifiedFiles) {
   ExpectRefusal(kNotFound, "not_found", "no catalogue yet: run `fieldcost sync`");
 }
 
-TEST_F(BadInputTest, AnExpiredCatalogueServesAndSaysSo) {
+TEST_F(BadInputTest, AnExpiredCatalogueStillServesAndIsMarked) {
   PublishAndSync(rows_);
   Change("UPDATE meta SET value = 1000000000000000 WHERE key = 'snapshot_expires'");
   for (const std::vector<std::string>& command : reading_) {
@@ -162,7 +162,7 @@ TEST_F(BadInputTest, NamesFromTheCommandLineSteerNoTerminal) {
   }
 }
 
-TEST_F(BadInputTest, JsonIsUtf8WhateverTheNameIs) {
+TEST_F(BadInputTest, JsonIsUtf8ForAnyName) {
   PublishAndSync(rows_);
   // Overlong, a surrogate, above U+10FFFF, cut short.
   for (const std::string bad : {"\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
@@ -173,7 +173,7 @@ TEST_F(BadInputTest, JsonIsUtf8WhateverTheNameIs) {
   EXPECT_THAT(Cli({"show", "µ€𝄞", "--json"}).output, HasSubstr("no measurements of µ€𝄞"));
 }
 
-TEST_F(BadInputTest, AReportSaysUntilWhenItsCatalogueIsValid) {
+TEST_F(BadInputTest, AReportStatesUntilWhenItsCatalogueIsValid) {
   PublishAndSync(rows_);
   Change("UPDATE meta SET value = 1000000000000000 WHERE key = 'snapshot_expires'");
   const ProcessResult page = Cli({"report", "vendor", "--library", "liba", "--html", "-"});
@@ -199,7 +199,7 @@ TEST_F(BadInputTest, HostileNamesInTheCatalogueAreOnlyText) {
   }
 }
 
-TEST_F(BadInputTest, NamesThatSomebodyHasPutIntoTheFileSteerNoTerminal) {
+TEST_F(BadInputTest, EscapesTerminalControlsInNamesOfTheFile) {
   // Rows cannot hold such names (their decoder refuses them), the file's index could.
   PublishAndSync(rows_);
   Change("UPDATE apis SET symbol = 'open_' || char(27) || '[2J' WHERE symbol = 'open_it'");

@@ -28,7 +28,7 @@ LoggedBatch Batch(std::uint64_t id, SpoolState state) {
           .can_withdraw = state == SpoolState::kSent};
 }
 
-TEST(LogTextTest, ALineTellsWhatBecameOfABatch) {
+TEST(LogTextTest, ALineStatesTheOutcomeOfABatch) {
   LoggedBatch partly = Batch(1, SpoolState::kSent);
   partly.rejected_rows = 1;
   LoggedBatch old = Batch(2, SpoolState::kSent);

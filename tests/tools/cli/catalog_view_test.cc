@@ -83,7 +83,7 @@ TEST_F(CatalogViewTest, FunctionsThatWaitAreSetApartWhereCostsAreRanked) {
   EXPECT_EQ(Json(Cli({"search", "poll", "--json"}).output, "len(d['rows'])"), "1\n");
 }
 
-TEST_F(CatalogViewTest, FunctionsThatWaitAreShownToWhoeverAsksForThem) {
+TEST_F(CatalogViewTest, ShowsWaitingFunctionsOnRequest) {
   PublishAndSync({testing::MakeRow("libc.so.6", "poll", 10, 900'000'000),
                   testing::MakeRow("libc.so.6", "pollute", 10, 1500)});
   const auto is_shown = AllOf(HasSubstr("900 ms"), Not(HasSubstr("set apart")));
@@ -99,7 +99,7 @@ TEST_F(CatalogViewTest, FunctionsThatWaitAreShownToWhoeverAsksForThem) {
   }
 }
 
-TEST_F(CatalogViewTest, WhereAllFunctionsWaitTopSaysSo) {
+TEST_F(CatalogViewTest, TopReportsIfAllFunctionsWait) {
   PublishAndSync({testing::MakeRow("libc.so.6", "poll", 10, 900'000'000)});
   EXPECT_THAT(Cli({"top"}).output, StartsWith("(waiting: 1 function set apart"));
 }
@@ -141,7 +141,7 @@ TEST_F(CatalogViewTest, NeverShowsUnmeasuredValuesAsZero) {
             "[('disk_read', False), ('disk_written', False)] False\n");
 }
 
-TEST_F(CatalogViewTest, AnApiIsOneLineWhateverItsVersions) {
+TEST_F(CatalogViewTest, AnApiIsOneLineForAllItsVersions) {
   std::vector<stats::StatRow> rows = rows_;
   rows.push_back(testing::MakeRow("liba.so.1", "open_it", 100, 3000));
   rows.back().key.api.package_version = "1.10-1";  // the newest: 10 is more than 2
@@ -236,7 +236,7 @@ TEST_F(CatalogViewTest, JsonHoldsExactSums) {
   EXPECT_EQ(missing.exit_status, 66);
 }
 
-TEST_F(CatalogViewTest, TheTypicalMachineIsToldFromTheTypicalCall) {
+TEST_F(CatalogViewTest, DistinguishesTheTypicalMachineFromTheTypicalCall) {
   std::vector<stats::CostHistogram> contributions(4, testing::Calls(1, 10));
   contributions.push_back(testing::Calls(20, 40));
   stats::StatRow unknown = rows_[3];
@@ -294,7 +294,7 @@ TEST_F(CatalogViewTest, OneContributionsCallsNeitherLeadTheTableNorAreShown) {
   }
 }
 
-TEST_F(CatalogViewTest, ShowTellsNumbersIntervalsHistogramAndFreshness) {
+TEST_F(CatalogViewTest, ShowPrintsNumbersIntervalsHistogramAndFreshness) {
   PublishAndSync(rows_);
   const ProcessResult result = Cli({"show", "liba.so.1!open_it"});
   EXPECT_EQ(result.exit_status, 0) << result.errors;
@@ -374,7 +374,7 @@ TEST_F(CatalogViewTest, AReaderThatGoesAwayIsNoError) {
   EXPECT_EQ(result.errors, "status 0\n");
 }
 
-TEST_F(CatalogViewTest, ASecondSyncOnTheSameDaySaysSo) {
+TEST_F(CatalogViewTest, ReportsASecondSyncOnTheSameDay) {
   PublishAndSync(rows_);
   const ProcessResult result = Cli({"sync"});
   EXPECT_EQ(result.exit_status, 0);

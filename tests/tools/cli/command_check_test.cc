@@ -160,7 +160,7 @@ TEST_F(CommandCheckTest, AReportReproducesAndASeedDrawsOthers) {
   EXPECT_EQ(csv({"--seed", "7"}), csv({"--seed", "7"}));
 }
 
-TEST_F(CommandCheckTest, TooLittleDataIsSaidAndHasAStatusOfItsOwn) {
+TEST_F(CommandCheckTest, ReportsTooLittleDataWithItsOwnExitStatus) {
   PublishAndSync({Field("few", 12), Field("rare")});
   const std::string profile = WriteProfile({Mine("few", 3), Mine("rare", 3, 20), Mine("new")});
   const ProcessResult result = Cli({"check", profile});
@@ -295,7 +295,7 @@ TEST_F(CommandCheckTest, AFlameGraphIsAPageForTheUserOnly) {
   }
 }
 
-TEST_F(CommandCheckTest, ACatalogueThatIsSyntheticOrOutOfDateIsSaidToBe) {
+TEST_F(CommandCheckTest, MarksASyntheticOrOutdatedCatalogue) {
   publisher_.snapshot.synthetic = true;
   const std::string profile = PublishAndMeasure(0);
   const ProcessResult fresh = Cli({"check", profile});

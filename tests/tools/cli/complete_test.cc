@@ -88,7 +88,7 @@ TEST(CompleteTest, AnOptionsValueIsOneOfItsChoices) {
   EXPECT_THAT(Texts({"completion", "zsh", ""}), IsEmpty());
 }
 
-TEST(CompleteTest, AListGoesOnWithWhatItDoesNotHold) {
+TEST(CompleteTest, OffersTheMissingValuesOfAList) {
   EXPECT_THAT(Texts({"run", "--metrics", "a"}), ElementsAre("alloc"));
   EXPECT_THAT(Texts({"run", "--metrics", "time,io,"}),
               ElementsAre("time,io,alloc", "time,io,cycles"));
@@ -132,7 +132,7 @@ TEST(CompleteTest, LibrariesAreThoseOfTheCatalogue) {
   EXPECT_THAT(Texts({"top", "--library=z"}), ElementsAre("--library=lib<z"));
 }
 
-TEST(CompleteTest, VersionsAreThoseOfWhatTheLineNames) {
+TEST(CompleteTest, OffersTheVersionsOfTheNamedFunction) {
   EXPECT_THAT(Texts({"diff", "libz.so.1", "1."}), ElementsAre("1.<libz.so.1|"));
   EXPECT_THAT(Texts({"diff", "libz.so.1", "1.2", ""}), ElementsAre("<libz.so.1|"));
   EXPECT_THAT(Texts({"diff", "libz.so.1", "1.2", "1.3", ""}), IsEmpty());
@@ -143,7 +143,7 @@ TEST(CompleteTest, VersionsAreThoseOfWhatTheLineNames) {
   EXPECT_THAT(Texts({"report", "vendor", "--baseline", "1"}), IsEmpty());
 }
 
-TEST(CompleteTest, BehindTheMarkOfRunAnotherProgramGoesOn) {
+TEST(CompleteTest, CompletesTheProgramAfterDoubleDash) {
   EXPECT_EQ(At({"run", "--", "sq"}).more, Completion::More::kPrograms);
   const Completion inside = At({"run", "--pick", "a!b", "--", "git", "--json", "ch"});
   EXPECT_EQ(inside.more, Completion::More::kCommandLine);

@@ -56,13 +56,13 @@ TEST_F(CliTest, ExplainNamesTheLibrariesOfAFunction) {
   EXPECT_THAT(result.errors, HasSubstr("did you mean libvictim.so.1!victim_allocate?"));
 }
 
-TEST_F(CliTest, APickThatNothingCallsNamesWhatIsNear) {
+TEST_F(CliTest, SuggestsSimilarNamesForAPickThatNothingCalls) {
   ASSERT_EQ(Cli({"run", "--pick", "victim_allocate", "--", kVictim, "alloc"}).exit_status, 0);
   EXPECT_THAT(Cli({"run", "--pick", "victim_alocate", "--", kVictim, "alloc"}).errors,
               HasSubstr("did you mean libvictim.so.1!victim_allocate?"));
 }
 
-TEST_F(CliTest, ExplainTellsOfAProcess) {
+TEST_F(CliTest, ExplainsARunningProcess) {
   const ProcessResult result = Shell("$fieldcost agent explain $$; echo $?");
   EXPECT_THAT(result.output, AllOf(HasSubstr("(sh): started without fieldcost"), HasSubstr("\n1")));
   EXPECT_EQ(Cli({"agent", "explain", "2147483647"}).exit_status, 66);
@@ -99,7 +99,7 @@ TEST_F(CliTest, ExplainNamesFunctionsWhoseBytesAreNotMeasuredAndWhy) {
   EXPECT_THAT(Cli({"agent", "explain", kHello, "--json"}).output, Not(HasSubstr("\"functions\"")));
 }
 
-TEST_F(CliTest, WhereThereIsNoMemoryForRunFilesItIsSaidAndProgramsRun) {
+TEST_F(CliTest, ReportsMissingMemoryForRunFilesAndRunsThePrograms) {
   const ProcessResult result = Shell(
       "mkdir -p \"$FIELDCOST_HOME/disk\"; exec unshare --mount /bin/sh -c '"
       "mount --bind \"$FIELDCOST_HOME/disk\" /dev/shm && unset XDG_RUNTIME_DIR || exit 3; "
@@ -130,7 +130,7 @@ TEST_F(CliTest, StatusCountsProgramsByReason) {
                     HasSubstr("\"overhead_ns\":0"), HasSubstr("\"dropped_picks\":0")));
 }
 
-TEST_F(CliTest, RunLeavesAloneWhatCannotBeMeasuredAndSaysWhy) {
+TEST_F(CliTest, RunLeavesUnmeasurableProgramsAloneAndReportsWhy) {
   ASSERT_EQ(Cli({"agent", "local"}).exit_status, 0);
   for (const auto& [program, reason] : std::vector<std::pair<std::string, std::string>>{
            {kHello + "_static", "linked statically, so nothing can be loaded into it"},

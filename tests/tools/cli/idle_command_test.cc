@@ -293,7 +293,7 @@ TEST_F(IdleCommandTest, OmitsOrNamesWhatWasNotRecorded) {
   EXPECT_THAT(side.errors, HasSubstr("from-idle was not measured; available: cpu-idle"));
 }
 
-TEST_F(IdleCommandTest, WhereNothingIsExplainedItSaysSo) {
+TEST_F(IdleCommandTest, ReportsIfNothingIsExplained) {
   IdleRecorder recorder(Path("a.fct"));
   recorder.Add({.to_ns = 5 * kMs, .to = "[moved away]"});
   recorder.Close();
@@ -303,7 +303,7 @@ TEST_F(IdleCommandTest, WhereNothingIsExplainedItSaysSo) {
             HasSubstr("(no explained idle period has ended)")));
 }
 
-TEST_F(IdleCommandTest, ADamagedFileShowsWhatIsWholeAndSaysSo) {
+TEST_F(IdleCommandTest, ShowsTheIntactPartOfADamagedFileAndReportsTheDamage) {
   IdleRecorder recorder(Path("a.fct"));
   recorder.Add({.to_ns = 5 * kMs, .to = kLock, .from = kHold});
   ASSERT_TRUE(recorder.writer().Flush());

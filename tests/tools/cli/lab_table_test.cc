@@ -70,7 +70,7 @@ TEST_F(LabTableTest, MergeAddsUpInAnyOrder) {
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
-TEST_F(LabTableTest, MergeSaysWhatIsInTheSum) {
+TEST_F(LabTableTest, MergeReportsTheContentOfTheSum) {
   const std::string a = Write("a.lab", wire::SampleLabTable());
   const ProcessResult one = Cli({"merge", "-o", Path("one.lab"), a});
   EXPECT_EQ(one.output, "1 measurement, 3 APIs, 7 calls in " + Path("one.lab") + "\n");
@@ -98,7 +98,7 @@ TEST_F(LabTableTest, MergeExportsTheStacksOfTheSum) {
             0);
 }
 
-TEST_F(LabTableTest, MergeRefusesWhatWouldCountTwiceAndWhatIsNoTable) {
+TEST_F(LabTableTest, MergeRefusesDuplicatesAndFilesThatAreNotTables) {
   const std::string a = Write("a.lab", wire::SampleLabTable());
   const std::string b = Write("b.lab", wire::RandomLabTable(2));
   ASSERT_EQ(Cli({"merge", "-o", Path("all.lab"), a, b}).exit_status, 0);

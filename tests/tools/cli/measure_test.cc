@@ -87,7 +87,7 @@ TEST_F(MeasureCommandTest, NamesMissingPrograms) {
   EXPECT_THAT(apis.errors, HasSubstr("calls nothing that --apis names"));
 }
 
-TEST_F(MeasureCommandTest, ProgramsThatCannotBeMeasuredSayWhy) {
+TEST_F(MeasureCommandTest, ReportsWhyProgramsCannotBeMeasured) {
   for (const char* program : {"hello_static", "hello_asan"}) {
     const ProcessResult result = Measure({}, {kVictims + program});
     EXPECT_EQ(result.exit_status, 78) << program;
@@ -168,7 +168,7 @@ TEST_F(MeasureCommandTest, OutputGoesWhereItIsWanted) {
   EXPECT_THAT(output("inherit"), StartsWith("written\nwritten\n"));
 }
 
-TEST_F(MeasureCommandTest, AnotherOutputIsSaid) {
+TEST_F(MeasureCommandTest, ReportsDifferingOutput) {
   const ProcessResult result = Measure({"--rounds", "1"}, Script(std::string(kCount) + "echo $n"));
   EXPECT_EQ(result.exit_status, 0) << result.errors;
   EXPECT_THAT(result.errors, HasSubstr("output differed from the plain run"));

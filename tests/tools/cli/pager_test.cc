@@ -55,7 +55,7 @@ TEST_F(PagerTest, OnlyWhatDoesNotFitATerminalIsPaged) {
   EXPECT_THAT(OnTerminal(24, {"top", "--limit", "30", "--json"}, marking).output, StartsWith("{"));
 }
 
-TEST_F(PagerTest, PagerOfTheEnvironmentIsSecondAndEmptyOrCatIsNone) {
+TEST_F(PagerTest, TheEnvironmentsPagerIsSecondAndEmptyOrCatMeansNone) {
   EXPECT_THAT(OnTerminal(24, {"top"}, {{"PAGER", kMarking}}).output,
               MatchesRegex("paged: +TOTAL(.|\n)*"));
   for (const char* none : {"", "cat"}) {

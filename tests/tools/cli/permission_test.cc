@@ -26,7 +26,7 @@ class PermissionTest : public CliTest {
   }
 };
 
-TEST_F(PermissionTest, WhereTheAdministratorForbidsItNobodyCanSwitchOn) {
+TEST_F(PermissionTest, CannotBeSwitchedOnIfTheAdministratorForbidsIt) {
   const std::string forbidden = "[consent]\\npermit = false\\n";
   const ProcessResult on = Where(forbidden, "\"$fieldcost\" agent on");
   if (on.errors.find("unshare") != std::string::npos) {

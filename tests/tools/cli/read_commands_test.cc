@@ -124,7 +124,7 @@ TEST_F(ReadCommandsTest, AVersionMetricClassOrWeekCanBeChosen) {
   EXPECT_EQ(Cli({"hist", "open_it", "--metric", "length"}).exit_status, 64);
 }
 
-TEST_F(ReadCommandsTest, TopByTotalReadsNoFurtherThanNeededAndAgreesWithTheWholeTable) {
+TEST_F(ReadCommandsTest, TopByTotalStopsEarlyAndAgreesWithTheFullTable) {
   std::vector<stats::StatRow> rows = testing::MakeRows(60, 1000);
   for (unsigned i = 0; i < 60; i += 7) rows.push_back(Newer(rows[i]));
   PublishAndSync(rows);

@@ -29,7 +29,7 @@ std::string TextOf(const std::vector<StatRow>& rows, bool any_fielded = false,
       {.columns = 80});
 }
 
-TEST(RunTableTest, TheLongestTimeIsFirstAndWhatWasNeverTimedIsLeftOut) {
+TEST(RunTableTest, SortsByTimeAndOmitsFunctionsThatWereNeverTimed) {
   const std::string text =
       TextOf({Row("short", Metric::kWallTime, 100), Row("long", Metric::kWallTime, 1'000'000),
               Row("inner", Metric::kCallsPerRun, 7)});

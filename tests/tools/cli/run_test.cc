@@ -14,7 +14,7 @@ using ::testing::Not;
 using testing::ProcessResult;
 using ::testing::StartsWith;
 
-TEST_F(CliTest, InModeOffTheProgramRunsUnchangedAndOneLineSaysSo) {
+TEST_F(CliTest, InModeOffTheProgramRunsUnchangedAndOneLineReportsIt) {
   const ProcessResult result =
       Cli({"run", "--", "sh", "-c", "env; printf 'out\\n'; printf 'err\\n' >&2; exit 7"});
   EXPECT_EQ(result.exit_status, 7);
@@ -56,7 +56,7 @@ TEST_F(CliTest, AMissingProgramIs127AndOneThatCannotRun126) {
   EXPECT_EQ(result.exit_status, 126);
 }
 
-TEST_F(CliTest, InModeLocalTheProgramIsToldWhereToWrite) {
+TEST_F(CliTest, InModeLocalTheProgramGetsADirectoryToWriteTo) {
   ASSERT_EQ(Cli({"agent", "local"}).exit_status, 0);
   const ProcessResult result = Cli({"run", "--metrics", "alloc,time", "--", "env"},
                                    {{"FIELDCOST_PRELOAD_LIBRARY", "/bin/sh"},
@@ -189,7 +189,7 @@ TEST_F(ShowRunTest, ItShowsThatVeryRunWithItsChildrenAndNoOther) {
   EXPECT_EQ(calls(twice.errors), 2 * calls(once.errors));
 }
 
-TEST_F(ShowRunTest, WhereNobodyLooksOrWantsItNothingIsShown) {
+TEST_F(ShowRunTest, ShowsNothingOffATerminalOrIfUnwanted) {
   EXPECT_THAT(Cli({"run", "--", victim_, "alloc"}).errors, IsEmpty()) << "no terminal";
   EXPECT_THAT(Cli({"run", "--no-show", "--", victim_, "alloc"}).errors, IsEmpty());
   EXPECT_THAT(Cli({"run", "--show", "--", victim_, "alloc"}, {{"FIELDCOST_QUIET", "1"}}).errors,
@@ -211,7 +211,7 @@ TEST_F(ShowRunTest, RunsThatMeasureNothingReportWhy) {
                                 HasSubstr("fieldcost run --pick")));
 }
 
-TEST_F(ShowRunTest, TopSaysHowManyRunsWereDrawn) {
+TEST_F(ShowRunTest, TopReportsHowManyRunsWereDrawn) {
   ASSERT_EQ(Cli({"run", "--pick", all_, "--", victim_, "alloc"}).exit_status, 0);
   const ProcessResult top = Cli({"top", "--local"});
   EXPECT_THAT(top.output, HasSubstr("(1 measured on request)"));
@@ -243,7 +243,7 @@ TEST_F(ShowRunTest, TwoTimesOfThisMachineAreCompared) {
   EXPECT_THAT(unknown.errors, HasSubstr("did you mean libvictim.so.1?"));
 }
 
-TEST_F(ShowRunTest, WithoutACatalogueWhatWasMeasuredHereIsOffered) {
+TEST_F(ShowRunTest, WithoutACatalogueOffersLocalMeasurements) {
   const std::vector<std::string> show = {"show", "victim_allocate"};
   EXPECT_THAT(Cli(show).errors, Not(HasSubstr("--local")));
   ASSERT_EQ(Cli({"run", "--pick", all_, "--", victim_, "alloc"}).exit_status, 0);
@@ -258,7 +258,7 @@ TEST_F(ShowRunTest, RunsThatCalledNothingMeasuredAreNotTakenForNone) {
               HasSubstr("1 run was measured so far; it called none of the functions measured\n"));
 }
 
-TEST_F(ShowRunTest, ForgettingWhatIsLocalErasesItAndAsksFirst) {
+TEST_F(ShowRunTest, ForgettingLocalSumsAsksFirstAndErasesThem) {
   ASSERT_EQ(Cli({"run", "--pick", all_, "--", victim_, "alloc"}).exit_status, 0);
   const ProcessResult asked = Cli({"agent", "forget", "--local"});
   EXPECT_EQ(asked.exit_status, 64);
@@ -359,7 +359,7 @@ TEST_F(CliTest, ReportsUnfulfilledPicksAfterTheRun) {
   EXPECT_THAT(Cli(idle, {{"FIELDCOST_QUIET", "1"}}).errors, IsEmpty());
 }
 
-TEST_F(CliTest, WhyAProgramIsLeftAloneInSpiteOfAPickIsSaid) {
+TEST_F(CliTest, ReportsWhyAProgramIsLeftAloneDespiteAPick) {
   const std::string sanitizer = FIELDCOST_BINARY_DIR "/victims/libvictim_msan.so";
   const ProcessResult run =
       Cli({"run", "--pick", "libcanaryown.so!*", "--", kOwn}, {{"LD_PRELOAD", sanitizer}});

@@ -319,7 +319,7 @@ TEST_F(SessionTest, TheCopyIsRefreshedByAnotherOn) {
   EXPECT_EQ(ReadFile(library(), 1 << 24).value(), good);
 }
 
-TEST_F(SessionTest, AgentOffLeavesTheFilesAndSaysHowToRemoveThem) {
+TEST_F(SessionTest, AgentOffKeepsTheFilesAndExplainsHowToRemoveThem) {
   ASSERT_EQ(On().exit_status, 0);
   const ProcessResult off = Cli({"agent", "off"});
   EXPECT_THAT(off.output, HasSubstr("fieldcost agent session off"));

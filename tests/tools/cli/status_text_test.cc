@@ -46,7 +46,7 @@ TEST(ProgramsTextTest, NamesCannotSteerTheTerminal) {
   EXPECT_THAT(ReasonText({Reach::kSanitizer, "lib\x1b.so", ""}), Not(HasSubstr("\x1b")));
 }
 
-TEST(StatusTextTest, CostsAndPassedOverRunsAreTold) {
+TEST(StatusTextTest, ReportsCostsAndSkippedRuns) {
   agent::AgentStatus status;
   status.measuring.overhead_ns = 3'400'000;
   status.measuring.timed_calls = 1234;
@@ -91,7 +91,7 @@ TEST(StatusTextTest, OmitsStatesThatDoNotApply) {
   }
 }
 
-TEST(StatusTextTest, UploadsAndTheServicesPolicyAreTold) {
+TEST(StatusTextTest, ReportsUploadsAndTheServicesPolicy) {
   agent::AgentStatus status;
   status.forbidden = true;
   status.outbox.withdrawn_batches = 2;

@@ -60,7 +60,7 @@ TEST_F(TraceCountersTest, FaultsAreOfTheFunctionsThatHaveThem) {
   EXPECT_THAT(Cli({"tree", "show", file()}).output, HasSubstr("cpu of 1 run: "));
 }
 
-TEST_F(TraceCountersTest, ACounterIsInTheRecordingOrSaidToBeNotMeasured) {
+TEST_F(TraceCountersTest, ACounterIsRecordedOrReportedAsNotMeasured) {
   const ProcessResult traced = Trace(kHardware + ",faults", {"/bin/sh", "-c", "exit 3"});
   EXPECT_EQ(traced.exit_status, 3) << "the program's, whatever can be counted";
   const std::string shown =

@@ -108,7 +108,7 @@ TEST_F(TraceEventsTest, EventsOfAProgramWithSeveralThreadsAreEachThreads) {
   EXPECT_THAT(shown.output, Not(::testing::ContainsRegex("[1-9][0-9,]* +\\[several threads\\]")));
 }
 
-TEST_F(TraceEventsTest, CallsOfALibraryAreExactAndSamplesSayWhatLiesBelow) {
+TEST_F(TraceEventsTest, CallsOfALibraryAreExactAndSamplesShowWhatLiesBelow) {
   const ProcessResult traced = Trace("libz.so.1!*", kCompressing, {"--rate", "997"});
   ASSERT_EQ(traced.exit_status, 0) << traced.errors;
   EXPECT_THAT(traced.errors, Not(HasSubstr("lost events")));
@@ -141,7 +141,7 @@ TEST_F(TraceEventsTest, PartsOfTimeAddUp) {
   }
 }
 
-TEST_F(TraceEventsTest, BranchesAreToldByTheirLines) {
+TEST_F(TraceEventsTest, DistinguishesBranchesByTheirLines) {
   const ProcessResult traced = Trace("branches", {kVictims + "blocks"});
   ASSERT_EQ(traced.exit_status, 0) << traced.errors;
   const std::string shown = Cli({"tree", "show", file(), "--metric", "branches", "--all"}).output;

@@ -42,7 +42,7 @@ class TraceTest : public CliTest {
 
 const std::vector<std::string> kPython = {"python3", "-c", "sum(i * i for i in range(3000000))"};
 
-TEST_F(TraceTest, StacksOfAProgramThatNobodyHereWroteHaveNames) {
+TEST_F(TraceTest, StacksOfAForeignProgramHaveNames) {
   const ProcessResult traced = Trace({"--runs", "2", "--rate", "997"}, kPython);
   ASSERT_EQ(traced.exit_status, 0) << traced.errors;
   EXPECT_THAT(traced.errors, ContainsRegex("fieldcost: 2 runs, [0-9,]+ samples, "));
@@ -232,7 +232,7 @@ TEST_F(TraceTest, AKilledRecorderLeavesAValidRecording) {
   EXPECT_THAT(Cli({"tree", "show", recovered}).output, HasSubstr("cpu of 1 run: "));
 }
 
-TEST_F(TraceTest, WithoutTheRightsItSaysWhatIsMissing) {
+TEST_F(TraceTest, NamesMissingPrivileges) {
   const ProcessResult traced =
       Start({"setpriv", "--reuid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all",
              FIELDCOST_PROGRAM, "trace", "-o", "/tmp/fieldcost-none/a.fct", "--", "/bin/true"},

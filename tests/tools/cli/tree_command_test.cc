@@ -352,7 +352,7 @@ std::vector<std::vector<Sample>> TenRuns(std::uint64_t slow_ms, std::uint64_t se
   return runs;
 }
 
-TEST_F(TreeCommandTest, DiffTellsWhatCostsMoreAndNothingElse) {
+TEST_F(TreeCommandTest, DiffReportsOnlyWhatCostsMore) {
   const std::string before = Record("old.fct", TenRuns(200, 1));
   const std::string after = Record("new.fct", TenRuns(300, 2));
   const ProcessResult diff = Cli({"tree", "diff", before, after});

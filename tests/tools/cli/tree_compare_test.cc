@@ -102,7 +102,7 @@ TEST_F(TreeCompareTest, FollowsRenames) {
                                     Not(HasSubstr("work=work matches nothing"))));
 }
 
-TEST_F(TreeCompareTest, APageIsWrittenBesideTheWholeAnswer) {
+TEST_F(TreeCompareTest, WritesAPageInAdditionToTheFullAnswer) {
   const std::string page = (work_.path() / "page.html").string();
   const ProcessResult compared =
       Compare({"--runs", "2", "--events", "functions", "--metric", "calls", "--html", page},

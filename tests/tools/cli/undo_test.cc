@@ -89,14 +89,14 @@ TEST_F(UndoTest, ListsSentBatchesAndShowsThemByteForByte) {
   EXPECT_THAT(Cli({"agent", "log", "--json"}).output, HasSubstr("\"can_withdraw\":true}"));
 }
 
-TEST_F(UndoTest, ALogWithoutBatchesAndUnknownIdsAreSaid) {
+TEST_F(UndoTest, ReportsAnEmptyLogAndUnknownIds) {
   EXPECT_EQ(Cli({"agent", "log"}).output, "no batches yet\n");
   EXPECT_EQ(Cli({"agent", "log", "1"}).exit_status, kNotFound);
   EXPECT_EQ(Cli({"agent", "log", "x"}).exit_status, kUsage);
   EXPECT_EQ(Cli({"agent", "log", "--raw"}).exit_status, kUsage);
 }
 
-TEST_F(UndoTest, ForgettingTakesEveryBatchBackAndTheLogSaysSo) {
+TEST_F(UndoTest, ForgettingTakesEveryBatchBackAndLogsIt) {
   SendBatches(2);
   Measure();
   const ProcessResult result = Cli({"agent", "forget", "--yes"});
@@ -135,7 +135,7 @@ TEST_F(UndoTest, WithoutATerminalForgettingNeedsAYesBeforehand) {
   EXPECT_EQ(server_->requests(), requests);
 }
 
-TEST_F(UndoTest, OnATerminalForgettingSaysWhatItWillDoAndAsks) {
+TEST_F(UndoTest, OnATerminalForgettingAnnouncesWhatItDoesAndAsks) {
   SendBatches(1);
   Measure();
   const std::uint64_t requests = server_->requests();

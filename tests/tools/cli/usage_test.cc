@@ -96,7 +96,7 @@ TEST_F(CliTest, ControlCharactersOfAnArgumentAreEscapedInTheMessage) {
   EXPECT_EQ(result.errors.find('\x1b'), std::string::npos);
 }
 
-TEST_F(CliTest, WithoutACatalogueTopAndShowSayHowToGetOne) {
+TEST_F(CliTest, WithoutACatalogueTopAndShowExplainHowToGetOne) {
   for (const std::vector<std::string>& command :
        std::vector<std::vector<std::string>>{{"top"}, {"show", "sqlite3_step"}}) {
     const ProcessResult result = Cli(command);

@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::StartsWith;
 
-TEST(CheckResultTest, OnlyWhatIsWorseIsFlagged) {
+TEST(CheckResultTest, FlagsOnlyRegressions) {
   const auto result = ParseCheckResult(R"({"format_version": 2, "checked": "2026-11-21 15:00 UTC",
       "metric": "wall_time", "freshness": {"synthetic": true}, "apis": [
       {"library": "liba.so.1", "symbol": "f", "version": "1.2", "verdict": "worse", "ratio": 3.14,

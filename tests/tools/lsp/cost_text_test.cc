@@ -35,7 +35,7 @@ std::string Text(const std::vector<ApiCosts>& costs, bool markdown, bool synthet
                   {.markdown = markdown, .now = kNow, .link_template = url});
 }
 
-TEST(CostTextTest, AHoverSaysTheCostAndWhatStandsBehindIt) {
+TEST(CostTextTest, AHoverShowsTheCostAndItsBasis) {
   const ApiCosts costs =
       MakeCosts({MakeRow("libx.so.1", "open_it", 300, 1500),
                  MakeRow("libx.so.1", "open_it", 300, 2048, stats::Metric::kAllocInclusive),
@@ -67,7 +67,7 @@ TEST(CostTextTest, MadeUpDataIsLabelledWhereverACostStands) {
   EXPECT_THAT(Text({costs}, false), Not(HasSubstr("SYNTHETIC")));
 }
 
-TEST(CostTextTest, AnExpiredCatalogueIsStillShownAndSaysSo) {
+TEST(CostTextTest, AnExpiredCatalogueIsStillShownAndMarked) {
   const ApiCosts costs = MakeCosts({MakeRow("libx.so.1", "open_it", 300, 5'000'000)});
   catalog::Freshness freshness = SomeFreshness();
   freshness.snapshot_expires = kNow - std::chrono::hours(1);

@@ -56,7 +56,7 @@ TEST(CxxNameTest, ANameThatWouldGrowWithoutBoundIsRefused) {
   EXPECT_EQ(NameOf(std::string("_Z1f") + Many(600, 'i')), "(none)");
 }
 
-TEST(CxxNameTest, ANameThatWouldBecomeEnormousIsNone) {
+TEST(CxxNameTest, RefusesNamesThatWouldBecomeEnormous) {
   // The worst product of 24 references: eight levels of three.
   std::string symbol = "_Z1fPFivE";
   std::string last = "S0_";

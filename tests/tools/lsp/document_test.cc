@@ -25,7 +25,7 @@ TEST(TextPositionTest, CountsInTheUnitsOfTheEncoding) {
   EXPECT_EQ(CharacterOf(kLine, 7, PositionEncoding::kUtf8), 7u);
 }
 
-TEST(TextPositionTest, InsideACharacterMeansItsStartAndBehindTheLineItsEnd) {
+TEST(TextPositionTest, InsideACharacterMeansItsStartAndBeyondTheLineItsEnd) {
   EXPECT_EQ(ByteOffset(kLine, 3, PositionEncoding::kUtf16), 3u);  // between the surrogates
   EXPECT_EQ(ByteOffset(kLine, 5, PositionEncoding::kUtf8), 3u);
   EXPECT_EQ(ByteOffset(kLine, 4'000'000'000u, PositionEncoding::kUtf16), 8u);
@@ -36,7 +36,7 @@ TEST(TextPositionTest, BytesThatAreNotUtf8CountOneEach) {
   EXPECT_EQ(ByteOffset("\xf0\x9f", 2, PositionEncoding::kUtf16), 2u);
 }
 
-TEST(TextPositionDeathTest, AnOffsetBehindTheLineIsABug) {
+TEST(TextPositionDeathTest, AnOffsetBeyondTheLineIsABug) {
   EXPECT_DEATH(CharacterOf(kLine, 9, PositionEncoding::kUtf8), "line.size");
 }
 

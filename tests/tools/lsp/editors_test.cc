@@ -107,7 +107,7 @@ TEST_F(EditorsTest, NeovimsFirstBlockMapsKKeepsAMappingAndStartsAsNewerOnesDo) {
   EXPECT_THAT(started, HasSubstr("window: [\"`slow_call`: typically **2.5 ms** a call"));
 }
 
-TEST_F(EditorsTest, BesideClangdBothAnswerAndNothingIsListedTwice) {
+TEST_F(EditorsTest, NextToClangdBothAnswerAndListNothingTwice) {
   const std::string said = Neovim({{"WITH_CLANGD", "1"}});
   EXPECT_THAT(said, HasSubstr("hover of fieldcost: \"`slow_call`: typically **2.5 ms** a call"));
   EXPECT_THAT(said, HasSubstr("hover of clangd: \"### function `slow_call`"));

@@ -16,7 +16,7 @@ std::string NextOf(Framer& framer) {
   return *next ? **next : "(more)";
 }
 
-TEST(FramerTest, AMessageComesOutWhateverPiecesItCameIn) {
+TEST(FramerTest, ReassemblesMessagesFromAnyPieces) {
   const std::string stream = Frame("{\"a\":1}") + Frame("{}");
   for (std::size_t piece = 1; piece <= stream.size(); ++piece) {
     Framer framer;
@@ -39,7 +39,7 @@ TEST(FramerTest, HeaderNamesAreOfAnyCaseAndOthersAreSkipped) {
   EXPECT_EQ(NextOf(framer), "{}");
 }
 
-TEST(FramerTest, AHeaderThatIsNoneEndsTheStream) {
+TEST(FramerTest, AnInvalidHeaderEndsTheStream) {
   for (const char* header :
        {"{\"jsonrpc\":\"2.0\"}\r\n\r\n", "Content-Length: -1\r\n\r\n",
         "Content-Length: 1e3\r\n\r\n", "Content-Length: 18446744073709551616\r\n\r\n",

@@ -114,7 +114,7 @@ TEST(LexerTest, OtherLanguagesHavePlainNames) {
   EXPECT_THAT(Shown("-- open_b()\nffi.C.open_it()", "lua"), ElementsAre("ffi", "C", "open_it()"));
 }
 
-TEST(LexerTest, ANameIsFoundAtItsBeginInsideAndBehindIt) {
+TEST(LexerTest, FindsANameAtItsBeginningInsideAndAtItsEnd) {
   const LexedText lexed = Lex("ab cd", LanguageOf("c"));
   EXPECT_EQ(NameAt(lexed, 0)->begin, 0u);
   EXPECT_EQ(NameAt(lexed, 2)->begin, 0u);
@@ -130,7 +130,7 @@ TEST(LexerTest, UnbalancedAndDeepTextIsRead) {
   EXPECT_THAT(Calls(Many(100'000, '(') + "\n open_it(1)"), ElementsAre("open_it"));
 }
 
-TEST(LexerTest, NamesFarBehindTheBeginOfTheirLineAreLeftOut) {
+TEST(LexerTest, OmitsNamesFarFromTheBeginningOfTheirLine) {
   EXPECT_THAT(Calls(Many(100'000, ' ') + "open_it(1);\nopen_b(1);"), ElementsAre("open_b"));
 }
 

@@ -24,7 +24,7 @@ TEST(MessageQueueTest, OrderIsKeptAndTheEndComesAfterEverything) {
   EXPECT_FALSE(Pop(queue).has_value());
 }
 
-TEST(MessageQueueTest, CancellingReachesWhatWaitsAndWhatRuns) {
+TEST(MessageQueueTest, CancellingReachesPendingAndRunningRequests) {
   MessageQueue queue;
   queue.Push(Request(1), 10);
   queue.Push(Request(2), 10);

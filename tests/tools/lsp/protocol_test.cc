@@ -187,7 +187,7 @@ TEST_F(ProtocolTest, Utf8IsChosenIfOfferedElseUtf16) {
   EXPECT_FALSE(old.Start().at("capabilities").get_object().contains("positionEncoding"));
 }
 
-TEST_F(ProtocolTest, WithoutACatalogueEverythingIsEmptyAndStatusSaysWhy) {
+TEST_F(ProtocolTest, WithoutACatalogueEverythingIsEmptyAndStatusStatesWhy) {
   client_.Start();
   client_.Open("file:///a.c", "c", "void f(void) { open_it(); }");
   EXPECT_EQ(Hover(client_, "file:///a.c", 0, 17), "");

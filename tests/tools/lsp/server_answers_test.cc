@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-TEST_F(LspServerTest, AHoverTellsCostStrataAndFreshnessInMarkdownOrPlain) {
+TEST_F(LspServerTest, AHoverShowsCostStrataAndFreshnessInMarkdownOrPlain) {
   PublishAndSync(Rows());
   Begin(R"({"drillDown": {"url": "https://costs.example/api/{api}"}})");
   client_->Open(kUri, "c", "void f(void) {\n  open_it(1);\n}\n");
@@ -85,7 +85,7 @@ TEST_F(LspServerTest, CxxNamesAreFoundWithTheirOverloads) {
   EXPECT_THAT(Hints(), ::testing::SizeIs(2));
 }
 
-TEST_F(LspServerTest, AMemberOfAnUnknownClassHasCandidatesAndSaysSo) {
+TEST_F(LspServerTest, AMemberOfAnUnknownClassHasMarkedCandidates) {
   PublishAndSync({testing::MakeRow("libjsoncpp.so.25", "_ZN4Json6Reader5parseEPKc", 100, 5'000),
                   testing::MakeRow("libother.so.1", "_ZNK5Other5parseEv", 50, 70),
                   testing::MakeRow("libother.so.1", "parse", 900, 60),
@@ -108,7 +108,7 @@ TEST_F(LspServerTest, AMemberOfAnUnknownClassHasCandidatesAndSaysSo) {
   EXPECT_EQ(Hover(*client_, "file:///b.c", 0, 15), "") << "C has no member functions";
 }
 
-TEST_F(LspServerTest, AMacroOfOneFunctionIsThatFunctionAndSaysSo) {
+TEST_F(LspServerTest, AMacroOfOneFunctionIsResolvedToItAndMarked) {
   PublishAndSync({testing::MakeRow("libz.so.1", "deflateInit_", 100, 5'000),
                   testing::MakeRow("libz.so.1", "deflateInit2_", 100, 6'000),
                   testing::MakeRow("libz.so.1", "deflate_more", 100, 6'000),
@@ -131,7 +131,7 @@ TEST_F(LspServerTest, AMacroOfOneFunctionIsThatFunctionAndSaysSo) {
   EXPECT_THAT(HoverAt(4, 24), Not(HasSubstr("macro")));
 }
 
-TEST_F(LspServerTest, CompletionOffersNamesWithCostsBehindAllOthers) {
+TEST_F(LspServerTest, CompletionOffersNamesWithCostsAfterAllOthers) {
   PublishAndSync(Rows());
   Begin();
   client_->Open(kUri, "c", "int x = ope");

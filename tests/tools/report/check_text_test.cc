@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-TEST(CheckTextTest, TheOrderOfWhatIsCheckedIsNotSeen) {
+TEST(CheckTextTest, TheOrderOfTheInputDoesNotShow) {
   std::vector<analysis::CheckedApi> apis = SomeApis();
   const analysis::CheckReport report = analysis::Check(apis, stats::Metric::kWallTime, 0);
   std::reverse(apis.begin(), apis.end());
@@ -34,7 +34,7 @@ TEST(CheckTextTest, TheOrderOfWhatIsCheckedIsNotSeen) {
   EXPECT_EQ(CheckText(reversed, true, {}), CheckText(report, true, {}));
 }
 
-TEST(CheckTextTest, TheTextTellsVerdictsNumbersAndWhatIsMissing) {
+TEST(CheckTextTest, PrintsVerdictsNumbersAndWhatIsMissing) {
   analysis::CheckReport report = analysis::Check(SomeApis(), stats::Metric::kWallTime, 0);
   report.profile = "x\x1b[31m.profile";
   report.own_unknown = 3;

@@ -30,7 +30,7 @@ TEST(CostDetailTest, NumbersOfRunsAreCalledSo) {
   EXPECT_THAT(text, HasSubstr("1 run, 1 contribution; all classes, all weeks\n"));
 }
 
-TEST(CostDetailTest, SaysWhichNumbersAreOfCallsAndWhichOfMachines) {
+TEST(CostDetailTest, MarksWhichNumbersCountCallsAndWhichMachines) {
   EXPECT_THAT(CostDetail(analysis::Summarise(std::vector{OneHeavyCaller(40)})[0], kPlain),
               HasSubstr("    n 240, 21 contributions; all classes, all weeks; under low load\n"
                         "    typical machine: each of 21 contributions counts the same\n"
@@ -73,7 +73,7 @@ TEST(CostDetailTest, ShowsNumbersIntervalsAndHistogram) {
             "    16 ns - 32 ns  4 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n");
 }
 
-TEST(FigureTextTest, OlderContributionsAreSaidToHaveNoWeight) {
+TEST(FigureTextTest, MarksOlderContributionsAsUnweighted) {
   stats::StatRow one = OneHeavyCaller();
   one.key.week = 2900;
   stats::StatRow two = Row("liba.so.1", "work", Metric::kWallTime, {20, 20}, 3);

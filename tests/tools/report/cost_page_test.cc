@@ -66,7 +66,7 @@ TEST(CostPageTest, HostileNamesStayText) {
   EXPECT_THAT(PageProblems(page), IsEmpty());
 }
 
-TEST(CostPageTest, WithoutMeasurementsItSaysHowToGetThem) {
+TEST(CostPageTest, WithoutMeasurementsThePageExplainsHowToGetThem) {
   const std::string page = CostPage(Content({}));
   EXPECT_THAT(page, HasSubstr("fieldcost run -- PROGRAM"));
   EXPECT_THAT(PageProblems(page), IsEmpty());
@@ -159,7 +159,7 @@ TEST(SvgTest, AHeatMapHasALineAVersionOnOneScale) {
   EXPECT_EQ(draw::HeatMapSvg({}, Metric::kWallTime, "f"), "");
 }
 
-TEST(NumbersTest, AMachinesClassIsSaidAsPeopleSayIt) {
+TEST(NumbersTest, DescribesAMachinesClassInWords) {
   EXPECT_EQ(draw::HardwareText({}), "all classes");
   EXPECT_EQ(draw::HardwareText({"x86_64", "GenuineIntel-6", 1, 14, "debian-12"}),
             "Intel, 2 cores, 16 GiB, Debian 12");

@@ -63,7 +63,7 @@ TEST(CostTableTest, OneLinePerApiWithTimeAndAllocationTogether) {
       "cheap 1.0 us @ 2.0 us expensive; height: how many\n");
 }
 
-TEST(CostTableTest, TwoVersionsOfASymbolAreToldApart) {
+TEST(CostTableTest, DistinguishesTwoVersionsOfASymbol) {
   stats::StatRow versioned = Row("libc.so.6", "f", Metric::kWallTime, {1}, 1);
   versioned.key.api.symbol_version = "GLIBC_2.34";
   const std::vector<stats::StatRow> twins = {Row("libc.so.6", "f", Metric::kWallTime, {1}, 1),

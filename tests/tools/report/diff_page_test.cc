@@ -59,7 +59,7 @@ TEST(DiffPageTest, ItBeginsWithASentenceAndShowsWhatHasChanged) {
   EXPECT_GT(page.find(">Delta</th>"), page.find("<details>"));
 }
 
-TEST(DiffPageTest, TheSentenceIsOfWhatWasCompared) {
+TEST(DiffPageTest, TheSentenceDescribesTheComparedMetric) {
   analysis::LibraryChange change = Change();
   for (analysis::ApiChange& api : change.apis) {
     std::erase_if(api.metrics,

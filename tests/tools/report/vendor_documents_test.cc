@@ -30,7 +30,7 @@ std::string Page(const analysis::VendorReport& report, bool synthetic = false) {
                      .synthetic = synthetic});
 }
 
-TEST(VendorDocumentsTest, ItBeginsWithTheSentenceForThoseWhoDecide) {
+TEST(VendorDocumentsTest, BeginsWithTheSummaryForDecisionMakers) {
   const analysis::VendorReport report = ZlibReport(analysis::GroupBy::kModule);
   const std::string sentence = VendorSentence(report, {.utf8 = true});
   EXPECT_THAT(sentence,

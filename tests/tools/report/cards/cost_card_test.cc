@@ -123,7 +123,7 @@ TEST(CostCardTest, TheIndexIsATableWithSpectra) {
                     HasSubstr("**SYNTHETIC: made-up data**")));
 }
 
-TEST(CostCardTest, PicturesSayInWordsWhatTheyShow) {
+TEST(CostCardTest, PicturesDescribeTheirContentInWords) {
   for (const CardTheme theme : {CardTheme::kLight, CardTheme::kDark}) {
     const std::string svg = CardSvg(Deflate(), theme);
     ExpectXml(svg);

@@ -93,7 +93,7 @@ TEST_F(IdlePageTest, TheNumbersAreThoseOfTheRecording) {
                     HasSubstr("id=\"to-tree\""), HasSubstr("id=\"from-tree\"")));
 }
 
-TEST_F(IdlePageTest, WithoutPeriodsItSaysSo) {
+TEST_F(IdlePageTest, ReportsThatThereAreNoPeriods) {
   IdleRecorder recorder(file());
   recorder.Close();
   const std::string page = Page();

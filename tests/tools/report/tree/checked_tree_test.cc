@@ -36,7 +36,7 @@ std::string Text(const testing::WrittenRun& run, const draw::Style& style = {}) 
   return CheckedTreeText(analysis::TopDown(tree::Average(tree).value(), 0), Flagging(), style);
 }
 
-TEST(CheckedTreeTest, FlaggedFunctionsAreKnownByWhatProfilersCallThem) {
+TEST(CheckedTreeTest, RecognisesFlaggedFunctionsByTheirNamesInProfilers) {
   const analysis::CheckReport report = Flagging();
   const FrameNames names(report);
   for (const char* name :
@@ -70,7 +70,7 @@ TEST(CheckedTreeTest, FlaggedFunctionsOfCxxAreKnownByTheirSourceNames) {
   }
 }
 
-TEST(CheckedTreeTest, FlaggedFramesOfTreesAreOfTheLibraryWhateverItsVersion) {
+TEST(CheckedTreeTest, FlagsFramesOfTheLibraryInAnyVersion) {
   const analysis::CheckReport report = Flagging();
   const FrameNames names(report);
   EXPECT_EQ(names.Find(tree::Frame{.module = "libz.so", .function = "deflate"}),

@@ -100,7 +100,7 @@ TEST(TreeDiffTextTest, OnlyExactWholeBytesAreWrittenToTheByte) {
   EXPECT_THAT(ChangesText(comparison, bytes, {}), HasSubstr("980 KiB  1.9 MiB"));
 }
 
-TEST(TreeDiffTextTest, TheSentenceTellsWhetherTheWholeChanged) {
+TEST(TreeDiffTextTest, TheSentenceStatesWhetherTheTotalChanged) {
   const tree::Tree tree = WrittenTree({{{"main;slow", 5}}});
   tree::Comparison comparison = Changed(tree);
   comparison.total = Total(1e6, 1.22e6);
