@@ -24,7 +24,7 @@ namespace fieldcost::agent {
 
 inline constexpr WallTime kStart{std::chrono::microseconds(1'750'000'000'000'000)};
 
-// An agent of its own in a fresh directory, and run files in it.
+// Provides an agent with a fresh directory, and run files in it.
 class AgentFixture : public ::testing::Test {
  protected:
   AgentFixture() {
@@ -73,7 +73,7 @@ class AgentFixture : public ::testing::Test {
     return agent;
   }
 
-  // Options of a run that starts now, of a process that has ended.
+  // Options of a run that starts now and whose process has ended.
   testing::RunFileOptions Ended() const {
     testing::RunFileOptions options;
     options.start_unix_ns =
@@ -81,7 +81,7 @@ class AgentFixture : public ::testing::Test {
     return options;
   }
 
-  // The same, of a process that runs until RunFileWriter::End().
+  // The same for a process that runs until RunFileWriter::End().
   testing::RunFileOptions Living() const {
     testing::RunFileOptions options = Ended();
     options.living = true;
@@ -92,11 +92,11 @@ class AgentFixture : public ::testing::Test {
     return paths_.run_dir() / (name + shm::kRunFileSuffix);
   }
 
-  // A finished run with calls of these costs.
+  // Writes a finished run with calls of these costs.
   void WriteRun(const std::string& name, const std::vector<std::uint64_t>& values,
                 const testing::RunFileOptions& options) {
     testing::RunFileOptions own = options;
-    // No two runs start in one nanosecond, which is what tells files of one name apart.
+    // Every run starts in another nanosecond, which distinguishes files of the same name.
     own.start_unix_ns += runs_++ % 1000;
     testing::RunFileWriter file(RunPath(name), own);
     for (const std::uint64_t value : values) file.Add(value);
@@ -105,13 +105,13 @@ class AgentFixture : public ::testing::Test {
     WriteRun(name, values, Ended());
   }
 
-  // One more run of one call, counted.
+  // Writes and counts one more run with one call.
   void Measure(Agent& agent, std::uint64_t value = 3) {
     WriteRun("run" + std::to_string(runs_), {value});
     ASSERT_TRUE(agent.Harvest());
   }
 
-  // Those of one metric, in the same order.
+  // The rows of one metric, in the same order.
   static std::vector<stats::StatRow> RowsOf(const std::vector<stats::StatRow>& rows,
                                             stats::Metric metric = stats::Metric::kWallTime) {
     std::vector<stats::StatRow> found;

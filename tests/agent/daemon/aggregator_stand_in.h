@@ -22,17 +22,17 @@
 namespace fieldcost::testing {
 
 // A real HTTPS server on loopback that answers batches, enrolments and withdrawals as the
-// aggregator would, except where told otherwise. Checks every signature. Counts a batch once,
-// however often it comes. Publishes nothing. Thread-safe.
+// aggregator would, unless Script() sets another response. Checks every signature. Counts a batch
+// once, however often it arrives. Publishes nothing. Thread-safe.
 class AggregatorStandIn {
  public:
-  // An answer other than the usual one, to the next request that has none yet.
+  // Replaces the usual response to the next request that has no scripted one yet.
   struct Scripted {
     int status = 200;
     http::Headers headers;
     std::string body;
-    bool never = false;    // no answer at all
-    bool counted = false;  // the batch is counted all the same: the answer is lost on its way
+    bool never = false;    // sends no response
+    bool counted = false;  // counts the batch nevertheless: the response is lost on its way
   };
 
   explicit AggregatorStandIn(const std::filesystem::path& directory);
@@ -41,24 +41,24 @@ class AggregatorStandIn {
   std::string url() const;
   const Certificates& certificates() const { return certificates_; }
   void Script(Scripted answer);
-  // Batches of agents that have not enrolled with this token are turned away.
+  // Refuses batches of agents that have not enrolled with this token.
   void RequireToken(std::string token);
-  // Called before an enrolment is answered.
+  // Called before the response to an enrolment.
   void WhileEnrolling(std::function<void()> action);
-  // Appends "agent epoch sequence sha256" to this file for each batch that it takes, before it
-  // answers. REQUIRES: called before the first request.
+  // Appends "agent epoch sequence sha256" to this file for each accepted batch, before the
+  // response. REQUIRES: called before the first request.
   void RecordTo(const std::filesystem::path& file) { record_.emplace(file); }
 
-  // Bodies counted, in order of agent, epoch and sequence.
+  // The bodies of counted batches, ordered by agent, epoch and sequence.
   std::vector<std::string> bodies() const;
   std::vector<std::uint64_t> sequences() const;
   std::uint64_t requests() const;
-  std::uint64_t enrolments() const;   // that were granted
-  std::uint64_t withdrawals() const;  // of batches that had come, each once
-  // (agent, epoch) of the batches counted.
+  std::uint64_t enrolments() const;   // granted ones
+  std::uint64_t withdrawals() const;  // of received batches, each once
+  // (agent, epoch) of the counted batches.
   std::set<std::pair<std::string, std::string>> agents() const;
   std::uint64_t bad_requests() const;  // wrong signature, target, header or another body for a
-                                       // sequence that has come before
+                                       // sequence that was already used
   // All counted rows, decoded; those of one metric; and the sum of their counts.
   std::vector<wire::UntrustedRow> Rows() const;
   std::vector<wire::UntrustedRow> Rows(stats::Metric metric) const;
@@ -72,7 +72,7 @@ class AggregatorStandIn {
   bool IsGenuine(const http::Request& request) const;
 
   Certificates certificates_;
-  std::filesystem::path root_file_;  // what its user has pinned
+  std::filesystem::path root_file_;  // pinned by the user
   mutable std::mutex mutex_;
   std::deque<Scripted> script_;
   std::map<BatchId, std::string> ledger_;

@@ -65,7 +65,7 @@ class DaemonTest : public AgentFixture {
   static std::string AllOf(const ProcessResult& result) { return result.output + result.errors; }
 };
 
-TEST_F(DaemonTest, InModeOffTheDaemonDoesNothingAndReportsIt) {
+TEST_F(DaemonTest, ModeOffDoesNothingAndReportsIt) {
   const auto before = Listing();
   for (const auto& arguments : std::vector<std::vector<std::string>>{{}, {"--once"}}) {
     const ProcessResult result = RunProcess(Daemon(arguments));

@@ -10,17 +10,17 @@
 
 namespace fieldcost::testing {
 
-// A proxy (CONNECT) on loopback for one connection. At one step of a request it holds the
-// connection, with as little of it in its own hands as sockets allow, until it is told to go on.
+// A proxy (CONNECT) on loopback for one connection. Holds the connection at one step of a request
+// until Release(), and buffers as little of it as sockets allow.
 class HoldingProxy {
  public:
   enum class Step {
-    kTcpConnect,     // nobody accepts
-    kConnectAnswer,  // accepted, and CONNECT is not answered
+    kTcpConnect,     // the connection is not accepted
+    kConnectAnswer,  // accepted, but CONNECT gets no response
     kHandshake,      // the client's first bytes are not passed on
-    kFirstByte,      // the handshake is over for the client, nothing of the request is passed on
+    kFirstByte,      // the client's handshake is complete, nothing of the request is passed on
     kMiddle,         // some of the request is passed on
-    kAnswer,         // all of the request is, and the answer is not
+    kAnswer,         // the request is passed on, the response is not
   };
 
   explicit HoldingProxy(Step step);
@@ -29,15 +29,15 @@ class HoldingProxy {
   HoldingProxy& operator=(const HoldingProxy&) = delete;
 
   std::uint16_t port() const { return listener_.port(); }
-  // Until the client is at the step; for kTcpConnect nobody can tell.
+  // Waits until the client is at the step; cannot detect it for kTcpConnect.
   void WaitUntilHeld();
-  // Passes everything on, for the rest of the connection. Returns when one end has closed it; at
-  // once if it never was one.
+  // Passes the rest of the connection on. Returns when one end has closed it, or immediately if
+  // there was no connection.
   void Release();
 
  private:
   void Run();
-  // Waits for bytes of the client's (then true) or for Release().
+  // Waits for bytes from the client (returns true) or for Release().
   bool WaitForClient(int client);
   void Hold();
   void Pump(int client, int server);
@@ -45,7 +45,7 @@ class HoldingProxy {
   const Step step_;
   http::RawListener listener_;
   UniqueFd in_the_way_;  // fills the listener's queue
-  UniqueFd release_;     // an event
+  UniqueFd release_;     // an eventfd
   std::mutex mutex_;
   std::condition_variable changed_;
   bool held_ = false;

@@ -6,11 +6,12 @@
 
 namespace fieldcost::idle_agent::testing {
 
-// Whether other processes have used all CPUs since this object was made, so that there was no idle
-// time to record. The kernel's count (/proc/stat) decides, not what the recorder under test found.
+// Detects whether other processes have used all CPUs since this object was constructed, so that
+// there was no idle time to record. Relies on the kernel's count (/proc/stat), not on the recorder
+// under test.
 class NoIdleCpu {
  public:
-  // True once all CPUs together were idle for less than 1 % of kLongEnough or more.
+  // True if all CPUs together were idle for less than 1 % of a period of at least kLongEnough.
   bool IsProven() const {
     const Times since = Since();
     return since.all >= kLongEnough * since.cpus && 100 * since.idle < since.all;
@@ -26,7 +27,7 @@ class NoIdleCpu {
   }
 
  private:
-  // In ticks of the kernel, of all CPUs together.
+  // In kernel ticks, summed over all CPUs.
   struct Times {
     std::uint64_t idle = 0;
     std::uint64_t all = 0;
@@ -38,10 +39,10 @@ class NoIdleCpu {
     std::ifstream stat("/proc/stat");
     Times times;
     std::string word;
-    stat >> word;  // "cpu": the sum of all
+    stat >> word;  // "cpu": the sum of all CPUs
     constexpr int kIdle = 3;
     constexpr int kIoWait = 4;
-    constexpr int kSteal = 7;  // what follows is part of earlier fields
+    constexpr int kSteal = 7;  // later fields are included in earlier ones
     for (int field = 0; field <= kSteal; ++field) {
       std::uint64_t ticks = 0;
       stat >> ticks;

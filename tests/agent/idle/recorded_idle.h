@@ -15,7 +15,7 @@
 #include "common/idle/schema.h"
 #include "common/recording/recording.h"
 
-// Recordings of idle CPUs, looked at.
+// Reads recordings of idle CPUs.
 namespace fieldcost::idle::testing {
 
 using Frames = std::vector<tree::Frame>;  // outermost first
@@ -37,7 +37,7 @@ class RecordedIdle {
 
   const recording::Recording& recording() const { return *recording_; }
 
-  // Of each path of a metric, its self value.
+  // The self value of each path of a metric.
   using OnPath = std::function<void(const Frames& frames, std::uint64_t value)>;
   void ForEach(std::string_view metric, const OnPath& on_path) const {
     const auto values = recording_->Values({});
@@ -51,7 +51,7 @@ class RecordedIdle {
       }
     }
   }
-  // The sum over paths that have all these functions; none: of all.
+  // The sum over the paths that contain all these functions; over all paths if none is given.
   std::uint64_t Sum(std::string_view metric, const std::vector<std::string>& functions = {}) const {
     std::uint64_t sum = 0;
     ForEach(metric, [&](const Frames& frames, std::uint64_t value) {

@@ -49,11 +49,11 @@ class RecorderTest : public ::testing::Test {
     return fieldcost::testing::RunProcess({.arguments = words});
   }
 
-  // Others may use the CPUs, which are idle less often then. Records again, with another CPU for
-  // the program to stay on and twice the rounds, until what was recorded is enough. Gives up after
-  // kMostPatience, or as soon as the kernel's own count shows that no CPU is ever idle. nullopt: it
-  // was never enough (WhyNever() is the reason), or the recorder failed. `result_` is the last
-  // recorder's.
+  // Other processes may use the CPUs, which are then idle less often. Records again, with the
+  // program pinned to another CPU and twice the rounds, until the recording is sufficient. Gives
+  // up after kMostPatience, or as soon as the kernel's own count shows that no CPU is ever idle.
+  // Returns nullopt if no recording was sufficient (WhyNever() is the reason) or if the recorder
+  // failed. `result_` is that of the last recorder.
   struct Try {
     std::string cpu;
     int times = 1;  // the usual rounds

@@ -10,9 +10,9 @@
 
 namespace fieldcost::lab {
 
-// Graphs for tests and benchmarks, each the same for the same seed.
+// Graphs for tests and benchmarks, deterministic for each seed.
 
-// Each two are a pair with probability `density`; `acyclic`: the lower is the outer one.
+// Any two APIs are a pair with probability `density`; `acyclic`: the lower one is the outer one.
 inline PairGraph RandomGraph(std::uint32_t count, double density, bool acyclic,
                              std::mt19937_64& random) {
   PairGraph graph(count);
@@ -32,14 +32,14 @@ struct NestingPlan {
   std::uint32_t depth = 10;
   std::uint32_t stacks = 1000;
   std::uint32_t most_callees = 4;  // of an API; 0: any API may call any that is deeper
-  // One stack in so many begins with its inner part: a callback. 0: none, so the order of APIs on
-  // stacks has no cycle.
+  // One in this many stacks begins with its inner part: a callback. 0: none, so the order of APIs
+  // on stacks has no cycle.
   std::uint32_t callback_every = 0;
 };
 
-// What a program's stacks leave. Each API has one of `depth` levels, and calls deeper ones: so no
-// stack has two of a level, and the levels are groups. One stack is `depth` deep: the fewest groups
-// there can be are `depth`. Every stack is a walk along calls, from an API of the upper half.
+// The graph of a program's stacks. Each API has one of `depth` levels and calls deeper ones only:
+// no stack has two APIs of a level, so the levels are groups. One stack is `depth` deep, so at
+// least `depth` groups are needed. Every stack is a walk along calls from an API of the upper half.
 inline PairGraph NestedCalls(const NestingPlan& plan, std::mt19937_64& random) {
   PairGraph graph(plan.apis);
   const auto below = [&](std::uint64_t bound) {
@@ -49,7 +49,7 @@ inline PairGraph NestedCalls(const NestingPlan& plan, std::mt19937_64& random) {
   for (std::uint32_t api = 0; api < plan.apis; ++api) {
     levels[api < plan.depth ? api : below(plan.depth)].push_back(api);
   }
-  // An API of a level below: most often of the next ones, and its first ones most often of all.
+  // An API of a deeper level: most often of the next levels, and most often the first ones there.
   const auto deeper = [&](std::uint32_t level) {
     const std::uint32_t down = std::min(below(plan.depth), below(plan.depth));
     const auto& next = levels[std::min(level + 1 + down, plan.depth - 1)];

@@ -11,7 +11,7 @@ namespace fieldcost::testing {
 // A lab file in memory.
 class LabBytes final : public SparseBytes {
  public:
-  // Empty but for the header of a program that called nothing.
+  // Contains only the header of a program that called nothing.
   explicit LabBytes(std::uint32_t mode) : SparseBytes(shm::LabFileBytes(mode)) {
     shm::LabHeader header{};
     std::memcpy(header.magic, shm::kLabMagic, sizeof header.magic);
@@ -24,7 +24,7 @@ class LabBytes final : public SparseBytes {
   }
 };
 
-// Where its parts are.
+// Offsets of its parts.
 constexpr std::uint64_t LabApiAt(std::uint64_t api) {
   return shm::LabApisOffset() + api * sizeof(shm::LabApi);
 }

@@ -24,7 +24,7 @@ inline const std::string kVictim = kVictims + "victim";
 // Measures victims in this process.
 class MeasureTest : public ::testing::Test {
  protected:
-  // The machine may do whatever it likes: its loop always takes as long.
+  // Ignores the machine's load: its reference loop always takes the same time.
   MeasureOptions Options(std::vector<std::string> command) const {
     MeasureOptions options;
     options.runner = {.library = FIELDCOST_BINARY_DIR "/lib/libfieldcost_lab.so",

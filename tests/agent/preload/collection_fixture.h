@@ -12,8 +12,8 @@
 
 namespace fieldcost::testing {
 
-// A policy that makes time fly: each tick of the time stamp counter is taken for a microsecond, so
-// that a phase of a second is over after a million ticks, less than a millisecond.
+// A policy that speeds time up: each tick of the time stamp counter counts as a microsecond, so
+// that a phase of a second ends after a million ticks, less than a millisecond.
 inline constexpr std::uint64_t kFastClock = std::uint64_t{1000} << 32;
 
 class CollectionTest : public PreloadTest {
@@ -32,7 +32,7 @@ class CollectionTest : public PreloadTest {
     return options;
   }
 
-  // Runs tally with one draw after another until it measures this function; that run.
+  // Runs tally with one draw after another until it measures this function; returns that run.
   RunFileContent RunPicking(const std::string& symbol, TestPolicy policy,
                             const std::vector<std::string>& arguments,
                             std::uint32_t alloc_per_65536 = 0) const {
@@ -51,7 +51,7 @@ class CollectionTest : public PreloadTest {
     return {};
   }
 
-  // What the only run has picked until now; it may go on, but not pick while this reads.
+  // The picks of the only run so far; it may continue, but not pick during this call.
   std::vector<shm::Pick> PicksUntilNow() const {
     const std::filesystem::directory_iterator runs(state_dir_.path() / "runs");
     std::ifstream file(runs->path(), std::ios::binary);
@@ -71,7 +71,7 @@ class CollectionTest : public PreloadTest {
   }
 };
 
-// How many runs a pick stands for, by the run's own file alone.
+// The number of runs that a pick represents, computed from the run's own file.
 inline std::uint32_t StandsFor(const RunFileContent& run, std::uint32_t index) {
   const shm::Pick& pick = run.picks[index];
   return shm::RunsStoodFor(

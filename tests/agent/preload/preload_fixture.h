@@ -17,7 +17,7 @@ inline const std::string kVictim = FIELDCOST_BINARY_DIR "/victims/victim";
 inline const std::string kLibrary = FIELDCOST_BINARY_DIR "/lib/libfieldcost_preload.so";
 inline constexpr char kAllOfVictim[] = "libvictim.so.1!*";
 
-// A state directory of its own, and programs that run with the library in them.
+// Provides a state directory and runs programs with the library loaded.
 class PreloadTest : public ::testing::Test {
  protected:
   PreloadTest() { MakeStateDirectory(state_dir_.path(), {.modules = {"libvictim.so.1"}}); }

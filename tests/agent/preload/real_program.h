@@ -13,8 +13,8 @@
 
 namespace fieldcost::testing {
 
-// A slice is what a run measures: together they pick every function that may be picked, in pieces
-// that fit into a run file.
+// A slice is the set of functions that one run measures, small enough for a run file. Together the
+// slices contain every function that may be picked.
 inline constexpr const char* kSlices[] = {
     "libc.so.6!_*",
     "libc.so.6!a*,libc.so.6!b*,libc.so.6!c*,libc.so.6!d*,libc.so.6!e*",
@@ -34,13 +34,13 @@ inline constexpr const char* kSlices[] = {
     "*",
 };
 
-// At least so many functions of a library must have been measured, over all slices.
+// The minimum number of a library's functions to be measured over all slices.
 struct AtLeast {
   const char* soname;
   std::size_t functions;
 };
 
-// A directory in which a program of the machine works, with what it works on.
+// A working directory, with input files, for an installed program.
 class RealProgramFixture : public PreloadTest {
  protected:
   RealProgramFixture() {
@@ -49,7 +49,7 @@ class RealProgramFixture : public PreloadTest {
     for (int i = 0; i < 2000; ++i) text << "line " << i << ' ' << i * 7919 % 2003 << '\n';
   }
 
-  // What the processes since the last call had picked; removes their run files.
+  // The picks of the processes since the last call; removes their run files.
   void CollectPicks() {
     CollectPicks(state_dir_, 0);
     CollectPicks(sampled_state_dir_, kSampled);
@@ -71,7 +71,7 @@ class RealProgramFixture : public PreloadTest {
     }
   }
 
-  // `sampled`: of 16 calls one is timed, otherwise all.
+  // `sampled`: one call in 16 is timed, otherwise all.
   std::vector<std::pair<std::string, std::string>> MeasuredEnvironment(const std::string& pick,
                                                                        bool sampled) const {
     return {{"LD_PRELOAD", kLibrary},

@@ -10,8 +10,8 @@
 
 namespace fieldcost::testing {
 
-// Programs that run without the library, with every call timed, and with one in 16 timed, and must
-// not know the difference.
+// Runs programs without the library, with every call timed, and with one call in 16 timed; they
+// must not notice the difference.
 class UnnoticedTest : public PreloadTest {
  protected:
   UnnoticedTest() {
@@ -19,8 +19,8 @@ class UnnoticedTest : public PreloadTest {
                        {.modules = {"libvictim.so.1"}, .sampling_log2 = 4});
   }
 
-  // Runs the command in all three ways, with more in each environment if `environment` says so.
-  // Returns how it ended without the library. What was sampled has a state directory of its own.
+  // Runs the command in all three ways, with `environment` added to each environment. Returns the
+  // result of the run without the library. The sampled run has its own state directory.
   ProcessResult ExpectUnnoticed(
       const std::vector<std::string>& command, const std::string& pick,
       const std::vector<std::pair<std::string, std::string>>& environment = {}) {
@@ -41,7 +41,7 @@ class UnnoticedTest : public PreloadTest {
     EXPECT_EQ(measured.signal, plain.signal) << how;
   }
 
-  // What the only run file says; reading one with hundreds of picks takes its time.
+  // The content of the only run file; slow for hundreds of picks.
   RunFileContent OnlyRun() const {
     std::vector<RunFileContent> runs = RunFiles();
     EXPECT_EQ(runs.size(), 1U);
@@ -50,7 +50,7 @@ class UnnoticedTest : public PreloadTest {
   std::uint64_t Measurements(const std::string& symbol) const {
     return OnlyRun().Of(symbol, shm::Metric::kWallTime).count;
   }
-  // Of processes in which something was picked; others may wait for libraries that never come.
+  // Run files of processes with picks; others may wait for libraries that are never loaded.
   std::size_t RunFileCount() const {
     std::size_t count = 0;
     for (const auto& entry : std::filesystem::directory_iterator(state_dir_.path() / "runs")) {

@@ -18,7 +18,7 @@ namespace fieldcost::testing {
 // A file of rings in memory.
 class RingBytes final : public SparseBytes {
  public:
-  // Of a program that has passed nothing.
+  // The file of a program that has passed no point.
   RingBytes() : SparseBytes(shm::ProbeFileBytes()) {
     shm::ProbeHeader header{};
     std::memcpy(header.magic, shm::kProbeMagic, sizeof header.magic);
@@ -29,13 +29,13 @@ class RingBytes final : public SparseBytes {
     header.run = 0x1122334455667788;
     header.pid = 4711;
     header.attached = 1;
-    header.tsc_to_ns_multiplier = std::uint64_t{1} << 31;  // two ticks a nanosecond
+    header.tsc_to_ns_multiplier = std::uint64_t{1} << 31;  // two ticks per nanosecond
     header.start_ticks = 1000;
     header.start_unix_ns = 1'700'000'000'000'000'000;
     Put(0, header);
   }
 
-  // Replaces the file, of which only the pages that hold something take space.
+  // Replaces the file; only pages with content take disk space.
   void WriteTo(const std::filesystem::path& path) const {
     const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     FIELDCOST_CHECK(fd.valid() && ::ftruncate(fd.get(), 0) == 0 &&
@@ -50,7 +50,7 @@ class RingBytes final : public SparseBytes {
   }
 };
 
-// Where its parts are.
+// Offsets of its parts.
 constexpr std::uint64_t ProbeSiteAt(std::uint64_t site) {
   return shm::ProbeSitesOffset() + site * sizeof(shm::ProbeSite);
 }
@@ -64,8 +64,8 @@ constexpr std::uint64_t ProbeModuleAt(std::uint64_t module) {
   return shm::ProbeModulesOffset() + module * sizeof(shm::ProbeModule);
 }
 
-// A program of one thread: its event begins, a point is passed with value 42 and 16 bytes of stack,
-// and it ends.
+// A program with one thread: an event begins, a point is passed with value 42 and 16 bytes of
+// stack, and the event ends.
 inline RingBytes SmallRings() {
   RingBytes bytes;
   auto header = bytes.Get<shm::ProbeHeader>(0);

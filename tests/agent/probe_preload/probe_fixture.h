@@ -24,7 +24,7 @@ inline const std::string kVictims = FIELDCOST_BINARY_DIR "/victims/";
 inline const std::string kProbed = kVictims + "probed";
 inline const std::string kProbeLibrary = FIELDCOST_BINARY_DIR "/lib/libfieldcost_probe.so";
 
-// A hit with what its site says, and a copy of its stack.
+// A hit with its site and a copy of its stack.
 struct SeenHit {
   RingHit hit;
   RingSite site;
@@ -43,7 +43,7 @@ struct SeenRun {
     for (const SeenHit& hit : hits) labels.push_back(hit.site.label);
     return labels;
   }
-  // Of an event's own hits.
+  // Covers only hits of the event itself.
   std::vector<std::string> LabelsOf(const shm::ProbeEventId& event) const {
     std::vector<std::string> labels;
     for (const SeenHit& hit : hits) {
@@ -53,7 +53,7 @@ struct SeenRun {
     }
     return labels;
   }
-  // How many of the addresses are in the module whose path ends so.
+  // The number of addresses in the module whose path has this suffix.
   std::size_t CountIn(const std::string& module_end,
                       const std::vector<std::uint64_t>& addresses) const {
     std::size_t count = 0;
@@ -80,10 +80,10 @@ struct SeenRun {
   }
 };
 
-// Runs victims in a session of their own.
+// Runs victims in their own session.
 class ProbeTest : public ::testing::Test {
  protected:
-  // Without automatic points but the process's beginning, which is always there.
+  // No automatic points except the process's start, which is always recorded.
   PlanOptions Nothing() const {
     static const std::uint64_t multiplier = agent::CalibrateTsc();
     return {.library = kProbeLibrary,
@@ -103,7 +103,7 @@ class ProbeTest : public ::testing::Test {
     return variables ? *variables : Variables{};
   }
 
-  // Runs it with and without the library: output and end are the same.
+  // Runs it with and without the library; checks that output and exit status are the same.
   std::vector<SeenRun> Probed(const std::vector<std::string>& command, const PlanOptions& options) {
     const auto plain = testing::RunProcess({.arguments = command});
     const auto probed =
@@ -120,7 +120,7 @@ class ProbeTest : public ::testing::Test {
     return runs.size() == 1 ? std::move(runs[0]) : SeenRun{};
   }
 
-  // What has been left, by the programs' start.
+  // The runs left in the directory, ordered by the programs' start.
   std::vector<SeenRun> Runs() {
     std::vector<SeenRun> runs;
     for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {

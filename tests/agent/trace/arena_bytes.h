@@ -14,7 +14,7 @@ class ArenaBytes final : public SparseBytes {
  public:
   static constexpr std::uint64_t kArenaBytes = 4 * shm::kTraceChunkBytes;
 
-  // Empty but for the header of a program that did nothing.
+  // Contains only the header of a program that did nothing.
   ArenaBytes() : SparseBytes(shm::TraceFileBytes(kArenaBytes)) {
     shm::TraceHeader header{};
     std::memcpy(header.magic, shm::kTraceMagic, sizeof header.magic);
@@ -24,12 +24,12 @@ class ArenaBytes final : public SparseBytes {
     header.pid = 4711;
     header.attached = 1;
     header.arena_bytes = kArenaBytes;
-    header.tsc_to_ns_multiplier = std::uint64_t{1} << 31;  // two ticks a nanosecond
+    header.tsc_to_ns_multiplier = std::uint64_t{1} << 31;  // two ticks per nanosecond
     Put(0, header);
   }
 };
 
-// Where its parts are.
+// Offsets of its parts.
 constexpr std::uint64_t TraceModuleAt(std::uint64_t module) {
   return shm::TraceModulesOffset() + module * sizeof(shm::TraceModule);
 }
@@ -49,8 +49,8 @@ constexpr std::uint64_t TraceEdgeAt(std::uint64_t chunk, std::uint64_t edge) {
   return shm::TraceArenaOffset() + chunk * shm::kTraceChunkBytes + edge * sizeof(shm::TraceEdge);
 }
 
-// A program of one thread in which main, at 0x1100 of a module at 0x400000, called an API twice:
-// that allocated 100 bytes, and took 600 ticks of 1,000; and one branch.
+// A program with one thread in which main, at 0x1100 of a module at 0x400000, called an API twice;
+// the API allocated 100 bytes and took 600 of 1,000 ticks. There is one branch.
 inline ArenaBytes SmallArena() {
   ArenaBytes bytes;
   auto header = bytes.Get<shm::TraceHeader>(0);

@@ -22,9 +22,9 @@ namespace fieldcost::trace {
 inline const std::string kVictims = FIELDCOST_BINARY_DIR "/victims/";
 inline const std::string kTraced = kVictims + "traced";
 
-// What a path cost, by the metrics' names.
+// A path's cost, by metric name.
 using Costs = std::map<std::string, std::uint64_t>;
-// By "outer/inner"; the root is "".
+// Keyed by "outer/inner"; the root is "".
 using Tree = std::map<std::string, Costs>;
 
 // Traces victims that this process starts.
@@ -42,7 +42,7 @@ class TraceTest : public ::testing::Test {
             .tsc_to_ns_multiplier = multiplier};
   }
 
-  // Runs it with and without the library: output and end are the same.
+  // Runs it with and without the library; checks that output and exit status are the same.
   Arenas Traced(const std::vector<std::string>& command, const TraceOptions& options) {
     const auto plain = testing::RunProcess({.arguments = command});
     const auto variables = Prepare(directory_.path(), options);
@@ -65,7 +65,7 @@ class TraceTest : public ::testing::Test {
     return *std::move(taken);
   }
 
-  // Every tick from the first event to the last is in one node.
+  // Checks that every tick from the first event to the last belongs to one node.
   static void ExpectWholeTime(const Arena& arena) {
     std::uint64_t of_nodes = 0;
     std::uint64_t of_threads = 0;
@@ -76,7 +76,7 @@ class TraceTest : public ::testing::Test {
     }
   }
 
-  // With the names that the victim has told of its functions; of all metrics that all measured.
+  // Uses the function names that the victim printed, and the metrics that all arenas measured.
   Tree TreeOf(const std::vector<Arena>& arenas) const {
     tree::Dictionary dictionary;
     const std::vector<tree::Metric> metrics = EventMetrics();

@@ -16,14 +16,14 @@
 
 namespace fieldcost::testing {
 
-// A row of that API: `calls` calls of `cost` each.
+// A row of that API with `calls` calls of `cost` each.
 stats::StatRow MakeRow(const std::string& soname, const std::string& symbol, std::uint64_t calls,
                        std::uint64_t cost, stats::Metric metric = stats::Metric::kWallTime);
 
 // `count` APIs lib<i % 5>.so.1!function_<i>, one row each; `cost` goes into every row.
 std::vector<stats::StatRow> MakeRows(unsigned count, std::uint64_t cost);
 
-// A publishing server on loopback, over TLS: serves whatever files it is given.
+// A publishing server on loopback, over TLS. Serves any files.
 class Publisher {
  public:
   explicit Publisher(WallTime now);
@@ -37,14 +37,14 @@ class Publisher {
   std::string Get(const std::string& path);
   void Set(const std::string& path, std::string body);
   void Remove(const std::string& path);
-  // Paths asked for since the last call.
+  // Paths requested since the last call.
   std::vector<std::string> TakeRequests();
   // The number of those that are fragments.
   unsigned TakeFragmentRequests();
-  // After so many fragments every further one is answered 503; -1 = never.
+  // Serves this many fragments and responds 503 to later requests; -1 = no limit.
   void FailAfterFragments(int count);
 
-  // Options of a client whose catalogue is `directory`/catalog.db.
+  // Options of a client that keeps its catalogue in `directory`/catalog.db.
   catalog::SyncOptions Client(const std::filesystem::path& directory) const;
 
   const crypto::PrivateKey root_key = crypto::PrivateKey::Generate();
@@ -53,7 +53,7 @@ class Publisher {
   wire::RootMetadata root;
   wire::TimestampMetadata timestamp;
   wire::SnapshotMetadata snapshot;
-  // Signs and serves the two members above as they are (so that a test can twist them).
+  // Signs and serves the two members above as they are, so that a test can manipulate them.
   void ServeSnapshot();
   void ServeTimestamp();
 

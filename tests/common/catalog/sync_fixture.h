@@ -16,7 +16,7 @@ namespace fieldcost::catalog {
 inline constexpr WallTime kNow{std::chrono::hours(24 * 20'000)};
 inline constexpr std::chrono::hours kDay{24};
 
-// A publishing server and a catalogue that syncs with it, on a clock of the test's own.
+// A publishing server and a catalogue that syncs with it, on a clock that the test controls.
 class SyncTest : public ::testing::Test {
  protected:
   Result<SyncReport> SyncNow(bool full, const std::string& wanted_api = "") {
@@ -33,7 +33,7 @@ class SyncTest : public ::testing::Test {
     EXPECT_THAT(report.error().message, ::testing::HasSubstr(why));
   }
 
-  // Sum of the cost of function_<i>, whose row has i + 1 calls; 0 if it is not there.
+  // The total cost of function_<i>, which has i + 1 calls; 0 if it is missing.
   std::uint64_t SumOf(unsigned i) {
     auto catalog = Catalog::Open(directory_.path() / "catalog.db");
     if (!catalog) return 0;

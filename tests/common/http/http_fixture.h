@@ -13,13 +13,13 @@
 
 namespace fieldcost::http {
 
-// Answers 200 with the request's body.
+// Responds 200 with the request's body.
 inline void Echo(Request request, const Respond& respond) {
   respond({.status = 200, .body = std::move(request.body)});
 }
 
-// A real server on a loopback port of its own, and clients that trust it. The certificates are made
-// once for all tests of a program.
+// A real server on its own loopback port, and clients that trust it. Certificates are created once
+// per test program.
 class HttpFixture : public ::testing::Test {
  protected:
   static const testing::Certificates& Certs() {

@@ -8,19 +8,19 @@
 
 namespace fieldcost::http {
 
-// A TCP connection to a loopback port, for bytes that no decent client would send. Aborts the test
-// program if the connection cannot be made, or if the peer is silent for half a minute.
+// A TCP connection to a loopback port, for bytes that no proper client would send. Aborts the test
+// program if it cannot connect, or if the peer is silent for half a minute.
 class RawConnection {
  public:
-  // From `source`, another of the loopback addresses.
+  // Connects from `source`, another loopback address.
   explicit RawConnection(std::uint16_t port, std::string_view source = "127.0.0.1");
-  // Sends as much as the peer takes; a peer that has closed takes nothing.
+  // Sends as much as the peer accepts; nothing if the peer has closed.
   void Send(std::string_view bytes);
-  // No more bytes will be sent.
+  // Closes the sending direction.
   void FinishSending();
-  // What comes until the peer closes or resets.
+  // Returns everything received until the peer closes or resets the connection.
   std::string ReadToEnd();
-  // What comes up to and with `end`; less if the peer closes before.
+  // Returns everything received up to and including `end`; less if the peer closes before.
   std::string ReadUntil(std::string_view end);
   int fd() const { return fd_.get(); }
 
@@ -30,8 +30,8 @@ class RawConnection {
   std::string received_;
 };
 
-// A socket that listens on a loopback port of its own. Nobody accepts unless Accept() is called:
-// connections are made, and then nothing happens on them.
+// A socket that listens on its own loopback port. The kernel completes connections, but they are
+// idle until Accept() is called.
 class RawListener {
  public:
   RawListener();

@@ -19,9 +19,9 @@
 
 namespace fieldcost::testing {
 
-// A period in which a CPU was idle, as one writes it down: frames from outside, ';' between,
-// "app!main;app!wait;[lock]". A to-idle stack that is "[not monitored]" or the like alone has no
-// other side.
+// A period in which a CPU was idle, as text: frames from the outermost on, separated by ';',
+// "app!main;app!wait;[lock]". A to-idle stack that is only "[not monitored]" or similar has no
+// from-idle stack.
 struct IdlePeriod {
   std::uint32_t cpu = 0;
   std::uint64_t from_ns = 0;
@@ -31,8 +31,8 @@ struct IdlePeriod {
   std::string waker = {};
 };
 
-// Writes a recording of idle CPUs as common/idle/README.md says. Periods in the order of their
-// ends. Any failure ends the test program.
+// Writes a recording of idle CPUs as described in common/idle/README.md. Periods must be added in
+// the order of their ends. Any failure ends the test program.
 class IdleRecorder {
  public:
   explicit IdleRecorder(const std::filesystem::path& file,
@@ -67,7 +67,7 @@ class IdleRecorder {
   void AddStat(std::uint32_t cpu, std::uint64_t time_ns, std::uint64_t ns) {
     AppendOne(stat_, time_ns, PathOf({Intern(idle::CpuFrame(cpu))}), ns);
   }
-  // Whatever path it is: what a foreign file may have.
+  // Accepts any path, as a foreign file may contain.
   void AddCpuIdle(const std::string& path, std::uint64_t time_ns, std::uint64_t ns) {
     AppendOne(cpus_, time_ns, PathOf(Part(path)), ns);
   }

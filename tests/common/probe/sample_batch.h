@@ -9,7 +9,7 @@ namespace fieldcost::probe {
 
 inline constexpr std::uint64_t kSampleNs = 1'790'000'000'000'000'000;
 
-// Two events of one run, one of them over, with a stack, a value and a parent.
+// Two events of one run, one of them finished, with a stack, a value and a parent.
 inline Batch SampleBatch(std::uint64_t sequence = 1, std::uint64_t run = 0xabcdef0123456789) {
   Batch batch;
   batch.sequence = sequence;
@@ -68,7 +68,7 @@ inline Batch SampleBatch(std::uint64_t sequence = 1, std::uint64_t run = 0xabcde
   return batch;
 }
 
-// Valid, of any shape.
+// A random valid batch.
 inline Batch RandomBatch(std::mt19937_64& random) {
   const auto below = [&](std::uint64_t bound) { return random() % bound; };
   Batch batch;

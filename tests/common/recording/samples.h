@@ -21,7 +21,7 @@ struct Sample {
   std::vector<std::uint64_t> values;
 };
 
-// A tree that grows by itself: each new path hangs at a random one. So many with the root.
+// A random tree: each new path is a child of a random one. The number of paths includes the root.
 inline void GrowTo(std::size_t paths, std::mt19937_64& random, tree::Dictionary& dictionary) {
   while (dictionary.paths.size() < paths) {
     tree::Frame frame;
@@ -33,15 +33,15 @@ inline void GrowTo(std::size_t paths, std::mt19937_64& random, tree::Dictionary&
   }
 }
 
-// Few paths have most of the samples: the i-th of n about 1 / i of what the first has.
+// A few paths have most of the samples: the i-th has about 1 / i of the first one's.
 inline std::uint32_t SkewedPath(std::size_t paths, std::mt19937_64& random) {
   const double uniform = static_cast<double>(random() >> 11) * 0x1p-53;
   const auto rank = std::pow(static_cast<double>(paths), uniform) - 1;
-  // Not in the order of their ids.
+  // Not ordered by id.
   return static_cast<std::uint32_t>(static_cast<std::uint64_t>(rank) * 2654435761 % paths);
 }
 
-// What a plain reader makes of samples.
+// The expected result, from a straightforward reader.
 inline std::vector<std::uint64_t> Scan(const std::vector<Sample>& samples, std::size_t metric,
                                        Interval interval, std::size_t paths) {
   std::vector<std::uint64_t> sums(paths);

@@ -13,7 +13,7 @@ class FleetOfMachines {
  public:
   FleetOfMachines(double between, unsigned seed) : between_(between), random_(seed) {}
 
-  // A machine that makes 50 to 400 calls, by `octaves` slower than the others.
+  // A machine that makes 50 to 400 calls and is slower than the others by `octaves`.
   CostHistogram Machine(double octaves = 0) {
     CostHistogram histogram;
     const double typical = 12 + octaves + between_ * normal_(random_);

@@ -12,13 +12,13 @@
 
 namespace fieldcost::stats {
 
-// A case of golden/*.txt: a name, then lines of a word and either slot:calls pairs or one number.
+// A case of golden/*.txt: a name, then lines with a word and either slot:calls pairs or one number.
 struct GoldenCase {
   std::string name;
   std::map<std::string, std::vector<BucketCounts>> counts;
   std::map<std::string, double> numbers;
 
-  // A histogram whose values are their buckets' smallest.
+  // A histogram in which each value is the smallest of its bucket.
   static CostHistogram Histogram(const BucketCounts& counts) {
     CostHistogram histogram;
     for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {

@@ -7,8 +7,7 @@
 
 namespace fieldcost::testing {
 
-// The row as it is published if all of its contributions are alike: with weights and bounded sums
-// of all of them.
+// The row as published if all of its contributions are equal, with their weights and bounded sums.
 inline stats::StatRow AsPublished(stats::StatRow row) {
   const stats::AgentWeights one = stats::WeightsOf(row.histogram);
   const std::uint64_t contributions = row.scalars.contributions;
@@ -29,7 +28,7 @@ inline stats::CostHistogram Calls(std::uint64_t count, std::uint64_t value) {
   return histogram;
 }
 
-// The row as it is published with these contributions, all of one week.
+// The row as published with these contributions, all in one week.
 inline stats::StatRow PublishedRow(const stats::RowKey& key,
                                    const std::vector<stats::CostHistogram>& contributions) {
   stats::StatRow row{.key = key};
@@ -45,7 +44,7 @@ inline stats::StatRow PublishedRow(const stats::RowKey& key,
   return row;
 }
 
-// Five machines call the API some ten times for 50 ns; a sixth claims 2^40 calls of 1 ms.
+// Five machines make about ten calls of 50 ns; a sixth claims 2^40 calls of 1 ms.
 inline stats::StatRow RowWithOneLiar(stats::RowKey key) {
   return PublishedRow(key, {Calls(10, 50), Calls(12, 50), Calls(9, 50), Calls(11, 50),
                             Calls(10, 50), Calls(std::uint64_t{1} << 40, 1'000'000)});

@@ -6,7 +6,7 @@
 
 namespace fieldcost::stats {
 
-// Up to `most` values, spread evenly over the orders of magnitude from 0 to 2^bits - 1.
+// Up to `most` values from 0 to 2^bits - 1, spread evenly over the orders of magnitude.
 inline CostHistogram RandomHistogram(std::mt19937_64& random, unsigned most = 40,
                                      unsigned bits = 56) {
   CostHistogram histogram;

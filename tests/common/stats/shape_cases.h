@@ -10,32 +10,32 @@
 
 namespace fieldcost::stats {
 
-// Simulated APIs whose shape is known, to measure how often ClassifyShape() finds it.
+// Simulated APIs with known shapes, to measure how often ClassifyShape() is right.
 
-// Random numbers in the words of the cases.
+// Random numbers, with the distributions' names as in the cases.
 class CaseDraw {
  public:
   explicit CaseDraw(std::uint64_t seed) : random_(seed) {}
 
   double Uniform(double low, double high);
   double LogUniform(double low, double high);
-  // With median 1: e to the power of a normal one with this deviation.
+  // Log-normal with median 1; e to the power of a normal number with this deviation.
   double LogNormal(double deviation);
   double Normal();
-  // Mean 1; the sum of `shape` exponential ones.
+  // Mean 1; the sum of `shape` exponential numbers.
   double Gamma(double shape);
   double Exponential() { return Gamma(1); }
-  double Weibull(double shape);  // of scale 1
+  double Weibull(double shape);  // scale 1
   double Pareto(double alpha);   // from 1
   bool OneIn(double n) { return Uniform(0, n) < 1; }
-  // One of these numbers.
+  // Picks one of these numbers.
   double AnyOf(std::span<const double> values);
 
  private:
   std::mt19937_64 random_;
 };
 
-// One call: what it was given, and what it costs in ns.
+// One call: its arguments and its cost in ns.
 struct SimulatedCall {
   double input = 0;
   double cost = 0;
@@ -43,25 +43,25 @@ struct SimulatedCall {
 
 struct ShapeCase {
   std::string_view name;
-  Shape shape;              // what a reader of the rules says, from how it is drawn
+  Shape shape;              // the right answer by the rules, derived from the distribution
   bool is_scanned = false;  // the input is the scanned value, else argument 3
-  double first_ns = 0;      // each process's first call costs that more; 0: no start-up
+  double first_ns = 0;      // extra cost of each process's first call; 0: no start-up
   SimulatedCall (*draw)(CaseDraw&);
 };
 
-// The distributions that the thresholds were tried on, and three sets of others, each written down
-// before the rules met it. One of the first set, and one of the second, found a mistake in the rule
-// for two peaks; the last is all the corrected rules had not met.
+// The distributions used to tune the thresholds, and three further sets, each written down before
+// the rules were tried on it. One case of the first set and one of the second revealed a mistake in
+// the rule for two peaks; the corrected rules had seen nothing of the last set.
 std::span<const ShapeCase> TriedCases();
 std::span<const ShapeCase> HeldOutCases();
 std::span<const ShapeCase> LaterHeldOutCases();
 std::span<const ShapeCase> LastHeldOutCases();
 
-// 2,000 calls of 5 processes. Of `preempted` of them the cost is 1 to 10 ms more. Beside the input
-// there are two arguments that costs have nothing to do with.
+// 2,000 calls by 5 processes. `preempted` of them cost 1 to 10 ms more. Next to the input there are
+// two arguments that do not affect the cost.
 ShapeInput Simulate(const ShapeCase& shape_case, double preempted, std::uint64_t seed);
 
-// Share of seeds for which shape, argument and start-up are found as they are.
+// Share of seeds for which shape, argument and start-up are all found correctly.
 double RightShare(const ShapeCase& shape_case, double preempted, int seeds);
 
 }  // namespace fieldcost::stats

@@ -5,8 +5,8 @@
 
 namespace fieldcost::testing {
 
-// The slot of the q-quantile of machines, counted slot by slot: what published quantiles are
-// compared with. The first or last slot for q beyond 0 and 1.
+// The slot of the machines' q-quantile, counted slot by slot, as a reference for published
+// quantiles. The first or last slot if q is outside 0 to 1.
 inline unsigned SlotOfQuantile(const stats::AgentWeights& weights, double q) {
   const double wanted = q * static_cast<double>(weights.Total());
   double below = 0;

@@ -8,16 +8,16 @@
 
 namespace fieldcost::testing {
 
-// The peer: stacks of a process that is stopped by ptrace(2), by elfutils' libdw.
+// A reference unwinder: elfutils' libdw, for a process that is stopped by ptrace(2).
 class LibdwStack {
  public:
-  // What is mapped now.
+  // The current mappings.
   explicit LibdwStack(pid_t pid);
   ~LibdwStack();
   LibdwStack(const LibdwStack&) = delete;
   LibdwStack& operator=(const LibdwStack&) = delete;
 
-  // The stack of the thread that began the process, innermost first.
+  // The stack of the main thread, innermost frame first.
   std::vector<std::uint64_t> Addresses();
 
  private:

@@ -9,10 +9,10 @@
 
 namespace fieldcost::testing {
 
-// An ELF file of one executable segment at kMadeAddress: headers, then code, then .eh_frame, which
-// only a binary search table's header tells of, as in files without sections.
+// An ELF file with one executable segment at kMadeAddress: headers, code and .eh_frame, which only
+// the header of a binary search table refers to, as in files without sections.
 inline constexpr std::uint64_t kMadeAddress = 0x10000;
-inline constexpr std::uint64_t kMadeCode = 0x200;  // from the file's first byte on
+inline constexpr std::uint64_t kMadeCode = 0x200;  // offset in the file
 
 template <typename Number>
 std::string Bytes(Number number) {
@@ -45,7 +45,7 @@ inline std::string MadeElf(const std::string& code, const std::string& eh_frame,
   std::string file = Bytes(header) + Bytes(load) + Bytes(table);
   file.resize(kMadeCode);
   file += code;
-  // Version 1, an absolute address of 8 bytes, no table.
+  // Version 1, an absolute 8-byte address, no table.
   file += std::string("\x01\x00\xff\xff", 4) +
           Bytes(kMadeAddress + kMadeCode + code.size() + kHeaderBytes);
   return file + eh_frame;

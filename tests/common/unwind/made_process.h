@@ -14,7 +14,7 @@
 
 namespace fieldcost::testing {
 
-// A process with one module, of these bytes, mapped at kMadeStart; nothing of it is real.
+// A simulated process with one module, which has these bytes and is mapped at kMadeStart.
 class MadeProcess {
  public:
   static constexpr std::uint64_t kMadeStart = 0x5555'0000'0000;
@@ -29,7 +29,7 @@ class MadeProcess {
     FIELDCOST_CHECK(map.Add(mapping));
   }
 
-  // Where the code's byte `offset` is in memory.
+  // The address of the code's byte `offset`.
   static std::uint64_t Address(std::uint64_t offset) { return kMadeStart + kMadeCode + offset; }
 
   unwind::ModuleMap map;

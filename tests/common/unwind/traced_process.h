@@ -12,12 +12,12 @@
 
 namespace fieldcost::testing {
 
-// A child under ptrace(2) that is stopped whenever it is looked at; killed at the end. What fails
-// is a failed check.
+// A child under ptrace(2). It is stopped between calls and killed by the destructor. Any failure is
+// a failed check.
 class TracedProcess {
  public:
-  // Stopped at the program's, or its loader's, first instruction. Output goes to /dev/null, the
-  // random places of its memory are not random.
+  // Stops at the first instruction of the program or its loader. Output goes to /dev/null; address
+  // space randomisation is off.
   explicit TracedProcess(const std::vector<std::string>& command);
   ~TracedProcess();
   TracedProcess(const TracedProcess&) = delete;
@@ -27,9 +27,9 @@ class TracedProcess {
   bool ended() const { return ended_; }
   int exit_status() const { return exit_status_; }
 
-  // Runs one instruction, or enters the handler of a signal that was sent to it. False: it ended.
+  // Runs one instruction, or enters the handler of a pending signal. Returns false if it ended.
   bool Step();
-  // Runs until it stops itself (SIGSTOP), which then does not happen. False: it ended.
+  // Runs until it sends itself SIGSTOP, which is suppressed. Returns false if it ended.
   bool RunToStop();
   // Runs to the next entry into a system call, or exit from one.
   bool RunToSystemCall();
@@ -43,7 +43,7 @@ class TracedProcess {
   std::uint64_t Word(std::uint64_t address);
   // The bytes of the next instruction: at most 15.
   std::vector<std::uint8_t> NextInstruction();
-  // What is mapped now; read again after each system call.
+  // The current mappings; read again after each system call.
   unwind::ModuleMap& map();
 
  private:
@@ -58,23 +58,24 @@ class TracedProcess {
   int pending_signal_ = 0;
 };
 
-// The return addresses that calls left on a thread's stack, as each instruction since the first one
-// said so: a truth that knows nothing of call frame information. Follows one process step by step.
+// The return addresses on a thread's stack, tracked through every instruction since the first one.
+// A ground truth that is independent of call frame information. Follows one process step by step.
 class ShadowStack {
  public:
-  // Before the step, and after it.
+  // Called before and after each step.
   void Before(TracedProcess& process);
   void After(TracedProcess& process);
-  // These are already there, innermost first: each lies in the next place that holds it.
+  // Return addresses that are already on the stack, innermost first; each is in the next slot that
+  // holds it.
   void StartFrom(const std::vector<std::uint64_t>& return_addresses, TracedProcess& process);
 
-  // Return addresses, innermost first, as they are now where calls left them: what passes
-  // exceptions on writes over its own.
+  // The current contents of the return address slots, innermost first: code that passes exceptions
+  // on overwrites its own.
   std::vector<std::uint64_t> Addresses(TracedProcess& process) const;
 
  private:
   struct Entry {
-    std::uint64_t slot = 0;  // where on the stack it lies; odd: below there, it was interrupted
+    std::uint64_t slot = 0;  // its address on the stack; odd: interrupted just above it
     std::uint64_t address = 0;
   };
   std::vector<Entry> entries_;

@@ -8,29 +8,29 @@
 
 namespace fieldcost::wire {
 
-// Builds a lab table as a measurement does: APIs by short names, "sqlite3_step", of one
-// library; but "poll" is the C library's.
+// Builds a lab table as a measurement does. APIs have short names ("sqlite3_step") and belong to
+// one library, except "poll", which belongs to the C library.
 class LabTableBuilder {
  public:
-  // One run of the scenario in which the API's calls took so long (ns).
+  // Adds one run of the scenario in which the API's calls had these durations (ns).
   LabTableBuilder& Run(const std::string& symbol, const std::vector<std::uint64_t>& costs_ns);
-  // The first of these calls was the process's first.
+  // The first of these calls was the process's first one.
   LabTableBuilder& FirstCall(const std::string& symbol, std::uint64_t cost_ns);
   LabTableBuilder& Row(const std::string& symbol, stats::Metric metric,
                        const std::vector<std::uint64_t>& values);
-  // A call's cost and the value of an argument of it.
+  // A call's cost and the value of one of its arguments.
   LabTableBuilder& Input(const std::string& symbol, unsigned argument, std::uint64_t input,
                          std::uint64_t cost_ns);
-  // A stack, its outermost API first.
+  // A stack, outermost API first.
   LabTableBuilder& Stack(const std::vector<std::string>& symbols, std::uint64_t calls,
                          std::uint64_t bytes);
-  // What its calls come to in a run. By default calls that the stacks have, in each run.
+  // The totals of an API's calls in a run. By default every run has the calls of the stacks.
   LabTableBuilder& Total(const std::string& symbol, stats::Metric metric, std::uint64_t least,
                          std::uint64_t most);
-  // The API as the table will have it, to be changed.
+  // The API as it will be in the table; may be modified.
   LabApi& Api(const std::string& symbol);
 
-  // With one part, under its content's hash.
+  // The table with one part, which is named by the hash of its content.
   LabTable Table(const std::string& name = "sqlite3 :memory:") const;
 
   std::string soname = "libsqlite3.so.0";
@@ -44,21 +44,21 @@ class LabTableBuilder {
   stats::ApiKey KeyOf(const std::string& symbol) const;
   stats::StatRow& RowOf(const std::string& symbol, stats::Metric metric);
 
-  std::vector<LabApi> apis_;  // in order of first use, as the stacks' numbers are
+  std::vector<LabApi> apis_;  // in order of first use, like the numbers in stacks
   std::vector<stats::StatRow> rows_;
   std::vector<LabStack> stacks_;
 };
 
-// The worked example of common/wire/USER_FILES.md, which the golden files hold.
+// The worked example of common/wire/USER_FILES.md and of the golden files.
 LabTable SampleLabTable();
 
 // An API of each shape, in five runs: names say which ("grows", "bimodal", "heavy", "constant",
 // "start_up", "few"); "poll" waits, "own" is the user's, "_ZN4Json6Reader5parseEv" C++.
 LabTable ShapesLabTable();
-// Costs are `factor` times those, but for noise; `seed` makes another one.
+// Costs are multiplied by `factor`; `seed` selects the noise.
 LabTable ShapesLabTable(double factor, std::uint64_t seed);
 
-// Some of a few APIs, with numbers made of the seed; no two seeds make the same.
+// A few APIs with numbers derived from the seed; different seeds give different tables.
 LabTable RandomLabTable(std::uint64_t seed);
 
 }  // namespace fieldcost::wire

@@ -24,7 +24,7 @@ struct PprofUnit {
 using StackVisitor =
     std::function<Status(std::span<const std::string_view> untrusted_frames, std::uint64_t value)>;
 
-// A profile stack by stack, as DecodePprof() reads it; values of the default type.
+// A profile as DecodePprof() reads it, stack by stack, with values of the default type.
 inline Result<PprofUnit> ReadPprof(std::string_view untrusted_bytes, const StackVisitor& visit) {
   FIELDCOST_ASSIGN(const PprofContent content, DecodePprof(untrusted_bytes));
   std::vector<std::string> names;

@@ -10,10 +10,10 @@
 
 namespace fieldcost::wire {
 
-// The worked examples beside common/wire/README.md, which the golden files hold.
+// The worked examples of common/wire/README.md and of the golden files.
 BatchContent SampleBatch();
-std::vector<stats::StatRow> SampleRows();          // as published before there were weights
-std::vector<stats::StatRow> WeightedSampleRows();  // the same with them
+std::vector<stats::StatRow> SampleRows();          // as published before weights existed
+std::vector<stats::StatRow> WeightedSampleRows();  // the same with weights
 std::vector<stats::StatRow> BoundedSampleRows();   // and with bounded sums
 std::vector<stats::StatRow> WeekSampleRows();      // and with cubes and fullest quarters
 

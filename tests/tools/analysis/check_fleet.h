@@ -10,7 +10,7 @@
 
 namespace fieldcost::analysis {
 
-// A field of machines to compare with, and what one's own calls cost there.
+// A field of machines to compare with, and the user's own calls.
 
 inline const stats::HardwareClass kLaptop{.architecture = "x86_64",
                                           .cpu_family = "GenuineIntel-6",
@@ -23,7 +23,7 @@ inline const stats::HardwareClass kServer{.architecture = "x86_64",
                                           .log2_memory_mib = 18,
                                           .os_release = "debian-12"};
 
-// Machines whose typical costs differ by a third of an octave.
+// The deviation of machines' typical costs is a third of an octave.
 class CheckFleet {
  public:
   stats::CostHistogram Machine(double octaves = 0, int calls = 300) {
@@ -39,7 +39,7 @@ class CheckFleet {
     for (; machines > 0; --machines) Contribute(Machine(), row);
     return row;
   }
-  // In the week 2900, if the row does not tell another.
+  // In week 2900 unless the row has another one.
   static void Contribute(const stats::CostHistogram& machine, stats::StatRow& row) {
     row.histogram.Merge(machine);
     row.scalars.Merge(stats::ScalarsOf(machine));

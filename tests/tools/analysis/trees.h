@@ -13,7 +13,7 @@
 
 namespace fieldcost::testing {
 
-// Trees as one writes them down: {{"main;run;z!deflate", 12}} is a run in which that path cost 12.
+// Trees in text form: {{"main;run;z!deflate", 12}} is a run in which that path cost 12.
 
 using WrittenRun = std::vector<std::pair<std::string, std::uint64_t>>;
 

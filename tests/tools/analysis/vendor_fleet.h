@@ -10,7 +10,7 @@
 
 namespace fieldcost::analysis {
 
-// Two versions and four weeks each of one API; what is published over all weeks, too.
+// One API in two versions, with four weeks each and the published sums over all weeks.
 inline std::vector<stats::StatRow> VendorRows(VersionFleet& fleet, const std::string& symbol,
                                               double before, double after) {
   std::vector<stats::StatRow> rows;

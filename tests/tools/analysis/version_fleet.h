@@ -11,8 +11,8 @@
 
 namespace fieldcost::analysis {
 
-// Makes published rows of machines that differ: the log2 of a machine's typical cost is normal
-// around the class's, with a deviation of 0.4 octave; its calls' with 1 octave around that.
+// Creates published rows of differing machines: the log2 of a machine's typical cost is normal
+// around its class's with a deviation of 0.4 octave; its calls' around that with 1 octave.
 class VersionFleet {
  public:
   explicit VersionFleet(unsigned seed) : random_(seed) {}
@@ -23,7 +23,7 @@ class VersionFleet {
     double octaves = 12;  // of the typical cost
     int machines = 60;
     std::string cpu = "";    // the class, empty = all
-    std::uint32_t week = 0;  // 0 = over all weeks, which is only one
+    std::uint32_t week = 0;  // 0 = all weeks, counted as one
     stats::Metric metric = stats::Metric::kWallTime;
   };
 

@@ -9,7 +9,7 @@
 
 namespace fieldcost::cli {
 
-// The program against a published catalogue; it fetches it itself.
+// Runs the program with a published catalogue, which the program fetches itself.
 class CatalogCliTest : public CliTest {
  protected:
   void PublishAndSync(const std::vector<stats::StatRow>& rows) {
@@ -26,7 +26,7 @@ class CatalogCliTest : public CliTest {
                                                 ::testing::HasSubstr("4 of 4 fragments current")));
   }
 
-  // A value of a JSON document, by Python expression.
+  // A value of a JSON document, selected by a Python expression.
   std::string Json(const std::string& document, const std::string& expression) {
     const testing::ProcessResult result = testing::RunProcess(
         {.arguments = {"python3", "-c",

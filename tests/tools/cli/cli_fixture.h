@@ -14,7 +14,7 @@
 
 namespace fieldcost::cli {
 
-// Runs the real program with a profile of its own.
+// Runs the real program with its own profile.
 class CliTest : public ::testing::Test {
  protected:
   testing::ProcessResult Cli(const std::vector<std::string>& arguments,

@@ -11,8 +11,8 @@
 
 namespace fieldcost::lsp {
 
-// Talks to the real program over pipes, byte by byte if need be. Whatever it waits for comes within
-// half a minute or the test fails. The program is killed (by its pid) when this ends.
+// Talks to the real program over pipes, byte by byte on request. Every wait fails the test after
+// half a minute. The destructor kills the program (by its pid).
 class LspClient {
  public:
   // FIELDCOST_HOME is `home`.
@@ -28,11 +28,11 @@ class LspClient {
 
   // The next message; null at the end of the output.
   boost::json::value Receive();
-  // The answer to that request; notifications and requests of the server before it are kept.
+  // The response to that request; keeps earlier notifications and requests from the server.
   boost::json::value Answer(std::int64_t id);
   // Its result. Fails the test on an error.
   boost::json::value Result(std::string_view method, boost::json::value params);
-  // The next notification or request of that method, kept ones first.
+  // The next notification or request with that method, kept ones first.
   boost::json::value Await(std::string_view method);
 
   // initialize and initialized; the result.

@@ -4,14 +4,14 @@
 
 namespace fieldcost::report {
 
-// For the tests of pages.
+// Helpers for tests of pages.
 
-// What is wrong with the page, a line each; see check_page.py.
+// The page's problems, one per line; see check_page.py.
 std::string PageProblems(const std::string& page);
-// The same of a page that runs scripts.
+// The same for a page with scripts.
 std::string ScriptedPageProblems(const std::string& page);
 
-// The whole text of a golden file of this folder; rewritten first if FIELDCOST_UPDATE_GOLDEN is
+// The full text of a golden file in this folder; rewrites it first if FIELDCOST_UPDATE_GOLDEN is
 // set.
 std::string Golden(const std::string& name, const std::string& made);
 

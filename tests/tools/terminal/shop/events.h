@@ -16,12 +16,12 @@ struct Stamped {
   Value value;
 };
 
-// One sale: what was bought, and what is known of it.
+// One sale: the article and its details.
 using Sale = Stamped<std::pair<std::string, Attributes>>;
 
 Sale MakeSale(int number);
 
-// Templates whose instances have long names; all that are used live in this library.
+// Templates whose instances have long names; all used instances are in this library.
 template <typename Key, typename Value>
 class Serializer {
  public:
@@ -30,7 +30,7 @@ class Serializer {
 };
 extern template class Serializer<std::string, Attributes>;
 
-// The time of each sale by what was bought.
+// The time of each sale, by article.
 std::map<std::string, std::vector<std::pair<long, std::string>>> IndexOf(
     const std::vector<Sale>& sales);
 
