@@ -52,7 +52,7 @@ class DaemonTest : public AgentFixture {
     return options;
   }
 
-  // Written elsewhere and moved in whole, so that it is never seen half made.
+  // Written elsewhere and renamed, so that it is never visible half written.
   void MoveRunIn(const std::string& name, const std::vector<std::uint64_t>& values) {
     const auto new_file = RunPath(name).parent_path().parent_path() / "new";
     {
@@ -123,13 +123,13 @@ TEST_F(DaemonTest, HarvestsSoonAfterAProgramThatHeldItsFileByTheMappingAloneIsKi
   ::close(ready[0]);
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
-  // Less than the minute after which it looks without having been told.
+  // Less than the minute after which the daemon checks without a notification.
   EXPECT_TRUE(daemon.WaitForLine("harvested 2 calls", nullptr, std::chrono::seconds(30)));
   daemon.Signal(SIGTERM);
   EXPECT_EQ(daemon.Wait().exit_status, 0);
 }
 
-// What run files are on may end with the session, or with the machine.
+// The file system of run files may disappear with the session or a reboot.
 TEST_F(DaemonTest, HarvestsOnceMoreWhenItIsStopped) {
   Consent(Mode::kLocal);
   testing::RunFileOptions options = RunOptions();
@@ -348,7 +348,7 @@ TEST_F(DaemonTest, KilledAtAnyMomentCountsEveryCallExactlyOnce) {
                        .counted = random() % 2 == 0});
     }
     BackgroundProcess daemon(Daemon({"--once", "--flush"}));
-    // A random moment of its life, which is as long as a few dozen short processes.
+    // A random moment of its life, which lasts as long as a few dozen short processes.
     for (std::uint64_t left = random() % 20; left > 0; --left) RunProcess({.arguments = {"true"}});
     daemon.Signal(SIGKILL);
     if (daemon.Wait().signal == SIGKILL) ++killed;

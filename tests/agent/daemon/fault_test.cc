@@ -1,4 +1,4 @@
-// Full disks and read-only homes: every operation ends, says why, and loses nothing.
+// On full disks and read-only homes every operation ends, reports the reason and loses nothing.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class FaultTest : public AgentFixture {
     WriteConfig();
   }
 
-  // Does it in a child whose mounts are its own; what it writes down comes back.
+  // Runs it in a child process with its own mounts; returns what the child writes.
   std::string InNamespace(const std::function<std::string()>& work) {
     int result[2];
     EXPECT_EQ(::pipe(result), 0);
@@ -60,7 +60,7 @@ class FaultTest : public AgentFixture {
     return ::mount("none", paths_.state_dir.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options) == 0;
   }
 
-  // Everything an agent can be asked for; one line each with what came of it.
+  // Performs every operation of an agent; one line with the result of each.
   static std::string TryEverything(Agent& agent) {
     const std::vector<std::pair<const char*, std::function<Status()>>> kOperations = {
         {"harvest", [&] { return Without(agent.Harvest()); }},
@@ -89,7 +89,7 @@ class FaultTest : public AgentFixture {
   }
 };
 
-// A file that takes what room is left.
+// A file that fills the remaining space.
 void FillDisk(const std::filesystem::path& file) {
   const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   for (std::size_t size = 65536; size > 0; size /= 2) {
@@ -125,7 +125,7 @@ TEST_F(FaultTest, AFullDiskStopsWhatNeedsRoomAndLosesNothing) {
   EXPECT_THAT(said, HasSubstr("full")) << "the reason is given";
   EXPECT_THAT(said, HasSubstr("log: fine"));
   EXPECT_EQ(server_->bad_requests(), 0U);
-  // The first batch was taken back if forgetting found room; nothing came twice.
+  // The first batch was taken back if forgetting had enough space; nothing arrived twice.
   EXPECT_LE(server_->Calls(stats::Metric::kWallTime), 3U);
 }
 

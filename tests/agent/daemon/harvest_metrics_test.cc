@@ -1,4 +1,5 @@
-// What a run says beside its cells: calls per run, the first call, and what measuring has cost.
+// What a run records in addition to its cells: calls per run, the first call, the cost of
+// measuring.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -77,8 +78,8 @@ TEST_F(HarvestMetricsTest, EachPickAndRunGivesOneValueAndZeroCallsNone) {
   EXPECT_EQ(rows[1].histogram, HistogramOf({14, 600}));
 }
 
-// A count that began late or was cut off would stand as that of a whole run, perhaps a hundred
-// times too small.
+// A count that began late or was cut off would be published as that of a complete run, perhaps a
+// hundred times too small.
 TEST_F(HarvestMetricsTest, CallsOfAPickThatWasNotMeasuredAllTheTimeAreNotACount) {
   struct Case {
     std::string name;
@@ -140,7 +141,7 @@ TEST_F(HarvestMetricsTest, AddsLaterReportsOfARunButNotAsCallsPerRun) {
   EXPECT_FALSE(std::filesystem::exists(RunPath("a")));
 }
 
-// A pick that stands for `power` runs, whatever the rounding.
+// A pick that represents `power` runs, regardless of rounding.
 void StandFor(RunFileWriter& file, std::uint32_t pick, std::uint32_t power) {
   file.header().time_per_65536 = shm::kCertain;
   shm::Pick& to = file.pick(pick);

@@ -9,7 +9,7 @@
 #include "tests/agent/daemon/agent_fixture.h"
 #include "tests/common/base/build_id_of_file.h"
 
-// Which of the counted calls have a name here, and which may be sent.
+// Which counted calls keep a name locally, and which may be sent.
 
 namespace fieldcost::agent {
 namespace {
@@ -20,7 +20,7 @@ using testing::WrittenPick;
 
 constexpr char kLibcPath[] = "/lib/x86_64-linux-gnu/libc.so.6";
 
-// This machine's, as a program that has it loaded would name it.
+// This machine's library, as a program that has loaded it would name it.
 WrittenPick LibcPick() {
   const auto id = HexDecode(testing::BuildIdOfFile(kLibcPath));
   EXPECT_TRUE(id && id->size() >= 8);
@@ -109,7 +109,7 @@ TEST_F(HarvestPrivacyTest, OnlyWhatHoldsNothingThatMayBeSentIsLocalOnly) {
   };
   EXPECT_FALSE(is_local_only("libc.so.6"));
   EXPECT_TRUE(is_local_only("mine.so"));
-  // From now on it is one that the user lets be sent.
+  // From now on the user allows sending it.
   ASSERT_TRUE(
       WriteFileAtomically(paths_.config_file, "[modules]\nextra_modules = [\"mine.so\"]\n", 0600));
   Agent permitted = OpenAgent();
@@ -130,7 +130,7 @@ TEST_F(HarvestPrivacyTest, RequestedRunsThatTheCoinDidNotChooseStayLocal) {
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].histogram, HistogramOf({7}));
   EXPECT_FALSE(agent.Preview()->has_value());
-  // The same run, had the coin chosen it.
+  // The same run if the coin had chosen it.
   options.asked = false;
   WriteRun("b", {7}, options);
   ASSERT_TRUE(agent.Harvest());
@@ -141,7 +141,7 @@ TEST_F(HarvestPrivacyTest, UpgradeUnderARunningProgramIsNotMistakenForTheNewVers
   Agent agent = OpenAgent(Mode::kOn);
   RunFileOptions options = Ended();
   options.picks = {LibcPick()};
-  // What the program had loaded was another build than the package's file is now.
+  // The program had loaded another build than the package's current file.
   options.picks[0].build_id[0] = static_cast<char>(options.picks[0].build_id[0] ^ 1);
   WriteRun("a", {7}, options);
   options.picks = {LibcPick()};

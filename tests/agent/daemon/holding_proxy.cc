@@ -17,7 +17,7 @@ namespace fieldcost::testing {
 namespace {
 
 constexpr std::string_view kEstablished = "HTTP/1.1 200 Connection established\r\n\r\n";
-// Of the request, before it is held in the middle; more than its head has.
+// Bytes of the request to pass on before holding it in the middle; more than its head has.
 constexpr std::size_t kMiddleBytes = 4'000;
 
 using Chunk = std::array<char, 4096>;

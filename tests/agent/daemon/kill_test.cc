@@ -1,5 +1,5 @@
-// Daemons and measured programs that are killed at any moment, 300 times, against a server that
-// fails, loses answers, and writes down what it takes.
+// Kills daemons and measured programs at any moment, 300 times, with a server that fails, loses
+// responses, and records what it accepts.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ using testing::RunProcess;
 constexpr int kKills = 300;
 constexpr char kCanary[] = "made_before_consent";
 
-// What killed.c counts.
+// The functions that killed.c counts.
 struct Counts {
   volatile std::uint64_t begun;
   volatile std::uint64_t over;
@@ -60,7 +60,7 @@ class KillTest : public AgentFixture {
   void SetUp() override {
     StartServer();
     server_->RecordTo(directory_.path() / "expected");
-    // Every call of every program is timed, whatever the machine does.
+    // Every call of every program is timed, regardless of the machine's load.
     ASSERT_TRUE(WriteFileAtomically(
         paths_.config_file,
         "[aggregator]\nurl = \"" + server_->url() + "\"\nca_file = \"" +
@@ -94,7 +94,7 @@ class KillTest : public AgentFixture {
             .unset = {"FIELDCOST_PICK", "FIELDCOST_METRICS"}};
   }
 
-  // As long as some short processes last.
+  // The duration of a few short processes.
   void Pass(std::uint64_t most) {
     for (std::uint64_t left = random_() % most; left > 0; --left) {
       RunProcess({.arguments = {"true"}});
@@ -106,8 +106,8 @@ class KillTest : public AgentFixture {
     return process.Wait().signal == SIGKILL;
   }
 
-  // However slow daemons are here beside the processes that the kills are timed by: some must get
-  // to their end, or nothing would be sent before the last one.
+  // Daemons may be slow here compared to the processes that time the kills. Some must finish, or
+  // nothing would be sent before the last one.
   void SendAll() {
     int tries = 0;
     while (RunProcess(Daemon({"--once", "--flush"})).exit_status != 0 && ++tries < kKills) {
@@ -132,7 +132,7 @@ class KillTest : public AgentFixture {
     return calls;
   }
 
-  // Leaves runs that must never be sent, and consents.
+  // Leaves runs that must never be sent, then gives consent.
   void MeasureBeforeConsent() {
     for (int i = 0; i < 5; ++i) {
       BackgroundProcess program(Measured(before_consent_));
@@ -160,7 +160,7 @@ class KillTest : public AgentFixture {
     }
   }
 
-  // What the server says that it took is what the agent says that it sent: each batch once.
+  // The batches that the server accepted are those that the agent lists as sent, each once.
   void CheckBatches(const Agent& agent) {
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> taken;
     std::set<std::string> agents;
@@ -187,10 +187,10 @@ class KillTest : public AgentFixture {
     EXPECT_EQ(server_->bad_requests(), 0U);
   }
 
-  // The server's sums are the calls made, but for one that each kill may have met.
+  // The server's sums equal the calls made, except one call that each kill may have interrupted.
   void CheckServersSums() {
     std::uint64_t received = 0;
-    // Whatever else the machine does.
+    // Regardless of the machine's load.
     for (const auto metric : {stats::Metric::kWallTime, stats::Metric::kWallTimeBusy}) {
       for (const wire::UntrustedRow& row : server_->Rows(metric)) {
         EXPECT_NE(row.api.symbol, kCanary);
@@ -211,7 +211,7 @@ class KillTest : public AgentFixture {
     EXPECT_LE(CallsOf(local, "tally_always"), (*counts_).begun + (*before_consent_).begun);
   }
 
-  // Only a program that was killed while it made its file has left one; nothing is in it.
+  // Only a program that was killed while it created its file has left one, without content.
   void CheckRunFiles(const Agent& agent) {
     const auto left = ListRunFiles(paths_);
     ASSERT_TRUE(left) << left.error().message;

@@ -4,8 +4,7 @@
 
 #include "tests/agent/daemon/agent_fixture.h"
 
-// What a user can ask of his own sums: by request, by time, how many runs; and that he can erase
-// them, or pause.
+// Users can query their own sums by request, by time and by number of runs, erase them, and pause.
 
 namespace fieldcost::agent {
 namespace {

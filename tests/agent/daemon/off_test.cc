@@ -1,4 +1,4 @@
-// Consent that is withdrawn while a batch is on its way.
+// Consent is withdrawn while a batch is being sent.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -70,7 +70,7 @@ TEST_P(OffWhileSendingTest, NothingLeavesOnceItHasReturned) {
   std::thread upload([&agent] { EXPECT_TRUE(agent.Upload(UploadWish::kEverythingNow)); });
   proxy.WaitUntilHeld();
   Agent other = OpenAgent();
-  // At the first step the proxy cannot tell: the lock may be taken, and no batch made yet.
+  // The proxy cannot detect the first step: the lock may be held while no batch exists yet.
   EXPECT_TRUE(testing::WaitUntil([&] { return IsUploading() && !other.Log()->empty(); }));
   const Status off = other.SetMode(GetParam().to);
   EXPECT_TRUE(off) << off.error().message;
@@ -82,7 +82,7 @@ TEST_P(OffWhileSendingTest, NothingLeavesOnceItHasReturned) {
   ASSERT_EQ(log->size(), 1U);
   EXPECT_EQ(log->front().state, SpoolState::kDropped);
   EXPECT_THAT(log->front().reason, HasSubstr("consent was withdrawn"));
-  // Later the kernel may have the last byte, which nobody but the peer can tell from sent.
+  // Later the kernel may hold the last byte; only the peer can distinguish that from sent.
   if (GetParam().step < Step::kFirstByte) {
     EXPECT_FALSE(log->front().can_withdraw) << "none of it has left: its bytes are deleted";
   }
@@ -150,7 +150,7 @@ TEST_F(OffTest, AnAnswerThatComesDuringItIsHeard) {
   Agent other = OpenAgent();
   EXPECT_TRUE(other.SetMode(Mode::kOff));
   upload.join();
-  // The proxy ends with the connection, which the agent keeps.
+  // The proxy ends when the connection is closed, which the agent keeps open.
   agent = OpenAgent();
   release.join();
   EXPECT_EQ(server_->bodies().size(), 1U);

@@ -37,7 +37,7 @@ class ServiceManagerTest : public AgentFixture {
     return options;
   }
 
-  // What the daemon says next; empty if it says nothing for long.
+  // The daemon's next notification; empty after a long silence.
   std::string Message() const { return manager_.Next(); }
 
   testing::NotifySocket manager_{directory_.path() / "notify"};
@@ -81,7 +81,7 @@ TEST_F(ServiceManagerTest, ReloadsLeaveNoDescriptorOpen) {
   };
   const auto before = descriptors();
   reload(30);
-  // SQLite closes a file late while it has it open twice; that does not add up.
+  // SQLite closes a file late while it has it open twice; this does not accumulate.
   EXPECT_LT(descriptors(), before + 10);
   daemon.Signal(SIGTERM);
   EXPECT_EQ(daemon.Wait().exit_status, 0);

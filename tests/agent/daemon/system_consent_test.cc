@@ -1,4 +1,4 @@
-// What an administrator forbids does not happen, whatever the user has decided.
+// What the administrator forbids does not happen, regardless of the user's decision.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

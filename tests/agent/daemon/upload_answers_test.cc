@@ -1,4 +1,4 @@
-// What the agent makes of each answer a server can give, and how it enrols.
+// How the agent handles each possible response of a server, and how it enrols.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ TEST_F(UploadAnswersTest, NoStatusLosesABatchOrSendsItTwice) {
   Agent agent = OpenAgent(Mode::kOn);
   Measure(agent);
   std::uint64_t quarantined = 0;
-  // 1xx are not final; the client passes them by.
+  // 1xx responses are not final; the client skips them.
   for (int status = 200; status < 600; ++status) {
     server_->Script({.status = status, .headers = {{"Location", server_->url()}}, .body = "no"});
     const std::uint64_t before = server_->requests();

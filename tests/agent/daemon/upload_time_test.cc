@@ -23,7 +23,7 @@ class UploadTimeTest : public AgentFixture {
     WriteConfig();
   }
 
-  // What the daemon does for so long: it harvests each hour, and uploads when it is time to.
+  // Acts like the daemon for this long: harvests each hour and uploads when due.
   void Live(Agent& agent, hours time, int measure_each_hours) {
     for (hours hour{0}; hour < time; ++hour) {
       if (hour.count() % measure_each_hours == 0) {
@@ -70,15 +70,15 @@ TEST_F(UploadTimeTest, AMonthWithoutTheServerCostsLittleAndLosesLittle) {
   EXPECT_EQ(status->outbox.dropped_batches, 1U);
   EXPECT_GE(status->outbox.dropped_rows, 2U);
   EXPECT_LE(status->outbox.dropped_rows, 4U) << "of two weeks, if its day was between them";
-  // The server is back; the scripted answers that are left are used up.
+  // The server works again; uses up the remaining scripted responses.
   for (std::uint64_t i = tries; i < 100; ++i) ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
   const std::uint64_t back = server_->requests();
   ASSERT_NO_FATAL_FAILURE(Live(agent, 7 * kDay, 12));
   EXPECT_LE(server_->requests() - back, 9U);
   ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
   EXPECT_EQ(agent.GetStatus()->upload.failed_uploads, 0U);
-  // Two or three runs were in the batch that was dropped after three weeks; it was tried, so its
-  // bytes are still here.
+  // The batch that was dropped after three weeks had two or three runs. It had been attempted, so
+  // its bytes are still stored.
   EXPECT_GE(server_->Calls(stats::Metric::kWallTime) + 3, runs_);
   EXPECT_EQ(server_->bad_requests(), 0U);
 }
@@ -111,7 +111,7 @@ TEST_F(UploadTimeTest, AClockThatJumpsTenYearsLosesNothingAndSendsNothingTwice) 
     ASSERT_EQ(agent.GetStatus()->outbox.spooled_batches, 1U);
     const std::uint64_t requests = server_->requests();
     clock_.Advance(jump);
-    // Runs of a time before consent are not sent: that is not what is looked at here.
+    // Avoids runs from before the consent, which are not sent; other tests cover that.
     for (int day = 0; day < 3; ++day) {
       clock_.Advance(kDay);
       ASSERT_TRUE(agent.NextUpload());
@@ -135,7 +135,7 @@ TEST_F(UploadTimeTest, TheTurnOfAQuarterTriggersNoImmediateUpload) {
   Agent agent = OpenAgent(Mode::kOn);
   Measure(agent);
   const WallTime oldest = clock_.Now();
-  // One whose old slot comes later and whose new one has just passed.
+  // An agent whose old slot comes later and whose new slot has just passed.
   std::uint64_t seed = 1;
   const auto is_wanted = [&] {
     UploadState upload{.seed = seed ^ (wire::EpochOf(oldest).value() << 32)};
@@ -162,8 +162,8 @@ TEST_F(UploadTimeTest, TheTurnOfAQuarterTriggersNoImmediateUpload) {
   EXPECT_EQ(agent.Upload(UploadWish::kWhatIsDue)->batches_sent, 1U);
 }
 
-// A server that is away for long: what was tried and dropped is kept like what was sent, not for
-// ever.
+// The server is unavailable for long: attempted and dropped batches are kept as long as sent ones,
+// not permanently.
 TEST_F(UploadTimeTest, BytesOfDroppedBatchesAreLimitedThoughNothingArrives) {
   WriteConfig("[spool]\nmax_sent_bytes = 0\nmax_spool_age_days = 1\n");
   Agent agent = OpenAgent(Mode::kOn);

@@ -11,10 +11,11 @@ namespace {
 
 constexpr std::uint64_t kTick = 1000;
 
-// A thread's stack is its number and how often it had run.
+// A thread's stack consists of its number and how often it had run.
 class CandidateAccountTest : public ::testing::Test {
  protected:
-  // So many idle ticks of CPU 0, up to that one; who goes on, and who was to be asked for a stack.
+  // Adds this many idle ticks of CPU 0, up to this tick. Returns the threads that ran again and
+  // those whose stacks were requested.
   std::string Take(const std::vector<ThreadState>& states, std::uint64_t last_tick, int ticks) {
     std::vector<std::pair<std::uint32_t, CpuLook>> looks;
     for (int i = ticks - 1; i >= 0; --i) {
@@ -51,7 +52,7 @@ TEST_F(CandidateAccountTest, AttributesIdleTicksToTheThreadThatRanThereLast) {
 TEST_F(CandidateAccountTest, AlternatesBetweenThreadsWithoutRunTimes) {
   EXPECT_EQ(Take({Waiting(1, 5), Waiting(2, 9)}, 4, 4),
             "read 1; read 2; 1 idle; 2 idle; 1 idle; 2 idle; ");
-  // Who has not run since is none.
+  // A thread that has not run since is not a candidate.
   EXPECT_EQ(Take({Waiting(1, 6), Waiting(2, 9)}, 6, 2), "read 1; 1 goes on; 1 idle; 1 idle; ");
 }
 

@@ -10,19 +10,19 @@ namespace {
 constexpr std::uint64_t kTick = 1000;
 constexpr pid_t kPid = 100;
 
-// Ticks of 1000 ns; a look at each, and what is told as text.
+// Observes ticks of 1000 ns and returns the reports as text.
 class IdleAccountTest : public ::testing::Test {
  protected:
   void In(std::uint32_t cpu, pid_t tid, std::uint64_t time) { account_.In(cpu, kPid, tid, time); }
   void Out(std::uint32_t cpu, pid_t tid, std::uint64_t time, bool preempted = false) {
     account_.Out(cpu, kPid, tid, time, preempted);
   }
-  // Looks at each tick in (from, to].
+  // Observes each tick in (from, to].
   void Looks(std::uint32_t cpu, std::uint64_t from, std::uint64_t to, bool idle = true) {
     for (std::uint64_t end = from + kTick; end <= to; end += kTick)
       account_.Look(cpu, {.begin_ns = end - kTick, .end_ns = end, .idle = idle});
   }
-  // Reads all stacks that are asked for, of a thread its number.
+  // Reads all requested stacks; a thread's stack is its number.
   std::string ReadAll(std::uint64_t time) {
     std::string tids;
     for (const WaitPointer& wait : account_.ToRead()) {
@@ -31,7 +31,7 @@ class IdleAccountTest : public ::testing::Test {
     }
     return tids;
   }
-  // Nobody gives one.
+  // Reading fails for all requested threads.
   std::string TextOfRefusal(std::uint64_t time) {
     std::string tids;
     for (const WaitPointer& wait : account_.ToRead()) {
@@ -173,7 +173,7 @@ TEST_F(IdleAccountTest, ALateObservationCoversTheLongestGapBetweenThreads) {
   Out(0, 2, 9000);
   In(0, 1, 9100);
   account_.Look(0, {.begin_ns = 1000, .end_ns = 9050, .idle = true});
-  // Nobody read 1's stack in time.
+  // The stack of thread 1 was not read in time.
   EXPECT_EQ(Tell(9100), "0 idle 0-1000 no stack; 0 on new; ");
 }
 

@@ -67,7 +67,7 @@ TEST(IdleClockTest, ACpuIsIdleForNoLongerThanHasPassed) {
   }).join();
 }
 
-// A CPU as /proc/stat and a thread that always gets it at once show it.
+// A simulated CPU as seen in /proc/stat and by a thread that is always scheduled immediately.
 class FakeCpu {
  public:
   FakeCpu() {
@@ -90,8 +90,8 @@ class FakeCpu {
                                .stat = stat_.c_str(),
                                .run_delay = delay_.c_str()});
   }
-  // What the clock gives in so many ticks, of which the CPU is idle in one of `of_ticks` in a row
-  // of 100. `each` gets the idle time so far, and what the clock gave.
+  // The idle time that the clock reports in this many ticks, if the CPU is idle in one of
+  // `of_ticks` in a row of 100. `each` receives the real and the reported idle time so far.
   template <typename Each>
   void Run(int ticks, int of_ticks, const Each& each) {
     auto clock = Open().value();
@@ -129,7 +129,7 @@ TEST(IdleClockTest, AThreadThatGetsABusyCpuAtOnceDoesNotMakeItIdle) {
   }
 }
 
-// A real CPU beside a loop that keeps it busy: whatever the kernel lets the thread do.
+// A real CPU that a loop keeps busy, however the kernel schedules the thread.
 TEST(IdleClockTest, PromptnessNeverExceedsProcStatNextToABusyLoop) {
   const std::uint32_t cpu = UsableCpus().front();
   std::atomic<bool> is_over{false};
@@ -177,7 +177,7 @@ TEST(StatBoundTest, NeverAllowsMoreThanTheCountHasGrownAndAUnitAsksRarely) {
       given += bound.Allow(random() % 4'000'000, now, [&]() -> std::optional<std::uint64_t> {
         ++reads;
         if (random() % 10 == 0) return std::nullopt;
-        // It goes back at times.
+        // The count may decrease.
         return stat > first + kStatUnitNs && random() % 20 == 0 ? stat - kStatUnitNs : stat;
       });
       ASSERT_LE(given, greatest - first + kStatUnitNs) << run;

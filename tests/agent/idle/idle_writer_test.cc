@@ -22,11 +22,11 @@ class IdleWriterTest : public ::testing::Test {
     ASSERT_TRUE(writer) << writer.error().message;
     writer_.emplace(std::move(*writer));
     ASSERT_TRUE(writer_->BeginRun("app"));
-    // A whole second, so that ticks are at known places; a little later than now.
+    // A full second slightly in the future, so that ticks have known positions.
     begin_ns_ = (MonotonicNs() / (1000 * kMs) + 1) * 1000 * kMs;
   }
 
-  // A stack of code of no file, innermost last.
+  // A stack of code without files, innermost frame last.
   StackId Stack(const std::vector<std::uint64_t>& addresses, idle::Why why) {
     std::vector<sampler::SampledFrame> frames;
     for (const std::uint64_t address : addresses)

@@ -1,4 +1,4 @@
-// Modes that look at CPUs in ticks: unprivileged, unprivileged~ and literal.
+// The modes that sample CPUs in ticks: unprivileged, unprivileged~ and literal.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
@@ -24,13 +24,13 @@ using idle::testing::RecordedIdle;
 using testing::Share;
 using testing::Victim;
 
-// Less says nothing of shares.
+// Shorter recordings give no reliable shares.
 constexpr std::uint64_t kEnoughNs = 100'000'000;
 
 class SampledModesTest : public testing::RecorderTest {};
 
-// Where a frame pointer is kept, whoever waits in the kernel does not tell it: callers of who
-// called the C library are not known.
+// In programs with frame pointers, that of a thread waiting in the kernel is unavailable, so
+// callers of the function that called the C library are unknown.
 std::string CallerOf(const char* victim) {
   return victim == std::string("idle_convoy_fp") ? tree::kCut : "Consume";
 }
@@ -47,7 +47,7 @@ class ConvoyTest : public SampledModesTest, public ::testing::WithParamInterface
 TEST_P(ConvoyTest, AConvoyIsItsLockAndTheHoldersSleep) {
   const Way& way = GetParam();
   if (way.as_nobody && ::geteuid() != 0) GTEST_SKIP() << "only root can become nobody";
-  // Who went on is a guess there.
+  // The resuming thread is a guess there.
   const auto is_guess = [this] {
     return result_.errors.find("unprivileged~") != std::string::npos;
   };
@@ -135,7 +135,7 @@ TEST_P(SumsTest, AllSumsAgree) {
   });
   EXPECT_EQ(recorded.Sum(idle::kToIdle), explained);
   EXPECT_EQ(recorded.Sum(idle::kPairs), explained);
-  // Each tick is a tick's worth.
+  // Each tick counts as one tick length.
   EXPECT_EQ(recorded.Sum(idle::kCpuIdle), recorded.Count("idle ticks") * 2'003'003);
 }
 
@@ -183,7 +183,7 @@ std::map<pid_t, std::string> MasksOf(pid_t pid) {
 class MasksTest : public SampledModesTest {
  protected:
   void SetUp() override { ASSERT_TRUE(victim_.WaitForLine("cpu")); }
-  // Until all threads are there.
+  // Waits until all threads exist.
   std::map<pid_t, std::string> Masks() {
     EXPECT_TRUE(WaitUntil([&] { return sampler::ThreadsOf(victim_.pid()).size() >= 5; }));
     return MasksOf(victim_.pid());
@@ -207,7 +207,8 @@ TEST_F(MasksTest, MasksAreAsTheyWere) {
   if (!recorded) GTEST_SKIP() << WhyNever();
 }
 
-// Records until a thread is kept on its CPU, and is killed then; if none ever is, ends with 0.
+// Records until a thread is pinned to its CPU, then kills the recorder. If none ever is, it exits
+// with 0.
 [[noreturn]] void RecordAndDie(pid_t pid, const std::filesystem::path& directory,
                                const std::string& file) {
   auto writer = IdleWriter::Create(
@@ -233,7 +234,7 @@ TEST_F(MasksTest, MasksOfOneThatIsKilledAreRestoredByTheNext) {
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   if (WIFEXITED(status)) {
-    // On one CPU all are kept there anyway.
+    // With one CPU all threads are pinned anyway.
     ASSERT_TRUE(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 78);
     GTEST_SKIP() << (WEXITSTATUS(status) == 0 ? WhyNever() : "no real-time priority");
   }

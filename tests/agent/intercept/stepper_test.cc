@@ -18,7 +18,7 @@ constexpr char kPicks[] =
     "libvictim.so.1!victim_noop,libvictim.so.1!victim_t*,libvictim.so.1!victim_a*,"
     "libvictim.so.1!victim_c*,libvictim.so.1!victim_fresh*";
 
-// What was printed without the lines that begin with '#', and the number of instructions walked.
+// The output without the lines that begin with '#', and the number of instructions walked.
 struct Walk {
   std::string output;
   int covered = 0;

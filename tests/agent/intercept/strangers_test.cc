@@ -6,7 +6,7 @@
 #include "tests/agent/preload/collection_fixture.h"
 #include "tests/agent/preload/unnoticed.h"
 
-// What other programs may do that nobody thinks of: libraries in namespaces of their own, with
+// Unexpected behaviour of other programs: libraries in their own namespaces, with
 // names that others have, without versions, found by old tables, brought before the program begins.
 
 namespace fieldcost::testing {

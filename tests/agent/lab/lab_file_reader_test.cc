@@ -181,7 +181,7 @@ TEST(LabFileReaderTest, CountsTheBytesThatCallsMovedAndZeroForTheOthers) {
   }
 }
 
-// Not 0 where it is not known, whatever the reason.
+// Unknown values are not reported as 0, for any reason.
 TEST(LabFileReaderTest, BytesThatAreHiddenOrImpossibleAreNotKnown) {
   const auto api = [](std::function<void(LabApi&)> change) {
     return At<LabApi>(LabApiAt(0), change);
@@ -233,7 +233,7 @@ TEST(LabFileReaderTest, AProgramMayCallWhatItsHeaderDoesNotCountYet) {
   EXPECT_EQ(file->apis.size(), 2U);
 }
 
-// Every length, and every other size that a header can tell.
+// Every length, and every other size that a header may contain.
 TEST(LabFileReaderTest, AFileOfAnotherSizeIsRefused) {
   for (const std::uint64_t size :
        {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{8}, std::uint64_t{4095},
@@ -408,7 +408,7 @@ TEST(LabFileReaderTest, SumsOfManyBlocksNeverOverflow) {
   EXPECT_EQ(file->apis[0].arguments[5][64], agent::kMaxRunCalls);
 }
 
-// Whatever its counts say, memory is bounded by the file's layout.
+// For any counts in the file, memory is bounded by the file's layout.
 TEST(LabFileReaderTest, MoreBlocksThanTheFileHasAreNotLookedFor) {
   LabBytes bytes = MapFile();
   Change<LabHeader>(bytes, 0, [](LabHeader& header) {

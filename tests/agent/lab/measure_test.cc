@@ -61,7 +61,7 @@ TEST_F(MeasureTest, BytesMovedAreThoseOfFilesAndSockets) {
     return api == nullptr ? 0 : static_cast<std::uint64_t>(api->moved[metric].sum());
   };
   constexpr int kRead = 0, kWritten = 1, kReceived = 2, kSent = 3;
-  // Three rounds of 1000 bytes from a file, a pipe and a socket each.
+  // Three rounds, each with 1000 bytes from a file, a pipe and a socket.
   for (const char* symbol : {"victim_io_read", "victim_io_readv"}) {
     EXPECT_EQ(moved(symbol, kRead), 3000U) << symbol;
     EXPECT_EQ(moved(symbol, kReceived), 3000U) << symbol;
@@ -77,7 +77,8 @@ TEST_F(MeasureTest, BytesMovedAreThoseOfFilesAndSockets) {
   EXPECT_EQ(moved("victim_io_send", kSent), 3000U);
 }
 
-// libc's streams reach the kernel without a slot: what they and their callers move is not known.
+// libc's streams call the kernel without a slot, so bytes moved by them and their callers are
+// unknown.
 TEST_F(MeasureTest, BytesMovedByStreamsAreUnknown) {
   for (const char* apis : {"", "libvictim.so.1!*"}) {
     MeasureOptions options = Options({kVictims + "io", "streams"});

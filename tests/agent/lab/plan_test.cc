@@ -138,7 +138,7 @@ TEST(PlanTest, NestedCallsOf200ApisTakeAtMostOneGroupMoreThanTheFewest) {
   RecordProperty("proven", proven);
 }
 
-// Who calls is always above who is called, however far: then the deepest stack is the answer.
+// Callers are always above their callees at any distance: then the deepest stack is the answer.
 TEST(PlanTest, WithoutCyclesTransitivePairsTakeAsManyGroupsAsTheDeepestStack) {
   std::mt19937_64 random(20261125);
   for (int i = 0; i < 40; ++i) {

@@ -21,7 +21,7 @@ std::uint64_t HashOf(unsigned function) {
   return shm::ApiHash("libnestings.so.1", ("nest_" + std::to_string(function)).c_str(), "");
 }
 
-// What a run of the fickle victim did, and the plan that it was run by.
+// What a run of the fickle victim did, and its plan.
 struct FickleRun {
   bool is_timed = false;
   std::map<unsigned, std::uint64_t> calls;
@@ -122,7 +122,7 @@ TEST_P(UnsteadyScenarioTest, TheSumsContainOnlyRunsThatWentAsPlanned) {
 
 INSTANTIATE_TEST_SUITE_P(Periods, UnsteadyScenarioTest, ::testing::Values(4U, 5U, 13U, 1000U));
 
-// The machine is disturbed from the run on, and as long as, the test says.
+// The machine is disturbed from the run, and for as long, as the test sets.
 MeasureOptions WithLoops(MeasureOptions options, std::function<bool(int run)> is_disturbed) {
   auto loops = std::make_shared<int>(0);
   options.plain_loop = [=] {

@@ -5,7 +5,7 @@
 #include "common/shm/selection.h"
 #include "tests/agent/lab/measure_fixture.h"
 
-// What a map says is compared with what the program itself kept: a shadow stack in its library.
+// Compares a map with the program's own record: a shadow stack in its library.
 
 namespace fieldcost::lab {
 namespace {
@@ -123,7 +123,7 @@ TEST_F(NestingsTest, DeeperThanThereAreRecordsPairsOnlyGrow) {
   ExpectEveryCallInEachRound(*found);
 }
 
-// Frames of calls that tail-called each other lie at one place, and unwinders must tell them apart.
+// Calls that tail-call each other have frames at one place; unwinders must distinguish them.
 TEST_F(NestingsTest, ExceptionsPassCallsThatTailCalledEachOther) {
   const auto found = Measured(Options({kNestings, "tail-throws", "0"}));
   ASSERT_TRUE(found) << found.error().message;
@@ -184,7 +184,7 @@ TEST_F(NestingsTest, TwoVersionsOfOneFunctionAreTwoApis) {
   EXPECT_GT(calls["VERSION_2"], 0U);
 }
 
-// More of them than slots: what is lost is counted, one by one.
+// More threads than slots: each lost call is counted.
 TEST_F(NestingsTest, CountsCallsOfThreadsWithoutASlotAsLost) {
   constexpr std::uint64_t kCalls = 300 * 100;
   MeasureOptions options = Options({kNestings, "many-threads", "300"});

@@ -2,7 +2,7 @@
 
 #include "tests/agent/lab/measure_fixture.h"
 
-// What a library allocates through words that the loader fills in.
+// Counts allocations through words that the loader fills in.
 
 namespace fieldcost::lab {
 namespace {

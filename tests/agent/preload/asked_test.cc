@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/agent/preload/collection_fixture.h"
 
-// Runs that somebody asks for, beside those that the coin chooses.
+// Requested runs, in addition to those that the coin chooses.
 
 namespace fieldcost::testing {
 namespace {
@@ -53,7 +53,7 @@ class AskedTest : public CollectionTest {
     return asked;
   }
 
-  // Runs it, and takes its run file away; nullopt if it left none.
+  // Runs it and removes its run file; nullopt if it left none.
   std::optional<RunFileContent> RunAlone(const ProcessOptions& options) const {
     EXPECT_EQ(RunProcess(options).exit_status, 0);
     const auto runs = RunFiles();
@@ -67,7 +67,7 @@ bool IsOfTheField(const std::optional<RunFileContent>& run) {
   return run && run->header.flags == 0;
 }
 
-// Everything in it that says what it stands for; times differ from run to run.
+// All content that determines what the run represents; times differ between runs.
 std::string FieldedBits(const RunFileContent& run) {
   std::string bits = fmt::format("{} {} {}", run.header.selection_per_65536,
                                  run.header.time_per_65536, run.header.random_draw);
@@ -83,9 +83,9 @@ std::string FieldedBits(const RunFileContent& run) {
   return bits;
 }
 
-// Of the same random numbers a run by request gives the field what the same run of a session gives
-// it, bit by bit: nothing, or one file. So the expectation of what is sent is the same, too,
-// whoever asks for what.
+// With the same random numbers, a requested run gives the field bit by bit what the same run of a
+// session gives it: nothing, or one file. So requests do not change the expectation of what is
+// sent.
 TEST_F(AskedTest, RequestsChangeNoBitOfTheFieldsData) {
   std::mt19937_64 random(20261123);
   int of_the_field = 0;

@@ -5,8 +5,8 @@
 #include "gmock/gmock.h"
 #include "tests/agent/preload/unnoticed.h"
 
-// Functions of public libraries that look at their caller's frame, leave it, or come back to it
-// twice: everything may be picked, and a program sees its own stack all the same.
+// Functions of public libraries that inspect their caller's frame, leave it, or return to it twice:
+// everything may be picked, and the program still sees its own stack.
 
 namespace fieldcost::testing {
 namespace {
@@ -33,8 +33,8 @@ INSTANTIATE_TEST_SUITE_P(Ways, CallersTest,
                            return name;
                          });
 
-// What a caller keeps in a register must be where a collector finds it. It would not be during a
-// measured call, so that such programs are left alone.
+// A conservative collector must find values that a caller keeps in registers. It would not during a
+// measured call, so such programs are left alone.
 TEST_F(UnnoticedTest, ACollectorFindsWhatIsInRegisters) {
   const std::string program = kVictims + "collected";
   if (!std::filesystem::exists(program)) GTEST_SKIP() << "built only where libgc.so.1 is";

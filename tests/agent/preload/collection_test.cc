@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "tests/agent/preload/collection_fixture.h"
 
-// Collecting as in the field: random picks, phases, leases, load, and what dlopen brings.
+// Collecting as in the field: random picks, phases, leases, load, and libraries loaded by dlopen.
 
 namespace fieldcost::testing {
 namespace {
@@ -93,8 +93,7 @@ struct Reweighted {
 
 class ReweightedTest : public CollectionTest, public ::testing::WithParamInterface<Reweighted> {};
 
-// Whatever the weights: what each run stands for, by its own file alone, gives
-// the program's calls.
+// For any weights, the weights in each run's own file reproduce the program's calls.
 TEST_P(ReweightedTest, TotalsOfMeasuredRunsAreThoseOfAllRuns) {
   const std::map<std::string, double> called = {
       {"tally_once", 1}, {"tally_often", 10}, {"tally_always", 100}};
@@ -105,7 +104,7 @@ TEST_P(ReweightedTest, TotalsOfMeasuredRunsAreThoseOfAllRuns) {
   int measured = 0;
   std::mt19937_64 random(20261122);
   for (int i = 0; i < kRuns; ++i) {
-    // The coin takes the low bits: those who would lose it need not start.
+    // The coin uses the low bits, so programs that would lose need not start.
     std::uint64_t seed = random();
     while ((seed & 0xffff) >= GetParam().selection_per_65536) seed = random();
     SetPolicy({.weights = {{shm::ApiHash("libtally.so.1", "tally_once", ""), most, 0},
@@ -160,7 +159,7 @@ TEST_F(CollectionTest, ALongRunPicksAnewWithoutAThreadOrASignal) {
     EXPECT_EQ(pick.phase, shm::kPickEnded);
     EXPECT_GE(pick.end_unix_ns, pick.start_unix_ns);
     EXPECT_GT(run.calls.at(pick.symbol), 0U) << "only what is called is picked";
-    // Only what was there from the start has all of its calls in the run.
+    // Only libraries loaded from the start have all of their calls in the run.
     const bool is_first = (pick.flags & shm::kPickLater) == 0;
     EXPECT_EQ(pick.start_unix_ns == run.header.start_unix_ns, is_first);
     EXPECT_EQ(pick.selection_per_65536, shm::kCertain);
@@ -173,15 +172,14 @@ TEST_F(CollectionTest, ALongRunPicksAnewWithoutAThreadOrASignal) {
   EXPECT_LE(with_place, 8);
 }
 
-// A program that does something when it is told to, so that nothing here counts on how long it
-// takes.
+// A program that acts on command, so that tests do not depend on timing.
 class ToldProgram {
  public:
   explicit ToldProgram(const ProcessOptions& options) : process_(options) {
     EXPECT_TRUE(process_.WaitForLine("ready"));
   }
 
-  // Lets it do it once and returns when it is done; false if it has ended instead.
+  // Makes it act once and waits for completion; returns false if it has ended instead.
   bool GoOn(const std::string& done) {
     process_.Signal(SIGUSR1);
     return process_.WaitForLine(done);
@@ -195,7 +193,7 @@ class ToldProgram {
   BackgroundProcess process_;
 };
 
-// A program that picks anew a thousand times a second has done what is waited for long before.
+// A program that picks a thousand times per second is done long before this timeout.
 constexpr int kMostTurns = 1000;
 
 TEST_F(CollectionTest, SwitchingOffReachesAProgramThatRuns) {
@@ -218,8 +216,8 @@ TEST_F(CollectionTest, SwitchingOffReachesAProgramThatRuns) {
   EXPECT_EQ(polls.End().exit_status, 0);
 }
 
-// Picks change every millisecond under four threads that call them, until they have changed often;
-// results in vector and x87 registers, errno and every call stay what they are.
+// Picks change every millisecond while four threads call them, until they have changed often;
+// results in vector and x87 registers, errno and all calls are unaffected.
 TEST_F(CollectionTest, PicksMayChangeWhileThreadsCallThem) {
   for (const std::uint32_t sampling_log2 : {0U, 2U}) {
     for (const char* build : {"tally", "tally_now"}) {
@@ -344,7 +342,7 @@ TEST_F(CollectionTest, LibrariesLoadedByDlopenMayReplaceTheRandomPick) {
   for (const RunFileContent& run : RunFiles()) {
     for (const shm::Pick& pick : run.picks) {
       if (std::string(pick.soname).starts_with("libvictim")) ++of_plugin;
-      // A pick that made room for another is no part of the sum, but the other is.
+      // A replaced pick is not part of the sum, but its replacement is.
       EXPECT_EQ(pick.picks_wanted, &pick == &run.picks.back() ? 1U : 0U);
     }
   }

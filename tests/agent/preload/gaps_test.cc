@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 
-// What timed calls stand for, of threads that are only simulated.
+// The weights of timed calls, with simulated threads.
 
 namespace fieldcost::preload {
 namespace {
@@ -19,12 +19,12 @@ std::uint32_t AlwaysUsual(std::uint32_t, std::uint32_t to, std::uint64_t* random
   return DrawUsualGap(to, random);
 }
 
-// One thread's calls of a pick, as overhead.cc lets them go.
+// One thread's calls of a pick, sampled as overhead.cc does.
 class Thread {
  public:
   Thread(std::uint64_t* random, Draw changed) : random_(random), changed_(changed) {}
 
-  // What the next call stands for; 0 if it is not timed.
+  // The weight of the next call; 0 if it is not timed.
   std::uint64_t Call(std::uint32_t log2) {
     if (log2 == 0) return 1;
     if (left_-- > 0) return 0;
@@ -49,7 +49,7 @@ struct Program {
   std::function<std::uint32_t(std::uint64_t call, std::uint64_t timed)> log2;
 };
 
-// By how many standard errors the mean of the estimated totals is off the true one.
+// The deviation of the mean estimated total from the true one, in standard errors.
 double Deviation(const Program& program, int runs, Draw changed = &DrawChangedGap) {
   std::uint64_t random = kSeed;
   double truth = 0;
@@ -126,7 +126,7 @@ TEST(GapsTest, TotalsAreTrueWhateverComesAroundInThem) {
   }
 }
 
-// Long calls first, and N grows when the short ones come: what the library is to get right.
+// Long calls come first, and N grows with the short ones: the case that the library must get right.
 TEST(GapsTest, TotalsAreTrueWhileTheSamplingGrows) {
   const auto long_at_first = [](std::uint64_t call) { return call < 100 ? 1000.0 : 1.0; };
   // Settled by the thread itself, after so many timed calls; and at a moment that is none of its.

@@ -6,8 +6,8 @@
 #include "gtest/gtest.h"
 #include "tests/agent/preload/preload_fixture.h"
 
-// A victim moves known numbers of bytes through every function of libc that does; what is metered
-// must be exactly that.
+// A victim moves known numbers of bytes through every I/O function of libc; the meter must count
+// exactly these.
 
 namespace fieldcost::testing {
 namespace {
@@ -30,7 +30,7 @@ class IoMeterTest : public PreloadTest {
     return options;
   }
 
-  // Runs with and without the agent; the run file's content.
+  // Runs with and without the agent; returns the run file's content.
   RunFileContent Run(const std::string& scenario, const std::string& pick) {
     const ProcessResult plain = RunProcess({.arguments = {kVictims + "io", scenario}});
     EXPECT_EQ(plain.exit_status, 0) << plain.errors;
@@ -57,7 +57,7 @@ struct Function {
   Bytes bytes;  // read, written, received, sent
 };
 
-// Every round moves 1,000 bytes on a file, a socket and a pipe, or on what the function works with.
+// Every round moves 1,000 bytes on a file, a socket and a pipe, or on what the function supports.
 constexpr Function kFunctions[] = {
     {"read", 9, {3000, 0, 3000, 0}},
     {"readv", 9, {3000, 0, 3000, 0}},
@@ -126,7 +126,7 @@ TEST_F(IoMeterTest, AttributesBytesOfNestedCallsToTheOuterCall) {
   // Each outer call reads three times 1,000 bytes and sends 1,000.
   EXPECT_EQ(BytesOf(run, "victim_io_outer"), (Bytes{15000, 0, 0, 5000}));
   EXPECT_EQ(run.Of("victim_io_outer", Metric::kDiskRead).count, 5U);
-  // Calls inside it are not measured; those beside it are.
+  // Calls inside it are not measured; those outside are.
   EXPECT_EQ(BytesOf(run, "victim_io_pread"), (Bytes{500, 0, 0, 0}));
   EXPECT_EQ(run.Of("victim_io_pread", Metric::kWallTime).nested, 5U);
   EXPECT_EQ(BytesOf(run, "victim_io_send"), Bytes{});
@@ -141,7 +141,7 @@ TEST_F(IoMeterTest, OnlyWhatWasReallyMovedCounts) {
   EXPECT_EQ(BytesOf(run, "victim_io_recv"), (Bytes{0, 0, 500, 0}));
   EXPECT_EQ(BytesOf(run, "victim_io_sendfile"), Bytes{});
   EXPECT_EQ(BytesOf(run, "victim_io_send"), Bytes{});
-  // Not what is only looked at, nor the end of a datagram that was cut off.
+  // Excludes bytes that were only peeked at and the truncated end of a datagram.
   EXPECT_EQ(BytesOf(run, "victim_io_receive"), (Bytes{0, 0, 1020, 0}));
   EXPECT_EQ(run.Of("victim_io_read", Metric::kDiskRead).count, 3U);
 }

@@ -14,15 +14,15 @@
 #include "tests/agent/preload/preload_fixture.h"
 #include "tests/support/binary_dir.h"
 
-// What programs map and write is on memory, or they measure nothing: everywhere else a store may be
-// a signal, long after the page was there.
+// Programs map and write files in memory only, or measure nothing: on other file systems a store
+// may raise a signal long after the page was created.
 
 namespace fieldcost::testing {
 namespace {
 
 using ::testing::IsEmpty;
 
-// What a directory holds, links not followed.
+// The content of a directory, without following links.
 std::set<std::string> Listing(const std::filesystem::path& directory) {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
@@ -40,7 +40,7 @@ bool IsOnMemory(const std::filesystem::path& path) {
 
 class MemoryTest : public PreloadTest {
  protected:
-  // Programs are told to leave things there.
+  // Programs are configured to write there.
   void PutMemory(const std::filesystem::path& root, const std::filesystem::path& directory) {
     MakeStateDirectory(state_dir_.path(), {.modules = {"libvictim.so.1"},
                                            .max_run_files = 64,
@@ -50,7 +50,7 @@ class MemoryTest : public PreloadTest {
   }
   void PutMemory(const std::filesystem::path& directory) { PutMemory(directory, directory); }
 
-  // By hand and by the draw.
+  // Picks by hand and by the draw.
   void ExpectUnmeasured(const std::filesystem::path& directory) {
     const auto before = Listing(directory);
     const ProcessResult plain = RunProcess({.arguments = {kVictim, "calls"}});
@@ -70,7 +70,7 @@ class MemoryTest : public PreloadTest {
         .write(reinterpret_cast<const char*>(&skips), sizeof skips);
   }
 
-  // Runs a script in a mount namespace of its own, with more arguments behind $0.
+  // Runs a script in its own mount namespace, with further arguments after $0.
   static ProcessResult InNamespace(const std::string& script, std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"unshare", "-m", "/bin/sh", "-c", script, "sh"});
     return RunProcess({.arguments = std::move(arguments)});
@@ -157,7 +157,7 @@ TEST_F(MemoryTest, LeavesLinksAndFilesInItsPlaceAlone) {
   EXPECT_THAT(Listing(elsewhere.path()), IsEmpty());
 }
 
-// Counting why nothing is measured may meet a file that has no memory yet.
+// The counters of skipped runs may be in a file that has no memory yet.
 TEST_F(MemoryTest, ASkipFileWithHolesOnFullMemoryIsNoSignal) {
   const TempDir scratch;
   PutMemory(scratch.path());
@@ -220,7 +220,7 @@ for i in range(5):
 
 class DiskTest : public MemoryTest, public ::testing::WithParamInterface<const char*> {
  protected:
-  // Programs measure on a disk of this kind, told to leave things at `directory`.
+  // Runs measured programs on a disk of this kind, configured to write to `directory`.
   void Run(const std::filesystem::path& directory) {
     MakeStateDirectory(state_dir_.path(), {.modules = {"libz.so.1", "libc.so.6"},
                                            .max_leases = 6,
@@ -235,7 +235,7 @@ class DiskTest : public MemoryTest, public ::testing::WithParamInterface<const c
         std::chrono::seconds(120));
   }
 
-  // Why there can be no such disk here; empty if there can.
+  // Why such a disk cannot be created here; empty if it can.
   std::string Missing() const {
     if (result_.errors.starts_with("unshare:")) return result_.errors;
     return result_.exit_status == 3 ? result_.output : "";

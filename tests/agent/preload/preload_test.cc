@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "tests/agent/preload/preload_fixture.h"
 
-// Programs are run with and without the library, and must not know the difference.
+// Runs programs with and without the library; they must not notice the difference.
 
 namespace fieldcost::testing {
 namespace {
@@ -49,8 +49,8 @@ INSTANTIATE_TEST_SUITE_P(Scenarios, PreloadVictimTest,
                            return name;
                          });
 
-// Calls that were left, and cannot be told from live ones, must not make each further one ask the
-// kernel where stacks are. Each is counted, but the last one, which for all one knows goes on.
+// Abandoned calls that look like live ones must not make each further call query the kernel for
+// stack ranges. Each is counted except the last one, which may still be running.
 TEST_F(PreloadTest, TheKernelIsSeldomAskedForStacks) {
   const ProcessResult measured = RunProcess(Measured({kVictim, "left"}, kAllOfVictim));
   EXPECT_EQ(measured.output, "seldom\n");
@@ -62,8 +62,8 @@ TEST_F(PreloadTest, TheKernelIsSeldomAskedForStacks) {
       << left.abandoned << " abandoned, " << left.nested << " nested";
 }
 
-// Where greenlet is loaded, from the start or later, frames that seem gone may return: a call that
-// was left keeps its record for good, and others are lost for it.
+// If greenlet is loaded, from the start or later, frames that seem gone may return: an abandoned
+// call keeps its record permanently, and other calls are lost because of it.
 TEST_F(PreloadTest, WhereStacksAreCopiedNoRecordIsUsedAgain) {
   ProcessOptions from_the_start = Measured({kVictim, "left"}, kAllOfVictim);
   from_the_start.environment[0].second = kLibrary + ":" + kVictims + "_greenlet.so";
@@ -96,7 +96,7 @@ TEST_F(PreloadTest, CountsCallsAndBytesExactly) {
     EXPECT_EQ(own.sum_of_squares, 1000U * (9 + 49 + 484));
     EXPECT_THAT(own.slots, ElementsAre(Pair(2, 1000), Pair(3, 1000), Pair(5, 1000)));
   }
-  // What a callee allocates is inclusive, not exclusive.
+  // A callee's allocations are part of the inclusive sum, not of the exclusive one.
   EXPECT_EQ(run.Of("victim_allocate_below", Metric::kAllocInclusive).sum, 100000U);
   EXPECT_EQ(run.Of("victim_allocate_below", Metric::kAllocExclusive).sum, 0U);
   EXPECT_EQ(run.Of("victim_allocate_below", Metric::kAllocExclusive).count, 1000U);
@@ -180,7 +180,7 @@ TEST_F(PreloadTest, ARandomPickIsOfAnAllowedModuleAndItsDrawIsRecorded) {
 }
 
 TEST_F(PreloadTest, AnApiHasOneNameForAllImporters) {
-  // libc imports its own realloc without a version, programs with one.
+  // libc imports its own realloc without a version, programs import it with one.
   ASSERT_EQ(RunProcess(Measured({kVictim, "errno"}, "libc.so.6!realloc")).exit_status, 0);
   const RunFileContent run = RunFiles().at(0);
   ASSERT_THAT(run.picks, SizeIs(1));
@@ -223,7 +223,7 @@ TEST_F(PreloadTest, AProgramStartedByAMeasuredOneHasItsOwnRunFile) {
   }
 }
 
-// Whatever is wrong with what the library is given: the program runs, unmeasured.
+// For any invalid input to the library, the program runs unmeasured.
 class PreloadInertTest : public PreloadTest {
  protected:
   void ExpectInert(const ProcessOptions& options) const {
@@ -264,7 +264,7 @@ TEST_F(PreloadInertTest, WhenNoModuleIsAllowed) {
   ExpectInert(Measured({kVictim, "calls"}));
 }
 
-// What a library's file is called says nothing of what it is.
+// The name of a library's file does not determine its identity.
 TEST_F(PreloadInertTest, WhenOnlyTheNameOfAFileIsAllowed) {
   MakeStateDirectory(state_dir_.path(), {.modules = {"libcanaryown.so"}});
   EXPECT_EQ(RunProcess(Measured({kVictims + "canaryown"})).exit_status, 3);
@@ -294,7 +294,7 @@ TEST_F(PreloadInertTest, WithATruncatedOrForeignPolicy) {
   ExpectInert(Measured({kVictim, "calls"}, kAllOfVictim));
 }
 
-// Whatever a policy file says, the program runs: 300 of them, each with some bits turned over.
+// The program runs with any policy file: 300 files, each with some bits flipped.
 TEST_F(PreloadTest, ADamagedPolicyHarmsNoProgram) {
   const std::string policy = (state_dir_.path() / "policy").string();
   const std::vector<shm::WeightEntry> weights = {{1, 2, 0}, {~std::uint64_t{0}, 65536, 0}};
@@ -311,7 +311,7 @@ TEST_F(PreloadTest, ADamagedPolicyHarmsNoProgram) {
     const auto size = static_cast<unsigned>(std::filesystem::file_size(policy));
     for (unsigned turned = 0; turned <= seed % 4; ++turned) {
       auto at = static_cast<unsigned>(random() % (seed % 2 == 0 ? 128 : size));
-      // Directories that are missing are made: not beside ours.
+      // Creates missing directories, but not next to ours.
       if (at >= 128 && at <= 128 + state_dir_.path().native().size()) at = 0;
       file.seekg(at);
       const int byte = file.get();
@@ -336,7 +336,7 @@ TEST_F(PreloadInertTest, WhenFilesMayNotGrowThatLarge) {
   ExpectInert(Measured({"/bin/sh", "-c", "ulimit -f 8; exec " + kVictim + " calls"}, kAllOfVictim));
 }
 
-// Under session activation programs of another C library meet ours too.
+// With session activation, programs of another C library load our library too.
 TEST_F(PreloadInertTest, WithAnotherCLibrary) {
   if (RunProcess({.arguments = {"musl-gcc", "--version"}}).exit_status != 0) {
     GTEST_SKIP() << "musl-gcc is not installed";
@@ -353,7 +353,7 @@ TEST_F(PreloadInertTest, WithAnotherCLibrary) {
   EXPECT_THAT(RunFiles(), IsEmpty());
 }
 
-// Half a list would be another one; none at all is what nobody asked for, so it is counted.
+// Half a list would have another meaning; measuring nothing was not requested, so it is counted.
 TEST_F(PreloadInertTest, WhenTheListOfPicksIsTooLong) {
   std::string pick = "libvictim.so.1!victim_noop";
   while (pick.size() < shm::kMaxPickBytes) pick += ",libvictim.so.1!victim_noop";
@@ -389,7 +389,7 @@ TEST(PreloadLibraryTest, BearsBranchTrackingAndShadowStacks) {
   EXPECT_EQ(stubs("fieldcost_sampling_stubs", 64), shm::kMaxPicks);
 }
 
-// Newer libgcc takes the shadow-stack entry of a frame that is marked so for one of the kernel's.
+// Newer libgcc treats the shadow-stack entry of a frame with this mark as the kernel's.
 TEST(PreloadLibraryTest, NoFrameIsMarkedAsASignals) {
   std::istringstream frames(
       RunProcess({.arguments = {"readelf", "--debug-dump=frames", kLibrary}}).output);
@@ -411,7 +411,7 @@ TEST(PreloadLibraryTest, NeedsOnlyLibcExportsNothingAndStaysSmall) {
 
   EXPECT_EQ(RunProcess({.arguments = {"nm", "-D", "--defined-only", kLibrary}}).output, "");
 
-  // Nothing of libc that touches vector registers, and few symbols to look up in every program.
+  // Uses nothing of libc that touches vector registers, and few symbols to look up in each program.
   std::istringstream undefined(
       RunProcess({.arguments = {"nm", "-D", "--undefined-only", "--without-symbol-versions",
                                 "--format=just-symbols", kLibrary}})

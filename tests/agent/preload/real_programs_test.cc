@@ -9,7 +9,7 @@
 #include "tests/agent/preload/real_program.h"
 
 // Programs found on the machine, one deterministic workload each, while slice after slice of a
-// library's functions is measured: what they print and how they end must not change.
+// library's functions is measured: their output and exit status must not change.
 
 namespace fieldcost::testing {
 namespace {

@@ -13,8 +13,8 @@
 #include "gtest/gtest.h"
 #include "tests/agent/preload/unnoticed.h"
 
-// Programs whose threads, libraries and frames come and go, and programs that bring a runtime of
-// their own: LLVM's, a sanitizer's, greenlets, a debugger.
+// Programs whose threads, libraries and frames come and go, and programs with another runtime:
+// LLVM's, a sanitizer's, greenlets, a debugger.
 
 namespace fieldcost::testing {
 namespace {
@@ -26,7 +26,7 @@ class RuntimesTest : public UnnoticedTest {
   static bool Exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 };
 
-// What shapes.cc calls a hundred times each on every processor.
+// The functions that shapes.cc calls a hundred times each on every processor.
 constexpr const char* kShapes[] = {"noop",
                                    "bool",
                                    "small",
@@ -67,7 +67,7 @@ TEST_F(RuntimesTest, EveryShapeOfArgumentAndResultArrives) {
   EXPECT_EQ(calls("victim_variadic"), 200U);
   EXPECT_EQ(calls("victim_static_chain"), 101U);
   EXPECT_EQ(calls("victim_narrow_vector"), 1U);
-  // The other two need processors that have their registers; the program says which are missing.
+  // The other two need processors with their registers; the program prints the missing ones.
   const bool avx = plain.output.find("no __m256d") == std::string::npos;
   const bool avx512 = plain.output.find("no __m512d") == std::string::npos;
   EXPECT_EQ(calls("victim_vector"), avx ? 100U : 0U);
@@ -159,8 +159,8 @@ TEST_F(RuntimesTest, AddressSanitizerInsideAProgramIsNotDisturbed) {
   }
 }
 
-// gcc's AddressSanitizer lets programs start only if it is the first library, unless told that
-// order does not matter (the session's shell snippet does); it is left alone then.
+// gcc's AddressSanitizer requires to be the first library unless it is configured to ignore the
+// order (the session's shell snippet does that); such programs are then left alone.
 TEST_F(RuntimesTest, AProgramWithAddressSanitizersLibraryIsLeftAlone) {
   if (!Exists(kVictims + "victim_asan")) GTEST_SKIP() << "built by gcc only";
   for (const char* const scenario : {"alloc", "exceptions", "thread-exits"}) {
@@ -206,7 +206,7 @@ TEST_F(RuntimesTest, AProgramWithFileCapabilitiesIsNotMeasured) {
   }
 }
 
-// gdb's commands to step through a measured call, one instruction at a time, with a walk at each.
+// gdb commands that step through a measured call by instruction, with a backtrace at each.
 std::string StepsWithWalks(const std::string& state_dir) {
   return "set pagination off\nset confirm off\nset disable-randomization off\n"
          "set environment LD_BIND_NOW=1\n"
@@ -222,7 +222,7 @@ std::string StepsWithWalks(const std::string& state_dir) {
          "end\ndelete\ncontinue\n";
 }
 
-// What gdb's walks have shown.
+// The results of gdb's backtraces.
 struct Walks {
   int stops = 0;
   int with_main = 0;
@@ -244,7 +244,7 @@ Walks ReadWalks(const std::string& output) {
   return walks;
 }
 
-// Each time the debugger must see the whole way to main.
+// The debugger must see the complete stack up to main at each step.
 TEST_F(RuntimesTest, ADebuggerSeesThroughAThunkAtEveryInstruction) {
   if (RunProcess({.arguments = {"gdb", "--version"}}).exit_status != 0) {
     GTEST_SKIP() << "gdb is not here";
@@ -273,8 +273,8 @@ TEST_F(RuntimesTest, ADebuggerSeesThroughAThunkAtEveryInstruction) {
   EXPECT_EQ(Measurements("victim_call_back"), 4U);
 }
 
-// Greenlets copy pieces of the stack away and back: here while measured calls are in progress on
-// them, which they leave in another order than they came.
+// Greenlets copy parts of the stack away and back, here while measured calls are in progress on
+// them, which return in another order than they began.
 TEST_F(RuntimesTest, GreenletsMaySwitchInsideMeasuredCalls) {
   if (!Exists(kVictims + "embed")) GTEST_SKIP() << "built only where libpython 3.11 is installed";
   const std::vector<std::string> command = {kVictims + "embed", "-c", R"(

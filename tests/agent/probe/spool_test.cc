@@ -83,7 +83,7 @@ TEST_F(SpoolTest, KeepsNothingThatCannotBeSent) {
   EXPECT_EQ(spool_->Count()->queued, 0U);
 }
 
-// So that who withdraws consent then deletes either all of it or what it was not queued with.
+// So a withdrawal of consent at that moment deletes all of it or only what was not queued.
 TEST_F(SpoolTest, ChoosesTheDestinationBeforeAnyDataIsVisible) {
   auto other = Spool::OpenExisting(directory_.path() / "probe.db");
   ASSERT_TRUE(other.has_value());

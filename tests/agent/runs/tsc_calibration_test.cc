@@ -16,7 +16,7 @@ TEST(TscCalibrationTest, IsCachedForThisBoot) {
   const auto text = ReadFile(cache, 256);
   ASSERT_TRUE(text);
   EXPECT_EQ(TscMultiplier(cache), first);
-  // What the cache says is used: a changed number comes back.
+  // Uses the cached value: a changed number is returned.
   const std::string boot_id = text->substr(0, text->find(' '));
   ASSERT_TRUE(WriteFileAtomically(cache, boot_id + " 1717986918\n", 0600));
   EXPECT_EQ(TscMultiplier(cache), 1717986918U);

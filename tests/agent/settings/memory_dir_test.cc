@@ -113,7 +113,7 @@ TEST_F(MemoryDirTest, ReportsWhyThereIsNone) {
   EXPECT_THAT(Problem(), HasSubstr(open.string() + " is open to other users (mode 755)"));
   EXPECT_THAT(Problem(), HasSubstr("/nowhere"));
   EXPECT_EQ(Problem().find('\n'), std::string::npos);
-  // The policy says it, and nothing is made.
+  // The policy names it, and nothing is created.
   ASSERT_TRUE(WritePolicyFile(paths_, AgentConfig{}, true, {}));
   const auto bytes = ReadFile(paths_.policy_file(), kMaxPolicyBytes);
   ASSERT_TRUE(bytes);

@@ -251,7 +251,7 @@ void Pair::Operate(Model& model) {
   }
 }
 
-// A transaction of a few operations, which is sometimes given up half-way.
+// A transaction of a few operations, which is sometimes abandoned half-way.
 void Pair::Step() {
   if (random_() % 20 == 0) {
     ASSERT_NO_FATAL_FAILURE(Open());

@@ -1,6 +1,6 @@
 #include "tests/agent/trace_preload/trace_fixture.h"
 
-// What a library allocates, frees and moves through words that the loader fills in.
+// Counts bytes allocated, freed and moved through words that the loader fills in.
 
 namespace fieldcost::trace {
 namespace {

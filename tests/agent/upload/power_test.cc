@@ -150,7 +150,7 @@ TEST_F(MeteredTest, NetworkManagersWordCounts) {
     std::uint32_t said;
     bool metered;
   };
-  // Unknown, yes, no, guessed yes, guessed no, and what nobody has defined.
+  // Unknown, yes, no, guessed yes, guessed no, and an undefined value.
   for (const Row& row :
        {Row{0, false}, Row{1, true}, Row{2, false}, Row{3, true}, Row{4, false}, Row{99, false}}) {
     metered_ = row.said;

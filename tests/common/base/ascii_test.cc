@@ -5,7 +5,7 @@
 namespace fieldcost {
 namespace {
 
-// All characters of which that holds, in the order of their codes.
+// All characters for which this is true, in code order.
 std::string AllOf(bool (*is_of_kind)(char)) {
   std::string all;
   for (int code = 0; code < 256; ++code) {

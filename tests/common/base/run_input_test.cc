@@ -42,7 +42,7 @@ class RunInputTest : public ::testing::Test {
     std::ofstream(file) << lines;
     return file;
   }
-  // What a command reads that is run with this input.
+  // The bytes that a command reads with this input.
   static std::string ReadOf(RunInput& input) {
     const auto read = input.Next();
     EXPECT_TRUE(read) << read.error().message;
@@ -171,7 +171,7 @@ TEST_F(RunInputTest, ATerminalIsSharedOrReplacedByNothingAndTheNoteNamesTheOptio
   EXPECT_THAT(empty->note(), HasSubstr("--input FILE"));
 }
 
-// The sanitizers themselves need descriptors to look at memory.
+// The sanitizers themselves need descriptors to inspect memory.
 #ifndef __SANITIZE_ADDRESS__
 TEST_F(RunInputTest, ReportsThatThisProcessHasTooManyFilesOpen) {
   const std::filesystem::path path = WriteLines("a\n");

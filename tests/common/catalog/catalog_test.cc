@@ -190,7 +190,7 @@ TEST_F(CatalogTest, AThousandApisTakeLittleRoomOnDisk) {
   EXPECT_LT(bytes_per_row, 280U);  // two indexes repeat the name
 }
 
-// What the version before made of the same fragments: rows without weights.
+// What the previous version created from the same fragments: rows without weights.
 void MakeOld(const std::filesystem::path& file, std::vector<stats::StatRow> rows) {
   auto database = sqlite::Database::Open(file, sqlite::Database::Access::kWrite);
   ASSERT_TRUE(database.has_value());

@@ -159,7 +159,7 @@ TEST(CommandParseTest, OperandsGoByTheirPlaceAndTheLastMayRepeat) {
   EXPECT_EQ(arguments.Text("file"), "f");
   EXPECT_THAT(arguments.Texts("more"), ElementsAre("a", "b"));
   EXPECT_TRUE(arguments.Has("--quiet"));
-  // A word behind a command is no other command.
+  // A word after a command is not another command.
   EXPECT_EQ(MustParse({"top", "group"}).Text("file"), "group");
   EXPECT_THAT(MustParse({"group", "inner", "x", "--add", "1", "--add=2"}).Texts("--add"),
               ElementsAre("1", "2"));
@@ -188,7 +188,7 @@ TEST(CommandParseTest, AProgramNeedsNoMarkWhereNothingElseCanBeMeant) {
   EXPECT_EQ(MustParse({"watch", "-p7"}).Text("--pid"), "7");
   EXPECT_EQ(MustParse({"watch", "--pid", "7"}).Text("--pid"), "7");
   EXPECT_EQ(MustParse({"watch", "--pid=7"}).Text("--pid"), "7");
-  // What is not known may have a value.
+  // An unknown option may have a value.
   EXPECT_THAT(ErrorOf({"run", "--peck", "a", "ls"}), HasSubstr("unknown option '--peck'"));
 }
 

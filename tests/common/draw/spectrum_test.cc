@@ -51,12 +51,12 @@ TEST(SpectrumTest, ColoursRiseInLightnessFromBucketToBucket) {
   for (unsigned slot = 1; slot <= 31; ++slot) {
     EXPECT_GT(Luminance(BucketColor(slot)), Luminance(BucketColor(slot - 1))) << slot;
   }
-  // Red and green hardly differ, so who sees no difference between them misses nothing.
+  // Red and green hardly differ, so readers who cannot distinguish them miss nothing.
   for (unsigned slot = 0; slot <= 31; ++slot) {
     const Rgb color = BucketColor(slot);
     EXPECT_LE(std::abs(int{color.red} - int{color.green}), 45) << slot;
   }
-  // Told apart from a white page and from a black one: 1.25 : 1 at least.
+  // Visible on a white page and on a black one: a contrast of at least 1.25 : 1.
   EXPECT_GT(1.05 / (Luminance(BucketColor(31)) + 0.05), 1.25);
   EXPECT_GT((Luminance(BucketColor(0)) + 0.05) / 0.05, 2.0);
   EXPECT_EQ(BucketColor(64).red, BucketColor(31).red);

@@ -1,4 +1,4 @@
-// What the client says when things go wrong, and how it takes answers that our server never gives.
+// The client's errors, and its handling of responses that our server never sends.
 #include "common/http/client.h"
 
 #include <gmock/gmock.h>
@@ -120,7 +120,7 @@ TEST_F(ClientTest, UnusableOptionsAreNamed) {
 TEST_F(ClientTest, WithoutTlsOnlyALoopbackAddressIsReached) {
   StartPlain(Echo);
   const std::string port = std::to_string(server_->port());
-  // A proxy is for what is elsewhere.
+  // Loopback addresses bypass the proxy.
   Client local =
       Client::Create({.url = "http://127.0.0.1:" + port, .proxy_url = "http://192.0.2.1:9"})
           .value();
@@ -175,7 +175,7 @@ TEST_F(ClientTest, AnAnswerThatDoesNotComeIsGivenUpAndTheNextRequestIsFine) {
   server_.reset();
 }
 
-// One request for each number of looks that say yes before one says no.
+// One request for each number of checks that permit sending before one refuses.
 TEST_F(ClientTest, ItLooksBeforeEachPieceAndBeforeTheLastByte) {
   std::atomic<int> handled{0};
   StartTls([&](Request request, const Respond& respond) {
@@ -246,7 +246,7 @@ TEST_F(ClientTest, WaitsALittleLongerForTheResponseOfASentRequest) {
   server_.reset();
 }
 
-// The kernel would send the rest by itself, after the request is given up.
+// The kernel would send the rest after the request is abandoned.
 TEST_F(ClientTest, DropsWhatTheKernelHasNotSentYet) {
   RawListener reader;
   const int least = 1;  // a few KiB, of what a piece is larger than
@@ -291,7 +291,7 @@ TEST_F(ClientTest, RequestsThatCannotBeSentAreRefusedBeforeConnecting) {
   }
 }
 
-// openssl s_server -HTTP answers with the bytes of a file, whatever they are.
+// openssl s_server -HTTP responds with the bytes of any file.
 class OddAnswerTest : public HttpFixture {
  protected:
   Result<Response> SendTo(const std::string& answer) {
@@ -359,7 +359,7 @@ TEST_F(OddAnswerTest, LargeHeadersAndBodiesAreRefused) {
 
 constexpr std::string_view kEstablished = "HTTP/1.1 200 Connection established\r\n\r\n";
 
-// A proxy that answers one CONNECT with `answer`; after kEstablished it pumps bytes both ways.
+// A proxy that responds to one CONNECT with `answer`; after kEstablished it forwards both ways.
 class OneTimeProxy {
  public:
   explicit OneTimeProxy(std::string answer)

@@ -1,4 +1,4 @@
-// Limits per client address, deadlines of whole responses, counters, certificates that change.
+// Limits per client address, deadlines for complete responses, counters, replaced certificates.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -59,7 +59,7 @@ TEST_F(DoorLimitsTest, APlaceThatIsGivenUpCanBeTakenAgain) {
     connection.Send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
     connection.FinishSending();
     EXPECT_THAT(connection.ReadToEnd(), StartsWith("HTTP/1.1 200 ")) << i;
-    // The server's end of the connection may outlive ours for a moment.
+    // The server's end of the connection may outlive ours briefly.
     ASSERT_TRUE(testing::WaitUntil([&] { return server_->counters().open_connections == 0; }));
   }
 }
@@ -100,7 +100,7 @@ TEST_F(DoorLimitsTest, AFullHouseCostsNoMoreHandshakesOfAnAddressThanItsLimitDoe
   EXPECT_EQ(server_->counters().over_capacity, 50U);
 }
 
-// Else who opens as many connections as there are places, and says nothing, shuts everybody out.
+// Otherwise a client that opens all available connections and sends nothing shuts everyone out.
 TEST_F(DoorLimitsTest, InAFullHouseTheOldestSilentConnectionMakesRoom) {
   constexpr std::size_t kPlaces = 4;
   StartTls(Echo, {.max_connections = kPlaces});

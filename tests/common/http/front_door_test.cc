@@ -1,4 +1,4 @@
-// What the server does with bytes that no decent client sends.
+// How the server handles bytes that no proper client sends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -32,13 +32,13 @@ class FrontDoorTest : public HttpFixture {
         },
         std::move(options));
   }
-  // Sends all and returns all that comes back until the server closes.
+  // Sends everything and returns all received bytes until the server closes.
   std::string Exchange(std::string_view bytes) {
     RawConnection connection(server_->port());
     connection.Send(bytes);
     return connection.ReadToEnd();
   }
-  // Sends `begin`, then a byte every few milliseconds; false if the server takes them for ever.
+  // Sends `begin`, then a byte every few milliseconds; false if the server never stops reading.
   bool IsCutWhileItDrips(std::string_view begin) {
     constexpr int kDrips = 4'000;
     RawConnection connection(server_->port());
@@ -206,7 +206,7 @@ TEST_F(FrontDoorTest, PlainHttpOnATlsPortIsNotHandled) {
   EXPECT_EQ(handled_, 0);
 }
 
-// A place for one connection is free again only when the server has given the other one up.
+// The place of a connection is free only after the server has dropped the other one.
 TEST_F(FrontDoorTest, APeerThatDoesNotReadItsAnswerIsGivenUp) {
   const std::string large(64 * 1024 * 1024, 'x');
   StartPlain(

@@ -34,7 +34,7 @@ class EventStoreTest : public ::testing::Test {
     return database_.QueryInt("SELECT count(*) FROM " + table).value_or(999);
   }
 
-  // What `uses` says is what there is.
+  // `uses` agrees with the stored data.
   void ExpectCounted() {
     const auto wrong = [&](const std::string& table, const std::string& uses) {
       return database_.QueryInt("SELECT count(*) FROM " + table + " WHERE uses != (" + uses + ")")

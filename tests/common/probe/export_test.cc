@@ -22,7 +22,7 @@ namespace json = boost::json;
 
 using namespace std::string_literals;
 
-// What a store gives of a batch, oldest first.
+// The events that a store returns for a batch, oldest first.
 std::vector<Event> EventsOf(const std::vector<Batch>& batches) {
   auto database = *sqlite::Database::Open(":memory:", sqlite::Database::Access::kCreate);
   EventStore store = *EventStore::Create(database);

@@ -39,7 +39,7 @@ class Series {
   std::uint64_t count_ = 0;
 };
 
-// Writes until it is killed, and tells how many samples are flushed.
+// Writes until it is killed, and reports how many samples are flushed.
 [[noreturn]] void WriteForEver(const std::filesystem::path& path, int report) {
   Series series;
   auto writer = Writer::Create(path, series.dictionary(), {}).value();
@@ -148,7 +148,7 @@ TEST(FullDiskTest, IsAnErrorAndWhatWasFlushedStays) {
       EXPECT_NE(status.error().message.find(path.string()), std::string::npos);
       EXPECT_EQ(writer.Flush().error().message, status.error().message);
     }
-    // There is room again, but nothing is written behind a gap.
+    // There is space again, but nothing is written after a gap.
     const auto size = std::filesystem::file_size(path);
     EXPECT_FALSE(writer.SetCount("anything", 1) && writer.Flush());
     EXPECT_FALSE(writer.Close());

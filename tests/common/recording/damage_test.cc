@@ -198,7 +198,7 @@ TEST_F(DamageTest, RecoveringAWholeFileGivesTheSameBytes) {
   EXPECT_EQ(ReadFile(path_, 64 * kMiB).value(), file_);
 }
 
-// Whoever can write checksums is believed as to what was measured, but not as to the rest.
+// With valid checksums the measured values are trusted, but nothing else.
 class ForgedTest : public DamageTest {
  protected:
   // The file with another payload in the first frame of the type, and all checksums right.
@@ -255,7 +255,7 @@ TEST_F(ForgedTest, ABlockThatClaimsMoreThanItHas) {
   }
 }
 
-// Who reads samples counts on their being in the interval, and in order.
+// Readers of samples rely on samples being in the interval and in order.
 TEST_F(ForgedTest, TimesThatDoNotAscendAreRefused) {
   tree::Dictionary dictionary;
   auto writer = Writer::Create(path_, dictionary, {}).value();
@@ -287,7 +287,7 @@ TEST_F(ForgedTest, TimesThatDoNotAscendAreRefused) {
 }
 
 TEST_F(ForgedTest, PathsThatAreNotInTheDictionary) {
-  // Samples begin behind the head and the times.
+  // Samples begin after the head and the times.
   ExpectProblem(Forge(FrameType::kBlock, [](std::string& payload) {
     const auto head = ReadBlockHead(payload).value();
     payload[sizeof(BlockHead) + Padded(head.samples * std::size_t{head.time_width}) + 1] = '\x7f';

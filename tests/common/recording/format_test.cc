@@ -173,7 +173,7 @@ TEST(FormatTest, SumsOfAnyContentAreReadBack) {
   }
 }
 
-// What was written without much memory is read without much.
+// A file written with little memory is read with little memory.
 TEST(FormatTest, LengthsAreLookedAtBeforeMemoryIsTaken) {
   std::string file = EncodeHeader({});
   ByteWriter bytes(file);

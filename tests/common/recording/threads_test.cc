@@ -57,7 +57,7 @@ TEST(ThreadsTest, NamesArePrintableAndShort) {
   EXPECT_EQ(thread.name, std::string(kMaxNameBytes, 'x'));
 }
 
-// What is appended to a stream, in several orders of threads, and read again.
+// Appends samples to a stream, in several orders of threads, and reads them back.
 class ThreadSamplesTest : public ::testing::Test {
  protected:
   ThreadSamplesTest() : writer_(Writer::Create(path_, dictionary_, {}).value()) {

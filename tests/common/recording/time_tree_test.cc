@@ -143,7 +143,7 @@ TEST(TimeTreeTest, TheTrueCountLiesInTheBoundInTenThousandQueries) {
     std::vector<TimedPath> samples;
     std::uint64_t time_ns = 0;
     for (int sample = 0; sample < 3'000; ++sample) {
-      // What is frequent changes with time.
+      // The frequent paths change over time.
       const auto path = SkewedPath(paths, random) + static_cast<std::uint32_t>(time_ns / 5'000);
       samples.push_back({time_ns += random() % 10, path});
     }

@@ -1,4 +1,4 @@
-// Databases whose pages have checksums, and a look at a database that changes nothing.
+// Databases with page checksums, and read-only access that changes nothing.
 #include "common/sqlite/checked_pages.h"
 
 #include <fstream>
@@ -100,7 +100,7 @@ TEST_F(CheckedPagesTest, ALookChangesNoByteOfAnyFile) {
   const std::string before = BytesOf("") + BytesOf("-wal") + BytesOf("-shm");
   EXPECT_EQ(*ReadAll(Database::Access::kInspect), 40U);
   EXPECT_EQ(BytesOf("") + BytesOf("-wal") + BytesOf("-shm"), before);
-  // Without its log, what was only there is gone, and none is made.
+  // Without the log, its content is lost, and no new log is created.
   std::filesystem::remove(file_.string() + "-wal");
   (void)ReadAll(Database::Access::kInspect);
   EXPECT_FALSE(std::filesystem::exists(file_.string() + "-wal"));

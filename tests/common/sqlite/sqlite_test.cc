@@ -52,7 +52,7 @@ TEST_F(SqliteTest, ANewFileIsItsOwnersOnly) {
   EXPECT_EQ(info.st_mode & 0777, 0600U);
 }
 
-// The sanitizers themselves need descriptors to look at memory.
+// The sanitizers themselves need descriptors to inspect memory.
 #ifndef __SANITIZE_ADDRESS__
 TEST_F(SqliteTest, ReportsThatTooManyFilesAreOpen) {
   MustOpen();

@@ -22,7 +22,7 @@ CostHistogram Values(std::initializer_list<std::pair<std::uint64_t, unsigned>> v
   return histogram;
 }
 
-// What is known of some contributions together.
+// The combined sums of some contributions.
 struct Sums {
   CostHistogram histogram;
   AgentWeights weights;

@@ -51,7 +51,7 @@ TEST(AnomalyTest, AFlagNeedsTheMachineTestAndBothEffects) {
   EXPECT_EQ(but([](auto& c) { c.machines = 29; }), Verdict::kTooLittleData);
 }
 
-// 40 machines, all of whose calls cost the same; mine, too.
+// 40 machines with calls of equal cost; so are the user's own.
 Comparison OfConstants(std::uint64_t field, std::uint64_t mine) {
   ApiSums sums;
   for (int machine = 0; machine < 40; ++machine) {
@@ -239,7 +239,7 @@ TEST(AnomalyTest, OneMachinesCallsNeitherHideNorInventAFinding) {
   EXPECT_TRUE(usual.few_machines);
   EXPECT_EQ(Decided(usual), Verdict::kNormal);
   EXPECT_LT(std::abs(usual.cliffs_delta), 0.5);
-  // Where nobody makes most calls, calls are compared.
+  // If no machine makes most of the calls, calls are compared.
   EXPECT_FALSE(Compare(fleet.Machine(), FieldWith(fleet, fleet.Machine())).few_machines);
 }
 
@@ -254,7 +254,7 @@ TEST(AnomalyTest, MyOwnWeightsAreTakenOutToo) {
   EXPECT_EQ(field.weights.Contributions(), 40U);
   field.weights.Merge(own.weights);
   EXPECT_EQ(field.weights, all);
-  // What is mine of the weights cannot be known if they are from before they were kept.
+  // The user's own share of weights is unknown if it predates the storage of weights.
   ApiSums unweighted = FieldWith(fleet, mine);
   unweighted.weights = {};
   ASSERT_TRUE(TakeOut(own, unweighted));

@@ -120,7 +120,7 @@ TEST(ContributionSizesTest, WhatWasNeverAddedCannotBeTakenAway) {
   EXPECT_FALSE(takes({{2, 15}}));                    // leaves 3 + 3 - 2 = 4 calls for one in 2..3
 }
 
-// What the sums would be with every contribution at hand.
+// The sums computed from all individual contributions.
 Uint128 SlowBound(std::vector<std::uint64_t> sizes) {
   std::sort(sizes.begin(), sizes.end());
   const unsigned slot = shm::SlotOf(sizes[(sizes.size() - 1) / 2]) + kSizeCapOctaves;

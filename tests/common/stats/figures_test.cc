@@ -19,7 +19,7 @@ ApiSums SumsOf(const std::vector<CostHistogram>& contributions) {
   return sums;
 }
 
-// Machines whose numbers of calls and costs differ by some octaves.
+// Machines whose call counts and costs differ by several octaves.
 class Field {
  public:
   explicit Field(unsigned seed) : random_(seed) {}
@@ -32,7 +32,7 @@ class Field {
     }
     return field;
   }
-  // Whatever passes the checks of a batch: one call or 2^40, of any cost.
+  // Anything that passes a batch's checks: one call or 2^40, of any cost.
   CostHistogram Hostile() {
     switch (random_() % 3) {
       case 0:
@@ -92,7 +92,7 @@ TEST(FiguresTest, AFewHostileMachinesMoveNoFigureBeyondItsBound) {
   }
 }
 
-// Whatever is in a row: figures of all calls are near the bounded ones, or not shown.
+// For any row, figures over all calls are near the bounded ones, or not shown.
 TEST(FiguresTest, FiguresOfAllCallsAreShownOnlyNearTheBoundedOnes) {
   const auto near = [](double a, double b) {
     const double low = std::max(1.0, std::min(a, b));

@@ -40,7 +40,7 @@ TEST(MachineComparisonTest, ValuesAreThoseOfScipy) {
   EXPECT_EQ(compared, 6);
 }
 
-// How often are versions that cost the same told apart at 5 %?
+// How often are versions of equal cost reported as different at 5 %?
 double ToldApart(double between, int machines, int times, unsigned strata) {
   FleetOfMachines fleet(between, 60);
   int told = 0;

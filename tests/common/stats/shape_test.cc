@@ -83,7 +83,7 @@ TEST(ShapeTest, Below100CallsNothingIsClaimed) {
   EXPECT_EQ(result.shape, Shape::kTooFewCalls);
   EXPECT_EQ(Sentence(result), "too few calls");
   EXPECT_EQ(Sentence(Builder().Calls(100, 500).Result()), "constant");
-  // What was not timed is no evidence.
+  // Untimed calls are no evidence.
   Builder weighted;
   for (int i = 0; i < 99; ++i) weighted.Input().cost.Add(500, 16);
   weighted.Input().cost.SetUntimed(99 * 15);
@@ -326,7 +326,8 @@ TEST(ShapeTest, StartUpNeedsThreeProcessesARatioAndTwentyMicroseconds) {
 // One process in twenty calls: without them the others are constant.
 TEST(ShapeTest, AfterAStartUpTheShapeIsThatOfTheOtherCalls) {
   EXPECT_EQ(Builder().FirstCalls(50, 900'000).Calls(950, 1500).Result().shape, Shape::kConstant);
-  // A start-up cannot be told from below three processes: then nothing is constant, either.
+  // A start-up cannot be detected with fewer than three processes; then nothing is constant,
+  // either.
   for (const int processes : {1, 2}) {
     const auto of_first = [processes](std::uint64_t ns) {
       return Builder().FirstCalls(processes, ns).Calls(950, 1500).Result();
@@ -385,7 +386,7 @@ TEST(ShapeTest, ImpossibleSumsCountAsNone) {
   EXPECT_EQ(whole.Result().shape, Shape::kTooFewCalls);
 }
 
-// Any bits at all, and likelier ones of which one does not fit the others.
+// Arbitrary bits, and more likely sets in which one value contradicts the others.
 TEST(ShapeTest, InconsistentSumsAreSafe) {
   std::mt19937_64 random(8);
   const auto any = [&]() -> std::uint64_t {

@@ -12,7 +12,7 @@ constexpr int kFleets = 400;
 constexpr int kPairs = 2000;
 
 // The short form of the tables of common/stats/COMPARISONS.md; `size_table` makes the long one.
-// What is allowed is 6 % and 0.5 %, and twice the standard error of so few fleets.
+// Allows 6 % and 0.5 %, plus twice the standard error of this small number of fleets.
 void ExpectSize(const Sizes& sizes, double comparisons, const FleetPlan& plan, double octaves) {
   EXPECT_LE(sizes.at_5_percent, 0.06 + 2 * std::sqrt(0.06 / comparisons)) << plan.name << octaves;
   EXPECT_GE(sizes.at_5_percent, 0.02) << plan.name << octaves << ": no longer a test of that size";

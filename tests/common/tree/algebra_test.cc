@@ -30,7 +30,7 @@ Spread SpreadOf(const std::vector<std::uint64_t>& values) {
   return spread;
 }
 
-// Every path of the runs has in the tree what the plain runs say.
+// Every path of the runs has the same values in the tree as in the plain runs.
 void ExpectSumOf(const std::vector<PlainRun>& runs, const Tree& tree) {
   EXPECT_EQ(tree.runs, runs.size());
   for (const Names& path : AllPaths(runs)) {

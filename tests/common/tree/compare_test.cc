@@ -354,7 +354,7 @@ TEST(CompareTest, ReportsSmallChangesOfBytesThatAreTheSameInAllRuns) {
   after[{"main", "f"}] = 325'003;  // 1.6 % of the path, 1.3 % of the whole
   const Told f = {{{"main", "f"}, ValueKind::kSelf}};
   ExpectBytesChanged({before, before, before}, {after, after, after}, f);
-  // The length of the program's name, say.
+  // For example the length of the program's name.
   after[{"main", "f"}] = before.at({"main", "f"}) + 3;
   ExpectBytesChanged({before, before, before}, {after, after, after}, {});
   // Bytes that differ from run to run need the margin of all other values.

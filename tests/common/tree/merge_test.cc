@@ -91,7 +91,7 @@ TEST(MergeTest, AStackWithoutAFunctionThatTailCalledFollowsTheEvents) {
   EXPECT_EQ(
       TableOf(Merge(events, samples).run)["wall"],
       (Values{{{"main"}, 300}, {{"main", "compress", "compress2", "deflate", "longest"}, 12}}));
-  // Two ways, and nobody knows which was taken.
+  // Two ways, and which one was taken is unknown.
   Table two = events;
   two["wall"][{"main", "uncompress", "compress2", "deflate"}] = 1;
   EXPECT_EQ(TableOf(Merge(two, samples).run)["cpu"],
@@ -149,7 +149,7 @@ std::uint64_t InclusiveOf(const Values& values, const Names& path) {
   return run.Inclusive(path, 0);
 }
 
-// Frame by frame, as the header says it.
+// Frame by frame, as described in the header.
 struct SlowPlace {
   Names node;
   Names at;

@@ -40,7 +40,7 @@ user_regs_struct RegistersOf(pid_t pid) {
   return registers;
 }
 
-// call with a relative or an indirect target, behind any prefixes.
+// call with a relative or an indirect target, after any prefixes.
 bool IsCall(const std::vector<std::uint8_t>& bytes) {
   std::size_t i = 0;
   const auto is_prefix = [](std::uint8_t byte) {

@@ -76,7 +76,7 @@ TEST(FragmentTest, WeightsSurviveRoundedToShares) {
     same.weights = rows[i].weights;
     EXPECT_EQ(same, rows[i]) << "all else is exact";
   }
-  // What a reader publishes again, or keeps in its catalogue, does not change any more.
+  // Publishing again or storing in the catalogue does not change the row any more.
   EXPECT_EQ(DecodeFragment(EncodeFragment(*decoded).value()).value(), *decoded);
 }
 

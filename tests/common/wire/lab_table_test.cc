@@ -55,11 +55,11 @@ TEST(LabTableTest, TheHashIsOfTheContentWithoutParts) {
   EXPECT_EQ(ContentHash(table).value(), hash);
   table.apis[0].calls += 1;
   EXPECT_NE(ContentHash(table).value(), hash);
-  // A table of no measurement cannot be told from others.
+  // A table without measurements cannot be distinguished from others.
   EXPECT_EQ(EncodeLabTable(table).error().code, ErrorCode::kInvalidArgument);
 }
 
-// Whatever is added first, and whatever sums are added to sums.
+// In any order, and for any sums of sums.
 TEST(LabTableTest, MergingInAnyOrderAndGroupingGivesTheSameBytes) {
   constexpr std::size_t kTables = 50;
   std::vector<LabTable> tables;

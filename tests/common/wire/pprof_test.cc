@@ -156,7 +156,7 @@ TEST(PprofTest, BombsAreRefusedBeforeTheyTakeMemory) {
   std::string many;
   for (std::size_t i = 0; i <= kMaxPprofEntries; ++i) many += std::string("\x12\x00", 2);
   EXPECT_EQ(CodeOf(many), ErrorCode::kTooLarge);
-  // Empty lines of one location; what stands behind them is not even looked at.
+  // Empty lines of one location; the bytes after them are not even read.
   std::string lines;
   for (std::size_t i = 0; i <= kMaxPprofEntries; ++i) lines += std::string("\x22\x00", 2);
   const std::string length = {'\x82', '\x80', '\x80', '\x01'};  // 2^21 + 2, as a varint

@@ -98,7 +98,7 @@ TEST(CheckFieldTest, OwnContributionIsTakenOutToTheLastBit) {
   EXPECT_TRUE(older.own_removed);
   EXPECT_EQ(older.sums.fullest_week.scalars.contributions, 40U);
   EXPECT_FALSE(older.sums.fullest_week.scalars.knows_cubes());
-  // What was not in there is not taken out.
+  // Calls that were not included are not subtracted.
   const FieldChoice unsent = ChooseField(std::vector{fleet.Field(Key("g"), 1)}, own, Key("g"));
   EXPECT_FALSE(unsent.own_removed);
 }

@@ -207,7 +207,7 @@ TEST_F(IdleViewTest, AnotherKindOfRecordingIsRefused) {
   tree::Dictionary dictionary;
   auto writer = recording::Writer::Create(file(), dictionary, {}).value();
   const auto metric = writer.AddMetric({.name = idle::kCpuIdle}).value();
-  // Neither says of itself how it was recorded as idle time.
+  // Neither states how it was recorded as idle time.
   ASSERT_TRUE(writer.AddStream({.name = "mode=bpf tick_ns=1 why=", .metrics = {metric}}));
   ASSERT_TRUE(writer.AddStream(
       {.kind = recording::StreamKind::kIdle, .name = "samples", .metrics = {metric}}));

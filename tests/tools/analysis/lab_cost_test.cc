@@ -89,7 +89,7 @@ TEST(LabCostTest, TheMostExpensiveComeFirst) {
   EXPECT_EQ(costs.front().summary.api.symbol, "poll");
 }
 
-// Runs of so many calls, whose mean is `ns` times noise of 2 %.
+// Runs with this many calls, whose mean is `ns` with noise of 2 %.
 LabTableBuilder& AddRuns(LabTableBuilder& builder, const std::string& symbol, double ns,
                          std::mt19937_64& random) {
   std::normal_distribution<double> octaves(0, std::log2(1.02));
@@ -109,7 +109,7 @@ wire::LabTable Scenario(std::mt19937_64& random, double planted) {
   return builder.Table();
 }
 
-// What the two tables' runs differ by is noise.
+// The difference between the two tables' runs is noise.
 TEST(LabChangeTest, EqualTablesAreSeldomFlagged) {
   std::mt19937_64 random(1);
   int flagged = 0;

@@ -39,7 +39,7 @@ TEST(NamespaceOfTest, HostileNamesStayBounded) {
   EXPECT_EQ(NamespaceOf(std::string("_Z1f\0i", 6)), "(C++)");
   EXPECT_EQ(NamespaceOf("_Z" + std::string(100'000, 'P')), "(C++)");
   EXPECT_EQ(stats::DemangledName("_Z" + std::string(500, 'P')), "_Z" + std::string(500, 'P'));
-  // Each template argument is a pair of what came before: what is printed doubles every time.
+  // Each template argument is a pair of the previous one, so the printed name doubles every time.
   std::string bomb = "_Z1fI1AIiiE";
   std::size_t longest = 0;
   for (const char digit : std::string_view("0123456789ABCDEFGHIJ")) {

@@ -94,7 +94,7 @@ TEST(VersionChangeTest, AnotherMixOfMachinesIsNoChangeOfTheLibrary) {
   EXPECT_EQ(fair.classes, 2U);
   EXPECT_NEAR(fair.ratio, 1, 0.15);
   EXPECT_NEAR(fair.delta, 0, 0.08);
-  // What the mixed numbers alone would say, and what they would hide.
+  // What the mixed numbers alone would show, and what they would hide.
   EXPECT_EQ(Compared(only_all(before), only_all(same)).change, Change::kLess);
   const Rows slower = version("2.0", 30, 120, 1);
   EXPECT_EQ(Compared(before, slower).change, Change::kMore);

@@ -154,7 +154,7 @@ TEST_F(BadInputTest, NamesFromTheCommandLineSteerNoTerminal) {
     EXPECT_EQ(Json(Cli({command, hostile, "--json"}).output, "d['error']"), "not_found\n");
   }
   EXPECT_THAT(Cli({"show", "\x1b!"}).errors, HasSubstr("'\\x1b!' is neither"));
-  // What was escaped where the error was made is not escaped again.
+  // Text that was escaped when the error was created is not escaped again.
   for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
            {"diff", hostile}, {"docs", "cards", "--output", "x", "--library", hostile}}) {
     EXPECT_THAT(Cli(command).errors,

@@ -392,7 +392,7 @@ TEST_F(CatalogViewTest, SyncGoesThroughTheProxyOfTheConfigurationOrTheEnvironmen
   EXPECT_EQ(by_variable.exit_status, 0) << by_variable.errors;
   const std::string url = publisher_.Client(home()).server.url;
   EXPECT_TRUE(proxy.WaitForLine("tunnel to " + url.substr(std::string("https://").size())));
-  // Nobody listens there any more: what does not go through it still works, what does fails.
+  // Nothing listens there any more: commands that do not use it still work, others fail.
   proxy.Signal(SIGKILL);
   proxy.Wait();
   EXPECT_EQ(Cli({"sync", "--full"}, {{"HTTPS_PROXY", proxy_url}}).exit_status, 69);

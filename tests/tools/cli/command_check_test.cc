@@ -34,7 +34,7 @@ constexpr int kUsage = 64;
 constexpr int kCorrupt = 65;
 constexpr int kNotFound = 66;
 
-// Machines whose typical costs differ by a third of an octave.
+// The deviation of machines' typical costs is a third of an octave.
 class Machines {
  public:
   CostHistogram Measure(double octaves = 0, int calls = 300) {
@@ -66,14 +66,14 @@ class CommandCheckTest : public CatalogCliTest {
     return row;
   }
 
-  // What others have published of that API.
+  // The published costs of that API on other machines.
   StatRow Field(const std::string& symbol, int machines = 40) {
     StatRow row = Row(symbol);
     for (; machines > 0; --machines) Contribute(machines_.Measure(), row);
     return row;
   }
 
-  // A profile's row of it.
+  // A profile's row of that API.
   StatRow Mine(const std::string& symbol, double octaves = 0, int calls = 300) {
     StatRow row = Row(symbol);
     row.key.hardware = {.architecture = "x86_64",
@@ -310,7 +310,7 @@ TEST_F(CommandCheckTest, MarksASyntheticOrOutdatedCatalogue) {
   EXPECT_THAT(Cli({"check", profile, "--csv"}).output, HasSubstr(",true,true\r\n"));
 }
 
-// With an agent that has really measured and sent something.
+// With an agent that has actually measured and sent data.
 class OwnContributionTest : public CommandCheckTest {
  protected:
   OwnContributionTest() {
@@ -337,7 +337,7 @@ class OwnContributionTest : public CommandCheckTest {
     ASSERT_EQ(sent.exit_status, 0) << sent.errors;
   }
 
-  // What 40 other machines have sent of the functions that this one has.
+  // The contributions of 40 other machines for this machine's functions.
   std::map<stats::ApiKey, StatRow> Others() {
     std::map<stats::ApiKey, StatRow> others;
     for (const wire::UntrustedRow& sent : server_->Rows(stats::Metric::kWallTime)) {
@@ -353,7 +353,7 @@ class OwnContributionTest : public CommandCheckTest {
     return all;
   }
 
-  // What the comparisons came to: all numbers.
+  // All numbers of the comparisons' results.
   std::string Numbers(const std::string& document) {
     return Json(document,
                 "[(a['api'], a['n'], a['contributions'], a['field_calls'], a['seed'], "
@@ -368,7 +368,7 @@ TEST_F(OwnContributionTest, IsTakenOutToTheLastBit) {
   MeasureAndSend();  // of the same week: no new contribution
   auto others = Others();
   ASSERT_FALSE(others.empty());
-  // The fullest quarter is the one that was measured in.
+  // The fullest quarter is the one of the measurement.
   const std::uint32_t week = server_->Rows().at(0).week;
   const std::uint32_t quarter = week - week % wire::kWeeksPerEpoch;
   for (auto& [api, row] : others) row.fullest_week = {.week = quarter, .scalars = row.scalars};
@@ -392,7 +392,7 @@ TEST_F(OwnContributionTest, IsTakenOutToTheLastBit) {
             "True 0 local\n");
   EXPECT_EQ(Numbers(with), Numbers(without));
 
-  // A file does not say what its machine has sent.
+  // A file does not record what its machine has sent.
   const std::string file = (home() / "saved.profile").string();
   const ProcessResult saved = Cli({"check", "--save", file});
   EXPECT_EQ(saved.exit_status, 0) << saved.errors;

@@ -1,4 +1,4 @@
-// What is offered behind every beginning of a line, from the commands themselves.
+// The completions for every beginning of a line, derived from the commands themselves.
 #include "common/command/complete.h"
 
 #include <fmt/format.h>
@@ -80,7 +80,7 @@ TEST(CompleteTest, AnOptionsValueIsOneOfItsChoices) {
   EXPECT_THAT(Texts({"--color", "a"}), ElementsAre("auto", "always"));
   EXPECT_THAT(Texts({"top", "--sort", ""}), Contains("p99"));
   EXPECT_THAT(Texts({"top", "--sort=p9"}), ElementsAre("--sort=p95", "--sort=p99"));
-  // As bash splits it.
+  // Split as by bash.
   EXPECT_THAT(Texts({"top", "--sort", "=", "p9"}), ElementsAre("p95", "p99"));
   EXPECT_THAT(Texts({"top", "--sort", "="}), Contains("p99"));
   EXPECT_THAT(Texts({"top", "--limit", ""}), IsEmpty());

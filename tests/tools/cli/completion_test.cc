@@ -73,7 +73,7 @@ TEST_F(CompletionTest, BashCompletesCommandsOptionsAndApis) {
   EXPECT_EQ(Bash("fieldcost show \"'liba.so.1!op\""), "liba.so.1!open_it\n");
 }
 
-// What the completion of C++ names, libraries and versions is tried on.
+// Test data for the completion of C++ names, libraries and versions.
 std::vector<stats::StatRow> CxxRows() {
   std::vector<stats::StatRow> rows = {
       testing::MakeRow("libjson.so.25", "_ZN4Json6Reader5parseEPKcb", 300, 1500),

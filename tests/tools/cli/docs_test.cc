@@ -61,7 +61,7 @@ TEST_F(DocsTest, EveryApiGetsItsFilesAndTheIndexNamesThem) {
               AllOf(HasSubstr("srcset=\"open_it.dark.svg\""), HasSubstr("open_it.light.svg"),
                     HasSubstr("href=\"https://costs.example/api/liba.so.1!open_it\"")));
   EXPECT_THAT(files.at("liba.so.1/open_it.light.svg"), HasSubstr("<desc"));
-  // What is not a letter, digit, '_', '-' or '.' is hexadecimal.
+  // Characters other than letters, digits, '_', '-' and '.' are hexadecimal.
   EXPECT_THAT(files.at("liba.so.1/A~3C~22~3E~3Cimg~3E.html"),
               HasSubstr("api/liba.so.1!A%3C%22%3E%3Cimg%3E"));
   for (const auto& [name, text] : files) {

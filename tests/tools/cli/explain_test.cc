@@ -114,7 +114,7 @@ TEST_F(CliTest, ReportsMissingMemoryForRunFilesAndRunsThePrograms) {
   EXPECT_THAT(result.output, AllOf(HasSubstr("problem             " + why),
                                    HasSubstr("can be measured\nbut " + why),
                                    HasSubstr("/dev/shm is not on tmpfs\n")));
-  // The library is in the program, does nothing, and leaves nothing behind.
+  // The library is loaded, does nothing, and leaves no files.
   EXPECT_TRUE(result.output.ends_with("\nwith\n0\n")) << result.output;
 }
 

@@ -11,7 +11,7 @@ constexpr int kShortOfFiles = 69;
 constexpr int kLeast = 4;  // the dynamic linker opens one file at a time
 constexpr int kMost = 24;
 
-// The sanitizers themselves need descriptors to look at memory.
+// The sanitizers themselves need descriptors to inspect memory.
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool kIsSanitized = true;
 #else

@@ -1,4 +1,4 @@
-// `fieldcost idle show|diff` over recordings that are made here.
+// `fieldcost idle show|diff` with recordings created here.
 #include <boost/json.hpp>
 #include <random>
 
@@ -36,7 +36,7 @@ class IdleCommandTest : public CliTest {
   void SetUp() override { std::filesystem::create_directories(home()); }
   std::string Path(const std::string& name) const { return (home() / name).string(); }
 
-  // Two CPUs, a second: 600 ms lock, 300 ms events, 100 ms nobody knows.
+  // Two CPUs, one second: 600 ms lock, 300 ms events, 100 ms unexplained.
   std::string Simple() const {
     IdleRecorder recorder(Path("a.fct"));
     recorder.BeginRun(0);
@@ -62,7 +62,7 @@ class IdleCommandTest : public CliTest {
     return Path("a.fct");
   }
 
-  // Runs of a second in which two CPUs are idle now and then; with the convoy for a lock, too.
+  // Runs of one second in which two CPUs are idle at times; `has_convoy` adds the convoy on a lock.
   std::string Convoy(const std::string& name, bool has_convoy, unsigned seed,
                      std::uint64_t runs = 10) const {
     IdleRecorder recorder(Path(name));

@@ -65,7 +65,7 @@ TEST_F(LabTableTest, MergeAddsUpInAnyOrder) {
   EXPECT_EQ(Cli({"merge", c, b, "--output", Path("some.lab")}).exit_status, 0);
   EXPECT_EQ(Cli({"merge", "-o", Path("some.lab"), Path("some.lab"), a}).exit_status, 0);
   EXPECT_EQ(Bytes(Path("some.lab")), Bytes(Path("all.lab")));
-  // Readable by nobody else.
+  // Readable by the user only.
   EXPECT_EQ(std::filesystem::status(Path("all.lab")).permissions(),
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }

@@ -6,7 +6,7 @@
 #include "tests/support/binary_dir.h"
 #include "tests/tools/cli/cli_fixture.h"
 
-// `fieldcost measure` as it is called: what ends it, what it says then, and what it leaves.
+// `fieldcost measure` from the command line: what ends it, what it prints then, and what it leaves.
 
 namespace fieldcost::cli {
 namespace {
@@ -44,7 +44,7 @@ class MeasureCommandTest : public CliTest {
     ASSERT_EQ(table->parts.size(), 1U);
     EXPECT_EQ(table->parts[0].rounds, rounds);
   }
-  // Nothing of any lab is left on memory.
+  // Leaves no lab files in memory.
   static std::string LabsOf(const std::filesystem::path& home) {
     std::string found;
     for (const std::filesystem::path& root : testing::MemoryRoots()) {
@@ -57,7 +57,7 @@ class MeasureCommandTest : public CliTest {
     return found;
   }
 
-  // Counts runs in a file, so that the command or --prepare can do something else in one of them.
+  // Counts runs in a file, so that the command or --prepare can behave differently in one of them.
   static constexpr char kCount[] = "n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n > n; ";
 
   testing::TempDir work_;
@@ -93,7 +93,7 @@ TEST_F(MeasureCommandTest, ReportsWhyProgramsCannotBeMeasured) {
     EXPECT_EQ(result.exit_status, 78) << program;
     EXPECT_THAT(result.errors, HasSubstr("cannot be measured: ")) << program;
   }
-  // But a scenario of several programs, of which one is such.
+  // A scenario of several programs may contain such a program.
   EXPECT_EQ(Measure({"--rounds", "1"}, Script(kVictims + "hello_static; true")).exit_status, 0);
   const std::filesystem::path privileged = work_.path() / "privileged";
   std::filesystem::copy_file(kVictims + "hello", privileged);
@@ -176,7 +176,7 @@ TEST_F(MeasureCommandTest, ReportsDifferingOutput) {
 
 TEST_F(MeasureCommandTest, AProgramThatStaysIsMarked) {
   const ProcessResult result =
-      // Seen only if it has begun before the command ends.
+      // Noticed only if it has begun before the command ends.
       Measure({"--rounds", "0"},
               Script("sleep 30 >/dev/null 2>&1 & echo $! >> pids; [ -z \"$FIELDCOST_LAB_DIR\" ] || "
                      "until grep -q sleep /proc/$!/comm && grep -q '\\.lab' /proc/$!/maps; "
@@ -211,7 +211,7 @@ TEST_F(MeasureCommandTest, NamesTheReasonWhyAnApiIsLeftOut) {
   EXPECT_THAT(as_json.output, HasSubstr(R"("left_out_apis":["liblong_named.so.1!long_named_abc)"));
 }
 
-// Each call takes as long as before: only their number has changed.
+// Each call takes as long as before; only the number of calls has changed.
 TEST_F(MeasureCommandTest, DiffBaseNamesWhatIsCalledMoreOften) {
   const auto measure = [&](const std::string& option, const std::string& calls) {
     return Measure({"--rounds", "3", "--apis", "*!tally_*", option, Saved()},
@@ -227,7 +227,7 @@ TEST_F(MeasureCommandTest, DiffBaseNamesWhatIsCalledMoreOften) {
   EXPECT_THAT(same.output, HasSubstr("\n0 changes in calls and bytes per run (4 runs counted"));
 }
 
-// The metrics of the field, by their names; what cannot be seen is not there, rather than 0.
+// The field's metrics by name; what cannot be measured is missing rather than 0.
 TEST_F(MeasureCommandTest, BytesAndCyclesAreMetricsOfTheTable) {
   ASSERT_EQ(Measure({"--rounds", "1", "--save", Saved()}, {kVictims + "io", "streams"}).exit_status,
             0);
@@ -276,12 +276,12 @@ TEST_F(MeasureCommandTest, AFullMemoryFileSystemKeepsFinishedRounds) {
   ExpectRounds(1);
 }
 
-// With an agent that is on: nothing of a lab is in what it keeps, and nothing of a lab stays.
+// With an agent in mode on: it keeps nothing of a lab, and the lab leaves nothing.
 class LabStaysHereTest : public MeasureCommandTest {
  protected:
   void SetUp() override { ASSERT_EQ(Cli({"agent", "on"}).exit_status, 0); }
 
-  // What is left of programs whose functions have these names, once the agent has collected.
+  // The remains of programs with functions of these names, after the agent has collected.
   std::string LeftBehind() {
     std::string left = LabsOf(home());
     EXPECT_EQ(Start({FIELDCOST_DAEMON, "--once"}, {}).exit_status, 0);

@@ -20,7 +20,7 @@ struct Home {
 
 std::string NameOf(const ::testing::TestParamInfo<Home>& given) { return given.param.name; }
 
-// Where HOME is none, the home of the user database is used: nothing is written there.
+// Without HOME the home of the user database is used; nothing is written there.
 class NoHomeTest : public CliTest, public ::testing::WithParamInterface<Home> {
  protected:
   // Runs the command where HOME is such, and expects that the program has run as it does alone.

@@ -127,7 +127,7 @@ TEST_F(CliTest, APickIsMeasuredEvenInModeOffAndStaysLocal) {
 
 TEST_F(CliTest, MeasuresAndShowsAProgramRunByHand) {
   ASSERT_EQ(Cli({"agent", "local"}).exit_status, 0);
-  // With the coin as it is shipped, which alone would choose one run in 16.
+  // With the default coin, which by itself would choose one run in 16.
   WriteConfig(
       "[modules]\nbuiltin_modules = false\nextra_modules = [\"libvictim.so.1\"]\n"
       "[selection]\nio_probability = 0\nmax_programs = 0\n");
@@ -145,7 +145,7 @@ class ShowRunTest : public CliTest {
  protected:
   ShowRunTest() { EXPECT_EQ(Cli({"agent", "local"}).exit_status, 0); }
 
-  // With a coin that never comes up heads: what is measured is measured on request.
+  // The coin never chooses a run here, so everything measured was requested.
   void SetUp() override {
     WriteConfig(
         "[modules]\nbuiltin_modules = false\nextra_modules = [\"libvictim.so.1\"]\n"
@@ -303,7 +303,7 @@ TEST_F(CliTest, APickOfOnesOwnLibraryNeedsNoSettingAndIsLabelledLocalOnly) {
               ContainsRegex("^libcanaryown.so!canaryown_work .* local only\n"));
   EXPECT_THAT(Cli({"show", "--local", "--json", "canaryown_work"}).output,
               HasSubstr("\"local_only\":true"));
-  // Of a library that anybody has, others may be sent.
+  // Other functions of a public library may be sent.
   EXPECT_THAT(Cli({"show", "--local", "--json", "fflush"}).output,
               HasSubstr("\"local_only\":false"));
 }
@@ -327,7 +327,7 @@ TEST_F(CliTest, APickIsANameOfCxxAsItsSourceHasIt) {
   EXPECT_THAT(measured("scopes::Reader::*"),
               AllOf(HasSubstr("Reader4ReadEl"), HasSubstr("ReadAll"), HasSubstr("ReaderC1El"),
                     Not(HasSubstr("Writer"))));
-  // What was not there is said by the name that was asked for.
+  // Missing functions are reported by the requested name.
   EXPECT_THAT(Cli({"run", "--pick", "scopes::Reader::Raed", "--", kScopes}).errors,
               AllOf(HasSubstr("nothing measured for 'scopes::Reader::Raed': not called from the"),
                     HasSubstr("did you mean libscopes.so.1!scopes::Reader::Read")));
@@ -347,14 +347,14 @@ TEST_F(CliTest, ReportsUnfulfilledPicksAfterTheRun) {
   EXPECT_EQ(run.exit_status, 3);
   EXPECT_THAT(run.errors,
               AllOf(HasSubstr("nothing measured for 'libcanaryowm.so!*'"), HasSubstr("soname")));
-  // It is there, and is not called; then it is.
+  // The function exists but is not called; then it is called.
   const std::vector<std::string> idle = {"run", "--pick", "libcanaryown.so!canaryown_idle", "--",
                                          kOwn};
   EXPECT_THAT(Cli(idle).errors, HasSubstr("not called from the program"));
   std::vector<std::string> called = idle;
   called.push_back("call");
   EXPECT_THAT(Cli(called).errors, IsEmpty());
-  // The second time, too, although the first has left its numbers.
+  // Also the second time, although the first run has left its results.
   EXPECT_THAT(Cli(idle).errors, HasSubstr("not called from the program"));
   EXPECT_THAT(Cli(idle, {{"FIELDCOST_QUIET", "1"}}).errors, IsEmpty());
 }
@@ -377,7 +377,7 @@ TEST_F(CliTest, ARunWithAPickEndsAsItsProgram) {
   EXPECT_EQ(picked({kOwn, "abort"}).signal, 6);
   EXPECT_EQ(picked({"sh", "-c", "kill -TERM $$"}).signal, 15);
   EXPECT_EQ(picked({"sh", "-c", "kill -PIPE $$; echo survived"}).signal, 13);
-  // Who ends the command ends the program.
+  // Ending the command ends the program.
   const ProcessResult passed_on = picked(
       {"sh", "-c",
        "trap 'kill $!; echo ended; exit 5' TERM; kill -TERM $PPID; sleep 30 >&- 2>&- & wait"});

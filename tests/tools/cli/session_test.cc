@@ -54,7 +54,7 @@ class SessionTest : public ::testing::Test {
   }
   ProcessResult Off() const { return Cli({"agent", "session", "off"}); }
 
-  // What a login shell prints, which must be nothing on stderr.
+  // The output of a login shell, which must print nothing to stderr.
   std::string Login(const std::string& shell, const std::string& command,
                     const std::vector<std::string>& variables = {}) const {
     const ProcessResult result = Run({shell, "-l", "-c", command}, variables);

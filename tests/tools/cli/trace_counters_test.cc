@@ -1,4 +1,4 @@
-// `fieldcost trace --counters`: what is counted where it can be, and said where it cannot.
+// `fieldcost trace --counters`: counts events where possible and reports where it is not.
 #include <map>
 #include <sstream>
 
@@ -27,7 +27,7 @@ class TraceCountersTest : public CliTest {
     return Cli(arguments);
   }
   std::string file() const { return (work_.path() / "a.fct").string(); }
-  // What each function has of faults itself.
+  // Each function's own page faults.
   std::map<std::string, std::uint64_t> Faults() {
     const ProcessResult folded =
         Cli({"tree", "export", "--to", "folded", "--metric", "faults", file()});

@@ -1,4 +1,4 @@
-// `fieldcost trace --events`: what programs count themselves, beside samples.
+// `fieldcost trace --events`: events counted in programs, in addition to samples.
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -22,7 +22,7 @@ using testing::ProcessResult;
 
 constexpr int kUsage = 64;
 const std::string kVictims = FIELDCOST_BINARY_DIR "/victims/";
-// Compresses for a while, in a library that nobody here built.
+// Compresses for a while, in a library that is not built here.
 const std::vector<std::string> kCompressing = {
     "python3", "-c",
     "import zlib\nfor i in range(40): zlib.compress(bytes(j * j >> 3 & 255 for j in "
@@ -40,7 +40,7 @@ class TraceEventsTest : public CliTest {
   }
   std::string file() const { return (work_.path() / "a.fct").string(); }
 
-  // By "function/function", from the first one that has events on: inclusive costs a run.
+  // Keyed by "function/function" from the first one with events: inclusive costs per run.
   std::map<std::string, std::string> Costs(const std::string& operand, const std::string& metric) {
     const ProcessResult shown =
         Cli({"tree", "show", operand, "--metric", metric, "--all", "--json"});

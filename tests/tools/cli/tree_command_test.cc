@@ -340,7 +340,7 @@ TEST_F(TreeCommandTest, TheMinimumHasWhatIsInEveryRun) {
   EXPECT_THAT(shown, AllOf(HasSubstr("4 ns"), HasSubstr("a\n"), Not(HasSubstr("noise"))));
 }
 
-// Ten runs that differ by a percent, of which `slow` costs so much.
+// Ten runs that differ by one percent, with this cost of `slow`.
 std::vector<std::vector<Sample>> TenRuns(std::uint64_t slow_ms, std::uint64_t seed) {
   std::vector<std::vector<Sample>> runs;
   for (std::uint64_t run = 0; run < 10; ++run) {

@@ -6,7 +6,7 @@
 #include "tests/support/binary_dir.h"
 #include "tests/tools/cli/cli_fixture.h"
 
-// log, forget and enrol: the real programs against a server that checks what they say.
+// log, forget and enrol: the real programs with a server that checks their requests.
 
 namespace fieldcost::cli {
 namespace {
@@ -108,7 +108,7 @@ TEST_F(UndoTest, ForgettingTakesEveryBatchBackAndLogsIt) {
   EXPECT_EQ(server_->bad_requests(), 0U);
   EXPECT_THAT(Cli({"agent", "log"}).output, AllOf(HasSubstr("taken back"), Not(HasSubstr("sent"))));
   EXPECT_THAT(Cli({"agent", "status"}).output, HasSubstr("taken back          2 batches\n"));
-  // The bytes are gone here, too.
+  // The local bytes are deleted, too.
   EXPECT_EQ(Cli({"agent", "log", "1", "--raw"}).exit_status, kNotFound);
   EXPECT_THAT(Cli({"agent", "preview"}).output, "nothing to send\n");
   const ProcessResult again = Cli({"agent", "forget", "--yes"});

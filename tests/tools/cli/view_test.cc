@@ -48,7 +48,7 @@ TEST_F(ViewTest, MeasuredCostsAreOnThePage) {
 TEST_F(ViewTest, ABrowserIsOnlyStartedWhenAskedForAndGetsAUrl) {
   ASSERT_EQ(Cli({"agent", "local"}).exit_status, 0);
   const std::filesystem::path page = home() / "my costs.html";
-  // The stand-in for the browser tells through a FIFO what it was given.
+  // The stand-in for the browser reports its argument through a FIFO.
   const ProcessResult result = Shell(
       "cd \"$FIELDCOST_HOME\" && mkdir bin && mkfifo told && printf '#!/bin/sh\\necho \"$1\" > "
       "\"$FIELDCOST_HOME/told\"' > bin/xdg-open && chmod +x bin/xdg-open && PATH=$PWD/bin:$PATH && "

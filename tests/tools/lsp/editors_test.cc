@@ -1,4 +1,4 @@
-// Real editors without a screen: Neovim, alone and beside clangd, and Vim with YouCompleteMe.
+// Real editors without a screen: Neovim, alone and with clangd, and Vim with YouCompleteMe.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -55,7 +55,7 @@ class EditorsTest : public LspTest {
                                 .environment = std::move(environment),
                                 .directory = project()});
   }
-  // With the program in front.
+  // PATH with the program's directory first.
   static std::string Path() {
     const char* path = std::getenv("PATH");
     return std::filesystem::path(FIELDCOST_LSP).parent_path().string() + ":" +

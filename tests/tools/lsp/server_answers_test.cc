@@ -1,4 +1,4 @@
-// What is answered about places in documents, with the real program and a synced catalogue.
+// Responses about positions in documents, with the real program and a synced catalogue.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -150,12 +150,12 @@ TEST_F(LspServerTest, CompletionOffersNamesWithCostsAfterAllOthers) {
   EXPECT_EQ(resolved.at("label").as_string(), "open_it");
   EXPECT_THAT(json::value_to<std::string>(resolved.at("documentation").at("value")),
               StartsWith("`open_it`: typically **1.5 µs** a call"));
-  // Another server's item comes back as it went.
+  // Another server's item is returned unchanged.
   const json::value foreign = Json(R"({"label": "x", "data": {"other": 1}})");
   EXPECT_EQ(client_->Result("completionItem/resolve", foreign), foreign);
 }
 
-// What is put in where, and the list's labels.
+// The inserted text with its range, and the labels of the list.
 std::vector<std::string> Edits(const json::array& items) {
   std::vector<std::string> edits;
   for (const json::value& item : items) {

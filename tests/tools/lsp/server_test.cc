@@ -1,4 +1,4 @@
-// What the server does when texts, settings, checks and catalogues change, and at its end.
+// How the server reacts to changed texts, settings, checks and catalogues, and how it ends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ TEST_F(LspServerTest, EditsMoveCostsAlongInUtf16) {
   Begin();
   client_->Open(kUri, "c", "int x = 0;\nint y = slow_call();\n");
   EXPECT_THAT(Hints(), ElementsAre("1:17 2.5 ms"));
-  // U+1F600 counts two.
+  // U+1F600 counts as two units.
   Change(R"([{"range": {"start": {"line": 1, "character": 8}, "end": {"line": 1, "character": 8}},
              "text": "/* 😀 */ "},
              {"range": {"start": {"line": 0, "character": 10}, "end": {"line": 1, "character": 0}},
@@ -70,7 +70,7 @@ TEST_F(LspServerTest, AMessageThatCouldNotBeReadMayHaveBeenAnEdit) {
     client_->Open(kUri, "c", "int y = slow_call();\n");
     EXPECT_THAT(Hints(), ElementsAre("0:17 2.5 ms"));
     client_->SendJson(lost);
-    // It would move what stands behind it.
+    // It would move the text after it.
     EXPECT_THAT(Hints(), IsEmpty());
   }
 }
@@ -94,7 +94,7 @@ TEST_F(LspServerTest, MarksFindingsOfTheLastCheckOnlyOnRequest) {
   constexpr int kMostPublished = 10;
   const auto messages = [&](std::size_t count) {
     std::vector<std::string> texts;
-    // The names of C++ may be indexed a moment later, and the marks published once more.
+    // C++ names may be indexed slightly later, and the marks published once more.
     for (int published = 0; published < kMostPublished; ++published) {
       const json::value message = client_->Await("textDocument/publishDiagnostics");
       if (message.is_null()) break;

@@ -66,7 +66,7 @@ class Recorder {
     const auto run = writer_.BeginRun(now_ns_, "app", "").value();
     for (std::size_t i = 0; i < samples; ++i) {
       const std::uint64_t offset_ns = length_ns * i / samples;
-      // What is at the end of the list comes late.
+      // Functions at the end of the list occur late.
       const std::size_t reach =
           std::max<std::size_t>(1, paths.size() * (i + samples / 2) / samples);
       const Weighted& chosen = paths[random_() % std::min(reach, paths.size())];
@@ -76,7 +76,7 @@ class Recorder {
     End(run, length_ns);
   }
 
-  // A tree of so many paths, each of which is sampled at least once.
+  // A tree with this many paths, each sampled at least once.
   void AddLargeRun() {
     const auto run = writer_.BeginRun(0, "large", "").value();
     std::vector<tree::PathId> paths = {tree::kRootPath};

@@ -38,7 +38,7 @@ TEST(TreeColorsTest, ThoseOfRatiosRiseInLightness) {
     EXPECT_GE(Contrast(kRatioColors[i].color), 4.5) << i;
     if (i == 0) continue;
     EXPECT_GT(kRatioColors[i].least_ratio, kRatioColors[i - 1].least_ratio);
-    // Told apart without hues.
+    // Distinguishable without hues.
     EXPECT_GT(LightnessOf(kRatioColors[i].color), 1.3 * LightnessOf(kRatioColors[i - 1].color))
         << i;
   }

@@ -36,7 +36,7 @@ std::string Page(const tree::MeanTree& tree) {
   return TreePageHtml({.tree = tree, .untrusted_operand = "a.fct", .untrusted_file = "a.fct"});
 }
 
-// What stands between the element's begin tag, which has `tag` in it, and its end.
+// The content between the element's start tag, which contains `tag`, and its end tag.
 std::vector<json::value> DataOf(const std::string& page, const std::string& tag) {
   std::vector<json::value> found;
   for (std::size_t at = page.find(tag); at != std::string::npos; at = page.find(tag, at + 1)) {
