@@ -34,18 +34,18 @@ LOAD, DYNAMIC = 1, 2
 EXECUTABLE, WRITABLE = 1, 2
 STRTAB, SYMTAB, RELA, RELASZ, JMPREL, PLTRELSZ, RELRSZ, RELR = 5, 6, 7, 8, 23, 2, 35, 36
 ADDRESS, GLOB_DAT, JUMP_SLOT, RELATIVE = 1, 6, 7, 8
-# Most bytes of a function that does nothing but call another.
+# Maximum size of a function that only calls another one.
 MOST_BYTES = 64
-# Between the codes of two functions, so that no instruction reaches from one into the next.
+# Separates the code of two functions, so that no instruction extends from one into the next.
 PADDING = b"\x90" * 16
 
 
 class NotReadable(Exception):
-    """What was read is no ELF library of x86-64."""
+    """The file is not an ELF library for x86-64."""
 
 
 def wrapped_functions():
-    """The names that agent/intercept wraps: of its tables, so that there is one list."""
+    """The names that agent/intercept wraps, read from its tables, so that there is one list."""
     names = set()
     for source in ("alloc_wrappers.cc", "io_wrappers.cc"):
         text = (ROOT / "agent/intercept" / source).read_text(encoding="utf-8")
@@ -56,7 +56,7 @@ def wrapped_functions():
 
 
 class Library:
-    """A library as the loader reads it: by its segments and its dynamic table."""
+    """A library as the loader reads it, by its segments and its dynamic table."""
 
     def __init__(self, path):
         try:
@@ -97,7 +97,7 @@ class Library:
         return segment is not None and segment[2] & flag != 0
 
     def read(self, address, count):
-        """The bytes of the file there: fewer at the segment's end, none outside."""
+        """The file's bytes at that address: fewer at the segment's end, none outside."""
         segment = self.segment_at(address)
         if segment is None:
             return b""
@@ -128,7 +128,7 @@ class Library:
 
 
 class Calls:
-    """Where a library's calls of the wrapped functions lead: its slots for them, and its stubs before these."""
+    """The targets of a library's calls of wrapped functions: its slots for them, and the stubs for these slots."""
 
     def __init__(self, library, slots):
         self.library, self.slots, self.stubs = library, slots, {}
@@ -152,7 +152,7 @@ class Calls:
         return address + at + 4 + struct.unpack_from("<i", text, at)[0]
 
     def within(self, function):
-        """(offset behind the instruction, name) of what may be calls near the function's beginning."""
+        """(offset after the instruction, name) of possible calls near the function's beginning."""
         code = self.library.read(function, MOST_BYTES)
         for found in re.finditer(rb"[\xe8\xe9]|\xff[\x15\x25]", code):
             names = self.slots if found.end() - found.start() == 2 else self.stubs
@@ -162,7 +162,7 @@ class Calls:
 
 
 def words_of(path, wrapped):
-    """Words that hold a wrapped function directly, and candidates: (word, code, calls) of own functions."""
+    """Words that hold a wrapped function directly, and candidates: (word, code, calls) of the library's functions."""
     library = Library(path)
     direct, slots, relative, names = [], {}, list(library.packed_relative()), {}
     for word, info, addend in library.relocations:
@@ -188,7 +188,7 @@ def words_of(path, wrapped):
 
 
 def instructions_of(codes):
-    """Of each code a list of (offset, offset behind it, text), by one objdump for all."""
+    """For each code a list of (offset, offset after it, text), by one objdump for all."""
     codes = [code.ljust(MOST_BYTES, b"\x90") + PADDING for code in codes]
     if not codes:
         return []
@@ -208,7 +208,7 @@ def instructions_of(codes):
 
 
 def only_callee(instructions, calls):
-    """The function that this code calls, if it does nothing else; None otherwise."""
+    """The function that this code calls if it does nothing else; None otherwise."""
     callee = None
     for _, behind, text in instructions:
         operation = re.sub(r"^(bnd|notrack|repz|data16|cs|rex\.?\w*) ", "", text).split()[0]
@@ -247,7 +247,7 @@ def find_words(paths, wrapped):
 
 
 def installed_libraries():
-    """{soname: path} of what the loader finds by itself."""
+    """{soname: path} of the libraries that the loader finds by itself."""
     search = os.environ.get("PATH", "") + ":/sbin:/usr/sbin"
     program = shutil.which("ldconfig", path=search)
     if program is None:
@@ -265,7 +265,7 @@ def public_libraries():
 
 
 def chosen_paths(named):
-    """{path: name} of the libraries that are named, or of those of the public list that are installed."""
+    """{path: name} of the named libraries, or of the installed ones in the public list."""
     by_path = [name for name in named if "/" in name]
     installed = installed_libraries() if not named or len(by_path) < len(named) else {}
     for name in named:
@@ -280,14 +280,14 @@ def chosen_paths(named):
 
 
 def summary_of(words):
-    """Such as "malloc (direct, 2 words), read (wrapper)"."""
+    """For example "malloc (direct, 2 words), read (wrapper)"."""
     kinds = [(word["symbol"], word["kind"]) for word in words]
     return ", ".join(f"{symbol} ({kind}{f', {count} words' if count > 1 else ''})"
                      for symbol, kind in dict.fromkeys(kinds) for count in [kinds.count((symbol, kind))])
 
 
 def audit(found, chosen, audited):
-    """Reports the libraries with words that the audit does not name; the exit status."""
+    """Reports the libraries with words that the audit does not name; returns the exit status."""
     named = set(re.findall(r"lib[\w.+-]+\.so[\w.]*", Path(audited).read_text(encoding="utf-8")))
     missing = {chosen[path]: words for path, words in found.items() if words and chosen[path] not in named}
     for library, words in sorted(missing.items()):

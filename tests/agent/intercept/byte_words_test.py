@@ -41,18 +41,18 @@ LIBRARIES = {
                   "ssize_t (*write)(int, const void *, size_t); };\n"
                   "struct File file = {read, write};\nstruct File *volatile files = &file;",
                   "(files->read(-1, 0, 0), malloc(12345))", ["direct read", "direct write"]),
-    # These have no such word. What they call leads through slots.
+    # These have no such word. Their calls use slots.
     "plain": ("", "malloc(12345)", []),
     "address_in_a_slot": ("__attribute__((noinline)) static void *By(Allocate f) { return f(12345); }\n"
                           "Allocate volatile held;", "(held = malloc, By(held))", []),
-    # Does more than to call an allocator: a function as any other.
+    # Does more than call an allocator, so it is an ordinary function.
     "own_allocator": ("int calls;\nstatic void *Own(size_t count) { ++calls; return malloc(count); }\n"
                       "static Allocate volatile own = Own;", "own(12345)", []),
     "branches": ("static void *Own(size_t count) { return count == 0 ? NULL : malloc(count); }\n"
                  "static Allocate volatile own = Own;", "own(12345)", []),
     # Counts nothing.
     "release": ("void (*volatile release)(void *) = free;", "(release(0), malloc(12345))", []),
-    # Relocations cannot show it: the word is null in the file. BYTES.md names it among what is not detected.
+    # Relocations cannot show it: the word is null in the file. BYTES.md lists it as not detected.
     "filled_at_run_time": ("static Allocate volatile filled;\n"
                            "__attribute__((constructor)) static void Fill(void) { filled = malloc; }",
                            "filled(12345)", []),
@@ -60,7 +60,7 @@ LIBRARIES = {
 FLAGS = {"optimized": ["-O2"], "plain": ["-O0"],
          "without_plt": ["-O2", "-fno-plt", "-Wl,-z,pack-relative-relocs"],
          "second_plt": ["-O2", "-fcf-protection", "-Wl,-z,now", "-Wl,-z,ibtplt"]}
-# With the flags but the first, only those whose code or relocations differ by them.
+# With flags other than the first, only those whose code or relocations the flags change.
 VARIED = ("variable", "wrapper", "wrapper_of_other_arguments", "branches")
 fieldcost = None
 
@@ -140,7 +140,7 @@ class ByteWords(unittest.TestCase):
             self.assertIn(f"byte_words.py: {file}: {reason}", answer.stderr)
 
     def measured(self):
-        """The bytes that the lab records of one call into each library."""
+        """The bytes that the lab records for one call into each library."""
         libraries = self.build("optimized")
         program = f"{self.directory}/program"
         calls = "".join(f"entry_{name}();" for name in LIBRARIES)

@@ -6,8 +6,8 @@
 #include "tests/agent/preload/collection_fixture.h"
 #include "tests/agent/preload/unnoticed.h"
 
-// Unexpected behaviour of other programs: libraries in their own namespaces, with
-// names that others have, without versions, found by old tables, brought before the program begins.
+// Unexpected behaviour of other programs: libraries in their own namespaces, with names that other
+// libraries have, without versions, with old hash tables, loaded before the program begins.
 
 namespace fieldcost::testing {
 namespace {

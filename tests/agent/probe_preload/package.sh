@@ -1,7 +1,7 @@
 #!/bin/bash
-# What fieldcost-probe-dev ships, used as a program's author would: header_test.c by each compiler, language, level of
-# optimisation and way of linking, with and without the runtime; by pkg-config, by CMake, with the stub library; with
-# USDT probes.
+# Uses fieldcost-probe-dev as a program's author would: builds header_test.c with each compiler, language, optimisation
+# level and way of linking, with and without the runtime; with pkg-config, with CMake, with the stub library, with USDT
+# probes.
 #   package.sh BUILD_DIRECTORY SOURCE_DIRECTORY
 set -euo pipefail
 readonly BUILD="$1" SOURCE="$2/tests/agent/probe_preload"
@@ -15,7 +15,7 @@ fail() {
 }
 
 cmake --install "$BUILD" --component probe-dev --prefix "$work/usr" > /dev/null
-# The files name the place that was configured: here they are somewhere else.
+# The files contain the configured installation path; here they are elsewhere.
 find "$work/usr" \( -name '*.pc' -o -name '*.cmake' \) -exec sed -i \
   "s|$(sed -n 's/^CMAKE_INSTALL_PREFIX:PATH=//p' "$BUILD/CMakeCache.txt")|$work/usr|g" {} +
 header="$(find "$work/usr" -path '*/fieldcost/probe.h')"
@@ -24,7 +24,7 @@ readonly INCLUDE="${header%/fieldcost/probe.h}"
 stub="$(find "$work/usr" -name libfieldcost_probe_stub.a)"
 [[ -n "$stub" ]] || fail "no stub library"
 
-# A plan without points, as common/shm/probe_file.h describes it.
+# A plan without points, as described in common/shm/probe_file.h.
 /usr/bin/python3 -c 'import struct, sys; sys.stdout.buffer.write(
   struct.pack("<8sIIQQ", b"fcprbpln", 2, 0, 512, 1).ljust(512, b"\0"))' > "$session/plan"
 chmod 600 "$session/plan"  # one that others could write is ignored
@@ -35,7 +35,7 @@ probed() {
 readonly WARNINGS="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
 cp "$SOURCE/header_test.c" "$work/test.c"
 cp "$SOURCE/header_test.c" "$work/test.cc"
-# try FILE COMMAND...: builds it, and runs it, which says what it has found.
+# try FILE COMMAND...: builds it and runs it; it prints what it has found.
 try() {
   local file="$1"
   shift

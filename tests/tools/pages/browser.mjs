@@ -1,4 +1,4 @@
-// What the tests of pages share: the browser, and pages in it that may fetch nothing and complain of nothing.
+// Shared by the tests of pages: the browser, and pages that must not fetch anything or report errors.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -69,7 +69,7 @@ export async function withPage(browser, { width, height, dark, paper, withoutScr
   }
 }
 
-/** What `fieldcost ...` prints as JSON. */
+/** The JSON output of `fieldcost ...`. */
 export function toldBy(folder, ...words) {
   return new Promise((resolve, reject) => {
     execFile(given('FIELDCOST_TEST_PROGRAM'), [...words, '--json'], { cwd: folder, maxBuffer: 2 ** 28 },
@@ -77,7 +77,7 @@ export function toldBy(folder, ...words) {
   });
 }
 
-/** What is asked for in one picture of the screen is drawn in the next. */
+/** What is requested in one frame is drawn in the next. */
 export function nextPicture(page) {
   return page.evaluate(() => new Promise((resolve) => {
     requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(resolve)));
@@ -90,7 +90,7 @@ export async function checkAxe(page) {
   assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(', ')}`), []);
 }
 
-/** Compares how the page looks with the golden picture of that name. `empty`: a page to work in. */
+/** Compares the page's appearance with the golden picture of that name. `empty`: a page to work in. */
 export async function checkPicture(page, empty, name) {
   const made = await smallPicture(page, empty, join(pictures, `${name}.png`));
   const golden = join(goldenFolder, `${name}.png`);

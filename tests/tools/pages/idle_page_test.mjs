@@ -1,5 +1,5 @@
-// Pages of idle CPUs, made by `fieldcost idle show` of a recording, in a browser: what they show, compared with what
-// the program itself says as JSON; by mouse, by keyboard, without scripts.
+// Opens pages of idle CPUs, written by `fieldcost idle show` for a recording, in a browser, and compares them with
+// the program's JSON output; by mouse, by keyboard, without scripts.
 
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
@@ -37,7 +37,7 @@ function withIdle(view, name, use) {
 
 const told = (name) => toldBy(folder, 'idle', 'show', operands[name]);
 
-/** "1.2 s" in ns, and by how much two digits may be off. */
+/** "1.2 s" in ns, and the possible error of two digits. */
 function expectTime(text, ns, what) {
   const [number, unit] = text.split(' ');
   const shown = Number(number) * { ns: 1, 'µs': 1e3, ms: 1e6, s: 1e9 }[unit];

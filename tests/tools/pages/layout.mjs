@@ -1,8 +1,8 @@
-// What is wrong with how a page is laid out, measured in the browser; no pixels are looked at.
+// Finds problems of a page's layout by measuring in the browser, without inspecting pixels.
 
 /** Runs in the page. */
 function measure({ paper }) {
-  // Letters are as wide as whole pixels of the screen, whatever the drawing is scaled to.
+  // Letters have a width of whole screen pixels at any scale of the drawing.
   const slack = 2;
   const problems = [];
   const root = document.scrollingElement ?? document.documentElement;
@@ -17,7 +17,7 @@ function measure({ paper }) {
     }
   }
   for (const svg of document.querySelectorAll('svg')) {
-    // A flame graph has a width of its own, and is scrolled where the screen is narrower.
+    // A flame graph has its own width and is scrolled on narrower screens.
     if (!isShown(svg) || svg.closest('.flame')) continue;
     const box = svg.getBoundingClientRect();
     if (box.left < 0 || box.right > width + 0.5) {
@@ -82,7 +82,7 @@ function measure({ paper }) {
   }
 }
 
-/** Empty if all is well. `paper`: the page is laid out for print. */
+/** Returns the problems, empty if none. `paper`: the page is laid out for print. */
 export function layoutProblems(page, { paper = false } = {}) {
   return page.evaluate(measure, { paper });
 }

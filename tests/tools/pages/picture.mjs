@@ -1,12 +1,12 @@
-// Pictures of pages, small enough that the grain of letters is gone, compared with golden ones.
+// Compares pictures of pages with golden ones, at a scale at which the grain of letters disappears.
 
-/** One pixel of a golden picture is a square of so many of the screen. */
+/** One pixel of a golden picture is a square with this many screen pixels per side. */
 export const square = 8;
 /** The most that pictures may differ, of 255 in a channel: the mean of all squares, and the share that differs much. */
 export const tolerance = { mean: 1.5, much: 48, share: 0.01 };
 const maxHeight = 3200;
 
-/** Runs in an empty page: a PNG made smaller, as PNG. */
+/** Runs in an empty page: returns a PNG scaled down, as PNG. */
 async function shrink({ png, square: side }) {
   const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${png}`)).blob());
   const canvas = document.createElement('canvas');
@@ -18,7 +18,7 @@ async function shrink({ png, square: side }) {
   return canvas.toDataURL('image/png').split(',')[1];
 }
 
-/** Runs in an empty page: how far two PNGs are apart. */
+/** Runs in an empty page: returns the difference of two PNGs. */
 async function distance({ one, other, much }) {
   const pixels = async (png) => {
     const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${png}`)).blob());
@@ -45,7 +45,7 @@ async function distance({ one, other, much }) {
   return { mean: sum / squares, share: many / squares };
 }
 
-/** `path`: where the picture is kept in full, for people. */
+/** `path`: where the picture is stored at full size, for people. */
 export async function smallPicture(page, empty, path) {
   const { width, height } = await page.evaluate(() => ({
     width: innerWidth,
@@ -60,7 +60,7 @@ export async function smallPicture(page, empty, path) {
   return empty.evaluate(shrink, { png: png.toString('base64'), square });
 }
 
-/** What differs more than the tolerance says; empty if nothing. */
+/** The differences beyond the tolerance; empty if none. */
 export async function pictureProblems(made, golden, empty) {
   const apart = await empty.evaluate(distance, { one: made, other: golden, much: tolerance.much });
   if (apart.sizes) return [`another size: ${apart.sizes}`];

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Looks at the golden pages of tests/tools/report in a browser: nothing cut at 400, 1,100, 1,200 and 1,920 pixels and on
-# paper, light and dark; and pictures of them, compared with golden ones. Then at pages of call trees, made by the
-# program of recordings, and of idle CPUs: what they show is what the program says, by mouse and keyboard.
+# Checks the golden pages of tests/tools/report in a browser: nothing is cut at 400, 1,100, 1,200 and 1,920 pixels and
+# on paper, light and dark; pictures of them equal the golden ones. Then checks pages of call trees, which the program
+# writes for recordings, and of idle CPUs: they show what the program prints, by mouse and keyboard.
 #
 #   tests/tools/pages/run.sh [--update]
 #
-# --update writes the golden pictures anew (look at build/pages/pictures before). The pages themselves are compared
-# with what the programs write by report_test. The preset `dev` must be built (fieldcost, pages_write_recordings).
-# playwright-core, axe-core and uPlot, which is compared with the vendored one, come from npm's registry, pinned by the
-# lock file; everything else needs no network, and has none where a network namespace can be made.
+# --update rewrites the golden pictures (inspect build/pages/pictures first). report_test compares the pages themselves
+# with the programs' output. The preset `dev` must be built (fieldcost, pages_write_recordings). playwright-core,
+# axe-core and uPlot (compared with the vendored copy) come from npm's registry, pinned by the lock file; everything
+# else needs no network, and has none where a network namespace can be created.
 #
-# Exit status: 0 passed; 77 skipped, with the reason; otherwise failed. A minute; bounded.
+# Exit status: 0 passed; 77 skipped, with the reason; otherwise failed. Takes a minute, with a time limit.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 

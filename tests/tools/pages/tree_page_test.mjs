@@ -1,5 +1,5 @@
-// Pages of call trees, made by `fieldcost` of recordings, in a browser: what they show, compared with what the
-// program itself says in the terminal; by mouse, by keyboard, without scripts.
+// Opens pages of call trees, written by `fieldcost` for recordings, in a browser, and compares them with the
+// program's terminal output; by mouse, by keyboard, without scripts.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -33,7 +33,7 @@ after(async () => {
   await browser?.close();
 });
 
-/** The page of that name, when all that it has is read and drawn. */
+/** Opens the page of that name and waits until everything is loaded and drawn. */
 function withTree(view, name, use) {
   return withPageOf(browser, view, pathToFileURL(join(folder, `${name}.html`)).href, async (page) => {
     if (!view.withoutScripts) await settled(page);
@@ -62,16 +62,16 @@ async function metricIs(page, name) {
   await nextPicture(page);
 }
 
-/** What `fieldcost tree ...` prints as JSON. */
+/** The JSON output of `fieldcost tree ...`. */
 const told = (...words) => toldBy(folder, 'tree', ...words);
 
-// As pages and terminals show control characters.
+// Control characters as shown in pages and terminals.
 const escaped = (name) => name.replace(
   /[\x00-\x1f\x7f]/g,
   (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`,
 );
 
-/** By path; nodes that cost nothing are left out. Values are texts. */
+/** Keyed by path, without nodes that cost nothing. Values are texts. */
 function byPath({ nodes }, isDifference = false) {
   const paths = [];
   const found = {};
@@ -84,7 +84,7 @@ function byPath({ nodes }, isDifference = false) {
   return found;
 }
 
-/** The same of what the page shows now. */
+/** The same for the page's current content. */
 function shown(page) {
   return page.evaluate(() => {
     const { model } = treePage;
@@ -103,7 +103,7 @@ function shown(page) {
 
 const operand = (page) => page.textContent('#operand');
 
-/** Frames as they are in the picture, by path: "left width row". */
+/** The frames of the picture, by path: "left width row". */
 function frames(page) {
   return page.evaluate(() => {
     const { model, flame } = treePage;
@@ -500,7 +500,7 @@ describe('what is from others', () => {
 });
 
 describe('a thread', () => {
-  /** What the program says of it: the tree below its frame. */
+  /** The program's output for it: the tree below its frame. */
   async function ofThread(label, ...words) {
     const found = {};
     for (const [path, values] of Object.entries(byPath(await told('show', ...words, '--by', 'thread')))) {

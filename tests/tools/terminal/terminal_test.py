@@ -26,7 +26,7 @@ ROWS = 2000  # nothing is paged
 KEYS = {"command", "needs", "first", "status", "parts", "masks", "prompt", "typed"}
 CLOCK = {"FAKETIME": "2026-11-26 12:00:00", "FAKETIME_DONT_FAKE_MONOTONIC": "1", "TZ": "UTC"}
 
-# What differs between machines or runs.
+# Text that differs between machines or runs.
 MEASURED = re.compile(r"""
     (?<![\w.])\d[\d.,]*(?=[ ](?:ns|µs|ms|s|min|h|%|x)\b|[ ]%|x\b)   # times, shares and ratios, with their units kept
   | (?<![\w.])\d\.\d+e[-+]\d+                                  # probabilities
@@ -34,7 +34,7 @@ MEASURED = re.compile(r"""
   | \d{4}-\d\d-\d\d(?:[ ]\d\d:\d\d(?::\d\d)?)?                      # dates
   | (?<=/tmp/fieldcost-terminal-)\w+                           # directories
 """, re.VERBOSE)
-# What differs although the clock stands still; an entry names those that it needs.
+# Text that differs even with a stopped clock; an entry names those that it needs.
 MASKS = {
     "port": r"(?<=127\.0\.0\.1:)\d{5}|(?<=localhost:)\d{5}|(?<=\bport[ =])\d{5}",
     "bytes": r"(?<=bytes=)\d+",  # of the store's files
@@ -46,7 +46,7 @@ PROGRESS = re.compile(r"[^\n]*\r(?!\n)|\x1b\[K")  # a line that is written anew
 
 
 def masked(text):
-    """`text` with its measured values hidden; each letter and digit becomes a '#', so that its width stays."""
+    """`text` with measured values hidden; each letter and digit becomes a '#', which keeps the width."""
     return MEASURED.sub(lambda found: re.sub(r"\w", "#", found[0]), text)
 
 
@@ -58,7 +58,7 @@ def hidden(entry, text):
 
 
 def cells_of(line):
-    """Begin, end and text of what stands between two blanks or more."""
+    """Begin, end and text of each cell; cells are separated by two or more blanks."""
     return [(found.start(), found.end(), found[0]) for found in re.finditer(r"\S+(?: \S+)*", line)]
 
 
@@ -69,7 +69,7 @@ def is_heading(line):
 
 
 def misplaced(heading, line):
-    """The first cell of `line` that is neither left nor right below its heading; None if there is none."""
+    """The first cell of `line` that is aligned neither left nor right with its heading; None if all are."""
     columns = cells_of(heading)
     for begin, end, text in columns:
         below = [cell for cell in cells_of(line) if cell[0] < end and begin < cell[1]]
@@ -81,7 +81,7 @@ def misplaced(heading, line):
 
 
 def problems_of(text, width):
-    """What must never be, whatever was measured."""
+    """The problems that no output may have, regardless of measured values."""
     heading = None
     for line in text.split("\n"):
         if is_heading(line):
@@ -93,7 +93,7 @@ def problems_of(text, width):
         if re.search(r'\\[xun0"]|\{"|": "', line):
             yield f"escapes: {line}"
         for _, _, cell in cells_of(line):
-            # Arguments, template arguments and scopes go before the name is cut.
+            # Arguments, template arguments and scopes are dropped before the name is cut.
             if re.search("[\\w>)]…|…[\\w<(]", cell) and re.search(r"::|[\w>]\(.*…|<.*…", cell):
                 yield f"a name is cut: {cell}"
             if heading and cell.count(")") > cell.count("("):
@@ -181,7 +181,7 @@ def shop(house, box):
 
 @equipment.maker("shop")
 def recorded(house, box):
-    """What record() recorded, as a user's own measurements."""
+    """The recordings of record(), as a user's own measurements."""
     for file in (HERE / "recorded").iterdir():
         shutil.copy(file, box.work)
     state = box.home / ".local" / "state" / "fieldcost"
@@ -190,7 +190,7 @@ def recorded(house, box):
 
 
 def record(house):
-    """Measures the project; what the other commands show does not depend on this machine then."""
+    """Measures the project, so that the other commands' output does not depend on this machine."""
     box = house.box(["shop"], equipment.MAKERS)
     house.must(box, "fieldcost measure --rounds 2 --save base.lab -- fast/shop_index",
                "fieldcost measure --rounds 2 --save slow.lab -- slow/shop_index",
@@ -199,7 +199,7 @@ def record(house):
                "fieldcost probe run --local --runs 6 --build 1.0 -- fast/shop_index",
                "fieldcost probe run --local --runs 6 --build 1.1 -- slow/shop_index 240",
                "fieldcost probe list",
-               # How long the CPUs of a busy machine are idle cannot be planned.
+               # The idle time of a busy machine's CPUs is unpredictable.
                "$BUILD/tests/examples/example_idle_recordings .",
                "mv before.fct idle.fct && mv after.fct idle_slow.fct",
                "rm one.fct other.fct a.fct || true")

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Checks, builds and packs the extension of VS Code, and uses it in a real editor.
+# Checks, builds and packs the VS Code extension, and uses it in a real editor.
 #
 #   tests/tools/vscode/run.sh [--unit] [BUILD_DIR]     (default build/dev)
 #
-# --unit leaves out the editor. The packed extension is build/vscode/fieldcost.vsix. Dependencies come
-# from npm's registry, pinned by the lock files; none of their install scripts is run. Everything else
-# needs no network, and has none where a network namespace can be made.
+# --unit skips the editor. The packed extension is build/vscode/fieldcost.vsix. Dependencies come from
+# npm's registry, pinned by the lock files; their install scripts are not run. Everything else needs no
+# network, and has none where a network namespace can be created.
 #
-# Exit status: 0 passed; 77 skipped, with the reason; otherwise failed. Half a minute with the
-# dependencies there, and a minute or two to fetch them; each part is bounded.
+# Exit status: 0 passed; 77 skipped, with the reason; otherwise failed. Takes half a minute with
+# dependencies present, and a minute or two to fetch them; each part has a time limit.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -29,7 +29,7 @@ readonly BUILD="$(realpath -m "${1:-build/dev}")"
 readonly WORK="$PWD/build/vscode"
 readonly EXTENSION="$WORK/tools/vscode"
 readonly TESTS="$WORK/tests/tools/vscode"
-# What it is packed from: deploy/debian/build.sh compares it with what is committed.
+# The inputs of the package: deploy/debian/build.sh compares them with the committed ones.
 SOURCES="$(git ls-files -z tools/vscode LICENSE tools/lsp/SETTINGS.md | LC_ALL=C sort -z | xargs -0 sha256sum |
   sha256sum)"
 readonly SOURCES
@@ -37,7 +37,7 @@ readonly EDITOR_TIMEOUT_S=180
 
 . tests/support/npm.sh
 
-# The sources are copied: npm and the compilers write beside them.
+# The sources are copied because npm and the compilers write next to them.
 copy_sources() {
   mkdir -p "$EXTENSION" "$TESTS"
   local folder
@@ -50,7 +50,7 @@ copy_sources() {
   install -D -m 644 tools/lsp/SETTINGS.md "$WORK/tools/lsp/SETTINGS.md"
 }
 
-# As tools/vscode/README.md shows it; what npm has fetched once is in its cache.
+# As in tools/vscode/README.md; npm has cached the dependencies.
 pack() {
   local status=0
   step "pack"
@@ -91,7 +91,7 @@ editor_test() {
   chromium="$(command -v chromium)" || skip "chromium is missing"
   [[ -x "$BUILD/bin/fieldcost-lsp" && -x "$BUILD/bin/synthetic_catalog" ]] ||
     fail "fieldcost-lsp or synthetic_catalog is not built in $BUILD"
-  # The editor looks for what it depends on below its own folder; the lock file has it here.
+  # The editor expects its dependencies below its own folder; the lock file has them here.
   ln -sfn ../../.. "$code/node_modules"
   cd "$TESTS"
   bundle editor editor/editor_test.ts

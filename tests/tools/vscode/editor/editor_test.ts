@@ -43,7 +43,7 @@ int Copy(sqlite3* from) {
 }
 `;
 
-/** A folder whose settings name a program to be run as server. */
+/** A folder whose settings name a program as the server. */
 async function makeFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const program = join(folder, 'server');
@@ -74,7 +74,7 @@ async function completionRows(editor: Editor): Promise<Locator> {
 
 /**
  * Opens the details of the completion with that text. The key does something else while the list is
- * drawn anew, which the page does not show; so it is pressed until there are details.
+ * redrawn, which the page does not show, so it is pressed until there are details.
  */
 async function showDetails(editor: Editor, item: string, text: RegExp): Promise<void> {
   const chosen = editor.page.locator('.suggest-widget .monaco-list-row.focused');

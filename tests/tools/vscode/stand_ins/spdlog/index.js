@@ -1,4 +1,4 @@
-// What VS Code 1.89 uses of @vscode/spdlog: a log is a file to which lines are appended.
+// The part of @vscode/spdlog that VS Code 1.89 uses: a log is a file to which lines are appended.
 'use strict';
 
 const { appendFileSync, mkdirSync } = require('node:fs');
