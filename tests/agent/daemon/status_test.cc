@@ -131,7 +131,7 @@ TEST_F(StatusTest, DirectoryThatTheUserMayNotWriteInIsNamed) {
   std::filesystem::permissions(
       paths_.run_dir(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   if (::geteuid() == 0) {
-    // Root may write everywhere: ask as nobody, who owns all of it but may not write here.
+    // Root may write everywhere, so run as `nobody`, which owns all of it but may not write here.
     for (const auto& directory : {directory_.path(), memory.path()}) {
       for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
         ASSERT_EQ(::lchown(entry.path().c_str(), 65534, 65534), 0);

@@ -375,7 +375,7 @@ TEST_F(UploadTest, ModeOffWritesNothing) {
   EXPECT_EQ(agent.GetStatus()->measuring.policy_problem, "");
 }
 
-// What PRIVACY.md says of the sums.
+// As PRIVACY.md states for the sums.
 TEST_F(UploadTest, TheSumOfOneCallIsItsExactValue) {
   Agent agent = OpenAgent(Mode::kOn);
   WriteRun("a", {1'234'567});

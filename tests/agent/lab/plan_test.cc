@@ -166,7 +166,7 @@ TEST(PlanTest, WithoutCyclesTransitivePairsTakeAsManyGroupsAsTheDeepestStack) {
 }
 
 // Where the order on stacks has no cycle the layers of longest paths are the answer, although any
-// API calls any deeper one, which is what the other ways fail at.
+// API calls any deeper one, a case that the other algorithms do not solve.
 TEST(PlanTest, WithoutCyclesLevelsThatCallsRespectAreFound) {
   std::mt19937_64 random(20261129);
   for (int i = 0; i < 100; ++i) {

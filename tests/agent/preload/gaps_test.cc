@@ -129,7 +129,8 @@ TEST(GapsTest, TotalsAreTrueWhateverComesAroundInThem) {
 // Long calls come first, and N grows with the short ones: the case that the library must get right.
 TEST(GapsTest, TotalsAreTrueWhileTheSamplingGrows) {
   const auto long_at_first = [](std::uint64_t call) { return call < 100 ? 1000.0 : 1.0; };
-  // Settled by the thread itself, after so many timed calls; and at a moment that is none of its.
+  // Settled by the thread itself after this many timed calls, and at a moment that it does not
+  // choose.
   const auto settled = [](std::uint64_t, std::uint64_t timed) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(timed / 100 * 3, 9));
   };

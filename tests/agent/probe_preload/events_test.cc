@@ -190,7 +190,7 @@ TEST_F(ProbeEventsTest, AStackBelongsToTheThreadThatPassedThePoint) {
     ASSERT_TRUE(seen.registers) << seen.site.label;
     const SeenRun& its_run = i == of_threads ? threads : run;
     EXPECT_EQ(its_run.CountIn("victims/probed", {seen.registers->ip}), 1U) << seen.site.label;
-    // Return addresses to who called that, and to what began it all.
+    // Return addresses into its caller and into the start of the program.
     const char* const caller = i == of_threads ? "libstdc++.so.6" : "victims/probed";
     EXPECT_GE(its_run.CountIn(caller, seen.stack), 1U) << seen.site.label;
     EXPECT_GE(its_run.CountIn("libc.so.6", seen.stack), 1U) << seen.site.label;

@@ -1,4 +1,4 @@
-/* Everything of the header, in C and C++: where nobody looks it says "alone". */
+/* Uses the whole header, in C and C++; prints "alone" if no recorder is present. */
 #include <errno.h>
 #include <fieldcost/probe.h>
 #include <stdio.h>

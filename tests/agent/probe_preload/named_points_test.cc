@@ -83,7 +83,7 @@ ends = true
   }
   ASSERT_THAT(events, SizeIs(3));
   for (const std::uint64_t event : events) {
-    // The step is another thread's, whose ring is another one.
+    // The step belongs to another thread, which has another ring.
     EXPECT_THAT(run.LabelsOf({id, event}), ElementsAre("job", "done", "step"));
   }
   EXPECT_THAT(run.LabelsOf({id, 0}), ElementsAre("process", "step", "step", "step"));

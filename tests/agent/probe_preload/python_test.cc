@@ -1,6 +1,6 @@
 #include "tests/agent/probe_preload/probe_fixture.h"
 
-// fieldcost_probe.py, where somebody looks and where nobody does.
+// fieldcost_probe.py with and without a recorder.
 
 namespace fieldcost::probe {
 namespace {
@@ -25,7 +25,7 @@ class PythonTest : public ProbeTest {
     EXPECT_THAT(runs, SizeIs(1));
     return runs.size() == 1 ? std::move(runs[0]) : SeenRun{};
   }
-  // Each job's labels and values, which are all the same one.
+  // Each job's labels and values, which are equal for all jobs.
   static void ExpectJobs(const SeenRun& run, std::size_t count) {
     std::map<std::uint64_t, std::vector<std::uint64_t>> values;
     std::size_t jobs = 0;

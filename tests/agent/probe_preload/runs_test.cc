@@ -8,7 +8,7 @@
 #include "common/base/file.h"
 #include "tests/agent/probe_preload/probe_fixture.h"
 
-// Which programs have a run, and what is left of it when they end, in whatever way.
+// Which programs have a run, and what remains of it however they end.
 
 namespace fieldcost::probe {
 namespace {
@@ -23,7 +23,7 @@ using ::testing::SizeIs;
 
 class ProbeRunsTest : public ProbeTest {
  protected:
-  // A victim whose output is a pipe that somebody else reads, as it likes.
+  // A victim whose output is a pipe that another process reads at its own pace.
   pid_t Start(const char* mode, const Variables& variables, UniqueFd& output) {
     int ends[2];
     EXPECT_EQ(::pipe(ends), 0);
@@ -74,7 +74,7 @@ TEST_F(ProbeRunsTest, PlansThatAnotherUserCouldHaveWrittenAreIgnored) {
   EXPECT_EQ(runs_with(), 1U);
 }
 
-// It says which point it has passed, into a pipe that is too small for a ring's worth of points.
+// It prints each point that it has passed into a pipe that is too small for a full ring of points.
 TEST_F(ProbeRunsTest, SigkillLosesNoFinishedHit) {
   const Variables variables = Prepared(Nothing());
   for (std::uint64_t round = 0; round < 20; ++round) {
@@ -94,7 +94,7 @@ TEST_F(ProbeRunsTest, SigkillLosesNoFinishedHit) {
     EXPECT_FALSE(runs[0].is_living);
     EXPECT_FALSE(runs[0].facts.ended);
     const std::vector<std::uint64_t> values = runs[0].ValuesOf("counted");
-    // One more may be there, of which it could not say it any more.
+    // There may be one more, which it could no longer print.
     ASSERT_THAT(values.size(), AnyOf(said, said + 1));
     for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], i + 1);
     for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
@@ -114,7 +114,7 @@ TEST_F(ProbeRunsTest, AReaderGivesSpaceBackWhileTheProgramRuns) {
   }
   auto file = RingFile::Open(path);
   ASSERT_TRUE(file) << file.error().message;
-  // Somebody else does not get it meanwhile.
+  // Nothing else can take it meanwhile.
   EXPECT_EQ(RingFile::Open(path).error().code, ErrorCode::kUnavailable);
   std::uint64_t seen = 0;
   std::uint64_t position = file->tail(0);
@@ -255,7 +255,7 @@ TEST_F(ProbeRunsTest, APlanOfAnotherVersionIsNoPlan) {
 TEST_F(ProbeRunsTest, AProgramWithNarrowLimitsRunsAsWithoutUs) {
   const Variables variables = Prepared(Everything());
   for (const std::string limit : {"-f 1000", "-v 100000", "-n 4"}) {
-    // The fourth descriptor is free, whatever we have been given.
+    // The fourth descriptor is free, whatever this process inherited.
     const std::string limited = "exec 3>&-; ulimit " + limit + "; exec \"$0\" prints";
     const auto run = testing::RunProcess(
         {.arguments = {"/bin/sh", "-c", limited, kProbed}, .environment = variables});

@@ -72,7 +72,7 @@ class CollectorTest : public ::testing::Test {
   StackNamer namer_;
 };
 
-TEST_F(CollectorTest, WhatAProgramPassedIsKeptAndItsFileRemoved) {
+TEST_F(CollectorTest, KeepsAProgramsHitsAndRemovesItsFile) {
   RunProgram({"scopes"});
   const Collector::Report report = Look();
   EXPECT_EQ(report.runs, 1U);
@@ -89,8 +89,8 @@ TEST_F(CollectorTest, WhatAProgramPassedIsKeptAndItsFileRemoved) {
   EXPECT_EQ(spool_->events().List({.label = "probed"}, {}, 10)->events.size(), 1U);
 }
 
-// As if the collector had been killed right after it had kept, before it could say so.
-TEST_F(CollectorTest, WhatWasKeptIsNotKeptAgainIfNobodyCouldSaySo) {
+// As if the collector had been killed after keeping the hits and before releasing them.
+TEST_F(CollectorTest, KeepsNothingTwiceIfKilledBeforeReleasingIt) {
   RunProgram({"threads", "4", "100"});
   ASSERT_TRUE(
       spool_->database()
@@ -130,7 +130,7 @@ TEST_F(CollectorTest, BatchesAreOfTheirSizeAndHoldEachHitOnce) {
   EXPECT_EQ(spool_->Count()->sent, last);
 }
 
-TEST_F(CollectorTest, NothingIsQueuedThatBeganBeforeConsentOrAfterItWasWithdrawn) {
+TEST_F(CollectorTest, QueuesNothingThatBeganWithoutConsent) {
   RunProgram({"scopes"}, false);
   Look();
   ASSERT_TRUE(
@@ -154,7 +154,7 @@ TEST_F(CollectorTest, LocalRunsAreNeverQueued) {
   EXPECT_EQ(Count("outgoing"), 0U);
 }
 
-TEST_F(CollectorTest, WhatTheAdministratorForbidsIsNotQueued) {
+TEST_F(CollectorTest, QueuesNothingThatTheAdministratorForbids) {
   ASSERT_TRUE(SaveProbeConsent(paths_, agent::Mode::kOn, WallTime()).has_value());
   ASSERT_TRUE(
       WriteFileAtomically(paths_.system_file, "[probe]\npermit = false\n", 0644).has_value());
@@ -174,7 +174,7 @@ TEST_F(CollectorTest, EventsThatLostPointsAreIncompleteAndNoOthers) {
   const auto events = spool_->events().List({}, {}, 100);
   for (const EventRow& event : events->events) {
     EXPECT_EQ(event.is_incomplete, event.hits > 1000);
-    // Kept with the run: an event of which nothing is left cannot say so.
+    // Kept with the run, because an event that lost everything cannot record it.
     if (event.is_incomplete) {
       EXPECT_EQ(event.lost_hits, report.lost);
       EXPECT_EQ(event.end_ns, 0U);  // its end was lost, too

@@ -20,7 +20,7 @@ TEST(LookPaceTest, AnIdleProgramIsLookedAtOnceASecond) {
   EXPECT_EQ(pace.After(0), LookPace::kMost);
 }
 
-// What a thread writes between two looks must be far less than its ring holds.
+// A thread must write far less between two looks than its ring can hold.
 TEST(LookPaceTest, ABusyRingIsLookedAtBeforeAQuarterIsUsed) {
   for (const std::uint64_t hits_per_second : {12'000, 40'000, 100'000, 200'000}) {
     LookPace pace;

@@ -29,7 +29,7 @@ class RunBatchTest : public ::testing::Test {
     hit.sequence = ++sequence_;
     batch_->Add(hit, *file_);
   }
-  // What is taken can be encoded, and comes back.
+  // The taken batch can be encoded and decoded.
   Batch Taken() {
     Batch batch = batch_->Take();
     batch.sequence = 1;
@@ -66,7 +66,7 @@ TEST_F(RunBatchTest, ABeginningThatIsReadFirstHasItsEndInOrderToo) {
 }
 
 // An event that is over is not marked by what is lost later; one that is open is, in each batch.
-TEST_F(RunBatchTest, WhatIsOpenIsRememberedFromBatchToBatch) {
+TEST_F(RunBatchTest, RemembersOpenEventsBetweenBatches) {
   Add(shm::kProbeBegin, 1000, 1);
   Add(shm::kProbeBegin, 1000, 2);
   Add(shm::kProbeEnd, 1100, 2);

@@ -139,7 +139,8 @@ TEST_F(FunctionsTest, KilledProgramsLeaveAllTheirCalls) {
                                    Pair("work/middle/leaf", 3000), Pair("work/leaf", 1000)));
 }
 
-// Handlers interrupt calls, and us; what they call while we are at work is lost, in pairs.
+// Handlers interrupt calls and the library; calls that they make while the library works are lost,
+// in pairs.
 TEST_F(FunctionsTest, SignalHandlersAreBelowWhatTheyInterrupt) {
   const Arenas arenas = Traced({kTraced, "signals"}, Functions());
   ASSERT_EQ(arenas.arenas.size(), 1U);

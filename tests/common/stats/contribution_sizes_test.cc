@@ -21,7 +21,7 @@ struct Size {
   Uint128 sum;
 };
 
-// Some contributions, and what their row has beside others that are not first ones.
+// Some contributions, and what their row contains in addition to others that are not first ones.
 struct Sums {
   ContributionSizes sizes;
   Bucket totals;
@@ -106,7 +106,7 @@ TEST(ContributionSizesTest, AddingInAnyOrderAndGroupingGivesTheSameBits) {
   }
 }
 
-TEST(ContributionSizesTest, WhatWasNeverAddedCannotBeTakenAway) {
+TEST(ContributionSizesTest, RefusesToSubtractWhatWasNeverAdded) {
   const ContributionSizes sizes = Sums({{3, 10}, {3, 12}, {40, 0}}).sizes;
   const auto takes = [&](const std::vector<Size>& taken) {
     ContributionSizes left = sizes;

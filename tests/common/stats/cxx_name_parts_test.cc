@@ -40,7 +40,7 @@ constexpr Case kCases[] = {
     {"decltype (c) a::f<int>(int)", "", "decltype "},
     {"void (*f(int))(char)", "", "void "},
     {"vtable for a::B", "a | B", "vtable for a::B"},
-    // Names that are none.
+    // Invalid names.
     {"(anonymous namespace)::f(int)", "(anonymous namespace) | f", "(anonymous namespace)::f"},
     {"a::(anonymous namespace)::B::f()", "a | (anonymous namespace) | B | f",
      "a::(anonymous namespace)::B::f"},
@@ -63,7 +63,7 @@ constexpr Case kCases[] = {
     {"operators::f(int)", "operators | f", "operators::f"},
     {"a::operator_f<int>(int)", "a | operator_f", "a::operator_f<int>"},
     {"my_operator(int)", "my_operator", "my_operator"},
-    // What is local to a function.
+    // Names local to a function.
     {"a::f(int)::value", "{a | f | value}", "a::f(int)::value"},
     {"a::f(int) const::B::g(char)", "{a | f | B | g}", "a::f(int) const::B::g"},
     {"a::f() volatile &&::B::g()", "{a | f | B | g}", "a::f() volatile &&::B::g"},

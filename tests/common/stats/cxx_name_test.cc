@@ -28,7 +28,7 @@ TEST(ShortNameTest, IsWhatPeopleWrite) {
   EXPECT_EQ(ShortName("_ZN3fooD1Ev"), "foo::~foo");
   EXPECT_EQ(ShortName("_Znwm"), "operator new");
   EXPECT_EQ(ShortName("_ZN12_GLOBAL__N_11fEv"), "(anonymous namespace)::f");
-  // No functions with a name of their own: what they are must stay to be seen.
+  // Symbols without their own function name: their kind must remain visible.
   EXPECT_EQ(ShortName("_ZTV3foo"), "vtable for foo");
   EXPECT_EQ(ShortName("_ZZN1a1fEvENKUlvE_clEv"), "a::f()::{lambda()#1}::operator()() const");
   EXPECT_EQ(ShortName("_ZN3bad"), "_ZN3bad");
@@ -58,7 +58,7 @@ TEST(SpelledIdentifiersTest, AbbreviationsAreNotSpelledIdentifiers) {
   EXPECT_THAT(SpelledIdentifiers("foo<5>"), ElementsAre("foo"));
 }
 
-// What is left out by its letters alone must not be what its name would have matched.
+// Symbols that are excluded by their letters must not be ones whose name would have matched.
 TEST(CxxNameQueryTest, LettersLeaveOutNothingThatMatches) {
   const testing::ProcessResult symbols = testing::RunProcess(
       {.arguments = {"sh", "-c",

@@ -66,7 +66,7 @@ TEST(FieldTotalTest, TheTotalIsThatOfAllRunsWhereItIsKnown) {
   }
 }
 
-// A fleet of 4,000 runs, of which each is drawn with its own chance, and stands for a power of two.
+// A fleet of 4,000 runs, each drawn with its own probability and weighted by a power of two.
 TEST(FieldTotalTest, TheStandardErrorIsThatOfTheDraws) {
   constexpr int kFleets = 400;
   constexpr int kRuns = 4'000;

@@ -382,7 +382,7 @@ TEST(CompareTest, ReportsAncestorsOnlyForChangesBeyondTheirDescendants) {
   after[{"main", "g"}] = 310;  // 3 % of g: no word of its own
   EXPECT_EQ(ToldOf(Compare(ExactRuns({base, base}), ExactRuns({after, after}), "calls").value()),
             (Told{{{"main", "f"}, ValueKind::kSelf}}));
-  // Now 70 %: main is told, too; the root's change is main's.
+  // Now 70 %: main is reported, too; the root's change is main's.
   after[{"main", "f"}] = 270;
   after[{"main", "g"}] = 314;
   after[{"main"}] = 516;

@@ -111,7 +111,7 @@ TEST(CfiTableTest, FunctionsThatOverlapOrLieOutsideOfTheCodeAreCut) {
 }
 
 TEST(CfiTableTest, ProgramsWithoutRulesEndAtTheirEntry) {
-  // call of what lies 11 bytes behind it.
+  // call of the code 11 bytes after it.
   const std::string code = std::string(4, '\x90') + "\xe8\x0b\0\0\0"s + std::string(200, '\x90');
   const CfiTable table = TableOf(MadeElf(code, "", kCode));
   EXPECT_EQ(RowAt(table, kCode), "r7+0 r16:5");

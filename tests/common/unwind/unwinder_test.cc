@@ -128,7 +128,7 @@ TEST(UnwinderTest, CodeWithoutRulesEndsTheStackUnlessAFramePointerLeadsOn) {
 
 constexpr std::uint64_t kGenerated = 0x7fff'0000'0000;
 
-// A process whose functions end with a call at 20, and with memory of generated code.
+// A process with a call that ends at 20, and with memory of generated code.
 MadeProcess WithGeneratedCode() {
   std::string code(256, '\x90');
   code.replace(15, 5, "\xe8\0\0\0\0"s);

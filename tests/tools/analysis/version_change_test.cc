@@ -20,7 +20,7 @@ MetricChange Compared(const Rows& before, const Rows& after) {
   return change;
 }
 
-// Two weeks, each of which has each machine once.
+// Two weeks, each with each machine once.
 Rows Weeks(VersionFleet& fleet, VersionFleet::Wish wish) {
   Rows rows;
   for (const std::uint32_t week : {2900U, 2901U}) {

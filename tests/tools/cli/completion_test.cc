@@ -44,7 +44,7 @@ class CompletionTest : public CatalogCliTest {
                           "((${#COMPREPLY[@]})) && printf '%s\\n' \"${COMPREPLY[@]}\"\ntrue");
   }
 
-  // zsh's completion builtins work at a prompt only; what they would be given is printed instead.
+  // zsh's completion builtins work at a prompt only; prints their arguments instead.
   std::string Zsh(const std::string& words, const std::string& prefix) {
     return In("zsh",
               "compdef() { : }\n"

@@ -275,7 +275,7 @@ TEST_F(ReadTableTest, NoLineIsWiderThanTheTerminal) {
   }
 }
 
-// Own functions are none of the field's business, not even by name.
+// The user's own functions never reach the field, not even by name.
 TEST_F(ReadTableTest, CheckTakesItAsAProfileWithoutOwnFunctions) {
   PublishAndSync({testing::MakeRow("libsqlite3.so.0", "grows", 300, 1500),
                   testing::MakeRow("libsqlite3.so.0", "own", 300, 1500)});
