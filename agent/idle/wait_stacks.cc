@@ -26,13 +26,8 @@ Result<std::optional<StackId>> WaitStacks::Read(pid_t pid, pid_t tid) {
 }
 
 Result<StackId> WaitStacks::Add(pid_t pid, const sampler::WaitCopy& copy) {
-  unwind::Registers registers;
-  registers.Set(unwind::kRsp, copy.place.stack_pointer);
-  registers.Set(unwind::kRip, copy.place.address);
-  unwind::ProcessMemory rest(pid);
-  unwind::StackMemory memory(copy.place.stack_pointer, copy.bytes, &rest);
   unwind::ModuleMap& map = maps_.Of(pid);
-  unwinder_.Unwind(map, registers, memory, stack_);
+  sampler::UnwindCopy(copy, map, unwinder_, stack_);
   modules_.SetFrames(map, stack_, frames_);
   return writer_.AddStack(frames_, stack_.end, idle::WhyOfSystemCall(copy.place.system_call),
                           modules_.all());

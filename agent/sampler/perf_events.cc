@@ -277,7 +277,7 @@ PerfEvents::Seen PerfEvents::Drain(std::uint64_t until_ns, const Sink& sink) {
   }
 }
 
-void PerfEvents::Stash(bool deep) {
+void PerfEvents::Stash(bool deep, const SwitchSink& sink) {
   for (const auto& ring : rings_) {
     while (stashed_bytes_ < kMostStashedBytes) {
       const auto record = ring->ring.Front();
@@ -285,6 +285,10 @@ void PerfEvents::Stash(bool deep) {
       Ring::Stashed stashed{.record = {record->begin(), record->end()}};
       if (deep) ReadBehind(stashed.record, stashed.behind_address, stashed.behind);
       stashed_bytes_ += stashed.bytes();
+      if (const auto parsed = ParseRecord(stashed.record)) {
+        const auto* const change = std::get_if<SwitchRecord>(&parsed->content);
+        if (change != nullptr) sink(*change, parsed->time);
+      }
       ring->stashed.push_back(std::move(stashed));
       ring->ring.Pop();
     }

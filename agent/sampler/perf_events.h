@@ -72,10 +72,12 @@ class PerfEvents {
 
   // Moves the rings' records to memory, up to kMostStashedBytes, so that the kernel has room while
   // the reader is busy. Drain() passes these records on first. With `deep`, also reads the memory
-  // beyond the copies of stacks before it changes. May be called by a sink that no longer uses the
-  // memory to which its record points.
+  // beyond the copies of stacks before it changes. Passes switches on to `sink` as well, in order
+  // only within a ring. May be called by a sink that no longer uses the memory to which its record
+  // points.
   static constexpr std::size_t kMostStashedBytes = std::size_t{64} << 20;
-  void Stash(bool deep);
+  using SwitchSink = std::function<void(const SwitchRecord&, std::uint64_t time)>;
+  void Stash(bool deep, const SwitchSink& sink);
 
   // Returns an event's count so far, including ended threads. kClock: CPU time, user and kernel
   // mode. (inherit_stat would report it per thread, but such events count too little.)

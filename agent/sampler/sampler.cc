@@ -51,6 +51,7 @@ Sampler::Sampler(pid_t pid, Options options, std::unique_ptr<PerfEvents> events,
       counted_(options_.counters.size()),
       look_(kQuickLook),
       deep_samples_(kDeepSamples),
+      tables_(options_.tables),
       unwinder_(tables_) {}
 
 Sampler::~Sampler() = default;
@@ -207,16 +208,22 @@ void Sampler::TakeMap(const MapRecord& record) {
 }
 
 // Building the table of a large module takes a tenth of a second, in which the rings would
-// overflow. So it is built as soon as the module is mapped, while this thread empties the rings.
+// overflow and waits end unread. So it is built as soon as the module is mapped, while this thread
+// empties the rings and copies stacks.
 void Sampler::MakeTable(unwind::ModuleMap& map, std::uint64_t address) {
   unwind::Mapping* const mapping = map.Find(address);
   if (mapping == nullptr || tables_.IsQuick(*mapping)) return;
   const auto made = std::async(std::launch::async, [&] { tables_.LookUp(map.pid(), *mapping); });
   const bool deep = deep_samples_ > 0;
+  const auto follow = [this](const SwitchRecord& change, std::uint64_t time) {
+    copies_.Follow(change, time);
+  };
+  waits_.ForEachLatest(follow);
   while (made.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
     // The next Wait() reports the error.
     if (!events_->Wait(kShortestLook, deep, -1)) break;
-    events_->Stash(deep);
+    events_->Stash(deep, follow);
+    copies_.Look(kLongWaitNs);
   }
 }
 
@@ -226,8 +233,25 @@ void Sampler::TakeSwitch(const SwitchRecord& record, std::size_t ring, std::uint
     run_times_.Out(record.tid, time);
   } else {
     run_times_.In(record.tid, ring, time);
+    UseCopy(record.pid, record.tid, time);
   }
   if (auto wait = waits_.Switch(record, time)) TakeWait(std::move(*wait));
+}
+
+void Sampler::UseCopy(pid_t pid, pid_t tid, std::uint64_t time) {
+  if (copies_.empty()) return;
+  const auto since = waits_.UnreadSince(tid, time);
+  const auto copy = copies_.Take(tid, since.value_or(time));
+  if (!since || !copy) return;
+  unwind::ModuleMap& map = maps_.Of(pid);
+  UnwindCopy(copy->stack, map, unwinder_, stack_);
+  waits_.SetRead(tid, ReadOf(map, copy->time_ns));
+}
+
+Sampler::Waits::Read Sampler::ReadOf(unwind::ModuleMap& map, std::uint64_t time) {
+  Waits::Read read{.stack = {.frames = {}, .end = stack_.end}, .time_ns = time};
+  modules_.SetFrames(map, stack_, read.stack.frames);
+  return read;
 }
 
 void Sampler::TakeEnd(pid_t pid, pid_t tid, std::uint64_t run_ns) {
@@ -237,6 +261,7 @@ void Sampler::TakeEnd(pid_t pid, pid_t tid, std::uint64_t run_ns) {
 
 void Sampler::TakeExit(const ExitRecord& record, std::uint64_t time) {
   waits_.Exit(record.tid);
+  copies_.Exit(record.tid, time);
   threads_.erase(record.tid);
   run_times_.Exit(record.tid, time,
                   [&](pid_t tid, std::uint64_t run_ns) { TakeEnd(record.pid, tid, run_ns); });
@@ -347,9 +372,7 @@ void Sampler::ReadWaits() {
   const auto read = [&](pid_t pid, pid_t tid) -> std::optional<Waits::Read> {
     unwind::ModuleMap& map = maps_.Of(pid);
     if (!ReadWaitStack(pid, tid, map, unwinder_, stack_)) return std::nullopt;
-    Waits::Read result{.stack = {.frames = {}, .end = stack_.end}, .time_ns = MonotonicNs()};
-    modules_.SetFrames(map, stack_, result.stack.frames);
-    return result;
+    return ReadOf(map, MonotonicNs());
   };
   const auto next = waits_.ReadStacks(MonotonicNs() - kLongWaitNs, kMostReadsALook, read);
   if (!next) return;

@@ -23,6 +23,7 @@
 #include "agent/sampler/short_waits.h"
 #include "agent/sampler/thread_list.h"
 #include "agent/sampler/thunk_records.h"
+#include "agent/sampler/wait_copies.h"
 #include "agent/sampler/wait_tracker.h"
 #include "common/base/file.h"
 #include "common/base/result.h"
@@ -91,6 +92,7 @@ class Sampler {
     std::uint32_t stack_bytes = 16 * 1024;  // of the copy; a multiple of 8, at most 65,528 - 8
     std::size_t ring_bytes = 512 * 1024;    // per CPU; a power of two, in whole pages
     std::vector<Counter> counters = {};     // those that pass CheckCounters(), each once
+    unwind::TableCache::Options tables = {};
   };
   using Sink = std::function<void(const Sample&)>;
 
@@ -135,8 +137,12 @@ class Sampler {
   void TakeSwitch(const SwitchRecord& record, std::size_t ring, std::uint64_t time);
   void TakeExit(const ExitRecord& record, std::uint64_t time);
   void TakeMap(const MapRecord& record);
-  // Builds the table of the module mapped there, while rings are emptied.
+  // Builds the table of the module mapped there. Meanwhile, rings are emptied and stacks of waits
+  // are copied.
   void MakeTable(unwind::ModuleMap& map, std::uint64_t address);
+  // Unwinds the copied stack of the thread's wait, which ends at `time`, if it has no other one.
+  void UseCopy(pid_t pid, pid_t tid, std::uint64_t time);
+  Waits::Read ReadOf(unwind::ModuleMap& map, std::uint64_t time);  // from stack_
   void TakeWait(Waits::Wait wait);
   void GiveWait(Waits::Wait wait);
   void GiveShortWaits(const std::vector<ShortWaits::Span>& spans);
@@ -165,6 +171,7 @@ class Sampler {
   std::vector<std::uint64_t> counted_;  // [counter]: events represented by samples so far
   std::uint64_t next_rest_ns_ = 0;
   Waits waits_;
+  WaitCopies copies_;
   ShortWaits short_waits_;
   std::uint64_t waits_given_until_ns_ = 0;
   std::chrono::nanoseconds look_;  // until the next look

@@ -51,6 +51,13 @@ std::optional<WaitPlace> WhileItWaits(pid_t pid, pid_t tid, const Look& look) {
   return text == ReadText(fd.get(), after) ? place : std::nullopt;
 }
 
+unwind::Registers RegistersAt(const WaitPlace& place) {
+  unwind::Registers registers;
+  registers.Set(unwind::kRsp, place.stack_pointer);
+  registers.Set(unwind::kRip, place.address);
+  return registers;
+}
+
 }  // namespace
 
 // "35 0x… (six arguments) 0x…(stack pointer) 0x…(address)", "-1 0x… 0x…" outside a system call,
@@ -72,9 +79,7 @@ std::optional<WaitPlace> ParseWaitPlace(std::string_view untrusted_text) {
 std::optional<WaitPlace> ReadWaitStack(pid_t pid, pid_t tid, unwind::ModuleMap& map,
                                        unwind::Unwinder& unwinder, unwind::Stack& stack) {
   return WhileItWaits(pid, tid, [&](const WaitPlace& place) {
-    unwind::Registers registers;
-    registers.Set(unwind::kRsp, place.stack_pointer);
-    registers.Set(unwind::kRip, place.address);
+    const unwind::Registers registers = RegistersAt(place);
     unwind::ProcessMemory reader(pid);
     unwind::StackMemory memory(place.stack_pointer, {}, &reader,
                                unwind::StackMemory::Thread::kStopped);
@@ -91,6 +96,13 @@ std::optional<WaitCopy> CopyWaitStack(pid_t pid, pid_t tid, std::size_t most_byt
   if (!place) return std::nullopt;
   copy.place = *place;
   return copy;
+}
+
+void UnwindCopy(const WaitCopy& copy, unwind::ModuleMap& map, unwind::Unwinder& unwinder,
+                unwind::Stack& stack) {
+  unwind::ProcessMemory rest(map.pid());
+  unwind::StackMemory memory(copy.place.stack_pointer, copy.bytes, &rest);
+  unwinder.Unwind(map, RegistersAt(copy.place), memory, stack);
 }
 
 }  // namespace fieldcost::sampler

@@ -34,5 +34,8 @@ struct WaitCopy {
   std::vector<std::uint8_t> bytes;  // starting at the stack pointer
 };
 std::optional<WaitCopy> CopyWaitStack(pid_t pid, pid_t tid, std::size_t most_bytes);
+// Unwinds a copy. The process may have continued or ended; deeper frames than the copy's are cut.
+void UnwindCopy(const WaitCopy& copy, unwind::ModuleMap& map, unwind::Unwinder& unwinder,
+                unwind::Stack& stack);
 
 }  // namespace fieldcost::sampler

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "agent/sampler/perf_record.h"
@@ -46,6 +47,27 @@ class WaitTracker {
   // has just begun, does not count.
   std::optional<Wait> Switch(const SwitchRecord& record, std::uint64_t time);
 
+  // Calls `take(record, time)` with the latest switch of each thread.
+  template <typename Take>
+  void ForEachLatest(const Take& take) const {
+    for (const auto& [tid, thread] : threads_) {
+      take(SwitchRecord{.pid = thread.pid,
+                        .tid = tid,
+                        .out = thread.is_out,
+                        .preempted = thread.is_out && thread.preempted},
+           thread.is_out ? thread.out_ns : thread.in_ns);
+    }
+  }
+
+  // Returns since when the thread has waited if its stack was not read before `time`.
+  std::optional<std::uint64_t> UnreadSince(pid_t tid, std::uint64_t time) const {
+    const auto found = threads_.find(tid);
+    if (found == threads_.end() || !found->second.is_out || found->second.preempted ||
+        (found->second.read && found->second.read->time_ns <= time))
+      return std::nullopt;
+    return found->second.out_ns;
+  }
+
   void Exit(pid_t tid) { threads_.erase(tid); }
   bool Knows(pid_t tid) const { return threads_.contains(tid); }
   std::size_t threads() const { return threads_.size(); }
@@ -61,6 +83,8 @@ class WaitTracker {
   };
   using Reader = std::function<std::optional<Read>(pid_t pid, pid_t tid)>;
   std::optional<std::uint64_t> ReadStacks(std::uint64_t time, std::size_t most, const Reader& read);
+  // Sets the stack of a thread that UnreadSince() returned.
+  void SetRead(pid_t tid, Read read) { threads_.at(tid).read = std::move(read); }
 
   // Returns the elapsed parts, up to `time`, of waits in progress that are at least `least_ns`
   // long.
