@@ -128,8 +128,9 @@ std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths
   }
   const agent::RunCounts& runs = status.measuring.runs;
   line("runs",
-       fmt::format("{} selected at random of {}, {} measured on request", FormatCount(runs.drawn),
-                   FormatCount(runs.drawn + runs.not_drawn + runs.asked), FormatCount(runs.asked)));
+       fmt::format("{} in all: {} for the field (selected at random), {} for you only (on request)",
+                   FormatCount(runs.drawn + runs.not_drawn + runs.asked), FormatCount(runs.drawn),
+                   FormatCount(runs.asked)));
   AddNotSelected(status.measuring, config, line);
   std::string label = "runs not measured";
   for (const agent::SkipCount& skip : status.measuring.skips) {

@@ -75,7 +75,9 @@ TEST(StatusTextTest, ReportsWhyRunsWereNotSelected) {
   config.max_load_per_core_percent = 80;
   config.max_cpu_pressure_percent = 0;
   const std::string text = StatusText(status, {}, config, {});
-  EXPECT_THAT(text, HasSubstr("runs                1 selected at random of 131, 100 measured"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("runs                131 in all: 1 for the field (selected at random), 100 for"));
   EXPECT_THAT(text,
               HasSubstr("not selected        130: 8 would have been, but load was above 80 %\n" +
                         std::string(20, ' ') + "2 would have been, but enough other programs\n"));
