@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "aggregator/operate/commands.h"
+#include "aggregator/operate/operate_commands.h"
+#include "aggregator/operate/operate_program.h"
 #include "aggregator/operate/outcome.h"
-#include "aggregator/operate/program.h"
-#include "aggregator/service/serve.h"
-#include "aggregator/service/start_check.h"
+#include "aggregator/service/serve_aggregator.h"
+#include "aggregator/service/service_start_check.h"
 #include "common/base/text.h"
 
 namespace {

@@ -81,7 +81,7 @@ if [[ -n "$whole" ]]; then
   install_editor_packages
   stage tests/tools/vscode/run.sh build/dev
   stage tests/tools/pages/run.sh
-  stage tests/aggregator/probes/browser/run.sh
+  stage tests/aggregator/probe_server/browser/run.sh
   stage tests/tools/exchange/run.sh
   stage tests/packages/run.sh
 fi

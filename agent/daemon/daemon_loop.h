@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "agent/daemon/agent.h"
+#include "agent/volunteer/agent.h"
 #include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/result.h"

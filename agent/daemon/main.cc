@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "agent/daemon/agent.h"
 #include "agent/daemon/daemon_loop.h"
 #include "agent/harvest/harvester.h"
 #include "agent/policy/field_policy.h"
 #include "agent/runs/policy_writer.h"
+#include "agent/volunteer/agent.h"
 #include "common/base/log.h"
 #include "common/command/arguments.h"
 #include "common/command/program.h"

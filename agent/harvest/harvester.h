@@ -9,7 +9,7 @@
 
 #include "agent/harvest/module_version.h"
 #include "agent/runs/run_file_reader.h"
-#include "agent/settings/config.h"
+#include "agent/settings/agent_config.h"
 #include "agent/settings/paths.h"
 #include "agent/spool/state_db.h"
 #include "common/base/clock.h"

@@ -10,7 +10,7 @@
 #include "common/base/build_id.h"
 #include "common/base/file.h"
 #include "common/base/read_at.h"
-#include "common/wire/limits.h"
+#include "common/wire/wire_limits.h"
 
 namespace fieldcost::agent {
 namespace {

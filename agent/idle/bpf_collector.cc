@@ -12,9 +12,9 @@
 #include <cstring>
 
 #include "agent/idle/bpf_program.h"
-#include "agent/sampler/process_threads.h"
+#include "agent/perf/process_threads.h"
+#include "agent/unwind/memory_reader.h"
 #include "common/base/clock.h"
-#include "common/unwind/memory.h"
 
 namespace fieldcost::idle_agent {
 namespace {
@@ -77,13 +77,13 @@ Result<std::unique_ptr<BpfCollector>> BpfCollector::Create(const Target& target,
       return ErrnoError("look at process", std::to_string(target.pid), errno);
     made->maps_.Of(target.pid);
   }
-  for (const pid_t tid : sampler::ThreadsOf(target.pid)) made->left_.insert(tid);
+  for (const pid_t tid : perf::ThreadsOf(target.pid)) made->left_.insert(tid);
   const auto take = [self = made.get()](std::span<const std::uint8_t> untrusted_event) {
     if (self->taken_) self->taken_ = self->TakeEvent(untrusted_event);
   };
   FIELDCOST_ASSIGN(made->program_, BpfProgram::Load(SettingsOf(target), take));
   FIELDCOST_ASSIGN(made->perf_,
-                   sampler::PerfEvents::Create({.ring_bytes = kMapRingBytes, .switches = false}));
+                   perf::PerfEvents::Create({.ring_bytes = kMapRingBytes, .switches = false}));
   FIELDCOST_TRY(made->perf_->AddAll());
   VisitCpus();
   return made;
@@ -148,26 +148,25 @@ Status BpfCollector::Drain() {
 }
 
 void BpfCollector::TakeMapsUntil(std::uint64_t time) {
-  perf_->Drain(time, [this](const sampler::PerfRecord& record, std::size_t /*ring*/) {
-    TakeRecord(record);
-  });
+  perf_->Drain(
+      time, [this](const perf::PerfRecord& record, std::size_t /*ring*/) { TakeRecord(record); });
 }
 
 // Follows the mappings of known processes; a child of a known process is known.
-void BpfCollector::TakeRecord(const sampler::PerfRecord& record) {
-  if (const auto* const map = std::get_if<sampler::MapRecord>(&record.content)) {
+void BpfCollector::TakeRecord(const perf::PerfRecord& record) {
+  if (const auto* const map = std::get_if<perf::MapRecord>(&record.content)) {
     if (maps_.Knows(map->pid)) maps_.Take(*map);
-  } else if (const auto* const fork = std::get_if<sampler::ForkRecord>(&record.content)) {
+  } else if (const auto* const fork = std::get_if<perf::ForkRecord>(&record.content)) {
     maps_.Take(*fork);
     if (maps_.Knows(fork->parent_pid) && target_.kind != Target::Kind::kAll)
       left_.insert(fork->tid);
-  } else if (const auto* const exec = std::get_if<sampler::ExecRecord>(&record.content)) {
+  } else if (const auto* const exec = std::get_if<perf::ExecRecord>(&record.content)) {
     if (maps_.Knows(exec->pid)) maps_.Take(*exec);
-  } else if (const auto* const exit = std::get_if<sampler::ExitRecord>(&record.content)) {
+  } else if (const auto* const exit = std::get_if<perf::ExitRecord>(&record.content)) {
     maps_.Take(*exit);
     left_.erase(exit->tid);
     Forget(static_cast<std::uint32_t>(exit->tid));
-  } else if (const auto* const lost = std::get_if<sampler::LostRecord>(&record.content)) {
+  } else if (const auto* const lost = std::get_if<perf::LostRecord>(&record.content)) {
     counts_["lost records"] += lost->count;
   }
 }

@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "agent/idle/bpf_program.h"
-#include "agent/idle/collector.h"
+#include "agent/idle/idle_collector.h"
 #include "agent/idle/idle_events.h"
-#include "agent/sampler/module_list.h"
-#include "agent/sampler/perf_events.h"
-#include "agent/sampler/process_maps.h"
+#include "agent/perf/module_list.h"
+#include "agent/perf/perf_events.h"
+#include "agent/perf/process_maps.h"
+#include "agent/unwind/unwinder.h"
 #include "common/base/file.h"
-#include "common/unwind/unwinder.h"
 
 namespace fieldcost::idle_agent {
 
@@ -44,7 +44,7 @@ class BpfCollector : public Collector {
   };
 
   BpfCollector(Target target, IdleWriter& writer);
-  void TakeRecord(const sampler::PerfRecord& record);
+  void TakeRecord(const perf::PerfRecord& record);
   // Takes the program's events in order, then the remaining process events of perf.
   Status Drain();
   Status TakeEvent(std::span<const std::uint8_t> untrusted_event);
@@ -60,17 +60,17 @@ class BpfCollector : public Collector {
 
   Target target_;
   IdleWriter& writer_;
-  UniqueFd process_;                           // a pidfd; invalid: it has ended, or kAll
-  std::unique_ptr<sampler::PerfEvents> perf_;  // mappings of processes
-  std::set<pid_t> left_;                       // live threads of the target; not with kAll
+  UniqueFd process_;                        // a pidfd; invalid: it has ended, or kAll
+  std::unique_ptr<perf::PerfEvents> perf_;  // mappings of processes
+  std::set<pid_t> left_;                    // live threads of the target; not with kAll
   std::unique_ptr<BpfProgram> program_;
   Status taken_;  // the first error of TakeEvent()
-  sampler::ProcessMaps maps_;
-  sampler::ModuleList modules_;
+  perf::ProcessMaps maps_;
+  perf::ModuleList modules_;
   unwind::TableCache tables_;
   unwind::Unwinder unwinder_;
   unwind::Stack stack_;
-  std::vector<sampler::SampledFrame> frames_;
+  std::vector<perf::SampledFrame> frames_;
   std::unordered_map<std::uint64_t, StackId> known_;  // by number
   std::unordered_map<std::uint32_t, Kept> kept_;      // by thread
   std::deque<std::uint64_t> ended_;                   // stacks of ended threads, oldest first

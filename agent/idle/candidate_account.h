@@ -12,7 +12,7 @@
 
 #include "agent/idle/idle_account.h"
 #include "agent/idle/idle_probe.h"
-#include "agent/idle/thread_state.h"
+#include "agent/idle/idle_thread_state.h"
 
 namespace fieldcost::idle_agent {
 

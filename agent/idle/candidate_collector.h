@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "agent/idle/candidate_account.h"
-#include "agent/idle/collector.h"
+#include "agent/idle/idle_collector.h"
 #include "agent/idle/idle_probe.h"
 #include "agent/idle/wait_stacks.h"
 #include "common/base/file.h"

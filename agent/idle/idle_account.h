@@ -12,7 +12,7 @@
 
 #include "agent/idle/idle_probe.h"
 #include "agent/idle/idle_writer.h"
-#include "common/idle/schema.h"
+#include "common/idle/idle_schema.h"
 
 namespace fieldcost::idle_agent {
 

@@ -1,6 +1,6 @@
 #include "agent/idle/idle_writer.h"
 
-#include "agent/sampler/name_frames.h"
+#include "agent/perf/name_frames.h"
 #include "common/base/clock.h"
 #include "common/tree/frame.h"
 
@@ -81,15 +81,15 @@ Status IdleWriter::EndRun(int exit_status) {
   return writer_.EndRun(run_, std::max(now, last_ns_ + 1), exit_status);
 }
 
-Result<StackId> IdleWriter::AddStack(const std::vector<sampler::SampledFrame>& frames,
+Result<StackId> IdleWriter::AddStack(const std::vector<perf::SampledFrame>& frames,
                                      unwind::StackEnd end, idle::Why why,
-                                     const std::vector<sampler::SampledModule>& modules) {
+                                     const std::vector<perf::SampledModule>& modules) {
   return Intern(paths_.FramesOf(frames, end, idle::kPartFrames, modules), why);
 }
 
-Result<StackId> IdleWriter::AddRunning(const std::vector<sampler::SampledFrame>& frames,
+Result<StackId> IdleWriter::AddRunning(const std::vector<perf::SampledFrame>& frames,
                                        unwind::StackEnd end,
-                                       const std::vector<sampler::SampledModule>& modules) {
+                                       const std::vector<perf::SampledModule>& modules) {
   return Intern(paths_.FramesOf(frames, end, idle::kPartFrames, modules), std::nullopt);
 }
 
@@ -225,7 +225,7 @@ Status IdleWriter::Append(recording::StreamId stream, std::uint64_t time_ns, tre
 Status IdleWriter::Close(bool unnamed) {
   FIELDCOST_TRY(writer_.Close());
   if (unnamed) return {};
-  FIELDCOST_TRY(sampler::NameFrames(file_, paths_.places()));
+  FIELDCOST_TRY(perf::NameFrames(file_, paths_.places()));
   return {};
 }
 

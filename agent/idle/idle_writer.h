@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "agent/sampler/stack_paths.h"
+#include "agent/perf/stack_paths.h"
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
+#include "common/idle/idle_schema.h"
 #include "common/idle/pair_path.h"
-#include "common/idle/schema.h"
-#include "common/recording/writer.h"
-#include "common/tree/dictionary.h"
+#include "common/recording/recording_writer.h"
+#include "common/tree/tree_dictionary.h"
 
 namespace fieldcost::idle_agent {
 
@@ -57,11 +57,11 @@ class IdleWriter {
 
   // Adds the stack of a thread that left its CPU, and why it did. Equal stacks have the same id.
   // Once the dictionary is full, it is [other]. REQUIRES: `modules` is one growing list per run.
-  Result<StackId> AddStack(const std::vector<sampler::SampledFrame>& frames, unwind::StackEnd end,
-                           idle::Why why, const std::vector<sampler::SampledModule>& modules);
+  Result<StackId> AddStack(const std::vector<perf::SampledFrame>& frames, unwind::StackEnd end,
+                           idle::Why why, const std::vector<perf::SampledModule>& modules);
   // Adds the stack of a waker, which was running.
-  Result<StackId> AddRunning(const std::vector<sampler::SampledFrame>& frames, unwind::StackEnd end,
-                             const std::vector<sampler::SampledModule>& modules);
+  Result<StackId> AddRunning(const std::vector<perf::SampledFrame>& frames, unwind::StackEnd end,
+                             const std::vector<perf::SampledModule>& modules);
 
   // Adds a placeholder for a stack: kNewThread and the like (pair_path.h).
   Result<StackId> AddSpecial(const char* name) { return Intern(Special(name), std::nullopt); }
@@ -121,7 +121,7 @@ class IdleWriter {
   std::uint64_t At(std::uint64_t time_ns) const { return time_ns - std::min(time_ns, begin_ns_); }
 
   std::unique_ptr<tree::Dictionary> dictionary_;  // the writer points to it
-  sampler::StackPaths paths_;
+  perf::StackPaths paths_;
   recording::Writer writer_;
   std::filesystem::path file_;
   Options options_;

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "agent/idle/collector.h"
+#include "agent/idle/idle_collector.h"
 #include "agent/idle/mask_journal.h"
 #include "agent/idle/pinned_samplers.h"
 #include "agent/idle/switch_follower.h"
-#include "agent/sampler/urgent.h"
+#include "agent/perf/urgent.h"
 #include "common/base/result.h"
 
 namespace fieldcost::idle_agent {
@@ -48,7 +48,7 @@ class LiteralCollector : public Collector {
   std::unique_ptr<PinnedSamplers> samplers_;      // destroyed before the journal that it writes
   std::map<std::uint32_t, WaitPointer> sampled_;  // by CPU: whose sample is outstanding
   std::vector<SwitchFollower::LookAt> looks_;
-  std::optional<sampler::Urgent> urgent_;  // while it records
+  std::optional<perf::Urgent> urgent_;  // while it records
   std::map<std::string, std::uint64_t> counts_;
 };
 

@@ -17,10 +17,10 @@
 
 #include "agent/idle/literal_collector.h"
 #include "agent/idle/mask_journal.h"
-#include "agent/idle/record.h"
-#include "agent/sampler/name_frames.h"
-#include "agent/sampler/recorder_options.h"
-#include "agent/sampler/recording_loop.h"
+#include "agent/idle/record_idle.h"
+#include "agent/perf/name_frames.h"
+#include "agent/perf/recorder_options.h"
+#include "agent/perf/recording_loop.h"
 #include "common/base/terminal_text.h"
 #include "common/base/text.h"
 
@@ -38,7 +38,7 @@ bool TakeMode(std::string_view text, RecordOptions& options) {
 
 // nullopt: not a command line of `fieldcost idle`.
 std::optional<RecordOptions> OptionsOf(int argc, char** argv) {
-  using namespace fieldcost::sampler;
+  using namespace fieldcost::perf;
   RecordOptions options;
   auto command = TakeOptions(
       argc, argv,
@@ -74,15 +74,15 @@ int RestoreAffinity() {
 
 int main(int argc, char** argv) {
   using namespace fieldcost;
-  if (const auto served = sampler::UseNameHelpers(argc, argv)) return *served;
+  if (const auto served = perf::UseNameHelpers(argc, argv)) return *served;
   constexpr int kConfiguration = 78;  // a capability or a setting of the system is missing
   if (argc == 2 && std::string_view(argv[1]) == "--restore") return RestoreAffinity();
   const auto options = OptionsOf(argc, argv);
-  if (!options) return sampler::RefuseCommandLine("fieldcost-idle", "fieldcost idle");
+  if (!options) return perf::RefuseCommandLine("fieldcost-idle", "fieldcost idle");
   const auto result = idle_agent::Record(*options);
   if (!result) {
     PrintRemark(result.error().message);
-    return sampler::IsRefused(result.error()) ? kConfiguration : ExitStatus(result.error().code);
+    return perf::IsRefused(result.error()) ? kConfiguration : ExitStatus(result.error().code);
   }
   constexpr double kSecond = 1e9;
   constexpr double kMs = 1e6;

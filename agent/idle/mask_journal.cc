@@ -15,7 +15,7 @@
 #include <system_error>
 #include <vector>
 
-#include "agent/idle/thread_state.h"
+#include "agent/idle/idle_thread_state.h"
 
 namespace fieldcost::idle_agent {
 namespace {

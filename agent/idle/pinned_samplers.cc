@@ -14,9 +14,9 @@
 #include <future>
 #include <utility>
 
+#include "agent/idle/idle_thread_state.h"
 #include "agent/idle/monotonic.h"
-#include "agent/idle/thread_state.h"
-#include "agent/sampler/process_threads.h"
+#include "agent/perf/process_threads.h"
 #include "common/base/clock.h"
 
 namespace fieldcost::idle_agent {
@@ -166,7 +166,7 @@ void PinnedSamplers::TakeSample(Cpu& cpu) {
   CPU_ZERO(&changed.before);
   CPU_SET(cpu.number, &one);
   // A running thread would have to leave its CPU at once.
-  const bool waits = sampler::IsWaiting(cpu.pid, sample.tid);
+  const bool waits = perf::IsWaiting(cpu.pid, sample.tid);
   const auto start = waits ? StartOf(cpu.pid, sample.tid) : std::nullopt;
   const bool is_there =
       start && ::sched_getaffinity(sample.tid, sizeof changed.before, &changed.before) == 0;
@@ -178,7 +178,7 @@ void PinnedSamplers::TakeSample(Cpu& cpu) {
   if (is_kept && options_.while_pinned) options_.while_pinned();
   sample.copy.reset();
   if (is_there && is_free == is_kept)
-    sample.copy = sampler::CopyWaitStack(cpu.pid, sample.tid, kCopyBytes);
+    sample.copy = perf::CopyWaitStack(cpu.pid, sample.tid, kCopyBytes);
   if (is_kept) Restore(changed);
   if (is_free) journal_.End(cpu.number);
   sample.time_ns = MonotonicNs();

@@ -13,7 +13,7 @@
 #include "agent/idle/idle_clock.h"
 #include "agent/idle/idle_probe.h"
 #include "agent/idle/mask_journal.h"
-#include "agent/sampler/wait_stack.h"
+#include "agent/perf/wait_stack.h"
 #include "common/base/file.h"
 #include "common/base/result.h"
 
@@ -38,8 +38,8 @@ class PinnedSamplers {
   struct Sample {
     std::uint32_t cpu = 0;
     pid_t tid = 0;
-    std::uint64_t time_ns = 0;              // when the copy was complete
-    std::optional<sampler::WaitCopy> copy;  // nullopt: the thread no longer waited
+    std::uint64_t time_ns = 0;           // when the copy was complete
+    std::optional<perf::WaitCopy> copy;  // nullopt: the thread no longer waited
   };
 
   // Starts a thread on each CPU that this thread may use now. kPermissionDenied: no real-time

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <variant>
 
-#include "agent/sampler/process_threads.h"
+#include "agent/perf/process_threads.h"
 #include "common/base/clock.h"
 
 namespace fieldcost::idle_agent {
@@ -38,7 +38,7 @@ Result<std::unique_ptr<SwitchFollower>> SwitchFollower::Create(const Target& tar
 }
 
 bool SwitchFollower::IsAllowed() {
-  return sampler::PerfEvents::Create({.ring_bytes = kRingBytes}).has_value();
+  return perf::PerfEvents::Create({.ring_bytes = kRingBytes}).has_value();
 }
 
 Status SwitchFollower::Begin() {
@@ -49,7 +49,7 @@ Status SwitchFollower::Begin() {
     return ErrnoError("record process", std::to_string(target_.pid), errno);
   }
   const bool from_next_exec = target_.kind == Target::Kind::kNextExec;
-  FIELDCOST_ASSIGN(events_, sampler::PerfEvents::Create(
+  FIELDCOST_ASSIGN(events_, perf::PerfEvents::Create(
                                 {.ring_bytes = kRingBytes, .from_next_exec = from_next_exec}));
   for (std::size_t i = 0; i < events_->rings(); ++i) ring_of_[events_->CpuOf(i)] = i;
   if (from_next_exec) return events_->Add(target_.pid);
@@ -66,13 +66,13 @@ Status SwitchFollower::Begin() {
 
 Result<bool> SwitchFollower::AddThreads() {
   bool some = false;
-  for (const pid_t tid : sampler::ThreadsOf(target_.pid)) {
+  for (const pid_t tid : perf::ThreadsOf(target_.pid)) {
     if (threads_.contains(tid)) continue;
     const Status added = events_->Add(tid);
     if (!added && added.error().code == ErrorCode::kNotFound) continue;
     FIELDCOST_TRY(added);
     threads_.insert(tid);
-    if (sampler::IsWaiting(target_.pid, tid)) account_.Waits(target_.pid, tid);
+    if (perf::IsWaiting(target_.pid, tid)) account_.Waits(target_.pid, tid);
     some = true;
   }
   return some;
@@ -98,7 +98,7 @@ std::uint64_t SwitchFollower::Activity(std::uint32_t cpu) const {
 
 void SwitchFollower::Drain(std::uint64_t until_ns) {
   const auto seen =
-      events_->Drain(until_ns, [this](const sampler::PerfRecord& record, std::size_t ring) {
+      events_->Drain(until_ns, [this](const perf::PerfRecord& record, std::size_t ring) {
         Take(record, events_->CpuOf(ring));
       });
   counts_["unreadable records"] += seen.unreadable;
@@ -110,24 +110,24 @@ void SwitchFollower::Drain(std::uint64_t until_ns) {
   drained_ns_ = until_ns;
 }
 
-void SwitchFollower::Take(const sampler::PerfRecord& record, std::uint32_t cpu) {
+void SwitchFollower::Take(const perf::PerfRecord& record, std::uint32_t cpu) {
   std::visit(
       [&](const auto& content) {
         if constexpr (requires { stacks_.maps().Take(content); }) stacks_.maps().Take(content);
       },
       record.content);
-  if (const auto* const change = std::get_if<sampler::SwitchRecord>(&record.content)) {
+  if (const auto* const change = std::get_if<perf::SwitchRecord>(&record.content)) {
     ++counts_["switches"];
     if (change->out) {
       account_.Out(cpu, change->pid, change->tid, record.time, change->preempted);
     } else {
       account_.In(cpu, change->pid, change->tid, record.time);
     }
-  } else if (const auto* const exec = std::get_if<sampler::ExecRecord>(&record.content)) {
+  } else if (const auto* const exec = std::get_if<perf::ExecRecord>(&record.content)) {
     account_.In(cpu, exec->pid, exec->pid, record.time);  // there is no switch-in record for it
-  } else if (const auto* const exit = std::get_if<sampler::ExitRecord>(&record.content)) {
+  } else if (const auto* const exit = std::get_if<perf::ExitRecord>(&record.content)) {
     account_.Exit(cpu, exit->tid, record.time);
-  } else if (const auto* const lost = std::get_if<sampler::LostRecord>(&record.content)) {
+  } else if (const auto* const lost = std::get_if<perf::LostRecord>(&record.content)) {
     counts_["lost records"] += lost->count;
     account_.Lost(cpu, record.time);
   }

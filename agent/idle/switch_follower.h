@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "agent/idle/collector.h"
 #include "agent/idle/idle_account.h"
+#include "agent/idle/idle_collector.h"
 #include "agent/idle/wait_stacks.h"
-#include "agent/sampler/perf_events.h"
+#include "agent/perf/perf_events.h"
 #include "common/base/file.h"
 #include "common/base/result.h"
 
@@ -25,7 +25,7 @@ namespace fieldcost::idle_agent {
 // Not thread-safe.
 class SwitchFollower {
  public:
-  // A target of all processes is kUnsupported. Errors of sampler::PerfEvents. REQUIRES: `writer`
+  // A target of all processes is kUnsupported. Errors of perf::PerfEvents. REQUIRES: `writer`
   // outlives this.
   static Result<std::unique_ptr<SwitchFollower>> Create(const Target& target, IdleWriter& writer);
 
@@ -61,7 +61,7 @@ class SwitchFollower {
   Status Begin();
   // Adds the threads that are not known yet. Returns whether there were any.
   Result<bool> AddThreads();
-  void Take(const sampler::PerfRecord& record, std::uint32_t cpu);
+  void Take(const perf::PerfRecord& record, std::uint32_t cpu);
   void Drain(std::uint64_t until_ns);
   Status Give(const std::vector<IdleAccount::Told>& told);
   Status Give(const IdleAccount::Told& told);
@@ -69,7 +69,7 @@ class SwitchFollower {
   Target target_;
   IdleWriter& writer_;
   UniqueFd process_;  // a pidfd; invalid: it has ended
-  std::unique_ptr<sampler::PerfEvents> events_;
+  std::unique_ptr<perf::PerfEvents> events_;
   std::map<std::uint32_t, std::size_t> ring_of_;  // by CPU
   std::set<pid_t> threads_;                       // kRunning: threads that are followed
   IdleAccount account_;

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "agent/idle/collector.h"
+#include "agent/idle/idle_collector.h"
 #include "agent/idle/idle_probe.h"
 #include "agent/idle/switch_follower.h"
-#include "agent/sampler/urgent.h"
+#include "agent/perf/urgent.h"
 #include "common/base/result.h"
 
 namespace fieldcost::idle_agent {
@@ -37,7 +37,7 @@ class UnprivilegedCollector : public Collector {
   std::unique_ptr<SwitchFollower> follower_;
   std::unique_ptr<IdleProbe> probe_;  // destroyed before the follower that it calls
   std::vector<SwitchFollower::LookAt> looks_;
-  std::optional<sampler::Urgent> urgent_;  // while it records
+  std::optional<perf::Urgent> urgent_;  // while it records
 };
 
 }  // namespace fieldcost::idle_agent

@@ -1,7 +1,7 @@
 #include "agent/idle/wait_stacks.h"
 
-#include "common/unwind/memory.h"
-#include "common/unwind/registers.h"
+#include "agent/unwind/memory_reader.h"
+#include "agent/unwind/registers.h"
 
 namespace fieldcost::idle_agent {
 
@@ -11,11 +11,11 @@ bool WaitStacks::IsMapped(unwind::ModuleMap& map) const {
 }
 
 Result<std::optional<StackId>> WaitStacks::Read(pid_t pid, pid_t tid) {
-  auto place = sampler::ReadWaitStack(pid, tid, maps_.Of(pid), unwinder_, stack_);
+  auto place = perf::ReadWaitStack(pid, tid, maps_.Of(pid), unwinder_, stack_);
   if (place && !IsMapped(maps_.Of(pid))) {
     // The code was mapped after the map was read, or the process has called exec.
     maps_.Forget(pid);
-    place = sampler::ReadWaitStack(pid, tid, maps_.Of(pid), unwinder_, stack_);
+    place = perf::ReadWaitStack(pid, tid, maps_.Of(pid), unwinder_, stack_);
   }
   if (!place) return std::nullopt;
   modules_.SetFrames(maps_.Of(pid), stack_, frames_);
@@ -25,9 +25,9 @@ Result<std::optional<StackId>> WaitStacks::Read(pid_t pid, pid_t tid) {
   return id;
 }
 
-Result<StackId> WaitStacks::Add(pid_t pid, const sampler::WaitCopy& copy) {
+Result<StackId> WaitStacks::Add(pid_t pid, const perf::WaitCopy& copy) {
   unwind::ModuleMap& map = maps_.Of(pid);
-  sampler::UnwindCopy(copy, map, unwinder_, stack_);
+  perf::UnwindCopy(copy, map, unwinder_, stack_);
   modules_.SetFrames(map, stack_, frames_);
   return writer_.AddStack(frames_, stack_.end, idle::WhyOfSystemCall(copy.place.system_call),
                           modules_.all());

@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "agent/idle/idle_writer.h"
-#include "agent/sampler/module_list.h"
-#include "agent/sampler/process_maps.h"
-#include "agent/sampler/wait_stack.h"
+#include "agent/perf/module_list.h"
+#include "agent/perf/process_maps.h"
+#include "agent/perf/wait_stack.h"
+#include "agent/unwind/unwinder.h"
 #include "common/base/result.h"
-#include "common/unwind/unwinder.h"
 
 namespace fieldcost::idle_agent {
 
-// Adds the stacks of waiting threads, read from outside (sampler::ReadWaitStack), to a recording.
+// Adds the stacks of waiting threads, read from outside (perf::ReadWaitStack), to a recording.
 // Not thread-safe.
 class WaitStacks {
  public:
@@ -25,7 +25,7 @@ class WaitStacks {
   Result<std::optional<StackId>> Read(pid_t pid, pid_t tid);
 
   // Adds a stack that was copied while its thread waited.
-  Result<StackId> Add(pid_t pid, const sampler::WaitCopy& copy);
+  Result<StackId> Add(pid_t pid, const perf::WaitCopy& copy);
 
   // Placeholders for the stack of a thread that has ended, was preempted, had not run before, or
   // whose stack is unknown.
@@ -38,19 +38,19 @@ class WaitStacks {
   Result<StackId> New() { return writer_.AddSpecial(idle::kNewThread); }
   Result<StackId> Lost() { return writer_.AddSpecial(FrameName(idle::Why::kLost)); }
 
-  sampler::ProcessMaps& maps() { return maps_; }
+  perf::ProcessMaps& maps() { return maps_; }
 
  private:
   // Whether the innermost and the outermost frame are in known mappings.
   bool IsMapped(unwind::ModuleMap& map) const;
 
   IdleWriter& writer_;
-  sampler::ProcessMaps maps_;
-  sampler::ModuleList modules_;
+  perf::ProcessMaps maps_;
+  perf::ModuleList modules_;
   unwind::TableCache tables_;
   unwind::Unwinder unwinder_;
   unwind::Stack stack_;
-  std::vector<sampler::SampledFrame> frames_;
+  std::vector<perf::SampledFrame> frames_;
 };
 
 }  // namespace fieldcost::idle_agent

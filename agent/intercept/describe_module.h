@@ -5,7 +5,7 @@
 
 #include "agent/intercept/elf_object.h"
 #include "agent/intercept/plan_directory.h"
-#include "agent/intercept/text.h"
+#include "agent/intercept/text_builder.h"
 
 namespace fieldcost::intercept {
 

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-#include "agent/intercept/text.h"
+#include "agent/intercept/text_builder.h"
 #include "agent/intercept/x86_64/machine.h"
 
 // Reads loaded objects' own tables. They were good enough for the loader to run the program.

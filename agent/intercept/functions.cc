@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "agent/intercept/text.h"
+#include "agent/intercept/text_builder.h"
 #include "agent/intercept/wrappers.h"
 #include "common/shm/never_measured.h"
 

@@ -5,7 +5,7 @@
 
 #include "agent/intercept/mappings.h"
 #include "agent/intercept/objects.h"
-#include "agent/intercept/text.h"
+#include "agent/intercept/text_builder.h"
 #include "common/shm/sanitizer_runtimes.h"
 
 namespace fieldcost::intercept {

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 
 #include "agent/intercept/mapped_memory.h"
-#include "agent/intercept/text.h"
+#include "agent/intercept/text_builder.h"
 #include "agent/intercept/x86_64/machine.h"
 
 namespace fieldcost::intercept {

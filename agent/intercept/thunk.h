@@ -27,9 +27,10 @@
 //     0: no time stamps are taken; `end_ticks` is 1 then.
 // All of it runs inside other people's functions: no libc call, no vector register, no errno.
 
-// Stubs a library has of each kind, and bytes from one to the next. The lab's stands in front of
-// everything that is called, and samples nothing.
-#ifdef FIELDCOST_LAB
+// Stubs per library of each kind, and bytes from one to the next. With FIELDCOST_EVERY_CALL (the
+// libraries of the lab and of event trees) there are stubs for all functions that a program calls,
+// and each call leads to the library; none is sampled.
+#ifdef FIELDCOST_EVERY_CALL
 #define FIELDCOST_THUNK_COUNT 16384
 #define FIELDCOST_SAMPLING_STUB_COUNT 0
 #define FIELDCOST_MAX_PATCHED_SLOTS 131072
@@ -67,7 +68,7 @@
 #define FIELDCOST_RECORD_TARGET 16
 #define FIELDCOST_RECORD_STACK_POINTER 24
 #define FIELDCOST_RECORD_START_TICKS 32
-#ifdef FIELDCOST_LAB
+#ifdef FIELDCOST_EVERY_CALL
 #define FIELDCOST_RECORD_FRAME_ID 40
 #endif
 #define FIELDCOST_RECORD_IN_USE 40

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
+#include "agent/intercept/address_words.h"
 #include "agent/intercept/hooks.h"
 #include "agent/intercept/thunk.h"
-#include "agent/intercept/words.h"
 
 namespace fieldcost::intercept {
 namespace {

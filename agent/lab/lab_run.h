@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "agent/lab/lab_file_reader.h"
-#include "agent/lab/plan_file.h"
+#include "agent/lab/lab_plan_file.h"
 #include "agent/lab/scenario.h"
 
 namespace fieldcost::lab {

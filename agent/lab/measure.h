@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "agent/lab/lab_plan.h"
 #include "agent/lab/lab_run.h"
-#include "agent/lab/plan.h"
 #include "agent/lab/sums.h"
 #include "common/base/result.h"
 

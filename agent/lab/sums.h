@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "agent/lab/lab_file_reader.h"
+#include "agent/lab/lab_plan.h"
 #include "agent/lab/lab_run.h"
-#include "agent/lab/plan.h"
 #include "common/stats/contribution.h"
 
 namespace fieldcost::lab {

@@ -9,7 +9,7 @@
 #include "agent/settings/public_modules.h"
 #include "agent/spool/state_db.h"
 #include "common/stats/contribution.h"
-#include "common/wire/limits.h"
+#include "common/wire/wire_limits.h"
 
 namespace fieldcost::lab {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "agent/lab/measure.h"
-#include "agent/settings/config.h"
+#include "agent/settings/agent_config.h"
 #include "common/base/result.h"
 #include "common/wire/lab_table.h"
 

@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-#include "agent/lab_preload/thread_state.h"
+#include "agent/lab_preload/lab_thread_state.h"
 
 namespace fieldcost::lab_preload {
 

@@ -4,13 +4,13 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "agent/intercept/clock.h"
+#include "agent/intercept/cycle_clock.h"
 #include "agent/intercept/plan_directory.h"
 #include "agent/intercept/process_file.h"
-#include "agent/intercept/text.h"
+#include "agent/intercept/text_builder.h"
 #include "agent/intercept/x86_64/machine.h"
-#include "agent/lab_preload/plan_file.h"
-#include "agent/lab_preload/process.h"
+#include "agent/lab_preload/lab_plan_reader.h"
+#include "agent/lab_preload/lab_process.h"
 
 namespace fieldcost::lab_preload {
 namespace {

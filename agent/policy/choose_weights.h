@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "agent/runs/policy_writer.h"
-#include "agent/settings/config.h"
+#include "agent/settings/agent_config.h"
 #include "agent/settings/paths.h"
 
 namespace fieldcost::agent {

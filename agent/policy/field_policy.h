@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "agent/settings/config.h"
+#include "agent/settings/agent_config.h"
 #include "agent/settings/paths.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "agent/intercept/slots.h"
-#include "agent/intercept/text.h"
+#include "agent/intercept/text_builder.h"
 #include "agent/intercept/wrappers.h"
 #include "agent/intercept/x86_64/machine.h"
 #include "common/shm/mix.h"

@@ -4,7 +4,7 @@
 
 #include "agent/intercept/functions.h"
 #include "agent/intercept/slots.h"
-#include "agent/preload/policy.h"
+#include "agent/preload/preload_policy.h"
 
 namespace fieldcost::preload {
 

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 
 #include "agent/intercept/x86_64/machine.h"
-#include "agent/preload/memory.h"
+#include "agent/preload/memory_directory.h"
 #include "common/shm/run_file.h"
 
 namespace fieldcost::preload {

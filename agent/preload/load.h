@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/preload/policy.h"
+#include "agent/preload/preload_policy.h"
 
 namespace fieldcost::preload {
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "agent/preload/thread_state.h"
+#include "agent/preload/preload_thread_state.h"
 #include "common/shm/cell_writer.h"
 
 namespace fieldcost::preload {

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 
 #include "agent/intercept/alloc_wrappers.h"
-#include "agent/intercept/clock.h"
+#include "agent/intercept/cycle_clock.h"
 #include "agent/intercept/hidden_io.h"
 #include "agent/intercept/hosts.h"
 #include "agent/intercept/io_wrappers.h"
@@ -15,17 +15,17 @@
 #include "agent/intercept/notice.h"
 #include "agent/intercept/objects.h"
 #include "agent/intercept/slots.h"
-#include "agent/intercept/text.h"
+#include "agent/intercept/text_builder.h"
 #include "agent/intercept/wrappers.h"
 #include "agent/intercept/x86_64/machine.h"
-#include "agent/preload/calibration.h"
 #include "agent/preload/candidates.h"
 #include "agent/preload/load.h"
 #include "agent/preload/measuring.h"
 #include "agent/preload/picks.h"
+#include "agent/preload/preload_calibration.h"
+#include "agent/preload/preload_workspace.h"
 #include "agent/preload/run_file_writer.h"
 #include "agent/preload/sightings.h"
-#include "agent/preload/workspace.h"
 #include "common/shm/mix.h"
 
 namespace fieldcost::preload {

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/preload/policy.h"
+#include "agent/preload/preload_policy.h"
 
 namespace fieldcost::preload {
 

@@ -1,6 +1,6 @@
 #include "agent/preload/overhead.h"
 
-#include "agent/intercept/clock.h"
+#include "agent/intercept/cycle_clock.h"
 #include "agent/intercept/x86_64/machine.h"
 #include "agent/preload/gaps.h"
 #include "agent/preload/measuring_run.h"

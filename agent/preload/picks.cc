@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "agent/intercept/clock.h"
+#include "agent/intercept/cycle_clock.h"
 #include "agent/intercept/slots.h"
 #include "agent/intercept/thunk.h"
 #include "agent/intercept/wrappers.h"

@@ -8,14 +8,14 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#include "agent/intercept/clock.h"
+#include "agent/intercept/cycle_clock.h"
 #include "agent/intercept/hidden_io.h"
 #include "agent/intercept/mapped_memory.h"
-#include "agent/intercept/text.h"
+#include "agent/intercept/text_builder.h"
 #include "agent/intercept/x86_64/machine.h"
-#include "agent/preload/memory.h"
+#include "agent/preload/memory_directory.h"
+#include "agent/preload/preload_workspace.h"
 #include "agent/preload/process_state.h"
-#include "agent/preload/workspace.h"
 #include "common/shm/run_file.h"
 #include "common/shm/selection.h"
 

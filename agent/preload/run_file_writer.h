@@ -3,7 +3,7 @@
 #include <stdint.h>
 
 #include "agent/preload/candidates.h"
-#include "agent/preload/policy.h"
+#include "agent/preload/preload_policy.h"
 #include "common/shm/run_file.h"
 
 namespace fieldcost::preload {

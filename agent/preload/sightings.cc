@@ -4,9 +4,9 @@
 #include "agent/intercept/slots.h"
 #include "agent/intercept/wrappers.h"
 #include "agent/preload/picks.h"
+#include "agent/preload/preload_workspace.h"
 #include "agent/preload/process_state.h"
 #include "agent/preload/run_file_writer.h"
-#include "agent/preload/workspace.h"
 
 namespace fieldcost::preload {
 namespace {

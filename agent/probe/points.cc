@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "agent/probe/plan.h"
+#include "agent/probe/probe_plan.h"
 #include "common/config/toml_file.h"
 
 namespace fieldcost::probe {

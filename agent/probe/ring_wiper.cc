@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <system_error>
 
+#include "agent/probe/probe_session.h"
 #include "agent/probe/ring_reader.h"
 #include "agent/probe/ring_records.h"
-#include "agent/probe/session.h"
 #include "common/base/read_at.h"
 
 namespace fieldcost::probe {

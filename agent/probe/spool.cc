@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/base/clock.h"
-#include "common/probe/batch.h"
+#include "common/probe/event_batch.h"
 
 namespace fieldcost::probe {
 namespace {

@@ -5,10 +5,10 @@
 #include <sys/syscall.h>
 
 #include "agent/intercept/x86_64/machine.h"
-#include "agent/probe_preload/plan_file.h"
+#include "agent/probe_preload/probe_plan_reader.h"
+#include "agent/probe_preload/probe_targets.h"
 #include "agent/probe_preload/ring.h"
 #include "agent/probe_preload/sites.h"
-#include "agent/probe_preload/targets.h"
 
 namespace fieldcost::probe_preload {
 namespace {

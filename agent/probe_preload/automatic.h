@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-#include "agent/probe_preload/process.h"
+#include "agent/probe_preload/probe_process.h"
 
 namespace fieldcost::probe_preload {
 

@@ -5,7 +5,7 @@
 #include "agent/intercept/describe_module.h"
 #include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/objects.h"
-#include "agent/probe_preload/process.h"
+#include "agent/probe_preload/probe_process.h"
 
 namespace fieldcost::probe_preload {
 namespace {

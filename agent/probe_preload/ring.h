@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "agent/intercept/x86_64/machine.h"
-#include "agent/probe_preload/thread_state.h"
+#include "agent/probe_preload/probe_thread_state.h"
 
 namespace fieldcost::probe_preload {
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "agent/intercept/mapped_memory.h"
-#include "agent/intercept/text.h"
-#include "agent/probe_preload/plan_file.h"
-#include "agent/probe_preload/process.h"
+#include "agent/intercept/text_builder.h"
+#include "agent/probe_preload/probe_plan_reader.h"
+#include "agent/probe_preload/probe_process.h"
 
 namespace fieldcost::probe_preload {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "agent/probe/login.h"
 #include "agent/probe/sender.h"
-#include "agent/probe_recorder/collector.h"
+#include "agent/probe_recorder/event_collector.h"
 #include "agent/probe_recorder/look_pace.h"
-#include "agent/probe_recorder/record.h"
+#include "agent/probe_recorder/record_events.h"
 #include "common/base/log.h"
 #include "common/base/text.h"
 

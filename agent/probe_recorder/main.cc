@@ -9,10 +9,10 @@
 #include <cstdio>
 #include <string_view>
 
+#include "agent/perf/name_frames.h"
+#include "agent/perf/recorder_options.h"
 #include "agent/probe/ring_wiper.h"
-#include "agent/probe_recorder/record.h"
-#include "agent/sampler/name_frames.h"
-#include "agent/sampler/recorder_options.h"
+#include "agent/probe_recorder/record_events.h"
 #include "common/base/terminal_text.h"
 #include "common/base/text.h"
 
@@ -23,7 +23,7 @@ using fieldcost::probe::RecordOptions;
 
 constexpr std::uint64_t kMostRuns = 10'000;
 
-int Usage() { return fieldcost::sampler::RefuseCommandLine("fieldcost-probe", "fieldcost probe"); }
+int Usage() { return fieldcost::perf::RefuseCommandLine("fieldcost-probe", "fieldcost probe"); }
 
 int Fails(const fieldcost::Error& error) {
   fieldcost::PrintRemark(error.message);
@@ -31,7 +31,7 @@ int Fails(const fieldcost::Error& error) {
 }
 
 int Record(int argc, char** argv) {
-  using namespace fieldcost::sampler;
+  using namespace fieldcost::perf;
   RecordOptions options;
   bool quiet = false;
   const auto add_tag = [&options](const char* text) {
@@ -76,7 +76,7 @@ int Record(int argc, char** argv) {
 }
 
 int Collect(int argc, char** argv) {
-  using namespace fieldcost::sampler;
+  using namespace fieldcost::perf;
   CollectOptions options;
   const auto rest = TakeOptions(
       argc, argv, {FlagOption("once", options.once), FlagOption("now", options.send_now)});
@@ -100,7 +100,7 @@ int Wipe() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (const auto served = fieldcost::sampler::UseNameHelpers(argc, argv)) return *served;
+  if (const auto served = fieldcost::perf::UseNameHelpers(argc, argv)) return *served;
   if (argc < 2) return Usage();
   const std::string_view action = argv[1];
   if (action == "record") return Record(argc - 1, argv + 1);

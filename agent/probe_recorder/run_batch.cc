@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "common/base/text.h"
-#include "common/probe/limits.h"
-#include "common/probe/text.h"
+#include "common/probe/clean_text.h"
+#include "common/probe/probe_limits.h"
 
 namespace fieldcost::probe {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/probe/plan.h"
+#include "agent/probe/probe_plan.h"
 #include "agent/probe/ring_reader.h"
 #include "agent/probe_recorder/stack_namer.h"
 #include "common/probe/types.h"

@@ -6,12 +6,12 @@
 
 #include <algorithm>
 
+#include "agent/unwind/elf_layout.h"
 #include "common/base/build_id.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
-#include "common/probe/limits.h"
-#include "common/probe/text.h"
-#include "common/unwind/elf_layout.h"
+#include "common/probe/clean_text.h"
+#include "common/probe/probe_limits.h"
 
 namespace fieldcost::probe {
 namespace {

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "agent/probe/ring_reader.h"
+#include "agent/symbols/symbols.h"
+#include "agent/unwind/module_map.h"
+#include "agent/unwind/table_cache.h"
+#include "agent/unwind/unwinder.h"
 #include "common/probe/types.h"
-#include "common/symbols/symbols.h"
-#include "common/unwind/module_map.h"
-#include "common/unwind/table_cache.h"
-#include "common/unwind/unwinder.h"
 
 namespace fieldcost::probe {
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "agent/symbols/name_helper.h"
 #include "common/base/nearest.h"
 #include "common/base/text.h"
-#include "common/symbols/name_helper.h"
 
 namespace fieldcost::probe {
 namespace {

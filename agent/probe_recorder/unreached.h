@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "agent/probe/plan.h"
+#include "agent/probe/probe_plan.h"
 #include "common/shm/probe_file.h"
 
 namespace fieldcost::probe {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/settings/config.h"
+#include "agent/settings/agent_config.h"
 #include "agent/settings/memory_dir.h"
 #include "agent/settings/paths.h"
 #include "common/base/clock.h"

@@ -10,7 +10,7 @@
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/base/units.h"
-#include "common/wire/limits.h"
+#include "common/wire/wire_limits.h"
 
 namespace fieldcost::agent {
 namespace {

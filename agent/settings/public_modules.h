@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/settings/config.h"
+#include "agent/settings/agent_config.h"
 #include "common/wire/policy.h"
 
 namespace fieldcost::agent {

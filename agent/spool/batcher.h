@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/settings/config.h"
+#include "agent/settings/agent_config.h"
 #include "agent/settings/paths.h"
 #include "agent/spool/spool_db.h"
 #include "agent/spool/state_db.h"

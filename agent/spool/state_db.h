@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "agent/spool/row_codec.h"
+#include "agent/spool/spool_row_codec.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/sqlite/sqlite.h"

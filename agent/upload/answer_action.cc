@@ -1,6 +1,6 @@
 #include "agent/upload/answer_action.h"
 
-#include "common/wire/requests.h"
+#include "common/wire/wire_requests.h"
 
 namespace fieldcost::agent {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "common/http/message.h"
+#include "common/http/http_message.h"
 
 namespace fieldcost::agent {
 

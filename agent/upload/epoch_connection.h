@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "agent/settings/config.h"
+#include "agent/settings/agent_config.h"
 #include "agent/settings/paths.h"
 #include "common/base/result.h"
 #include "common/http/client.h"

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "agent/settings/config.h"
+#include "agent/settings/agent_config.h"
 #include "agent/settings/paths.h"
 #include "common/base/clock.h"
 

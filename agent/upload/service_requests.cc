@@ -10,9 +10,9 @@
 #include "common/crypto/sha256.h"
 #include "common/http/proxy.h"
 #include "common/wire/batch.h"
-#include "common/wire/limits.h"
 #include "common/wire/metadata.h"
-#include "common/wire/requests.h"
+#include "common/wire/wire_limits.h"
+#include "common/wire/wire_requests.h"
 
 namespace fieldcost::agent {
 namespace {

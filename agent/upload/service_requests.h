@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "agent/settings/config.h"
+#include "agent/settings/agent_config.h"
 #include "agent/settings/paths.h"
 #include "agent/spool/spool_db.h"
 #include "common/base/result.h"

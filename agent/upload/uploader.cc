@@ -8,7 +8,7 @@
 #include "common/base/log.h"
 #include "common/wire/batch.h"
 #include "common/wire/epoch.h"
-#include "common/wire/requests.h"
+#include "common/wire/wire_requests.h"
 
 namespace fieldcost::agent {
 

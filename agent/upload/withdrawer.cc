@@ -2,7 +2,7 @@
 
 #include "agent/upload/answer_action.h"
 #include "agent/upload/service_requests.h"
-#include "common/wire/requests.h"
+#include "common/wire/wire_requests.h"
 
 namespace fieldcost::agent {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "agent/settings/config.h"
+#include "agent/settings/agent_config.h"
 #include "agent/spool/spool_db.h"
 #include "agent/upload/agent_keys.h"
 #include "agent/upload/epoch_connection.h"

@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "aggregator/admin/requests.h"
+#include "aggregator/admin/admin_requests.h"
 #include "common/base/log.h"
 #include "common/base/worker_pool.h"
 

@@ -16,7 +16,7 @@
 #include "aggregator/publish/publisher.h"
 #include "aggregator/store/store.h"
 #include "common/base/result.h"
-#include "common/http/server.h"
+#include "common/http/http_server.h"
 
 namespace fieldcost::admin {
 

@@ -10,7 +10,7 @@
 #include "aggregator/ingest/counters.h"
 #include "aggregator/store/store.h"
 #include "common/base/clock.h"
-#include "common/http/server.h"
+#include "common/http/http_server.h"
 
 namespace fieldcost::admin {
 

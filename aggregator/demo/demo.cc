@@ -8,8 +8,8 @@
 #include "common/base/empty_directory.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
+#include "common/http/http_server.h"
 #include "common/http/issue_certificate.h"
-#include "common/http/server.h"
 
 namespace fieldcost::demo {
 namespace {

@@ -13,7 +13,7 @@
 #include "aggregator/ingest/ingest.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
-#include "common/wire/requests.h"
+#include "common/wire/wire_requests.h"
 
 namespace fieldcost::demo {
 namespace {

@@ -1,6 +1,6 @@
 #include "aggregator/ingest/abuse_log.h"
 
-#include "aggregator/ingest/limits.h"
+#include "aggregator/ingest/ingest_limits.h"
 #include "common/base/log.h"
 
 namespace fieldcost::ingest {

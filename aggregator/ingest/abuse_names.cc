@@ -8,7 +8,7 @@
 #include <charconv>
 #include <optional>
 
-#include "aggregator/ingest/limits.h"
+#include "aggregator/ingest/ingest_limits.h"
 #include "common/base/ascii.h"
 #include "common/base/file.h"
 #include "common/base/log.h"

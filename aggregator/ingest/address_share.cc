@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "aggregator/ingest/limits.h"
+#include "aggregator/ingest/ingest_limits.h"
 
 namespace fieldcost::ingest {
 

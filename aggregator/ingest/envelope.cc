@@ -9,7 +9,7 @@
 
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
-#include "common/wire/requests.h"
+#include "common/wire/wire_requests.h"
 
 namespace fieldcost::ingest {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "common/base/result.h"
 #include "common/crypto/ed25519.h"
-#include "common/http/message.h"
+#include "common/http/http_message.h"
 #include "common/wire/batch.h"
 
 namespace fieldcost::ingest {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "aggregator/ingest/limits.h"
-#include "aggregator/ingest/workspace.h"
+#include "aggregator/ingest/ingest_limits.h"
+#include "aggregator/ingest/ingest_workspace.h"
 #include "common/base/log.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
-#include "common/wire/limits.h"
-#include "common/wire/requests.h"
+#include "common/wire/wire_limits.h"
+#include "common/wire/wire_requests.h"
 
 namespace fieldcost::ingest {
 namespace {

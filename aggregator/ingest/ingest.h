@@ -13,8 +13,8 @@
 #include "aggregator/ingest/admission.h"
 #include "aggregator/ingest/counters.h"
 #include "aggregator/ingest/envelope.h"
-#include "aggregator/ingest/limits.h"
-#include "aggregator/ingest/options.h"
+#include "aggregator/ingest/ingest_limits.h"
+#include "aggregator/ingest/ingest_options.h"
 #include "aggregator/ingest/pseudonyms.h"
 #include "aggregator/ingest/rate_limit.h"
 #include "aggregator/ingest/receipt.h"
@@ -23,7 +23,7 @@
 #include "aggregator/ingest/service_names.h"
 #include "aggregator/store/store.h"
 #include "common/base/clock.h"
-#include "common/http/message.h"
+#include "common/http/http_message.h"
 #include "common/wire/batch.h"
 
 namespace fieldcost::ingest {

@@ -1,7 +1,7 @@
 // Checks the rows of a batch and passes them to the store: the part of Ingest about batches.
-#include "aggregator/ingest/limits.h"
-#include "aggregator/ingest/workspace.h"
-#include "common/wire/limits.h"
+#include "aggregator/ingest/ingest_limits.h"
+#include "aggregator/ingest/ingest_workspace.h"
+#include "common/wire/wire_limits.h"
 
 namespace fieldcost::ingest {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "aggregator/ingest/ingest.h"
-#include "aggregator/store/row_codec.h"
+#include "aggregator/store/store_row_codec.h"
 #include "common/crypto/sip_hash.h"
 
 namespace fieldcost::ingest {

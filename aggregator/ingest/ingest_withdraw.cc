@@ -1,11 +1,11 @@
 // Withdraws a batch for its agent: the part of Ingest about withdrawals.
 #include <algorithm>
 
+#include "aggregator/ingest/ingest_workspace.h"
 #include "aggregator/ingest/row_check.h"
-#include "aggregator/ingest/workspace.h"
 #include "common/base/log.h"
-#include "common/wire/limits.h"
-#include "common/wire/requests.h"
+#include "common/wire/wire_limits.h"
+#include "common/wire/wire_requests.h"
 
 namespace fieldcost::ingest {
 namespace {

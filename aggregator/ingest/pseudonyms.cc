@@ -1,6 +1,6 @@
 #include "aggregator/ingest/pseudonyms.h"
 
-#include "aggregator/ingest/secret_file.h"
+#include "aggregator/ingest/server_secret.h"
 #include "common/crypto/sha256.h"
 
 namespace fieldcost::ingest {

@@ -1,6 +1,6 @@
 #include "aggregator/ingest/rate_limit.h"
 
-#include "aggregator/ingest/limits.h"
+#include "aggregator/ingest/ingest_limits.h"
 
 namespace fieldcost::ingest {
 

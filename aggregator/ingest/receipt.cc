@@ -10,13 +10,13 @@
 
 #include <algorithm>
 
-#include "aggregator/ingest/secret_file.h"
+#include "aggregator/ingest/server_secret.h"
 #include "common/base/byte_order.h"
 #include "common/base/check.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
 #include "common/stats/varint.h"
-#include "common/wire/limits.h"
+#include "common/wire/wire_limits.h"
 
 namespace fieldcost::ingest {
 namespace {

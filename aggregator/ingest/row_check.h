@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "aggregator/ingest/limits.h"
+#include "aggregator/ingest/ingest_limits.h"
 #include "common/base/result.h"
 #include "common/wire/batch.h"
 #include "common/wire/epoch.h"

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "aggregator/ingest/secret_file.h"
+#include "aggregator/ingest/server_secret.h"
 #include "common/base/secret_file.h"
 #include "common/crypto/sha256.h"
-#include "common/wire/limits.h"
+#include "common/wire/wire_limits.h"
 
 namespace fieldcost::ingest {
 

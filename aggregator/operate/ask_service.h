@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "aggregator/config/config.h"
+#include "aggregator/config/aggregator_config.h"
 #include "aggregator/operate/outcome.h"
 #include "common/base/result.h"
 

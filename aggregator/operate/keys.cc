@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "aggregator/admin/requests.h"
+#include "aggregator/admin/admin_requests.h"
 #include "aggregator/operate/ask_service.h"
 #include "aggregator/publish/key_export.h"
 #include "aggregator/publish/key_ring.h"

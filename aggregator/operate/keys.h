@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/config/config.h"
+#include "aggregator/config/aggregator_config.h"
 #include "aggregator/operate/outcome.h"
 #include "aggregator/publish/key_rotation.h"
 #include "common/base/clock.h"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "aggregator/config/config.h"
+#include "aggregator/config/aggregator_config.h"
 #include "aggregator/operate/outcome.h"
 #include "aggregator/store/store.h"
 #include "common/base/result.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "aggregator/publish/limits.h"
+#include "aggregator/publish/publish_limits.h"
 #include "common/stats/agent_weights.h"
 #include "common/stats/contribution.h"
 #include "common/stats/cost_histogram.h"
@@ -170,7 +170,8 @@ class Group {
   }
 
   // Whether the sum over all classes and weeks can take the row; if so, adds it. The sums of one
-  // week and class never overflow (aggregator/ingest/limits.h), but agents can invent classes.
+  // week and class never overflow (aggregator/ingest/ingest_limits.h), but agents can invent
+  // classes.
   bool Fits(const store::CompactRow& row) {
     stats::Bucket totals = totals_;
     bool overflows = row.saturated;

@@ -10,8 +10,8 @@
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
-#include "common/wire/limits.h"
 #include "common/wire/metadata.h"
+#include "common/wire/wire_limits.h"
 
 namespace fieldcost::publish {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "common/http/message.h"
+#include "common/http/http_message.h"
 
 namespace fieldcost::publish {
 

@@ -1,6 +1,6 @@
 #include "aggregator/publish/fragment_bits.h"
 
-#include "aggregator/publish/limits.h"
+#include "aggregator/publish/publish_limits.h"
 
 namespace fieldcost::publish {
 

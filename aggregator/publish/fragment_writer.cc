@@ -22,16 +22,16 @@
 #include <thread>
 #include <type_traits>
 
-#include "aggregator/publish/limits.h"
+#include "aggregator/publish/publish_limits.h"
 #include "aggregator/publish/row_shares.h"
 #include "aggregator/publish/spill.h"
-#include "aggregator/store/row_codec.h"
+#include "aggregator/store/store_row_codec.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
 #include "common/shm/mix.h"
 #include "common/wire/fragment.h"
-#include "common/wire/limits.h"
+#include "common/wire/wire_limits.h"
 
 namespace fieldcost::publish {
 namespace {

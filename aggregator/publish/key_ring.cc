@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "aggregator/publish/limits.h"
+#include "aggregator/publish/publish_limits.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/text.h"

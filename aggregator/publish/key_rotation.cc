@@ -12,7 +12,7 @@
 #include <optional>
 
 #include "aggregator/publish/key_ring.h"
-#include "aggregator/publish/limits.h"
+#include "aggregator/publish/publish_limits.h"
 #include "common/base/file.h"
 #include "common/crypto/ed25519.h"
 

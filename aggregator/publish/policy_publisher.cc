@@ -8,7 +8,7 @@
 
 #include "aggregator/publish/key_ring.h"
 #include "aggregator/publish/key_rotation.h"
-#include "aggregator/publish/limits.h"
+#include "aggregator/publish/publish_limits.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 

@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "aggregator/publish/fragment_writer.h"
-#include "aggregator/publish/limits.h"
+#include "aggregator/publish/publish_limits.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
-#include "common/wire/limits.h"
+#include "common/wire/wire_limits.h"
 
 namespace fieldcost::publish {
 namespace {

@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "aggregator/publish/limits.h"
+#include "aggregator/publish/publish_limits.h"
 #include "common/base/check.h"
 
 namespace fieldcost::publish {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "aggregator/publish/key_export.h"
-#include "aggregator/service/start_check.h"
+#include "aggregator/service/service_start_check.h"
 #include "aggregator/upkeep/backup.h"
 #include "aggregator/upkeep/data_check.h"
 #include "common/base/file.h"
@@ -18,8 +18,8 @@
 #include "common/http/certificate.h"
 #include "common/serve/address_file.h"
 #include "common/serve/disk_room.h"
-#include "common/wire/limits.h"
-#include "common/wire/requests.h"
+#include "common/wire/wire_limits.h"
+#include "common/wire/wire_requests.h"
 
 namespace fieldcost::aggregator {
 namespace {

@@ -13,7 +13,7 @@
 #include "aggregator/admin/admin.h"
 #include "aggregator/admin/latency.h"
 #include "aggregator/admin/metrics.h"
-#include "aggregator/config/config.h"
+#include "aggregator/config/aggregator_config.h"
 #include "aggregator/ingest/ingest.h"
 #include "aggregator/publish/file_check.h"
 #include "aggregator/publish/file_server.h"
@@ -24,7 +24,7 @@
 #include "aggregator/upkeep/scrub.h"
 #include "common/base/result.h"
 #include "common/base/worker_pool.h"
-#include "common/http/server.h"
+#include "common/http/http_server.h"
 
 namespace fieldcost::aggregator {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "aggregator/store/row_codec.h"
 #include "aggregator/store/row_index.h"
+#include "aggregator/store/store_row_codec.h"
 #include "common/stats/agent_weights.h"
 
 namespace fieldcost::store {

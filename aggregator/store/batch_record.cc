@@ -8,8 +8,8 @@
 
 #include <utility>
 
-#include "aggregator/store/row_codec.h"
-#include "common/wire/limits.h"
+#include "aggregator/store/store_row_codec.h"
+#include "common/wire/wire_limits.h"
 
 namespace fieldcost::store {
 namespace {

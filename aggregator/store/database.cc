@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "aggregator/store/database_state.h"
-#include "aggregator/store/limits.h"
+#include "aggregator/store/store_limits.h"
 #include "common/base/units.h"
 
 namespace fieldcost::store {

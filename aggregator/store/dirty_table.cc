@@ -6,7 +6,7 @@
 
 #include <limits>
 
-#include "aggregator/store/row_codec.h"
+#include "aggregator/store/store_row_codec.h"
 
 namespace fieldcost::store {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <limits>
 
-#include "aggregator/store/limits.h"
+#include "aggregator/store/store_limits.h"
 #include "aggregator/store/store_state.h"
 
 namespace fieldcost::store {

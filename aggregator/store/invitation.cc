@@ -6,8 +6,8 @@
 
 #include <limits>
 
-#include "aggregator/store/limits.h"
-#include "aggregator/store/row_codec.h"
+#include "aggregator/store/store_limits.h"
+#include "aggregator/store/store_row_codec.h"
 
 namespace fieldcost::store {
 namespace {

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "aggregator/store/row_codec.h"
+#include "aggregator/store/store_row_codec.h"
 #include "common/base/byte_order.h"
 #include "common/base/check.h"
 

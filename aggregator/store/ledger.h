@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "aggregator/store/limits.h"
+#include "aggregator/store/store_limits.h"
 #include "common/base/result.h"
 
 namespace fieldcost::store {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "aggregator/store/row_codec.h"
+#include "aggregator/store/store_row_codec.h"
 #include "common/base/byte_order.h"
 #include "common/base/crc32c.h"
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "aggregator/store/limits.h"
+#include "aggregator/store/store_limits.h"
 #include "common/base/check.h"
 #include "common/crypto/random.h"
 #include "common/stats/uint128.h"

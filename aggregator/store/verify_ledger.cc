@@ -9,7 +9,7 @@
 #include "aggregator/store/kept.h"
 #include "aggregator/store/ledger.h"
 #include "aggregator/store/probation.h"
-#include "aggregator/store/row_codec.h"
+#include "aggregator/store/store_row_codec.h"
 #include "common/base/byte_order.h"
 #include "common/base/text.h"
 

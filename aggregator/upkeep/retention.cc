@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "aggregator/store/retention.h"
+#include "aggregator/store/retention_rules.h"
 
 namespace fieldcost::aggregator {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/base/log.h"
-#include "common/base/run_command.h"
+#include "common/base/run_program.h"
 #include "common/base/units.h"
 
 namespace fieldcost {

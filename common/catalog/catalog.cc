@@ -6,8 +6,8 @@
 
 #include "common/base/nearest.h"
 #include "common/base/text.h"
+#include "common/catalog/catalog_schema.h"
 #include "common/catalog/name_pattern.h"
-#include "common/catalog/schema.h"
 #include "common/wire/fragment.h"
 
 namespace fieldcost::catalog {

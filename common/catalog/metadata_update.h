@@ -7,7 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/result.h"
-#include "common/catalog/schema.h"
+#include "common/catalog/catalog_schema.h"
 #include "common/http/client.h"
 #include "common/wire/metadata.h"
 

@@ -4,7 +4,7 @@
 
 #include "common/base/ascii.h"
 #include "common/base/text.h"
-#include "common/stats/cxx_name.h"
+#include "common/names/cxx_name.h"
 
 namespace fieldcost::catalog {
 namespace {
@@ -38,14 +38,14 @@ bool NamePattern::Part::Matches(std::string_view name) const {
 NamePattern::NamePattern(std::string_view untrusted_text)
     : library_(LibraryPart(untrusted_text)),
       symbol_(SymbolPart(untrusted_text)),
-      identifiers_(stats::SpelledIdentifiers(symbol_.text)) {}
+      identifiers_(names::SpelledIdentifiers(symbol_.text)) {}
 
 bool NamePattern::MatchesCxx(std::string_view symbol) const {
-  if (!stats::IsCxxSymbol(symbol)) return false;
+  if (!names::IsCxxSymbol(symbol)) return false;
   for (const std::string& identifier : identifiers_) {
     if (!Contains(symbol, identifier)) return false;
   }
-  return symbol_.Matches(stats::ShortName(symbol));
+  return symbol_.Matches(names::ShortName(symbol));
 }
 
 bool NamePattern::Matches(std::string_view soname, std::string_view symbol) const {

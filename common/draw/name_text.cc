@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/base/text.h"
-#include "common/stats/cxx_name_parts.h"
+#include "common/names/cxx_name_parts.h"
 
 namespace fieldcost::draw {
 namespace {
@@ -112,7 +112,7 @@ NamePieces PiecesOf(std::string_view escaped_name) {
     DivideGoName(function, pieces);
     return pieces;
   }
-  stats::CxxNameParts parts = stats::SplitCxxName(function);
+  names::CxxNameParts parts = names::SplitCxxName(function);
   // A place without a name, as "[kernel]+0x12", or several functions.
   const bool is_place = function.starts_with('[') || function.starts_with('+');
   if (parts.name.empty() || is_place || function.find(';') != std::string_view::npos) {

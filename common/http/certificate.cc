@@ -16,8 +16,8 @@
 #include "common/base/file.h"
 #include "common/base/time_text.h"
 #include "common/base/units.h"
+#include "common/http/http_message.h"
 #include "common/http/ip_address.h"
-#include "common/http/message.h"
 #include "common/http/openssl_owned.h"
 #include "common/http/tls.h"
 

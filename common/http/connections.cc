@@ -4,7 +4,7 @@
 
 #include "common/base/check.h"
 #include "common/http/connections_core.h"
-#include "common/http/session.h"
+#include "common/http/http_session.h"
 
 namespace fieldcost::http {
 namespace {

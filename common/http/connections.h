@@ -8,7 +8,7 @@
 
 #include "common/base/file.h"
 #include "common/base/result.h"
-#include "common/http/server.h"
+#include "common/http/http_server.h"
 
 namespace boost::asio {
 class io_context;

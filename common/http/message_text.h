@@ -3,7 +3,7 @@
 #include <string>
 
 #include "common/base/result.h"
-#include "common/http/message.h"
+#include "common/http/http_message.h"
 
 namespace fieldcost::http {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <tl/expected.hpp>
 
-#include "common/http/message.h"
+#include "common/http/http_message.h"
 
 namespace fieldcost::http {
 

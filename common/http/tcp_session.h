@@ -18,7 +18,7 @@
 #include <tl/expected.hpp>
 
 #include "common/http/connections_core.h"
-#include "common/http/session.h"
+#include "common/http/http_session.h"
 #include "common/http/strict_head.h"
 
 namespace fieldcost::http {

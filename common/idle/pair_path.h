@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/tree/dictionary.h"
+#include "common/tree/tree_dictionary.h"
 
 namespace fieldcost::idle {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/probe/limits.h"
+#include "common/probe/probe_limits.h"
 #include "common/probe/types.h"
 #include "common/sqlite/sqlite.h"
 

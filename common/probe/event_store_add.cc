@@ -5,7 +5,7 @@
 #include "common/base/check.h"
 #include "common/probe/event_sql.h"
 #include "common/probe/event_store.h"
-#include "common/probe/limits.h"
+#include "common/probe/probe_limits.h"
 #include "common/shm/mix.h"
 
 namespace fieldcost::probe {

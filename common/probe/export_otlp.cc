@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "common/base/json_writer.h"
-#include "common/probe/export.h"
-#include "common/probe/export_view.h"
-#include "common/probe/words.h"
+#include "common/probe/event_export.h"
+#include "common/probe/event_export_view.h"
+#include "common/probe/value_names.h"
 #include "common/shm/mix.h"
 
 namespace fieldcost::probe {

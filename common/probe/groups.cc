@@ -8,7 +8,7 @@
 #include <map>
 
 #include "common/base/text.h"
-#include "common/stats/welch.h"
+#include "common/inference/welch.h"
 
 namespace fieldcost::probe {
 namespace {
@@ -113,22 +113,22 @@ std::vector<double> WaitShares(std::span<const SideRow> rows) {
   return shares;
 }
 
-stats::Moments OctavesOf(const std::vector<double>& wait_shares) {
+inference::Moments OctavesOf(const std::vector<double>& wait_shares) {
   std::vector<double> octaves;
   for (const double share : wait_shares) octaves.push_back(WaitOctaves(share));
-  return stats::MomentsOf(octaves);
+  return inference::MomentsOf(octaves);
 }
 
 bool LoadsDiffer(std::span<const SideRow> base, std::span<const SideRow> changed) {
   const std::vector<double> of_base = WaitShares(base);
   const std::vector<double> of_new = WaitShares(changed);
   if (of_base.empty() || of_new.empty()) return false;
-  const stats::Moments base_moments = stats::MomentsOf(of_base);
-  const stats::Moments new_moments = stats::MomentsOf(of_new);
+  const inference::Moments base_moments = inference::MomentsOf(of_base);
+  const inference::Moments new_moments = inference::MomentsOf(of_new);
   const double points = std::abs(new_moments.mean - base_moments.mean);
   if (std::min(of_base.size(), of_new.size()) < kLeastEvents) return points >= kLeastWaitPointsFew;
   return points >= kLeastWaitPoints &&
-         stats::WelchP(OctavesOf(of_base), OctavesOf(of_new)) <= kMostFalse;
+         inference::WelchP(OctavesOf(of_base), OctavesOf(of_new)) <= kMostFalse;
 }
 
 void LeaveOut(const Groups& groups, const Groups& others, bool is_of_base,
@@ -177,7 +177,7 @@ SideFacts FactsOf(std::span<const SideRow> rows) {
   }
   const std::vector<double> shares = WaitShares(rows);
   facts.measured_runs = shares.size();
-  if (!shares.empty()) facts.wait_share = stats::MomentsOf(shares).mean;
+  if (!shares.empty()) facts.wait_share = inference::MomentsOf(shares).mean;
   return facts;
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/probe/compare.h"
+#include "common/probe/compare_events.h"
 #include "common/probe/event_store.h"
 #include "common/probe/set_aside.h"
 

@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "common/probe/limits.h"
+#include "common/probe/probe_limits.h"
 
 namespace fieldcost::probe {
 namespace {

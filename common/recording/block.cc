@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/base/check.h"
-#include "common/recording/limits.h"
+#include "common/recording/recording_limits.h"
 
 namespace fieldcost::recording {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/recording/writer.h"
+#include "common/recording/recording_writer.h"
 
 namespace fieldcost::recording {
 namespace {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "common/recording/block.h"
-#include "common/recording/dictionary.h"
-#include "common/recording/limits.h"
+#include "common/recording/recording_dictionary.h"
+#include "common/recording/recording_limits.h"
 
 namespace fieldcost::recording {
 namespace {

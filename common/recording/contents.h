@@ -9,8 +9,8 @@
 #include "common/base/result.h"
 #include "common/recording/descriptions.h"
 #include "common/recording/file_format.h"
-#include "common/recording/index.h"
-#include "common/tree/dictionary.h"
+#include "common/recording/recording_index.h"
+#include "common/tree/tree_dictionary.h"
 
 namespace fieldcost::recording {
 

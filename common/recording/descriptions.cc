@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "common/recording/bytes.h"
-#include "common/recording/limits.h"
+#include "common/recording/recording_limits.h"
 
 namespace fieldcost::recording {
 namespace {

@@ -8,7 +8,7 @@
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
 #include "common/recording/threads.h"
-#include "common/tree/metric.h"
+#include "common/tree/tree_metric.h"
 
 namespace fieldcost::recording {
 

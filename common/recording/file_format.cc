@@ -3,7 +3,7 @@
 #include "common/base/check.h"
 #include "common/base/crc32c.h"
 #include "common/recording/bytes.h"
-#include "common/recording/limits.h"
+#include "common/recording/recording_limits.h"
 
 // file    := header frame*
 // header  := magic version:u32 flags:u32 created_ns:u64 monotonic_ns:u64 ticks:u64 ns_per_tick:u64

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/base/write_all.h"
-#include "common/recording/limits.h"
+#include "common/recording/recording_limits.h"
 
 namespace fieldcost::recording {
 

@@ -5,7 +5,7 @@
 #include "common/base/check.h"
 #include "common/recording/bytes.h"
 #include "common/recording/interval_query.h"
-#include "common/recording/limits.h"
+#include "common/recording/recording_limits.h"
 #include "common/recording/spans.h"
 #include "common/stats/uint128.h"
 

@@ -17,8 +17,8 @@
 #include "common/recording/block.h"
 #include "common/recording/contents.h"
 #include "common/recording/mapped_file.h"
-#include "common/tree/dictionary.h"
 #include "common/tree/run_values.h"
+#include "common/tree/tree_dictionary.h"
 
 namespace fieldcost::recording {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "common/recording/descriptions.h"
-#include "common/recording/limits.h"
-#include "common/tree/metric.h"
+#include "common/recording/recording_limits.h"
+#include "common/tree/tree_metric.h"
 
 namespace fieldcost::recording {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "common/recording/limits.h"
+#include "common/recording/recording_limits.h"
 #include "common/stats/uint128.h"
 
 namespace fieldcost::recording {

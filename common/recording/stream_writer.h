@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/recording/index.h"
 #include "common/recording/path_sums.h"
+#include "common/recording/recording_index.h"
 
 namespace fieldcost::recording {
 

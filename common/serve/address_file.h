@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "common/base/result.h"
-#include "common/http/server.h"
+#include "common/http/http_server.h"
 
 namespace fieldcost::serve {
 

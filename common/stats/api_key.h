@@ -20,7 +20,7 @@ std::string_view Unit(Metric metric);
 bool IsKnownMetric(std::uint32_t untrusted_number);
 
 // One exported function of one version of one shared library. All text is printable ASCII, the
-// symbol UTF-8, without spaces; limits are in common/wire/limits.h.
+// symbol UTF-8, without spaces; limits are in common/wire/wire_limits.h.
 struct ApiKey {
   std::string soname;           // "libsqlite3.so.0"
   std::string package_version;  // "3.40.1-2+deb12u1", empty if not from a package

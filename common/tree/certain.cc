@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "common/stats/benjamini_hochberg.h"
-#include "common/stats/tails.h"
+#include "common/inference/benjamini_hochberg.h"
+#include "common/inference/tails.h"
 
 namespace fieldcost::tree {
 namespace {
@@ -16,7 +16,7 @@ constexpr double kLeastP = 1e-300;
 // The variance of equal values is at most this share of their square: squares are rounded.
 constexpr double kRounding = 1e-15;
 
-bool IsConstant(const stats::Moments& moments) {
+bool IsConstant(const inference::Moments& moments) {
   return moments.variance <= kRounding * moments.mean * moments.mean;
 }
 
@@ -47,12 +47,12 @@ class Tests {
     const double most = std::max(sides.before.mean, sides.after.mean);
     return most > 0 && most >= options_.least_samples * observed_.per_sample;
   }
-  stats::Moments NotBelowPoisson(stats::Moments moments) const {
+  inference::Moments NotBelowPoisson(inference::Moments moments) const {
     moments.variance = std::max(moments.variance, moments.mean * observed_.per_sample);
     return moments;
   }
   double P(const TwoSides& sides) const {
-    return stats::WelchP(NotBelowPoisson(sides.before), NotBelowPoisson(sides.after));
+    return inference::WelchP(NotBelowPoisson(sides.before), NotBelowPoisson(sides.after));
   }
   std::vector<double> AdjustedP(const PathValues& values) const;
   void Add(std::uint32_t path, ValueKind kind);
@@ -77,7 +77,7 @@ class Tests {
 std::vector<double> Tests::AdjustedP(const PathValues& values) const {
   std::vector<double> p;
   for (const Test& test : tests_) p.push_back(P(SidesOf(values, test)));
-  return stats::AdjustForFalseDiscoveries(p);
+  return inference::AdjustForFalseDiscoveries(p);
 }
 
 void Tests::Add(std::uint32_t path, ValueKind kind) {
@@ -131,18 +131,18 @@ std::optional<double> Tests::AlikeP() const {
   for (const Test& test : tests_) {
     if (test.kind != ValueKind::kSelf) continue;
     const double p = std::max(P(SidesOf(*observed_.relative, test)), kLeastP);
-    const double z = p >= 1 ? 0 : stats::NormalUpperQuantile(p / 2);
+    const double z = p >= 1 ? 0 : inference::NormalUpperQuantile(p / 2);
     sum += z * z;
     ++count;
   }
   if (count < 2) return std::nullopt;
-  return stats::ChiSquaredUpperTail(sum, count - 1);
+  return inference::ChiSquaredUpperTail(sum, count - 1);
 }
 
 bool Tests::IsExplained(const TwoSides& whole, const Means& below) const {
   if ((below.after - below.before) / whole.difference() >= options_.explained) return true;
   // What is left of the path varies, relative to itself, as the whole of it does.
-  const auto rest = [](stats::Moments moments, double reported) {
+  const auto rest = [](inference::Moments moments, double reported) {
     const double left = std::max(0.0, moments.mean - reported);
     if (moments.mean > 0) moments.variance *= left * left / (moments.mean * moments.mean);
     moments.mean = left;

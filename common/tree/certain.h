@@ -3,15 +3,15 @@
 #include <optional>
 #include <vector>
 
-#include "common/stats/welch.h"
-#include "common/tree/compare.h"
+#include "common/inference/welch.h"
+#include "common/tree/compare_trees.h"
 
 namespace fieldcost::tree {
 
 // Before and after.
 struct TwoSides {
-  stats::Moments before;
-  stats::Moments after;
+  inference::Moments before;
+  inference::Moments after;
   double difference() const { return after.mean - before.mean; }
 };
 

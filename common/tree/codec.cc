@@ -19,7 +19,7 @@
 #include "common/stats/varint.h"
 #include "common/tree/codec_parts.h"
 #include "common/tree/combine.h"
-#include "common/tree/limits.h"
+#include "common/tree/tree_limits.h"
 
 namespace fieldcost::tree {
 namespace {

@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "common/stats/varint.h"
-#include "common/tree/limits.h"
+#include "common/tree/tree_limits.h"
 
 namespace fieldcost::tree {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "common/base/check.h"
-#include "common/tree/limits.h"
 #include "common/tree/seeded_hash.h"
+#include "common/tree/tree_limits.h"
 
 namespace fieldcost::tree {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
-#include "common/tree/limits.h"
+#include "common/tree/tree_limits.h"
 
 namespace fieldcost::tree {
 

@@ -4,9 +4,9 @@
 #include <array>
 
 #include "common/base/ascii.h"
-#include "common/stats/cxx_name.h"
-#include "common/stats/rust_name.h"
-#include "common/tree/limits.h"
+#include "common/names/cxx_name.h"
+#include "common/names/rust_name.h"
+#include "common/tree/tree_limits.h"
 
 namespace fieldcost::tree {
 namespace {
@@ -80,9 +80,9 @@ std::string ModuleName(std::string_view untrusted_soname_or_path) {
 
 std::string FunctionName(std::string_view untrusted_symbol) {
   const std::string_view symbol = WithoutClones(WithoutVersion(untrusted_symbol));
-  if (auto rust = stats::DemangledRustName(symbol)) return *std::move(rust);
-  if (stats::IsCxxSymbol(symbol)) return stats::DemangledName(symbol);
-  return stats::WithoutRustEncoding(symbol);
+  if (auto rust = names::DemangledRustName(symbol)) return *std::move(rust);
+  if (names::IsCxxSymbol(symbol)) return names::DemangledName(symbol);
+  return names::WithoutRustEncoding(symbol);
 }
 
 Frame MakeFrame(const RawSymbol& untrusted_symbol) {

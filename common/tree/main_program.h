@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "common/base/result.h"
-#include "common/tree/dictionary.h"
+#include "common/tree/tree_dictionary.h"
 
 namespace fieldcost::tree {
 

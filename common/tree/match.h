@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/tree/metric.h"
+#include "common/tree/tree_metric.h"
 
 namespace fieldcost::tree {
 

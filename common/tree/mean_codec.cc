@@ -15,7 +15,7 @@
 #include "common/tree/codec.h"
 #include "common/tree/codec_parts.h"
 #include "common/tree/combine.h"
-#include "common/tree/limits.h"
+#include "common/tree/tree_limits.h"
 
 namespace fieldcost::tree {
 namespace {

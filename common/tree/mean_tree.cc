@@ -6,8 +6,8 @@
 
 #include "common/base/check.h"
 #include "common/tree/combine.h"
-#include "common/tree/limits.h"
 #include "common/tree/match.h"
+#include "common/tree/tree_limits.h"
 
 namespace fieldcost::tree {
 namespace {

@@ -4,8 +4,8 @@
 #include <bit>
 
 #include "common/base/check.h"
-#include "common/tree/limits.h"
 #include "common/tree/seeded_hash.h"
+#include "common/tree/tree_limits.h"
 
 namespace fieldcost::tree {
 namespace {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/tree/dictionary.h"
 #include "common/tree/rename.h"
 #include "common/tree/run_values.h"
 #include "common/tree/tree.h"
+#include "common/tree/tree_dictionary.h"
 
 namespace fieldcost::tree {
 

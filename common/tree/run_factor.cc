@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "common/base/check.h"
-#include "common/stats/welch.h"
+#include "common/inference/welch.h"
 
 namespace fieldcost::tree {
 namespace {
@@ -56,7 +56,7 @@ std::vector<double> RunFactors(std::span<const std::vector<double>> self, std::s
   std::vector<double> ratios(enough.size());
   for (const std::vector<double>& run : self) {
     for (std::size_t i = 0; i < enough.size(); ++i) ratios[i] = run[enough[i]] / means[i];
-    const double factor = stats::WeightedMedian(ratios, weights);
+    const double factor = inference::WeightedMedian(ratios, weights);
     factors.push_back(factor > 0 ? factor : 1);
   }
   return factors;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/base/check.h"
-#include "common/tree/limits.h"
+#include "common/tree/tree_limits.h"
 
 namespace fieldcost::tree {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "common/base/check.h"
 #include "common/tree/combine.h"
-#include "common/tree/limits.h"
+#include "common/tree/tree_limits.h"
 
 namespace fieldcost::tree {
 namespace {

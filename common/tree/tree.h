@@ -10,9 +10,9 @@
 
 #include "common/base/result.h"
 #include "common/stats/uint128.h"
-#include "common/tree/dictionary.h"
-#include "common/tree/metric.h"
 #include "common/tree/run_values.h"
+#include "common/tree/tree_dictionary.h"
+#include "common/tree/tree_metric.h"
 
 namespace fieldcost::tree {
 

@@ -11,7 +11,7 @@
 #include "common/base/strong_id.h"
 #include "common/stats/stat_row.h"
 #include "common/wire/epoch.h"
-#include "common/wire/limits.h"
+#include "common/wire/wire_limits.h"
 
 namespace fieldcost::wire {
 

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <map>
 
-#include "common/wire/limits.h"
 #include "common/wire/wire.pb.h"
+#include "common/wire/wire_limits.h"
 
 namespace fieldcost::wire {
 namespace {

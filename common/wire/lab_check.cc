@@ -7,7 +7,7 @@
 #include "common/wire/batch.h"
 #include "common/wire/fragment_rows.h"
 #include "common/wire/lab_table.h"
-#include "common/wire/limits.h"
+#include "common/wire/wire_limits.h"
 
 namespace fieldcost::wire {
 namespace {

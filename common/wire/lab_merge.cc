@@ -6,7 +6,7 @@
 
 #include "common/base/check.h"
 #include "common/wire/lab_table.h"
-#include "common/wire/limits.h"
+#include "common/wire/wire_limits.h"
 
 namespace fieldcost::wire {
 namespace {

@@ -25,8 +25,8 @@
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
 #include "common/wire/fragment_rows.h"
-#include "common/wire/limits.h"
 #include "common/wire/wire.pb.h"
+#include "common/wire/wire_limits.h"
 #include "common/wire/zstd_frame.h"
 
 namespace fieldcost::wire {

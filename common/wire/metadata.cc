@@ -8,9 +8,9 @@
 #include <span>
 
 #include "common/base/text.h"
-#include "common/wire/message.h"
 #include "common/wire/metadata_payload.h"
 #include "common/wire/wire.pb.h"
+#include "common/wire/wire_message.h"
 
 namespace fieldcost::wire {
 namespace {

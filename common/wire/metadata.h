@@ -9,7 +9,7 @@
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/crypto/ed25519.h"
-#include "common/wire/limits.h"
+#include "common/wire/wire_limits.h"
 
 namespace fieldcost::wire {
 

@@ -5,10 +5,10 @@
 #include <string_view>
 
 #include "common/base/result.h"
-#include "common/wire/limits.h"
-#include "common/wire/message.h"
 #include "common/wire/metadata.h"
 #include "common/wire/policy.h"
+#include "common/wire/wire_limits.h"
+#include "common/wire/wire_message.h"
 
 namespace fieldcost::wire {
 

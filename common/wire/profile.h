@@ -6,7 +6,7 @@
 
 #include "common/base/result.h"
 #include "common/stats/stat_row.h"
-#include "common/wire/limits.h"
+#include "common/wire/wire_limits.h"
 
 namespace fieldcost::wire {
 

@@ -14,8 +14,8 @@
 #include <bit>
 
 #include "common/base/check.h"
-#include "common/wire/limits.h"
 #include "common/wire/wire.pb.h"
+#include "common/wire/wire_limits.h"
 
 namespace fieldcost::wire {
 namespace {

@@ -11,7 +11,7 @@
 #include "common/base/result.h"
 #include "common/stats/stat_row.h"
 #include "common/wire/batch.h"
-#include "common/wire/message.h"
+#include "common/wire/wire_message.h"
 
 namespace fieldcost::wire {
 

@@ -12,7 +12,7 @@ install(TARGETS fieldcost-aggregator fieldcost-probe-server RUNTIME DESTINATION 
 # Run by `fieldcost idle`, `fieldcost probe` and `fieldcost trace`.
 install(TARGETS fieldcost-idle fieldcost-probe fieldcost-trace RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/fieldcost)
 # Not on the linker's path, because they are preloaded. tools/cli has this path compiled in.
-install(TARGETS fieldcost_preload fieldcost_lab_preload fieldcost_probe_preload fieldcost_trace_preload
+install(TARGETS fieldcost_preload fieldcost_lab_preload fieldcost_probe_preload fieldcost_events_preload
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/fieldcost)
 
 # Files for building programs with probe points; Python programs need the module at run time.

@@ -70,28 +70,30 @@ function(fieldcost_library name)
   endif()
 endfunction()
 
-# fieldcost_proto(FOLDER name...): builds the library FOLDER_proto from common/FOLDER/NAME.proto, in the build tree.
+# fieldcost_proto(name...): builds the library FOLDER_proto of the current folder's NAME.proto, in the build tree.
 # Generated code is exempt from our warnings.
-function(fieldcost_proto folder)
+function(fieldcost_proto)
+  file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  get_filename_component(library ${folder} NAME)
   set(generated_dir ${CMAKE_BINARY_DIR}/generated)
   set(generated)
   foreach(name ${ARGN})
-    set(stem ${generated_dir}/common/${folder}/${name})
+    set(stem ${generated_dir}/${folder}/${name})
     add_custom_command(
       OUTPUT ${stem}.pb.cc ${stem}.pb.h
       COMMAND ${CMAKE_COMMAND} -E make_directory ${generated_dir}
       COMMAND protobuf::protoc --proto_path=${CMAKE_SOURCE_DIR} --cpp_out=${generated_dir}
-              common/${folder}/${name}.proto
+              ${folder}/${name}.proto
       DEPENDS ${name}.proto protobuf::protoc
       WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
       COMMENT "Generating ${name}.pb.cc"
       VERBATIM)
     list(APPEND generated ${stem}.pb.cc ${stem}.pb.h)
   endforeach()
-  add_library(${folder}_proto STATIC ${generated})
-  target_compile_options(${folder}_proto PRIVATE -w)
-  target_include_directories(${folder}_proto SYSTEM PUBLIC ${generated_dir})
-  target_link_libraries(${folder}_proto PUBLIC protobuf::libprotobuf-lite)
+  add_library(${library}_proto STATIC ${generated})
+  target_compile_options(${library}_proto PRIVATE -w)
+  target_include_directories(${library}_proto SYSTEM PUBLIC ${generated_dir})
+  target_link_libraries(${library}_proto PUBLIC protobuf::libprotobuf-lite)
 endfunction()
 
 # fieldcost_program(NAME SOURCES file... DEPS target...)

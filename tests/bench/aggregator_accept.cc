@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-#include "aggregator/store/retention.h"
+#include "aggregator/store/retention_rules.h"
 #include "aggregator/store/store.h"
 #include "tests/bench/aggregator_bench.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "aggregator/store/row_codec.h"
+#include "aggregator/store/store_row_codec.h"
 #include "common/base/file.h"
 #include "common/base/units.h"
 #include "tests/bench/aggregator_bench.h"

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "aggregator/store/row_codec.h"
+#include "aggregator/store/store_row_codec.h"
 #include "tests/bench/aggregator_bench.h"
 
 namespace fieldcost::bench {

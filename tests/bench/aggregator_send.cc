@@ -6,7 +6,7 @@
 
 #include "common/base/file.h"
 #include "common/http/client.h"
-#include "common/wire/limits.h"
+#include "common/wire/wire_limits.h"
 #include "tests/bench/aggregator_bench.h"
 
 namespace fieldcost::bench {

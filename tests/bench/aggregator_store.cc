@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
-#include "aggregator/store/retention.h"
+#include "aggregator/store/retention_rules.h"
 #include "aggregator/store/store.h"
 #include "tests/bench/aggregator_bench.h"
 

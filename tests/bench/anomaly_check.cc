@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/stats/anomaly.h"
+#include "common/inference/anomaly.h"
 
 namespace {
 
@@ -58,11 +58,12 @@ int main(int count, char** arguments) {
         Lognormal(std::exp2(between(7, 20)), centre + between(-1, 1) * octaves_apart, octaves));
   }
   const std::clock_t start = std::clock();
-  std::vector<stats::Comparison> report;
-  for (int i = 0; i < kApis; ++i) report.push_back(stats::Compare(mine[i], field[i]));
-  stats::Decide(report);
+  std::vector<inference::Comparison> report;
+  for (int i = 0; i < kApis; ++i) report.push_back(inference::Compare(mine[i], field[i]));
+  inference::Decide(report);
   const std::clock_t end = std::clock();
   int worse = 0;
-  for (const stats::Comparison& api : report) worse += api.verdict == stats::Verdict::kWorse;
+  for (const inference::Comparison& api : report)
+    worse += api.verdict == inference::Verdict::kWorse;
   std::printf("%d worse\n%.1f\n", worse, static_cast<double>(end - start) * 1e3 / CLOCKS_PER_SEC);
 }

@@ -20,7 +20,7 @@
 
 #include "common/base/check.h"
 #include "common/catalog/catalog.h"
-#include "common/catalog/schema.h"
+#include "common/catalog/catalog_schema.h"
 #include "common/wire/fragment.h"
 
 namespace {

@@ -13,12 +13,12 @@
 #include <thread>
 #include <vector>
 
-#include "aggregator/probes/accounts/devices.h"
-#include "aggregator/probes/accounts/users.h"
-#include "aggregator/probes/data/data.h"
+#include "aggregator/probe_server/accounts/devices.h"
+#include "aggregator/probe_server/accounts/users.h"
+#include "aggregator/probe_server/data/data.h"
 #include "common/http/client.h"
-#include "common/probe/batch.h"
-#include "common/probe/limits.h"
+#include "common/probe/event_batch.h"
+#include "common/probe/probe_limits.h"
 
 namespace fieldcost::bench {
 namespace {

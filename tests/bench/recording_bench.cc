@@ -17,7 +17,7 @@
 
 #include "common/base/check.h"
 #include "common/recording/recording.h"
-#include "common/recording/writer.h"
+#include "common/recording/recording_writer.h"
 
 namespace {
 

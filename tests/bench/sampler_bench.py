@@ -1,4 +1,4 @@
-"""What sampling the stacks of programs costs (agent/sampler), beside `perf record --call-graph dwarf`.
+"""What sampling the stacks of programs costs (agent/trace), beside `perf record --call-graph dwarf`.
 
     ./tests/bench/run.sh trace_sampling      a table in Markdown, in less than 5 minutes
 

@@ -1,4 +1,4 @@
-"""The rows of the trace (agent/trace_preload): what an event costs beside what it costs to write each down, and beside
+"""The rows of the trace (agent/events_preload): what an event costs beside what it costs to write each down, and beside
 uftrace. Plans are written as common/shm/trace_file.h describes them."""
 
 import os
@@ -21,7 +21,7 @@ OF_PEER = ("3",)
 class TraceBench:
     def __init__(self, build, ticks_to_ns):
         self.bench = Path(build).resolve() / "bench"
-        self.library = Path(build).resolve() / "lib" / "libfieldcost_trace.so"
+        self.library = Path(build).resolve() / "lib" / "libfieldcost_events.so"
         self.ticks_to_ns = ticks_to_ns  # when it is needed: a function
         self.directory = Path(tempfile.mkdtemp(prefix="fieldcost-trace.", dir="/dev/shm"))
 

@@ -9,12 +9,12 @@
 #include <thread>
 #include <unordered_set>
 
-#include "aggregator/store/retention.h"
+#include "aggregator/store/retention_rules.h"
 #include "common/base/check.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
 #include "common/shm/mix.h"
-#include "common/wire/requests.h"
+#include "common/wire/wire_requests.h"
 
 namespace fieldcost::bench {
 namespace {

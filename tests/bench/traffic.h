@@ -9,7 +9,7 @@
 
 #include "common/base/result.h"
 #include "common/crypto/ed25519.h"
-#include "common/http/message.h"
+#include "common/http/http_message.h"
 #include "common/wire/batch.h"
 
 // What a fleet of agents sends to the service, made from a seed, and the benchmarks' own files of

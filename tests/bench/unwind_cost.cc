@@ -16,9 +16,9 @@
 #include <thread>
 #include <vector>
 
+#include "agent/unwind/unwinder.h"
 #include "common/base/check.h"
-#include "common/unwind/unwinder.h"
-#include "tests/common/unwind/traced_process.h"
+#include "tests/agent/unwind/traced_process.h"
 
 namespace {
 

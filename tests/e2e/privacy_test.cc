@@ -4,10 +4,10 @@
 #include <set>
 
 #include "common/base/file.h"
-#include "common/http/server.h"
+#include "common/http/http_server.h"
 #include "common/wire/batch.h"
 #include "common/wire/policy.h"
-#include "common/wire/requests.h"
+#include "common/wire/wire_requests.h"
 #include "tests/e2e/house.h"
 
 // Canaries in everything the agent could see must appear in nothing that leaves the machine. The

@@ -1,7 +1,7 @@
 // Consent to probe points that is withdrawn while a batch is on its way.
 #include <filesystem>
 
-#include "tests/agent/daemon/holding_proxy.h"
+#include "tests/agent/volunteer/holding_proxy.h"
 #include "tests/e2e/probe_way.h"
 
 namespace fieldcost::testing {

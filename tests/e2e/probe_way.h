@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "agent/probe/spool.h"
-#include "tests/aggregator/probes/server_fixture.h"
+#include "tests/aggregator/probe_server/server_fixture.h"
 #include "tests/support/binary_dir.h"
 #include "tests/support/wait_until.h"
 

@@ -3,7 +3,7 @@
 
 #include "common/base/check.h"
 #include "common/wire/batch.h"
-#include "common/wire/requests.h"
+#include "common/wire/wire_requests.h"
 
 // What a server answers to a batch or a withdrawal: refused, or something that survives being
 // encoded again.

@@ -7,7 +7,7 @@
 
 #include "aggregator/store/batch_record.h"
 #include "aggregator/store/dirty_table.h"
-#include "aggregator/store/row_codec.h"
+#include "aggregator/store/store_row_codec.h"
 #include "common/base/check.h"
 #include "common/wire/zstd_frame.h"
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include "agent/unwind/cfi_table.h"
 #include "common/base/check.h"
 #include "common/base/read_at.h"
-#include "common/unwind/cfi_table.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using fieldcost::unwind::CfiTable;

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "common/base/check.h"
-#include "common/stats/cxx_name.h"
+#include "common/names/cxx_name.h"
 #include "tools/cli/docs/doxygen_pages.h"
 #include "tools/report/cards/cost_card.h"
 
@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto functions = cli::ReadTagFile(bytes)) {
     for (const cli::DocumentedFunction& function : *functions) cards[function.anchor] = card;
   }
-  (void)stats::NameWithoutArguments(bytes);
+  (void)names::NameWithoutArguments(bytes);
   cards["a"] = card;
   const cli::PageWithCards once = cli::InsertCards(bytes, cards);
   FIELDCOST_CHECK(once.cards == 0 || once.html.find(card) != std::string::npos);

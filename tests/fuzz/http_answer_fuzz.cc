@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "common/base/check.h"
+#include "common/http/http_message.h"
 #include "common/http/ip_address.h"
-#include "common/http/message.h"
 #include "common/http/origin.h"
 #include "common/http/proxy.h"
 #include "tests/fuzz/request_text.h"

@@ -7,7 +7,7 @@
 #include "common/base/check.h"
 #include "common/recording/by_thread.h"
 #include "common/recording/recording.h"
-#include "common/recording/verify.h"
+#include "common/recording/verify_recording.h"
 #include "common/tree/codec.h"
 #include "tools/exchange/exchange.h"
 

@@ -17,7 +17,7 @@
 #include "aggregator/ingest/ingest.h"
 #include "common/base/check.h"
 #include "common/base/log.h"
-#include "common/wire/requests.h"
+#include "common/wire/wire_requests.h"
 #include "common/wire/zstd_frame.h"
 #include "tests/aggregator/ingest/sender.h"
 #include "tests/support/fake_clock.h"

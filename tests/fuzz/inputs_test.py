@@ -8,7 +8,7 @@ import inputs
 
 TABLE = """# a comment
 batch answer: common/wire/batch
-  common/wire/answer
+  common/wire/upload_answer
 
 none, they only write: common/draw/html
 """
@@ -21,7 +21,7 @@ class InputsTest(unittest.TestCase):
 
     def test_lines_go_on_and_reasons_stand_for_targets(self):
         table = inputs.read_table(TABLE)
-        self.assertEqual(table["common/wire/answer"], ["batch", "answer"])
+        self.assertEqual(table["common/wire/upload_answer"], ["batch", "answer"])
         self.assertEqual(table["common/draw/html"], [])
 
     def test_a_complete_table_is_good(self):

@@ -8,8 +8,8 @@
 #include "common/base/clock.h"
 #include "tools/lsp/framing.h"
 #include "tools/lsp/lexer.h"
-#include "tools/lsp/limits.h"
-#include "tools/lsp/server.h"
+#include "tools/lsp/lsp_limits.h"
+#include "tools/lsp/lsp_server.h"
 
 namespace {
 

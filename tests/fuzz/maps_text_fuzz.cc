@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "agent/unwind/module_map.h"
 #include "common/base/check.h"
-#include "common/unwind/module_map.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fieldcost::unwind::ModuleMap map(1);

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "agent/symbols/name_messages.h"
 #include "common/base/check.h"
-#include "common/symbols/name_messages.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fieldcost::symbols;

@@ -5,8 +5,8 @@
 #include "common/base/package_owner.h"
 #include "common/base/text.h"
 #include "common/draw/name_text.h"
-#include "common/stats/cxx_name.h"
-#include "common/stats/cxx_name_parts.h"
+#include "common/names/cxx_name.h"
+#include "common/names/cxx_name_parts.h"
 #include "tools/analysis/namespace_of.h"
 #include "tools/analysis/version_order.h"
 
@@ -21,11 +21,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return line;
   };
   const std::string_view symbol = take_line();
-  const std::string name = fieldcost::stats::DemangledName(symbol);
-  FIELDCOST_CHECK(name == symbol || name.size() <= fieldcost::stats::kMostDemangledBytes);
-  FIELDCOST_CHECK(fieldcost::stats::ShortName(symbol).size() <= name.size());
-  FIELDCOST_CHECK(fieldcost::stats::SplitCxxName(symbol).arguments <= symbol.size());
-  FIELDCOST_CHECK(fieldcost::stats::NameWithoutArguments(symbol).size() <= symbol.size());
+  const std::string name = fieldcost::names::DemangledName(symbol);
+  FIELDCOST_CHECK(name == symbol || name.size() <= fieldcost::names::kMostDemangledBytes);
+  FIELDCOST_CHECK(fieldcost::names::ShortName(symbol).size() <= name.size());
+  FIELDCOST_CHECK(fieldcost::names::SplitCxxName(symbol).arguments <= symbol.size());
+  FIELDCOST_CHECK(fieldcost::names::NameWithoutArguments(symbol).size() <= symbol.size());
   const std::string group = NamespaceOf(symbol);
   FIELDCOST_CHECK(!group.empty() && group.size() <= name.size() + 16);
   for (const std::size_t width : {0U, 1U, 7U, 24U, 80U}) {
@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   FIELDCOST_CHECK(fieldcost::RpmOwnerIn(rest).version.size() <= rest.size());
   const std::string_view a = take_line();
   const std::string_view b = take_line();
-  (void)fieldcost::stats::CxxNameQuery(a).Matches(symbol);
+  (void)fieldcost::names::CxxNameQuery(a).Matches(symbol);
   const auto forth = CompareVersions(a, b);
   const auto back = CompareVersions(b, a);
   FIELDCOST_CHECK((forth < 0) == (back > 0) && (forth == 0) == (back == 0));

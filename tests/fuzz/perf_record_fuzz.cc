@@ -8,16 +8,16 @@
 #include <cstring>
 #include <vector>
 
-#include "agent/sampler/perf_record.h"
-#include "agent/sampler/perf_ring.h"
-#include "agent/sampler/wait_stack.h"
+#include "agent/perf/perf_record.h"
+#include "agent/perf/perf_ring.h"
+#include "agent/perf/wait_stack.h"
 #include "common/base/check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  namespace sampler = fieldcost::sampler;
+  namespace perf = fieldcost::perf;
   constexpr std::size_t kRingBytes = 4096;
   if (size < 2) return 0;
-  sampler::ParseWaitPlace({reinterpret_cast<const char*>(data), size});
+  perf::ParseWaitPlace({reinterpret_cast<const char*>(data), size});
   // Where the first record begins, so that some go round the end.
   const std::size_t start = (std::size_t{data[0]} | std::size_t{data[1]} << 8) % kRingBytes / 8 * 8;
   data += 2;
@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   auto* const ring_bytes = reinterpret_cast<std::uint8_t*>(words.data());
   perf_event_mmap_page page{};
   page.data_head = start;
-  sampler::PerfRing ring(&page, ring_bytes, kRingBytes);
+  perf::PerfRing ring(&page, ring_bytes, kRingBytes);
   // The reader begins at 0: an empty record leads it to the start.
   if (start != 0) {
     const perf_event_header header{.type = 0, .misc = 0, .size = static_cast<std::uint16_t>(start)};
@@ -40,17 +40,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto record = ring.Front();
     if (!record) break;
     FIELDCOST_CHECK(record->size() <= size);
-    if (const auto parsed = sampler::ParseRecord(*record)) {
-      if (const auto* const sample = std::get_if<sampler::SampleRecord>(&parsed->content)) {
+    if (const auto parsed = perf::ParseRecord(*record)) {
+      if (const auto* const sample = std::get_if<perf::SampleRecord>(&parsed->content)) {
         FIELDCOST_CHECK(sample->stack.size() <= record->size());
       }
-      if (const auto* const change = std::get_if<sampler::SwitchRecord>(&parsed->content)) {
+      if (const auto* const change = std::get_if<perf::SwitchRecord>(&parsed->content)) {
         FIELDCOST_CHECK(change->out || !change->preempted);
       }
-      if (const auto* const name = std::get_if<sampler::NameRecord>(&parsed->content)) {
+      if (const auto* const name = std::get_if<perf::NameRecord>(&parsed->content)) {
         FIELDCOST_CHECK(name->name.size() <= record->size());
       }
-      if (const auto* const map = std::get_if<sampler::MapRecord>(&parsed->content)) {
+      if (const auto* const map = std::get_if<perf::MapRecord>(&parsed->content)) {
         FIELDCOST_CHECK(map->mapping.end >= map->mapping.start);
       }
     }

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "common/base/check.h"
-#include "common/probe/batch.h"
+#include "common/probe/event_batch.h"
 #include "common/probe/event_store.h"
 #include "common/wire/zstd_frame.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "agent/probe/plan.h"
+#include "agent/probe/probe_plan.h"
 #include "common/base/check.h"
 #include "common/base/file.h"
 #include "common/shm/probe_file.h"

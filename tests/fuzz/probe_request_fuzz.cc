@@ -6,13 +6,13 @@
 #include <string>
 #include <string_view>
 
-#include "aggregator/probes/pages/links.h"
-#include "aggregator/probes/web/filter.h"
-#include "aggregator/probes/web/forwarded.h"
-#include "aggregator/probes/web/guard.h"
-#include "aggregator/probes/web/parameters.h"
+#include "aggregator/probe_server/pages/links.h"
+#include "aggregator/probe_server/web/filter.h"
+#include "aggregator/probe_server/web/forwarded.h"
+#include "aggregator/probe_server/web/guard.h"
+#include "aggregator/probe_server/web/parameters.h"
 #include "common/base/check.h"
-#include "common/probe/text.h"
+#include "common/probe/clean_text.h"
 
 namespace fieldcost::probe_server {
 namespace {

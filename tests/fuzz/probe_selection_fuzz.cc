@@ -3,8 +3,8 @@
 #include <string_view>
 
 #include "common/base/check.h"
-#include "tools/cli/probe/selection.h"
-#include "tools/cli/time_text.h"
+#include "tools/cli/probe/event_selection.h"
+#include "tools/cli/time_argument.h"
 
 // What a user, or a script with texts of others in it, says of which events, how much and when.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

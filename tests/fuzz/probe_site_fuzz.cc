@@ -16,11 +16,11 @@
 #include <string_view>
 #include <vector>
 
-#include "aggregator/probes/accounts/devices.h"
-#include "aggregator/probes/accounts/password.h"
-#include "aggregator/probes/accounts/sessions.h"
-#include "aggregator/probes/accounts/users.h"
-#include "aggregator/probes/web/site.h"
+#include "aggregator/probe_server/accounts/devices.h"
+#include "aggregator/probe_server/accounts/password.h"
+#include "aggregator/probe_server/accounts/sessions.h"
+#include "aggregator/probe_server/accounts/users.h"
+#include "aggregator/probe_server/web/site.h"
 #include "common/base/check.h"
 #include "common/base/log.h"
 #include "common/wire/zstd_frame.h"

@@ -6,11 +6,11 @@
 #include <string_view>
 
 #include "agent/idle/idle_clock.h"
+#include "agent/idle/idle_thread_state.h"
 #include "agent/idle/proc_stat.h"
-#include "agent/idle/thread_state.h"
+#include "agent/perf/process_threads.h"
+#include "agent/perf/wait_stack.h"
 #include "agent/probe_recorder/cpu_wait.h"
-#include "agent/sampler/process_threads.h"
-#include "agent/sampler/wait_stack.h"
 #include "common/base/check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -25,8 +25,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view schedstat = rest.substr(0, rest.find('\0'));
   const std::string_view sched = rest.substr(std::min(rest.size(), schedstat.size() + 1));
   (void)idle_agent::ParseThreadState(stat, schedstat, sched);
-  FIELDCOST_CHECK(sampler::StatFromState(text).size() <= size);
-  (void)sampler::ParseWaitPlace(text);
+  FIELDCOST_CHECK(perf::StatFromState(text).size() <= size);
+  (void)perf::ParseWaitPlace(text);
   (void)probe::ParseCpuWait(text);
   (void)probe::IsZombie(text);
   return 0;

@@ -11,7 +11,7 @@
 #include "common/recording/by_thread.h"
 #include "common/recording/recording.h"
 #include "common/recording/spans.h"
-#include "common/recording/verify.h"
+#include "common/recording/verify_recording.h"
 #include "tests/fuzz/recording_frames.h"
 
 namespace {

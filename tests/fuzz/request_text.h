@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/http/message.h"
+#include "common/http/http_message.h"
 #include "common/http/strict_head.h"
 
 namespace fieldcost::fuzz {

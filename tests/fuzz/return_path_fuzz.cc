@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "agent/unwind/return_path.h"
 #include "common/base/check.h"
-#include "common/unwind/return_path.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace unwind = fieldcost::unwind;

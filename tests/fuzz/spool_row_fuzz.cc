@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "agent/spool/row_codec.h"
+#include "agent/spool/spool_row_codec.h"
 #include "common/base/check.h"
 #include "tests/fuzz/request_text.h"
 

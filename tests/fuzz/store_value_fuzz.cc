@@ -13,7 +13,7 @@
 #include "aggregator/store/kept.h"
 #include "aggregator/store/ledger.h"
 #include "aggregator/store/probation.h"
-#include "aggregator/store/row_codec.h"
+#include "aggregator/store/store_row_codec.h"
 #include "common/base/check.h"
 
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "agent/symbols/symbols.h"
 #include "common/base/check.h"
 #include "common/base/file.h"
-#include "common/symbols/symbols.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using fieldcost::symbols::DwarfModule;

@@ -6,16 +6,16 @@
 #include <cstdint>
 #include <string_view>
 
-#include "agent/trace/arena_reader.h"
-#include "agent/trace/event_tree.h"
+#include "agent/events/arena_reader.h"
+#include "agent/events/event_tree.h"
 #include "common/base/check.h"
-#include "tests/agent/trace/arena_bytes.h"
+#include "tests/agent/events/arena_bytes.h"
 #include "tests/fuzz/pieces.h"
 
 namespace {
 
 namespace shm = fieldcost::shm;
-namespace trace = fieldcost::trace;
+namespace events = fieldcost::events;
 using fieldcost::testing::ArenaBytes;
 
 std::uint64_t PlaceOf(unsigned kind, std::uint64_t number) {
@@ -43,40 +43,40 @@ ArenaBytes FileOf(std::string_view pieces) {
   return file;
 }
 
-void Check(const trace::Arena& arena) {
+void Check(const events::Arena& arena) {
   std::uint64_t ns = 0;
   for (std::size_t i = 0; i < arena.nodes.size(); ++i) {
-    const trace::ArenaNode& node = arena.nodes[i];
-    FIELDCOST_CHECK(node.parent == trace::kNone ? node.kind == trace::PlaceKind::kRoot
-                                                : node.parent < i);
-    FIELDCOST_CHECK(node.module == trace::kNone || node.module < arena.modules.size());
-    FIELDCOST_CHECK(node.api == trace::kNone || node.api < arena.apis.size());
+    const events::ArenaNode& node = arena.nodes[i];
+    FIELDCOST_CHECK(node.parent == events::kNone ? node.kind == events::PlaceKind::kRoot
+                                                 : node.parent < i);
+    FIELDCOST_CHECK(node.module == events::kNone || node.module < arena.modules.size());
+    FIELDCOST_CHECK(node.api == events::kNone || node.api < arena.apis.size());
     ns += arena.Nanoseconds(node.ticks);
   }
-  for (const trace::ArenaThread& thread : arena.threads) {
+  for (const events::ArenaThread& thread : arena.threads) {
     FIELDCOST_CHECK(thread.root < arena.nodes.size() && thread.current < arena.nodes.size());
   }
   fieldcost::tree::Dictionary dictionary;
-  const auto values = trace::EventValues(arena, trace::UnnamedCode, dictionary);
+  const auto values = events::EventValues(arena, events::UnnamedCode, dictionary);
   if (!values) return;
   std::uint64_t in_tree = 0;
   for (const std::uint64_t self : values->column(1)) in_tree += self;
   FIELDCOST_CHECK(in_tree >= ns);  // each rounded down; together less often
-  trace::Arena running = arena;
+  events::Arena running = arena;
   running.still_runs = true;
-  for (trace::ArenaThread& thread : running.threads) thread.open_ticks = 0;
-  const auto so_far = trace::EventValues(running, trace::UnnamedCode, dictionary);
+  for (events::ArenaThread& thread : running.threads) thread.open_ticks = 0;
+  const auto so_far = events::EventValues(running, events::UnnamedCode, dictionary);
   FIELDCOST_CHECK(so_far);
   for (std::size_t i = 0; i < so_far->column(1).size(); ++i) {
     FIELDCOST_CHECK(so_far->column(1)[i] <= values->column(1)[i]);
   }
-  static_cast<void>(trace::BranchValues(arena, trace::UnnamedCode, dictionary));
+  static_cast<void>(events::BranchValues(arena, events::UnnamedCode, dictionary));
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto arena = trace::ReadArena(FileOf({reinterpret_cast<const char*>(data), size}));
+  const auto arena = events::ReadArena(FileOf({reinterpret_cast<const char*>(data), size}));
   if (arena) Check(*arena);
   return 0;
 }

@@ -6,7 +6,7 @@
 
 #include "common/base/check.h"
 #include "common/tree/codec.h"
-#include "common/tree/compare.h"
+#include "common/tree/compare_trees.h"
 #include "common/tree/remap.h"
 
 namespace {

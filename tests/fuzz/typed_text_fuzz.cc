@@ -5,15 +5,15 @@
 #include <string>
 #include <string_view>
 
-#include "agent/sampler/counter.h"
+#include "agent/perf/counter.h"
 #include "common/base/ascii.h"
 #include "common/base/check.h"
 #include "common/catalog/name_pattern.h"
 #include "tests/fuzz/request_text.h"
-#include "tools/analysis/selection.h"
+#include "tools/analysis/row_selection.h"
 #include "tools/cli/find_api.h"
 #include "tools/cli/pick.h"
-#include "tools/cli/time_text.h"
+#include "tools/cli/time_argument.h"
 #include "tools/cli/tree/operand.h"
 #include "tools/report/link_template.h"
 
@@ -43,7 +43,7 @@ void CheckArguments(const std::string& text) {
   }
   if (const auto weeks = analysis::ParseWeeks(text)) FIELDCOST_CHECK(weeks->first <= weeks->last);
   (void)analysis::ParseMetric(text);
-  if (const auto counters = sampler::ParseCounters(text)) FIELDCOST_CHECK(!counters->empty());
+  if (const auto counters = perf::ParseCounters(text)) FIELDCOST_CHECK(!counters->empty());
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 #include <span>
 #include <string>
 
+#include "agent/unwind/unwinder.h"
 #include "common/base/check.h"
-#include "common/unwind/unwinder.h"
-#include "tests/common/unwind/made_process.h"
+#include "tests/agent/unwind/made_process.h"
 
 namespace {
 

@@ -79,7 +79,7 @@ FieldChoice Choose(Stratum stratum, const Rows& chosen, const Rows& own) {
                       })).fullest_week;
   // It represents its quarter, like the field's.
   if (mine.fullest_week.week != 0) mine.fullest_week.week = choice.sums.fullest_week.week;
-  if (!mine.histogram.empty()) choice.own_removed = stats::TakeOut(mine, choice.sums);
+  if (!mine.histogram.empty()) choice.own_removed = inference::TakeOut(mine, choice.sums);
   return choice;
 }
 
@@ -137,7 +137,7 @@ FieldChoice ChooseField(std::span<const StatRow> rows, std::span<const StatRow> 
     const std::uint64_t others = MachinesOf(choice);
     if (best.stratum != Stratum::kNone && others <= MachinesOf(best)) continue;
     best = std::move(choice);
-    if (others >= stats::kLeastMachines) break;
+    if (others >= inference::kLeastMachines) break;
   }
   return best;
 }

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/stats/anomaly.h"
+#include "common/inference/anomaly.h"
 #include "common/stats/stat_row.h"
 
 namespace fieldcost::analysis {
@@ -29,12 +29,12 @@ struct FieldChoice {
 };
 
 // Chooses the narrowest stratum with enough other machines in its fullest quarter
-// (stats::kLeastMachines), or the one with the most. `rows`: everything published about the symbol
-// and soname of `mine` (whose week does not matter). If a package version was built several times,
-// uses the same build, or all builds if nothing is known about it; uses other versions only if the
-// package version is missing altogether. Prefers rows over all classes or all weeks, and never
-// mixes them with single ones. `own`: one's own share of the field (row by row, any week); it is
-// subtracted from the sums where they can contain all of it. Pure.
+// (inference::kLeastMachines), or the one with the most. `rows`: everything published about the
+// symbol and soname of `mine` (whose week does not matter). If a package version was built several
+// times, uses the same build, or all builds if nothing is known about it; uses other versions only
+// if the package version is missing altogether. Prefers rows over all classes or all weeks, and
+// never mixes them with single ones. `own`: one's own share of the field (row by row, any week); it
+// is subtracted from the sums where they can contain all of it. Pure.
 FieldChoice ChooseField(std::span<const stats::StatRow> rows, std::span<const stats::StatRow> own,
                         const stats::RowKey& mine);
 

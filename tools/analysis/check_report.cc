@@ -13,7 +13,7 @@
 namespace fieldcost::analysis {
 namespace {
 
-using stats::Verdict;
+using inference::Verdict;
 
 // Too little data sorts last, except before verdicts that are not worth a line.
 int Rank(Verdict verdict) {
@@ -29,7 +29,7 @@ int Rank(Verdict verdict) {
 }
 
 void CompareOne(CheckedApi& api, std::uint64_t salt) {
-  api.comparison = stats::Compare(api.mine, api.field.sums, nullptr, salt);
+  api.comparison = inference::Compare(api.mine, api.field.sums, nullptr, salt);
   api.comparison.own_removed = api.field.own_removed;
 }
 
@@ -73,9 +73,9 @@ CheckReport Check(std::vector<CheckedApi> apis, stats::Metric metric, std::uint6
     }
     work();
   }
-  std::vector<stats::Comparison> comparisons;
+  std::vector<inference::Comparison> comparisons;
   for (const CheckedApi& api : apis) comparisons.push_back(api.comparison);
-  stats::Decide(comparisons);
+  inference::Decide(comparisons);
   for (std::size_t i = 0; i < apis.size(); ++i) apis[i].comparison = comparisons[i];
   std::sort(apis.begin(), apis.end(), Before);
   return {.metric = metric, .salt = salt, .apis = std::move(apis), .profile = {}};
@@ -83,31 +83,31 @@ CheckReport Check(std::vector<CheckedApi> apis, stats::Metric metric, std::uint6
 
 std::string Lack(const CheckedApi& api) {
   if (api.field.stratum == Stratum::kNone) return std::string(Name(api.field.stratum));
-  const stats::Comparison& comparison = api.comparison;
+  const inference::Comparison& comparison = api.comparison;
   std::string text;
-  if (comparison.calls < stats::kLeastCalls) {
-    text = fmt::format("{} of {} calls", comparison.calls, stats::kLeastCalls);
+  if (comparison.calls < inference::kLeastCalls) {
+    text = fmt::format("{} of {} calls", comparison.calls, inference::kLeastCalls);
   }
-  if (comparison.machines < stats::kLeastMachines) {
+  if (comparison.machines < inference::kLeastMachines) {
     if (!text.empty()) text += ", ";
     text += comparison.machines == 0 && comparison.contributions != 0
                 ? "not enough machines known"
-                : fmt::format("{} of {} machines", comparison.machines, stats::kLeastMachines);
+                : fmt::format("{} of {} machines", comparison.machines, inference::kLeastMachines);
   }
   return text;
 }
 
 std::string SeedText(std::uint64_t seed) { return fmt::format("{:016x}", seed); }
 
-std::string_view Name(stats::Method method) {
+std::string_view Name(inference::Method method) {
   switch (method) {
-    case stats::Method::kNone:
+    case inference::Method::kNone:
       return "none";
-    case stats::Method::kExact:
+    case inference::Method::kExact:
       return "exact";
-    case stats::Method::kDrawn:
+    case inference::Method::kDrawn:
       return "drawn";
-    case stats::Method::kNormal:
+    case inference::Method::kNormal:
       return "normal";
   }
   return "";

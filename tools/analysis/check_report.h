@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/stats/anomaly.h"
+#include "common/inference/anomaly.h"
 #include "common/stats/stat_row.h"
 #include "tools/analysis/check_field.h"
 
@@ -20,7 +20,7 @@ struct CheckedApi {
   stats::RowKey key;  // of the profile
   stats::CostHistogram mine;
   FieldChoice field;
-  stats::Comparison comparison;
+  inference::Comparison comparison;
 };
 
 struct CheckReport {
@@ -30,7 +30,7 @@ struct CheckReport {
   std::string profile;            // source: "own measurements", or a file's name (untrusted)
   std::uint64_t own_unknown = 0;  // own batches in the field that could not be subtracted
 
-  std::size_t Count(stats::Verdict verdict) const;
+  std::size_t Count(inference::Verdict verdict) const;
   // A hash of the seeds of all comparisons; equal for equal reports.
   std::uint64_t Seed() const;
 };
@@ -46,7 +46,7 @@ CheckReport Check(std::vector<CheckedApi> apis, stats::Metric metric, std::uint6
 std::string Lack(const CheckedApi& api);
 
 // "exact", "drawn", "normal", "none".
-std::string_view Name(stats::Method method);
+std::string_view Name(inference::Method method);
 // 16 hexadecimal digits.
 std::string SeedText(std::uint64_t seed);
 

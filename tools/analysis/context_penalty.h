@@ -13,7 +13,7 @@ namespace fieldcost::analysis {
 // machines to the lab's runs.
 struct ContextPenalty {
   double ratio = 1;
-  // The 95 % confidence interval, by Welch's t (common/stats/machine_comparison.h).
+  // The 95 % confidence interval, by Welch's t (common/inference/machine_comparison.h).
   double low = 1;
   double high = 1;
   std::uint64_t machines = 0;

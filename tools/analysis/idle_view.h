@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/idle/schema.h"
+#include "common/idle/idle_schema.h"
 #include "common/recording/recording.h"
-#include "common/tree/dictionary.h"
+#include "common/tree/tree_dictionary.h"
 
 namespace fieldcost::analysis {
 

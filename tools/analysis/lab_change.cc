@@ -6,9 +6,9 @@
 #include <tuple>
 #include <utility>
 
+#include "common/inference/benjamini_hochberg.h"
+#include "common/inference/effect_size.h"
 #include "common/stats/api_sums.h"
-#include "common/stats/benjamini_hochberg.h"
-#include "common/stats/effect_size.h"
 
 namespace fieldcost::analysis {
 namespace {
@@ -33,8 +33,8 @@ ByApi SumsOf(const wire::LabTable& table, stats::Metric metric) {
   return sums;
 }
 
-std::vector<stats::MachineStratum> StrataOf(const Side& before, const Side& after) {
-  std::vector<stats::MachineStratum> strata;
+std::vector<inference::MachineStratum> StrataOf(const Side& before, const Side& after) {
+  std::vector<inference::MachineStratum> strata;
   for (const auto& [hardware, scalars] : before.by_class) {
     const auto other = after.by_class.find(hardware);
     if (other != after.by_class.end()) strata.push_back({scalars, other->second});
@@ -49,10 +49,10 @@ LabChange Compare(const Side& before, const Side& after) {
   change.after = stats::FiguresOf(after.all, stats::Whose::kOwn);
   change.runs_before = before.all.scalars.contributions;
   change.runs_after = after.all.scalars.contributions;
-  change.test = stats::CompareMachines(StrataOf(before, after));
+  change.test = inference::CompareMachines(StrataOf(before, after));
   change.ratio = std::exp2(change.test.octaves);
-  change.delta =
-      stats::CliffsDelta({.histogram = &before.all.histogram}, {.histogram = &after.all.histogram});
+  change.delta = inference::CliffsDelta({.histogram = &before.all.histogram},
+                                        {.histogram = &after.all.histogram});
   return change;
 }
 
@@ -65,7 +65,7 @@ void Decide(std::vector<LabChange>& changes) {
   for (const LabChange& change : changes) {
     if (HasEnough(change)) p_values.push_back(change.test.p);
   }
-  const std::vector<double> q_values = stats::AdjustForFalseDiscoveries(p_values);
+  const std::vector<double> q_values = inference::AdjustForFalseDiscoveries(p_values);
   auto q = q_values.begin();
   for (LabChange& change : changes) {
     if (!HasEnough(change)) continue;

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "common/inference/machine_comparison.h"
 #include "common/stats/figures.h"
-#include "common/stats/machine_comparison.h"
 #include "common/wire/lab_table.h"
 #include "tools/analysis/version_change.h"
 
@@ -32,7 +32,7 @@ struct LabChange {
   std::uint64_t runs_after = 0;
   // Runs are the observations: the ratio of their geometric means is 2^octaves. Compared within the
   // machine classes that both tables have; if they share none, all together.
-  stats::MachineComparison test;
+  inference::MachineComparison test;
   double ratio = 1;
   double delta = 0;  // Cliff's, of calls
   double q = 1;      // Benjamini and Hochberg's, over all APIs with enough runs

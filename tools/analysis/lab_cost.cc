@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "common/stats/machine_moments.h"
+#include "common/inference/machine_moments.h"
 
 namespace fieldcost::analysis {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 std::optional<double> RunSpread(const stats::ContributionScalars& runs) {
   constexpr std::uint64_t kLeastRuns = 3;
   if (runs.contributions < kLeastRuns || runs.sum_within_freedom == 0) return std::nullopt;
-  return std::exp2(std::sqrt(stats::MomentsOf(runs).between)) - 1;
+  return std::exp2(std::sqrt(inference::MomentsOf(runs).between)) - 1;
 }
 
 const stats::CostHistogram* HistogramOf(const CostSummary& summary, stats::Metric metric) {

@@ -5,8 +5,8 @@
 #include <tuple>
 #include <utility>
 
-#include "common/stats/anomaly.h"
-#include "common/stats/effect_size.h"
+#include "common/inference/anomaly.h"
+#include "common/inference/effect_size.h"
 
 namespace fieldcost::analysis {
 namespace {
@@ -22,11 +22,13 @@ ByApi SumsOf(std::span<const stats::StatRow> rows, stats::Metric metric) {
 }
 
 Change Decide(const LocalChange& change) {
-  if (std::min(change.timed_before, change.timed_after) < stats::kLeastCalls) {
+  if (std::min(change.timed_before, change.timed_after) < inference::kLeastCalls) {
     return Change::kTooLittleData;
   }
-  const bool more = change.delta >= stats::kLeastDelta && change.ratio >= stats::kLeastRatio;
-  const bool less = change.delta <= -stats::kLeastDelta && change.ratio * stats::kLeastRatio <= 1;
+  const bool more =
+      change.delta >= inference::kLeastDelta && change.ratio >= inference::kLeastRatio;
+  const bool less =
+      change.delta <= -inference::kLeastDelta && change.ratio * inference::kLeastRatio <= 1;
   return more ? Change::kMore : less ? Change::kLess : Change::kNone;
 }
 
@@ -40,7 +42,7 @@ LocalChange Compare(const stats::ApiSums& before, const stats::ApiSums& after) {
     change.ratio = *change.after.mean / *change.before.mean;
   }
   change.delta =
-      stats::CliffsDelta({.histogram = &before.histogram}, {.histogram = &after.histogram});
+      inference::CliffsDelta({.histogram = &before.histogram}, {.histogram = &after.histogram});
   change.change = Decide(change);
   return change;
 }

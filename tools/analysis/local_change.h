@@ -25,9 +25,9 @@ struct LocalChange {
   std::uint64_t timed_after = 0;
   double ratio = 0;  // of the means, after to before; 0 = one is unknown or 0
   double delta = 0;  // Cliff's
-  // kMore and kLess: both have stats::kLeastCalls timed calls, and the effects are at least
-  // stats::kLeastDelta and stats::kLeastRatio. There is no probability, because the calls of one
-  // machine depend on each other and cannot be tested.
+  // kMore and kLess: both have inference::kLeastCalls timed calls, and the effects are at least
+  // inference::kLeastDelta and inference::kLeastRatio. There is no probability, because the calls
+  // of one machine depend on each other and cannot be tested.
   Change change = Change::kTooLittleData;
 };
 

@@ -1,14 +1,14 @@
 #include "tools/analysis/namespace_of.h"
 
-#include "common/stats/cxx_name.h"
-#include "common/stats/cxx_name_parts.h"
+#include "common/names/cxx_name.h"
+#include "common/names/cxx_name_parts.h"
 
 namespace fieldcost::analysis {
 namespace {
 
 std::string ScopesOf(std::string_view demangled) {
   std::string scopes;
-  for (const std::string& scope : stats::SplitCxxName(demangled).scopes) {
+  for (const std::string& scope : names::SplitCxxName(demangled).scopes) {
     if (scope.starts_with('{')) continue;  // a lambda or an unnamed type
     if (!scopes.empty()) scopes += "::";
     scopes += scope;
@@ -19,12 +19,12 @@ std::string ScopesOf(std::string_view demangled) {
 }  // namespace
 
 std::string NamespaceOf(std::string_view untrusted_symbol) {
-  const std::string name = stats::DemangledName(untrusted_symbol);
+  const std::string name = names::DemangledName(untrusted_symbol);
   if (name != untrusted_symbol) {
     std::string scopes = ScopesOf(name);
     return scopes.empty() ? "(global)" : scopes;
   }
-  if (stats::IsCxxSymbol(untrusted_symbol)) return "(C++)";
+  if (names::IsCxxSymbol(untrusted_symbol)) return "(C++)";
   const std::size_t begin = untrusted_symbol.find_first_not_of('_');
   const std::size_t mark = untrusted_symbol.find('_', begin);
   if (begin == std::string_view::npos || mark == std::string_view::npos ||

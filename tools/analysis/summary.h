@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/stats/field_total.h"
-#include "tools/analysis/selection.h"
+#include "tools/analysis/row_selection.h"
 
 namespace fieldcost::analysis {
 

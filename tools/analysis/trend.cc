@@ -3,16 +3,16 @@
 #include <cmath>
 #include <map>
 
+#include "common/inference/machine_moments.h"
 #include "common/stats/field_total.h"
-#include "common/stats/machine_moments.h"
-#include "tools/analysis/selection.h"
+#include "tools/analysis/row_selection.h"
 #include "tools/analysis/version_order.h"
 
 namespace fieldcost::analysis {
 namespace {
 
 TrendPoint PointOf(std::string label, const stats::ContributionScalars& scalars) {
-  return {std::move(label), std::exp2(stats::MomentsOf(scalars).mean), scalars.contributions};
+  return {std::move(label), std::exp2(inference::MomentsOf(scalars).mean), scalars.contributions};
 }
 
 }  // namespace

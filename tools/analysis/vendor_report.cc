@@ -6,11 +6,11 @@
 #include <map>
 #include <tuple>
 
-#include "common/stats/anomaly.h"
-#include "common/stats/benjamini_hochberg.h"
-#include "common/stats/cxx_name.h"
+#include "common/inference/anomaly.h"
+#include "common/inference/benjamini_hochberg.h"
+#include "common/inference/tails.h"
+#include "common/names/cxx_name.h"
 #include "common/stats/field_total.h"
-#include "common/stats/tails.h"
 #include "tools/analysis/namespace_of.h"
 #include "tools/analysis/summary.h"
 #include "tools/analysis/version_order.h"
@@ -80,7 +80,7 @@ VendorApi MakeApi(const RowsByVersion& versions, const VendorLibrary& library, s
   const stats::ApiKey& key = versions.begin()->second.front().key.api;
   api.symbol = key.symbol;
   api.symbol_version = key.symbol_version;
-  api.name = stats::DemangledName(key.symbol);
+  api.name = names::DemangledName(key.symbol);
   api.group = NamespaceOf(key.symbol);
   std::vector<StatRow> all;
   const std::vector<StatRow>* newest = nullptr;
@@ -127,12 +127,13 @@ void Conclude(const Combined& combined, VendorGroup& group) {
   const double octaves = combined.octaves / combined.weights;
   const double error = combined.standard_error / combined.weights;
   const double reach =
-      error * stats::StudentTUpperQuantile((1 - kConfidence) / 2, combined.freedom);
+      error * inference::StudentTUpperQuantile((1 - kConfidence) / 2, combined.freedom);
   group.ratio = std::exp2(octaves);
   group.ratio_low = std::exp2(octaves - reach);
   group.ratio_high = std::exp2(octaves + reach);
-  group.p = std::clamp(2 * stats::StudentTUpperTail(std::abs(octaves) / error, combined.freedom),
-                       std::numeric_limits<double>::min(), 1.0);
+  group.p =
+      std::clamp(2 * inference::StudentTUpperTail(std::abs(octaves) / error, combined.freedom),
+                 std::numeric_limits<double>::min(), 1.0);
   group.change = Change::kNone;
 }
 
@@ -144,13 +145,13 @@ void DecideGroups(std::vector<VendorGroup>& groups) {
     eligible.push_back(&group);
     p_values.push_back(group.p);
   }
-  const std::vector<double> q_values = stats::AdjustForFalseDiscoveries(p_values);
+  const std::vector<double> q_values = inference::AdjustForFalseDiscoveries(p_values);
   for (std::size_t i = 0; i < eligible.size(); ++i) {
     VendorGroup& group = *eligible[i];
     group.q = q_values[i];
-    if (group.q > stats::kFalseDiscoveries) continue;
-    if (group.ratio >= stats::kLeastRatio) group.change = Change::kMore;
-    if (group.ratio <= 1 / stats::kLeastRatio) group.change = Change::kLess;
+    if (group.q > inference::kFalseDiscoveries) continue;
+    if (group.ratio >= inference::kLeastRatio) group.change = Change::kMore;
+    if (group.ratio <= 1 / inference::kLeastRatio) group.change = Change::kLess;
   }
 }
 

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "common/base/check.h"
-#include "common/stats/anomaly.h"
-#include "common/stats/benjamini_hochberg.h"
-#include "common/stats/effect_size.h"
+#include "common/inference/anomaly.h"
+#include "common/inference/benjamini_hochberg.h"
+#include "common/inference/effect_size.h"
+#include "common/inference/machine_moments.h"
 #include "common/stats/field_total.h"
-#include "common/stats/machine_moments.h"
 #include "tools/analysis/version_order.h"
 
 namespace fieldcost::analysis {
@@ -89,7 +89,7 @@ double OctavesOf(const Pair& pair) {
   const stats::ContributionScalars& before = pair.before->scalars;
   const stats::ContributionScalars& after = pair.after->scalars;
   if (before.contributions == 0 || after.contributions == 0) return 0;
-  return stats::MomentsOf(after).mean - stats::MomentsOf(before).mean;
+  return inference::MomentsOf(after).mean - inference::MomentsOf(before).mean;
 }
 
 // Compares machines if they are known on both sides, otherwise calls.
@@ -97,8 +97,8 @@ double DeltaOf(const Pair& pair) {
   const stats::ApiSums& before = *pair.before;
   const stats::ApiSums& after = *pair.after;
   const bool both = stats::KnowsMachines(before) && stats::KnowsMachines(after);
-  return stats::CliffsDelta({&before.histogram, both ? &before.weights : nullptr},
-                            {&after.histogram, both ? &after.weights : nullptr});
+  return inference::CliffsDelta({&before.histogram, both ? &before.weights : nullptr},
+                                {&after.histogram, both ? &after.weights : nullptr});
 }
 
 MetricChange CompareMetric(std::span<const StatRow> rows_before,
@@ -110,7 +110,7 @@ MetricChange CompareMetric(std::span<const StatRow> rows_before,
   change.metric = metric;
   change.classes = static_cast<std::uint32_t>(pairs.size());
   if (pairs.empty()) pairs.push_back({&before.all(), &after.all()});
-  std::vector<stats::MachineStratum> strata;
+  std::vector<inference::MachineStratum> strata;
   double weights = 0;
   double delta = 0;
   double octaves = 0;
@@ -128,7 +128,7 @@ MetricChange CompareMetric(std::span<const StatRow> rows_before,
     change.delta = delta / weights;
     change.ratio = std::exp2(octaves / weights);
   }
-  change.test = stats::CompareMachines(strata);
+  change.test = inference::CompareMachines(strata);
   const auto interval = change.test.ConfidenceInterval(kConfidence);
   change.ratio_low = std::exp2(interval.low);
   change.ratio_high = std::exp2(interval.high);
@@ -160,9 +160,9 @@ std::string_view Name(Change change, Metric metric) {
 }
 
 bool MetricChange::eligible() const {
-  return timed_before >= stats::kLeastCalls && timed_after >= stats::kLeastCalls &&
-         test.machines_before >= stats::kLeastMachines &&
-         test.machines_after >= stats::kLeastMachines;
+  return timed_before >= inference::kLeastCalls && timed_after >= inference::kLeastCalls &&
+         test.machines_before >= inference::kLeastMachines &&
+         test.machines_after >= inference::kLeastMachines;
 }
 
 const MetricChange* ApiChange::Find(Metric metric) const {
@@ -211,16 +211,17 @@ void Decide(std::span<MetricChange* const> changes) {
     eligible.push_back(change);
     p_values.push_back(change->test.p);
   }
-  const std::vector<double> q_values = stats::AdjustForFalseDiscoveries(p_values);
+  const std::vector<double> q_values = inference::AdjustForFalseDiscoveries(p_values);
   for (std::size_t i = 0; i < eligible.size(); ++i) {
     MetricChange& change = *eligible[i];
     change.q = q_values[i];
-    const bool significant = change.q <= stats::kFalseDiscoveries;
-    if (significant && change.test.octaves > 0 && change.ratio >= stats::kLeastRatio &&
-        change.delta >= stats::kLeastDelta) {
+    const bool significant = change.q <= inference::kFalseDiscoveries;
+    if (significant && change.test.octaves > 0 && change.ratio >= inference::kLeastRatio &&
+        change.delta >= inference::kLeastDelta) {
       change.change = Change::kMore;
-    } else if (significant && change.test.octaves < 0 && change.ratio <= 1 / stats::kLeastRatio &&
-               change.delta <= -stats::kLeastDelta) {
+    } else if (significant && change.test.octaves < 0 &&
+               change.ratio <= 1 / inference::kLeastRatio &&
+               change.delta <= -inference::kLeastDelta) {
       change.change = Change::kLess;
     } else {
       change.change = Change::kNone;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/stats/machine_comparison.h"
+#include "common/inference/machine_comparison.h"
 #include "common/stats/stat_row.h"
 #include "tools/analysis/summary.h"
 
@@ -24,7 +24,7 @@ inline constexpr double kLeastCovered = 0.5;
 inline constexpr double kConfidence = 0.95;  // of the interval from ratio_low to ratio_high
 
 enum class Change {
-  kTooLittleData,  // fewer than stats::kLeastCalls calls or kLeastMachines on either side
+  kTooLittleData,  // fewer than inference::kLeastCalls calls or kLeastMachines on either side
   kNone,           // no change shown: not significant, or smaller than the least effects
   kMore,           // slower; for bytes: more
   kLess,           // faster; for bytes: less
@@ -49,7 +49,7 @@ struct MetricChange {
   double ratio_low = 0;
   double ratio_high = 0;
   double delta = 0;                        // Cliff's, within the same strata
-  stats::MachineComparison test;           // of machines
+  inference::MachineComparison test;       // of machines
   double q = 1;                            // p adjusted by Benjamini and Hochberg; set by Decide()
   std::uint32_t classes = 0;               // hardware classes compared separately; 0 = all together
   Change change = Change::kTooLittleData;  // set by Decide()
@@ -78,8 +78,8 @@ struct ApiChange {
 ApiChange CompareApi(std::span<const stats::StatRow> before, std::span<const stats::StatRow> after);
 
 // Sets q and change of each metric by Benjamini and Hochberg's procedure over all eligible ones. A
-// change needs q <= stats::kFalseDiscoveries, and delta and ratio in the same direction of at least
-// stats::kLeastDelta and stats::kLeastRatio (or at most 1 / kLeastRatio).
+// change needs q <= inference::kFalseDiscoveries, and delta and ratio in the same direction of at
+// least inference::kLeastDelta and inference::kLeastRatio (or at most 1 / kLeastRatio).
 void Decide(std::span<MetricChange* const> changes);
 
 // All changes between two versions of one library.

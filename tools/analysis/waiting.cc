@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/stats/cxx_name.h"
+#include "common/names/cxx_name.h"
 
 namespace fieldcost::analysis {
 namespace {
@@ -119,7 +119,7 @@ bool MayBeOfCxx(std::string_view symbol) {
 bool IsWaitingInCxx(std::string_view symbol) {
   if (!MayBeOfCxx(symbol)) return false;
   constexpr std::string_view kVersion = "std::_V2::";  // libstdc++'s inline namespace
-  std::string name = stats::ShortName(symbol);
+  std::string name = names::ShortName(symbol);
   if (name.starts_with(kVersion)) name.erase(5, kVersion.size() - 5);
   return std::ranges::binary_search(kOfCxx, name);
 }

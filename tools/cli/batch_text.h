@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/daemon/agent.h"
+#include "agent/volunteer/agent.h"
 #include "common/draw/terminal.h"
 
 namespace fieldcost::cli {

@@ -10,13 +10,13 @@ namespace {
 namespace json = boost::json;
 
 // Stable words, unlike stats::Name(), which is for people.
-std::string_view Word(stats::Verdict verdict) {
+std::string_view Word(inference::Verdict verdict) {
   switch (verdict) {
-    case stats::Verdict::kTooLittleData:
+    case inference::Verdict::kTooLittleData:
       return "too_little_data";
-    case stats::Verdict::kNormal:
+    case inference::Verdict::kNormal:
       return "normal";
-    case stats::Verdict::kWorse:
+    case inference::Verdict::kWorse:
       return "worse";
   }
   return "";
@@ -36,12 +36,12 @@ std::string_view Word(analysis::Stratum stratum) {
   return "";
 }
 
-json::object PJson(const stats::PValue& p) {
+json::object PJson(const inference::PValue& p) {
   return {{"p", p.p}, {"method", Text(analysis::Name(p.method))}};
 }
 
 json::object CheckedJson(const analysis::CheckedApi& api) {
-  const stats::Comparison& c = api.comparison;
+  const inference::Comparison& c = api.comparison;
   json::object object = ApiJson(api.key.api);
   json::array versions;
   for (const std::string& version : api.field.versions) versions.push_back(Text(version));
@@ -72,8 +72,8 @@ json::object CheckedJson(const analysis::CheckedApi& api) {
 
 json::object HeadJson(const analysis::CheckReport& report, const CheckFacts& facts) {
   json::object counts;
-  for (const auto verdict :
-       {stats::Verdict::kWorse, stats::Verdict::kTooLittleData, stats::Verdict::kNormal}) {
+  for (const auto verdict : {inference::Verdict::kWorse, inference::Verdict::kTooLittleData,
+                             inference::Verdict::kNormal}) {
     const std::string_view word = Word(verdict);
     counts[json::string_view(word.data(), word.size())] = report.Count(verdict);
   }
@@ -86,7 +86,7 @@ json::object HeadJson(const analysis::CheckReport& report, const CheckFacts& fac
       {"metric", Text(stats::Name(report.metric))},
       {"unit", Text(stats::Unit(report.metric))},
       {"hardware", HardwareJson(facts.hardware)},
-      {"permutations", stats::kPermutations},
+      {"permutations", inference::kPermutations},
       {"seed", Text(analysis::SeedText(report.Seed()))},
       {"seed_option", report.salt},
       {"own_batches_unknown", report.own_unknown},

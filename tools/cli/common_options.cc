@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/shm/metric.h"
-#include "tools/cli/time_text.h"
+#include "tools/cli/time_argument.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "common/command/arguments.h"
 #include "common/command/command.h"
 #include "tools/analysis/api_cost.h"
-#include "tools/analysis/selection.h"
+#include "tools/analysis/row_selection.h"
 
 namespace fieldcost::cli {
 

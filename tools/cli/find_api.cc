@@ -4,7 +4,7 @@
 #include <set>
 
 #include "common/base/text.h"
-#include "common/stats/cxx_name.h"
+#include "common/names/cxx_name.h"
 #include "tools/analysis/summary.h"
 
 namespace fieldcost::cli {
@@ -66,7 +66,7 @@ Result<std::vector<analysis::CostSummary>> FindApi(const Source& source, const s
     return unknown;
   }
   std::set<std::string> candidates;
-  for (const stats::StatRow& row : rows) candidates.insert(stats::ShownName(row.key.api));
+  for (const stats::StatRow& row : rows) candidates.insert(names::ShownName(row.key.api));
   if (candidates.size() > 1) {
     const bool same = std::ranges::all_of(rows, [&](const stats::StatRow& row) {
       return row.key.api.symbol == rows[0].key.api.symbol;

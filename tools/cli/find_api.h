@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "tools/analysis/selection.h"
+#include "tools/analysis/row_selection.h"
 #include "tools/analysis/summary.h"
 #include "tools/cli/source.h"
 

@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kLabLibraryName[] = "libfieldcost_lab.so";
-constexpr char kTraceLibraryName[] = "libfieldcost_trace.so";
+constexpr char kTraceLibraryName[] = "libfieldcost_events.so";
 constexpr char kTraceProgramName[] = "fieldcost-trace";
 constexpr char kIdleProgramName[] = "fieldcost-idle";
 constexpr char kProbeLibraryName[] = "libfieldcost_probe.so";

@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/daemon/agent.h"
 #include "agent/reach/imports.h"
 #include "agent/reach/reach.h"
+#include "agent/volunteer/agent.h"
 #include "common/base/error.h"
 #include "common/catalog/catalog.h"
-#include "common/catalog/sync.h"
+#include "common/catalog/catalog_sync.h"
 #include "tools/analysis/summary.h"
 #include "tools/cli/source.h"
 
@@ -37,7 +37,7 @@ struct FunctionSeen {
   bool here = false;   // on this machine
   bool field = false;  // in the catalogue
 };
-// By stats::ShownName().
+// By names::ShownName().
 std::string FunctionsJson(const std::map<std::string, FunctionSeen>& functions);
 // Describes a program, or the process if a pid is given.
 std::string ExplanationJson(const agent::Explanation& why, std::optional<pid_t> pid,

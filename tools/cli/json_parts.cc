@@ -4,8 +4,8 @@
 
 #include "common/base/json_number.h"
 #include "common/draw/numbers.h"
+#include "common/names/cxx_name.h"
 #include "common/shm/log2_bucket.h"
-#include "common/stats/cxx_name.h"
 #include "tools/report/not_measured.h"
 
 namespace fieldcost::cli {
@@ -161,7 +161,7 @@ json::object ApiJson(const stats::ApiKey& api) {
   return {{"api", Text(stats::DisplayName(api))},
           {"library", Text(api.soname)},
           {"symbol", Text(api.symbol)},
-          {"name", Text(stats::DemangledName(api.symbol))},
+          {"name", Text(names::DemangledName(api.symbol))},
           {"version", Text(api.package_version)},
           {"build_id", Text(api.build_id)},
           {"symbol_version", Text(api.symbol_version)}};

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "agent/daemon/agent.h"
+#include "agent/volunteer/agent.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/stats/stat_row.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/daemon/agent.h"
+#include "agent/volunteer/agent.h"
 #include "common/base/result.h"
 #include "common/stats/api_key.h"
 

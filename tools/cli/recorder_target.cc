@@ -12,7 +12,7 @@
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/command/arguments.h"
-#include "tools/cli/time_text.h"
+#include "tools/cli/time_argument.h"
 
 namespace fieldcost::cli {
 namespace {

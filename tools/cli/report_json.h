@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/daemon/agent.h"
+#include "agent/volunteer/agent.h"
 #include "common/catalog/catalog.h"
 #include "tools/analysis/local_change.h"
 #include "tools/analysis/vendor_report.h"

@@ -13,7 +13,7 @@
 #include "common/draw/name_text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/text_table.h"
-#include "common/stats/cxx_name.h"
+#include "common/names/cxx_name.h"
 #include "tools/analysis/waiting.h"
 #include "tools/report/api_names.h"
 #include "tools/report/figure_text.h"
@@ -52,7 +52,7 @@ std::string NotMeasuredLines(const std::vector<analysis::CostSummary>& summaries
   std::map<std::string, std::vector<std::string>> names;  // by what is not measured
   for (const analysis::CostSummary& summary : summaries) {
     for (const report::NotMeasuredPart& part : report::NotMeasuredParts(summary)) {
-      names[report::Text(part)].push_back(EscapeControl(stats::ShortName(summary.api.symbol)));
+      names[report::Text(part)].push_back(EscapeControl(names::ShortName(summary.api.symbol)));
     }
   }
   std::string text;
@@ -73,7 +73,7 @@ draw::TextLine TableLine(const analysis::CostSummary& summary, const draw::Style
   const std::string total = time == nullptr
                                 ? report::kUnknown
                                 : draw::TotalText(static_cast<double>(TimeOf(summary)), style);
-  return {total, draw::ShortenName(stats::ShortName(summary.api.symbol), kMaxApiWidth, style),
+  return {total, draw::ShortenName(names::ShortName(summary.api.symbol), kMaxApiWidth, style),
           EscapeControl(summary.api.soname), CallsText(summary),
           time == nullptr ? report::kUnknown
                           : report::QuantileText(time->figures, &stats::Quantiles::p50,

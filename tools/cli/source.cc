@@ -6,16 +6,16 @@
 #include <set>
 #include <utility>
 
-#include "agent/daemon/agent.h"
+#include "agent/volunteer/agent.h"
 #include "common/base/nearest.h"
 #include "common/base/text.h"
 #include "common/catalog/name_pattern.h"
 #include "common/draw/numbers.h"
-#include "common/stats/cxx_name.h"
+#include "common/names/cxx_name.h"
 #include "common/stats/field_total.h"
 #include "tools/analysis/summary.h"
 #include "tools/analysis/waiting.h"
-#include "tools/cli/lab_file.h"
+#include "tools/cli/lab_table_file.h"
 #include "tools/cli/library_names.h"
 #include "tools/cli/terminal_io.h"
 #include "tools/report/freshness_text.h"
@@ -254,7 +254,7 @@ Status Source::ForEachName(
 
 Result<std::vector<stats::StatRow>> Source::FindCxx(std::string_view name,
                                                     std::string_view soname) const {
-  const stats::CxxNameQuery query(name);
+  const names::CxxNameQuery query(name);
   std::set<std::pair<std::string, std::string>> found;  // soname, symbol
   FIELDCOST_TRY(ForEachName([&](std::string_view library, std::string_view symbol) {
     if ((soname.empty() || library == soname) && query.Matches(symbol)) {
@@ -280,7 +280,7 @@ Result<std::vector<std::string>> Source::Suggest(std::string_view name) const {
   }
   const std::size_t max_edits = MaxEdits(name);
   FIELDCOST_TRY(ForEachName([&](std::string_view soname, std::string_view symbol) {
-    const std::string shown = stats::ShortName(symbol);
+    const std::string shown = names::ShortName(symbol);
     const std::size_t edits = shown.starts_with(name) ? 0 : EditDistance(name, shown, max_edits);
     if (edits <= max_edits) names.emplace(edits, fmt::format("{}!{}", soname, shown));
     return true;

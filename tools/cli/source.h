@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "agent/daemon/agent.h"
+#include "agent/volunteer/agent.h"
 #include "common/base/result.h"
 #include "common/catalog/catalog.h"
 #include "common/command/arguments.h"
@@ -105,14 +105,14 @@ class Source {
   // All rows of that symbol, of all libraries or of one.
   Result<std::vector<stats::StatRow>> Find(std::string_view symbol, std::string_view soname) const;
 
-  // The same for all C++ symbols that a source name means: overloads (stats::CxxNameQuery).
+  // The same for all C++ symbols that a source name means: overloads (names::CxxNameQuery).
   Result<std::vector<stats::StatRow>> FindCxx(std::string_view name, std::string_view soname) const;
 
   // Every API's name, until `visit` returns false. Names not from a catalogue may repeat.
   Status ForEachName(
       const std::function<bool(std::string_view soname, std::string_view symbol)>& visit) const;
 
-  // Names to offer for one that was not found, as stats::ShownName().
+  // Names to offer for one that was not found, as names::ShownName().
   Result<std::vector<std::string>> Suggest(std::string_view name) const;
 
  private:

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/daemon/agent.h"
 #include "agent/reach/reach.h"
+#include "agent/volunteer/agent.h"
 #include "common/draw/terminal.h"
 
 namespace fieldcost::cli {

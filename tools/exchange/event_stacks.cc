@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tools/exchange/limits.h"
+#include "tools/exchange/exchange_limits.h"
 
 namespace fieldcost::exchange {
 

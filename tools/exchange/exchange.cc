@@ -8,14 +8,14 @@
 
 #include "common/base/check.h"
 #include "common/base/text.h"
-#include "common/wire/gzip.h"
-#include "common/wire/pprof.h"
+#include "tools/exchange/exchange_limits.h"
 #include "tools/exchange/export_view.h"
 #include "tools/exchange/exporters.h"
 #include "tools/exchange/foreign_kind.h"
 #include "tools/exchange/frame_text.h"
+#include "tools/exchange/gzip.h"
 #include "tools/exchange/importers.h"
-#include "tools/exchange/limits.h"
+#include "tools/exchange/pprof.h"
 #include "tools/exchange/text_lines.h"
 
 namespace fieldcost::exchange {
@@ -197,8 +197,8 @@ Result<Imported> Import(std::string_view untrusted_bytes, const ImportOptions& o
   };
   if (untrusted_bytes.size() > kMaxImportBytes) return too_large(untrusted_bytes.size());
   std::string decompressed;
-  if (wire::IsGzip(untrusted_bytes) && options.format != Format::kPprof) {
-    Result<std::string> content = wire::Gunzip(untrusted_bytes, kMaxImportBytes);
+  if (IsGzip(untrusted_bytes) && options.format != Format::kPprof) {
+    Result<std::string> content = Gunzip(untrusted_bytes, kMaxImportBytes);
     if (!content) return Within(std::move(content).error(), "decompressing");
     decompressed = std::move(*content);
     untrusted_bytes = decompressed;

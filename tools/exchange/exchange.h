@@ -9,8 +9,8 @@
 
 #include "common/base/result.h"
 #include "common/recording/by_thread.h"
-#include "common/tree/metric.h"
 #include "common/tree/tree.h"
+#include "common/tree/tree_metric.h"
 
 namespace fieldcost::exchange {
 

@@ -4,9 +4,9 @@
 
 #include <limits>
 
+#include "tools/exchange/exchange_limits.h"
 #include "tools/exchange/exporters.h"
 #include "tools/exchange/frame_text.h"
-#include "tools/exchange/limits.h"
 
 namespace fieldcost::exchange {
 

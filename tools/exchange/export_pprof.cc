@@ -1,13 +1,14 @@
-// Writes pprof profiles (wire::EncodePprof): one sample type per metric, and our own data in
+// Writes pprof profiles (EncodePprof): one sample type per metric, and our own data in
 // comments.
 #include <limits>
 
 #include "common/base/text.h"
-#include "common/wire/limits.h"
-#include "common/wire/pprof.h"
+#include "common/wire/wire_limits.h"
 #include "tools/exchange/exchange.h"
+#include "tools/exchange/exchange_limits.h"
 #include "tools/exchange/exporters.h"
 #include "tools/exchange/frame_text.h"
+#include "tools/exchange/pprof.h"
 #include "tools/exchange/pprof_comment.h"
 
 namespace fieldcost::exchange {
@@ -20,7 +21,7 @@ std::string UnitText(tree::Unit unit) {
 }
 
 // Without a module, only the name determines the kind of frame.
-wire::PprofFunction FunctionOf(const tree::Frame& frame) {
+PprofFunction FunctionOf(const tree::Frame& frame) {
   const bool is_code = frame.kind == tree::FrameKind::kUnnamed;
   return {.module = frame.module,
           .name = is_code || !frame.module.empty() ? frame.function : FrameText(frame),
@@ -30,7 +31,7 @@ wire::PprofFunction FunctionOf(const tree::Frame& frame) {
 }
 
 // The period of the main metric if that is sampled, otherwise of another one.
-void SetPeriod(wire::PprofContent& content, const std::vector<tree::Metric>& metrics) {
+void SetPeriod(PprofContent& content, const std::vector<tree::Metric>& metrics) {
   std::size_t sampled = content.default_type;
   for (std::size_t i = 0; i < metrics.size() && !metrics[sampled].sampled(); ++i) sampled = i;
   content.period = metrics[sampled].per_sample;
@@ -38,7 +39,7 @@ void SetPeriod(wire::PprofContent& content, const std::vector<tree::Metric>& met
 }
 
 // The threads of the groups, and each group's thread number; 0 for the group without a thread.
-std::vector<std::uint32_t> AddThreads(const ExportView& view, wire::PprofContent& content) {
+std::vector<std::uint32_t> AddThreads(const ExportView& view, PprofContent& content) {
   std::vector<std::uint32_t> numbers;
   if (view.is_divided()) content.comments.emplace_back(kThreadsComment);
   for (const ExportView::Group& group : view.groups()) {
@@ -56,7 +57,7 @@ std::vector<std::uint32_t> AddThreads(const ExportView& view, wire::PprofContent
 
 Result<std::string> ExportPprof(const ExportView& view, const std::string& title) {
   const std::vector<tree::Metric>& metrics = view.metrics();
-  wire::PprofContent content{.types = {}, .functions = {}, .samples = {}, .comments = {}};
+  PprofContent content{.types = {}, .functions = {}, .samples = {}, .comments = {}};
   if (!title.empty()) content.comments.push_back(title);
   std::vector<std::vector<std::uint64_t>> sums;
   for (std::size_t i = 0; i < metrics.size(); ++i) {
@@ -85,13 +86,13 @@ Result<std::string> ExportPprof(const ExportView& view, const std::string& title
     }
     if (!is_cost) continue;
     frames += stack.size();
-    if (content.samples.size() == wire::kMaxPprofEntries || frames > wire::kMaxPprofDecodedBytes) {
+    if (content.samples.size() == kMaxPprofEntries || frames > kMaxPprofDecodedBytes) {
       return Fail(ErrorCode::kTooLarge, "more than {} stacks, or {} frames of them",
-                  wire::kMaxPprofEntries, wire::kMaxPprofDecodedBytes);
+                  kMaxPprofEntries, kMaxPprofDecodedBytes);
     }
     content.samples.push_back({stack, std::move(values), threads[place.group]});
   }
-  return wire::EncodePprof(content);
+  return EncodePprof(content);
 }
 
 }  // namespace fieldcost::exchange

@@ -9,9 +9,9 @@
 
 #include "common/base/ascii.h"
 #include "common/base/text.h"
-#include "common/stats/rust_name.h"
+#include "common/names/rust_name.h"
 #include "common/tree/identity.h"
-#include "common/tree/limits.h"
+#include "common/tree/tree_limits.h"
 
 namespace fieldcost::exchange {
 namespace {
@@ -138,7 +138,7 @@ std::string ModuleText(std::string_view module) {
 std::string Function(std::string_view untrusted_name) {
   // Names in other languages contain dots and '@' without a special meaning.
   if (!untrusted_name.starts_with("_Z") && !untrusted_name.starts_with("_R")) {
-    return stats::WithoutRustEncoding(untrusted_name);
+    return names::WithoutRustEncoding(untrusted_name);
   }
   return tree::FunctionName(untrusted_name);
 }

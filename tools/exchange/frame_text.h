@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "common/tree/frame.h"
-#include "common/tree/metric.h"
+#include "common/tree/tree_metric.h"
 
 namespace fieldcost::exchange {
 

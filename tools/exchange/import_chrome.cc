@@ -13,11 +13,11 @@
 
 #include "common/base/text.h"
 #include "tools/exchange/event_stacks.h"
+#include "tools/exchange/exchange_limits.h"
+#include "tools/exchange/exchange_numbers.h"
 #include "tools/exchange/frame_text.h"
 #include "tools/exchange/importers.h"
 #include "tools/exchange/json_reader.h"
-#include "tools/exchange/limits.h"
-#include "tools/exchange/numbers.h"
 
 namespace fieldcost::exchange {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "common/base/text.h"
+#include "tools/exchange/exchange_numbers.h"
 #include "tools/exchange/importers.h"
-#include "tools/exchange/numbers.h"
 #include "tools/exchange/text_lines.h"
 
 namespace fieldcost::exchange {

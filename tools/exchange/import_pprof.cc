@@ -1,13 +1,13 @@
-// Builds a tree from a pprof profile (wire::DecodePprof), ours or another program's.
+// Builds a tree from a pprof profile (DecodePprof), ours or another program's.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "common/base/text.h"
-#include "common/tree/limits.h"
-#include "common/wire/pprof.h"
+#include "common/tree/tree_limits.h"
 #include "tools/exchange/frame_text.h"
 #include "tools/exchange/importers.h"
+#include "tools/exchange/pprof.h"
 #include "tools/exchange/pprof_comment.h"
 
 namespace fieldcost::exchange {
@@ -19,14 +19,14 @@ struct Column {
 };
 
 // Our comments on the sample types; empty if another program wrote the profile.
-std::vector<tree::Metric> OwnMetrics(const wire::PprofContent& content) {
+std::vector<tree::Metric> OwnMetrics(const PprofContent& content) {
   std::vector<tree::Metric> metrics;
   for (std::string_view comment : content.comments) {
     tree::Metric metric;
     if (!comment.starts_with(kMetricComment)) continue;
     comment.remove_prefix(kMetricComment.size());
     if (!TakeMetricText(comment, metric) || metrics.size() == content.types.size()) return {};
-    const wire::PprofValueType& type = content.types[metrics.size()];
+    const PprofValueType& type = content.types[metrics.size()];
     if (type.type != metric.name || UnitOf(type.unit).unit != metric.unit) return {};
     metrics.push_back(std::move(metric));
   }
@@ -34,10 +34,10 @@ std::vector<tree::Metric> OwnMetrics(const wire::PprofContent& content) {
   return metrics;
 }
 
-Result<std::vector<Column>> OtherMetrics(const wire::PprofContent& content, TreeBuilder& builder,
+Result<std::vector<Column>> OtherMetrics(const PprofContent& content, TreeBuilder& builder,
                                          Remarks& remarks) {
   std::vector<Column> columns;
-  for (const wire::PprofValueType& type : content.types) {
+  for (const PprofValueType& type : content.types) {
     const UnitScale scale = UnitOf(type.unit);
     tree::Metric metric = {.name = MetricName(type.type), .unit = scale.unit};
     if (content.period != 0) {
@@ -64,7 +64,7 @@ std::string BuildId(const std::string& text) {
 }
 
 // The frame of a function in a profile that we wrote.
-tree::Frame FrameOfOwn(const wire::PprofFunction& function) {
+tree::Frame FrameOfOwn(const PprofFunction& function) {
   if (function.name.empty()) {
     return {.kind = tree::FrameKind::kUnnamed,
             .module = function.module,
@@ -79,7 +79,7 @@ tree::Frame FrameOfOwn(const wire::PprofFunction& function) {
 
 // Other programs record the source file of every function, which would separate these functions
 // from those of our recordings.
-tree::Frame FrameOf(const wire::PprofFunction& function) {
+tree::Frame FrameOf(const PprofFunction& function) {
   tree::Frame frame = FrameOfNames(function.module, function.name);
   if (!function.name.empty()) return frame;
   return {.kind = tree::FrameKind::kUnnamed,
@@ -89,9 +89,8 @@ tree::Frame FrameOf(const wire::PprofFunction& function) {
 }
 
 // The path of a sample, without its thread's frame.
-Result<tree::PathId> PathOf(const wire::PprofSample& sample,
-                            const std::vector<tree::FrameId>& frames, bool has_thread_frame,
-                            TreeBuilder& builder) {
+Result<tree::PathId> PathOf(const PprofSample& sample, const std::vector<tree::FrameId>& frames,
+                            bool has_thread_frame, TreeBuilder& builder) {
   tree::PathId path = tree::kRootPath;
   for (std::size_t i = has_thread_frame ? 1 : 0; i < sample.frames.size(); ++i) {
     FIELDCOST_ASSIGN(path, builder.AddPath(path, frames[sample.frames[i]]));
@@ -101,12 +100,11 @@ Result<tree::PathId> PathOf(const wire::PprofSample& sample,
 }
 
 // [thread of a sample]: its number in the builder.
-Result<std::vector<std::uint32_t>> AddThreads(const wire::PprofContent& content,
-                                              TreeBuilder& builder) {
+Result<std::vector<std::uint32_t>> AddThreads(const PprofContent& content, TreeBuilder& builder) {
   std::vector<std::uint32_t> numbers;
   FIELDCOST_ASSIGN(std::uint32_t number, builder.timed().ThreadOf(recording::Thread()));
   numbers.push_back(number);
-  for (const wire::PprofThread& of : content.threads) {
+  for (const PprofThread& of : content.threads) {
     FIELDCOST_ASSIGN(number,
                      builder.timed().ThreadOf(
                          {.pid = of.pid, .tid = of.tid, .process = of.process, .name = of.name}));
@@ -115,13 +113,13 @@ Result<std::vector<std::uint32_t>> AddThreads(const wire::PprofContent& content,
   return numbers;
 }
 
-Status AddSamples(const wire::PprofContent& content, const std::vector<Column>& columns,
+Status AddSamples(const PprofContent& content, const std::vector<Column>& columns,
                   const std::vector<tree::FrameId>& frames, bool is_own, TreeBuilder& builder) {
   const bool has_thread_frames =
       is_own && std::ranges::find(content.comments, kThreadsComment) != content.comments.end();
   if (content.threads.empty()) builder.timed().LeaveOut();
   FIELDCOST_ASSIGN(const std::vector<std::uint32_t> threads, AddThreads(content, builder));
-  for (const wire::PprofSample& sample : content.samples) {
+  for (const PprofSample& sample : content.samples) {
     FIELDCOST_ASSIGN(const tree::PathId path, PathOf(sample, frames, has_thread_frames, builder));
     for (std::size_t i = 0; i < columns.size(); ++i) {
       std::uint64_t value = 0;
@@ -140,7 +138,7 @@ Status AddSamples(const wire::PprofContent& content, const std::vector<Column>& 
 }  // namespace
 
 Result<Built> ImportPprof(std::string_view untrusted_bytes, Remarks& remarks) {
-  FIELDCOST_ASSIGN(const wire::PprofContent content, wire::DecodePprof(untrusted_bytes));
+  FIELDCOST_ASSIGN(const PprofContent content, DecodePprof(untrusted_bytes));
   TreeBuilder builder;
   std::vector<Column> columns;
   const std::vector<tree::Metric> own = OwnMetrics(content);
@@ -152,7 +150,7 @@ Result<Built> ImportPprof(std::string_view untrusted_bytes, Remarks& remarks) {
     FIELDCOST_ASSIGN(columns, OtherMetrics(content, builder, remarks));
   }
   std::vector<tree::FrameId> frames;
-  for (const wire::PprofFunction& function : content.functions) {
+  for (const PprofFunction& function : content.functions) {
     FIELDCOST_ASSIGN(const tree::FrameId frame,
                      builder.AddFrame(own.empty() ? FrameOf(function) : FrameOfOwn(function)));
     frames.push_back(frame);

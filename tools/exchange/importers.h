@@ -3,8 +3,8 @@
 #include <string_view>
 
 #include "common/base/result.h"
-#include "common/tree/metric.h"
 #include "common/tree/tree.h"
+#include "common/tree/tree_metric.h"
 #include "tools/exchange/tree_builder.h"
 
 namespace fieldcost::exchange {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <boost/json/basic_parser_impl.hpp>
 
-#include "tools/exchange/limits.h"
+#include "tools/exchange/exchange_limits.h"
 
 namespace fieldcost::exchange {
 namespace {

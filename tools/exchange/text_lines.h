@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "common/base/result.h"
-#include "tools/exchange/limits.h"
+#include "tools/exchange/exchange_limits.h"
 
 namespace fieldcost::exchange {
 

@@ -7,9 +7,9 @@
 
 #include "common/base/check.h"
 #include "common/recording/by_thread.h"
-#include "common/recording/limits.h"
-#include "common/recording/writer.h"
-#include "tools/exchange/limits.h"
+#include "common/recording/recording_limits.h"
+#include "common/recording/recording_writer.h"
+#include "tools/exchange/exchange_limits.h"
 #include "tools/exchange/tree_builder.h"
 
 namespace fieldcost::exchange {

@@ -11,8 +11,8 @@
 #include "common/base/result.h"
 #include "common/recording/descriptions.h"
 #include "common/recording/threads.h"
-#include "common/tree/dictionary.h"
-#include "common/tree/metric.h"
+#include "common/tree/tree_dictionary.h"
+#include "common/tree/tree_metric.h"
 
 namespace fieldcost::exchange {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "common/base/check.h"
-#include "common/tree/limits.h"
+#include "common/tree/tree_limits.h"
 #include "tools/exchange/frame_text.h"
 
 namespace fieldcost::exchange {

@@ -6,9 +6,9 @@
 
 #include "common/base/file.h"
 #include "common/base/text.h"
-#include "tools/lsp/cxx_name.h"
 #include "tools/lsp/json_access.h"
-#include "tools/lsp/limits.h"
+#include "tools/lsp/lsp_limits.h"
+#include "tools/lsp/source_name.h"
 #include "tools/report/freshness_text.h"
 
 namespace fieldcost::lsp {

@@ -12,7 +12,7 @@
 #include "common/draw/spectrum.h"
 #include "tools/analysis/summary.h"
 #include "tools/analysis/version_order.h"
-#include "tools/lsp/limits.h"
+#include "tools/lsp/lsp_limits.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/not_measured.h"
 

@@ -7,9 +7,9 @@
 #include "common/base/check.h"
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
-#include "tools/lsp/cxx_name.h"
+#include "tools/lsp/source_name.h"
+#include "tools/report/cards/card_text.h"
 #include "tools/report/cards/cost_card.h"
-#include "tools/report/cards/text.h"
 #include "tools/report/freshness_text.h"
 #include "tools/report/link_template.h"
 

@@ -5,9 +5,9 @@
 
 #include "common/base/ascii.h"
 #include "common/base/check.h"
-#include "common/wire/limits.h"
-#include "tools/lsp/cxx_name.h"
-#include "tools/lsp/limits.h"
+#include "common/wire/wire_limits.h"
+#include "tools/lsp/lsp_limits.h"
+#include "tools/lsp/source_name.h"
 
 namespace fieldcost::lsp {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "common/base/check.h"
-#include "tools/lsp/limits.h"
+#include "tools/lsp/lsp_limits.h"
 
 namespace fieldcost::lsp {
 

@@ -4,7 +4,7 @@
 
 #include "common/base/ascii.h"
 #include "common/base/text.h"
-#include "tools/lsp/limits.h"
+#include "tools/lsp/lsp_limits.h"
 
 namespace fieldcost::lsp {
 namespace {

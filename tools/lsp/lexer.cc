@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "tools/lsp/limits.h"
+#include "tools/lsp/lsp_limits.h"
 #include "tools/lsp/tokens.h"
 
 namespace fieldcost::lsp {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "tools/lsp/limits.h"
+#include "tools/lsp/lsp_limits.h"
 
 namespace fieldcost::lsp {
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "tools/lsp/json_access.h"
-#include "tools/lsp/limits.h"
+#include "tools/lsp/lsp_limits.h"
 #include "tools/lsp/protocol.h"
 
 namespace fieldcost::lsp {

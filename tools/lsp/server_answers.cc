@@ -6,9 +6,9 @@
 #include "common/base/ascii.h"
 #include "common/base/text.h"
 #include "tools/lsp/cost_text.h"
-#include "tools/lsp/cxx_name.h"
-#include "tools/lsp/limits.h"
-#include "tools/lsp/server.h"
+#include "tools/lsp/lsp_limits.h"
+#include "tools/lsp/lsp_server.h"
+#include "tools/lsp/source_name.h"
 #include "tools/lsp/tokens.h"
 #include "tools/report/link_template.h"
 

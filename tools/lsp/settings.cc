@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tools/lsp/json_access.h"
-#include "tools/lsp/limits.h"
+#include "tools/lsp/lsp_limits.h"
 #include "tools/lsp/protocol.h"
 
 namespace fieldcost::lsp {

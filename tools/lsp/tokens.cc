@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "common/base/ascii.h"
-#include "tools/lsp/limits.h"
+#include "tools/lsp/lsp_limits.h"
 
 namespace fieldcost::lsp {
 namespace {

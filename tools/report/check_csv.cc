@@ -15,11 +15,11 @@ std::string VersionsText(const CheckedApi& api) {
 
 // Adds what was compared: which calls and machines, how much they differ, what the tests say.
 void AddComparisonColumns(CsvColumns<CheckedApi>& columns) {
-  const auto add = [&](const char* name, void (*put)(CsvWriter&, const stats::Comparison&)) {
+  const auto add = [&](const char* name, void (*put)(CsvWriter&, const inference::Comparison&)) {
     columns.push_back(
         {name, [put](CsvWriter& csv, const CheckedApi& api) { put(csv, api.comparison); }});
   };
-  using C = stats::Comparison;
+  using C = inference::Comparison;
   add("n", [](CsvWriter& csv, const C& c) { csv.Count(c.calls); });
   add("contributions", [](CsvWriter& csv, const C& c) { csv.Count(c.contributions); });
   add("machines", [](CsvWriter& csv, const C& c) { csv.Count(c.machines); });
@@ -54,7 +54,7 @@ std::string CheckCsv(const analysis::CheckReport& report, const Provenance& prov
                        csv.Text(stats::Name(metric));
                      }});
   columns.push_back({"verdict", [](CsvWriter& csv, const CheckedApi& api) {
-                       csv.Text(stats::Name(api.comparison.verdict));
+                       csv.Text(inference::Name(api.comparison.verdict));
                      }});
   columns.push_back({"compared_with", [](CsvWriter& csv, const CheckedApi& api) {
                        csv.Text(Name(api.field.stratum));

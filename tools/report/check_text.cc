@@ -12,14 +12,14 @@
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
 #include "common/draw/text_table.h"
-#include "common/stats/cxx_name.h"
+#include "common/names/cxx_name.h"
 #include "tools/report/figure_text.h"
 
 namespace fieldcost::report {
 namespace {
 
-using stats::Comparison;
-using stats::Verdict;
+using inference::Comparison;
+using inference::Verdict;
 
 constexpr std::size_t kMaxNameWidth = 40;
 constexpr std::size_t kLeastNameWidth = 24;
@@ -38,7 +38,7 @@ std::string Probability(double p) {
 
 draw::TextLine LineOf(const analysis::CheckedApi& api, const draw::Style& style) {
   const Comparison& comparison = api.comparison;
-  return {draw::ShortenName(stats::ShownName(api.key.api), kMaxNameWidth, style),
+  return {draw::ShortenName(names::ShownName(api.key.api), kMaxNameWidth, style),
           draw::Shorten(api.key.api.package_version, kMaxVersionWidth, style),
           draw::FormatCount(comparison.calls),
           draw::FormatCount(comparison.machines),
@@ -88,7 +88,7 @@ std::string LackingText(const analysis::CheckReport& report, bool all, const dra
     if (api.comparison.verdict != Verdict::kTooLittleData) continue;
     if (lines++ == named) break;
     text += fmt::format("  {}  {}\n",
-                        draw::ShortenName(stats::ShownName(api.key.api), kMaxNameWidth, style),
+                        draw::ShortenName(names::ShownName(api.key.api), kMaxNameWidth, style),
                         analysis::Lack(api));
   }
   if (named < lacking) text += fmt::format("  (and {} more: --all)\n", lacking - named);
@@ -157,7 +157,7 @@ draw::Bars FieldBars(const analysis::CheckedApi& api, stats::Metric metric) {
       {.heights = stats::SharesOf(api.field.sums.weights), .are_counts = false}, metric);
 }
 
-std::string MethodText(const stats::PValue& p) {
+std::string MethodText(const inference::PValue& p) {
   return fmt::format("p {} ({})", Probability(p.p), analysis::Name(p.method));
 }
 
@@ -181,7 +181,7 @@ std::string CheckText(const analysis::CheckReport& report, bool all, const draw:
         "among machines;\nQ: false discovery rate if this one is reported; P-CALLS: {} "
         "permutations "
         "of calls, for information. Seed of the report {}{}.\n",
-        draw::FormatCount(stats::kPermutations), analysis::SeedText(report.Seed()),
+        draw::FormatCount(inference::kPermutations), analysis::SeedText(report.Seed()),
         report.salt == 0 ? "" : fmt::format(" (--seed {})", report.salt));
   }
   if (report.own_unknown != 0) {
@@ -198,10 +198,10 @@ std::string ExplainText(const analysis::CheckedApi& api, stats::Metric metric,
                         const draw::Style& style) {
   const Comparison& c = api.comparison;
   std::string text = fmt::format(
-      "{}  version {}  {}\n", EscapeControl(stats::ShownName(api.key.api)),
+      "{}  version {}  {}\n", EscapeControl(names::ShownName(api.key.api)),
       api.key.api.package_version.empty() ? "unknown" : EscapeControl(api.key.api.package_version),
       stats::Name(metric));
-  text += fmt::format("  {}{}\n", stats::Name(c.verdict),
+  text += fmt::format("  {}{}\n", inference::Name(c.verdict),
                       c.verdict == Verdict::kTooLittleData ? ": " + analysis::Lack(api) : "");
   if (api.field.stratum == analysis::Stratum::kNone) {
     return text + SideBySide(draw::CountBars(api.mine, metric), {}, metric, style);

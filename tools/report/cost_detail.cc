@@ -11,7 +11,7 @@
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
 #include "common/draw/text_table.h"
-#include "common/stats/cxx_name.h"
+#include "common/names/cxx_name.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/not_measured.h"
 
@@ -74,7 +74,7 @@ std::string Indent(std::string_view text) {
 // With what a C++ symbol is in full; `mangled`: and the symbol itself.
 std::string NameLine(const analysis::CostSummary& summary, bool mangled) {
   const stats::ApiKey& api = summary.api;
-  std::string text = EscapeControl(stats::ShownName(api));
+  std::string text = EscapeControl(names::ShownName(api));
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) text += fmt::format("  {} {}", name, EscapeControl(value));
   };
@@ -83,7 +83,7 @@ std::string NameLine(const analysis::CostSummary& summary, bool mangled) {
   add("build-id", api.build_id);
   if (summary.local_only) text += "  local only";
   text += "\n";
-  const std::string full = stats::DemangledName(api.symbol);
+  const std::string full = names::DemangledName(api.symbol);
   if (full == api.symbol) return text;
   text += fmt::format("  {}\n", EscapeControl(draw::WithStandardNames(full)));
   return mangled ? text + fmt::format("  {}\n", EscapeControl(api.symbol)) : text;

@@ -8,8 +8,8 @@
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
 #include "common/draw/svg.h"
+#include "common/names/cxx_name.h"
 #include "common/shm/log2_bucket.h"
-#include "common/stats/cxx_name.h"
 #include "tools/analysis/namespace_of.h"
 #include "tools/analysis/summary.h"
 #include "tools/report/figure_text.h"
@@ -58,7 +58,7 @@ draw::Bars BarsOf(stats::Metric metric, const analysis::MetricSummary& numbers) 
 std::vector<std::string> OverviewLine(const analysis::CostSummary& summary, std::size_t number,
                                       const SpectrumScale& scale) {
   std::vector<std::string> line = {
-      NameHtml(stats::DemangledName(summary.api.symbol), fmt::format("#api{}", number),
+      NameHtml(names::DemangledName(summary.api.symbol), fmt::format("#api{}", number),
                fmt::format("{} {}", summary.api.soname, summary.api.package_version))};
   const auto* first = FirstOf(summary);
   if (first == nullptr) {
@@ -156,7 +156,7 @@ std::string Numbers(const stats::CallFigures& calls, stats::Metric metric) {
 
 std::string Detail(const analysis::CostSummary& summary, std::size_t number) {
   const std::string name =
-      fmt::format("{}!{}", summary.api.soname, stats::DemangledName(summary.api.symbol));
+      fmt::format("{}!{}", summary.api.soname, names::DemangledName(summary.api.symbol));
   std::string html = fmt::format(
       "<article id=\"api{0}\" aria-labelledby=\"name{0}\">\n<h3 id=\"name{0}\">{1}</h3>\n", number,
       draw::EscapeHtml(name));

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/names/cxx_name.h"
 #include "common/stats/api_key.h"
-#include "common/stats/cxx_name.h"
 #include "common/stats/figures.h"
 #include "tools/report/csv.h"
 #include "tools/report/freshness_text.h"
@@ -35,7 +35,7 @@ void AddApiColumns(CsvColumns<Record>& columns,
   add("library", &stats::ApiKey::soname);
   add("symbol", &stats::ApiKey::symbol);
   columns.push_back({"name", [of](CsvWriter& csv, const Record& record) {
-                       csv.Text(stats::DemangledName(of(record).symbol));
+                       csv.Text(names::DemangledName(of(record).symbol));
                      }});
   add("version", &stats::ApiKey::package_version);
   add("build_id", &stats::ApiKey::build_id);

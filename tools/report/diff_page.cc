@@ -8,8 +8,8 @@
 #include "common/draw/html.h"
 #include "common/draw/numbers.h"
 #include "common/draw/spectrum.h"
-#include "common/stats/anomaly.h"
-#include "common/stats/cxx_name.h"
+#include "common/inference/anomaly.h"
+#include "common/names/cxx_name.h"
 #include "tools/analysis/namespace_of.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/freshness_text.h"
@@ -40,7 +40,7 @@ std::vector<ChangedMetric> ShownOf(const analysis::LibraryChange& change, bool a
 }
 
 std::string NameCell(const ChangedMetric& one) {
-  return NameHtml(stats::DemangledName(one.api->symbol), "", one.api->symbol_version);
+  return NameHtml(names::DemangledName(one.api->symbol), "", one.api->symbol_version);
 }
 
 std::string Changes(const std::vector<ChangedMetric>& shown) {
@@ -88,7 +88,7 @@ std::string Statistics(const std::vector<ChangedMetric>& shown) {
           "weeks, "
           "small: with the 95 % confidence of that week. Delta: Cliff's. A change is q ≤ {}, "
           "|delta| ≥ {} and a ratio of {} (or its reciprocal) at least.",
-          stats::kFalseDiscoveries, stats::kLeastDelta, stats::kLeastRatio),
+          inference::kFalseDiscoveries, inference::kLeastDelta, inference::kLeastRatio),
       .columns = {{"API", kName},
                   {"Metric", kText, true},
                   {"Ratio", kNumber},
@@ -118,7 +118,7 @@ std::string Names(std::string_view about, const std::vector<std::string>& untrus
       fmt::format("<details><summary>{} ({})</summary>\n<p>", about, untrusted_symbols.size());
   for (const std::string& symbol : untrusted_symbols) {
     html += fmt::format("{}{}", symbol == untrusted_symbols.front() ? "" : ", ",
-                        draw::EscapeHtml(stats::DemangledName(symbol)));
+                        draw::EscapeHtml(names::DemangledName(symbol)));
   }
   return html + "</p>\n</details>\n";
 }

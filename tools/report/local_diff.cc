@@ -8,8 +8,8 @@
 #include "common/draw/name_text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/text_table.h"
-#include "common/stats/anomaly.h"
-#include "common/stats/cxx_name.h"
+#include "common/inference/anomaly.h"
+#include "common/names/cxx_name.h"
 #include "tools/report/csv_columns.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/version_diff.h"
@@ -28,7 +28,7 @@ draw::TextLine Line(const LocalChange& change, const draw::Style& style) {
     return QuantileText(figures, &stats::Quantiles::p50, change.metric, style);
   };
   return {std::string(analysis::Name(change.change, change.metric)),
-          draw::ShortenName(stats::ShortName(change.symbol), kMaxApiWidth, style),
+          draw::ShortenName(names::ShortName(change.symbol), kMaxApiWidth, style),
           change.ratio == 0 ? kUnknown : fmt::format("{:.2f}x", change.ratio),
           draw::FormatCount(change.timed_before),
           draw::FormatCount(change.timed_after),
@@ -43,7 +43,7 @@ std::string Sentence(const std::vector<LocalChange>& changes, const ChangeCounts
   const LocalChange& most = changes.front();
   std::string text = CountsText(counts, most.metric);
   if (IsChange(most.change)) {
-    text += fmt::format("; most: {}, {}", EscapeControl(stats::ShortName(most.symbol)),
+    text += fmt::format("; most: {}, {}", EscapeControl(names::ShortName(most.symbol)),
                         ChangeWords(most.change, most.metric, most.ratio, style));
   }
   return text + ".\n";
@@ -76,7 +76,7 @@ std::string LocalDiffText(const std::vector<LocalChange>& changes, bool all,
          fmt::format(
              "(no change shown: {}; fewer than {} calls on a side: {}; calls of one machine depend "
              "on each other, so no probability is given: repeat the runs)\n",
-             draw::FormatCount(count(Change::kNone)), stats::kLeastCalls,
+             draw::FormatCount(count(Change::kNone)), inference::kLeastCalls,
              draw::FormatCount(count(Change::kTooLittleData)));
 }
 

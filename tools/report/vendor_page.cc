@@ -10,7 +10,7 @@
 #include "common/draw/html.h"
 #include "common/draw/numbers.h"
 #include "common/draw/svg.h"
-#include "common/stats/anomaly.h"
+#include "common/inference/anomaly.h"
 #include "tools/analysis/trend.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/freshness_text.h"
@@ -379,8 +379,8 @@ class Page {
         "comparisons. A change needs q ≤ {}, Cliff's delta of {} and a ratio of {} (or its "
         "reciprocal) at least; fewer than {} calls or {} machines on a side are too little "
         "data.</p>\n</section>\n",
-        draw::FormatCount(report_.compared), stats::kFalseDiscoveries, stats::kLeastDelta,
-        stats::kLeastRatio, stats::kLeastCalls, stats::kLeastMachines);
+        draw::FormatCount(report_.compared), inference::kFalseDiscoveries, inference::kLeastDelta,
+        inference::kLeastRatio, inference::kLeastCalls, inference::kLeastMachines);
   }
 
   const VendorPageContent& content_;

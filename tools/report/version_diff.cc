@@ -12,8 +12,8 @@
 #include "common/draw/name_text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/text_table.h"
-#include "common/stats/anomaly.h"
-#include "common/stats/cxx_name.h"
+#include "common/inference/anomaly.h"
+#include "common/names/cxx_name.h"
 #include "tools/report/figure_text.h"
 
 namespace fieldcost::report {
@@ -62,7 +62,7 @@ draw::TextLine Line(const ChangedMetric& changed, const draw::Style& style) {
     return QuantileText(figures, &stats::Quantiles::p50, change.metric, style);
   };
   const auto number = [&](double value) { return compared ? fmt::format("{:.2f}", value) : "-"; };
-  std::string symbol = stats::ShortName(changed.api->symbol);
+  std::string symbol = names::ShortName(changed.api->symbol);
   if (!changed.api->symbol_version.empty()) symbol += "@" + changed.api->symbol_version;
   return {Painted(change, style),
           draw::ShortenName(symbol, kMaxNameWidth, style),
@@ -168,7 +168,7 @@ std::string DiffSentence(const analysis::LibraryChange& change, const draw::Styl
   for (const Change kind : {Change::kMore, Change::kLess}) {
     for (const auto& [api, one] : WithChange(change, kind)) {
       if (one->metric != metric) continue;
-      return fmt::format("{}; most: {}, {}", text, EscapeControl(stats::ShortName(api->symbol)),
+      return fmt::format("{}; most: {}, {}", text, EscapeControl(names::ShortName(api->symbol)),
                          ChangeWords(*one, style));
     }
   }
@@ -212,8 +212,8 @@ std::string DiffText(const analysis::LibraryChange& change, bool all, const draw
       "% "
       "confidence of that week; Cliff's delta; two-sided p of machines, q over {} comparisons; a "
       "change is q <= {}, |delta| >= {} and ratio >= {} or <= {})\n",
-      draw::FormatCount(compared), stats::kFalseDiscoveries, stats::kLeastDelta, stats::kLeastRatio,
-      1 / stats::kLeastRatio);
+      draw::FormatCount(compared), inference::kFalseDiscoveries, inference::kLeastDelta,
+      inference::kLeastRatio, 1 / inference::kLeastRatio);
   if (mixed) {
     text +=
         "(all classes together: no numbers of single hardware classes are published for both "

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "agent/runs/policy_writer.h"
-#include "tests/agent/daemon/agent_fixture.h"
+#include "tests/agent/volunteer/agent_fixture.h"
 #include "tests/common/catalog/publisher.h"
 #include "tests/support/binary_dir.h"
 #include "tests/support/process.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "agent/daemon/daemon_loop.h"
-#include "tests/agent/daemon/agent_fixture.h"
+#include "tests/agent/volunteer/agent_fixture.h"
 #include "tests/support/binary_dir.h"
 #include "tests/support/notify_socket.h"
 #include "tests/support/process.h"

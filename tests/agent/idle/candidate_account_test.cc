@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "agent/idle/thread_state.h"
+#include "agent/idle/idle_thread_state.h"
 
 namespace fieldcost::idle_agent {
 namespace {

@@ -28,11 +28,11 @@ class IdleWriterTest : public ::testing::Test {
 
   // A stack of code without files, innermost frame last.
   StackId Stack(const std::vector<std::uint64_t>& addresses, idle::Why why) {
-    std::vector<sampler::SampledFrame> frames;
+    std::vector<perf::SampledFrame> frames;
     for (const std::uint64_t address : addresses)
-      frames.insert(frames.begin(), sampler::SampledFrame{.module = 0, .address = address});
+      frames.insert(frames.begin(), perf::SampledFrame{.module = 0, .address = address});
     const auto id =
-        writer_->AddStack(frames, unwind::StackEnd::kOutermost, why, {sampler::SampledModule()});
+        writer_->AddStack(frames, unwind::StackEnd::kOutermost, why, {perf::SampledModule()});
     EXPECT_TRUE(id);
     return *id;
   }

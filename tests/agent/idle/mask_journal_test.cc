@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "agent/idle/idle_probe.h"
-#include "agent/idle/thread_state.h"
+#include "agent/idle/idle_thread_state.h"
 #include "tests/support/temp_dir.h"
 
 namespace fieldcost::idle_agent {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "common/base/check.h"
+#include "common/idle/idle_schema.h"
 #include "common/idle/pair_path.h"
-#include "common/idle/schema.h"
 #include "common/recording/recording.h"
 
 // Reads recordings of idle CPUs.

@@ -11,7 +11,7 @@
 
 #include "agent/idle/idle_probe.h"
 #include "agent/idle/literal_collector.h"
-#include "agent/sampler/process_threads.h"
+#include "agent/perf/process_threads.h"
 #include "tests/agent/idle/recorder.h"
 
 namespace fieldcost::idle_agent {
@@ -168,7 +168,7 @@ TEST_F(SampledModesTest, NamesTheMissingCapability) {
 // Which CPUs each thread may use.
 std::map<pid_t, std::string> MasksOf(pid_t pid) {
   std::map<pid_t, std::string> masks;
-  for (const pid_t tid : sampler::ThreadsOf(pid)) {
+  for (const pid_t tid : perf::ThreadsOf(pid)) {
     cpu_set_t mask;
     CPU_ZERO(&mask);
     ::sched_getaffinity(tid, sizeof mask, &mask);
@@ -185,7 +185,7 @@ class MasksTest : public SampledModesTest {
   void SetUp() override { ASSERT_TRUE(victim_.WaitForLine("cpu")); }
   // Waits until all threads exist.
   std::map<pid_t, std::string> Masks() {
-    EXPECT_TRUE(WaitUntil([&] { return sampler::ThreadsOf(victim_.pid()).size() >= 5; }));
+    EXPECT_TRUE(WaitUntil([&] { return perf::ThreadsOf(victim_.pid()).size() >= 5; }));
     return MasksOf(victim_.pid());
   }
   BackgroundProcess victim_{

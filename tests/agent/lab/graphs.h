@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "agent/lab/plan.h"
+#include "agent/lab/lab_plan.h"
 
 namespace fieldcost::lab {
 

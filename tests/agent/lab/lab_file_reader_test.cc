@@ -7,7 +7,7 @@
 #include <functional>
 #include <limits>
 
-#include "agent/lab/plan_file.h"
+#include "agent/lab/lab_plan_file.h"
 #include "common/base/file.h"
 #include "common/base/units.h"
 #include "tests/agent/lab/lab_bytes.h"

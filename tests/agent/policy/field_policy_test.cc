@@ -9,8 +9,8 @@
 #include <cstring>
 #include <random>
 
-#include "agent/daemon/agent.h"
 #include "agent/runs/policy_writer.h"
+#include "agent/volunteer/agent.h"
 #include "common/base/file.h"
 #include "common/catalog/root_chain.h"
 #include "common/shm/policy_file.h"

@@ -5,7 +5,7 @@
 
 #include "agent/probe/login.h"
 #include "common/base/file.h"
-#include "common/probe/batch.h"
+#include "common/probe/event_batch.h"
 #include "tests/common/probe/sample_batch.h"
 #include "tests/support/temp_dir.h"
 

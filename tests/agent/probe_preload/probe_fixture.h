@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "agent/probe/plan.h"
+#include "agent/probe/probe_plan.h"
 #include "agent/probe/ring_reader.h"
 #include "agent/runs/tsc_calibration.h"
 #include "common/base/clock.h"

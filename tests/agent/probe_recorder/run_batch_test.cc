@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/probe/batch.h"
+#include "common/probe/event_batch.h"
 #include "tests/agent/probe/ring_bytes.h"
 #include "tests/support/temp_dir.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "agent/settings/config.h"
+#include "agent/settings/agent_config.h"
 #include "common/base/file.h"
 #include "tests/support/temp_dir.h"
 

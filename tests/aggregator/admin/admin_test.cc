@@ -7,7 +7,7 @@
 #include <atomic>
 #include <future>
 
-#include "aggregator/admin/requests.h"
+#include "aggregator/admin/admin_requests.h"
 #include "common/base/file.h"
 #include "tests/support/temp_dir.h"
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aggregator/ingest/limits.h"
+#include "aggregator/ingest/ingest_limits.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "tests/aggregator/ingest/trust_fixture.h"

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-#include "aggregator/ingest/limits.h"
+#include "aggregator/ingest/ingest_limits.h"
 #include "common/base/file.h"
 #include "tests/aggregator/ingest/trust_fixture.h"
 

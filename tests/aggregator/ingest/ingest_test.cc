@@ -7,7 +7,7 @@
 #include <latch>
 #include <memory>
 
-#include "aggregator/ingest/limits.h"
+#include "aggregator/ingest/ingest_limits.h"
 #include "common/base/file.h"
 #include "common/base/worker_pool.h"
 #include "common/crypto/sha256.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aggregator/store/row_codec.h"
+#include "aggregator/store/store_row_codec.h"
 #include "common/crypto/sip_hash.h"
 #include "tests/aggregator/ingest/trust_fixture.h"
 

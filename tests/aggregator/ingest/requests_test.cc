@@ -8,10 +8,10 @@
 #include <memory>
 
 #include "aggregator/ingest/ingest.h"
-#include "aggregator/ingest/secret_file.h"
+#include "aggregator/ingest/server_secret.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
-#include "common/wire/requests.h"
+#include "common/wire/wire_requests.h"
 #include "tests/aggregator/ingest/sender.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/temp_dir.h"

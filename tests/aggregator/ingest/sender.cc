@@ -4,8 +4,8 @@
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/crypto/sha256.h"
-#include "common/wire/limits.h"
-#include "common/wire/requests.h"
+#include "common/wire/wire_limits.h"
+#include "common/wire/wire_requests.h"
 #include "common/wire/zstd_frame.h"
 
 namespace fieldcost::ingest {

@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "aggregator/store/retention.h"
+#include "aggregator/store/retention_rules.h"
 #include "common/base/clock.h"
 #include "common/crypto/ed25519.h"
-#include "common/http/message.h"
+#include "common/http/http_message.h"
 #include "common/wire/batch.h"
 
 namespace fieldcost::ingest {

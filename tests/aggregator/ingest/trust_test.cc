@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "aggregator/ingest/limits.h"
+#include "aggregator/ingest/ingest_limits.h"
 #include "tests/aggregator/ingest/trust_fixture.h"
 
 namespace fieldcost::ingest {

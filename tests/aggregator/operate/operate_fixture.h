@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/file.h"
-#include "common/catalog/sync.h"
+#include "common/catalog/catalog_sync.h"
 #include "tests/aggregator/service/service_fixture.h"
 
 namespace fieldcost::aggregator {

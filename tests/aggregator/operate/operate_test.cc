@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "aggregator/publish/limits.h"
+#include "aggregator/publish/publish_limits.h"
 #include "tests/aggregator/operate/operate_fixture.h"
 
 namespace fieldcost::aggregator {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "aggregator/publish/limits.h"
+#include "aggregator/publish/publish_limits.h"
 #include "common/stats/agent_weights.h"
 #include "common/stats/contribution.h"
 #include "common/stats/cost_histogram.h"

@@ -8,13 +8,13 @@
 #include <memory>
 
 #include "aggregator/publish/file_server.h"
-#include "aggregator/publish/limits.h"
 #include "aggregator/publish/policy_publisher.h"
+#include "aggregator/publish/publish_limits.h"
 #include "aggregator/publish/publisher.h"
 #include "common/base/file.h"
 #include "common/catalog/catalog.h"
-#include "common/catalog/sync.h"
-#include "common/http/server.h"
+#include "common/catalog/catalog_sync.h"
+#include "common/http/http_server.h"
 #include "tests/support/certificates.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/temp_dir.h"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "aggregator/publish/fragment_bits.h"
-#include "aggregator/publish/limits.h"
+#include "aggregator/publish/publish_limits.h"
 #include "tests/aggregator/publish/publish_fixture.h"
 
 namespace fieldcost::publish {

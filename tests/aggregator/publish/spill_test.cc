@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "aggregator/publish/limits.h"
+#include "aggregator/publish/publish_limits.h"
 #include "tests/support/temp_dir.h"
 
 namespace fieldcost::publish {

@@ -1,7 +1,7 @@
 // An agent's whole life with a service: it enrols, sends, keeps its receipts, and takes all back.
 #include "common/base/file.h"
 #include "common/wire/policy.h"
-#include "common/wire/requests.h"
+#include "common/wire/wire_requests.h"
 #include "tests/aggregator/service/service_fixture.h"
 
 namespace fieldcost::aggregator {

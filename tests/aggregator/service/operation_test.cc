@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "aggregator/admin/requests.h"
+#include "aggregator/admin/admin_requests.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/base/units.h"

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "aggregator/store/row_codec.h"
+#include "aggregator/store/store_row_codec.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/base/units.h"

@@ -6,7 +6,7 @@
 #include <random>
 #include <thread>
 
-#include "aggregator/store/retention.h"
+#include "aggregator/store/retention_rules.h"
 #include "aggregator/store/store.h"
 #include "tests/aggregator/store/batches.h"
 #include "tests/support/process.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "aggregator/store/limits.h"
+#include "aggregator/store/store_limits.h"
 
 namespace fieldcost::store {
 namespace {

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "aggregator/store/database.h"
-#include "aggregator/store/row_codec.h"
+#include "aggregator/store/store_row_codec.h"
 #include "common/base/file.h"
 #include "common/base/units.h"
 #include "tests/support/temp_dir.h"

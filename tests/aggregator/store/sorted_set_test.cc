@@ -6,7 +6,7 @@
 #include <random>
 
 #include "aggregator/store/database.h"
-#include "aggregator/store/row_codec.h"
+#include "aggregator/store/store_row_codec.h"
 #include "tests/aggregator/store/batches.h"
 #include "tests/support/temp_dir.h"
 

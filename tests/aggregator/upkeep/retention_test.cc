@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "aggregator/store/retention.h"
+#include "aggregator/store/retention_rules.h"
 #include "tests/aggregator/store/batches.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/temp_dir.h"

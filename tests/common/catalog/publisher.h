@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "common/catalog/sync.h"
+#include "common/catalog/catalog_sync.h"
 #include "common/crypto/ed25519.h"
-#include "common/http/server.h"
+#include "common/http/http_server.h"
 #include "common/stats/stat_row.h"
 #include "common/wire/metadata.h"
 #include "tests/support/certificates.h"

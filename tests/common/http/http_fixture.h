@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "common/http/client.h"
-#include "common/http/server.h"
+#include "common/http/http_server.h"
 #include "tests/support/certificates.h"
 #include "tests/support/temp_dir.h"
 

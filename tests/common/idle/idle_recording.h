@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "common/base/check.h"
+#include "common/idle/idle_schema.h"
 #include "common/idle/pair_path.h"
-#include "common/idle/schema.h"
-#include "common/recording/writer.h"
+#include "common/recording/recording_writer.h"
 #include "tests/tools/analysis/trees.h"
 
 namespace fieldcost::testing {

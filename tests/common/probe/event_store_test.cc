@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "common/probe/limits.h"
+#include "common/probe/probe_limits.h"
 #include "tests/common/probe/sample_batch.h"
 #include "tests/support/temp_dir.h"
 

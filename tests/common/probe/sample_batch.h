@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "common/probe/limits.h"
+#include "common/probe/probe_limits.h"
 #include "common/probe/types.h"
 
 namespace fieldcost::probe {

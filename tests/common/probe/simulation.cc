@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/check.h"
-#include "common/probe/compare.h"
+#include "common/probe/compare_events.h"
 #include "common/probe/groups.h"
 #include "common/probe/set_aside.h"
 #include "tests/common/probe/some_events.h"

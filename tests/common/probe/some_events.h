@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/probe/event_store.h"
-#include "common/probe/limits.h"
+#include "common/probe/probe_limits.h"
 
 namespace fieldcost::probe {
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/probe/limits.h"
+#include "common/probe/probe_limits.h"
 #include "tests/common/probe/some_events.h"
 
 namespace fieldcost::probe {

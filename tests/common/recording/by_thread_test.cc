@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
-#include "common/recording/verify.h"
-#include "common/tree/limits.h"
+#include "common/recording/verify_recording.h"
+#include "common/tree/tree_limits.h"
 #include "tests/common/recording/samples.h"
 
 namespace fieldcost::recording {

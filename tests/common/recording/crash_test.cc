@@ -8,9 +8,9 @@
 #include <random>
 
 #include "common/base/file.h"
-#include "common/recording/limits.h"
-#include "common/recording/recover.h"
-#include "common/recording/verify.h"
+#include "common/recording/recording_limits.h"
+#include "common/recording/recover_recording.h"
+#include "common/recording/verify_recording.h"
 #include "tests/common/recording/samples.h"
 #include "tests/support/temp_dir.h"
 

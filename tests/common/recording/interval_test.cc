@@ -6,7 +6,7 @@
 #include <random>
 #include <thread>
 
-#include "common/recording/limits.h"
+#include "common/recording/recording_limits.h"
 #include "tests/common/recording/samples.h"
 #include "tests/support/temp_dir.h"
 

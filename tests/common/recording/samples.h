@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "common/recording/recording.h"
-#include "common/recording/writer.h"
-#include "common/tree/dictionary.h"
+#include "common/recording/recording_writer.h"
+#include "common/tree/tree_dictionary.h"
 
 namespace fieldcost::recording {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "common/stats/machine_moments.h"
+#include "common/inference/machine_moments.h"
 #include "common/stats/week_scalars.h"
 #include "tests/common/stats/random_histogram.h"
 
@@ -150,7 +150,7 @@ TEST(ScalarsTest, CubesDoNotOverflow) {
     EXPECT_EQ(sum.cubed_contributions, std::uint64_t{1} << 56);
     EXPECT_TRUE(sum.sum_mean_cubed / (std::int64_t{1} << 56) == cube);
     EXPECT_TRUE(Validate(sum).has_value());
-    EXPECT_NEAR(MomentsOf(sum).skewness.value(), 0, 1e-9);
+    EXPECT_NEAR(inference::MomentsOf(sum).skewness.value(), 0, 1e-9);
     sum.Merge(sum);
     EXPECT_FALSE(Validate(sum).has_value()) << "more than can be";
     sum.ForgetCubes();
@@ -180,13 +180,13 @@ TEST(ScalarsTest, SkewnessIsThatOfTheMeans) {
       cubes += std::pow(m - mean, 3) / n;
     }
     const double expected = std::sqrt(n * (n - 1)) / (n - 2) * cubes / std::pow(squares, 1.5);
-    EXPECT_NEAR(MomentsOf(sum).skewness.value(), expected, 1e-6);
+    EXPECT_NEAR(inference::MomentsOf(sum).skewness.value(), expected, 1e-6);
     ContributionScalars old = ScalarsOf(RandomHistogram(random));
     old.ForgetCubes();
     if (old.contributions == 0) continue;
     sum.Merge(old);
     EXPECT_TRUE(Validate(sum).has_value());
-    EXPECT_FALSE(MomentsOf(sum).skewness.has_value()) << "one is from before";
+    EXPECT_FALSE(inference::MomentsOf(sum).skewness.has_value()) << "one is from before";
   }
 }
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <random>
 
-#include "common/stats/anomaly.h"
+#include "common/inference/anomaly.h"
 
 namespace fieldcost::stats {
 

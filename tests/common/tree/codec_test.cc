@@ -8,7 +8,7 @@
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/stats/varint.h"
-#include "common/tree/limits.h"
+#include "common/tree/tree_limits.h"
 #include "tests/common/tree/random_runs.h"
 
 namespace fieldcost::tree {

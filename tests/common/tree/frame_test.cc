@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "common/tree/limits.h"
+#include "common/tree/tree_limits.h"
 
 namespace fieldcost::tree {
 namespace {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "common/tree/codec.h"
-#include "common/tree/limits.h"
+#include "common/tree/tree_limits.h"
 #include "tests/common/tree/random_runs.h"
 
 namespace fieldcost::tree {

@@ -6,7 +6,7 @@
 #include <random>
 #include <utility>
 
-#include "common/tree/limits.h"
+#include "common/tree/tree_limits.h"
 
 namespace fieldcost::tree {
 namespace {

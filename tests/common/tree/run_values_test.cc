@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/tree/limits.h"
+#include "common/tree/tree_limits.h"
 
 namespace fieldcost::tree {
 namespace {

@@ -9,7 +9,7 @@
 #include "common/crypto/sha256.h"
 #include "common/wire/lab_table.h"
 #include "common/wire/profile.h"
-#include "common/wire/requests.h"
+#include "common/wire/wire_requests.h"
 #include "common/wire/zstd_frame.h"
 #include "tests/common/wire/lab_samples.h"
 #include "tests/common/wire/samples.h"

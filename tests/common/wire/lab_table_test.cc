@@ -6,8 +6,8 @@
 #include <random>
 
 #include "common/wire/fragment.h"
-#include "common/wire/limits.h"
 #include "common/wire/wire.pb.h"
+#include "common/wire/wire_limits.h"
 #include "common/wire/zstd_frame.h"
 #include "tests/common/wire/lab_samples.h"
 #include "tests/common/wire/samples.h"

@@ -3,7 +3,7 @@
 #include <random>
 
 #include "common/base/check.h"
-#include "common/wire/limits.h"
+#include "common/wire/wire_limits.h"
 #include "common/wire/zstd_frame.h"
 
 namespace fieldcost::faults {

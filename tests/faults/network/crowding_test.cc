@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-#include "aggregator/ingest/limits.h"
+#include "aggregator/ingest/ingest_limits.h"
 #include "tests/faults/network/fault_run.h"
 #include "tests/faults/network/hostile_fixture.h"
 

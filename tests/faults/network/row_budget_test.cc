@@ -8,8 +8,8 @@
 
 #include <filesystem>
 
-#include "aggregator/ingest/limits.h"
-#include "common/wire/limits.h"
+#include "aggregator/ingest/ingest_limits.h"
+#include "common/wire/wire_limits.h"
 #include "tests/aggregator/service/service_fixture.h"
 
 namespace fieldcost::aggregator {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/file.h"
-#include "common/wire/requests.h"
+#include "common/wire/wire_requests.h"
 #include "tests/aggregator/service/service_fixture.h"
 
 namespace fieldcost::aggregator {

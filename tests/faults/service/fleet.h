@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/crypto/ed25519.h"
-#include "common/http/message.h"
+#include "common/http/http_message.h"
 #include "common/stats/contribution_sizes.h"
 #include "common/stats/stat_row.h"
 #include "tests/faults/store/disk_model.h"

@@ -11,8 +11,8 @@
 namespace fieldcost::analysis {
 namespace {
 
+using inference::Verdict;
 using stats::StatRow;
-using stats::Verdict;
 using ::testing::ElementsAre;
 
 TEST(CheckFieldTest, TheSameClassIsChosenIfItHasEnoughMachines) {

@@ -11,7 +11,7 @@
 #include "common/draw/numbers.h"
 #include "tests/common/wire/lab_samples.h"
 #include "tools/analysis/lab_change.h"
-#include "tools/report/lab/diff_text.h"
+#include "tools/report/lab/lab_diff_text.h"
 #include "tools/report/lab/table_text.h"
 
 namespace fieldcost::analysis {

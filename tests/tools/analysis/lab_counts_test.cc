@@ -8,7 +8,7 @@
 #include "tests/common/wire/lab_samples.h"
 #include "tools/analysis/lab_change.h"
 #include "tools/report/lab/count_text.h"
-#include "tools/report/lab/diff_text.h"
+#include "tools/report/lab/lab_diff_text.h"
 
 namespace fieldcost::analysis {
 namespace {

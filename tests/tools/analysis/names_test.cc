@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "common/stats/cxx_name.h"
+#include "common/names/cxx_name.h"
 #include "tests/support/process.h"
 #include "tools/analysis/namespace_of.h"
 #include "tools/analysis/version_order.h"
@@ -38,17 +38,17 @@ TEST(NamespaceOfTest, HostileNamesStayBounded) {
   EXPECT_EQ(NamespaceOf("_ZN3bad"), "(C++)");
   EXPECT_EQ(NamespaceOf(std::string("_Z1f\0i", 6)), "(C++)");
   EXPECT_EQ(NamespaceOf("_Z" + std::string(100'000, 'P')), "(C++)");
-  EXPECT_EQ(stats::DemangledName("_Z" + std::string(500, 'P')), "_Z" + std::string(500, 'P'));
+  EXPECT_EQ(names::DemangledName("_Z" + std::string(500, 'P')), "_Z" + std::string(500, 'P'));
   // Each template argument is a pair of the previous one, so the printed name doubles every time.
   std::string bomb = "_Z1fI1AIiiE";
   std::size_t longest = 0;
   for (const char digit : std::string_view("0123456789ABCDEFGHIJ")) {
     bomb += fmt::format("S_IS{0}_S{0}_E", digit);
-    longest = std::max(longest, stats::DemangledName(bomb + "EvT_").size());
+    longest = std::max(longest, names::DemangledName(bomb + "EvT_").size());
     EXPECT_FALSE(NamespaceOf(bomb + "EvT_").empty());
   }
-  EXPECT_LE(longest, stats::kMostDemangledBytes);
-  EXPECT_EQ(stats::DemangledName(bomb + "EvT_"), bomb + "EvT_");
+  EXPECT_LE(longest, names::kMostDemangledBytes);
+  EXPECT_EQ(names::DemangledName(bomb + "EvT_"), bomb + "EvT_");
 }
 
 TEST(VersionOrderTest, VersionsAreOrderedAsDpkgDoes) {

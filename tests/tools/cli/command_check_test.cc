@@ -10,7 +10,7 @@
 #include "common/wire/epoch.h"
 #include "common/wire/fragment.h"
 #include "common/wire/profile.h"
-#include "tests/agent/daemon/aggregator_stand_in.h"
+#include "tests/agent/volunteer/aggregator_stand_in.h"
 #include "tests/support/binary_dir.h"
 #include "tests/tools/cli/catalog_fixture.h"
 

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tools/cli/commands.h"
+#include "tools/cli/cli_commands.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <map>
 #include <sstream>
 
-#include "common/stats/cxx_name.h"
+#include "common/names/cxx_name.h"
 #include "tests/tools/cli/catalog_fixture.h"
 #include "tools/cli/docs/docs_files.h"
 #include "tools/cli/docs/doxygen_pages.h"
@@ -230,7 +230,7 @@ TEST(DoxygenPagesTest, NamesLoseTheirArguments) {
       {"(anonymous namespace)::f(int)", "(anonymous namespace)::f"},
       {"", ""}};
   for (const auto& [demangled, name] : cases)
-    EXPECT_EQ(stats::NameWithoutArguments(demangled), name);
+    EXPECT_EQ(names::NameWithoutArguments(demangled), name);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include "common/base/text.h"
 #include "common/command/command.h"
 #include "tests/tools/cli/probe_fixture.h"
-#include "tools/cli/commands.h"
+#include "tools/cli/cli_commands.h"
 
 namespace fieldcost::cli {
 namespace {

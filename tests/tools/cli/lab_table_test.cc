@@ -6,8 +6,8 @@
 #include "tests/common/wire/lab_samples.h"
 #include "tests/tools/cli/catalog_fixture.h"
 #include "tools/analysis/waiting.h"
-#include "tools/report/lab/export.h"
-#include "tools/report/lab/page.h"
+#include "tools/report/lab/lab_export.h"
+#include "tools/report/lab/lab_page.h"
 
 namespace fieldcost::cli {
 namespace {

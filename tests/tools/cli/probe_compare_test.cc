@@ -2,7 +2,7 @@
 #include <boost/json.hpp>
 
 #include "tests/tools/cli/probe_fixture.h"
-#include "tools/cli/probe/selection.h"
+#include "tools/cli/probe/event_selection.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/probe/event_store.h"
-#include "common/probe/limits.h"
+#include "common/probe/probe_limits.h"
 #include "common/sqlite/sqlite.h"
 #include "tests/tools/cli/cli_fixture.h"
 

@@ -3,7 +3,7 @@
 
 #include "common/base/file.h"
 #include "common/base/units.h"
-#include "common/recording/writer.h"
+#include "common/recording/recording_writer.h"
 #include "tests/tools/analysis/trees.h"
 #include "tests/tools/cli/cli_fixture.h"
 #include "tools/cli/tree/operand.h"

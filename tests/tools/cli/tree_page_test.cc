@@ -7,8 +7,8 @@
 
 #include "common/base/file.h"
 #include "common/base/units.h"
-#include "common/recording/limits.h"
-#include "common/recording/writer.h"
+#include "common/recording/recording_limits.h"
+#include "common/recording/recording_writer.h"
 #include "common/tree/tree.h"
 #include "tests/tools/analysis/trees.h"
 #include "tests/tools/cli/cli_fixture.h"

@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "common/base/file.h"
-#include "tests/agent/daemon/aggregator_stand_in.h"
+#include "tests/agent/volunteer/aggregator_stand_in.h"
 #include "tests/support/binary_dir.h"
 #include "tests/tools/cli/cli_fixture.h"
 

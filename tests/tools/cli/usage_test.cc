@@ -2,7 +2,7 @@
 
 #include "common/draw/terminal.h"
 #include "tests/tools/cli/cli_fixture.h"
-#include "tools/cli/commands.h"
+#include "tools/cli/cli_commands.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -4,12 +4,12 @@
 
 #include "common/base/file.h"
 #include "common/base/units.h"
-#include "common/wire/gzip.h"
-#include "common/wire/pprof.h"
 #include "tests/tools/exchange/read_as.h"
 #include "tests/tools/exchange/sample_tree.h"
 #include "tools/exchange/exchange.h"
-#include "tools/exchange/limits.h"
+#include "tools/exchange/exchange_limits.h"
+#include "tools/exchange/gzip.h"
+#include "tools/exchange/pprof.h"
 
 namespace fieldcost::exchange {
 namespace {
@@ -82,14 +82,14 @@ TEST(ImportPerfScriptTest, ErrorsTellTheLine) {
 }
 
 TEST(ImportPprofTest, OthersTypesBecomeMetricsWithUnits) {
-  const wire::PprofContent content = {
+  const PprofContent content = {
       .types = {{"samples", "count"}, {"cpu", "microseconds"}, {"CPU", "widgets"}},
       .functions = {{"/usr/bin/app", "main", "main.go"}, {"/lib/libz.so.1", "_Z1fi"}},
       .samples = {{{0, 1}, {2, 20, 7}}},
       .comments = {},
       .period_type = {"cpu", "microseconds"},
       .period = 10};
-  const Imported imported = ReadAs(wire::EncodePprof(content).value(), Format::kPprof);
+  const Imported imported = ReadAs(EncodePprof(content).value(), Format::kPprof);
   EXPECT_THAT(LinesOf(imported.tree), ElementsAre("app!main;libz.so!f(int) cpu=20000 cpu-2=7 "
                                                   "samples=2"));
   EXPECT_THAT(
@@ -103,15 +103,15 @@ TEST(ImportPprofTest, OthersTypesBecomeMetricsWithUnits) {
 }
 
 TEST(ImportPprofTest, SumsThatDoNotFitAreRefused) {
-  wire::PprofContent content = {.types = {{"time", "seconds"}},
-                                .functions = {{"", "f"}},
-                                .samples = {{{0}, {std::uint64_t{1} << 62}}},
-                                .comments = {}};
-  EXPECT_EQ(ErrorOf(wire::EncodePprof(content).value()).code, ErrorCode::kTooLarge);
+  PprofContent content = {.types = {{"time", "seconds"}},
+                          .functions = {{"", "f"}},
+                          .samples = {{{0}, {std::uint64_t{1} << 62}}},
+                          .comments = {}};
+  EXPECT_EQ(ErrorOf(EncodePprof(content).value()).code, ErrorCode::kTooLarge);
   content.types[0].unit = "nanoseconds";
-  EXPECT_EQ(ErrorOf(wire::EncodePprof(content).value()).code, ErrorCode{});
+  EXPECT_EQ(ErrorOf(EncodePprof(content).value()).code, ErrorCode{});
   for (int i = 0; i < 3; ++i) content.samples.push_back(content.samples[0]);
-  EXPECT_EQ(ErrorOf(wire::EncodePprof(content).value()).code, ErrorCode::kTooLarge);
+  EXPECT_EQ(ErrorOf(EncodePprof(content).value()).code, ErrorCode::kTooLarge);
 }
 
 TEST(ImportFoldedTest, ValuesOfAStackAddUpAndErrorsTellTheLine) {
@@ -147,10 +147,10 @@ TEST(ImportTest, TheContentTellsTheFormatAlsoInGzip) {
       continue;
     }
     ReadAs(bytes, info.format);
-    if (!wire::IsGzip(bytes)) ReadAs(wire::Gzip(bytes).value(), info.format);
+    if (!IsGzip(bytes)) ReadAs(Gzip(bytes).value(), info.format);
   }
   const std::string pprof = Export(tree, Format::kPprof).value().bytes;
-  ReadAs(wire::Gunzip(pprof, kMaxImportBytes).value(), Format::kPprof);
+  ReadAs(Gunzip(pprof, kMaxImportBytes).value(), Format::kPprof);
   ReadAs("{lambda()#1} 12\n", Format::kFolded);
   ReadAs("[kernel];f 12\n", Format::kFolded);
   ReadAs("", Format::kFolded);

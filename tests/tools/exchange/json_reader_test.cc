@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tools/exchange/limits.h"
+#include "tools/exchange/exchange_limits.h"
 
 namespace fieldcost::exchange {
 namespace {

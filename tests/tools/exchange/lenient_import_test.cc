@@ -7,12 +7,12 @@
 #include <algorithm>
 
 #include "common/recording/recording.h"
-#include "common/tree/limits.h"
-#include "common/wire/gzip.h"
-#include "common/wire/pprof.h"
+#include "common/tree/tree_limits.h"
 #include "tests/tools/exchange/read_as.h"
 #include "tests/tools/exchange/sample_tree.h"
 #include "tools/exchange/exchange.h"
+#include "tools/exchange/gzip.h"
+#include "tools/exchange/pprof.h"
 
 namespace fieldcost::exchange {
 namespace {
@@ -110,10 +110,10 @@ TEST(DeepStackTest, FramesBeyondTheLimitBecomeOneInEveryFormat) {
   }
   events += fmt::format("{} 1 exit\n", kFrames + 9);
   chrome += fmt::format("{{\"ph\":\"E\",\"ts\":{}}}]", kFrames + 9);
-  wire::PprofContent content = {.types = {{"samples", "count"}},
-                                .functions = {{"", "f"}},
-                                .samples = {{std::vector<std::uint32_t>(kFrames, 0), {10}}},
-                                .comments = {}};
+  PprofContent content = {.types = {{"samples", "count"}},
+                          .functions = {{"", "f"}},
+                          .samples = {{std::vector<std::uint32_t>(kFrames, 0), {10}}},
+                          .comments = {}};
   struct Case {
     std::string text;
     Format format;
@@ -158,7 +158,7 @@ TEST(ForeignKindTest, FilesThatAreNotImportedAreNamedWithWhatConvertsThem) {
            Case{"\x7f"
                 "ELF\2\1\1",
                 "a program", "fieldcost trace"},
-           Case{wire::Gzip("PERFILE2....").value(), "perf record", "perf script -i"},
+           Case{Gzip("PERFILE2....").value(), "perf record", "perf script -i"},
        }) {
     for (const auto& format : {std::optional<Format>(), std::optional(Format::kChrome)}) {
       const Result<Imported> imported = Import(bytes, {.format = format});
@@ -173,8 +173,8 @@ TEST(ForeignKindTest, FilesThatAreNotImportedAreNamedWithWhatConvertsThem) {
 }
 
 TEST(LenientGzipTest, MembersBehindOneAnotherAreOneText) {
-  const std::string members = wire::Gzip("main;parse 10\nma").value() +
-                              wire::Gzip("in;draw 7\n").value() + std::string(100, '\0');
+  const std::string members =
+      Gzip("main;parse 10\nma").value() + Gzip("in;draw 7\n").value() + std::string(100, '\0');
   EXPECT_THAT(LinesOf(ReadAs(members, Format::kFolded).tree),
               ElementsAre("main;draw samples=7", "main;parse samples=10"));
   EXPECT_THAT(ErrorOf(members + "x").message, HasSubstr("after the end"));

@@ -7,11 +7,11 @@
 
 #include "common/base/text.h"
 #include "common/recording/by_thread.h"
-#include "common/recording/writer.h"
-#include "common/wire/pprof.h"
+#include "common/recording/recording_writer.h"
 #include "tests/tools/exchange/read_as.h"
 #include "tests/tools/exchange/sample_tree.h"
 #include "tools/exchange/exchange.h"
+#include "tools/exchange/pprof.h"
 
 namespace fieldcost::exchange {
 namespace {
@@ -230,13 +230,13 @@ TEST(ThreadsTest, FoldedStacksBeginWithThreads) {
 }
 
 TEST(ThreadsTest, PprofHasLabelsAndTheFrames) {
-  const wire::PprofContent content = wire::DecodePprof(Written(Format::kPprof)).value();
+  const PprofContent content = DecodePprof(Written(Format::kPprof)).value();
   std::vector<std::string> samples;
-  for (const wire::PprofSample& sample : content.samples) {
+  for (const PprofSample& sample : content.samples) {
     std::string line;
     for (const std::uint32_t frame : sample.frames) line += content.functions[frame].name + ";";
     if (sample.thread != 0) {
-      const wire::PprofThread& thread = content.threads[sample.thread - 1];
+      const PprofThread& thread = content.threads[sample.thread - 1];
       line += fmt::format(" {} {} {} {}", thread.process, thread.pid, thread.name, thread.tid);
     }
     samples.push_back(line);
@@ -267,11 +267,11 @@ TEST(ThreadsTest, EqualNumbersOfDifferentThreadsAreKeptApart) {
 
 // Other programs label samples, too; a first frame is then a frame like all.
 TEST(ThreadsTest, LabelsOfOthersAreThreads) {
-  const std::string bytes = wire::EncodePprof({.types = {{"cpu", "nanoseconds"}},
-                                               .functions = {{.module = "", .name = "[kernel]"}},
-                                               .samples = {{{0}, {5}, 1}, {{0}, {6}}},
-                                               .threads = {{"", "worker", 0, 12}},
-                                               .comments = {}})
+  const std::string bytes = EncodePprof({.types = {{"cpu", "nanoseconds"}},
+                                         .functions = {{.module = "", .name = "[kernel]"}},
+                                         .samples = {{{0}, {5}, 1}, {{0}, {6}}},
+                                         .threads = {{"", "worker", 0, 12}},
+                                         .comments = {}})
                                 .value();
   const Recording recording =
       Recording::Of(ReadAs(bytes, Format::kPprof).recording.value()).value();

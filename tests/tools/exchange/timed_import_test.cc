@@ -5,9 +5,9 @@
 #include <map>
 #include <random>
 
-#include "common/recording/limits.h"
 #include "common/recording/recording.h"
-#include "common/recording/verify.h"
+#include "common/recording/recording_limits.h"
+#include "common/recording/verify_recording.h"
 #include "tests/tools/exchange/read_as.h"
 #include "tests/tools/exchange/sample_tree.h"
 #include "tools/exchange/exchange.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "common/base/file.h"
-#include "common/probe/export.h"
+#include "common/probe/event_export.h"
 #include "tests/common/probe/some_events.h"
 #include "tests/tools/exchange/sample_tree.h"
 #include "tools/exchange/exchange.h"

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tools/lsp/cxx_name.h"
-#include "tools/lsp/limits.h"
+#include "tools/lsp/lsp_limits.h"
+#include "tools/lsp/source_name.h"
 
 namespace fieldcost::lsp {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "tools/lsp/limits.h"
+#include "tools/lsp/lsp_limits.h"
 
 namespace fieldcost::lsp {
 namespace {

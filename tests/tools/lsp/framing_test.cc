@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tools/lsp/limits.h"
+#include "tools/lsp/lsp_limits.h"
 
 namespace fieldcost::lsp {
 namespace {

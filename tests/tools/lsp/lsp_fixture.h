@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/catalog/sync.h"
+#include "common/catalog/catalog_sync.h"
 #include "tests/common/catalog/publisher.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/temp_dir.h"

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "common/base/check.h"
-#include "common/recording/writer.h"
+#include "common/recording/recording_writer.h"
 #include "tests/common/idle/idle_recording.h"
 
 namespace fieldcost {

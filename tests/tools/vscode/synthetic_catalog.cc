@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "common/catalog/sync.h"
+#include "common/catalog/catalog_sync.h"
 #include "tests/common/catalog/publisher.h"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tools/cli/helper_program.h"
-#include "tools/report/cards/text.h"
+#include "tools/report/cards/card_text.h"
 
 namespace fieldcost::cli {
 namespace {

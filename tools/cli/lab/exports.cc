@@ -1,7 +1,7 @@
 #include "tools/cli/lab/exports.h"
 
 #include "common/base/file.h"
-#include "tools/report/lab/export.h"
+#include "tools/report/lab/lab_export.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -9,8 +9,8 @@
 
 namespace fieldcost::cli {
 
-// The stacks of a lab table for tools that others make (tools/report/lab/export.h); for the user
-// only. An empty path: not asked for.
+// The stacks of a lab table for tools that others make (tools/report/lab/lab_export.h); for the
+// user only. An empty path: not asked for.
 struct LabExports {
   std::filesystem::path pprof;
   std::filesystem::path folded;
@@ -20,7 +20,7 @@ command::Option ExportPprofOption();   // --export-pprof FILE
 command::Option ExportFoldedOption();  // --export-folded FILE
 LabExports ExportsOf(const command::Arguments& arguments);
 
-// Writes those that are asked for. As WriteFileAtomically() and wire::EncodePprof().
+// Writes those that are asked for. As WriteFileAtomically() and exchange::EncodePprof().
 Status WriteExports(const LabExports& exports, const wire::LabTable& table);
 
 }  // namespace fieldcost::cli

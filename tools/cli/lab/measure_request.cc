@@ -9,7 +9,7 @@
 #include "tools/cli/common_options.h"
 #include "tools/cli/pick.h"
 #include "tools/cli/recorder_target.h"
-#include "tools/cli/time_text.h"
+#include "tools/cli/time_argument.h"
 
 namespace fieldcost::cli {
 namespace {

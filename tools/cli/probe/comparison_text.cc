@@ -7,7 +7,7 @@
 #include "common/base/text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/text_table.h"
-#include "tools/cli/probe/text.h"
+#include "tools/cli/probe/event_text.h"
 #include "tools/cli/probe/text_parts.h"
 
 namespace fieldcost::cli {

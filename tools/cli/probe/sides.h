@@ -6,7 +6,7 @@
 
 #include "common/base/result.h"
 #include "common/probe/groups.h"
-#include "tools/cli/probe/events.h"
+#include "tools/cli/probe/local_events.h"
 
 namespace fieldcost::cli {
 

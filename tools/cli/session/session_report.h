@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "tools/cli/session/session.h"
+#include "tools/cli/session/login_session.h"
 
 namespace fieldcost::cli {
 

@@ -12,7 +12,7 @@
 #include "common/recording/by_thread.h"
 #include "common/tree/mean_tree.h"
 #include "common/tree/tree.h"
-#include "tools/report/tree/diff_text.h"
+#include "tools/report/tree/tree_diff_text.h"
 
 namespace fieldcost::cli {
 

@@ -7,9 +7,9 @@
 
 #include "common/base/file.h"
 #include "common/base/text.h"
-#include "common/recording/writer.h"
+#include "common/recording/recording_writer.h"
 #include "common/tree/codec.h"
-#include "tools/exchange/limits.h"
+#include "tools/exchange/exchange_limits.h"
 
 namespace fieldcost::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "common/base/text.h"
 #include "common/recording/by_thread.h"
 #include "common/stats/uint128.h"
-#include "common/tree/merge.h"
+#include "common/tree/merge_trees.h"
 #include "common/tree/remap.h"
 
 namespace fieldcost::cli {

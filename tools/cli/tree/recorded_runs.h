@@ -10,9 +10,9 @@
 
 #include "common/base/result.h"
 #include "common/recording/recording.h"
-#include "common/tree/dictionary.h"
-#include "common/tree/metric.h"
 #include "common/tree/run_values.h"
+#include "common/tree/tree_dictionary.h"
+#include "common/tree/tree_metric.h"
 
 namespace fieldcost::cli {
 
@@ -28,7 +28,7 @@ struct RecordedRuns {
 // The part of each run that lies in the interval, which counts from the run's start; nullopt: the
 // whole run. A recording without runs counts as one. Each is divided into so many parts of its
 // time, as if they were runs. Where there are events and samples they are merged, run by run
-// (common/tree/merge.h). kInvalidArgument for a part of what
+// (common/tree/merge_trees.h). kInvalidArgument for a part of what
 // has no times; errors of recording::Recording, and of the merge.
 Result<RecordedRuns> RunsOf(const recording::Recording& recording,
                             const std::optional<recording::Interval>& interval,

@@ -9,7 +9,7 @@
 
 #include "common/base/check.h"
 #include "common/recording/by_thread.h"
-#include "common/recording/limits.h"
+#include "common/recording/recording_limits.h"
 #include "common/recording/spans.h"
 #include "common/stats/uint128.h"
 #include "common/tree/tree.h"

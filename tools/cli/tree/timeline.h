@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/tree/metric.h"
+#include "common/tree/tree_metric.h"
 #include "tools/cli/tree/operand.h"
-#include "tools/report/tree/page.h"
+#include "tools/report/tree/tree_page.h"
 
 namespace fieldcost::cli {
 

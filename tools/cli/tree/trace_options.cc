@@ -54,7 +54,7 @@ Status CheckEvents(std::string& untrusted_text) {
   return events ? Status() : Status(events.error());
 }
 
-// As the recorder has them (agent/sampler/counter.cc).
+// As the recorder has them (agent/perf/counter.cc).
 constexpr std::array<std::string_view, 5> kCounters = {"cycles", "instructions", "cache-misses",
                                                        "branch-misses", "faults"};
 

@@ -15,7 +15,7 @@ namespace fieldcost::cli {
 std::vector<command::Option> TraceRunOptions(std::string_view usual_rate,
                                              std::string_view usual_runs);
 
-// The command line of the recorder (agent/sampler/main.cc) as far as these options but
+// The command line of the recorder (agent/trace/main.cc) as far as these options but
 // --runs determine it; [0] is the program. kNotFound if it, or the library for events, is missing.
 Result<std::vector<std::string>> TraceWords(const command::Arguments& arguments);
 

@@ -8,10 +8,10 @@
 #include "common/base/check.h"
 #include "common/draw/html.h"
 #include "common/draw/numbers.h"
-#include "common/stats/cxx_name.h"
+#include "common/names/cxx_name.h"
 #include "tools/analysis/api_cost.h"
 #include "tools/analysis/version_order.h"
-#include "tools/report/cards/words.h"
+#include "tools/report/cards/card_lines.h"
 #include "tools/report/freshness_text.h"
 #include "tools/report/page.h"
 

@@ -9,7 +9,7 @@
 #include "common/draw/numbers.h"
 #include "common/draw/svg.h"
 #include "tools/analysis/version_order.h"
-#include "tools/report/cards/words.h"
+#include "tools/report/cards/card_lines.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/freshness_text.h"
 #include "tools/report/not_measured.h"

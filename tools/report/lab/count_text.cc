@@ -9,7 +9,7 @@
 #include "common/draw/name_text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/text_table.h"
-#include "common/stats/cxx_name.h"
+#include "common/names/cxx_name.h"
 #include "tools/report/api_names.h"
 #include "tools/report/figure_text.h"
 
@@ -28,7 +28,7 @@ constexpr double kReliableNs = 50;      // below, only differences are
 std::string Arrow(const draw::Style& style) { return style.utf8 ? "→" : "->"; }
 
 std::string NameIn(const std::string& symbol, const draw::Style& style) {
-  return draw::ShortenName(stats::ShortName(symbol), kMaxApiWidth, style);
+  return draw::ShortenName(names::ShortName(symbol), kMaxApiWidth, style);
 }
 
 // "more calls", "fewer calls", "more disk_read".

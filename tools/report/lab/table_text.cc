@@ -14,7 +14,7 @@
 #include "tools/report/csv_columns.h"
 #include "tools/report/figure_text.h"
 #include "tools/report/lab/count_text.h"
-#include "tools/report/lab/library_names.h"
+#include "tools/report/lab/lab_library_names.h"
 
 namespace fieldcost::report {
 namespace {

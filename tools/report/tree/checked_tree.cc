@@ -5,15 +5,15 @@
 #include <set>
 
 #include "common/draw/numbers.h"
-#include "common/stats/cxx_name.h"
+#include "common/names/cxx_name.h"
 #include "common/tree/identity.h"
-#include "tools/report/tree/text.h"
+#include "tools/report/tree/tree_text.h"
 
 namespace fieldcost::report {
 namespace {
 
 using analysis::CheckedApi;
-using stats::Verdict;
+using inference::Verdict;
 
 bool IsFlagged(const CheckedApi& api) { return api.comparison.verdict == Verdict::kWorse; }
 
@@ -47,7 +47,7 @@ bool IsFileOf(std::string_view module, std::string_view soname) {
 
 // What is said of a flagged function, behind its name.
 std::string MarkOf(const CheckedApi& api) {
-  return fmt::format("! {}, ratio {:.2f}, q {:.2g}", stats::Name(api.comparison.verdict),
+  return fmt::format("! {}, ratio {:.2f}, q {:.2g}", inference::Name(api.comparison.verdict),
                      api.comparison.ratio, api.comparison.q);
 }
 
@@ -58,9 +58,9 @@ FrameNames::FrameNames(const analysis::CheckReport& report, Which which) {
   for (const CheckedApi& api : report.apis) {
     if (which == Which::kWorse && !IsFlagged(api)) continue;
     // Profilers write names of C++ demangled, some of them without arguments.
-    const std::string name = stats::DemangledName(api.key.api.symbol);
+    const std::string name = names::DemangledName(api.key.api.symbol);
     for (const std::string& one :
-         std::set<std::string>{api.key.api.symbol, name, stats::NameWithoutArguments(name)}) {
+         std::set<std::string>{api.key.api.symbol, name, names::NameWithoutArguments(name)}) {
       by_name_[one].push_back(&api);
     }
   }

@@ -11,20 +11,20 @@
 #include "common/draw/name_text.h"
 #include "common/draw/numbers.h"
 #include "common/draw/terminal.h"
-#include "common/stats/cxx_name.h"
+#include "common/names/cxx_name.h"
 #include "tools/analysis/namespace_of.h"
 #include "tools/report/freshness_text.h"
 #include "tools/report/page.h"
 #include "tools/report/tree/checked_tree.h"
 #include "tools/report/tree/colors.h"
 #include "tools/report/tree/flame_layout.h"
-#include "tools/report/tree/text.h"
+#include "tools/report/tree/tree_text.h"
 
 namespace fieldcost::report {
 namespace {
 
 using analysis::CheckedApi;
-using stats::Verdict;
+using inference::Verdict;
 
 constexpr draw::Style kStyle{.utf8 = true};
 constexpr double kLeastWidth = 1;
@@ -80,7 +80,7 @@ class FlameGraph {
     for (const auto& [api, total] : Totals()) {
       if (table.lines.size() == kMaxListed) break;
       table.lines.push_back(
-          {NameHtml(stats::DemangledName(api->key.api.symbol), "", api->key.api.soname),
+          {NameHtml(names::DemangledName(api->key.api.symbol), "", api->key.api.soname),
            draw::EscapeHtml(Share(total)), fmt::format("{:.1f} ×", api->comparison.ratio),
            fmt::format("{:.2g}", api->comparison.q)});
     }
@@ -134,7 +134,7 @@ class FlameGraph {
     if (api == nullptr) return title + "; unknown in the field";
     if (!api->comparison.eligible()) return title + "; " + analysis::Lack(*api);
     return title + fmt::format("; {:.2f} × the field, {}, q {:.2g}", api->comparison.ratio,
-                               stats::Name(api->comparison.verdict), api->comparison.q);
+                               inference::Name(api->comparison.verdict), api->comparison.q);
   }
 
   std::string Share(stats::Uint128 value) const {

@@ -13,7 +13,7 @@
 #include "common/draw/svg_parts.h"
 #include "tools/analysis/tree_view.h"
 #include "tools/report/tree/colors.h"
-#include "tools/report/tree/diff_text.h"
+#include "tools/report/tree/tree_diff_text.h"
 
 namespace fieldcost::report {
 namespace {

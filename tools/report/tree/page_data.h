@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/report/tree/page.h"
+#include "tools/report/tree/tree_page.h"
 
 namespace fieldcost::report {
 

@@ -11,9 +11,9 @@
 #include "tests/common/stats/published_row.h"
 #include "tests/support/process.h"
 #include "tools/analysis/summary.h"
-#include "tools/report/cards/index.h"
-#include "tools/report/cards/svg.h"
-#include "tools/report/cards/text.h"
+#include "tools/report/cards/card_index.h"
+#include "tools/report/cards/card_svg.h"
+#include "tools/report/cards/card_text.h"
 #include "tools/report/link_template.h"
 
 namespace fieldcost::report {

@@ -16,7 +16,7 @@ using ::testing::Not;
 // A report that has flagged libz.so.1!deflate.
 analysis::CheckReport Flagging() {
   analysis::CheckReport report;
-  const auto add = [&](const char* symbol, stats::Verdict verdict) {
+  const auto add = [&](const char* symbol, inference::Verdict verdict) {
     analysis::CheckedApi api;
     api.key.api.soname = "libz.so.1";
     api.key.api.symbol = symbol;
@@ -25,9 +25,9 @@ analysis::CheckReport Flagging() {
     api.comparison.q = 0.01;
     report.apis.push_back(api);
   };
-  add("deflate", stats::Verdict::kWorse);
-  add("inflate", stats::Verdict::kTooLittleData);
-  add("crc32", stats::Verdict::kNormal);
+  add("deflate", inference::Verdict::kWorse);
+  add("inflate", inference::Verdict::kTooLittleData);
+  add("crc32", inference::Verdict::kNormal);
   return report;
 }
 
@@ -56,7 +56,7 @@ TEST(CheckedTreeTest, FlaggedFunctionsOfCxxAreKnownByTheirSourceNames) {
     analysis::CheckedApi api;
     api.key.api.soname = "libcv.so.4";
     api.key.api.symbol = symbol;
-    api.comparison.verdict = stats::Verdict::kWorse;
+    api.comparison.verdict = inference::Verdict::kWorse;
     report.apis.push_back(api);
   }
   const FrameNames names(report);

@@ -12,7 +12,7 @@ namespace fieldcost::report {
 namespace {
 
 using analysis::CheckReport;
-using stats::Verdict;
+using inference::Verdict;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

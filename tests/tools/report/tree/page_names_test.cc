@@ -14,8 +14,8 @@
 #include "tests/support/process.h"
 #include "tests/tools/analysis/trees.h"
 #include "tools/analysis/tree_view.h"
-#include "tools/report/tree/page.h"
-#include "tools/report/tree/svg.h"
+#include "tools/report/tree/tree_page.h"
+#include "tools/report/tree/tree_svg.h"
 
 namespace fieldcost::report {
 namespace {

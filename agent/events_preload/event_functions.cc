@@ -1,0 +1,181 @@
+// What -finstrument-functions makes code call at the beginning and the end of each function.
+#include <stdint.h>
+
+#include "agent/events_preload/event_calls.h"
+
+namespace fieldcost::events_preload {
+namespace {
+
+// How far a frame's return address is looked for above the hook's.
+constexpr uint64_t kMostFrameWords = 128;
+constexpr uint16_t kWordsNotKnown = 0xffff;
+// How many frames an exit looks for its function in, where it is not on top.
+constexpr uint32_t kMostSearched = 4096;
+
+// What a hook is told: the function, where that returns to, where the stack was when the hook was
+// called, and where the hook returns to.
+struct HookCall {
+  uint64_t function;
+  uint64_t site;
+  uint64_t here;
+  uint64_t hook;
+};
+
+bool HoldsAt(uint64_t address, uint64_t value) {
+  return *reinterpret_cast<const uint64_t*>(address) == value;
+}
+
+// Where the return address of the function lies. Not `known` on a stack of which nothing is known,
+// or if the address is at no place nearby, or at several: the lowest is told then.
+struct ReturnSlot {
+  uint64_t address;
+  bool known;
+};
+
+// Searches for the only place nearby that holds it. The node remembers how far up it was, or that
+// this is not known: looking takes as long as a few calls.
+__attribute__((noinline)) ReturnSlot SearchReturnSlot(const ThreadState* thread,
+                                                      const HookCall& call, shm::TraceNode* node) {
+  uint64_t end = call.here + kMostFrameWords * sizeof(uint64_t);
+  if (end > thread->stack.end) end = thread->stack.end;
+  uint64_t address = call.here;
+  uint32_t found = 0;
+  for (uint64_t at = end; at > call.here; at -= sizeof(uint64_t)) {
+    if (!HoldsAt(at - sizeof(uint64_t), call.site)) continue;
+    address = at - sizeof(uint64_t);
+    ++found;
+  }
+  node->frame_words = found == 1
+                          ? static_cast<uint16_t>((address - call.here) / sizeof(uint64_t) + 1)
+                          : kWordsNotKnown;
+  return {address, found == 1};
+}
+
+ReturnSlot ReturnSlotOf(const ThreadState* thread, const HookCall& call, shm::TraceNode* node) {
+  if (!thread->stack.Holds(call.here)) return {call.here, false};
+  // Right below the caller's frame, if it was called from there.
+  const Frame& top = *thread->top;
+  const uint64_t below_caller = top.here - sizeof(uint64_t);
+  if (below_caller >= call.here && below_caller < thread->stack.end &&
+      HoldsAt(below_caller, call.site)) {
+    return {below_caller, true};
+  }
+  const bool is_inlined = top.here == call.here && top.site == call.site;
+  if (is_inlined && top.check != &top.site) return {top.return_slot, true};
+  // As far up as the last time.
+  if (node->frame_words == kWordsNotKnown) return {call.here, false};
+  const uint64_t likely = call.here + (node->frame_words - 1U) * sizeof(uint64_t);
+  if (node->frame_words != 0 && likely < thread->stack.end && HoldsAt(likely, call.site)) {
+    return {likely, true};
+  }
+  return SearchReturnSlot(thread, call, node);
+}
+
+// Whether a call that has the same place as the innermost frame is made by that: it is inlined into
+// it (same return address; a second time from one line it is not), or a thunk has called it.
+bool IsWithin(const Frame& top, const HookCall& call) {
+  if (top.record != nullptr) {
+    return call.site == intercept::ThunkReturn();
+  }
+  return top.site == call.site && top.hook != call.hook;
+}
+
+void Enter(ThreadState* thread, const HookCall& call) {
+  LeaveGone(thread, call.here);
+  shm::TraceNode* node = ChildOf(thread, thread->top->node, call.function);
+  const ReturnSlot slot = ReturnSlotOf(thread, call, node);
+  if (__builtin_expect(thread->top->return_slot <= slot.address, 0)) {
+    while (thread->top->return_slot <= slot.address && IsGone(thread, slot.address) &&
+           !(thread->top->return_slot == slot.address && IsWithin(*thread->top, call))) {
+      Leave(thread);
+    }
+    node = ChildOf(thread, thread->top->node, call.function);
+  }
+  Frame frame;
+  frame.return_slot = slot.address;
+  frame.check = slot.known ? reinterpret_cast<const uint64_t*>(slot.address) : nullptr;
+  frame.site = call.site;
+  frame.here = call.here;
+  frame.place = call.function;
+  frame.hook = call.hook;
+  frame.record = nullptr;
+  Push(thread, node, frame);
+}
+
+bool IsOf(const Frame& frame, const HookCall& call) {
+  return frame.place == call.function && frame.site == call.site && frame.record == nullptr;
+}
+
+// The address below which no frame of the function can be. A hook that was jumped to, as the last
+// thing that the function did, sees the stack as it was before the function was called.
+uint64_t LowestOf(const HookCall& call) {
+  return call.hook == call.site ? call.here - sizeof(uint64_t) : call.here;
+}
+
+// The function is not on top: what is above it was left, or it was never entered.
+__attribute__((noinline)) void ExitFromBelow(ThreadState* thread, const HookCall& call) {
+  if (thread->too_deep != 0) {
+    --thread->too_deep;
+    return;
+  }
+  const uint64_t lowest = LowestOf(call);
+  bool was_last = false;  // the last one that was left is it: its place is not exactly known
+  while (thread->top->return_slot < lowest && IsGone(thread, lowest)) {
+    was_last = IsOf(*thread->top, call);
+    Leave(thread);
+  }
+  if (was_last && !IsOf(*thread->top, call)) {
+    --thread->shared->left_frames;
+    return;
+  }
+  const Frame* found = thread->top;
+  for (uint32_t i = 0; i < kMostSearched && found > thread->frames && !IsOf(*found, call); ++i)
+    --found;
+  if (found == thread->frames || !IsOf(*found, call)) {
+    ++thread->shared->unmatched_exits;
+    return;
+  }
+  while (thread->top > found) Leave(thread);
+  Pop(thread);
+}
+
+void Exit(ThreadState* thread, const HookCall& call) {
+  const Frame& top = *thread->top;
+  if (__builtin_expect(
+          IsOf(top, call) && top.return_slot >= LowestOf(call) && thread->too_deep == 0, 1)) {
+    return Pop(thread);
+  }
+  ExitFromBelow(thread, call);
+}
+
+}  // namespace
+
+// The stack when the hook was called: above its return address and its caller's frame pointer.
+#define FIELDCOST_HOOK_CALL(function, site)                                            \
+  {                                                                                    \
+    reinterpret_cast<uint64_t>(function), reinterpret_cast<uint64_t>(site),            \
+        reinterpret_cast<uint64_t>(__builtin_frame_address(0)) + 2 * sizeof(uint64_t), \
+        reinterpret_cast<uint64_t>(__builtin_return_address(0))                        \
+  }
+
+extern "C" __attribute__((visibility("default"))) void __cyg_profile_func_enter(void* function,
+                                                                                void* site) {
+  const HookCall call = FIELDCOST_HOOK_CALL(function, site);
+  ThreadState* const thread = BeginEvent(shm::kTraceFunctions, call.here);
+  if (thread == nullptr) return;
+  Charge(thread);
+  Enter(thread, call);
+  EndEvent(thread);
+}
+
+extern "C" __attribute__((visibility("default"))) void __cyg_profile_func_exit(void* function,
+                                                                               void* site) {
+  const HookCall call = FIELDCOST_HOOK_CALL(function, site);
+  ThreadState* const thread = BeginEvent(shm::kTraceFunctions, call.here);
+  if (thread == nullptr) return;
+  Charge(thread);
+  Exit(thread, call);
+  EndEvent(thread);
+}
+
+}  // namespace fieldcost::events_preload

@@ -1,0 +1,82 @@
+// The library's only entry but for what compilers call: a constructor that leaves at once unless a
+// plan was left for this process. Any failure means: inert, and whoever asked sees that there is no
+// arena.
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "agent/events_preload/arena.h"
+#include "agent/events_preload/event_plan_reader.h"
+#include "agent/events_preload/event_targets.h"
+#include "agent/events_preload/event_thread_state.h"
+#include "agent/events_preload/memory_meter.h"
+#include "agent/intercept/elf_object.h"
+#include "agent/intercept/hosts.h"
+#include "agent/intercept/mapped_memory.h"
+#include "agent/intercept/notice.h"
+#include "agent/intercept/objects.h"
+#include "agent/intercept/tables.h"
+#include "agent/intercept/wrappers.h"
+#include "agent/intercept/x86_64/machine.h"
+
+// The library's own first byte, and the end of its code.
+extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start[];
+extern "C" __attribute__((visibility("hidden"))) const char etext[];
+
+namespace fieldcost::events_preload {
+
+Process fieldcost_process;
+alignas(4096) uint32_t fieldcost_attached[1024];
+uint32_t fieldcost_takes_time;  // never: handlers look at the time themselves
+
+namespace {
+
+bool MakeMemory() {
+  constexpr uint64_t kThreadBytes = sizeof(ThreadState) * shm::kThreadSlots;
+  intercept::tables =
+      static_cast<intercept::Tables*>(intercept::MapPrivate(sizeof(intercept::Tables)));
+  process.threads = static_cast<ThreadState*>(intercept::MapPrivate(kThreadBytes));
+  process.records =
+      static_cast<Record*>(intercept::MapPrivate(sizeof(Record) * kRecords * shm::kThreadSlots));
+  return intercept::tables != nullptr && process.threads != nullptr && process.records != nullptr &&
+         madvise(process.threads, kThreadBytes, MADV_DONTFORK) == 0 &&
+         madvise(fieldcost_attached, sizeof fieldcost_attached, MADV_WIPEONFORK) == 0;
+}
+
+// So that the program is told of no page fault of ours, our code is in memory before the first one.
+void FetchCode() {
+  constexpr int kMadvPopulateRead = 22;  // Linux 5.14
+  const uint64_t begin = reinterpret_cast<uint64_t>(__ehdr_start) & ~uint64_t{4095};
+  const uint64_t end = (reinterpret_cast<uint64_t>(etext) + 4095) & ~uint64_t{4095};
+  intercept::SystemCall(SYS_madvise, begin, end - begin, kMadvPopulateRead);
+}
+
+bool Begin() {
+  if (!MakeMemory()) return false;
+  const shm::TracePlanHeader& plan = Plan();
+  process.pid = static_cast<uint32_t>(intercept::SystemCall(SYS_getpid));
+  process.stack_top = getauxval(AT_RANDOM);
+
+  const bool takes_calls = (plan.events & shm::kTraceCalls) != 0;
+  intercept::ListObjectsAtStart(plan.data_slots != 0);
+  if (intercept::HasSanitizer() || (takes_calls && intercept::HasCollector(0))) return false;
+  if (intercept::HasStackCopier(0)) process.never_reuse = 1;
+  if (!CreateArena()) return false;
+  KnowModulesAtStart();
+
+  const intercept::SlotSpace space = intercept::Objects(true);
+  intercept::InstallWrappersInSlots(intercept::kNotices, intercept::kFirstWaitNotice, space, 0);
+  InstallMeters(space);
+  if (takes_calls) StandBeforeCalls(space, 0);
+  FetchCode();
+  fieldcost_attached[0] = kAttached | plan.events;
+  CurrentThread();  // what the first thread does outside of everything is the root's
+  return true;
+}
+
+__attribute__((constructor)) void Start(int, char**, char** environment) {
+  if (intercept::IsKnownLibc() && ReadPlan(environment)) Begin();
+}
+
+}  // namespace
+}  // namespace fieldcost::events_preload

@@ -1,0 +1,175 @@
+#pragma once
+
+// A thread's state: the frames on its stack, and the tree that they form. Runs inside other
+// people's functions: no libc call, no vector register, no lock.
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/events_preload/event_process.h"
+#include "agent/events_preload/rings.h"
+#include "agent/intercept/call_records.h"
+#include "agent/intercept/hidden_io.h"
+#include "agent/intercept/mappings.h"
+#include "agent/intercept/thunk.h"
+#include "agent/intercept/x86_64/machine.h"
+
+namespace fieldcost::events_preload {
+
+inline constexpr uint32_t kRecords = 512;               // calls of APIs in progress, of a thread
+inline constexpr uint32_t kFrames = uint32_t{1} << 18;  // of a thread, in memory as it gets deeper
+
+// A call of an API that a thunk intercepts.
+struct Record {
+  uint64_t return_address;
+  uint64_t saved_rbx;
+  uint64_t target;
+  uint64_t stack_pointer;  // address of the stack slot that held the return address
+  uint64_t start_ticks;    // for external readers of the record
+  uint64_t frame_id;       // what unwinders tell its frame from others by: right above its place
+  ThreadState* owner;
+  uint32_t state;  // intercept::RecordState
+  uint32_t reserved;
+};
+
+// A call in progress. While `*check == site` it may be there.
+struct Frame {
+  uint64_t return_slot;   // where its return address is; if that is not known, at or below it
+  const uint64_t* check;  // the same, but of a place that is not known, or may vanish, `site`
+  uint64_t site;          // what the return slot holds: of a thunk's calls its own address
+  uint64_t here;          // where the stack was when the hook was called
+  uint64_t place;         // as a node's
+  uint64_t hook;          // where the function's own call of our hook returns to; 0: a thunk's
+  shm::TraceNode* node;
+  Record* record;  // or null
+};
+
+struct EdgeEntry {
+  uint64_t from;
+  uint64_t to;
+  shm::TraceEdge* edge;  // null: none
+  uint64_t reserved;
+};
+
+// A hash table in its own memory, which doubles; open addressing.
+struct Table {
+  void* entries;
+  uint64_t bytes;
+  uint32_t mask;  // entries - 1
+  uint32_t used;
+};
+
+// Numbers that a thread may still give away in a chunk.
+struct OpenChunk {
+  shm::TraceChunk* chunk;
+  uint32_t next;
+  uint32_t end;
+};
+
+// One thread's slot. Slots outlive their thread and are taken over by a later one. Not in a child
+// of fork().
+struct ThreadState {
+  Frame* top;  // innermost; the first is of the root
+  shm::TraceThread* shared;
+  uint64_t busy_at;  // where the event is that is being written down; 0: none
+  const volatile uint64_t* fault_head;
+  uint64_t faults_seen;
+  const volatile uint64_t* switch_head;
+  uint64_t switches_seen;
+  shm::TraceEdge* edge;  // what is charged to the branch taken last
+  uint64_t block;        // where that led to
+  uint64_t edge_ticks;
+  intercept::StackRange stack;  // its own
+  Frame* frames;
+  Frame* frames_ready;        // end of those that have memory
+  uint32_t too_deep;          // calls beyond kFrames
+  uint32_t counting_stopped;  // of allocations
+  uint32_t slot;
+  uint32_t owner_tid;  // 0 = never used; a dead thread's id = free
+  uint32_t lowest_free;
+  Record* records;
+  Table children;
+  Table edges;
+  OpenChunk node_chunk;
+  OpenChunk edge_chunk;
+  shm::TraceEdge no_edge;  // before the first branch
+  Ring fault_ring;
+  Ring switch_ring;
+  char scratch[4096];  // for reading /proc/self/maps
+};
+
+extern "C" __attribute__((visibility("hidden"))) __thread ThreadState* fieldcost_current_thread;
+
+// Takes a slot for this thread. Returns null (and counts a lost event) if none is left.
+ThreadState* TakeSlot();
+inline ThreadState* CurrentThread() {
+  ThreadState* const thread = fieldcost_current_thread;
+  return __builtin_expect(thread != nullptr, 1) ? thread : TakeSlot();
+}
+
+// True, and counted, if an event at `here` interrupts another one; false if that one was left by a
+// handler that jumped out of it.
+bool Interrupts(ThreadState* thread, uint64_t here);
+
+// The thread, on which from now until EndEvent() no other event is taken; null if this one is not
+// to be taken either. `here` is a place in the stack, in the frame of who causes it.
+inline ThreadState* BeginEvent(uint32_t events, uint64_t here) {
+  if (!Takes(events)) return nullptr;
+  ThreadState* const thread = CurrentThread();
+  if (__builtin_expect(thread == nullptr, 0)) return nullptr;
+  if (__builtin_expect(thread->busy_at != 0, 0) && Interrupts(thread, here)) return nullptr;
+  thread->busy_at = here;
+  __atomic_store_n(&thread->shared->busy, 1, __ATOMIC_RELAXED);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  return thread;
+}
+inline void EndEvent(ThreadState* thread) {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  __atomic_store_n(&thread->shared->busy, 0, __ATOMIC_RELAXED);
+  thread->busy_at = 0;
+}
+
+// Charges the kernel's counts since the last event to the innermost node.
+void ChargeRings(ThreadState* thread);
+
+inline void LookAtRings(ThreadState* thread) {
+  if (__builtin_expect(*thread->fault_head != thread->faults_seen, 0) ||
+      __builtin_expect(*thread->switch_head != thread->switches_seen, 0)) {
+    ChargeRings(thread);
+  }
+}
+
+// Returns the time since the last event, which was at `last`; 0 if the clock has gone back.
+uint64_t ClockStep(ThreadState* thread);
+inline uint64_t TicksSince(ThreadState* thread, uint64_t last, uint64_t now) {
+  return __builtin_expect(now >= last, 1) ? now - last : ClockStep(thread);
+}
+
+// Records at the innermost node why bytes since the last event are not measured.
+inline void NoteNotMeasured(ThreadState* thread) {
+  shm::TraceNode* const node = thread->top->node;
+  node->not_measured = (node->not_measured | intercept::fieldcost_hidden_io) & shm::kAllNotMeasured;
+  intercept::fieldcost_hidden_io = 0;
+}
+
+// Charges everything measured since the last event to the innermost node. External readers rely on
+// the order: charges are never ahead of last_ticks.
+inline void Charge(ThreadState* thread) {
+  const uint64_t now = intercept::ReadTimeStamp();
+  shm::TraceThread* const shared = thread->shared;
+  const uint64_t ticks = TicksSince(thread, shared->last_ticks, now);
+  __atomic_store_n(&shared->last_ticks, now, __ATOMIC_RELAXED);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  thread->top->node->ticks += ticks;
+  if (__builtin_expect(intercept::fieldcost_hidden_io != 0, 0)) NoteNotMeasured(thread);
+  LookAtRings(thread);
+}
+
+// The thunk's assumptions about the layout.
+static_assert(offsetof(Record, return_address) == FIELDCOST_RECORD_RETURN_ADDRESS);
+static_assert(offsetof(Record, saved_rbx) == FIELDCOST_RECORD_SAVED_RBX);
+static_assert(offsetof(Record, target) == FIELDCOST_RECORD_TARGET);
+static_assert(offsetof(Record, start_ticks) == FIELDCOST_RECORD_START_TICKS);
+static_assert(offsetof(Record, frame_id) == FIELDCOST_RECORD_FRAME_ID);
+
+}  // namespace fieldcost::events_preload

@@ -1,0 +1,121 @@
+// The two ends of an API's call, called by x86_64/thunk.S.
+#include <stdint.h>
+
+#include "agent/events_preload/event_calls.h"
+#include "agent/intercept/notice.h"
+
+namespace fieldcost::events_preload {
+
+using intercept::Entry;
+
+namespace {
+
+constexpr uint32_t kMostSearched = 4096;
+
+void Release(ThreadState* thread, Record* record) {
+  intercept::FreeRecord(thread->records, record, &thread->lowest_free);
+}
+
+// What was called by tail call lies at its caller's place.
+void LeaveGoneBefore(ThreadState* thread, uint64_t here, bool is_tail_call) {
+  if (thread->top->return_slot == here && is_tail_call) return;
+  LeaveGone(thread, here);
+}
+
+Record* Begin(ThreadState* thread, uint32_t api, const uint64_t* return_slot) {
+  const auto here = reinterpret_cast<uint64_t>(return_slot);
+  LeaveGoneBefore(thread, here, intercept::IsTailCall(return_slot));
+  shm::TraceNode* const node = ChildOf(thread, thread->top->node, shm::kTraceApiPlace | api);
+  const uint64_t frame_id = intercept::FrameIdAt(here, thread->top->record);
+  Record* const record = frame_id != 0
+                             ? intercept::TakeRecord(thread->records, kRecords,
+                                                     &thread->lowest_free, process.never_reuse != 0)
+                             : nullptr;
+  if (record == nullptr) {
+    if (node != thread->top->node) ++node->calls;
+    __atomic_fetch_add(&process.header->lost_calls, 1, __ATOMIC_RELAXED);
+    return nullptr;
+  }
+  record->target = process.targets[api].address;
+  record->return_address = *return_slot;
+  record->stack_pointer = here;
+  record->start_ticks = thread->shared->last_ticks;
+  record->frame_id = frame_id;
+  record->owner = thread;
+  Frame frame;
+  frame.return_slot = here;
+  // Another stack may be gone before it is looked at.
+  frame.check = thread->stack.Holds(here) ? return_slot : nullptr;
+  frame.place = shm::kTraceApiPlace | api;
+  frame.site = intercept::ThunkReturn();
+  frame.here = here;
+  frame.hook = 0;
+  frame.record = record;
+  record->state = intercept::kActive;
+  if (Push(thread, node, frame)) return record;
+  --thread->too_deep;
+  record->state = intercept::kFree;
+  return nullptr;
+}
+
+// The call's frame is not on top: what is above was left, or it was itself, and yet comes back.
+__attribute__((noinline)) void EndFromBelow(ThreadState* thread, const Record* record) {
+  const Frame* found = thread->top;
+  for (uint32_t i = 0; i < kMostSearched && found > thread->frames && found->record != record;
+       ++i) {
+    --found;
+  }
+  if (found->record != record) {
+    ++thread->shared->unmatched_exits;
+    return;
+  }
+  while (thread->top > found) Leave(thread);
+  Pop(thread);
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
+    uint32_t what, const uint64_t* return_slot) {
+  if ((what & intercept::kNoticeFlag) != 0) {
+    const uint32_t notice = what & ~intercept::kNoticeFlag;
+    // The first two arguments are right below the return address.
+    if (Takes(kAttached)) intercept::Notice(notice, return_slot[-1], return_slot[-2]);
+    return {nullptr, intercept::fieldcost_notice_targets[notice]};
+  }
+  const Entry straight = {nullptr, process.targets[what].address};
+  ThreadState* const thread = BeginEvent(shm::kTraceCalls, reinterpret_cast<uint64_t>(return_slot));
+  if (thread == nullptr) return straight;
+  Charge(thread);
+  Record* const record = Begin(thread, what, return_slot);
+  EndEvent(thread);
+  return record != nullptr ? Entry{record, record->target} : straight;
+}
+
+// A child of fork() comes here, too: it has records, but nothing else of ours.
+extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Record* record,
+                                                                           uint64_t /*end_ticks*/) {
+  if (!Takes(shm::kTraceCalls)) {
+    record->state = intercept::kReturned;
+    return;
+  }
+  if (record->owner != fieldcost_current_thread) {
+    __atomic_fetch_add(&process.header->moved_calls, 1, __ATOMIC_RELAXED);
+    return __atomic_store_n(&record->state, intercept::kReturned, __ATOMIC_RELEASE);
+  }
+  ThreadState* const thread = BeginEvent(shm::kTraceCalls, record->stack_pointer);
+  if (thread == nullptr) {
+    record->state = intercept::kReturned;
+    return;
+  }
+  Charge(thread);
+  if (__builtin_expect(thread->top->record == record, 1)) {
+    Pop(thread);
+  } else {
+    EndFromBelow(thread, record);
+  }
+  Release(thread, record);
+  EndEvent(thread);
+}
+
+}  // namespace fieldcost::events_preload

@@ -1,0 +1,125 @@
+// The library's only entry point: a constructor that returns at once unless the lab has written a
+// plan. After any failure the library is inert, and the lab sees that there is no file.
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "agent/intercept/alloc_wrappers.h"
+#include "agent/intercept/calibration.h"
+#include "agent/intercept/elf_object.h"
+#include "agent/intercept/hosts.h"
+#include "agent/intercept/io_wrappers.h"
+#include "agent/intercept/map_wrappers.h"
+#include "agent/intercept/mapped_memory.h"
+#include "agent/intercept/notice.h"
+#include "agent/intercept/objects.h"
+#include "agent/intercept/tables.h"
+#include "agent/intercept/wrappers.h"
+#include "agent/intercept/x86_64/machine.h"
+#include "agent/lab_preload/lab_file_writer.h"
+#include "agent/lab_preload/lab_plan_reader.h"
+#include "agent/lab_preload/lab_targets.h"
+#include "agent/lab_preload/lab_thread_state.h"
+
+namespace fieldcost::lab_preload {
+
+Process fieldcost_process;
+alignas(4096) uint32_t fieldcost_attached[1024];
+uint32_t fieldcost_takes_time;
+
+namespace {
+
+bool MakeMemory() {
+  intercept::tables =
+      static_cast<intercept::Tables*>(intercept::MapPrivate(sizeof(intercept::Tables)));
+  process.threads =
+      static_cast<ThreadState*>(intercept::MapPrivate(sizeof(ThreadState) * shm::kThreadSlots));
+  return intercept::tables != nullptr && process.threads != nullptr &&
+         madvise(fieldcost_attached, sizeof fieldcost_attached, MADV_WIPEONFORK) == 0;
+}
+
+uint64_t SumOf(const void* block) {
+  uint64_t sum = 0;
+  for (const shm::RunBucket& bucket : static_cast<const shm::LabTimeBlock*>(block)->time.buckets) {
+    sum += bucket.sum;
+  }
+  return sum;
+}
+
+// Measures the time that a thunk adds to each measurement.
+void Calibrate() {
+  static shm::LabTimeBlock block;
+  static shm::LabHeader no_header;
+  const uint64_t ticks_to_ns = process.ticks_to_ns;
+  process.header = &no_header;
+  process.ticks_to_ns = uint64_t{1} << 32;  // so that the block counts ticks
+  Target& target = process.targets[0];
+  target.address = reinterpret_cast<uint64_t>(&intercept::fieldcost_known_function);
+  target.role = shm::kLabTimed;
+  target.argument = shm::kNoArgument;
+  target.first_taken = 1;
+  fieldcost_attached[0] = 1;
+  ThreadState* const thread = CurrentThread();
+  if (thread != nullptr) {
+    thread->apis[0].block = &block.head;
+    const auto timed = reinterpret_cast<intercept::KnownFunction>(intercept::StubOf(0));
+    process.bias_ticks = intercept::MeasureBias(timed, SumOf, &block).ticks;
+    thread->apis[0].block = nullptr;
+  }
+  fieldcost_attached[0] = 0;
+  target = {};
+  process.ticks_to_ns = ticks_to_ns;
+}
+
+// Creates the first thread's blocks for timed APIs, so that the first calls find their memory
+// ready.
+void PrepareBlocks() {
+  constexpr uint32_t kMost = 512;
+  ThreadState* const thread = CurrentThread();
+  if (thread == nullptr || process.mode != shm::kLabTime) return;
+  uint32_t timed = 0;
+  for (uint32_t i = 0; i < process.target_count; ++i) {
+    if (process.targets[i].role == shm::kLabTimed) ++timed;
+  }
+  if (timed > kMost) return;
+  for (uint32_t i = 0; i < process.target_count; ++i) {
+    if (process.targets[i].role == shm::kLabTimed) MakeBlock(thread, i);
+  }
+}
+
+bool Begin() {
+  if (!MakeMemory()) return false;
+  const shm::LabPlanHeader& plan = Plan();
+  process.mode = plan.mode;
+  process.ticks_to_ns = plan.tsc_to_ns_multiplier;
+  process.block_bytes = shm::LabBlockBytes(plan.mode);
+  process.pid = static_cast<uint32_t>(intercept::SystemCall(SYS_getpid));
+  process.stack_top = getauxval(AT_RANDOM);
+  fieldcost_takes_time = plan.mode == shm::kLabTime ? 1 : 0;
+
+  intercept::ListObjectsAtStart(plan.data_slots != 0);
+  if (intercept::HasSanitizer() || intercept::HasCollector(0)) return false;
+  if (intercept::HasStackCopier(0)) process.never_reuse = 1;
+  if (fieldcost_takes_time != 0) Calibrate();
+  if (!CreateLabFile()) return false;
+
+  const intercept::SlotSpace space = intercept::Objects(true);
+  intercept::InstallWrappersInSlots(intercept::kNotices, intercept::kFirstWaitNotice, space, 0);
+  if (plan.mode == shm::kLabMap) {
+    intercept::InstallWrappers(intercept::kAllocFunctions, intercept::kAllocFunctionCount, space,
+                               0);
+    intercept::InstallWrappers(intercept::kIoFunctions, intercept::kIoFunctionCount, space, 0);
+    intercept::InstallWrappers(intercept::kMapFunctions, intercept::kMapFunctionCount, space, 0);
+  }
+  fieldcost_attached[0] = 1;
+  StandBeforeCalls(space, 0);
+  PrepareBlocks();
+  return true;
+}
+
+__attribute__((constructor)) void Start(int, char**, char** environment) {
+  if (intercept::IsKnownLibc() && ReadPlan(environment)) Begin();
+}
+
+}  // namespace
+}  // namespace fieldcost::lab_preload

@@ -1,0 +1,252 @@
+// The two ends of a measured call, called by x86_64/thunk.S inside somebody else's program: no libc
+// call, no vector register, no lock, no errno.
+#include <stdint.h>
+
+#include "agent/intercept/cycle_clock.h"
+#include "agent/intercept/hidden_io.h"
+#include "agent/intercept/notice.h"
+#include "agent/preload/measuring.h"
+#include "agent/preload/measuring_run.h"
+#include "agent/preload/overhead.h"
+#include "agent/preload/sightings.h"
+
+namespace fieldcost::preload {
+
+using intercept::Entry;
+using intercept::IsTailCall;
+using intercept::kSampledFlag;
+
+namespace {
+
+// True if this call is made from inside the measured call `outer`. A frame further down the stack
+// is; one at the same place is too if it was tail-called (its return address is the thunk's). A
+// frame further up means that `outer` was left by longjmp or an exception, or is on another stack.
+bool IsNested(const Record* outer, const uint64_t* return_slot) {
+  const auto here = reinterpret_cast<uint64_t>(return_slot);
+  if (outer->stack_pointer > here) return true;
+  return outer->stack_pointer == here && IsTailCall(return_slot);
+}
+
+// True if the thread went on without `active`, although that lies further up (or is busy): its
+// stack slot no longer holds what it must while it is in progress. Only the thread's own stack is
+// looked at: other stacks may be gone. Wrong in the middle of an entry, which does no harm: a
+// superseded call that returns after all is counted.
+bool IsGone(const ThreadState* thread, Record* active, uint64_t here) {
+  const Record* const record = RecordOf(active);
+  const uint64_t place = record->stack_pointer;
+  if (!thread->stack.Holds(here)) return false;
+  if (!thread->stack.Holds(place)) return false;
+  if (place <= here) return IsBusy(active);
+  const uint64_t holds = *reinterpret_cast<const uint64_t*>(place);
+  if (holds == intercept::ThunkReturn()) return false;
+  return !IsBusy(active) || holds != record->return_address;
+}
+
+// 1 for the first call of this pick in the process, and for no other.
+inline uint32_t TakeFirstCall(PickState* pick) {
+  if (FIELDCOST_LIKELY(__atomic_load_n(&pick->first_taken, __ATOMIC_RELAXED) != 0)) return 0;
+  return __atomic_exchange_n(&pick->first_taken, 1, __ATOMIC_RELAXED) == 0 ? 1 : 0;
+}
+
+// Fills a record that was just taken and makes it the thread's active one. The thunk adds
+// the time stamp.
+inline void Begin(ThreadState* thread, Record* record, uint32_t what, uint32_t weight_log2,
+                  const uint64_t* return_slot, shm::Cell* cells) {
+  PickState& state = process.picks[what & ~kSampledFlag];
+  record->target = state.target;
+  record->stack_pointer = reinterpret_cast<uint64_t>(return_slot);
+  record->cells = cells;
+  record->what = what;
+  record->weight_log2 = weight_log2;
+  record->is_first = TakeFirstCall(&state);
+  // The first call of a thread that is sampled has another weight than its next ones.
+  const bool same_weight =
+      !IsSampled(*record) || weight_log2 == thread->gap_log2[what & ~kSampledFlag];
+  const bool usual = process.metrics == shm::kTimeMetrics && record->is_first == 0 && same_weight;
+  record->usual = usual ? what : kNoPick;
+  record->superseded = 0;
+  record->excluded_ticks = 0;
+  record->allocated_inclusive = thread->allocated_inclusive;
+  record->allocated_exclusive = thread->allocated_exclusive;
+  for (int i = 0; i < 4; ++i) record->io[i] = thread->io[i];
+  intercept::fieldcost_hidden_io = 0;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  thread->active = record;
+}
+
+// What a call that began then took, less `excluded` ticks.
+inline uint64_t TicksWithout(uint64_t excluded, const Record& record, uint64_t end_ticks) {
+  const uint64_t ticks = end_ticks - record.start_ticks;
+  return ticks > excluded ? ticks - excluded : 0;
+}
+
+inline uint64_t Nanoseconds(uint64_t ticks) {
+  return intercept::NanosecondsOf(ticks, process.ticks_to_ns);
+}
+
+void RecordAll(const Record& record, const ThreadState* thread, uint64_t end_ticks,
+               shm::Cell* cells) {
+  const uint64_t ticks =
+      TicksWithout(process.bias_ticks + record.excluded_ticks, record, end_ticks);
+  const uint32_t weight = record.weight_log2;
+  if ((process.metrics & shm::kTimeMetrics) != 0) {
+    const uint64_t nanoseconds = Nanoseconds(ticks);
+    AddToCell(cells, nanoseconds, weight);
+    if (record.is_first != 0) process.picks[PickOf(record)].shared->first_call_ns = nanoseconds + 1;
+  }
+  if ((process.metrics & shm::kCycleMetrics) != 0)
+    AddToCell(cells + process.cycles_index, ticks, weight);
+  // Counters are a thread's own: a call that came back on another thread has no difference.
+  if (record.owner != thread) return;
+  if ((process.metrics & shm::kAllocMetrics) != 0) {
+    shm::Cell* const inclusive = cells + process.alloc_index;
+    AddToCell(inclusive, thread->allocated_inclusive - record.allocated_inclusive, weight);
+    AddToCell(inclusive + 1, thread->allocated_exclusive - record.allocated_exclusive, weight);
+  }
+  if ((process.metrics & shm::kIoMetrics) != 0) {
+    for (int i = 0; i < 4; ++i) {
+      AddToCell(cells + process.io_index + i, thread->io[i] - record.io[i], weight);
+    }
+    AddNotMeasured(process.picks[PickOf(record)].shared, intercept::fieldcost_hidden_io);
+  }
+}
+
+// A call that goes straight through has its price, too: here as if it was timed, which is more.
+inline Entry Charged(ThreadState* thread, uint32_t pick, const Entry& straight) {
+  if (--thread->check_in == 0) CheckCost(thread, pick);
+  return straight;
+}
+
+// Everything but a timed call that comes back where it began: other metrics, first calls, fibres
+// that moved to another thread, records thought abandoned, and children of fork().
+__attribute__((noinline)) void ExitUnusual(Record* record, uint64_t end_ticks) {
+  const bool attached = end_ticks != 0 && IsAttached();
+  ThreadState* const thread = attached ? CurrentThread() : nullptr;
+  const uint32_t pick = PickOf(*record);
+  const bool is_sampled = IsSampled(*record);
+  shm::Cell* const cells = thread == nullptr ? nullptr : CellsOf(thread, pick);
+  if (cells != nullptr) {
+    Record* const active = thread->active;
+    const NoMeasuring guard(thread, record, RecordOf(active) == record ? nullptr : active);
+    RecordAll(*record, thread, end_ticks, cells);
+    if (record->superseded != 0) {
+      if (cells->abandoned > 0) --cells->abandoned;
+    } else if (is_sampled) {
+      ++cells->sampled;
+    }
+    ThreadState* const owner = record->owner;
+    if (owner != thread) {
+      if (owner->active == record) owner->active = nullptr;
+      record->usual =
+          kNoPick;  // its owner's next call is timed for certain: no gap was drawn there
+    }
+  }
+  record->superseded = 0;
+  record->stack_pointer = 0;  // while it is free and until it is filled it is nowhere
+  __atomic_store_n(&record->in_use, 0, __ATOMIC_RELEASE);
+  if (cells == nullptr) return;
+  if (is_sampled && fieldcost_counters != no_counters) DrawGap(thread, pick);
+  if (--thread->check_in == 0) CheckCost(thread, pick);
+  if (end_ticks >= process.look_at) EndPhaseAndRedraw(end_ticks);
+}
+
+// The first call of a watched function. Returns what its stub would say if it had been picked
+// before; kNoPick if it goes straight on. The time this takes is not the measured call's in which
+// it happens.
+__attribute__((cold, noinline)) uint32_t Sight(uint32_t thunk) {
+  const uint64_t begin = intercept::ReadTimeStamp();
+  const uint32_t pick = SeeFirstCall(thunk);
+  ThreadState* const thread = fieldcost_current_thread;
+  Record* const active = thread == nullptr ? nullptr : thread->active;
+  if (active != nullptr && !IsBusy(active)) {
+    if (process.picks[PickOf(*active)].phase != shm::kPickActive) {
+      Abandon(thread, active);  // it made room; unless it returns, that is
+    } else {
+      active->excluded_ticks += intercept::ReadTimeStamp() - begin;
+      active->usual = kNoPick;  // so that its end does not take the short way
+    }
+  }
+  if (pick == kNoPick || process.picks[pick].sampling_log2 == 0) return pick;
+  // What the sampling stub does.
+  if (fieldcost_counters != nullptr && fieldcost_counters != no_counters) {
+    fieldcost_counters[pick] -= uint64_t{1} << 48;
+  }
+  return pick | kSampledFlag;
+}
+
+}  // namespace
+
+// Everything but the usual case, which the thunk does itself: a thread's or a cell's first call,
+// nested calls, calls after one that left by longjmp or exception, calls of a sampled pick whose
+// gap has run out, and functions that are only noticed.
+extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
+    uint32_t what, const uint64_t* return_slot) {
+  if ((what & intercept::kNoticeFlag) != 0) {
+    const uint32_t notice = what & ~intercept::kNoticeFlag;
+    // The thunk saved the arguments right below the return address.
+    if (IsAttached()) intercept::Notice(notice, return_slot[-1], return_slot[-2]);
+    return {nullptr, intercept::fieldcost_notice_targets[notice]};
+  }
+  const Entry straight = {nullptr, process.picks[what & ~kSampledFlag].target};
+  if (!IsAttached()) return straight;
+  if (process.is_watching != 0 && what - kFirstWatchThunk < shm::kMaxWatched) {
+    what = Sight(what);
+    if (what == kNoPick) return straight;
+  }
+  const uint32_t pick = what & ~kSampledFlag;
+  const bool is_sampled = pick != what;
+  ThreadState* const thread = CurrentThread();
+  if (thread == nullptr) {
+    if (is_sampled) no_counters[pick] = 0;  // its next call is lost, and counted so, too
+    return straight;
+  }
+  uint32_t weight_log2 = 0;
+  if (is_sampled && !EndGap(thread, pick, &weight_log2)) return straight;
+  shm::Cell* const cells = CellsOf(thread, pick);
+  if (cells == nullptr) return Charged(thread, pick, straight);
+  const auto here = reinterpret_cast<uint64_t>(return_slot);
+  if (Record* const active = thread->active) {
+    Record* const outer = RecordOf(active);
+    if ((IsBusy(active) || IsNested(outer, return_slot)) && !IsGone(thread, active, here)) {
+      ++cells->nested;
+      if (is_sampled) ++cells->sampled;
+      return Charged(thread, pick, straight);
+    }
+    Abandon(thread, outer);
+  }
+  // Whoever had this very stack slot before us is gone, unless it tail-called us.
+  Record* const record = TakeRecord(thread, IsTailCall(return_slot) ? here : here + 1);
+  if (record == nullptr) return Charged(thread, pick, straight);
+  Begin(thread, record, what, weight_log2, return_slot, cells);
+  return {record, record->target};
+}
+
+// `end_ticks` is 0 if the process was detached when the function came back.
+extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Record* record,
+                                                                           uint64_t end_ticks) {
+  ThreadState* const thread = record->owner;
+  if (!FIELDCOST_LIKELY(end_ticks != 0 && thread == fieldcost_current_thread &&
+                        thread->active == record && record->usual == record->what)) {
+    return ExitUnusual(record, end_ticks);
+  }
+  thread->active = Busy(record);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  AddToCell(record->cells, Nanoseconds(TicksWithout(process.bias_ticks, *record, end_ticks)),
+            record->weight_log2);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  // In this order: an active record that is nowhere would never be seen to be gone.
+  thread->active = nullptr;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  record->stack_pointer = 0;
+  const uint32_t what = record->what;
+  if (what >= kSampledFlag) {
+    ++record->cells->sampled;
+    DrawGap(thread, what & ~kSampledFlag);
+  }
+  __atomic_store_n(&record->in_use, 0, __ATOMIC_RELEASE);
+  if (FIELDCOST_LIKELY(--thread->check_in != 0)) return;
+  CheckCost(thread, what & ~kSampledFlag);
+  if (end_ticks >= process.look_at) EndPhaseAndRedraw(end_ticks);
+}
+
+}  // namespace fieldcost::preload

@@ -1,0 +1,67 @@
+#include "agent/probe_preload/probe_calls.h"
+
+namespace fieldcost::probe_preload {
+namespace {
+
+constexpr uint32_t kMostSearched = 4096;
+
+void Leave(ThreadState* thread) {
+  Record* const record = thread->innermost;
+  thread->innermost = record->outer;
+  record->state = record->state == intercept::kReturned ? intercept::kFree : intercept::kDropped;
+}
+
+// Whether the innermost call is certainly over, seen from one whose return address is at `here`: on
+// the thread's own stack it lies below. What was called by tail call lies at its caller's place.
+bool IsGone(const ThreadState* thread, uint64_t here, bool is_tail_call) {
+  const Record* const record = thread->innermost;
+  if (__atomic_load_n(&record->state, __ATOMIC_ACQUIRE) == intercept::kReturned) return true;
+  if (!thread->stack.Holds(here) || !thread->stack.Holds(record->stack_pointer)) return false;
+  return record->stack_pointer < here || (record->stack_pointer == here && !is_tail_call);
+}
+
+bool IsInProgress(const ThreadState* thread, const Record* record) {
+  const Record* call = thread->innermost;
+  for (uint32_t i = 0; i < kMostSearched && call != nullptr; ++i, call = call->outer) {
+    if (call == record) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Record* BeginCall(ThreadState* thread, uint32_t what, const uint64_t* return_slot) {
+  const auto here = reinterpret_cast<uint64_t>(return_slot);
+  const bool is_tail_call = intercept::IsTailCall(return_slot);
+  while (thread->innermost != nullptr && IsGone(thread, here, is_tail_call)) Leave(thread);
+  const uint64_t frame_id = intercept::FrameIdAt(here, thread->innermost);
+  Record* const record = frame_id != 0
+                             ? intercept::TakeRecord(thread->records, kRecords,
+                                                     &thread->lowest_free, process.never_reuse != 0)
+                             : nullptr;
+  if (record == nullptr) return nullptr;
+  record->target = process.targets[what].address;
+  record->return_address = *return_slot;
+  record->stack_pointer = here;
+  record->frame_id = frame_id;
+  record->owner = thread;
+  record->what = what;
+  record->outer = thread->innermost;
+  record->state = intercept::kActive;
+  thread->innermost = record;
+  return record;
+}
+
+void EndCall(ThreadState* thread, Record* record) {
+  if (IsInProgress(thread, record)) {
+    while (thread->innermost != record) Leave(thread);
+    thread->innermost = record->outer;
+  }
+  intercept::FreeRecord(thread->records, record, &thread->lowest_free);
+}
+
+void LeaveAll(ThreadState* thread) {
+  while (thread->innermost != nullptr) Leave(thread);
+}
+
+}  // namespace fieldcost::probe_preload

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <stdint.h>
+
+#include "agent/probe_preload/probe_thread_state.h"
+
+namespace fieldcost::probe_preload {
+
+// Open events: those of a thread, innermost last, and the last one of each name that the plan
+// mentions. All but ForgetEventsOfParent() REQUIRE that the thread's hit has begun.
+
+// Returns the thread's innermost open event, else the process's.
+shm::ProbeEventId InnermostEvent(ThreadState* thread);
+
+// Finds the event of that name (PlanEventCalled()): the thread's innermost, else the last that any
+// thread has begun. False if there is none.
+bool FindEvent(ThreadState* thread, uint32_t plan_event, shm::ProbeEventId* event);
+
+// Begins an event, which becomes the thread's innermost; `site` gives its name.
+shm::ProbeEventId NewEvent(ThreadState* thread, uint32_t site);
+
+// Starts without events, in a child of fork(). REQUIRES: no hit has been recorded yet.
+void ForgetEventsOfParent();
+
+// The event has ended.
+void ForgetEvent(ThreadState* thread, const shm::ProbeEventId& event);
+
+}  // namespace fieldcost::probe_preload

@@ -1,0 +1,178 @@
+#include "agent/trace/counter_check.h"
+
+#include <emmintrin.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "common/base/file.h"
+
+namespace fieldcost::trace {
+namespace {
+
+constexpr std::size_t kLineBytes = 64;
+constexpr int kTries = 3;  // a page may be reclaimed in between
+
+struct Plausible {
+  std::uint64_t least = 0;
+  std::uint64_t most = 0;
+  const char* of = "";
+};
+
+Plausible PlausibleOf(perf::Counter counter) {
+  switch (counter) {
+    case perf::Counter::kCycles:
+      return {kTriedRounds / 4, kTriedRounds * 100, "10,000,000 rounds of a loop"};
+    case perf::Counter::kInstructions:
+      return {kTriedRounds, kTriedRounds * 4, "10,000,000 rounds of a loop"};
+    case perf::Counter::kCacheMisses:
+      return {kTriedLines / 10, kTriedLines * 100, "20,011 cache lines from memory"};
+    case perf::Counter::kBranchMisses:
+      return {kTriedBranches / 10, kTriedBranches * 2, "200,000 unpredictable branches"};
+    case perf::Counter::kFaults:
+      break;
+  }
+  return {kTriedPages, kTriedPages, "256 new pages"};
+}
+
+void RunRounds() {
+  std::uint64_t rounds = kTriedRounds;
+  asm volatile("1: dec %0\n\tjnz 1b" : "+r"(rounds) : : "cc");
+}
+
+void MissLines() {
+  std::vector<std::uint8_t> memory(kTriedLines * kLineBytes, 1);
+  for (std::size_t i = 0; i < kTriedLines; ++i) _mm_clflush(&memory[i * kLineBytes]);
+  _mm_mfence();
+  constexpr std::size_t kStep = 7'919;  // both are prime: each line once, unpredictably
+  for (std::size_t i = 0; i < kTriedLines; ++i) {
+    [[maybe_unused]] const std::uint8_t read =
+        *const_cast<volatile std::uint8_t*>(&memory[i * kStep % kTriedLines * kLineBytes]);
+  }
+}
+
+void MissBranches() {
+  std::uint64_t random = 0x9e3779b97f4a7c15;
+  for (std::uint64_t i = 0; i < kTriedBranches; ++i) {
+    random ^= random << 13;
+    random ^= random >> 7;
+    random ^= random << 17;
+    // The compiler cannot turn a branch around volatile code into a conditional move.
+    if ((random & 1) != 0) asm volatile("nop");
+  }
+}
+
+void TouchPages() {
+  const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t bytes = kTriedPages * page_bytes;
+  void* const memory =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return;
+  ::madvise(memory, bytes, MADV_NOHUGEPAGE);
+  auto* const pages = static_cast<volatile std::uint8_t*>(memory);
+  for (std::size_t i = 0; i < kTriedPages; ++i) pages[i * page_bytes] = 1;
+  ::munmap(memory, bytes);
+}
+
+void WorkFor(perf::Counter counter) {
+  switch (counter) {
+    case perf::Counter::kCycles:
+    case perf::Counter::kInstructions:
+      return RunRounds();
+    case perf::Counter::kCacheMisses:
+      return MissLines();
+    case perf::Counter::kBranchMisses:
+      return MissBranches();
+    case perf::Counter::kFaults:
+      return TouchPages();
+  }
+}
+
+std::string WhyNotOpen(int error_number) {
+  if (error_number == ENOENT || error_number == ENODEV || error_number == ENXIO ||
+      error_number == EOPNOTSUPP)
+    return "the kernel has no such counter here";
+  if (error_number == EACCES || error_number == EPERM)
+    return "the kernel does not permit it (kernel.perf_event_paranoid must be 2 or less)";
+  return std::generic_category().message(error_number);
+}
+
+struct Tried {
+  UniqueFd event;
+  std::string why_not;
+};
+
+// Opens an event that only counts, provided that all CPUs can sample it.
+Tried Open(perf::Counter counter, std::uint64_t period_ns) {
+  perf_event_attr event = EventOf(counter);
+  event.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  UniqueFd counting(perf::OpenPerfEvent(event, 0, -1));
+  if (!counting.valid()) return {.event = {}, .why_not = WhyNotOpen(errno)};
+  constexpr std::uint32_t kLittleStack = 8;
+  const perf_event_attr sampled =
+      perf::Sampled(EventOf(counter), {.period = perf::PeriodOf(counter, period_ns),
+                                       .stack_bytes = kLittleStack,
+                                       .from_next_exec = true});
+  const long cpus = ::sysconf(_SC_NPROCESSORS_CONF);
+  for (int cpu = 0; cpu < cpus; ++cpu) {
+    const UniqueFd sampling(perf::OpenPerfEvent(sampled, 0, cpu));
+    const bool is_offline = !sampling.valid() && (errno == ENODEV || errno == ENXIO);
+    if (!sampling.valid() && !is_offline)
+      return {.event = {}, .why_not = fmt::format("CPU {}: {}", cpu, WhyNotOpen(errno))};
+  }
+  return {.event = std::move(counting), .why_not = {}};
+}
+
+std::optional<CounterReading> Read(const UniqueFd& event) {
+  CounterReading reading;
+  static_assert(sizeof reading == 3 * sizeof(std::uint64_t), "as read_format says");
+  if (::read(event.get(), &reading, sizeof reading) != sizeof reading) return std::nullopt;
+  return reading;
+}
+
+std::string Try(perf::Counter counter, const UniqueFd& event) {
+  std::string why_not;
+  for (int i = 0; i < kTries; ++i) {
+    const auto before = Read(event);
+    WorkFor(counter);
+    const auto after = Read(event);
+    if (!before || !after) return "it cannot be read";
+    why_not = WhyNot(counter, {.value = after->value - before->value,
+                               .enabled_ns = after->enabled_ns - before->enabled_ns,
+                               .running_ns = after->running_ns - before->running_ns});
+    if (why_not.empty()) break;
+  }
+  return why_not;
+}
+
+}  // namespace
+
+std::string WhyNot(perf::Counter counter, const CounterReading& reading) {
+  if (reading.running_ns < reading.enabled_ns) {
+    return fmt::format("it counted only {} % of the time: ask for fewer counters",
+                       reading.running_ns * 100 / reading.enabled_ns);
+  }
+  const Plausible plausible = PlausibleOf(counter);
+  if (reading.value >= plausible.least && reading.value <= plausible.most) return "";
+  return fmt::format("it counted {} for {}", reading.value, plausible.of);
+}
+
+std::vector<CounterCheck> CheckCounters(const std::vector<perf::Counter>& counters,
+                                        std::uint64_t period_ns) {
+  // All are open while each is tried, as in a recording: this shows which do not fit together.
+  std::vector<Tried> tried;
+  for (const perf::Counter counter : counters) tried.push_back(Open(counter, period_ns));
+  std::vector<CounterCheck> checks;
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    if (tried[i].why_not.empty()) tried[i].why_not = Try(counters[i], tried[i].event);
+    checks.push_back({.counter = counters[i], .why_not = std::move(tried[i].why_not)});
+  }
+  return checks;
+}
+
+}  // namespace fieldcost::trace

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "agent/perf/counter.h"
+
+namespace fieldcost::trace {
+
+// The values of an event after the known work.
+struct CounterReading {
+  std::uint64_t value = 0;
+  std::uint64_t enabled_ns = 0;
+  std::uint64_t running_ns = 0;  // if less, the hardware was shared with other events
+};
+
+// Returns why a counter with this reading after CheckCounters()' work is implausible; "":
+// plausible. Pure.
+std::string WhyNot(perf::Counter counter, const CounterReading& reading);
+
+// The known work: rounds of a loop of two instructions, reads of uncached lines, random branches,
+// and first accesses to new pages. Each takes a few ms at most.
+inline constexpr std::uint64_t kTriedRounds = 10'000'000;
+inline constexpr std::uint64_t kTriedLines = 20'011;
+inline constexpr std::uint64_t kTriedBranches = 200'000;
+inline constexpr std::uint64_t kTriedPages = 256;
+
+struct CounterCheck {
+  perf::Counter counter;
+  std::string why_not;  // why it cannot be measured; empty: it can
+};
+
+// Tries all counters at once on known work of this thread, and checks that each CPU can sample
+// them. `period_ns`: as for PeriodOf().
+std::vector<CounterCheck> CheckCounters(const std::vector<perf::Counter>& counters,
+                                        std::uint64_t period_ns);
+
+}  // namespace fieldcost::trace

@@ -1,0 +1,211 @@
+#include "agent/volunteer/agent.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "agent/harvest/harvester.h"
+#include "agent/policy/choose_weights.h"
+#include "agent/policy/field_policy.h"
+#include "agent/runs/policy_writer.h"
+#include "agent/settings/hardware.h"
+#include "agent/settings/system_policy.h"
+#include "agent/upload/upload_lock.h"
+#include "agent/volunteer/agent_state.h"
+#include "common/base/file.h"
+#include "common/shm/policy_file.h"
+
+namespace fieldcost::agent {
+namespace {
+
+constexpr char kDatabaseName[] = "agent.db";
+
+bool Exists(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::exists(std::filesystem::symlink_status(path, error));
+}
+
+std::uint64_t SecondOf(WallTime time) {
+  const auto second = std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
+  return second < 0 ? 0 : static_cast<std::uint64_t>(second);
+}
+
+// Rows of this machine, ascending. `stored` holds pairs of a LocalKey and a histogram.
+template <typename Stored>
+std::vector<stats::StatRow> StatRowsOf(const Stored& stored) {
+  const stats::HardwareClass hardware = ThisHardware();
+  std::vector<stats::StatRow> rows;
+  rows.reserve(stored.size());
+  for (const auto& [key, histogram] : stored) {
+    rows.push_back(
+        {.key = {.api = key.api, .metric = key.metric, .hardware = hardware, .week = key.week},
+         .histogram = histogram,
+         .scalars = stats::ScalarsOf(histogram)});
+  }
+  std::sort(rows.begin(), rows.end(),
+            [](const stats::StatRow& a, const stats::StatRow& b) { return a.key < b.key; });
+  return rows;
+}
+
+}  // namespace
+
+Agent::State::State(AgentPaths its_paths, AgentConfig its_config, const Clock& its_clock)
+    : paths(std::move(its_paths)),
+      config(std::move(its_config)),
+      clock(&its_clock),
+      keys(paths),
+      uploader(paths, config, its_clock) {}
+
+Status Agent::State::OpenDatabase() {
+  if (database) return {};
+  FIELDCOST_TRY(MakeDirectories(paths.state_dir, 0700));
+  FIELDCOST_ASSIGN(StateDb opened, StateDb::Open(paths.state_dir / kDatabaseName));
+  database.emplace(std::move(opened));
+  spool.emplace(*database);
+  FIELDCOST_ASSIGN(const std::uint64_t seed, database->Get(kUploadSeedNumber, 0));
+  if (seed == 0) FIELDCOST_TRY(NewUploadSeed());
+  FIELDCOST_ASSIGN(const std::vector<wire::Epoch> epochs, spool->EpochsInUse());
+  return keys.TakeOver(epochs);
+}
+
+bool Agent::State::HasDatabase() const {
+  return database || Exists(paths.state_dir / kDatabaseName);
+}
+
+Agent::Agent(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Agent::Agent(Agent&&) noexcept = default;
+Agent& Agent::operator=(Agent&&) noexcept = default;
+Agent::~Agent() = default;
+
+Result<Agent> Agent::Open(const AgentPaths& paths, const Clock& clock) {
+  FIELDCOST_ASSIGN(AgentConfig config, LoadConfigInForce(paths, clock.Now()));
+  auto state = std::make_unique<State>(paths, std::move(config), clock);
+  FIELDCOST_ASSIGN(const Consent consent, state->LoadDecision());
+  if (consent.mode != Mode::kOff) FIELDCOST_TRY(state->OpenDatabase());
+  return Agent(std::move(state));
+}
+
+const AgentPaths& Agent::paths() const { return state_->paths; }
+const AgentConfig& Agent::config() const { return state_->config; }
+
+Status Agent::SetMode(Mode mode) {
+  if (mode != Mode::kOff) FIELDCOST_TRY(CheckPermitted(paths().system_file));
+  const std::filesystem::path file = paths().consent_file();
+  const auto loaded = LoadConsent(file);
+  const Consent before = loaded ? *loaded : Consent{};
+  if (mode == Mode::kOff && !Exists(paths().state_dir)) return {};
+  FIELDCOST_TRY(MakeDirectories(paths().state_dir, 0700));
+  if (before.mode != Mode::kOff && mode != Mode::kOff && before.mode != mode) {
+    FIELDCOST_ASSIGN([[maybe_unused]] const HarvestReport report, Harvest());
+  }
+  // The same decision again keeps its date: it was never interrupted.
+  if (!loaded || before.mode != mode || !Exists(file)) {
+    FIELDCOST_TRY(SaveConsent(file, {.mode = mode, .since = state_->clock->Now()}));
+  }
+  const Status told = WritePolicy();
+  // An upload that is under way ends before what it was sending is dropped.
+  const Status quiet = mode == Mode::kOn ? Status() : UploadLock::WaitForOthers(paths());
+  const Status dropped = DropUnwanted(before.mode, mode);
+  if (!quiet) return quiet;
+  return told ? dropped : told;
+}
+
+Status Agent::Pause(WallTime until) {
+  FIELDCOST_TRY(SavePause(paths(), until));
+  const Status told = WritePolicy({.at_once = true});
+  FIELDCOST_TRY(UploadLock::WaitForOthers(paths()));
+  return told;
+}
+
+Result<bool> Agent::Resume() {
+  FIELDCOST_ASSIGN(const bool was_paused, EndPause(paths()));
+  FIELDCOST_TRY(WritePolicy({.at_once = true}));
+  return was_paused;
+}
+
+Status Agent::DropUnwanted(Mode before, Mode now) {
+  if (now == Mode::kOff) {
+    FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> runs, ListRunFiles(paths()));
+    std::error_code error;
+    for (const std::filesystem::path& run : runs) std::filesystem::remove(run, error);
+    if (!state_->HasDatabase()) return {};
+  } else if (before == now && now == Mode::kOn) {
+    return {};
+  }
+  // The decision is on disk by now: a harvest that is under way sees it, or is cleaned up after.
+  FIELDCOST_TRY(state_->OpenDatabase());
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, state_->database->Begin());
+  FIELDCOST_TRY(state_->spool->DropUnsent("consent was withdrawn", state_->clock->Now()));
+  return transaction.Commit();
+}
+
+Status Agent::WritePolicy(const PolicyWriting& how) {
+  FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
+  const bool is_enabled = consent.mode != Mode::kOff;
+  if (!is_enabled && !how.forced && !Exists(paths().policy_file())) return {};
+  const auto source = how.at_once ? WeightSource::kPresentPolicy : WeightSource::kCatalogue;
+  return WritePolicyFile(paths(), config(), is_enabled, ChooseWeights(paths(), config(), source));
+}
+
+Result<bool> Agent::RefreshFieldPolicy() {
+  FIELDCOST_ASSIGN(const Consent consent, state_->LoadDecision());
+  if (consent.mode != Mode::kOn || PausedUntil(paths(), state_->clock->Now())) return false;
+  return FetchFieldPolicy(paths(), config(), state_->clock->Now());
+}
+
+Result<HarvestReport> Agent::Harvest() {
+  // A decision that cannot be read stops us here, before any file is removed.
+  FIELDCOST_ASSIGN([[maybe_unused]] const Consent consent, state_->LoadDecision());
+  FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, ListRunFiles(paths()));
+  if (files.empty() && !state_->HasDatabase()) return HarvestReport{};
+  FIELDCOST_TRY(state_->OpenDatabase());
+  return Harvester(paths(), config(), *state_->clock, *state_->database).HarvestAll();
+}
+
+Result<std::vector<stats::StatRow>> Agent::LocalRows() const {
+  if (!state_->HasDatabase()) return std::vector<stats::StatRow>();
+  FIELDCOST_TRY(state_->OpenDatabase());
+  FIELDCOST_ASSIGN(const auto stored, state_->database->LocalRows());
+  return StatRowsOf(stored);
+}
+
+Result<std::vector<stats::StatRow>> Agent::LocalRowsOf(const TimeSpan& span) const {
+  if (!state_->HasDatabase()) return std::vector<stats::StatRow>();
+  FIELDCOST_TRY(state_->OpenDatabase());
+  FIELDCOST_ASSIGN(const RecentRows found,
+                   state_->database->FindRecent({.from_second = SecondOf(span.from),
+                                                 .before_second = SecondOf(span.before)}));
+  return StatRowsOf(found.sums);
+}
+
+Result<RequestedRows> Agent::RowsOfRequest(std::uint64_t request_id) const {
+  if (!state_->HasDatabase() || request_id == 0) return RequestedRows();
+  FIELDCOST_TRY(state_->OpenDatabase());
+  FIELDCOST_ASSIGN(const RecentRows found, state_->database->FindRecent({.request = request_id}));
+  return RequestedRows{.rows = StatRowsOf(found.sums), .any_fielded = found.any_fielded};
+}
+
+Status Agent::ForgetLocal() {
+  if (!state_->HasDatabase()) return {};
+  // What has been measured until now is forgotten, too.
+  FIELDCOST_ASSIGN([[maybe_unused]] const HarvestReport report, Harvest());
+  FIELDCOST_TRY(state_->OpenDatabase());
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, state_->database->Begin());
+  FIELDCOST_TRY(state_->database->ForgetLocal());
+  for (const char* const runs : {kDrawnRunsNumber, kNotDrawnRunsNumber, kAskedRunsNumber}) {
+    FIELDCOST_TRY(state_->database->Set(runs, 0));
+  }
+  return transaction.Commit();
+}
+
+Result<std::set<stats::ApiKey>> Agent::LocalOnlyApis() const {
+  if (!state_->HasDatabase()) return std::set<stats::ApiKey>{};
+  FIELDCOST_TRY(state_->OpenDatabase());
+  return state_->database->PrivateApis();
+}
+
+}  // namespace fieldcost::agent

@@ -1,0 +1,164 @@
+// What Agent says of itself: the part of it that only looks.
+#include "agent/volunteer/agent_status.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "agent/policy/field_policy.h"
+#include "agent/runs/policy_writer.h"
+#include "agent/settings/hardware.h"
+#include "agent/settings/memory_dir.h"
+#include "agent/settings/pause.h"
+#include "agent/settings/system_policy.h"
+#include "agent/upload/power.h"
+#include "agent/volunteer/agent_state.h"
+#include "common/base/file.h"
+#include "common/base/units.h"
+#include "common/shm/policy_file.h"
+
+namespace fieldcost::agent {
+namespace {
+
+// A measured run takes a few tens of KiB, and others write too.
+constexpr std::uint64_t kLeastFreeBytes = kMiB;
+
+// Why programs cannot make their run files; empty if they can.
+std::string RunDirectoryProblem(const AgentPaths& paths) {
+  const auto memory = FindMemoryDir(paths);
+  if (!memory) return memory.error().message;
+  const std::filesystem::path directory = memory->directory / shm::kRunDirectoryName;
+  struct statvfs room {};
+  if (::statvfs(directory.c_str(), &room) != 0) {
+    if (errno == ENOENT) return {};  // the first program makes it
+    return ErrnoError("check the free space of", directory, errno).message;
+  }
+  // Asks for the user that we act for, who need not be the real one.
+  if (::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
+    return ErrnoError("write in", directory, errno).message;
+  }
+  // Both are 0 where a file system does not count its files.
+  const bool no_files_left = room.f_files != 0 && room.f_favail == 0;
+  if (room.f_bavail * room.f_frsize >= kLeastFreeBytes && !no_files_left) return {};
+  return fmt::format("the file system of {} is full", directory.string());
+}
+
+// Why programs are not measured although they should be; empty if they are.
+std::string PolicyProblem(const AgentPaths& paths, const Consent& consent, bool paused) {
+  if (consent.mode == Mode::kOff) return {};
+  const auto bytes = ReadFile(paths.policy_file(), kMaxPolicyBytes);
+  if (!bytes) return bytes.error().message;
+  if (PolicySerial(paths.policy_file()) == 0) {
+    return paths.policy_file().string() + " is not a policy file of this version";
+  }
+  shm::PolicyHeader header;
+  std::copy_n(bytes->data(), sizeof header, reinterpret_cast<char*>(&header));
+  if (header.collection_enabled == 0 && !paused) return "the policy file says not to measure";
+  if (header.tsc_to_ns_multiplier == 0) {
+    return "this machine has no invariant time stamp counter";
+  }
+  return RunDirectoryProblem(paths);
+}
+
+FieldPolicyStatus StatusOf(const FieldPolicy& policy) {
+  FieldPolicyStatus status{.version = 0, .expires = {}, .problem = policy.problem};
+  if (policy.in_force) {
+    status.version = policy.in_force->version;
+    status.expires = policy.in_force->expires;
+  }
+  return status;
+}
+
+// The counts in the database.
+Status ReadCounts(StateDb& database, MeasuringStatus& measuring) {
+  FIELDCOST_ASSIGN(const std::uint64_t since, database.Get(kRecentSinceNumber, 0));
+  measuring.times_since = WallTime(std::chrono::seconds(static_cast<std::int64_t>(since)));
+  FIELDCOST_ASSIGN(measuring.runs.drawn, database.Get(kDrawnRunsNumber, 0));
+  FIELDCOST_ASSIGN(measuring.runs.not_drawn, database.Get(kNotDrawnRunsNumber, 0));
+  FIELDCOST_ASSIGN(measuring.runs.asked, database.Get(kAskedRunsNumber, 0));
+  FIELDCOST_ASSIGN(measuring.lost_calls, database.Get(kLostCallsNumber, 0));
+  FIELDCOST_ASSIGN(measuring.refused_files, database.Get(kRefusedFilesNumber, 0));
+  FIELDCOST_ASSIGN(measuring.refused_cells, database.Get(kRefusedCellsNumber, 0));
+  FIELDCOST_ASSIGN(measuring.timed_calls, database.Get(kTimedCallsNumber, 0));
+  FIELDCOST_ASSIGN(measuring.untimed_calls, database.Get(kUntimedCallsNumber, 0));
+  FIELDCOST_ASSIGN(measuring.dropped_picks, database.Get(kDroppedPicksNumber, 0));
+  FIELDCOST_ASSIGN(measuring.overhead_ns, database.Get(kOverheadNumber, 0));
+  FIELDCOST_ASSIGN(measuring.private_rows_kept, database.CountPrivateRows());
+  return {};
+}
+
+Result<OutboxStatus> ReadOutbox(StateDb& database, SpoolDb& spool, const AgentConfig& config) {
+  OutboxStatus outbox;
+  const stats::HardwareClass hardware = ThisHardware();
+  FIELDCOST_ASSIGN(std::vector<wire::BatchRow> pending,
+                   database.PendingRows(stats::DisplayName(hardware), wire::kMaxBatchRows));
+  outbox.pending_rows = pending.size();
+  if (!pending.empty()) {
+    outbox.pending_bytes =
+        wire::EncodedBatchBytes({.field_policy_version = SentFieldPolicyVersion(config),
+                                 .hardware = hardware,
+                                 .rows = std::move(pending)});
+  }
+  FIELDCOST_ASSIGN(const SpoolTotals totals, spool.Totals());
+  outbox.spooled_batches = totals.queued;
+  outbox.quarantined_batches = totals.quarantined;
+  outbox.sent_batches = totals.sent;
+  outbox.withdrawn_batches = totals.withdrawn;
+  FIELDCOST_ASSIGN(outbox.dropped_batches, database.Get(kDroppedBatchesNumber, 0));
+  FIELDCOST_ASSIGN(outbox.dropped_rows, database.Get(kDroppedRowsNumber, 0));
+  return outbox;
+}
+
+}  // namespace
+
+Result<MeasuringStatus> Agent::GetMeasuring() const {
+  MeasuringStatus measuring;
+  FIELDCOST_ASSIGN(const Consent in_force, state_->LoadDecision());
+  FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, ListRunFiles(paths()));
+  measuring.run_files = files.size();
+  measuring.skips = ReadSkips(paths().skip_file());
+  // Runs that were not selected at random are as the policy wants it, and no obstacle.
+  std::erase_if(measuring.skips,
+                [](const SkipCount& skip) { return skip.skip == shm::Skip::kNotDrawn; });
+  const bool paused = PausedUntil(paths(), state_->clock->Now()).has_value();
+  measuring.policy_problem = PolicyProblem(paths(), in_force, paused);
+  if (!state_->HasDatabase()) return measuring;
+  FIELDCOST_TRY(state_->OpenDatabase());
+  FIELDCOST_TRY(ReadCounts(*state_->database, measuring));
+  return measuring;
+}
+
+Result<AgentStatus> Agent::GetStatus() const {
+  AgentStatus status;
+  FIELDCOST_ASSIGN(status.consent, LoadConsent(paths().consent_file()));
+  FIELDCOST_ASSIGN(const Consent in_force, state_->LoadDecision());
+  status.forbidden = !CheckPermitted(paths().system_file);
+  const WallTime now = state_->clock->Now();
+  status.paused_until = PausedUntil(paths(), now);
+  FIELDCOST_ASSIGN(status.measuring, GetMeasuring());
+  if (config().download_policy) status.field_policy = StatusOf(LoadFieldPolicy(paths(), now));
+  if (!state_->HasDatabase()) return status;
+  FIELDCOST_TRY(state_->OpenDatabase());
+  StateDb& database = *state_->database;
+  FIELDCOST_ASSIGN(const wire::Epoch epoch, state_->spool->LastEpoch());
+  if (state_->keys.Has(epoch)) {
+    FIELDCOST_ASSIGN(const crypto::PrivateKey key, state_->keys.For(epoch));
+    status.agent_public_key = key.public_key().Hex();
+  }
+  FIELDCOST_ASSIGN(status.outbox, ReadOutbox(database, *state_->spool, config()));
+  FIELDCOST_ASSIGN(status.upload.failed_uploads, database.Get(kFailedUploadsNumber, 0));
+  FIELDCOST_ASSIGN(status.upload.upload_problem, database.GetText(kUploadProblemText));
+  if (in_force.mode == Mode::kOn && !config().url.empty()) {
+    FIELDCOST_ASSIGN(const UploadState upload, state_->LoadUploadState(now));
+    status.upload.next_upload = NextUploadTime(upload, now);
+    status.upload.waiting_for = WaitReason(paths(), config(), now);
+  }
+  return status;
+}
+
+}  // namespace fieldcost::agent

@@ -1,0 +1,245 @@
+#include "aggregator/probe_server/probe_service.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "aggregator/probe_server/data/expire.h"
+#include "aggregator/probe_server/probe_server_metrics.h"
+#include "aggregator/probe_server/web/guard.h"
+#include "common/base/file.h"
+#include "common/base/log.h"
+#include "common/http/certificate.h"
+#include "common/probe/probe_limits.h"
+#include "common/serve/address_file.h"
+#include "common/serve/disk_room.h"
+#include "common/serve/process_facts.h"
+
+namespace fieldcost::probe_server {
+namespace {
+
+constexpr std::chrono::seconds kDrainTime{20};
+constexpr std::chrono::hours kExpiryInterval{1};
+constexpr unsigned kHttpThreads = 2;
+constexpr std::size_t kMaxAdminConnections = 16;
+
+// Uses the same metric names as the aggregator.
+void AddProcess(MetricsText& text) {
+  const serve::ProcessFacts facts = serve::ReadProcessFacts();
+  text.Seconds("process_cpu_seconds_total", "counter", "time on CPUs, of user and system",
+               facts.cpu_seconds);
+  text.Gauge("process_resident_memory_bytes", "resident memory", facts.resident_bytes);
+  text.Gauge("process_virtual_memory_bytes", "virtual memory", facts.virtual_bytes);
+  text.Gauge("process_open_fds", "open file descriptors", facts.open_fds);
+  text.Gauge("process_max_fds", "limit of open file descriptors", facts.max_fds);
+  text.Seconds("process_start_time_seconds", "gauge", "when the process started, in Unix time",
+               facts.start_seconds);
+}
+
+}  // namespace
+
+Status Service::Start() {
+  http::ServerOptions options = config_.server;
+  options.threads = kHttpThreads;
+  options.max_body_bytes = probe::kMaxBatchBodyBytes;
+  options.reserved_descriptors = kReservedDescriptors;
+  FIELDCOST_TRY(http::ReserveDescriptors(options));
+  FIELDCOST_TRY(CheckStart(config_).transform([](const std::string&) {}));
+  FIELDCOST_TRY(StartSite());
+  FIELDCOST_TRY(StartAdmin());
+  const auto handle = [this](http::Request request, const http::Respond& respond) {
+    site_->Handle(std::move(request), respond);
+  };
+  FIELDCOST_ASSIGN(server_, http::Server::Start(options, handle));
+  const std::string url = serve::UrlOf(config_.server, *server_);
+  FIELDCOST_TRY(serve::WriteAddressFile(config_.address_file, url));
+  LogEvent(LogLevel::kInfo, "listening on " + url);
+  return {};
+}
+
+Status Service::ReloadCertificate() {
+  FIELDCOST_TRY(server_->ReloadCertificate());
+  return ReadHosts();
+}
+
+Status Service::ReadHosts() {
+  std::vector<std::string> names = config_.hosts;
+  if (!config_.server.certificate_file.empty()) {
+    FIELDCOST_ASSIGN(const std::vector<std::string> certified,
+                     http::CertificateNames(config_.server.certificate_file));
+    names.insert(names.end(), certified.begin(), certified.end());
+  }
+  const std::lock_guard lock(hosts_mutex_);
+  hosts_ = std::move(names);
+  return {};
+}
+
+std::vector<std::string> Service::Hosts() const {
+  const std::lock_guard lock(hosts_mutex_);
+  return hosts_;
+}
+
+Status Service::StartSite() {
+  FIELDCOST_TRY(ReadHosts());
+  FIELDCOST_TRY(MakeDirectories(config_.data_dir, 0700));
+  FIELDCOST_ASSIGN(std::unique_ptr<Data> data,
+                   Data::Open(config_.database(), sqlite::Database::Access::kCreate));
+  FIELDCOST_ASSIGN(readers_, Readers::Open(config_.database(), kSiteReaders));
+  writer_ = std::make_unique<Writer>(std::move(data));
+  site_ = std::make_unique<Site>(
+      SiteParts{.writer = *writer_,
+                .readers = *readers_,
+                .clock = clock_,
+                .quota = {.steps_of_user = config_.points_per_user, .days = config_.retention_days},
+                .is_disk_full = [this] { return IsDiskFull(); },
+                .counters = counters_,
+                .trusted_proxies = config_.trusted_proxies,
+                .hosts = [this] { return Hosts(); }});
+  return {};
+}
+
+Status Service::StartAdmin() {
+  if (!config_.admin) return {};
+  http::ServerOptions options = *config_.admin;
+  options.threads = 1;
+  options.reserved_descriptors = 0;  // the other listener's reserve includes them
+  options.max_connections = kMaxAdminConnections;
+  const auto handle = [this](const http::Request& request, const http::Respond& respond) {
+    HandleAdmin(request, respond);
+  };
+  FIELDCOST_ASSIGN(admin_server_, http::Server::Start(options, handle));
+  const std::string url = serve::UrlOf(*config_.admin, *admin_server_);
+  FIELDCOST_TRY(serve::WriteAddressFile(config_.admin_address_file, url));
+  LogEvent(LogLevel::kInfo, "administration", {{"url", url}});
+  return {};
+}
+
+void Service::HandleAdmin(const http::Request& untrusted_request,
+                          const http::Respond& respond) const {
+  http::Response response{
+      .headers = {{"Content-Type", "text/plain"}, {"Cache-Control", "no-store"}}, .body = ""};
+  if (!IsOwnHost(http::Find(untrusted_request.headers, "Host"), {})) {
+    response = http::JsonError(403, Name(ErrorCode::kPermissionDenied),
+                               "the Host must be an IP address or localhost");
+  } else if (untrusted_request.method != "GET") {
+    response = http::WrongMethod("GET");
+  } else if (untrusted_request.target == "/livez") {
+    response.body = "ok\n";
+  } else if (untrusted_request.target == "/readyz") {
+    const std::string why = WhyNotReady();
+    response.status = why.empty() ? 200 : 503;
+    response.body = (why.empty() ? "ready" : why) + "\n";
+  } else if (untrusted_request.target == "/metrics") {
+    response.headers.front().second = "text/plain; version=0.0.4";
+    response.body = Metrics();
+  } else {
+    response = http::JsonError(404, Name(ErrorCode::kNotFound), "there is nothing at this address");
+  }
+  respond(std::move(response));
+}
+
+Status Service::CheckHealth() {
+  if (writer_->healthy()) return {};
+  return Fail(ErrorCode::kIo, "the database {} has failed; nothing more is accepted",
+              config_.database().string());
+}
+
+void Service::Expire() {
+  const auto now = std::chrono::steady_clock::now();
+  if (last_expiry_ && now - *last_expiry_ < kExpiryInterval) return;
+  last_expiry_ = now;
+  writer_->Post(
+      [this](Data& data) { return ForgetOld(data, config_.retention_days, clock_.Now()); },
+      [](const Status&) {});
+  ExpireMore();
+}
+
+// Removes a few at a time, each after all work that is already waiting.
+void Service::ExpireMore() {
+  auto removed = std::make_shared<probe::Removed>();
+  writer_->Post(
+      [this, removed](Data& data) -> Status {
+        FIELDCOST_ASSIGN(*removed, ExpireSome(data, config_.retention_days, clock_.Now()));
+        return {};
+      },
+      [this, removed](const Status& status) {
+        if (!status) {
+          LogEvent(LogLevel::kError, "removing old events failed",
+                   {{"error", status.error().message}});
+          return;
+        }
+        expired_ += removed->events;
+        if (removed->has_more) ExpireMore();
+      });
+}
+
+bool Service::IsDiskFull() const {
+  const std::optional<std::uint64_t> free_bytes = serve::FreeBytes(config_.data_dir);
+  return free_bytes && *free_bytes < config_.min_free_bytes;
+}
+
+std::string Service::WhyNotReady() const {
+  if (!writer_->healthy()) return "the database has failed";
+  if (IsDiskFull()) return "less than data.min_free_mib is free on the disk of the data";
+  if (!server_) return "starting";
+  if (const auto validity = server_->certificate_validity()) {
+    const std::string why =
+        http::WhyNotValid(*validity, std::chrono::floor<std::chrono::seconds>(clock_.Now()));
+    if (!why.empty()) return "the certificate " + why;
+  }
+  return "";
+}
+
+std::string Service::Metrics() const {
+  MetricsText text;
+  text.Gauge("fieldcost_probe_ready", "1 if batches are taken", WhyNotReady().empty() ? 1 : 0);
+  text.Counter("fieldcost_probe_batches_total", "batches taken, each once", counters_.batches);
+  text.Counter("fieldcost_probe_points_total", "points in them", counters_.points);
+  text.Counter("fieldcost_probe_duplicates_total", "batches sent again", counters_.duplicates);
+  text.Counter("fieldcost_probe_refused_batches_total", "batches not taken",
+               counters_.refused_batches);
+  text.Counter("fieldcost_probe_logins_total", "passwords that were right", counters_.logins);
+  text.Counter("fieldcost_probe_failed_logins_total", "passwords that were wrong or had to wait",
+               counters_.failed_logins);
+  text.Counter("fieldcost_probe_forged_forms_total", "forms that no page of this server had sent",
+               counters_.forged_forms);
+  text.Counter("fieldcost_probe_overloads_total", "requests turned away because too many waited",
+               counters_.overloads);
+  text.Counter("fieldcost_probe_expired_events_total", "events removed for their age", expired_);
+  if (server_) {
+    const http::ServerCounters door = server_->counters();
+    text.Gauge("fieldcost_probe_open_connections", "connections now", door.open_connections);
+    text.Counter("fieldcost_probe_requests_total", "requests of all kinds", door.requests);
+    text.Counter("fieldcost_probe_over_address_limit_total",
+                 "connections and requests above the limits of an address",
+                 door.over_address_limit);
+  }
+  if (const auto validity = server_ ? server_->certificate_validity() : std::nullopt) {
+    text.Gauge("fieldcost_certificate_expiry_timestamp_seconds",
+               "when the certificate in force ends, in Unix time",
+               static_cast<std::uint64_t>(
+                   std::max<std::int64_t>(0, validity->end.time_since_epoch().count())));
+  }
+  AddProcess(text);
+  if (const auto free_bytes = serve::FreeBytes(config_.data_dir)) {
+    text.Gauge("fieldcost_probe_disk_free_bytes", "free on the disk of the data", *free_bytes);
+  }
+  return text.Take();
+}
+
+void Service::Stop() {
+  if (std::exchange(is_stopped_, true)) return;
+  if (server_) {
+    server_->Stop(kDrainTime);
+    serve::RemoveAddressFile(config_.address_file);
+  }
+  if (site_) site_->Stop();
+  if (writer_) writer_->Stop();
+  if (admin_server_) {
+    admin_server_->Stop(std::chrono::seconds(0));
+    serve::RemoveAddressFile(config_.admin_address_file);
+  }
+  LogEvent(LogLevel::kInfo, "stopped",
+           {{"batches", counters_.batches.load()}, {"refused", counters_.refused_batches.load()}});
+}
+
+}  // namespace fieldcost::probe_server

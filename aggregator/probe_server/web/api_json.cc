@@ -1,0 +1,201 @@
+#include "aggregator/probe_server/web/api_json.h"
+
+#include <boost/json.hpp>
+
+#include "common/base/json_number.h"
+#include "common/probe/steps.h"
+#include "common/probe/value_names.h"
+
+namespace fieldcost::probe_server {
+namespace {
+
+namespace json = boost::json;
+
+// For one of them, this API has always used a shorter word, which scripts rely on.
+std::string_view WordOf(probe::Change change) {
+  return change == probe::Change::kTooLittle ? "too_little" : probe::Name(change);
+}
+
+json::object RowJson(const probe::EventRow& row, const std::string& user,
+                     const probe::Verdict& verdict) {
+  json::array tags(row.tags.begin(), row.tags.end());
+  json::object object{{"id", row.key().Text()},
+                      {"label", row.label},
+                      {"user", user},
+                      {"program", row.program},
+                      {"build", row.build},
+                      {"tags", std::move(tags)},
+                      {"begin_ns", std::to_string(row.begin_ns)},
+                      {"is_over", row.end_ns != 0},
+                      {"total_ns", row.TotalNs()},
+                      {"hits", row.hits},
+                      {"lost_points", row.lost_hits},
+                      {"is_incomplete", row.is_incomplete},
+                      {"is_suspended", row.is_suspended},
+                      {"mark", probe::Name(row.mark)},
+                      {"mark_reason", row.mark_reason},
+                      {"is_set_aside", verdict.IsSetAside()},
+                      {"reason", verdict.reason}};
+  return object;
+}
+
+json::array StackJson(const std::vector<probe::Frame>& stack) {
+  json::array frames;
+  for (const probe::Frame& frame : stack) {
+    frames.push_back(json::object{{"function", frame.function},
+                                  {"module", frame.module},
+                                  {"file", frame.file},
+                                  {"line", frame.line}});
+  }
+  return frames;
+}
+
+json::object HitJson(const probe::EventHit& hit) {
+  json::object object{{"label", hit.site.label},
+                      {"function", hit.site.function},
+                      {"file", hit.site.file},
+                      {"line", hit.site.line},
+                      {"kind", static_cast<unsigned>(hit.kind)},
+                      {"ns", std::to_string(hit.ns)},
+                      {"run", std::to_string(hit.run)},
+                      {"program", hit.program},
+                      {"thread", hit.thread},
+                      {"sequence", hit.sequence}};
+  if (hit.value) object["value"] = std::to_string(*hit.value);
+  if (hit.has_stack) {
+    object["stack"] = StackJson(hit.stack);
+    object["stack_is_cut"] = hit.stack_is_cut;
+  }
+  return object;
+}
+
+json::object ChangeJson(const probe::StepChange& change) {
+  return {{"name", change.name},
+          {"base_events", change.base_events},
+          {"new_events", change.new_events},
+          {"base_ns", change.base_ns},
+          {"new_ns", change.new_ns},
+          {"ratio", change.ratio},
+          {"ratio_low", change.ratio_low},
+          {"ratio_high", change.ratio_high},
+          {"p", change.p},
+          {"q", change.q},
+          {"change", WordOf(change.change)}};
+}
+
+std::string Serialize(const json::object& object) {
+  return WithPlainNumbers(json::serialize(object));
+}
+
+json::object GroupJson(const probe::GroupKey& key) {
+  return {{"label", key.label},
+          {"program", key.program},
+          {"tags", json::array(key.tags.begin(), key.tags.end())}};
+}
+
+}  // namespace
+
+std::string EventsJson(const FoundEvents& found) {
+  json::array events;
+  for (const EventLine& line : found.lines) {
+    events.push_back(RowJson(line.row, line.user, line.verdict));
+  }
+  json::object answer{{"events", std::move(events)}, {"set_aside_left_out", found.hidden}};
+  if (found.next) answer["next"] = CursorText(*found.next);
+  return Serialize(answer);
+}
+
+std::string EventJson(const EventView& view) {
+  json::object answer = RowJson(view.event.row, view.user, view.verdict);
+  json::array hits;
+  for (const probe::EventHit& hit : view.event.hits) hits.push_back(HitJson(hit));
+  json::array steps;
+  for (const probe::Step& step : probe::StepsOf(view.event)) {
+    steps.push_back(json::object{{"name", step.name},
+                                 {"hit", step.hit},
+                                 {"ns", step.ns},
+                                 {"between_threads", step.between_threads}});
+  }
+  answer["points"] = std::move(hits);
+  answer["points_left_out"] = view.event.hits_left_out;
+  answer["steps"] = std::move(steps);
+  return Serialize(answer);
+}
+
+std::string ComparisonJson(const std::vector<probe::Event>& events,
+                           const std::optional<probe::Comparison>& comparison) {
+  const probe::StepTable table = probe::Align(events);
+  json::array ids;
+  json::array columns;
+  for (std::size_t event = 0; event < events.size(); ++event) {
+    ids.push_back(json::value(events[event].row.key().Text()));
+    json::array column;
+    for (const std::uint64_t ns : table.ns[event]) {
+      column.push_back(ns == probe::kNoStep ? json::value() : json::value(ns));
+    }
+    columns.push_back(std::move(column));
+  }
+  json::object answer{{"events", std::move(ids)},
+                      {"steps", json::array(table.names.begin(), table.names.end())},
+                      {"ns", std::move(columns)}};
+  if (comparison) {
+    json::array steps;
+    for (const probe::StepChange& step : comparison->steps) steps.push_back(ChangeJson(step));
+    answer["total"] = ChangeJson(comparison->total);
+    answer["changes"] = std::move(steps);
+  }
+  return Serialize(answer);
+}
+
+std::string GroupsJson(const probe::ComparedSides& sides) {
+  json::array groups;
+  for (const probe::ComparedGroup& group : sides.groups) {
+    json::array steps;
+    for (const probe::StepChange& step : group.comparison.steps) steps.push_back(ChangeJson(step));
+    json::object object = GroupJson(group.key);
+    object["base_set_aside"] = group.base_set_aside;
+    object["new_set_aside"] = group.new_set_aside;
+    object["by_run"] = group.comparison.by_run;
+    object["at_equal_wait"] = group.comparison.at_equal_wait;
+    object["total"] = ChangeJson(group.comparison.total);
+    object["changes"] = std::move(steps);
+    groups.push_back(std::move(object));
+  }
+  json::array left_out;
+  for (const probe::LeftOutGroup& group : sides.left_out) {
+    json::object object = GroupJson(group.key);
+    object["side"] = group.is_of_base ? "base" : "new";
+    object["events"] = group.events;
+    left_out.push_back(std::move(object));
+  }
+  return Serialize(json::object{{"groups", std::move(groups)},
+                                {"left_out", std::move(left_out)},
+                                {"base_lost_points", sides.base.lost_hits},
+                                {"new_lost_points", sides.changed.lost_hits},
+                                {"loads_differ", sides.loads_differ}});
+}
+
+std::string HistoryJson(const HistoryView& view) {
+  json::array lines;
+  for (const probe::HistoryLine& line : view.lines) {
+    json::array builds;
+    for (const probe::BuildPoint& point : line.builds) {
+      builds.push_back(json::object{{"build", point.build},
+                                    {"first_ns", std::to_string(point.first_ns)},
+                                    {"events", point.events},
+                                    {"median_ns", point.median_ns},
+                                    {"low_ns", point.low_ns},
+                                    {"high_ns", point.high_ns},
+                                    {"change", ChangeJson(point.change)}});
+    }
+    lines.push_back(json::object{{"program", line.program},
+                                 {"tags", json::array(line.tags.begin(), line.tags.end())},
+                                 {"builds", std::move(builds)}});
+  }
+  return Serialize(json::object{{"label", view.filter.label},
+                                {"lines", std::move(lines)},
+                                {"set_aside_left_out", view.set_aside},
+                                {"lost_points", view.lost_hits}});
+}
+
+}  // namespace fieldcost::probe_server

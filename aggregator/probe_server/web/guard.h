@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/http/http_message.h"
+
+namespace fieldcost::probe_server {
+
+// The credentials that a request carries, and whether one of our pages has sent it. Pure.
+
+inline constexpr char kSessionCookie[] = "__Host-fieldcost-probes";
+inline constexpr char kFormTokenHeader[] = "X-Form-Token";
+
+// The session id in the request; nullopt if none.
+std::optional<std::string_view> SessionOf(const http::Request& untrusted_request);
+// The token after "Authorization: Bearer "; nullopt if none.
+std::optional<std::string_view> TokenOf(const http::Request& untrusted_request);
+
+// Whether a browser sent the request, which states its origin.
+bool IsOfBrowser(const http::Request& untrusted_request);
+// Whether the browser states that a page of this server sent the request, in Sec-Fetch-Site and
+// Origin, at least one of which must be present.
+bool IsOfOurPages(const http::Request& untrusted_request);
+
+// Set-Cookie for a session that begins and for one that has ended.
+std::string SessionCookie(std::string_view id);
+std::string NoSessionCookie();
+
+// Whether a request is addressed to this server: its Host (RFC 9110 §7.2) is an IP address,
+// localhost, or one of the names ("*.example.org" matches one more label). Any other name may
+// belong to a site that resolves it to this server, so that a browser attributes our responses to
+// that site (DNS rebinding).
+bool IsOwnHost(std::string_view untrusted_host, const std::vector<std::string>& names);
+
+// Whether a redirect may lead there: the address is on this server.
+bool IsOwnAddress(std::string_view untrusted_address);
+
+}  // namespace fieldcost::probe_server

@@ -1,0 +1,268 @@
+#include "aggregator/probe_server/web/site.h"
+
+#include <array>
+#include <exception>
+#include <utility>
+
+#include "aggregator/probe_server/pages/layout.h"
+#include "aggregator/probe_server/pages/links.h"
+#include "aggregator/probe_server/pages/style_sheet.h"
+#include "aggregator/probe_server/web/guard.h"
+#include "aggregator/probe_server/web/responses.h"
+#include "aggregator/probe_server/web/web_handlers.h"
+#include "common/base/log.h"
+#include "common/base/units.h"
+
+namespace fieldcost::probe_server {
+namespace {
+
+constexpr std::size_t kMaxWaiting = 512;
+constexpr std::size_t kMaxPasswordsWaiting = 64;  // each takes 90 ms
+
+enum class Access { kAnybody, kSession, kAny };  // kAny: a session or a device
+enum class Pool { kCommon, kPasswords };
+
+struct Route {
+  std::string_view method;
+  std::string_view path;  // "*" matches any single part
+  Access access;
+  VisitHandler handler;              // none: Ingest()
+  std::string_view parameters = {};  // of the query, separated by blanks; others are refused
+  Pool pool = Pool::kCommon;
+};
+constexpr std::string_view kList = "label user build tag program from to aside cursor limit done";
+constexpr std::string_view kCompared =
+    "id ids base new label user program from to base_build base_tag new_build new_tag";
+constexpr std::string_view kHistory = "label user build tag program from to";
+
+constexpr std::array kRoutes = std::to_array<Route>({
+    {"GET", "/", Access::kSession, ShowLabels, "before after"},
+    {"GET", "/events", Access::kSession, ShowEvents, kList},
+    {"GET", "/events/*", Access::kSession, ShowEvent, "done"},
+    {"GET", "/events/*/steps/*", Access::kSession, ShowStep},
+    {"POST", "/events/*/mark", Access::kSession, MarkByForm},
+    {"GET", "/compare", Access::kSession, ShowComparison, kCompared},
+    {"GET", "/history", Access::kSession, ShowHistory, kHistory},
+    {"GET", "/purge", Access::kSession, AskToPurge, "label"},
+    {"POST", "/purge", Access::kSession, PurgeByForm},
+    {"GET", "/account", Access::kSession, ShowAccount, "done"},
+    {"POST", "/account", Access::kSession, ChangePassword, "", Pool::kPasswords},
+    {"POST", "/devices/*/revoke", Access::kSession, RevokeOwnDevice},
+    {"GET", "/login", Access::kAnybody, ShowLogin, "next"},
+    {"POST", "/login", Access::kAnybody, LogIn, "", Pool::kPasswords},
+    {"POST", "/logout", Access::kSession, LogOut},
+    {"POST", "/v1/devices", Access::kAnybody, EnrolDevice, "", Pool::kPasswords},
+    {"POST", "/v1/probes", Access::kAny, nullptr},
+    {"GET", "/v1/events", Access::kAny, ApiEvents, kList},
+    {"GET", "/v1/events/*", Access::kAny, ApiEvent},
+    {"POST", "/v1/events/*/mark", Access::kAny, ApiMark},
+    {"GET", "/v1/compare", Access::kAny, ApiCompare, kCompared},
+    {"GET", "/v1/history", Access::kAny, ApiHistory, kHistory},
+    {"GET", "/v1/export", Access::kAny, ApiExport, "id ids format"},
+    {"POST", "/v1/purge", Access::kAny, ApiPurge},
+});
+
+bool IsApi(std::string_view target) { return target.starts_with("/v1/"); }
+
+bool Fits(std::string_view pattern, const std::vector<std::string>& path) {
+  pattern.remove_prefix(1);
+  std::size_t i = 0;
+  for (; !pattern.empty(); ++i) {
+    const std::string_view part = pattern.substr(0, pattern.find('/'));
+    if (i == path.size() || (part != "*" && part != path[i])) return false;
+    pattern.remove_prefix(std::min(pattern.size(), part.size() + 1));
+  }
+  return i == path.size();
+}
+
+http::Response ErrorPage(const Error& error, const Frame& frame = {.title = "This did not work"}) {
+  http::Response response = HtmlAnswer(HttpStatus(error.code), MessagePage(frame, error.message));
+  if (response.status == 503) response.headers.emplace_back("Retry-After", "5");
+  return response;
+}
+
+http::Response ErrorFor(std::string_view target, const Error& error) {
+  return IsApi(target) ? ErrorAnswer(error) : ErrorPage(error);
+}
+
+// The route, or the reason why there is none.
+std::pair<const Route*, http::Response> Find(const http::Request& untrusted_request,
+                                             const Target& target) {
+  std::string allowed;
+  for (const Route& route : kRoutes) {
+    if (!Fits(route.path, target.path)) continue;
+    if (route.method == untrusted_request.method) return {&route, {}};
+    allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
+  }
+  if (allowed.empty()) {
+    return {nullptr, ErrorFor(untrusted_request.target,
+                              Fail(ErrorCode::kNotFound, "there is nothing at this address"))};
+  }
+  return {nullptr, http::WrongMethod(allowed)};
+}
+
+Status Identify(Visit& visit) {
+  const WallTime now = visit.site.clock.Now();
+  if (const auto token = TokenOf(visit.untrusted_request)) {
+    FIELDCOST_ASSIGN(const auto device, FindDevice(visit.data.database(), *token));
+    if (device) visit.viewer = Viewer{.user = device->user, .device = device->id};
+    return {};
+  }
+  const auto id = SessionOf(visit.untrusted_request);
+  if (!id) return {};
+  FIELDCOST_ASSIGN(const auto session, FindSession(visit.data.database(), *id, now));
+  if (!session) return {};
+  visit.viewer = Viewer{.user = session->user, .name = session->user_name, .session = session->id};
+  if (session->is_to_be_touched) {
+    visit.site.writer.Post(
+        [id = session->id, now](Data& data) { return TouchSession(data.database(), id, now); },
+        [](const Status&) {});
+  }
+  return {};
+}
+
+// Refuses cross-site requests, with which a browser sends the user's cookies by itself.
+Status CheckForm(Visit& visit, const Route& route) {
+  const bool is_form = !IsApi(route.path);
+  const bool by_cookie = visit.viewer && !visit.viewer->session.empty();
+  const Error forged = Fail(ErrorCode::kPermissionDenied,
+                            "this form was not sent by a page of this server, or its session has "
+                            "ended; reload the page");
+  // A program sends no origin. A browser must, so that no page of another site can make its
+  // visitors guess passwords.
+  const bool by_program = !is_form && !by_cookie && !IsOfBrowser(visit.untrusted_request);
+  if (by_program) return {};
+  if (!IsOfOurPages(visit.untrusted_request)) return forged;
+  if (is_form) {
+    if (visit.untrusted_request.body.size() > kMaxFormBytes) {
+      return Fail(ErrorCode::kTooLarge, "the form has more than {} bytes", kMaxFormBytes);
+    }
+    FIELDCOST_ASSIGN(visit.form, Parameters::Parse(visit.untrusted_request.body));
+  }
+  if (!by_cookie || route.access == Access::kAnybody) return {};
+  const std::string_view token =
+      is_form ? visit.form.Find("form_token")
+              : http::Find(visit.untrusted_request.headers, kFormTokenHeader);
+  return IsFormToken(visit.viewer->session, token) ? Status() : forged;
+}
+
+http::Response Refusal(const Visit& visit, const Route& route) {
+  if (route.access == Access::kSession) {
+    const bool may_return = visit.untrusted_request.method == "GET";
+    return Redirect(
+        LinkTo("/login", {{"next", may_return ? visit.untrusted_request.target : "/"}}));
+  }
+  http::Response response = ErrorAnswer(
+      Fail(ErrorCode::kUnauthenticated,
+           "a valid token is needed; this request has none, or one that is wrong or revoked"));
+  response.headers.emplace_back("WWW-Authenticate", "Bearer");
+  return response;
+}
+
+bool MayPass(const Visit& visit, const Route& route) {
+  if (route.access == Access::kAnybody) return true;
+  if (!visit.viewer) return false;
+  return route.access == Access::kAny || !visit.viewer->session.empty();
+}
+
+// The response; nullopt if Ingest() responds.
+Result<std::optional<http::Response>> AnswerTo(Visit& visit, const Route& route,
+                                               const http::Respond& respond) {
+  FIELDCOST_TRY(Identify(visit));
+  if (!MayPass(visit, route)) return std::optional(Refusal(visit, route));
+  if (route.method == "POST") {
+    if (const Status status = CheckForm(visit, route); !status) {
+      if (status.error().code == ErrorCode::kPermissionDenied) ++visit.site.counters.forged_forms;
+      return status.error();
+    }
+  }
+  FIELDCOST_TRY(visit.target.query.CheckKnown(route.parameters));
+  if (route.handler == nullptr) {
+    Ingest(visit, respond);
+    return std::optional<http::Response>();
+  }
+  FIELDCOST_ASSIGN(http::Response response, route.handler(visit));
+  return std::optional(std::move(response));
+}
+
+void Answer(const SiteParts& parts, const http::Request& untrusted_request, Target target,
+            const Route& route, const http::Respond& respond) {
+  try {
+    Readers::Lease data = parts.readers.Take();
+    Visit visit{.site = parts,
+                .untrusted_request = untrusted_request,
+                .target = std::move(target),
+                .data = *data};
+    auto response = AnswerTo(visit, route, respond);
+    if (response && *response && (*response)->body.size() > kMaxAnswerBytes) {
+      response = Fail(ErrorCode::kTooLarge,
+                      "the answer would have {} KiB, more than {}: ask for fewer events, or for "
+                      "those of one label",
+                      (*response)->body.size() / kKiB, kMaxAnswerBytes / kKiB);
+    }
+    if (!response && IsApi(route.path)) {
+      respond(Guarded(ErrorAnswer(response.error())));
+    } else if (!response) {
+      respond(Guarded(ErrorPage(response.error(), visit.PageFrame("This did not work"))));
+    } else if (*response) {
+      respond(Guarded(std::move(**response)));
+    }
+  } catch (const std::exception& error) {
+    LogEvent(LogLevel::kError, "a request failed", {{"error", error.what()}});
+    respond(Guarded(ErrorFor(route.path, Fail(ErrorCode::kInternal, "the server has failed"))));
+  }
+}
+
+}  // namespace
+
+Site::Site(SiteParts parts)
+    : parts_(std::move(parts)),
+      workers_(kSiteThreads, kMaxWaiting),
+      password_workers_(kPasswordThreads, kMaxPasswordsWaiting) {}
+
+Site::~Site() { Stop(); }
+
+void Site::Stop() {
+  workers_.Stop();
+  password_workers_.Stop();
+}
+
+void Site::Handle(http::Request untrusted_request, const http::Respond& respond) {
+  untrusted_request.peer_address = ClientAddress(untrusted_request, parts_.trusted_proxies);
+  if (!IsOwnHost(http::Find(untrusted_request.headers, "Host"), parts_.hosts())) {
+    respond(Guarded(ErrorFor(
+        untrusted_request.target,
+        Fail(ErrorCode::kPermissionDenied,
+             "the Host is no name of this server: its certificate and server.hosts have them"))));
+    return;
+  }
+  if (untrusted_request.target == "/style.css") {
+    respond(Guarded(AssetAnswer("text/css; charset=utf-8", kStyleSheet)));
+    return;
+  }
+  if (untrusted_request.target == "/icon.svg") {
+    respond(Guarded(AssetAnswer("image/svg+xml", kIcon)));
+    return;
+  }
+  auto target = ParseTarget(untrusted_request.target);
+  if (!target) {
+    respond(Guarded(ErrorFor(untrusted_request.target, target.error())));
+    return;
+  }
+  auto [route, refusal] = Find(untrusted_request, *target);
+  if (route == nullptr) {
+    respond(Guarded(std::move(refusal)));
+    return;
+  }
+  WorkerPool& pool = route->pool == Pool::kPasswords ? password_workers_ : workers_;
+  const std::string place = untrusted_request.target;
+  const bool taken = pool.TryRun(
+      [this, request = std::move(untrusted_request), target = std::move(*target), route = route,
+       respond]() mutable { Answer(parts_, request, std::move(target), *route, respond); });
+  if (taken) return;
+  ++parts_.counters.overloads;
+  respond(Guarded(
+      ErrorFor(place, Fail(ErrorCode::kUnavailable, "the server is busy; try again in a moment"))));
+}
+
+}  // namespace fieldcost::probe_server

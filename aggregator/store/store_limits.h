@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/base/units.h"
+#include "common/wire/wire_limits.h"
+
+namespace fieldcost::store {
+
+// Every bound of the store. Sizes in bytes.
+inline constexpr int kMaxOpenFiles = 512;         // table files that the engine keeps open
+inline constexpr unsigned kLedgerWindow = 64;     // sequences whose responses are stored
+inline constexpr std::size_t kAgentIdBytes = 32;  // a keyed hash of an agent's public key
+inline constexpr std::size_t kMaxAnswerBytes = 64 * kKiB;
+inline constexpr std::size_t kMaxRowKeyBytes = 2 * kKiB;
+inline constexpr unsigned kLedgerStripes = 64;  // maximum number of agents handled concurrently
+inline constexpr std::size_t kMaxBindingBytes = 1 * kKiB;
+
+// Withdrawals per agent and epoch of batches that had never arrived; each is recorded. This is more
+// than a restored backup may lack. Further ones have to wait until the epoch is over.
+inline constexpr std::uint64_t kMaxUndelivered = 256;
+
+// Held batches of one agent, in addition to the honest ones that end its probation.
+inline constexpr std::uint64_t kMaxHeldBeyondProbation = 64;
+// What a held batch is assumed to take in addition to its own bytes: for the ledger's entries and
+// the memory for its agent, and for each contribution that the ledger stores.
+inline constexpr std::uint64_t kHeldBatchCost = 1 * kKiB;
+inline constexpr std::uint64_t kContributionCost = 8;
+
+// Invitations (invitation.h).
+inline constexpr std::size_t kTokenHashBytes = 32;  // SHA-256
+inline constexpr std::uint32_t kMaxInvitationUses = 1'000'000;
+inline constexpr std::size_t kMaxInvitationLabelBytes = 100;
+// Epochs whose uses are stored; at any time, batches of fewer epochs are accepted.
+inline constexpr std::size_t kMaxInvitationEpochs = 4;
+
+// Entries examined between two of Expire()'s atomic writes, at most. Checkpoints wait that long.
+inline constexpr std::size_t kExpiryStepEntries = 10'000;
+
+// APIs in a report of a removal: those that change most.
+inline constexpr std::size_t kMaxShownChanges = 10;
+
+// Held batches examined, at most, before the next write drops those found.
+inline constexpr std::size_t kDropStepEntries = 1'000;
+
+// Dirty rows, including those that a checkpoint is writing, may take this multiple of their
+// configured size; above it Accept() waits.
+inline constexpr std::size_t kDirtyOverdraft = 2;
+
+static_assert(kMaxRowKeyBytes > wire::kMaxSonameBytes + wire::kMaxSymbolBytes +
+                                    2 * wire::kMaxVersionBytes + wire::kMaxBuildIdBytes +
+                                    3 * wire::kMaxClassTextBytes + 64);
+
+}  // namespace fieldcost::store

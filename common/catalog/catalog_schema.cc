@@ -1,0 +1,265 @@
+// The catalogue: an SQLite file of the tables below (README.md has the columns). apis.rows is the
+// fragment of one API's rows (common/wire/fragment.cc); PRAGMA user_version is the format's
+// version, kSchemaVersion.
+#include "common/catalog/catalog_schema.h"
+
+#include "common/base/check.h"
+#include "common/base/file.h"
+#include "common/catalog/catalog.h"
+#include "common/crypto/random.h"
+#include "common/wire/fragment.h"
+
+namespace fieldcost::catalog {
+namespace {
+
+constexpr std::uint64_t kAllRuns = std::uint64_t{1} << 62;  // see TotalColumn()
+
+// Inner pages of a million APIs fit in these 16 MiB, so that a look-up reads leaves only. Memory is
+// taken as pages are read. (Mapping the file was no faster, and would end a reader by a signal if
+// somebody cut the file short.)
+constexpr char kReaderCache[] = "PRAGMA cache_size=-16384";
+
+constexpr char kTables[] = R"sql(
+CREATE TABLE meta (
+  key TEXT PRIMARY KEY,
+  value BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE fragments (
+  fragment INTEGER PRIMARY KEY,
+  wanted_sha256 BLOB NOT NULL,
+  wanted_bytes INTEGER NOT NULL,
+  sha256 BLOB,
+  fetched_day INTEGER NOT NULL DEFAULT 0
+);
+)sql";
+
+// Rows are large: in a table by number they fill its pages, and no index has to carry them.
+constexpr char kApiTable[] = R"sql(
+CREATE TABLE apis (
+  id INTEGER PRIMARY KEY,
+  symbol TEXT NOT NULL,
+  soname TEXT NOT NULL,
+  hash INTEGER NOT NULL,
+  row_count INTEGER NOT NULL,
+  total INTEGER NOT NULL,
+  rows BLOB NOT NULL
+);
+CREATE UNIQUE INDEX apis_by_name ON apis (symbol, soname);
+CREATE INDEX apis_by_hash ON apis (hash);
+CREATE INDEX apis_by_total ON apis (total DESC, symbol, soname);
+)sql";
+
+// Names and places of the state's fields in table meta; one visitor for reading and writing.
+template <typename State, typename Visitor>
+Status VisitFields(State& state, Visitor&& visit) {
+  FIELDCOST_TRY(visit("root", state.root));
+  FIELDCOST_TRY(visit("timestamp_version", state.timestamp_version));
+  FIELDCOST_TRY(visit("snapshot_version", state.snapshot_version));
+  FIELDCOST_TRY(visit("snapshot_sha256", state.snapshot_sha256));
+  FIELDCOST_TRY(visit("snapshot_expires", state.snapshot_expires));
+  FIELDCOST_TRY(visit("snapshot_published", state.snapshot_published));
+  FIELDCOST_TRY(visit("contribution_threshold", state.contribution_threshold));
+  FIELDCOST_TRY(visit("synthetic", state.synthetic));
+  FIELDCOST_TRY(visit("fragment_bits", state.fragment_bits));
+  FIELDCOST_TRY(visit("last_sync", state.last_sync));
+  FIELDCOST_TRY(visit("row_count", state.row_count));
+  FIELDCOST_TRY(visit("api_count", state.api_count));
+  FIELDCOST_TRY(visit("seed", state.seed));
+  FIELDCOST_TRY(visit("cursor", state.cursor));
+  FIELDCOST_TRY(visit("share_day", state.share_day));
+  FIELDCOST_TRY(visit("share_done", state.share_done));
+  FIELDCOST_TRY(visit("share_complete_day", state.share_complete_day));
+  return {};
+}
+
+class FieldReader {
+ public:
+  explicit FieldReader(sqlite::Statement select) : select_(std::move(select)) {}
+
+  template <typename Field>
+  Status operator()(const char* key, Field& field) {
+    select_.Text(key);
+    FIELDCOST_ASSIGN(const bool found, select_.Step());
+    if (found) Get(field);
+    return select_.Run();
+  }
+
+ private:
+  void Get(std::string& field) { field = select_.ColumnText(0); }
+  void Get(WallTime& field) {
+    field = WallTime(WallTime::duration(static_cast<WallTime::rep>(select_.ColumnInt(0))));
+  }
+  template <typename Number>
+  void Get(Number& field) {
+    field = static_cast<Number>(select_.ColumnInt(0));
+  }
+
+  sqlite::Statement select_;
+};
+
+class FieldWriter {
+ public:
+  explicit FieldWriter(sqlite::Statement insert) : insert_(std::move(insert)) {}
+
+  template <typename Field>
+  Status operator()(const char* key, const Field& field) {
+    insert_.Text(key);
+    Put(field);
+    return insert_.Run();
+  }
+
+ private:
+  void Put(const std::string& field) { insert_.Blob(field); }
+  void Put(const WallTime& field) {
+    insert_.Int(static_cast<std::uint64_t>(field.time_since_epoch().count()));
+  }
+  template <typename Number>
+  void Put(const Number& field) {
+    insert_.Int(static_cast<std::uint64_t>(field));
+  }
+
+  sqlite::Statement insert_;
+};
+
+Status CheckFormat(const sqlite::Database& database, const std::filesystem::path& path) {
+  FIELDCOST_ASSIGN(const std::uint64_t id, database.QueryInt("PRAGMA application_id"));
+  FIELDCOST_ASSIGN(const std::uint64_t version, database.QueryInt("PRAGMA user_version"));
+  if (id != kApplicationId) {
+    return Fail(ErrorCode::kCorrupt, "{} is not a fieldcost catalogue", path.string());
+  }
+  if (version < kVersionWithoutWeights || version > kSchemaVersion) {
+    return Fail(ErrorCode::kUnsupported,
+                "catalogue {} has format {}, this program reads format {}; remove the file and run "
+                "`fieldcost sync`",
+                path.string(), version, kSchemaVersion);
+  }
+  return {};
+}
+
+Status Create(sqlite::Database& database) {
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database));
+  // Another process may have made it while we waited for the lock.
+  FIELDCOST_ASSIGN(const std::uint64_t tables,
+                   database.QueryInt("SELECT count(*) FROM sqlite_schema"));
+  if (tables == 0) {
+    FIELDCOST_TRY(database.Execute(kTables));
+    FIELDCOST_TRY(database.Execute(kApiTable));
+    FIELDCOST_TRY(database.Execute(fmt::format("PRAGMA application_id={}; PRAGMA user_version={}",
+                                               kApplicationId, kSchemaVersion)
+                                       .c_str()));
+    SyncState fresh;
+    fresh.seed = crypto::RandomUint64();
+    FIELDCOST_TRY(SaveState(database, fresh));
+  }
+  return transaction.Commit();
+}
+
+// Rows of older versions lost the weights or bounded sums that their fragments may have had: what
+// is there serves until it has been fetched again.
+Status ForgetFragments(sqlite::Database& database) {
+  return database.Execute(
+      "UPDATE fragments SET sha256 = zeroblob(32) WHERE sha256 IS NOT NULL");  // no fragment's
+}
+
+// Copies the APIs into a table as it is now.
+Status RewriteApis(sqlite::Database& database) {
+  FIELDCOST_TRY(
+      database.Execute("ALTER TABLE apis RENAME TO old_apis; DROP INDEX IF EXISTS apis_by_hash; "
+                       "DROP INDEX IF EXISTS apis_by_name; DROP INDEX IF EXISTS apis_by_total"));
+  FIELDCOST_TRY(database.Execute(kApiTable));
+  FIELDCOST_ASSIGN(SyncState state, LoadState(database));
+  state.row_count = 0;
+  state.api_count = 0;
+  {
+    sqlite::Statement select =
+        database.Prepare("SELECT symbol, soname, hash, rows FROM old_apis ORDER BY symbol, soname");
+    sqlite::Statement insert = database.Prepare(
+        "INSERT INTO apis (symbol, soname, hash, row_count, total, rows) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
+    for (;;) {
+      FIELDCOST_ASSIGN(const bool found, select.Step());
+      if (!found) break;
+      FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows,
+                       wire::DecodeFragment(select.ColumnView(3)));
+      insert.Text(select.ColumnView(0)).Text(select.ColumnView(1)).Int(select.ColumnInt(2));
+      insert.Int(std::uint64_t{rows.size()}).Int(TotalColumn(rows)).Blob(select.ColumnView(3));
+      FIELDCOST_TRY(insert.Run());
+      state.row_count += rows.size();
+      ++state.api_count;
+    }
+  }
+  FIELDCOST_TRY(database.Execute("DROP TABLE old_apis"));
+  return SaveState(database, state);
+}
+
+Status Upgrade(sqlite::Database& database) {
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database));
+  // Another process may have done it while we waited for the lock.
+  FIELDCOST_ASSIGN(const std::uint64_t version, database.QueryInt("PRAGMA user_version"));
+  if (version == kSchemaVersion) return {};
+  FIELDCOST_TRY(ForgetFragments(database));
+  FIELDCOST_TRY(RewriteApis(database));
+  FIELDCOST_TRY(database.Execute(fmt::format("PRAGMA user_version={}", kSchemaVersion).c_str()));
+  return transaction.Commit();
+}
+
+}  // namespace
+
+Result<sqlite::Database> OpenForReading(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    return Fail(ErrorCode::kNotFound, "no catalogue yet: run `fieldcost sync`");
+  }
+  FIELDCOST_ASSIGN(sqlite::Database database,
+                   sqlite::Database::Open(path, sqlite::Database::Access::kRead));
+  FIELDCOST_TRY(database.Execute(kReaderCache));
+  FIELDCOST_TRY(CheckFormat(database, path));
+  return database;
+}
+
+Result<sqlite::Database> OpenForWriting(const std::filesystem::path& path) {
+  FIELDCOST_TRY(MakeDirectories(path.parent_path(), 0755));
+  FIELDCOST_ASSIGN(sqlite::Database database,
+                   sqlite::Database::Open(path, sqlite::Database::Access::kCreate));
+  FIELDCOST_ASSIGN(const std::uint64_t tables,
+                   database.QueryInt("SELECT count(*) FROM sqlite_schema"));
+  if (tables == 0) {
+    FIELDCOST_TRY(database.UseWriteAheadLog());
+    FIELDCOST_TRY(Create(database));
+  }
+  FIELDCOST_TRY(CheckFormat(database, path));
+  FIELDCOST_ASSIGN(const std::uint64_t version, database.QueryInt("PRAGMA user_version"));
+  if (version < kSchemaVersion) FIELDCOST_TRY(Upgrade(database));
+  // Losing the last fragments to a power cut costs a second download, never consistency.
+  FIELDCOST_TRY(database.Execute("PRAGMA synchronous=NORMAL"));
+  return database;
+}
+
+std::uint64_t TotalColumn(const std::vector<stats::StatRow>& rows) {
+  const stats::FieldCost total = stats::FieldTotal(rows, stats::Whose::kField);
+  const double steps = total.of_all_runs ? total.ns / kTotalStepNs : total.ns;
+  const std::uint64_t number =
+      steps < static_cast<double>(kAllRuns) ? static_cast<std::uint64_t>(steps) : kAllRuns - 1;
+  return total.of_all_runs ? kAllRuns + number : number;
+}
+
+stats::FieldCost CostOfColumn(std::uint64_t total) {
+  if (total < kAllRuns) return {.ns = static_cast<double>(total)};
+  return {.of_all_runs = true, .ns = static_cast<double>(total - kAllRuns) * kTotalStepNs};
+}
+
+Result<SyncState> LoadState(const sqlite::Database& database) {
+  sqlite::Statement select = database.Prepare("SELECT value FROM meta WHERE key = ?1");
+  SyncState state;
+  FIELDCOST_TRY(VisitFields(state, FieldReader(std::move(select))));
+  return state;
+}
+
+Status SaveState(sqlite::Database& database, const SyncState& state) {
+  FIELDCOST_CHECK(database.InTransaction());
+  sqlite::Statement insert =
+      database.Prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)");
+  return VisitFields(state, FieldWriter(std::move(insert)));
+}
+
+}  // namespace fieldcost::catalog

@@ -1,0 +1,294 @@
+#include "common/catalog/catalog_sync.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "common/base/file.h"
+#include "common/catalog/catalog_schema.h"
+#include "common/catalog/metadata_update.h"
+#include "common/catalog/root_chain.h"
+#include "common/catalog/rotation.h"
+#include "common/crypto/sha256.h"
+#include "common/wire/fragment.h"
+
+namespace fieldcost::catalog {
+namespace {
+
+constexpr std::size_t kMaxResponseBytes =
+    std::max(wire::kMaxMetadataBytes, wire::kMaxFragmentBytes);
+
+std::int64_t DayOf(WallTime time) {
+  return std::chrono::floor<std::chrono::days>(time).time_since_epoch().count();
+}
+
+// Allows one syncing process at a time; a second one gets an error. The descriptor holds the lock.
+Result<UniqueFd> LockForSync(const std::filesystem::path& catalog_file) {
+  FIELDCOST_TRY(MakeDirectories(catalog_file.parent_path(), 0755));
+  std::filesystem::path lock_file = catalog_file;
+  lock_file += ".sync-lock";
+  UniqueFd lock(::open(lock_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!lock.valid()) return ErrnoError("open", lock_file, errno);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return ErrnoError("lock", lock_file, errno);
+    return Fail(ErrorCode::kUnavailable, "another sync of {} is running", catalog_file.string());
+  }
+  return lock;
+}
+
+struct WantedFragment {
+  std::string sha256;
+  std::uint64_t size_bytes = 0;
+};
+
+// A sync in progress.
+class Syncer {
+ public:
+  Syncer(const SyncOptions& options, const Clock& clock, sqlite::Database database, SyncState state)
+      : options_(options),
+        clock_(clock),
+        today_(DayOf(clock.Now())),
+        database_(std::move(database)),
+        state_(std::move(state)) {}
+
+  Result<SyncReport> Run();
+
+ private:
+  Status AdoptSnapshot(const wire::SnapshotMetadata& snapshot);
+  Result<std::vector<bool>> Stale() const;
+  Status FetchAll(http::Client& client);
+  // A fragment's rows, verified to be what the snapshot names.
+  Result<std::vector<stats::StatRow>> FetchFragment(http::Client& client, std::uint32_t fragment,
+                                                    const WantedFragment& wanted);
+  Status FetchAndStore(http::Client& client, std::uint32_t fragment);
+  Status Store(std::uint32_t fragment, const WantedFragment& wanted,
+               const std::vector<stats::StatRow>& rows);
+  Result<WantedFragment> Wanted(std::uint32_t fragment) const;
+  Result<std::uint32_t> FragmentOfWantedApi() const;
+  Status SaveProgress();
+
+  const SyncOptions& options_;
+  const Clock& clock_;
+  const std::int64_t today_;
+  sqlite::Database database_;
+  SyncState state_;
+  SyncReport report_;
+  std::uint32_t steps_total_ = 0;
+};
+
+Status Syncer::AdoptSnapshot(const wire::SnapshotMetadata& snapshot) {
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
+  FIELDCOST_ASSIGN(const std::uint64_t known, database_.QueryInt("SELECT count(*) FROM fragments"));
+  if (static_cast<std::size_t>(known) != snapshot.fragments.size()) {
+    // Another division into fragments. Rows stay, found by their hash, until the fragment that
+    // covers them arrives.
+    FIELDCOST_TRY(database_.Execute("DELETE FROM fragments"));
+  }
+  sqlite::Statement upsert = database_.Prepare(
+      "INSERT INTO fragments (fragment, wanted_sha256, wanted_bytes) VALUES (?1, ?2, ?3) "
+      "ON CONFLICT (fragment) DO UPDATE SET wanted_sha256 = ?2, wanted_bytes = ?3");
+  for (std::size_t i = 0; i < snapshot.fragments.size(); ++i) {
+    const wire::FragmentReference& reference = snapshot.fragments[i];
+    if (reference.size_bytes > wire::kMaxFragmentBytes) {
+      return Fail(ErrorCode::kTooLarge, "fragment {} has {} bytes", i, reference.size_bytes);
+    }
+    upsert.Int(static_cast<std::uint64_t>(i))
+        .Blob(reference.sha256)
+        .Int(static_cast<std::uint64_t>(reference.size_bytes));
+    FIELDCOST_TRY(upsert.Run());
+  }
+  state_.fragment_bits = snapshot.fragment_bits;
+  FIELDCOST_TRY(SaveState(database_, state_));
+  return transaction.Commit();
+}
+
+Result<std::vector<bool>> Syncer::Stale() const {
+  sqlite::Statement select = database_.Prepare(
+      "SELECT fragment, sha256 IS NOT wanted_sha256 "
+      "FROM fragments ORDER BY fragment");
+  std::vector<bool> stale(std::size_t{1} << state_.fragment_bits, true);
+  for (;;) {
+    FIELDCOST_ASSIGN(const bool found, select.Step());
+    if (!found) return stale;
+    stale.at(static_cast<std::size_t>(select.ColumnInt(0))) = select.ColumnInt(1) != 0;
+  }
+}
+
+Result<WantedFragment> Syncer::Wanted(std::uint32_t fragment) const {
+  sqlite::Statement select = database_.Prepare(
+      "SELECT wanted_sha256, wanted_bytes FROM fragments "
+      "WHERE fragment = ?1");
+  select.Int(fragment);
+  FIELDCOST_TRY(select.Step());
+  return WantedFragment{select.ColumnText(0), select.ColumnInt(1)};
+}
+
+Result<std::uint32_t> Syncer::FragmentOfWantedApi() const {
+  const std::string_view name = options_.wanted_api;
+  const std::size_t mark = name.find('!');
+  if (mark == 0 || mark == std::string_view::npos || mark + 1 == name.size()) {
+    return Fail(ErrorCode::kInvalidArgument, "'{}' is not of the form soname!symbol", name);
+  }
+  return wire::FragmentIndexOf(name.substr(0, mark), name.substr(mark + 1), state_.fragment_bits);
+}
+
+Result<std::vector<stats::StatRow>> Syncer::FetchFragment(http::Client& client,
+                                                          std::uint32_t fragment,
+                                                          const WantedFragment& wanted) {
+  const std::string what = fmt::format("fragment {}", fragment);
+  FIELDCOST_ASSIGN(const std::string untrusted_bytes,
+                   Fetch(client, wire::FragmentPath(wanted.sha256), kMaxResponseBytes, what));
+  report_.bytes_fetched += untrusted_bytes.size();
+  if (untrusted_bytes.size() != wanted.size_bytes ||
+      crypto::Sha256(untrusted_bytes) != wanted.sha256) {
+    return Fail(ErrorCode::kUnauthenticated, "{} is not the one that the snapshot names", what);
+  }
+  auto rows = wire::DecodeFragment(untrusted_bytes);
+  if (!rows) return Within(rows.error(), what);
+  for (const stats::StatRow& row : *rows) {
+    const stats::ApiKey& api = row.key.api;
+    if (wire::FragmentIndexOf(api.soname, api.symbol, state_.fragment_bits) != fragment) {
+      return Fail(ErrorCode::kCorrupt, "{} holds {}, which belongs to another fragment", what,
+                  stats::DisplayName(api));
+    }
+  }
+  return rows;
+}
+
+Status Syncer::FetchAndStore(http::Client& client, std::uint32_t fragment) {
+  FIELDCOST_ASSIGN(const WantedFragment wanted, Wanted(fragment));
+  FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, FetchFragment(client, fragment, wanted));
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
+  FIELDCOST_TRY(Store(fragment, wanted, rows));
+  FIELDCOST_TRY(SaveState(database_, state_));
+  FIELDCOST_TRY(transaction.Commit());
+  ++report_.fragments_fetched;
+  if (options_.progress) options_.progress(report_.fragments_fetched, steps_total_);
+  return {};
+}
+
+// Replaces everything that hashes into the fragment's range, regardless of its original fragment.
+Status Syncer::Store(std::uint32_t fragment, const WantedFragment& wanted,
+                     const std::vector<stats::StatRow>& rows) {
+  using Name = std::pair<std::string_view, std::string_view>;  // symbol, soname
+  const auto name_of = [](const stats::StatRow* row) {
+    return Name(row->key.api.symbol, row->key.api.soname);
+  };
+  std::vector<const stats::StatRow*> by_name;
+  for (const stats::StatRow& row : rows) by_name.push_back(&row);
+  std::stable_sort(by_name.begin(), by_name.end(),
+                   [&](const auto* a, const auto* b) { return name_of(a) < name_of(b); });
+
+  const unsigned shift = wire::kMaxFragmentBits - state_.fragment_bits;
+  sqlite::Statement remove = database_.Prepare("DELETE FROM apis WHERE hash BETWEEN ?1 AND ?2");
+  sqlite::Statement insert = database_.Prepare(
+      "INSERT INTO apis (symbol, soname, hash, row_count, total, rows) "
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
+  sqlite::Statement mark =
+      database_.Prepare("UPDATE fragments SET sha256 = ?2, fetched_day = ?3 WHERE fragment = ?1");
+  const std::uint64_t first = std::uint64_t{fragment} << shift;
+  const std::uint64_t last = ((std::uint64_t{fragment} + 1) << shift) - 1;
+  sqlite::Statement count = database_.Prepare(
+      "SELECT count(*), coalesce(sum(row_count), 0) FROM apis WHERE hash BETWEEN ?1 AND ?2");
+  FIELDCOST_TRY(count.Int(first).Int(last).Step());
+  state_.api_count -= std::min(state_.api_count, count.ColumnInt(0));
+  state_.row_count -= std::min(state_.row_count, count.ColumnInt(1));
+  FIELDCOST_TRY(remove.Int(first).Int(last).Run());
+  std::vector<stats::StatRow> group;
+  for (auto begin = by_name.begin(); begin != by_name.end();) {
+    group.clear();
+    auto end = begin;
+    while (end != by_name.end() && name_of(*end) == name_of(*begin)) group.push_back(**end++);
+    const auto [symbol, soname] = name_of(*begin);
+    FIELDCOST_ASSIGN(const std::string encoded, wire::EncodeFragment(group));
+    FIELDCOST_TRY(insert.Text(symbol)
+                      .Text(soname)
+                      .Int(wire::FragmentIndexOf(soname, symbol, wire::kMaxFragmentBits))
+                      .Int(static_cast<std::uint64_t>(group.size()))
+                      .Int(TotalColumn(group))
+                      .Blob(encoded)
+                      .Run());
+    ++state_.api_count;
+    state_.row_count += group.size();
+    begin = end;
+  }
+  return mark.Int(fragment).Blob(wanted.sha256).Int(static_cast<std::uint64_t>(today_)).Run();
+}
+
+Status Syncer::FetchAll(http::Client& client) {
+  FIELDCOST_ASSIGN(std::vector<bool> stale, Stale());
+  const auto count = static_cast<std::uint32_t>(stale.size());
+  const std::vector<std::uint32_t> order = FragmentOrder(state_.seed, count);
+
+  std::vector<std::uint32_t> wanted;
+  if (!options_.wanted_api.empty()) {
+    FIELDCOST_ASSIGN(const std::uint32_t fragment, FragmentOfWantedApi());
+    if (stale[fragment]) wanted.push_back(fragment);
+    stale[fragment] = false;
+  }
+  if (state_.share_day != today_) {
+    state_.share_day = today_;
+    state_.share_done = 0;
+  }
+  const std::uint64_t share =
+      options_.fragments_per_day != 0 ? options_.fragments_per_day : DefaultShare(count);
+  std::uint64_t limit = share > state_.share_done ? share - state_.share_done : 0;
+  if (state_.share_complete_day == today_) limit = 0;
+  if (options_.full) limit = count;
+  const std::vector<std::uint32_t> positions = NextStale(order, stale, state_.cursor, limit);
+
+  steps_total_ = static_cast<std::uint32_t>(wanted.size() + positions.size());
+  for (const std::uint32_t fragment : wanted) {
+    FIELDCOST_TRY(FetchAndStore(client, fragment));
+  }
+  for (const std::uint32_t position : positions) {
+    // Progress is stored with the fragment: if storing fails, this sync ends and forgets it.
+    state_.cursor = (std::uint64_t{position} + 1) % count;
+    ++state_.share_done;
+    FIELDCOST_TRY(FetchAndStore(client, order[position]));
+  }
+  state_.share_complete_day = today_;
+  return {};
+}
+
+Status Syncer::SaveProgress() {
+  FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
+  FIELDCOST_TRY(SaveState(database_, state_));
+  return transaction.Commit();
+}
+
+Result<SyncReport> Syncer::Run() {
+  const bool done_today = state_.share_complete_day == today_ && state_.snapshot_version != 0;
+  if (done_today && !options_.full && options_.wanted_api.empty()) {
+    report_.already_done_today = true;
+  } else {
+    http::ClientOptions server = options_.server;
+    server.max_response_bytes = kMaxResponseBytes;
+    FIELDCOST_ASSIGN(http::Client client, http::Client::Create(std::move(server)));
+    FIELDCOST_ASSIGN(const std::optional<wire::SnapshotMetadata> snapshot,
+                     UpdateMetadata(client, database_, state_, options_.root_file, clock_.Now()));
+    if (snapshot) FIELDCOST_TRY(AdoptSnapshot(*snapshot));
+    FIELDCOST_TRY(FetchAll(client));
+    state_.last_sync = clock_.Now();
+    FIELDCOST_TRY(SaveProgress());
+  }
+  FIELDCOST_ASSIGN(const std::vector<bool> stale, Stale());
+  report_.fragments_stale =
+      static_cast<std::uint32_t>(std::count(stale.begin(), stale.end(), true));
+  report_.snapshot_version = state_.snapshot_version;
+  return report_;
+}
+
+}  // namespace
+
+Result<SyncReport> Sync(const SyncOptions& options, const Clock& clock) {
+  FIELDCOST_ASSIGN(const UniqueFd lock, LockForSync(options.catalog_file));
+  FIELDCOST_ASSIGN(sqlite::Database database, OpenForWriting(options.catalog_file));
+  FIELDCOST_ASSIGN(SyncState state, LoadState(database));
+  return Syncer(options, clock, std::move(database), std::move(state)).Run();
+}
+
+}  // namespace fieldcost::catalog

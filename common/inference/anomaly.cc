@@ -1,0 +1,118 @@
+#include "common/inference/anomaly.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "common/inference/benjamini_hochberg.h"
+#include "common/inference/effect_size.h"
+#include "common/inference/machine_moments.h"
+#include "common/stats/figures.h"
+
+namespace fieldcost::inference {
+namespace {
+
+// What is left of the weights of `rest` and `own`; none if that is impossible.
+stats::AgentWeights Without(const stats::AgentWeights& own, const stats::ApiSums& rest) {
+  stats::AgentWeights left = rest.weights;
+  for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
+    if (own.slots[slot] > left.slots[slot]) return {};
+    left.slots[slot] -= own.slots[slot];
+  }
+  return stats::Validate(left, rest.histogram, rest.scalars.contributions) ? left
+                                                                           : stats::AgentWeights{};
+}
+
+// Where the field has not the cubes of all, they tell nothing of the rest either.
+bool TakeOut(stats::ContributionScalars own, stats::ContributionScalars& field) {
+  if (!field.knows_cubes()) {
+    own.ForgetCubes();
+    field.ForgetCubes();
+  }
+  return field.Subtract(own).has_value();
+}
+
+// The octaves by which my machine's mean is above that of the others', of all weeks.
+double OctavesAbove(const stats::CostHistogram& mine, const stats::ContributionScalars& others) {
+  if (others.contributions == 0) return 0;
+  return static_cast<double>(stats::ScalarsOf(mine).sum_mean) * kMeanStep - MomentsOf(others).mean;
+}
+
+}  // namespace
+
+std::string_view Name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kTooLittleData:
+      return "too little data";
+    case Verdict::kNormal:
+      return "normal";
+    case Verdict::kWorse:
+      return "worse than the field";
+  }
+  return "";
+}
+
+bool TakeOut(const stats::ApiSums& own, stats::ApiSums& field) {
+  stats::ApiSums rest = field;
+  if (!rest.histogram.Subtract(own.histogram) || !TakeOut(own.scalars, rest.scalars)) return false;
+  if (own.fullest_week.week != 0) {
+    if (own.fullest_week.week != rest.fullest_week.week ||
+        !TakeOut(own.fullest_week.scalars, rest.fullest_week.scalars)) {
+      return false;
+    }
+    if (rest.fullest_week.scalars.contributions == 0) rest.fullest_week = {};
+  }
+  rest.weights = Without(own.weights, rest);
+  field = rest;
+  return true;
+}
+
+Comparison Compare(const stats::CostHistogram& mine, const stats::ApiSums& field,
+                   const stats::ApiSums* own, std::uint64_t salt) {
+  stats::ApiSums others = field;
+  Comparison result;
+  if (own != nullptr) result.own_removed = TakeOut(*own, others);
+  result.calls = mine.timed();
+  result.field_calls = others.histogram.timed();
+  result.contributions = others.scalars.contributions;
+  result.machines = others.fullest_week.scalars.contributions;
+  result.machine_test = TestMachine(mine, stats::ScalarsForTests(others));
+  result.few_machines = stats::KnowsMachines(others) && stats::KnowsBounds(others) &&
+                        !stats::AllCallsAgree(others) && result.calls > 0;
+  if (result.few_machines) {
+    result.ratio = std::exp2(OctavesAbove(mine, others.scalars));
+  } else {
+    result.call_test = TestCalls(CountsOf(mine, others.histogram), kPermutations, salt);
+  }
+  result.cliffs_delta = CliffsDelta(
+      {.histogram = &others.histogram, .weights = result.few_machines ? &others.weights : nullptr},
+      {.histogram = &mine});
+  if (!result.few_machines && result.calls > 0 && result.field_calls > 0) {
+    const stats::Int128 distance =
+        stats::ScalarsOf(mine).sum_mean - stats::ScalarsOf(others.histogram).sum_mean;
+    result.ratio = std::exp2(static_cast<double>(distance) * 0x1p-16);
+  }
+  return result;
+}
+
+void Decide(std::span<Comparison> report) {
+  std::vector<Comparison*> eligible;
+  std::vector<double> p_values;
+  for (Comparison& comparison : report) {
+    comparison.q = 1;
+    comparison.verdict = Verdict::kTooLittleData;
+    if (!comparison.eligible()) continue;
+    eligible.push_back(&comparison);
+    p_values.push_back(comparison.machine_test.p);
+  }
+  const std::vector<double> q_values = AdjustForFalseDiscoveries(p_values);
+  for (std::size_t i = 0; i < eligible.size(); ++i) {
+    Comparison& comparison = *eligible[i];
+    comparison.q = q_values[i];
+    const bool is_worse = comparison.q <= kFalseDiscoveries &&
+                          comparison.cliffs_delta >= kLeastDelta && comparison.ratio >= kLeastRatio;
+    comparison.verdict = is_worse ? Verdict::kWorse : Verdict::kNormal;
+  }
+}
+
+}  // namespace fieldcost::inference

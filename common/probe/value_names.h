@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string_view>
+
+#include "common/probe/compare_events.h"
+#include "common/probe/event_store.h"
+#include "common/probe/set_aside.h"
+#include "common/probe/types.h"
+
+namespace fieldcost::probe {
+
+// The names of values in JSON and in other programs' formats. Names never change: scripts compare
+// them. "" for an invalid value.
+
+std::string_view Name(HitKind kind);   // "point", "begin", "end", "join"
+std::string_view Name(Mark mark);      // "none", "set_aside", "kept"
+std::string_view Name(Why why);        // "not", "not_over", "incomplete", "suspended", ...
+std::string_view Name(Change change);  // "too_little_data", "none", "slower", "faster"
+
+}  // namespace fieldcost::probe

@@ -1,0 +1,303 @@
+// What samples are together: as much as the kernel says.
+#include <grp.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/unwind/table_cache.h"
+#include "common/tree/frame.h"
+#include "tests/agent/trace/recorded.h"
+
+namespace fieldcost::trace {
+namespace {
+
+using testing::NamesOf;
+using testing::Record;
+using testing::Recording;
+using testing::SumOf;
+using testing::Victim;
+using testing::WaitingChild;
+
+// Before the exec that it begins with, and after a process has left its events, the kernel works
+// for it, too.
+constexpr std::uint64_t kOutsideNs = 15'000'000;
+// Two events do not begin at the same instant.
+constexpr std::uint64_t kApartNs = 50'000;
+
+void ExpectTotal(const Recording& recording, std::uint64_t outside_ns = kOutsideNs) {
+  const std::uint64_t told = SumOf(recording.samples) + SumOf(recording.rest);
+  EXPECT_NEAR(static_cast<double>(told), static_cast<double>(recording.counted_ns), kApartNs);
+  // Not the other way round: a machine that is not alone counts what it did not get.
+  EXPECT_GE(told + outside_ns, recording.cpu_ns);
+}
+
+// In a child without rights, whose failures are told.
+void WithoutRights(const std::function<void()>& test) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    constexpr int kNobody = 65534;
+    if (::geteuid() == 0) {
+      FIELDCOST_CHECK(::setgroups(0, nullptr) == 0 && ::setresgid(kNobody, kNobody, kNobody) == 0);
+      FIELDCOST_CHECK(::setresuid(kNobody, kNobody, kNobody) == 0);
+      ::prctl(PR_SET_DUMPABLE, 1);  // who starts a program may look at it
+    }
+    test();
+    std::_Exit(::testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+std::optional<Recording> RecordWaits(const char* what, const char* rounds) {
+  return Record({Victim("waits"), what, rounds}, {});
+}
+
+TEST(SamplerTotalsTest, CpuTimeIsWhatTheKernelSays) {
+  const auto recording = Record({Victim("burn"), "60000000"}, {});
+  if (!recording) GTEST_SKIP() << "perf events are not allowed here";
+  ExpectTotal(*recording);
+  EXPECT_GE(SumOf(recording->samples), recording->cpu_ns * 8 / 10);
+}
+
+TEST(SamplerTotalsTest, TimeInTheKernelIsTheKernelsWithoutRightsToo) {
+  const auto test = [] {
+    const auto recording = RecordWaits("kernel", "1500");
+    if (!recording) return;
+    ExpectTotal(*recording);
+    const std::uint64_t kernel =
+        SumOf(recording->samples, tree::kKernel) + SumOf(recording->rest, tree::kKernel);
+    EXPECT_GE(kernel, recording->cpu_ns / 2);
+  };
+  test();
+  WithoutRights(test);
+}
+
+TEST(SamplerTotalsTest, ThreadsShorterThanAPeriodAreToldAndAreNotTheKernels) {
+  WithoutRights([] {
+    const auto recording = Record({Victim("waits"), "exit", "200"}, {.period_ns = 100'000'000});
+    if (!recording) return;
+    // Each child has some of its time before its first and after its last instruction.
+    ExpectTotal(*recording, kOutsideNs + 200 * 1'000'000);
+    EXPECT_EQ(recording->samples.size(), 0U);
+    // But for what a switch takes.
+    EXPECT_LE(SumOf(recording->rest, tree::kKernel), SumOf(recording->rest, kUnsampled) / 5);
+  });
+}
+
+// How long it slept where that is known; nullopt: sampling is not allowed here.
+std::optional<std::uint64_t> SleepsOf(std::uint64_t rounds) {
+  const auto recording = RecordWaits("sleep", std::to_string(rounds).c_str());
+  if (!recording) return std::nullopt;
+  symbols::Symbols symbols;
+  std::uint64_t slept = 0;
+  for (const Sample& wait : recording->waits) {
+    const std::string names = NamesOf(*recording, wait, symbols);
+    if (names.find("< waits_innermost < waits_outer < main <") == std::string::npos) continue;
+    EXPECT_EQ(wait.end, unwind::StackEnd::kOutermost);
+    EXPECT_GE(wait.weight_ns, 20'000'000U) << "a sleep is not shorter than it was asked to be";
+    slept += wait.weight_ns;
+  }
+  EXPECT_GE(SumOf(recording->waits), rounds * 20'000'000);
+  return slept;
+}
+
+void ExpectSleeps() {
+  const auto slept = SleepsOf(10);
+  if (slept) {
+    EXPECT_GT(*slept, 0U);
+  }
+}
+
+TEST(SamplerTotalsTest, WaitsAreWhereTheyAreWaitedForWithoutRightsToo) {
+  ExpectSleeps();
+  WithoutRights(ExpectSleeps);
+}
+
+// How many of the eight functions that wait once have their wait; nullopt: it is not allowed here.
+std::optional<std::size_t> WaitsSeenOnce() {
+  // At the rate of `fieldcost trace`, at which rings stay empty for long.
+  const auto recording = Record({Victim("waits"), "once"}, {.period_ns = 10'000'000});
+  if (!recording) return std::nullopt;
+  symbols::Symbols symbols;
+  std::set<std::string> seen;
+  for (const Sample& wait : recording->waits) {
+    const std::string names = NamesOf(*recording, wait, symbols);
+    const std::size_t at = names.find("waits_once_");
+    if (at != std::string::npos) seen.insert(names.substr(at, names.find(' ', at) - at));
+  }
+  EXPECT_GE(SumOf(recording->waits), 8U * 30'000'000);
+  return seen.size();
+}
+
+TEST(SamplerTotalsTest, AWaitThatIsTheOnlyOneOfItsFunctionIsThere) {
+  const auto seen = WaitsSeenOnce();
+  if (!seen) GTEST_SKIP() << "perf events are not allowed here";
+  EXPECT_EQ(*seen, 8U);
+}
+
+// Making the program's table takes until the program has ended.
+TEST(SamplerTotalsTest, AWaitWhileATableIsMadeHasItsStack) {
+  Sampler::Options options;
+  options.tables.open = [&](pid_t pid, const unwind::Mapping& mapping) {
+    siginfo_t info{};
+    if (mapping.path.ends_with("/victims/waits")) {
+      EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT), 0);
+    }
+    return unwind::OpenMappedFile(pid, mapping);
+  };
+  const auto recording = Record({Victim("waits"), "pauses", "1"}, options);  // of 2.5 s
+  if (!recording) GTEST_SKIP() << "perf events are not allowed here";
+  symbols::Symbols symbols;
+  std::uint64_t slept = 0;
+  for (const Sample& wait : recording->waits) {
+    if (NamesOf(*recording, wait, symbols).find("< waits_pause < main <") == std::string::npos)
+      continue;
+    EXPECT_EQ(wait.end, unwind::StackEnd::kOutermost);
+    slept += wait.weight_ns;
+  }
+  EXPECT_GE(slept, 2'500'000'000U);
+}
+
+// Waits of each thread, and how long it waited by its own clock.
+void ExpectNoOverlaps(const std::vector<Sample>& waits) {
+  std::map<pid_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> of_thread;
+  for (const Sample& wait : waits) {
+    EXPECT_GT(wait.tid, 0);
+    EXPECT_LE(wait.weight_ns, 1'000'000'000U);
+    of_thread[wait.tid].emplace_back(wait.time_ns - wait.weight_ns, wait.time_ns);
+  }
+  for (auto& [tid, spans] : of_thread) {
+    std::ranges::sort(spans);
+    for (std::size_t i = 1; i < spans.size(); ++i)
+      EXPECT_LE(spans[i - 1].second, spans[i].first) << tid;
+  }
+}
+
+TEST(SamplerTotalsTest, NoThreadWaitsTwiceAtATimeWhateverItWaitsFor) {
+  for (const auto& command :
+       std::vector<std::vector<std::string>>{{Victim("waits"), "sleep", "20"},
+                                             {Victim("waits"), "naps", "2000"},
+                                             {Victim("waits"), "exit", "100"},
+                                             {Victim("waits"), "pauses", "1"},
+                                             {Victim("burn"), "30000000"}}) {
+    const auto recording = Record(command, {});
+    if (!recording) GTEST_SKIP() << "perf events are not allowed here";
+    ExpectNoOverlaps(recording->waits);
+  }
+}
+
+TEST(SamplerTotalsTest, AWaitIsGivenInPartsWhileItPassesAndCountsOnce) {
+  const auto recording = RecordWaits("pauses", "1");  // of 2.5 s
+  if (!recording) GTEST_SKIP() << "perf events are not allowed here";
+  symbols::Symbols symbols;
+  std::uint64_t slept = 0;
+  std::size_t parts = 0;
+  for (const Sample& wait : recording->waits) {
+    if (NamesOf(*recording, wait, symbols).find("< waits_pause <") == std::string::npos) continue;
+    slept += wait.weight_ns;
+    ++parts;
+  }
+  EXPECT_GE(parts, 3U);
+  EXPECT_GE(slept, 1'500'000'000U) << "only what passed before it was read has no stack";
+  EXPECT_GE(SumOf(recording->waits), 2'500'000'000U);
+  EXPECT_LE(recording->counts.waits, 10U) << "parts are not waits";
+}
+
+TEST(SamplerTotalsTest, AWaitThatEndsWithTheProgramIsThereUntilThen) {
+  WaitingChild child({Victim("waits"), "pauses", "100"});
+  const pid_t pid = child.pid();
+  std::vector<Sample> waits;
+  // Of a pause, which lasts much longer.
+  const auto is_part = [](const Sample& wait) {
+    return !wait.frames.empty() && wait.weight_ns >= 700'000'000;
+  };
+  const auto take = [&](const Sample& sample) {
+    if (sample.kind != Sample::Kind::kWait) return;
+    waits.push_back(sample);
+    if (is_part(sample)) ::kill(pid, SIGKILL);
+  };
+  auto sampler = Sampler::OfNextExec(pid, {}, take);
+  if (!sampler) GTEST_SKIP() << "perf events are not allowed here";
+  child.Go();
+  for (;;) {
+    const auto more = (*sampler)->Wait(std::chrono::seconds(1));
+    ASSERT_TRUE(more.has_value());
+    if (!*more) break;
+  }
+  int status = 0;
+  child.Release();
+  ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  ExpectNoOverlaps(waits);
+  // No gap between the parts of the wait.
+  const auto first = std::ranges::find_if(waits, is_part);
+  ASSERT_NE(first, waits.end());
+  ASSERT_NE(first + 1, waits.end()) << "what passed after the part";
+  EXPECT_EQ((first + 1)->time_ns - (first + 1)->weight_ns, first->time_ns);
+}
+
+// Faults by the innermost function of the program's own: less than a period of each thread
+// is not where it belongs.
+void ExpectFaults(std::uint64_t of_main, std::uint64_t of_thread) {
+  // Small copies: all samples have room, whenever the rings are looked at.
+  const auto recording =
+      Record({Victim("faults"), std::to_string(of_main), std::to_string(of_thread)},
+             {.stack_bytes = 1024, .counters = {perf::Counter::kFaults}});
+  if (!recording) return;
+  symbols::Symbols symbols;
+  std::map<std::string, std::uint64_t> sums;
+  std::uint64_t all = 0;
+  for (const Sample& sample : recording->counters) {
+    EXPECT_EQ(sample.counter, 0U);
+    const std::string names = NamesOf(*recording, sample, symbols);
+    sums[names.substr(0, names.find(" <"))] += sample.events;
+    all += sample.events;
+  }
+  const auto period = static_cast<double>(perf::PeriodOf(perf::Counter::kFaults, 0));
+  EXPECT_NEAR(static_cast<double>(sums["faults_main"]), static_cast<double>(of_main), period);
+  EXPECT_NEAR(static_cast<double>(sums["faults_thread"]), static_cast<double>(of_thread), period);
+  EXPECT_EQ(all, recording->counted_faults);
+  // Nor are they of CPU time.
+  ExpectTotal(*recording);
+  EXPECT_EQ(recording->counts.lost, 0U);
+}
+
+TEST(SamplerTotalsTest, FaultsAreWhereTheyAreAndAsManyAsTheKernelSaysWithoutRightsToo) {
+  ExpectFaults(10'000, 5'000);
+  WithoutRights([] { ExpectFaults(5'000, 10'000); });
+}
+
+TEST(SamplerTotalsTest, FaultsOfProcessesThatAreShorterThanAPeriodAreTold) {
+  const auto recording =
+      Record({Victim("waits"), "exit", "50"}, {.counters = {perf::Counter::kFaults}});
+  if (!recording) GTEST_SKIP() << "perf events are not allowed here";
+  std::uint64_t all = 0;
+  for (const Sample& sample : recording->counters) all += sample.events;
+  EXPECT_GE(all, 50U);
+  EXPECT_EQ(all, recording->counted_faults);
+}
+
+TEST(SamplerTotalsTest, WhoWantsToRunAndMayNotDoesNotWait) {
+  const auto recording = Record({Victim("burn"), "60000000"}, {});
+  if (!recording) GTEST_SKIP() << "perf events are not allowed here";
+  symbols::Symbols symbols;
+  for (const Sample& wait : recording->waits) {
+    if (wait.frames.empty()) continue;
+    EXPECT_EQ(NamesOf(*recording, wait, symbols).find("burn_innermost"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace fieldcost::trace

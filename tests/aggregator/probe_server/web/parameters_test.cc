@@ -1,0 +1,71 @@
+#include "aggregator/probe_server/web/parameters.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "aggregator/probe_server/pages/links.h"
+#include "aggregator/probe_server/web/guard.h"
+
+namespace fieldcost::probe_server {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(ParametersTest, ValuesAreDecodedOnce) {
+  const auto parsed = Parameters::Parse("a=1&b=x+y%2B%252B&a=2&c&=d&&e=%C3%A4");
+  ASSERT_TRUE(parsed.has_value());
+  EXPECT_EQ(parsed->Find("a"), "1");
+  EXPECT_THAT(parsed->All("a"), ElementsAre("1", "2"));
+  EXPECT_EQ(parsed->Find("b"), "x y+%2B");
+  EXPECT_EQ(parsed->Find("c"), "");
+  EXPECT_EQ(parsed->Find("e"), "ä");
+  EXPECT_EQ(parsed->Find("none"), "");
+}
+
+TEST(ParametersTest, WhatIsNoTextIsRefused) {
+  for (const char* text : {"a=%", "a=%1", "a=%zz", "a=%00", "a=%0d%0aSet-Cookie:x", "a=%ff",
+                           "a=%c3%28", "a=%e2%80%ae", "%07=a"}) {
+    EXPECT_FALSE(Parameters::Parse(text).has_value()) << text;
+  }
+}
+
+TEST(ParametersTest, TheirNumberIsBounded) {
+  std::string text;
+  for (std::size_t i = 0; i < kMaxParameters; ++i) text += "a=1&";
+  EXPECT_TRUE(Parameters::Parse(text).has_value());
+  EXPECT_FALSE(Parameters::Parse(text + "a=1").has_value());
+}
+
+TEST(ParametersTest, AnAddressIsSplitBeforeItIsDecoded) {
+  const auto target = ParseTarget("/events/a%2Fb+c?x=1");
+  ASSERT_TRUE(target.has_value());
+  EXPECT_THAT(target->path, ElementsAre("events", "a/b+c"));
+  EXPECT_EQ(target->query.Find("x"), "1");
+  EXPECT_TRUE(ParseTarget("/")->path.empty());
+  EXPECT_FALSE(ParseTarget("events").has_value());
+  EXPECT_FALSE(ParseTarget("/a/b/c/d/e/f/g/h/i").has_value());
+}
+
+TEST(ParametersTest, WhatALinkEncodesIsReadBack) {
+  std::string text;
+  for (char c = 0x20; c < 0x7f; ++c) text += c;
+  text += "äß€😀";
+  EXPECT_EQ(Parameters::Parse("a=" + EncodeLinkPart(text))->Find("a"), text);
+}
+
+TEST(ParametersTest, TheCookieOfThatNameIsFoundAndNoOther) {
+  EXPECT_EQ(FindCookie("a=1; b=2;c=3", "b"), "2");
+  EXPECT_EQ(FindCookie("a=1; b=2;c=3", "c"), "3");
+  EXPECT_EQ(FindCookie("ab=1", "b"), std::nullopt);
+  EXPECT_EQ(FindCookie("", "b"), std::nullopt);
+  EXPECT_EQ(FindCookie(";;=;b", "b"), "");
+}
+
+TEST(GuardTest, OnlyTheBearerSchemeIsAToken) {
+  EXPECT_EQ(TokenOf({.headers = {{"authorization", "Bearer abc"}}}), "abc");
+  EXPECT_EQ(TokenOf({.headers = {{"Authorization", "Basic abc"}}}), std::nullopt);
+  EXPECT_EQ(TokenOf({}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace fieldcost::probe_server

@@ -1,0 +1,48 @@
+#include "tools/cli/commands/check_tree_command.h"
+
+#include "tools/analysis/tree_view.h"
+#include "tools/cli/check_json.h"
+#include "tools/cli/page_file.h"
+#include "tools/cli/pager.h"
+#include "tools/cli/terminal_io.h"
+#include "tools/cli/tree/operand.h"
+#include "tools/cli/tree/tree_answer.h"
+#include "tools/report/tree/checked_tree.h"
+#include "tools/report/tree/flame_page.h"
+
+namespace fieldcost::cli {
+namespace {
+
+// By what is looked at first of it.
+Result<analysis::TreeView> LoadView(const TreeOperand& operand) {
+  FIELDCOST_ASSIGN(const LoadedTree loaded, LoadTree(operand));
+  FIELDCOST_ASSIGN(const tree::MeanTree mean, MeanOf(loaded));
+  FIELDCOST_ASSIGN(const std::size_t metric, ChooseMetric(mean.metrics, ""));
+  analysis::TreeView view = analysis::TopDown(mean, metric);
+  if (!view.IsDifference()) return view;
+  return Fail(ErrorCode::kInvalidArgument, "it is a difference of two trees, not a profile");
+}
+
+}  // namespace
+
+Status ShowCheckedTree(const std::string& operand, const analysis::CheckReport& report,
+                       const Output& output) {
+  FIELDCOST_ASSIGN(const TreeOperand parsed, ParseTreeOperand(operand));
+  FIELDCOST_ASSIGN(const analysis::TreeView view, LoadView(parsed));
+  if (output.json) return WriteStdout(CheckedTreeJson(view, report));
+  return WritePaged(report::CheckedTreeText(view, report, output.style), output);
+}
+
+Status WriteFlameGraph(const std::string& operand, const std::filesystem::path& page,
+                       const analysis::CheckReport& report, bool synthetic) {
+  FIELDCOST_ASSIGN(const TreeOperand parsed, ParseTreeOperand(operand));
+  FIELDCOST_ASSIGN(const analysis::TreeView view, LoadView(parsed));
+  return WritePage(page,
+                   report::FlamePage({.view = &view,
+                                      .report = &report,
+                                      .untrusted_name = parsed.file.filename().string(),
+                                      .synthetic = synthetic}),
+                   PageOf::kOwn);
+}
+
+}  // namespace fieldcost::cli

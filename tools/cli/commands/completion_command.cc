@@ -1,0 +1,170 @@
+// `fieldcost completion`, and what the shells' scripts ask.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "agent/settings/paths.h"
+#include "common/base/ascii.h"
+#include "common/catalog/catalog.h"
+#include "common/command/complete.h"
+#include "common/names/cxx_name.h"
+#include "tools/analysis/version_order.h"
+#include "tools/cli/cli_commands.h"
+#include "tools/cli/completion_script.h"
+#include "tools/cli/find_api.h"
+#include "tools/cli/library_versions.h"
+#include "tools/cli/source.h"
+#include "tools/cli/terminal_io.h"
+
+namespace fieldcost::cli {
+namespace {
+
+constexpr std::size_t kMaxApiNames = 1000;   // looked at for one word
+constexpr std::size_t kMaxVersionApis = 50;  // whose rows are read for their library's versions
+
+// No shell takes anything in such a name for its own, however the user has quoted the word.
+bool IsPlain(std::string_view name) {
+  constexpr std::string_view kSafe = "_.+-!@~:,";
+  return std::all_of(name.begin(), name.end(), [kSafe](char c) {
+    return IsLetterOrDigit(c) || kSafe.find(c) != std::string_view::npos;
+  });
+}
+
+using Names = std::vector<std::string>;
+
+// The local catalogue, if there is one. Never the network.
+std::optional<catalog::Catalog> OpenCatalogue() {
+  const auto paths = agent::AgentPaths::FromEnvironment();
+  if (!paths) return std::nullopt;
+  auto catalog = catalog::Catalog::Open(paths->catalog_file);
+  if (!catalog) return std::nullopt;
+  return std::move(*catalog);
+}
+
+Names Plain(Names names) {
+  std::erase_if(names, [](const std::string& name) { return !IsPlain(name); });
+  return names;
+}
+
+Names SymbolsOf(std::string_view prefix) {
+  const auto catalog = OpenCatalogue();
+  if (!catalog) return {};
+  auto names = catalog->FindPrefix(prefix, kMaxApiNames);
+  return names ? Plain(std::move(*names)) : Names{};
+}
+
+// Adds those of C++ whose names in source code begin so. Most others are told by their letters.
+void AddCxxNames(const catalog::Catalog& catalog, std::string_view prefix, Names& names) {
+  const std::vector<std::string> spelled = names::SpelledIdentifiers(prefix);
+  std::set<std::string> found;
+  static_cast<void>(catalog.ForEachName([&](std::string_view soname, std::string_view symbol) {
+    const bool may_be = names::IsCxxSymbol(symbol) &&
+                        std::ranges::all_of(spelled, [symbol](const std::string& word) {
+                          return symbol.find(word) != std::string_view::npos;
+                        });
+    if (!may_be) return true;
+    const std::string name = names::ShortName(symbol);
+    if (name.starts_with(prefix)) found.insert(fmt::format("{}!{}", soname, name));
+    return found.size() < kMaxApiNames;
+  }));
+  names.insert(names.end(), found.begin(), found.end());
+}
+
+Names NamesOf(std::string_view prefix) {
+  const auto catalog = OpenCatalogue();
+  if (!catalog) return {};
+  auto symbols = catalog->FindPrefix(prefix, kMaxApiNames);
+  if (!symbols) return {};
+  Names names = std::move(*symbols);
+  if (!names::IsCxxSymbol(prefix)) {
+    std::erase_if(names, [](const std::string& name) {
+      return names::IsCxxSymbol(std::string_view(name).substr(name.find('!') + 1));
+    });
+    AddCxxNames(*catalog, prefix, names);
+  }
+  names = Plain(std::move(names));
+  std::ranges::sort(names);
+  return names;
+}
+
+Names LibrariesOf(std::string_view text) {
+  const auto catalog = OpenCatalogue();
+  if (!catalog) return {};
+  std::set<std::string, std::less<>> all;
+  static_cast<void>(catalog->ForEachName([&](std::string_view soname, std::string_view) {
+    if (!all.contains(soname)) all.emplace(soname);
+    return true;
+  }));
+  Names begin;
+  Names contain;
+  for (const std::string& soname : all) {
+    if (soname.starts_with(text)) begin.push_back(soname);
+    if (soname.find(text) != std::string::npos) contain.push_back(soname);
+  }
+  // A shell would reduce several that only contain it to what they have in common.
+  if (begin.empty() && contain.size() == 1) begin = std::move(contain);
+  return Plain(std::move(begin));
+}
+
+// The functions of one library tell its versions, and a few of them are enough.
+Result<Names> LookUpVersions(std::string_view library, std::string_view api) {
+  FIELDCOST_ASSIGN(const Source source, Source::Open(false));
+  if (library.empty()) {
+    FIELDCOST_ASSIGN(const std::vector<analysis::CostSummary> summaries,
+                     FindApi(source, std::string(api), {}));
+    std::set<std::string, analysis::OlderVersion> versions;  // of several overloads the same ones
+    for (const analysis::CostSummary& one : summaries) versions.insert(one.api.package_version);
+    return Names(versions.begin(), versions.end());
+  }
+  FIELDCOST_ASSIGN(LibraryApis found, FindLibrary(source, std::string(library)));
+  if (found.symbols.size() > kMaxVersionApis) found.symbols.resize(kMaxVersionApis);
+  FIELDCOST_TRY(ReadVersions(source, found));
+  Names names;
+  for (const LibraryVersion& version : found.versions) names.push_back(version.name);
+  return names;
+}
+
+Names VersionsOf(std::string_view library, std::string_view api, std::string_view prefix) {
+  auto names = LookUpVersions(library, api);
+  if (!names) return {};
+  std::erase_if(*names, [&](const std::string& name) { return !name.starts_with(prefix); });
+  return Plain(std::move(*names));
+}
+
+Result<int> Run(const command::Arguments& arguments) {
+  const std::string& shell = arguments.Text("shell");
+  FIELDCOST_TRY(WriteStdout(CompletionScript(shell == "bash"  ? Shell::kBash
+                                             : shell == "zsh" ? Shell::kZsh
+                                                              : Shell::kFish)));
+  return 0;
+}
+
+}  // namespace
+
+Status PrintCompletion(const command::Command& program, const std::vector<std::string>& words) {
+  return WriteStdout(command::CompletionAnswer(command::Complete(
+      program, words,
+      {.symbols = SymbolsOf, .names = NamesOf, .libraries = LibrariesOf, .versions = VersionsOf})));
+}
+
+command::Command CompletionCommand() {
+  return {
+      .name = "completion",
+      .summary = "Print a shell's completion script",
+      .help =
+          R"(Names of APIs, libraries and versions come from the local catalogue; nothing is fetched. Examples:
+  source <(fieldcost completion bash)
+  fieldcost completion zsh > ~/.zsh/functions/_fieldcost
+  fieldcost completion fish > ~/.config/fish/completions/fieldcost.fish)",
+      .options = {{.names = "shell",
+                   .value = "SHELL",
+                   .help = "The shell",
+                   .choices = {"bash", "zsh", "fish"},
+                   .required = true}},
+      .handler = Run,
+      .without = {"--csv"}};
+}
+
+}  // namespace fieldcost::cli

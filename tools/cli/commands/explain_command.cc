@@ -1,0 +1,221 @@
+// `fieldcost agent explain`: why a program or process is, or is not, measured.
+#include <unistd.h>
+
+#include <map>
+#include <vector>
+
+#include "agent/reach/imports.h"
+#include "agent/reach/reach.h"
+#include "agent/runs/run_file_reader.h"
+#include "agent/settings/memory_dir.h"
+#include "agent/volunteer/agent.h"
+#include "common/base/text.h"
+#include "common/names/cxx_name.h"
+#include "tools/analysis/summary.h"
+#include "tools/cli/cli_commands.h"
+#include "tools/cli/json_output.h"
+#include "tools/cli/pager.h"
+#include "tools/cli/source.h"
+#include "tools/cli/status_text.h"
+#include "tools/cli/terminal_io.h"
+#include "tools/report/not_measured.h"
+
+namespace fieldcost::cli {
+namespace {
+
+struct Request {
+  std::string subject;  // a program, the number of a process, or a function
+};
+
+constexpr int kAnswerIsNo = 1;
+
+using Functions = std::map<std::string, FunctionSeen>;
+
+struct Explained {
+  std::string subject;  // escaped
+  agent::Explanation why;
+  std::optional<pid_t> pid;
+  // Measured functions of the process that have a metric which cannot be counted.
+  std::vector<analysis::CostSummary> not_measured;
+};
+
+// Of a run whose process lives, as far as it has picked functions by now; empty if it is gone.
+Result<std::vector<analysis::CostSummary>> NotMeasuredIn(const std::filesystem::path& run_file) {
+  std::vector<analysis::CostSummary> functions;
+  const auto bytes = agent::RunFileBytes::Open(run_file);
+  if (!bytes && bytes.error().code == ErrorCode::kNotFound) return functions;
+  if (!bytes) return bytes.error();
+  FIELDCOST_ASSIGN(const agent::RunInfo info, agent::ReadRunInfo(*bytes));
+  if (!info.ready) return functions;
+  FIELDCOST_ASSIGN(const agent::RunContent content, agent::ReadRunContent(*bytes, info, false));
+  std::map<stats::ApiKey, std::uint32_t> reasons;
+  for (const agent::RunPick& pick : content.picks) {
+    if (pick.not_measured != 0) reasons[pick.api] |= pick.not_measured;
+  }
+  for (const auto& [api, bits] : reasons) functions.push_back({.api = api, .not_measured = bits});
+  return functions;
+}
+
+std::string NotMeasuredText(const std::vector<analysis::CostSummary>& functions) {
+  std::string text;
+  for (const analysis::CostSummary& function : functions) {
+    for (const report::NotMeasuredPart& part : report::NotMeasuredParts(function)) {
+      text += fmt::format("not measured of {}: {}\n",
+                          EscapeControl(stats::DisplayName(function.api)), report::Text(part));
+    }
+  }
+  return text;
+}
+
+// The functions as people write them.
+std::vector<std::string> NamesOf(const std::vector<std::string>& untrusted_symbols) {
+  std::vector<std::string> names;
+  for (const std::string& symbol : untrusted_symbols) {
+    names.push_back(names::DemangledName(symbol));
+  }
+  return names;
+}
+
+std::string WithoutPltText(const std::string& program, const agent::CallsWithoutPlt& calls) {
+  constexpr std::size_t kMostNamed = 5;
+  std::string text;
+  if (!calls.measured_if_named.empty()) {
+    text += fmt::format(
+        "called without a PLT (-fno-plt), so measured only if named (run --pick, measure, trace "
+        "--events), or with selection.data_slots = true in agent.toml: {}\n",
+        ListText(NamesOf(calls.measured_if_named), kMostNamed));
+  }
+  if (!calls.address_taken.empty()) {
+    text += fmt::format("{}: {}\n", ListText(NamesOf(calls.address_taken), kMostNamed),
+                        EscapeControl(agent::AddressTakenPhrase(program)));
+  }
+  return text;
+}
+
+Result<Explained> Explain(const std::string& subject, const agent::AgentPaths& paths) {
+  const auto number = ParseUint64(subject);
+  if (number && *number > 0 && *number <= INT32_MAX) {
+    FIELDCOST_ASSIGN(const agent::ProcessReach process,
+                     agent::ExplainProcess({.run_dir = paths.run_dir(), .uid = ::getuid()},
+                                           static_cast<pid_t>(*number)));
+    Explained explained{
+        fmt::format("process {} ({})", process.pid, EscapeControl(process.untrusted_name)),
+        process.why,
+        process.pid,
+        {}};
+    if (!process.why.run_file.empty()) {
+      FIELDCOST_ASSIGN(explained.not_measured, NotMeasuredIn(process.why.run_file));
+    }
+    return explained;
+  }
+  const std::filesystem::path path = agent::FindProgram(subject);
+  FIELDCOST_ASSIGN(agent::Explanation why, agent::ExplainProgram(path));
+  std::string name = EscapeControl(path.string());
+  if (why.program != path) {
+    name += fmt::format(", run by {}", EscapeControl(why.program.string()));
+  }
+  return Explained{std::move(name), std::move(why), std::nullopt, {}};
+}
+
+// The libraries that have a function of that name, among what was measured here or in the field.
+// kNotFound if there is none, with names that resemble it.
+Result<Functions> FindFunctions(const std::string& name) {
+  const std::size_t mark = name.find('!');
+  const std::string symbol = mark == std::string::npos ? name : name.substr(mark + 1);
+  const std::string soname = mark == std::string::npos ? "" : name.substr(0, mark);
+  Functions functions;
+  std::vector<std::string> near;
+  for (const bool local : {true, false}) {
+    const auto source = Source::Open(local);
+    if (!source) continue;  // there is no catalogue, or nothing was measured here
+    FIELDCOST_ASSIGN(std::vector<stats::StatRow> rows, source->Find(symbol, soname));
+    if (rows.empty()) {
+      FIELDCOST_ASSIGN(rows, source->FindCxx(symbol, soname));
+    }
+    for (const stats::StatRow& row : rows) {
+      FunctionSeen& where = functions[names::ShownName(row.key.api)];
+      (local ? where.here : where.field) = true;
+    }
+    if (near.empty()) near = source->Suggest(symbol).value_or(near);
+  }
+  if (!functions.empty()) return functions;
+  constexpr std::size_t kMostOffered = 3;
+  return Fail(ErrorCode::kNotFound,
+              "{}: neither a program in PATH nor a function that has been measured{}",
+              EscapeControl(name),
+              near.empty() ? "" : fmt::format("; did you mean {}?", ListText(near, kMostOffered)));
+}
+
+Status PutFunctions(const std::string& name, const Functions& functions, const Output& output) {
+  if (output.json) return WriteStdout(FunctionsJson(functions));
+  std::string text;
+  for (const auto& [function, where] : functions) {
+    text += fmt::format("{}: can be measured; measured {}\n", EscapeControl(function),
+                        where.here && where.field ? "here and in the field"
+                        : where.here              ? "here"
+                                                  : "in the field");
+  }
+  text += fmt::format("fieldcost run --pick {} -- PROGRAM measures {} in that program\n",
+                      EscapeControl(name), functions.size() == 1 ? "it" : "all of them");
+  return WritePaged(text, output);
+}
+
+Result<int> Run(const Request& command, const Output& output) {
+  if (!ParseUint64(command.subject) && agent::FindProgram(command.subject).empty()) {
+    FIELDCOST_ASSIGN(const Functions functions, FindFunctions(command.subject));
+    FIELDCOST_TRY(PutFunctions(command.subject, functions, output));
+    return 0;
+  }
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const Explained explained, Explain(command.subject, paths));
+  const agent::Reach reach = explained.why.reach;
+  const bool can = reach == agent::Reach::kAble || reach == agent::Reach::kMeasuring;
+  const auto calls =
+      can ? agent::WithoutPlt(agent::ImportsOfProgram(explained.why.program.string()))
+          : agent::CallsWithoutPlt();
+  if (output.json) {
+    FIELDCOST_TRY(
+        WriteStdout(ExplanationJson(explained.why, explained.pid, explained.not_measured, calls)));
+  } else {
+    std::string text = fmt::format("{}: {}\n", explained.subject, ReasonText(explained.why));
+    const auto consent = agent::EffectiveConsent(paths);
+    if (can && consent && consent->mode == agent::Mode::kOff) {
+      text += "but fieldcost is off: fieldcost agent local|on\n";
+    } else if (const auto memory = agent::FindMemoryDir(paths); can && !memory) {
+      text += "but " + memory.error().message + "\n";
+    }
+    text += WithoutPltText(explained.why.program.string(), calls);
+    text += NotMeasuredText(explained.not_measured);
+    FIELDCOST_TRY(WritePaged(text, output));
+  }
+  return can ? 0 : kAnswerIsNo;
+}
+
+}  // namespace
+
+command::Command AgentExplainCommand() {
+  return {
+      .name = "explain",
+      .summary = "Why a program, process or function is, or is not, measured",
+      .help =
+          R"(A function is named as for `fieldcost show`. For a program built without a PLT (-fno-plt), also
+the functions that are measured only if they are named, or not at all. For a process that is being
+measured, also the functions whose bytes allocated, read, written, sent or received are not
+measured, and why. Exit status 1: it cannot be measured.
+Examples:
+  fieldcost agent explain sudo
+  fieldcost agent explain sqlite3_step
+  fieldcost agent explain $$)",
+      .options = {{.names = "subject",
+                   .value = "PROGRAM|PID|FUNCTION",
+                   .help = "Program (looked up in PATH), process id, or function",
+                   .completes = command::Completes::kPrograms,
+                   .required = true}},
+      .handler =
+          [](const command::Arguments& arguments) {
+            return Run({.subject = arguments.Text("subject")}, OutputOf(arguments));
+          },
+      .without = {"--csv"}};
+}
+
+}  // namespace fieldcost::cli

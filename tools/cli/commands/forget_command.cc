@@ -1,0 +1,119 @@
+// `fieldcost agent forget`: takes back what was sent, or erases what was measured here.
+#include "agent/volunteer/agent.h"
+#include "common/base/text.h"
+#include "tools/cli/batch_text.h"
+#include "tools/cli/cli_commands.h"
+#include "tools/cli/json_output.h"
+#include "tools/cli/progress.h"
+#include "tools/cli/terminal_io.h"
+
+namespace fieldcost::cli {
+namespace {
+
+struct Request {
+  bool yes = false;  // do not ask
+};
+
+constexpr int kNo = 1;  // the user's, or not all could be taken back
+
+Status CheckSomebodyIsThere() {
+  if (StdinIsTerminal() && StderrIsTerminal()) return {};
+  return Fail(ErrorCode::kInvalidArgument,
+              "forget needs confirmation, but there is no terminal; use --yes");
+}
+
+// Whether the user agrees; an error if there is nobody to ask.
+Result<bool> Agreed(const ForgetPlan& plan, const agent::Agent& agent) {
+  FIELDCOST_TRY(CheckSomebodyIsThere());
+  return AskYes(
+      draw::WrapLines(ForgetPlanText(plan, EscapeControl(agent.config().url)), StderrStyle()) +
+      "Continue? [y/N] ");
+}
+
+// Erases the sums on this machine, and nothing else.
+Result<int> ForgetLocal(const Request& command, const Output& output) {
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+  FIELDCOST_TRY(agent.Harvest());
+  FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, agent.LocalRows());
+  if (!command.yes && !rows.empty()) {
+    FIELDCOST_TRY(CheckSomebodyIsThere());
+    if (!AskYes(Counted(rows.size(), "sum") +
+                " of what was measured here will be erased. Continue? [y/N] ")) {
+      Remark("nothing changed");
+      return kNo;
+    }
+  }
+  FIELDCOST_TRY(agent.ForgetLocal());
+  FIELDCOST_TRY(
+      WriteStdout(output.json ? ForgetLocalJson(rows.size())
+                              : FitStdout(fmt::format("erased: {} of this machine\n"
+                                                      "  What is to be sent stays (fieldcost agent "
+                                                      "off deletes it), and so do the batches "
+                                                      "sent\n  (fieldcost agent forget). Programs "
+                                                      "that run add what they measure from now "
+                                                      "on.\n",
+                                                      Counted(rows.size(), "sum")))));
+  return 0;
+}
+
+Result<int> Run(const Request& command, const Output& output) {
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+  // So that the plan knows of what was measured until now; forgetting does without, too.
+  const auto harvest = agent.Harvest();
+  if (!harvest) Remark(harvest.error().message);
+  FIELDCOST_ASSIGN(const agent::AgentStatus status, agent.GetStatus());
+  FIELDCOST_ASSIGN(const std::vector<agent::LoggedBatch> log, agent.Log());
+  const ForgetPlan plan = MakeForgetPlan(log, status);
+  if (!command.yes && !plan.Empty()) {
+    FIELDCOST_ASSIGN(const bool agreed, Agreed(plan, agent));
+    if (!agreed) {
+      Remark("nothing changed");
+      return kNo;
+    }
+  }
+  Progress progress("batch");
+  std::uint64_t done = 0;
+  FIELDCOST_ASSIGN(const agent::ForgetReport report,
+                   agent.Forget([&](const agent::ForgetReport& so_far) {
+                     if (!so_far.stopped_by) progress(++done, plan.sent);
+                   }));
+  const bool complete = report.batches_refused == 0 && report.batches_too_old == 0;
+  FIELDCOST_TRY(
+      WriteStdout(output.json ? ForgetJson(report) : FitStdout(ForgetText(report, plan))));
+  if (report.stopped_by) {
+    if (!output.json) Remark(report.stopped_by->message);
+    return ExitStatus(report.stopped_by->code);
+  }
+  return complete ? 0 : kNo;
+}
+
+}  // namespace
+
+command::Command AgentForgetCommand() {
+  return {
+      .name = "forget",
+      .summary = "Take back everything that was sent",
+      .help =
+          R"(The service subtracts exactly what this agent sent. Nothing remains in its sums. Already published
+data stays in other people's copies until their next sync. The mode does not change. If it is
+interrupted, run it again. Exit status 1: not all could be taken back, or you declined.
+With --local it erases what was measured on this machine (`fieldcost top --local`) instead; sent and
+pending data are not affected.
+Examples:
+  fieldcost agent forget
+  fieldcost agent forget --local
+  fieldcost agent off && fieldcost agent forget --yes)",
+      .options = {{.names = "--yes,-y", .help = "Do not ask"},
+                  {.names = "--local", .help = "Erase this machine's own sums instead"}},
+      .handler =
+          [](const command::Arguments& arguments) {
+            const Request request{.yes = arguments.Has("--yes")};
+            return arguments.Has("--local") ? ForgetLocal(request, OutputOf(arguments))
+                                            : Run(request, OutputOf(arguments));
+          },
+      .without = {"--csv"}};
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,201 @@
+// `fieldcost report vendor`: a report for library authors.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/base/text.h"
+#include "common/draw/numbers.h"
+#include "tools/cli/catalogue_freshness.h"
+#include "tools/cli/cli_commands.h"
+#include "tools/cli/common_options.h"
+#include "tools/cli/cost_answer.h"
+#include "tools/cli/library_versions.h"
+#include "tools/cli/page_file.h"
+#include "tools/cli/pager.h"
+#include "tools/cli/report_json.h"
+#include "tools/cli/source.h"
+#include "tools/cli/terminal_io.h"
+#include "tools/report/freshness_text.h"
+#include "tools/report/lab/table_text.h"
+#include "tools/report/vendor_csv.h"
+#include "tools/report/vendor_page.h"
+#include "tools/report/vendor_text.h"
+
+namespace fieldcost::cli {
+namespace {
+
+struct Request {
+  std::string library;          // soname, glob or a part of it
+  std::filesystem::path table;  // empty = the catalogue
+  analysis::GroupBy by = analysis::GroupBy::kModule;
+  std::string baseline;        // version or how it begins; empty = before the newest
+  std::filesystem::path html;  // empty = no page
+};
+
+// What is wrong with the options together; "" = nothing.
+std::string CheckVendor(const command::Arguments& arguments) {
+  std::filesystem::path page = arguments.Text("--html");
+  if (page.extension() == ".pdf") {
+    return fmt::format("report writes no PDF: write a page (--html {}) and print it from a browser",
+                       page.replace_extension(".html").string());
+  }
+  return CheckPageOption(arguments, "--html");
+}
+
+// What changes are measured from and to. Of several libraries some may not have the baseline: these
+// have nothing to compare with.
+Result<analysis::VendorLibrary> Describe(const LibraryApis& library, const std::string& baseline,
+                                         bool only_one) {
+  analysis::VendorLibrary described{
+      .soname = library.soname, .versions = {}, .before = "", .after = ""};
+  for (const LibraryVersion& version : library.versions) {
+    described.versions.push_back(version.name);
+  }
+  if (described.versions.empty()) return described;
+  described.after = described.versions.back();
+  if (baseline.empty()) {
+    const std::size_t count = described.versions.size();
+    if (count >= 2) described.before = described.versions[count - 2];
+    return described;
+  }
+  Result<std::string> found = FindVersion(library, baseline);
+  if (!found && (only_one || found.error().code != ErrorCode::kNotFound)) {
+    return Error(std::move(found).error());
+  }
+  if (found) described.before = *found;
+  if (described.before == described.after) {
+    if (only_one) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  "{} is the newest version of {}; choose an older one as the baseline: {}",
+                  EscapeControl(described.before), EscapeControl(library.soname),
+                  VersionsText(library));
+    }
+    described.before.clear();
+  }
+  return described;
+}
+
+Result<analysis::VendorReport> MakeReport(const Source& source, const Request& command) {
+  FIELDCOST_ASSIGN(std::vector<LibraryApis> libraries, FindLibraries(source, command.library));
+  const bool only_one = libraries.size() == 1;
+  analysis::VendorReportBuilder builder(only_one ? libraries[0].soname : command.library,
+                                        command.by, source.whose());
+  bool has_baseline = command.baseline.empty();
+  for (LibraryApis& library : libraries) {
+    FIELDCOST_TRY(ReadVersions(source, library));
+    FIELDCOST_ASSIGN(analysis::VendorLibrary described,
+                     Describe(library, command.baseline, only_one));
+    has_baseline = has_baseline || !described.before.empty();
+    builder.Begin(std::move(described));
+    FIELDCOST_TRY(ForEachRowOf(source, library,
+                               [&](std::span<const stats::StatRow> rows) { builder.Add(rows); }));
+  }
+  if (!has_baseline) {
+    return Fail(ErrorCode::kNotFound, "no library of {} has an older version {}",
+                EscapeControl(command.library), EscapeControl(command.baseline));
+  }
+  return builder.Finish();
+}
+
+std::vector<report::CostPageContent::Fact> FactsOf(const wire::LabTable& table) {
+  std::vector<report::CostPageContent::Fact> facts;
+  for (const wire::LabPart& part : table.parts) {
+    facts.push_back({"Measured", fmt::format("{}: {}", part.name, Counted(part.runs, "run"))});
+  }
+  return facts;
+}
+
+std::vector<report::CostPageContent::Fact> FactsOf(const catalog::Freshness& freshness,
+                                                   const report::Provenance& provenance) {
+  return {{"Catalogue", report::SnapshotWords(provenance)},
+          {"Valid until", draw::FormatTime(freshness.snapshot_expires)},
+          {"Complete", fmt::format("{} of {} fragments current", freshness.fragments_current,
+                                   freshness.fragments_total)},
+          {"Privacy", fmt::format("nothing with fewer than {} contributions is published",
+                                  freshness.contribution_threshold)}};
+}
+
+std::string MakePage(const analysis::VendorReport& made, const Source& source) {
+  const auto& freshness = source.freshness();
+  return report::VendorPage(
+      {.report = &made,
+       .facts = freshness ? FactsOf(*freshness, ProvenanceOf(source)) : FactsOf(*source.table()),
+       .synthetic = freshness && freshness->synthetic});
+}
+
+// What is said of the source below a text.
+std::string NoteOf(const Source& source, const Output& output) {
+  return source.freshness() ? FreshnessText(*source.freshness(), SystemClock().Now())
+                            : report::LabNote(source.table()->parts, {}, output.style);
+}
+
+Result<int> Run(const Request& command, const Output& output) {
+  FIELDCOST_ASSIGN(const Source source, Source::Open({.local = false, .table = command.table}));
+  FIELDCOST_ASSIGN(const analysis::VendorReport made, MakeReport(source, command));
+  if (!command.html.empty()) {
+    FIELDCOST_TRY(WritePage(command.html, MakePage(made, source), PageOf::kPublished));
+  } else if (output.json) {
+    FIELDCOST_TRY(WriteStdout(VendorJson(made, source.freshness())));
+  } else if (output.csv) {
+    FIELDCOST_TRY(WriteStdout(report::VendorCsv(made, ProvenanceOf(source))));
+  } else {
+    FIELDCOST_TRY(
+        WritePaged(report::VendorText(made, output.style) + NoteOf(source, output), output));
+  }
+  return 0;
+}
+
+analysis::GroupBy GroupByOf(std::string_view name) {
+  if (name == "both") return analysis::GroupBy::kBoth;
+  return name == "namespace" ? analysis::GroupBy::kNamespace : analysis::GroupBy::kModule;
+}
+
+command::Command VendorCommand() {
+  return {
+      .name = "vendor",
+      .summary = "Use, costs and changes of a library's APIs, for library authors",
+      .help =
+          R"(Uses only the local catalogue, or a lab table (fieldcost measure --save); the same catalogue gives
+the same bytes (except the age, in text). Examples:
+  fieldcost report vendor --library sqlite3
+  fieldcost report vendor --library 'libboost_*' --by both --html boost.html
+  fieldcost report vendor --library libz.so.1 --baseline 1:1.2.11 --csv
+  fieldcost report vendor --library sqlite3 --table a.lab)",
+      .options = {{.names = "--library",
+                   .value = "LIBRARY",
+                   .help = "Soname, part of one, or a glob",
+                   .completes = command::Completes::kLibrary,
+                   .required = true},
+                  {.names = "--by",
+                   .value = "GROUP",
+                   .help = "Groups: libraries, namespaces (or prefixes), or both",
+                   .default_text = "module",
+                   .choices = {"module", "namespace", "both"}},
+                  {.names = "--baseline",
+                   .value = "VERSION",
+                   .help = "Changes since this version [the one before the newest]",
+                   .completes = command::Completes::kVersion},
+                  HtmlOption("Write an HTML page to FILE (- = stdout) instead of the text"),
+                  TableOption({})},
+      .handler =
+          [](const command::Arguments& arguments) {
+            return Run({.library = arguments.Text("--library"),
+                        .table = arguments.Text("--table"),
+                        .by = GroupByOf(arguments.Text("--by")),
+                        .baseline = arguments.Text("--baseline"),
+                        .html = arguments.Text("--html")},
+                       OutputOf(arguments));
+          },
+      .check = CheckVendor};
+}
+
+}  // namespace
+
+command::Command ReportCommand() {
+  return {.name = "report",
+          .summary = "Reports for library authors",
+          .help = "Example:\n  fieldcost report vendor --library libz.so.1 --html zlib.html",
+          .commands = {VendorCommand()}};
+}
+
+}  // namespace fieldcost::cli

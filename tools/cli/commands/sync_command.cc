@@ -1,0 +1,80 @@
+// `fieldcost sync`: refreshes the local copy of the catalogue.
+#include "agent/settings/paths.h"
+#include "common/base/text.h"
+#include "common/catalog/catalog.h"
+#include "common/catalog/catalog_sync.h"
+#include "common/http/proxy.h"
+#include "tools/cli/catalogue_freshness.h"
+#include "tools/cli/cli_commands.h"
+#include "tools/cli/json_output.h"
+#include "tools/cli/pager.h"
+#include "tools/cli/progress.h"
+#include "tools/cli/terminal_io.h"
+
+namespace fieldcost::cli {
+
+namespace {
+
+struct Request {
+  bool full = false;
+  std::string api;  // "soname!symbol" or empty
+};
+
+Result<int> Run(const Request& command, const Output& output) {
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  FIELDCOST_ASSIGN(const agent::AgentConfig config, agent::AgentConfig::Load(paths.config_file));
+  if (config.url.empty()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "no server to sync with: set url in [aggregator] of {}",
+                paths.config_file.string());
+  }
+  catalog::SyncOptions options;
+  options.catalog_file = paths.catalog_file;
+  options.root_file = paths.catalog_root_file;
+  options.server.url = config.url;
+  options.server.ca_file = config.ca_file;
+  options.server.proxy_url = http::ChooseProxy(config.url, config.proxy);
+  options.full = command.full;
+  options.wanted_api = command.api;
+  options.progress = Progress("fragment");
+  FIELDCOST_ASSIGN(const catalog::SyncReport report, catalog::Sync(options, SystemClock()));
+  FIELDCOST_ASSIGN(const catalog::Catalog opened, catalog::Catalog::Open(paths.catalog_file));
+  FIELDCOST_ASSIGN(const catalog::Freshness freshness, opened.GetFreshness());
+  if (output.json) {
+    FIELDCOST_TRY(WriteStdout(SyncJson(report, freshness)));
+    return 0;
+  }
+  std::string text;
+  if (report.already_done_today) {
+    text = "today's share was already fetched (everything now: --full)\n";
+  } else {
+    text = fmt::format("fetched {}, {}\n", Counted(report.fragments_fetched, "fragment"),
+                       Counted(report.bytes_fetched, "byte"));
+  }
+  FIELDCOST_TRY(WritePaged(text + FreshnessText(freshness, SystemClock().Now()), output));
+  return 0;
+}
+
+}  // namespace
+
+command::Command SyncCommand() {
+  return {.name = "sync",
+          .summary = "Refresh the local copy of the catalogue",
+          .help = R"(Examples:
+  fieldcost sync           today's share, at most once a day
+  fieldcost sync --full
+  fieldcost sync --api 'libsqlite3.so.0!sqlite3_step')",
+          .options = {{.names = "--full", .help = "Fetch everything now instead of today's share"},
+                      {.names = "--api",
+                       .value = "SONAME!SYMBOL",
+                       .help = "Also fetch the part with this API now",
+                       .completes = command::Completes::kApi}},
+          .handler =
+              [](const command::Arguments& arguments) {
+                return Run({.full = arguments.Has("--full"), .api = arguments.Text("--api")},
+                           OutputOf(arguments));
+              },
+          .without = {"--csv"}};
+}
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,173 @@
+// `fieldcost agent view`: one's own costs as a page for the browser.
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "agent/volunteer/agent.h"
+#include "common/base/child_process.h"
+#include "common/base/file.h"
+#include "common/base/percent_encode.h"
+#include "common/base/text.h"
+#include "common/draw/numbers.h"
+#include "tools/analysis/summary.h"
+#include "tools/analysis/waiting.h"
+#include "tools/cli/cli_commands.h"
+#include "tools/cli/common_options.h"
+#include "tools/cli/json_output.h"
+#include "tools/cli/lab_table_file.h"
+#include "tools/cli/terminal_io.h"
+#include "tools/report/cost_page.h"
+#include "tools/report/lab/lab_page.h"
+
+namespace fieldcost::cli {
+namespace {
+
+struct Request {
+  std::filesystem::path output;  // empty = in the state directory, or beside the table
+  std::filesystem::path table;   // a lab table instead of what was measured in the field
+  bool open = false;             // in the user's browser
+};
+
+struct Page {
+  std::string html;
+  std::size_t api_count = 0;
+  std::filesystem::path place;  // where it goes unless --output says otherwise
+};
+
+constexpr char kPageName[] = "view.html";
+constexpr int kPageMode = 0600;
+constexpr char kOpener[] = "xdg-open";
+
+// "2026-11-12", the first day of a week.
+std::string Day(std::uint32_t week) {
+  const WallTime time{std::chrono::days(7) * std::int64_t{week}};
+  return draw::FormatTime(time).substr(0, 10);
+}
+
+std::string WeeksText(const std::vector<stats::StatRow>& rows) {
+  if (rows.empty()) return "nothing yet";
+  std::uint32_t first = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t last = 0;
+  for (const stats::StatRow& row : rows) {
+    first = std::min(first, row.key.week);
+    last = std::max(last, row.key.week);
+  }
+  if (first == last) return fmt::format("in the week from {} on", Day(first));
+  return fmt::format("from the week of {} to that of {}", Day(first), Day(last));
+}
+
+std::string ModeText(const agent::AgentStatus& status) {
+  std::string text(Name(status.consent.mode));
+  if (status.consent.since != WallTime{}) {
+    text += " since " + draw::FormatTime(status.consent.since);
+  }
+  if (status.forbidden) text += "; not permitted by the administrator, so nothing is measured";
+  return text;
+}
+
+std::vector<report::CostPageContent::Fact> Facts(const agent::AgentStatus& status,
+                                                 const agent::AgentConfig& config,
+                                                 const std::vector<stats::StatRow>& rows) {
+  std::vector<report::CostPageContent::Fact> facts = {
+      {"Mode", ModeText(status)},
+      {"Server", config.url.empty() ? "none" : config.url},
+      {"Sent", Counted(status.outbox.sent_batches, "batch", "batches") + " (fieldcost agent log)"}};
+  if (status.outbox.withdrawn_batches != 0) {
+    facts.push_back({"Taken back", Counted(status.outbox.withdrawn_batches, "batch", "batches")});
+  }
+  facts.push_back(
+      {"Waiting",
+       fmt::format("{}, {} (fieldcost agent preview)", Counted(status.outbox.pending_rows, "row"),
+                   Counted(status.outbox.spooled_batches, "finished batch", "finished batches"))});
+  facts.push_back({"Stays here", Counted(status.measuring.private_rows_kept, "row") +
+                                     " of non-public libraries, and anything "
+                                     "measured with --pick"});
+  facts.push_back({"Measured", WeeksText(rows)});
+  return facts;
+}
+
+std::string FileUrl(const std::filesystem::path& path) {
+  return "file://" + PercentEncode(path.string(), "/-._~");
+}
+
+// Does not wait: a browser may stay as long as it likes.
+Status OpenInBrowser(const std::string& url) {
+  FIELDCOST_TRY(StartChild(
+      {.arguments = {kOpener, url}, .input = kNowhere, .output = kNowhere, .errors = kNowhere}));
+  return {};
+}
+
+Result<Page> PageOfTable(const std::filesystem::path& file) {
+  FIELDCOST_ASSIGN(const wire::LabTable table, ReadLabTable(file));
+  const report::LabPageContent content = report::LabPageContentOf(table);
+  return Page{.html = report::LabPage(content),
+              .api_count = content.costs.size(),
+              .place = file.string() + ".html"};
+}
+
+Result<Page> PageOfAgent(const Request& command) {
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  std::error_code ignored;
+  if (command.output.empty() && !std::filesystem::exists(paths.state_dir, ignored)) {
+    return Fail(ErrorCode::kNotFound, "nothing has been measured yet: fieldcost agent local");
+  }
+  FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
+  FIELDCOST_ASSIGN(const agent::Consent consent, agent::LoadConsent(paths.consent_file()));
+  if (consent.mode != agent::Mode::kOff) FIELDCOST_TRY(agent.Harvest());
+  FIELDCOST_ASSIGN(const agent::AgentStatus status, agent.GetStatus());
+  FIELDCOST_ASSIGN(const std::vector<stats::StatRow> rows, agent.LocalRows());
+  report::CostPageContent content{.made = SystemClock().Now(),
+                                  .facts = Facts(status, agent.config(), rows),
+                                  .summaries = analysis::Summarise(rows, stats::Whose::kOwn),
+                                  .waiting = {}};
+  content.waiting = analysis::SetWaitingApart(content.summaries, &analysis::CostSummary::api);
+  analysis::Sort(content.summaries, analysis::SortKey::kTotal);
+  return Page{.html = report::CostPage(content),
+              .api_count = content.summaries.size(),
+              .place = paths.state_dir / kPageName};
+}
+
+Result<int> Run(const Request& command, const Output& output) {
+  FIELDCOST_ASSIGN(const Page page,
+                   command.table.empty() ? PageOfAgent(command) : PageOfTable(command.table));
+  if (command.output == "-") {
+    FIELDCOST_TRY(WriteStdout(page.html));
+    return 0;
+  }
+  std::error_code ignored;
+  const std::filesystem::path file =
+      std::filesystem::absolute(command.output.empty() ? page.place : command.output, ignored);
+  FIELDCOST_TRY(WriteFileAtomically(file, page.html, kPageMode));
+  const std::string url = FileUrl(file.lexically_normal());
+  FIELDCOST_TRY(WriteStdout(output.json ? ViewJson(url, page.api_count) : url + "\n"));
+  if (command.open) FIELDCOST_TRY(OpenInBrowser(url));
+  return 0;
+}
+
+}  // namespace
+
+command::Command AgentViewCommand() {
+  return {.name = "view",
+          .summary = "Your own costs as a page for the browser",
+          .help = R"(A single file that needs no network, script or server. Examples:
+  fieldcost agent view --open
+  fieldcost agent view --output costs.html
+  fieldcost agent view --table a.lab --open)",
+          .options = {{.names = "--output",
+                       .value = "FILE",
+                       .help = "Write to FILE (- = stdout) instead of the state directory",
+                       .completes = command::Completes::kFiles},
+                      TableOption({}),
+                      {.names = "--open", .help = "Open it in the browser (xdg-open)"}},
+          .handler =
+              [](const command::Arguments& arguments) {
+                return Run({.output = arguments.Text("--output"),
+                            .table = arguments.Text("--table"),
+                            .open = arguments.Has("--open")},
+                           OutputOf(arguments));
+              },
+          .without = {"--csv"}};
+}
+
+}  // namespace fieldcost::cli

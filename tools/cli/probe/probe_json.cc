@@ -1,0 +1,202 @@
+#include "tools/cli/probe/probe_json.h"
+
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+
+#include "common/probe/steps.h"
+#include "common/probe/value_names.h"
+#include "tools/cli/json_parts.h"
+
+namespace fieldcost::cli {
+namespace {
+
+namespace json = boost::json;
+
+json::string Hex(std::uint64_t id) { return Text(fmt::format("{:016x}", id)); }
+
+json::array TagsJson(const std::vector<std::string>& tags) {
+  json::array array;
+  for (const std::string& tag : tags) array.push_back(UntrustedText(tag));
+  return array;
+}
+
+json::object GroupJson(const probe::GroupKey& key) {
+  return {{"label", UntrustedText(key.label)},
+          {"program", UntrustedText(key.program)},
+          {"tags", TagsJson(key.tags)}};
+}
+
+json::object FactsJson(const probe::SideFacts& facts) {
+  json::object object{{"runs", facts.runs},
+                      {"lost_points", facts.lost_hits},
+                      {"runs_with_lost_points", facts.lost_runs},
+                      {"cpu_wait_share", nullptr}};
+  if (facts.measured_runs != 0) object["cpu_wait_share"] = facts.wait_share;
+  return object;
+}
+
+json::object RowJson(const probe::EventRow& row) {
+  const bool is_over = row.end_ns != 0;
+  json::object object{{"id", Text(row.id.Hex())},
+                      {"label", UntrustedText(row.label)},
+                      {"program", UntrustedText(row.program)},
+                      {"build", UntrustedText(row.build)},
+                      {"tags", TagsJson(row.tags)},
+                      {"session", Hex(row.session)},
+                      {"begin_ns", Number(row.begin_ns)},
+                      {"end_ns", nullptr},
+                      {"total_ns", nullptr},
+                      {"points", row.hits},
+                      {"lost_points", row.lost_hits},
+                      {"mark", Text(probe::Name(row.mark))}};
+  if (is_over) object["end_ns"] = Number(row.end_ns);
+  if (is_over) object["total_ns"] = Number(row.TotalNs());
+  return object;
+}
+
+json::object EventJson(const JudgedEvent& judged) {
+  json::object object = RowJson(judged.row);
+  object["set_aside"] = nullptr;
+  if (judged.verdict.IsSetAside()) {
+    object["set_aside"] = json::object{{"why", Text(probe::Name(judged.verdict.why))},
+                                       {"reason", UntrustedText(judged.verdict.reason)}};
+  }
+  object["two_kinds"] = judged.verdict.two_kinds;
+  return object;
+}
+
+json::value StackJson(const probe::EventHit& hit) {
+  if (!hit.has_stack) return nullptr;
+  json::array frames;
+  for (const probe::Frame& frame : hit.stack) {
+    frames.push_back(json::object{{"function", UntrustedText(frame.function)},
+                                  {"module", UntrustedText(frame.module)},
+                                  {"file", UntrustedText(frame.file)},
+                                  {"line", frame.line}});
+  }
+  return frames;
+}
+
+json::object HitJson(const probe::EventHit& hit) {
+  json::object object{{"label", UntrustedText(hit.site.label)},
+                      {"function", UntrustedText(hit.site.function)},
+                      {"file", UntrustedText(hit.site.file)},
+                      {"line", hit.site.line},
+                      {"kind", Text(probe::Name(hit.kind))},
+                      {"ns", Number(hit.ns)},
+                      {"thread", hit.thread},
+                      {"run", Hex(hit.run)},
+                      {"program", UntrustedText(hit.program)},
+                      {"value", nullptr},
+                      {"stack", StackJson(hit)},
+                      {"stack_is_cut", hit.stack_is_cut}};
+  if (hit.value) object["value"] = Number(*hit.value);
+  return object;
+}
+
+json::object StepJson(const probe::StepChange& step) {
+  return {{"name", UntrustedText(step.name)},
+          {"base_events", step.base_events},
+          {"new_events", step.new_events},
+          {"base_ns", step.base_ns},
+          {"new_ns", step.new_ns},
+          {"ratio", step.ratio},
+          {"ratio_low", step.ratio_low},
+          {"ratio_high", step.ratio_high},
+          {"p", step.p},
+          {"q", step.q},
+          {"change", Text(probe::Name(step.change))}};
+}
+
+}  // namespace
+
+std::string EventsJson(const std::vector<JudgedEvent>& events, const EventListText& rest) {
+  json::array list;
+  for (const JudgedEvent& event : events) list.push_back(EventJson(event));
+  return Print({{"events", std::move(list)},
+                {"older", rest.older},
+                {"set_aside", rest.set_aside},
+                {"lost_points", rest.facts.lost_hits}});
+}
+
+std::string ShownEventsJson(const std::vector<ShownEvent>& events) {
+  json::array list;
+  for (const auto& [judged, event] : events) {
+    json::object object = EventJson(judged);
+    json::array steps;
+    for (const probe::Step& step : probe::StepsOf(event)) {
+      steps.push_back(json::object{{"name", UntrustedText(step.name)},
+                                   {"ns", Number(step.ns)},
+                                   {"between_threads", step.between_threads},
+                                   {"point", step.hit}});
+    }
+    json::array points;
+    for (const probe::EventHit& hit : event.hits) points.push_back(HitJson(hit));
+    object["steps"] = std::move(steps);
+    object["points"] = std::move(points);
+    object["points_left_out"] = event.hits_left_out;
+    list.push_back(std::move(object));
+  }
+  return Print({{"events", std::move(list)}});
+}
+
+std::string ComparisonsJson(const probe::ComparedSides& sides, double least) {
+  json::array labels;
+  for (const probe::ComparedGroup& each : sides.groups) {
+    json::array steps;
+    for (const probe::StepChange& step : each.comparison.steps) steps.push_back(StepJson(step));
+    json::object object = GroupJson(each.key);
+    object["base_set_aside"] = each.base_set_aside;
+    object["new_set_aside"] = each.new_set_aside;
+    object["older"] = each.older;
+    object["by_run"] = each.comparison.by_run;
+    object["at_equal_wait"] = each.comparison.at_equal_wait;
+    object["total"] = StepJson(each.comparison.total);
+    object["steps"] = std::move(steps);
+    labels.push_back(std::move(object));
+  }
+  json::array left_out;
+  for (const probe::LeftOutGroup& group : sides.left_out) {
+    json::object object = GroupJson(group.key);
+    object["side"] = group.is_of_base ? "base" : "new";
+    object["events"] = group.events;
+    left_out.push_back(std::move(object));
+  }
+  return Print({{"change", Text(probe::Name(WorstOf(sides.groups)))},
+                {"allowed", least},
+                {"labels", std::move(labels)},
+                {"left_out", std::move(left_out)},
+                {"base", FactsJson(sides.base)},
+                {"new", FactsJson(sides.changed)},
+                {"loads_differ", sides.loads_differ}});
+}
+
+std::string HistoryJson(const std::string& label, const std::vector<probe::HistoryLine>& history,
+                        const probe::SideFacts& facts) {
+  json::array lines;
+  for (const probe::HistoryLine& line : history) {
+    json::array builds;
+    for (const probe::BuildPoint& point : line.builds) {
+      builds.push_back(json::object{{"build", UntrustedText(point.build)},
+                                    {"first_ns", Number(point.first_ns)},
+                                    {"events", point.events},
+                                    {"median_ns", point.median_ns},
+                                    {"low_ns", point.low_ns},
+                                    {"high_ns", point.high_ns},
+                                    {"change", StepJson(point.change)}});
+    }
+    lines.push_back(json::object{{"program", UntrustedText(line.program)},
+                                 {"tags", TagsJson(line.tags)},
+                                 {"builds", std::move(builds)}});
+  }
+  return Print({{"label", UntrustedText(label)},
+                {"lines", std::move(lines)},
+                {"lost_points", facts.lost_hits}});
+}
+
+std::string MarkedJson(const probe::EventRow& row) { return Print({{"event", RowJson(row)}}); }
+
+std::string PurgedJson(std::uint64_t events) { return Print({{"purged", events}}); }
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/recording/recover_recording.h"
+#include "common/recording/verify_recording.h"
+#include "common/tree/compare_trees.h"
+#include "tools/analysis/tree_view.h"
+
+namespace fieldcost::cli {
+
+// The output of `tree ... --json`: one JSON object and a newline. Names are stable; costs are exact
+// sums as decimal texts, over "denominator".
+
+// {"metric", "unit", "sampled", "runs", "runs_before", "denominator", "nodes": [{"parent",
+// "module", "function", ..., "self", "inclusive", "self_before", "inclusive_before"}], "remarks"};
+// "parent" is an index; the first node is the root.
+std::string TreeJson(const analysis::TreeView& view, const std::vector<std::string>& remarks);
+// The same for a difference, and "comparison": {"enough", "total": {"before", "after", "p",
+// "changed"}, "factor", "factor_p", "alike_p", "tested", "changes": [{"kind", "path": [names],
+// "before", "after", "q"}]}, whose costs are means of a run as measured, in the metric's unit.
+std::string TreeDiffJson(const tree::Comparison& comparison, const analysis::TreeView& view,
+                         const std::vector<std::string>& remarks);
+std::string VerifyJson(const recording::VerifyReport& report);
+std::string RecoverJson(const recording::RecoverReport& report);
+
+}  // namespace fieldcost::cli

@@ -1,0 +1,182 @@
+#include "tools/lsp/lsp_program.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+
+#include "agent/settings/paths.h"
+#include "common/base/clock.h"
+#include "common/base/write_all.h"
+#include "common/command/arguments.h"
+#include "common/command/program.h"
+#include "tools/lsp/framing.h"
+#include "tools/lsp/lsp_limits.h"
+#include "tools/lsp/lsp_server.h"
+#include "tools/lsp/message_queue.h"
+
+namespace fieldcost::lsp {
+namespace {
+
+constexpr char kCheckName[] = "check.json";
+constexpr int kIo = 74;
+
+// Standard output, shared by the threads.
+class Output {
+ public:
+  void Send(std::string_view json) {
+    const std::string bytes = Frame(json);
+    const std::lock_guard lock(mutex_);
+    // There is nothing to save, and the other threads may be blocked in a read.
+    if (WriteAll(STDOUT_FILENO, bytes) != 0) ::_exit(kIo);
+  }
+
+ private:
+  std::mutex mutex_;
+};
+
+// Indexes C++ names on a separate thread, one catalogue after the other.
+class Indexer {
+ public:
+  Indexer(std::filesystem::path catalog_file, MessageQueue& queue)
+      : file_(std::move(catalog_file)), queue_(queue), thread_([this] { Work(); }) {}
+  ~Indexer() {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    wanted_signal_.notify_one();
+    thread_.join();
+  }
+  Indexer(const Indexer&) = delete;
+  Indexer& operator=(const Indexer&) = delete;
+
+  void Want() {
+    {
+      const std::lock_guard lock(mutex_);
+      wanted_ = true;
+    }
+    wanted_signal_.notify_one();
+  }
+
+ private:
+  bool Interrupted() {
+    const std::lock_guard lock(mutex_);
+    return stop_ || wanted_;
+  }
+
+  void Work() {
+    for (;;) {
+      {
+        std::unique_lock lock(mutex_);
+        wanted_signal_.wait(lock, [this] { return stop_ || wanted_; });
+        if (stop_) return;
+        wanted_ = false;
+      }
+      auto index =
+          std::make_shared<const CxxIndex>(IndexCxxNames(file_, [this] { return Interrupted(); }));
+      if (!Interrupted()) queue_.Push(std::move(index));
+    }
+  }
+
+  std::filesystem::path file_;
+  MessageQueue& queue_;
+  std::mutex mutex_;
+  std::condition_variable wanted_signal_;
+  bool wanted_ = false;
+  bool stop_ = false;
+  std::thread thread_;  // last, because it uses the other members
+};
+
+// Enqueues one message; returns false if it was the last one.
+bool Take(const std::string& json, MessageQueue& queue, Output& output) {
+  Message message = ParseMessage(json);
+  const bool last = std::holds_alternative<ExitCall>(message.call);
+  if (const auto* cancel = std::get_if<CancelCall>(&message.call)) queue.Cancel(cancel->id);
+  const std::optional<RequestId> id = message.id;
+  if (!queue.Push(std::move(message), json.size())) {
+    output.Send(ErrorMessage(id, RpcError::kRequestFailed, "busy: too many requests wait"));
+  }
+  return !last;
+}
+
+// Reads until "exit", the end of stdin, or an invalid header.
+void Read(MessageQueue& queue, Output& output) {
+  Framer framer;
+  std::string buffer(kReadBytes, '\0');
+  for (;;) {
+    const ssize_t got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return;
+    framer.Feed(std::string_view(buffer).substr(0, static_cast<std::size_t>(got)));
+    for (;;) {
+      Result<std::optional<std::string>> next = framer.Next();
+      if (!next) {
+        if (next.error().code == ErrorCode::kTooLarge) {
+          queue.Push({{}, BadCall{RpcError::kParseError, next.error().message, ""}}, 0);
+          continue;
+        }
+        output.Send(ErrorMessage({}, RpcError::kParseError, next.error().message));
+        return;
+      }
+      if (!*next) break;
+      if (!Take(**next, queue, output)) return;
+    }
+  }
+}
+
+Result<int> Serve() {
+  FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
+  MessageQueue queue;
+  Output output;
+  Indexer indexer(paths.catalog_file, queue);
+  Server server({.catalog_file = paths.catalog_file,
+                 .check_file = paths.state_dir / kCheckName,
+                 .clock = &SystemClock(),
+                 .version = FIELDCOST_VERSION,
+                 .send = [&](std::string_view json) { output.Send(json); },
+                 .index_names = [&] { indexer.Want(); }});
+  std::thread reader([&] {
+    Read(queue, output);
+    queue.Close();
+  });
+  while (!server.exit_status()) {
+    std::optional<MessageQueue::Item> item = queue.Pop([&] { server.OnIdle(); });
+    if (!item) break;
+    if (item->index) {
+      server.OnIndex(std::move(item->index));
+    } else {
+      server.Handle(std::move(item->message), item->cancelled);
+    }
+  }
+  reader.join();
+  return server.exit_status().value_or(1);
+}
+
+command::Command Program() {
+  return {.name = "fieldcost-lsp",
+          .summary = "fieldcost-lsp: what library functions cost, in your editor",
+          .help = R"(A language server (LSP 3.17) on standard input and output; editors start it. It
+reads the local catalogue (fieldcost sync) and never uses the network.
+
+Exit status: 0 after "shutdown" and "exit"; 1 if the editor went without
+"shutdown" or sent something that is not LSP; 64 on wrong options; 74 if nobody
+reads the answers.)",
+          .options = {{.names = "--stdio",
+                       .help = "Talk on standard input and output: the only way, and the default"}},
+          .handler = [](const command::Arguments&) -> Result<int> {
+            ::signal(SIGPIPE, SIG_IGN);
+            return Serve();
+          }};
+}
+
+}  // namespace
+
+int Main(std::vector<std::string> arguments) {
+  return command::RunProgram(Program(), FIELDCOST_VERSION, std::move(arguments));
+}
+
+}  // namespace fieldcost::lsp

@@ -1,0 +1,60 @@
+#include "tools/report/cards/card_index.h"
+
+#include <fmt/format.h>
+
+#include "common/draw/html.h"
+#include "tools/report/cards/card_lines.h"
+#include "tools/report/cards/card_text.h"
+#include "tools/report/freshness_text.h"
+#include "tools/report/page.h"
+
+namespace fieldcost::report {
+
+std::string CardIndexHtml(std::span<const IndexedCard> cards, bool synthetic) {
+  using enum ColumnKind;
+  SpectrumScale scale;
+  for (const IndexedCard& indexed : cards) {
+    const Shown shown = ShownOf(*indexed.card);
+    scale.Add(BarsOf(shown), shown.metric);
+  }
+  PageTable table{.id = "costs",
+                  .title = "Costs of library functions",
+                  .caption = "The version installed here of each, otherwise the newest." +
+                             std::string(kBarsWords),
+                  .columns = {{"API", kName},
+                              scale.Column(),
+                              {"p50", kNumber},
+                              {"p99", kNumber},
+                              {"Contributions", kNumber, true},
+                              {"Version", kText, true}},
+                  .lines = {}};
+  for (const IndexedCard& indexed : cards) {
+    const CardWords words = WordsOf(*indexed.card);
+    const Shown shown = ShownOf(*indexed.card);
+    const CardLine& newest = words.lines.front();
+    table.lines.push_back(
+        {NameHtml(words.function, indexed.path + ".html", ApiOf(*indexed.card).soname),
+         scale.Cell(BarsOf(shown), shown.metric), draw::EscapeHtml(newest.p50),
+         draw::EscapeHtml(newest.p99), newest.contributions, draw::EscapeHtml(newest.version)});
+  }
+  std::string html =
+      PageBegin("Costs of library functions") + "<main>\n<h1>Costs of library functions</h1>\n";
+  if (synthetic) html += fmt::format("<p class=\"warn\">{}</p>\n", kSyntheticWords);
+  return html + TableHtml(table) + "</main>\n" + PageEnd();
+}
+
+std::string CardIndexMarkdown(std::span<const IndexedCard> cards, bool synthetic) {
+  std::string markdown = "# Costs of library functions\n\n";
+  if (synthetic) markdown += fmt::format("**{}**\n\n", kSyntheticWords);
+  markdown += "| API | p50 | p99 | Contributions | Version |\n|---|---:|---:|---:|---|\n";
+  for (const IndexedCard& indexed : cards) {
+    const CardWords words = WordsOf(*indexed.card);
+    const CardLine& newest = words.lines.front();
+    markdown += fmt::format("| [{}](<{}.md>) | {} | {} | {} | {} |\n", EscapeMarkdown(words.name),
+                            indexed.path, newest.p50, newest.p99, newest.contributions,
+                            EscapeMarkdown(newest.version));
+  }
+  return markdown;
+}
+
+}  // namespace fieldcost::report

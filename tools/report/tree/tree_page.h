@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/tree/compare_trees.h"
+#include "common/tree/mean_tree.h"
+#include "tools/report/tree/tree_diff_text.h"
+
+namespace fieldcost::report {
+
+// The cost of a recording's runs over time, all runs combined, each aligned at its start.
+struct Timeline {
+  // Path of the tree's dictionary, sum of the self values of all runs; ascending, each path once.
+  using Bin = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
+  // From the first to the last bin's end, one more than bins; ascending. A run that is shorter has
+  // nothing in the bins behind its end.
+  std::vector<std::uint64_t> edges_ns;
+  using Bins = std::vector<std::vector<Bin>>;  // [metric of the tree][bin]
+  Bins bins;
+  // The same for single threads, whose bins add up to `bins`. Empty unless there are several.
+  struct Thread {
+    std::string untrusted_label;  // "[thread gzip/worker 1236]"
+    Bins bins;
+  };
+  std::vector<Thread> threads = {};
+};
+
+struct TreePage {
+  const tree::MeanTree& tree;
+  std::size_t metric = 0;  // that is shown first
+  std::string
+      untrusted_operand;       // as it was named: "a.fct", "a.fct@1s..2s", "old a.fct, new b.fct"
+  std::string untrusted_file;  // with a timeline: to what the page appends "@FROM..TO"
+  std::vector<std::string> untrusted_remarks;
+  // nullopt: no time is known. REQUIRES: the tree is the mean of what is in the bins.
+  std::optional<Timeline> timeline = std::nullopt;
+  // For a difference: what is certain of each metric; if empty, nothing is called uncertain.
+  std::vector<tree::Comparison> comparisons = {};
+  RunOrder order = RunOrder::kSeparate;  // of a difference's runs
+};
+
+// A page to look around in call trees: flame graph (zoom, search), timeline of which an interval
+// can be chosen, the heaviest paths as a table; of a difference as TreeSvgInPage() draws it. It has
+// all in itself, its scripts are let through by hash, and without scripts it shows TreeSvgInPage().
+// All numbers on it are exact sums. Deterministic; everything is escaped. REQUIRES: a metric of the
+// tree.
+std::string TreePageHtml(const TreePage& page);
+
+}  // namespace fieldcost::report
