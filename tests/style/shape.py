@@ -6,6 +6,7 @@
 - lists in CMakeLists.txt are sorted;
 - a folder with sources is explained in its README.md, or named in the README.md of the folder above; a README.md is at
   most one screen;
+- no two files of the product share a name, except main.cc: a name stands for one thing;
 - tests/ mirrors the folders of the product;
 - ARCHITECTURE.md answers ten questions of a newcomer, each with a file that exists;
 - the contributors' documents exist, and name only files that exist.
@@ -135,6 +136,17 @@ def check_folders(root, names, problems):
             problems.append(f"{folder}: the product has no folder {tested}")
 
 
+def check_names(names, problems):
+    """A header and its source have one name, which no other folder has."""
+    folders = {}
+    for name in names:
+        path = Path(name)
+        if name.startswith(PRODUCT) and name.endswith(CODE + (".S", ".proto")) and path.name != "main.cc":
+            folders.setdefault(path.name.split(".")[0], set()).add(str(path.parent))
+    problems += [f"{stem}: sources in {', '.join(sorted(found))} have this name; a name stands for one thing"
+                 for stem, found in sorted(folders.items()) if len(found) > 1]
+
+
 def check_readme(name, lines, problems):
     if name != "README.md" and Path(name).name == "README.md" and len(lines) - 1 > MOST_README_LINES:
         problems.append(f"{name}: {len(lines) - 1} lines; what does not fit on a screen stands in a file beside it")
@@ -189,6 +201,7 @@ def main():
     for name in checked:
         check_file(root, name, problems)
     check_folders(root, names, problems)
+    check_names(names, problems)
     check_answers(root, problems)
     check_documents(root, problems)
     if len(checked) < 500:
