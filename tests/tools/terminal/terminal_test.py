@@ -38,6 +38,7 @@ MEASURED = re.compile(r"""
 MASKS = {
     "port": r"(?<=127\.0\.0\.1:)\d{5}|(?<=localhost:)\d{5}|(?<=\bport[ =])\d{5}",
     "bytes": r"(?<=bytes=)\d+",  # of the store's files
+    "size": r"(?<=points, )\d+(?= KiB)",  # of a database, which depends on the order of writes
     "directory": r"(?<=/tmp/fieldcost-terminal-)\w+",
     "identifier": r"(?<!\w)[0-9a-f]{16,64}(?!\w)",  # of keys, drawn at random
 }
