@@ -13,7 +13,7 @@ std::string VersionsText(const CheckedApi& api) {
   return versions;
 }
 
-// Adds what was compared: which calls and machines, how much they differ, what the tests say.
+// Adds the comparison: the calls and machines, how much they differ, and the results of the tests.
 void AddComparisonColumns(CsvColumns<CheckedApi>& columns) {
   const auto add = [&](const char* name, void (*put)(CsvWriter&, const inference::Comparison&)) {
     columns.push_back(

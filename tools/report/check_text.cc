@@ -104,7 +104,7 @@ std::string Bar(double share, double greatest, unsigned slot, std::size_t width,
          std::string(width - length, ' ');
 }
 
-// Of each of two bars on a line whose other text takes `taken` columns.
+// The width of each of two bars on a line whose other text takes `taken` columns.
 std::size_t BarWidthIn(std::size_t columns, std::size_t taken) {
   if (columns == 0) return kMaxBarWidth;
   return std::clamp((columns - std::min(columns, taken)) / 2, kMinBarWidth, kMaxBarWidth);
@@ -133,7 +133,7 @@ std::string SideBySide(const draw::Bars& mine, const draw::Bars& field, stats::M
     width = std::max(width, draw::DisplayWidth(draw::BucketText(slot, metric, style)));
     count_width = std::max({count_width, count(mine, slot).size(), count(field, slot).size()});
   }
-  // Beside its bar a side has "  COUNT 100.0 % ||".
+  // In addition to its bar, each side has "  COUNT 100.0 % ||".
   const std::size_t side_width = count_width + std::string_view("   100.0 % ||").size();
   const std::size_t bar_width = BarWidthIn(style.columns, kMargin + width + 2 * side_width);
   const auto side = [&](const draw::Bars& bars, unsigned slot) {

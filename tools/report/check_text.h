@@ -17,8 +17,8 @@ namespace fieldcost::report {
 inline constexpr std::size_t kMaxLacking = 10;
 std::string CheckText(const analysis::CheckReport& report, bool all, const draw::Style& style);
 
-// Everything about one API of the report: the test of machines, that of calls, the effects, what it
-// was compared with, and both distributions side by side, bucket by bucket, their bars on the same
+// All details of one API of the report: the test of machines, that of calls, the effects, the other
+// side of the comparison, and both distributions side by side, bucket by bucket, with bars on one
 // scale of shares.
 std::string ExplainText(const analysis::CheckedApi& api, stats::Metric metric,
                         const draw::Style& style);

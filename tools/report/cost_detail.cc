@@ -32,7 +32,7 @@ std::string QuantileLine(const char* name, const stats::Quantile& quantile, stat
   return text + "\n";
 }
 
-// Lines for the quantiles of `count` values; those that so few do not tell are left out.
+// Lines for the quantiles of `count` values, without those for which these are too few.
 std::string QuantileLines(const stats::Quantiles& quantiles, std::uint64_t count,
                           stats::Metric metric, const draw::Style& style) {
   if (count == 1) {
@@ -113,7 +113,7 @@ std::string TotalLine(stats::Metric metric, const analysis::CostSummary& summary
                      draw::TotalText(total->standard_error_ns, style));
 }
 
-// The quantiles with a heading that says whose they are, if that is not plain.
+// The quantiles, with a heading that names their population if it is not obvious.
 std::string MainQuantiles(stats::Metric metric, const stats::Figures& figures,
                           const draw::Style& style) {
   if (!figures.quantiles) return "    quantiles: not known, published without weights\n";
@@ -182,7 +182,7 @@ std::string NotMeasuredLines(const analysis::CostSummary& summary, const draw::S
   return lines.empty() ? "" : "\n" + draw::TextTable({{}, {}}, lines, style, "  ");
 }
 
-// An earlier metric of the same unit whose every sum is the same; null if there is none.
+// Returns an earlier metric with the same unit and the same sums; null if there is none.
 const stats::Metric* SameBefore(const analysis::CostSummary& summary, stats::Metric metric,
                                 const analysis::MetricSummary& numbers) {
   for (const auto& [other, others] : summary.metrics) {

@@ -132,7 +132,7 @@ std::string Buckets(stats::Metric metric, const stats::CostHistogram& histogram)
   return FoldedHtml(table.title, table);
 }
 
-// An interval without width says nothing.
+// An interval without width is left out.
 std::string QuantileWords(const stats::Quantiles& quantiles, stats::Metric metric) {
   std::string html;
   for (const auto& [label, quantile] :

@@ -47,7 +47,7 @@ std::string VersionText(const stats::ApiKey& api, const draw::Style& style) {
 }
 
 std::string LibraryText(const analysis::CostSummary& summary) {
-  // "(private)", the sum of what is of no public library, says so itself.
+  // The name "(private)", the sum over all libraries that are not public, needs no mark.
   const bool mark = summary.local_only && !summary.api.soname.starts_with('(');
   return EscapeControl(summary.api.soname) + (mark ? " (local only)" : "");
 }

@@ -15,10 +15,10 @@ namespace fieldcost::report {
 // versions given, the rest is of the shown one.
 //
 // "-" = not measured, not known, or too few values; "*" = only runs that began on busy machines
-// are available. All are stats::Figures: of published costs quantiles and spectrum
-// are the typical machine's. N is how many calls were timed, calls how many there were (the sum of
-// calls_per_run, or the number of timed ones where that is not known or less); alloc/call is the
-// mean of alloc_inclusive. Spectra are on one scale, which the last line shows.
+// are available. All are stats::Figures: quantiles and spectrum of published costs are those of the
+// typical machine. N is the number of timed calls, calls the number of all calls (the sum of
+// calls_per_run, or the number of timed ones if that is unknown or smaller); alloc/call is the mean
+// of alloc_inclusive. Spectra are on one scale, which the last line shows.
 std::string CostTable(std::span<const analysis::ApiCost> costs,
                       const std::optional<stats::FieldCost>& whole, const draw::Style& style);
 

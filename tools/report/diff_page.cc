@@ -24,7 +24,7 @@ using stats::Metric;
 
 constexpr draw::Style kStyle{.utf8 = true};
 
-// What is published has its shares; sums are needed only of one's own.
+// Published costs have shares; only one's own need the sums.
 draw::Bars BarsOf(const stats::Figures& figures, Metric metric) {
   return draw::BarsOf({}, figures, metric);
 }

@@ -20,7 +20,8 @@ inline constexpr char kUnknown[] = "-";
 // separately, under heavy load not at all. "" for other metrics.
 std::string_view LoadText(stats::Metric metric);
 
-// Number of values behind the quantiles: those timed or, if unknown, those they represent.
+// The number of values on which the quantiles are based: those timed or, if unknown, those they
+// represent.
 std::optional<std::uint64_t> TimedCalls(const stats::Figures& figures);
 
 // Fewer values do not determine a quantile: it would be the largest of them.

@@ -16,8 +16,8 @@ namespace {
 constexpr std::array<std::string_view, 4> kPlaceholders = {"{soname}", "{symbol}", "{version}",
                                                            "{api}"};
 
-// What stays of a template that nobody has checked: that and of the reserved characters all but
-// brackets and parentheses, which Markdown could take for its own.
+// The characters that remain of an unchecked template: these and, of the reserved ones, all but
+// brackets and parentheses, which have a meaning in Markdown.
 constexpr std::string_view kUrl = "-._~:/?#@!$&'*+,;=%";
 
 std::string_view PlaceholderAt(std::string_view text) {

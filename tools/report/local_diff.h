@@ -10,8 +10,8 @@ namespace fieldcost::report {
 
 // The output of `diff --local`. Pure.
 
-// What has changed in a sentence, as of two versions; a table of what costs more or less, or with
-// `all` of everything; how many others there are.
+// The changes in one sentence, as for two versions; a table of the functions that cost more or
+// less, or with `all` of all functions; the number of the others.
 std::string LocalDiffText(const std::vector<analysis::LocalChange>& changes, bool all,
                           const draw::Style& style);
 // All changes, one record per API.

@@ -14,7 +14,7 @@ namespace fieldcost::report {
 // one policy. For the pages of this folder and of those below. Pure; thread-safe.
 
 // Up to <body>. A page is self-contained and runs no scripts: its content security policy allows
-// the one style, by hash, and forbids the rest; `beside` permits pictures in files.
+// the one style, by hash, and forbids the rest; `kBeside` permits pictures in files.
 enum class Pictures { kInside, kBeside };
 std::string PageBegin(std::string_view untrusted_title, Pictures pictures = Pictures::kInside);
 std::string PageEnd();
@@ -24,8 +24,8 @@ struct PageAsset {
   std::string_view text;
   std::string_view hash;
 };
-// The same of a page that runs `scripts`, which it has in itself (ScriptHtml()): besides the one
-// style these styles and scripts get through, by hash, and nothing else.
+// The same for a page that contains and runs `scripts` (ScriptHtml()): it permits these styles and
+// scripts by hash in addition to the one style, and nothing else.
 std::string PageBegin(std::string_view untrusted_title, std::span<const PageAsset> styles,
                       std::span<const PageAsset> scripts);
 std::string ScriptHtml(const PageAsset& script);

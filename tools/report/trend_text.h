@@ -16,8 +16,8 @@ namespace fieldcost::report {
 std::string TrendWords(std::span<const analysis::TrendPoint> points, std::string_view unit,
                        stats::Metric metric, const draw::Style& style);
 
-// A bar a point, from zero to the most expensive, in the colour of its bucket, as a drawing to
-// stand in a page (svg.h); says in words what it shows. Empty text for fewer than 2 points.
+// One bar per point, from zero to the most expensive, in the colour of its bucket, as a drawing
+// inside a page (svg.h), with a text alternative. Empty text for fewer than 2 points.
 std::string TrendSvg(std::span<const analysis::TrendPoint> points, std::string_view unit,
                      stats::Metric metric);
 

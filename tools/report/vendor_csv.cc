@@ -16,7 +16,7 @@ std::optional<double> NsOf(const std::optional<stats::FieldCost>& cost) {
   return cost ? std::optional(cost->ns) : std::nullopt;
 }
 
-// The newest version's times; null if there is none.
+// Returns the newest version's times, or null.
 const stats::Figures* TimeOf(const VendorRecord& record) {
   return record.api->version.empty() ? nullptr : &record.api->time;
 }

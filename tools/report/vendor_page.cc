@@ -79,7 +79,7 @@ class Page {
 
  private:
   bool IsOfLab() const { return report_.IsOfLab(); }
-  // What they are called as a heading.
+  // Their name as a heading.
   std::string Contributions() const { return IsOfLab() ? "Runs" : "Contributions"; }
   static std::string Text(std::string_view untrusted) { return draw::EscapeHtml(untrusted); }
   const analysis::VendorLibrary& LibraryOf(const analysis::VendorApi& api) const {
@@ -158,7 +158,7 @@ class Page {
     return SectionHtml(table);
   }
 
-  // First what everybody reads, then the statistics of the same lines.
+  // First the table that all readers need, then the statistics of the same lines.
   std::string Changes() const {
     using enum ColumnKind;
     PageTable table{.id = "changes",

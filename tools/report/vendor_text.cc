@@ -32,7 +32,7 @@ std::string ShortName(const analysis::VendorApi& api, const draw::Style& style) 
   return draw::ShortenName(api.name, kMaxNameWidth, style);
 }
 
-// What they are called as a heading.
+// Their name as a heading.
 std::string Contributions(const analysis::VendorReport& report) {
   return report.IsOfLab() ? "RUNS" : "CONTRIB";
 }

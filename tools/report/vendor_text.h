@@ -13,12 +13,12 @@ namespace fieldcost::report {
 inline constexpr std::size_t kMaxTextApis = 40;
 std::string VendorText(const analysis::VendorReport& report, const draw::Style& style);
 
-// What one who decides has to know, in one sentence without a full stop: "1 regression:
+// The summary for decision makers, in one sentence without a full stop: "1 regression:
 // deflateInit_ is 2.0 × slower since 1.3.0, 38 s in the field; biggest lever: deflate, 46 %".
 // Regressions are of wall time; the costliest is named. Not escaped.
 std::string VendorSentence(const analysis::VendorReport& report, const draw::Style& style);
 
-// WaitingText() (waiting_text.h) of a report, and a line feed; "" if there are none.
+// WaitingText() (waiting_text.h) of a report with a line feed, or "".
 std::string WaitingText(const analysis::VendorReport& report);
 
 }  // namespace fieldcost::report

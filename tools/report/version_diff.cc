@@ -203,7 +203,7 @@ std::string DiffText(const analysis::LibraryChange& change, bool all, const draw
   } else {
     text += draw::TextTable(Columns(), lines, style);
   }
-  // Below the table: what was not listed, and how to read it.
+  // Below the table: the number of functions not listed, and how to read it.
   if (!others.empty()) text += others + " (--all lists them)\n";
   text += Names("measured in the new version only", change.added);
   text += Names("measured in the old version only", change.removed);

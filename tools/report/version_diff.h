@@ -9,7 +9,7 @@
 
 namespace fieldcost::report {
 
-// What has changed between two versions, for people and spreadsheets. Deterministic.
+// The changes between two versions, for people and spreadsheets. Deterministic.
 
 // One metric of one API of it.
 struct ChangedMetric {
@@ -21,8 +21,8 @@ struct ChangedMetric {
 std::vector<ChangedMetric> WithChange(const analysis::LibraryChange& change,
                                       analysis::Change wanted);
 
-// What has changed, in one sentence without a full stop: "2 of 40 APIs are slower, 1 is faster;
-// most: deflateInit_, 2.0 × slower". Of wall time; of another metric if that alone was compared:
+// The changes in one sentence without a full stop: "2 of 40 APIs are slower, 1 is faster; most:
+// deflateInit_, 2.0 × slower". Of wall time, or of another metric if only that was compared:
 // "1 of 40 APIs takes more". Control characters are escaped.
 std::string DiffSentence(const analysis::LibraryChange& change, const draw::Style& style);
 

@@ -5,7 +5,7 @@
 
 namespace fieldcost::report {
 
-// What is said below costs of functions that are not among them (analysis::SetWaitingApart()):
+// The note on functions that are excluded from costs (analysis::SetWaitingApart()):
 // "waiting: 2 functions set apart, since waiting is not a cost: poll, select"; "" of none.
 std::string WaitingText(const std::set<std::string>& untrusted_symbols);
 

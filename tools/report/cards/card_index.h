@@ -7,14 +7,14 @@
 
 namespace fieldcost::report {
 
-// A list of many cards, as a table with what each says in one line. Pure; thread-safe.
+// A list of many cards, as a table with one line per card. Pure; thread-safe.
 
 struct IndexedCard {
   const CostCard* card = nullptr;
   std::string path;  // a relative URL of the card's documents, without their suffix
 };
 
-// A whole document; links lead to PATH.html. It needs nothing beside itself.
+// A self-contained document; links lead to PATH.html.
 std::string CardIndexHtml(std::span<const IndexedCard> cards, bool synthetic);
 
 // The same in Markdown (CommonMark with tables), without spectra; links lead to PATH.md.

@@ -11,8 +11,8 @@
 
 namespace fieldcost::report {
 
-// What all forms of a card say, in plain text that is not escaped for any of them. For this
-// folder's cards and pages only.
+// The text that all forms of a card share, plain and not escaped for any of them. For this folder's
+// cards and pages only.
 
 inline constexpr std::string_view kBarsWords =
     " Bars: cheap on the left, expensive on the right, higher = more often.";
@@ -44,8 +44,8 @@ struct CardWords {
 };
 CardWords WordsOf(const CostCard& card);
 
-// What a card shows: wall time where there is any, else the first metric there is. Nothing if there
-// is none.
+// The metric that a card shows: wall time if it was measured, else the first one that was. Empty if
+// there is none.
 struct Shown {
   stats::Metric metric = stats::Metric::kWallTime;
   const analysis::MetricSummary* summary = nullptr;

@@ -12,8 +12,8 @@
 namespace fieldcost::report {
 
 // One API's cost for documentation: a picture, and the same in HTML, Markdown and roff. Pure and
-// deterministic; every name is escaped for where it stands. Each form says which version, how many
-// calls and contributions, of which strata and how fresh, and whether the numbers are synthetic.
+// deterministic; every name is escaped for its place. Each form states the version, the number of
+// calls and contributions, the strata, the age, and whether the numbers are synthetic.
 
 struct CostCard {
   std::vector<analysis::CostSummary> versions;  // of one soname and symbol; the shown one first
@@ -28,7 +28,7 @@ std::vector<CostCard> CardsOf(std::vector<analysis::CostSummary> summaries,
                               const Provenance& provenance,
                               const analysis::InstalledVersion& installed = {});
 
-// What a card is about. REQUIRES, here and below: card.versions is not empty.
+// The API that a card describes. REQUIRES, here and below: card.versions is not empty.
 const stats::ApiKey& ApiOf(const CostCard& card);
 
 // Where a document finds the pictures: relative URLs. Both empty = it has the picture inside, in

@@ -7,10 +7,10 @@
 
 namespace fieldcost::report {
 
-// What an API costs in each version, as a whole HTML document that needs nothing beside itself and
-// runs nothing: for each metric a heat map, a line a version, the newest first, a column a bucket,
-// all on one scale; and the numbers. Several APIs stand below each other. Names are escaped.
-// Deterministic. REQUIRES: at least one card.
+// The cost of an API in each version, as a self-contained HTML document without scripts: per metric
+// a heat map with one line per version, the newest first, and one column per bucket, all on one
+// scale; and the numbers. Several APIs follow one another. Names are escaped. Deterministic.
+// REQUIRES: at least one card.
 std::string HeatPage(std::span<const CostCard> cards);
 
 }  // namespace fieldcost::report

@@ -29,10 +29,10 @@ inline constexpr std::size_t kIdlePageLines = 12;
 inline constexpr std::size_t kIdlePageColumns = 6;
 inline constexpr std::size_t kIdlePageChains = 100;
 
-// A page of why CPUs were idle: each CPU over time and in numbers; flame graphs of what left them
-// idle and of what ended that, side by side; who left how much to whom; chains. It has all in
-// itself, its scripts are let through by hash; without scripts the flame graphs stand still.
-// Deterministic; everything is escaped.
+// A page on why CPUs were idle: each CPU over time and in numbers; flame graphs of the code that
+// left them idle and of the code that ended it, side by side; idle time by pairs of functions;
+// chains. It is self-contained and permits its scripts by hash; without scripts the flame graphs
+// are static. Deterministic; everything is escaped.
 std::string IdlePageHtml(const IdlePage& page);
 
 }  // namespace fieldcost::report

@@ -29,8 +29,8 @@ std::string StatText(const CpuIdle& cpu, const draw::Style& style) {
   return cpu.stat_idle_ns ? IdleTimeText(*cpu.stat_idle_ns, style) : "";
 }
 
-// A line of a table of which the last column is pieces of text: where they do not fit behind each
-// other they stand below each other.
+// A line of a table whose last column consists of pieces of text. Pieces that do not fit on one
+// line are on lines of their own.
 struct PiecesLine {
   draw::TextLine cells;
   std::vector<std::string> pieces;

@@ -18,12 +18,12 @@ std::string IdleTimeText(std::uint64_t ns, const draw::Style& style);
 // How much of how many CPUs, how much of it is explained, how that was recorded.
 std::string IdleHeading(const analysis::IdleView& view, const draw::Style& style);
 
-// A line a CPU: idle time, that of /proc/stat, how much a stack explains, and all reasons.
+// One line per CPU: idle time, that of /proc/stat, the part that a stack explains, and all reasons.
 std::string IdleCpusText(const analysis::IdleView& view, const draw::Style& style);
 
-// A chain a pair, those that explain most first: "idle <- lock: app!Take() <- sleep: app!Hold() <-
-// woken by [interrupt]", beside it how long its periods were; in one line where there is room. At
-// most so many (0: all).
+// One chain per pair, those that explain most first: "idle <- lock: app!Take() <- sleep: app!Hold()
+// <- woken by [interrupt]", with the lengths of its periods; on one line if there is room. At most
+// `most` (0: all).
 std::string IdleChainsText(const analysis::IdleView& view, std::size_t most,
                            const draw::Style& style);
 

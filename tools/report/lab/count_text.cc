@@ -87,7 +87,7 @@ std::string CountSentence(const LabCount& count, const draw::Style& style) {
   return fmt::format("{} {}.", NameIn(count.symbol, style), Deed(count, style));
 }
 
-// What the change of one call's time comes to in a run of the newer table, ns.
+// The effect of the change of one call's time on a run of the newer table, in ns.
 double EffectOf(const LabChange& change) {
   if (!change.before.mean || !change.after.mean || change.runs_after == 0) return 0;
   const auto calls = static_cast<double>(TimedCalls(change.after).value_or(0));
@@ -95,8 +95,8 @@ double EffectOf(const LabChange& change) {
          static_cast<double>(change.runs_after);
 }
 
-// The slower function to be named: of those that come to half of the greatest effect or more the
-// one that is slower by the greatest ratio, which is what a slow caller waits for. Null if none.
+// The slower function to be named: among those with at least half of the greatest effect, the one
+// with the greatest ratio, since slow callers wait for it. Null if there is none.
 const LabChange* MostSlower(const std::vector<LabChange>& times) {
   double most = 0;
   for (const LabChange& change : times) {
@@ -113,7 +113,7 @@ bool IsLargeDecrease(const LabCount& count) {
          analysis::kLeastLabRatio * static_cast<double>(count.after.most);
 }
 
-// Of APIs whose calls vary: how many, and what a change of them is.
+// The number of APIs whose calls vary, and how to read a change of them.
 std::string VariesText(const LabCounts& counts) {
   if (counts.vary_before == 0 && counts.vary_after == 0) return "";
   return fmt::format(

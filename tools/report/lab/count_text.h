@@ -13,9 +13,8 @@ namespace fieldcost::report {
 // What runs are counted by, before and after, for people. Deterministic; everything is escaped.
 
 // One or two sentences that name the first change: calls, with a slower function that makes them;
-// else time; else bytes. "No function takes significantly more or less." if there
-// is none. The newer table
-// tells which functions call which.
+// else time; else bytes. "No function takes significantly more or less." if there is no
+// change. The newer table has the callers of each function.
 std::string LabDiffLead(const std::vector<analysis::LabChange>& times,
                         const analysis::LabCounts& counts, const wire::LabTable& after,
                         const draw::Style& style);
@@ -24,8 +23,8 @@ std::string LabDiffLead(const std::vector<analysis::LabChange>& times,
 // alone if nothing has changed. A line per API and metric.
 std::string LabCountText(const analysis::LabCounts& counts, bool all, const draw::Style& style);
 
-// What an API's calls come to in a run: "62 calls per run, 1,024 B allocated, 4,096 B
-// disk_written". Lines without their end.
+// The totals of an API's calls in a run: "62 calls per run, 1,024 B allocated, 4,096 B
+// disk_written". Lines without line feeds.
 std::vector<std::string> TotalLines(std::span<const wire::LabTotal> totals,
                                     const draw::Style& style);
 

@@ -20,7 +20,7 @@ std::string LabDiffText(const std::vector<analysis::LabChange>& changes, bool al
 // A record per API and metric: soname, symbol, symbol_version, metric, change, ratio, ratio_low,
 // ratio_high, cliffs_delta, p, q, runs_before, runs_after, timed_before, timed_after, mean_before,
 // mean_after, p50_before, p50_after, least_before, most_before, least_after, most_after,
-// regression. The last five are those of counts, which have no ratio .. p50_after but the runs.
+// regression. The last five are for counts, which have of ratio .. p50_after only the runs.
 std::string LabDiffCsv(const std::vector<analysis::LabChange>& changes,
                        const analysis::LabCounts& counts);
 

@@ -30,7 +30,7 @@ std::vector<double> MeansOf(const LabTable& table) {
   return means;
 }
 
-// Tells for each node whether its API is also above it.
+// Returns for each node whether its API also occurs above it.
 std::vector<bool> InnerOnes(const LabTable& table) {
   std::vector<bool> inner;
   std::vector<std::uint32_t> path;

@@ -19,16 +19,16 @@ struct LabPageContent {
   std::vector<wire::LabPart> parts;
   // Functions that were on one stack: the first had not returned when the second was entered.
   std::vector<std::pair<stats::ApiKey, stats::ApiKey>> pairs;
-  // Which of them were timed together, one group a run; empty = not known (a table does not tell).
+  // The APIs that were timed together, one group per run; empty = unknown (a table has no groups).
   std::vector<std::vector<stats::ApiKey>> groups;
 };
 // The content of a table, the most expensive APIs first. `with_waiting`: sets nothing apart.
 LabPageContent LabPageContentOf(const wire::LabTable& table, bool with_waiting = false);
 
-// What was measured of a scenario as one HTML document, as closed as CostPage(): the table with
-// spectra, each API's histogram and the shape of its costs with what that follows from (for those
-// that grow: the fitted curve), which functions call which, and the groups. At most kMaxPageApis
-// APIs are drawn. Deterministic.
+// The measurements of a scenario as one HTML document, self-contained like CostPage(): the table
+// with spectra, each API's histogram and the shape of its costs with the evidence (the fitted curve
+// for those that grow), callers and callees, and the groups. At most kMaxPageApis APIs are drawn.
+// Deterministic.
 std::string LabPage(const LabPageContent& content);
 
 }  // namespace fieldcost::report

@@ -14,19 +14,19 @@ namespace fieldcost::report {
 // shape is stats::Sentence().
 
 // A heading line, then one line per API: the time of all its calls and its share of `whole_ns`,
-// name, library, calls, p50, p99, what the runs differ by, bytes allocated per call, shape,
+// name, library, calls, p50, p99, the variation between runs, bytes allocated per call, shape,
 // spectrum; as many of these columns as the terminal has room for. "-" = not timed, or too few
-// values to tell. Spectra are on one scale, which the last line shows.
+// values. Spectra are on one scale, which the last line shows.
 std::string LabTableText(std::span<const analysis::LabCost> costs, double whole_ns,
                          const draw::Style& style);
 
-// What a reader of a table must know of its numbers: one line, with a line feed. `table` is its
-// text: a column that it has no room for is not explained.
+// Notes on the numbers of a table: one line, with a line feed. `table` is its text: columns that it
+// lacks are not explained.
 std::string LabNote(std::span<const wire::LabPart> parts, std::string_view table,
                     const draw::Style& style);
 
-// What an API's shape follows from, a line each, without its end; the growth's points are not among
-// them. Empty if there were too few calls to tell. The cost of 2^octaves ns as text.
+// The evidence for an API's shape, one line each, without line feeds and without the points of a
+// growth. Empty if there were too few calls. The cost of 2^octaves ns as text.
 std::vector<std::string> EvidenceLines(const analysis::LabCost& cost, const draw::Style& style);
 std::string OctavesText(double octaves, const draw::Style& style);
 

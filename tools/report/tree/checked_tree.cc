@@ -30,7 +30,7 @@ FrameName ParseFrame(std::string_view frame) {
     name.module.remove_prefix(name.module.rfind('/') + 1);
   }
   std::string_view& symbol = name.symbol;
-  // "_[j]", "_[k]", ...: what kind of code it is, as stackcollapse scripts say.
+  // "_[j]", "_[k]", ...: the kind of code, as stackcollapse scripts mark it.
   if (symbol.size() > 4 && symbol.ends_with(']') && symbol.substr(symbol.size() - 4, 2) == "_[") {
     symbol.remove_suffix(4);
   }
@@ -45,7 +45,7 @@ bool IsFileOf(std::string_view module, std::string_view soname) {
          (module.size() == soname.size() || module[soname.size()] == '.');
 }
 
-// What is said of a flagged function, behind its name.
+// The mark of a flagged function, after its name.
 std::string MarkOf(const CheckedApi& api) {
   return fmt::format("! {}, ratio {:.2f}, q {:.2g}", inference::Name(api.comparison.verdict),
                      api.comparison.ratio, api.comparison.q);

@@ -23,7 +23,7 @@ class FrameNames {
   // "libz.so.1.2.13`deflate"; of C++ "_ZN2cv6resizeEd", "cv::resize(double)", "cv::resize". A
   // module, if there is one, must be the API's library. nullptr if there is none.
   const analysis::CheckedApi* Find(std::string_view untrusted_frame) const;
-  // The same of a call tree's frame, whose module has no version.
+  // The same for a call tree's frame, whose module has no version.
   const analysis::CheckedApi* Find(const tree::Frame& frame) const;
 
  private:
@@ -44,11 +44,11 @@ struct CheckedTree {
 CheckedTree Highlight(const analysis::TreeView& view, const analysis::CheckReport& report);
 
 // "2 of 3 APIs that are worse than the field are in this profile, with 62 % of it", or that there
-// are none. `share`: of the profile, in functions that are worse.
+// are none. `share`: the part of the profile in these functions.
 std::string FlaggedSentence(const CheckedTree& checked, std::size_t worse, std::string_view share);
 
-// The tree as TreeText() shows it: "!" = worse than the field. What has less than half a percent
-// and leads to nothing flagged is summed up.
+// The tree as TreeText() shows it: "!" = worse than the field. Paths with less than half a percent
+// that lead to nothing flagged are summed up.
 std::string CheckedTreeText(const analysis::TreeView& view, const analysis::CheckReport& report,
                             const draw::Style& style);
 

@@ -8,8 +8,9 @@ namespace fieldcost::report {
 // What call trees are painted with, in pictures and on pages. Dark letters are readable on all:
 // 4.5 : 1 and more.
 
-// How much an API costs here to what it costs in the field: from what ratio on. Lightness rises all
-// the way; the upper part of viridis (van der Walt and Smith 2015), which has no grey.
+// The cost of an API here relative to its cost in the field, and the least ratio for each colour.
+// Lightness increases throughout: the upper part of viridis (van der Walt and Smith 2015), which
+// has no grey.
 struct RatioColor {
   double least_ratio;
   std::string_view color;
@@ -23,8 +24,8 @@ inline constexpr std::array<RatioColor, 4> kRatioColors = {
 inline constexpr std::string_view kUnknownColor = "#c4c4cc";
 
 // Differences: a diverging scale, from nearly white in the middle to red where it costs more than
-// before and to blue where it costs less; lightness falls alike on both sides, and who does not see
-// red sees yellow. Black letters have 8 : 1 and more.
+// before and to blue where it costs less. Lightness decreases equally on both sides, and readers
+// who cannot distinguish red see yellow. The contrast of black letters is at least 8 : 1.
 
 inline constexpr std::string_view kUncertainColor = "#d4d4d8";
 inline constexpr std::string_view kSameColor = "#f4f4f5";

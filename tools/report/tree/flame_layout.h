@@ -34,8 +34,8 @@ struct FlameLayout {
 FlameLayout LayOutFlames(const analysis::TreeView& view, std::span<const stats::Uint128> widths,
                          double least_width);
 
-// What a box has room for in letters of that width: the lead, and behind it the name, shortened so
-// that the function's own stays; "" if that is too little. Escaped for HTML.
+// The text that fits into a box in letters of that width: the lead, then the name, shortened so
+// that the function's own name remains; "" if there is too little room. Escaped for HTML.
 std::string FlameLabel(const FlameBox& box, std::string_view lead, std::string_view untrusted_name,
                        double letter_width);
 

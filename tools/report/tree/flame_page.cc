@@ -66,7 +66,7 @@ class FlameGraph {
                            Share(checked_.flagged_total));
   }
 
-  // What is worse, the most expensive first, recursion once.
+  // The APIs that are worse, the most expensive first; recursion counts once.
   PageTable Worse() const {
     using enum ColumnKind;
     PageTable table{.id = "worse",

@@ -14,11 +14,11 @@ struct FlamePageContent {
   bool synthetic = false;      // the field is made up; says so at the top
 };
 
-// A flame graph as a whole HTML document that needs nothing beside itself and runs nothing: callers
-// below, as wide as what they and their callees take, the most expensive first. Colour is how much
-// an API costs here to what it costs in the field; grey is what the field does not know. Its label
-// says the same, "!" marks what is worse by the test. Frames too narrow to be seen are left out.
-// Names are escaped. Deterministic.
+// A flame graph as a self-contained HTML document without scripts: callers are below, as wide as
+// the cost of them and their callees, the most expensive first. Colour is the cost of an API
+// relative to the field; grey is unknown to the field. The label repeats it; "!" marks APIs that
+// are worse by the test. Frames too narrow to be seen are left out. Names are escaped.
+// Deterministic.
 std::string FlamePage(const FlamePageContent& content);
 
 }  // namespace fieldcost::report

@@ -38,7 +38,7 @@ std::string Quoted(std::string_view untrusted_text) {
   return json;
 }
 
-// "[1,2,3]" of what `add` appends, each with a comma behind it.
+// Returns "[1,2,3]" for values that `add` appends, each followed by a comma.
 template <typename Add>
 std::string List(const Add& add) {
   std::string json = "[";

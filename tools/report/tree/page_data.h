@@ -8,13 +8,13 @@
 
 namespace fieldcost::report {
 
-// What a tree page's scripts read (page_parts/tree_model.js): script elements of JSON. Nothing in
-// them can end the element, whatever the names are.
+// The data of a tree page's scripts (page_parts/tree_model.js): script elements of JSON. No name in
+// them can end the element.
 //
 //   #id      names, and [node]: parent (less than the node; the first is the root), frame (an index
 //            into names, from 1 on), where (tree::kInBefore, kInAfter); "metrics": self values, by
 //            node. Sums beyond 2^53 are texts, for BigInt. "more": [node, value, ...] by which an
-//            inclusive value is more than what is below it (tree::Excess()).
+//            inclusive value exceeds the sum below it (tree::Excess()).
 //   .bins    of a metric ("data-metric"), some bins each: [[step, value, ...], ...], in which the
 //            nodes are the sums of the steps. With "data-thread": of the thread with that number in
 //            #tree's "threads", from 1 on.

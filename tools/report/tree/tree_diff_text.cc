@@ -110,8 +110,8 @@ std::string ChangeText(const Change& change, const Comparison& comparison,
                      metric.name);
 }
 
-// The greatest increase of a function itself, else with what it calls; if there is none, the
-// greatest change; null without changes.
+// The greatest increase of a function by itself, else including its callees, else the greatest
+// change; null without changes.
 const Change* FirstChange(const Comparison& comparison) {
   const Change* first = nullptr;
   const auto rank = [](const Change& one) {
@@ -126,8 +126,8 @@ const Change* FirstChange(const Comparison& comparison) {
 // Exact values that never vary leave no doubt.
 std::string CertaintyText(double p) { return p == 0 ? "exact" : ProbabilityText(p); }
 
-// Whether a good part of what the whole changed by is common to all paths, which a slower machine
-// can cause, too.
+// Whether a large part of the whole change is common to all paths, which a slower machine can cause
+// as well.
 bool MayBeTheMachine(const Comparison& comparison) {
   const tree::TotalChange& total = comparison.total;
   if (!(total.before > 0) || !(total.after > 0)) return false;

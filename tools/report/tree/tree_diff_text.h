@@ -29,7 +29,8 @@ std::string CompareSentence(const tree::Comparison& comparison, const tree::Metr
 std::string ChangesText(const tree::Comparison& comparison, const tree::Metric& metric,
                         const draw::Style& style, std::size_t most = 0);
 
-// For TreeText(): what is certain of each node of TopDown() of a tree with the same frames.
+// For TreeText(): whether the change of each node of TopDown() is certain, for a tree with the same
+// frames.
 std::vector<std::string> MarksOf(const tree::Comparison& comparison,
                                  const analysis::TreeView& view);
 

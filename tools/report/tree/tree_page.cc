@@ -115,7 +115,7 @@ std::vector<bool> UncertainOf(const TreePage& page, const analysis::TreeView& vi
   return uncertain;
 }
 
-// What is there without scripts: the picture as SVG.
+// The page's content without scripts: the picture as SVG.
 std::string StillHtml(const TreePage& page) {
   const analysis::TreeView view = analysis::TopDown(page.tree, page.metric);
   return fmt::format(

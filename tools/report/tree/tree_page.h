@@ -17,12 +17,12 @@ namespace fieldcost::report {
 struct Timeline {
   // Path of the tree's dictionary, sum of the self values of all runs; ascending, each path once.
   using Bin = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
-  // From the first to the last bin's end, one more than bins; ascending. A run that is shorter has
-  // nothing in the bins behind its end.
+  // From the first to the last bin's end, one more than bins; ascending. The bins after the end of
+  // a shorter run are empty.
   std::vector<std::uint64_t> edges_ns;
   using Bins = std::vector<std::vector<Bin>>;  // [metric of the tree][bin]
   Bins bins;
-  // The same for single threads, whose bins add up to `bins`. Empty unless there are several.
+  // The same per thread; their bins add up to `bins`. Empty unless there are several threads.
   struct Thread {
     std::string untrusted_label;  // "[thread gzip/worker 1236]"
     Bins bins;
@@ -39,15 +39,15 @@ struct TreePage {
   std::vector<std::string> untrusted_remarks;
   // nullopt: no time is known. REQUIRES: the tree is the mean of what is in the bins.
   std::optional<Timeline> timeline = std::nullopt;
-  // For a difference: what is certain of each metric; if empty, nothing is called uncertain.
+  // For a difference: the certainty of changes per metric; if empty, none is marked as uncertain.
   std::vector<tree::Comparison> comparisons = {};
   RunOrder order = RunOrder::kSeparate;  // of a difference's runs
 };
 
-// A page to look around in call trees: flame graph (zoom, search), timeline of which an interval
-// can be chosen, the heaviest paths as a table; of a difference as TreeSvgInPage() draws it. It has
-// all in itself, its scripts are let through by hash, and without scripts it shows TreeSvgInPage().
-// All numbers on it are exact sums. Deterministic; everything is escaped. REQUIRES: a metric of the
+// A page to explore call trees: flame graph (zoom, search), a timeline with a selectable interval,
+// the heaviest paths as a table; a difference is drawn as by TreeSvgInPage(). It is self-contained
+// and permits its scripts by hash; without scripts it shows TreeSvgInPage(). All numbers are exact
+// sums. Deterministic; everything is escaped. REQUIRES: a metric of the
 // tree.
 std::string TreePageHtml(const TreePage& page);
 

@@ -50,7 +50,7 @@ class TreePrinter {
     const std::size_t count = view_.nodes.size();
     for (std::size_t i = 1; i < count; ++i) {
       if (shown_[i]) PutNode(i);
-      // Behind the last of what a node calls: what was left out of that.
+      // After a node's last callee: the callees that were left out.
       const std::size_t next_depth = i + 1 < count ? view_.nodes[i + 1].depth : 0;
       for (std::size_t at = i; view_.nodes[at].depth >= next_depth; at = view_.nodes[at].parent) {
         PutLeftOut(at);
@@ -188,7 +188,7 @@ std::string FlatText(const TreeView& view, const TreeTextOptions& options,
   const ViewNode& root = view.nodes[0];
   if (root.self != ViewValue()) rows.push_back(&root);
   for (std::size_t i = 1; i < view.nodes.size(); ++i) {
-    // What a thread has in no function is a row, too.
+    // The cost of a thread outside all functions is a row as well.
     const ViewNode& node = view.nodes[i];
     if (!by_first || node.depth > 1 || node.self != analysis::ViewValue()) rows.push_back(&node);
   }
