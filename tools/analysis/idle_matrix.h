@@ -9,8 +9,8 @@
 
 namespace fieldcost::analysis {
 
-// Idle time by who left the CPU (rows) and who ended the idle period (columns). Exact;
-// pure.
+// Idle time by the code that left the CPU (rows) and the code that ended the idle period (columns).
+// Exact; pure.
 struct IdleMatrix {
   // The greatest first; last, as nullopt, all others together.
   std::vector<std::optional<Doing>> to;

@@ -15,7 +15,7 @@
 
 namespace fieldcost::analysis {
 
-// Why CPUs were idle and who ended the idle periods, from a recording (common/idle/README.md). All
+// Why CPUs were idle and what ended the idle periods, from a recording (common/idle/README.md). All
 // sums are exact ns. Pure functions. The recording is untrusted: anything not in the schema counts
 // as unknown and is never left out.
 
@@ -75,12 +75,12 @@ CpuWhy CpuWhyOf(const tree::Dictionary& dictionary, tree::PathId path);
 // "lock", "not monitored", "unknown": the reason for an index of CpuIdle::by_why.
 std::string WhyText(std::size_t why);
 
-// One side of a pair in short: who did what.
+// One side of a pair in short: the function and what it did.
 struct Doing {
   // The innermost named function outside the C library and outside runtimes that wait for others;
   // failing that, an unnamed one outside them; failing that, the innermost.
   std::optional<tree::FrameId> who;
-  // The remark at the end: why it waited, or who it was if no function is known.
+  // The remark at the end: why it waited, or its thread if no function is known.
   std::optional<tree::FrameId> what;
   auto operator<=>(const Doing&) const = default;
 };

@@ -7,8 +7,8 @@
 namespace fieldcost::cli {
 
 // A batch's row as a sentence for people who do not know the format: the function and its library's
-// version, the days, what was counted or timed how often, and whether it was reported before. Pure;
-// text from outside is escaped.
+// version, the days, the number of calls counted or timed, and whether it was reported before.
+// Pure; text from outside is escaped.
 std::string RowSentence(const wire::BatchRow& row);
 
 }  // namespace fieldcost::cli

@@ -33,7 +33,7 @@ std::string ExplainJson(const std::vector<const analysis::CheckedApi*>& apis,
 // that list or null. Costs are sums over "denominator".
 std::string CheckedTreeJson(const analysis::TreeView& view, const analysis::CheckReport& report);
 
-// `check --save FILE`: what was written.
+// `check --save FILE`: the file written.
 std::string SavedJson(const std::filesystem::path& file, std::size_t size_bytes);
 
 }  // namespace fieldcost::cli

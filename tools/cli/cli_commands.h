@@ -75,7 +75,7 @@ command::Command Program();
 // `probe flush` gives them names instead.
 void EraseLeftStacks(const command::Command& next);
 
-// What the completion scripts ask: what may follow; the last of the words is unfinished.
+// Answers completion scripts: prints the words that may follow. The last of `words` is unfinished.
 Status PrintCompletion(const command::Command& program, const std::vector<std::string>& words);
 
 // The whole program: parse, run, report. `arguments` without the program's name.

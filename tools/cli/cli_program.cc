@@ -43,7 +43,7 @@ FIELDCOST_QUIET (no message when nothing is measured), NO_COLOR, FIELDCOST_PAGER
 
 int Report(const Error& error, bool json) {
   if (json) {
-    // Still exactly one JSON value on stdout, so that a script need not look at two places.
+    // Still exactly one JSON value on stdout, so that a script reads only one place.
     static_cast<void>(WriteStdout(ErrorJson(error)));
   } else {
     Remark(error.message);

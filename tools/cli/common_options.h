@@ -12,7 +12,7 @@ namespace fieldcost::cli {
 
 // Options that several commands have.
 
-// The metric that commands look at by default.
+// The metric that commands show by default.
 inline constexpr std::string_view kDefaultMetric = "wall_time";
 
 // A time of time_text.h.
@@ -24,7 +24,7 @@ command::Option LocalOption();  // "--local"
 command::Option TableOption(std::vector<std::string_view> excludes = {"--local"});
 command::Option SinceOption();    // "--since", checked; needs --local
 command::Option LibraryOption();  // "--library", a glob
-// --versions, and what was said of it.
+// --versions, and its value.
 command::Option VersionsOption(std::vector<std::string_view> excludes = {});
 analysis::Versions VersionsOf(const command::Arguments& arguments);
 // --waiting, of commands that rank costs.

@@ -6,8 +6,8 @@ namespace fieldcost::cli {
 
 enum class Shell { kBash, kZsh, kFish };
 
-// The completion script of a shell. It knows no command and no option: it asks
-// `fieldcost __complete` (common/command/complete.h), so it never lags behind the program.
+// The completion script of a shell. It contains no command and no option: it runs
+// `fieldcost __complete` (common/command/complete.h), so it is always up to date.
 std::string CompletionScript(Shell shell);
 
 }  // namespace fieldcost::cli

@@ -27,9 +27,9 @@ std::vector<analysis::CostSummary> AllVersions(std::span<const analysis::ApiCost
 // "(waiting: ...; --waiting lists them)", a line below ranked costs; "" of no symbols.
 std::string WaitingNote(const std::set<std::string>& untrusted_symbols);
 
-// Prints the answer of a reading command: JSON (RowsJson), CSV of that kind, or what `text` makes,
-// with the freshness below, or, of this machine, of which runs they are, through the pager if it is
-// long.
+// Prints the answer of a reading command: JSON (RowsJson), CSV of that kind, or the result of
+// `text` followed by the age of the catalogue or, for this machine, by the number of runs; through
+// the pager if it is long.
 Status PrintCosts(const std::vector<analysis::CostSummary>& summaries, const Source& source,
                   const Output& output, CsvKind csv, const std::function<std::string()>& text,
                   const std::optional<LocalRuns>& runs = std::nullopt);

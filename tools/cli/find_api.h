@@ -14,11 +14,11 @@ namespace fieldcost::cli {
 // kInvalidArgument unless it is "symbol" or "soname!symbol": known without a catalogue.
 Status CheckApiName(std::string_view untrusted_name);
 
-// What is known of the one API that a user has named by "symbol" or "soname!symbol", where a symbol
-// of C++ may be as it stands in source code ("Json::Reader::parse"); a summary for each version,
-// and of overloads for each. kInvalidArgument if it is no name, or that of several (they are
-// listed); kNotFound if there is none (with the nearest names), or none of the selection (with what
-// there is).
+// Returns the summaries of the one API that a user has named by "symbol" or "soname!symbol"; a C++
+// symbol may be written as in source code ("Json::Reader::parse"). One summary per version, and per
+// overload. kInvalidArgument if it is no name, or that of several APIs (which are listed);
+// kNotFound if no API has it (with the nearest names), or none of the selection (with the existing
+// ones).
 Result<std::vector<analysis::CostSummary>> FindApi(const Source& source, const std::string& name,
                                                    const analysis::Selection& selection);
 

@@ -10,7 +10,7 @@
 
 namespace fieldcost::cli {
 
-// Programs that this one starts beside itself: pagers, man(1).
+// Programs that this one starts: pagers, man(1).
 
 // Starts it with the signals as usual that IgnoreInterrupts has this program ignore. kNotFound, kIo
 // ...
@@ -22,7 +22,7 @@ inline int WaitForHelper(pid_t child) { return ShellStatus(Reap(child)); }
 // Writes until all is written or the child has read enough. SIGPIPE has to be ignored.
 void Feed(int write_end, std::string_view text);
 
-// While a pager runs, what is typed at it is its own business: ^C must not end us before it.
+// While a pager runs, it handles the keyboard: ^C must not end this program before it.
 class IgnoreInterrupts {
  public:
   IgnoreInterrupts();

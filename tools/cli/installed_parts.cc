@@ -18,7 +18,7 @@ constexpr char kIdleProgramName[] = "fieldcost-idle";
 constexpr char kProbeLibraryName[] = "libfieldcost_probe.so";
 constexpr char kProbeProgramName[] = "fieldcost-probe";
 
-// Where the variable says, else in `folder` beside this program's, else where it was installed.
+// The path in the variable, else in `folder` next to this program's, else the installed one.
 Result<fs::path> FindBeside(const std::string& folder, const std::string& name,
                             const char* variable) {
   std::vector<fs::path> places;

@@ -6,8 +6,8 @@
 
 namespace fieldcost::cli {
 
-// The measuring library that belongs to this program: named by FIELDCOST_PRELOAD_LIBRARY, else
-// beside this program, else where it is installed. Absolute. kNotFound with the place looked at;
+// The measuring library that belongs to this program: named by FIELDCOST_PRELOAD_LIBRARY, else next
+// to this program, else where it is installed. Absolute. kNotFound with the place;
 // kInvalidArgument if LD_PRELOAD cannot express the path.
 Result<std::filesystem::path> FindPreloadLibrary();
 

@@ -118,7 +118,7 @@ std::string LeftAlone(const Measured& before, const Measured& after, bool picked
   for (const agent::SkipCount& skip : after.skips) {
     const bool is_of_chance =
         skip.skip == shm::Skip::kTooManyRunFiles || skip.skip == shm::Skip::kNothingToPick;
-    // Whoever asks is measured without these, so that they were of others.
+    // A requested run ignores these reasons, so they belong to other runs.
     if (skip.skip == shm::Skip::kSystemLoaded || skip.skip == shm::Skip::kNoLease) continue;
     if (skip.skip == shm::Skip::kPicksLeftOut) continue;  // it was measured
     if (picked && is_of_chance) continue;

@@ -39,7 +39,7 @@ const analysis::MetricSummary* FindEachCall(const analysis::CostSummary& summary
   return nullptr;
 }
 
-// A function of which nothing could be measured has its calls all the same.
+// A function without measurements still has a number of calls.
 std::string CallsText(const analysis::CostSummary& summary) {
   const analysis::MetricSummary* each = FindEachCall(summary);
   if (each != nullptr) return draw::FormatCount(each->sums.histogram.timed());

@@ -53,7 +53,7 @@ struct TopApis {
   std::set<std::string> waiting;  // symbols omitted because their work is to wait
 };
 
-// The runs behind this machine's own measurements.
+// The runs on which this machine's own measurements are based.
 struct LocalRuns {
   agent::RunCounts counts;
   double selection_probability = 0;  // as configured now, for runs not requested explicitly

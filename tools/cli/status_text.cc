@@ -82,7 +82,7 @@ std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths
   const auto line = [&](std::string_view label, const std::string& value) {
     text += LabelledLine(label, value);
   };
-  // What is in force.
+  // The mode in force.
   line("mode", ModeValue(status.consent));
   if (status.forbidden) {
     line("", "NOT PERMITTED by the administrator: nothing is measured or sent");
@@ -94,7 +94,7 @@ std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths
   }
   line("server", config.url.empty() ? "none" : config.url);
   line("agent key", status.agent_public_key.empty() ? "none yet" : status.agent_public_key);
-  // What waits, what was sent, and what became of it.
+  // Unsent and sent data, and its state.
   line("run files", FormatCount(status.measuring.run_files));
   line("waiting to be sent",
        fmt::format("{}, {}; {}", Counted(status.outbox.pending_rows, "row"),
@@ -110,7 +110,7 @@ std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths
                                Counted(status.outbox.dropped_rows, "row"));
   }
   line("refused by server", Counted(status.outbox.quarantined_batches, "batch", "batches"));
-  // What was measured: what stays here, what was lost, what it cost, and in how many runs.
+  // Measurements: private and lost data, their cost, and the number of runs.
   line("kept private",
        Counted(status.measuring.private_rows_kept, "row") + " of non-public libraries");
   line("lost", fmt::format("{} not recorded, {} and {} refused",
@@ -137,7 +137,7 @@ std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths
     if (agent::WouldHaveBeenSelected(skip.skip)) continue;
     line(std::exchange(label, ""), fmt::format("{} {}", FormatCount(skip.runs), skip.reason));
   }
-  // What the service asks for, and where the settings are.
+  // The service's policy, and the places of the settings.
   if (!status.measuring.policy_problem.empty()) line("problem", status.measuring.policy_problem);
   AddFieldPolicy(status, line);
   line("configuration", paths.config_file.string());

@@ -9,7 +9,7 @@
 
 namespace fieldcost::cli {
 
-// What `fieldcost agent ...` says to people. Pure; all text from outside is escaped.
+// The text output of `fieldcost agent ...`. Pure; all text from outside is escaped.
 
 struct StatusTextOptions {
   bool names = false;  // of programs, for each reason

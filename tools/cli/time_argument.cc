@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t kMostDigits = 6;
 
-// The number of `count` digits at the beginning, which it takes away, with `separator` before it.
+// Removes a number of `count` digits from the beginning, with `separator` before it, and returns
+// it.
 std::optional<int> TakeNumber(std::string_view& text, std::size_t count,
                               std::string_view separators = "") {
   if (!separators.empty()) {

@@ -14,8 +14,9 @@ namespace fieldcost::cli {
 // "90s", "10m", "2h", "3d", "1w": a number of at most 6 digits and a unit.
 std::optional<std::chrono::seconds> ParseDuration(std::string_view text);
 
-// That long before `now`, or a time of UTC: "2026-11-20", "2026-11-20T10:30", with seconds, with a
-// "Z" or a blank for the "T". kInvalidArgument says what there is.
+// Parses a duration before `now` ("10m", "2h", "3d") or a time in UTC: "2026-11-20",
+// "2026-11-20T10:30", with seconds, with a "Z" or a blank for the "T". kInvalidArgument says what
+// there is.
 Result<WallTime> ParsePastTime(std::string_view text, WallTime now);
 
 }  // namespace fieldcost::cli

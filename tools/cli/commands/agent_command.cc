@@ -1,4 +1,4 @@
-// `fieldcost agent`: consent, status, what is to be sent, pauses.
+// `fieldcost agent`: consent, status, unsent data, pauses.
 #include <unistd.h>
 
 #include "agent/reach/reach.h"

@@ -49,7 +49,7 @@ constexpr int kPrivateMode = 0600;
 constexpr char kResultName[] = "check.json";
 constexpr std::size_t kMaxSuggestions = 8;
 
-// What was measured, by whom.
+// Measurements and their source.
 struct Measured {
   std::vector<StatRow> rows;  // of all metrics, weeks summed
   stats::HardwareClass hardware;
@@ -66,7 +66,7 @@ Result<std::vector<StatRow>> ReadLocalRows(agent::Agent& agent) {
   return rows;
 }
 
-// What the field may know of what a lab table has: nothing of the user's own libraries.
+// The rows of a lab table that the field may know: none of the user's own libraries.
 Result<std::vector<StatRow>> ReadLabRows(std::string_view untrusted_bytes) {
   FIELDCOST_ASSIGN(wire::LabTable table, wire::DecodeLabTable(untrusted_bytes));
   std::set<stats::ApiKey> own;
@@ -152,7 +152,8 @@ std::vector<const CheckedApi*> All(const CheckReport& report) {
   return apis;
 }
 
-// The APIs of that name: all versions of one. Offers names where there is none, or more than one.
+// Returns the APIs with that name: all versions of one API. If no API or several have it, the error
+// suggests names.
 Result<std::vector<const CheckedApi*>> FindNamed(const CheckReport& report,
                                                  const std::string& name) {
   const names::CxxNameQuery query(name);

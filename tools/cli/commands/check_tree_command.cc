@@ -13,7 +13,7 @@
 namespace fieldcost::cli {
 namespace {
 
-// By what is looked at first of it.
+// By the metric that its readers need first.
 Result<analysis::TreeView> LoadView(const TreeOperand& operand) {
   FIELDCOST_ASSIGN(const LoadedTree loaded, LoadTree(operand));
   FIELDCOST_ASSIGN(const tree::MeanTree mean, MeanOf(loaded));

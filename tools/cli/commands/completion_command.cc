@@ -55,7 +55,8 @@ Names SymbolsOf(std::string_view prefix) {
   return names ? Plain(std::move(*names)) : Names{};
 }
 
-// Adds those of C++ whose names in source code begin so. Most others are told by their letters.
+// Adds the C++ functions whose names in source code begin with `prefix`. Most others are found by
+// their symbols.
 void AddCxxNames(const catalog::Catalog& catalog, std::string_view prefix, Names& names) {
   const std::vector<std::string> spelled = names::SpelledIdentifiers(prefix);
   std::set<std::string> found;
@@ -108,7 +109,7 @@ Names LibrariesOf(std::string_view text) {
   return Plain(std::move(begin));
 }
 
-// The functions of one library tell its versions, and a few of them are enough.
+// A few functions of a library are enough to know its versions.
 Result<Names> LookUpVersions(std::string_view library, std::string_view api) {
   FIELDCOST_ASSIGN(const Source source, Source::Open(false));
   if (library.empty()) {

@@ -48,7 +48,7 @@ struct Versions {
   std::string after;
 };
 
-// What is not given is the newest version, and the one before the other.
+// Defaults: the newest version, and the one before it.
 Result<Versions> ChooseVersions(const LibraryApis& library, const Request& command) {
   Versions chosen;
   if (!command.after.empty()) {

@@ -39,7 +39,7 @@ struct Explained {
   std::vector<analysis::CostSummary> not_measured;
 };
 
-// Of a run whose process lives, as far as it has picked functions by now; empty if it is gone.
+// For a run whose process is alive: the functions that it has picked so far; empty if it has ended.
 Result<std::vector<analysis::CostSummary>> NotMeasuredIn(const std::filesystem::path& run_file) {
   std::vector<analysis::CostSummary> functions;
   const auto bytes = agent::RunFileBytes::Open(run_file);
@@ -117,8 +117,8 @@ Result<Explained> Explain(const std::string& subject, const agent::AgentPaths& p
   return Explained{std::move(name), std::move(why), std::nullopt, {}};
 }
 
-// The libraries that have a function of that name, among what was measured here or in the field.
-// kNotFound if there is none, with names that resemble it.
+// The libraries with a function of that name, among the functions measured here or in the field.
+// kNotFound, with similar names, if none has one.
 Result<Functions> FindFunctions(const std::string& name) {
   const std::size_t mark = name.find('!');
   const std::string symbol = mark == std::string::npos ? name : name.substr(mark + 1);

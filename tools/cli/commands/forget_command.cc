@@ -22,7 +22,7 @@ Status CheckSomebodyIsThere() {
               "forget needs confirmation, but there is no terminal; use --yes");
 }
 
-// Whether the user agrees; an error if there is nobody to ask.
+// Returns whether the user agrees; an error if no terminal can ask.
 Result<bool> Agreed(const ForgetPlan& plan, const agent::Agent& agent) {
   FIELDCOST_TRY(CheckSomebodyIsThere());
   return AskYes(

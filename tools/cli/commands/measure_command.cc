@@ -58,7 +58,8 @@ std::string Environment() {
   return EscapeControl(text);
 }
 
-// Why nothing of it can be measured; fine if something can, or if nobody can tell.
+// An error if nothing of the program can be measured. Succeeds if something can, or if it is
+// unknown.
 Status CheckProgram(const std::string& program) {
   const fs::path path = agent::FindProgram(program);
   if (path.empty()) {
@@ -76,7 +77,7 @@ std::string Seconds(std::uint64_t ns) {
   return draw::FormatCost(static_cast<double>(ns), stats::Metric::kWallTime, StderrStyle());
 }
 
-// What was found before anything was timed.
+// The result of the map run, before anything was timed.
 std::string MapLine(const lab::Measurement& found) {
   std::uint64_t calls = 0;
   for (const lab::ApiSums& api : found.sums.apis()) calls += api.calls;
@@ -108,7 +109,7 @@ std::string LeftOutNames(const lab::Measurement& found) {
   return text;
 }
 
-// What whoever reads the table must know, a line each.
+// The remarks that readers of the table need, one line each.
 std::vector<std::string> Remarks(const lab::Measurement& found, std::uint32_t rounds) {
   std::vector<std::string> lines;
   const auto count = [&](std::uint64_t number, std::string_view one, std::string_view many) {
@@ -178,7 +179,7 @@ struct Measured {
   lab::Measurement found;  // without its sums' table
 };
 
-// One scenario: measured, said, and made a table of.
+// Measures one scenario, reports it, and makes its table.
 Result<Measured> MeasureOne(const lab::MeasureOptions& options, const agent::AgentConfig& config,
                             const std::string& name) {
   const auto started = SystemClock().Now().time_since_epoch();
@@ -201,7 +202,7 @@ Result<Measured> MeasureOne(const lab::MeasureOptions& options, const agent::Age
   return measured;
 }
 
-// What costs are of this value is told by it.
+// Attributes the costs to the value of this scenario.
 void TellByValue(std::uint64_t value, wire::LabTable& table) {
   for (wire::LabApi& api : table.apis) {
     stats::ShapeArgument scan{.number = stats::ShapeArgument::kScanValue, .sums = {}};
@@ -317,7 +318,7 @@ Result<int> Run(const MeasureRequest& request, const Output& output) {
     return Fail(ErrorCode::kUnsupported,
                 "this machine's time stamp counter is not usable as a clock");
   }
-  // What is asked for later is looked at before anything runs.
+  // Later inputs are checked before anything runs.
   std::optional<wire::LabTable> base;
   if (!request.base.empty()) {
     FIELDCOST_ASSIGN(base, ReadLabTable(request.base));

@@ -30,7 +30,7 @@ std::string Or(const command::Arguments& arguments, std::string_view option,
   return arguments.Has(option) ? arguments.Text(option) : otherwise;
 }
 
-// What was queued for one server does not go to another.
+// Events that are queued for one server are not sent to another.
 Result<std::uint64_t> Bind(const agent::AgentPaths& paths, const std::optional<std::string>& before,
                            const probe::Login& login) {
   FIELDCOST_TRY(MakeDirectories(paths.state_dir, 0700));

@@ -32,7 +32,7 @@ struct Request {
   std::filesystem::path html;  // empty = no page
 };
 
-// What is wrong with the options together; "" = nothing.
+// The problem with the combination of options; "" if there is none.
 std::string CheckVendor(const command::Arguments& arguments) {
   std::filesystem::path page = arguments.Text("--html");
   if (page.extension() == ".pdf") {
@@ -123,7 +123,7 @@ std::string MakePage(const analysis::VendorReport& made, const Source& source) {
        .synthetic = freshness && freshness->synthetic});
 }
 
-// What is said of the source below a text.
+// The note on the source below a text.
 std::string NoteOf(const Source& source, const Output& output) {
   return source.freshness() ? FreshnessText(*source.freshness(), SystemClock().Now())
                             : report::LabNote(source.table()->parts, {}, output.style);

@@ -100,7 +100,7 @@ Status ShowFound(const Request& command, const agent::AgentPaths& paths, const M
                  const Measured& after) {
   FIELDCOST_ASSIGN(const agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
   FIELDCOST_ASSIGN(const agent::RequestedRows found, agent.RowsOfRequest(command.id));
-  // What was asked for by name is shown although it waits.
+  // Functions requested by name are shown even if they wait.
   const RunFindings findings = FindingsOf(analysis::Summarise(found.rows, stats::Whose::kOwn),
                                           found.any_fielded, !command.pick.empty());
   if (!findings.empty()) {
@@ -112,7 +112,7 @@ Status ShowFound(const Request& command, const agent::AgentPaths& paths, const M
   return {};
 }
 
-// What can be said once the program has ended.
+// Reports the result once the program has ended.
 Status SayWhatWasFound(const Request& command, const agent::AgentPaths& paths,
                        const Measured& before) {
   FIELDCOST_ASSIGN(const Measured after, CollectMeasured(paths));
@@ -139,7 +139,7 @@ void SayNotMeasured(const std::string& why) {
   if (Variable(kQuietVariable).empty()) Remark("nothing is measured: " + why);
 }
 
-// Waits for the program, and says what was measured of what was asked for.
+// Waits for the program, and reports which of the requested functions were measured.
 Result<int> RunAndSay(const Request& command, const agent::AgentPaths& paths,
                       const std::function<int()>& become_program) {
   Measured before;
@@ -161,7 +161,7 @@ Result<int> RunAndSay(const Request& command, const agent::AgentPaths& paths,
   };
   FIELDCOST_ASSIGN(const Ended ended, RunAndWait(become_program, look));
   if (Variable(kQuietVariable).empty() && !DidNotStart(ended)) {
-    // Whatever is wrong here, the program has ended as it has.
+    // An error here does not change the program's exit status.
     const Status said = SayWhatWasFound(command, paths, before);
     if (!said) Remark("cannot collect the results now: " + said.error().message);
     for (const std::string& child : children->Unmeasured()) Remark("not measured: " + child);
@@ -169,7 +169,7 @@ Result<int> RunAndSay(const Request& command, const agent::AgentPaths& paths,
   return EndLike(ended);
 }
 
-// Where nobody looks there is nothing to show, unless it is asked for.
+// Without a terminal nothing is shown unless it is requested.
 bool ShallShow(const command::Arguments& arguments) {
   if (arguments.Has("--no-show") || !Variable(kQuietVariable).empty()) return false;
   return arguments.Has("--show") || StderrIsTerminal();

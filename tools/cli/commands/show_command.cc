@@ -47,7 +47,7 @@ std::string OthersText(const analysis::ApiCost& cost, std::size_t shown) {
   return text + "\n\n";
 }
 
-// What a lab table knows beside its rows; nothing without one.
+// The data of a lab table besides its rows; empty without a table.
 class LabShapes {
  public:
   explicit LabShapes(const std::optional<wire::LabTable>& table) {
@@ -93,7 +93,7 @@ Status WriteLabPage(const Request& command, const Source& source) {
   return WritePage(command.html, report::LabPage(content), PageOf::kOwn);
 }
 
-// `show` and `hist` differ in what they tell of each API found.
+// `show` and `hist` differ in the details per API.
 Result<int> ShowEach(const Request& command, const Output& output, CsvKind csv, Detail* detail) {
   if (!command.api.empty()) FIELDCOST_TRY(CheckApiName(command.api));
   FIELDCOST_ASSIGN(const Source source, Source::Open(command.source));

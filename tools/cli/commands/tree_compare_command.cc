@@ -30,7 +30,7 @@ constexpr int kInterrupted = 128 + SIGINT;
 
 using Command = TwoCommands::Command;
 
-// Where recordings are: what --keep says, else a directory that is gone at the end.
+// The directory of recordings: that of --keep, else one that is removed at the end.
 class RecordingDirectory {
  public:
   static Result<RecordingDirectory> Make(const std::string& kept) {
@@ -78,7 +78,7 @@ class Recorder {
 
   Status Record(const Command& command, std::uint64_t run, const fs::path& file) {
     std::vector<std::string> words = words_;
-    // What cannot be measured is said once.
+    // Missing measurements are reported once.
     if (std::exchange(has_told_, true)) words.emplace_back("--told");
     words.insert(words.end(), {"--output", file.string(), "--"});
     words.insert(words.end(), command.words.begin(), command.words.end());

@@ -25,8 +25,8 @@ struct WrittenCard {
 };
 
 // The cards of all APIs in the catalogue whose soname matches the glob (empty = all). An empty
-// template makes no links. kInvalidArgument: the template; kNotFound: no catalogue, or nothing of
-// these libraries in it.
+// template makes no links. kInvalidArgument: the template; kNotFound: no catalogue, or none of
+// these libraries is in it.
 Result<LibraryCards> LoadCards(const std::string& library_glob, const std::string& link_template);
 
 }  // namespace fieldcost::cli

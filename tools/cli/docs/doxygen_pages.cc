@@ -13,8 +13,8 @@ namespace {
 
 using boost::property_tree::ptree;
 
-// Where what begins with '<' at `at` ends: behind its '>', which may also stand in quotes, comments
-// and the like; npos if it does not.
+// Returns the end of the tag that begins with '<' at `at`: after its '>', ignoring those in quotes,
+// comments and the like; npos if it does not end.
 std::size_t EndOfTag(std::string_view untrusted_xml, std::size_t at) {
   for (const auto& [begin, end] : {std::pair<std::string_view, std::string_view>{"<!--", "-->"},
                                    {"<![CDATA[", "]]>"},
@@ -37,7 +37,7 @@ std::size_t EndOfTag(std::string_view untrusted_xml, std::size_t at) {
   return std::string_view::npos;
 }
 
-// The parser descends with the elements, so nobody may nest them too deep for our stack.
+// The parser recurses with the elements: a deep nesting would overflow the stack.
 bool IsTooDeep(std::string_view untrusted_xml) {
   std::size_t depth = 0;
   for (std::size_t at = untrusted_xml.find('<'); at != std::string_view::npos;

@@ -42,7 +42,7 @@ bool IsMdoc(std::string_view page) {
 
 Result<std::string> FindManPage(const std::string& untrusted_name,
                                 const std::string& untrusted_section) {
-  // With a slash it would be a file of this machine, whatever is in it.
+  // With a slash it would be any file of this machine.
   if (untrusted_name.find('/') != std::string::npos) return std::string();
   FIELDCOST_ASSIGN(Pipe pipe, MakePipe());
   ChildOptions options{

@@ -10,9 +10,8 @@ namespace fieldcost::cli {
 
 inline constexpr std::size_t kMaxManBytes = 16 * 1024 * 1024;
 
-// The roff source of a manual page, in UTF-8, as man(1) finds it; empty if there is none. Without a
-// section, of functions: 3, else 2.
-// kUnavailable: there is no man(1).
+// Returns the roff source of a manual page, in UTF-8, as man(1) finds it; empty if there is no
+// page. Without a section, looks in 3, then 2. kUnavailable: man(1) is missing.
 Result<std::string> FindManPage(const std::string& untrusted_name,
                                 const std::string& untrusted_section);
 

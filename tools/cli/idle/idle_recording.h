@@ -17,7 +17,7 @@ namespace fieldcost::cli {
 
 // Recordings of idle CPUs, as the commands below `idle` read them.
 
-// A side from which idle time is looked at: its name, its metrics in ns and in ticks.
+// One view of idle time: its name, its metrics in ns and in ticks.
 struct IdleSide {
   std::string_view name;
   std::array<std::string_view, 2> metrics;
@@ -36,8 +36,8 @@ struct LoadedIdle {
   RecordedRuns recorded;  // with its remarks
 };
 
-// Loads what an operand names (ParseTreeOperand()). kInvalidArgument, saying what it is and what
-// reads it, unless it is a recording of idle CPUs; errors of the file, with its name.
+// Loads the file of an operand (ParseTreeOperand()). kInvalidArgument, with its kind and the
+// command that reads it, unless it is a recording of idle CPUs; errors of the file, with its name.
 Result<LoadedIdle> LoadIdle(const std::string& operand);
 
 // That side's metrics, all runs together as one. kNotFound if they were not recorded.

@@ -78,7 +78,7 @@ std::string TableText(const Chosen& chosen, const wire::LabTable& table, const d
   return text + report::LabNote(table.parts, text, style);
 }
 
-// What has changed, of the APIs and in the metrics that are asked for.
+// The changes in the requested APIs and metrics.
 struct Changes {
   std::vector<LabChange> times;
   analysis::LabCounts counts;

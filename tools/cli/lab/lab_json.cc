@@ -48,7 +48,7 @@ json::value FieldJson(const std::optional<analysis::ContextPenalty>& field) {
                       {"stratum", Text(analysis::Name(field->stratum))}};
 }
 
-// What calls come to in a run, by metric; what is missing is not measured.
+// The totals of calls per run, by metric; missing ones were not measured.
 json::object TotalsJson(std::span<const wire::LabTotal> totals) {
   json::object object;
   for (const wire::LabTotal& total : totals) {

@@ -16,7 +16,7 @@ namespace fieldcost::cli {
 
 // What commands about lab tables print with --json; names are stable, ../JSON.md describes them.
 
-// What `merge` says of a table that it has written.
+// The answer of `merge` about the table that it has written.
 std::string WrittenTableJson(const std::filesystem::path& file, std::uint64_t size_bytes,
                              const wire::LabTable& table);
 

@@ -53,7 +53,7 @@ class Recorder {
   Result<std::uint64_t> Record(const TwoCommands::Command& command, std::uint64_t run) {
     std::uint64_t session = crypto::RandomUint64() | 1;
     std::vector<std::string> words = words_;
-    // What the first run says of points holds for all.
+    // The remarks of the first run on points apply to all runs.
     if (run != 0) words.emplace_back("--quiet");
     words.insert(words.end(), {"--session", std::to_string(session), "--"});
     words.insert(words.end(), command.words.begin(), command.words.end());

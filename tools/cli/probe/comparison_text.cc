@@ -71,7 +71,7 @@ std::string SideText(std::size_t events, std::size_t set_aside) {
   return text;
 }
 
-// The label, and what else tells the group from others of that label.
+// The label, and what else distinguishes the group from others with that label.
 std::string NameIn(const std::vector<probe::ComparedGroup>& groups, const probe::GroupKey& key) {
   const auto alike = std::ranges::count(
       groups, key.label, [](const probe::ComparedGroup& group) { return group.key.label; });

@@ -91,7 +91,7 @@ Status AddPart(const std::string& part, EventSelection& selection) {
   return {};
 }
 
-// How long the file's name in front is, with its colon; 0: there is none.
+// The length of a leading file name, with its colon; 0 without one.
 std::size_t FileLength(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos || colon == 0) return 0;

@@ -25,7 +25,7 @@ Result<std::filesystem::path> PathOf(const std::string& file) {
   return probe::SpoolFile(paths);
 }
 
-// Said before it is asked for its version, so that nothing is made in a file of another kind.
+// Checked before its version is read, so that nothing is created in a file of another kind.
 Status CheckHasEvents(const sqlite::Database& database, bool is_own) {
   FIELDCOST_ASSIGN(
       const std::uint64_t tables,

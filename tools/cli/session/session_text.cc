@@ -29,7 +29,7 @@ bool IsSessionLine(std::string_view line) {
   return line.starts_with(kBegin) && line.find(kMark) != std::string_view::npos;
 }
 
-// The first of our lines, with its end; empty if there is none.
+// Returns the first of our lines, with its line feed, or an empty text.
 std::string_view FindSessionLine(std::string_view profile) {
   for (std::size_t begin = 0; begin < profile.size();) {
     const std::size_t end = std::min(profile.find('\n', begin), profile.size() - 1) + 1;
@@ -126,7 +126,7 @@ std::optional<std::string> RemoveSessionLine(std::string_view profile) {
     const bool had_no_end = line.find(kNoEnd) != std::string_view::npos;
     const bool is_last = begin + line.size() == text.size();
     text.erase(begin, line.size());
-    // What was added after us needs the end of the line before.
+    // Text that was added later needs the line feed before it.
     if (had_no_end && is_last && text.ends_with('\n')) text.pop_back();
   }
   if (text.empty() && was_made) return std::nullopt;

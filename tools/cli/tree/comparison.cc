@@ -32,7 +32,7 @@ int ExitStatusOf(const tree::Comparison& comparison) {
   return comparison.HasIncrease() ? kIncrease : kNoIncrease;
 }
 
-// Recursion, of which the depth differs from run to run, is folded; then names are changed.
+// Folds recursion, whose depth differs between runs; then changes names.
 Result<TreeSide> SideOfRuns(RecordedRuns recorded, tree::RenameRules& rules) {
   FIELDCOST_ASSIGN(const tree::PathMap renamed, tree::Rename(*recorded.dictionary, rules));
   FIELDCOST_ASSIGN(const tree::PathMap folded, tree::FoldRecursion(*renamed.dictionary));
@@ -224,7 +224,7 @@ Result<int> PutComparison(ComparedSides sides, const std::string& metric_name,
                                        .untrusted_remarks = sides.remarks,
                                        .order = sides.order},
                                       show.html));
-    // Beside a page the answer is the same as without one.
+    // The text is the same with and without a page.
     if (show.html == "-") return ExitStatusOf(comparison);
   }
   FIELDCOST_TRY(Print(comparison, sides, difference.tree, metric, show, OutputOf(arguments)));

@@ -31,7 +31,7 @@ constexpr std::array<TimeUnit, 6> kTimeUnits = {{{"ns", 1},
                                                  {"m", 60'000'000'000},
                                                  {"h", 3'600'000'000'000}}};
 
-// What `digits` behind the point are of the unit; nullopt unless that is a whole number of ns.
+// The value of the `digits` after the decimal point; nullopt unless it is a whole number of ns.
 std::optional<std::uint64_t> Fraction(std::string_view digits, std::uint64_t unit_ns) {
   std::uint64_t ns = 0;
   for (const char digit : digits) {

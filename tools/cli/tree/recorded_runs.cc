@@ -27,7 +27,7 @@ Interval PartOf(const recording::Run& run, const std::optional<Interval>& interv
           .to_ns = run.begin_ns + std::min(interval->to_ns, length_ns)};
 }
 
-// Equal lengths of what there is; the last one has all that is behind.
+// Divides it into equal lengths; the last one includes the rest.
 void Divide(const Interval& part, std::uint64_t count, const std::optional<Interval>& span,
             std::vector<Interval>& divided) {
   const std::uint64_t to_ns = std::min(part.to_ns, span ? span->to_ns : 0);
@@ -71,7 +71,7 @@ tree::Measured Part(const RecordedRuns& recorded, const tree::RunValues& values,
   return part;
 }
 
-// The merge divides wall time by time that was sampled: what has neither stays beside each other.
+// The merge divides wall time by sampled time: recordings without both stay separate.
 bool CanMerge(const recording::Descriptions& about, const Kinds& kinds) {
   const tree::MergeOptions options;
   const auto name_of = [&](std::size_t i) { return about.metrics[i].name; };

@@ -34,7 +34,7 @@ Result<RecordedRuns> RunsOf(const recording::Recording& recording,
                             const std::optional<recording::Interval>& interval,
                             std::uint64_t divided_by = 1);
 
-// The parts of the recording's time of which those are.
+// The parts of the recording's time that these runs cover.
 std::vector<recording::Interval> PartsOf(const recording::Recording& recording,
                                          const std::optional<recording::Interval>& interval,
                                          std::uint64_t divided_by = 1);

@@ -24,7 +24,7 @@ using report::Timeline;
 // A bin that has grown to so many samples is added up by path.
 constexpr std::size_t kLeastToAddUp = 1'024;
 
-// Times since a run's begin: what the runs have in common.
+// Times since the begin of a run, which all runs have in common.
 struct Axis {
   std::uint64_t from_ns = 0;
   std::uint64_t length_ns = 0;
@@ -33,14 +33,14 @@ struct Axis {
   std::uint64_t Edge(std::size_t i) const {
     return from_ns + static_cast<std::uint64_t>(stats::Uint128{length_ns} * i / bins);
   }
-  // The last bin whose begin is not behind it. REQUIRES: from_ns <= time_ns < Edge(bins).
+  // The last bin that does not begin after `time_ns`. REQUIRES: from_ns <= time_ns < Edge(bins).
   std::size_t BinOf(std::uint64_t time_ns) const {
     FIELDCOST_CHECK(time_ns >= from_ns && time_ns - from_ns < length_ns);
     return static_cast<std::size_t>((stats::Uint128{time_ns - from_ns + 1} * bins - 1) / length_ns);
   }
 };
 
-// Runs, of open ones up to behind the last sample; all of it if there are none.
+// The runs, open ones up to the end of the last sample; the whole recording if it has none.
 std::vector<Interval> RunsOf(const Recording& recording, std::uint64_t end_ns) {
   std::vector<Interval> runs;
   for (const recording::Run& run : recording.contents().descriptions.runs) {

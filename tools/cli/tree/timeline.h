@@ -18,12 +18,12 @@ inline constexpr std::size_t kPageThreads = 32;
 // Threads are not selectable if this many bins of them would exceed the limit on values.
 inline constexpr std::size_t kLeastThreadBins = 64;
 
-// What `operand`, which is of `recording`, cost over time, in bins of lengths that differ by 1 ns
-// at most, by `metrics` (those of its tree). Fewer bins where there would be too many values.
-// Of several threads also what each cost, unless they are the first frames of paths already
-// (TreeOperand::by). nullopt if there are no samples. One pass over the samples, of
-// more than kPageThreads threads two. Errors of Recording; kTooLarge if a
-// bin's value passes 64 bits. REQUIRES: not AreMerged(), since then trees of bins do not add up.
+// The cost of `operand`, a part of `recording`, over time, in bins whose lengths differ by at most
+// 1 ns, by `metrics` (those of its tree). Uses fewer bins if there would be too many values. With
+// several threads also the cost of each, unless they are the first frames of paths already
+// (TreeOperand::by). nullopt without samples. One pass over the samples, two if there are more than
+// kPageThreads threads. Errors of Recording; kTooLarge if the value of a bin exceeds 64 bits.
+// REQUIRES: not AreMerged(), since then trees of bins do not add up.
 Result<std::optional<report::Timeline>> LoadTimeline(const recording::Recording& recording,
                                                      const TreeOperand& operand,
                                                      const std::vector<tree::Metric>& metrics);

@@ -17,7 +17,7 @@
 namespace fieldcost::cli {
 namespace {
 
-// What `--events` says: words, and globs of APIs.
+// The value of `--events`: words, and globs of APIs.
 struct Events {
   bool functions = false;
   bool branches = false;

@@ -33,7 +33,7 @@ Result<analysis::TreeView> ViewOf(const tree::MeanTree& mean, std::size_t metric
   return analysis::TopDown(mean, metric);
 }
 
-// "wall of 3 runs, 1.2 s a run (sampled)", or of a difference both sides.
+// "wall of 3 runs, 1.2 s a run (sampled)", or both sides of a difference.
 std::string Heading(const analysis::TreeView& view, const draw::Style& style) {
   const analysis::ViewValue& all = view.nodes[0].inclusive;
   const auto cost = [&](stats::Uint128 sum) {

@@ -26,7 +26,7 @@ struct TreeShow {
   std::string html;         // the same
   std::uint64_t depth = 0;  // 0: all
   std::uint64_t limit = 0;  // rows of a flat table; 0: all
-  // For a page: what is shown, as it was named, and what has its time, if anything has.
+  // For a page: the operand as it was named, and the recording with its times, if any.
   std::string named;
   TreeOperand operand = {};
   std::shared_ptr<const recording::Recording> recording = nullptr;
@@ -44,7 +44,8 @@ std::string CheckTreePage(const command::Arguments& arguments);
 void AddTreeShowOptions(command::Command& command);
 TreeShow TreeShowOf(const command::Arguments& arguments);
 
-// What an operand's text and --by name. `by_name`: so that threads of several recordings are one.
+// Parses an operand's text and --by. `by_name`: threads of several recordings with one name are
+// one.
 Result<TreeOperand> OperandOf(std::string_view text, const command::Arguments& arguments,
                               bool by_name = false);
 

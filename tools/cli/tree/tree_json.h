@@ -19,7 +19,7 @@ namespace fieldcost::cli {
 std::string TreeJson(const analysis::TreeView& view, const std::vector<std::string>& remarks);
 // The same for a difference, and "comparison": {"enough", "total": {"before", "after", "p",
 // "changed"}, "factor", "factor_p", "alike_p", "tested", "changes": [{"kind", "path": [names],
-// "before", "after", "q"}]}, whose costs are means of a run as measured, in the metric's unit.
+// "before", "after", "q"}]}; costs are means per run as measured, in the metric's unit.
 std::string TreeDiffJson(const tree::Comparison& comparison, const analysis::TreeView& view,
                          const std::vector<std::string>& remarks);
 std::string VerifyJson(const recording::VerifyReport& report);
