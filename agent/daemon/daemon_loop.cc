@@ -32,8 +32,8 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr char kLockName[] = "daemon.lock";
-// We are told that the file was closed, by the end of its mapping, a moment before its lock is
-// gone.
+// The notification that a file was closed, by the end of its mapping, comes a moment before its
+// lock is released.
 constexpr milliseconds kSettleTime{100};
 constexpr seconds kQuickLook{1};
 constexpr std::uint32_t kMaxQuickLooks = 3;
@@ -99,7 +99,7 @@ std::string WhyOff(const AgentPaths& paths) {
 
 Result<DaemonLoop> DaemonLoop::Start(const AgentPaths& paths, const Clock& clock) {
   DaemonLoop loop(paths, clock);
-  // Blocked before anybody is told that it watches: a hang-up that comes then must not end it.
+  // Blocked before readiness is reported: a hang-up that comes then must not end the daemon.
   loop.while_waiting_ = BlockSignals();
   FIELDCOST_TRY(loop.Reload());
   const std::filesystem::path lock_file = paths.state_dir / kLockName;
@@ -135,8 +135,8 @@ Result<std::optional<std::string>> DaemonLoop::IsOver() {
   if (g_stop != 0) return std::optional<std::string>("stopped");
   const auto consent = EffectiveConsent(paths_);
   if (consent && consent->mode != Mode::kOff) return std::optional<std::string>();
-  // Whether or not the settings can be read now: programs must know at once. A decision that cannot
-  // be read is none.
+  // Even if the settings cannot be read: programs must stop at once. A decision that cannot be read
+  // counts as none.
   const Status told = StopMeasuring(paths_, agent_->config());
   if (!told) LogError("programs cannot be told to stop measuring: {}", told.error().message);
   if (!consent) return consent.error();

@@ -25,8 +25,8 @@ void Say(const std::string& what) {
   std::fflush(stdout);
 }
 
-// Programs may not have been told yet: that the administrator forbids it, or that what was decided
-// cannot be read. Wrong settings do not keep us from it.
+// Programs may still measure although the administrator forbids it or the user's decision cannot be
+// read. Stops them even if the settings are invalid.
 Status TellProgramsToStop(const agent::AgentPaths& paths, const Result<agent::Consent>& consent) {
   const auto config = agent::LoadConfigInForce(paths, fieldcost::SystemClock().Now());
   const Status told = agent::StopMeasuring(paths, config ? *config : agent::AgentConfig());

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kMostSum = std::uint64_t{1} << 60;
 constexpr std::uint64_t kMostMultiplier = std::uint64_t{1} << 35;  // 8 ns a tick
 
-// What a thread was in, when its slot was looked at.
+// The call that a thread was in when its slot was read.
 struct OpenCall {
   std::uint64_t now_ticks = 0;
   std::uint64_t last_ticks = 0;
@@ -247,9 +247,9 @@ void Add(std::uint64_t untrusted_count, std::uint64_t& sum) {
   sum += std::min(untrusted_count, kMostSum - std::min(sum, kMostSum));
 }
 
-// Looks at what a thread is in, before its nodes are read. The order matters: a clock that was
-// looked at before an event began is not ahead of it, and what is read after `busy` was 0 belongs
-// to no event that had begun by then, unless last_ticks changes until the nodes are read.
+// Reads the call that a thread is in, before its nodes are read. The order matters: a clock that
+// was read before an event began is not ahead of it, and values that are read after `busy` was 0
+// belong to no event that had begun by then, unless last_ticks changes until the nodes are read.
 Status LookAtThread(std::uint32_t slot, Reading& reading) {
   const auto at = [&](std::size_t offset) {
     return shm::TraceThreadsOffset() + slot * sizeof(shm::TraceThread) + offset;

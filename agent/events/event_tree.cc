@@ -100,7 +100,7 @@ std::vector<std::uint64_t> LeastNanoseconds(const Arena& arena) {
   ticks.reserve(arena.nodes.size());
   for (const ArenaNode& node : arena.nodes) ticks.push_back(node.ticks);
   for (const ArenaThread& thread : arena.threads) {
-    // Outside of all calls nobody knows whether another one will come.
+    // Outside of all calls it is unknown whether another one will come.
     if (arena.nodes[thread.current].kind != PlaceKind::kRoot) {
       ticks[thread.current] += thread.open_ticks;
     }

@@ -32,12 +32,12 @@ using OnValues = std::function<Status(std::uint16_t slot, tree::PathId path,
                                       std::span<const std::uint64_t> values)>;
 
 // Visits a program's trees, by EventMetrics(). Adds its paths to the dictionary. APIs
-// have their names; functions get theirs from `name`, which is asked once for each address. What
-// was spent outside of all that is traced is the root's.
+// have their names; functions get theirs from `name`, which is called once for each address. Costs
+// outside of all traced functions belong to the root.
 //
-// The inclusive wall time of each node is that of its ticks, to the nanosecond below; self times
-// are what its children leave of that. While the program runs self times are rounded down, so that
-// no value is ever more than it will be later. kTooLarge, errors of the visitor.
+// The inclusive wall time of each node is that of its ticks, rounded down to nanoseconds; self
+// times are that minus the children's. While the program runs, self times are rounded down, so that
+// no value ever decreases. kTooLarge, errors of the visitor.
 Status ForEachEvent(const Arena& arena, const NameCode& name, tree::Dictionary& dictionary,
                     const OnValues& visit);
 // All threads together.

@@ -1,5 +1,5 @@
-// What -fsanitize-coverage makes each block of code call: gcc's trace-pc, clang's trace-pc-guard,
-// whose guards tell nothing that the address does not.
+// The functions that each block of code calls with -fsanitize-coverage: gcc's trace-pc, clang's
+// trace-pc-guard, whose guards add nothing to the address.
 #include <stdint.h>
 
 #include "agent/events_preload/event_thread_state.h"

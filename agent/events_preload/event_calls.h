@@ -29,8 +29,8 @@ inline void LeaveGone(ThreadState* thread, uint64_t return_slot) {
 // Populates more frames. Returns false, and counts the call as too deep, if there is no memory.
 bool MakeRoomForFrames(ThreadState* thread);
 
-// Puts a frame on top, which is of that node; with `check` null it has no place that is known.
-// False if it is too deep.
+// Pushes a frame of that node; without `check`, its place is unknown. Returns false if the stack is
+// too deep.
 inline bool Push(ThreadState* thread, shm::TraceNode* node, const Frame& frame) {
   Frame* const next = thread->top + 1;
   // A call that was folded into its caller's node is not counted there.

@@ -12,8 +12,8 @@ constexpr uint16_t kWordsNotKnown = 0xffff;
 // How many frames an exit looks for its function in, where it is not on top.
 constexpr uint32_t kMostSearched = 4096;
 
-// What a hook is told: the function, where that returns to, where the stack was when the hook was
-// called, and where the hook returns to.
+// The arguments of a hook: the function, the address it returns to, the stack pointer when the hook
+// was called, and the address the hook returns to.
 struct HookCall {
   uint64_t function;
   uint64_t site;
@@ -25,8 +25,8 @@ bool HoldsAt(uint64_t address, uint64_t value) {
   return *reinterpret_cast<const uint64_t*>(address) == value;
 }
 
-// Where the return address of the function lies. Not `known` on a stack of which nothing is known,
-// or if the address is at no place nearby, or at several: the lowest is told then.
+// The location of the function's return address. Not `known` on an unknown stack, or if the address
+// is nowhere nearby, or at several places: then it is the lowest one.
 struct ReturnSlot {
   uint64_t address;
   bool known;
@@ -112,7 +112,7 @@ uint64_t LowestOf(const HookCall& call) {
   return call.hook == call.site ? call.here - sizeof(uint64_t) : call.here;
 }
 
-// The function is not on top: what is above it was left, or it was never entered.
+// The function is not the innermost frame: the frames above it were left, or it was never entered.
 __attribute__((noinline)) void ExitFromBelow(ThreadState* thread, const HookCall& call) {
   if (thread->too_deep != 0) {
     --thread->too_deep;

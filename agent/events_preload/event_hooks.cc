@@ -1,4 +1,4 @@
-// What agent/intercept asks of whoever uses it: the trace's answers.
+// The functions that agent/intercept requires from its user, for event trees.
 #include "agent/intercept/hooks.h"
 
 #include "agent/events_preload/event_process.h"

@@ -11,9 +11,9 @@ namespace fieldcost::events_preload {
 struct ThreadState;
 struct Record;
 
-// An API that slots lead to, in front of which the thunk of the same number stands. What it points
-// to is in the memory of its provider; null names: that is gone. Written under the patch lock or in
-// the constructor, but where said.
+// An API that slots lead to, through the thunk with the same number. Its pointers refer to memory
+// of its provider; null names: the provider was unloaded. Written under the patch lock or in the
+// constructor unless stated otherwise.
 struct Target {
   uint64_t address;  // the real function, or a wrapper around it
   const char* module;

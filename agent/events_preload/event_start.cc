@@ -1,6 +1,6 @@
-// The library's only entry but for what compilers call: a constructor that leaves at once unless a
-// plan was left for this process. Any failure means: inert, and whoever asked sees that there is no
-// arena.
+// The library's only entry besides the hooks that compilers call: a constructor that returns at
+// once unless there is a plan for this process. After any failure the library is inert, and the
+// tracer finds no arena.
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -43,7 +43,8 @@ bool MakeMemory() {
          madvise(fieldcost_attached, sizeof fieldcost_attached, MADV_WIPEONFORK) == 0;
 }
 
-// So that the program is told of no page fault of ours, our code is in memory before the first one.
+// Brings our code into memory before the first event, so that our page faults are not attributed to
+// the program.
 void FetchCode() {
   constexpr int kMadvPopulateRead = 22;  // Linux 5.14
   const uint64_t begin = reinterpret_cast<uint64_t>(__ehdr_start) & ~uint64_t{4095};

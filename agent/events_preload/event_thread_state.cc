@@ -17,7 +17,7 @@ namespace {
 
 __thread intercept::SlotBackoff backoff;
 
-// What a slot keeps for all its threads. False if there is no memory.
+// Makes the memory that a slot keeps for all its threads. Returns false if there is none.
 bool MakeMemory(ThreadState* thread, uint32_t slot) {
   if (thread->frames != nullptr) return true;
   thread->slot = slot;

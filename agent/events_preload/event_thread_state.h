@@ -111,8 +111,8 @@ inline ThreadState* CurrentThread() {
 // handler that jumped out of it.
 bool Interrupts(ThreadState* thread, uint64_t here);
 
-// The thread, on which from now until EndEvent() no other event is taken; null if this one is not
-// to be taken either. `here` is a place in the stack, in the frame of who causes it.
+// Begins an event and returns its thread, on which no other event is recorded until EndEvent();
+// null if this one is not recorded either. `here` is an address in the stack frame that causes it.
 inline ThreadState* BeginEvent(uint32_t events, uint64_t here) {
   if (!Takes(events)) return nullptr;
   ThreadState* const thread = CurrentThread();

@@ -16,7 +16,7 @@ void Release(ThreadState* thread, Record* record) {
   intercept::FreeRecord(thread->records, record, &thread->lowest_free);
 }
 
-// What was called by tail call lies at its caller's place.
+// A tail-called function has its caller's place.
 void LeaveGoneBefore(ThreadState* thread, uint64_t here, bool is_tail_call) {
   if (thread->top->return_slot == here && is_tail_call) return;
   LeaveGone(thread, here);
@@ -44,7 +44,7 @@ Record* Begin(ThreadState* thread, uint32_t api, const uint64_t* return_slot) {
   record->owner = thread;
   Frame frame;
   frame.return_slot = here;
-  // Another stack may be gone before it is looked at.
+  // Another stack may be gone before it is checked.
   frame.check = thread->stack.Holds(here) ? return_slot : nullptr;
   frame.place = shm::kTraceApiPlace | api;
   frame.site = intercept::ThunkReturn();
@@ -58,7 +58,8 @@ Record* Begin(ThreadState* thread, uint32_t api, const uint64_t* return_slot) {
   return nullptr;
 }
 
-// The call's frame is not on top: what is above was left, or it was itself, and yet comes back.
+// The call's frame is not the innermost one: the frames above were left, or it was left itself and
+// still returns.
 __attribute__((noinline)) void EndFromBelow(ThreadState* thread, const Record* record) {
   const Frame* found = thread->top;
   for (uint32_t i = 0; i < kMostSearched && found > thread->frames && found->record != record;

@@ -10,8 +10,8 @@
 #include "agent/intercept/map_wrappers.h"
 #include "agent/intercept/wrappers.h"
 
-// Bytes and blocks that come and go, told to the innermost frame. errno is whatever the real
-// function left.
+// Attributes allocated and freed bytes and blocks to the innermost frame. errno stays as the real
+// function set it.
 
 namespace fieldcost::events_preload {
 namespace {
@@ -21,7 +21,7 @@ uint64_t real_realloc;
 // The allocator's that `free` is of; null: the size of what is freed is not known.
 size_t (*usable_size)(void*);
 
-// The thread whose innermost node is to be told; null if this is not to be counted.
+// Returns the thread whose innermost node counts this; null if it is not counted.
 inline ThreadState* CountingThread(uint64_t here) {
   if (!Takes(kAttached)) return nullptr;
   ThreadState* const thread = fieldcost_current_thread;

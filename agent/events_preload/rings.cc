@@ -49,8 +49,8 @@ Ring OpenPageFaultRing() {
   return Open(attributes);
 }
 
-// The event of that name is the kernel's own, which not everybody may count; that a thread was
-// switched away and back, everybody may have recorded.
+// The software event of that name counts in the kernel, which requires a privilege; switch records
+// of one's own threads do not.
 Ring OpenContextSwitchRing() {
   perf_event_attr attributes = Software(PERF_COUNT_SW_DUMMY);
   attributes.context_switch = 1;

@@ -10,8 +10,8 @@ namespace {
 
 constexpr uint32_t kFirstEntries = 4096;
 
-// Maps a table with memory at once, so that the program is told of no page fault of ours; and not
-// for children of fork(), so that the program's first store after it is none either.
+// Maps a table with its memory, so that our page faults are not attributed to the program; and not
+// for children of fork(), so that the program's first store after it causes none either.
 void* MapTable(uint64_t bytes) {
   void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -78,12 +78,12 @@ uint32_t TakeNumber(ThreadState* thread, OpenChunk* open, shm::TraceChunkKind ki
   return open->next++;
 }
 
-// Says that the last number taken is in use now.
+// Publishes that the last number taken is in use.
 void Publish(OpenChunk* open) {
   __atomic_store_n(&open->chunk->used, open->chunk->used + 1, __ATOMIC_RELEASE);
 }
 
-// Whatever names the place is written down before the node is.
+// The name of a place is written before its node.
 void Name(uint64_t place) {
   if ((place & shm::kTraceApiPlace) != 0) {
     Describe(static_cast<uint32_t>(place));
@@ -126,7 +126,7 @@ void SetLast(shm::TraceNode* node, uint32_t child, uint64_t place) {
   node->last_child_place = place;
 }
 
-// The rest of FindOrMakeChild(), for a child that is not where the hash says.
+// The rest of FindOrMakeChild(), for a child that is not at the place of its hash.
 __attribute__((noinline)) shm::TraceNode* MakeChild(ThreadState* thread, shm::TraceNode* node,
                                                     uint64_t place) {
   // Below a folded node everything is folded.
@@ -160,7 +160,7 @@ __attribute__((cold)) shm::TraceNode* MakeRoot(ThreadState* thread) {
   return MakeNode(thread, shm::kTraceNoNode, 0, shm::kTraceRoot);
 }
 
-// Most follow the same sibling each time; most others are where the hash says.
+// Most children follow the same sibling each time; most others are at the place of their hash.
 __attribute__((noinline)) shm::TraceNode* FindOrMakeChild(ThreadState* thread, shm::TraceNode* node,
                                                           uint64_t place) {
   if (node->last_child_place == 0) return MakeChild(thread, node, place);

@@ -15,9 +15,9 @@ inline uint32_t NumberOf(const shm::TraceNode* node) {
 // Creates a thread's first node. Returns null if there is no memory.
 shm::TraceNode* MakeRoot(ThreadState* thread);
 
-// The child of that node for this place, made if it is new. Where there is no room, [other] of the
-// node, and where there is none even for that, the node itself. [other] and [cut] are their own
-// children, for any place; of that the call is counted at once.
+// Returns the node's child for this place, which is made if it is new. Without room, returns
+// [other] of the node, or the node itself if there is no room for that either. [other] and [cut]
+// are their own children, for any place; their calls are counted at once.
 shm::TraceNode* FindOrMakeChild(ThreadState* thread, shm::TraceNode* node, uint64_t place);
 inline shm::TraceNode* ChildOf(ThreadState* thread, shm::TraceNode* node, uint64_t place) {
   return __builtin_expect(node->last_child_place == place, 1)

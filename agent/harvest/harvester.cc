@@ -27,7 +27,7 @@ constexpr char kRunPlaceText[] = "run_place";
 constexpr char kRefusedDirectory[] = "refused";
 constexpr std::size_t kMaxFilesPerHarvest = 4096;
 constexpr std::size_t kMaxRefusedFiles = 16;
-// A file whose writer did not finish making it, and is not alive, goes after this time.
+// A file whose writer died before it finished making it is removed after this time.
 constexpr std::int64_t kUnfinishedSeconds = 60;
 constexpr std::uint64_t kPsPerNs = 1000;
 // 13 days, of all threads together.
@@ -51,7 +51,7 @@ bool IsOurs(const Error& error) {
          error.code == ErrorCode::kInternal;
 }
 
-// What is measured of libraries that are not public is not told apart.
+// All measurements of libraries that are not public share one key.
 stats::ApiKey PrivateApi() {
   return {.soname = kPrivateName,
           .package_version = {},
@@ -112,8 +112,7 @@ std::string PlaceOf(const std::filesystem::path& directory, const std::string& b
   return fmt::format("{} {}:{}", boot_id, info.st_dev, info.st_ino);
 }
 
-// A file that its process has not finished making; goes once it is old and nobody makes it any
-// more.
+// A file that its process has not finished making: removed once it is old and its process is gone.
 void LeaveUnready(const std::filesystem::path& path, const RunFileBytes& bytes,
                   HarvestReport& report) {
   const bool is_old = ::time(nullptr) - bytes.modified_unix_seconds() > kUnfinishedSeconds;
@@ -242,7 +241,7 @@ Status Harvester::HarvestFile(const std::filesystem::path& path, HarvestReport& 
     LeaveUnready(path, *bytes, report);
     return {};
   }
-  // Asked before the cells are read: what a process that has ended left behind is final.
+  // Checked before the cells are read: the values of a process that has ended are final.
   const bool ended = !IsBeingWritten(bytes->fd());
   auto content = ReadRunContent(*bytes, *info, ended);
   if (!content) return Refuse(path, content.error(), report);
@@ -271,8 +270,8 @@ Status Harvester::Count(const std::filesystem::path& path, const RunIdentity& ru
   FIELDCOST_TRY(ForgetMissing());
   // A file that is gone has been counted and its snapshot perhaps removed: not again.
   if (InodeOf(path) != run.inode) return {};
-  // Read inside the transaction: whoever withdraws consent writes the file first and then removes
-  // what we may have added.
+  // Read inside the transaction: a withdrawal of consent writes the file first and then removes the
+  // rows that this may have added.
   const auto consent = EffectiveConsent(*paths_);
   const Consent decision = consent ? *consent : Consent{};
   if (!info.forced && !MayKeep(decision, info.start())) return {};
@@ -282,8 +281,8 @@ Status Harvester::Count(const std::filesystem::path& path, const RunIdentity& ru
   const std::uint64_t now = SecondOf(clock_->Now());
   RunSnapshot changes{
       .looked_second = now, .numbers = NumbersOf(info, content, before.numbers), .totals = {}};
-  // Calls are of the time from the last look on, or from the run's start: of its beginning, so that
-  // whoever asks for what came after a moment gets nothing that came before.
+  // Calls are dated with the begin of the time since the last harvest, or since the run's start, so
+  // that a query for calls after a moment returns none from before.
   const RecentKey when{
       .second = before.is_known ? before.looked_second : std::min(SecondOf(info.start()), now),
       .request = info.request_id,
@@ -308,7 +307,7 @@ Status Harvester::Count(const std::filesystem::path& path, const RunIdentity& ru
   return {};
 }
 
-// How many runs there were of which kind. Those that were not drawn leave a count, and no file.
+// Counts runs by kind. Runs that were not drawn leave a count and no file.
 Status Harvester::CountRun(const RunInfo& info) {
   return database_->Add(info.forced || info.asked ? kAskedRunsNumber : kDrawnRunsNumber, 1);
 }
@@ -385,9 +384,9 @@ bool Harvester::IsThere(const RunIdentity& run) const {
   });
 }
 
-// Whether a run file that is not there is gone. Memory may look different to us: in a container
-// with the user's home there may be another /dev/shm, and the directory of a session ends with it.
-// Such runs may still be counted by somebody else, and go with the machine's boot.
+// Whether a missing run file is gone for all harvesters. This process may see other memory: a
+// container with the user's home may have its own /dev/shm, and the directory of a session ends
+// with it. Another harvester may still count such runs; they vanish with a reboot.
 Result<bool> Harvester::SeesAllRuns() {
   const std::string boot_id = BootId();
   const std::string place = PlaceOf(paths_->run_dir(), boot_id);

@@ -27,9 +27,9 @@ struct HarvestReport {
   std::string refused_reason;        // of the first refused file
 };
 
-// Turns run files into rows. What a file holds beyond its last harvest is added in one transaction
-// together with the new snapshot, so that any number of harvesters, killed anywhere, count every
-// call once. Rows get the week of the harvest.
+// Turns run files into rows. The growth of a file since its last harvest is added in one
+// transaction together with the new snapshot, so that any number of harvesters, killed anywhere,
+// count every call once. Rows get the week of the harvest.
 class Harvester {
  public:
   Harvester(const AgentPaths& paths, const AgentConfig& config, const Clock& clock,
@@ -39,7 +39,8 @@ class Harvester {
 
  private:
   Status HarvestFile(const std::filesystem::path& path, HarvestReport& report);
-  // Versions by the packages that own the modules; what is not public loses its name.
+  // Sets versions from the packages that own the modules; functions that are not public lose their
+  // names.
   Status NamePicks(const RunInfo& info, RunContent& content);
   Status Count(const std::filesystem::path& path, const RunIdentity& run, const RunInfo& info,
                const RunContent& content, bool ended, HarvestReport& report);
@@ -65,8 +66,8 @@ class Harvester {
   std::vector<RunIdentity> missing_;                // counted and gone, snapshots still there
 };
 
-// What a run says of the measuring itself, never less than `before`: while a program runs, its
-// numbers are not read all at one time, and another harvester may have read newer ones. Pure.
+// A run's numbers about the measuring itself, never less than `before`: while a program runs, its
+// numbers are not read at one instant, and another harvester may have read newer ones. Pure.
 RunNumbers NumbersOf(const RunInfo& info, const RunContent& content, const RunNumbers& before);
 
 // The metrics of which a run gives at most one value: calls and the time they took together, once

@@ -15,7 +15,7 @@
 namespace fieldcost::agent {
 namespace {
 
-// The owner as the database keeps it: "PACKAGE VERSION"; empty if there is none.
+// The owner in the form of the database: "PACKAGE VERSION", or empty.
 std::string TextOf(const PackageOwner& owner) {
   return owner.package.empty() ? std::string() : owner.package + ' ' + owner.version;
 }

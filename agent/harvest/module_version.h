@@ -10,9 +10,9 @@
 
 namespace fieldcost::agent {
 
-// Which version of which package a measured library was. Asks the package managers and caches their
-// answers in the state database by path, inode and change time, so that an upgrade asks anew. The
-// path never leaves the machine; the version does.
+// The package and version of a measured library. Queries the package managers and caches their
+// answers in the state database by path, inode and change time, so that an upgrade causes a new
+// query. The path never leaves the machine; the version does.
 class ModuleVersions {
  public:
   explicit ModuleVersions(StateDb& database, PackageManagers managers = {})

@@ -2,8 +2,8 @@
 
 #include "agent/intercept/hooks.h"
 
-// Bytes count as asked for (calloc: the product; realloc: the new size), and only if the call
-// succeeded. errno is whatever the real function left: nothing here touches it.
+// Bytes count as requested (calloc: the product; realloc: the new size), and only if the call
+// succeeded. errno stays as the real function set it: nothing here touches it.
 
 namespace fieldcost::intercept {
 namespace {

@@ -10,8 +10,8 @@ constexpr int kRounds = 4;
 constexpr int kBiasRounds = 16;
 constexpr int kCallsPerBiasRound = 16;
 
-// Some counters tell time in steps of 10 ns. So that calls do not fall into step with them, each
-// comes a little later than the last: 16 calls are spread over 30 ns and more.
+// Some counters advance in steps of 10 ns. To avoid synchronising with them, each call comes a
+// little later than the last: 16 calls are spread over at least 30 ns.
 void Dither(int call) {
   for (int i = 0; i < 4 * call; ++i) __asm__ volatile("");
 }

@@ -119,7 +119,8 @@ void ReadBuildId(const uint8_t* notes, uint64_t bytes, ElfObject* object) {
   }
 }
 
-// False for what is never looked at: the vDSO, ld.so, this library, and what cannot be understood.
+// Returns false for objects that are ignored: the vDSO, ld.so, this library, and those that cannot
+// be parsed.
 bool ReadObject(uint64_t base, const char* path, const Elf64_Phdr* headers, unsigned count,
                 ElfObject* object) {
   *object = {};

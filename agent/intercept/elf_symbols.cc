@@ -40,7 +40,7 @@ Fit FitOf(const ElfObject& object, uint32_t index, const char* version) {
   return strcmp(DefinitionName(object, plain), version) == 0 ? Fit::kFull : Fit::kNone;
 }
 
-// Looks at the definitions of one name until one fits.
+// Checks the definitions of one name until one fits.
 class Choice {
  public:
   Choice(const ElfObject& object, const char* name, const char* version)

@@ -1,7 +1,6 @@
-// What we use of libc's simplest functions, once more and hidden: these touch neither vector
-// registers nor errno, so that they may be called in the middle of somebody else's call, and the
-// loader has fewer symbols to look up in every program we are loaded into. They have the known
-// names, because the compiler calls some of them itself.
+// Hidden versions of libc's simplest functions: these touch neither vector registers nor errno, so
+// that they may be called inside calls of the program, and the loader has fewer symbols to look up
+// in each program. They have the known names because the compiler calls some of them itself.
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
