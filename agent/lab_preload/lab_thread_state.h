@@ -90,7 +90,7 @@ bool Describe(uint32_t api);
 
 // Removes calls from the chain that certainly never return: on the thread's own stack, those whose
 // frame is below `here`, or at it unless they tail-called the call there, and those above whose
-// place holds something else. Calls on other stacks stay: frames there may be alive at any address.
+// place has another value. Calls on other stacks stay: frames there may be alive at any address.
 void DropGone(ThreadState* thread, uint64_t here, bool is_tail_call);
 
 // Pushes a record onto the chain; null (and counted) if none is free. A signal handler may jump out

@@ -1,15 +1,15 @@
-// Counts what the malloc family does during measured calls. Bytes count as asked for (calloc: the
-// product; realloc: the new size), and only if the call succeeded. errno is whatever the real
-// function left: nothing here touches it.
+// Counts allocations of the malloc family during measured calls. Bytes count as requested (calloc:
+// the product; realloc: the new size), and only if the call succeeded. errno stays as the real
+// function set it: nothing here touches it.
 #include "agent/intercept/hooks.h"
 #include "agent/preload/measuring.h"
 
 namespace fieldcost::preload {
 namespace {
 
-// True if the measured call was left by longjmp or an exception, and nobody has noticed yet: our
-// frame is above where it was, or the thunk's return address is no longer there. Only the thread's
-// own stack is looked at: other stacks may be gone.
+// Returns true if the measured call was left by longjmp or an exception without being noticed yet:
+// our frame is above its place, or the thunk's return address is no longer there. Checks only the
+// thread's own stack: other stacks may be gone.
 bool IsOver(const ThreadState* thread, const Record* record) {
   const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   const uint64_t place = record->stack_pointer;

@@ -25,7 +25,7 @@ bool AlreadyPicked(const Picks& picks, const Candidate& candidate) {
   return false;
 }
 
-// What a draw came upon.
+// The result of a draw.
 struct Drawn {
   Candidate candidate;
   uint32_t weight;  // 0: nothing that may be picked, and the candidate is not set
@@ -43,7 +43,7 @@ uint64_t SlotCount(const SlotSpace& space) {
   return count;
 }
 
-// Draws one of the space's slots, and says what it leads to.
+// Draws one of the space's slots, and returns its function.
 Drawn ComeUpon(const Request& request, const SlotSpace& space, uint64_t slot_count,
                uint64_t random) {
   Drawn drawn = {};
@@ -112,13 +112,13 @@ bool SymbolMatchesList(const char* list, const char* symbol) {
 bool MakeCandidate(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela& relocation,
                    const uint64_t* slot, Candidate* candidate) {
   *candidate = {};
-  // What the program itself defines is never picked.
+  // Functions that the program itself defines are never picked.
   return intercept::FollowSlot(space, importer, relocation, slot, candidate) &&
          *candidate->module != '\0';
 }
 
 bool IsOfAllowedModule(const Request& request, const Candidate& candidate) {
-  // A file's name does not say which library it is.
+  // The name of a file does not identify its library.
   const char* const soname = candidate.provider->soname;
   return *soname != '\0' && IsAllowed(request, soname);
 }

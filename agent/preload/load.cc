@@ -21,7 +21,7 @@ constexpr uint64_t kPageBytes = 4096;
 constexpr size_t kPrefixBytes = sizeof shm::kAskedRunPrefix - 1;
 void* lease;  // the mapping that holds it
 
-// Reads the beginning of a small file of the kernel's; false if there is none.
+// Reads the beginning of a small file of the kernel; returns false if it is missing.
 bool ReadText(const char* path, char* text, size_t capacity) {
   const int64_t fd = SystemCall(SYS_open, reinterpret_cast<uint64_t>(path), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
@@ -41,7 +41,7 @@ uint64_t ParseHundredths(const char* text) {
   return hundredths;
 }
 
-// The 1-minute load average in percent of the cores we may use; 0 if it cannot be told.
+// The 1-minute load average in percent of the usable cores; 0 if unknown.
 uint64_t LoadPercent() {
   char text[64];
   if (!ReadText("/proc/loadavg", text, sizeof text)) return 0;
@@ -55,8 +55,9 @@ uint64_t LoadPercent() {
   return count == 0 ? 0 : ParseHundredths(text) / count;
 }
 
-// How many entries a directory on tmpfs has, of all kinds: its size there is 20 bytes for each, "."
-// and ".." too. Reading 60 of them takes 15 us. 0 if the size does not tell: on ramfs.
+// The number of entries of a directory on tmpfs, of all kinds: its size is 20 bytes per entry,
+// including "." and "..". (Reading 60 entries would take 15 us.) 0 if the size is meaningless: on
+// ramfs.
 uint64_t EntriesOf(int64_t fd) {
   constexpr uint64_t kBytesPerEntry = 20;
   struct stat found;
@@ -65,8 +66,8 @@ uint64_t EntriesOf(int64_t fd) {
   return bytes % kBytesPerEntry == 0 ? bytes / kBytesPerEntry : 0;
 }
 
-// Hundredths of a percent of the last 10 s in which some task waited for a CPU; 0 if the kernel
-// does not tell.
+// The part of the last 10 s in which some task waited for a CPU, in hundredths of a percent; 0 if
+// the kernel does not report it.
 uint64_t CpuPressure() {
   char text[128];
   if (!ReadText("/proc/pressure/cpu", text, sizeof text)) return 0;

@@ -38,9 +38,9 @@ using intercept::SlotSpace;
 
 constexpr uint64_t kNever = ~uint64_t{0};
 
-// What all phases of the run share, beside the process's picks. One for the process, like `process`
-// itself: later phases, and libraries that come and go, are seen to in calls that the program makes
-// (agent/intercept/hooks.h), which bring nothing of ours along.
+// The state that all phases of the run share besides the process's picks. One per process, like
+// `process` itself: later phases, and libraries that are loaded and unloaded, are handled inside
+// calls of the program (agent/intercept/hooks.h), which have no argument of ours.
 struct MeasuringRun {
   Request* request;  // with its newest policy
   uint64_t random_state;
@@ -148,7 +148,8 @@ bool PrepareMeasuring() {
   return true;
 }
 
-// The run file is made with the first pick: what is asked for by name may come later, or never.
+// The run file is made with the first pick: functions requested by name may be loaded later, or
+// never.
 shm::Skip MakeRunFile(uint64_t random) {
   if (process.pick_capacity != 0) return kNoSkip;
   process.pick_capacity = PickCapacity();
@@ -183,12 +184,12 @@ void LeaveDynamicObjects() {
   });
 }
 
-// Something may have been unloaded by somebody whose calls nobody looks at.
+// A library may have been unloaded by code whose calls are not intercepted.
 void ForgetWhatIsGone() {
   if (intercept::IsAnyDynamicObjectGone()) LeaveDynamicObjects();
 }
 
-// What the picks of a phase that begins now have in common.
+// Sets what the picks of a beginning phase have in common.
 void DescribePhase(uint32_t flags, const MachineLoad& load) {
   if (IsMuch(run.request->policy, load)) flags |= shm::kPickBusy;
   process.phase_flags = flags;
@@ -201,8 +202,8 @@ void EndPhase() {
   GiveBackLease();
 }
 
-// Whether there is a place among the programs that are measured at once. What is measured for
-// whoever asked, and for nobody else, takes none: it would keep others out of the field.
+// Returns whether there is a place among the programs that are measured at the same time. A run
+// that is measured only for its user takes none: it would keep others out of the field.
 bool HoldsPlace(const Request& request) {
   return request.is_forced() || request.is_only_asked() || TakeLease(request);
 }
@@ -250,7 +251,7 @@ void LeaveAlone(shm::Skip reason) {
   CountSkip(*run.request, reason);
 }
 
-// The first draw, into the workspace. What is asked for by name may not have come yet.
+// The first draw, into the workspace. Functions requested by name may not be loaded yet.
 shm::Skip DrawFirstPicks(const SlotSpace& space, uint64_t random) {
   const Request& request = *run.request;
   Picks* const drawn = &workspace->drawn;
@@ -270,8 +271,8 @@ shm::Skip DrawFirstPicks(const SlotSpace& space, uint64_t random) {
   return drawn->count == 0 ? shm::Skip::kNothingToPick : kNoSkip;
 }
 
-// A run that nothing would be sent of, since it cannot be measured as one of the field, is still
-// measured for the user who asked for it. The reason is counted all the same.
+// A run that cannot be measured for the field, so that nothing would be sent, is still measured for
+// the user who requested it. The reason is counted nevertheless.
 bool IsServedAnyway(Request* request, shm::Skip reason) {
   if (!request->is_asked || !request->is_chosen || request->is_forced()) return false;
   if (reason != shm::Skip::kNothingToPick) CountSkip(*request, reason);
@@ -312,7 +313,7 @@ void Undo() {
   DropWorkspace();
 }
 
-// What was asked for by name, and has come with the objects from `first_new` on.
+// Picks functions requested by name that were loaded with the objects from `first_new` on.
 void PickWhatCame(const SlotSpace& space, uint32_t first_new) {
   Picks* const drawn = &workspace->drawn;
   PickByName(*run.request, space, first_new, drawn);
@@ -320,8 +321,8 @@ void PickWhatCame(const SlotSpace& space, uint32_t first_new) {
   if (drawn->count != 0 && MakeRunFile(run.Random()) == kNoSkip) MeasureDrawn(space);
 }
 
-// Objects have come, of which somebody who asked wants to know, too. Nothing that he has is given
-// up for it.
+// Objects were loaded, which a requested run includes as well. It gives up no earlier pick for
+// them.
 void PickMore(const SlotSpace& space) {
   constexpr uint32_t kMorePicks = 8;
   const uint32_t room = process.pick_capacity - process.pick_count;
@@ -331,8 +332,8 @@ void PickMore(const SlotSpace& space) {
   MeasureDrawn(space);
 }
 
-// What the loader has allocated for a library, and the library's constructors before its slots were
-// seen, is missing in the call that brought it.
+// Allocations of the loader for a library, and of the library's constructors before its slots were
+// patched, are missing in the call that loaded it.
 void NoteLoading() {
   const ThreadState* const thread = fieldcost_current_thread;
   if ((process.metrics & shm::kAllocMetrics) == 0 || thread == nullptr) return;
@@ -367,7 +368,7 @@ shm::Skip BeginRun(Request* request, uint64_t random) {
   run = {.request = request, .random_state = random};
   if (!request->is_forced()) {
     const MachineLoad load = ReadMachineLoad();
-    // Who asks for a run wants it measured now, and what it says is not of the field.
+    // A requested run is measured now, and its result does not belong to the field.
     if (IsTooMuch(request->policy, load) && !request->is_only_asked() &&
         !IsServedAnyway(request, shm::Skip::kSystemLoaded)) {
       return shm::Skip::kSystemLoaded;
@@ -413,7 +414,7 @@ void DropPick(uint32_t pick) {
   const PatchLock lock;
   if (!lock.held()) return;
   EndPick(pick, shm::kPickDropped);
-  // What is watched may still be picked.
+  // Watched functions may still be picked.
   if (!IsAnyPickActive() && !IsWatchingRun()) GiveBackLease();
 }
 

@@ -16,15 +16,15 @@ namespace {
 constexpr int64_t kPicosecondsPerNanosecond = 1000;
 // A program that has just begun has earned nothing yet.
 constexpr int64_t kStartCredit = 30'000 * kPicosecondsPerNanosecond;
-// What is earned and not used is not saved up for long: 10 ms would be felt.
+// Unused credit is limited: an overhead of 10 ms at once would be noticeable.
 constexpr int64_t kMaxCredit = 10'000'000 * kPicosecondsPerNanosecond;
 constexpr uint32_t kMaxStep = 3;  // doublings of N at a time
 constexpr uint64_t kMaxElapsedNs = uint64_t{1} << 40;
 
 uint32_t used_slots;  // by threads that have been there at the same time
 
-// CPU time that this slot's threads have used since the last check. What became of those that have
-// ended nobody can tell; it is at least this slot's part of what the whole process used meanwhile.
+// CPU time that this slot's threads have used since the last check. That of ended threads is
+// unknown; it is at least this slot's part of the whole process's time meanwhile.
 uint64_t ElapsedSinceCheck(ThreadState* thread) {
   const uint64_t now = ReadClock(CLOCK_THREAD_CPUTIME_ID);
   uint64_t elapsed = now - thread->cpu_ns_at_check;
@@ -130,8 +130,8 @@ bool EndGap(ThreadState* thread, uint32_t pick, uint32_t* weight_log2) {
   *weight_log2 = 0;
   if (fieldcost_counters == no_counters) {
     if (!MakeCounters(thread)) return false;
-    // The stub counted the call elsewhere, where a thread without counters must find its gap run
-    // out. What a former thread of this slot had left of a gap is nothing to this one.
+    // The stub counted the call in the place for threads without counters, where each call must
+    // find its gap at the end. The rest of a gap of this slot's former thread does not apply.
     no_counters[pick] = 0;
     const shm::CallCounter before = fieldcost_counters[pick];
     fieldcost_counters[pick] = shm::MakeCallCounter(shm::CallsOf(before), 0) - (uint64_t{1} << 48);

@@ -15,7 +15,7 @@ namespace {
 
 using intercept::SamplingStubOf;
 
-// One whose description says that it is active, although it is not.
+// Returns a pick that is described as active, although it is not.
 uint32_t SuspendedPick(const Candidate& candidate) {
   for (uint32_t i = 0; i < process.pick_count; ++i) {
     const shm::Pick& shared = *process.picks[i].shared;

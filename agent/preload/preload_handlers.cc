@@ -1,5 +1,5 @@
-// The two ends of a measured call, called by x86_64/thunk.S inside somebody else's program: no libc
-// call, no vector register, no lock, no errno.
+// The begin and end of a measured call, called by x86_64/machine_thunk.S inside the program: no
+// libc call, no vector register, no lock, no errno.
 #include <stdint.h>
 
 #include "agent/intercept/cycle_clock.h"
@@ -27,10 +27,10 @@ bool IsNested(const Record* outer, const uint64_t* return_slot) {
   return outer->stack_pointer == here && IsTailCall(return_slot);
 }
 
-// True if the thread went on without `active`, although that lies further up (or is busy): its
-// stack slot no longer holds what it must while it is in progress. Only the thread's own stack is
-// looked at: other stacks may be gone. Wrong in the middle of an entry, which does no harm: a
-// superseded call that returns after all is counted.
+// Returns true if the thread has left `active`, although that lies further up (or is busy): its
+// stack slot no longer has the value that it has during the call. Checks only the thread's own
+// stack: other stacks may be gone. Wrong in the middle of an entry, which is harmless: a superseded
+// call that returns after all is counted.
 bool IsGone(const ThreadState* thread, Record* active, uint64_t here) {
   const Record* const record = RecordOf(active);
   const uint64_t place = record->stack_pointer;
@@ -74,7 +74,7 @@ inline void Begin(ThreadState* thread, Record* record, uint32_t what, uint32_t w
   thread->active = record;
 }
 
-// What a call that began then took, less `excluded` ticks.
+// The duration of the recorded call, minus `excluded` ticks.
 inline uint64_t TicksWithout(uint64_t excluded, const Record& record, uint64_t end_ticks) {
   const uint64_t ticks = end_ticks - record.start_ticks;
   return ticks > excluded ? ticks - excluded : 0;
@@ -111,7 +111,7 @@ void RecordAll(const Record& record, const ThreadState* thread, uint64_t end_tic
   }
 }
 
-// A call that goes straight through has its price, too: here as if it was timed, which is more.
+// An untimed call has a cost as well: it is charged like a timed one, which is an upper bound.
 inline Entry Charged(ThreadState* thread, uint32_t pick, const Entry& straight) {
   if (--thread->check_in == 0) CheckCost(thread, pick);
   return straight;
@@ -150,9 +150,9 @@ __attribute__((noinline)) void ExitUnusual(Record* record, uint64_t end_ticks) {
   if (end_ticks >= process.look_at) EndPhaseAndRedraw(end_ticks);
 }
 
-// The first call of a watched function. Returns what its stub would say if it had been picked
-// before; kNoPick if it goes straight on. The time this takes is not the measured call's in which
-// it happens.
+// The first call of a watched function. Returns the argument of its stub as if it had been picked
+// before; kNoPick if the call is not measured. The time this takes is excluded from the measured
+// call around it.
 __attribute__((cold, noinline)) uint32_t Sight(uint32_t thunk) {
   const uint64_t begin = intercept::ReadTimeStamp();
   const uint32_t pick = SeeFirstCall(thunk);
@@ -167,7 +167,7 @@ __attribute__((cold, noinline)) uint32_t Sight(uint32_t thunk) {
     }
   }
   if (pick == kNoPick || process.picks[pick].sampling_log2 == 0) return pick;
-  // What the sampling stub does.
+  // Like the sampling stub.
   if (fieldcost_counters != nullptr && fieldcost_counters != no_counters) {
     fieldcost_counters[pick] -= uint64_t{1} << 48;
   }
@@ -176,9 +176,9 @@ __attribute__((cold, noinline)) uint32_t Sight(uint32_t thunk) {
 
 }  // namespace
 
-// Everything but the usual case, which the thunk does itself: a thread's or a cell's first call,
-// nested calls, calls after one that left by longjmp or exception, calls of a sampled pick whose
-// gap has run out, and functions that are only noticed.
+// All cases except the usual one, which the thunk handles itself: a thread's or a cell's first
+// call, nested calls, calls after one that left by longjmp or exception, calls of a sampled pick
+// whose gap has run out, and functions that are only noticed.
 extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
     uint32_t what, const uint64_t* return_slot) {
   if ((what & intercept::kNoticeFlag) != 0) {
@@ -214,7 +214,7 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
     }
     Abandon(thread, outer);
   }
-  // Whoever had this very stack slot before us is gone, unless it tail-called us.
+  // An earlier call with the same stack slot is gone, unless it tail-called this one.
   Record* const record = TakeRecord(thread, IsTailCall(return_slot) ? here : here + 1);
   if (record == nullptr) return Charged(thread, pick, straight);
   Begin(thread, record, what, weight_log2, return_slot, cells);

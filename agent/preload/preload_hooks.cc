@@ -1,4 +1,4 @@
-// What agent/intercept asks of whoever uses it: the answers of a run.
+// The functions that agent/intercept requires from its user, for a measured run.
 #include "agent/intercept/hooks.h"
 
 #include "agent/intercept/io_wrappers.h"

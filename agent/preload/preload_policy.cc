@@ -66,7 +66,7 @@ bool IsMemoryUsable(const shm::PolicyHeader& policy) {
          (policy.memory_dir[root] == '\0' || policy.memory_dir[root] == '/');
 }
 
-// Whether it is of this version, so that it says where memory is.
+// Returns whether the policy has this version, so that its memory directory is known.
 bool IsKnown(const shm::PolicyHeader& policy) {
   return memcmp(policy.magic, shm::kPolicyMagic, sizeof policy.magic) == 0 &&
          policy.version == shm::kPolicyVersion && IsMemoryUsable(policy);
@@ -236,7 +236,7 @@ void CountSkip(const Request& request, shm::Skip reason) {
   SystemCall(SYS_close, static_cast<uint64_t>(fd));
   if (mapped == MAP_FAILED) return;
   auto* const file = static_cast<shm::SkipFile*>(mapped);
-  // Whoever made it may have left holes in it.
+  // Its writer may have left holes in it.
   if (intercept::Populate(reinterpret_cast<uint64_t>(file), sizeof *file) &&
       memcmp(file->magic, shm::kSkipMagic, sizeof file->magic) == 0) {
     __atomic_fetch_add(&file->counts[static_cast<uint32_t>(reason)], 1, __ATOMIC_RELAXED);

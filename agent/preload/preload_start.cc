@@ -1,5 +1,5 @@
-// The library's only entry: a constructor that leaves at once unless this process was asked to take
-// part and the coin says yes. Any failure means: inert.
+// The library's only entry: a constructor that returns at once unless this process was asked to
+// take part and is drawn. After any failure the library is inert.
 #include <sys/random.h>
 #include <sys/syscall.h>
 

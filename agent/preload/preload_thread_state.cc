@@ -21,14 +21,14 @@ __thread shm::CallCounter* fieldcost_counters = no_counters;
 
 namespace {
 
-// When so many are taken, dead ones are looked for. Not only when all are: whoever takes the last
-// one may be a signal handler, further down the stack than the dead ones, of which nothing is
-// certain there.
+// When this many are taken, dead ones are searched for. Not only when all are: the call that takes
+// the last one may be in a signal handler, further down the stack than the dead ones, where nothing
+// about them is certain.
 constexpr uint32_t kFewRecords = kRecordsPerThread / 2;
 
-// A search for which the kernel was asked about stacks, a millisecond in a large program, has to
-// free as many to be worth it. Else who leaves one call at a time, below calls that were left and
-// cannot be told from live ones, would ask at each.
+// A search that queries the kernel about stacks, which takes a millisecond in a large program, is
+// worthwhile if it frees this many. Otherwise a program that leaves one call at a time, below calls
+// that were left and are indistinguishable from live ones, would query each time.
 constexpr uint32_t kWorthASearch = kFewRecords / 4;
 
 __thread intercept::SlotBackoff backoff;
@@ -54,10 +54,9 @@ bool Prepare(ThreadState* thread, uint32_t slot, uint32_t tid) {
   return true;
 }
 
-// Looks up the stack that `here` is on; true if it is known which one. Remembers it if it is the
-// thread's own, which is the mapping that also holds its control block and has a guard right below
-// it; the first thread's is the one that ends where the kernel put the arguments (it holds no
-// control block).
+// Looks up the stack that contains `here`; returns true if it is known. Remembers it if it is the
+// thread's own: the mapping that also holds its control block and has a guard right below it; for
+// the first thread, the one that ends at the kernel's arguments (it holds no control block).
 bool LookUpStack(ThreadState* thread, uint64_t here) {
   intercept::Mapping below{};
   intercept::Mapping stack{};
@@ -99,9 +98,9 @@ uint32_t FreeDeadRecords(ThreadState* thread, uint64_t live_stack) {
   return freed;
 }
 
-// The same, asking the kernel about the stack if what is known of it may not do: on the thread's
-// own at once, since only the kernel tells for certain that nothing is loaded that copies it away
-// and back. True if that was worth it.
+// The same, but queries the kernel about the stack if the known facts may not suffice: on the
+// thread's own stack always, since only the kernel can exclude that a library copies it away and
+// back. Returns true if that was worthwhile.
 bool ReclaimDeadRecords(ThreadState* thread, uint64_t live_stack) {
   if (process.never_reuse != 0) return false;
   const bool on_own = IsOnOwnStack(thread, live_stack);
@@ -130,8 +129,8 @@ bool IsAnyFree(const ThreadState* thread) {
   return false;
 }
 
-// Looks for dead records. When the next search may be made is said before, for the case that a
-// signal handler jumps out of this one.
+// Searches for dead records. The time of the next search is set first, in case a signal handler
+// jumps out of this one.
 bool Search(ThreadState* thread, uint64_t live_stack) {
   thread->reclaim_in = thread->reclaim_backoff;
   thread->early_in = thread->reclaim_backoff / intercept::kFirstBackoff;

@@ -36,8 +36,8 @@ shm::WatchChances ChancesOf(const Request& request, const SlotSpace& space, uint
   return shm::WatchChancesOf(SlotCountOf(request, space, space.objects[0]), of_libraries, wanted);
 }
 
-// The probability that a function is watched whose first importer is this object. Importers come in
-// the order of falling chances: the program, its libraries, what dlopen brought.
+// The probability that a function is watched whose first importer is this object. The order of
+// importers is that of decreasing chances: the program, its libraries, libraries from dlopen.
 uint32_t ChanceAt(const Sightings& sightings, const SlotSpace& space, const ElfObject& importer) {
   if (&importer == &space.objects[0]) return sightings.chances.of_program;
   return importer.is_dynamic ? sightings.later_chance : sightings.chances.of_libraries;
@@ -57,7 +57,7 @@ bool IsNameWatched(const Sightings& sightings, const char* name, uint32_t chance
 
 uint32_t ThunkOf(uint32_t index) { return kFirstWatchThunk + index; }
 
-// The entry of that API, or a new one, which is gone, if the chance is met. Null if there is none.
+// Returns the API's entry, or a new one, marked as gone, if the draw includes it; else null.
 Watched* EntryOf(Sightings* sightings, uint64_t api_hash, const char* name, uint32_t chance) {
   for (uint32_t i = 0; i < sightings->count; ++i) {
     if (sightings->watched[i].api_hash == api_hash) return &sightings->watched[i];
@@ -117,7 +117,7 @@ void GiveBack(uint32_t thunk) {
   intercept::RetargetThunk(thunk, process.picks[thunk].target, true);
 }
 
-// Writes down, for all picks that have a place, what the draw has come to.
+// Records the state of the draw for all picks that have a place.
 void DescribePlaces(const Sightings& sightings) {
   for (uint32_t order = 0; order < sightings.places.count; ++order) {
     shm::Pick* const pick = process.picks[sightings.places.places[order].pick].shared;

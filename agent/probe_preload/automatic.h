@@ -32,8 +32,8 @@ const AutomaticFunction* AutomaticCalled(const char* name);
 // arguments (thunk_handlers.cc).
 void PassBeforeCall(const Target& target, uint64_t* return_slot);
 
-// A point of the process is passed, at most once where it says so. Nothing happens in a child of
-// fork() that has no run of its own, and in one of vfork().
+// Passes a point of the process, at most once if the point requires that. Does nothing in a child
+// of fork() without a run of its own, nor in one of vfork().
 void PassAutomatic(shm::ProbeAutomatic point);
 
 // Records the end, if it was not recorded yet.

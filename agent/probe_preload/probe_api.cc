@@ -1,5 +1,5 @@
-// What the program calls (fieldcost/probe.h). Those with a point come through x86_64/entry.S, which
-// adds the registers (null: no stacks) and a place in the stack.
+// The functions of fieldcost/probe.h. Those with a point are called through x86_64/entry.S, which
+// adds the registers (null: no stacks) and a stack address.
 #include <stdint.h>
 
 #include "agent/intercept/x86_64/machine.h"
@@ -22,7 +22,7 @@ shm::ProbeEventId IdOf(const fieldcost_event& event) {
                                              : shm::ProbeEventId{event.run, event.number};
 }
 
-// Turns the site off once nobody can look any more: it then costs no call.
+// Turns the site off once no reader can exist: it then costs no call.
 void TurnOff(fieldcost_probe_site* site) {
   if (process.inert != 0 || __atomic_load_n(&process.detached, __ATOMIC_RELAXED) != 0) {
     __atomic_store_n(&site->state, uint8_t{0}, __ATOMIC_RELAXED);
@@ -52,7 +52,7 @@ inline void PutAt(ThreadState* thread, fieldcost_probe_site* site, Hit* hit) {
   Put(thread, *hit);
 }
 
-// An event whose beginning is lost: others may pass points in it all the same.
+// An event whose beginning is lost: other threads may still pass points in it.
 __attribute__((cold)) void BeginLost(fieldcost_event* event) {
   if (Attached() == 0) return;
   *event = {process.run, __atomic_fetch_add(&process.header->next_number, 1, __ATOMIC_RELAXED)};

@@ -16,7 +16,7 @@ bool IsSame(const shm::ProbeEventId& one, const shm::ProbeEventId& other) {
   return one.run == other.run && one.number == other.number;
 }
 
-// Nobody's else: not those of the parent's, after fork().
+// Unique: differs from those of the parent after fork().
 uint64_t Mark(const shm::ProbeEventId& event) { return event.run ^ event.number; }
 
 bool HasEnded(const shm::ProbeEventId& event) {
@@ -63,7 +63,7 @@ shm::ProbeEventId NewEvent(ThreadState* thread, uint32_t site) {
   }
   const shm::ProbeEventId event = {process.run, thread->next_number++};
   ForgetEnded(thread);
-  // What was begun and left for good makes room: the oldest.
+  // The oldest event, which was probably abandoned, makes room.
   if (thread->open_count == kOpenEvents) Remove(thread, 0);
   thread->open[thread->open_count++] = {event, site, 0};
   if (const uint32_t plan_event = PlanEventOf(site); plan_event != 0) {

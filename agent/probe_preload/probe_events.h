@@ -12,8 +12,8 @@ namespace fieldcost::probe_preload {
 // Returns the thread's innermost open event, else the process's.
 shm::ProbeEventId InnermostEvent(ThreadState* thread);
 
-// Finds the event of that name (PlanEventCalled()): the thread's innermost, else the last that any
-// thread has begun. False if there is none.
+// Finds the event with that name (PlanEventCalled()): the thread's innermost, else the last one
+// that any thread has begun. Returns false if there is none.
 bool FindEvent(ThreadState* thread, uint32_t plan_event, shm::ProbeEventId* event);
 
 // Begins an event, which becomes the thread's innermost; `site` gives its name.

@@ -1,4 +1,4 @@
-// What agent/intercept asks of whoever uses it: the answers of probe points.
+// The functions that agent/intercept requires from its user, for probe points.
 #include "agent/intercept/hooks.h"
 
 #include "agent/intercept/hosts.h"

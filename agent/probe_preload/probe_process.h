@@ -13,9 +13,9 @@ struct Record;
 
 inline constexpr uint32_t kPointsOfTarget = 4;
 
-// A function that slots lead to, in front of which the thunk of the same number stands. What it
-// points to is in the memory of its provider; null names: that is gone. Written under the patch
-// lock or in the constructor, but where said.
+// A function that slots lead to, through the thunk with the same number. Its pointers refer to
+// memory of its provider; null names: the provider was unloaded. Written under the patch lock or in
+// the constructor unless stated otherwise.
 struct Target {
   uint64_t address;  // the real function
   const char* module;
@@ -31,7 +31,7 @@ struct Target {
 };
 
 // Everything about this process. Written by the constructor before any hit is taken, and by a child
-// of fork() when it opens a run of its own; constant otherwise, except where said.
+// of fork() when it opens a run of its own; constant otherwise unless stated.
 struct Process {
   Target targets[intercept::kThunkCount];
   uint32_t target_count;  // grows, under the patch lock
@@ -71,7 +71,7 @@ Part* InFile(uint64_t offset, uint64_t index) {
   return reinterpret_cast<Part*>(process.file + offset) + index;
 }
 
-// What the thunk knows of it.
+// The layout that the thunk relies on.
 static_assert(offsetof(Process, targets) == 0 && offsetof(Target, address) == 0);
 static_assert(sizeof(Target) == FIELDCOST_TARGET_ENTRY_BYTES);
 

@@ -24,7 +24,7 @@ using intercept::SystemCall;
 // Not 0 while a child opens its run. Lies on the page that the next child finds zeroed.
 uint32_t& Opening() { return fieldcost_attached[1]; }
 
-// Random, or at least nobody else's.
+// Random, or at least unique.
 uint64_t RunNumber() {
   uint64_t run = 0;
   SystemCall(SYS_getrandom, reinterpret_cast<uint64_t>(&run), sizeof run, 0);
@@ -32,7 +32,7 @@ uint64_t RunNumber() {
   return run;
 }
 
-// When this process began, by CLOCK_BOOTTIME, as /proc tells it (10 ms); 0: not known.
+// The start of this process by CLOCK_BOOTTIME according to /proc (steps of 10 ms); 0: unknown.
 uint64_t ProcessStartBootNs() {
   static const char kStat[] = "/proc/self/stat";
   constexpr uint64_t kNsOfTick = 10'000'000;  // USER_HZ is 100
@@ -76,7 +76,7 @@ void FillHeader(shm::ProbeHeader* header) {
   if (began != 0 && began <= header->start_boot_ns) {
     header->process_start_unix_ns -= header->start_boot_ns - began;
   }
-  // The clock of whoever started us is the better one.
+  // The clock of the program that started this one is better.
   const shm::ProbePlan& plan = Plan();
   const bool is_first = process.epoch == 0 && plan.starter_pid != 0 &&
                         (plan.starter_pid == header->parent_pid || plan.starter_pid == header->pid);
@@ -129,7 +129,7 @@ __attribute__((cold)) bool OpenRunOfChild() {
 
 void Detach() {
   __atomic_store_n(&process.detached, 1, __ATOMIC_SEQ_CST);
-  // In a child of fork() without a run of its own there is nobody to tell.
+  // A child of fork() without a run of its own has no reader.
   if (__atomic_exchange_n(fieldcost_attached, 0, __ATOMIC_SEQ_CST) != 0) {
     process.header->attached = 0;
   }

@@ -4,13 +4,13 @@
 
 namespace fieldcost::probe_preload {
 
-// Makes this process's file, and maps it: fills process.header and what follows from it; hits are
-// taken afterwards. False, and nothing left behind, if any step fails. REQUIRES: the constructor,
-// or the caller of OpenRunOfChild().
+// Makes this process's file and maps it: sets process.header and the members derived from it; hits
+// are recorded afterwards. If any step fails, returns false and leaves nothing behind. REQUIRES:
+// the constructor, or the caller of OpenRunOfChild().
 bool OpenRun();
 
-// Opens a run of its own in a child of fork() whose parent had one. False if there is none, or not
-// yet: another thread is at it.
+// Opens a run of its own in a child of fork() whose parent had one. Returns false without one, or
+// while another thread is opening it.
 bool OpenRunOfChild();
 
 // Stops recording in this process: it enters a sandbox.

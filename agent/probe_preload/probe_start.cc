@@ -1,6 +1,6 @@
-// The library's only entry but for what programs call: a constructor that leaves at once unless a
-// plan was left for this process. Any failure means: inert, and whoever asked sees that there is no
-// file.
+// The library's only entry besides the functions that programs call: a constructor that returns at
+// once unless there is a plan for this process. After any failure the library is inert, and the
+// recorder finds no file.
 #include <sys/auxv.h>
 #include <sys/mman.h>
 

@@ -52,7 +52,7 @@ struct Found {
   uint16_t points[kPointsOfTarget] = {};
 };
 
-// What a slot leads to, if it has a point.
+// Returns the function that a slot leads to, if it has a point.
 bool Follow(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela& relocation,
             const uint64_t* slot, Found* found) {
   const char* const name = intercept::NameOf(importer, relocation);
@@ -78,7 +78,7 @@ bool Follow(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela&
   return found->automatic != nullptr;
 }
 
-// Tells the reader that the point stands somewhere.
+// Reports to the reader that the point was placed.
 void MarkPlaced(uint32_t point) {
   __atomic_fetch_or(&process.header->placed[point / 64], uint64_t{1} << (point % 64),
                     __ATOMIC_RELAXED);

@@ -45,7 +45,7 @@ struct ThreadState {
   char scratch[4096];  // for reading /proc/self/maps
 };
 
-// What a thread knows of itself. Another epoch than the process's: the rest is of before fork().
+// A thread's own state. With another epoch than the process's, the rest is from before fork().
 struct Current {
   ThreadState* thread;
   uint32_t epoch;        // of the ring; 0: it has none

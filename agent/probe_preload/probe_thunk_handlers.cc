@@ -1,5 +1,5 @@
-// The two ends of a call of a function with points; x86_64/entry.S adds the registers to what the
-// thunk says.
+// The begin and end of a call of a function with points; x86_64/entry.S adds the registers to the
+// thunk's arguments.
 #include <stdint.h>
 
 #include "agent/intercept/notice.h"

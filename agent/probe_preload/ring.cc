@@ -7,7 +7,7 @@
 namespace fieldcost::probe_preload {
 namespace {
 
-// Where incomplete events are told: a ring's place for them, or the header's.
+// The place where incomplete events are reported: that of a ring, or of the header.
 struct Losses {
   uint32_t* count;
   shm::ProbeEventId* events;
@@ -28,7 +28,7 @@ void Tell(const Losses& losses, const shm::ProbeEventId& event) {
       return;
     }
   }
-  // More than there is room for: whatever is open now.
+  // Too many to list: all events that are open now.
   const uint64_t now = Now();
   uint64_t none = 0;
   __atomic_compare_exchange_n(losses.first_ticks, &none, now, false, __ATOMIC_RELAXED,
@@ -42,7 +42,7 @@ Losses Of(shm::ProbeRing* ring) {
           &ring->open_until_ticks};
 }
 
-// What the reader has given back since; it never goes beyond what has been written.
+// Takes the space that the reader has released since; never more than has been written.
 void LookAtTail(ThreadState* thread) {
   const uint8_t given_back = __atomic_load_n(&thread->ring->given_back, __ATOMIC_ACQUIRE);
   const auto known = static_cast<uint8_t>(thread->tail / shm::kProbeBlockBytes);
@@ -102,7 +102,7 @@ bool MoveToArea(ThreadState* thread) {
   return true;
 }
 
-// Tells how much of the stack is surely mapped and fits into the ring.
+// Returns how much of the stack is certainly mapped and fits into the ring.
 uint32_t StackBytes(const ThreadState* thread, uint64_t sp, bool* is_short) {
   constexpr uint64_t kPageBytes = 4096;
   const uint64_t free = Free(thread);

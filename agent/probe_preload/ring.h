@@ -37,9 +37,9 @@ void TellIncomplete(const shm::ProbeEventId& event);  // REQUIRES: Attached()
 
 inline constexpr shm::ProbeEventId kNoEvent = {0, 0};
 
-// Begins a hit: gives the thread, on which no other hit is taken until EndHit(); null if this one
-// is not to be taken either, which makes `event` incomplete. `here` is a place in the stack, in the
-// frame of who causes it.
+// Begins a hit: returns the thread, on which no other hit is recorded until EndHit(); null if this
+// one is not recorded either, which makes `event` incomplete. `here` is an address in the stack
+// frame that causes it.
 inline ThreadState* BeginHit(Asks asks, uint64_t here, const shm::ProbeEventId& event) {
   ThreadState* const thread = CurrentThread(asks);
   if (__builtin_expect(thread == nullptr, 0)) {

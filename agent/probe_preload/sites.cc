@@ -16,7 +16,7 @@ constexpr uint32_t kJoin = 7;
 
 const char* OrEmpty(const char* text) { return text != nullptr ? text : ""; }
 
-// The end of a path says more than its beginning.
+// The end of a path is more informative than its beginning.
 const char* EndOf(const char* path, size_t bytes) {
   const size_t size = strlen(path);
   return size < bytes ? path : path + (size - bytes + 1);

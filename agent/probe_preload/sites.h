@@ -21,8 +21,8 @@ struct SiteText {
   uint32_t automatic;
 };
 
-// Its number, and its description in the file; kNoSite if there is no room. Two threads may do this
-// for one place: whoever asks keeps one of the numbers.
+// Returns the site's number, and writes its description to the file; kNoSite without room. Two
+// threads may do this for one place: the caller keeps one of the numbers.
 uint32_t AddSite(const SiteText& text);
 
 // The number of an automatic point's site; made when it is first needed.
@@ -34,7 +34,7 @@ uint32_t JoinSite();
 // Writes the recorded sites to this process's new file.
 void KeepSites();
 
-// Tells which of the plan's names of events the site's label is (PlanEventCalled()). REQUIRES: a
+// Returns which of the plan's names of events the site's label is (PlanEventCalled()). REQUIRES: a
 // number of AddSite().
 uint32_t PlanEventOf(uint32_t site);
 

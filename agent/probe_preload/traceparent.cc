@@ -3,7 +3,7 @@
 namespace fieldcost::probe_preload {
 namespace {
 
-// Lower case only, as the standard has it. False if one is none.
+// Lower case only, as in the standard. Returns false if a character is no such digit.
 bool ReadHex(const char* untrusted_text, int digits, uint64_t* value) {
   *value = 0;
   for (int i = 0; i < digits; ++i) {
