@@ -1,4 +1,4 @@
-// The two ends of an API's call, called by x86_64/thunk.S.
+// The two ends of an API's call, called by x86_64/machine_thunk.S.
 #include <stdint.h>
 
 #include "agent/events_preload/event_calls.h"

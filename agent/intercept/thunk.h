@@ -1,8 +1,8 @@
 #pragma once
 
-// The contract between x86_64/thunk.S and the library that uses it: the layout that the thunk
-// assumes for the user's structures (the user asserts it with offsetof), the values that it passes
-// to the user, and the symbols that the user provides. The assembler reads the upper part.
+// The contract between x86_64/machine_thunk.S and the library that uses it: the layout that the
+// thunk assumes for the user's structures (the user asserts it with offsetof), the values that it
+// passes to the user, and the symbols that the user provides. The assembler reads the upper part.
 //
 // The user provides these symbols, all hidden:
 //   fieldcost_thunk_enter(uint32_t what, const uint64_t* return_slot)

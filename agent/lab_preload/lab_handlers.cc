@@ -1,5 +1,5 @@
-// The beginning and end of a call, called by x86_64/thunk.S inside other programs: no libc calls,
-// no vector registers, no locks, no change of errno.
+// The beginning and end of a call, called by x86_64/machine_thunk.S inside other programs: no libc
+// calls, no vector registers, no locks, no change of errno.
 #include <stdint.h>
 
 #include "agent/intercept/cycle_clock.h"
