@@ -38,9 +38,9 @@ using intercept::SlotSpace;
 
 constexpr uint64_t kNever = ~uint64_t{0};
 
-// The state that all phases of the run share besides the process's picks. One per process, like
-// `process` itself: later phases, and libraries that are loaded and unloaded, are handled inside
-// calls of the program (agent/intercept/hooks.h), which have no argument of ours.
+// The state that all phases of the run share, in addition to the process's picks. One per process,
+// like `process` itself: later phases, and libraries that are loaded and unloaded, are handled
+// inside calls of the program (agent/intercept/hooks.h), which have no argument of ours.
 struct MeasuringRun {
   Request* request;  // with its newest policy
   uint64_t random_state;
