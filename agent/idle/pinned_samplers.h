@@ -20,7 +20,7 @@
 namespace fieldcost::idle_agent {
 
 // One thread per CPU, pinned to it, with priority over all others there (SCHED_FIFO) and its own
-// timer. At each tick that finds its CPU idle, it asks whose stack to take. Given the answer, it
+// timer. At each tick that finds its CPU idle, it asks which thread to sample. Given the answer, it
 // keeps that thread on its CPU, where the thread cannot run in the meantime, copies its stack, and
 // restores its mask. Other CPUs are not involved.
 //
@@ -53,7 +53,7 @@ class PinnedSamplers {
   int fd() const { return event_.get(); }
   // Passes on the looks since the previous call, ascending per CPU.
   void Take(const IdleProbe::Sink& sink);
-  // Returns the CPUs that ask whose stack to take.
+  // Returns the CPUs that ask which thread to sample.
   std::vector<std::uint32_t> Asking();
   // The answer: the stack of that thread, or of none.
   void Answer(std::uint32_t cpu, pid_t pid, pid_t tid);

@@ -10,8 +10,8 @@
 
 namespace fieldcost::agent {
 
-// How likely the random pick of a program takes which API: those of which the field knows little
-// are favoured, so that the catalogue fills evenly instead of learning malloc again and again.
+// The probability with which a program's random pick takes each API: APIs with few contributions
+// are favoured, so that the catalogue grows evenly instead of measuring malloc again and again.
 
 // How much the catalogue knows of an API: machines and weeks that contributed.
 struct ApiContributions {
@@ -20,7 +20,7 @@ struct ApiContributions {
   std::uint64_t name_hash = 0;  // shm::ApiHash without the symbol version
 };
 
-// An API with so many contributions is picked half as often as one that nobody knows.
+// An API with this many contributions is picked half as often as one without any.
 inline constexpr std::uint64_t kHalfWeightContributions = 100;
 // However well an API is known, it stays in the race: costs change with versions and machines.
 inline constexpr std::uint32_t kLeastWeight = shm::kFullWeight / 64;
@@ -35,10 +35,10 @@ std::uint32_t WeightOf(std::uint64_t contributions);
 std::vector<shm::WeightEntry> WeightsFrom(std::vector<ApiContributions> apis,
                                           const std::vector<wire::PolicyWeight>& policy = {});
 
-// What a local catalogue knows, at most a few times shm::kMaxWeights entries, those that are known
-// best; nothing if there is no catalogue yet or its data is made up. An API's contributions are
-// those of all its versions in the metric that has most. Takes seconds for a catalogue of a million
-// rows.
+// Returns the contributions in a local catalogue: at most a few times shm::kMaxWeights entries, the
+// best known APIs; none if there is no catalogue yet or its data is synthetic. An API's
+// contributions are those of all its versions in the metric with the most. Takes seconds for a
+// catalogue of a million rows.
 Result<std::vector<ApiContributions>> ContributionsIn(const std::filesystem::path& catalog_file);
 
 }  // namespace fieldcost::agent

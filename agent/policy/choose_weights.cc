@@ -23,7 +23,7 @@ bool HasSeen(std::int64_t policy_ns, std::int64_t catalog_ns) {
 }  // namespace
 
 std::int64_t CatalogChangeNs(const std::filesystem::path& catalog_file) {
-  // What was synced last may be in the write-ahead log only. An empty log is made by who reads.
+  // The newest data may be in the write-ahead log only. A reader creates an empty log.
   return std::max(ChangeNs(catalog_file), ChangeNs(catalog_file.string() + "-wal"));
 }
 

@@ -9,8 +9,8 @@
 
 namespace fieldcost::agent {
 
-// Where the weights come from: from the local catalogue, which is read if it has changed since the
-// policy was last looked at and takes seconds then, or from the policy as it is.
+// The source of the weights: the local catalogue, which is read if it has changed since the policy
+// was last checked and then takes seconds, or the present policy.
 enum class WeightSource { kCatalogue, kPresentPolicy };
 
 // The weights for the next policy file: those of the local catalogue, multiplied by the service's
@@ -18,7 +18,7 @@ enum class WeightSource { kCatalogue, kPresentPolicy };
 PolicyWeights ChooseWeights(const AgentPaths& paths, const AgentConfig& config,
                             WeightSource source);
 
-// When a catalogue was last changed, in ns since 1970; 0 if there is none.
+// Returns when a catalogue was last changed, in ns since 1970; 0 without a catalogue.
 std::int64_t CatalogChangeNs(const std::filesystem::path& catalog_file);
 
 }  // namespace fieldcost::agent

@@ -1,4 +1,4 @@
-// What is kept of the service's policy (common/wire/metadata.cc), and when it was last looked for;
+// The stored policy of the service (common/wire/metadata.cc), and the time of the last check;
 // numbers are decimal.
 //
 //   kept  := "fieldcost field policy 1\n" highest_version " " sha256 of the pinned root in hex " "
@@ -41,7 +41,7 @@ std::string HexSha256(std::string_view bytes) {
 
 double Share(std::uint32_t per_65536, double most) { return std::min(per_65536 / kWhole, most); }
 
-// A limit for which 0 stands for none.
+// Applies a limit; 0 means none.
 std::uint64_t Limited(std::uint32_t value, std::uint64_t most) {
   return value == 0 ? most : std::min<std::uint64_t>(value, most);
 }
@@ -96,7 +96,7 @@ bool IsCheckDue(const AgentPaths& paths, WallTime now) {
   return now - last >= kCheckPeriod || last > now;
 }
 
-// What is kept under this pinned root: nothing of another service's.
+// Loads the policy stored under this pinned root; that of another service is ignored.
 Result<KeptPolicy> LoadKept(const AgentPaths& paths, std::string_view pinned) {
   KeptPolicy fresh{.highest_version = 0,
                    .pinned_sha256 = HexSha256(pinned),
@@ -118,7 +118,7 @@ Status Fetch(http::Client& client, WallTime now, KeptPolicy& kept) {
   FIELDCOST_ASSIGN(catalog::TrustedRoot root, catalog::FollowRootChain(client, kept.root, now));
   if (root.bytes != kept.root) {
     kept.root = std::move(root.bytes);
-    // Whoever held a replaced key may have published an absurdly high version.
+    // The holder of a replaced key may have published an absurdly high version.
     if (root.metadata.policy_keys != before->policy_keys) {
       kept.highest_version = 0;
       kept.policy.clear();
@@ -164,7 +164,7 @@ AgentConfig ApplyPolicy(AgentConfig config, const wire::PolicyMetadata& policy) 
   };
   const auto share = [](std::uint32_t value) { return Share(value, 1.0); };
 
-  // What is drawn, and how likely.
+  // The draw, and its probability.
   apply("selection.selection_probability", policy.selection_per_65536, config.selection_probability,
         [](std::uint32_t value) { return Share(value, kMaxPolicySelection); });
   apply("selection.picks_per_run", policy.picks_per_run, config.picks_per_run,
@@ -198,7 +198,7 @@ AgentConfig ApplyPolicy(AgentConfig config, const wire::PolicyMetadata& policy) 
   apply("selection.sampling", policy.sampling_log2, config.sampling,
         [](std::uint32_t value) { return std::uint64_t{1} << std::min(value, kMaxSamplingShift); });
 
-  // What is sent, and when.
+  // The batches, and their times.
   apply("batch.max_batch_bytes", policy.max_batch_bytes, config.max_batch_bytes,
         [](std::uint32_t value) {
           return std::clamp<std::uint64_t>(value, kMinPolicyBatchBytes, kMaxPolicyBatchBytes);
@@ -285,10 +285,10 @@ Result<bool> FetchFieldPolicy(const AgentPaths& paths, const AgentConfig& config
   }
   FIELDCOST_ASSIGN(const auto lock, UploadLock::Take(paths, std::chrono::milliseconds(0)));
   if (!lock || !IsCheckDue(paths, now)) return false;
-  // Saved before the first byte is sent: not more than once a day, whatever becomes of it.
+  // Saved before the first byte is sent: at most one check a day, successful or not.
   FIELDCOST_TRY(SaveCheck(paths, now, ""));
   auto loaded = LoadKept(paths, *pinned);
-  // What is damaged cannot tell the highest version any more; the service's is as good as at first.
+  // A damaged file has lost the highest version; the service's is as good as at the first time.
   const KeptPolicy before = loaded ? std::move(*loaded)
                                    : KeptPolicy{.highest_version = 0,
                                                 .pinned_sha256 = HexSha256(*pinned),

@@ -17,7 +17,7 @@ namespace fieldcost::agent {
 // The policy that the operator of a service publishes for all agents (common/wire/policy.h), as
 // this agent follows it. README.md has the files, and what an attacker can do with it.
 
-// What no policy lifts, whatever it says. A policy's 0 for "no limit" means these, too.
+// Limits that no policy can exceed. A policy's 0 for "no limit" stands for these as well.
 inline constexpr double kMaxPolicySelection = 0.25;
 inline constexpr std::uint64_t kMaxPolicyPicks = 8;
 inline constexpr std::uint64_t kMaxPolicyPrograms = 16;
@@ -38,14 +38,14 @@ inline constexpr std::chrono::hours kMaxPolicyUploadInterval{24 * 7};
 // allow, over those what the user has written in agent.toml. Pure.
 AgentConfig ApplyPolicy(AgentConfig config, const wire::PolicyMetadata& policy);
 
-// What is kept of the service's policy, verified again at each load.
+// The stored policy of the service, verified again at each load.
 struct FieldPolicy {
   std::optional<wire::PolicyMetadata> in_force;
   std::string problem;  // why a policy that was fetched, or the last one offered, is not in force
 };
 FieldPolicy LoadFieldPolicy(const AgentPaths& paths, WallTime now);
 
-// agent.toml, with the policy applied unless it says download_policy = false.
+// agent.toml, with the policy applied unless download_policy is false.
 Result<AgentConfig> LoadConfigInForce(const AgentPaths& paths, WallTime now);
 
 // Asks the service for its policy, and for newer roots, if a day has passed since the last time

@@ -45,7 +45,7 @@ std::vector<fs::path> Entries(const fs::path& directory) {
 Result<Session> Session::Make(const agent::AgentPaths& paths, std::uint64_t id) {
   FIELDCOST_ASSIGN(const agent::MemoryDir memory, agent::MakeMemoryDir(paths));
   fs::path directory;
-  // Whoever looks for sessions that were left may hold a new one for a moment.
+  // A process that searches for abandoned sessions may hold a new one for a moment.
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     directory = memory.directory / kSessions /
                 fmt::format("{:016x}", id != 0 ? id : crypto::RandomUint64() | 1);

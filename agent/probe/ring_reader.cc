@@ -35,7 +35,7 @@ bool IsSame(const shm::ProbeEventId& one, const shm::ProbeEventId& other) {
   return one.run == other.run && one.number == other.number;
 }
 
-// Adds what a ring, or the header, says of losses.
+// Adds the losses that a ring or the header reports.
 template <typename Part>
 void AddIncomplete(const Part& untrusted, RunFacts& facts) {
   const std::uint32_t count = std::min(untrusted.incomplete_count, shm::kProbeIncomplete);
@@ -228,7 +228,7 @@ Result<RingFile::Progress> RingFile::Read(std::size_t ring, std::uint64_t positi
     const Records records = VisitRecords(words, part.to_ring_end, most - visited, visit);
     visited += records.hits;
     progress.position += records.bytes;
-    // What is cut by the end of what was read is read again, unless there is no more.
+    // A record that is cut off by the end of the read part is read again, unless there is no more.
     if (records.is_broken || records.bytes == 0) {
       return Fail(ErrorCode::kCorrupt, "{}: ring {} has no record at {}", name_, ring,
                   progress.position);

@@ -129,7 +129,7 @@ class RingFile {
   // REQUIRES: ring < shm::kProbeRings.
   Status Release(std::size_t ring, std::uint64_t position);
 
-  // Overwrites what the file holds of the program's memory (registers, raw stacks, what was read
+  // Overwrites the file's copies of the program's memory (registers, raw stacks, records read
   // before), once; hits keep their times and sites. REQUIRES: IsBeingWritten() was false before the
   // last Refresh().
   Status Wipe();

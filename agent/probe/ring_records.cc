@@ -43,8 +43,8 @@ RingHit HitOf(const shm::ProbeRecord& record, std::span<const std::uint64_t> aft
   return hit;
 }
 
-// The record at the beginning of `rest`, from which the ring goes on for `to_end` bytes; nullopt if
-// this is none. REQUIRES: room for a ProbeRecord.
+// Returns the record at the beginning of `rest`, after which the ring has `to_end` bytes; nullopt
+// if it is invalid. REQUIRES: room for a ProbeRecord.
 std::optional<shm::ProbeRecord> RecordAt(std::span<const std::uint64_t> rest,
                                          std::uint64_t to_end) {
   shm::ProbeRecord record;

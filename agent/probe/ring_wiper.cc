@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostAtOnce = 64 << 10;
 
-// Whether this process has no descriptor left, which says nothing about the file.
+// Returns whether this process has no descriptor left, in which case the file's state is unknown.
 bool CannotOpen(const std::filesystem::path& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   return !fd.valid() && (errno == EMFILE || errno == ENFILE || errno == ENOMEM);
@@ -97,7 +97,7 @@ Status RingFile::Wipe() {
     FIELDCOST_TRY(WipeRing(ring, kept));
   }
   std::ranges::sort(kept, {}, &Kept::begin);
-  // What was read before is still in the rings: all around the unread records goes.
+  // Records read before are still in the rings: wipes everything except the unread ones.
   const Kept regions[] = {{shm::ProbeDataOffset(), shm::ProbeModulesOffset()},
                           {shm::ProbeAreasOffset(), shm::ProbeFileBytes()}};
   for (const Kept& region : regions) {

@@ -10,7 +10,7 @@
 
 namespace fieldcost::agent {
 
-// The segments of an untrusted ELF file, as far as this folder looks at them.
+// The segments of an untrusted ELF file, as far as this folder uses them.
 struct ElfFile {
   std::vector<Elf64_Phdr> loads;
   std::optional<Elf64_Phdr> interpreter;

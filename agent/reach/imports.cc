@@ -23,7 +23,7 @@ constexpr std::size_t kMaxStringTableBytes = 16 << 20;
 constexpr std::size_t kMaxRelocations = 1 << 20;
 constexpr std::size_t kMaxSymbolBytes = 4096;
 
-// What the dynamic section leads to, as offsets in the file.
+// The tables that the dynamic section refers to, as offsets in the file.
 struct Tables {
   std::vector<Elf64_Rela> relocations;  // DT_RELA
   std::vector<Elf64_Rela> plt;          // DT_JMPREL
@@ -138,7 +138,7 @@ class SlotUses {
   shm::SlotRange range_{};
 };
 
-// Whether no library of ours would measure it, whatever its slot.
+// Returns whether our libraries never measure this symbol, regardless of its slot.
 bool IsNeverMeasured(std::string_view symbol) {
   if (symbol.starts_with("_ITM_")) return true;  // missing in most programs
   symbol.remove_prefix(std::min(symbol.find_first_not_of('_'), symbol.size()));
@@ -147,7 +147,7 @@ bool IsNeverMeasured(std::string_view symbol) {
   });
 }
 
-// Adds what relocations say of each symbol, by its number.
+// Collects the relocations of each symbol, by its number.
 class Collector {
  public:
   Collector(const ReadAt& read, const Tables& tables) : read_(read), tables_(tables) {}

@@ -32,7 +32,7 @@ constexpr int kMaxInterpreters = 5;               // scripts of scripts, as the 
 
 constexpr unsigned kMachine = EM_X86_64;  // the preload library's
 
-// What an instrumented program calls or, linked with the runtime, defines.
+// Symbols that an instrumented program calls or, if linked with the runtime, defines.
 constexpr std::array<std::string_view, 4> kSanitizerSymbols = {"__asan_init", "__tsan_init",
                                                                "__hwasan_init", "__msan_init"};
 
@@ -80,7 +80,7 @@ Explanation Because(Reach reach, std::string detail = {}) { return {reach, std::
 
 Explanation Damaged() { return Because(Reach::kNotProgram, "damaged ELF file"); }
 
-// The text at `offset` up to its zero; nullopt if there is none within `max_bytes`.
+// Returns the text at `offset` up to its zero; nullopt without one within `max_bytes`.
 std::optional<std::string> ReadText(const ReadAt& read, std::uint64_t offset,
                                     std::size_t max_bytes) {
   if (max_bytes == 0) return std::nullopt;

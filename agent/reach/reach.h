@@ -72,8 +72,8 @@ Result<Explanation> ExplainProgramFile(const std::filesystem::path& path);
 // Whether this is the file name of a sanitizer's runtime library.
 bool IsSanitizerRuntime(std::string_view file_name);
 
-// What execvp(3) would run: `name` itself if it holds a slash, else looked up in PATH. Empty if
-// there is none.
+// Returns the program that execvp(3) would run: `name` itself if it contains a slash, else looked
+// up in PATH. Empty if it is not found.
 std::filesystem::path FindProgram(const std::string& name);
 
 struct ProcessReach {

@@ -108,7 +108,7 @@ void LookAtMapping(std::string_view line, std::string_view run_prefix, std::stri
   constexpr std::string_view kDeleted = " (deleted)";
   const bool is_deleted = path.ends_with(kDeleted);
   if (is_deleted) path.remove_suffix(kDeleted.size());
-  // A file that was removed is read by nobody.
+  // No process reads a file that was removed.
   if (!is_deleted && path.starts_with(run_prefix) && path.ends_with(shm::kRunFileSuffix)) {
     mapped.run_file = path;
   }
@@ -154,7 +154,7 @@ bool IsAttached(const std::string& run_file) {
          header.version == shm::kRunVersion && header.attached != 0;
 }
 
-// Whether the kernel told the process that it is a privileged execution. Of 64-bit processes.
+// Returns whether the kernel marked the process as a privileged execution. For 64-bit processes.
 std::optional<bool> IsSecureExecution(const fs::path& directory) {
   const auto bytes = ReadFile(directory / "auxv", kMaxAuxiliaryBytes);
   if (!bytes) return std::nullopt;
@@ -232,7 +232,8 @@ bool ReadsSessionFiles(std::string_view command_line) {
   return !is_first && !is_manager;
 }
 
-// Whether the process sees another root directory than we do. False if it may not be looked at.
+// Returns whether the process has another root directory than this one; false if it is not
+// permitted to know.
 bool HasOtherRoot(const fs::path& directory) {
   struct stat its {};
   struct stat ours {};
@@ -332,7 +333,7 @@ Result<std::vector<ProcessReach>> Survey(const SurveyOptions& options) {
       options, [&](pid_t pid, const fs::path& directory, const ProcessStatus& status) {
         ProcessReach process{pid, status.name,
                              ExplainState(directory, status, run_prefix, options.library)};
-        // What ended while we looked tells nothing.
+        // A process that ended meanwhile is ignored.
         if (process.why.reach == Reach::kUnreadable && !ReadStatus(directory)) return;
         found.push_back(std::move(process));
       }));

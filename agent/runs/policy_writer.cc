@@ -94,7 +94,7 @@ std::optional<MemoryDir> MemoryFor(const AgentPaths& paths) {
   return *memory;
 }
 
-// The file's time says up to when its weights know the catalogue.
+// Sets the file's time: its weights reflect the catalogue as of then.
 void SetTime(const std::filesystem::path& file, std::int64_t unseen_ns) {
   constexpr std::int64_t kNsPerSecond = 1'000'000'000;
   const timespec before{.tv_sec = unseen_ns / kNsPerSecond, .tv_nsec = unseen_ns % kNsPerSecond};
@@ -126,8 +126,7 @@ std::vector<std::string> AllowedModules(const AgentConfig& config) {
   return modules;
 }
 
-// The second at which programs measure again by themselves, whoever runs then; 0: not by
-// themselves.
+// The second at which programs resume measuring without the agent; 0: never.
 std::uint32_t ResumeSecond(const std::optional<WallTime>& paused_until) {
   if (!paused_until) return 0;
   const auto second =

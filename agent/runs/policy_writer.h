@@ -37,13 +37,13 @@ inline constexpr std::size_t kMaxPolicyBytes =
     sizeof(shm::PolicyHeader) + shm::kMaxAllowedModules * sizeof(shm::AllowedModule) +
     shm::kMaxWeights * sizeof(shm::WeightEntry);
 
-// The serial of an existing policy file; 0 if there is none or it is not one.
+// Returns the serial of an existing policy file; 0 if it is missing or invalid.
 std::uint32_t PolicySerial(const std::filesystem::path& file);
 
 // When a file was last written to, in ns since 1970; 0 if it is not there or empty.
 std::int64_t ChangeNs(const std::filesystem::path& file);
 
-// What is known of the policy file that is there.
+// The facts about the present policy file.
 struct PresentPolicy {
   std::uint32_t serial = 0;                              // 0: there is none, or it is not one
   std::optional<std::vector<shm::WeightEntry>> weights;  // nullopt: the same, or they are damaged
@@ -62,14 +62,14 @@ struct PolicyWeights {
 
 // Makes the state directory and the memory directory with runs/ (mode 0700), the skip file if it is
 // not there, and replaces the policy file (mode 0600) if it would change; each change has a higher
-// serial, also if several processes write at once. Where there is no memory directory, the policy
-// says so, and programs measure nothing. The file's time says up to when its weights know the
-// catalogue.
+// serial, even if several processes write at the same time. Without a memory directory, the policy
+// states that, and programs measure nothing. The weights reflect the catalogue as of the
+// file's time.
 Status WritePolicyFile(const AgentPaths& paths, const AgentConfig& config, bool collection_enabled,
                        PolicyWeights weights);
 
-// Tells programs to measure nothing; nothing to do where there is no policy file. For when the
-// decision is off, or cannot be read, which means the same. The weights stay as they are.
+// Makes programs measure nothing, if there is a policy file. Used if the decision is "off" or
+// cannot be read, which means the same. The weights stay unchanged.
 Status StopMeasuring(const AgentPaths& paths, const AgentConfig& config);
 
 }  // namespace fieldcost::agent

@@ -20,13 +20,13 @@
 namespace fieldcost::agent {
 namespace {
 
-// What a run file may occupy on disk: holes are free.
+// The space that a run file may occupy: holes are free.
 constexpr std::uint64_t kMaxRunDataBytes = 1024 * kMiB;
 constexpr int kMaxCellReads = 100;
 constexpr std::uint64_t kNsPerMicrosecond = 1000;
 
 Result<RunPick> CheckPick(const shm::Pick& untrusted_pick, const RunInfo& info) {
-  // What could mislead whoever reads on.
+  // Values that could mislead later readers.
   const auto soname = TextOf(untrusted_pick.soname);
   const auto symbol = TextOf(untrusted_pick.symbol);
   const auto version = TextOf(untrusted_pick.symbol_version);
@@ -45,7 +45,7 @@ Result<RunPick> CheckPick(const shm::Pick& untrusted_pick, const RunInfo& info) 
     return Fail(ErrorCode::kCorrupt, "reasons {:#x} for what is not measured",
                 untrusted_pick.not_measured);
   }
-  // What is taken as it is: names, and how the pick was drawn.
+  // Taken unchanged: names, and the draw of the pick.
   RunPick pick{
       .api = {.soname = std::string(*soname),
               .package_version = {},
@@ -161,7 +161,7 @@ WallTime RunInfo::start() const {
 
 namespace {
 
-// What all offsets and counts are computed from, beside the file's own size.
+// Checks the values that, with the file's size, determine all offsets and counts.
 Status CheckHeader(const shm::RunHeader& untrusted_header, std::uint64_t file_bytes) {
   if (untrusted_header.version != shm::kRunVersion) {
     return Fail(
@@ -227,7 +227,7 @@ Result<RunInfo> ReadRunInfo(const RunBytes& untrusted_bytes) {
 
 namespace {
 
-// What has been found of a pick and metric, over the threads seen so far.
+// The sums of a pick and metric over the threads read so far.
 struct CellSum {
   RunCell cell;
   stats::Uint128 abandoned = 0;
@@ -259,8 +259,8 @@ Status ReadPicks(const RunBytes& untrusted_bytes, const RunInfo& info, RunConten
   return {};
 }
 
-// The first cell from `index` on that is of something picked (of each thread slot the first
-// `picked` are) and that may hold something but zeros; nullopt if there is none.
+// Returns the first cell from `index` on that belongs to a pick (the first `picked` of each thread
+// slot do) and that may be nonzero; nullopt without one.
 std::optional<std::uint64_t> NextUsedCell(const RunBytes& untrusted_bytes, const RunInfo& info,
                                           std::uint64_t picked, std::uint64_t index) {
   const std::uint64_t begin = shm::CellsOffset(info.pick_capacity);
@@ -320,8 +320,8 @@ Status ReadCells(const RunBytes& untrusted_bytes, const RunInfo& info, bool proc
   return {};
 }
 
-// The first thread slot from `slot` on whose counters may hold something but zeros; kThreadSlots if
-// there is none.
+// Returns the first thread slot from `slot` on whose counters may be nonzero; kThreadSlots without
+// one.
 std::uint64_t NextCountingSlot(const RunBytes& untrusted_bytes, const RunInfo& info,
                                std::uint64_t slot) {
   if (slot >= shm::kThreadSlots) return shm::kThreadSlots;

@@ -93,7 +93,7 @@ struct RunPick {
   bool has_all_calls = false;
   bool busy = false;  // the machine was when its phase began: its wall times are kWallTimeBusy
   std::uint32_t not_measured = 0;  // shm::NotMeasured: of these metrics there are no cells
-  // Tells for how many runs it stands; untrusted, see shm::RunsStoodFor().
+  // Determines the number of runs that the pick represents; untrusted, see shm::RunsStoodFor().
   shm::DrawnPick drawn;
   shm::Chances chances;
 };
@@ -112,8 +112,8 @@ struct RunContent {
   std::uint32_t torn_cells = 0;     // of a thread: being written at every try
 };
 
-// No program calls one function more often in a run, and no call costs more to measure: what a file
-// says beyond is refused or cut, so that no sum of what files say can overflow.
+// No program calls one function more often in a run, and no call costs more to measure: greater
+// values in a file are refused or cut, so that no sum over files can overflow.
 inline constexpr std::uint64_t kMaxRunCalls = std::uint64_t{1} << 48;
 inline constexpr std::uint32_t kMaxCallCostPs = 1'000'000;
 // 52 days, whose square the aggregator still takes.

@@ -12,8 +12,8 @@ namespace fieldcost::agent {
 // Measures it against CLOCK_MONOTONIC_RAW; takes about 40 ms.
 std::uint64_t CalibrateTsc();
 
-// The cached value of this boot, else a new measurement, which is then cached in `cache_file`. A
-// cache that cannot be read or written is only slower.
+// Returns the cached value of this boot, else a new measurement, which is then cached in
+// `cache_file`. Without a usable cache it is only slower.
 std::uint64_t TscMultiplier(const std::filesystem::path& cache_file);
 
 }  // namespace fieldcost::agent

@@ -49,9 +49,9 @@ struct AgentConfig {
   bool on_battery = false;  // also while the machine runs on its battery
   bool on_metered = false;  // also through a metered connection
 
-  // The keys that the file has, "table.key": what the user has decided himself.
+  // The keys in the file, "table.key": the user's own decisions.
   std::set<std::string, std::less<>> written;
-  // What only the service's policy says; set by ApplyPolicy() (field_policy.h).
+  // Settings that only the service's policy has; set by ApplyPolicy() (field_policy.h).
   std::uint64_t field_policy_version = 0;          // 0 = none in force
   std::chrono::seconds min_upload_interval{3600};  // between two requests of this agent
   std::vector<wire::PolicyModule> policy_modules;  // instead of the built-in list; empty = that

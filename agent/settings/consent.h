@@ -22,8 +22,9 @@ struct Consent {
   WallTime since{};
 };
 
-// What is in force: the user's decision, or off where the administrator does not permit collection
-// (system_policy.h). Used by everything but the commands that show and change the decision.
+// Returns the decision in force: the user's, or "off" if the administrator does not permit
+// collection (system_policy.h). Used by all code except the commands that show and change the
+// decision.
 Result<Consent> EffectiveConsent(const AgentPaths& paths);
 
 // kPermissionDenied unless the consent in force is `on`, and there is no pause (pause.h); an error,
@@ -34,8 +35,8 @@ Status CheckMaySend(const AgentPaths& paths);
 // A missing file means off. An invalid file is an error, and also means off.
 Result<Consent> LoadConsent(const std::filesystem::path& file);
 Status SaveConsent(const std::filesystem::path& file, const Consent& consent);
-// Decides for off, whatever the file holds now; nothing if that is decided already. Where nothing
-// can be written, as on a full disk, it removes the file.
+// Sets the decision to "off", whatever the file contains; does nothing if it is "off" already. If
+// nothing can be written, as on a full disk, removes the file.
 Status WithdrawConsent(const std::filesystem::path& file, WallTime now);
 
 // What may be done with a run that began at `run_start`. Pure.

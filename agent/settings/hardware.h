@@ -7,7 +7,7 @@
 
 namespace fieldcost::agent {
 
-// What the coarse class of this machine is made of; texts are the files' contents.
+// The facts that determine the coarse class of this machine; texts are the contents of files.
 struct HardwareFacts {
   std::string architecture;  // of uname(2)
   std::string cpuinfo;       // /proc/cpuinfo

@@ -32,7 +32,7 @@ Status CheckMemory(int fd, const fs::path& path) {
   return Fail(ErrorCode::kUnavailable, "{} is not on tmpfs", path.string());
 }
 
-// What will take the root: nobody but its owner may replace what is in it.
+// Checks the parent of a new root: only its owner may replace entries in it.
 Status CheckParent(const fs::path& parent) {
   const UniqueFd fd = OpenDirectory(parent, 0);
   if (!fd.valid()) return ErrnoError("open", parent, errno);

@@ -17,9 +17,9 @@ struct MemoryDir {
   std::filesystem::path directory;  // root/STATE_DIR
 };
 
-// The first of the agent's memory roots that is usable: on tmpfs or ramfs, this user's and nobody
-// else's. What is not there yet is not made. kUnavailable, with what is wrong with each, if none
-// is: then nothing can be measured.
+// Returns the first usable one of the agent's memory roots: on tmpfs or ramfs, and accessible only
+// to this user. Creates nothing. kUnavailable, with the problem of each, if none is usable: then
+// nothing can be measured.
 Result<MemoryDir> FindMemoryDir(const AgentPaths& paths);
 
 // The same, and makes it and runs/ (mode 0700).

@@ -27,7 +27,7 @@ struct AgentPaths {
   std::filesystem::path state_dir;  // consent, policy, agent.db, agent_keys/
   std::filesystem::path catalog_file;
   std::filesystem::path catalog_root_file;
-  // What the machine's administrator permits; see system_policy.h. The same for every user.
+  // The permissions of the machine's administrator; see system_policy.h. The same for every user.
   std::filesystem::path system_file = "/etc/fieldcost/system.toml";
   // Where the kernel reports batteries, and the system's message bus (power.h). Empty: as usual.
   std::filesystem::path power_supply_dir = "/sys/class/power_supply";
@@ -37,8 +37,8 @@ struct AgentPaths {
   std::filesystem::path consent_file() const { return state_dir / "consent"; }
   std::filesystem::path pause_file() const { return state_dir / "paused"; }
   std::filesystem::path policy_file() const;
-  // A file in the memory directory as FindMemoryDir() finds it now; if there is none, in the
-  // state directory, where no such file exists.
+  // A file in the memory directory that FindMemoryDir() finds now; without one, in the state
+  // directory, where no such file exists.
   std::filesystem::path run_dir() const;
   std::filesystem::path skip_file() const;
 
