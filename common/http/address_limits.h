@@ -13,7 +13,7 @@
 
 namespace fieldcost::http {
 
-// What the limits treat as one client: an IPv4 address (also as ::ffff:a.b.c.d), or the /64 network
+// One client, for the limits: an IPv4 address (also as ::ffff:a.b.c.d), or the /64 network
 // of an IPv6 address, since one host can have all addresses of a /64.
 struct ClientNetwork {
   bool v6 = false;
@@ -65,8 +65,8 @@ class AddressLimits {
   Decision Connect(const ClientNetwork& from, TimePoint now);
   void Disconnect(const ClientNetwork& from, TimePoint now);
 
-  // Whether a connection that is turned away for another reason gets a polite refusal, which is
-  // paid from the same bucket as Connect()'s.
+  // Returns whether a connection that is refused for another reason gets a polite refusal, which is
+  // taken from the same bucket as Connect()'s.
   bool TakeRefusal(const ClientNetwork& from, TimePoint now);
 
   // Counts a request on an open connection, other than its first. If it exceeds the limit, returns

@@ -37,7 +37,7 @@ class Connections {
   // closed.
   void Serve(UniqueFd accepted, const sockaddr_storage& peer);
 
-  // Closes each open connection after its current response, or immediately if there is none.
+  // Closes each open connection after its current response, or immediately without one.
   void CloseWhenDone();
 
   // Closes idle connections, gives the others `grace` to finish, then closes them, too. Returns

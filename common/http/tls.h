@@ -25,7 +25,7 @@ Status ConfigureTlsClient(ssl_ctx_st* context, const std::filesystem::path& ca_f
 // Makes a connection require a certificate for `server`: a name (also sent as SNI) or an address.
 Status ExpectServer(ssl_st* connection, const Origin& server);
 
-// OpenSSL's first error, of which the others are consequences, as text; empties its queue.
+// Returns OpenSSL's first error as text (the others are its consequences); empties its queue.
 std::string OpensslError();
 
 // Why the peer's certificate was refused; "" if something else failed.

@@ -18,11 +18,11 @@ namespace fieldcost::probe {
 // parent carried by its first hit.
 std::string ToOtlpJson(std::span<const Event> events);
 
-// Chrome's trace event format (JSON object form), as Perfetto and chrome://tracing read it: a
-// process a run, a thread a thread (as many lines of it as steps overlap), complete events for
-// steps (category "step"), instants for hits ("point"); a line with each as a whole ("event").
-// Times are since the first of them, which is `otherData.begin_unix_ns`, in us with three decimals:
-// exact.
+// Chrome's trace event format (JSON object form), as Perfetto and chrome://tracing read it: one
+// process per run, one thread per thread (with as many lines as steps overlap), complete events for
+// steps (category "step"), instants for hits ("point"); and one line for each whole event
+// ("event"). Times count from the first one, which is `otherData.begin_unix_ns`, in us with three
+// decimals: exact.
 std::string ToChromeJson(std::span<const Event> events);
 
 }  // namespace fieldcost::probe

@@ -39,7 +39,7 @@ inline RunKey RunKeyOf(const Event& event, const EventHit& hit) {
   return {event.row.owner, hit.run};
 }
 
-// What is known of a run that has events or hits here.
+// The facts about a run that has events or hits here.
 struct RunOf {
   RunKey key;
   std::string program;

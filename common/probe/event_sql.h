@@ -24,7 +24,7 @@ EventRow RowOf(const sqlite::Statement& statement);
 using UseChanges = std::map<std::uint64_t, std::int64_t>;
 Status ChangeUses(sqlite::Database& database, const std::string& table, const UseChanges& changes);
 
-// "\na\nb\n"; empty if there are none.
+// "\na\nb\n"; empty without tags.
 std::string TagsText(const std::vector<std::string>& tags);
 std::vector<std::string> TagsOf(std::string_view text);
 

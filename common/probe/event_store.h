@@ -156,7 +156,7 @@ class EventStore {
   // With hits as long as they are within `max_weight`; the others are left out.
   Result<Event> Get(const EventKey& key, std::size_t max_weight = kMaxWeightOfEvent) const;
 
-  // kNotFound. Own transaction if there is none.
+  // kNotFound. Begins a transaction unless one is open.
   Status SetMark(const EventKey& key, Mark mark, const std::string& reason);
 
   // Removes events with their hits and everything no longer referenced; returns the number of

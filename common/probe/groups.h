@@ -69,8 +69,8 @@ struct ComparedSides {
   std::vector<LeftOutGroup> left_out;
   SideFacts base;
   SideFacts changed;
-  // The sides' programs waited for CPUs so differently that times do not tell one build from
-  // another: by Welch's test at 1 % and 3 points of 100; with fewer than kLeastEvents runs by 10.
+  // The sides' programs waited for CPUs so differently that times cannot distinguish the builds: by
+  // Welch's test at 1 % and 3 percentage points; with fewer than kLeastEvents runs by 10.
   bool loads_differ = false;
 };
 

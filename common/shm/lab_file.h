@@ -1,17 +1,17 @@
 #pragma once
 
-// What the lab (`fieldcost measure`) and the library that it loads into a scenario's programs say
-// to each other: a plan, and a file of each program with what it did. Both are in one directory on
-// memory that the lab makes for itself; the agent never sees it. Little endian, fixed layout,
-// x86-64 only. No C++ runtime. The lab treats what programs leave as hostile.
+// The files that the lab (`fieldcost measure`) and the library in a scenario's programs exchange: a
+// plan, and per program a file with its calls. Both are in one directory in memory that the lab
+// creates for itself; the agent never sees it. Little endian, fixed layout, x86-64 only. No C++
+// runtime. The lab treats the programs' files as hostile.
 //
 //   plan:     LabPlanHeader | LabPlanEntry[entry_count], ascending by hash | globs, zero-terminated
 //   lab file: LabHeader | LabApi[kLabApis] | pair rows | LabNode[slot][kLabNodes] | blocks |
 //             LabIoBlock[kLabIoBlocks] (of a map)
 //
-// An API has one number in a program's files: that of the stub that its calls go through. What was
-// never called has nothing but zeros. Of the pair rows, bit b of row a says that b was entered on a
-// thread on which a had not returned yet.
+// An API has one number in a program's files: that of the stub that its calls go through. Entries
+// that were never called are all zeros. In the pair rows, bit b of row a is set if b was entered on
+// a thread on which a had not returned yet.
 
 #include <stdint.h>
 

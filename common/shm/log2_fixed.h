@@ -1,8 +1,8 @@
 #pragma once
 
-// Logarithms as integers, by integers alone. Runs after the end stamp of a timed call, inside other
-// people's programs: no C++ runtime, no floating point, no vector registers, no branch (30
-// instructions on x86-64); 2 KiB of constants, of which one call touches two or three cache lines.
+// Integer logarithms, computed with integers only. Runs after the end stamp of a timed call, inside
+// the measured program: no C++ runtime, no floating point, no vector registers, no branch (30
+// instructions on x86-64); 2 KiB of constants, two or three cache lines per call.
 
 #include <stdint.h>
 

@@ -25,8 +25,8 @@ enum class Metric : uint8_t {
   kTimePerRun = 12,
   // kWallTime of runs that began on a busy machine; it has no cell.
   kWallTimeBusy = 13,
-  // One value a run and pick for each reason for which metrics of it were not measured: the reason,
-  // a single bit of NotMeasured. Has no cell.
+  // One value per run and pick for each reason why some of its metrics were not measured: the
+  // reason, a single bit of NotMeasured. Has no cell.
   kNotMeasured = 14,
 };
 

@@ -24,12 +24,12 @@ struct NamePattern {
 // Names of functions that no thunk may intercept, without their leading underscores; '*' matches
 // any run.
 //
-// The first look at their caller's frame: an intercepted dlopen loses its caller's RUNPATH, an
-// intercepted dlsym(RTLD_NEXT) returns its caller, a walk that begins in the thunk shows it or ends
-// there. The others go to another stack, return twice or never, or have a calling convention of
-// their own. Found by searching the code of all libraries of the built-in list for functions that
-// read their return address or load the stack pointer. dl_iterate_phdr reads it, too, but only to
-// learn which namespace asks: ours is its caller's.
+// The first group reads the caller's frame: an intercepted dlopen loses its caller's RUNPATH, an
+// intercepted dlsym(RTLD_NEXT) returns its caller, a stack walk that begins in the thunk shows it
+// or ends there. The others go to another stack, return twice or never, or have a calling
+// convention of their own. Found by searching the code of all libraries of the built-in list for
+// functions that read their return address or load the stack pointer. dl_iterate_phdr reads it,
+// too, but only to learn which namespace asks: ours is its caller's.
 inline constexpr NamePattern kNeverMeasured[] = {
     "*_Unwind_*",  // also __libunwind_Unwind_*
     "*backtrace",

@@ -1,8 +1,8 @@
 #pragma once
 
-// The policy file: what the daemon (or `fieldcost`) tells every preload library on this machine.
-// The preload library maps it read-only and believes nothing it cannot check; a file it does not
-// understand means "do nothing". Little endian, fixed layout, x86-64 only. No C++ runtime.
+// The policy file, by which the daemon (or `fieldcost`) controls all preload libraries of a user on
+// this machine. The preload library maps it read-only and validates everything; a file that it does
+// not understand means "do nothing". Little endian, fixed layout, x86-64 only. No C++ runtime.
 
 #include <stdint.h>
 
@@ -25,7 +25,7 @@ inline constexpr uint32_t kMaxMemoryDirBytes = 512;  // with the final zero
 
 // The name inside the state directory.
 inline constexpr char kPolicyFileName[] = "policy";
-// Names inside the memory directory: the leases (byte i of that file is locked by whoever holds
+// Names inside the memory directory: the leases (byte i of that file is locked by the holder of
 // lease i), and the directory that takes the run files. skip_file.h has the third.
 inline constexpr char kLeaseFileName[] = "leases";
 inline constexpr char kRunDirectoryName[] = "runs";
@@ -34,7 +34,7 @@ inline constexpr char kRunDirectoryName[] = "runs";
 inline constexpr char kStateDirVariable[] = "FIELDCOST_STATE_DIR";  // absolute path
 inline constexpr char kPickVariable[] = "FIELDCOST_PICK";           // globs "soname!symbol"
 inline constexpr uint32_t kMaxPickBytes = 2048;                     // with its end
-// A decimal number from 1 on, of whoever asks for this run: measure, whatever the coin says.
+// A decimal number from 1 on, set by a command that requests this run: measure, whatever the draw.
 inline constexpr char kAskedVariable[] = "FIELDCOST_ASKED";
 inline constexpr char kMetricsVariable[] = "FIELDCOST_METRICS";  // e.g. "time,alloc"
 
@@ -69,8 +69,8 @@ struct PolicyHeader {
   uint32_t default_weight;   // of an API without an entry, 1..kFullWeight
   uint32_t max_leases;       // programs measured at once, 1..kMaxLeases; 0 = no limit
   // No start while some task waited for a CPU more than this share of the last 10 s
-  // (/proc/pressure/cpu, "some avg10"); 0 = no limit. Where the kernel tells no pressure, the load
-  // average decides alone.
+  // (/proc/pressure/cpu, "some avg10"); 0 = no limit. If the kernel reports no pressure, only
+  // the load average decides.
   uint32_t max_cpu_pressure_percent;
   uint32_t
       overhead_per_65536;     // share of a thread's CPU time that measuring may take; 0 = no limit

@@ -35,7 +35,7 @@ inline constexpr uint32_t kProbeVersion = 2;
 inline constexpr uint32_t kProbeSites = 2048;
 inline constexpr uint32_t kProbeRings = 64;
 inline constexpr uint64_t kProbeRingBytes = 1 << 20;
-// What a thread passes in a second at 200,000 points a second fits, even if it is not read.
+// Holds a second of points at 200,000 points per second and thread, even if they are not read.
 inline constexpr uint32_t kProbeAreas = 32;
 inline constexpr uint64_t kProbeAreaBytes = 16 << 20;
 inline constexpr uint64_t kProbeBlockBytes = 128 << 10;  // space is given back by these
@@ -160,8 +160,8 @@ struct ProbeSite {
 static_assert(sizeof(ProbeSite) == 512);
 
 inline constexpr uint32_t kProbeModules = 256;
-// What was loaded, for naming stacks when the program is gone. A later one may lie where an earlier
-// one has been.
+// A loaded module, for naming stacks when the program has ended. A later module may have the
+// addresses of an earlier one.
 struct ProbeModule {
   char path[256];
   uint8_t build_id[32];

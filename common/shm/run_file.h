@@ -61,14 +61,14 @@ struct Cell {
 };
 static_assert(sizeof(Cell) == 96 + 65 * 32 && sizeof(Cell) % 64 == 0, "whole cache lines");
 
-// A timed value stands for at most 2^kMaxSamplingLog2 calls, and for fewer (all its sums for
-// equally many) where value times weight would pass this: 128 such calls of a thread still fit its
-// 64 bits.
+// A timed value represents at most 2^kMaxSamplingLog2 calls, and fewer (all its sums the same
+// number) if value times weight would exceed this: 128 such calls of a thread still fit its 64
+// bits.
 inline constexpr uint64_t kMaxWeightedValue = uint64_t{1} << 57;
 
-// Counts calls of which only a few are timed, one word a thread and pick, so that one instruction
-// is one call: the upper 16 bits are the signed number of calls left until the next one is timed,
-// the lower 48 what the count will be when none is left.
+// Counts calls if only a few are timed, with one word per thread and pick, so that a call costs one
+// instruction: the upper 16 bits are the signed number of calls until the next timed one, the lower
+// 48 bits the count that is reached then.
 using CallCounter = uint64_t;
 constexpr uint64_t kCallCountMask = (uint64_t{1} << 48) - 1;
 constexpr int32_t GapOf(CallCounter counter) { return static_cast<int16_t>(counter >> 48); }
@@ -125,8 +125,8 @@ enum PickFlags : uint32_t {
 
 enum RunFlags : uint32_t {
   kRunForced = 1,  // picked by hand (`fieldcost run --pick`): stays on this machine
-  // Measured only because somebody asked for this run (`fieldcost run`), although the coin had said
-  // no, or the run could not be one of the field: stays on this machine, too, and stands for none.
+  // Measured only because the user requested this run (`fieldcost run`), although it was not drawn
+  // or could not belong to the field: stays on this machine, too, and represents no runs.
   kRunAsked = 2,
 };
 

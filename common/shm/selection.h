@@ -85,9 +85,9 @@ constexpr WatchChances WatchChancesOf(uint64_t program_slots, uint64_t library_s
   return {program, libraries < program ? libraries : program};
 }
 
-// The probability for names that so many slots of libraries bring first that come later. It only
-// falls, from the one for libraries on: so a name that was turned down before is turned down again,
-// and one that is new is watched with exactly this probability, whatever the room that is left.
+// The probability for names that first occur in slots of libraries loaded later. It only decreases,
+// starting from that for libraries: so a name that was rejected before is rejected again, and a new
+// one is watched with exactly this probability, regardless of the remaining room.
 constexpr uint32_t LaterChance(uint32_t chance, uint32_t room, uint64_t slots) {
   const uint32_t share = ShareOf(room / kShareOfRoom, slots);
   return share < chance ? share : chance;

@@ -1,16 +1,16 @@
 #pragma once
 
-// What `fieldcost trace` and the library that it loads into programs say to each other: a plan, and
-// an *arena* of each program with the tree of its calls. Both are in one directory on memory that
-// the command makes for itself. Little endian, fixed layout, x86-64 only. No C++ runtime. Who reads
-// an arena treats it as hostile.
+// The files that `fieldcost trace` and the library in traced programs exchange: a plan, and per
+// program an *arena* with the tree of its calls. Both are in one directory in memory that the
+// command creates for itself. Little endian, fixed layout, x86-64 only. No C++ runtime. Readers
+// treat an arena as hostile.
 //
 //   plan:  TracePlanHeader | globs, zero-terminated
 //   arena: TraceHeader | TraceModule[kTraceModules] | TraceThread[kThreadSlots]
 //          | TraceChunk[kTraceMaxChunks] | TraceApi[kTraceApis] | chunks
 //
 // A chunk belongs to one thread and holds nodes of its tree, or edges of its branches. All chunks
-// together are one array of nodes: that is what a node's number counts in. A parent's number is
+// together are one array of nodes, in which the number of a node is its index. A parent's number is
 // smaller than its children's. Every number of a node or edge has one writer and only grows.
 
 #include <stddef.h>
@@ -38,14 +38,14 @@ inline constexpr uint32_t kTraceNoNode = ~uint32_t{0};
 inline constexpr uint32_t kTraceNoModule = ~uint32_t{0};
 inline constexpr uint32_t kMaxTracePlanBytes = 1 << 20;
 
-// What is traced; bits. Bit 0 is not used: what a library keeps beside them.
+// The traced events, as bits. Bit 0 is left to the library.
 enum TraceEvents : uint32_t {
   kTraceFunctions = 2,  // of code built with -finstrument-functions
   kTraceBranches = 4,   // of code built with -fsanitize-coverage=trace-pc[-guard]
   kTraceCalls = 8,      // of the APIs that the globs name
 };
 
-// What a node counts beside calls and time; indices, and bits of `metrics`. Numbers are never
+// A node's counts in addition to calls and time; indices, and bits of `metrics`. Numbers are never
 // reused.
 enum TraceMetric : uint32_t {
   kTraceAllocatedBytes = 0,  // as asked for
@@ -60,7 +60,7 @@ enum TraceMetric : uint32_t {
   kTraceContextSwitches = 9,
 };
 inline constexpr uint32_t kTraceMetrics = 10;
-// Those of which each thread says whether they were measured on it.
+// The metrics for which each thread states whether they were measured on it.
 inline constexpr uint32_t kTraceThreadMetrics =
     1U << kTracePageFaults | 1U << kTraceContextSwitches;
 
@@ -76,7 +76,7 @@ struct TracePlanHeader {
 };
 static_assert(sizeof(TracePlanHeader) == 48);
 
-// What was loaded. A later module may lie where an earlier one has been.
+// A loaded module. A later module may have the addresses of an earlier one.
 struct TraceModule {
   char path[512];
   char soname[128];  // empty if it has none
@@ -129,14 +129,14 @@ struct TraceApi {
 };
 static_assert(sizeof(TraceApi) == 384);
 
-// What a node is of: a function's address, or one of these.
+// A node's place: a function's address, or one of these.
 inline constexpr uint64_t kTraceApiPlace = uint64_t{1} << 63;      // and the API's number
 inline constexpr uint64_t kTraceSpecialPlace = uint64_t{1} << 62;  // and one of:
 inline constexpr uint64_t kTraceRoot = kTraceSpecialPlace | 0;     // outside of all that is traced
 inline constexpr uint64_t kTraceOther = kTraceSpecialPlace | 1;    // paths that found no place
 inline constexpr uint64_t kTraceCut = kTraceSpecialPlace | 2;      // beyond kTraceMaxDepth
 
-// Self values: what was charged while this node was the innermost.
+// Self values: the costs while this node was the innermost.
 struct TraceNode {
   uint64_t place;
   uint32_t parent;            // number; of a root kTraceNoNode

@@ -30,9 +30,10 @@ struct AgentWeights {
   std::uint64_t Contributions() const;
 };
 
-// Splits `parts` in proportion to `amounts`: each slot its part rounded down, what is left one by
-// one to the largest remainders, of equal ones to the lowest slots. The parts add up exactly; all
-// are zero if the amounts are. REQUIRES: the amounts' sum times `parts` is below 2^128.
+// Splits `parts` in proportion to `amounts`: each slot gets its part rounded down, and the
+// largest remainders get one more each, the lowest slots first among equal ones. The parts add up
+// exactly; all are zero if the amounts are. REQUIRES: the amounts' sum times `parts` is below
+// 2^128.
 std::array<std::uint64_t, shm::kBucketSlots> Apportion(
     const std::array<Uint128, shm::kBucketSlots>& amounts, std::uint64_t parts);
 

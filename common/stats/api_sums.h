@@ -14,8 +14,8 @@ struct ApiSums {
   ContributionScalars scalars{};
   AgentWeights weights{};
   BoundedSums bounded{};
-  // That of the row whose fullest quarter has most machines: those of several rows may be the same
-  // machines'.
+  // That of the row whose fullest quarter has the most machines: several rows may have the same
+  // machines.
   WeekScalars fullest_week{};
 
   // Adds the sums of a row, or others.

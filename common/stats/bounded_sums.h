@@ -25,7 +25,7 @@ struct BoundedSums {
   double Mean() const;
 };
 
-// Those of one machine, whose only contribution this is: nothing exceeds the cap. Zero if empty.
+// The sums of one machine with this single contribution: nothing exceeds the cap. Zero if empty.
 BoundedSums BoundedSumsOf(const CostHistogram& histogram);
 
 // kCorrupt unless they can be those of some or all of the `contributions` to this (valid)

@@ -49,12 +49,12 @@ ContributionScalars ScalarsOf(const CostHistogram& histogram);
 // and their squares.
 Status Validate(const ContributionScalars& untrusted_scalars);
 
-// floor(log2(numerator / denominator) * 2^16) for positive arguments, the same on every machine: by
-// integers wherever the rounding of floating point could tell. The ratio is truncated to 128
+// floor(log2(numerator / denominator) * 2^16) for positive arguments, the same on every machine:
+// uses integers wherever the rounding of floating point could matter. The ratio is truncated to 128
 // significant bits on the way, so the result is one too low where the exact logarithm is within
 // 2^-90 above a step.
 std::int32_t Log2RatioQ16(Uint128 numerator, std::uint64_t denominator);
-// The same by the long way only, which the above takes where no shorter one can tell.
+// The same by the slow method only, which the above uses where the fast one is not certain.
 std::int32_t Log2RatioQ16Wide(Uint128 numerator, std::uint64_t denominator);
 
 }  // namespace fieldcost::stats

@@ -18,7 +18,7 @@ inline constexpr unsigned kSizeCapOctaves = 4;
 
 enum class SizeKind : std::uint8_t { kCalls, kSum };
 
-// Contributions of one size: in how many calls or how much cost they had, whichever `kind` says.
+// Contributions of one size: their number of calls or their cost, depending on `kind`.
 // Slots are those of common/shm/log2_bucket.h; a sum above 2^64-1 counts as that.
 struct SizeBucket {
   SizeKind kind = SizeKind::kCalls;
