@@ -208,7 +208,16 @@ def record(house):
         shutil.copy(file, HERE / "recorded")
 
 
+def remove_memory_of_ended_clocks():
+    """libfaketime leaves shared memory named by the process id, and fails in a later process with the same id."""
+    for file in Path("/dev/shm").glob("*faketime_s[he]m_*"):
+        pid = file.name.rsplit("_", 1)[1]
+        if not Path("/proc", pid).exists():
+            file.unlink(missing_ok=True)
+
+
 def main():
+    remove_memory_of_ended_clocks()
     arguments = [each for each in sys.argv[1:] if not each.startswith("--")]
     source, build = Path(arguments[0]).resolve(), Path(arguments[1]).resolve()
     selected = arguments[2] if len(arguments) > 2 else ""
