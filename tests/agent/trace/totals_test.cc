@@ -114,10 +114,12 @@ std::optional<std::uint64_t> SleepsOf(std::uint64_t rounds) {
 }
 
 void ExpectSleeps() {
-  const auto slept = SleepsOf(10);
-  if (slept) {
-    EXPECT_GT(*slept, 0U);
+  // If the sampler gets no CPU while a thread sleeps, the stack of that wait is unknown.
+  for (int tries = 0; tries < 20; ++tries) {
+    const auto slept = SleepsOf(10);
+    if (!slept || *slept > 0) return;
   }
+  ADD_FAILURE() << "no wait was seen";
 }
 
 TEST(SamplerTotalsTest, WaitsAreWhereTheyAreWaitedForWithoutRightsToo) {
@@ -142,9 +144,15 @@ std::optional<std::size_t> WaitsSeenOnce() {
 }
 
 TEST(SamplerTotalsTest, AWaitThatIsTheOnlyOneOfItsFunctionIsThere) {
-  const auto seen = WaitsSeenOnce();
-  if (!seen) GTEST_SKIP() << "perf events are not allowed here";
-  EXPECT_EQ(*seen, 8U);
+  std::size_t most = 0;
+  // If the sampler gets no CPU for the 30 ms of a wait, its stack is unknown: seen in 1 of 50 runs
+  // during a build. Waits while a table is made, which need no luck, have the test below.
+  for (int tries = 0; tries < 20 && most < 8; ++tries) {
+    const auto seen = WaitsSeenOnce();
+    if (!seen) GTEST_SKIP() << "perf events are not allowed here";
+    most = std::max(most, *seen);
+  }
+  EXPECT_EQ(most, 8U);
 }
 
 // Making the program's table takes until the program has ended.
