@@ -67,6 +67,7 @@ stage() {
 }
 
 build dev
+[[ -z "$whole" ]] || build dev bench  # so that a benchmark that no longer builds is noticed
 run_tests dev "$@"
 
 # A part of what --all does: which programs, says tests/CMakeLists.txt.
