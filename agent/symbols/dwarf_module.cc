@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "agent/symbols/go_table.h"
 #include "common/base/build_id.h"
 #include "common/base/file.h"
 #include "common/base/read_at.h"
@@ -174,6 +175,7 @@ class LibdwModule : public DwarfModule {
   Dwfl* dwfl_ = nullptr;
   Dwfl_Module* module_ = nullptr;
   GElf_Addr bias_ = 0;
+  std::optional<GoFunctions> go_functions_;
 };
 
 Status LibdwModule::Begin() {
@@ -201,6 +203,7 @@ Status LibdwModule::Begin() {
   if (elf == nullptr)
     return Fail(ErrorCode::kCorrupt, "read {}: {}", options_.path.string(), dwfl_errmsg(-1));
   soname_ = SonameOf(elf);
+  go_functions_ = FindGoFunctions(elf);
   return {};
 }
 
@@ -251,6 +254,11 @@ bool LibdwModule::AddInlined(Dwarf_Addr address, std::vector<SourceFrame>& frame
 
 SourceFrame LibdwModule::Outermost(Dwarf_Addr address) {
   SourceFrame frame;
+  if (go_functions_) {
+    // Before symbols, which stripped programs lack, and which add ".abi0" to some names.
+    frame.function = tree::FunctionName(go_functions_->Find(address - bias_));
+    if (!frame.function.empty()) return frame;
+  }
   GElf_Off offset = 0;
   GElf_Sym symbol;
   const char* const name =

@@ -140,7 +140,7 @@ OWNERS = {
     "boost/random/": ["common/inference/hypergeometric.cc"],
     "dwarf.h": ["agent/symbols/dwarf_module.cc"],
     "elfutils/": ["agent/symbols/dwarf_module.cc"],
-    "gelf.h": ["agent/symbols/dwarf_module.cc", "agent/symbols/function_names.cc"],
+    "gelf.h": ["agent/symbols/dwarf_module.cc", "agent/symbols/function_names.cc", "agent/symbols/go_table.cc"],
     "libiberty/": ["common/names/rust_name.cc"],
     "sodium.h": ["aggregator/probe_server/accounts/password.cc"],
     "spdlog/": ["common/base/log.cc"],

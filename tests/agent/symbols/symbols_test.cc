@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "common/base/file.h"
+#include "tests/agent/symbols/linked_functions.h"
 #include "tests/common/base/build_id_of_file.h"
 #include "tests/support/binary_dir.h"
-#include "tests/support/process.h"
 #include "tests/support/temp_dir.h"
 
 namespace fieldcost::symbols {
@@ -22,40 +22,13 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::Field;
+using testing::FunctionsOf;
 using ::testing::IsEmpty;
+using testing::Output;
+using testing::Range;
 
 const fs::path kVictims = fs::path(FIELDCOST_BINARY_DIR) / "victims";
 const fs::path kLibrary = kVictims / "libnames5-2.1.so.3";
-
-std::string Output(std::vector<std::string> arguments, std::string input = {}) {
-  const auto result = testing::RunProcess({.arguments = std::move(arguments),
-                                           .environment = {{"LC_ALL", "C"}},
-                                           .unset = {},
-                                           .directory = {},
-                                           .input = std::move(input)});
-  EXPECT_EQ(result.exit_status, 0) << result.errors;
-  return result.output;
-}
-
-struct Range {
-  std::uint64_t start = 0;
-  std::uint64_t size = 0;
-};
-
-// Where functions are, by the name that the linker knows.
-std::map<std::string, Range> FunctionsOf(const fs::path& file) {
-  std::map<std::string, Range> functions;
-  std::istringstream lines(Output({"nm", "-S", "--defined-only", file.string()}));
-  std::string start, size, kind, name;
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    if (words >> start >> size >> kind >> name && (kind == "t" || kind == "T" || kind == "W")) {
-      functions[name] = {.start = std::stoull(start, nullptr, 16),
-                         .size = std::stoull(size, nullptr, 16)};
-    }
-  }
-  return functions;
-}
 
 // "function file:line" of each frame.
 std::vector<std::string> Shown(const std::vector<SourceFrame>& frames) {

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <libelf.h>
+
+#include <optional>
+
+#include "agent/symbols/go_functions.h"
+
+namespace fieldcost::symbols {
+
+// Finds the table of a Go program's functions in its file. nullopt: it has none, or none that can
+// be read. The file is untrusted; the result refers to the memory of `elf`.
+std::optional<GoFunctions> FindGoFunctions(Elf* elf);
+
+}  // namespace fieldcost::symbols
