@@ -75,10 +75,11 @@ class Namer {
 };
 
 // Functions that Go's runtime puts at the beginning of a stack. They have no caller, but unwind
-// tables do not show that.
+// tables do not show that. mcall goes from a goroutine that waits to the thread's own stack.
 bool BeginsStack(const tree::Frame& frame) {
-  constexpr std::array<std::string_view, 5> kFunctions = {
-      "_rt0_amd64_linux", "runtime.clone", "runtime.goexit", "runtime.mstart", "runtime.rt0_go"};
+  constexpr std::array<std::string_view, 7> kFunctions = {
+      "_rt0_amd64",    "_rt0_amd64_linux", "runtime.clone", "runtime.goexit",
+      "runtime.mcall", "runtime.mstart",   "runtime.rt0_go"};
   constexpr std::string_view kAssembly = ".abi0";
   std::string_view name = frame.function;
   if (name.ends_with(kAssembly)) name.remove_suffix(kAssembly.size());

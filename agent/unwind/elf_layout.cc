@@ -53,7 +53,7 @@ Status AddSegments(const std::vector<Elf64_Phdr>& headers, ElfLayout& layout) {
   return {};
 }
 
-void TakeSection(const ReadAt& read, const Elf64_Ehdr& header, ElfLayout& layout) {
+void TakeSections(const ReadAt& read, const Elf64_Ehdr& header, ElfLayout& layout) {
   if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shstrndx >= header.e_shnum) return;
   const auto sections = ReadTable<Elf64_Shdr>(read, header.e_shoff, header.e_shnum);
   if (header.e_shstrndx >= sections.size()) return;
@@ -63,16 +63,17 @@ void TakeSection(const ReadAt& read, const Elf64_Ehdr& header, ElfLayout& layout
       '\0');
   if (!names.empty()) names.resize(read(names_at.sh_offset, names.data(), names.size()));
   for (const Elf64_Shdr& section : sections) {
-    constexpr std::string_view kName(".eh_frame\0", 10);
-    if (section.sh_name >= names.size() || section.sh_type == SHT_NOBITS ||
-        !std::string_view(names).substr(section.sh_name).starts_with(kName) ||
+    if (section.sh_name >= names.size() || section.sh_type == SHT_NOBITS) continue;
+    const std::string_view rest = std::string_view(names).substr(section.sh_name);
+    const std::string_view name = rest.substr(0, rest.find('\0'));
+    if (name == ".go.buildinfo") layout.is_go = true;
+    if (name != ".eh_frame" || layout.eh_frame_bytes != 0 ||
         !InFile(layout, section.sh_addr, section.sh_size)) {
       continue;
     }
     layout.eh_frame_address = section.sh_addr;
     layout.eh_frame_offset = section.sh_offset;
     layout.eh_frame_bytes = section.sh_size;
-    return;
   }
 }
 
@@ -119,7 +120,7 @@ Result<ElfLayout> ReadElfLayout(const ReadAt& read_untrusted) {
   ElfLayout layout;
   layout.entry = header.e_entry;
   FIELDCOST_TRY(AddSegments(headers, layout));
-  TakeSection(read_untrusted, header, layout);
+  TakeSections(read_untrusted, header, layout);
   if (layout.eh_frame_bytes == 0) TakeSegment(read_untrusted, headers, layout);
   return layout;
 }

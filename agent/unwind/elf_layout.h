@@ -30,6 +30,7 @@ struct ElfLayout {
   std::uint64_t eh_frame_address = 0;
   std::uint64_t eh_frame_offset = 0;
   std::uint64_t eh_frame_bytes = 0;
+  bool is_go = false;  // written by Go's linker
 };
 
 inline constexpr std::size_t kMostElfSegments = 512;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 namespace fieldcost::unwind {
 namespace {
@@ -74,6 +75,7 @@ struct Pushed {
 struct State {
   std::uint64_t address = 0;
   bool after_call = false;
+  bool has_frame = false;  // the function has moved the stack pointer to the end of its frame
   std::optional<StackPlace> stack = StackPlace();  // the stack pointer; nullopt: not known
   std::array<Value, ReturnPath::kPreserved.size()> values;
   std::vector<Pushed> pushed;
@@ -90,7 +92,7 @@ class Search {
  public:
   explicit Search(const Code& code) : code_(code) {}
 
-  std::optional<ReturnPath> From(std::uint64_t address, bool after_call);
+  std::optional<ReturnPath> From(std::uint64_t address, bool after_call, bool has_frame);
 
  private:
   enum class Next { kOn, kEnds, kReturns };
@@ -270,7 +272,7 @@ Search::Next Search::Run(const Instruction& instruction, State& state) {
     case ZYDIS_CATEGORY_NOP:
     case ZYDIS_CATEGORY_WIDENOP:
       // Padding after a call: the called function does not return.
-      return was_call && instruction.head.length > 1 ? Next::kEnds : Next::kOn;
+      return was_call && instruction.head.length > 1 && !code_.is_go ? Next::kEnds : Next::kOn;
     case ZYDIS_CATEGORY_PUSH:
       Push(instruction, state);
       return Next::kOn;
@@ -292,7 +294,14 @@ Search::Next Search::Run(const Instruction& instruction, State& state) {
     default:
       break;
   }
-  if (SetsStackPointer(instruction, state) || SetsPreserved(instruction, state)) return Next::kOn;
+  const std::optional<StackPlace> before = state.stack;
+  if (SetsStackPointer(instruction, state)) {
+    const bool begins_frame = before && state.stack && state.stack->offset < before->offset;
+    // A second frame: this follows a function from its beginning again.
+    const bool begins_again = begins_frame && std::exchange(state.has_frame, true);
+    return begins_again && code_.is_go ? Next::kEnds : Next::kOn;
+  }
+  if (SetsPreserved(instruction, state)) return Next::kOn;
   for (const ZydisDecodedOperand& operand :
        std::span(instruction.operands).first(instruction.head.operand_count)) {
     if (operand.type != ZYDIS_OPERAND_TYPE_REGISTER ||
@@ -325,8 +334,12 @@ std::optional<ReturnPath> Search::Follow(State state) {
   return std::nullopt;
 }
 
-std::optional<ReturnPath> Search::From(std::uint64_t address, bool after_call) {
-  others_.push_back({.address = address, .after_call = after_call, .values = {}, .pushed = {}});
+std::optional<ReturnPath> Search::From(std::uint64_t address, bool after_call, bool has_frame) {
+  others_.push_back({.address = address,
+                     .after_call = after_call,
+                     .has_frame = has_frame,
+                     .values = {},
+                     .pushed = {}});
   while (!others_.empty()) {
     State state = std::move(others_.back());
     others_.pop_back();
@@ -343,7 +356,10 @@ std::span<const std::uint8_t> Code::From(std::uint64_t at) const {
 }
 
 std::optional<ReturnPath> FindReturnPath(const Code& code, std::uint64_t address, bool after_call) {
-  return Search(code).From(address, after_call);
+  if (code.is_go) {
+    if (auto path = Search(code).From(address, after_call, true)) return path;
+  }
+  return Search(code).From(address, after_call, false);
 }
 
 bool IsAfterCall(const Code& code, std::uint64_t address) {

@@ -109,7 +109,7 @@ std::unique_ptr<FollowedCode> TableCache::ReadCode(pid_t pid, const Mapping& map
   }
   const auto fd = options_.open(pid, mapping);
   if (!fd) return nullptr;
-  Code code{.address = segment->address, .bytes = {}};
+  Code code{.address = segment->address, .bytes = {}, .is_go = mapping.table->layout().is_go};
   code.bytes.resize(segment->file_bytes);
   code.bytes.resize(ReaderOf(*fd)(segment->offset, code.bytes.data(), code.bytes.size()));
   return std::make_unique<FollowedCode>(std::move(code));

@@ -236,7 +236,7 @@ bool Unwinder::FollowCode(FollowedCode& code, ModuleMap& map, const Frame& frame
 
 bool Unwinder::FollowGeneratedCode(ModuleMap& map, const Frame& frame, StackMemory& memory,
                                    Registers& registers) {
-  Code code{.address = frame.address, .bytes = {}};
+  Code code{.address = frame.address, .bytes = {}, .is_go = false};
   code.bytes.resize(kGeneratedCodeBytes);
   code.bytes.resize(memory.ReadNow(frame.address, code.bytes));
   const std::pair key(map.pid(), frame.address);
@@ -269,6 +269,11 @@ bool Unwinder::StepWithoutRules(ModuleMap& map, const Frame& frame, StackMemory&
     return HasFramePointer(registers) && StepByFramePointer(map, memory, registers);
   }
   if (FollowCode(*code, map, frame, memory, registers)) return true;
+  // Go's functions that call others keep a frame pointer.
+  if (code->code().is_go && !frame.exact && HasFramePointer(registers) &&
+      StepByFramePointer(map, memory, registers)) {
+    return true;
+  }
   const std::uint64_t stack = registers[kRsp];
   // A function that never returns has no return to follow its code to; the one that calls main has
   // the program's first instructions as its caller.

@@ -9,9 +9,10 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace unwind = fieldcost::unwind;
   constexpr std::uint64_t kAddress = 0x1000;
-  const unwind::Code code{.address = kAddress, .bytes = {data, data + size}};
+  unwind::Code code{.address = kAddress, .bytes = {data, data + size}};
   for (std::uint64_t i = 0; i < size && i < 64; ++i) {
     unwind::IsAfterCall(code, kAddress + i);
+    code.is_go = i % 4 >= 2;
     const auto path = unwind::FindReturnPath(code, kAddress + i, i % 2 == 1);
     if (!path) continue;
     const unwind::StackPlace place = path->return_address;

@@ -113,17 +113,21 @@ TEST_F(NameFramesTest, TakesStacksOfGoAsWholeIfTheirOutermostFunctionHasNoCaller
   Sample({Cut(), Function("runtime.goexit.abi0"), Function("main.main"), Function("main.work")});
   Sample({Cut(), Function("runtime.goexit"), Function("main.main")});
   Sample({Cut(), Function("runtime.mstart.abi0"), Function("runtime.schedule")});
+  Sample({Cut(), Function("runtime.mcall"), Function("runtime.schedule")});
+  Sample({Cut(), Function("_rt0_amd64"), Function("runtime.rt0_go")});
   Sample({Cut(), Function("main.work")});                              // really cut
   Sample({Cut(), Function("main.work"), Function("runtime.goexit")});  // not the outermost
   Sample({Function("main.main")});
-  const NamedSamples named = Name(5);
+  const NamedSamples named = Name(7);
   EXPECT_EQ(samples_of_, (std::map<std::string, int>{{"runtime.goexit.abi0;main.main;main.work", 1},
                                                      {"runtime.goexit;main.main", 1},
                                                      {"runtime.mstart.abi0;runtime.schedule", 1},
+                                                     {"runtime.mcall;runtime.schedule", 1},
+                                                     {"_rt0_amd64;runtime.rt0_go", 1},
                                                      {"[cut];main.work", 1},
                                                      {"[cut];main.work;runtime.goexit", 1},
                                                      {"main.main", 1}}));
-  EXPECT_EQ(named.whole, 3u);
+  EXPECT_EQ(named.whole, 5u);
   EXPECT_EQ(cut_, 2u);
 }
 

@@ -51,6 +51,26 @@ inline std::string MadeElf(const std::string& code, const std::string& eh_frame,
   return file + eh_frame;
 }
 
+// The same file with the section that Go's linker adds.
+inline std::string AsGo(std::string file) {
+  constexpr std::string_view kNames("\0.go.buildinfo\0", 15);
+  Elf64_Shdr section{};
+  section.sh_name = 1;
+  section.sh_type = SHT_PROGBITS;
+  Elf64_Shdr names{};
+  names.sh_type = SHT_STRTAB;
+  names.sh_offset = file.size();
+  names.sh_size = kNames.size();
+  Elf64_Ehdr header;
+  std::memcpy(&header, file.data(), sizeof header);
+  header.e_shoff = file.size() + kNames.size();
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = 2;
+  header.e_shstrndx = 1;
+  std::memcpy(file.data(), &header, sizeof header);
+  return file + std::string(kNames) + Bytes(section) + Bytes(names);
+}
+
 inline std::string Entry(const std::string& content) {
   return Bytes(static_cast<std::uint32_t>(content.size())) + content;
 }

@@ -67,6 +67,26 @@ TEST(ReturnPathTest, TakesTheBranchThatReturns) {
   ExpectReturnAt(PathIn("\xeb\x01\xf4\xc3"sv), {.base = kRsp, .offset = 0});
 }
 
+TEST(ReturnPathTest, ACallInGoMayReturnToPadding) {
+  // call +0; nopl (%rax); pop %rax; ret
+  Code code = CodeOf("\xe8\0\0\0\0\x0f\x1f\0\x58\xc3"sv);
+  EXPECT_FALSE(FindReturnPath(code, kAddress, false));
+  code.is_go = true;
+  ExpectReturnAt(FindReturnPath(code, kAddress, false), {.base = kRsp, .offset = 8});
+  ExpectReturnAt(FindReturnPath(code, kAddress + 5, true), {.base = kRsp, .offset = 8});
+}
+
+TEST(ReturnPathTest, AFunctionOfGoThatBeginsAgainIsNotFollowed) {
+  // 0: sub $16,%rsp; 4: je 15; 6: call +0; 11: je 15; 13: jmp 0; 15: add $16,%rsp; ret
+  Code code = CodeOf("\x48\x83\xec\x10\x74\x09\xe8\0\0\0\0\x74\x02\xeb\xf1\x48\x83\xc4\x10\xc3"sv);
+  code.is_go = true;
+  ExpectReturnAt(FindReturnPath(code, kAddress, false), {.base = kRsp, .offset = 0});
+  for (const std::uint64_t inside : {4, 6, 11, 15}) {
+    ExpectReturnAt(FindReturnPath(code, kAddress + inside, false), {.base = kRsp, .offset = 16});
+  }
+  ExpectReturnAt(FindReturnPath(code, kAddress + 11, true), {.base = kRsp, .offset = 16});
+}
+
 TEST(ReturnPathTest, ACallFollowedByPaddingDoesNotReturn) {
   // call +0; nopl (%rax); pop %rax; ret
   constexpr auto kBytes = "\xe8\x00\x00\x00\x00\x0f\x1f\x00\x58\xc3"sv;

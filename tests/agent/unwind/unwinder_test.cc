@@ -126,6 +126,27 @@ TEST(UnwinderTest, CodeWithoutRulesEndsTheStackUnlessAFramePointerLeadsOn) {
   }
 }
 
+TEST(UnwinderTest, CallersInGoAreFoundByTheFramePointerAlsoPastOldReturnAddresses) {
+  std::string code(128, '\x90');
+  code.replace(15, 5, "\xe8\0\0\0\0"s);
+  code.resize(256, '\xcc');
+  const std::string file = MadeElf(code, Functions());
+  const auto unwound = [](const std::string& bytes) {
+    MadeProcess process(bytes);
+    Registers registers = At(process.Address(4));
+    registers.Set(kRbp, kStack + 24);
+    // Address(20) was left there by an earlier call.
+    return Unwound(process, registers,
+                   Words({process.Address(200), process.Address(20), 0, kStack + 64,
+                          process.Address(100), 0}));
+  };
+  EXPECT_EQ(unwound(file).frames.size(), 2U);
+  const Stack stack = unwound(testing::AsGo(file));
+  EXPECT_THAT(Addresses(stack), ElementsAre(MadeProcess::Address(4), MadeProcess::Address(200),
+                                            MadeProcess::Address(100)));
+  EXPECT_EQ(stack.end, StackEnd::kOutermost);
+}
+
 constexpr std::uint64_t kGenerated = 0x7fff'0000'0000;
 
 // A process with a call that ends at 20, and with memory of generated code.
