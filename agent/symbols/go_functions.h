@@ -36,8 +36,8 @@ class GoFunctions {
 
  private:
   GoFunctions() = default;
-  // Returns a number of the list of functions, which has two for each function (where it begins,
-  // where it is described) and the address of its end as the last one.
+  // Returns a number of the list of functions. It has two numbers for each function (where it
+  // begins, where it is described); the last one is the end of the code.
   std::uint64_t Entry(std::size_t index) const;
   std::uint64_t Start(std::size_t function) const { return base_ + Entry(2 * function); }
 
@@ -45,7 +45,7 @@ class GoFunctions {
   std::span<const std::uint8_t> functions_;  // the list, then the descriptions
   std::size_t count_ = 0;
   std::size_t number_bytes_ = 0;  // of each number in the list
-  std::uint64_t base_ = 0;        // to which addresses in the list are relative
+  std::uint64_t base_ = 0;        // added to addresses in the list
 };
 
 }  // namespace fieldcost::symbols

@@ -78,7 +78,8 @@ class Finder {
     return 0;
   }
 
-  // Returns the word that the program has at an address once it is loaded; 0 if there is none.
+  // Returns the word that the program has at an address once it is loaded; 0 if no section contains
+  // it.
   std::uint64_t LoadedWord(std::uint64_t address) const {
     if (const auto relocated = RelocatedWord(address)) return *relocated;
     std::uint64_t word = 0;

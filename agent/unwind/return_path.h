@@ -17,8 +17,8 @@ namespace fieldcost::unwind {
 struct Code {
   std::uint64_t address = 0;
   std::vector<std::uint8_t> bytes;
-  // Made by Go's compiler: there may be padding after calls that return, and a function whose stack
-  // has been enlarged begins again.
+  // Made by Go's compiler: there may be padding after calls that return, and a function begins
+  // again after its stack has been enlarged.
   bool is_go = false;
 
   // The bytes from this address on; empty if the address lies outside.
