@@ -20,12 +20,12 @@ inline constexpr std::size_t kMaxExportBytes = 1024 * kMiB;
 inline constexpr std::size_t kMaxPprofBytes = 64 * kMiB;  // as in the file
 inline constexpr std::size_t kMaxPprofDecodedBytes = 128 * kMiB;
 inline constexpr std::size_t kMaxPprofEntries = 1 << 20;  // of one kind: samples, locations, ...
-inline constexpr std::size_t kMaxPprofTextBytes = 16 * kKiB;
+inline constexpr std::size_t kMaxPprofTextBytes = 4 * tree::kMaxNameBytes;
 
 static_assert(kMaxPprofDecodedBytes <= wire::kMaxMessageBytes);
 static_assert(kMaxPprofBytes <= kMaxImportBytes);
 static_assert(wire::kMaxStackFrames == tree::kMaxDepth, "every path can be a pprof stack");
-static_assert(kMaxPprofTextBytes >= tree::kMaxNameBytes, "every name can be a pprof text");
+static_assert(kMaxPprofTextBytes >= 4 * tree::kMaxNameBytes, "also with all of a name escaped");
 
 static_assert(2 * 4 * tree::kMaxNameBytes < kMaxJsonTextBytes, "also with all of it escaped");
 

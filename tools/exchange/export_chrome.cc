@@ -70,15 +70,15 @@ void Separate(std::string& json) {
 // "app 7: wall ns exact", or only the metric; members of `args` other than the name are ours.
 void AppendProcessName(const recording::Thread& of, const std::string& metric,
                        const Numbers::Place& place, std::string& json) {
-  std::string name = of.process;
+  const std::string process = NameText(of.process);
+  std::string name = process;
   if (of.pid != 0) name += (name.empty() ? "" : " ") + std::to_string(of.pid);
   name += (name.empty() ? "" : ": ") + metric;
   Separate(json);
   json += fmt::format(
       "{{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":{},\"tid\":{},\"args\":"
       "{{\"name\":{},\"metric\":{},\"process\":{},\"pid\":{}}}}}",
-      place.process, place.thread, QuoteJson(name), QuoteJson(metric), QuoteJson(of.process),
-      of.pid);
+      place.process, place.thread, QuoteJson(name), QuoteJson(metric), QuoteJson(process), of.pid);
 }
 
 void AppendThreadName(const recording::ThreadFrame& of, const Numbers::Place& place,
@@ -87,8 +87,8 @@ void AppendThreadName(const recording::ThreadFrame& of, const Numbers::Place& pl
   json += fmt::format(
       "{{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":{},\"tid\":{},\"args\":"
       "{{\"name\":{},\"thread\":{},\"tid\":{}}}}}",
-      place.process, place.thread, QuoteJson(of.label.empty() ? tree::kCut : of.label),
-      QuoteJson(of.thread.name), of.thread.tid);
+      place.process, place.thread, QuoteJson(of.label.empty() ? tree::kCut : NameText(of.label)),
+      QuoteJson(NameText(of.thread.name)), of.thread.tid);
 }
 
 // The costs of one metric, [node].

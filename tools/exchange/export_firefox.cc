@@ -71,7 +71,7 @@ class Tables {
     AppendArray(
         modules_.size(),
         [&](std::size_t i) {
-          const std::string name = QuoteJson(modules_[i]);
+          const std::string name = QuoteJson(EscapeControl(modules_[i]));
           return fmt::format(
               "{{\"name\":{0},\"path\":{0},\"debugName\":{0},\"debugPath\":{0},"
               "\"breakpadId\":\"\",\"codeId\":null,\"arch\":null}}",
@@ -108,7 +108,7 @@ class Tables {
     const auto [place, is_new] = places_.try_emplace(module, static_cast<int>(modules_.size()));
     if (is_new) {
       modules_.push_back(module);
-      module_names_.push_back(strings_.Add(module));
+      module_names_.push_back(strings_.Add(EscapeControl(module)));
     }
     return place->second;
   }
@@ -190,8 +190,8 @@ std::string IdentityJson(const ExportView& view, std::size_t metric,
   const auto members = [](const std::string& name, const std::string& process, bool is_main,
                           const std::string& pid, const std::string& tid) {
     return fmt::format("\"name\":{},\"processName\":{},\"isMainThread\":{},\"pid\":{},\"tid\":{}",
-                       QuoteJson(name), QuoteJson(process), is_main, QuoteJson(pid),
-                       QuoteJson(tid));
+                       QuoteJson(EscapeControl(name)), QuoteJson(EscapeControl(process)), is_main,
+                       QuoteJson(EscapeControl(pid)), QuoteJson(EscapeControl(tid)));
   };
   if (!view.is_divided()) {
     const std::string number = std::to_string(metric + 1);
@@ -269,7 +269,7 @@ Result<std::string> ExportFirefox(const ExportView& view, const std::string& tit
       "\"categories\":[{{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}}],"
       "\"extensions\":{{\"baseURL\":[],\"id\":[],\"name\":[],\"length\":0}},\"markerSchema\":[],"
       "\"sampleUnits\":{{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"}}}},\n",
-      kProcessedVersion, QuoteJson(title.empty() ? "fieldcost" : title));
+      kProcessedVersion, QuoteJson(title.empty() ? "fieldcost" : EscapeControl(title)));
   json += "\"libs\":" + tables.Libraries() + ",\n\"pages\":[],\"counters\":[],";
   json += "\"profilerOverhead\":[],\n\"shared\":" + tables.Shared() + ",\n\"threads\":[";
   for (std::size_t metric = 0; metric < view.metrics().size(); ++metric) {

@@ -23,9 +23,9 @@ std::string UnitText(tree::Unit unit) {
 // Without a module, only the name determines the kind of frame.
 PprofFunction FunctionOf(const tree::Frame& frame) {
   const bool is_code = frame.kind == tree::FrameKind::kUnnamed;
-  return {.module = frame.module,
-          .name = is_code || !frame.module.empty() ? frame.function : FrameText(frame),
-          .file = frame.file,
+  return {.module = NameText(frame.module),
+          .name = is_code || !frame.module.empty() ? NameText(frame.function) : FrameText(frame),
+          .file = NameText(frame.file),
           .build_id = HexEncode(frame.build_id),
           .address = frame.offset};
 }
@@ -47,7 +47,7 @@ std::vector<std::uint32_t> AddThreads(const ExportView& view, PprofContent& cont
     numbers.push_back(0);
     if (of == recording::Thread()) continue;
     content.threads.push_back(
-        {.process = of.process, .name = of.name, .pid = of.pid, .tid = of.tid});
+        {.process = NameText(of.process), .name = NameText(of.name), .pid = of.pid, .tid = of.tid});
     numbers.back() = static_cast<std::uint32_t>(content.threads.size());
   }
   return numbers;
@@ -58,7 +58,7 @@ std::vector<std::uint32_t> AddThreads(const ExportView& view, PprofContent& cont
 Result<std::string> ExportPprof(const ExportView& view, const std::string& title) {
   const std::vector<tree::Metric>& metrics = view.metrics();
   PprofContent content{.types = {}, .functions = {}, .samples = {}, .comments = {}};
-  if (!title.empty()) content.comments.push_back(title);
+  if (!title.empty()) content.comments.push_back(NameText(title));
   std::vector<std::vector<std::uint64_t>> sums;
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     content.types.push_back({metrics[i].name, UnitText(metrics[i].unit)});

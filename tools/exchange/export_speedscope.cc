@@ -30,7 +30,7 @@ std::string_view UnitText(tree::Unit unit) {
 std::string FrameJson(const tree::Frame& frame) {
   const std::string name = QuoteJson(FrameText(frame));
   if (frame.file.empty()) return fmt::format("{{\"name\":{}}}", name);
-  return fmt::format("{{\"name\":{},\"file\":{}}}", name, QuoteJson(frame.file));
+  return fmt::format("{{\"name\":{},\"file\":{}}}", name, QuoteJson(NameText(frame.file)));
 }
 
 std::string StackJson(const ExportView& view, std::size_t node) {
@@ -51,8 +51,9 @@ std::string ProfileName(const ExportView& view, std::size_t metric,
   if (!view.is_divided()) return QuoteJson(text);
   return fmt::format(
       "{},\"metric\":{},\"thread\":{{\"process\":{},\"pid\":{},\"name\":{},\"tid\":{}}}",
-      QuoteJson(of.label.empty() ? text : of.label + " " + text), QuoteJson(text),
-      QuoteJson(of.thread.process), of.thread.pid, QuoteJson(of.thread.name), of.thread.tid);
+      QuoteJson(of.label.empty() ? text : NameText(of.label) + " " + text), QuoteJson(text),
+      QuoteJson(NameText(of.thread.process)), of.thread.pid, QuoteJson(NameText(of.thread.name)),
+      of.thread.tid);
 }
 
 // Writes one group. A group without a cost is left out, unless `is_first`, which keeps the metric.
@@ -98,7 +99,7 @@ Result<std::string> ExportSpeedscope(const ExportView& view, const std::string& 
   std::string json = fmt::format(
       "{{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":"
       "\"fieldcost\",\"name\":{},\"activeProfileIndex\":{},\n\"shared\":{{\"frames\":",
-      QuoteJson(title.empty() ? "fieldcost" : title), MainMetric(view.metrics()));
+      QuoteJson(title.empty() ? "fieldcost" : NameText(title)), MainMetric(view.metrics()));
   AppendArray(
       view.frames().size(), [&](std::size_t i) { return FrameJson(*view.frames()[i]); }, json);
   json += "},\n\"profiles\":[";

@@ -58,12 +58,11 @@ bool IsEscape(std::string_view text) {
          kHexDigits.find(text[3]) != std::string_view::npos;
 }
 
-// Escapes as described for FrameText(), except for characters that depend on their position.
-std::string Escaped(std::string_view text) {
+// Escapes each character of `characters` as "\xNN".
+std::string WithEscaped(std::string_view characters, std::string_view text) {
   std::string escaped;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if ((c >= 0 && c < ' ') || c == '\x7f' || c == ';' || IsEscape(text.substr(i))) {
+  for (const char c : text) {
+    if (characters.find(c) != std::string_view::npos) {
       AppendEscaped(c, escaped);
     } else {
       escaped += c;
@@ -72,18 +71,8 @@ std::string Escaped(std::string_view text) {
   return escaped;
 }
 
-std::string Unescaped(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && IsEscape(text.substr(i))) {
-      plain += static_cast<char>(kHexDigits.find(text[i + 2]) << 4 | kHexDigits.find(text[i + 3]));
-      i += 3;
-    } else {
-      plain += text[i];
-    }
-  }
-  return plain;
-}
+// Escapes as described for FrameText(), except for characters that depend on their position.
+std::string Escaped(std::string_view text) { return WithEscaped(";", NameText(text)); }
 
 // Escapes the first character, so that the text is not mistaken for another kind.
 std::string WithFirstEscaped(std::string_view text) {
@@ -98,15 +87,7 @@ std::string WithoutModule(std::string_view escaped_text) {
   if (mark == std::string_view::npos || !IsModule(escaped_text.substr(0, mark))) {
     return std::string(escaped_text);
   }
-  std::string text;
-  for (const char c : escaped_text) {
-    if (c == '!') {
-      AppendEscaped(c, text);
-    } else {
-      text += c;
-    }
-  }
-  return text;
+  return WithEscaped("!", escaped_text);
 }
 
 std::string FunctionText(const Frame& frame) {
@@ -124,15 +105,7 @@ std::string FunctionText(const Frame& frame) {
 
 std::string ModuleText(std::string_view module) {
   if (module == kOperator) return WithFirstEscaped(module);
-  std::string text;
-  for (const char c : Escaped(module)) {
-    if (kNotInModules.find(c) != std::string_view::npos) {
-      AppendEscaped(c, text);
-    } else {
-      text += c;
-    }
-  }
-  return text;
+  return WithEscaped(kNotInModules, Escaped(module));
 }
 
 std::string Function(std::string_view untrusted_name) {
@@ -144,6 +117,36 @@ std::string Function(std::string_view untrusted_name) {
 }
 
 }  // namespace
+
+std::string NameText(std::string_view name) {
+  std::string text;
+  while (!name.empty()) {
+    const CodePoint point = FirstCodePoint(name);
+    const bool is_control = point.value < ' ' || point.value == '\x7f';  // or invalid
+    if (is_control || IsEscape(name)) {
+      AppendEscaped(name.front(), text);
+      name.remove_prefix(1);
+    } else {
+      text += name.substr(0, point.bytes);
+      name.remove_prefix(point.bytes);
+    }
+  }
+  return text;
+}
+
+std::string NameOfText(std::string_view untrusted_text) {
+  std::string name;
+  for (std::size_t i = 0; i < untrusted_text.size(); ++i) {
+    if (IsEscape(untrusted_text.substr(i))) {
+      name += static_cast<char>(kHexDigits.find(untrusted_text[i + 2]) << 4 |
+                                kHexDigits.find(untrusted_text[i + 3]));
+      i += 3;
+    } else {
+      name += untrusted_text[i];
+    }
+  }
+  return name;
+}
 
 std::string FrameText(const Frame& frame) {
   const std::string module = frame.module.empty() ? "" : ModuleText(frame.module) + "!";
@@ -173,14 +176,14 @@ Frame FrameOfOwnText(std::string_view untrusted_text) {
     untrusted_text.remove_prefix(mark + 1);
   }
   if (const auto offset = Address(untrusted_text)) {
-    return {.kind = FrameKind::kUnnamed, .module = Unescaped(module), .offset = *offset};
+    return {.kind = FrameKind::kUnnamed, .module = NameOfText(module), .offset = *offset};
   }
   if (module.empty() && IsSpecial(untrusted_text)) {
-    return tree::SpecialFrame(Unescaped(untrusted_text));
+    return tree::SpecialFrame(NameOfText(untrusted_text));
   }
   if (untrusted_text.empty() && module.empty()) return tree::SpecialFrame("[unknown]");
-  return {.module = Unescaped(module),
-          .function = untrusted_text.empty() ? "[unknown]" : Unescaped(untrusted_text)};
+  return {.module = NameOfText(module),
+          .function = untrusted_text.empty() ? "[unknown]" : NameOfText(untrusted_text)};
 }
 
 Frame FrameOfNames(std::string_view untrusted_module, std::string_view untrusted_function) {

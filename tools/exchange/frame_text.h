@@ -11,9 +11,9 @@ namespace fieldcost::exchange {
 // Frames and metrics as single texts, for formats without separate fields.
 
 // "libz.so!inflate(z_stream_s*, int)", "main", "libz.so!0x1234" (code without a name), "[kernel]".
-// Source files of local functions and build-ids are left out. Control characters, ';', and anything
-// that would be mistaken for another kind of frame are "\xNN", so every text parses to the frame
-// that was written.
+// Source files of local functions and build-ids are left out. Control characters, bytes of invalid
+// UTF-8, ';', and anything that would be mistaken for another kind of frame are "\xNN", so every
+// text is valid UTF-8 and parses to the frame that was written.
 std::string FrameText(const tree::Frame& frame);
 
 // Parses such a text, also from other programs: removes the module's directories and version and
@@ -22,6 +22,12 @@ std::string FrameText(const tree::Frame& frame);
 tree::Frame FrameOfText(std::string_view untrusted_text);
 // The same for a file that we wrote: leaves names unchanged.
 tree::Frame FrameOfOwnText(std::string_view untrusted_text);
+
+// A name for a field of its own: control characters and bytes of invalid UTF-8 are "\xNN", so the
+// text is valid UTF-8, at most four times as long as the name.
+std::string NameText(std::string_view name);
+// The inverse, for files that we wrote.
+std::string NameOfText(std::string_view untrusted_text);
 
 // For formats with separate fields for module and function. An empty one is unknown; "[unknown]"
 // without a module is a special frame.

@@ -115,8 +115,8 @@ class Chrome : public JsonEvents {
   void TakeArgument(std::string_view untrusted_text) {
     if (args_key_ == "name") event_.args_name = untrusted_text;
     if (args_key_ == "metric") event_.args_metric = untrusted_text;
-    if (args_key_ == "process") event_.args_thread.process = untrusted_text;
-    if (args_key_ == "thread") event_.args_thread.name = untrusted_text;
+    if (args_key_ == "process") event_.args_thread.process = NameOfText(untrusted_text);
+    if (args_key_ == "thread") event_.args_thread.name = NameOfText(untrusted_text);
   }
   void TakeNumber(std::string_view untrusted_digits) {
     const auto number = ScaledNumber(untrusted_digits, 0);

@@ -67,13 +67,14 @@ std::string BuildId(const std::string& text) {
 tree::Frame FrameOfOwn(const PprofFunction& function) {
   if (function.name.empty()) {
     return {.kind = tree::FrameKind::kUnnamed,
-            .module = function.module,
+            .module = NameOfText(function.module),
             .build_id = BuildId(function.build_id),
             .offset = function.address};
   }
-  tree::Frame frame = {.module = function.module, .function = function.name};
+  tree::Frame frame = {.module = NameOfText(function.module),
+                       .function = NameOfText(function.name)};
   if (function.module.empty()) frame = FrameOfOwnText(function.name);
-  frame.file = function.file;
+  frame.file = NameOfText(function.file);
   return frame;
 }
 
@@ -100,14 +101,17 @@ Result<tree::PathId> PathOf(const PprofSample& sample, const std::vector<tree::F
 }
 
 // [thread of a sample]: its number in the builder.
-Result<std::vector<std::uint32_t>> AddThreads(const PprofContent& content, TreeBuilder& builder) {
+Result<std::vector<std::uint32_t>> AddThreads(const PprofContent& content, bool is_own,
+                                              TreeBuilder& builder) {
+  const auto name = [is_own](const std::string& text) { return is_own ? NameOfText(text) : text; };
   std::vector<std::uint32_t> numbers;
   FIELDCOST_ASSIGN(std::uint32_t number, builder.timed().ThreadOf(recording::Thread()));
   numbers.push_back(number);
   for (const PprofThread& of : content.threads) {
-    FIELDCOST_ASSIGN(number,
-                     builder.timed().ThreadOf(
-                         {.pid = of.pid, .tid = of.tid, .process = of.process, .name = of.name}));
+    FIELDCOST_ASSIGN(
+        number,
+        builder.timed().ThreadOf(
+            {.pid = of.pid, .tid = of.tid, .process = name(of.process), .name = name(of.name)}));
     numbers.push_back(number);
   }
   return numbers;
@@ -118,7 +122,7 @@ Status AddSamples(const PprofContent& content, const std::vector<Column>& column
   const bool has_thread_frames =
       is_own && std::ranges::find(content.comments, kThreadsComment) != content.comments.end();
   if (content.threads.empty()) builder.timed().LeaveOut();
-  FIELDCOST_ASSIGN(const std::vector<std::uint32_t> threads, AddThreads(content, builder));
+  FIELDCOST_ASSIGN(const std::vector<std::uint32_t> threads, AddThreads(content, is_own, builder));
   for (const PprofSample& sample : content.samples) {
     FIELDCOST_ASSIGN(const tree::PathId path, PathOf(sample, frames, has_thread_frames, builder));
     for (std::size_t i = 0; i < columns.size(); ++i) {

@@ -136,8 +136,8 @@ Status Speedscope::String(std::string_view untrusted_text) {
     if (key == "unit") profiles_.back().unit = untrusted_text;
     if (key == "metric") profiles_.back().metric = untrusted_text;
   } else if (InThread()) {
-    if (key == "process") profiles_.back().thread.process = untrusted_text;
-    if (key == "name") profiles_.back().thread.name = untrusted_text;
+    if (key == "process") profiles_.back().thread.process = NameOfText(untrusted_text);
+    if (key == "name") profiles_.back().thread.name = NameOfText(untrusted_text);
   } else if (InEvent() && key == "type") {
     profiles_.back().events.back().is_open = untrusted_text == "O";
     profiles_.back().events.back().is_close = untrusted_text == "C";
@@ -168,7 +168,8 @@ Status Speedscope::AddFrames(bool is_own) {
   for (const FileFrame& file_frame : frames_) {
     tree::Frame frame = is_own ? FrameOfOwnText(file_frame.name) : FrameOfText(file_frame.name);
     // Other programs record the source file of every function.
-    if (is_own && frame.kind == tree::FrameKind::kFunction) frame.file = file_frame.file;
+    if (is_own && frame.kind == tree::FrameKind::kFunction)
+      frame.file = NameOfText(file_frame.file);
     FIELDCOST_ASSIGN(const tree::FrameId id, builder_.AddFrame(frame));
     ids_.push_back(id);
   }

@@ -2,13 +2,17 @@
 
 #include <gmock/gmock.h>
 
+#include "common/tree/codec.h"
 #include "tests/tools/exchange/sample_tree.h"
 #include "tools/exchange/exchange.h"
+#include "tools/exchange/pprof.h"
 
 namespace fieldcost::exchange {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 tree::Tree Small() {
   return TreeOfStacks({{.name = "wall"}, {.name = "calls", .unit = tree::Unit::kCount}},
@@ -65,10 +69,43 @@ TEST(ExportTest, BytesThatAreNoTextBecomeText) {
   const tree::Tree tree =
       TreeOfStacks({{.name = "wall"}}, {{{{.module = "\xff", .function = "\xc3("}}, {1}}});
   for (const Format format : {Format::kSpeedscope, Format::kChrome, Format::kFirefox}) {
-    const std::string json = Export(tree, format).value().bytes;
-    // Firefox' names are escaped text, as everywhere.
-    EXPECT_THAT(json, HasSubstr(format == Format::kFirefox ? "\\\\xc3(" : "\\ufffd("));
-    EXPECT_EQ(json.find('\xff'), std::string::npos);
+    const std::string json = Export(tree, format, {.title = "\xfe"}).value().bytes;
+    EXPECT_THAT(json, AllOf(HasSubstr(R"(\\xff)"), HasSubstr(R"(\\xc3()"))) << json;
+    EXPECT_THAT(json, Not(HasSubstr(R"(\ufffd)")));
+  }
+  EXPECT_EQ(Export(tree, Format::kFolded).value().bytes, "\\xff!\\xc3( 1\n");
+  const std::string bytes = Export(tree, Format::kPprof, {.title = "\xfe"}).value().bytes;
+  const PprofContent content = DecodePprof(bytes).value();
+  EXPECT_EQ(content.functions[0].module, "\\xff");
+  EXPECT_EQ(content.functions[0].name, "\\xc3(");
+  EXPECT_EQ(content.comments[0], "\\xfe");
+}
+
+// Two names that differ in an invalid byte stay different, also at the greatest length.
+TEST(ExportTest, NamesOfInvalidBytesAreReadAsTheyWere) {
+  const std::string most(tree::kMaxNameBytes, '\xff');
+  const std::string other = most.substr(1) + '\xfe';
+  const std::vector<tree::Frame> frames = {{.module = most, .function = most, .file = other},
+                                           {.module = most, .function = other, .file = most},
+                                           {.function = other},
+                                           {.function = "a\xc3\xa9;\xc3"}};
+  std::vector<SampleStack> stacks;
+  for (const tree::Frame& frame : frames) stacks.push_back({{frame}, {stacks.size() + 1}});
+  const tree::Tree tree = TreeOfStacks({{.name = "wall"}}, stacks);
+  for (tree::Frame without_file : frames) {
+    without_file.file.clear();
+    stacks.push_back({{without_file}, {stacks.size() - frames.size() + 1}});
+  }
+  stacks.erase(stacks.begin(), stacks.begin() + static_cast<std::ptrdiff_t>(frames.size()));
+  const tree::Tree without_files = TreeOfStacks({{.name = "wall"}}, stacks);
+  for (const FormatInfo& info : Formats()) {
+    if (!info.can_import || !info.can_export) continue;
+    const bool has_files = info.format == Format::kPprof || info.format == Format::kSpeedscope;
+    const Result<Imported> read = Import(Export(tree, info.format).value().bytes,
+                                         {.folded_metric = tree::Metric{.name = "wall"}});
+    ASSERT_TRUE(read) << info.name << read.error().message;
+    EXPECT_TRUE(tree::EncodeTree(read->tree) == tree::EncodeTree(has_files ? tree : without_files))
+        << info.name;
   }
 }
 

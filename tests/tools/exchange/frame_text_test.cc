@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/base/text.h"
 #include "tests/tools/exchange/sample_tree.h"
 
 namespace fieldcost::exchange {
@@ -20,6 +21,8 @@ TEST(FrameTextTest, EveryTextIsReadAsWhatWasWritten) {
       {.module = "libz.so", .function = "a!b"},
       {.module = "operator", .function = "f"},
       {.module = "odd (name)!;\n", .function = ";\x01\x7f\\x3b \\ x"},
+      {.module = "\xff\xc3", .function = "\xff;\xc3\xa9\xed\xa0\x80"},
+      {.module = "\xfe\xc3", .function = "\xff;\xc3\xa9\xed\xa0\x80"},
       {.function = "0x12"},
       {.module = "libz.so", .function = "0x12"},
       {.function = "[kernel]"},
@@ -36,6 +39,7 @@ TEST(FrameTextTest, EveryTextIsReadAsWhatWasWritten) {
     const std::string text = FrameText(frames[i]);
     EXPECT_EQ(FrameOfText(text), frames[i]) << text;
     EXPECT_EQ(FrameOfOwnText(text), frames[i]) << text;
+    EXPECT_EQ(QuoteJson(text).find("\\ufffd"), std::string::npos) << text;
     EXPECT_EQ(text.find(';'), std::string::npos) << text;
     EXPECT_EQ(text.find('\n'), std::string::npos) << text;
     for (std::size_t j = 0; j < i; ++j) EXPECT_NE(text, FrameText(frames[j]));

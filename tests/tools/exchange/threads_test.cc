@@ -25,8 +25,10 @@ using ::testing::HasSubstr;
 
 constexpr Format kWithThreads[] = {Format::kPprof, Format::kSpeedscope, Format::kChrome};
 
-const std::vector<Thread> kThreads = {
-    {7, 7, "app", "app"}, {7, 8, "app", "io \"x\""}, {9, 9, "sh", "sh"}, {9, 8, "sh", ""}};
+const std::vector<Thread> kThreads = {{7, 7, "app", "app"},
+                                      {7, 8, "app", "io \"x\""},
+                                      {9, 9, "sh\xff", "sh\xc3"},
+                                      {9, 8, "sh\xff", ""}};
 
 tree::Tree TreeIn(const Recording& recording) {
   const tree::RunValues values = recording.Values({}).value();
