@@ -73,6 +73,17 @@ std::vector<std::string> NamesOf(const std::vector<Command>& commands) {
   return names;
 }
 
+// Adds the full name of each command with this name below the last one of `path`.
+void FindNamed(std::string_view name, std::vector<const Command*>& path,
+               std::vector<std::string>& found) {
+  for (const Command& below : path.back()->commands) {
+    path.push_back(&below);
+    if (below.name == name) found.push_back(NameOf(path));
+    FindNamed(name, path, found);
+    path.pop_back();
+  }
+}
+
 // How an option is called in a message.
 std::string_view TitleOf(const Option& option) {
   return option.is_operand() ? option.value : option.first_name();
@@ -186,6 +197,14 @@ std::string Parser::UnknownText(const std::string& word) const {
   } else if (!command.commands.empty()) {
     kind = "command";
     known = NamesOf(command.commands);
+    // A command of another group, named without it.
+    std::vector<const Command*> path = {root_->command};
+    std::vector<std::string> elsewhere;
+    FindNamed(word, path, elsewhere);
+    if (!elsewhere.empty()) {
+      return fmt::format("unknown command '{}'; did you mean {}?", word,
+                         fmt::join(elsewhere, " or "));
+    }
   } else {
     return SurplusText(word);
   }

@@ -257,6 +257,21 @@ TEST(CommandParseTest, ErrorsNameTheProblemAndWhereToReadMore) {
             "--save cannot be combined with FILE; see sample top --help");
 }
 
+TEST(CommandParseTest, ErrorsNameTheCommandOfAnotherGroup) {
+  EXPECT_EQ(ErrorOf({"inner", "thing"}),
+            "unknown command 'inner'; did you mean sample group inner?; see sample --help");
+  EXPECT_EQ(ErrorOf({"group", "top", "thing"}),
+            "unknown command 'top'; did you mean sample top?; see sample group --help");
+  const Command twice{
+      .name = "twice",
+      .commands = {{.name = "old", .commands = {{.name = "show", .handler = Succeed}}},
+                   {.name = "shop", .handler = Succeed},
+                   {.name = "new", .commands = {{.name = "show", .handler = Succeed}}}}};
+  EXPECT_EQ(std::get<Answer>(Parse(twice, "1", {"show", "a", "b"})).errors,
+            "unknown command 'show'; did you mean twice old show or twice new show?; see twice "
+            "--help");
+}
+
 TEST(CommandParseTest, HelpAndVersionTakePrecedenceOverErrors) {
   EXPECT_EQ(OutputOf({"--version"}), "sample 1.2.3\n");
   EXPECT_EQ(OutputOf({"top", "--version"}), "sample 1.2.3\n");
