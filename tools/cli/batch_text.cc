@@ -26,7 +26,7 @@ std::string HardwareLine(const stats::HardwareClass& hardware) {
   return fmt::format("{} ({})", draw::HardwareText(hardware), stats::DisplayName(hardware));
 }
 
-std::string ContentText(const wire::BatchContent& content) {
+std::string ContentText(const wire::BatchContent& content, const draw::Style& style) {
   std::string text =
       fmt::format("policy version {}\nhardware       {}\n\n", content.field_policy_version,
                   EscapeControl(HardwareLine(content.hardware)));
@@ -35,7 +35,7 @@ std::string ContentText(const wire::BatchContent& content) {
         "{}\n"
         "  exactly: {}  version {}  symbol version {}  build-id {}\n"
         "    {}  week {}  {}  n {}  sum {}  sum of squares {}\n",
-        RowSentence(row), EscapeControl(stats::DisplayName(row.api)),
+        RowSentence(row, style), EscapeControl(stats::DisplayName(row.api)),
         OrDash(row.api.package_version), OrDash(row.api.symbol_version), OrDash(row.api.build_id),
         stats::Name(row.metric), row.week, row.first_contribution ? "first" : "again",
         row.histogram.count(), draw::Decimal(row.histogram.sum()),
@@ -86,17 +86,19 @@ StateName NameOf(agent::SpoolState state) {
   return {"unknown", "?"};
 }
 
-std::string PreviewText(const agent::BatchDetails& batch, const std::string& agent_public_key) {
+std::string PreviewText(const agent::BatchDetails& batch, const std::string& agent_public_key,
+                        const draw::Style& style) {
   return fmt::format(
              "The next batch: {}, {} as sent.\n\n"
              "agent key      {}\nsequence       {}\n",
              Rows(batch.content.rows.size()), Counted(batch.raw.size(), "byte"),
              agent_public_key.empty() ? "made with the first batch" : agent_public_key,
              batch.sequence) +
-         ContentText(batch.content);
+         ContentText(batch.content, style);
 }
 
-std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::BatchDetails& batch) {
+std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::BatchDetails& batch,
+                            const draw::Style& style) {
   std::string text = fmt::format(
       "Batch {}: {}, {} as sent.\n\n"
       "state          {}\nmade           {}\nsent           {}\nsha256         {}\n"
@@ -106,7 +108,7 @@ std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::Batch
       logged.epoch.value(), logged.sequence);
   const std::string note = NoteText(logged);
   if (!note.empty()) text += fmt::format("note           {}\n", note);
-  return text + ContentText(batch.content);
+  return text + ContentText(batch.content, style);
 }
 
 std::string LogText(const std::vector<agent::LoggedBatch>& log, const draw::Style& style) {

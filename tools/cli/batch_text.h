@@ -20,9 +20,11 @@ struct StateName {
 StateName NameOf(agent::SpoolState state);
 
 // The next batch, with every text and number except the individual buckets.
-std::string PreviewText(const agent::BatchDetails& batch, const std::string& agent_public_key);
+std::string PreviewText(const agent::BatchDetails& batch, const std::string& agent_public_key,
+                        const draw::Style& style);
 // The same for a batch of the log.
-std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::BatchDetails& batch);
+std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::BatchDetails& batch,
+                            const draw::Style& style);
 
 // A table with one line per batch.
 std::string LogText(const std::vector<agent::LoggedBatch>& log, const draw::Style& style);

@@ -54,6 +54,8 @@ TEST(LogTextTest, ALineStatesTheOutcomeOfABatch) {
             "0123456789ab  status 400: bad\\x1b[2J\n");
 }
 
+constexpr draw::Style kUtf8 = {.utf8 = true};
+
 wire::BatchRow Row(stats::Metric metric, std::vector<std::uint64_t> values) {
   wire::BatchRow row{.api = {.soname = "libz.so.1",
                              .package_version = "1:1.2.13",
@@ -68,41 +70,43 @@ wire::BatchRow Row(stats::Metric metric, std::vector<std::uint64_t> values) {
 }
 
 TEST(RowSentenceTest, NamesFunctionVersionDaysAndCostInUnitsForPeople) {
-  EXPECT_EQ(RowSentence(Row(stats::Metric::kCallsPerRun, {4})),
+  EXPECT_EQ(RowSentence(Row(stats::Metric::kCallsPerRun, {4}), kUtf8),
             "deflate in libz.so.1 (version 1:1.2.13), 2026-11-19 to 2026-11-25: 1 run of programs "
             "called it 4 times. You have not reported this cost before.");
   wire::BatchRow again = Row(stats::Metric::kFirstCallTime, {158'000, 42'000});
   again.first_contribution = false;
   again.api.package_version.clear();
-  EXPECT_EQ(RowSentence(again),
+  EXPECT_EQ(RowSentence(again, kUtf8),
             "deflate in libz.so.1 (of no package), 2026-11-19 to 2026-11-25: 2 first calls of runs "
-            "took 200.0 us together. It is added to what you have reported before.");
+            "took 200.0 µs together. It is added to what you have reported before.");
+  EXPECT_THAT(RowSentence(again, {}), HasSubstr("took 200.0 us together."));
 }
 
 // One run that stands for 4,096: n and sum hold it 4,096 times.
 TEST(RowSentenceTest, ExplainsARunThatStandsForMany) {
   EXPECT_THAT(
-      RowSentence(Row(stats::Metric::kTimePerRun, std::vector<std::uint64_t>(4'096, 18'051))),
+      RowSentence(Row(stats::Metric::kTimePerRun, std::vector<std::uint64_t>(4'096, 18'051)),
+                  kUtf8),
       HasSubstr(": 4,096 runs of programs, measured or not, spent an estimated 73.94 ms in "
-                "it, 18.05 us each (a measured run counts for all runs among which it was "
+                "it, 18.05 µs each (a measured run counts for all runs among which it was "
                 "drawn). "));
 }
 
 TEST(RowSentenceTest, EveryMetricHasOne) {
   for (unsigned metric = 1; metric <= shm::kMaxMetric; ++metric) {
-    const std::string sentence = RowSentence(Row(static_cast<stats::Metric>(metric), {1}));
+    const std::string sentence = RowSentence(Row(static_cast<stats::Metric>(metric), {1}), kUtf8);
     EXPECT_THAT(sentence, Not(HasSubstr(": . "))) << metric;
   }
-  EXPECT_THAT(RowSentence(Row(stats::Metric::kWallTimeBusy, {64, 64})),
+  EXPECT_THAT(RowSentence(Row(stats::Metric::kWallTimeBusy, {64, 64}), kUtf8),
               HasSubstr(": on a busy machine, 2 calls took 128 ns together. "));
-  EXPECT_THAT(RowSentence(Row(stats::Metric::kAllocInclusive, {2048})),
+  EXPECT_THAT(RowSentence(Row(stats::Metric::kAllocInclusive, {2048}), kUtf8),
               HasSubstr(": 1 call allocated 2.0 KiB of memory. "));
 }
 
 TEST(RowSentenceTest, TextFromOutsideIsEscaped) {
   wire::BatchRow row = Row(stats::Metric::kWallTime, {1});
   row.api.symbol = "a\x1b[2J";
-  EXPECT_THAT(RowSentence(row), HasSubstr("a\\x1b[2J in "));
+  EXPECT_THAT(RowSentence(row, kUtf8), HasSubstr("a\\x1b[2J in "));
 }
 
 // Each text and number of a row stands below its sentence.
@@ -111,9 +115,9 @@ TEST(PreviewTextTest, ASentenceHasTheExactValuesBelowIt) {
   batch.content.rows = {Row(stats::Metric::kFirstCallTime, {158}),
                         Row(stats::Metric::kCallsPerRun, {4})};
   batch.content.rows[1].first_contribution = false;
-  const std::string text = PreviewText(batch, "key");
+  const std::string text = PreviewText(batch, "key", kUtf8);
   for (const wire::BatchRow& row : batch.content.rows) {
-    EXPECT_THAT(text, HasSubstr("\n" + RowSentence(row) +
+    EXPECT_THAT(text, HasSubstr("\n" + RowSentence(row, kUtf8) +
                                 "\n  exactly: libz.so.1!deflate  version 1:1.2.13  symbol version "
                                 "ZLIB_1.2  build-id 93ac\n"));
   }

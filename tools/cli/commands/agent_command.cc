@@ -115,7 +115,8 @@ Result<int> ShowPreview(bool raw, const Output& output) {
     FIELDCOST_TRY(WriteStdout(PreviewJson(batch, status.agent_public_key)));
   } else {
     FIELDCOST_TRY(WritePaged(
-        batch ? PreviewText(*batch, status.agent_public_key) : "nothing to send\n", output));
+        batch ? PreviewText(*batch, status.agent_public_key, output.style) : "nothing to send\n",
+        output));
   }
   return 0;
 }

@@ -26,8 +26,8 @@ Result<int> RunOne(const agent::Agent& agent, const std::vector<agent::LoggedBat
   const auto logged = std::find_if(log.begin(), log.end(),
                                    [&](const auto& entry) { return entry.id == *command.id; });
   if (logged == log.end()) return Fail(ErrorCode::kNotFound, "no batch {}", *command.id);
-  FIELDCOST_TRY(
-      WriteStdout(output.json ? LoggedBatchJson(*logged, batch) : LoggedBatchText(*logged, batch)));
+  FIELDCOST_TRY(WriteStdout(output.json ? LoggedBatchJson(*logged, batch)
+                                        : LoggedBatchText(*logged, batch, output.style)));
   return 0;
 }
 
