@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "common/base/json_number.h"
+#include "common/probe/events_json.h"
 #include "common/probe/steps.h"
 #include "common/probe/value_names.h"
 
@@ -39,17 +40,6 @@ json::object RowJson(const probe::EventRow& row, const std::string& user,
   return object;
 }
 
-json::array StackJson(const std::vector<probe::Frame>& stack) {
-  json::array frames;
-  for (const probe::Frame& frame : stack) {
-    frames.push_back(json::object{{"function", frame.function},
-                                  {"module", frame.module},
-                                  {"file", frame.file},
-                                  {"line", frame.line}});
-  }
-  return frames;
-}
-
 json::object HitJson(const probe::EventHit& hit) {
   json::object object{{"label", hit.site.label},
                       {"function", hit.site.function},
@@ -63,34 +53,14 @@ json::object HitJson(const probe::EventHit& hit) {
                       {"sequence", hit.sequence}};
   if (hit.value) object["value"] = std::to_string(*hit.value);
   if (hit.has_stack) {
-    object["stack"] = StackJson(hit.stack);
+    object["stack"] = probe::StackJson(hit.stack);
     object["stack_is_cut"] = hit.stack_is_cut;
   }
   return object;
 }
 
-json::object ChangeJson(const probe::StepChange& change) {
-  return {{"name", change.name},
-          {"base_events", change.base_events},
-          {"new_events", change.new_events},
-          {"base_ns", change.base_ns},
-          {"new_ns", change.new_ns},
-          {"ratio", change.ratio},
-          {"ratio_low", change.ratio_low},
-          {"ratio_high", change.ratio_high},
-          {"p", change.p},
-          {"q", change.q},
-          {"change", WordOf(change.change)}};
-}
-
 std::string Serialize(const json::object& object) {
   return WithPlainNumbers(json::serialize(object));
-}
-
-json::object GroupJson(const probe::GroupKey& key) {
-  return {{"label", key.label},
-          {"program", key.program},
-          {"tags", json::array(key.tags.begin(), key.tags.end())}};
 }
 
 }  // namespace
@@ -139,10 +109,8 @@ std::string ComparisonJson(const std::vector<probe::Event>& events,
                       {"steps", json::array(table.names.begin(), table.names.end())},
                       {"ns", std::move(columns)}};
   if (comparison) {
-    json::array steps;
-    for (const probe::StepChange& step : comparison->steps) steps.push_back(ChangeJson(step));
-    answer["total"] = ChangeJson(comparison->total);
-    answer["changes"] = std::move(steps);
+    answer["total"] = probe::ChangeJson(comparison->total, WordOf);
+    answer["changes"] = probe::ChangesJson(comparison->steps, WordOf);
   }
   return Serialize(answer);
 }
@@ -150,50 +118,25 @@ std::string ComparisonJson(const std::vector<probe::Event>& events,
 std::string GroupsJson(const probe::ComparedSides& sides) {
   json::array groups;
   for (const probe::ComparedGroup& group : sides.groups) {
-    json::array steps;
-    for (const probe::StepChange& step : group.comparison.steps) steps.push_back(ChangeJson(step));
-    json::object object = GroupJson(group.key);
+    json::object object = probe::GroupJson(group.key);
     object["base_set_aside"] = group.base_set_aside;
     object["new_set_aside"] = group.new_set_aside;
     object["by_run"] = group.comparison.by_run;
     object["at_equal_wait"] = group.comparison.at_equal_wait;
-    object["total"] = ChangeJson(group.comparison.total);
-    object["changes"] = std::move(steps);
+    object["total"] = probe::ChangeJson(group.comparison.total, WordOf);
+    object["changes"] = probe::ChangesJson(group.comparison.steps, WordOf);
     groups.push_back(std::move(object));
   }
-  json::array left_out;
-  for (const probe::LeftOutGroup& group : sides.left_out) {
-    json::object object = GroupJson(group.key);
-    object["side"] = group.is_of_base ? "base" : "new";
-    object["events"] = group.events;
-    left_out.push_back(std::move(object));
-  }
   return Serialize(json::object{{"groups", std::move(groups)},
-                                {"left_out", std::move(left_out)},
+                                {"left_out", probe::LeftOutJson(sides.left_out)},
                                 {"base_lost_points", sides.base.lost_hits},
                                 {"new_lost_points", sides.changed.lost_hits},
                                 {"loads_differ", sides.loads_differ}});
 }
 
 std::string HistoryJson(const HistoryView& view) {
-  json::array lines;
-  for (const probe::HistoryLine& line : view.lines) {
-    json::array builds;
-    for (const probe::BuildPoint& point : line.builds) {
-      builds.push_back(json::object{{"build", point.build},
-                                    {"first_ns", std::to_string(point.first_ns)},
-                                    {"events", point.events},
-                                    {"median_ns", point.median_ns},
-                                    {"low_ns", point.low_ns},
-                                    {"high_ns", point.high_ns},
-                                    {"change", ChangeJson(point.change)}});
-    }
-    lines.push_back(json::object{{"program", line.program},
-                                 {"tags", json::array(line.tags.begin(), line.tags.end())},
-                                 {"builds", std::move(builds)}});
-  }
   return Serialize(json::object{{"label", view.filter.label},
-                                {"lines", std::move(lines)},
+                                {"lines", probe::HistoryLinesJson(view.lines, WordOf)},
                                 {"set_aside_left_out", view.set_aside},
                                 {"lost_points", view.lost_hits}});
 }

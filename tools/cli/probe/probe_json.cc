@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "common/probe/events_json.h"
 #include "common/probe/steps.h"
 #include "common/probe/value_names.h"
 #include "tools/cli/json_parts.h"
@@ -19,12 +20,6 @@ json::array TagsJson(const std::vector<std::string>& tags) {
   json::array array;
   for (const std::string& tag : tags) array.push_back(UntrustedText(tag));
   return array;
-}
-
-json::object GroupJson(const probe::GroupKey& key) {
-  return {{"label", UntrustedText(key.label)},
-          {"program", UntrustedText(key.program)},
-          {"tags", TagsJson(key.tags)}};
 }
 
 json::object FactsJson(const probe::SideFacts& facts) {
@@ -66,18 +61,6 @@ json::object EventJson(const JudgedEvent& judged) {
   return object;
 }
 
-json::value StackJson(const probe::EventHit& hit) {
-  if (!hit.has_stack) return nullptr;
-  json::array frames;
-  for (const probe::Frame& frame : hit.stack) {
-    frames.push_back(json::object{{"function", UntrustedText(frame.function)},
-                                  {"module", UntrustedText(frame.module)},
-                                  {"file", UntrustedText(frame.file)},
-                                  {"line", frame.line}});
-  }
-  return frames;
-}
-
 json::object HitJson(const probe::EventHit& hit) {
   json::object object{{"label", UntrustedText(hit.site.label)},
                       {"function", UntrustedText(hit.site.function)},
@@ -89,24 +72,11 @@ json::object HitJson(const probe::EventHit& hit) {
                       {"run", Hex(hit.run)},
                       {"program", UntrustedText(hit.program)},
                       {"value", nullptr},
-                      {"stack", StackJson(hit)},
+                      {"stack", nullptr},
                       {"stack_is_cut", hit.stack_is_cut}};
   if (hit.value) object["value"] = Number(*hit.value);
+  if (hit.has_stack) object["stack"] = probe::StackJson(hit.stack);
   return object;
-}
-
-json::object StepJson(const probe::StepChange& step) {
-  return {{"name", UntrustedText(step.name)},
-          {"base_events", step.base_events},
-          {"new_events", step.new_events},
-          {"base_ns", step.base_ns},
-          {"new_ns", step.new_ns},
-          {"ratio", step.ratio},
-          {"ratio_low", step.ratio_low},
-          {"ratio_high", step.ratio_high},
-          {"p", step.p},
-          {"q", step.q},
-          {"change", Text(probe::Name(step.change))}};
 }
 
 }  // namespace
@@ -144,29 +114,20 @@ std::string ShownEventsJson(const std::vector<ShownEvent>& events) {
 std::string ComparisonsJson(const probe::ComparedSides& sides, double least) {
   json::array labels;
   for (const probe::ComparedGroup& each : sides.groups) {
-    json::array steps;
-    for (const probe::StepChange& step : each.comparison.steps) steps.push_back(StepJson(step));
-    json::object object = GroupJson(each.key);
+    json::object object = probe::GroupJson(each.key);
     object["base_set_aside"] = each.base_set_aside;
     object["new_set_aside"] = each.new_set_aside;
     object["older"] = each.older;
     object["by_run"] = each.comparison.by_run;
     object["at_equal_wait"] = each.comparison.at_equal_wait;
-    object["total"] = StepJson(each.comparison.total);
-    object["steps"] = std::move(steps);
+    object["total"] = probe::ChangeJson(each.comparison.total, probe::Name);
+    object["steps"] = probe::ChangesJson(each.comparison.steps, probe::Name);
     labels.push_back(std::move(object));
-  }
-  json::array left_out;
-  for (const probe::LeftOutGroup& group : sides.left_out) {
-    json::object object = GroupJson(group.key);
-    object["side"] = group.is_of_base ? "base" : "new";
-    object["events"] = group.events;
-    left_out.push_back(std::move(object));
   }
   return Print({{"change", Text(probe::Name(WorstOf(sides.groups)))},
                 {"allowed", least},
                 {"labels", std::move(labels)},
-                {"left_out", std::move(left_out)},
+                {"left_out", probe::LeftOutJson(sides.left_out)},
                 {"base", FactsJson(sides.base)},
                 {"new", FactsJson(sides.changed)},
                 {"loads_differ", sides.loads_differ}});
@@ -174,24 +135,8 @@ std::string ComparisonsJson(const probe::ComparedSides& sides, double least) {
 
 std::string HistoryJson(const std::string& label, const std::vector<probe::HistoryLine>& history,
                         const probe::SideFacts& facts) {
-  json::array lines;
-  for (const probe::HistoryLine& line : history) {
-    json::array builds;
-    for (const probe::BuildPoint& point : line.builds) {
-      builds.push_back(json::object{{"build", UntrustedText(point.build)},
-                                    {"first_ns", Number(point.first_ns)},
-                                    {"events", point.events},
-                                    {"median_ns", point.median_ns},
-                                    {"low_ns", point.low_ns},
-                                    {"high_ns", point.high_ns},
-                                    {"change", StepJson(point.change)}});
-    }
-    lines.push_back(json::object{{"program", UntrustedText(line.program)},
-                                 {"tags", TagsJson(line.tags)},
-                                 {"builds", std::move(builds)}});
-  }
   return Print({{"label", UntrustedText(label)},
-                {"lines", std::move(lines)},
+                {"lines", probe::HistoryLinesJson(history, probe::Name)},
                 {"lost_points", facts.lost_hits}});
 }
 

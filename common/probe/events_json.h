@@ -1,0 +1,33 @@
+#pragma once
+
+#include <boost/json.hpp>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "common/probe/compare_events.h"
+#include "common/probe/groups.h"
+#include "common/probe/types.h"
+#include "common/probe/value_names.h"
+
+namespace fieldcost::probe {
+
+// JSON of events and comparisons, the same in the output of commands and of the server's API. Pure.
+// Texts may be any bytes: what no event of an intact store contains becomes U+FFFD, as by
+// CleanText().
+
+// The name of a change in JSON: Name(), or a word that an older API has for it.
+using ChangeName = std::string_view (*)(Change);
+
+boost::json::array StackJson(std::span<const Frame> stack);
+// {"label", "program", "tags"}
+boost::json::object GroupJson(const GroupKey& key);
+// {"name", "base_events", ..., "p", "q", "change"}
+boost::json::object ChangeJson(const StepChange& change, ChangeName name);
+boost::json::array ChangesJson(std::span<const StepChange> changes, ChangeName name);
+// [{"label", "program", "tags", "side", "events"}]
+boost::json::array LeftOutJson(std::span<const LeftOutGroup> groups);
+// [{"program", "tags", "builds": [{"build", "first_ns", ..., "change"}]}]
+boost::json::array HistoryLinesJson(std::span<const HistoryLine> lines, ChangeName name);
+
+}  // namespace fieldcost::probe

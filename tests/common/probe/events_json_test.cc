@@ -1,0 +1,75 @@
+// The JSON that commands and the server's API have in common; scripts rely on each name.
+#include "common/probe/events_json.h"
+
+#include <gtest/gtest.h>
+
+namespace fieldcost::probe {
+namespace {
+
+std::string_view OtherName(Change change) {
+  return change == Change::kTooLittle ? "other" : Name(change);
+}
+
+std::string Text(const boost::json::value& value) { return boost::json::serialize(value); }
+
+TEST(EventsJsonTest, AStackIsAListOfFrames) {
+  EXPECT_EQ(Text(StackJson(std::vector<Frame>{{"open", "app", "a.c", 7}, {}})),
+            R"([{"function":"open","module":"app","file":"a.c","line":7},)"
+            R"({"function":"","module":"","file":"","line":0}])");
+}
+
+TEST(EventsJsonTest, AChangeHasItsCallersName) {
+  const StepChange slower{.name = "open → read",
+                          .base_events = 5,
+                          .new_events = 6,
+                          .base_ns = 10,
+                          .new_ns = 20,
+                          .ratio = 2,
+                          .ratio_low = 1,
+                          .ratio_high = 4,
+                          .p = 0,
+                          .q = 1,
+                          .change = Change::kSlower};
+  EXPECT_EQ(Text(ChangeJson(slower, OtherName)),
+            R"({"name":"open → read","base_events":5,"new_events":6,"base_ns":1E1,"new_ns":2E1,)"
+            R"("ratio":2E0,"ratio_low":1E0,"ratio_high":4E0,"p":0E0,"q":1E0,"change":"slower"})");
+  const boost::json::array changes =
+      ChangesJson(std::vector<StepChange>{slower, {.name = "few"}}, OtherName);
+  EXPECT_EQ(changes.at(0), ChangeJson(slower, OtherName));
+  EXPECT_EQ(changes.at(1).at("change").as_string(), "other");
+  EXPECT_EQ(ChangeJson({}, Name).at("change").as_string(), "too_little_data");
+}
+
+TEST(EventsJsonTest, LeftOutGroupsNameTheirSide) {
+  const GroupKey key{.label = "open", .program = "app", .tags = {"cold", "disk"}};
+  const std::vector<LeftOutGroup> groups = {{key, true, 3}, {{}, false, 1}};
+  EXPECT_EQ(Text(GroupJson(key)), R"({"label":"open","program":"app","tags":["cold","disk"]})");
+  EXPECT_EQ(Text(LeftOutJson(groups)),
+            R"([{"label":"open","program":"app","tags":["cold","disk"],"side":"base","events":3},)"
+            R"({"label":"","program":"","tags":[],"side":"new","events":1}])");
+}
+
+TEST(EventsJsonTest, TextsThatNoEventMayHaveAreReplaced) {
+  EXPECT_EQ(Text(GroupJson({.label = "\xff\xff", .program = "a\x1b", .tags = {"\xc3"}})),
+            "{\"label\":\"\xef\xbf\xbd\xef\xbf\xbd\",\"program\":\"a\xef\xbf\xbd\","
+            "\"tags\":[\"\xef\xbf\xbd\"]}");
+}
+
+TEST(EventsJsonTest, ALineOfHistoryHasExactTimesAsText) {
+  const HistoryLine line{.program = "app",
+                         .tags = {"cold"},
+                         .builds = {{.build = "v1",
+                                     .first_ns = ~std::uint64_t{0},
+                                     .events = 9,
+                                     .median_ns = 3,
+                                     .low_ns = 2,
+                                     .high_ns = 4}}};
+  EXPECT_EQ(Text(HistoryLinesJson(std::vector<HistoryLine>{line}, OtherName)),
+            R"([{"program":"app","tags":["cold"],"builds":[{"build":"v1",)"
+            R"("first_ns":"18446744073709551615","events":9,"median_ns":3E0,"low_ns":2E0,)"
+            R"("high_ns":4E0,"change":)" +
+                Text(ChangeJson({}, OtherName)) + "}]}]");
+}
+
+}  // namespace
+}  // namespace fieldcost::probe
