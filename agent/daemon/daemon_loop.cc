@@ -126,7 +126,7 @@ Status DaemonLoop::Reload() {
   FIELDCOST_ASSIGN(Agent agent, Agent::Open(paths_, *clock_));
   catalog_ns_ = CatalogChangeNs(paths_.catalog_file);
   policy_at_ = Monotonic::now() + kPolicyPeriod;
-  FIELDCOST_TRY(agent.WritePolicy());
+  FIELDCOST_TRY(agent.WritePolicy({.documentation = true}));
   agent_.emplace(std::move(agent));
   return {};
 }
@@ -359,7 +359,7 @@ void DaemonLoop::Upload() {
 }
 
 Result<std::string> RunOnce(Agent& agent, UploadWish wish) {
-  FIELDCOST_TRY(agent.WritePolicy());
+  FIELDCOST_TRY(agent.WritePolicy({.documentation = true}));
   FIELDCOST_ASSIGN(const HarvestReport harvest, agent.Harvest());
   FIELDCOST_ASSIGN(const UploadReport upload, agent.Upload(wish));
   if (upload.batches_sent > 0) {

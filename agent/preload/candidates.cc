@@ -17,6 +17,7 @@ using intercept::GlobMatches;
 using intercept::SlotSpace;
 
 constexpr uint32_t kReservedNameDivisor = 8;
+constexpr uint32_t kUndocumentedDivisor = 4;
 
 bool AlreadyPicked(const Picks& picks, const Candidate& candidate) {
   for (uint32_t i = 0; i < picks.count; ++i) {
@@ -126,8 +127,13 @@ bool IsOfAllowedModule(const Request& request, const Candidate& candidate) {
 uint32_t WeightOf(const Request& request, const Candidate& candidate) {
   const uint32_t weight = PolicyWeight(
       request, shm::ApiHash(candidate.provider->soname, candidate.symbol, candidate.version));
-  const bool is_reserved = candidate.symbol[0] == '_' && candidate.symbol[1] != 'Z';
-  return is_reserved && weight >= kReservedNameDivisor ? weight / kReservedNameDivisor : weight;
+  const bool is_reserved = candidate.symbol[0] == '_';
+  if (is_reserved && candidate.symbol[1] == 'Z') return weight;
+  const Documented documented = IsDocumented(request, candidate.symbol);
+  if (documented == Documented::kYes) return weight;
+  uint32_t divisor = documented == Documented::kNo ? kUndocumentedDivisor : 1;
+  if (is_reserved) divisor *= kReservedNameDivisor;
+  return weight >= divisor ? weight / divisor : weight;
 }
 
 void PickAtRandom(const Request& request, const SlotSpace& space, uint64_t random, uint32_t wanted,

@@ -27,10 +27,12 @@ bool MakeCandidate(const intercept::SlotSpace& space, const intercept::ElfObject
 // Returns whether the policy allows random picks from the candidate's library.
 bool IsOfAllowedModule(const Request& request, const Candidate& candidate);
 
-// Returns the candidate's weight in random picks; 0 if it is never picked. Names that C reserves
-// for the implementation (they begin with an underscore, and no header or manual page documents
-// them) have an eighth of the policy's weight, except C++ names, which begin with "_Z". REQUIRES:
-// IsOfAllowedModule.
+// Returns the candidate's weight in random picks; 0 if it is never picked. C names that no
+// installed header or manual page documents have a quarter of the policy's weight, and names that C
+// reserves for the implementation (they begin with an underscore) an eighth of that. A weight
+// smaller than the divisor stays as it is. Documented names have the whole weight, and so have C++
+// names, which begin with "_Z". If the policy has no documented names, only reserved names have
+// less. REQUIRES: IsOfAllowedModule.
 uint32_t WeightOf(const Request& request, const Candidate& candidate);
 
 // Picks up to `wanted` different APIs at random from the space's slots, called or not, for a run

@@ -75,9 +75,10 @@ bool IsKnown(const shm::PolicyHeader& policy) {
 bool IsUsable(const shm::PolicyHeader& policy) {
   return IsKnown(policy) && policy.allowed_module_count <= shm::kMaxAllowedModules &&
          policy.weight_count <= shm::kMaxWeights &&
-         policy.size_bytes == sizeof policy +
-                                  policy.allowed_module_count * sizeof(shm::AllowedModule) +
-                                  policy.weight_count * sizeof(shm::WeightEntry) &&
+         shm::IsDocumentedSize(policy.documented_bytes) &&
+         policy.size_bytes ==
+             sizeof policy + policy.allowed_module_count * sizeof(shm::AllowedModule) +
+                 policy.weight_count * sizeof(shm::WeightEntry) + policy.documented_bytes &&
          policy.tsc_to_ns_multiplier != 0 && policy.picks_per_run >= 1 &&
          policy.picks_per_run <= shm::kMaxPicks && policy.max_phases >= 1 &&
          policy.max_leases <= shm::kMaxLeases && policy.sampling_log2 <= shm::kMaxSamplingLog2 &&
@@ -101,13 +102,20 @@ uint64_t ModuleBytes(const shm::PolicyHeader& policy) {
   return policy.allowed_module_count * sizeof(shm::AllowedModule);
 }
 
-// The weight of `api_hash` in the policy file that begins with this header; the default one if it
-// has none, or if the file has changed.
-uint32_t FindWeight(int64_t fd, const shm::PolicyHeader& policy, uint64_t api_hash) {
+// Opens the policy file again. Returns -1 if it is no longer the one that begins with the request's
+// header.
+int64_t OpenSamePolicy(const Request& request) {
   static shm::PolicyHeader now;  // the host's stack may be small; see measuring_run.h
-  if (!ReadAt(fd, 0, &now, sizeof now) || memcmp(&now, &policy, sizeof now) != 0) {
-    return policy.default_weight;
-  }
+  const int64_t fd = OpenPolicy(request);
+  if (fd < 0) return fd;
+  if (ReadAt(fd, 0, &now, sizeof now) && memcmp(&now, &request.policy, sizeof now) == 0) return fd;
+  SystemCall(SYS_close, static_cast<uint64_t>(fd));
+  return -1;
+}
+
+// The weight of `api_hash` in the policy file that begins with this header; the default one if it
+// has none.
+uint32_t FindWeight(int64_t fd, const shm::PolicyHeader& policy, uint64_t api_hash) {
   const uint64_t table = sizeof policy + ModuleBytes(policy);
   uint32_t low = 0;
   uint32_t high = policy.weight_count;
@@ -216,11 +224,26 @@ bool IsAllowed(const Request& request, const char* soname) {
 
 uint32_t PolicyWeight(const Request& request, uint64_t api_hash) {
   if (request.policy.weight_count == 0) return request.policy.default_weight;
-  const int64_t fd = OpenPolicy(request);
+  const int64_t fd = OpenSamePolicy(request);
   if (fd < 0) return request.policy.default_weight;
   const uint32_t weight = FindWeight(fd, request.policy, api_hash);
   SystemCall(SYS_close, static_cast<uint64_t>(fd));
   return weight;
+}
+
+Documented IsDocumented(const Request& request, const char* symbol) {
+  const shm::PolicyHeader& policy = request.policy;
+  if (policy.documented_bytes == 0) return Documented::kUnknown;
+  const int64_t fd = OpenSamePolicy(request);
+  if (fd < 0) return Documented::kUnknown;
+  const uint64_t bits =
+      sizeof policy + ModuleBytes(policy) + policy.weight_count * sizeof(shm::WeightEntry);
+  const uint64_t bit = shm::DocumentedBit(shm::DocumentedNumber(symbol), policy.documented_bytes);
+  uint8_t byte = 0;
+  const bool is_read = ReadAt(fd, bits + bit / 8, &byte, sizeof byte);
+  SystemCall(SYS_close, static_cast<uint64_t>(fd));
+  if (!is_read) return Documented::kUnknown;
+  return (byte >> (bit % 8) & 1) != 0 ? Documented::kYes : Documented::kNo;
 }
 
 void CountSkip(const Request& request, shm::Skip reason) {

@@ -55,6 +55,11 @@ bool IsAllowed(const Request& request, const char* soname);
 // large, and few of its entries are ever needed.
 uint32_t PolicyWeight(const Request& request, uint64_t api_hash);
 
+// Returns whether a name is documented according to the policy: kUnknown if it has no documented
+// names or if the file has changed.
+enum class Documented { kUnknown, kNo, kYes };
+Documented IsDocumented(const Request& request, const char* symbol);
+
 // Counts this skipped run in the skip file, if there is one.
 void CountSkip(const Request& request, shm::Skip reason);
 

@@ -59,18 +59,42 @@ bool AreValid(const std::vector<shm::WeightEntry>& weights) {
          });
 }
 
+// Where the parts of a policy file that SerialOf knows begin.
+struct Parts {
+  shm::PolicyHeader header;
+  std::uint64_t weights_at = 0;
+  std::uint64_t documented_at = 0;
+};
+
+// Returns nullopt if the parts do not have the size of the whole.
+std::optional<Parts> PartsOf(const std::string& bytes) {
+  Parts parts;
+  const shm::PolicyHeader& header = parts.header;
+  std::memcpy(&parts.header, bytes.data(), sizeof header);
+  parts.weights_at =
+      sizeof header + std::uint64_t{header.allowed_module_count} * sizeof(shm::AllowedModule);
+  parts.documented_at =
+      parts.weights_at + std::uint64_t{header.weight_count} * sizeof(shm::WeightEntry);
+  if (parts.documented_at + header.documented_bytes != bytes.size()) return std::nullopt;
+  return parts;
+}
+
 // The weights of a policy file that SerialOf knows; nullopt if they are damaged.
 std::optional<std::vector<shm::WeightEntry>> WeightsOf(const std::string& bytes) {
-  shm::PolicyHeader header;
-  std::memcpy(&header, bytes.data(), sizeof header);
-  const std::uint64_t weight_bytes = std::uint64_t{header.weight_count} * sizeof(shm::WeightEntry);
-  const std::uint64_t modules_end =
-      sizeof header + std::uint64_t{header.allowed_module_count} * sizeof(shm::AllowedModule);
-  if (modules_end + weight_bytes != bytes.size()) return std::nullopt;
-  std::vector<shm::WeightEntry> weights(header.weight_count);
-  std::copy_n(bytes.data() + modules_end, weight_bytes, reinterpret_cast<char*>(weights.data()));
+  const auto parts = PartsOf(bytes);
+  if (!parts) return std::nullopt;
+  std::vector<shm::WeightEntry> weights(parts->header.weight_count);
+  std::copy_n(bytes.data() + parts->weights_at, parts->documented_at - parts->weights_at,
+              reinterpret_cast<char*>(weights.data()));
   if (!AreValid(weights)) return std::nullopt;
   return weights;
+}
+
+// The documented names of a policy file that SerialOf knows; none if they are damaged.
+DocumentedNames DocumentedNamesOf(const std::string& bytes) {
+  const auto parts = PartsOf(bytes);
+  if (!parts || !shm::IsDocumentedSize(parts->header.documented_bytes)) return {};
+  return {.bits = bytes.substr(parts->documented_at), .source = parts->header.documented_source};
 }
 
 // Held while the policy is replaced, for some milliseconds, so that no serial is given twice.
@@ -135,14 +159,16 @@ std::uint32_t ResumeSecond(const std::optional<WallTime>& paused_until) {
   return fits ? static_cast<std::uint32_t>(second) : 0;
 }
 
-std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input) {
-  const std::vector<std::string> modules = AllowedModules(config);
+namespace {
+
+shm::PolicyHeader HeaderFrom(const AgentConfig& config, const PolicyInput& input,
+                             std::size_t module_count) {
   shm::PolicyHeader header{};
   std::memcpy(header.magic, shm::kPolicyMagic, sizeof header.magic);
   header.version = shm::kPolicyVersion;
-  header.size_bytes =
-      static_cast<std::uint32_t>(sizeof header + modules.size() * sizeof(shm::AllowedModule) +
-                                 input.weights.size() * sizeof(shm::WeightEntry));
+  header.size_bytes = static_cast<std::uint32_t>(
+      sizeof header + module_count * sizeof(shm::AllowedModule) +
+      input.weights.size() * sizeof(shm::WeightEntry) + input.documented.bits.size());
   header.policy_serial = input.serial;
   header.collection_enabled = input.collection_enabled && !input.paused_until ? 1 : 0;
   if (input.collection_enabled) header.resume_unix_second = ResumeSecond(input.paused_until);
@@ -151,7 +177,7 @@ std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input) {
   header.max_load_per_core_percent = static_cast<std::uint32_t>(config.max_load_per_core_percent);
   header.max_run_files = static_cast<std::uint32_t>(config.max_run_files);
   header.alloc_per_65536 = Per65536(config.alloc_probability);
-  header.allowed_module_count = static_cast<std::uint32_t>(modules.size());
+  header.allowed_module_count = static_cast<std::uint32_t>(module_count);
   header.tsc_to_ns_multiplier = input.tsc_to_ns_multiplier;
   header.weight_count = static_cast<std::uint32_t>(input.weights.size());
   header.default_weight = shm::kFullWeight;
@@ -165,11 +191,21 @@ std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input) {
   header.max_phases = static_cast<std::uint32_t>(config.max_phases);
   header.data_slots = config.data_slots ? 1 : 0;
   header.weights_policy = input.weights_policy;
+  header.documented_bytes = static_cast<std::uint32_t>(input.documented.bits.size());
+  header.documented_source = input.documented.source;
   if (input.memory) {
     header.memory_root_bytes = static_cast<std::uint32_t>(input.memory->root.native().size());
     const std::string& directory = input.memory->directory.native();
     directory.copy(header.memory_dir, sizeof header.memory_dir - 1);
   }
+  return header;
+}
+
+}  // namespace
+
+std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input) {
+  const std::vector<std::string> modules = AllowedModules(config);
+  const shm::PolicyHeader header = HeaderFrom(config, input, modules.size());
   std::string bytes(header.size_bytes, '\0');
   std::memcpy(bytes.data(), &header, sizeof header);
   std::size_t at = sizeof header;
@@ -180,6 +216,8 @@ std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input) {
   // Not memcpy: there may be none, and then no address of them.
   std::copy_n(reinterpret_cast<const char*>(input.weights.data()),
               input.weights.size() * sizeof(shm::WeightEntry), bytes.data() + at);
+  at += input.weights.size() * sizeof(shm::WeightEntry);
+  input.documented.bits.copy(bytes.data() + at, input.documented.bits.size());
   return bytes;
 }
 
@@ -197,12 +235,13 @@ PresentPolicy LoadPresentPolicy(const AgentPaths& paths) {
   std::memcpy(&header, untrusted_bytes->data(), sizeof header);
   present.serial = header.policy_serial;
   present.weights_policy = header.weights_policy;
+  present.documented_source = header.documented_source;
   present.weights = WeightsOf(*untrusted_bytes);
   return present;
 }
 
 Status WritePolicyFile(const AgentPaths& paths, const AgentConfig& config, bool collection_enabled,
-                       PolicyWeights weights) {
+                       PolicyWeights weights, std::optional<DocumentedNames> documented) {
   FIELDCOST_TRY(MakeDirectories(paths.state_dir, 0700));
   PolicyInput input;
   input.memory = MemoryFor(paths);
@@ -214,6 +253,11 @@ Status WritePolicyFile(const AgentPaths& paths, const AgentConfig& config, bool 
   FIELDCOST_ASSIGN(const UniqueFd lock, LockPolicy(paths));
   const std::string old = ReadFile(paths.policy_file(), kMaxPolicyBytes).value_or("");
   input.serial = SerialOf(old);
+  if (documented) {
+    input.documented = *std::move(documented);
+  } else if (input.serial != 0) {
+    input.documented = DocumentedNamesOf(old);
+  }
   if (input.serial == 0 || BuildPolicy(config, input) != old) {
     ++input.serial;
     FIELDCOST_TRY(WriteFileAtomically(paths.policy_file(), BuildPolicy(config, input), 0600));

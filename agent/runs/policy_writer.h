@@ -15,6 +15,12 @@
 
 namespace fieldcost::agent {
 
+// The names that installed headers and manual pages document, as the policy file has them.
+struct DocumentedNames {
+  std::string bits;          // see shm::DocumentedBit(); empty: nothing is known
+  std::uint32_t source = 0;  // as in the header
+};
+
 struct PolicyInput {
   bool collection_enabled = false;
   std::optional<WallTime> paused_until;  // kUntilResumed: until the policy is written anew
@@ -22,6 +28,7 @@ struct PolicyInput {
   std::uint32_t serial = 1;
   std::vector<shm::WeightEntry> weights;  // ascending by hash, at most shm::kMaxWeights
   std::uint32_t weights_policy = 0;       // as in the header
+  DocumentedNames documented;             // of a size that shm::IsDocumentedSize() accepts
   std::optional<MemoryDir> memory;        // none: programs cannot measure
 };
 
@@ -35,7 +42,7 @@ std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input);
 // The greatest policy file there can be.
 inline constexpr std::size_t kMaxPolicyBytes =
     sizeof(shm::PolicyHeader) + shm::kMaxAllowedModules * sizeof(shm::AllowedModule) +
-    shm::kMaxWeights * sizeof(shm::WeightEntry);
+    shm::kMaxWeights * sizeof(shm::WeightEntry) + shm::kMaxDocumentedBytes;
 
 // Returns the serial of an existing policy file; 0 if it is missing or invalid.
 std::uint32_t PolicySerial(const std::filesystem::path& file);
@@ -48,6 +55,7 @@ struct PresentPolicy {
   std::uint32_t serial = 0;                              // 0: there is none, or it is not one
   std::optional<std::vector<shm::WeightEntry>> weights;  // nullopt: the same, or they are damaged
   std::uint32_t weights_policy = 0;
+  std::uint32_t documented_source = 0;
   std::int64_t change_ns = 0;  // ChangeNs()
 };
 PresentPolicy LoadPresentPolicy(const AgentPaths& paths);
@@ -64,12 +72,13 @@ struct PolicyWeights {
 // not there, and replaces the policy file (mode 0600) if it would change; each change has a higher
 // serial, even if several processes write at the same time. Without a memory directory, the policy
 // states that, and programs measure nothing. The weights reflect the catalogue as of the
-// file's time.
+// file's time. Without `documented`, the documented names of the present file stay.
 Status WritePolicyFile(const AgentPaths& paths, const AgentConfig& config, bool collection_enabled,
-                       PolicyWeights weights);
+                       PolicyWeights weights,
+                       std::optional<DocumentedNames> documented = std::nullopt);
 
 // Makes programs measure nothing, if there is a policy file. Used if the decision is "off" or
-// cannot be read, which means the same. The weights stay unchanged.
+// cannot be read, which means the same. The weights and the documented names stay unchanged.
 Status StopMeasuring(const AgentPaths& paths, const AgentConfig& config);
 
 }  // namespace fieldcost::agent

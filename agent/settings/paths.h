@@ -32,6 +32,11 @@ struct AgentPaths {
   // Where the kernel reports batteries, and the system's message bus (power.h). Empty: as usual.
   std::filesystem::path power_supply_dir = "/sys/class/power_supply";
   std::string bus_address;
+  // Where manual pages of functions and C headers are installed; see documented_names.h.
+  std::vector<std::filesystem::path> manual_dirs = {"/usr/share/man/man2", "/usr/share/man/man3",
+                                                    "/usr/local/share/man/man2",
+                                                    "/usr/local/share/man/man3"};
+  std::vector<std::filesystem::path> header_dirs = {"/usr/include", "/usr/local/include"};
   std::vector<std::filesystem::path> memory_roots = MemoryRoots();
 
   std::filesystem::path consent_file() const { return state_dir / "consent"; }

@@ -10,6 +10,7 @@
 
 #include "agent/harvest/harvester.h"
 #include "agent/policy/choose_weights.h"
+#include "agent/policy/documented_names.h"
 #include "agent/policy/field_policy.h"
 #include "agent/runs/policy_writer.h"
 #include "agent/settings/hardware.h"
@@ -148,7 +149,8 @@ Status Agent::WritePolicy(const PolicyWriting& how) {
   const bool is_enabled = consent.mode != Mode::kOff;
   if (!is_enabled && !how.forced && !Exists(paths().policy_file())) return {};
   const auto source = how.at_once ? WeightSource::kPresentPolicy : WeightSource::kCatalogue;
-  return WritePolicyFile(paths(), config(), is_enabled, ChooseWeights(paths(), config(), source));
+  return WritePolicyFile(paths(), config(), is_enabled, ChooseWeights(paths(), config(), source),
+                         how.documentation ? ChooseDocumentedNames(paths()) : std::nullopt);
 }
 
 Result<bool> Agent::RefreshFieldPolicy() {

@@ -48,8 +48,9 @@ enum class UploadWish { kWhatIsDue, kEverythingNow };
 
 // How a policy file is written.
 struct PolicyWriting {
-  bool forced = false;   // makes sure that it exists, even in mode off: for `run --pick`
-  bool at_once = false;  // does not read a changed catalogue; the next write will
+  bool forced = false;         // makes sure that it exists, even in mode off: for `run --pick`
+  bool at_once = false;        // does not read a changed catalogue; the next write will
+  bool documentation = false;  // follows changes of the installed headers and manual pages
 };
 
 // One user's agent: consent, harvest, batches, spool, upload. State is one SQLite database (WAL,
@@ -77,7 +78,7 @@ class Agent {
   Result<bool> Resume();
 
   // (Re)writes the policy file from consent, configuration and this machine's clock calibration.
-  // Reads a catalogue that has changed, which may take seconds.
+  // Reads a catalogue that has changed, and the documentation if requested, which may take seconds.
   Status WritePolicy(const PolicyWriting& how = {});
 
   // Adds what run files hold to the local sums, and, where consent allows, to the sums to be sent.

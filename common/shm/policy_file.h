@@ -7,14 +7,16 @@
 #include <stdint.h>
 
 #include "common/shm/metric.h"
+#include "common/shm/mix.h"
 
 namespace fieldcost::shm {
 
 inline constexpr char kPolicyMagic[8] = {'f', 'c', 'p', 'o', 'l', 'i', 'c', 'y'};
-inline constexpr uint32_t kPolicyVersion = 3;
+inline constexpr uint32_t kPolicyVersion = 4;
 inline constexpr uint32_t kMaxAllowedModules = 1024;
 inline constexpr uint32_t kMaxSonameBytes = 64;  // with the final zero
 inline constexpr uint32_t kMaxWeights = 32768;
+inline constexpr uint32_t kMaxDocumentedBytes = 262144;
 inline constexpr uint32_t kMaxPicks = 512;
 inline constexpr uint32_t kMaxLeases = 64;
 inline constexpr uint32_t kMaxSamplingLog2 = 14;
@@ -49,8 +51,25 @@ struct WeightEntry {
   uint32_t reserved;
 };
 
+// The number of a name in the documented names.
+constexpr uint64_t DocumentedNumber(const char* symbol) { return FinaliseBits(HashText(symbol)); }
+
+// The bit that represents the name with this number. Other names may share it: a set bit means that
+// the name is probably documented, a clear one that it certainly is not. REQUIRES: `bytes` is a
+// power of two.
+constexpr uint64_t DocumentedBit(uint64_t number, uint32_t bytes) {
+  return number & (uint64_t{bytes} * 8 - 1);
+}
+
+// Returns whether `bytes` is a possible size of the documented names.
+constexpr bool IsDocumentedSize(uint32_t bytes) {
+  return bytes <= kMaxDocumentedBytes && (bytes & (bytes - 1)) == 0;
+}
+
 //   PolicyHeader | AllowedModule[allowed_module_count] | WeightEntry[weight_count]
-// Modules are sorted by soname, weights by hash.
+//   | uint8_t[documented_bytes]
+// Modules are sorted by soname, weights by hash. At the end, the documented names: bit i % 8 of
+// byte i / 8 is set if a name with DocumentedBit() i is documented.
 struct PolicyHeader {
   char magic[8];
   uint32_t version;
@@ -89,7 +108,8 @@ struct PolicyHeader {
                                // alone; 0: there is no such directory, nothing may be measured
   // If not 0, `collection_enabled` is 0 only until then.
   uint32_t resume_unix_second;
-  uint32_t reserved[2];
+  uint32_t documented_bytes;            // 0: nothing is known of documentation; or a power of two
+  uint32_t documented_source;           // the agent's, to notice changes of the documentation
   char memory_dir[kMaxMemoryDirBytes];  // absolute, zero-terminated; programs make what is missing
 };
 static_assert(sizeof(PolicyHeader) == 128 + kMaxMemoryDirBytes);

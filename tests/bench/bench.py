@@ -106,12 +106,12 @@ class Bench:
         memory = bytes(self.memory)
         header = b"fcpolicy" + struct.pack(
             "<10IQ10IQ6I512s",
-            3, 640 + 64 * len(modules),  # version, size
+            4, 640 + 64 * len(modules),  # version, size
             0, 1, selection, 1,  # serial, enabled, selection, picks
             80 * 1000, 64 * 1000, 0, len(modules), self.ticks_to_ns,  # load, run files, allocation
             0, 65536, 64, 10000,  # weights, default weight, leases, pressure
             overhead_per_65536, 0, 0, sampling_log2, 0, 1,  # I/O, cycles; phase, phases
-            0, 0, 0, len(memory), 0, 0, 0, memory)  # seed, data slots, weights' policy, memory, reserved
+            0, 0, 0, len(memory), 0, 0, 0, memory)  # seed, data slots, weights' policy, memory, pause, documented
         names = b"".join(m.encode().ljust(64, b"\0") for m in sorted(modules))
         (self.state / "policy").write_bytes(header + names)
 

@@ -108,12 +108,19 @@ void MakeStateDirectory(const std::filesystem::path& directory, const TestPolicy
   std::vector<shm::WeightEntry> weights = policy.weights;
   std::sort(weights.begin(), weights.end(),
             [](const auto& a, const auto& b) { return a.api_hash < b.api_hash; });
+  std::string documented(policy.documented.empty() ? 0 : policy.documented_bytes, '\0');
+  for (const std::string& name : policy.documented) {
+    const std::uint64_t bit =
+        shm::DocumentedBit(shm::DocumentedNumber(name.c_str()), policy.documented_bytes);
+    documented[bit / 8] = static_cast<char>(documented[bit / 8] | 1 << (bit % 8));
+  }
   shm::PolicyHeader header{};
   std::memcpy(header.magic, shm::kPolicyMagic, sizeof header.magic);
   header.version = policy.version;
   header.size_bytes =
       static_cast<std::uint32_t>(sizeof header + modules.size() * sizeof(shm::AllowedModule) +
-                                 weights.size() * sizeof(shm::WeightEntry));
+                                 weights.size() * sizeof(shm::WeightEntry) + documented.size());
+  header.documented_bytes = static_cast<std::uint32_t>(documented.size());
   header.collection_enabled = policy.collection_enabled;
   header.selection_per_65536 = policy.selection_per_65536;
   header.picks_per_run = policy.picks_per_run;
@@ -154,6 +161,7 @@ void MakeStateDirectory(const std::filesystem::path& directory, const TestPolicy
   }
   file.write(reinterpret_cast<const char*>(weights.data()),
              static_cast<std::streamsize>(weights.size() * sizeof(shm::WeightEntry)));
+  file << documented;
 }
 
 }  // namespace fieldcost::testing

@@ -50,6 +50,8 @@ std::uint64_t SkippedRuns(const std::filesystem::path& directory, shm::Skip reas
 struct TestPolicy {
   std::vector<std::string> modules;
   std::vector<shm::WeightEntry> weights;  // in any order
+  std::vector<std::string> documented;    // names; empty: nothing is known of documentation
+  std::uint32_t documented_bytes = 64;    // if there are any
   std::uint32_t collection_enabled = 1;
   std::uint32_t selection_per_65536 = 65536;
   std::uint32_t picks_per_run = 1;

@@ -82,6 +82,71 @@ TEST_F(CollectionTest, WeightsDecideHowOftenAnApiIsPicked) {
   EXPECT_GT(picked["tally_always"], 3 * picked["tally_once"]);
 }
 
+// The run file has the weight of each pick.
+TEST_F(CollectionTest, NamesWithoutDocumentationHaveAQuarterOfTheWeight) {
+  struct Row {
+    const char* name;
+    std::vector<std::string> documented;
+    std::uint32_t policy_weight;
+    std::map<std::string, std::uint32_t> weights;
+  };
+  const std::vector<Row> table = {
+      {"nothing is known", {}, 1000, {{"tally_once", 1000}, {"tally_always", 1000}}},
+      {"one is documented", {"tally_always"}, 1000, {{"tally_once", 250}, {"tally_always", 1000}}},
+      {"another is", {"printf"}, 1000, {{"tally_once", 250}, {"tally_always", 250}}},
+      {"none below 1", {"printf"}, 3, {{"tally_once", 3}, {"tally_always", 3}}},
+      {"the least divided", {"printf"}, 4, {{"tally_once", 1}, {"tally_always", 1}}},
+  };
+  for (const Row& row : table) {
+    SetPolicy({.documented = row.documented,
+               .picks_per_run = 3,
+               .default_weight = row.policy_weight,
+               .draw_seed = 1});
+    ASSERT_EQ(RunProcess(Tally({"all"})).exit_status, 0);
+    const auto runs = RunFiles();
+    RemoveRunFiles();
+    ASSERT_EQ(runs.size(), 1U) << row.name;
+    std::map<std::string, std::uint32_t> weights;
+    for (const shm::Pick& pick : runs[0].picks) weights[pick.symbol] = pick.weight;
+    for (const auto& [symbol, weight] : row.weights) {
+      EXPECT_EQ(weights[symbol], weight) << row.name << ": " << symbol;
+    }
+  }
+}
+
+TEST_F(CollectionTest, ReservedNamesHaveAnEighthOfTheWeightOfOthersUnlessDocumented) {
+  struct Row {
+    std::vector<std::string> documented;
+    std::uint32_t weight;
+  };
+  const std::vector<Row> table = {{{}, 125}, {{"printf"}, 31}, {{"__errno_location"}, 1000}};
+  for (const Row& row : table) {
+    SetPolicy({.modules = {"libc.so.6"},
+               .documented = row.documented,
+               .picks_per_run = 32,
+               .default_weight = 1000,
+               .draw_seed = 1});
+    ASSERT_EQ(RunProcess(Tally({"polls", "1"})).exit_status, 0);
+    const auto runs = RunFiles();
+    RemoveRunFiles();
+    ASSERT_EQ(runs.size(), 1U);
+    std::uint32_t weight = 0;
+    for (const shm::Pick& pick : runs[0].picks) {
+      if (std::string("__errno_location") == pick.symbol) weight = pick.weight;
+    }
+    EXPECT_EQ(weight, row.weight) << row.documented.size();
+  }
+}
+
+TEST_F(CollectionTest, DocumentedNamesOfAnImpossibleSizeMakeAPolicyUnusable) {
+  for (const std::uint32_t bytes : {std::uint32_t{48}, 2 * shm::kMaxDocumentedBytes}) {
+    SetPolicy({.documented = {"printf"}, .documented_bytes = bytes});
+    ASSERT_EQ(RunProcess(Tally({"all"})).exit_status, 0);
+    EXPECT_TRUE(RunFiles().empty()) << bytes;
+  }
+  EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kPolicyUnusable), 2U);
+}
+
 struct Reweighted {
   const char* name;
   std::uint32_t picks_per_run;

@@ -99,6 +99,33 @@ TEST(PolicyWriterTest, BytesAreThoseOfTheFormat) {
   EXPECT_EQ(modules.size(), PublicModules().size() + 1);
 }
 
+TEST(PolicyWriterTest, DocumentedNamesAreTheLastPartAndStayUntilOthersAreGiven) {
+  const testing::TempDir directory;
+  const AgentPaths paths = PathsIn(directory.path());
+  const PolicyWeights weights{.entries = {{.api_hash = 4, .weight = 40, .reserved = 0}}};
+  const DocumentedNames names{.bits = std::string(64, '\x5a'), .source = 7};
+  ASSERT_TRUE(WritePolicyFile(paths, AgentConfig{}, true, weights, names));
+  const auto written = ReadFile(paths.policy_file(), kMaxPolicyBytes);
+  ASSERT_TRUE(written);
+  const shm::PolicyHeader header = HeaderOf(*written);
+  EXPECT_EQ(header.documented_bytes, 64U);
+  EXPECT_EQ(header.documented_source, 7U);
+  EXPECT_EQ(header.size_bytes, written->size());
+  EXPECT_EQ(written->substr(written->size() - 64), names.bits);
+
+  ASSERT_TRUE(WritePolicyFile(paths, AgentConfig{}, true, weights));
+  EXPECT_EQ(*ReadFile(paths.policy_file(), kMaxPolicyBytes), *written);
+  ASSERT_TRUE(StopMeasuring(paths, AgentConfig{}));
+  const PresentPolicy present = LoadPresentPolicy(paths);
+  EXPECT_EQ(present.documented_source, 7U);
+  ASSERT_TRUE(present.weights);
+  EXPECT_EQ(present.weights->size(), 1U);
+  EXPECT_TRUE(ReadFile(paths.policy_file(), kMaxPolicyBytes)->ends_with(names.bits));
+
+  ASSERT_TRUE(WritePolicyFile(paths, AgentConfig{}, true, weights, DocumentedNames{}));
+  EXPECT_EQ(ReadFile(paths.policy_file(), kMaxPolicyBytes)->size(), written->size() - 64);
+}
+
 TEST(PolicyWriterTest, DefaultsAreThoseOfTheShippedFile) {
   const shm::PolicyHeader header = HeaderOf(BuildPolicy(AgentConfig{}, {}));
   EXPECT_EQ(header.selection_per_65536, 4096U);
