@@ -1,6 +1,7 @@
 #include "tools/cli/two_commands.h"
 
 #include <algorithm>
+#include <bit>
 #include <filesystem>
 #include <system_error>
 
@@ -9,6 +10,10 @@
 #include "tools/cli/terminal_io.h"
 
 namespace fieldcost::cli {
+
+std::size_t SideOf(std::uint64_t pair, std::size_t turn) {
+  return (static_cast<std::size_t>(std::popcount(pair)) + turn) % 2;
+}
 
 Result<TwoCommands> SplitCommands(const std::vector<std::string>& words, std::string_view usage) {
   const auto mark = std::ranges::find(words, "--");

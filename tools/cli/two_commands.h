@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +21,12 @@ struct TwoCommands {
   };
   std::array<Command, 2> both;
 };
+
+// Returns which program, 0 or 1, runs first (`turn` 0) or second (1) in this pair of runs, 0, 1,
+// ... The sequence of Thue and Morse (old, new; new, old; new, old; old, new; ...): drift of the
+// machine affects both sides alike, and so does a disturbance that comes at regular intervals,
+// since the order has no period.
+std::size_t SideOf(std::uint64_t pair, std::size_t turn);
 
 // Two command lines with "--" between them, for the command `usage` ("fieldcost tree compare").
 // kInvalidArgument, kNotFound.

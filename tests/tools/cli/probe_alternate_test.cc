@@ -60,7 +60,7 @@ TEST_F(ProbeAlternateTest, RunsBothProgramsByTurnsAndComparesThemAsOne) {
   const ProcessResult compared = Compare({"--runs", "5", "--fail-above", "10000%", "--json"},
                                          {before, "-1", "-c", text}, {after, "-1", "-c", text});
   EXPECT_EQ(compared.exit_status, 0) << compared.errors;
-  EXPECT_EQ(ProgramsInOrder(), "old new new old old new new old old new ");
+  EXPECT_EQ(ProgramsInOrder(), "old new new old new old old new new old ");
   const json::value parsed = json::parse(compared.output);
   ASSERT_EQ(parsed.at("labels").as_array().size(), 1U);
   const json::value& label = parsed.at("labels").at(0);

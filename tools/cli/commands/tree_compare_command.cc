@@ -131,9 +131,8 @@ Result<int> Run(const command::Arguments& arguments) {
   const std::uint64_t runs = *arguments.Number("--runs");
   Progress progress("run");
   for (std::uint64_t run = 0; run < runs; ++run) {
-    // Old, new, new, old: so that what gets slower meanwhile is on both sides.
     for (const std::size_t turn : {std::size_t{0}, std::size_t{1}}) {
-      const Command& command = commands.both[(turn + run) % 2];
+      const Command& command = commands.both[SideOf(run, turn)];
       FIELDCOST_TRY(recorder.Record(command, run, directory.FileOf(command, run)));
       progress(2 * run + turn + 1, 2 * runs);
     }

@@ -104,9 +104,8 @@ Result<probe::ComparedSides> CompareAlternately(const command::Arguments& argume
   std::array<std::vector<std::uint64_t>, 2> sessions;
   Progress progress("run");
   for (std::uint64_t run = 0; run < runs; ++run) {
-    // Old, new, new, old: so that what gets slower meanwhile is on both sides.
     for (const std::size_t turn : {std::size_t{0}, std::size_t{1}}) {
-      const std::size_t side = (turn + run) % 2;
+      const std::size_t side = SideOf(run, turn);
       FIELDCOST_ASSIGN(const std::uint64_t session, recorder.Record(commands.both[side], run));
       sessions[side].push_back(session);
       progress(2 * run + turn + 1, 2 * runs);
