@@ -1,4 +1,4 @@
-// What the admin listener answers, with operations of the test's own.
+// Tests the admin listener's responses, using fake operations.
 #include "aggregator/admin/admin.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ class AdminTest : public ::testing::Test {
     admin_.SetTokens(std::move(*tokens));
   }
 
-  // Each notes that it was called, and with what.
+  // Each operation records that it was called, and its arguments.
   Operations MakeOperations() {
     return {
         .why_not_ready = [this] { return why_not_ready_; },

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::Key;
 using ::testing::Pair;
 
-// Sample lines: name and labels -> value.
+// Returns the sample lines: name and labels -> value.
 std::map<std::string, std::string> Samples(const std::string& text) {
   std::map<std::string, std::string> samples;
   std::istringstream lines(text);
@@ -133,7 +133,7 @@ TEST_F(MetricsTest, PromtoolFindsNothingToSay) {
     EXPECT_EQ(checked.exit_status, 0);
     EXPECT_EQ(checked.output + checked.errors, "");
   }
-  // It does look.
+  // Shows that promtool really checks its input.
   const testing::ProcessResult wrong = testing::RunProcess(
       {.arguments = {promtool, "check", "metrics"}, .input = "fieldcost_rows_total 1\n"});
   EXPECT_NE(wrong.output + wrong.errors, "");

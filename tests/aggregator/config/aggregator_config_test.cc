@@ -1,4 +1,4 @@
-// What the configuration file may say, and how its mistakes are told.
+// What a configuration file may contain, and how mistakes in it are reported.
 #include "aggregator/config/aggregator_config.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ class ConfigTest : public ::testing::Test {
     return LoadConfig(file());
   }
 
-  // What is required, then `more` from line 6 on.
+  // Loads the required settings, followed by `more` from line 6 on.
   Result<Config> LoadWith(const std::string& more) {
     return Load("[server]\ncertificate = \"c\"\nprivate_key = \"k\"\n[store]\ndata_dir = \"d\"\n" +
                 more);
@@ -52,7 +52,7 @@ TEST_F(ConfigTest, TheDefaultFileIsGoodAndItsCommentedValuesAreTheDefaults) {
       std::filesystem::path(FIELDCOST_SOURCE_DIR) / "deploy/config/aggregator.toml";
   const auto shipped = LoadConfig(path);
   ASSERT_TRUE(shipped.has_value()) << shipped.error().message;
-  // With every commented-out key switched on, nothing changes.
+  // Enabling every commented-out key must change nothing.
   auto text = ReadFile(path, 64 * kKiB);
   ASSERT_TRUE(text.has_value());
   std::string all;
@@ -107,7 +107,7 @@ TEST_F(ConfigTest, TheDefaultFileIsGoodAndItsCommentedValuesAreTheDefaults) {
 }
 
 TEST_F(ConfigTest, EachKindOfMistakeIsNamedWithLineAndColumn) {
-  // Wrong type, in each of the ways in which a value is read.
+  // Values of the wrong type, for each way in which values are read.
   ExpectRefusal("checkpoint_rows = \"many\"\n", "6:19: store.checkpoint_rows: ", "found a string");
   ExpectRefusal("checkpoint_rows = 1.5\n", "6:19: store.checkpoint_rows: ", "with a fraction");
   ExpectRefusal("[log]\nlevel = 3\n", "7:9: log.level: ", "found an integer");
@@ -122,7 +122,7 @@ TEST_F(ConfigTest, EachKindOfMistakeIsNamedWithLineAndColumn) {
   ExpectRefusal("min_free_mib = -1\n", "6:16: store.min_free_mib: ", "from 0 to");
   ExpectRefusal("[admin]\nport = 65536\n", "7:8: admin.port: ", "from 0 to 65535");
   ExpectRefusal("retention_weeks = 7\n", "6:19: store.retention_weeks: ", "at least 8");
-  // Not one of the words.
+  // Not one of the allowed words.
   ExpectRefusal("[log]\nformat = \"xml\"\n",
                 "7:10: log.format: ", "\"auto\", \"text\", \"json\", \"journal\"");
   ExpectRefusal("[enrolment]\nmode = \"shut\"\n",
@@ -133,7 +133,7 @@ TEST_F(ConfigTest, EachKindOfMistakeIsNamedWithLineAndColumn) {
   ExpectRefusal("[publish]\nexpiry_seconds = 60\n", "7:18: publish.expiry_seconds: ",
                 "publish.interval_seconds, 3600, must not be longer");
   ExpectRefusal("[admin]\nport = 8443\n", "7:8: admin.port: ", "8443 is the port of the other");
-  // Not TOML, not even text.
+  // Not TOML, or not even text.
   ExpectRefusal("[log\n", "6:5: not TOML", "");
   ExpectRefusal("checkpoint_rows = \n", "6:19: not TOML", "");
   ExpectRefusal("checkpoint_rows = 1\ncheckpoint_rows = 2\n", "7:", "not TOML");

@@ -1,4 +1,4 @@
-// The operator's texts of policies, and the program that signs and shows them.
+// The operator's policy texts, and the program that signs and displays them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

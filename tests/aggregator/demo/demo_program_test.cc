@@ -1,4 +1,4 @@
-// `fieldcost-aggregator demo` as a program.
+// Runs `fieldcost-aggregator demo` as a program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -50,7 +50,7 @@ TEST(DemoProgramTest, TellsProgramsAndPeopleWhatItMade) {
   EXPECT_EQ(planted.at("planted").as_array().size(), 12U);
   EXPECT_EQ(planted.at("profile").as_array().size(), 2U);
 
-  // The settings it wrote are good, and agree on a port that is free.
+  // The settings it wrote are valid and name a free port.
   const ProcessResult check =
       RunProcess({.arguments = {FIELDCOST_BINARY_DIR "/bin/fieldcost-aggregator", "--config",
                                 data + "/aggregator.toml", "--check-config"}});
@@ -60,7 +60,7 @@ TEST(DemoProgramTest, TellsProgramsAndPeopleWhatItMade) {
   EXPECT_THAT(TextOf(data + "/home/agent.toml"),
               HasSubstr("url = \"https://localhost:" + port + '"'));
   EXPECT_EQ(TextOf(data + "/home/catalog_root"), TextOf(data + "/publish/root/1"));
-  // A second time there is something already.
+  // A second run refuses the existing directory.
   const ProcessResult again = Demo({"--data", data});
   EXPECT_EQ(again.exit_status, 73);
   EXPECT_THAT(again.errors, HasSubstr("is not empty"));
@@ -85,7 +85,7 @@ TEST(DemoProgramTest, TheSettingsItPrintsAreServedAndFetched) {
       RunProcess({.arguments = {FIELDCOST_BINARY_DIR "/bin/fieldcost", "sync", "--full"},
                   .environment = {{"FIELDCOST_HOME", data + "/home"}}});
   EXPECT_EQ(synced.exit_status, 0) << synced.errors;
-  // Another one does not take its port.
+  // A second demo cannot use the same port.
   const std::string other = (dir.path() / "other").string();
   const ProcessResult taken = Demo({"--data", other, "--agents", "20", "--port", port});
   EXPECT_EQ(taken.exit_status, 73);

@@ -77,7 +77,7 @@ TEST(DemoTest, TheStoreIsExactlyTheSumOfWhatTheFleetMade) {
   Rows expected;
   std::map<stats::RowKey, stats::ContributionSizes> sizes;
   std::uint64_t rows = 0;
-  // An agent contributes to an API and metric once a quarter.
+  // An agent contributes at most once per quarter to each API and metric.
   std::set<std::tuple<std::uint32_t, wire::Epoch, stats::ApiKey, stats::Metric>> contributed;
   for (std::uint32_t week = options.first_week(); week <= options.last_week; ++week) {
     for (std::uint32_t agent = 0; agent < options.agents; ++agent) {
@@ -123,7 +123,7 @@ TEST(DemoTest, ASeedGivesTheSamePublishedBitsAndAnotherSeedOthers) {
   const DemoReport second = MustMake(dir.path() / "b", {.seed = 2, .agents = kMinAgents});
   MustMake(dir.path() / "c", {.seed = 3, .agents = kMinAgents});
   EXPECT_EQ(first.published.rows, second.published.rows);
-  // Fragments are named after their contents.
+  // Fragments are named by a hash of their contents.
   const auto fragments = [&](const char* name) {
     return NamesIn(dir.path() / name / "publish" / "fragments");
   };
@@ -138,20 +138,20 @@ TEST(DemoTest, WhatIsPlantedIsPublishedAndNothingElseChanges) {
   const DemoReport report = MustMake(dir.path() / "demo", {.seed = 1, .agents = 60});
   EXPECT_EQ(report.published.withheld, 0U);
   std::set<stats::HardwareClass> classes;
-  std::map<std::string, double> typical;  // "soname version symbol": mean log2 ns
+  std::map<std::string, double> typical;  // "soname version symbol" -> mean log2 ns
   for (const stats::StatRow& row : PublishedRows(dir.path() / "demo")) {
     EXPECT_THAT(row.key.api.package_version, HasSubstr("+synthetic"));
     if (row.key.metric != stats::Metric::kWallTime) continue;
     classes.insert(row.key.hardware);
     if (row.key.hardware != stats::HardwareClass{}) continue;
-    // Each machine once a quarter; a few have picked a rare function in no week.
+    // Each machine contributes once per quarter; a few never picked a rare function.
     EXPECT_GE(row.scalars.contributions, 40U);
     EXPECT_LE(row.scalars.contributions, 2 * 60U);
     typical[row.key.api.soname + " " + row.key.api.package_version + " " + row.key.api.symbol] =
         static_cast<double>(static_cast<std::int64_t>(row.scalars.sum_mean)) / 65536 /
         static_cast<double>(row.scalars.contributions);
   }
-  EXPECT_EQ(classes.size(), 1U + 4U);  // all, and each of the fleet's
+  EXPECT_EQ(classes.size(), 1U + 4U);  // all classes together, and each of the fleet's
   int compared = 0;
   for (const LibraryModel& library : Libraries()) {
     for (std::size_t version = 1; version < kVersions; ++version) {
@@ -176,7 +176,7 @@ TEST(DemoTest, EveryPublicationOfItsStoreSaysSynthetic) {
   MustMake(dir.path() / "demo", {.seed = 1, .agents = kMinAgents});
   EXPECT_TRUE(OnlySnapshot(dir.path() / "demo").synthetic);
 
-  // Also when the directory is served as any other, which knows of no demo.
+  // Holds also if the directory is served by a normal service that knows nothing of the demo.
   std::filesystem::remove_all(dir.path() / "demo" / "publish" / "snapshots");
   const auto store = store::Store::Open({.data_dir = dir.path() / "demo"});
   ASSERT_TRUE(store.has_value());

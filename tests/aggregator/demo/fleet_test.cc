@@ -53,7 +53,7 @@ TEST(FleetTest, ABatchFollowsFromTheSeedAlone) {
   EXPECT_NE(Fleet(options).BatchOf(6, options.last_week), batch);
   EXPECT_NE(Fleet(options).BatchOf(5, options.last_week - 1), batch);
   EXPECT_NE(Fleet({.seed = 4, .agents = 24}).BatchOf(5, options.last_week), batch);
-  // How many others there are makes no difference.
+  // The number of other agents makes no difference.
   EXPECT_EQ(Fleet({.seed = 3, .agents = 480}).BatchOf(5, options.last_week), batch);
 }
 

@@ -1,4 +1,4 @@
-// What is logged of misbehaving agents, and what is not.
+// What is logged about misbehaving agents, and what is not.
 #include "aggregator/ingest/abuse_log.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 constexpr std::uint32_t kWeek = kTrustWeek;
 using AbuseLogTest = TrustTest;
 
-// Names of agents in a log, as they come.
+// Returns the agent names in a log, in order.
 std::vector<std::string> AgentsIn(const std::string& log) {
   std::vector<std::string> agents;
   for (std::size_t at = 0; (at = log.find("agent=", at)) != std::string::npos; ++at) {
@@ -70,7 +70,7 @@ TEST_F(AbuseLogTest, NeitherLogNorDataTellWhoMisbehavedOrWhatWasRefused) {
   ingest_->Handle(WithdrawalRequest(other_, 1, *wire::EncodeBatch(content), "00canary"));
   EXPECT_TRUE(ingest_->Revoke({.agent = other_.public_key().Hex()}).has_value());
   EXPECT_EQ(Send(other_, 2, content).status, 403);
-  // What is held is as it came; the rows of somebody who counts can be found.
+  // Held batches are stored as received; rows of an agent that counts can be found on disk.
   const auto honest = crypto::PrivateKey::FromSeed(std::string(32, 'h'));
   for (std::uint64_t sequence = 1; sequence <= 2; ++sequence) {
     wire::BatchContent good = TestContent(1, kWeek);
@@ -93,7 +93,7 @@ TEST_F(AbuseLogTest, NeitherLogNorDataTellWhoMisbehavedOrWhatWasRefused) {
     not_in_log.push_back(key->public_key().Hex().substr(0, 16));
   }
   for (const std::string& secret : not_in_log) EXPECT_EQ(log.find(secret), std::string::npos);
-  // At rest: an open database removes its old files whenever it likes.
+  // Check files on disk only after closing: an open database may remove old files at any time.
   ingest_.reset();
   store_.reset();
   int files = 0;

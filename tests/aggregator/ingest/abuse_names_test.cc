@@ -1,4 +1,4 @@
-// What agents are called in the log, and for how long that can be told.
+// The names that the log gives to agents, and for how long they can be resolved.
 #include "aggregator/ingest/abuse_names.h"
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ class AbuseNamesTest : public ::testing::Test {
     EXPECT_TRUE(names.has_value()) << names.error().message;
     return std::move(*names);
   }
-  // The file with this line.
+  // Returns the contents of a file with this line and its checksum.
   static std::string Checked(const std::string& line) {
     return line + " " + HexEncode(crypto::Sha256(line).substr(0, 8)) + "\n";
   }
@@ -43,7 +43,7 @@ class AbuseNamesTest : public ::testing::Test {
 TEST_F(AbuseNamesTest, ANameHoldsForADayAndIsKnownForSevenAlsoAfterARestart) {
   std::vector<std::string> names;
   for (int day = 0; day <= 10; ++day) {
-    AbuseNames now = Load(kStart + days(day));  // each day another process
+    AbuseNames now = Load(kStart + days(day));  // as if by a new process each day
     names.push_back(now.NameOf(agent_, kStart + days(day) + hours(1)));
     EXPECT_EQ(now.NameOf(agent_, kStart + days(day) + hours(23)), names.back());
     EXPECT_NE(now.NameOf(other_, kStart + days(day)), names.back());
@@ -81,18 +81,18 @@ TEST_F(AbuseNamesTest, TheFileHasTheSecretOfSevenDaysAgoAndEachIsTheHashOfTheOne
 TEST_F(AbuseNamesTest, AClockThatJumpsCostsAtMostTheNamesOfBefore) {
   AbuseNames names = Load(kStart);
   const std::string name = names.NameOf(agent_, kStart);
-  // A few days to and fro.
+  // The clock moves a few days forward and back.
   names.NameOf(agent_, kStart + days(6));
   EXPECT_EQ(names.NameOf(agent_, kStart), name);
   EXPECT_EQ(Load(kStart).NameOf(agent_, kStart), name);
-  // Years ahead, and back.
+  // The clock jumps years ahead and back.
   names.NameOf(agent_, kStart + days(4'000));
   EXPECT_FALSE(names.ReaderAt(kStart + days(4'000)).IsNamed(agent_, name));
   const std::string after = names.NameOf(agent_, kStart);
   EXPECT_NE(after, name);
   EXPECT_TRUE(names.ReaderAt(kStart).IsNamed(agent_, after));
   EXPECT_TRUE(Load(kStart + days(1)).ReaderAt(kStart + days(1)).IsNamed(agent_, after));
-  // To the end of time, at once.
+  // The clock jumps to the end of time and back.
   names.NameOf(agent_, WallTime::max());
   names.NameOf(agent_, WallTime::min());
   names.NameOf(agent_, kStart);
@@ -114,7 +114,7 @@ TEST_F(AbuseNamesTest, ADamagedFileIsNamed) {
   }
   ASSERT_TRUE(WriteFileAtomically(file_, whole, 0600));
   for (const std::string& text : texts) {
-    std::ofstream(file_) << text;  // not synced, unlike the others: there are a thousand
+    std::ofstream(file_) << text;  // not synced, because there are a thousand
     EXPECT_EQ(AbuseNames::CheckFile(file_).error().code, ErrorCode::kCorrupt);
     const auto names = AbuseNames::LoadOrCreate(file_, kStart);
     ASSERT_FALSE(names.has_value()) << text;

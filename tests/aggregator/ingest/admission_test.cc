@@ -1,4 +1,5 @@
-// Who is taken, how much and how often: probation, shares of room, rates, revocation, tokens.
+// Which batches are accepted, how much and how often: probation, shares of space, rates,
+// revocation, tokens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -63,8 +64,7 @@ TEST_F(TrustTest, WithoutRoomANewAgentIsToldToComeBack) {
   EXPECT_TRUE(store_->healthy());
 }
 
-// A batch that is small as it came and large as it would be stored, with a row that nobody
-// believes.
+// Returns a batch that is small as received but would be large as stored, with one implausible row.
 wire::BatchContent SmallAndLarge(unsigned number) {
   wire::BatchContent content = TestContent(0, kWeek);
   for (unsigned row = 0; row < 2048; ++row) {
@@ -78,7 +78,7 @@ wire::BatchContent SmallAndLarge(unsigned number) {
 
 class CrowdTest : public TrustTest {
  protected:
-  // Two keys send as much as each may; how many bytes they sent.
+  // Two keys send as much as each may. Returns the bytes sent.
   std::size_t Attack() {
     std::size_t bytes = 0;
     for (std::uint64_t sequence = 1; sequence <= 48; ++sequence) {
@@ -93,7 +93,7 @@ class CrowdTest : public TrustTest {
     return bytes;
   }
 
-  // How many of so many agents whom nobody has seen before are taken.
+  // Sends one batch from each of `agents` new agents; returns how many were accepted.
   unsigned SendFresh(unsigned agents) {
     std::atomic<unsigned> next{0};
     std::atomic<unsigned> taken{0};
@@ -115,7 +115,7 @@ class CrowdTest : public TrustTest {
 };
 
 TEST_F(CrowdTest, TwoKeysDoNotShutAThousandOut) {
-  Open({.probation_batches = 3, .held_bytes = 32 * kMiB});  // an eighth of what is shipped
+  Open({.probation_batches = 3, .held_bytes = 32 * kMiB});  // an eighth of the default
   EXPECT_LT(Attack(), 600'000U);
   EXPECT_LT(store_->Gauges().held_bytes, 2'000'000U) << "as it came";
   EXPECT_EQ(SendFresh(1000), 1000U);

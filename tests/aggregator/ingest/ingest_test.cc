@@ -37,7 +37,7 @@ class IngestTest : public ::testing::Test {
     return {row.api, row.metric, content.hardware, row.week};
   }
 
-  // What the store has for a row; an empty row if nothing.
+  // Returns the stored row, or an empty row if there is none.
   stats::StatRow Stored(const wire::BatchContent& content, const wire::BatchRow& row) {
     const auto found = store_->Get(KeyOf(content, row));
     EXPECT_TRUE(found.has_value());
@@ -75,7 +75,7 @@ TEST_F(IngestTest, AGoodBatchIsAddedWithItsHardwareClassAndContribution) {
 
 TEST_F(IngestTest, AReplayIsAnsweredWithTheSameBytesAndAddsNothing) {
   wire::BatchContent content = TestContent(2, kWeek);
-  content.rows[1].week = 1;  // one reject, so that the answer has something to say
+  content.rows[1].week = 1;  // one rejected row, so that the response has a reason to report
   const http::Response first = ingest_.Handle(SignedRequest(key_, 1, content));
   clock_.Advance(std::chrono::weeks(1));
   const http::Response again = ingest_.Handle(SignedRequest(key_, 1, content));
@@ -135,7 +135,7 @@ TEST_F(IngestTest, RowsOfTheOldestAndNewestAllowedWeekAreTaken) {
   content.rows[3].week = kWeek + 1;
   content.rows[4].week = kWeek + 2;
   EXPECT_EQ(MustAnswer(ingest_.Handle(SignedRequest(key_, 2, content))).accepted_rows, 3U);
-  // A day before the week begins its rows are taken, for clocks that are ahead.
+  // Rows are accepted from one day before their week begins, for clocks that are ahead.
   clock_.Advance(std::chrono::days(3));
   content.rows.erase(content.rows.begin(), content.rows.begin() + 4);
   EXPECT_EQ(MustAnswer(ingest_.Handle(SignedRequest(key_, 3, content))).accepted_rows, 1U);
@@ -197,7 +197,7 @@ TEST_F(IngestTest, AValueStandsForNoMoreThanItsMetricAllows) {
 TEST_F(IngestTest, TheStoreNeverSeesTheAgentsKey) {
   MustAnswer(ingest_.Handle(SignedRequest(key_, 1, TestContent(1, kWeek))));
   ASSERT_TRUE(store_->Checkpoint().has_value());
-  store_.reset();  // an open database removes its old files whenever it likes
+  store_.reset();  // an open database removes its old files at any time
   const std::string raw(key_.public_key().view());
   int files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(dir_.path() / "data")) {

@@ -1,4 +1,4 @@
-// Invitations: from the operator's to the keys that enrol with them.
+// Invitations, from issuing by the operator to the keys that enrol with them.
 #include "aggregator/ingest/invite.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ class InviteTest : public TrustTest {
  protected:
   InviteTest() { Reopen(); }
 
-  // As after a restart, in mode "token".
+  // Like a restart in mode "token".
   void Reopen() {
     Open({});
     ingest_ = std::make_unique<Ingest>(
@@ -90,7 +90,7 @@ TEST_F(InviteTest, OnlyTheFirstUseHasToComeBeforeItExpires) {
   EXPECT_EQ(refused.status, 403);
   EXPECT_THAT(refused.body, HasSubstr("has expired"));
   EXPECT_EQ(Enrol(0, used.token).status, 200);
-  // An agent has a new key in the next quarter, for which the same invitation is good again.
+  // An agent has a new key in the next quarter; the same invitation is valid again for it.
   clock_.Advance(days(7 * store::kWeeksPerEpoch - 14));
   SetTestEpoch(EpochOfWeek(kTrustWeek + store::kWeeksPerEpoch));
   EXPECT_EQ(Enrol(2, used.token).status, 200);

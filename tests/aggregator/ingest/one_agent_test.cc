@@ -1,5 +1,5 @@
-// One key is one agent: of one hardware class, counted once, and adding only to what it has
-// contributed to.
+// One key is one agent: it belongs to one hardware class, counts once, and adds only to rows that
+// it has contributed to.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ class OneAgentTest : public TrustTest {
     return content;
   }
 
-  // The contributions that are stored of a row of whichever class.
+  // Returns the contributions stored for an API, over all hardware classes.
   std::uint64_t AllContributions(const stats::ApiKey& api) {
     std::uint64_t sum = 0;
     const auto snapshot = store_->TakeSnapshot();
@@ -47,14 +47,15 @@ TEST_F(OneAgentTest, AnAgentIsOfTheClassThatItNamedFirst) {
   EXPECT_THAT(answer.rejects[0].reason, HasSubstr("another hardware class"));
   EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("kind=other_class"));
   EXPECT_EQ(ingest_->counters().rows_other_class, 3U);
-  // For the whole quarter: neither a restart nor taking everything back makes it another.
+  // This holds for the whole quarter: neither a restart nor withdrawing everything changes the
+  // class.
   Open({});
   EXPECT_EQ(
       ingest_->Handle(WithdrawalRequest(key_, 1, *wire::EncodeBatch(ContentOfClass(1)), "")).body,
       R"({"withdrawn_rows":3})");
   EXPECT_EQ(MustSend(3, other).accepted_rows, 0U);
   EXPECT_EQ(MustSend(4, ContentOfClass(1)).accepted_rows, 3U);
-  // Others are what they are.
+  // Other agents are unaffected.
   EXPECT_EQ(Send(other_, 1, other).status, 200);
   EXPECT_EQ(Contributions(other, 1), 1U);
 }
@@ -97,7 +98,7 @@ TEST_F(OneAgentTest, ItAddsOnlyToWhatItHasContributedTo) {
   EXPECT_EQ(ingest_->counters().rows_never_contributed, 3U);
   EXPECT_EQ(MustSend(2, TestContent(2, kWeek)).accepted_rows, 2U);
   EXPECT_EQ(MustSend(3, more).accepted_rows, 2U);
-  // In any week, until it is taken back.
+  // It may add in any week until the contribution is withdrawn.
   more.rows[1].week = kWeek - 1;
   EXPECT_EQ(MustSend(4, more).accepted_rows, 2U);
   ASSERT_EQ(

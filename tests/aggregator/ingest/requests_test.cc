@@ -1,4 +1,4 @@
-// Withdrawals and enrolments, from the request to the answer.
+// Withdrawals and enrolments, from request to response.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -75,7 +75,7 @@ class RequestsTest : public ::testing::Test {
     return rows;
   }
 
-  // A batch with a row of a week long ago, one that is there twice, and two good ones.
+  // A batch with one row of a week long ago, one duplicate row, and two valid ones.
   static std::string MixedBody() {
     wire::BatchContent content = TestContent(3, kWeek);
     content.rows[1].week = 1;
@@ -99,7 +99,7 @@ TEST_F(RequestsTest, ExactlyTheAcceptedRowsAreTakenAwayWhateverTheClockSays) {
   const store::Totals totals = totals_;
   const std::string receipt = MustSend(1, MixedBody());
   EXPECT_NE(Rows(), before);
-  clock_.Advance(std::chrono::weeks(200));  // its rows would not be taken any more
+  clock_.Advance(std::chrono::weeks(200));  // its rows would no longer be accepted
   EXPECT_EQ(MustWithdraw(1, MixedBody(), receipt), 2U);
   EXPECT_EQ(Rows(), before);
   EXPECT_EQ(totals_, totals);
@@ -205,7 +205,7 @@ TEST_F(RequestsTest, WithTokensOnlyEnrolledAgentsBatchesAreTaken) {
   EXPECT_EQ(refused.status, 401);
   EXPECT_EQ(http::Find(refused.headers, wire::kEnrolmentHeader), wire::kEnrolmentRequired);
   EXPECT_EQ(ingest_->counters().not_enrolled, 1U);
-  // Who has not signed is not told so much.
+  // Without a valid signature, the response does not reveal that enrolment is required.
   http::Request changed = batch;
   changed.body.back() ^= 1;
   EXPECT_EQ(http::Find(ingest_->Handle(changed).headers, wire::kEnrolmentHeader), "");
@@ -220,7 +220,7 @@ TEST_F(RequestsTest, WithTokensOnlyEnrolledAgentsBatchesAreTaken) {
   }
   EXPECT_EQ(ingest_->Handle(batch).status, 200);
   EXPECT_EQ(ingest_->Handle(SignedRequest(other_, 1, MixedBody())).status, 401);
-  // It is kept, and another epoch is another enrolment.
+  // The enrolment persists after the tokens change; each epoch has its own enrolment.
   Start(EnrolmentMode::kToken, {TokenFile("other")});
   EXPECT_EQ(ingest_->Handle(SignedRequest(key_, 2, MixedBody())).status, 200);
 }
@@ -249,8 +249,8 @@ TEST_F(RequestsTest, WhoMayNotSendCannotFillTheLedgerWithWithdrawals) {
   EXPECT_EQ(MustWithdraw(1, MixedBody(), ""), 2U);
 }
 
-// Whoever gets the bytes of a request, the service itself or what ends TLS in front of it, can do
-// nothing with them elsewhere.
+// A party that obtains the bytes of a request (the service itself, or a proxy that terminates TLS)
+// cannot use them with another service.
 TEST_F(RequestsTest, WhatIsSignedForOneServiceIsRefusedByAnother) {
   const std::string body = *wire::EncodeBatch(TestContent(2, kWeek));
   const std::vector<http::Request> requests = {SignedRequest(key_, 1, body),
@@ -276,7 +276,7 @@ TEST_F(RequestsTest, WhatIsSignedForOneServiceIsRefusedByAnother) {
   }
 }
 
-// Of two services with one host name, on two ports, say.
+// Two services may share one host name, for example on two ports.
 TEST_F(RequestsTest, WhatIsSignedForAnotherRootIsRefused) {
   const std::string body = *wire::EncodeBatch(TestContent(2, kWeek));
   SetTestRoot("another");
@@ -299,7 +299,7 @@ TEST_F(RequestsTest, WhatIsSignedForAnotherRootIsRefused) {
   EXPECT_EQ(store_->sequence(), 0U);
 }
 
-// Agents pin a root of any age, and may send a batch that has arrived again with a newer one.
+// Agents may pin a root of any age, and may resend an acknowledged batch with a newer root.
 TEST_F(RequestsTest, ARootThatFollowsIsOfTheSameService) {
   const std::string body = *wire::EncodeBatch(TestContent(2, kWeek));
   const http::Response first = ingest_->Handle(SignedRequest(key_, 1, body));

@@ -12,7 +12,7 @@
 
 namespace fieldcost::ingest {
 
-// An ingest with a store of its own, in a week of its own.
+// Base class with an ingest, its own store and a fixed current week.
 inline constexpr std::uint32_t kTrustWeek = 2960;
 
 class TrustTest : public ::testing::Test {
@@ -68,7 +68,7 @@ class TrustTest : public ::testing::Test {
   const crypto::PrivateKey other_ = crypto::PrivateKey::FromSeed(std::string(32, 'o'));
 };
 
-// A row with one bucket of `count` values of `value` each, or as near as 128 bits come.
+// A row with one bucket of `count` values of `value` each, or as close as 128 bits allow.
 inline wire::BatchRow RowOf(unsigned number, stats::Metric metric, std::uint64_t value,
                             std::uint64_t count) {
   wire::BatchRow row = TestRow(number, kTrustWeek);

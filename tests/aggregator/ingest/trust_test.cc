@@ -1,4 +1,5 @@
-// Hostile agents: whatever they claim, they count once, and for no more than one machine can do.
+// Hostile agents: regardless of what they claim, they count once, and for no more than one machine
+// can do.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +25,7 @@ struct Claim {
 TEST_F(TrustTest, MoreThanAMachineCanDoInAWeekIsNotBelieved) {
   constexpr std::uint64_t kSecondNs = 1'000'000'000;
   constexpr std::uint64_t kDayNs = 86'400 * kSecondNs;
-  constexpr std::uint64_t kThreads = 8 * kMaxThreadsPerCore;  // of TestContent's class of 4 cores
+  constexpr std::uint64_t kThreads = 8 * kMaxThreadsPerCore;  // TestContent's class has 4 cores
   const std::vector<Claim> claims = {
       {"every thread waits all week",
        RowOf(0, Metric::kWallTime, kSecondNs, kThreads * kWeekSeconds), true},
@@ -54,7 +55,7 @@ TEST_F(TrustTest, MoreThanAMachineCanDoInAWeekIsNotBelieved) {
     content.rows.push_back(claim.row);
     content.rows[1].api.symbol = "claim_" + std::to_string(++sequence);
     content.rows[0].first_contribution = sequence == 1;
-    content.rows[0].metric = Metric::kAllocExclusive;  // no claim's
+    content.rows[0].metric = Metric::kAllocExclusive;  // a metric that no claim uses
     const wire::BatchAnswer answer = MustSend(sequence, content);
     EXPECT_EQ(answer.accepted_rows, claim.is_plausible ? 2U : 1U);
     refused += claim.is_plausible ? 0 : 1;
@@ -101,7 +102,7 @@ TEST_F(TrustTest, OnlyWantedModulesAreTaken) {
   EXPECT_EQ(ingest_->counters().rows_unlisted_module, 2U);
 }
 
-// Agents keep what is not taken: nothing is lost once the clock is right again.
+// Agents keep batches that are not accepted: nothing is lost once the clock is right again.
 TEST_F(TrustTest, WhenAllOfNowIsDeletedAsTooOldAgentsAreToldToComeAgain) {
   const wire::BatchContent content = TestContent(1, kWeek);
   EXPECT_EQ(ingest_->WhyNothingIsAccepted(), "");
@@ -139,7 +140,7 @@ TEST_F(TrustTest, ABatchOfAnotherTimesEpochIsRefused) {
   }
   EXPECT_EQ(ingest_->counters().bad_epoch, 10U);
   for (const std::uint64_t epoch : {now - 1, now, now + 1}) {
-    // The coming quarter's a day ahead, for clocks that are.
+    // The next quarter's epoch is accepted one day ahead, for clocks that are ahead.
     if (epoch == now + 1) clock_.Advance(std::chrono::weeks(3) + std::chrono::days(3));
     SetTestEpoch(wire::Epoch(epoch));
     const auto key = crypto::PrivateKey::FromSeed(std::string(32, static_cast<char>(epoch % 100)));
@@ -161,7 +162,8 @@ TEST_F(TrustTest, RowsOfExpiredWeeksAreRefused) {
 }
 
 TEST_F(TrustTest, AKeyIsOfOneEpoch) {
-  // Around the turn of a quarter batches of both are accepted, each with rows of its own weeks.
+  // Around the turn of a quarter, batches of both epochs are accepted, each with rows of its own
+  // weeks.
   constexpr std::uint32_t kFirstOfQuarter = (kWeek / 13 + 1) * 13;
   clock_.Advance(std::chrono::weeks(kFirstOfQuarter - kWeek));
   const std::uint64_t epoch = EpochOfWeek(kFirstOfQuarter).value();
@@ -178,14 +180,15 @@ TEST_F(TrustTest, AKeyIsOfOneEpoch) {
   EXPECT_THAT(refused.body, HasSubstr("a key is of one epoch"));
   EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("kind=wrong_epoch"));
   EXPECT_EQ(ingest_->counters().bad_epoch, 1U);
-  // A replay gets its answer, and another key is of the new epoch.
+  // A replay gets its original response; another key enrols in the new epoch.
   EXPECT_EQ(Send(other_, 1, TestContent(1, kFirstOfQuarter)).status, 200);
   SetTestEpoch(wire::Epoch(epoch - 1));
   EXPECT_EQ(MustSend(1, content).accepted_rows, 1U);
 }
 
 TEST_F(TrustTest, AnAgentContributesOnceWhateverWeekItClaims) {
-  // All weeks that a new agent may speak of, in one batch and in batches of their own.
+  // Names every week from kWeeksBack before to kWeeksAhead after this one, in one batch and in
+  // separate batches.
   wire::BatchContent content = TestContent(1, kWeek);
   for (std::uint32_t week = kWeek - kWeeksBack; week <= kWeek + kWeeksAhead; ++week) {
     if (week == kWeek) continue;
@@ -201,7 +204,7 @@ TEST_F(TrustTest, AnAgentContributesOnceWhateverWeekItClaims) {
   }
   clock_.Advance(std::chrono::weeks(1));
   EXPECT_EQ(MustSend(20, TestContent(1, kWeek + 1)).accepted_rows, 0U);
-  // It adds in all weeks to what it contributed to.
+  // The agent may add, in all weeks, to rows it contributed to.
   content.rows.assign(2, TestRow(0, kWeek));
   content.rows[1].week = kWeek + 1;
   for (wire::BatchRow& row : content.rows) row.first_contribution = false;
@@ -222,13 +225,13 @@ TEST_F(TrustTest, AnAgentContributesToARowOnce) {
   EXPECT_THAT(answer.rejects[0].reason, HasSubstr("contributed before"));
   EXPECT_EQ(ingest_->counters().rows_contributed_before, 2U);
   for (std::size_t row = 0; row < 4; ++row) EXPECT_EQ(Contributions(more, row), 1U);
-  // Another agent's is another contribution; another week or a restart changes nothing.
+  // Another agent's batch is another contribution; another week or a restart changes nothing.
   Open({});
   EXPECT_EQ(Send(other_, 1, content).status, 200);
   EXPECT_EQ(Contributions(content, 0), 2U);
   EXPECT_EQ(MustSend(3, content).accepted_rows, 0U);
   EXPECT_EQ(MustSend(4, TestContent(3, kWeek - 1)).accepted_rows, 0U);
-  // A replay is told what it was told.
+  // A replay gets the original response.
   EXPECT_EQ(MustSend(1, content).accepted_rows, 3U);
 }
 
@@ -276,7 +279,7 @@ TEST_F(TrustTest, ANewAgentContributesToFewerRowsThanAnOldOne) {
   content.rows.push_back(TestRow(9, kWeek));
   EXPECT_EQ(MustSend(++sequence, content).accepted_rows, 2U);
   EXPECT_EQ(ingest_->counters().rows_over_contribution_limit, 2U);
-  // As many again in the next week, and none any more at the limit of all.
+  // The limit allows as many again in the next week, and none once the overall limit is reached.
   clock_.Advance(std::chrono::weeks(1));
   EXPECT_EQ(MustSend(++sequence, TestContent(5, kWeek)).accepted_rows, 2U);
   contributed(kMaxContributions);
@@ -284,7 +287,7 @@ TEST_F(TrustTest, ANewAgentContributesToFewerRowsThanAnOldOne) {
 }
 
 TEST_F(TrustTest, ALargeRowTakesOnlyAShareOfTheRoomThatIsLeft) {
-  // All but 2^45 of the room for calls is taken.
+  // Leave only 2^45 of the range for calls.
   wire::BatchContent content = TestContent(0, kWeek);
   content.rows = {RowOf(0, stats::Metric::kWallTime, 1, kCallsRoom - (std::uint64_t{1} << 45))};
   const stats::RowKey key{content.rows[0].api, content.rows[0].metric, content.hardware, kWeek};
@@ -310,7 +313,8 @@ TEST_F(TrustTest, ALargeRowTakesOnlyAShareOfTheRoomThatIsLeft) {
 }
 
 TEST(HasRoomTest, NoNumberOfRowsFillsAStoredOne) {
-  // Each takes all that it may, with as many more of the same size as may not be stored yet.
+  // Each row takes as much as it is allowed to. In the end, as many rows of that size are added as
+  // may be accepted but not stored yet.
   stats::Bucket stored;
   stats::Bucket row;
   for (int i = 0; i < 40'000'000; ++i) {

@@ -1,5 +1,5 @@
-// The real program and a log that is damaged: it is said, nothing is changed, and the operator
-// decides.
+// The real program with a damaged log: it reports the damage, changes nothing, and lets the
+// operator decide.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -51,7 +51,7 @@ TEST_F(DamagedLogTest, NothingStartsOnItUntilTheOperatorDropsWhatIsDamaged) {
   ASSERT_NO_FATAL_FAILURE(KillAfterBatches());
   FlipBit(std::filesystem::file_size(log_) / 2);
   const auto damaged = StoreFiles();
-  for (int i = 0; i < 2; ++i) {  // the first who looks does not remove the evidence
+  for (int i = 0; i < 2; ++i) {  // the first attempt must not remove the evidence
     for (const char* command : {"serve", "verify", "publish"}) {
       const testing::ProcessResult result = Run({command});
       EXPECT_EQ(result.exit_status, ExitStatus(ErrorCode::kCorrupt)) << command;
@@ -73,7 +73,7 @@ TEST_F(DamagedLogTest, NothingStartsOnItUntilTheOperatorDropsWhatIsDamaged) {
             damaged.at(log_.filename().string()));
   EXPECT_THAT(MustRun({"recover"}), StartsWith("no log of the store is damaged"));
   EXPECT_THAT(MustRun({"verify"}), StartsWith("the store is good"));
-  // The agent, if it still had them, could send them once more, and all count once.
+  // An agent that still has the batches can send them again, and each counts once.
   ASSERT_NO_FATAL_FAILURE(Start());
   for (std::uint64_t sequence = 1; sequence <= kBatches; ++sequence) Send(sequence);
   Stop();

@@ -1,5 +1,5 @@
-// The real program and a flipped bit in each file beside the store: what clients get, keys and
-// secrets. It is found, and what can be made anew is.
+// The real program with a flipped bit in each file outside the store: published files, keys and
+// secrets. The damage is detected, and what can be regenerated is.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ class DamagedFilesTest : public OperateTest {
     return files;
   }
 
-  // Returns what it held.
+  // Returns the previous contents.
   static std::string FlipBit(const std::filesystem::path& path) {
     const std::string before = ReadFile(path, kMaxFile).value();
     std::string bytes = before;
@@ -69,7 +69,7 @@ TEST_F(DamagedFilesTest, WhatIsPublishedIsMendedByTheNextStart) {
   int tried = 0;
   for (const std::filesystem::path& path : FilesIn("publish")) {
     if (path.parent_path().filename() == "root") continue;
-    if (!std::filesystem::exists(path)) continue;  // of a snapshot that is not kept any more
+    if (!std::filesystem::exists(path)) continue;  // of a snapshot that was since removed
     SCOPED_TRACE(path);
     ++tried;
     FlipBit(path);
@@ -83,7 +83,7 @@ TEST_F(DamagedFilesTest, WhatIsPublishedIsMendedByTheNextStart) {
     Stop();
     EXPECT_THAT(MustRun({"verify"}), StartsWith("the store is good"));
   }
-  EXPECT_GE(tried, 3);  // a timestamp, a snapshot, a fragment
+  EXPECT_GE(tried, 3);  // the timestamp, a snapshot, a fragment
 }
 
 TEST_F(DamagedFilesTest, WhatAppearsMissingIsPublishedAgain) {
@@ -109,7 +109,7 @@ TEST_F(DamagedFilesTest, KeysRootsAndSecretsAreNamedAndNeverReplaced) {
     ExpectFoundByVerify(path);
     const std::string damaged = ReadFile(path, kMaxFile).value();
     if (path.filename() == "root.key" || path.filename() == "policy.key") {
-      // It starts without these, and is not ready.
+      // The service starts without these keys but is not ready.
       ASSERT_NO_FATAL_FAILURE(Start());
       ASSERT_TRUE(fieldcost::testing::WaitUntil([&] { return Ask("/readyz").status == 503; }));
       EXPECT_THAT(Ask("/readyz").body, HasSubstr(path.string()));

@@ -1,4 +1,4 @@
-// `fieldcost-aggregator init`: what it makes is good, starts, and is talked to.
+// Tests `fieldcost-aggregator init`: what it creates is valid, starts and serves requests.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -79,7 +79,7 @@ TEST_F(InitTest, WhatItMakesIsGoodServesAndIsAdministered) {
     ASSERT_TRUE(answer.has_value()) << host << ": " << answer.error().message;
     EXPECT_EQ(answer->body, TextOf("data/publish/root/1"));
   }
-  // The operator's commands know where to ask, and with which token.
+  // The operator's commands find the admin address and the token.
   const testing::ProcessResult published = Run({"publish", "--config", config()});
   EXPECT_EQ(published.exit_status, 0) << published.errors;
   server.Signal(SIGTERM);

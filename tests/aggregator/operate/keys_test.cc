@@ -1,4 +1,4 @@
-// Signing keys: shown, rotated and exported beside a running server, and without one.
+// Signing keys: shown, rotated and exported, with and without a running server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -54,7 +54,7 @@ TEST_F(OperateTest, KeysAreShownRotatedAndFollowedWhileTheServerRuns) {
   Stop();
 }
 
-// What a running server tells of itself, and of the keys that it does not need.
+// Keys that a running server does not need, kept offline, and what the server reports about them.
 class OfflineKeysTest : public OperateTest {
  protected:
   std::filesystem::path medium() const { return dir_.path() / "medium"; }
@@ -76,7 +76,7 @@ class OfflineKeysTest : public OperateTest {
     while (text.ends_with('\n')) text.pop_back();
     return text;
   }
-  // What the server has said until it ended.
+  // Stops the server and returns its remaining output.
   std::string StopAndRead() {
     client_.reset();
     server_->Signal(SIGTERM);
@@ -108,7 +108,7 @@ TEST_F(OfflineKeysTest, EachStartSaysThatKeysLieThereUntilTheyAreExported) {
   ASSERT_NO_FATAL_FAILURE(Start());
   EXPECT_EQ(PresentKeys(), "0");
 
-  // What needs the keys takes them from there, and makes new ones there.
+  // Commands that need the keys read them from the medium and write new ones there.
   Send(1);
   MustRun({"publish"});
   EXPECT_TRUE(Sync().has_value());
@@ -154,7 +154,7 @@ TEST_F(OfflineKeysTest, AKeyIsRemovedOnlyWhenItsCopyIsGood) {
   ASSERT_TRUE(std::filesystem::remove(data() / "keys/policy.key"));
   refused("policy", medium(), ErrorCode::kNotFound, "holds a policy key of root version 1");
 
-  // As an interruption between copy and removal leaves it.
+  // The state left by an interruption between copying and removing.
   ASSERT_TRUE(WriteFileAtomically(medium() / "root.key", bytes, 0600).has_value());
   const testing::ProcessResult result =
       Run({"keys", "export-offline", "root", "--to", medium().string()});
@@ -173,7 +173,7 @@ TEST_F(OfflineKeysTest, AllRootKeysGoAndWhatWaitsForARotationGoesToo) {
   std::filesystem::create_directory(medium());
   MustRun({"keys", "rotate", "root", "--keys", "3", "--threshold", "2"});
   const std::string policy = Bytes(data() / "keys/policy.key");
-  // Interrupted before its root was written: a key that nothing names yet.
+  // A rotation interrupted before its root was written leaves a key that no root names.
   ASSERT_TRUE(
       WriteFileAtomically(data() / "keys/policy.key.next", std::string(64, 'a') + "\n", 0600)
           .has_value());
@@ -194,7 +194,7 @@ TEST_F(OfflineKeysTest, AllRootKeysGoAndWhatWaitsForARotationGoesToo) {
                                             "root-2-2.key", "root-2-3.key", "root.key"));
   EXPECT_EQ(Bytes(medium() / "policy.key"), policy);
 
-  // Interrupted after it: the key that waits is the one in force.
+  // Interrupted after the root was written: the waiting key is the one in force.
   MustRun({"keys", "rotate", "policy", "--offline", medium().string()});
   std::filesystem::rename(medium() / "policy.key", data() / "keys/policy.key.next");
   std::filesystem::create_directory(dir_.path() / "another");
@@ -202,7 +202,8 @@ TEST_F(OfflineKeysTest, AllRootKeysGoAndWhatWaitsForARotationGoesToo) {
   EXPECT_TRUE(std::filesystem::exists(dir_.path() / "another/policy.key"));
 }
 
-// As the unit leaves it: root owns the keys that the service, another user, does not need.
+// As in the systemd unit: root owns the keys that the service, running as another user, does not
+// need.
 TEST_F(OfflineKeysTest, AServiceThatCannotReadThemServesAndBacksUp) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make another user's files";
   ASSERT_NO_FATAL_FAILURE(Start());
@@ -232,7 +233,7 @@ TEST_F(OfflineKeysTest, AServiceThatCannotReadThemServesAndBacksUp) {
   EXPECT_EQ(run({"publish"}, "published"), 0);
   EXPECT_EQ(run({"backup", "--to", backups().string()}, "backed up"), 0);
   EXPECT_NE(run({"keys", "rotate", "timestamp"}, "root.key"), 0);
-  // The operator, as root: what he makes for the service is the service's.
+  // Files that the operator creates as root for the service belong to the service's user.
   MustRun({"keys", "rotate", "timestamp"});
   struct stat info {};
   ASSERT_EQ(::stat((data() / "keys/timestamp.key").c_str(), &info), 0);

@@ -8,7 +8,8 @@
 
 namespace fieldcost::aggregator {
 
-// A service with an admin listener and 20 weeks of retention, and its operator.
+// Base class for a service with an admin listener and 20 weeks of retention, and for its operator's
+// commands.
 class OperateTest : public ServiceTest {
  protected:
   OperateTest() {
@@ -29,7 +30,7 @@ class OperateTest : public ServiceTest {
   testing::ProcessResult Run(const std::vector<std::string>& words) {
     return testing::RunProcess(Command(words));
   }
-  // Its standard output.
+  // Runs a command that must succeed; returns its standard output.
   std::string MustRun(const std::vector<std::string>& words) {
     const testing::ProcessResult result = Run(words);
     EXPECT_EQ(result.exit_status, 0) << words[0] << ": " << result.errors;
@@ -47,7 +48,7 @@ class OperateTest : public ServiceTest {
                           .full = true},
                          SystemClock());
   }
-  // Asks the administration.
+  // Sends a GET request to the admin listener.
   http::Response Ask(const char* target) {
     auto url = ReadFile(dir_.path() / "admin_address", 1024);
     EXPECT_TRUE(url.has_value());

@@ -1,4 +1,4 @@
-// The command line of the aggregator: what it takes, and what it says of the rest.
+// The aggregator's command line: accepted words and error messages.
 #include "aggregator/operate/operate_program.h"
 
 #include <gmock/gmock.h>

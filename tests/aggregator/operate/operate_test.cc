@@ -1,4 +1,4 @@
-// The operator's commands, run as processes: beside a running server, and without one.
+// The operator's commands, run as processes, with and without a running server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -44,12 +44,13 @@ TEST_F(OperateTest, CommandsWorkBesideARunningServerAndWithoutOne) {
   EXPECT_THAT(MustRun({"revoke", "--agent", agent}), StartsWith("revoked"));
 }
 
-// An abuser is found by the name in the log, turned away, and taken out as if it had never come.
+// An abuser is identified by the name in the log, revoked and removed as if it had never sent
+// anything.
 TEST_F(OperateTest, AnAgentIsTakenOutByItsNameInTheLogBesideAServerAndWithoutOne) {
   const std::uint32_t week = WeekOf(SystemClock().Now());
   const auto abuser = [](char seed) { return crypto::PrivateKey::FromSeed(std::string(32, seed)); };
   wire::BatchContent poison = ingest::TestContent(3, week);
-  poison.rows.push_back(poison.rows[0]);  // twice in a batch: what no honest agent sends
+  poison.rows.push_back(poison.rows[0]);  // twice in one batch: no honest agent sends this
   ASSERT_NO_FATAL_FAILURE(Start());
   Send(1);
   MustRun({"publish"});
@@ -74,7 +75,7 @@ TEST_F(OperateTest, AnAgentIsTakenOutByItsNameInTheLogBesideAServerAndWithoutOne
   ASSERT_EQ(MustSend(SignedRequest(abuser('x'), 3, ingest::TestContent(1, week))).status, 200);
   EXPECT_THAT(MustRun({"revoke", names[0], "--withdraw"}), HasSubstr("batches=3 "));
   EXPECT_EQ(MustSend(SignedRequest(abuser('x'), 4, ingest::TestContent(1, week))).status, 403);
-  // Its owner finds it withdrawn.
+  // The abuser's batch is now reported as withdrawn.
   const http::Response gone = MustSend(ingest::WithdrawalRequest(
       abuser('x'), 3, *wire::EncodeBatch(ingest::TestContent(1, week)), ""));
   EXPECT_EQ(gone.status, 200) << gone.body;
@@ -274,7 +275,7 @@ TEST_F(OperateTest, RestoringAnOlderBackupBecauseTheNewestHasNoListIsSaid) {
   EXPECT_THAT(output, HasSubstr("the one before was restored"));
 }
 
-// Whoever needs a backup has no time to look for the file that is damaged.
+// When a backup is needed, there is no time to search for the damaged file.
 TEST_F(OperateTest, WhateverFileOfABackupIsDamagedIsNamed) {
   ASSERT_NO_FATAL_FAILURE(Start());
   Send(1);

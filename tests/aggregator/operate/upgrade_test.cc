@@ -1,5 +1,5 @@
-// A data directory of an older program, golden_v2/: made by the version before agent weights over
-// HTTPS (three agents, two batches each, one publication), whose bytes were counted too low.
+// golden_v2/ is a data directory of the version before agent weights, written over HTTPS (three
+// agents, two batches each, one publication). Its sums of bytes are too low.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// The real program at a clock that is wrong, and afterwards at the right one.
+// The real program with a wrong clock, and later with the right one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using ::testing::Not;
 
 constexpr char kYearAhead[] = "+364d";
 constexpr std::uint32_t kYearWeeks = 52;
-constexpr std::uint32_t kKeptWeeks = 20;  // the fixture's
+constexpr std::uint32_t kKeptWeeks = 20;  // as in the fixture
 
 class WrongClockTest : public OperateTest {
  protected:
@@ -30,7 +30,7 @@ class WrongClockTest : public OperateTest {
   }
 
   const std::uint32_t now_ = WeekOf(SystemClock().Now());
-  const std::uint32_t due_ = now_ + kYearWeeks - kKeptWeeks;  // what is before, in a year
+  const std::uint32_t due_ = now_ + kYearWeeks - kKeptWeeks;  // what is older expires in a year
 };
 
 TEST_F(WrongClockTest, NothingGoesUnlessTheOperatorNamesTheWeekAndSaysYes) {

@@ -1,4 +1,4 @@
-// A disk that gives back other bytes than were written, fewer, or no file.
+// A disk that returns altered bytes, fewer bytes, or no file.
 #include <fstream>
 #include <map>
 
@@ -13,11 +13,11 @@ using ::testing::HasSubstr;
 constexpr std::size_t kMaxFileBytes = 64 << 20;
 constexpr std::uint64_t kBatches = 30;
 
-using Files = std::map<std::string, std::string>;  // bytes by name
+using Files = std::map<std::string, std::string>;  // contents by file name
 
 class ProbeDamageTest : public ProbeServerTest {
  protected:
-  // Leaves the files of a server that was killed after it had acknowledged kBatches.
+  // Leaves the files of a server that was killed after acknowledging kBatches batches.
   void SetUp() override {
     Start();
     const std::string token = Enrol();
@@ -44,8 +44,8 @@ class ProbeDamageTest : public ProbeServerTest {
     }
   }
 
-  // Whether verify finds all that was acknowledged. It must change nothing, and if it does not find
-  // all, say so.
+  // Returns whether verify finds everything that was acknowledged. verify must change nothing, and
+  // must fail if anything is missing.
   bool VerifyFindsAll(const std::string& what) const {
     const Files before = ReadFiles();
     const ProcessResult result = Run({"verify"});
@@ -61,7 +61,7 @@ class ProbeDamageTest : public ProbeServerTest {
     return false;
   }
 
-  // Damages a copy; afterwards a program that opens it must not hide what verify finds.
+  // Writes damaged files; a program that then opens them must not hide what verify finds.
   void Try(const std::string& name, const std::string& what, const Files& files) {
     WriteFiles(files);
     const bool is_harmless = VerifyFindsAll(name + " " + what);
@@ -119,7 +119,7 @@ TEST_F(ProbeDamageTest, TheServerRefusesAFlippedBitInTheLogAndKeepsTheEvidence) 
 TEST_F(ProbeDamageTest, ATornEndThatWasNeverAcknowledgedIsNoDamage) {
   Files files = good_;
   std::string& log = files["probe-server.db-wal"];
-  // The beginning of a frame that the kill cut off, with the salts of this log.
+  // A frame that the kill cut off, starting with this log's salts.
   log += log.substr(32, 24 + 1'000);
   WriteFiles(files);
   EXPECT_TRUE(VerifyFindsAll("torn"));

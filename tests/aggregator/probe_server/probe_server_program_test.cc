@@ -1,4 +1,4 @@
-// The program itself: served over TLS, killed, asked by its operator.
+// The program itself: serves over TLS, is killed, and is used by its operator.
 #include "common/base/error.h"
 #include "common/probe/event_batch.h"
 #include "common/sqlite/sqlite.h"
@@ -17,7 +17,7 @@ TEST_F(ProbeServerTest, WhatWasAcknowledgedSurvivesAKillAndIsThereOnce) {
     for (int i = 0; i < 5; ++i) EXPECT_EQ(SendBatch(token, ++sequence).status, 200);
     Kill();
     Start();
-    // As one whose answer got lost, all again.
+    // Send everything again, like a client that lost the responses.
     for (std::uint64_t again = 1; again <= sequence; ++again) {
       EXPECT_THAT(SendBatch(token, again).body, HasSubstr("\"duplicate\": true"));
     }
@@ -32,7 +32,7 @@ TEST_F(ProbeServerTest, ABatchInFlightAtAKillIsThereWholeOrNotAtAll) {
   const std::string token = Enrol();
   std::string body = *probe::EncodeBatch(BatchOf(1, {.steps = 4'000}));
   for (int round = 0; round < 3; ++round) {
-    // Its answer is not waited for.
+    // This client does not wait for the response.
     auto hasty = http::Client::Create({.url = url_,
                                        .ca_file = home() / "ca.pem",
                                        .request_timeout = std::chrono::milliseconds(1)});

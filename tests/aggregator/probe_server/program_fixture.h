@@ -11,7 +11,7 @@
 
 namespace fieldcost::testing {
 
-// The program with batches of one event each, and a look into its database.
+// The program with batches of one event each, and direct access to its database.
 class ProbeServerTest : public ServerTest {
  protected:
   http::Response SendBatch(const std::string& token, std::uint64_t sequence) {
@@ -23,7 +23,7 @@ class ProbeServerTest : public ServerTest {
     EXPECT_TRUE(database.has_value());
     return database->QueryInt(sql).value_or(~std::uint64_t{0});
   }
-  // Changes the database behind the server's back.
+  // Changes the database without the server's knowledge.
   void Execute(const char* sql) {
     auto opened = sqlite::Database::Open(database(), sqlite::Database::Access::kWrite,
                                          sqlite::Database::Pages::kChecked);

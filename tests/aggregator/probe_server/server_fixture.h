@@ -19,7 +19,7 @@ namespace fieldcost::testing {
 
 inline constexpr char kServerPassword[] = "correct horse battery";
 
-// The server as a process: real TLS, real signals, real files.
+// Runs the server as a process, with real TLS, signals and files.
 class ServerTest : public ::testing::Test {
  protected:
   ServerTest() {
@@ -54,7 +54,7 @@ class ServerTest : public ::testing::Test {
     client_ = std::make_unique<http::Client>(
         std::move(*http::Client::Create({.url = url_, .ca_file = home() / "ca.pem"})));
   }
-  // What a power loss leaves of a process.
+  // Kills the server without a clean shutdown, like a power loss of its process.
   void Kill() {
     client_.reset();
     server_->Signal(SIGKILL);
@@ -74,7 +74,7 @@ class ServerTest : public ::testing::Test {
     EXPECT_TRUE(response.has_value()) << response.error().message;
     return response ? std::move(*response) : http::Response();
   }
-  // The token of a new device.
+  // Enrols a device and returns its token.
   std::string Enrol(const std::string& user = "alice") {
     const http::Response response = MustSend({.method = "POST",
                                               .target = "/v1/devices",

@@ -26,8 +26,7 @@ namespace fieldcost::probe_server {
 inline constexpr char kHost[] = "probes.example.org";
 inline constexpr char kPassword[] = "correct horse battery";
 
-// The site with a real database and a clock that stands still; requests go in as the HTTP server
-// hands them over.
+// The site with a real database and a fake clock; requests are passed in as the HTTP server would.
 class SiteTest : public ::testing::Test {
  protected:
   SiteTest() {
@@ -56,7 +55,7 @@ class SiteTest : public ::testing::Test {
 
   UserId AddUserNamed(const std::string& name) {
     UserId id;
-    // One hash for all: it takes 90 ms.
+    // All users share one hash, because hashing takes 90 ms.
     static const std::string hash = HashPassword(kPassword).value_or("");
     EXPECT_TRUE(writer_->Run([&](Data& data) -> Status {
       FIELDCOST_ASSIGN(id, AddUser(data.database(), name, hash, clock_.Now()));
@@ -74,7 +73,7 @@ class SiteTest : public ::testing::Test {
     return answer.get_future().get();
   }
 
-  // What a browser sends that is logged in.
+  // Sends a request as a logged-in browser does.
   http::Response Get(const std::string& target, const std::string& session) {
     http::Request request{.target = target};
     if (!session.empty()) AddCookie(request, session);
@@ -91,7 +90,7 @@ class SiteTest : public ::testing::Test {
     }
     return request;
   }
-  // With the token that a page would have carried.
+  // Posts a form with the token that the page would contain.
   http::Response Post(const std::string& target, const std::string& session,
                       std::vector<std::pair<std::string, std::string>> fields = {}) {
     fields.emplace_back("form_token", FormToken(session));
@@ -105,7 +104,7 @@ class SiteTest : public ::testing::Test {
                           const std::string& session = "") {
     return Send(Form("/login", session, {{"user", user}, {"password", password}}));
   }
-  // The session's id.
+  // Returns the session's id.
   std::string LogIn(const std::string& user = "alice") {
     const http::Response response = TryLogIn(user, kPassword);
     EXPECT_EQ(response.status, 303) << response.body;
@@ -142,13 +141,14 @@ class SiteTest : public ::testing::Test {
     return boost::json::parse(response.body);
   }
 
-  // The id of a run's event (event_batches.h) in addresses and answers; of alice's, or of a user's.
+  // Returns the id of a run's event (event_batches.h), as used in URLs and responses, for alice or
+  // the given user.
   std::string IdOf(std::uint64_t run) const { return IdOf(run, alice_); }
   static std::string IdOf(std::uint64_t run, UserId user) {
     return probe::EventKey{.owner = user.value(), .id = testing::EventOf({.run = run})}.Text();
   }
 
-  // What was posted before is written.
+  // Waits until everything posted before has been written.
   void AwaitWrites() {
     EXPECT_TRUE(writer_->Run([](Data&) { return Status(); }));
   }

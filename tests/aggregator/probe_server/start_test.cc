@@ -1,4 +1,4 @@
-// Configurations and starts that fail, and what is said of them.
+// Invalid configurations and failing starts, and how they are reported.
 #include <fstream>
 
 #include "common/base/error.h"
@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 class ProbeStartTest : public ServerTest {
  protected:
   void WriteConfig(const std::string& text) const { std::ofstream(config()) << text; }
-  // One line, with the place and the reason.
+  // Expects a one-line error with the place and the reason.
   void ExpectRefusal(const std::string& text, const std::string& message) const {
     WriteConfig(text);
     const ProcessResult result = RunProcess(Command({"--check-config"}));
@@ -35,7 +35,7 @@ TEST_F(ProbeStartTest, TheConfigurationOfThePackageIsOne) {
       std::filesystem::path(FIELDCOST_SOURCE_DIR) / "deploy/config/probe-server.toml";
   const ProcessResult result = RunProcess(
       {.arguments = {FIELDCOST_PROBE_SERVER, "--check-config", "--config", file.string()}});
-  // It names a certificate that is not there yet, and nothing else is wrong.
+  // The only error is that its certificate does not exist yet.
   EXPECT_EQ(result.exit_status, ExitStatus(ErrorCode::kInvalidArgument));
   EXPECT_THAT(result.errors, HasSubstr("/etc/fieldcost/probe-server/certificate.pem"));
 }

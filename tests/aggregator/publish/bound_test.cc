@@ -1,5 +1,6 @@
-// What some hostile agents among many can do to published figures: at most what BOUNDS.md says,
-// whatever they send. Through the store, the sum over weeks and classes, and a fragment's bytes.
+// How far some hostile agents among many can shift published figures: at most as far as BOUNDS.md
+// states, whatever they send. Covers the store, the sum over weeks and classes, and a fragment's
+// bytes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +26,7 @@ using stats::BoundedSums;
 using stats::CostHistogram;
 using stats::Uint128;
 
-// The greatest that ingest takes as one row's calls.
+// The most calls that ingest accepts in one row.
 constexpr std::uint64_t kMostCalls = std::uint64_t{1} << 40;
 
 void AddCalls(CostHistogram& histogram, std::uint64_t calls, std::uint64_t cost) {
@@ -36,7 +37,7 @@ void AddCalls(CostHistogram& histogram, std::uint64_t calls, std::uint64_t cost)
   histogram.Merge(added);
 }
 
-// What the agents contribute to one row, and what the hostile ones send to it later.
+// What each agent contributes to one row, and what the hostile ones add to it later.
 struct Scene {
   std::vector<CostHistogram> honest;
   std::vector<CostHistogram> hostile;
@@ -52,7 +53,8 @@ class Scenes {
  public:
   explicit Scenes(std::uint64_t seed) : random_(seed) {}
 
-  // Fleets from all alike to 20 octaves apart, some with many who pay nothing.
+  // Fleets range from identical machines to machines 20 octaves apart; in some, many machines have
+  // zero cost.
   CostHistogram Honest(unsigned center, unsigned spread, bool is_free) {
     CostHistogram histogram;
     for (std::uint64_t parts = 1 + random_() % 4; parts > 0; --parts) {
@@ -97,7 +99,7 @@ class Scenes {
     for (unsigned i = 0; i < agents - hostile; ++i) {
       scene.honest.push_back(Honest(center, spread, random_() % 8 < free_of_8 && free_of_8 < 8));
     }
-    const std::uint64_t one_attack = random_() % (2 * kAttacks);  // or a mixture
+    const std::uint64_t one_attack = random_() % (2 * kAttacks);  // from kAttacks on: mixed
     for (unsigned i = 0; i < hostile; ++i) {
       const std::uint64_t attack = one_attack < kAttacks ? one_attack : random_() % kAttacks;
       scene.hostile.push_back(Hostile(static_cast<Attack>(attack), center));
@@ -132,7 +134,7 @@ struct Interval {
   Uint128 high;
 };
 
-// W(c_lo) and W(c_hi) + m * c_hi of BOUNDS.md.
+// Returns W(c_lo) and W(c_hi) + m * c_hi of BOUNDS.md.
 Interval BoundOf(std::vector<std::uint64_t> honest, std::size_t hostile) {
   std::sort(honest.begin(), honest.end());
   const std::size_t rank = (honest.size() + hostile + 1) / 2;  // of the lower median, from 1
@@ -153,7 +155,7 @@ std::vector<std::uint64_t> SumsOf(const std::vector<CostHistogram>& histograms) 
   return sums;
 }
 
-// A store of scenes, each an API of its own, and what is published of it.
+// A store with one API per scene, and what is published from it.
 class Field {
  public:
   explicit Field(const std::vector<Scene>& scenes) : scenes_(scenes) {
@@ -176,7 +178,7 @@ class Field {
     }
   }
 
-  // What hostile agents send when they have contributed.
+  // Adds what hostile agents send after they have contributed.
   void SendLater() {
     store::AcceptedRows rows;
     for (std::size_t api = 0; api < scenes_.size(); ++api) {
@@ -186,7 +188,7 @@ class Field {
     Accept(0, 2, rows);
   }
 
-  // The rows over all classes, as a reader has them.
+  // Returns the rows over all classes, as a reader sees them.
   std::vector<stats::StatRow> Published() const {
     std::vector<stats::StatRow> rows;
     const auto snapshot = store_->TakeSnapshot();
@@ -207,7 +209,7 @@ class Field {
   }
 
  private:
-  // Of some classes and weeks.
+  // Spreads agents over several classes and weeks.
   static stats::RowKey KeyOf(std::size_t api, std::size_t agent) {
     return {
         .api = {.soname = "libsample.so.1", .symbol = fmt::format("sample_{:04}", api)},
@@ -233,7 +235,7 @@ class Field {
 void ExpectWithinBound(const Scene& scene, const stats::StatRow& row) {
   const auto honest = static_cast<double>(scene.honest.size());
   const std::size_t hostile = scene.hostile.size();
-  // (a) What half of the machines pay, and the like.
+  // (a) Quantiles over machines, such as the median.
   stats::AgentWeights weights;
   for (const CostHistogram& histogram : scene.honest) {
     weights.Merge(stats::WeightsOf(histogram));
@@ -262,7 +264,7 @@ void ExpectWithinBound(const Scene& scene, const stats::StatRow& row) {
             static_cast<double>(sum.low) / static_cast<double>(calls.high));
   EXPECT_LE(bounded.Mean(),
             static_cast<double>(sum.high) / static_cast<double>(calls.low) * (1 + 1e-12));
-  // (c) How many there are.
+  // (c) The number of contributions.
   EXPECT_EQ(bounded.contributions, scene.agents());
   EXPECT_EQ(row.scalars.contributions, scene.agents());
   EXPECT_EQ(row.weights.Contributions(), scene.agents());
@@ -291,7 +293,7 @@ TEST(BoundTest, NoSetOfHostileAgentsMovesAPublishedFigureBeyondTheBound) {
       ExpectWithinBound(scenes[i], rows[i]);
       if (::testing::Test::HasFailure()) return;
     }
-    // Whatever is sent beside contributions moves none of it.
+    // Additions after the contribution change none of it.
     field.SendLater();
     const std::vector<stats::StatRow> later = field.Published();
     ASSERT_EQ(later.size(), rows.size());
@@ -304,7 +306,7 @@ TEST(BoundTest, NoSetOfHostileAgentsMovesAPublishedFigureBeyondTheBound) {
   }
 }
 
-// The bound is what can be reached, so it cannot be stated any lower.
+// The bound is reached, so it cannot be tightened.
 TEST(BoundTest, HugeAndTinyContributionsReachTheBound) {
   Scenes random(5);
   std::vector<Scene> scenes;
@@ -324,7 +326,7 @@ TEST(BoundTest, HugeAndTinyContributionsReachTheBound) {
       EXPECT_TRUE(rows[i].bounded.calls == calls.high) << i;
       EXPECT_TRUE(rows[i].bounded.sum == sum.high) << i;
     } else {
-      EXPECT_TRUE(rows[i].bounded.calls == calls.low + hostile) << i;  // one call each
+      EXPECT_TRUE(rows[i].bounded.calls == calls.low + hostile) << i;  // one call per hostile agent
       EXPECT_TRUE(rows[i].bounded.sum == sum.low) << i;
     }
   }

@@ -21,7 +21,7 @@
 namespace fieldcost::publish {
 namespace {
 
-// What a reader of fragments asks, in the dense form that it has.
+// What a reader of fragments checks, applied to the reader's dense form.
 bool WouldBeTaken(const store::CompactRow& row) {
   const stats::CostHistogram histogram = row.ToHistogram();
   return !row.saturated && stats::Validate(row.scalars) && stats::Validate(histogram) &&
@@ -45,7 +45,7 @@ store::CompactRow RandomRow(std::mt19937_64& random) {
   return sums;
 }
 
-// Something that no agent's rows can come to, most of the time.
+// Usually makes the row one that no agents' rows can add up to.
 void Spoil(std::mt19937_64& random, store::CompactRow& row) {
   store::CompactBucket& bucket = row.buckets[random() % row.buckets.size()];
   switch (random() % 9) {
@@ -95,14 +95,14 @@ TEST(CollapseTest, ARowIsSoundExactlyIfReadersWouldTakeIt) {
   EXPECT_GT(unsound, 5'000U);
 }
 
-// What a store was given of one API: class, then week, then contributions.
+// What a store received for one API: class -> week -> contributions.
 using Contributions = std::map<stats::HardwareClass, std::map<std::uint32_t, std::uint64_t>>;
 
 stats::HardwareClass ClassOf(unsigned number) {
   return {.architecture = "x86_64", .log2_cores = number};
 }
 
-// A store of random machines: of each API other classes, in all proportions.
+// A store filled by random machines: each API has different classes, in varying proportions.
 class RandomStore {
  public:
   static constexpr unsigned kApis = 400;
@@ -118,7 +118,7 @@ class RandomStore {
     for (unsigned agent = 0; agent < kAgents; ++agent) AddAgent(agent);
   }
 
-  // Published rows by API: those of classes, and over all ones under the empty class.
+  // Published rows by API: one per class, and the row over all classes under the empty class.
   struct Row {
     store::CompactRow sums;
     stats::WeekScalars fullest_week;
@@ -162,7 +162,7 @@ class RandomStore {
 
   void AddAgent(unsigned agent) {
     std::array<unsigned, kApis> classes{};
-    // The larger number of two is more often large: classes of different sizes.
+    // The maximum of two random numbers makes classes differ in size.
     for (unsigned api = 0; api < kApis; ++api) {
       classes[api] = static_cast<unsigned>(
           std::max(random_() % most_classes_[api], random_() % most_classes_[api]));
@@ -171,7 +171,7 @@ class RandomStore {
       store::AcceptedRows rows;
       for (unsigned api = 0; api < kApis; ++api) {
         if (agent >= most_agents_[api] || random_() % 3 == 0) continue;
-        // Some come without a contribution, as the second batch of a quarter does.
+        // Some rows carry no contribution, like those of a quarter's second batch.
         AddRow(api, classes[api], wire::kWeeksPerEpoch * (223 + week), random_() % 8 != 0, rows);
       }
       std::string agent_id(store::kAgentIdBytes, '.');
@@ -221,7 +221,7 @@ class RandomStore {
       weeks_;
 };
 
-// Whether these classes together may be published.
+// Returns whether these classes together may be published.
 bool Reach(std::uint32_t threshold, const Contributions& all,
            const std::set<stats::HardwareClass>& classes) {
   std::map<std::uint32_t, std::uint64_t> by_week;
@@ -247,7 +247,7 @@ class CollapseClassesTest : public ::testing::TestWithParam<std::uint32_t> {
 
 RandomStore* CollapseClassesTest::store_ = nullptr;
 
-// The attack: of what is published take any rows away from the row over all classes.
+// The attack: subtract any published rows from the row over all classes.
 TEST_P(CollapseClassesTest, NoDifferenceOfPublishedRowsIsOfFewerThanTheThreshold) {
   const std::uint32_t threshold = GetParam();
   const auto published = store_->Collapse(threshold);
@@ -278,11 +278,11 @@ TEST_P(CollapseClassesTest, NoDifferenceOfPublishedRowsIsOfFewerThanTheThreshold
   EXPECT_GT(rests, 20U);
 }
 
-// The (class, week)s that a published number is about, and how often.
+// How often each (class, week) is included in a published number.
 using Cells = std::vector<int>;
 
-// The scalars of weeks are an attack more: add and subtract any of what is published of an API,
-// until what is left is about some (class, week)s once each and about no other.
+// The scalars of weeks allow another attack: add and subtract any figures published for an API
+// until the result includes some (class, week)s exactly once and no others.
 TEST_P(CollapseClassesTest, NoSumOfPublishedScalarsIsOfFewerThanTheThreshold) {
   const std::uint32_t threshold = GetParam();
   std::uint64_t sums_of_some = 0;
@@ -334,7 +334,7 @@ TEST_P(CollapseClassesTest, NoSumOfPublishedScalarsIsOfFewerThanTheThreshold) {
   EXPECT_GT(sums_of_some, 1000U);
 }
 
-// Without classes: the fullest quarter unless what is left would be too few.
+// Without classes, the published week is the fullest quarter, unless the rest would be too small.
 TEST_P(CollapseClassesTest, TheWeekThatIsToldIsTheFullestThatMayBe) {
   const std::uint32_t threshold = GetParam();
   std::uint64_t withheld = 0;
@@ -395,7 +395,7 @@ TEST_P(CollapseClassesTest, RowsAreTheSumsBitForBitAndNoMoreIsWithheldThanMustBe
     }
     ASSERT_EQ(rows.size(), 1 + expected) << api;
     complete += rows.size() == 1 + given.size() ? 1 : 0;
-    // Those with the most contributions.
+    // The published classes are those with the most contributions.
     std::uint64_t least = ~std::uint64_t{0};
     for (const auto& [some, row] : rows) {
       least = std::min(least, row.sums.scalars.contributions);

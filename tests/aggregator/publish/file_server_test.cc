@@ -1,4 +1,4 @@
-// What is published, as files over HTTP: how long they may be kept, and parts of them.
+// Published files over HTTP: caching times and range requests.
 #include "aggregator/publish/file_server.h"
 
 #include <gmock/gmock.h>
@@ -87,7 +87,8 @@ TEST_F(FileServerTest, RangesGiveExactlyThoseBytes) {
   }
 }
 
-// RFC 9110 section 13.1.5: the rest of a file is only for who has the beginning of the same one.
+// RFC 9110 section 13.1.5: the rest of a file is sent only to a client that has the first part of
+// the same file.
 TEST_F(FileServerTest, TheRestIsSentOnlyOfTheFileThatTheFirstPartIsOf) {
   const std::string path = wire::FragmentPath(fragment_);
   const std::string etag(http::Find(Get(path).headers, "ETag"));

@@ -1,4 +1,4 @@
-// Keys that change and versions that must not fall, as a client of the published files sees them.
+// Key rotation and versions that must not decrease, as seen by a client of the published files.
 #include "aggregator/publish/key_rotation.h"
 
 #include <gmock/gmock.h>
@@ -37,14 +37,14 @@ class KeyRotationTest : public ::testing::Test {
     EXPECT_TRUE(server.has_value());
     server_ = std::move(*server);
     StartPublisher();
-    // The first root is what users are given.
+    // Users pin the first root.
     std::filesystem::copy_file(data_dir() / "publish/root/1", dir_.path() / "pinned");
   }
 
   std::filesystem::path data_dir() const { return dir_.path() / "data"; }
   std::filesystem::path keys() const { return data_dir() / "keys"; }
 
-  // As a (re)start of the service.
+  // Like a (re)start of the service.
   void StartPublisher() {
     store_.reset();
     store_ = std::move(*store::Store::Open({.data_dir = data_dir(), .checkpoint_seconds = 0}));
@@ -91,7 +91,7 @@ class KeyRotationTest : public ::testing::Test {
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<Publisher> publisher_;
   std::unique_ptr<FileServer> files_;
-  std::unique_ptr<http::Server> server_;  // ends before what it serves
+  std::unique_ptr<http::Server> server_;  // destroyed before the data it serves
 };
 
 TEST_F(KeyRotationTest, ClientsFollowEveryRotationOfARunningService) {
@@ -104,12 +104,12 @@ TEST_F(KeyRotationTest, ClientsFollowEveryRotationOfARunningService) {
     SCOPED_TRACE(Name(role));
     const RotatedKeys rotated = MustRotate(role);
     EXPECT_EQ(rotated.root.version, ++version);
-    ExpectSyncs(version - 1);  // not shown yet: what it signs is not there
+    ExpectSyncs(version - 1);  // the new root is not published yet: nothing is signed with its keys
     MustPublish();
     EXPECT_EQ(publisher_->root(), rotated.root);
     ExpectSyncs(version);
   }
-  ExpectSyncs(version, "newcomer");  // along the whole chain
+  ExpectSyncs(version, "newcomer");  // follows the whole chain of roots
   StartPublisher();
   EXPECT_EQ(publisher_->root().version, version);
   MustPublish();
@@ -123,7 +123,7 @@ TEST_F(KeyRotationTest, AStolenKeyIsWorthNothingAfterItsRotation) {
   const std::filesystem::path file = publisher_->directory() / "timestamp";
   const auto honest = wire::VerifyTimestamp(*ReadFile(file, 1 << 16), publisher_->root());
   ASSERT_TRUE(honest.has_value());
-  // The thief pushes versions so high that honest ones would look like a rollback.
+  // The thief publishes a version so high that later honest ones would look like a rollback.
   wire::TimestampMetadata forged = *honest;
   forged.version = std::uint64_t{1} << 60;
   forged.refresh_seconds = 1;
@@ -167,7 +167,7 @@ TEST_F(KeyRotationTest, RootsCanNeedSeveralKeys) {
   ASSERT_TRUE(rotate_with({files[2], files[0]}).has_value());
   MustPublish();
   ExpectSyncs(3);
-  // Back to one key; the two sign it.
+  // Return to a single root key; both current keys sign the change.
   MustRotate(KeyRole::kRoot, {.root_key_files = {files[0], files[1]}});
   MustPublish();
   ExpectSyncs(4);
@@ -210,7 +210,7 @@ TEST_F(KeyRotationTest, AnInterruptedRotationIsFinishedAtTheNextStart) {
   ExpectSyncs(1);
   const std::string old_key = *ReadFile(keys() / kTimestampKey, 1024);
   MustRotate(KeyRole::kTimestamp);
-  // As if it had ended just after the root was written.
+  // As if the rotation was interrupted just after the root was written.
   const std::filesystem::path waiting = keys() / (std::string(kTimestampKey) + kNextKeySuffix);
   std::filesystem::rename(keys() / kTimestampKey, waiting);
   ASSERT_TRUE(WriteFileAtomically(keys() / kTimestampKey, old_key, 0600).has_value());
@@ -218,7 +218,7 @@ TEST_F(KeyRotationTest, AnInterruptedRotationIsFinishedAtTheNextStart) {
   MustPublish();
   ExpectSyncs(2);
   EXPECT_FALSE(std::filesystem::exists(waiting));
-  // And as if just before: the key that waited is not used.
+  // As if it was interrupted just before: the waiting key is not used.
   ASSERT_TRUE(crypto::PrivateKey::LoadOrCreate(waiting).has_value());
   StartPublisher();
   MustRotate(KeyRole::kTimestamp);
@@ -227,7 +227,7 @@ TEST_F(KeyRotationTest, AnInterruptedRotationIsFinishedAtTheNextStart) {
 }
 
 TEST_F(KeyRotationTest, ADirectoryFromBeforePoliciesGetsAPolicyKey) {
-  // The root as it was then.
+  // Restores the root as it was before policy keys.
   wire::RootMetadata root = publisher_->root();
   root.policy_keys.clear();
   ASSERT_TRUE(std::filesystem::remove(keys() / kPolicyKey));
@@ -287,7 +287,7 @@ TEST_F(KeyRotationTest, ClientsAcceptWhatARestoredStorePublishes) {
   ASSERT_TRUE(store_->Backup(dir_.path() / "backup").has_value());
   for (int i = 0; i < 5; ++i) MustPublish();
   ExpectSyncs(6);
-  // The disk is lost; keys and roots come back from elsewhere, the store from its backup.
+  // The disk is lost; keys and roots are restored from elsewhere, the store from its backup.
   store_.reset();
   publisher_.reset();
   std::filesystem::rename(data_dir(), dir_.path() / "lost");
@@ -299,7 +299,7 @@ TEST_F(KeyRotationTest, ClientsAcceptWhatARestoredStorePublishes) {
   EXPECT_EQ(MustPublish().version, 1 + kRestoredVersionGap + 1);
   ExpectSyncs(1 + kRestoredVersionGap + 1);
   StartPublisher();
-  EXPECT_EQ(MustPublish().version, 1 + kRestoredVersionGap + 2);  // once only
+  EXPECT_EQ(MustPublish().version, 1 + kRestoredVersionGap + 2);  // the gap is applied only once
   ExpectSyncs(1 + kRestoredVersionGap + 2);
 }
 

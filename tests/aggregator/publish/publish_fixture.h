@@ -19,7 +19,7 @@ namespace fieldcost::publish {
 
 using Rows = std::map<stats::RowKey, stats::StatRow>;
 
-// A store that agents contribute to, what is to be published of it, and what is.
+// A store that agents contribute to, the expected publication and the actual one.
 class PublishTest : public ::testing::Test {
  protected:
   PublishTest()
@@ -43,7 +43,8 @@ class PublishTest : public ::testing::Test {
     return *report;
   }
 
-  // One agent's batch with one row for each of `apis` APIs. Adds it to the expected sums.
+  // Accepts one agent's batch with one row for each of `apis` APIs, and adds it to the expected
+  // sums.
   void Contribute(unsigned agent, unsigned first_api, std::uint32_t week, unsigned log2_cores = 1,
                   unsigned apis = 1) {
     store::AcceptedRows rows;
@@ -87,7 +88,7 @@ class PublishTest : public ::testing::Test {
     return std::move(*bytes);
   }
 
-  // Follows timestamp, snapshot and fragments as a client does, checking each step.
+  // Follows timestamp, snapshot and fragments as a client does, verifying each step.
   wire::SnapshotMetadata MustVerify(const Publisher& publisher) {
     const auto root = wire::VerifyPinnedRoot(MustRead(publisher.directory() / "root" / "1"));
     EXPECT_TRUE(root.has_value());
@@ -128,7 +129,7 @@ class PublishTest : public ::testing::Test {
     return rows;
   }
 
-  // The sums over all classes, with weights rounded as a fragment has them.
+  // The sums over all classes, with weights rounded as in a fragment.
   Rows Expected() const { return AsPublished(sums_); }
 
   static Rows AsPublished(const Rows& sums) {
@@ -153,10 +154,10 @@ class PublishTest : public ::testing::Test {
   testing::FakeClock clock_{WallTime(std::chrono::days(20'000))};
   std::unique_ptr<store::Store> store_;
   std::map<unsigned, std::uint64_t> sequences_;
-  std::map<stats::RowKey, stats::WeekScalars> told_;         // by PublishedRows()
+  std::map<stats::RowKey, stats::WeekScalars> told_;         // set by PublishedRows()
   Rows sums_;                                                // over classes and weeks
   Rows class_sums_;                                          // over weeks
-  std::map<stats::RowKey, stats::ContributionSizes> sizes_;  // of both
+  std::map<stats::RowKey, stats::ContributionSizes> sizes_;  // for both
 };
 
 }  // namespace fieldcost::publish

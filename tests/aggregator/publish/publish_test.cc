@@ -1,4 +1,4 @@
-// What is published of a store: which rows, in which files, signed with what.
+// What is published from a store: which rows, in which files, and signed with which keys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// With names made up by a few agents, who would prevent every publication from then on.
+// A few agents invent names; this must not block all later publications.
 TEST_F(PublishTest, AFragmentThatIsTooFullLeavesOutTheRowsOfTheFewest) {
-  constexpr unsigned kMadeUp = 33'000;  // two texts each: more than a fragment may have
+  constexpr unsigned kMadeUp = 33'000;  // two strings each: more than a fragment may have
   store::AcceptedRows rows;
   stats::CostHistogram histogram;
   histogram.Add(9);
@@ -50,7 +50,7 @@ TEST_F(PublishTest, WhatIsPublishedIsTheSumOverClassesAndWeeksBitForBit) {
   EXPECT_EQ(report.rows, 30U);
   EXPECT_EQ(report.withheld, 0U);
   EXPECT_EQ(report.store_sequence, 4U);
-  // One class is all classes, and would only be told twice.
+  // A single class equals all classes and would only be published twice.
   EXPECT_EQ(PublishedRows(publisher), Expected());
 }
 
@@ -69,7 +69,8 @@ TEST_F(PublishTest, OfSeveralClassesEachIsPublishedBesideTheSum) {
 
 TEST_F(PublishTest, ARowOverAllClassesStaysWhereOneOfAClassDoesNotFit) {
   for (unsigned agent = 0; agent < 4; ++agent) Contribute(agent, 0, 2900, agent % 2, 20);
-  // Of one contribution each, but over all classes: there is only one.
+  // These rows have one contribution each. Only rows over all classes exist, since there is one
+  // class.
   store::AcceptedRows rows;
   stats::CostHistogram histogram;
   histogram.Add(9);
@@ -98,7 +99,7 @@ TEST_F(PublishTest, ARowOverAllClassesStaysWhereOneOfAClassDoesNotFit) {
 }
 
 TEST_F(PublishTest, LeavesOutOnlyWhatDoesNotFitIntoASum) {
-  // The squares of each are 2^126, so of five in different weeks three fit.
+  // Each row's squares are 2^126, so only three of five weeks fit into the sum.
   stats::CostHistogram histogram;
   histogram.Add(std::uint64_t{1} << 63);
   stats::RowKey key{.api = {.soname = "libsample.so.1", .symbol = "large"}};
@@ -124,10 +125,10 @@ TEST_F(PublishTest, LeavesOutOnlyWhatDoesNotFitIntoASum) {
 }
 
 TEST_F(PublishTest, ThresholdCountsDifferentAgentsWithinOneWeek) {
-  for (unsigned agent = 0; agent < 3; ++agent) Contribute(agent, 1, 2900, agent);  // 3 in a week
+  for (unsigned agent = 0; agent < 3; ++agent) Contribute(agent, 1, 2900, agent);  // 3 in 1 week
   for (unsigned week = 0; week < 5; ++week)
     Contribute(7, 2, 2900 + 13 * week);                                     // 1 agent, 5 quarters
-  for (unsigned agent = 0; agent < 2; ++agent) Contribute(agent, 3, 2900);  // 2 in a week
+  for (unsigned agent = 0; agent < 2; ++agent) Contribute(agent, 3, 2900);  // 2 in 1 week
   Publisher publisher = MustOpen(Options(3));
   const PublishReport report = MustPublish(publisher);
   EXPECT_EQ(report.rows, 1U);
@@ -142,7 +143,7 @@ TEST_F(PublishTest, BoundedSumsSayOfHowManyContributionsTheyAre) {
   Contribute(1, 1, 2900, 1);
   Contribute(2, 1, 2900, 2);
   Contribute(3, 1, 2900, 2);
-  Contribute(4, 1, 2913);  // of the next quarter
+  Contribute(4, 1, 2913);  // in the next quarter
   Publisher publisher = MustOpen(Options(3));
   MustPublish(publisher);
   const Rows rows = PublishedRows(publisher);
@@ -182,7 +183,7 @@ TEST_F(PublishTest, OldFilesStayForThePreviousTwoSnapshotsOnly) {
 }
 
 TEST_F(PublishTest, PassesOfAnySizeGiveTheSameFragments) {
-  // Enough different APIs for several fragments.
+  // Enough different APIs to fill several fragments.
   Contribute(1, 0, 2900, 1, 6000);
   PublisherOptions options = Options(1);
   Publisher whole = MustOpen(options);
@@ -230,7 +231,7 @@ TEST(FragmentBitsTest, TheNumberOfFragmentsDoesNotFlap) {
   EXPECT_EQ(ChooseFragmentBits(1000, std::nullopt), 0U);
   PreviousFragments previous{.bits = 0, .rows = 1000, .bytes = 100'000};
   std::uint64_t changes = 0;
-  // The catalogue grows by 2 % a day and shrinks by 1 % the day after, to 10,000 times its size.
+  // The catalogue alternately grows by 2 % and shrinks by 1 %, until it is 10,000 times as large.
   double rows = 1000;
   for (int day = 0; rows < 10'000'000; ++day) {
     rows *= day % 2 == 0 ? 1.02 : 0.99;
@@ -247,15 +248,15 @@ TEST(FragmentBitsTest, TheNumberOfFragmentsDoesNotFlap) {
   EXPECT_LE(changes, 14U);
 }
 
-// The preview of a revocation and the publication after it count alike: keys per quarter.
+// A revocation's preview and the publication after it count the same way: keys per quarter.
 TEST_F(PublishTest, PreviewOfARevocationCountsThePairsThatAreThenWithheld) {
   constexpr std::uint32_t kThreshold = 3;
   constexpr std::uint32_t kWeek = 200 * wire::kWeeksPerEpoch;
   for (const unsigned agent : {1U, 2U, 3U, 4U}) Contribute(agent, 0, kWeek);
-  // Three keys in one quarter, but never more than two in a week.
+  // Three keys in one quarter, but at most two in any week.
   for (const unsigned agent : {1U, 2U}) Contribute(agent, 1, kWeek);
   Contribute(4, 1, kWeek + wire::kWeeksPerEpoch - 1);
-  // Two keys in a quarter, and the third in another: withheld in any case.
+  // Two keys in one quarter and the third in another: withheld in any case.
   for (const unsigned agent : {1U, 2U}) Contribute(agent, 2, kWeek);
   Contribute(4, 2, kWeek + wire::kWeeksPerEpoch);
   Publisher publisher = MustOpen(Options(kThreshold));

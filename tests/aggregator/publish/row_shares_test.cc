@@ -24,7 +24,7 @@ RowClaim Claim(std::string library, std::string api, std::string version, std::u
   return claim;
 }
 
-// How many of the first `honest` claims are chosen.
+// Returns how many of the first `honest` claims are chosen.
 std::size_t ChosenOf(std::size_t honest, const std::vector<RowClaim>& claims,
                      std::size_t room = kRoom) {
   const std::vector<std::size_t> chosen = ChooseRows(claims, room);
@@ -35,7 +35,7 @@ std::size_t ChosenOf(std::size_t honest, const std::vector<RowClaim>& claims,
       std::ranges::count_if(chosen, [&](std::size_t index) { return index < honest; }));
 }
 
-// Ten libraries of thirty functions, each of a few agents.
+// Returns claims for ten libraries of thirty functions, with a few agents each.
 std::vector<RowClaim> Honest() {
   std::vector<RowClaim> claims;
   for (unsigned library = 0; library < 10; ++library) {
@@ -59,7 +59,7 @@ TEST(RowSharesTest, InventedVersionsDisplaceNoOtherApi) {
   for (unsigned version = 0; version < 50'000; ++version) {
     claims.push_back(Claim("lib3.so", "f7", fmt::format("0.{}", version), 8));
   }
-  // The version that exists may be lost: only its agents tell it from the invented ones.
+  // The real version may be lost: nothing but its agents distinguishes it from the invented ones.
   EXPECT_GE(ChosenOf(honest, claims), honest - 1);
 }
 
@@ -73,7 +73,7 @@ TEST(RowSharesTest, InventedApisDisplaceNoOtherLibrary) {
 }
 
 TEST(RowSharesTest, InventedLibrariesDisplaceOnlyWhatFewAgentsContributedTo) {
-  // As many rows as 10 keys can name that must be 5 for each, and the half of the room.
+  // kHostileAgents keys name each invented library; together these exceed half of the space.
   constexpr std::uint64_t kHostileAgents = 5;
   for (const std::uint64_t agents : {kHostileAgents - 1, kHostileAgents + 1}) {
     std::vector<RowClaim> claims = Honest();

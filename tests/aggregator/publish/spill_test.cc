@@ -19,7 +19,7 @@ TEST(SpillTest, RecordsComeBackByPartitionInTheirOrder) {
   ASSERT_TRUE(spill.has_value());
   std::mt19937 random(1);
   std::vector<std::vector<std::string>> expected(kPartitions);
-  // The last partition stays empty, the others pass their buffers several times.
+  // The last partition stays empty; the others overflow their buffers several times.
   for (int i = 0; i < 4'000; ++i) {
     const std::size_t partition = random() % (kPartitions - 1);
     std::string record(random() % 300, static_cast<char>(i));

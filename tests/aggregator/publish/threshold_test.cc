@@ -1,4 +1,4 @@
-// What is published after real requests: nothing of fewer than k keys, not even a name.
+// What is published after real requests: nothing from fewer than k keys, not even a name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ class ThresholdTest : public ingest::TrustTest {
     return crypto::PrivateKey::FromSeed(std::string(32, static_cast<char>('A' + agent)));
   }
 
-  // Batches of one function from one key, one for each class. All that can be accepted are.
+  // Sends batches with one function from one key, one batch per class; all are accepted.
   void Contribute(unsigned agent, const stats::ApiKey& api, unsigned first_class,
                   unsigned classes = 1, stats::Metric metric = stats::Metric::kWallTime) {
     for (unsigned hardware = first_class; hardware < first_class + classes; ++hardware) {
@@ -46,7 +46,7 @@ class ThresholdTest : public ingest::TrustTest {
     }
   }
 
-  // The same in all epochs, each with classes of its own, and in all weeks.
+  // Sends the function in all epochs, each with its own classes, and in all weeks.
   void ContributeByAllMeans(unsigned agent, const stats::ApiKey& api) {
     const std::uint64_t now = ingest::EpochOfWeek(kTrustWeek).value();
     unsigned hardware = 0;
@@ -99,7 +99,7 @@ class ThresholdTest : public ingest::TrustTest {
   }
 
   std::map<unsigned, std::uint64_t> sequences_;
-  std::string published_;  // all files, fragments also as what was compressed
+  std::string published_;  // all files; fragments also decompressed
 };
 
 TEST_F(ThresholdTest, OneKeyOfManyClassesNeverGetsALoneVolunteersRowPublished) {
@@ -109,7 +109,7 @@ TEST_F(ThresholdTest, OneKeyOfManyClassesNeverGetsALoneVolunteersRowPublished) {
   EXPECT_EQ(report.rows, 0U);
   EXPECT_EQ(report.withheld, 1U);
   EXPECT_THAT(published_, Not(HasSubstr("of_a_volunteer")));
-  // Three of it are four with the volunteer; five are five, of two classes in all.
+  // Three such keys and the volunteer make four; with one more there are five, in two classes.
   ContributeByAllMeans(2, Api("of_a_volunteer"));
   ContributeByAllMeans(3, Api("of_a_volunteer"));
   EXPECT_EQ(Publish().rows, 0U);
@@ -118,8 +118,8 @@ TEST_F(ThresholdTest, OneKeyOfManyClassesNeverGetsALoneVolunteersRowPublished) {
   EXPECT_THAT(published_, HasSubstr("of_a_volunteer"));
 }
 
-// k - 1 keys that were made a moment ago complete nobody's threshold; the bound that is left is an
-// attacker who has waited for a day.
+// k - 1 new keys cannot complete the threshold for a row. What remains possible is an attacker who
+// waits for a day.
 TEST_F(ThresholdTest, FreshKeysDoNotIsolateAVolunteer) {
   Open({.probation_batches = 3, .probation_age = std::chrono::hours(24)});
   const auto send = [&](unsigned agent, const std::string& own) {
@@ -163,7 +163,7 @@ TEST_F(ThresholdTest, ANameThatTooFewKeysGaveIsNowhere) {
       Contribute(agent, invented, agent);
       Contribute(agent, invented, agent, 1, stats::Metric::kAllocSize);
     }
-    // Nor do as many altogether, with another metric.
+    // Additional agents with another metric do not help either.
     Contribute(20, invented, 1, 1, stats::Metric::kDiskRead);
   }
   EXPECT_EQ(Publish().rows, 1U);

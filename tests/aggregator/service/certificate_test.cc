@@ -1,5 +1,4 @@
-// Certificates that cannot be used, or not any more, as the operator of the real program meets
-// them.
+// Certificates that are unusable or expired, as the operator of the real program sees them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +28,7 @@ class CertificateTest : public ServiceTest {
     return client->Send({.target = target}).value();
   }
 
-  // As MakeCertificates(), by a clock that is off.
+  // Like MakeCertificates(), with a clock that is off by `offset`.
   testing::Certificates MakeAt(const std::string& offset) {
     const std::filesystem::path directory = dir_.path() / ("made_at_" + offset);
     std::filesystem::create_directory(directory);

@@ -1,4 +1,5 @@
-// An agent's whole life with a service: it enrols, sends, keeps its receipts, and takes all back.
+// An agent's whole life with a service: it enrols, sends, keeps its receipts and withdraws
+// everything.
 #include "common/base/file.h"
 #include "common/wire/policy.h"
 #include "common/wire/wire_requests.h"
@@ -20,7 +21,7 @@ class JourneyTest : public ServiceTest {
         Config("port = 0", data_dir, "[enrolment]\nmode = \"token\"\ntoken_files = [\"token\"]\n"));
   }
 
-  // Publishes anew; the fragments' names are hashes of their contents.
+  // Publishes again. Fragments are named by a hash of their contents.
   std::vector<wire::FragmentReference> Publish() {
     server_->Signal(SIGUSR1);
     EXPECT_TRUE(server_->WaitForLine("published snapshot"));
@@ -31,7 +32,7 @@ class JourneyTest : public ServiceTest {
     wire::BatchContent content = ingest::TestContent(rows, WeekOf(SystemClock().Now()));
     for (wire::BatchRow& row : content.rows) {
       row.histogram.Add(salt);
-      row.first_contribution = salt <= 2;  // the first of either agent
+      row.first_contribution = salt <= 2;  // each agent's first contribution
     }
     content.rows.push_back(content.rows[0]);  // a duplicate, which is refused
     return *wire::EncodeBatch(content);
@@ -67,9 +68,9 @@ TEST_F(JourneyTest, AfterWithdrawingTheServiceIsAsIfTheAgentHadNeverBeenThere) {
   const std::vector<wire::FragmentReference> with_it = Publish();
   Stop();
 
-  ASSERT_NO_FATAL_FAILURE(Start());  // the enrolment and the secret of receipts are still there
+  ASSERT_NO_FATAL_FAILURE(Start());  // the enrolment and the receipt secret are still there
   ASSERT_NO_FATAL_FAILURE(MustSendBody(key_, 3, Body(2, 4)));
-  // A receipt of the greatest size, which refuses all rows, gets through to where it is verified.
+  // A receipt of maximum size, which refuses all rows, still reaches the code that verifies it.
   constexpr std::size_t kMostReceiptDigits = 2 * (wire::kMaxBatchRows / 8 + 32);
   const http::Response forged = MustSend(
       WithdrawalRequest(key_, 1, Body(5, 1), "0401" + std::string(kMostReceiptDigits, 'f')));
@@ -86,7 +87,7 @@ TEST_F(JourneyTest, AfterWithdrawingTheServiceIsAsIfTheAgentHadNeverBeenThere) {
 
   ASSERT_NO_FATAL_FAILURE(Start());
   EXPECT_EQ(MustSend(WithdrawalRequest(key_, 1, Body(5, 1), receipt)).body, first.body);
-  // Delayed duplicates.
+  // Duplicates that arrive late.
   EXPECT_EQ(MustSend(SignedRequest(key_, 1, Body(5, 1))).status, 200);
   EXPECT_EQ(MustSend(SignedRequest(key_, 4, Body(9, 5))).status, 200);
   const std::vector<wire::FragmentReference> without_it = Publish();

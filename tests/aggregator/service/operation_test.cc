@@ -1,4 +1,4 @@
-// What an operator does with a running service: watches it, asks it for something, ends it.
+// What an operator does with a running service: monitors it, sends it commands, stops it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -62,7 +62,8 @@ class OperationTest : public ServiceTest {
         SignedRequest(key_, sequence, ingest::TestContent(4, WeekOf(SystemClock().Now()))));
   }
 
-  // A new connection, which shows the certificate in force; the old authority may not know it.
+  // Opens a new connection, which uses the current certificate; this fails if the CA does not
+  // match.
   Result<http::Response> Connect(const std::filesystem::path& ca_file) {
     FIELDCOST_ASSIGN(http::Client client, http::Client::Create({.url = url_, .ca_file = ca_file}));
     return client.Send({.target = wire::kRootPath});
@@ -131,7 +132,7 @@ TEST_F(OperationTest, ThatTheRoomForNewAgentsRunsOutIsSaidEverywhere) {
   EXPECT_THAT(metrics, HasSubstr("fieldcost_store_held_room_bytes 1048576\n"));
   EXPECT_THAT(metrics, HasSubstr("fieldcost_store_evicted_batches_total 0\n"));
   EXPECT_TRUE(server_->WaitForLine(why));
-  // It is looked at twice a second and said once an hour.
+  // The condition is checked twice per second and logged once per hour.
   client_.reset();
   admin_.reset();
   server_->Signal(SIGTERM);
@@ -158,9 +159,10 @@ TEST_F(OperationTest, ANewCertificateIsTakenByItselfAndABadOneIsNot) {
   const testing::Certificates next = testing::MakeCertificates(other);
   EXPECT_TRUE(Connect(certificates_.ca).has_value());
   EXPECT_FALSE(Connect(next.ca).has_value());
-  EXPECT_EQ(MustGet(wire::kRootPath).status, 200);  // on a connection that is kept
+  EXPECT_EQ(MustGet(wire::kRootPath).status, 200);  // on a connection that stays open
 
-  // A key without its certificate: refused when asked, and when the change is noticed.
+  // A key that does not match the certificate is refused on request and when the change is
+  // detected.
   std::filesystem::copy_file(next.key, certificates_.key,
                              std::filesystem::copy_options::overwrite_existing);
   const http::Response refusal = Command(admin::kReloadPath);
@@ -175,7 +177,7 @@ TEST_F(OperationTest, ANewCertificateIsTakenByItselfAndABadOneIsNot) {
   ASSERT_TRUE(server_->WaitForLine("the certificate has changed"));
   EXPECT_TRUE(Connect(next.ca).has_value());
   EXPECT_FALSE(Connect(certificates_.ca).has_value());
-  EXPECT_EQ(MustGet(wire::kRootPath).status, 200);  // and goes on
+  EXPECT_EQ(MustGet(wire::kRootPath).status, 200);  // the open connection still works
   Stop();
 }
 
@@ -205,7 +207,7 @@ TEST_F(OperationTest, BeforeTheEndItIsNotReadyButStillAnswers) {
   EXPECT_EQ(AskFor(admin::kLivezPath).status, 200);
   EXPECT_EQ(SendBatch(1).status, 200);
   EXPECT_EQ(Command(admin::kPublishPath).status, 503);
-  Stop();  // the second signal: now
+  Stop();  // the second signal stops it immediately
 }
 
 TEST_F(OperationTest, ADiskThatIsNearlyFullIsNotReady) {
@@ -213,7 +215,7 @@ TEST_F(OperationTest, ADiskThatIsNearlyFullIsNotReady) {
   config.insert(config.find("data_dir"), "min_free_mib = 1073741824\n");
   WriteConfig(config);
   ExpectRefusal(ServiceTest::Command(), ErrorCode::kInvalidArgument, "min_free_mib");
-  config.replace(config.find("1073741824"), 10, "1048576");  // a TiB
+  config.replace(config.find("1073741824"), 10, "1048576");  // 1 TiB
   WriteConfig(config);
   ASSERT_NO_FATAL_FAILURE(StartWithAdmin());
   const auto space = std::filesystem::space(dir_.path());
@@ -231,7 +233,7 @@ TEST_F(OperationTest, ADiskThatIsNearlyFullIsNotReady) {
 
 TEST_F(OperationTest, AFailedWriteIsNotAcknowledgedAndEndsTheService) {
   testing::ProcessOptions command = ServiceTest::Command();
-  // Without the signal, a file that would grow past the limit is an error of write(2).
+  // With SIGXFSZ ignored, exceeding the file size limit makes write(2) fail.
   command.arguments.insert(command.arguments.begin(),
                            {"sh", "-c", "trap '' XFSZ; exec \"$@\"", "sh"});
   server_ = std::make_unique<testing::BackgroundProcess>(command);
@@ -297,7 +299,7 @@ TEST_F(OperationTest, TheEndGoesBeforeOtherSignals) {
 
 class ManagerTest : public OperationTest {
  protected:
-  // The next message that is not the watchdog's, or with `alive` one that is.
+  // Returns the next message that is not from the watchdog, or with `alive` the next one that is.
   std::string Message(bool alive = false) {
     std::string message = socket_.Next();
     while (!message.empty() && alive != message.starts_with("WATCHDOG=1")) message = socket_.Next();
@@ -329,7 +331,7 @@ TEST_F(ManagerTest, AReloadBeforeItIsReadyDoesNotMakeItSo) {
   sigset_t before;
   sigemptyset(&hangup);
   sigaddset(&hangup, SIGHUP);
-  ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &hangup, &before), 0);  // the process begins with it so
+  ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &hangup, &before), 0);  // the process inherits this
   server_ = std::make_unique<testing::BackgroundProcess>(command);
   ASSERT_EQ(::pthread_sigmask(SIG_SETMASK, &before, nullptr), 0);
   server_->Signal(SIGHUP);
@@ -348,7 +350,7 @@ TEST_F(OperationTest, WithTooFewOpenFilesItDoesNotStart) {
   ExpectRefusal(command, ErrorCode::kInvalidArgument, "LimitNOFILE=");
 }
 
-// A checkpoint that gets no descriptor ends the service.
+// A checkpoint that cannot open a file would stop the service.
 TEST_F(OperationTest, HoweverManyConnectTheStoreKeepsItsDescriptors) {
   testing::ProcessOptions command = Command();
   command.arguments.insert(command.arguments.begin(), {"prlimit", "--nofile=1200:1200"});

@@ -21,7 +21,7 @@
 
 namespace fieldcost::aggregator {
 
-// The aggregator as a process: real TLS, real signals, real files.
+// Runs the aggregator as a process, with real TLS, signals and files.
 class ServiceTest : public ::testing::Test {
  protected:
   ServiceTest() : certificates_(testing::MakeCertificates(dir_.path())) { WriteConfig(Config()); }
@@ -39,7 +39,7 @@ class ServiceTest : public ::testing::Test {
            more;
   }
 
-  // As the configuration has it.
+  // Returns the data directory named in the configuration.
   std::filesystem::path DataDir() const {
     const std::string text = ReadFile(config_file(), kMiB).value();
     const std::string key = "data_dir = \"";
@@ -57,7 +57,8 @@ class ServiceTest : public ::testing::Test {
   }
 
   void Start() { Start(Command()); }
-  // `warning` must come before it is open; it is the line's text before, and the line afterwards.
+  // If not null, `warning` holds text that must be logged before the server listens; it is then set
+  // to that line.
   void Start(const testing::ProcessOptions& command, std::string* warning = nullptr) {
     server_ = std::make_unique<testing::BackgroundProcess>(command);
     std::string line;
@@ -66,7 +67,7 @@ class ServiceTest : public ::testing::Test {
     }
     ASSERT_TRUE(server_->WaitForLine("listening on ", &line)) << server_->Wait().output;
     url_ = line.substr(line.find("https://"));
-    url_ = url_.substr(0, url_.find('"'));  // of JSON
+    url_ = url_.substr(0, url_.find('"'));  // the line may be JSON
     ingest::SetTestRootOf(DataDir());
     client_ = std::make_unique<http::Client>(
         std::move(*http::Client::Create({.url = url_, .ca_file = certificates_.ca})));
@@ -87,7 +88,7 @@ class ServiceTest : public ::testing::Test {
   }
   http::Response MustGet(const std::string& target) { return MustSend({.target = target}); }
 
-  // The snapshot that is published.
+  // Returns the published snapshot.
   wire::SnapshotMetadata DownloadSnapshot() {
     const auto root = wire::VerifyPinnedRoot(MustGet(wire::kRootPath).body);
     EXPECT_TRUE(root.has_value());
@@ -99,7 +100,7 @@ class ServiceTest : public ::testing::Test {
     return *snapshot;
   }
 
-  // All its rows.
+  // Returns all rows of the published snapshot.
   std::vector<stats::StatRow> Download() {
     std::vector<stats::StatRow> rows;
     for (const wire::FragmentReference& reference : DownloadSnapshot().fragments) {
@@ -112,7 +113,7 @@ class ServiceTest : public ::testing::Test {
     return rows;
   }
 
-  // A start that fails, with one line that says why.
+  // Expects that starting fails with a one-line reason.
   void ExpectRefusal(const testing::ProcessOptions& command, ErrorCode code,
                      const std::string& message) {
     const testing::ProcessResult result = testing::RunProcess(command);

@@ -1,4 +1,4 @@
-// `--check-config`: it finds what a start would, and leaves everything as it was.
+// Tests `--check-config`: it finds the problems that a start would find, and changes nothing.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ class StartCheckTest : public ServiceTest {
     return files;
   }
 
-  // The check and the start say the same, and neither leaves anything behind.
+  // The check and the start report the same error, and neither leaves any files.
   void ExpectBoth(ErrorCode code, const std::string& message) {
     SCOPED_TRACE(message);
     const std::vector<std::string> before = Files();
@@ -118,9 +118,9 @@ TEST_F(StartCheckTest, APortIsFreeTheRunningServersOrAnothers) {
   WriteConfig(WithAdmin("port = " + port));
   Stop();
   EXPECT_THAT(Check().output, HasSubstr("[server] 127.0.0.1 port " + port + ": free\n"));
-  Start();  // it was given back
+  Start();  // the check has released it
   Stop();
-  WriteConfig(WithAdmin("address = \"192.0.2.1\""));  // nobody's
+  WriteConfig(WithAdmin("address = \"192.0.2.1\""));  // an address of no local interface
   ExpectBoth(ErrorCode::kInvalidArgument, "192.0.2.1 port ");
 }
 

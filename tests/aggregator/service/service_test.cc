@@ -1,4 +1,4 @@
-// The aggregator as a process: real TLS, real signals, real files.
+// Runs the aggregator as a process, with real TLS, signals and files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -21,7 +21,7 @@ TEST_F(ServiceTest, ASignedBatchComesBackBitForBitInAPublishedFragment) {
   const auto address = ReadFile(address_file(), 1024);
   ASSERT_TRUE(address.has_value());
   EXPECT_EQ(*address, url_ + "\n");
-  // What an operator asks is not for everybody.
+  // The operator's endpoints are not public.
   for (const char* path : {"/livez", "/readyz", "/metrics"}) {
     EXPECT_EQ(MustGet(path).status, 404) << path;
   }
@@ -63,7 +63,7 @@ TEST_F(ServiceTest, ItTakesWhatIsSignedForItsOwnNames) {
   WriteConfig(Config("port = 0\nnames = [\"Fieldcost.Example\"]"));
   Start();
   const http::Request request = ingest::SignedRequest(
-      key, 1, ingest::TestContent(1, WeekOf(SystemClock().Now())));  // for "localhost"
+      key, 1, ingest::TestContent(1, WeekOf(SystemClock().Now())));  // signed for "localhost"
   EXPECT_EQ(MustSend(request).status, 421) << "the configuration's names are instead of those ...";
   Stop();
   WriteConfig(Config());
@@ -82,7 +82,7 @@ TEST_F(ServiceTest, ARestartAfterSigkillChangesNoNumberAndKnowsTheReplay) {
   EXPECT_EQ(server_->Wait().signal, SIGKILL);
 
   server_ = std::make_unique<testing::BackgroundProcess>(Command());
-  // There are rows now, so it publishes at the start.
+  // There are rows now, so the service publishes at startup.
   ASSERT_TRUE(server_->WaitForLine("published snapshot version=1 rows=5"));
   std::string line;
   ASSERT_TRUE(server_->WaitForLine("listening on ", &line));
@@ -134,12 +134,12 @@ TEST_F(ServiceTest, AnotherServersPortAndDataDirectoryAreRefused) {
 TEST_F(ServiceTest, AnUnreadableDataDirectoryIsRefusedByName) {
   std::filesystem::create_directory(dir_.path() / "data");
   testing::ProcessOptions command = Command();
-  if (::geteuid() == 0) {  // root may read everything: run as nobody, who may read the rest
+  if (::geteuid() == 0) {  // root can read everything, so run as user nobody, who may read the rest
     for (const auto& entry : std::filesystem::directory_iterator(dir_.path())) {
       ASSERT_EQ(::chmod(entry.path().c_str(), 0644), 0);
     }
     ASSERT_EQ(::chmod(dir_.path().c_str(), 0755), 0);
-    // Wherever the build tree is, nobody may run the copy.
+    // User nobody must be able to execute the program, so copy it out of the build tree.
     const std::filesystem::path program = dir_.path() / "program";
     std::filesystem::copy_file(FIELDCOST_AGGREGATOR, program);
     command.arguments[0] = program.string();

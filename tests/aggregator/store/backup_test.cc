@@ -1,4 +1,4 @@
-// Copies of a store that is being fed, and what comes back from them.
+// Backups of a store that receives batches, and what is restored from them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rocksdb/file_system.h>
@@ -82,7 +82,7 @@ TEST_F(BackupTest, TheNewestBackupComesBackWithItsAttachmentAndOlderOnesShareFil
   ExpectGood(*copy);
   EXPECT_EQ(copy->GetNumber("published_version").value(), 17U);
   EXPECT_EQ(copy->Restorations().value(), 1U);
-  // A replay from before the backup is known.
+  // The restored store recognises a batch from before the backup as a replay.
   TestBatch batch;
   MakeTestBatch(1, 15, batch, nullptr);
   EXPECT_TRUE(copy->Accept(batch.View()).value().replay);
@@ -123,7 +123,8 @@ TEST_F(BackupTest, ACopyMadeWhileWritersWriteHasAllFromBeforeAndNothingHalf) {
     MustBackUp(*store);
     const auto copy = MustRestore("copy" + std::to_string(round));
     ExpectGood(*copy);
-    // What each writer had delivered is a run from 1 on; the rows are exactly its sums.
+    // For each writer the copy has a sequence of batches from 1 on; the rows are exactly their
+    // sums.
     Sums sums;
     for (unsigned writer = 0; writer < kWriters; ++writer) {
       std::uint64_t known = 0;
@@ -131,7 +132,7 @@ TEST_F(BackupTest, ACopyMadeWhileWritersWriteHasAllFromBeforeAndNothingHalf) {
       for (; known < kBatches; ++known) {
         MakeTestBatch(writer, known + 1, batch, nullptr);
         Withdrawal probe = batch.Undo();
-        probe.may_come = false;  // tells what is known, and adds nothing if it is not
+        probe.may_come = false;  // a pure query: adds no tombstone
         bool delivered = false;
         probe.rows = [&](const std::optional<std::string>&) -> Result<const AcceptedRows*> {
           delivered = true;
@@ -148,13 +149,13 @@ TEST_F(BackupTest, ACopyMadeWhileWritersWriteHasAllFromBeforeAndNothingHalf) {
   for (std::thread& writer : writers) writer.join();
 }
 
-// Lets something happen when a thread lists a directory: for a backup that is after the engine has
-// noted its list of files, and before it looks how long its log is.
+// Runs a callback when a thread lists a directory. During a backup, this happens after the engine
+// has noted its list of files and before it determines the length of its log.
 class ListingObserver final : public rocksdb::FileSystemWrapper {
  public:
   ListingObserver() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
   const char* Name() const override { return "ListingObserver"; }
-  // Once, in this thread.
+  // Runs `act` once, on this thread's next listing.
   void AtNextListing(std::function<void()> act) {
     const std::lock_guard lock(mutex_);
     act_ = std::move(act);
@@ -191,7 +192,7 @@ TEST_F(BackupTest, ACheckpointBetweenTheListOfFilesAndTheLogIsNotMissing) {
   files->AtNextListing([&] {
     ASSERT_TRUE(store.Checkpoint().has_value());
     Feed(store, 1, 21, 25, &sums);
-    ASSERT_TRUE(store.Compact().has_value());  // makes a checkpoint, too
+    ASSERT_TRUE(store.Compact().has_value());  // also makes a checkpoint
     Feed(store, 1, 26, 28, &sums);
     happened = true;
   });
@@ -200,7 +201,7 @@ TEST_F(BackupTest, ACheckpointBetweenTheListOfFilesAndTheLogIsNotMissing) {
   const auto copy = MustRestore("copy");
   EXPECT_EQ(AllRows(*copy), sums);
   ExpectGood(*copy);
-  // What was left in the inbox for the backup goes with the next checkpoint.
+  // The next checkpoint removes what was kept in the inbox for the backup.
   Feed(store, 1, 29, 29, &sums);
   EXPECT_EQ(AllRows(store), sums);
   MustBackUp(store);
@@ -213,7 +214,7 @@ TEST_F(BackupTest, AnInterruptedBackupLeavesTheOlderOnesUsable) {
   Feed(*store, 1, 1, 10, &sums);
   MustBackUp(*store);
   Feed(*store, 1, 11, 20, nullptr);
-  // As a crash in the middle of a copy leaves it: files, but no list of them.
+  // A crash during a copy leaves files but no list of them.
   MustBackUp(*store);
   ASSERT_TRUE(std::filesystem::remove(backups() / "meta" / "2"));
   EXPECT_EQ(AllRows(*MustRestore("copy")), sums);
@@ -221,7 +222,8 @@ TEST_F(BackupTest, AnInterruptedBackupLeavesTheOlderOnesUsable) {
   EXPECT_NE(AllRows(*MustRestore("later")), sums);
 }
 
-// Their receipts stay good for ever; and the sums of others are large enough to take them from.
+// The receipts for lost batches stay valid, and the sums of others would be large enough to
+// subtract them.
 TEST_F(BackupTest, WhatWasLostWithARestorationIsNeverTakenFromTheSumsOfOthers) {
   Sums sums;
   {
@@ -254,7 +256,7 @@ TEST_F(BackupTest, WhatWasLostWithARestorationIsNeverTakenFromTheSumsOfOthers) {
     }
   }
   EXPECT_EQ(AllRows(*copy), before);
-  // Whatever is there can be withdrawn as ever.
+  // Batches that are there can be withdrawn as usual.
   for (const std::uint64_t kept : {1U, 3U, 7U, 39U, 41U, 160U}) {
     TestBatch batch;
     MakeTestBatch(1, kept, batch, nullptr);
@@ -304,7 +306,7 @@ TEST_F(BackupTest, AnotherStoresBackupsAnExistingStoreAndAnEmptyPlaceAreRefused)
     const Status status = Store::RestoreBackup(from, to);
     return status ? ErrorCode::kInternal : status.error().code;
   };
-  EXPECT_EQ(restore(backups(), data()), ErrorCode::kAlreadyExists);  // and in use
+  EXPECT_EQ(restore(backups(), data()), ErrorCode::kAlreadyExists);  // and the directory is in use
   EXPECT_EQ(restore(dir_.path() / "nothing", dir_.path() / "copy"), ErrorCode::kNotFound);
   const auto copy = MustRestore("copy");
   EXPECT_EQ(restore(backups(), dir_.path() / "copy"), ErrorCode::kAlreadyExists);
@@ -374,7 +376,7 @@ TEST_F(BackupTest, NumbersAndGaugesSayWhatIsThere) {
     EXPECT_GT(gauges.checkpoint_microseconds, 0U);
     std::uint64_t sizes = 0;
     for (const auto& file : std::filesystem::directory_iterator(dir_.path() / "data/store")) {
-      std::error_code gone;  // the engine still removes what it does not need any more
+      std::error_code gone;  // the engine may still be removing files that it no longer needs
       const std::uintmax_t size = file.file_size(gone);
       if (!gone) sizes += size;
     }

@@ -73,9 +73,9 @@ TEST(BatchRecordTest, ARecordThatWasNeverWrittenIsNotRead) {
   }
   const std::string good = Record(batch.refused, batch.body);
   ASSERT_TRUE(reader.Read(good, rows).has_value());
-  // The row that nobody has accepted would be added.
+  // Without the list of refused rows, the refused row would be added.
   EXPECT_EQ(reader.Read(Record({}, batch.body), rows).error().code, ErrorCode::kCorrupt);
-  // A refused row that is not there.
+  // A refused row number beyond the batch.
   const std::uint32_t beyond[] = {batch.refused[0], 5000};
   EXPECT_EQ(reader.Read(Record(beyond, batch.body), rows).error().code, ErrorCode::kCorrupt);
   EXPECT_FALSE(reader.Read(batch.rows.bytes(), rows).has_value());
@@ -86,7 +86,7 @@ TEST(BatchRecordTest, ARecordThatWasNeverWrittenIsNotRead) {
   for (int i = 0; i < 2000; ++i) {
     std::string bad = good;
     bad[random() % bad.size()] ^= static_cast<char>(1 + random() % 255);
-    (void)reader.Read(bad, rows);  // whatever it says, it says it
+    (void)reader.Read(bad, rows);  // any result is allowed, but no crash
   }
   ASSERT_TRUE(reader.Read(good, rows).has_value());
   EXPECT_EQ(rows.bytes(), batch.rows.bytes());

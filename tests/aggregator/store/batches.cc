@@ -86,7 +86,7 @@ void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sum
     const stats::RowKey key = TestKey(number);
     batch.rows.Add(key, histogram, first ? Contribution::kFirst : Contribution::kNone);
     content.hardware = key.hardware;
-    if (number % 7 == 3) {  // one that nobody has accepted goes before it
+    if (number % 7 == 3) {  // put a refused row before this one
       batch.refused.push_back(static_cast<std::uint32_t>(content.rows.size()));
       content.rows.push_back(
           {.api = {.soname = "/bad"}, .metric = key.metric, .week = 0, .histogram = histogram});

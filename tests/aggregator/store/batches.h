@@ -10,8 +10,8 @@
 
 namespace fieldcost::store {
 
-// Deterministic streams of batches, and the sums they must come to, added with the dense
-// CostHistogram and not with the store's own code.
+// Deterministic streams of batches and their expected sums, computed with the dense CostHistogram
+// and not with the store's own code.
 
 struct TestBatch {
   std::string agent_id;
@@ -19,19 +19,19 @@ struct TestBatch {
   wire::Sequence sequence{1};
   AcceptedRows rows;
   std::string answer;
-  // The same rows, and some that were refused, as agents send them; empty: only `rows` are given.
+  // The batch as agents send it: the same rows plus some refused ones. Empty: only `rows` is given.
   std::string body;
   std::vector<std::uint32_t> refused;
 
   AcceptedBatch View() const;
-  // Takes exactly this batch away. The batch must outlive it.
+  // Withdraws exactly this batch, which must outlive the result.
   Withdrawal Undo() const;
 };
 
 std::string TestAgent(unsigned agent);
 stats::RowKey TestKey(unsigned number);
 
-// Everything that a store keeps of a row.
+// Everything that a store keeps for a row.
 struct TestRow : stats::StatRow {
   stats::ContributionSizes sizes;
   bool operator==(const TestRow&) const = default;
@@ -39,14 +39,14 @@ struct TestRow : stats::StatRow {
 TestRow MakeTestRow(const stats::RowKey& key, const CompactRow& sums);
 using Sums = std::map<stats::RowKey, TestRow>;
 
-// The batch `sequence` of `agent`: some rows among 40 keys. Adds them to `sums` too if not null.
-// Two of three have a body.
+// Makes batch `sequence` of `agent`, with some of 40 keys as rows; two of three batches have a
+// body. Adds the rows to `sums` unless it is null.
 void MakeTestBatch(unsigned agent, std::uint64_t sequence, TestBatch& batch, Sums* sums);
 
-// Every row of the store.
+// Returns every row of the store.
 Sums AllRows(Store& store);
 
-// Every bit that a store publishes from: stored rows and totals.
+// All data that a store publishes from: stored rows and totals.
 struct Dump {
   std::map<stats::RowKey, CompactRow> rows;
   Totals totals;
@@ -54,7 +54,8 @@ struct Dump {
 };
 Dump DumpOf(Store& store);
 
-// The crash tests' agents but the first take away every third batch once the next one is accepted.
+// In the crash tests, all agents except the first withdraw every third batch once the next one is
+// accepted.
 bool IsToBeWithdrawn(unsigned agent, std::uint64_t sequence);
 
 }  // namespace fieldcost::store

@@ -1,6 +1,6 @@
-// The store against SIGKILL: a real process is killed at random moments, and inside checkpoints;
-// afterwards the sums of what it had acknowledged must be there, bit for bit, without what it had
-// withdrawn, and nothing more but what was in flight.
+// The store against SIGKILL: a real process is killed at random moments and inside checkpoints.
+// Afterwards the store must hold, bit for bit, the sums of all acknowledged batches without the
+// withdrawn ones, and at most the requests in flight in addition.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -32,7 +32,7 @@ class Fleet {
     return options;
   }
 
-  // Takes note of what the killed writer had acknowledged.
+  // Records what the killed writer had acknowledged.
   void ReadAcknowledged(const std::string& output) {
     std::istringstream lines(output.substr(0, output.rfind('\n') + 1));
     for (std::string line; std::getline(lines, line);) {
@@ -48,7 +48,7 @@ class Fleet {
     }
   }
 
-  // Opens the store; each agent sends again what it got no answer for, as a real one does.
+  // Opens the store; each agent repeats its unanswered request, as a real agent does.
   void ExpectExactSums() {
     auto store = Store::Open({.data_dir = data_dir_, .checkpoint_seconds = 0});
     ASSERT_TRUE(store.has_value()) << store.error().message;
@@ -64,7 +64,7 @@ class Fleet {
       ASSERT_TRUE((*store)->Accept(batch_.View()).has_value());
       Note(agent);
     }
-    // Each agent withdraws again what it got no answer for, and once more what it did.
+    // Each agent repeats its unanswered withdrawals, and once more the acknowledged ones.
     for (const auto& [agent, sequence] : to_withdraw_) {
       MakeTestBatch(agent, sequence, batch_, nullptr);
       const auto gone = (*store)->Withdraw(batch_.Undo());
@@ -86,7 +86,8 @@ class Fleet {
   std::uint64_t withdrawn() const { return withdrawn_; }
 
  private:
-  // The next batch of the agent is in. What is to be withdrawn is not expected in the sums.
+  // Records that the agent's next batch is stored. Batches to be withdrawn are not part of the
+  // expected sums.
   void Note(unsigned agent) {
     const std::uint64_t sequence = next_[agent]++;
     ++acknowledged_;
@@ -101,7 +102,7 @@ class Fleet {
   std::filesystem::path data_dir_;
   std::array<std::uint64_t, kAgents> next_{};
   std::set<Batch> to_withdraw_;
-  std::set<Batch> gone_;  // acknowledged as withdrawn
+  std::set<Batch> gone_;  // acknowledged withdrawals
   std::uint64_t withdrawn_ = 0;
   std::uint64_t acknowledged_ = 0;
   Sums sums_;
@@ -148,8 +149,8 @@ TEST(StoreCrashTest, AKillInsideACheckpointLosesAndDoublesNothing) {
 TEST(StoreCrashTest, AfterAFailedWriteNothingIsAcceptedAndNothingAcknowledgedIsLost) {
   for (const char* count : {"0", "5", "30"}) {
     SCOPED_TRACE(count);
-    // Fresh each time: with more in the store, engine builds with assertions may abort after a
-    // failure in the background. tests/faults covers that.
+    // Each run starts with an empty store: with more data, engine builds with assertions may abort
+    // after a background failure. tests/faults covers that.
     const testing::TempDir dir;
     Fleet fleet(dir.path() / "data");
     testing::BackgroundProcess writer(fleet.Command({"full", count}));

@@ -1,4 +1,4 @@
-// What retention removes, and that every sum stays exact while it does.
+// What retention removes; all sums must stay exact.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -18,7 +18,7 @@ namespace {
 using fieldcost::testing::TempDir;
 using ::testing::HasSubstr;
 
-constexpr std::uint32_t kOldWeek = 2900;  // the test batches have rows of this and the next week
+constexpr std::uint32_t kOldWeek = 2900;  // the test batches have rows of this week and the next
 
 class ExpireTest : public ::testing::Test {
  protected:
@@ -49,7 +49,7 @@ class ExpireTest : public ::testing::Test {
     ASSERT_TRUE(report.has_value());
     EXPECT_TRUE(report->ok()) << report->first_problem;
   }
-  // Removes them from the expected sums, too; how many.
+  // Also removes the rows from the expected sums; returns how many.
   std::size_t DropWeeksBefore(std::uint32_t week) {
     return std::erase_if(sums_, [&](const auto& row) { return row.first.week < week; });
   }
@@ -128,7 +128,7 @@ TEST_F(ExpireTest, AForgottenEpochTakesNoReplayAndNoEnrolment) {
   MakeTestBatch(1, 4, kept, &sums_);
   kept.epoch = wire::Epoch(2);
   ASSERT_TRUE(store_->Accept(kept.View()).has_value());
-  // A head, three answers, an enrolment.
+  // One ledger head, three answers and one enrolment.
   EXPECT_EQ(MustExpire(0, 2).ledger_entries, 5U);
   EXPECT_FALSE(store_->IsEnrolled(agent, wire::Epoch(1)).value());
   EXPECT_TRUE(store_->IsEnrolled(agent, wire::Epoch(2)).value());
@@ -204,7 +204,7 @@ TEST_F(ExpireTest, HeldBatchesGoWithTheirEpoch) {
   ExpectGood();
 }
 
-// Counted twice, a batch that is still held would be taken for one that is in the sums.
+// If it was counted twice, a batch that is still held would be treated as part of the sums.
 TEST_F(ExpireTest, WhatIsHeldOfAnExpiredEpochIsLeftToItByARevocation) {
   bool revoke = false;
   StoreOptions options = Options();
@@ -239,7 +239,7 @@ TEST_F(ExpireTest, WithdrawingFromAForgottenEpochSaysWhetherItIsGone) {
   Feed(1, 1, 3);
   TestBatch batch;
   MakeTestBatch(1, 2, batch, nullptr);
-  MustExpire(0, 2);  // its rows are still there
+  MustExpire(0, 2);  // its rows are still stored
   const auto unknown = store_->Withdraw(batch.Undo());
   ASSERT_FALSE(unknown.has_value());
   EXPECT_EQ(unknown.error().code, ErrorCode::kNotFound);
@@ -289,7 +289,7 @@ TEST_F(ExpireTest, KilledAtAnyMomentItIsConsistentAndTheNextCallFinishes) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Open();
   {
-    // More rows than one step removes, of two weeks.
+    // More rows than one step removes, in two weeks.
     TestBatch batch;
     stats::CostHistogram histogram;
     histogram.Add(9);
@@ -312,7 +312,7 @@ TEST_F(ExpireTest, KilledAtAnyMomentItIsConsistentAndTheNextCallFinishes) {
                          std::to_string(kOldWeek + 1), "2"};
     testing::BackgroundProcess process(command);
     ASSERT_TRUE(process.WaitForLine("ready"));
-    // Some time, in pieces of work rather than of the clock.
+    // Waits for a random amount of work, not time.
     volatile std::uint64_t work = 0;
     for (auto i = random() % 200'000'000; i > 0; --i) work = work + i;
     process.Signal(SIGKILL);
@@ -342,10 +342,11 @@ TEST(RetentionTest, AnEpochIsForgottenOnlyWhenNothingOfItCanComeOrIsLeft) {
       const std::uint64_t last_forgotten = bounds.first_epoch.value() - 1;
       const std::uint64_t current = now / kWeeksPerEpoch;
       EXPECT_LT(last_forgotten + kEpochsAround, current);
-      // The last moment at which one of its batches could be accepted, and its newest row.
+      // The last week in which a batch of the forgotten epoch could be accepted, and its newest
+      // row's week.
       const std::uint64_t last_week = (last_forgotten + kEpochsAround + 1) * kWeeksPerEpoch - 1;
       EXPECT_LT(last_week + kWeeksAhead, bounds.first_week);
-      // And no later than necessary.
+      // And the epoch is forgotten no later than necessary.
       EXPECT_GE(last_week + kWeeksPerEpoch + kWeeksAhead, bounds.first_week);
     }
   }

@@ -26,7 +26,7 @@ TEST(InvitationTest, ARecordIsReadBack) {
 TEST(InvitationTest, RefusesRecordsThatAreMalformed) {
   const std::string bytes = Example().Encode();
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    const bool is_whole = size == 17 || size == 20;  // without the last epochs
+    const bool is_whole = size == 17 || size == 20;  // the last epochs may be missing
     EXPECT_EQ(Invitation::Decode(bytes.substr(0, size)).has_value(), is_whole) << size;
   }
   std::string other = bytes;

@@ -1,4 +1,4 @@
-// Batches as they came: how long they are kept, and taking all of an agent's away with them.
+// Kept batches: how long they are kept, and removing all batches of an agent with their help.
 #include "aggregator/store/kept.h"
 
 #include <gmock/gmock.h>
@@ -66,7 +66,7 @@ int FilesWith(std::string_view bytes, const std::filesystem::path& data_dir) {
   return count;
 }
 
-// A batch with a body, and a part of it that nothing else has.
+// Returns a batch with a body, and in `part` bytes of it that occur nowhere else.
 TestBatch BatchWithBody(unsigned agent, std::uint64_t epoch, std::string& part) {
   for (std::uint64_t sequence = 1;; ++sequence) {
     TestBatch batch = BatchOf({agent, epoch, sequence});
@@ -119,20 +119,20 @@ TEST(KeptTest, WhatIsKeptGoesOnceNoBatchOfItsEpochIsTakenAndTheSumsStay) {
   EXPECT_EQ(FilesWith(part, options.data_dir), 0);
   EXPECT_EQ(FilesWith(later_part, options.data_dir), 1);
   store = MustOpen(options);
-  // One of that epoch that comes all the same is summed and not kept.
+  // A late batch of that epoch is added to the sums but not kept.
   const TestBatch late = BatchOf({1, 7, 60});
   ASSERT_TRUE(store->Accept(late.View()).has_value());
   const auto batches = store->BatchesOf(TestAgent(1));
   EXPECT_THAT(batches->kept, ::testing::ElementsAre(std::pair(later.epoch, later.sequence)));
   EXPECT_EQ(batches->not_kept, 2U);
   EXPECT_EQ(store->RemoveAll(TestAgent(1))->not_kept, 2U);
-  // It is withdrawn by its owner as ever.
+  // Its owner can still withdraw it.
   EXPECT_EQ(store->Withdraw(late.Undo())->kind, WithdrawalKind::kWithdrawn);
   EXPECT_EQ(store->Withdraw(batch.Undo())->kind, WithdrawalKind::kWithdrawn);
   EXPECT_EQ(store->Withdraw(later.Undo())->kind, WithdrawalKind::kRepeated);
   EXPECT_TRUE(DumpOf(*store).rows.empty());
   EXPECT_TRUE(store->Verify()->ok());
-  // And with its ledger.
+  // The kept batch is removed together with its ledger entries.
   EXPECT_TRUE(store->Expire(0, wire::Epoch(9)).has_value());
   EXPECT_EQ(store->Verify()->kept_batches, 0U);
 }
@@ -149,7 +149,7 @@ TEST(KeptTest, ExpiryForgetsBatchesWithTheirLedger) {
   EXPECT_EQ(report->kept_batches, 14U);
 }
 
-// Any history, and then the same without one of its agents.
+// Compares a random history after removing one agent with the same history without that agent.
 TEST(KeptTest, WithoutAnAgentEveryBitIsThatOfAHistoryWithoutIt) {
   const TempDir dir;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
@@ -182,7 +182,7 @@ TEST(KeptTest, WithoutAnAgentEveryBitIsThatOfAHistoryWithoutIt) {
       }
     }
     for (auto& [name, newest] : last) {
-      // Nobody is on probation any more.
+      // Ends every agent's probation.
       for (int i = 0; i < 3; ++i) {
         const Name more{name.first, name.second, ++newest};
         Accept(*store, more);
@@ -207,7 +207,7 @@ TEST(KeptTest, WithoutAnAgentEveryBitIsThatOfAHistoryWithoutIt) {
     EXPECT_TRUE(check->ok()) << check->first_problem;
     EXPECT_EQ(check->kept_batches, rest.size());
     EXPECT_EQ(store->RemoveAll(TestAgent(agent))->batches, 0U);
-    // Its owner finds all of it withdrawn.
+    // To its owner, all of it counts as withdrawn.
     for (const Name& name : live) {
       if (std::get<0>(name) != agent) continue;
       const TestBatch batch = BatchOf(name);
@@ -270,7 +270,7 @@ TEST(KeptTest, WhatItWouldChangeIsWhatItChanges) {
       Accept(*store, {agent, 7, sequence});
   }
   const Dump before = DumpOf(*store);
-  // Pairs of API and metric with enough contributions in a quarter.
+  // Counts the pairs of API and metric that reach the threshold within a quarter.
   const auto below = [](const Dump& dump, std::uint64_t threshold) {
     std::map<std::pair<stats::ApiKey, stats::Metric>, std::map<std::uint32_t, std::uint64_t>>
         quarters;

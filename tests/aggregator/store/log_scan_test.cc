@@ -25,7 +25,7 @@ LogScan Scan(std::string_view log, const LogScanner::Visitor& visit = {}) {
   return scanner.result();
 }
 
-// What the engine itself writes: small records, and some over several blocks.
+// A log written by the engine itself: small records, and some that span several blocks.
 class EngineLogTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -48,7 +48,7 @@ class EngineLogTest : public ::testing::Test {
     whole_ = Scan(log_, [this](const LogRecord& record) { starts_.push_back(record.offset); });
   }
 
-  // The start of the record that has this byte.
+  // Returns the start of the record that contains this byte.
   std::uint64_t StartOf(std::size_t at) const {
     std::uint64_t start = 0;
     for (const std::uint64_t one : starts_) start = one <= at ? one : start;
@@ -90,7 +90,7 @@ TEST_F(EngineLogTest, AFlippedBitIsBeforeRecordsThatAreWholeUnlessItIsInTheLast)
     const std::size_t at = random() % damaged.size();
     damaged[at] = static_cast<char>(damaged[at] ^ (1 << random() % 8));
     const LogScan scan = Scan(damaged);
-    if (scan.is_whole()) continue;  // a block's last bytes, which are nothing
+    if (scan.is_whole()) continue;  // the unused bytes at the end of a block
     EXPECT_LE(scan.whole_bytes, at);
     const std::uint64_t start = StartOf(at);
     EXPECT_EQ(scan.goes_on_at.has_value(), start != starts_.back()) << at;
@@ -111,7 +111,7 @@ TEST_F(EngineLogTest, WhatIsBehindTheDamageIsReadToo) {
 }
 
 TEST_F(EngineLogTest, LaterPartsOfATornRecordAndOldContentsOfTheDiskAreNoRecords) {
-  // The last record over several blocks, of which a crash has left all but the first.
+  // Takes the last record that spans several blocks; a crash has lost only its first block.
   std::size_t last = 0;
   for (std::size_t i = 0; i + 1 < starts_.size(); ++i) {
     if (starts_[i + 1] - starts_[i] > kLogBlockBytes) last = i;
@@ -125,7 +125,7 @@ TEST_F(EngineLogTest, LaterPartsOfATornRecordAndOldContentsOfTheDiskAreNoRecords
   EXPECT_LE(scan.whole_bytes, starts_[last]);
   EXPECT_FALSE(scan.is_whole());
   EXPECT_FALSE(scan.goes_on_at.has_value());
-  // A whole record, but an older one.
+  // A whole record, but left over from earlier use of the disk.
   torn = log_.substr(0, starts_[9]) + std::string(100, '\0') +
          log_.substr(starts_[1], starts_[2] - starts_[1]);
   scan = Scan(torn);
@@ -153,7 +153,7 @@ TEST(SyncedMarkTest, TheNewestWholeOneCounts) {
   EXPECT_EQ(ReadMarks(more.substr(0, more.size() - 1)).bytes, 300U);
   EXPECT_EQ(ReadMarks("").bytes, 0U);
   EXPECT_EQ(ReadMarks(std::string(5 * kMarkBytes, '\0')).bytes, 0U);
-  // Blocks that were never written, between others.
+  // Marks in the middle that were never written are skipped.
   EXPECT_EQ(ReadMarks(std::string(kMarkBytes, '\0') + more).bytes, 500U);
   const SyncedMark retired = ReadMarks(more + EncodeMark({.retired = true}));
   EXPECT_TRUE(retired.retired);

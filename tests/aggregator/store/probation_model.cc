@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t kContributedWeek = 2900;
 
-// What the test's batches say they contribute to.
+// The contribution hash that the test's batches use.
 std::uint64_t HashOf(const ProbationModel::Batch& batch) { return batch.second * 7919; }
 
 bool Contributes(const TestBatch& batch) {
@@ -23,18 +23,18 @@ bool Contributes(const TestBatch& batch) {
   return read && found;
 }
 
-// What LEDGER.md says that a held batch takes.
+// Returns the space that a held batch takes according to LEDGER.md.
 std::uint64_t RoomOf(const ProbationModel::Batch& of) {
   TestBatch batch;
   MakeTestBatch(of.first, of.second, batch, nullptr);
-  std::string value("\x02\x00\x00", 3);  // version, rows, weeks: a byte each
+  std::string value("\x02\x00\x00", 3);  // version, rows, weeks: one byte each
   if (batch.body.empty()) {
     value += batch.rows.bytes();
   } else {
     value += BatchRecordHead(batch.refused) + batch.body;
   }
   const std::uint64_t contributes = Contributes(batch) ? 1 : 0;
-  return kAgentIdBytes + 16 + value.size() + 1024 + contributes * (8 + 3);  // 3: week and how many
+  return kAgentIdBytes + 16 + value.size() + 1024 + contributes * (8 + 3);  // 3: week and count
 }
 
 void MakeBatch(const ProbationModel::Batch& of, TestBatch& batch, Sums* sums) {
@@ -59,7 +59,7 @@ ProbationModel::Operation ProbationModel::Next() {
   if (dice < 24) {
     operation.sequence = last_[operation.agent] + 1;
   } else if (dice < 27) {
-    operation.sequence = std::max<std::uint64_t>(past, 1);  // mostly a replay
+    operation.sequence = std::max<std::uint64_t>(past, 1);  // usually a replay
   } else if (dice < 36) {
     operation.kind = Kind::kWithdraw;
     operation.sequence = std::max<std::uint64_t>(past, 1);

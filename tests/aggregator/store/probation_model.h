@@ -12,13 +12,13 @@
 
 namespace fieldcost::store {
 
-// What a store with probation must do, in a few maps, and a stream of operations by seed: the same
-// in every process.
+// A reference model, in a few maps, of a store with probation, and a stream of operations that
+// depends only on the seed, not on the process.
 class ProbationModel {
  public:
   static constexpr unsigned kBatches = 3;  // StoreOptions::probation_batches
   static constexpr unsigned kAgents = 6;
-  // Of StoreOptions: so little that somebody often has to go, or is turned away.
+  // Limits for StoreOptions, so small that batches are often evicted or refused.
   static constexpr std::uint64_t kHeldBytes = 14'000;
   static constexpr std::uint64_t kHeldBytesPerAgent = 9'000;
 
@@ -35,15 +35,15 @@ class ProbationModel {
 
   static StoreOptions Options(const std::filesystem::path& data_dir);
 
-  // The next operation; depends on the seed and what has been applied.
+  // Returns the next operation, which depends on the seed and on the operations applied so far.
   Operation Next();
   void Apply(const Operation& operation);
 
-  // Does it to the store; "" if the answer is the one that the model expects before Apply(), or if
-  // `again` is set and it is that of an operation that has happened before.
+  // Performs the operation on the store. Returns "" if the result is as the model expects before
+  // Apply(), or, with `again`, as expected for an operation that may already have happened.
   std::string Do(const Operation& operation, Store& store, bool again) const;
 
-  // "" if the store holds, sums and remembers what the model does.
+  // Returns "" if the store holds, sums and remembers the same as the model.
   std::string Compare(Store& store) const;
 
   std::size_t held() const { return held_.size(); }
@@ -62,7 +62,7 @@ class ProbationModel {
   std::string Deliver(const Operation& operation, Store& store, bool again,
                       const TestBatch& batch) const;
   std::string Withdraw(const Batch& of, Store& store, bool again, const TestBatch& batch) const;
-  // What has to go so that the batch may be held; nullopt if it may not.
+  // Returns the batches to evict so that this batch may be held; nullopt if it may not.
   std::optional<std::set<Batch>> MakeRoom(const Batch& batch, bool dishonest) const;
   bool IsTurnedAway(unsigned agent) const {
     return revoked_.contains(agent) && !released_.contains(agent);

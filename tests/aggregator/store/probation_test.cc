@@ -55,7 +55,7 @@ std::uint64_t RoomOf(const TestBatch& batch) {
       .value();
 }
 
-// A batch of one row of about so many bytes.
+// Sends a batch with one row and about `bytes` bytes.
 Result<AcceptResult> SendSized(Store& store, unsigned agent, std::uint64_t sequence,
                                std::size_t bytes, bool dishonest, bool may_be_held = true) {
   TestBatch batch;
@@ -65,7 +65,7 @@ Result<AcceptResult> SendSized(Store& store, unsigned agent, std::uint64_t seque
   stats::CostHistogram histogram;
   histogram.Add(agent);
   batch.rows.Add(TestKey(agent), histogram, Contribution::kNone);
-  batch.body = std::string(bytes, 'b');  // nobody reads it before it is released
+  batch.body = std::string(bytes, 'b');  // not decoded until it is released
   AcceptedBatch view = batch.View();
   view.honest = !dishonest;
   view.dishonest = dishonest;
@@ -87,7 +87,7 @@ TEST(ProbationTest, WhoWasDishonestGoesFirstThenWhoHoldsMost) {
       << "whoever is dishonest takes nobody's room who is not worse";
   EXPECT_EQ(store->Gauges().evicted_batches, 0U);
   store.reset();
-  store = MustOpen(options);  // nothing of it is only in memory
+  store = MustOpen(options);  // all of this state must be on disk
   const auto third = SendSized(*store, 5, 1, 10'000, false);
   ASSERT_TRUE(third.has_value()) << third.error().message;
   EXPECT_EQ(third->evicted_batches, 1U) << "the larger of the dishonest";
@@ -122,7 +122,7 @@ TEST(ProbationTest, AnAgentHasAShareAndAnAddressMayHaveNoneLeft) {
   EXPECT_EQ(store->Gauges().held_batches, 2U);
 }
 
-// As many as there is room for, and those who make room, all at the same time.
+// Batches are held and evicted concurrently.
 TEST(ProbationTest, WhateverHappensAtOnceWhatIsHeldIsCounted) {
   const TempDir dir;
   StoreOptions options = Options(dir, 3);
@@ -188,7 +188,7 @@ TEST(ProbationTest, WhatCannotBeReleasedAnyMoreIsDroppedAsIfItHadBeenWithdrawn) 
   for (unsigned agent = 1; agent <= 40; ++agent) {
     ASSERT_TRUE(Send(*store, agent, 1, true, 6 + agent % 3)->held);
   }
-  ASSERT_TRUE(Send(*store, 3, 1, true, 7)->held);  // an agent's other epoch
+  ASSERT_TRUE(Send(*store, 3, 1, true, 7)->held);  // the same agent in another epoch
   ASSERT_EQ(store->DropHeldBefore(wire::Epoch(7)).value(), 13U);
   EXPECT_EQ(store->Gauges().held_batches, 28U);
   EXPECT_EQ(store->DropHeldBefore(wire::Epoch(7)).value(), 0U);
@@ -230,7 +230,7 @@ TEST(ProbationTest, ThereIsNoRoomBeyondTheLimitAndARefusedBatchMayComeAgain) {
   const TempDir dir;
   StoreOptions options = Options(dir, 2);
   TestBatch batch;
-  for (const unsigned agent : {1U, 2U}) {  // either alone has room
+  for (const unsigned agent : {1U, 2U}) {  // each would fit alone
     MakeTestBatch(agent, 1, batch, nullptr);
     options.held_bytes = std::max(agent == 1 ? 0 : options.held_bytes, RoomOf(batch));
   }
@@ -308,8 +308,8 @@ TEST(ProbationTest, ARecordIsReadBackAndNothingElseIs) {
   }
 }
 
-// The age counts from the first batch of the epoch, across restarts; batches alone do not end a
-// probation, nor does age alone.
+// The age counts from the epoch's first batch, across restarts. Neither enough batches nor enough
+// age alone ends a probation.
 TEST(ProbationTest, AnAgentCountsOnlyOnceItIsOldEnough) {
   const TempDir dir;
   StoreOptions options = Options(dir, 2);
@@ -440,7 +440,7 @@ TEST(ProbationTest, AKillAtAnyMomentLosesAndDoublesNothing) {
       model.Apply(model.Next());
       ++next;
     }
-    // One more may have happened.
+    // The killed process may have performed one more operation.
     auto store = MustOpen(options);
     const ProbationModel::Operation operation = model.Next();
     ASSERT_EQ(model.Do(operation, *store, true), "");

@@ -1,5 +1,5 @@
-// Does to a store what ProbationModel says, from an operation on, until it is killed; prints "done
-// NUMBER" after each one. Usage: probation_writer DATA_DIR SEED FIRST_OPERATION
+// Performs the operations of ProbationModel on a store, starting at a given one, until it is
+// killed; prints "done NUMBER" after each. Usage: probation_writer DATA_DIR SEED FIRST_OPERATION
 #include <stdio.h>
 
 #include <cstdlib>

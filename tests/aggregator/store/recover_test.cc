@@ -1,5 +1,4 @@
-// A log that is damaged in its middle, or has lost its end: refused, and what goes with it is
-// named.
+// A log that is damaged in the middle or truncated: it is refused, and the lost batches are named.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,8 +22,8 @@ using testing::TempDir;
 constexpr std::uint64_t kBatches = 20;
 constexpr std::size_t kMaxFile = 64 * kMiB;
 
-// Two agents send in turn; a checkpoint after the first `summed` batches of each. Then the disk is
-// copied as a kill would leave it.
+// Two agents send in turn; a checkpoint follows the first `summed` batches of each. Then the disk
+// is copied as a kill would leave it.
 class RecoverTest : public ::testing::Test {
  protected:
   void Fill(std::uint64_t summed) {
@@ -42,7 +41,7 @@ class RecoverTest : public ::testing::Test {
     }
     std::filesystem::create_directories(options_.data_dir);
     CopyAtOneMoment(options.data_dir / "store");
-    // The newest: one that is retired may still be there.
+    // Use the newest log: a retired one may still exist.
     for (const auto& entry : std::filesystem::directory_iterator(store_dir_)) {
       if (entry.path().extension() == ".log") log_ = std::max(log_, entry.path());
     }
@@ -56,7 +55,8 @@ class RecoverTest : public ::testing::Test {
     }
     scanner.Take(rest);
   }
-  // The engine still removes what it does not need any more: as often as it did meanwhile, again.
+  // Copies the directory, repeating the copy as long as the engine removes obsolete files
+  // meanwhile.
   void CopyAtOneMoment(const std::filesystem::path& from) {
     const auto sizes = [&from] {
       std::map<std::string, std::uintmax_t> found;
@@ -90,7 +90,7 @@ class RecoverTest : public ::testing::Test {
     return files;
   }
 
-  // Neither starting nor verifying changes anything; both name the log.
+  // Neither opening nor verifying changes anything; both name the log.
   void ExpectRefused() {
     const auto before = Files();
     const auto opened = Store::Open(options_);
@@ -103,7 +103,7 @@ class RecoverTest : public ::testing::Test {
     EXPECT_EQ(Files(), before);
   }
 
-  // What remains is what both agents had sent until then; they can send the rest again.
+  // What both agents had sent before the damage remains; they can send the rest again.
   void ExpectRecovered(const std::vector<std::string>& lost, std::uint64_t left) {
     const auto shown = Store::Recover(options_, false);
     ASSERT_TRUE(shown.has_value()) << shown.error().message;
@@ -155,7 +155,7 @@ std::vector<std::string> From(std::uint64_t first, bool with_first_of_one = true
 
 TEST_F(RecoverTest, AFlippedBitIsRefusedAndWhatIsBehindItIsNamed) {
   Fill(0);
-  FlipBitOfRecord(starts_.size() - 10);  // of agent 1, which sends again
+  FlipBitOfRecord(starts_.size() - 10);  // a record of agent 1, which sends again
   ExpectRefused();
   ExpectRecovered(From(kBatches - 4), 2 * kBatches - 10);
 }
@@ -213,7 +213,8 @@ TEST_F(RecoverTest, AnEndThatWasNeverSyncedIsTakenOffAndNothingIsLost) {
   EXPECT_EQ((*store)->Verify()->expected.batches, 2 * kBatches);
 }
 
-// Of a store from before there were marks, or whose mark is gone: what follows tells.
+// If a store has no mark (an older store, or the mark was removed), records after the damage reveal
+// it.
 TEST_F(RecoverTest, WithoutAMarkRecordsBehindTheDamageTellOfIt) {
   Fill(10);
   std::filesystem::remove(log_.string() + ".synced");

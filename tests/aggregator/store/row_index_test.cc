@@ -34,8 +34,8 @@ TEST(RowIndexTest, HoldsWhatAMapHoldsInTheSameOrder) {
   }
 }
 
-// The standard library's hash of 16 bytes: each word is mixed reversibly, so the second can be
-// chosen to undo what the first did.
+// Generates strings with the same std::hash: it mixes each of their two words reversibly, so the
+// second can be chosen to cancel the first.
 class StdHashCollisions {
  public:
   std::string Next() {
@@ -57,13 +57,13 @@ class StdHashCollisions {
   }
   static constexpr std::uint64_t Unmixed(std::uint64_t word) {
     std::uint64_t inverse = 1;
-    for (int i = 0; i < 6; ++i) inverse *= 2 - kFactor * inverse;  // Newton, modulo 2^64
+    for (int i = 0; i < 6; ++i) inverse *= 2 - kFactor * inverse;  // Newton's method, modulo 2^64
     return Shifted(word * inverse) * inverse;
   }
   std::uint64_t last_ = 0;
 };
 
-// With a hash that can be provoked, this takes the square of the number of keys: minutes.
+// With a predictable hash, this takes time quadratic in the number of keys: minutes.
 TEST(RowIndexTest, KeysThatWereMadeToCollideAreFoundAsFastAsOthers) {
   StdHashCollisions collisions;
   EXPECT_EQ(std::hash<std::string_view>()(collisions.Next()),

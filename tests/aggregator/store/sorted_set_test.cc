@@ -112,7 +112,7 @@ TEST(LookupTest, FindsInAscendingOrderExactlyWhatGetFinds) {
   Adopt(*database, entries);
   Database::Lookup lookup(*database, Table::kRows, nullptr);
   unsigned found = 0;
-  // Near ones, far ones, and some behind the last.
+  // Look up close keys, distant keys, and some after the last.
   for (unsigned number = 0; number < 101'000;
        number += 1 + static_cast<unsigned>(random() % (number < 30'000 ? 3 : 200))) {
     const auto value = lookup.Find(KeyOf(number));
@@ -130,7 +130,7 @@ TEST(SnapshotTest, RangesHaveEveryRowOnceAndAllRowsOfAnApi) {
   const TempDir dir;
   auto store = Store::Open({.data_dir = dir.path() / "data", .checkpoint_seconds = 0});
   ASSERT_TRUE(store.has_value());
-  // A checkpoint a batch makes as many files, in which cuts are found.
+  // One checkpoint per batch makes as many files, which must still be split into parts.
   TestBatch batch;
   for (std::uint64_t sequence = 1; sequence <= 12; ++sequence) {
     MakeTestBatch(1, sequence, batch, nullptr);

@@ -58,7 +58,7 @@ TEST(RowCodecTest, TheWorkedExampleHasTheBytesOfTheGoldenFile) {
                  .sum_mean_cubed = -8};
   row.SetWeights(stats::WeightsOf(histogram));
   row.sizes = stats::SizesOf(histogram);
-  row.untimed = 1;  // of the two of 3 ns one was timed and stands for both
+  row.untimed = 1;  // one of the two 3 ns values was timed and represents both
   stats::RowKey key;
   key.api = {.soname = "libz.so.1", .package_version = "1.3", .symbol = "crc32"};
   key.metric = stats::Metric::kWallTime;
@@ -134,18 +134,18 @@ TEST(CompactRowTest, WhatWasNeverAddedCannotBeTakenAway) {
       [](CompactRow& other) { other.buckets[1].slot = 9; },
       [](CompactRow& other) { other.scalars = {}; },  // leaves a contribution without values
       [](CompactRow& other) { other.scalars.contributions = 2; },
-      [](CompactRow& other) { other.scalars.ForgetCubes(); },  // leaves the cube of no contribution
+      [](CompactRow& other) { other.scalars.ForgetCubes(); },  // leaves cubes of no contribution
       [](CompactRow& other) { other.SetWeights({}); },         // leaves weight without values
       [](CompactRow& other) { other.buckets[0].set_weight(other.buckets[0].weight() + 1); },
       [](CompactRow& other) { other.buckets[0].set_weight(other.buckets[0].weight() - 1); },
-      [](CompactRow& other) { other.sizes = {}; },  // leaves the size of no contribution
+      [](CompactRow& other) { other.sizes = {}; },  // leaves sizes without a contribution
       [](CompactRow& other) { other.sizes.buckets.pop_back(); },
       [](CompactRow& other) { ++other.sizes.buckets[0].slot; },
       [](CompactRow& other) { ++other.sizes.buckets[0].contributions; },
       [](CompactRow& other) { ++other.sizes.buckets[1].total; },
       [](CompactRow& other) { --other.sizes.buckets[1].total; },
       [](CompactRow& other) { other.untimed = 2; },  // more than there are
-      [](CompactRow& other) { other.untimed = 0; },  // leaves those that nothing stands for
+      [](CompactRow& other) { other.untimed = 0; },  // leaves untimed values without a timed one
   };
   for (std::size_t i = 0; i < spoilers.size(); ++i) {
     CompactRow other = row;
@@ -198,7 +198,8 @@ TEST(CompactRowTest, MoreSizesThanContributionsOrValuesAreNotLeft) {
   EXPECT_EQ(sums, both);
   EXPECT_TRUE(sums.Subtract(row_of({7}, false)).has_value());
   EXPECT_EQ(sums, sized);
-  // Another contribution without sizes is left, but no room for what they say of the first.
+  // Another contribution, without sizes, would remain, but the first one's sizes would no longer
+  // fit.
   sums = both;
   CompactRow later = row_of({3}, false);
   later.scalars = {};

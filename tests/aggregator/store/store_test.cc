@@ -17,7 +17,7 @@ namespace {
 using fieldcost::testing::TempDir;
 using ::testing::HasSubstr;
 
-// Checkpoints only when told to.
+// Makes checkpoints only on request.
 StoreOptions ManualOptions(const TempDir& dir) {
   return {.data_dir = dir.path() / "data", .checkpoint_seconds = 0};
 }
@@ -59,7 +59,7 @@ TEST(StoreTest, ReadsAreTheNewestSumsBeforeDuringAndAfterACheckpoint) {
   options.on_checkpoint = [&](CheckpointStage) {
     if (observed == nullptr) return;
     ++stages;
-    // More arrives while the checkpoint is under way.
+    // More batches arrive during the checkpoint.
     Feed(*observed, 9, static_cast<std::uint64_t>(stages), static_cast<std::uint64_t>(stages),
          &sums);
     ExpectReads(*observed, sums);
@@ -164,7 +164,7 @@ TEST(StoreTest, ReopeningReplaysWhatNoCheckpointHadCovered) {
     Feed(*store, 1, 11, 25, &sums);
   }
   StoreOptions options = ManualOptions(dir);
-  options.checkpoint_rows = 7;  // so that the replay itself has to make checkpoints
+  options.checkpoint_rows = 7;  // the replay itself must make checkpoints
   for (int i = 0; i < 2; ++i) {
     const auto store = MustOpen(options);
     EXPECT_EQ(store->sequence(), 25U);
@@ -293,7 +293,7 @@ TEST(StoreTest, VerifyReAddsWhatWasAccepted) {
 }
 
 TEST(StoreTest, VerifyFindsARowOutsideThePolytope) {
-  for (const unsigned probation_batches : {0U, 3U}) {  // also in a batch that is held
+  for (const unsigned probation_batches : {0U, 3U}) {  // with 3, the batch is held
     SCOPED_TRACE(probation_batches);
     const TempDir dir;
     StoreOptions options = ManualOptions(dir);

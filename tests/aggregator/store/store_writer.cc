@@ -1,12 +1,14 @@
-// Feeds a store as agents do, until it is killed: several threads, one agent each, print "ack AGENT
-// SEQUENCE" after each accepted batch and "gone AGENT SEQUENCE" after each withdrawn one. Usage:
+// Feeds a store as agents do, until it is killed: one thread per agent prints "ack AGENT SEQUENCE"
+// after each accepted batch and "gone AGENT SEQUENCE" after each withdrawn one. Usage:
 //   store_writer DATA_DIR AGENTS FIRST_SEQUENCE... [STAGE COUNT]
 // STAGE is "frozen" or "written": the process kills itself in its COUNT-th checkpoint. With "full"
-// instead, no file may grow any more after COUNT batches of the first agent; what is refused then
-// and after there is room again is printed as "refused CODE", and the process ends with status 3 if
-// neither a checkpoint nor a backup (to DATA_DIR.backups) can be made then.
+// instead, no file may grow any more after COUNT batches of the first agent. Batches that are
+// refused then, and once there is room again, are printed as "refused CODE". The process exits with
+// status 3 if neither a checkpoint nor a backup (to DATA_DIR.backups) succeeds then.
 //   store_writer DATA_DIR expire WEEK EPOCH
-// opens the store, prints "ready" and expires what is older.
+// opens the store, prints "ready" and expires older data.
+//   store_writer DATA_DIR remove AGENT
+// removes the agent's batches, prints "at STEP" meanwhile and "at end" afterwards, and waits.
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -34,7 +36,7 @@ void SetFileSizeLimit(rlim_t bytes) {
   ::setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-// A full disk, as the kernel reports it.
+// Simulates a full disk, as the kernel reports it.
 [[noreturn]] void EndOnFullDisk(Store& store, const TestBatch& batch,
                                 const std::string& backup_dir) {
   ::signal(SIGXFSZ, SIG_IGN);

@@ -1,6 +1,6 @@
-// Stores that programs of other formats left. golden_v3/ was written by a program from before the
-// mark of the format, which took in bytes that were counted too low, and killed with batches in its
-// inbox and with held ones.
+// Stores written by programs with other formats. golden_v3/ was written by a version from before
+// the format mark, whose sums of bytes are too low. It was killed with batches in its inbox and
+// with held ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
@@ -39,7 +39,8 @@ class FormatMarkTest : public ::testing::Test {
     EXPECT_TRUE(database.has_value());
     return std::move(*database);
   }
-  // Makes a store with one batch, then gives its mark this value; none if it is empty.
+  // Creates a store with one batch, then sets its format mark to `mark`, or removes the mark if
+  // empty.
   void MakeStoreWithMark(const std::string& mark) const {
     TestBatch batch;
     MakeTestBatch(1, 1, batch, nullptr);
@@ -63,7 +64,7 @@ class FormatMarkTest : public ::testing::Test {
   const testing::TempDir dir_;
 };
 
-// What is attempted, on which store, why it failed and what to do.
+// The message states what was attempted, on which store, why it failed and what to do.
 void ExpectRefusedAsOlder(const Error& error, const std::string& attempt) {
   EXPECT_EQ(error.code, ErrorCode::kUnsupported) << error.message;
   EXPECT_THAT(error.message, ::testing::StartsWith(attempt));
@@ -99,7 +100,7 @@ TEST_F(FormatMarkTest, AStoreOfAnOlderProgramIsRefusedByEverythingThatOpensIt) {
   }
 }
 
-// The older program had fewer tables.
+// The older version had fewer tables.
 TEST_F(FormatMarkTest, ARefusedStoreGainsNoTables) {
   CopyGolden();
   const auto tables = [this] {
@@ -181,7 +182,8 @@ TEST_F(FormatMarkTest, ANewerMarkIsRefusedAsThatAndAMalformedOneAsDamage) {
   EXPECT_EQ(store.error().code, ErrorCode::kCorrupt) << store.error().message;
 }
 
-// As a version to come will leave it. A message of damage would make an operator restore a backup.
+// As a future version will leave it. Reporting damage instead would make an operator restore a
+// backup.
 TEST(DowngradeTest, WhatANewerProgramWroteIsRefusedAsThatAndNotAsDamage) {
   const testing::TempDir dir;
   const auto open = [&] { return Store::Open({.data_dir = dir.path(), .checkpoint_seconds = 0}); };

@@ -1,4 +1,4 @@
-// What verify finds: each thing that the tables say of each other, made untrue.
+// What verify finds: every consistency rule between tables is violated once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ constexpr std::uint32_t kWeek = 2901;
 
 class VerifyTest : public ::testing::Test {
  protected:
-  // Batches of one agent, of which one is withdrawn, and one of another that is held.
+  // Batches of one agent, one of them withdrawn, and a held batch of another agent.
   void SetUp() override {
     auto store = Store::Open(options_);
     ASSERT_TRUE(store.has_value());
@@ -68,7 +68,7 @@ class VerifyTest : public ::testing::Test {
     Change([&](Database&, Database::WriteSet& changes) { changes.Delete(table, key); });
   }
 
-  // Stopped and running find the same.
+  // Verifying the stopped and the running store finds the same problem.
   void ExpectProblem(const std::string& text) {
     const auto stopped = Store::VerifyStopped(options_);
     ASSERT_TRUE(stopped.has_value()) << stopped.error().message;
@@ -96,7 +96,7 @@ TEST_F(VerifyTest, AGoodStoreIsGoodAndWhatItHasIsCounted) {
   EXPECT_GT(report->files, 0U);
   EXPECT_GT(report->file_bytes, 0U);
   EXPECT_EQ(report->ledger_entries,
-            14U);  // two heads, six answers, four kept, a tombstone, a probation
+            14U);  // two heads, six answers, four kept batches, a tombstone, a probation
   ExpectProblem("");
 }
 
@@ -201,7 +201,7 @@ TEST_F(VerifyTest, AnEntryOfNoKnownKindIsFound) {
 }
 
 TEST_F(VerifyTest, AFileOfTheLedgerThatIsDamagedIsNamedByAllWhoMeetIt) {
-  // Nothing is held in it, so opening does not read the ledger.
+  // The store holds no batches, so opening it does not read the ledger.
   const StoreOptions options{.data_dir = dir_.path() / "other", .checkpoint_seconds = 0};
   TestBatch batch;
   MakeTestBatch(kAgent, 1, batch, nullptr);
@@ -248,7 +248,7 @@ TEST_F(VerifyTest, AFileOfTheLedgerThatIsDamagedIsNamedByAllWhoMeetIt) {
 TEST_F(VerifyTest, WhatDamagedBytesSayReachesNoTerminal) {
   std::string key;
   AppendRowKey(TestKey(1), key);
-  // A row whose name would clear the screen. Its key is no valid one.
+  // A row key whose name would clear the screen; the key is invalid.
   key.replace(0, 4, "\x1b[2J");
   Put(Table::kRows, key, "");
   const auto report = Store::VerifyStopped(options_);

@@ -1,4 +1,4 @@
-// Guessing passwords and names.
+// Password and user name guessing.
 #include "aggregator/probe_server/accounts/guessing.h"
 
 #include "tests/aggregator/probe_server/site_fixture.h"
@@ -8,13 +8,14 @@ namespace {
 
 class GuessingTest : public SiteTest {
  protected:
-  // The failures that are free.
+  // Fails to log in as many times as are free.
   void Fail(const std::string& user, std::uint64_t times = kFreeFailures) {
     for (std::uint64_t i = 0; i < times; ++i) {
       EXPECT_EQ(TryLogIn(user, "wrong password").status, 401);
     }
   }
-  // An attempt as LogIn makes it, without the hash, which takes 90 ms: whether it is looked at.
+  // Makes an attempt like LogIn, but skips the hash, which takes 90 ms. Returns whether the attempt
+  // was allowed.
   bool Guess(const std::string& user, const std::string& address) {
     bool looked_at = false;
     EXPECT_TRUE(Write([&](Data& data) -> Status {
@@ -32,7 +33,7 @@ class GuessingTest : public SiteTest {
              return NoteSuccess(data.database(), {user, address}, clock_.Now());
            });
   }
-  // Guesses of many addresses, until the account's budget is used up.
+  // Guesses from many addresses until the account's budget is used up.
   void UseUpBudget(const std::string& user) {
     EXPECT_TRUE(Write([&](Data& data) -> Status {
       for (int i = 0; i < 200; ++i) GuessIn(data, user, "198.51.100." + std::to_string(i));
@@ -163,7 +164,7 @@ TEST_F(GuessingTest, ALoginElsewhereGivesAGuesserNoMoreGuesses) {
   EXPECT_EQ(looked_at, 5);
 }
 
-// What guessing.h states.
+// Checks the bounds stated in guessing.h.
 TEST_F(GuessingTest, GuessesPerDayAreBounded) {
   for (int day = 0; day < 3; ++day) {
     int from_one = 0;
@@ -278,7 +279,7 @@ TEST_F(GuessingTest, ANameThatNobodyHasIsAnsweredAsOneThatSomebodyHas) {
 }
 
 TEST_F(GuessingTest, ANameThatNobodyHasCostsAHash) {
-  // Processor time, not the clock: of the thread that does it, so of the process.
+  // Measures the CPU time of this thread, which does the hashing, rather than elapsed time.
   const auto cost = [](const std::string& hash) {
     timespec before{};
     timespec after{};
@@ -289,7 +290,7 @@ TEST_F(GuessingTest, ANameThatNobodyHasCostsAHash) {
            1e-9 * static_cast<double>(after.tv_nsec - before.tv_nsec);
   };
   const std::string hash = *HashPassword(kPassword);
-  cost("");  // makes nobody's hash
+  cost("");  // computes the hash used for unknown names
   const double known = cost(hash);
   const double unknown = cost("");
   EXPECT_GT(unknown, known / 4);

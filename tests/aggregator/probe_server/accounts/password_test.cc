@@ -21,7 +21,7 @@ TEST(NamesTest, NamesAreTextWithoutBlanksAround) {
 TEST(PasswordTest, TwelveLettersAreEnoughWhateverTheirBytes) {
   EXPECT_FALSE(CheckPassword("12345678901").has_value());
   EXPECT_TRUE(CheckPassword("123456789012").has_value());
-  EXPECT_FALSE(CheckPassword("ääääääääääÄ").has_value());  // 11 of two bytes
+  EXPECT_FALSE(CheckPassword("ääääääääääÄ").has_value());  // 11 letters of two bytes each
   EXPECT_TRUE(CheckPassword("ääääääääääÄÖ").has_value());
   EXPECT_FALSE(CheckPassword(std::string(kMaxPasswordBytes + 1, 'a')).has_value());
 }

@@ -30,13 +30,13 @@ after(async () => {
   await browser?.close();
 });
 
-/** A page that may fetch nothing from elsewhere and complain of nothing. `expected`: complaints that are right. */
+/** Opens a page that must not load external resources or log errors, other than those in `expected`. */
 async function withPage(options, use) {
   const { scripts = false, dark = false, width = 1280, paper = false, expected = [] } = options;
   const context = await browser.newContext({
-    ignoreHTTPSErrors: true, // of an authority of its own
+    ignoreHTTPSErrors: true, // the test's own certificate authority
     javaScriptEnabled: scripts,
-    bypassCSP: scripts, // for axe alone
+    bypassCSP: scripts, // needed only by axe
     colorScheme: dark ? 'dark' : 'light',
     viewport: { width, height: 900 },
   });
@@ -73,7 +73,7 @@ async function logIn(page, user = 'alice') {
 
 const lines = (page) => page.locator('tbody tr').count();
 
-/** The addresses of one page of each kind. */
+/** Returns the paths of one page of each kind. */
 async function allPages(page) {
   await page.goto(`${url}/events?label=index_open`);
   const ids = await page.locator('tbody input[type=checkbox]').evaluateAll((boxes) => boxes.map(({ value }) => value));
@@ -94,7 +94,7 @@ describe('without scripts', () => {
       assert.equal(await page.getByLabel('Name').inputValue(), 'bob');
       await page.getByLabel('Password').fill(password);
       await page.getByRole('button', { name: 'Log in' }).click();
-      // Where one wanted to go.
+      // The page that was requested before the login.
       await page.getByRole('heading', { name: 'Events search' }).waitFor();
     });
   });
@@ -104,7 +104,7 @@ describe('without scripts', () => {
       await logIn(page);
       await page.getByRole('link', { name: 'index_open', exact: true }).click();
       await page.getByRole('heading', { name: 'Events index_open' }).waitFor();
-      assert.equal(await lines(page), 20); // one is set aside
+      assert.equal(await lines(page), 20); // one of the 21 is set aside
       await page.getByLabel('Tag').fill('cold');
       await page.getByRole('button', { name: 'Filter' }).click();
       assert.equal(await lines(page), 10);
@@ -386,7 +386,7 @@ describe('what changes something, last', () => {
       await page.getByRole('button', { name: 'Log out' }).click();
       await page.getByRole('heading', { name: 'Log in' }).waitFor();
       assert.deepEqual(await context.cookies(), []);
-      // The session is over on the server, too.
+      // The session has also ended on the server.
       await context.addCookies([{ ...cookie }]);
       await page.goto(`${url}/account`);
       await page.getByRole('heading', { name: 'Log in' }).waitFor();

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Uses the pages of the real fieldcost-probe-server in a browser, over TLS: logs in, looks, compares, marks, removes,
+# Tests the pages of the real fieldcost-probe-server in a browser, over TLS: logs in, views, compares, marks, removes,
 # logs out; without scripts, by keyboard, light and dark, narrow and wide, on paper; and attacks them.
 #
 #   tests/aggregator/probe_server/browser/run.sh
 #
 # The preset `dev` must be built (fieldcost-probe-server, probe_send_events). playwright-core and axe-core come from
-# npm's registry, pinned by the lock file of tests/tools/pages; everything else needs no network.
+# npm's registry, pinned by the lock file of tests/tools/pages; nothing else needs the network.
 #
-# Exit status: 0 passed; 77 skipped, with the reason; otherwise failed. Half a minute; bounded.
+# Exit status: 0 passed; 77 skipped, with the reason; otherwise failed. Takes about half a minute, with a time limit.
 set -euo pipefail
 cd "$(dirname "$0")/../../../.."
 
@@ -46,7 +46,7 @@ stop_server() {
 }
 trap stop_server EXIT
 
-# Inside of the namespace, if there is one: the server is on its loopback.
+# The server must run inside the network namespace, if there is one, because it listens on that namespace's loopback.
 if [[ ${FIELDCOST_TEST_INSIDE:-} != yes ]]; then
   rm -rf "$HOME_DIR"
   "$SERVER" init --dir "$HOME_DIR" --host localhost --port 0 --admin-port 0 > "$WORK/init.log"

@@ -1,5 +1,5 @@
-// Fills a probe server for the tests in a browser:     probe_send_events URL CA_FILE USER PASSWORD
-// Enrols a device of the user, as `fieldcost probe login` does, and sends events as fieldcostd
+// Fills a probe server for the browser tests:          probe_send_events URL CA_FILE USER PASSWORD
+// Enrols a device for the user, as `fieldcost probe login` does, and sends events as fieldcostd
 // does.
 #include <fmt/format.h>
 
@@ -41,7 +41,7 @@ class Sender {
   std::uint64_t sequence_ = 0;
 };
 
-// Ten cold starts, ten warm ones, and one that something held up.
+// Sends ten cold starts, ten warm ones, and one that was delayed.
 Status SendStarts(Sender& sender) {
   for (std::uint64_t i = 0; i <= 20; ++i) {
     const bool cold = i < 10;
@@ -54,7 +54,7 @@ Status SendStarts(Sender& sender) {
   return {};
 }
 
-// Three builds on three days, the last of which is slower.
+// Sends three builds on three days; the last build is slower.
 Status SendBuilds(Sender& sender) {
   for (std::uint64_t i = 0; i < 24; ++i) {
     const std::uint64_t build = i / 8;

@@ -1,4 +1,4 @@
-// The commands of an operator, beside a running server and without one.
+// The operator's commands, with and without a running server.
 #include "common/base/error.h"
 #include "tests/aggregator/probe_server/program_fixture.h"
 
@@ -108,7 +108,7 @@ TEST_F(ProbeServerTest, CountsClientsOfATrustedProxyByThemselves) {
   EXPECT_EQ(enrol("192.0.2.1", kServerPassword), 429);
   EXPECT_EQ(enrol("192.0.2.2", kServerPassword), 200);
   Stop();
-  configure("");  // twice
+  configure("");  // the same setting twice
   EXPECT_EQ(Run({"--check-config"}).exit_status, ExitStatus(ErrorCode::kInvalidArgument));
 }
 

@@ -1,4 +1,4 @@
-// What is set aside: shown, hidden, removed.
+// Events that are set aside: shown, hidden, removed.
 #include "aggregator/probe_server/data/expire.h"
 #include "common/base/clock.h"
 #include "tests/aggregator/probe_server/site_fixture.h"

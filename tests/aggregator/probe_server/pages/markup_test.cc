@@ -1,4 +1,4 @@
-// Stored markup: whatever a device sends comes out as text, in pages, pictures and JSON.
+// Stored markup: anything that a device sends is shown as text in pages, pictures and JSON.
 #include "tests/aggregator/probe_server/site_fixture.h"
 
 namespace fieldcost::probe_server {

@@ -1,4 +1,4 @@
-// What pages show, beside what other tests say of them.
+// Page contents that no other test covers.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -60,8 +60,8 @@ TEST(HistorySvgTest, ABuildHasAShortName) {
   EXPECT_EQ(ShortBuild("öffentlich-geprüft-größe"), "öffent…-größe");
 }
 
-// What a viewer without one kind of cones sees of a colour (Machado et al. 2009), as lightness and
-// two opponent colours (CIELAB).
+// Matrices that simulate how a colour appears to viewers who lack one cone type (Machado et al.
+// 2009); the first is normal vision. LabOf() returns lightness and two opponent colours (CIELAB).
 using Matrix = std::array<std::array<double, 3>, 3>;
 constexpr Matrix kSights[] = {
     {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
@@ -118,7 +118,7 @@ TEST(BarsSvgTest, StepColorsDifferForColorBlindReadersAndNeighborsInPrintsWithou
     }
     const double lightness = LabOf(kStepColors[i], kSights[0])[0];
     EXPECT_GT(std::abs(lightness - LabOf(kStepColors[(i + 1) % count], kSights[0])[0]), 6);
-    // Contrast to a white page, to a dark one (#16181c), and of the text in it.
+    // Contrast with a light page, with a dark one (#16181c), and of the text inside the bar.
     const double light = Times({{{0.2126, 0.7152, 0.0722}, {}, {}}}, LinearOf(kStepColors[i]))[0];
     EXPECT_GT(1.05 / (light + 0.05), 2.2) << kStepColors[i].fill;
     EXPECT_GT((light + 0.05) / 0.059, 3) << kStepColors[i].fill;
@@ -142,7 +142,7 @@ TEST_F(PageTest, EventsSideBySideAreComparedWithTheOldest) {
                                     .step_ns = run * 1'000'000}));
   }
   const std::string session = LogIn();
-  // The second is the oldest, whatever the order in which they were chosen.
+  // The baseline is always the oldest, regardless of the order of selection.
   const std::string first = IdOf(1);
   const std::string second = IdOf(2);
   for (const std::string& target :
@@ -203,8 +203,8 @@ TEST_F(PageTest, EverySegmentOfABarIsInTheTable) {
   }
 }
 
-// The labels of events with the newest event first, whichever has the most; a click shows its last
-// runs as bars.
+// Lists labels by their newest event, not by event count; a click shows a label's last runs as
+// bars.
 TEST_F(PageTest, ListsLabelsNewestFirstEachWithALinkToItsLastRuns) {
   const auto at = [](std::uint64_t hour) {
     return testing::kEventDayNs + hour * 3'600'000'000'000;
@@ -231,7 +231,7 @@ TEST_F(PageTest, ListsLabelsNewestFirstEachWithALinkToItsLastRuns) {
   }
 }
 
-// A number that stands in a bar is worth nothing without its name.
+// A number inside a bar is meaningless without its name.
 TEST_F(PageTest, BarsHaveTheNamesOfTheirStepsAndALegendAboveThem) {
   probe::Batch sent = BatchOf(1, {});
   sent.sites[1].label = "a step with a <name> that is too long for a segment of this bar";
@@ -275,7 +275,7 @@ TEST_F(PageTest, AnEventThatIsNotOverIsSetAside) {
   EXPECT_THAT(Get("/events?aside=show", LogIn()).body, HasSubstr("not over"));
 }
 
-// In the list, on the pages of the event, of its label's history and of a comparison of groups.
+// In the list, on an event's page, in its label's history, and in a comparison of groups.
 TEST_F(PageTest, EachPageOfEventsReportsLostPoints) {
   SendBatch(token_, BatchOf(1, {.run = 1, .lost_hits = 4'000}));
   SendBatch(token_, BatchOf(2, {.run = 2, .build = "1.1"}));

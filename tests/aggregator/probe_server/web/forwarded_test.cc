@@ -1,4 +1,4 @@
-// Which address a request comes from.
+// Which client address a request is attributed to.
 #include "aggregator/probe_server/web/forwarded.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(ForwardedTest, BelievesTrustedProxiesOnly) {
   EXPECT_EQ(ClientOf("192.0.2.7", {"for=192.0.2.1"}), "192.0.2.7");
   EXPECT_EQ(ClientOf("11.0.0.1", {"for=192.0.2.1"}), "11.0.0.1");
   EXPECT_EQ(ClientOf("2001:db8:2::5", {"for=192.0.2.1"}), "2001:db8:2::5");
-  // The client's own words come first, those of the nearest proxy last.
+  // The client's own entries come first, the nearest proxy's last.
   EXPECT_EQ(ClientOf("10.0.0.1", {"for=198.51.100.1, for=192.0.2.1"}), "192.0.2.1");
   EXPECT_EQ(ClientOf("10.0.0.1", {"for=198.51.100.1", "for=192.0.2.1, for=10.0.0.2"}), "192.0.2.1");
   EXPECT_EQ(ClientOf("10.0.0.1", {"for=10.0.0.3, for=10.0.0.2"}), "10.0.0.3");

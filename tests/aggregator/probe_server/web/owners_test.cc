@@ -1,5 +1,5 @@
-// Programs choose the ids of their events, so a colleague can claim those of another user's running
-// program beforehand. Whatever is done with an event is done with its own user's.
+// Programs choose their events' ids, so a colleague can claim those of another user's running
+// program in advance. Every operation on an event must affect only its own user's event.
 #include "aggregator/probe_server/probe_backup.h"
 #include "tests/aggregator/probe_server/site_fixture.h"
 
@@ -9,9 +9,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr std::uint64_t kEvents = 12;  // of each user; ids are the same
-constexpr std::uint64_t kOdd = 12;     // alice's one that takes far longer; bob's does not
-constexpr char kForged[] = "Forged";   // a function of bob's
+constexpr std::uint64_t kEvents = 12;  // per user; both users have the same ids
+constexpr std::uint64_t kOdd = 12;     // alice's event of this number is much slower
+constexpr char kForged[] = "Forged";   // a function name that bob sends
 
 class EventOwnersTest : public SiteTest {
  protected:

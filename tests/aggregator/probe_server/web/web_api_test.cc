@@ -1,4 +1,4 @@
-// The API, and that pages say the same.
+// The API, and its agreement with the pages.
 #include "aggregator/probe_server/pages/page_numbers.h"
 #include "tests/aggregator/probe_server/site_fixture.h"
 
@@ -18,7 +18,7 @@ class ApiTest : public SiteTest {
   void Add(const testing::EventOptions& options) {
     EXPECT_EQ(SendBatch(token_, BatchOf(options.run, options)).status, 200);
   }
-  // Ids of runs, in the order of the answer.
+  // Returns the ids of runs, in the order of the response.
   std::vector<std::uint64_t> Runs(const std::string& query) {
     std::vector<std::uint64_t> runs;
     const auto answer = Api("/v1/events?" + query, token_);
@@ -146,7 +146,8 @@ TEST_F(ApiTest, HistoryNamesTheBuildThatBecameSlower) {
   EXPECT_THAT(page, HasSubstr("▲ slower: +49 %, ×\u00a01.49"));
 }
 
-// An unchanged program: half of its base is warm, and its new build has cold runs only.
+// The program is unchanged, but half of the base runs are warm and its new build has only cold
+// runs.
 TEST_F(ApiTest, HistoryNeverMixesTags) {
   std::uint64_t run = 0;
   const auto add = [&](const std::string& build, const std::vector<std::string>& tags,
@@ -203,7 +204,7 @@ TEST_F(ApiTest, GroupsOfALabelAreComparedLikeTheCommandDoes) {
   const std::string page = Get("/compare?" + builds, session).body;
   EXPECT_THAT(page, HasSubstr(">slower<"));
   EXPECT_THAT(page, HasSubstr("index_open (program editor, tags warm)"));
-  // The newest events of a label are a click away from the list of labels.
+  // The list of labels links to each label's newest events.
   EXPECT_THAT(Get("/", session).body, HasSubstr("/compare?label=index_open"));
   EXPECT_THAT(Get("/compare?label=index_open", session).body, HasSubstr("Event 12"));
   EXPECT_EQ(

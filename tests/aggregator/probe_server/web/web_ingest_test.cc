@@ -1,4 +1,4 @@
-// Batches: each once, or not at all.
+// Every batch is stored exactly once or not at all.
 #include "tests/aggregator/probe_server/site_fixture.h"
 
 namespace fieldcost::probe_server {
@@ -107,20 +107,20 @@ TEST_F(IngestTest, WhatIsNoBatchIsRefusedAndCostsNothing) {
 
 TEST_F(IngestTest, AUserWhoseRoomIsUsedUpIsToldSoAndNobodyElse) {
   const std::string bobs = AddDeviceOf(AddUserNamed("bob"));
-  // The first takes 19, since its places are new, the others 7 each.
+  // The first batch takes 19 steps because its sites are new, the others 7 each.
   Reopen({.steps_of_user = 30, .days = 2});
   EXPECT_EQ(SendBatch(token_, BatchOf(1, {.run = 1})).status, 200);
   EXPECT_EQ(SendBatch(token_, BatchOf(2, {.run = 2})).status, 200);
   const http::Response response = SendBatch(token_, BatchOf(3, {.run = 3}));
   EXPECT_EQ(response.status, 507);
   EXPECT_THAT(response.body, HasSubstr("points_per_user"));
-  EXPECT_EQ(SendBatch(token_, BatchOf(1, {.run = 1})).status, 200);  // it is there already
+  EXPECT_EQ(SendBatch(token_, BatchOf(1, {.run = 1})).status, 200);  // already stored
   EXPECT_EQ(SendBatch(bobs, BatchOf(1, {.run = 4})).status, 200);
   clock_.Advance(std::chrono::days(3));
   EXPECT_EQ(SendBatch(token_, BatchOf(3, {.run = 3})).status, 200);
 }
 
-// As S7: a few hundred kB of events without points, each with a label of its own.
+// A few hundred kB of events without points, each with its own label.
 probe::Batch EventsWithoutPoints(std::uint64_t sequence, std::uint64_t events) {
   probe::Batch batch = BatchOf(sequence, {.run = sequence});
   batch.hits.clear();
@@ -206,7 +206,7 @@ TEST_F(IngestTest, NoAnswerHasMoreThanAMebibyteWhateverTheDatabaseHolds) {
         "/v1/export?format=otlp&ids=" + event, "/v1/export?format=chrome&ids=" + event}) {
     const http::Response response = Get(target, session);
     EXPECT_LE(response.body.size(), kMaxAnswerBytes) << target;
-    // What everybody looks at first works.
+    // The pages that everyone opens first must work.
     const bool must_work = target == "/" || target == "/events" || target == "/account";
     EXPECT_TRUE(response.status == 200 || (response.status == 413 && !must_work))
         << target << response.status;
@@ -222,7 +222,7 @@ TEST_F(IngestTest, AFullDiskIsSaidBeforeAnythingIsWritten) {
 }
 
 TEST_F(IngestTest, WhatFailsDoesNotTakeOthersWithIt) {
-  // Both wait while the writer is busy, so that they are written together.
+  // Both batches wait while the writer is busy, so that they are written together.
   std::promise<void> go;
   auto gate = go.get_future();
   ASSERT_TRUE(writer_->Post(

@@ -1,4 +1,4 @@
-// Sessions: who gets one, what it is bound to, and when it ends.
+// Sessions: creation, binding and expiry.
 #include "common/base/file.h"
 #include "tests/aggregator/probe_server/site_fixture.h"
 
@@ -62,7 +62,7 @@ TEST_F(LoginTest, ASessionEndsAfterTwelveIdleHours) {
   const std::string session = LogIn();
   clock_.Advance(kSessionIdle - std::chrono::seconds(1));
   EXPECT_EQ(Get("/", session).status, 200);
-  AwaitWrites();  // the look before is noted
+  AwaitWrites();  // the previous request is recorded
   clock_.Advance(kSessionIdle - std::chrono::seconds(1));
   EXPECT_EQ(Get("/", session).status, 200);
   AwaitWrites();
@@ -195,7 +195,7 @@ TEST_F(LoginTest, NobodyIsSentToAnotherServerAfterTheLogin) {
                                  "\\\\evil.example", "evil", "/%zz", "/a\tb"}) {
     const http::Response response =
         Send(Form("/login", "", {{"user", "alice"}, {"password", kPassword}, {"next", next}}));
-    if (response.status == 400) continue;  // a form with control characters
+    if (response.status == 400) continue;  // for forms with control characters
     EXPECT_EQ(http::Find(response.headers, "Location"), "/") << next;
   }
   const http::Response response = Send(Form(
