@@ -1,26 +1,26 @@
 #!/usr/bin/env bash
-# The proofs that nothing acknowledged is lost or counted twice, that nobody brings the server down, and that
-# what is promised would be missed.
+# Tests that nothing acknowledged is lost or counted twice, that no client can bring the server down, and that
+# a broken promise would be detected.
 #
 #   ./tests/faults/run.sh [NAME...] [--mutants] [--long] [--seed N] [--list] [--help]
 #
-#   power_loss   what was not synced is dropped, torn or reordered
-#   damage       a bit, an end or a file of the store or of a backup is not what was written
+#   power_loss   unsynced data is dropped, torn or reordered
+#   damage       bits flip, and files are cut, swapped or missing, in the store or in a backup
 #   nth_failure  the Nth operation on the store's files fails, with EIO or ENOSPC
 #   disk_full    a real server on a small disk that its agents fill (needs root)
-#   kill_loop    a real server killed at random moments, again and again
-#   proxy        a network that cuts, stalls and repeats
+#   kill_loop    a real server that is killed at random moments, many times
+#   proxy        a network that cuts, stalls and repeats connections
 #   slow         thousands of slow connections
-#   smuggling    requests that other parsers read as two
-#   bombs        bodies that grow when they are decoded
-#   poison       hostile agents and services: what they move or cost is within its bound
-#   fuzz         files, messages and requests of others, mutated: parsers neither crash nor take long nor much memory
-#   mutants      programs with a fault of ours, store, privacy and trust: the tests have to notice each
+#   smuggling    requests that other parsers would read as two
+#   bombs        bodies that expand when decoded
+#   poison       hostile agents and services: their effect and cost stay within bounds
+#   fuzz         mutated files, messages and requests: parsers do not crash, and use bounded time and memory
+#   mutants      programs with a deliberate mistake in store, privacy or trust: the tests must detect each
 #
-# Without a name: all. --mutants is the name mutants. --long runs as many cases as find rare things,
-# not as many as fit into continuous integration. Every test prints its seed; --seed repeats it (threads
-# still take turns as they like). FIELDCOST_BUILD_DIR is the build tree (build/dev). Exit status: 0 if all
-# passed.
+# Without names, runs all. --mutants is short for the name mutants. --long runs as many cases as are needed to
+# find rare failures; the default fits into continuous integration. Every test prints its seed; --seed repeats
+# it (but not how threads interleave). FIELDCOST_BUILD_DIR is the build tree (default: build/dev). Exit status:
+# 0 if all passed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -91,5 +91,5 @@ for name in "${chosen[@]}"; do
   wanted+=("${more[@]}")
 done
 cmake --build "$build" --target "${wanted[@]}"
-# Verbose, so that the seeds are seen.
+# Verbose, to print the seeds.
 ctest --test-dir "$build" --verbose --no-tests=error -R "$regex"

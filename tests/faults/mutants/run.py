@@ -1,20 +1,19 @@
 #!/usr/bin/env python3
-"""The proof that the proofs see: builds fieldcost with a fault of ours in it, and its tests must fail.
+"""Tests the tests: builds fieldcost with a deliberate mistake, and its tests must fail.
 
 Usage: run.py SOURCE_DIR BUILD_DIR [--list] [--targets] [--applies] [--jobs N] [NAME...]
 
-Each NAME.patch beside this file changes copies of sources; its first lines say which tests have to notice,
-and which claims of agent/PRIVACY.md it breaks:
+Each NAME.patch in this directory changes copies of sources. Its first lines name the tests that must fail and
+the claims of agent/PRIVACY.md that it breaks:
 
     Tests: faults_power_loss_test [GoogleTest filter]
     Programs: fieldcostd fieldcost_preload
     Claim: 5, 9
 
-The changed sources are compiled with the commands of BUILD_DIR (Ninja) and linked as it links: into the
-test itself or, where there is a line "Programs", into the programs that the test starts. Those are put in
-the place of the real ones in a mount namespace of the test's own, which needs root. Its failure is wanted;
-passing, hanging or not starting is an error, as is a patch that does not apply. First every test is run
-unchanged and has to pass.
+The changed sources are compiled and linked with the commands of BUILD_DIR (Ninja): into the test itself or, if
+there is a line "Programs", into the programs that the test starts. These replace the real ones in a mount
+namespace created for the test, which requires root. The test must fail; passing, hanging or not starting is an
+error, as is a patch that does not apply. Each test must first pass without changes.
 """
 
 import argparse
@@ -37,7 +36,7 @@ SIGNS = re.compile(r"forgotten|rows are not|do not add up|the store counts|after
                    r"is refused|Corruption|Failure")
 BUILD_SECONDS = 300
 SKIPPED = 77
-# What a program is called in "Programs:", and its file in the build tree.
+# Program names in "Programs:" -> files in the build tree.
 PROGRAM_FILES = {
     "fieldcost": "bin/fieldcost",
     "fieldcostd": "bin/fieldcostd",
@@ -79,13 +78,13 @@ class Builder:
         self.commands = {}
 
     def of(self, target):
-        """The commands that make a file of the build tree, its own link command last."""
+        """Returns the commands that build `target`; its link command is the last one."""
         if target not in self.commands:
             self.commands[target] = ninja_commands(self.build, target)
         return self.commands[target]
 
     def compile_command(self, target, file, copy, output):
-        """(the build's own command for `file`, but of the copy; the object that the build makes of it)"""
+        """Returns the build's compile command for the copy of `file`, and the object that it normally writes."""
         for line in self.of(target):
             words = shlex.split(line)
             if "-c" not in words or "-o" not in words:
@@ -99,12 +98,12 @@ class Builder:
                 if option in words:
                     words[words.index(option) + 1] = str(output) + ".d"
             first = words.index("-c")
-            # The copy's headers go before the tree's.
+            # The copy's headers take precedence over the tree's.
             return (words[:first] + [f"-I{copy}"] + words[first:] if copy != self.source else words), replaced
         raise RuntimeError(f"no command compiles {file} for {target}")
 
     def link_command(self, target, objects, output):
-        """`objects` are pairs: ours, and the build's. Ours take its place, or go before the libraries."""
+        """`objects` are pairs (ours, the build's). Ours replace the build's, or are linked ahead of the libraries."""
         words = shlex.split(self.of(target)[-1])
         if words[:2] == [":", "&&"]:
             words = words[2:]
@@ -121,7 +120,7 @@ class Builder:
         return words[:first_library] + further + words[first_library:]
 
     def program(self, target, files, copy, out):
-        """The target with `files` from `copy`. RuntimeError if it does not build."""
+        """Builds the target with `files` from `copy`. Raises RuntimeError if that fails."""
         (out / target).parent.mkdir(parents=True, exist_ok=True)
         objects = []
         for file in files:
@@ -139,7 +138,7 @@ class Builder:
 
 
 def in_place_of(replacements, words):
-    """The command, run where each file is another one."""
+    """Returns a command that runs `words` with each old file replaced by the new one."""
     if not replacements:
         return words
     mounts = " && ".join(f"mount --bind {shlex.quote(str(new))} {shlex.quote(str(old))}"
@@ -151,8 +150,8 @@ def run_test(program, name_filter, seed, limit, replacements=()):
     environment = dict(os.environ, FIELDCOST_FAULT_SEED=str(seed), FIELDCOST_FAULT_LONG="0")
     begin = time.monotonic()
     words = [str(program), f"--gtest_filter={name_filter}", "--gtest_brief=1", "--gtest_fail_fast"]
-    # A file, since what a test leaves running would keep a pipe open; and a group of its own, so that it ends
-    # with the test.
+    # Output goes to a file, because processes that a test leaves running would keep a pipe open. A new session lets us
+    # kill those processes with the test.
     with tempfile.TemporaryFile("w+", errors="replace") as output_file:
         process = subprocess.Popen(in_place_of(replacements, words), env=environment, start_new_session=True,
                                    stdout=output_file, stderr=subprocess.STDOUT)
@@ -178,7 +177,7 @@ def copy_of(source, files, where):
 
 
 def fresh_folder(builder, name):
-    """In the build tree, so that a compiler cache knows it again."""
+    """Creates folders in the build tree, so that a compiler cache recognises the paths."""
     where = builder.build / "mutants" / name
     shutil.rmtree(where, ignore_errors=True)
     (where / "out").mkdir(parents=True)
@@ -186,7 +185,7 @@ def fresh_folder(builder, name):
 
 
 def judge(builder, mutant, seed):
-    """(noticed, what happened)"""
+    """Returns (whether the test noticed the mutant, a description of what happened)."""
     copy, out = fresh_folder(builder, mutant.name)
     copy_of(builder.source, mutant.files, copy)
     applied = subprocess.run(["patch", "-p1", "--fuzz=2", "--batch", "-i", mutant.patch], cwd=copy, text=True,
@@ -214,7 +213,7 @@ def judge(builder, mutant, seed):
 
 
 def judge_unchanged(builder, test, mutants, seed):
-    """Relinks the test as for its mutants, but of unchanged copies."""
+    """Relinks the test as for its mutants, but with unchanged copies."""
     copy, out = fresh_folder(builder, "unchanged_" + test)
     files = sorted({f for m in mutants if not m.programs for f in m.files if not f.endswith(".h")})
     program = builder.build / "tests" / test

@@ -14,7 +14,7 @@ constexpr std::uint8_t kWindowOf2GiB = 21 << 3;
 constexpr std::uint8_t kLargestWindow = 31 << 3;
 constexpr std::size_t kNestings = 100'000;
 constexpr std::size_t kManyFields = 400'000;
-constexpr std::size_t kPaddingBytes = 24 * 1024;  // incompressible: keeps below the ratio limit
+constexpr std::size_t kPaddingBytes = 24 * 1024;  // incompressible: stays below the ratio limit
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
 std::string LittleEndian(std::uint64_t value, int bytes) {
@@ -36,19 +36,19 @@ std::string Varint(std::uint64_t value) {
   return out + static_cast<char>(value);
 }
 
-// A length-delimited field.
+// Returns a length-delimited field.
 std::string Field(unsigned number, const std::string& bytes) {
   return Varint(number << 3 | 2) + Varint(bytes.size()) + bytes;
 }
 
 std::string Noise(std::size_t size) {
-  std::mt19937 random(7);  // the same bytes each time
+  std::mt19937 random(7);  // always the same bytes
   std::string bytes(size, '\0');
   for (char& byte : bytes) byte = static_cast<char>(random());
   return bytes;
 }
 
-// A well-made frame.
+// Returns a valid frame.
 std::string Zipped(const std::string& content) {
   const auto frame = wire::Compress(content, 3);
   FIELDCOST_CHECK(frame.has_value());
@@ -68,7 +68,7 @@ void AddFrames(std::vector<Bomb>& bombs) {
       {"1 GiB announced", Frame{.content_size = kGiB, .blocks = RunBlocks(8192)}.Bytes(), 413});
   bombs.push_back({"2^63 bytes announced",
                    Frame{.content_size = kGiB << 33, .blocks = RunBlocks(1)}.Bytes(), 413});
-  for (const std::uint64_t back : {1, 2}) {  // zstd's numbers for "unknown" and "error"
+  for (const std::uint64_t back : {1, 2}) {  // zstd's values for "unknown" and "error"
     bombs.push_back({"2^64 - " + std::to_string(back) + " bytes announced",
                      Frame{.content_size = 0 - back, .blocks = RunBlocks(1)}.Bytes()});
   }

@@ -1,6 +1,5 @@
-// Bodies that are small to send and dear to read, signed by agents, from many connections at once
-// against the real process: each is refused, nothing of it is stored, and the memory they cost
-// stays below a bound.
+// Agents sign and send bodies that are small to send but expensive to decode, on many connections
+// at once, to the real process: each is refused, nothing is stored, and memory use stays bounded.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -16,11 +15,11 @@
 namespace fieldcost::aggregator {
 namespace {
 
-constexpr unsigned kSenders = 16;  // as many as there are ingest threads
+constexpr unsigned kSenders = 16;  // the number of ingest threads
 
-// What decoding may cost, all threads together. A body is at most 256 KiB and decodes to at most
-// 1 MiB; half a million empty texts in it are the dearest, at 8 + 48 bytes each and as much again
-// for pointers while their array grows, until they are counted.
+// The memory that decoding may take, over all threads. A body has at most 256 KiB and decodes to at
+// most 1 MiB. The worst case is half a million empty strings: 8 + 48 bytes each, and as much again
+// for pointers while their array grows, before they are counted.
 constexpr std::size_t kMaxGrowthKib = std::size_t{kSenders} * 48 * 1024;
 
 class BombFaults : public ServiceTest {
@@ -31,7 +30,7 @@ class BombFaults : public ServiceTest {
                "requests_per_minute_per_address = 0"));
   }
 
-  // VmHWM: the most memory the process has had at a time.
+  // Returns VmHWM, the peak memory of the process.
   std::size_t PeakMemoryKib() const {
     const auto status = ReadFile(fmt::format("/proc/{}/status", server_->pid()), 64 * 1024);
     EXPECT_TRUE(status);

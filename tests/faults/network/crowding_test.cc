@@ -1,6 +1,6 @@
-// Hostile agents that name versions of a function which do not exist, so that nothing else fits
-// into its fragment: against the real process, honest rows stay, and the log names who has filled
-// the fragment. The short form has 40 honest agents, the long one 4,000, too.
+// Hostile agents name versions of a function that do not exist, so that nothing else fits into its
+// fragment. With the real process, honest rows must remain, and the log must name the keys that
+// filled the fragment. The short form has 40 honest agents, the long form also 4,000.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ namespace {
 constexpr std::uint64_t kThreshold = 5;
 constexpr unsigned kSenders = 8;
 constexpr unsigned kLibraries = 8;
-constexpr unsigned kFunctions = 50;        // of each library, as honest agents call them
-constexpr std::uint64_t kMostGroups = 64;  // of hostile keys, so that half a million rows are most
+constexpr unsigned kFunctions = 50;        // of each library, as called by honest agents
+constexpr std::uint64_t kMostGroups = 64;  // of hostile keys: at most half a million rows
 constexpr unsigned kInvented = ingest::kMaxContributionsPerWeekOfHistory;
 
 class CrowdingFaults : public HostileAgentsTest {
@@ -36,7 +36,7 @@ class CrowdingFaults : public HostileAgentsTest {
     return row;
   }
 
-  // What each honest agent sends: all functions of one version.
+  // The batch of each honest agent: all functions, in one version.
   wire::BatchContent HonestContent() const {
     wire::BatchContent content = ingest::TestContent(0, week_);
     for (unsigned library = 0; library < kLibraries; ++library) {
@@ -47,7 +47,8 @@ class CrowdingFaults : public HostileAgentsTest {
     return content;
   }
 
-  // As many versions of one function as a new key may name, with as many keys as make them public.
+  // As many versions of one function as a new key may name, sent by as many keys as are needed to
+  // publish them.
   wire::BatchContent HostileContent(std::uint64_t number) const {
     wire::BatchContent content = ingest::TestContent(0, week_);
     const std::uint64_t group = number / kThreshold % kMostGroups;
@@ -57,7 +58,7 @@ class CrowdingFaults : public HostileAgentsTest {
     return content;
   }
 
-  // Sends the batch of each number and asserts that all of its rows are accepted.
+  // Sends one batch per number and asserts that all rows are accepted.
   template <typename ContentOf>
   void Send(char kind, std::uint64_t first, std::uint64_t end, const ContentOf& content_of) {
     std::vector<std::thread> senders;
@@ -78,7 +79,7 @@ class CrowdingFaults : public HostileAgentsTest {
     for (std::thread& sender : senders) sender.join();
   }
 
-  // How many of the honest rows are published; `line` is the log's line about the publication.
+  // Returns how many honest rows are published; `line` is set to the log line of the publication.
   std::size_t PublishedHonest(std::string& line) {
     server_->Signal(SIGUSR1);
     EXPECT_TRUE(server_->WaitForLine("published snapshot", &line));
@@ -114,7 +115,7 @@ class CrowdingFaults : public HostileAgentsTest {
 TEST_F(CrowdingFaults, FortyHonestAgents) {
   Run(40, {2, 10});
   ASSERT_FALSE(HasFatalFailure());
-  // As many as it takes to fill a fragment: each of them is named, and no honest agent.
+  // Enough keys to fill a fragment: the log must name each of them, and no honest agent.
   constexpr std::uint64_t kFilling = 15;
   Send('x', 10, kFilling, [this](std::uint64_t number) { return HostileContent(number); });
   std::string line;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kMaxPending = 64 * 1024;
 constexpr std::size_t kMaxCaptured = 256 * 1024;
-constexpr int kTickMs = 20;  // longest wait while something is delayed
+constexpr int kTickMs = 20;  // longest wait while data is delayed
 
 UniqueFd Connect(std::uint16_t port) {
   UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -29,7 +29,7 @@ UniqueFd Connect(std::uint16_t port) {
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return {};  // the server is gone: so is the connection
+    return {};  // the server is gone, so close the connection
   }
   return fd;
 }
@@ -157,7 +157,7 @@ void FaultProxy::Strike(Link& link) {
   }
 }
 
-// The server takes what it wants of it, and answers what it likes.
+// The server may read as much as it likes and respond as it likes.
 void FaultProxy::Replay(const std::string& captured) {
   const UniqueFd server = Connect(server_port_);
   if (captured.empty() || !server.valid()) return;
@@ -179,7 +179,7 @@ void FaultProxy::Run() {
     for (Link& link : links_) {
       for (const bool from_server : {false, true}) {
         Direction& in = from_server ? link.down : link.up;
-        Direction& out = from_server ? link.up : link.down;  // what goes to this descriptor
+        Direction& out = from_server ? link.up : link.down;  // the data sent to this descriptor
         short events = 0;
         if (link.stalled) {
           events = POLLRDHUP;
@@ -189,7 +189,7 @@ void FaultProxy::Run() {
           if (due && out.send_at <= now) events |= POLLOUT;
           if (due && out.send_at > now) wait_ms = kTickMs;
         }
-        // Without a wish a hang-up would be told again and again.
+        // Otherwise poll() would report a hang-up again and again.
         const UniqueFd& fd = from_server ? link.server : link.client;
         polled.push_back({events == 0 ? -1 : fd.get(), events, 0});
       }

@@ -15,28 +15,28 @@
 
 namespace fieldcost::faults {
 
-// What one connection through the proxy suffers. It sees bytes, not requests: inside TLS it can
-// neither read nor change them without being noticed.
+// The fault injected into one connection through the proxy. The proxy sees bytes, not requests:
+// inside TLS it cannot read them, or change them unnoticed.
 struct Fault {
   enum class Kind {
     kNone,
-    kLatency,     // every piece of either direction comes `delay` later
+    kLatency,     // every piece of either direction arrives `delay` later
     kByteByByte,  // both directions in packets of one byte
-    kReset,       // both ends get a reset once `after_bytes` of one direction were passed on
-    kTruncate,    // the same with an orderly end
+    kReset,       // resets both ends after passing `after_bytes` in one direction
+    kTruncate,    // the same with an orderly shutdown
     kStall,       // the same, but the connection stays open and nothing moves any more
-    kReplay,      // when the connection is over, the client's bytes are sent once more on a new one
+    kReplay,      // after the connection has ended, sends the client's bytes again on a new one
   };
   Kind kind = Kind::kNone;
-  bool on_answers = false;  // counts the server's bytes, not the client's
+  bool on_answers = false;  // count the server's bytes, not the client's
   std::size_t after_bytes = 0;
   std::chrono::milliseconds delay{0};
 };
 
-// A TCP proxy on a loopback port of its own in front of a server on another one, with one thread.
+// A single-threaded TCP proxy on its own loopback port, in front of a server on another one.
 class FaultProxy {
  public:
-  // `choose` gets the number of the connection (0, 1, ...) and runs on the proxy's thread.
+  // `choose` receives the connection's number (0, 1, ...) and runs on the proxy's thread.
   FaultProxy(std::uint16_t server_port, std::function<Fault(std::uint64_t)> choose);
   ~FaultProxy();
   FaultProxy(const FaultProxy&) = delete;
@@ -44,7 +44,7 @@ class FaultProxy {
 
   std::uint16_t port() const { return listener_.port(); }
 
-  // How often faults have happened.
+  // How often each fault was injected.
   struct Counters {
     std::atomic<unsigned> connections{0};
     std::atomic<unsigned> delays{0};
@@ -59,11 +59,11 @@ class FaultProxy {
  private:
   using SteadyClock = std::chrono::steady_clock;
   struct Direction {
-    std::string pending;  // read, not sent yet
+    std::string pending;  // read but not yet sent
     std::size_t passed = 0;
-    bool ended = false;      // the sender's end has been seen
-    bool cut = false;        // the fault comes once `pending` is sent
-    bool forwarded = false;  // the end has been passed on
+    bool ended = false;      // the sender has ended its side
+    bool cut = false;        // inject the fault once `pending` is sent
+    bool forwarded = false;  // the end was passed on
     SteadyClock::time_point send_at{};
   };
   struct Link {
@@ -74,7 +74,7 @@ class FaultProxy {
     Direction down;  // from the server
     std::string captured;
     bool stalled = false;
-    bool discarding = false;  // truncated: what comes now is thrown away
+    bool discarding = false;  // truncated: discard further data
     bool over = false;
   };
 

@@ -1,4 +1,5 @@
-// The fault proxy does what it says: else the tests that use it would prove nothing.
+// Tests that the fault proxy injects its faults; otherwise the tests that use it would prove
+// nothing.
 #include "tests/faults/network/fault_proxy.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,8 @@ class FaultProxyTest : public ::testing::Test {
     proxy_ = std::make_unique<FaultProxy>(server_.port(), [fault](std::uint64_t) { return fault; });
   }
 
-  // What arrives on a connection until its end; `error` is that of the end.
+  // Returns everything that arrives until the connection ends; `error` is set to the errno of the
+  // end.
   static std::string ReadAll(const UniqueFd& fd, int& error) {
     std::string all;
     char chunk[4096];

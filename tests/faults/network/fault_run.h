@@ -11,13 +11,15 @@
 
 namespace fieldcost::faults {
 
-// FIELDCOST_FAULT_LONG=1: as many tries as find rare things, not as many as fit into a CI run.
+// FIELDCOST_FAULT_LONG=1 runs as many cases as are needed to find rare failures; the default is
+// limited to what fits into a CI run.
 inline bool LongForm() {
   const char* value = std::getenv("FIELDCOST_FAULT_LONG");
   return value != nullptr && std::string(value) == "1";
 }
 
-// FIELDCOST_FAULT_SEED, or another one at each run; printed, so that a failure can be repeated.
+// Returns FIELDCOST_FAULT_SEED or else a random seed, and prints it so that a failure can be
+// repeated.
 inline std::uint64_t Seed() {
   static const std::uint64_t seed = [] {
     const char* value = std::getenv("FIELDCOST_FAULT_SEED");
@@ -31,7 +33,7 @@ inline std::uint64_t Seed() {
   return seed;
 }
 
-// Random numbers that depend on the seed and on `what` only.
+// Random numbers that depend only on the seed and `what`.
 inline std::mt19937_64 Randomness(std::uint64_t what) {
   std::seed_seq sequence{Seed(), Seed() >> 32, what, what >> 32};
   return std::mt19937_64(sequence);

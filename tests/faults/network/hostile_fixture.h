@@ -8,8 +8,7 @@
 
 namespace fieldcost::aggregator {
 
-// A service that publishes what `threshold` agents have contributed to, and takes any number of
-// requests from an address.
+// A service that publishes rows with at least `threshold` agents and has no limits per address.
 class HostileAgentsTest : public ServiceTest {
  protected:
   explicit HostileAgentsTest(std::uint64_t threshold) {

@@ -10,7 +10,7 @@ namespace fieldcost::faults {
 namespace {
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
-// Published weights are rounded to 1/65536 of their row in each of 65 slots.
+// Published weights are rounded to 1/65536 of their row, in each of 65 slots.
 constexpr double kRounding = 65.0 / 65'536;
 
 double CapOver(std::uint64_t median) {
@@ -51,7 +51,8 @@ Range HonestRow::Quantile(double p, std::uint64_t hostile) const {
 Range HonestRow::Bounded(std::vector<std::uint64_t> sizes, std::uint64_t hostile) {
   std::sort(sizes.begin(), sizes.end());
   const std::uint64_t all = sizes.size() + hostile;
-  const std::uint64_t rank = all - all / 2;  // of the lower median, from 1; all others are above it
+  const std::uint64_t rank =
+      all - all / 2;  // of the lower median, from 1; hostile ones are above it
   const double low_cap = CapOver(rank > hostile ? sizes[rank - hostile - 1] : 0);
   const double low = SumUpTo(sizes, low_cap);
   if (rank > sizes.size()) return {.low = low, .high = kUnbounded};

@@ -8,16 +8,16 @@
 
 namespace fieldcost::faults {
 
-// What may be published as a figure.
+// The range within which a published figure must lie.
 struct Range {
   double low = 0;
   double high = 0;
   bool Holds(double value) const { return low <= value && value <= high; }
 };
 
-// What honest agents have contributed to one row, and how far other contributions, whatever they
-// claim, can move what is published of it: the formulas of aggregator/publish/BOUNDS.md, computed
-// from the contributions one by one and not as the service does.
+// The honest agents' contributions to one row, and how far other contributions, whatever they
+// claim, can shift the published figures: the formulas of aggregator/publish/BOUNDS.md, computed
+// from the individual contributions and not in the way the service does.
 class HonestRow {
  public:
   void Add(const stats::CostHistogram& contribution);
@@ -25,7 +25,8 @@ class HonestRow {
   std::uint64_t contributions() const { return calls_.size(); }
   double sum() const;
 
-  // Of the p-quantile of machines, to a power of two, if `hostile` others contribute.
+  // Returns the range of the p-quantile over machines, to a power of two, with `hostile` hostile
+  // agents.
   Range Quantile(double p, std::uint64_t hostile) const;
   Range BoundedCalls(std::uint64_t hostile) const { return Bounded(calls_, hostile); }
   Range BoundedSum(std::uint64_t hostile) const { return Bounded(sums_, hostile); }

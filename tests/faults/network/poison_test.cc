@@ -1,8 +1,8 @@
-// Hostile agents beside honest ones, against the real process: what they move, by how much, and
-// that it is within what aggregator/publish/BOUNDS.md promises. Each of their keys makes use of all
-// that it may do: contributions as large and as small as are believed, the same ones again in
-// other weeks, with other hardware classes and in another quarter, additions without end, and
-// functions that do not exist. The short form has 40 honest agents, the long one 4,000, too.
+// Hostile agents among honest ones, against the real process: how far they shift the published
+// figures, which must be within the bounds of aggregator/publish/BOUNDS.md. Each of their keys does
+// everything it is allowed to: contributions as large and as small as accepted, the same ones again
+// in other weeks, with other hardware classes and in another quarter, unlimited additions, and
+// functions that do not exist. The short form has 40 honest agents, the long form also 4,000.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,10 +24,10 @@ using faults::Range;
 constexpr std::uint64_t kThreshold = 5;
 constexpr unsigned kSenders = 8;
 
-constexpr char kRaised[] = "raised";      // the hostile claim that it costs seconds
+constexpr char kRaised[] = "raised";      // hostile agents claim that it costs seconds
 constexpr char kLowered[] = "lowered";    // that it costs nothing
-constexpr char kLone[] = "lone";          // one volunteer's, and theirs
-constexpr char kInvented[] = "invented";  // theirs alone
+constexpr char kLone[] = "lone";          // named by one volunteer, and by them
+constexpr char kInvented[] = "invented";  // named only by them
 
 constexpr double kQuantiles[] = {0.5, 0.9};
 
@@ -58,7 +58,7 @@ class PoisonFaults : public HostileAgentsTest {
     return content;
   }
 
-  // `calls` of the same value.
+  // Returns a histogram with `calls` calls of the same value.
   static stats::CostHistogram Calls(std::uint64_t value, std::uint64_t calls) {
     stats::CostHistogram one;
     one.Add(value);
@@ -71,7 +71,7 @@ class PoisonFaults : public HostileAgentsTest {
     return histogram;
   }
 
-  // Sends all and asserts how many rows of each are accepted, or that all are refused.
+  // Sends all requests and asserts how many rows of each are accepted, or that all are refused.
   void Send(const std::vector<http::Request>& requests, std::uint32_t accepted_rows,
             int status = 200) {
     std::vector<std::thread> senders;
@@ -93,8 +93,7 @@ class PoisonFaults : public HostileAgentsTest {
     for (std::thread& sender : senders) sender.join();
   }
 
-  // Every machine is faster or slower than the others, uses the function more or less, and has a
-  // few slow calls.
+  // Machines differ in speed and in how often they use the function, and have a few slow calls.
   void SendHonest(std::uint64_t agents) {
     std::mt19937_64 random = faults::Randomness(agents);
     std::vector<http::Request> requests;
@@ -133,7 +132,7 @@ class PoisonFaults : public HostileAgentsTest {
       content.rows[1].histogram = Calls(1, 1);
       content.rows[2].histogram = Calls(1, std::uint64_t{1} << 39);
       content.rows[3].histogram = Calls(4'000'000'000, std::uint64_t{1} << 30);
-      // Each counts in one of these weeks.
+      // Each row counts in only one of these weeks.
       const std::vector<wire::BatchRow> rows = content.rows;
       for (std::uint32_t week = week_ - 5; week <= week_ + 1; ++week) {
         if (week == week_) continue;
@@ -161,7 +160,7 @@ class PoisonFaults : public HostileAgentsTest {
     Send(additions, 2);
   }
 
-  // What is published over all classes, by symbol.
+  // Publishes; returns the rows over all classes, by symbol.
   std::map<std::string, stats::StatRow> Publish() {
     server_->Signal(SIGUSR1);
     EXPECT_TRUE(server_->WaitForLine("published snapshot"));
@@ -194,7 +193,7 @@ class PoisonFaults : public HostileAgentsTest {
         << sum << " is not in " << sum_range.low << " to " << sum_range.high;
   }
 
-  // A line of the table in HOSTILE_AGENTS.md.
+  // Prints a row of the table in HOSTILE_AGENTS.md.
   void Print(const char* attack, std::uint64_t hostile, const stats::StatRow& row) const {
     fmt::print("| {} | {} ({}) | {} |", honest_.contributions(), hostile, attack,
                row.key.api.symbol);

@@ -1,5 +1,6 @@
 // Agents send their batches through a network that delays, cuts, resets, stalls and repeats, each
-// until it has its answer. Then the sums have to be those of one of each, bit for bit.
+// until it gets a response. The published sums must then be, bit for bit, those of one copy of each
+// batch.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,19 +33,19 @@ struct Sums {
   stats::CostHistogram histogram;
   stats::ContributionScalars scalars;
 };
-using Key = std::pair<std::string, stats::Metric>;  // symbol
+using Key = std::pair<std::string, stats::Metric>;  // symbol and metric
 
 class ProxyFaults : public ServiceTest {
  protected:
   ProxyFaults() {
     std::string config =
         Config("port = 0\nmax_connections_per_address = 0\nrequests_per_minute_per_address = 0");
-    const std::string ingest = "[ingest]\n";  // no limit for agents that ask again and again
+    const std::string ingest = "[ingest]\n";  // no limit for agents that retry
     config.insert(config.find(ingest) + ingest.size(), "batches_per_agent_per_hour = 0\n");
     WriteConfig(config);
   }
 
-  // Connections take turns through all faults, at random places.
+  // Connections cycle through all faults, at random positions.
   std::unique_ptr<faults::FaultProxy> MakeProxy(std::uint64_t what) const {
     const auto port = static_cast<std::uint16_t>(std::stoul(url_.substr(url_.rfind(':') + 1)));
     const auto random = std::make_shared<std::mt19937_64>(faults::Randomness(what));
@@ -67,8 +68,7 @@ class ProxyFaults : public ServiceTest {
         .value();
   }
 
-  // Sends until there is an answer; everything else means: try again, now and then with another
-  // client.
+  // Sends until there is a response. On any error it tries again, occasionally with a new client.
   std::string SendUntilAnswered(const faults::FaultProxy& proxy, http::Client& client,
                                 const http::Request& request, std::mt19937_64& random) {
     for (int tries = 0; tries < kMaxTries; ++tries) {
@@ -88,7 +88,7 @@ class ProxyFaults : public ServiceTest {
     const auto key = crypto::PrivateKey::FromSeed(std::string(32, static_cast<char>('a' + number)));
     const std::uint32_t week = WeekOf(SystemClock().Now());
     http::Client client = ClientOf(proxy);
-    std::size_t contributed = 0;  // to the first so many rows
+    std::size_t contributed = 0;  // the number of rows contributed to so far
     for (unsigned sequence = 1; sequence <= batches; ++sequence) {
       const auto rows = static_cast<unsigned>(Below(random, 8) == 0 ? 150 : 1 + Below(random, 12));
       wire::BatchContent content = ingest::TestContent(rows, week);
@@ -97,7 +97,7 @@ class ProxyFaults : public ServiceTest {
       }
       contributed = std::max(contributed, content.rows.size());
       const http::Request request = ingest::SignedRequest(key, sequence, content);
-      std::string twin;  // the same request at the same time on another connection
+      std::string twin;  // response to a concurrent copy of the request
       std::thread other;
       if (Below(random, 4) == 0) {
         other = std::thread([&, twins_random = random]() mutable {
@@ -181,8 +181,8 @@ TEST_F(ProxyFaults, WhatIsAcknowledgedIsStoredExactlyOnceWhateverTheNetworkDoes)
   ExpectExactSums();
 }
 
-// TLS has a new key for every connection, and we take no early data: a recorded connection that is
-// played once more is refused in its handshake.
+// TLS uses new keys for every connection, and the server accepts no early data: a replayed
+// connection fails in its handshake.
 TEST_F(ProxyFaults, ARecordedConnectionCannotBePlayedAgain) {
   ASSERT_NO_FATAL_FAILURE(Start());
   const auto port = static_cast<std::uint16_t>(std::stoul(url_.substr(url_.rfind(':') + 1)));

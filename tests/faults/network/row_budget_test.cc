@@ -1,6 +1,5 @@
-// One key that sends as many rows as it may, in as few bytes as it can: what it costs the real
-// process is bounded, and the log names it. A machine that measures very much never meets the
-// bound.
+// One key sends as many rows as it may, in as few bytes as possible: the cost to the real process
+// is bounded, and the log names the key. A machine that measures very much never reaches the limit.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +33,7 @@ class RowBudgetFaults : public ServiceTest {
     return row;
   }
 
-  // Weeks of which a new key's rows are accepted, this one first.
+  // Returns the weeks for which a new key's rows are accepted, the current one first.
   std::vector<std::uint32_t> Weeks() const {
     std::vector<std::uint32_t> weeks;
     for (std::uint32_t back = 0; back <= ingest::kWeeksBeforeFirstBatch; ++back) {
@@ -45,7 +44,7 @@ class RowBudgetFaults : public ServiceTest {
     return weeks;
   }
 
-  // Sends one batch and returns the status; adds up what is accepted.
+  // Sends one batch and returns the status; adds up the accepted rows.
   int Send(std::uint64_t sequence, const wire::BatchContent& content) {
     const http::Request request = ingest::SignedRequest(key_, sequence, content);
     const http::Response response = MustSend(request);
@@ -62,7 +61,7 @@ class RowBudgetFaults : public ServiceTest {
     return 200;
   }
 
-  // Of the processes that have ended: seconds of CPU, and MiB at most.
+  // Of the child processes that have ended: CPU seconds and peak MiB.
   struct Cost {
     double cpu_seconds = 0;
     double peak_mib = 0;
@@ -95,7 +94,7 @@ TEST_F(RowBudgetFaults, OneKeyCostsNoMoreThanItsRowsOfAnHour) {
   unsigned accepted = 0;
   std::uint64_t sequence = 0;
   for (unsigned number = 0; number < kAttackBatches; ++number) {
-    // All functions that a new key may name, in one week after the other.
+    // All functions that a new key may name, in one week after another.
     wire::BatchContent content = ingest::TestContent(0, week_);
     for (unsigned function = 0; function < ingest::kMaxContributionsPerWeekOfHistory; ++function) {
       content.rows.push_back(
@@ -125,7 +124,7 @@ TEST_F(RowBudgetFaults, AMachineWithThreeThousandFunctionsAWeekIsNeverRefused) {
   constexpr stats::Metric kMetrics[] = {stats::Metric::kWallTime, stats::Metric::kFirstCallTime,
                                         stats::Metric::kCallsPerRun, stats::Metric::kTimePerRun,
                                         stats::Metric::kAllocInclusive};
-  // All weeks that it may have been offline, and then everything in one hour.
+  // Everything from the longest time it may have been offline, within one hour.
   std::uint64_t sequence = 0;
   std::uint64_t rows = 0;
   for (const std::uint32_t week : Weeks()) {

@@ -1,10 +1,10 @@
-// 2,000 connections that are as slow as they can be, against the real process, while honest agents
-// work. They come from 250 addresses, so that the limits per address do not stop them.
+// 2,000 connections that are as slow as possible, against the real process, while honest agents
+// send. They come from 250 addresses, so that the limits per address do not stop them.
 //
-// The short form asserts that every honest request succeeds and that the slow connections are
-// closed by the server, though each sends a byte a second. The long form also waits for the longer
-// deadline of bodies, and asserts that honest requests' p99 stays below twice its quiet value: on
-// two cores shared with other programs too noisy for every run.
+// The short form asserts that every honest request succeeds and that the server closes the slow
+// connections, although each sends a byte per second. The long form also waits for the longer
+// deadline of bodies, and asserts that the honest requests' p99 stays below twice its quiet value;
+// on two cores shared with other programs, this is too noisy for every run.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -32,13 +32,13 @@ constexpr unsigned kSlowConnections = 2000;
 constexpr unsigned kAddresses = 250;
 constexpr unsigned kHonestAgents = 2;
 constexpr rlim_t kDescriptors = kSlowConnections + 500;
-constexpr unsigned kDripsPerSecond = 50;  // each of every 50th connection
-constexpr unsigned kMaxDrips = 90;        // of each connection; the longest deadline is 30 s
+constexpr unsigned kDripsPerSecond = 50;  // each moves every 50th connection by one byte
+constexpr unsigned kMaxDrips = 90;        // per connection; the longest deadline is 30 s
 constexpr std::uint64_t kBatchesOfOneKey = 250;
 
 enum class Slowness { kHandshake, kHead, kBody, kReader };
 
-// A connection that sends a byte now and then, and reads as little.
+// A connection that sends or reads one byte at a time.
 class SlowConnection {
  public:
   SlowConnection(std::uint16_t port, unsigned number)
@@ -64,13 +64,13 @@ class SlowConnection {
   Slowness slowness() const { return slowness_; }
   bool closed() const { return closed_; }
 
-  // One byte further.
+  // Sends or reads one more byte.
   void Drip() {
     if (slowness_ == Slowness::kReader) {
       closed_ = HasEnded() || !Read();
       return;
     }
-    // The first bytes of a TLS record that never ends; a header or body that never does.
+    // The first bytes of a TLS record that never ends, or of an endless header or body.
     constexpr std::string_view kHello("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
     const bool open =
         plain_ ? PlainDrip(kHello[std::min(sent_, kHello.size() - 1)]) : tls_->Send("x");
@@ -98,7 +98,8 @@ class SlowConnection {
   bool closed_ = false;
 };
 
-// All of them, and the thread that lets them drip until the server has closed those that count.
+// All slow connections, and the thread that drips bytes until the server has closed those that
+// count.
 class SlowCrowd {
  public:
   SlowCrowd(std::uint16_t port, unsigned size, bool wait_for_bodies)
@@ -112,7 +113,7 @@ class SlowCrowd {
     if (thread_.joinable()) thread_.join();
   }
   bool done() const { return done_; }
-  // How many the server has not closed. Waits for the end.
+  // Waits for the end; returns how many connections the server has not closed.
   std::size_t WaitForEnd() {
     thread_.join();
     return Open();
@@ -137,7 +138,8 @@ class SlowCrowd {
     done_ = true;
   }
 
-  // By a clock that does not drift with what dripping costs: slowness is what this is about.
+  // Uses a timer that does not drift with the time spent dripping, because the exact slowness
+  // matters.
   void WaitForTheNextDrip() {
     std::uint64_t ticks = 0;
     EXPECT_EQ(::read(clock_.get(), &ticks, sizeof ticks), static_cast<ssize_t>(sizeof ticks));
@@ -175,8 +177,8 @@ class SlowFaults : public ServiceTest {
     return static_cast<std::uint16_t>(std::stoul(url_.substr(url_.rfind(':') + 1)));
   }
 
-  // Two agents send batches one after the other, each for as long as `go_on` says so; how long each
-  // request took, ascending.
+  // Two agents send batches in sequence while `go_on` returns true. Returns the durations of all
+  // requests, ascending.
   template <typename GoOn>
   std::vector<double> Work(GoOn go_on) {
     std::vector<std::vector<double>> times(kHonestAgents);
@@ -210,7 +212,7 @@ class SlowFaults : public ServiceTest {
     return all;
   }
 
-  // A key for each part of each phase: one agent may not send as often as that.
+  // One key per part of each phase, because a single agent may not send that often.
   crypto::PrivateKey KeyOf(unsigned agent, std::uint64_t part) const {
     std::string seed(32, static_cast<char>('A' + agent));
     seed[0] = static_cast<char>('A' + phase_);
@@ -229,14 +231,14 @@ TEST_F(SlowFaults, HonestAgentsWorkOnWhileTwoThousandSlowConnectionsAreClosedOne
   if (!enough_descriptors_) GTEST_SKIP() << "the hard limit of open files is too low";
   ASSERT_NO_FATAL_FAILURE(Start());
   const std::size_t samples = faults::LongForm() ? 4000 : 400;
-  // Without the slow ones, before ...
+  // Without the slow connections, before ...
   std::vector<double> quiet = Work([&](std::size_t done) { return done < samples; });
   std::optional<SlowCrowd> crowd;
   crowd.emplace(Port(), kSlowConnections, faults::LongForm());
   const std::vector<double> crowded = Work([&](std::size_t done) { return done < samples; });
   EXPECT_FALSE(crowd->done()) << "the slow connections were gone before the honest agents";
   EXPECT_EQ(crowd->WaitForEnd(), 0U) << "slow connections are still open";
-  crowd.reset();  // slow bodies, too, which would be waited for at the server's end
+  crowd.reset();  // including slow bodies, for which the server would wait at its shutdown
   // ... and after.
   const std::vector<double> after = Work([&](std::size_t done) { return done < samples; });
   quiet.insert(quiet.end(), after.begin(), after.end());

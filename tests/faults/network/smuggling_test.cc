@@ -1,6 +1,7 @@
-// Requests that two servers on the way might read differently. Each file in smuggling/ is what a
-// client sends; its name ends in what has to come back: the statuses of all answers, or "closed" if
-// there is none. After a refusal the server closes by itself and handles nothing that came behind.
+// Requests that two servers in a chain might parse differently. Each file in smuggling/ holds the
+// bytes that a client sends; its name ends in the expected result: the statuses of all responses,
+// or "closed" if there are none. After a refusal the server must close the connection and ignore
+// everything that follows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +25,7 @@ struct Attack {
   std::string name;
   std::string bytes;
   std::string expected;  // "400", "200+405", "closed"
-  bool refused = false;  // the server has to close by itself
+  bool refused = false;  // the server must close the connection
 
   std::size_t handled() const {
     std::size_t count = 0;
@@ -51,7 +52,7 @@ std::vector<Attack> ReadCorpus() {
   return attacks;
 }
 
-// The statuses of final answers, none of which has a body unless it is a refusal.
+// Returns the statuses of the final responses; only refusals have a body.
 std::string Statuses(std::string_view answers) {
   std::string all;
   while (!answers.empty()) {
@@ -84,7 +85,7 @@ class SmugglingFaults : public http::HttpFixture {
     };
   }
 
-  // Sends the attack in pieces that end at the given places.
+  // Sends the attack in pieces that end at the given offsets.
   template <typename Connection>
   void Replay(const Attack& attack, const std::vector<std::size_t>& ends) {
     Connection connection(server_->port());
@@ -114,7 +115,8 @@ class SmugglingFaults : public http::HttpFixture {
     }
   }
 
-  // In two pieces: at every place in the long form, else at `places` of them for each attack.
+  // Sends each attack in two pieces: split at every offset in the long form, otherwise at `places`
+  // of them.
   template <typename Connection>
   void ReplaySplit(std::size_t places) {
     std::mt19937_64 random = Randomness(places);

@@ -56,7 +56,7 @@ std::string TlsConnection::ReadSome(std::size_t max_bytes) {
   ERR_clear_error();
   errno = 0;
   const int got = SSL_read(state_->ssl, bytes.data(), static_cast<int>(bytes.size()));
-  FIELDCOST_CHECK(got > 0 || errno != EAGAIN);  // else the peer was silent for half a minute
+  FIELDCOST_CHECK(got > 0 || errno != EAGAIN);  // otherwise the peer was silent for half a minute
   bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   return bytes;
 }

@@ -9,21 +9,22 @@
 
 namespace fieldcost::faults {
 
-// As http::RawConnection, inside TLS; trusts every server. Aborts the test program if the handshake
-// fails.
+// Like http::RawConnection, but inside TLS; trusts every server. Aborts the test program if the
+// handshake fails.
 class TlsConnection {
  public:
   explicit TlsConnection(std::uint16_t port, std::string_view source = "127.0.0.1");
   TlsConnection(TlsConnection&&) noexcept;
   TlsConnection& operator=(TlsConnection&&) noexcept;
   ~TlsConnection();
-  // As one record of its own, if it is not longer than one may be. False: the peer takes no more.
+  // Sends `bytes` as one record unless they are too long for that. Returns false if the peer no
+  // longer accepts data.
   bool Send(std::string_view bytes);
-  // No more bytes will be sent.
+  // Signals that no more bytes will be sent.
   void FinishSending();
-  // What comes until the peer closes or resets.
+  // Returns everything until the peer closes or resets.
   std::string ReadToEnd();
-  // What comes next, at most so much; nothing at the end.
+  // Returns the next bytes, at most `max_bytes`; empty at the end.
   std::string ReadSome(std::size_t max_bytes);
   int fd() const;
 

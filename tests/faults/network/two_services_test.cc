@@ -1,5 +1,5 @@
-// Two services of one host name, on two ports: what is signed for one is worth nothing at the
-// other, and stays what it is when its service changes its keys.
+// Two services with one host name, on two ports: a request signed for one is worthless at the
+// other, and stays valid when its own service rotates its keys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// The other one.
+// The other service.
 class Neighbour : public ServiceTest {
  public:
   using ServiceTest::MustSend;
@@ -45,7 +45,7 @@ class TwoServicesFaults : public ServiceTest {
 TEST_F(TwoServicesFaults, ABatchOfOneServiceIsRefusedByTheOtherOfItsName) {
   Neighbour neighbour;
   ASSERT_NO_FATAL_FAILURE(neighbour.Start());
-  ASSERT_NO_FATAL_FAILURE(Start());  // requests are signed for this one from now on
+  ASSERT_NO_FATAL_FAILURE(Start());  // from here on, requests are signed for this service
   const std::string body = *wire::EncodeBatch(Content(5));
   const http::Request batch = ingest::SignedRequest(key_, 1, body);
   EXPECT_EQ(MustSend(batch).status, 200);
@@ -87,7 +87,7 @@ TEST_F(TwoServicesFaults, AChangeOfKeysLeavesBatchesWhatTheyAre) {
   server_->Signal(SIGTERM);
   const std::string log = server_->Wait().output;
   EXPECT_THAT(log, HasSubstr("accepted_batches=2 replayed_batches=3"));
-  // Nor does a new start forget the first root.
+  // A restart does not forget the first root either.
   ASSERT_NO_FATAL_FAILURE(Start());
   EXPECT_EQ(MustSend(sent).body, answer.body);
   Stop();

@@ -1,5 +1,5 @@
-// A real fieldcost-aggregator on a small file system that its agents fill. Needs root, for a mount
-// namespace of its own. README.md.
+// A real fieldcost-aggregator on a small file system that its agents fill. Requires root, to create
+// a mount namespace. See ../README.md.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -18,13 +18,13 @@ constexpr int kShortRounds = 4;
 constexpr int kLongRounds = 40;
 constexpr unsigned kMib = 1024 * 1024;
 
-// A small disk that only this process and its children see; gone with them.
+// A small file system visible only to this process and its children; it disappears with them.
 class SmallDisk {
  public:
   ~SmallDisk() {
     if (mounted_) ::umount2(where_.c_str(), MNT_DETACH);
   }
-  // Empty, or why it cannot be.
+  // Returns an empty string, or the reason why it cannot be mounted.
   std::string Mount(const std::filesystem::path& where) {
     where_ = where;
     std::filesystem::create_directories(where);
@@ -52,7 +52,7 @@ class SmallDisk {
 
 class DiskFullTest : public ::testing::Test {
  protected:
-  // Runs until nothing more fits; the server has to say so, and to end by itself.
+  // Runs until the disk is full; the server must report this and exit.
   void FillUp(Fleet& fleet, Random& random) {
     disk_.Resize(disk_.Used() + 64 * 1024 + random() % kMib);
     service_.Start();

@@ -16,9 +16,9 @@
 namespace fieldcost::faults {
 namespace {
 
-constexpr unsigned kFunctions = 60;  // of which an agent's batches have rows
+constexpr unsigned kFunctions = 60;  // the functions that batches may name
 constexpr unsigned kMostRows = 12;
-constexpr std::size_t kSentAgain = 30;  // batches back; below the ledger's window
+constexpr std::size_t kSentAgain = 30;  // the number of last batches; below the ledger's window
 constexpr unsigned kManyRequests = 1'000;
 
 wire::BatchRow RowOf(unsigned function, std::uint32_t week, Random& random) {
@@ -31,7 +31,7 @@ wire::BatchRow RowOf(unsigned function, std::uint32_t week, Random& random) {
 
 }  // namespace
 
-// One agent's conversation with one start of the server.
+// One agent's session with the server, between a start and its end.
 class Fleet::Session {
  public:
   enum class Outcome { kAnswered, kUnavailable, kBroken };
@@ -69,7 +69,7 @@ class Fleet::Session {
     const Outcome outcome =
         Ask(ingest::WithdrawalRequest(agent_.key, sequence, batch.body, first->receipt), body);
     if (outcome != Outcome::kAnswered) return outcome;
-    // Asked again, it changes nothing: others may have contributed what this one had.
+    // Only the first withdrawal changes this: others may have contributed the rows since.
     if (!batch.withdrawn) {
       for (const unsigned function : batch.contributed) agent_.contributed.erase(function);
     }
@@ -78,7 +78,8 @@ class Fleet::Session {
     return Outcome::kAnswered;
   }
 
-  // What is open first; then something new, or again.
+  // Repeats an unanswered request if there is one; otherwise sends something new or repeats an
+  // older request.
   Outcome Next() {
     std::vector<Batch>& batches = agent_.batches;
     if (agent_.open_withdrawal != 0) return Withdraw(agent_.open_withdrawal);

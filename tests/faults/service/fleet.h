@@ -24,9 +24,9 @@ struct RowSums : stats::StatRow {
 };
 using Sums = std::map<stats::RowKey, RowSums>;
 
-// Agents with own keys who speak with a real fieldcost-aggregator over HTTPS, and what they were
-// answered. Each sends batches, sends some again, and takes some back, one request at a time; what
-// has no answer yet it asks again, for as long as it takes.
+// Agents with their own keys that talk to a real fieldcost-aggregator over HTTPS, and the responses
+// they received. Each agent sends batches, sends some again and withdraws some, one request at a
+// time; it repeats an unanswered request until it gets a response.
 class Fleet {
  public:
   Fleet(unsigned agents, std::uint64_t seed);
@@ -35,31 +35,31 @@ class Fleet {
     std::string url;
     std::filesystem::path ca;
   };
-  // All agents at once, each in a thread, until `stop` or until the server does not answer, or
-  // refuses for the moment (503), each at most `requests`. `on_answer` is called after each answer.
-  // An empty string, or what the server did wrong.
+  // Runs all agents concurrently, one thread each, until `stop`, until the server does not respond
+  // or responds with 503, or until each has sent `requests` requests. `on_answer` is called after
+  // each response. Returns "" or the server's mistake.
   std::string Work(const Server& server, unsigned requests, const std::atomic<bool>& stop,
                    const std::function<void()>& on_answer);
 
-  // Until nothing is open any more. REQUIRES: nothing goes wrong with the server.
+  // Runs until no request is unanswered. REQUIRES: the server does not fail.
   std::string Finish(const Server& server);
-  // The newest batches of each, sent again; all of them have been answered.
+  // Sends each agent's newest batches again, all of which have been answered.
   std::string SendAgain(const Server& server);
 
-  // What was sent and not taken back.
+  // The sums of what was sent and not withdrawn.
   Sums Expected() const;
-  std::uint64_t batches() const;                              // of these
-  std::uint64_t withdrawn() const;                            // answered
-  std::uint64_t unavailable() const { return unavailable_; }  // 503 answers
-  // Why the last agent gave up.
+  std::uint64_t batches() const;                              // that are in Expected()
+  std::uint64_t withdrawn() const;                            // with a response
+  std::uint64_t unavailable() const { return unavailable_; }  // 503 responses
+  // Why the last agent stopped.
   std::string last_refusal() const;
 
  private:
   struct Batch {
     std::string body;
-    std::string answer;  // empty = none yet
+    std::string answer;  // empty if none yet
     Sums sums;
-    std::vector<unsigned> contributed;  // functions to which it is the first
+    std::vector<unsigned> contributed;  // functions that it contributes to first
     bool withdrawal_asked = false;
     bool withdrawn = false;
   };
@@ -69,7 +69,7 @@ class Fleet {
     Random random;
     std::vector<Batch> batches;  // [i] has sequence i + 1
     std::set<unsigned> contributed;
-    std::size_t open_withdrawal = 0;  // its sequence; 0 = none
+    std::size_t open_withdrawal = 0;  // its sequence; 0 if none
   };
   class Session;
 
@@ -81,7 +81,7 @@ class Fleet {
   std::string last_refusal_;  // guarded by mutex_
 };
 
-// Every row of a stopped server's store; also checks it.
+// Returns every row of a stopped server's store, after verifying the store.
 Sums StoredRows(const std::filesystem::path& data_dir, std::uint64_t expected_batches,
                 std::string& trouble);
 

@@ -1,6 +1,6 @@
-// A real fieldcost-aggregator is killed at random moments, while agents send to it over HTTPS,
-// while it starts, publishes or makes a checkpoint, and is started again, many times. Then
-// everything that was acknowledged is stored once, bit for bit. README.md.
+// A real fieldcost-aggregator is killed at random moments while agents send to it over HTTPS, while
+// it starts, publishes or writes a checkpoint, and is restarted, many times. Then everything that
+// was acknowledged must be stored exactly once, bit for bit. See ../README.md.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/inotify.h>
@@ -17,11 +17,11 @@ namespace {
 
 constexpr unsigned kAgents = 4;
 constexpr int kShortCycles = 25;
-constexpr int kLongCycles = 150;  // with and without probation: 300
-// A start opens, reads, writes and renames more files of the store than that.
+constexpr int kLongCycles = 150;  // both with and without probation: 300
+// Starting involves more file operations in the store than this.
 constexpr unsigned kEventsOfAStart = 40;
 
-// What is done to the files of a directory, by anybody.
+// File system events in a directory, caused by any process.
 class DirectoryEvents {
  public:
   explicit DirectoryEvents(const std::filesystem::path& directory)
@@ -31,8 +31,8 @@ class DirectoryEvents {
   DirectoryEvents& operator=(const DirectoryEvents&) = delete;
   ~DirectoryEvents() { ::close(fd_); }
 
-  bool watching() const { return watch_ >= 0; }  // false if there is no such directory
-  // Until that many have happened; false if one takes too long.
+  bool watching() const { return watch_ >= 0; }  // false if the directory does not exist
+  // Waits for `count` events; returns false if one takes too long.
   bool Wait(unsigned count) const {
     for (unsigned seen = 0; seen < count;) {
       pollfd waiting{.fd = fd_, .events = POLLIN, .revents = 0};
@@ -56,11 +56,11 @@ class DirectoryEvents {
 
 class KillLoopTest : public ::testing::TestWithParam<unsigned> {
  protected:
-  // One start of the server, and its end.
+  // Starts the server once and kills it.
   void RunAndKill(Random& random, Fleet& fleet) {
     const DirectoryEvents events(service_.data_dir() / "store");
     service_.Start();
-    if (events.watching() && random() % 4 == 0) {  // in the start: at a random event of its files
+    if (events.watching() && random() % 4 == 0) {  // while it starts, at a random file event
       if (!events.Wait(1 + static_cast<unsigned>(random() % kEventsOfAStart)))
         ADD_FAILURE() << "it starts without files";
       return Kill();

@@ -17,12 +17,12 @@
 
 namespace fieldcost::faults {
 
-// A fieldcost-aggregator process that is started again and again on one data directory.
+// A fieldcost-aggregator process that is restarted repeatedly on one data directory.
 class Service {
  public:
   Service() : certificates_(testing::MakeCertificates(dir_.path())) {}
 
-  // The data directory of the next starts. `more` goes into [store], as does a small checkpoint.
+  // Sets the data directory for later starts, with frequent checkpoints.
   void Configure(const std::filesystem::path& data_dir, unsigned probation_batches) {
     data_dir_ = data_dir;
     std::ofstream(dir_.path() / "aggregator.toml")
@@ -37,7 +37,7 @@ class Service {
   }
 
   void Start() { process_ = std::make_unique<testing::BackgroundProcess>(Command()); }
-  // Waits until it serves; empty if it ended instead.
+  // Waits until the server listens; returns "" if it ended instead.
   std::string Url() {
     std::string line;
     if (!process_->WaitForLine("listening on ", &line)) return {};
@@ -53,8 +53,8 @@ class Service {
     return options;
   }
   Fleet::Server Address(const std::string& url) const { return {url, certificates_.ca}; }
-  // Starts it a last time, lets the agents send the rest and everything once more, ends it, and
-  // expects that what was acknowledged is stored, bit for bit. Use with ASSERT_NO_FATAL_FAILURE.
+  // Starts the server once more, lets the agents finish and repeat their requests, stops it, and
+  // expects that everything acknowledged is stored, bit for bit. Use with ASSERT_NO_FATAL_FAILURE.
   void ExpectExactSums(Fleet& fleet) {
     Start();
     const std::string url = Url();

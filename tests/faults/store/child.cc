@@ -28,12 +28,12 @@ namespace {
 
 constexpr std::size_t kMaxShownBytes = 4 * kKiB;
 constexpr int kStackFrames = 40;
-// Of one pool, at most: the one that stopped, and those that wait for what it holds.
+// The most threads that may stop per pool: the one that failed, and those that wait for its locks.
 constexpr int kStoppedThreads = 8;
 
-// What RocksDB 7.8.3 says in builds with assertions when a compaction has failed with a file to
-// which nothing had been added: it asks for the smallest key, for statistics. And when a flush of
-// all tables has failed, one of which had nothing to flush.
+// Known assertion failures of RocksDB 7.8.3 in builds with assertions. A compaction that fails with
+// an empty output file reads its smallest key for statistics; and a flush of all tables fails when
+// one of them had nothing to flush.
 constexpr const char* kKnownAssertions[] = {"ExtractUserKey(const Slice&): Assertion",
                                             "Assertion `!mems.empty()'"};
 
@@ -56,9 +56,8 @@ bool IsKnown(const std::string& text) {
                      [&](const char* known) { return text.find(known) != std::string::npos; });
 }
 
-// The engine's background threads are those of the whole process: a store that is opened next would
-// wait for ever for those that stop. They may do so late, of a store that has failed and was
-// abandoned.
+// The engine's background threads belong to the whole process, so the next store would wait forever
+// for threads that have stopped. They may also stop late, in a store that failed and was abandoned.
 void ReplaceStoppedThreads() {
   rocksdb::Env* const env = rocksdb::Env::Default();
   for (const auto priority : {rocksdb::Env::HIGH, rocksdb::Env::LOW}) {
@@ -73,7 +72,7 @@ void ReplaceStoppedThreads() {
   for (;;) ::pause();
 }
 
-// Says where an assertion failed, which may be inside a library.
+// Prints where an assertion failed, which may be inside a library.
 void OnAbort(int signal_number) {
   void* frames[kStackFrames];
   ::backtrace_symbols_fd(frames, ::backtrace(frames, kStackFrames), 2);
@@ -97,8 +96,9 @@ void OnAbort(int signal_number) {
 
 }  // namespace
 
-// In place of the C library's: of a known assertion the thread stops. Not in abort(), which lets
-// nobody else in, so that a second thread that fails would be waited for in vain.
+// Replaces the C library's function: known assertion failures stop the thread. This cannot be done
+// in a SIGABRT handler, because abort() holds a lock and would block a second failing thread
+// forever.
 extern "C" [[noreturn]] void __assert_fail(const char* assertion, const char* file,
                                            unsigned int line, const char* function) noexcept {
   const std::string text =
@@ -108,7 +108,7 @@ extern "C" [[noreturn]] void __assert_fail(const char* assertion, const char* fi
 }
 
 ChildResult RunInChild(const std::function<Status()>& work, std::chrono::seconds limit) {
-  // An engine once opened here has threads that a child would wait for in vain: it hangs.
+  // If this process had opened an engine, the child would wait forever for its threads.
   FIELDCOST_CHECK(kSanitizerHasThreads || ThreadsOfThisProcess() == 1);
   const testing::TempDir dir;
   const std::filesystem::path errors = dir.path() / "stderr";
@@ -135,7 +135,7 @@ ChildResult RunInChild(const std::function<Status()>& work, std::chrono::seconds
 bool RunUnlessEngineAborts(const std::function<void()>& work) {
   FIELDCOST_CHECK(::sem_init(&work_over, 0, 0) == 0);
   known_abort = false;
-  // Left to the thread if it does not come back.
+  // Leaked to the thread if it does not return.
   auto kept = std::make_unique<const std::function<void()>>(work);
   std::thread thread([raw = kept.get()] {
     (*raw)();

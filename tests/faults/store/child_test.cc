@@ -7,14 +7,14 @@
 #include <cstdlib>
 #include <future>
 
-// <cassert> has it only without NDEBUG.
+// <cassert> declares it only without NDEBUG.
 extern "C" [[noreturn]] void __assert_fail(const char* assertion, const char* file,
                                            unsigned int line, const char* function) noexcept;
 
 namespace fieldcost::faults {
 namespace {
 
-// As the engine does when a flush of all tables has failed.
+// Fails like the engine when a flush of all tables has failed.
 void AbortLikeTheEngine(void*) { __assert_fail("!mems.empty()", "memtable_list.cc", 1, "flush"); }
 
 void Fulfil(void* promise) { static_cast<std::promise<void>*>(promise)->set_value(); }
@@ -40,7 +40,7 @@ TEST(ChildTest, AfterAnAbortTheEngineHasAsManyThreadsAsBefore) {
   }
 }
 
-// Of a store that has failed the threads go on behind its back.
+// A failed store's threads continue in the background.
 TEST(ChildTest, AnAbortAfterTheWorkLeavesThreadsForWhatComesNext) {
   const ChildResult result = RunInChild([]() -> Status {
     rocksdb::Env* const env = rocksdb::Env::Default();

@@ -1,5 +1,6 @@
-// The store against damage at rest: a flipped bit, a lost end, a missing or another file, anywhere
-// in it, after a kill or a clean end. It is found and named, or it harms nothing. README.md.
+// The store against damage at rest: a flipped bit, a truncated, missing or swapped file anywhere in
+// it, after a kill or a clean shutdown. The damage must be found and named, or be harmless. See
+// ../README.md.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ constexpr std::uint64_t kShortSeeds = 8;
 constexpr std::uint64_t kLongSeeds = 400;
 constexpr std::chrono::seconds kLimit{300};
 
-using Files = std::map<std::string, std::string>;  // by name below a directory
+using Files = std::map<std::string, std::string>;  // by path relative to a directory
 
 Files ReadTree(const std::filesystem::path& directory) {
   Files files;
@@ -41,10 +42,10 @@ void WriteTree(const Files& files, const std::filesystem::path& directory) {
   }
 }
 
-// What was done to which file.
+// The damage done to a file.
 struct Damage {
   std::string file;
-  std::string other;  // of a swap
+  std::string other;  // the other file of a swap
   std::string what;
 };
 
@@ -57,7 +58,7 @@ std::string EndOf(const std::string& name) {
 Damage DamageOne(Files& files, Random& random) {
   std::vector<std::string> names;
   for (const auto& [name, bytes] : files) names.push_back(name);
-  // Each kind of file as often, however many there are of it.
+  // Chooses each kind of file equally often, regardless of how many there are.
   const std::string kind = EndOf(names[random() % names.size()]);
   std::erase_if(names, [&](const std::string& name) { return EndOf(name) != kind; });
   Damage damage{.file = names[random() % names.size()]};
@@ -107,7 +108,7 @@ bool Names(const std::string& message, const Damage& damage) {
   return named(damage.file) || named(damage.other);
 }
 
-// The store of `options` has this damage.
+// Checks the store of `options`, which has this damage.
 Status CheckStore(const store::StoreOptions& options, const Damage& damage, const Fleet& fleet,
                   Counts& counts) {
   const Files before = ReadTree(options.data_dir / "store");
@@ -117,8 +118,8 @@ Status CheckStore(const store::StoreOptions& options, const Damage& damage, cons
   }
   const bool found = !report || !report->ok();
   const std::string message = !report ? report.error().message : report->first_problem;
-  // Of tables, above all those that are whole and not in their place, the engine cannot always say
-  // which it is.
+  // The engine cannot always name a damaged table, in particular an intact table in the wrong
+  // place.
   const bool is_some_table =
       IsTable(damage.file) && message.find("one of the .sst files") != std::string::npos;
   if (found && !is_some_table && !Names(message, damage)) {
@@ -130,7 +131,7 @@ Status CheckStore(const store::StoreOptions& options, const Damage& damage, cons
     if (found) return {};
     return Fail(ErrorCode::kInternal, "good, and does not start: {}", store.error().message);
   }
-  // Of tables the server reads what it needs.
+  // The server reads only the parts of tables that it needs.
   if (found && IsTable(damage.file)) return {};
   Fleet same(fleet);
   Status status = same.Check(**store);
@@ -152,7 +153,7 @@ Status CheckBackup(const std::filesystem::path& backups, const store::StoreOptio
   return {};
 }
 
-// A store of any age, and its backup.
+// Makes a store of random age and its backup, damages copies of both and checks them.
 Status DamageAndCheck(std::uint64_t seed, const std::filesystem::path& dir) {
   Random random(seed);
   const unsigned probation_batches =

@@ -1,6 +1,6 @@
-// The names of the store's directories survive a power loss as what is in them does. They are not
-// made by the engine, so they are not on the disk of fault_file_system.h: what is synced is seen at
-// fsync(2) itself.
+// The directory entries of the store's directories must survive a power loss, like their contents.
+// The engine does not create these directories, so they are not on the disk of fault_file_system.h;
+// this test intercepts fsync(2) instead.
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ std::vector<std::string> synced;  // guarded by mutex
 
 }  // namespace
 
-// In place of the C library's.
+// Replaces the C library's function.
 extern "C" int fsync(int fd) {
   char path[4096] = {};
   const std::string link = "/proc/self/fd/" + std::to_string(fd);
@@ -35,7 +35,7 @@ extern "C" int fsync(int fd) {
 namespace fieldcost::faults {
 namespace {
 
-// True if both the directory above `data_dir` (which names it) and itself were synced.
+// Opens a store; checks that both `data_dir` and its parent directory (which names it) were synced.
 Status OpenAndLook(const std::filesystem::path& data_dir) {
   FIELDCOST_ASSIGN(const auto store,
                    store::Store::Open({.data_dir = data_dir, .checkpoint_seconds = 0}));

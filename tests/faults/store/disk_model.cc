@@ -12,7 +12,7 @@ std::size_t UpTo(Random& random, std::size_t limit) {
   return std::uniform_int_distribution<std::size_t>(0, limit)(random);
 }
 
-// Blocks written in any order: each is there, or reads as zeros, or as what the disk had there.
+// Blocks are written in any order: each is present, or reads as zeros or garbage.
 std::string SomeBlocks(const DiskModel::File& file, Random& random) {
   const std::size_t block = random() % 2 == 0 ? kSectorBytes : kPageBytes;
   std::string result = file.current.substr(0, file.durable.size());
@@ -31,18 +31,19 @@ std::string SomeBlocks(const DiskModel::File& file, Random& random) {
     }
     begin = end;
   }
-  if (random() % 2 == 0) {  // the length is written apart from the blocks
+  if (random() % 2 == 0) {  // the length is written independently of the blocks
     result.resize(file.durable.size() + UpTo(random, result.size() - file.durable.size()));
   }
   return result;
 }
 
-// The engine's list of its files is torn, but not reordered: it refuses to open then (README.md).
+// The model tears the engine's list of files but does not reorder it: the engine would refuse to
+// open (../README.md).
 bool IsWrittenInOrder(const std::string& name) { return name.starts_with("MANIFEST"); }
 
 std::string AfterLoss(const std::string& name, const DiskModel::File& file, Random& random) {
   const std::string& durable = file.durable;
-  if (file.current.size() <= durable.size()) {  // nothing new; at most it was made shorter
+  if (file.current.size() <= durable.size()) {  // nothing new; at most truncated
     return random() % 2 == 0 ? durable : durable.substr(0, file.current.size());
   }
   switch (random() % (IsWrittenInOrder(name) ? 3 : 4)) {

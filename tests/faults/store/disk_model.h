@@ -14,18 +14,17 @@ namespace fieldcost::faults {
 
 using Random = std::mt19937_64;
 
-// The files of a directory by name.
+// Contents of a directory's files, by name.
 using DiskImage = std::map<std::string, std::string>;
 
-// What a disk promises about one directory of append-only files, and no more: bytes, and the name
-// that a file was made with, are durable once the file was synced; renames, further names and
-// deletions once the directory was. ../README.md says why.
-// Not thread-safe.
+// What a disk guarantees for one directory of append-only files, and nothing more: bytes, and the
+// name under which a file was created, are durable once the file is synced; renames, links and
+// deletions once the directory is synced. See ../README.md for the reasons. Not thread-safe.
 class DiskModel {
  public:
   struct File {
     std::string current;  // what programs read
-    std::string durable;  // what a power loss leaves for certain
+    std::string durable;  // what certainly survives a power loss
     // Ranges of `current` that a failed sync lost: later syncs do not write them either.
     std::vector<std::pair<std::size_t, std::size_t>> lost;
   };
@@ -33,7 +32,7 @@ class DiskModel {
 
   explicit DiskModel(DiskImage durable = {});
 
-  FilePtr Create(const std::string& name);  // an existing file loses its name to the new one
+  FilePtr Create(const std::string& name);  // replaces an existing file of that name
   FilePtr Find(const std::string& name) const;
   void Rename(const std::string& from, const std::string& to);
   void Link(const std::string& from, const std::string& to);
@@ -42,20 +41,20 @@ class DiskModel {
 
   static void Append(File& file, std::string_view bytes) { file.current.append(bytes); }
   static void Truncate(File& file, std::size_t size) { file.current.resize(size); }
-  // The sync of a file whose size was `size` when it began.
+  // Completes a sync of a file whose size was `size` when the sync began.
   void Sync(const FilePtr& file, std::size_t size);
   static void FailSync(File& file);
 
-  // What is there when the power is back: of everything that was not synced nothing, all, a torn
-  // prefix, or some blocks while others are as before; of names the same.
+  // Returns what exists after a power loss. Of everything unsynced: nothing, all, a torn prefix, or
+  // some blocks while others are as before; likewise for names.
   DiskImage AfterPowerLoss(Random& random) const;
-  // What a new process reads: the system goes on.
+  // Returns what a new process reads if there was no power loss.
   DiskImage Current() const;
 
  private:
   struct NameChange {
-    std::string from;  // empty = none
-    std::string to;    // empty = none
+    std::string from;  // empty if none
+    std::string to;    // empty if none
     FilePtr file;
     bool creates = false;
   };

@@ -26,14 +26,13 @@ class FaultyDirectory::State {
         random_(plan.seed),
         model_(ReadImage(directory_)) {}
 
-  // The name of a file that is in the directory itself; empty if it is elsewhere.
+  // Returns the name of a file directly in the directory; empty if it is elsewhere.
   std::string NameOf(const std::string& path) const {
     const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
     return normal.parent_path() == directory_ ? normal.filename().string() : std::string();
   }
 
-  // Counts an operation; what it is to fail with.
-  // REQUIRES: mutex is held.
+  // Counts an operation and returns its planned failure, or OK. REQUIRES: mutex is held.
   IOStatus Begin(Operation kind, const std::string& name) {
     if (power_lost_) return IOStatus::IOError("the power is off");
     if (plan_.power_loss_at != 0 && ++all_ == plan_.power_loss_at) {
@@ -54,7 +53,7 @@ class FaultyDirectory::State {
         log_failed_ || ((kind == kWriteFile || kind == kSyncFile) && name.ends_with(".log"));
     if (!plan_.no_space) return IOStatus::IOError(name, "planned failure (EIO)");
     IOStatus status = IOStatus::NoSpace(name, "planned failure (ENOSPC)");
-    status.SetRetryable(true);  // as the engine's own file system has it
+    status.SetRetryable(true);  // as set by the engine's own file system
     return status;
   }
 
@@ -140,7 +139,7 @@ class TrackedFile final : public rocksdb::FSWritableFileOwnerWrapper {
       const Lock lock(disk_->mutex);
       size = file_->current.size();
     }
-    std::this_thread::yield();  // others may write meanwhile
+    std::this_thread::yield();  // let other threads write meanwhile
     const Lock lock(disk_->mutex);
     IOStatus status = disk_->Begin(kSyncFile, name_);
     if (status.ok()) {
@@ -155,7 +154,7 @@ class TrackedFile final : public rocksdb::FSWritableFileOwnerWrapper {
   }
   IOStatus RangeSync(std::uint64_t /*offset*/, std::uint64_t /*size*/, const IOOptions& /*options*/,
                      IODebugContext* /*debug*/) override {
-    return IOStatus::OK();  // starts writing, promises nothing
+    return IOStatus::OK();  // starts writing, guarantees nothing
   }
   IOStatus Close(const IOOptions& options, IODebugContext* debug) override {
     const Lock lock(disk_->mutex);

@@ -12,7 +12,7 @@ class FileSystem;
 
 namespace fieldcost::faults {
 
-// The kinds of operation that can fail, as bits.
+// Kinds of operations that can fail, as bits.
 enum Operation : unsigned {
   kCreateFile = 1,
   kWriteFile = 2,
@@ -28,31 +28,31 @@ enum Operation : unsigned {
 
 struct FaultPlan {
   std::uint64_t seed = 0;
-  std::uint64_t power_loss_at = 0;  // the operation that does not come back; 0 = none
-  std::uint64_t fail_at = 0;        // the Nth of the kinds in `fail_kinds` fails; 0 = none
+  std::uint64_t power_loss_at = 0;  // this operation never returns; 0 = none
+  std::uint64_t fail_at = 0;        // the Nth operation of `fail_kinds` fails; 0 = none
   unsigned fail_kinds = kEveryOperation;
-  bool no_space = false;      // ENOSPC; else EIO
-  bool from_then_on = false;  // so do all that follow
+  bool no_space = false;      // ENOSPC instead of EIO
+  bool from_then_on = false;  // all later ones fail, too
 };
 
-// A directory whose engine works through file_system(): a real directory, beside which a DiskModel
-// knows what a power loss would leave, and where operations fail as planned. It never waits for the
-// real disk. Thread-safe.
+// A directory whose engine works through file_system(): a real directory, plus a DiskModel that
+// tracks what would survive a power loss. Operations fail as planned. It never waits for the real
+// disk. Thread-safe.
 class FaultyDirectory {
  public:
-  // What is in `directory` already is taken for durable. It need not exist yet.
+  // Existing files in `directory` count as durable. The directory need not exist yet.
   FaultyDirectory(std::filesystem::path directory, const FaultPlan& plan);
   ~FaultyDirectory();
 
   std::shared_ptr<rocksdb::FileSystem> file_system() const;
 
-  std::uint64_t operations() const;  // so far, of those in `fail_kinds`
+  std::uint64_t operations() const;  // so far, of the kinds in `fail_kinds`
   bool failed() const;               // a planned failure has happened
   bool power_lost() const;           // from then on everything fails
-  bool log_failed() const;           // it was a write or sync of the engine's log
-  DiskImage AfterPowerLoss();        // at the planned moment if it has come, else now
+  bool log_failed() const;           // the failure hit a write or sync of the engine's log
+  DiskImage AfterPowerLoss();        // at the planned moment if it has passed, otherwise now
   DiskImage Current() const;
-  // Whatever is still running changes nothing any more.
+  // From now on, operations that are still running change nothing.
   void Freeze();
 
   class State;

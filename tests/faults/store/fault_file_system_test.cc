@@ -1,4 +1,5 @@
-// The faults are real: a program that does not sync what it should loses data on this disk.
+// Shows that the faults take effect: a program that does not sync correctly loses data on this
+// disk.
 #include <gtest/gtest.h>
 #include <rocksdb/file_system.h>
 
@@ -11,7 +12,7 @@ namespace {
 constexpr std::uint64_t kSeeds = 200;
 constexpr std::size_t kPage = 4096;
 
-// A small program on a fresh disk.
+// A small program on an empty disk.
 class Program {
  public:
   explicit Program(const FaultPlan& plan) : disk_(dir_.path(), plan), files_(disk_.file_system()) {}
@@ -50,7 +51,7 @@ class Program {
   std::shared_ptr<rocksdb::FileSystem> files_;
 };
 
-// Four pages that differ.
+// Returns four different pages.
 std::string Pages() {
   std::string bytes;
   for (const char c : {'a', 'b', 'c', 'd'}) bytes.append(kPage, c);
@@ -145,7 +146,7 @@ TEST(FaultFileSystemTest, ARenamedFileIsTheOldOneOrTheNewOne) {
 }
 
 TEST(FaultFileSystemTest, AfterTheLossEverythingFailsAndTheDiskStaysAsItWas) {
-  Program program({.seed = 1, .power_loss_at = 3});  // create, write, and the sync does not return
+  Program program({.seed = 1, .power_loss_at = 3});  // create, write; the sync does not return
   const auto file = program.Create("file");
   ASSERT_TRUE(file->Append("x", {}, nullptr).ok());
   EXPECT_FALSE(file->Sync({}, nullptr).ok());

@@ -13,10 +13,10 @@ using store::MakeTestBatch;
 using store::Store;
 using store::TestBatch;
 
-constexpr std::uint64_t kAskedAgain = 40;  // batches back; below the ledger's window
-constexpr unsigned kFirstRevoked = 100;    // agents who never send
+constexpr std::uint64_t kAskedAgain = 40;  // the number of last batches; below the ledger's window
+constexpr unsigned kFirstRevoked = 100;    // agents that never send
 constexpr unsigned kOperations = 10;
-constexpr std::uint32_t kWeekLeft = 2901;  // the test batches have rows of it and the one before
+constexpr std::uint32_t kWeekLeft = 2901;  // batches have rows of this and the previous week
 
 Error Broken(const std::string& what) { return Fail(ErrorCode::kCorrupt, "{}", what); }
 
@@ -67,7 +67,8 @@ Status Fleet::Withdraw(Store& store, Agent& agent, std::uint64_t sequence, bool&
   lock.unlock();
   TestBatch batch;
   MakeTestBatch(agent.number, sequence, batch, nullptr);
-  // By the operator, with what is kept of it; or by itself, as what is held is in any case.
+  // Even sequences are withdrawn by the operator using the kept batch; odd ones, and held batches
+  // in any case, by the agent itself.
   auto result = sequence % 2 == 0 ? store.WithdrawKept(batch.agent_id, batch.epoch, batch.sequence)
                                   : store.Withdraw(batch.Undo());
   if (result && result->kind == store::WithdrawalKind::kRepeated && result->withdrawn_rows == 0) {
@@ -86,7 +87,7 @@ Status Fleet::Withdraw(Store& store, Agent& agent, std::uint64_t sequence, bool&
     return Broken(name + " was forgotten");
   }
   lock.lock();
-  // Of what was released without its expired rows the operator has no others.
+  // The kept copy of a batch that was released without its expired rows lacks those rows.
   const std::uint32_t rows = batch.rows.row_count();
   if (expired_ == Told::kNothing ? result->withdrawn_rows != rows : result->withdrawn_rows > rows) {
     return Broken(name + " took other rows");
@@ -255,7 +256,8 @@ Status Fleet::Check(Store& store) {
     }
   }
   store::Sums rows = store::AllRows(store);
-  // What came after the expiry is there: refusing it is ingest's. Verify() looks at its sums.
+  // Rows accepted after the expiry are present, because ingest is what refuses them. Verify()
+  // checks their sums.
   for (store::Sums* const some : {&sums, &rows}) {
     std::erase_if(*some, [&](const auto& row) { return expired && row.first.week < kWeekLeft; });
   }

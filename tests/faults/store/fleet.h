@@ -13,27 +13,28 @@
 
 namespace fieldcost::faults {
 
-// Agents as the store sees them, and what they were told: the reference that a store is compared
-// with after a fault. They send, send again, withdraw and enrol; an operator revokes, makes
-// checkpoints, looks and expires the older of the two weeks that the batches have rows of.
-// Everything is done by real threads at the same time.
+// Agents as the store sees them, and the responses they received: the reference for checking a
+// store after a fault. Agents send, repeat, withdraw and enrol. An operator revokes, makes
+// checkpoints, verifies, and expires the older of the two weeks in the batches. All of this happens
+// concurrently in real threads.
 class Fleet {
  public:
-  // `probation_batches` as in StoreOptions: the rows of those who sent fewer are not in the sums.
+  // `probation_batches` as in StoreOptions: rows of agents that sent fewer are not in the sums.
   explicit Fleet(unsigned agents, unsigned probation_batches = 0);
-  Fleet(const Fleet& other);  // as of now, also while the other works
+  Fleet(const Fleet& other);  // a copy of the current state, safe while the other is in use
 
   struct Work {
     std::uint64_t seed = 0;
-    unsigned actions = 12;  // of each agent
+    unsigned actions = 12;  // per agent
     bool operator_too = true;
-    bool expire = false;  // the operator, some time
+    bool expire = false;  // by the operator, at some point
   };
-  // Works until done, or until the store fails or refuses. An error: the store broke a promise.
+  // Works until done, or until the store fails or refuses. Returns an error if the store broke a
+  // promise.
   Status Run(store::Store& store, const Work& work);
 
-  // What the agents were not told yet they ask again, and some of what they were told. Then every
-  // row has to have exactly the bits of what they sent. An error says what is wrong.
+  // Agents repeat all unanswered requests and some answered ones. Then every row must have exactly
+  // the bits of what they sent. Returns an error that describes any difference.
   Status Check(store::Store& store);
 
   std::uint64_t acknowledged() const;  // batches and withdrawals
@@ -51,7 +52,8 @@ class Fleet {
     bool Open() const { return !batches.empty() && batches.back().sent == Told::kAsked; }
   };
 
-  // Each returns an error if a promise is broken; `refused` if the store did not do it.
+  // Each returns an error if the store breaks a promise, and sets `refused` if the store did not
+  // perform it.
   Status Send(store::Store& store, Agent& agent, std::uint64_t sequence, bool& refused);
   Status Withdraw(store::Store& store, Agent& agent, std::uint64_t sequence, bool& refused);
   Status Enrol(store::Store& store, Agent& agent, std::uint64_t epoch, bool& refused);
@@ -65,7 +67,7 @@ class Fleet {
   unsigned probation_batches_ = 0;
   std::map<unsigned, Told> revoked_;
   Told expired_ = Told::kNothing;
-  mutable std::mutex mutex_;  // guards what was told, not the number of agents
+  mutable std::mutex mutex_;  // guards the recorded responses, not the number of agents
 };
 
 }  // namespace fieldcost::faults

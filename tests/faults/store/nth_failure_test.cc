@@ -1,5 +1,5 @@
-// The store when one operation on its files fails: for N = 1, 2, 3, ... the Nth, with EIO or
-// ENOSPC, once or from then on. README.md.
+// The store when one operation on its files fails: the Nth, for N = 1, 2, 3, ..., with EIO or
+// ENOSPC, once or from then on. See ../README.md.
 #include <gtest/gtest.h>
 #include <rocksdb/file_system.h>
 
@@ -20,9 +20,9 @@ namespace {
 constexpr unsigned kAgents = 3;
 constexpr unsigned kActions = 10;
 constexpr std::uint64_t kOperations = 400;  // more than the fleet needs
-constexpr std::uint64_t kShortStride = 11;  // the short form looks at every 11th N
+constexpr std::uint64_t kShortStride = 11;  // the short form tries every 11th N
 
-// To look at one N again: FIELDCOST_FAULT_OPERATION. 0 = all.
+// Returns FIELDCOST_FAULT_OPERATION, to repeat a single N; 0 = all.
 std::uint64_t OnlyOperation() {
   const char* const given = std::getenv("FIELDCOST_FAULT_OPERATION");
   return given == nullptr ? 0 : std::strtoull(given, nullptr, 10);
@@ -50,17 +50,16 @@ Status CheckImage(const DiskImage& image, const std::filesystem::path& data_dir,
   return {};
 }
 
-// What a failed log means for those who go on asking.
+// After its log has failed, a store must refuse further requests.
 Status ExpectFailed(store::Store& store) {
   store::TestBatch batch;
-  store::MakeTestBatch(kAgents, 1, batch, nullptr);  // of an agent nobody else knows
+  store::MakeTestBatch(kAgents, 1, batch, nullptr);  // an agent unknown to the store
   if (store.Accept(batch.View())) return Fail(ErrorCode::kCorrupt, "acknowledged after a failure");
   if (store.healthy()) return Fail(ErrorCode::kCorrupt, "healthy after a failure");
   return {};
 }
 
-// A store that has some contents, and a log from before, is opened and worked with until the
-// failure.
+// Opens a store that has data and an older log, and uses it until the failure.
 Status FailAndCheck(const FaultPlan& plan, const std::filesystem::path& dir) {
   Fleet fleet(kAgents);
   {
@@ -71,7 +70,7 @@ Status FailAndCheck(const FaultPlan& plan, const std::filesystem::path& dir) {
     FIELDCOST_TRY(fleet.Run(*store, {.seed = plan.seed, .actions = 4, .operator_too = false}));
   }
   auto* const disk =
-      new FaultyDirectory(dir / "data" / "store", plan);  // the engine may outlive us
+      new FaultyDirectory(dir / "data" / "store", plan);  // the engine may outlive this function
   auto* const working = new Fleet(fleet);
   auto* const result = new Status;
   static_cast<void>(RunUnlessEngineAborts([=, &dir] {
@@ -94,7 +93,7 @@ Status FailAndCheck(const FaultPlan& plan, const std::filesystem::path& dir) {
   return {};
 }
 
-// Every deletion fails, everything else works: names of files stay that mean nothing any more.
+// Every deletion fails and everything else works: obsolete file names remain.
 Status WorkWithoutDeleting(std::uint64_t seed, const std::filesystem::path& dir) {
   FaultyDirectory disk(
       dir / "data" / "store",
@@ -112,12 +111,12 @@ Status WorkWithoutDeleting(std::uint64_t seed, const std::filesystem::path& dir)
     }
     if (!disk.failed()) return Fail(ErrorCode::kInternal, "nothing was to be deleted");
   }
-  // As it really lies there: the model of the disk knows no file that is written under two names.
+  // Uses the real files, because the disk model does not support writing to a file under two names.
   FIELDCOST_ASSIGN(const auto store, store::Store::Open(OptionsOf(dir / "data")));
   return fleet.Check(*store);
 }
 
-// As some network and container file systems are.
+// Like some network and container file systems.
 class WithoutLinks final : public rocksdb::FileSystemWrapper {
  public:
   explicit WithoutLinks(const std::shared_ptr<rocksdb::FileSystem>& target)
@@ -142,13 +141,13 @@ Status WorkWithoutLinks(std::uint64_t seed, const std::filesystem::path& dir) {
     for (const auto& [name, bytes] : disk.Current()) {
       if (name.starts_with("checkpoint.")) return Fail(ErrorCode::kInternal, "{} is left", name);
     }
-    // While nobody has closed anything.
+    // Before anything is closed.
     FIELDCOST_TRY(CheckImage(disk.AfterPowerLoss(), dir / "power", fleet, "a power loss"));
   }
   return CheckImage(disk.Current(), dir / "restarted", fleet, "a restart");
 }
 
-// No table can be flushed from some moment on.
+// From some moment on, no table can be flushed.
 class FullForTables final : public rocksdb::FileSystemWrapper {
  public:
   FullForTables() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
@@ -202,7 +201,7 @@ TEST_P(NthFailureTest, NeitherCrashesNorHangsNorLosesWhatWasAcknowledged) {
   std::cout << failures << " failures\n";
 }
 
-// What a checkpoint has written and the engine has adopted may still have its first name, too.
+// A file that a checkpoint wrote and the engine adopted may still exist under its first name, too.
 TEST(UndeletedFilesTest, FilesThatCannotBeDeletedAreNeverWrittenToAgain) {
   const testing::TempDir dir;
   const std::uint64_t seed = Seed();

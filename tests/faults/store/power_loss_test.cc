@@ -1,5 +1,6 @@
-// The store against power loss: whatever was not synced is dropped, torn or reordered, at a random
-// operation, several times in a row; also while it is opened after the one before. README.md.
+// The store against power loss: unsynced data is dropped, torn or reordered at a random operation,
+// several times in a row, and also while the store is opened after the previous loss. See
+// ../README.md.
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
 
@@ -30,8 +31,8 @@ store::StoreOptions OptionsOf(const std::filesystem::path& data_dir, unsigned pr
           .probation_batches = probation_batches};
 }
 
-// Runs until the power is lost, or to the end of the work, when it is switched off; what is on the
-// disk then is the next one's start. The engine is never closed: its threads end with the process.
+// Runs until the power loss, or switches the power off after the work; the next run starts from
+// what is then on disk. The engine is never closed: its threads end with the process.
 Status RunToPowerLoss(const std::filesystem::path& data_dir, const std::filesystem::path& next_dir,
                       unsigned probation_batches, Random& random, Fleet& fleet) {
   auto* const disk = new FaultyDirectory(
@@ -56,7 +57,8 @@ Status RunToPowerLoss(const std::filesystem::path& data_dir, const std::filesyst
 }
 
 Status LosePowerAndCheck(std::uint64_t seed, const std::filesystem::path& dir) {
-  // After a failure the engine's thread sleeps for a second; the next run need not wait for it.
+  // After a failure the engine's thread sleeps for a second; with more threads, the next run need
+  // not wait for it.
   for (const auto pool : {rocksdb::Env::HIGH, rocksdb::Env::LOW}) {
     rocksdb::Env::Default()->SetBackgroundThreads(2 * kLossesInARow, pool);
   }
@@ -72,7 +74,7 @@ Status LosePowerAndCheck(std::uint64_t seed, const std::filesystem::path& dir) {
       return Fail(status.error().code, "run {}: {}", loss, status.error().message);
     }
     data_dir = next_dir;
-    // What an aborted engine's threads still hold is left to them.
+    // Leaks the old fleet, which an aborted engine's threads may still use.
     fleet = std::make_unique<Fleet>(*fleet.release());
   }
   FaultyDirectory calm(data_dir / "store", {});
