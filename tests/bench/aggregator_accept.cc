@@ -16,9 +16,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kThreads = 16;
 constexpr std::uint64_t kRowsABatch = 1'150;
-constexpr std::uint64_t kPrepared = 64;  // different batches
+constexpr std::uint64_t kPrepared = 64;  // distinct batches
 
-// Rows of random keys among the first `keys`, ascending.
+// Rows with random keys out of the first `keys`, ascending.
 std::vector<store::AcceptedRows> PrepareRows(std::uint64_t keys, std::uint32_t week) {
   std::vector<store::AcceptedRows> prepared(kPrepared);
   Random random(1);
@@ -42,7 +42,7 @@ std::vector<store::AcceptedRows> PrepareRows(std::uint64_t keys, std::uint32_t w
   return prepared;
 }
 
-// Accepts batches at a fixed rate, whatever becomes of those before.
+// Accepts batches at a fixed rate, regardless of whether earlier ones have completed.
 class Stream {
  public:
   Stream(store::Store& store, const AcceptOptions& options, std::uint32_t week)
@@ -50,7 +50,7 @@ class Stream {
     start_ = Clock::now();
     for (unsigned i = 0; i < kThreads; ++i) threads_.emplace_back([this, i] { Run(i); });
   }
-  // Milliseconds of the batches due in a time.
+  // Returns the durations, in milliseconds, of the batches due in [begin, end).
   std::vector<double> Between(Clock::time_point begin, Clock::time_point end) {
     const std::lock_guard lock(mutex_);
     std::vector<double> times;

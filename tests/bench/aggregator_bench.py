@@ -1,4 +1,4 @@
-"""Rows 7, 8 and 9: the service as a process, over HTTPS, beside its floors and peers."""
+"""Rows 7, 8 and 9: the service as a process, over HTTPS, compared with its floors and peers."""
 
 import shutil
 import subprocess
@@ -23,13 +23,13 @@ class AggregatorBench:
     def __init__(self, build, picture, minutes):
         self.build = build
         self.program = build / "bench" / "bench_aggregator"
-        # On a disk, not in a file system in memory.
+        # Must be on a disk, not on an in-memory file system.
         self.state = Path(tempfile.mkdtemp(prefix="fieldcost-bench.", dir="/var/tmp"))
         self.state.chmod(0o755)  # PostgreSQL runs as another user
         self.picture = picture
         self.minutes = minutes
         self.traffic_file = None
-        self.peak = None  # batches a second
+        self.peak = None  # batches per second
 
     def close(self):
         shutil.rmtree(self.state, ignore_errors=True)
@@ -55,13 +55,13 @@ class AggregatorBench:
 
     def send(self, service, traffic, batches=1_000_000, skip=0, rate=0.0, connections=CONNECTIONS, fresh=0,
              timeout=600):
-        """`rate` batches a second, 0 = as fast as they are answered."""
+        """Sends `rate` batches per second; 0: each after a response."""
         return self.tool("send", traffic=traffic, url=service.url, ca=service.ca, root=service.root, batches=batches,
                          skip=skip, millibatches=int(rate * 1000), connections=connections, fresh=fresh,
                          timeout=timeout)
 
     def ingest_once(self, traffic, threads=2, **options):
-        """Everything into a new store; wall seconds, and CPU seconds until it has ended."""
+        """Sends everything to a new store; returns wall seconds, and the server's CPU seconds until it has ended."""
         directory = self.directory()
         service = Service(self.build, directory, threads=threads)
         try:
@@ -92,7 +92,7 @@ class AggregatorBench:
         adds = floor["adds"] / 1e6
         floor_rate = adds / min(floor["cpu_seconds"], second_floor["cpu_seconds"])
         core, wall = adds / sent["server_cpu_seconds"], adds / sent["seconds"]
-        # What a handshake for every batch costs: agents send one or a few a day.
+        # The cost of a handshake per batch: agents send one batch or a few per day.
         fresh = self.ingest_once(traffic, batches=400, fresh=1)
         part = self.tool("floor", traffic=traffic, batches=400)
         yield {"row": 7, "name": "ingest, per core", "unit": "M/s", "value": core, "floor": floor_rate,
@@ -139,7 +139,7 @@ class AggregatorBench:
                "peers": {"median": sent["p50_ms"], "fdatasync, median": before["p50_ms"]}}
 
     def publish_once(self, rows):
-        """(seconds, seconds of a read, MiB) of a whole publication, nothing of which is there before."""
+        """Returns (seconds, seconds for reading, MiB) of a complete publication without existing fragments."""
         directory = self.directory()
         try:
             data = directory / "data"
@@ -170,7 +170,7 @@ class AggregatorBench:
         yield self.disturbance()
 
     def disturbance(self):
-        """Ingest at half of its peak, without and with publications one after the other."""
+        """Ingest at half of its peak rate, without and with continuous publications."""
         rate = self.measure_peak() / 2
         directory = self.directory()
         self.tool("fill", directory=directory / "data", rows=PUBLISHED_ROWS)

@@ -51,7 +51,8 @@ void AssignText(const stats::RowKey& key, std::string& text) {
                  key.hardware.os_release, key.week);
 }
 
-// One bucket as peers get it: three numbers of 64 bits; squares in units of 2^16, so that they fit.
+// One bucket as peers receive it: three 64-bit numbers, with squares in units of 2^16 so that they
+// fit.
 struct PeerBucket {
   std::string_view key;
   unsigned slot = 0;
@@ -60,7 +61,7 @@ struct PeerBucket {
   std::uint64_t squares = 0;
 };
 
-// A batch in the words of a peer.
+// Formats a batch for a peer.
 class PeerFormat {
  public:
   virtual ~PeerFormat() = default;
@@ -75,7 +76,7 @@ class Postgres final : public PeerFormat {
                    b.squares);
   }
   void End(std::FILE* out) override {
-    // Sorted, as the index wants it. The temporary table is emptied by the commit.
+    // Sorted, for locality in the index. The commit empties the temporary table.
     fmt::print(out,
                "begin;\ncopy incoming from stdin;\n{}\\.\n"
                "insert into sums select * from incoming order by key, slot on conflict (key, slot) "
@@ -89,8 +90,8 @@ class Postgres final : public PeerFormat {
   std::string rows_;
 };
 
-// One script call a batch: it is atomic, and one reply is one acknowledgement. A key is a hash with
-// three fields a bucket.
+// One script call per batch: it is atomic, and its one reply acknowledges the batch. Each key is a
+// hash with three fields per bucket.
 class Redis final : public PeerFormat {
  public:
   void Add(const PeerBucket& b) override {
@@ -119,7 +120,7 @@ class Redis final : public PeerFormat {
   std::size_t count_ = 0;
 };
 
-// RowBinary, each batch behind its size in bytes as a decimal line.
+// RowBinary; each batch follows a decimal line with its size in bytes.
 class ClickHouse final : public PeerFormat {
  public:
   void Add(const PeerBucket& b) override {
@@ -192,7 +193,7 @@ Status RunMerge(std::span<const SentBatch> batches, const Path& directory, doubl
     changes.Clear();
     ++done;
   }
-  // Until then the operator has hardly been called: operands lie side by side.
+  // Before this, the operator has hardly been called: operands are stored side by side.
   if (const auto status = db->CompactRange({}, nullptr, nullptr); !status.ok()) {
     return ErrorOf(status);
   }

@@ -25,7 +25,7 @@ class Sender {
     for (unsigned i = 0; i < options_.connections; ++i) {
       FIELDCOST_ASSIGN(auto client, NewClient());
       clients.push_back(std::move(client));
-      // Connects; what is measured are batches.
+      // Connects first, because only batches are measured.
       if (!options_.fresh) FIELDCOST_TRY(clients.back().Send({.target = "/livez"}));
     }
     start_ = Clock::now();
@@ -48,7 +48,7 @@ class Sender {
     return http::Client::Create({.url = options_.url, .ca_file = options_.ca_file});
   }
 
-  // Before the clock runs.
+  // Done before the measurement starts.
   Status SignAll() {
     FIELDCOST_ASSIGN(const std::string root, ReadFile(options_.root_file, wire::kMaxMetadataBytes));
     FIELDCOST_ASSIGN(const http::Client client, NewClient());
@@ -63,8 +63,8 @@ class Sender {
       if (index >= batches_.size() || stop_) return;
       auto due = Clock::now();
       if (options_.batches_a_second > 0) {
-        // Latency counts from when a batch should have been sent, so that a slow answer is seen in
-        // those waiting behind it, too.
+        // Measures latency from the time at which a batch was due, so that a slow response also
+        // counts for the batches that wait for it.
         due = start_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
                            static_cast<double>(index) / options_.batches_a_second));
         std::this_thread::sleep_until(due);

@@ -1,7 +1,7 @@
 // The statistics of a check of 500 APIs with synthetic costs, on one core. Prints how many are
-// worse, and the CPU milliseconds of the comparisons and the decision.
+// worse, and the CPU milliseconds for comparing and deciding.
 //   bench_anomaly_check differ   machines differ by up to half an octave up or down
-//   bench_anomaly_check alike    by nothing, so that no comparison is decided without draws
+//   bench_anomaly_check alike    machines are equal, so that every comparison needs draws
 
 #include <cmath>
 #include <cstdio>
@@ -18,8 +18,8 @@ using namespace fieldcost;
 
 constexpr int kApis = 500;
 
-// About `calls` calls, lognormal around 2^centre with this deviation in octaves, each bucket's
-// values being its minimum.
+// Returns about `calls` calls, lognormal around 2^centre with a deviation in octaves; all values of
+// a bucket equal its minimum.
 stats::CostHistogram Lognormal(double calls, double centre, double octaves) {
   stats::CostHistogram histogram;
   const auto below = [&](double x) {

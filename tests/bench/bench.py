@@ -1,8 +1,8 @@
-"""Runs the benchmarks of tests/bench and prints a table, or with --json one object a line.
+"""Runs the benchmarks of tests/bench and prints a table, or with --json one object per line.
 
-Every value is a median of interleaved rounds on this machine, and every row carries the floor and the
+Every value is a median of interleaved rounds on this machine, and every row includes the floor and the
 peers measured in the same run: compare ratios, not absolute times. A peer that is not installed or
-does not work here is reported as null ("missing" in the table), never left out.
+does not work here is reported as null ("missing" in the table), never omitted.
 
   row 1  call       CPU ns of a measured call      floor: two ordered time stamps + a bucket update, inline
   row 1  known_cost ns recorded of a known cost    floor: the same, timed from outside
@@ -12,44 +12,44 @@ does not work here is reported as null ("missing" in the table), never left out.
   row 4  start      wall µs of starting a program  floor: an empty preload library
   row 5  programs   wall ms, 1 run in 16 measured  floor: the same programs without the agent
   row 6  daemon     the daemon with nothing to do  no floor: memory, CPU time, wake-ups
-  row 7  ingest     bucket-adds a second           floor: decode and sum in memory, one core
+  row 7  ingest     bucket-adds per second         floor: decode and sum in memory, one core
   row 8  ack_latency ms until acknowledged, p99    floor: fdatasync of 128 KiB, p99
   row 9  publish    wall s of publishing 1 M rows  floor: reading them from the store
   row 7, 9 scaling  growth of costs at 8 x size    floor: proportional growth
   row 10 lookup      CPU µs of a look-up, 1 M APIs, p99; floor: the same rows from SQLite, not decoded
   row 10 lsp_hover  wall ms of a hover, 1 M APIs, p99; floor: a hover on a comment. Each after an edit
   row 12 anomaly    CPU ms of comparing 500 APIs   no floor: one core, machines that differ, and alike
-  row 13 lab_passes  passes a scenario takes        floor: the APIs that share a stack
-  row 13 lab_map     CPU ns a call of the map       no floor
-  row 13 lab_start   CPU ms of 4,000 candidates     no floor: by proportion of what curl has
+  row 13 lab_passes  passes per scenario            floor: the APIs that share a stack
+  row 13 lab_map     CPU ns per call of the map     no floor
+  row 13 lab_start   CPU ms of 4,000 candidates     no floor: extrapolated from curl
   row 13 lab_undisturbed  a timed API in its group  floor: the same API timed alone
-  row 13 lab_peers   wall ms of a scenario          floor: the scenario as it is; peers: uftrace, ltrace
-  row 14 recording  µs of an interval of 10 M samples; floor: a plain scan of what it has. And ns of
-                    appending a sample, bytes that it takes: no floor
-  row 14 trace_call  CPU ns that tracing adds to a call  floor: a log of 32 bytes a call; peer: uftrace
+  row 13 lab_peers   wall ms of a scenario          floor: the plain scenario; peers: uftrace, ltrace
+  row 14 recording  µs of an interval of 10 M samples; floor: a plain scan of the same samples. And ns and
+                    bytes for appending a sample: no floor
+  row 14 trace_call  CPU ns that tracing adds to a call  floor: a log of 32 bytes per call; peer: uftrace
   row 14 trace_branch  CPU ns that it adds to a block  no floor
   row 14 trace_sampling  % that sampled stacks add to a program's CPU time; peer: perf record. Its table
                     goes to standard error
-  row 14 planted_change  how often tree compare finds a planted change in ten real runs a side, and nothing
-                    else; and nothing in equal builds. Over an hour; only if it is named
+  row 14 planted_change  how often tree compare finds a planted change in ten real runs per side, and nothing
+                    else; and nothing in equal builds. Over an hour; only if named
   row 14 tree       CPU ms of adding ten runs of 220,000 paths, four metrics; no floor; peer: Go's pprof with the
                     same files. And µs of unwinding a stack; peer: perf script --no-inline
   row 15 idle       ns that `fieldcost idle` adds to a switch of threads; peers: perf sched, bpftrace. And how
                     much idle time of a lock convoy it explains, and what its reader costs
-  row 16 probe      ns that a probe point adds: nobody looks, somebody does, with 2 KiB of stack; no floor;
+  row 16 probe      ns that a probe point adds: not recorded, recorded, with 2 KiB of stack; no floor;
                     peers: LTTng-UST, a uprobe
-  row 16 probe_rate  points a second that a thread passes for a second without loss
+  row 16 probe_rate  points per second that a thread passes for one second without loss
   row 16 probe_planted  how often probe compare names a step of equal programs, and a planted change; 15
-                    minutes; only if it is named
+                    minutes; only if named
   row -  lab_plan   CPU ms of grouping 4,096 APIs  no floor: one core, the slowest of five graphs
-  row -  fleet      requests an hour at a server   floor: its busiest hour before an outage
+  row -  fleet      requests per hour at a server  floor: its busiest hour before an outage
                     after a month's outage, of 100,000 agents on a virtual clock
-  row -  soak       MiB a minute that the service grows in the last half of 10 minutes of everything at once
-                    (--minutes); only if it is named
+  row -  soak       MiB per minute that the service grows in the last half of 10 minutes under all loads at
+                    once (--minutes); only if named
 
 Examples:
-  ./tests/bench/run.sh                 all of them
-  ./tests/bench/run.sh call --json     one, for machines
+  ./tests/bench/run.sh                 all benchmarks
+  ./tests/bench/run.sh call --json     one benchmark, as JSON
 Exit status: 0 if every target is met, 1 if one is missed, 2 if a benchmark could not run.
 """
 
@@ -98,8 +98,8 @@ class Bench:
         return int(self.number([self.bench / "bench_known_cost", "clock"]))
 
     def policy(self, selection, modules, sampling_log2=0, overhead_per_65536=0):
-        """A policy file as common/shm/LAYOUT.md describes it; see common/shm/policy_file.h. One pick
-        for good, no limits but unreachable ones, so that what they cost is in the numbers."""
+        """Writes a policy file (common/shm/LAYOUT.md and policy_file.h) with one permanent pick. Limits are
+        unreachable rather than absent, so that the results include their cost."""
         (self.memory / "runs").mkdir(exist_ok=True)
         for old in (self.memory / "runs").iterdir():
             old.unlink()
@@ -127,7 +127,7 @@ class Bench:
         return environment
 
     def medians(self, variants):
-        """Interleaves the variants (name -> function giving a number); the median of each."""
+        """Interleaves the variants (name -> function that returns a number); returns the median of each."""
         seen = {name: [] for name in variants}
         for _ in range(ROUNDS):
             for name, run in variants.items():
@@ -152,7 +152,7 @@ class Bench:
         return self.under_bpftrace(script, lambda: self.number([self.bench / "bench_call_cost", "plain", "11"]))
 
     def under_bpftrace(self, script, number):
-        """What `number` gives while the script's probes are attached; None if they cannot be."""
+        """Returns number() while the script's probes are attached; None if attaching fails."""
         if not shutil.which("bpftrace"):
             return None
         tracer = subprocess.Popen(["bpftrace", "-e", script + " BEGIN { printf(\"attached\\n\"); }"],
@@ -173,7 +173,7 @@ class Bench:
                 tracer.communicate()
 
     def lttng(self):
-        """The call between two tracepoints, recorded into a ring buffer that nobody reads."""
+        """The call between two tracepoints, recorded into a ring buffer that is never read."""
         program = self.bench / "bench_lttng_cost"
         if not (program.exists() and shutil.which("lttng") and shutil.which("lttng-sessiond")):
             return None
@@ -190,7 +190,7 @@ class Bench:
         try:
             run("lttng-sessiond", "--no-kernel", "--background", "--pidfile", pid_file)
         except subprocess.SubprocessError:
-            pass  # one is running already: use it
+            pass  # one is already running: use it
         try:
             run("lttng", "create", session, "--snapshot", f"--output={home}/out")
             run("lttng", "enable-channel", "-u", "-s", session, "--subbuf-size", "1M", "--num-subbuf", "4", "ring")
@@ -206,7 +206,7 @@ class Bench:
                 os.kill(int(pid_file.read_text()), signal.SIGTERM)
 
     def ltrace(self):
-        """By the clock on the wall: the work is done by another process."""
+        """In wall time, because another process does the work."""
         if not shutil.which("ltrace"):
             return None
         try:
@@ -266,7 +266,7 @@ class Bench:
                "peers": {}}
 
     def budget(self):
-        """A tight loop of one picked function that does nothing, under the default budget of 1 %."""
+        """A tight loop over one picked, empty function, with the default budget of 1 %."""
         loop = self.bench / "bench_loop"
         self.policy(65536, ["libbench_library.so"], overhead_per_65536=655)
         at = self.medians({
@@ -289,7 +289,7 @@ class Bench:
             return self.number([starter, count, *program], BENCH_PRELOAD=str(library),
                                FIELDCOST_STATE_DIR=str(self.state))
 
-        # No more run files than the default policy lets wait: 64.
+        # At most 64 run files: the number that the default policy allows to wait.
         true = ["/bin/true"]
         python = ["/usr/bin/python3", "-c", "pass"]
         at = self.medians({
@@ -307,13 +307,13 @@ class Bench:
             yield {"row": 4, "name": name, "unit": "us", "value": value, "floor": floor,
                    "ratio": value / floor, "target": f"<= floor + {limit} us",
                    "ok": value <= floor + limit, "peers": {}}
-        # Ours, and by itself: shells complete with it.
+        # Our own program, without the agent: shell completion runs it.
         yield {"row": 4, "name": "fieldcost --version", "unit": "us", "value": at["version"], "floor": at["empty"],
                "ratio": at["version"] / at["empty"], "target": "<= 10000 us", "ok": at["version"] <= 10000, "peers": {}}
 
 
     def openssl_speed(self, environment):
-        """ms that hashing 100 MB in pieces of 1 KiB takes, by openssl's own count."""
+        """Returns the ms for hashing 100 MB in pieces of 1 KiB, as reported by openssl."""
         done = subprocess.run(["openssl", "speed", "-mr", "-seconds", "1", "-bytes", "1024", "-evp", "sha256"],
                               env={**os.environ, **environment}, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, check=True, timeout=60)
@@ -321,9 +321,9 @@ class Bench:
         return 100e6 / float(line.split(":")[-1]) * 1e3
 
     def redis_benchmark(self, environment):
-        """ms for 50,000 SET and as many GET from 20 clients; only the server runs with the agent."""
+        """Returns the ms for 50,000 SET and as many GET from 20 clients; only the server runs with the agent."""
         work = Path(tempfile.mkdtemp(dir=self.state))
-        (work / "redis-server").symlink_to(shutil.which("redis-check-rdb"))  # a name of the server
+        (work / "redis-server").symlink_to(shutil.which("redis-check-rdb"))  # another name of the same program
         server = subprocess.Popen([work / "redis-server", "--port", "0", "--unixsocket", work / "socket",
                                    "--save", ""], cwd=work, env={**os.environ, **environment},
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -390,7 +390,7 @@ class Bench:
             yield row
 
     def daemon(self):
-        """A daemon that has been told to measure, on a machine where nothing runs measured."""
+        """An enabled daemon on a machine where no measured program runs."""
         home = self.state / "home"
         home.mkdir()
         (home / "agent.toml").write_text("")
@@ -408,7 +408,7 @@ class Bench:
                     int(status["voluntary_ctxt_switches"]))
 
         try:
-            time.sleep(2)  # its own start is not idleness
+            time.sleep(2)  # excludes its startup
             seconds = 20
             _, ticks_before, wakes_before = now()
             time.sleep(seconds)
@@ -425,13 +425,13 @@ class Bench:
 
     @functools.cached_property
     def look_ups(self):
-        """Made with its synthetic catalogue of a million APIs, once a run (a minute or more, 1 GB)."""
+        """Measured once per run, with a synthetic catalogue of a million APIs (takes a minute or more, and 1 GB)."""
         done = subprocess.run([self.bench / "bench_catalog_lookup", self.state / "catalog.db", "1000000"],
                               stdout=subprocess.PIPE, timeout=900, check=True, text=True)
         return {name: tuple(map(float, times)) for name, *times in map(str.split, done.stdout.splitlines())}
 
     def lookup(self):
-        """Peers: the other numbers, in ms."""
+        """The other results are shown as peers, in ms."""
         at = self.look_ups
         rest = {name.replace("_", " ") + ", ms": at[name][0] / 1000
                 for name in ("search_without_match", "search_with_matches", "nearest", "freshness")}
@@ -443,8 +443,8 @@ class Bench:
                              "floor wall p99": at[name + "_floor"][3], **peers}}
 
     def lsp_hover(self):
-        """In the same catalogue. Wall time, with whatever else runs on the machine; CPU time is that of the server for
-        a hover, one of the floor, and the edits in front of both."""
+        """Uses the same catalogue. Wall time depends on other load. CPU time is the server's, for one hover, one hover
+        of the floor, and the edits before both."""
         self.look_ups
         hovers, floors, cpu_ms = lsp_hover.hover(self.build / "bin" / "fieldcost-lsp", self.state)
         value, floor = (times[len(times) * 99 // 100] for times in (hovers, floors))
@@ -453,7 +453,7 @@ class Bench:
                "peers": {"p50": hovers[len(hovers) // 2], "floor p50": floors[len(floors) // 2], "CPU": cpu_ms}}
 
     def anomaly(self):
-        """Of synthetic costs. The harder case is that of machines that do not differ: every draw is made."""
+        """Checks synthetic costs. The harder case is equal machines, which requires every draw."""
         program = self.bench / "bench_anomaly_check"
         at = self.medians({case: lambda case=case: self.number([program, case]) for case in ("differ", "alike")})
         for case, value in at.items():
@@ -467,7 +467,7 @@ class Bench:
                "ratio": None, "target": "<= 1000", "ok": value <= 1000, "peers": {}}
 
     def recording(self):
-        """The median query of 0.1 to 90 % of the span. Medians of rounds that each make the file anew."""
+        """The median query over 0.1 to 90 % of the span. Values are medians of rounds, each with a new file."""
         for paths, self_us, inclusive_us, most_bytes in ((5_000, 40, 45, 7.5), (200_000, 1500, 1500, 11)):
             rounds = []
             for _ in range(ROUNDS):
@@ -489,14 +489,14 @@ class Bench:
                        "ratio": None, "target": f"<= {limit}", "ok": at[name] <= limit, "peers": peers}
 
     def unwind(self):
-        """Stacks of a compiler, a frame of them; the design says 0.4 to 0.9 µs a stack of 20."""
+        """Per frame of a compiler's stacks; the design states 0.4 to 0.9 µs per stack of 20 frames."""
         program = self.bench / "bench_unwind_cost"
         at = self.medians({mode: lambda mode=mode: self.number([program, mode]) for mode in ("own", "libdw")})
         yield {"row": None, "name": "unwind, a frame", "unit": "ns", "value": at["own"], "floor": None,
                "ratio": None, "target": "<= 45", "ok": at["own"] <= 45, "peers": {"libdw": at["libdw"]}}
 
     def fleet(self):
-        """Simulated, so the same on every machine; the picture is beside agent/upload/README.md."""
+        """Simulated, so the same on every machine; the picture is next to agent/upload/README.md."""
         done = subprocess.run([self.bench / "bench_fleet", "--check"], stdout=subprocess.PIPE, timeout=600,
                               check=False, text=True)
         if done.returncode not in (0, 1):

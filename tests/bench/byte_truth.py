@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares the bytes that fieldcost records of real calls with an independent count.
+"""Compares the bytes that fieldcost records for real calls with an independent count.
 
-Libraries that allocate through tables of function pointers are the ones to try: each call below is
-made once by a program of its own, under `fieldcost measure` (the lab) and under a small allocator
-counter that stands before libc's malloc. SQLite's writes are compared with strace. A library that is
-not installed is reported as missing. Exit status 1: a number differs.
+It tests libraries that allocate through tables of function pointers: a separate program makes each
+call below once, under `fieldcost measure` (the lab) and under a small allocation counter that is
+loaded ahead of libc's malloc. SQLite's writes are compared with strace. A library that is not
+installed is reported as missing. Exit status 1: a number differs.
 
   tests/bench/byte_truth.py --build build/dev [--json] [NAME...]
 """
@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-# Counts bytes asked of the malloc family, as libc's own functions are called, between begin and end.
+# Counts the bytes requested from the malloc family between begin and end, and forwards to libc's own functions.
 COUNTER = r"""
 #define _GNU_SOURCE
 #include <errno.h>
@@ -63,7 +63,7 @@ int main(void) {
 DOCUMENT = ('char *d = malloc(200000); strcpy(d, "<r>");'
             'for (int i = 0; i < 2000; i++) strcat(d, "<item a=\'1\'>text</item>"); strcat(d, "</r>");')
 
-# soname, API, declarations, what comes before the call, the call.
+# soname, API, declarations, code before the call, the call.
 CALLS = [
     ("libxml2.so.2", "xmlReadMemory", "P xmlReadMemory(const char*, int, const char*, const char*, int);",
      DOCUMENT, 'xmlReadMemory(d, strlen(d), "x", 0, 0);'),
@@ -114,7 +114,7 @@ CALLS = [
 ]
 
 
-# These load libraries, for which the loader allocates without a call that could be seen.
+# These load libraries, for which the loader allocates without an observable call.
 LOADING = {"sasl_client_init", "eglGetDisplay"}
 
 
@@ -128,7 +128,7 @@ def output_of(command, **more):
 
 
 def allocated(fieldcost, program, soname, symbol):
-    """The sum that the lab records; None if the call was not seen."""
+    """Returns the sum that the lab recorded; None if it did not see the call."""
     told = json.loads(output_of([fieldcost, "measure", "--json", "--rounds", "1",
                                  "--apis", f"{soname}!{symbol}", "--", program]))
     for row in told["rows"]:

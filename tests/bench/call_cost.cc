@@ -1,7 +1,7 @@
-// Prints the median ns per call of bench_target, over batches:  call_cost plain|wall|floor
-// [BATCHES] In CPU time; "wall" is "plain" by the clock on the wall, for peers whose work is done
-// elsewhere. "floor" does by hand, inline, what a measurement cannot do without: two ordered time
-// stamps and a bucket update around the call.
+// Prints the median CPU ns per call of bench_target, over batches:  call_cost plain|wall|floor
+// [BATCHES]
+// "wall" is "plain" in wall time, for peers that work in another process. "floor" does inline what
+// every measurement must do: two ordered time stamps and a bucket update around the call.
 
 #include <stdint.h>
 #include <stdio.h>
@@ -29,7 +29,8 @@ double Nanoseconds(clockid_t clock) {
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
-// Ordered after everything before it: else short functions seem to take next to no time.
+// Ordered after all earlier instructions: otherwise short functions would seem to take almost no
+// time.
 uint64_t TimeStamp() {
   uint32_t low;
   uint32_t high;
@@ -42,7 +43,7 @@ RunBucket buckets[fieldcost::shm::kBucketSlots];
 void CallWithFloor(uint64_t multiplier) {
   __extension__ using Wide = unsigned __int128;
   const uint64_t start = TimeStamp();
-  __asm__ volatile("lfence" ::: "memory");  // nothing of the call before it
+  __asm__ volatile("lfence" ::: "memory");  // nothing of the call may start before the time stamp
   bench_target();
   const uint64_t ticks = TimeStamp() - start;
   const auto value = static_cast<uint64_t>((Wide{ticks} * multiplier) >> 32);

@@ -1,11 +1,11 @@
-// Look-ups in a catalogue of many APIs. Each has one to three versions with two metrics (four rows
-// on average) and a name of its own; what is measured of it is drawn from a pool, as encoding a
-// million different ones would take longer than the rest.
-//   bench_catalog_lookup FILE APIS    makes FILE unless it is there; prints a line for each number:
-//                                     name p50 p99 of CPU time, p50 p99 of wall time, in
-//                                     microseconds: the latter with whatever else runs
-// Every look-up is for another API, in random order, alternating with the floor's: the same rows by
-// a prepared statement on a connection of its own, not decoded.
+// Look-ups in a catalogue with many APIs. Each API has its own name and one to three versions with
+// two metrics (four rows on average). Its measurements are drawn from a pool, because encoding a
+// million different ones would take longer than everything else.
+//   bench_catalog_lookup FILE APIS    creates FILE unless it exists; prints a line per number:
+//                                     name, p50 and p99 of CPU time, p50 and p99 of wall time, in
+//                                     microseconds; wall time depends on the machine's other load
+// Every look-up is for another API, in random order. Look-ups alternate with the floor's: the same
+// rows from a prepared statement on a separate connection, not decoded.
 
 #include <time.h>
 
@@ -38,7 +38,7 @@ struct ApiName {
   std::string symbol;
 };
 
-// Shared beginnings, as names of functions have.
+// Names share beginnings, as real function names do.
 ApiName NameOf(std::uint64_t i) {
   constexpr const char* kVerbs[] = {"open", "read",  "write", "close", "get", "set",
                                     "init", "parse", "find",  "make",  "new", "free"};
@@ -117,7 +117,7 @@ double Now(clockid_t clock) {
   return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) / 1e3;
 }
 
-// Of many runs of something, in microseconds.
+// The durations of many runs, in microseconds.
 class Times {
  public:
   void Add(const std::function<void()>& work) {
@@ -141,7 +141,7 @@ class Times {
   std::vector<double> wall_;
 };
 
-// Interleaved, each once before the other.
+// Interleaved; the two alternate in going first.
 void Compare(const char* name, const std::function<void(std::uint64_t)>& look_up,
              const std::function<void(std::uint64_t)>& floor, std::uint64_t apis) {
   std::mt19937_64 random(11);

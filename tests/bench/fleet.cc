@@ -17,25 +17,25 @@ using std::chrono::hours;
 using std::chrono::microseconds;
 using std::chrono::minutes;
 
-constexpr WallTime kBegin{hours(24) * 20'000};  // a midnight
+constexpr WallTime kBegin{hours(24) * 20'000};  // midnight
 constexpr hours kDay{24};
 constexpr hours kMaxSpoolAge{21 * 24};
 constexpr hours kWeek{7 * 24};
-// Of 100 agents 90 send what comes together in a day, 8 fill a batch a day and 2 four.
+// Of 100 agents, 90 send one small batch per day, 8 fill one batch per day, and 2 fill four.
 constexpr double kBatchesADay[] = {1.0, 4.0};
 constexpr std::uint64_t kFillOne = 90;
 constexpr std::uint64_t kFillFour = 98;
-constexpr double kHoursUntilMeasured = 3;  // mean, until something new is to be sent
+constexpr double kHoursUntilMeasured = 3;  // mean time until there is new data to send
 constexpr double kNightBegins = 22;
-constexpr double kNightEnds = 7;  // each machine's own, more or less
+constexpr double kNightEnds = 7;  // approximately; differs between machines
 
 struct Machine {
   UploadState state;
-  std::deque<WallTime> queue;  // when the batches that wait were made
+  std::deque<WallTime> queue;  // when each waiting batch was made
   std::deque<WallTime> made;   // in the last week
-  double batches_a_day = 0;    // full ones; 0 = a small one as old as may be
+  double batches_a_day = 0;    // of full batches; 0 = one small batch, as old as allowed
   WallTime next_full{};
-  WallTime measured{};  // when something new is to be sent
+  WallTime measured{};  // when there is new data to send
   bool sleeps = false;
   double wakes = 0;  // hour of the day
 };
@@ -110,7 +110,7 @@ void Fleet::Count(WallTime now, bool answered) {
   if (answered) ++load_.answered[hour];
 }
 
-// As Agent::Upload() does it.
+// Same as Agent::Upload().
 void Fleet::Upload(Machine& machine, WallTime now) {
   UploadState& state = machine.state;
   const std::uint32_t limit = BatchesAtOnce(state);
@@ -135,7 +135,7 @@ void Fleet::Upload(Machine& machine, WallTime now) {
                           : NextTryAfterSuccess(state, now);
 }
 
-// What a machine does at `now`; returns when it is to be looked at again.
+// Performs what a machine does at `now`; returns when it must be simulated next.
 WallTime Fleet::Live(Machine& machine, WallTime now) {
   const WallTime awake = WhenAwake(machine, now);
   if (awake > now) return awake;

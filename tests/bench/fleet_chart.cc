@@ -22,7 +22,7 @@ constexpr char kStyle[] =
     "@media (prefers-color-scheme:dark){text{fill:#ddd}.axis{stroke:#888}.grid{stroke:#444}"
     ".load{stroke:#5cb3ff}.lost{stroke:#f0b04a}.limit{stroke:#ff7b6b}}";
 
-// A round number of requests with at most five of them below `most`.
+// Returns a round number of requests, with at most five multiples below `most`.
 double TickOf(double most) {
   double tick = 1;
   while (tick * 5 < most) {

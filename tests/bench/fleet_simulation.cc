@@ -1,4 +1,4 @@
-// Prints what a server sees of a fleet of agents around an outage, on a virtual clock.
+// Prints the load that a fleet of agents causes at a server around an outage, on a virtual clock.
 #include <fmt/format.h>
 
 #include <cstdio>

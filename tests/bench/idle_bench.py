@@ -1,12 +1,12 @@
-"""What `fieldcost idle` costs a program that switches threads, and how much idle time it explains.
+"""The cost of `fieldcost idle` for a program that switches threads, and how much idle time it explains.
 
     ./tests/bench/run.sh idle      rows on an idle machine; peers: perf sched, offcputime as a bpftrace script
 
-A switch: two threads on one CPU send each other a byte through pipes (perf bench), plain and recorded by turns; the
-least of the rounds. An operation has two switches. What the part in the kernel takes of that is its own count
-(kernel.bpf_stats_enabled), which costs a little itself, so it is of other runs.
-Explained: a lock convoy (tests/victims/idle_convoy), of which all idle time of its CPU belongs to one lock; the peer
-has callchains of the kernel alone.
+A switch: two threads on one CPU send each other a byte through pipes (perf bench), alternately plain and recorded; the
+minimum of the rounds. An operation has two switches. The kernel part's share is measured by the kernel itself
+(kernel.bpf_stats_enabled), in separate runs because this costs a little.
+Explained: in a lock convoy (tests/victims/idle_convoy), all idle time of its CPU belongs to one lock; the peer has only
+kernel call chains.
 """
 
 import json
@@ -22,7 +22,7 @@ MOST_NS_A_SWITCH = 400
 MOST_READER_PERCENT = 3.0
 LEAST_AT_LOCK = 99.0
 LEAST_AT_SLEEP = 95.0
-POINTS = 5.0  # that modes which look in ticks may be off
+POINTS = 5.0  # tolerance for modes that look at ticks
 OFF_CPU = """
 tracepoint:sched:sched_switch { @start[args->prev_pid] = nsecs; @stack[args->prev_pid] = ustack;
   if (@start[args->next_pid]) { @[@stack[args->next_pid]] = sum(nsecs - @start[args->next_pid]);
@@ -37,7 +37,7 @@ def run(*words, **options):
 
 
 def counts_of(text):
-    """The counts of a recording, as `tree show` remarks them."""
+    """Returns the counts of a recording, from the remarks of `tree show`."""
     return {name: float(value) * (1e6 if unit else 1)
             for name, value, unit in re.findall(r"fieldcost: ([a-z ]+): ([\d.]+)( ms)?", text)}
 
@@ -112,7 +112,7 @@ class IdleBench:
                                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)["all"]
         yield from self.shares("bpf", LEAST_AT_LOCK, LEAST_AT_SLEEP)
         stacks = counts_of(run(self.cli, "tree", "show", self.file))["stacks"]
-        # Two seconds of rounds; the CPUs' idle time is of all CPUs.
+        # The rounds take two seconds; idle time is summed over all CPUs.
         a_second = 1000 * stacks / (2000 * 1.0)
         percent = 100 * reader_ms / 2000 * 1000 / a_second
         yield self.row(f"reader, of {a_second:.0f} stacks/s a thousand", "%", percent,
@@ -127,7 +127,7 @@ class IdleBench:
                        peers={"perf sched, kernel's futex alone": 100 * futex / sum(idle) if idle else None})
         yield self.row("idle s told", "s", seconds, "no target", True)
         for mode in ("unprivileged", "literal"):
-            # Idle times of some ticks: of shorter ones a stack is hardly read in time.
+            # Idle periods of several ticks: during shorter ones, a stack is rarely read in time.
             told = run(*self.record(victim, "--rounds", "200", "--hold-us", "10000", mode=mode))
             yield from self.shares(mode, LEAST_AT_LOCK - POINTS, LEAST_AT_SLEEP - POINTS)
             reader_ms = float(re.search(r"(\d+) ms to", told).group(1))
@@ -144,7 +144,7 @@ class IdleBench:
                            f">= {least:.0f} %", total > 0 and 100 * at >= least * total)
 
     def idle(self):
-        """For bench.py."""
+        """The rows for bench.py."""
         yield from self.switches()
         yield from self.in_the_kernel()
         yield from self.convoy()

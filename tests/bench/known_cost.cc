@@ -1,15 +1,15 @@
 // Calls one function of known cost:  known_cost FUNCTION STEPS direct|measured|behind
 //
-// "direct" prints the ns a call takes, the least of many short batches of calls in a row: what the
-// machine's other work and its host add is left out. The others are for runs under the preload
-// library: calls with a little pause of changing length between them, since counters that tell
-// time in steps would else fall into step with the loop; and "behind", each call comes while the
-// caller waits for multiplications of its own, which are not the function's.
+// "direct" prints the ns per call: the minimum over many short batches of consecutive calls, which
+// excludes the machine's other load. The other modes are for runs under the preload library. They
+// pause briefly between calls, for a varying time, because counters with coarse steps would
+// otherwise lock to the loop. With "behind", each call comes while the caller waits for its own
+// multiplications, which are not part of the function's cost.
 //
-//   known_cost change MANY LONG SHORT   calls that change: MANY of LONG steps, then 2,000 times as
-//                        many of SHORT ones. Prints the ns that a call took on average.
+//   known_cost change MANY LONG SHORT   calls whose cost changes: MANY calls of LONG steps, then
+//                        2,000 times as many of SHORT steps. Prints the average ns per call.
 //
-//   known_cost clock     prints the policy file's tsc_to_ns_multiplier of this machine
+//   known_cost clock     prints tsc_to_ns_multiplier of this machine, as in the policy file
 
 #include "tests/bench/known_cost.h"
 
@@ -44,7 +44,7 @@ double BatchNs(Function function, uint64_t steps, int calls) {
   return ns;
 }
 
-// As the policy file has it: ns << 32 that a tick of the time stamp counter takes.
+// Nanoseconds per tick of the time stamp counter, << 32 as in the policy file.
 double TicksToNs() {
   const double ns = Now();
   const uint64_t ticks = __rdtsc();
@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
   }
   if (argc != 4) return 2;
   Function function = nullptr;
-  // The program's own calls, through the PLT, are what is measured.
+  // Measures this program's own calls through the PLT.
   if (strcmp(argv[1], "empty") == 0) {
     function = [](uint64_t value, uint64_t n) { return bench_empty(value, n); };
   } else if (strcmp(argv[1], "chain") == 0) {

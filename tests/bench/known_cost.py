@@ -1,8 +1,8 @@
-"""Whether times are true: functions of known cost (known_cost_library.cc), timed from outside and as recorded.
+"""Checks recorded times against functions of known cost (known_cost_library.cc), timed from outside.
 
-The machine may be busy and virtual. What a function takes is the least of many short batches of calls; what is recorded
-of it is, for each of RUNS short runs, the mean of its calls without those that something interrupted, and of the runs
-the first decile (quiet) and the median.
+The machine may be busy and virtual. A function's true cost is the minimum over many short batches of calls. Its
+recorded cost is, for each of RUNS short runs, the mean of its calls without the interrupted ones; of the runs, the
+first decile (quiet) and the median are reported.
 """
 
 import os
@@ -18,9 +18,9 @@ SLOT_BELOW_64_NS = 6
 
 
 def mean_of_quiet_calls(run):
-    """Of the only pick's first cell on the first thread (common/shm/LAYOUT.md). Buckets above the median's and the
-    next hold calls of more than twice the time: those were interrupted. (Below 64 ns that may be the
-    counter's steps.)"""
+    """Reads the only pick's first cell on the first thread (common/shm/LAYOUT.md). Buckets above the median's and the
+    next one hold calls of more than twice the time, which were interrupted. (Below 64 ns, the counter's steps may
+    also cause this.)"""
     cells, = struct.unpack_from("<Q", run, 88)
     buckets = [struct.unpack_from("<2Q", run, cells + 96 + 32 * i) for i in range(BUCKETS)]
     calls, seen, kept = sum(count for count, _ in buckets), 0, [0, 0]
@@ -34,7 +34,7 @@ def mean_of_quiet_calls(run):
 
 
 def mean_of_all_calls(run):
-    """Of the same cell, and of how many that were timed."""
+    """Reads the same cell; returns the mean, the number of timed calls and the number of all calls."""
     cells, = struct.unpack_from("<Q", run, 88)
     untimed, = struct.unpack_from("<Q", run, cells + 48)
     calls, total = (sum(column) for column in zip(*(struct.unpack_from("<2Q", run, cells + 96 + 32 * i)
@@ -43,13 +43,13 @@ def mean_of_all_calls(run):
 
 
 def change(bench, steps_of):
-    """Calls of 4.7 us that become 101 ns: the mean is that of all calls, though of most only some are timed."""
+    """Calls of 4.7 us that become 101 ns: the mean must be that of all calls, although only some of most are timed."""
     program = bench.bench / "bench_known_cost"
     arguments = ["change", "1000", str(steps_of(4700)), str(steps_of(101))]
     directs, recordeds, parts = [], [], []
     for _ in range(RUNS):
         directs.append(bench.number([program, *arguments]))
-        # Not picked by hand, since that knows no budget: the library's only function that this program calls.
+        # Picking by hand would disable the budget, so draw the library's only function that this program calls.
         for _ in range(50):
             bench.policy(65536, ["libbench_known_library.so"], overhead_per_65536=655)
             subprocess.run([str(program), *arguments], check=True, timeout=60, stdout=subprocess.DEVNULL,

@@ -13,7 +13,7 @@ uint64_t bench_chain(uint64_t value, uint64_t steps) {
 uint64_t bench_change(uint64_t value, uint64_t steps) { return bench_chain(value, steps); }
 
 uint64_t bench_spin(uint64_t value, uint64_t steps) {
-  steps += value >> 63;  // waits for the last call
+  steps += value >> 63;  // depends on the previous call
   while (steps != 0) {
     --steps;
     __asm__ volatile("" : "+r"(steps));

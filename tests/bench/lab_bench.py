@@ -1,6 +1,6 @@
-"""The rows of the lab (agent/lab): what a map costs, how many passes a scenario takes, whether timed calls are
-undisturbed, and how long a program's start takes. Plans are written, and lab files read, as common/shm/lab_file.h
-describes them."""
+"""The rows of the lab (agent/lab): the cost of a map, the number of passes per scenario, whether timed calls are
+undisturbed, and how long it takes to start a program. See common/shm/lab_file.h for the format of plans and lab
+files."""
 
 import math
 import os
@@ -20,7 +20,7 @@ SQL = ("create table t(a,b); with recursive c(i) as (select 1 union all select i
        "select * from t order by b limit 3;")
 SQLITE = ["sqlite3", ":memory:", SQL]
 SMALL_SQLITE = ["sqlite3", ":memory:", SQL.replace("20000", "300")]
-# Its functions are longer: each statement is compiled.
+# Longer functions: each statement is compiled.
 STATEMENTS = ["sqlite3", ":memory:", "create table t(a,b); begin; " + "".join(
     f"insert into t values({i}, {i} * {i}); select max(a) from t where b > {i};" for i in range(1200))]
 PROGRAMS = {"sqlite3": SQLITE, "curl": ["curl", "--version"], "openssl": ["openssl", "dgst", "-sha256", "/bin/ls"],
@@ -45,7 +45,7 @@ class LabBench:
     def __init__(self, build, ticks_to_ns):
         self.program = Path(build).resolve() / "bin" / "fieldcost"
         self.library = Path(build).resolve() / "lib" / "libfieldcost_lab.so"
-        self.ticks_to_ns = ticks_to_ns  # when it is needed: a function
+        self.ticks_to_ns = ticks_to_ns  # a function, called when needed
         self.directory = Path(tempfile.mkdtemp(prefix="fieldcost-lab.", dir="/dev/shm"))
         self.home = tempfile.mkdtemp(prefix="fieldcost-lab-home.")
 
@@ -61,7 +61,7 @@ class LabBench:
         (self.directory / "plan").write_bytes(header + packed + text)
 
     def run(self, command, with_library=True, planned=True):
-        """CPU and wall ms of one run."""
+        """Returns the CPU and wall ms of one run."""
         environment = dict(os.environ)
         if with_library:
             environment["LD_PRELOAD"] = str(self.library)
@@ -79,7 +79,7 @@ class LabBench:
         return (used.ru_utime + used.ru_stime) * 1000, (time.monotonic() - began) * 1000
 
     def lab_file(self):
-        """The first program's: name -> (number, calls, timed calls, sum of their log2 in 1/256)."""
+        """Reads the first program's file: name -> (number, calls, timed calls, sum of their log2 in 1/256)."""
         files = list(self.directory.glob("*.lab"))
         if not files:
             raise subprocess.SubprocessError("nothing was measured")
@@ -138,7 +138,7 @@ class LabBench:
                "ratio": None, "target": "<= 50", "ok": value <= 50, "peers": {}}
 
     def lab_start(self):
-        """By proportion: no program has just so many."""
+        """Extrapolated, because no program has exactly that many candidates."""
         costs, candidates = [], 0
         for _ in range(3 * ROUNDS):
             empty, _ = self.run(PROGRAMS["curl"], planned=False)
@@ -151,7 +151,7 @@ class LabBench:
                "floor": None, "ratio": None, "target": "<= 15", "ok": value <= 15, "peers": {}}
 
     def lab_undisturbed(self):
-        """Of the APIs of each group those with most calls: in their group against alone."""
+        """Compares timings of APIs in their group with timings alone."""
         pairs = [pair for command in (SQLITE, STATEMENTS) for pair in self.together_and_alone(command)]
         ratios = [together / alone for together, alone in pairs if alone >= 1000]
         differences = [together - alone for together, alone in pairs if alone < 1000]
@@ -165,8 +165,8 @@ class LabBench:
                "floor": None, "ratio": None, "target": "+- 5", "ok": abs(middle) <= 5, "peers": {"worst": worst}}
 
     def together_and_alone(self, command):
-        """Mean ns in its group and alone, of the APIs of each group called 1,000 times at least: those called most, and
-        those called least, which are longer."""
+        """Yields the mean ns in the group and alone: of each group, for those APIs with at least 1,000 calls that are
+        called most or least (the latter take longer)."""
         self.write_plan(MAP)
         self.run(command)
         _, mapped = self.lab_file()
@@ -182,7 +182,7 @@ class LabBench:
                     yield means
 
     def means_of(self, command, name, group, hashes):
-        """Geometric means in the group and alone, each the median of interleaved runs."""
+        """Returns geometric means in the group and alone, each the median of interleaved runs."""
         means = {True: [], False: []}
         for _ in range(PAIRS):
             for together in (True, False):
@@ -196,7 +196,7 @@ class LabBench:
         return statistics.median(means[True]), statistics.median(means[False])
 
     def lab_peers(self):
-        """How much longer the scenario takes while it is looked at; a small one: ltrace stops at each call."""
+        """How much longer a scenario takes while it is observed. A small one, because ltrace stops at each call."""
         variants = {"plain": lambda: self.run(SMALL_SQLITE, with_library=False)[1], "map": self.run_map,
                     "time": self.run_time}
         walls = {name: [] for name in variants}

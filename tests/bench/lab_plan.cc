@@ -1,5 +1,5 @@
-// Groups the most APIs that the lab takes: CPU ms of the slowest of five graphs, all of them hard
-// in another way.   bench_lab_plan
+// Groups the largest number of APIs that the lab accepts: prints the CPU ms of the slowest of five
+// graphs, each hard in a different way.   bench_lab_plan
 
 #include <time.h>
 

@@ -1,5 +1,5 @@
-// Calls bench_target in a tight loop, COUNT times, and prints the CPU ms that took:  loop COUNT
-// Imports little, so that a random pick soon comes upon that function.
+// Calls bench_target COUNT times in a tight loop and prints the CPU ms:  loop COUNT
+// It imports few functions, so that a random pick soon chooses that one.
 
 #include <stdio.h>
 #include <stdlib.h>

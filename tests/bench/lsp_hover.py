@@ -1,10 +1,9 @@
 """Row 10's hover: fieldcost-lsp over its pipes, as an editor uses it.
 
-hover(program, home) -> sorted milliseconds of each hover, of each hover on a comment (the floor: all but the look-up),
-and
-the mean milliseconds of CPU time that the server took for one of each and the two edits in front of them.
-Each hover is for another API of the catalogue, picked at random, in a document of 2,000 lines in which one
-character was typed just before, so that the text has to be read again, too.
+hover(program, home) returns the sorted milliseconds of all hovers, the same for hovers on a comment (the floor:
+everything except the look-up), and the mean CPU milliseconds that the server takes for one of each plus the edits
+before them. Each hover is for another random API of the catalogue, in a document of 2,000 lines in which one character
+was typed just before, so that the text has to be parsed again.
 """
 
 import json
@@ -46,7 +45,7 @@ class Client:
                 return answer["result"]
 
     def cpu_ms(self):
-        """Of all its threads (proc(5), schedstat: nanoseconds)."""
+        """CPU time of all its threads (proc(5), schedstat: nanoseconds)."""
         tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
         return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e6
 
@@ -57,7 +56,7 @@ class Client:
 
 
 def names(home, count):
-    """Symbols spread over the catalogue."""
+    """Returns symbols spread over the catalogue."""
     database = sqlite3.connect(f"file:{home}/catalog.db?mode=ro", uri=True)
     symbols = [row[0] for row in database.execute(
         "SELECT symbol FROM apis INDEXED BY apis_by_hash WHERE hash % 16 = 3 LIMIT 200000")]

@@ -1,4 +1,4 @@
-// The two tracepoints of lttng_cost.c, in the form that LTTng's macros want: included several
+// The two tracepoints of lttng_cost.c. LTTng's macros require a header that is included several
 // times.
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER fieldcost_bench

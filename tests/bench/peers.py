@@ -1,10 +1,10 @@
-"""Row 7's peers: databases from Debian packages, each on a temporary directory, reached over a Unix
-socket or loopback, with settings that lose nothing that was acknowledged, ended by its pid.
+"""Row 7's peers: databases from Debian packages, each in a temporary directory, reached over a Unix
+socket or loopback, with settings that lose no acknowledged data, and stopped by its pid.
 
-Every peer gets the same keys and buckets as we do, in the form that its own bulk client takes, made
-before the clock runs; but no contribution scalars, and sums of squares in 64 bits. Each run() gives
-{"adds", "seconds", "cpu_seconds"}: from the first batch until all are acknowledged and summed, and of
-the database's processes alone; or None if the peer is missing.
+Every peer gets the same keys and buckets as our service, in the form that its own bulk client reads,
+prepared before the measurement; but no contribution scalars, and sums of squares in 64 bits. Each
+run() returns {"adds", "seconds", "cpu_seconds"}: seconds last from the first batch until all are
+acknowledged and summed; CPU seconds cover only the database's processes. None if the peer is missing.
 """
 
 import ctypes
@@ -20,11 +20,11 @@ from pathlib import Path
 
 from service import children, cpu_seconds, run_json
 
-SECONDS = 20  # of data, about
+SECONDS = 20  # approximate time to feed a peer
 
 
 class Peer:
-    """What the peers share: their data, and how to pace it so that it takes no longer than SECONDS."""
+    """Shared by all peers: their data, paced so that a run takes no longer than SECONDS."""
 
     form = None
 
@@ -33,14 +33,14 @@ class Peer:
         self.process = None
 
     def data(self, batches, skip=0):
-        """A file of these batches in the peer's form, and how many bucket-adds and calls it has."""
+        """Returns a file with these batches in the peer's form, and its numbers of bucket-adds and calls."""
         path = self.directory / f"{self.form}.{skip}"
         made = run_json([self.bench, "format", "--peer", self.form, "--traffic", self.traffic, "--batches",
                          batches, "--skip", skip, "--out", path])
         return path, made
 
     def measure(self, feed, batches, most, finish=lambda: None):
-        """Feeds a few batches, then as many as fit into SECONDS, to judge by the first ones."""
+        """Feeds a few batches, then as many as fit into SECONDS, extrapolating from the first ones."""
         result = {"adds": 0, "seconds": 0.0, "cpu_seconds": 0.0, "calls": 0}
         fed = 0
         while fed < most and result["seconds"] < SECONDS * 0.8:
@@ -87,7 +87,7 @@ class Peer:
                 self.process.wait()
 
     def run(self, most):
-        """At most `most` batches."""
+        """Runs at most `most` batches."""
         try:
             return self.ingest(most)
         finally:
@@ -102,7 +102,7 @@ def runs(*command):
 
 
 class Postgres(Peer):
-    """COPY into a temporary table, then INSERT ... ON CONFLICT DO UPDATE, one transaction a batch."""
+    """COPY into a temporary table, then INSERT ... ON CONFLICT DO UPDATE, one transaction per batch."""
 
     form = "postgres"
 
@@ -128,7 +128,7 @@ class Postgres(Peer):
                    lambda: runs("psql", "-h", data, "-U", "bench", "-d", "postgres", "-c", "select 1"))
         psql = ["psql", "-h", data, "-U", "bench", "-d", "postgres", "-v", "ON_ERROR_STOP=1", "-qAtX"]
         columns = 'key text collate "C", slot smallint, calls bigint, total bigint, squares bigint'
-        # Room in the pages: updates of rows stay in their page and need no change of the index.
+        # Leaves space in pages, so that updated rows stay in their page and the index need not change.
         subprocess.run([*psql, "-c", f"create table sums ({columns}, primary key (key, slot)) "
                         "with (fillfactor = 50)"], check=True, timeout=60)
 
@@ -149,7 +149,7 @@ class Postgres(Peer):
 
 
 class Redis(Peer):
-    """HINCRBY from one script call a batch; the append-only file is synced before the answers."""
+    """HINCRBY from one script call per batch; the append-only file is synced before each reply."""
 
     form = "redis"
 
@@ -195,8 +195,8 @@ CLICKHOUSE_USERS = """<yandex><profiles><default></default></profiles><quotas><d
 
 
 class ClickHouse(Peer):
-    """SummingMergeTree, `group` batches an INSERT over HTTP, merged at the end, which adds. This version
-    does not sync what it writes: after every INSERT the file system is synced before it counts."""
+    """SummingMergeTree; `group` batches per INSERT over HTTP; the merge at the end adds. This version does
+    not sync its writes, so the file system is synced after every INSERT, within the measured time."""
 
     form = "clickhouse"
     group = 1
@@ -259,15 +259,15 @@ class ClickHouse(Peer):
 
 
 class ClickHouse64(ClickHouse):
-    """The same, 64 batches at a time."""
+    """The same, with 64 batches per INSERT."""
 
     group = 64
 
 
 class RocksDbMerge(Peer):
-    """RocksDB in the benchmark's own process: batches are decoded as in the floor, then one Merge a row
-    with an adding operator, one synced write a batch, and a compaction at the end, which adds. Nobody
-    checks or acknowledges anything."""
+    """RocksDB in the benchmark's own process: decodes batches as in the floor, then one Merge per row with an
+    adding operator, one synced write per batch, and a compaction at the end, which adds. Nothing is
+    verified or acknowledged."""
 
     form = "merge"
 

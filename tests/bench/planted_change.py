@@ -1,12 +1,12 @@
-"""How often `fieldcost tree compare` finds a planted change in real runs, and reports anything else.
+"""How often `fieldcost tree compare` finds a planted change in real runs, and how often it reports anything else.
 
     ./tests/bench/run.sh planted_change
 
 Programs: one with twenty equally expensive functions and a small one, one with a dominating function, and gzip,
-sqlite3 and python3, which were not written for this. Each is recorded RUNS times by turns with a variant: the same in
-a file with another name, everything + 20 %, the hottest function + 50 %, a function with 2 % of the cost + 50 %. Exact
-counts and bytes are compared the same way, with a few runs. Each comparison is repeated REPEATS times (environment
-variable of that name; 20 unless set). Takes over an hour.
+sqlite3 and python3, which were not written for this test. Each is recorded RUNS times, alternating with a variant:
+the same in a file with another name, everything + 20 %, the hottest function + 50 %, a function with 2 % of the cost
++ 50 %. Exact counts and bytes are compared in the same way, with a few runs. Each comparison is repeated REPEATS times
+(environment variable of that name; default 20). Takes over an hour.
 """
 
 import json
@@ -19,11 +19,11 @@ REPEATS = int(os.environ.get("REPEATS", "20"))
 RUNS = 10
 EXACT_RUNS = 3
 RATE = 3989
-WORK = 400_000  # iterations of a thousandth of the program
+WORK = 400_000  # loop iterations per thousandth of the program
 LEAST_FOUND = 0.95
 MOST_FALSE = 0.05
 
-# Thousandths of the cost, by function; the last one is small.
+# Each function's share of the cost, in thousandths; the last one is small.
 SHAPES = {"equal": {**{f"part{i}": 49 for i in range(20)}, "small": 20},
           "dominated": {"hot": 600, "cold1": 200, "cold2": 180, "small": 20}}
 PLANTED = {"nothing": {}, "everything + 20 %": {"*": 1.2}, "hottest + 50 %": {"part0": 1.5, "hot": 1.5},
@@ -31,7 +31,7 @@ PLANTED = {"nothing": {}, "everything + 20 %": {"*": 1.2}, "hottest + 50 %": {"p
 
 
 def timed_source(shape, planted):
-    """C of functions that take their share, times what is planted for the function or for all ("*")."""
+    """Returns C code with functions that take their share, times the factor planted for that function or all ("*")."""
     lines = ["static volatile unsigned long sink;"]
     for name, share in SHAPES[shape].items():
         work = int(WORK * share * planted.get(name, planted.get("*", 1)))
@@ -43,7 +43,7 @@ def timed_source(shape, planted):
 
 
 def counted_source(often, size):
-    """C of main, which calls usual() 1,000 times and often() so many times; each allocates."""
+    """Returns C code whose main() calls usual() 1,000 times and often() `often` times; each allocates."""
     return f"""#include <stdlib.h>
 static void *volatile sink;
 __attribute__((noinline)) void usual(void) {{ sink = malloc(64); free(sink); }}
@@ -66,7 +66,7 @@ class PlantedBench:
         return [str(file)]
 
     def compared(self, old, new, *options):
-        """The functions that are reported to have changed, by innermost frame; "total" if the whole has."""
+        """Returns the functions reported as changed, by innermost frame, and "total" if the total has changed."""
         words = [str(self.build / "bin" / "fieldcost"), "tree", "compare", "--json", *options, "--", *old, "--", *new]
         ran = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if ran.returncode not in (0, 1):
@@ -79,7 +79,7 @@ class PlantedBench:
         return self.compared(old, new, "--runs", str(RUNS), "--rate", str(RATE), "--metric", "cpu")
 
     def rates(self, name, old, new, expected, compare):
-        """Rows: how often the expected one is found, and how often anything else is reported."""
+        """Yields rows: how often the expected change is found, and how often anything else is reported."""
         found, other = 0, 0
         for _ in range(REPEATS):
             names, status = compare(old, new)

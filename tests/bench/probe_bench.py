@@ -1,6 +1,6 @@
-"""The rows of probe points (agent/probe_preload): what a point adds to a loop, where nobody looks and where somebody
-does. Plans are written as common/shm/probe_file.h describes them. Peers in the same run; of LTTng-UST half of what a
-pair of tracepoints costs, of a uprobe a count alone. Tracy's client is in no package of Debian 12: always missing."""
+"""The rows of probe points (agent/probe_preload): what a point adds to a loop, while not recorded and while recorded.
+See common/shm/probe_file.h for the format of plans. Peers, in the same run: half of the cost of two LTTng-UST
+tracepoints, and a uprobe that only counts. Tracy's client is in no package of Debian 12, so it is always missing."""
 
 import os
 import shutil
@@ -12,13 +12,14 @@ from pathlib import Path
 
 ROUNDS = 7
 VERSION = 2
-# Of a ring, in which a hit takes 64 bytes; with a stack 2,176, of which half of it takes 240.
+# The passes must fit into a ring. A hit takes 64 bytes, or 2,176 with a stack; half of the ring holds 240 of the
+# latter.
 PASSES, PASSES_WITH_STACK, PASSES_OFF = 4000, 200, 100_000
 
 
 class ProbeBench:
     def __init__(self, bench):
-        self.common = bench  # for what it measures of others
+        self.common = bench  # to measure peers
         self.program = bench.bench / "bench_probe_cost"
         self.library = bench.build / "lib" / "libfieldcost_probe.so"
         self.directory = Path(tempfile.mkdtemp(prefix="fieldcost-probe.", dir="/dev/shm"))
@@ -45,7 +46,7 @@ class ProbeBench:
                 file.unlink()
 
     def uprobe(self):
-        """A point from outside: a breakpoint, and a count in the kernel."""
+        """A point from outside: a breakpoint, and a counter in the kernel."""
         script = f"uprobe:{self.program}:probe_cost_target {{ @hits = count(); }}"
         return self.common.under_bpftrace(script, lambda: self.number("call", 1000))
 

@@ -1,9 +1,8 @@
-// What a probe point costs: the median ns that it adds to a pass of a loop, over rounds of the loop
-// with and without it by turns. Where somebody looks, the program gives its ring's space back
-// itself between rounds, so that every round finds the same ring.
+// The cost of a probe point: the median ns that it adds to one pass of a loop, over alternating
+// rounds with and without it. While being recorded, the program itself releases its ring's space
+// between rounds, so that every round starts with the same ring.
 //
-//   probe_cost point|event|value|call ROUNDS PASSES      `call` has a function to probe from
-//   outside
+//   probe_cost point|event|value|call ROUNDS PASSES    `call`: a function to probe from outside
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -33,7 +32,7 @@ double now_ns() {
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
-// The file that the library has made for this process; -1: nobody looks.
+// Opens the file that the library created for this process; returns -1 if nothing records.
 int open_rings() {
   const char* const directory = getenv(fieldcost::shm::kProbeDirectoryVariable);
   DIR* const listed = directory == nullptr ? nullptr : opendir(directory);
@@ -56,7 +55,7 @@ void give_back(int fd) {
     exit(4);
 }
 
-// Some work, the same in all, so that the loop is one.
+// Some work, equal in all variants, so that the loop is not empty.
 #define PASSES(count, what)                              \
   uint64_t x = 1;                                        \
   for (uint64_t i = 0; i < (count); ++i) {               \
@@ -89,7 +88,7 @@ double median(std::vector<double>& values) {
   return values[values.size() / 2];
 }
 
-// From as deep in the stack as programs are: there is more of it than is taken.
+// Runs as deep in the stack as real programs do: there is more stack than is copied.
 __attribute__((noinline)) int measure(void (*loop)(uint64_t), int rounds, uint64_t count) {
   volatile char depth[8192];
   depth[0] = 0;

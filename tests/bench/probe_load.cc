@@ -1,7 +1,9 @@
 // Devices of a team for the load test of fieldcost-probe-server (probe_load.py):
-//   bench_probe_load prepare DATABASE DEVICES          users and devices; prints a token a line
-//   bench_probe_load send URL CA_FILE EVENTS THREADS   reads tokens; each device sends its events
-// A device keeps what was not acknowledged and sends it again, as fieldcostd does, until it is.
+//   bench_probe_load prepare DATABASE DEVICES          creates users and devices; prints one token
+//   per line bench_probe_load send URL CA_FILE EVENTS THREADS   reads tokens; each device sends its
+//   events
+// Like fieldcostd, a device keeps unacknowledged batches and sends them again until they are
+// acknowledged.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -48,7 +50,7 @@ Status Prepare(const char* file, std::uint64_t devices) {
   return transaction.Commit();
 }
 
-// A program that was run once, with so many events of 20 steps; each fourth point has a stack.
+// One run of a program with `events` events of 20 steps; every fourth point has a stack.
 probe::Batch MakeBatch(std::uint64_t sequence, std::size_t events, std::mt19937_64& random) {
   probe::Batch batch;
   batch.sequence = sequence;
@@ -106,7 +108,7 @@ struct Totals {
   std::atomic<std::uint64_t> refusals{0};
 };
 
-// Until it is acknowledged.
+// Sends the parcel until it is acknowledged.
 void Deliver(http::Client& client, const std::string& token, const Parcel& parcel, Totals& totals) {
   const http::Request request{.method = "POST",
                               .target = "/v1/probes",

@@ -1,9 +1,10 @@
-"""The load test of fieldcost-probe-server: devices that send over HTTPS, while it is killed and started again.
+"""The load test of fieldcost-probe-server: devices send over HTTPS while it is killed and restarted.
 
 Usage: probe_load.py --build DIR [--devices 1000] [--events 100] [--kills 3] [--threads 16]
 
-Real programs, real TLS, a disk that syncs. Afterwards the database must hold every step exactly once (counted by SQL),
-and `verify` must find nothing. Prints one JSON object; exit status 1 if anything is missing or too much.
+It uses real programs, real TLS and a disk that syncs. Afterwards the database must hold every step exactly once
+(counted by SQL), and `verify` must find no problem. Prints one JSON object; exit status 1 if anything is missing or
+superfluous.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-STEPS = 21  # points of an event of 20 steps
+STEPS = 21  # points per event of 20 steps
 
 
 def cpu_seconds(pid):

@@ -1,10 +1,10 @@
-"""How often `fieldcost probe compare -- OLD -- NEW` names a step of equal programs, and finds one that takes half more.
+"""How often `fieldcost probe compare -- OLD -- NEW` names a step of equal programs, and finds a step that got 50 % slower.
 
     ./tests/bench/run.sh probe_planted
 
-The programs were not written for this: gzip, sqlite3, python3, xz, and sqlite3 started by a shell script, whose every
-process is a label of its own. Each comparison (10 runs a side) is repeated REPEATS times (environment variable of that
-name; 40 unless set). Takes about 15 minutes.
+The programs were not written for this test: gzip, sqlite3, python3, xz, and sqlite3 started by a shell script, each of
+whose processes has its own label. Each comparison (10 runs per side) is repeated REPEATS times (environment variable of
+that name; default 40). Takes about 15 minutes.
 """
 
 import json
@@ -29,7 +29,7 @@ class ProbePlantedBench:
         self.folder = None
 
     def called(self, old, new, options):
-        """The steps that are called slower or faster, each with its label; and the labels whose total is."""
+        """Returns the steps reported as slower or faster, each with its label, and labels whose total is reported."""
         words = [str(self.build / "bin" / "fieldcost"), "probe", "compare", "--json", *options, "--", *old, "--", *new]
         environment = {**os.environ, "FIELDCOST_HOME": str(self.folder / "home")}
         ran = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment,

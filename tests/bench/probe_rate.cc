@@ -1,6 +1,6 @@
 // Passes points at a steady rate, for probe_rate.py:
 //   bench_probe_rate POINTS_PER_SECOND SECONDS
-// Events have four points each; what it passed is printed as JSON.
+// Events have four points each. Prints the number of points passed as JSON.
 
 #include <fieldcost/probe.h>
 #include <stdlib.h>

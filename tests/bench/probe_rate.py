@@ -1,9 +1,9 @@
-"""How many points a second one thread passes for a second, recorded by `fieldcost probe run`, without losing one.
+"""How many points per second one thread passes for one second, recorded by `fieldcost probe run`, without any loss.
 
     ./tests/bench/run.sh probe_rate
 
-Each run passes events of four points at a steady rate. What is in the database, and what it counts as lost, must add
-up to what the program passed. Three seconds at the rate that is required are reported beside it.
+Each run passes events of four points at a steady rate. The points in the database and those it counts as lost must add
+up to what the program passed. Three seconds at the required rate are also reported.
 """
 
 import json
@@ -16,7 +16,7 @@ from pathlib import Path
 REQUIRED = 200_000
 RATES = (100_000, REQUIRED, 300_000, 400_000, 600_000, 800_000)
 LONG_SECONDS = 3
-AUTOMATIC = 5  # points of the process itself, which may be lost, too
+AUTOMATIC = 5  # points of the process itself, which may also be lost
 
 
 class ProbeRateBench:
@@ -24,7 +24,7 @@ class ProbeRateBench:
         self.build = Path(build).resolve()
 
     def kept(self, rate, seconds):
-        """The shares of the points that were kept and counted as lost; how long the program took."""
+        """Returns the share of the points that were kept, and how long the program took."""
         with tempfile.TemporaryDirectory() as home:
             environment = {**os.environ, "FIELDCOST_HOME": home}
             ran = subprocess.run([self.build / "bin" / "fieldcost", "probe", "run", "--local", "--",

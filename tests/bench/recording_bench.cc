@@ -1,8 +1,8 @@
-// The time store of common/recording: 10 M samples of 1 kHz, skewed over paths as call paths are
-// (the i-th has about 1 / i of the first's).
-//   bench_recording FILE PATHS [SAMPLES]     makes FILE; prints a line for each number: name value
-// In nanoseconds of CPU time, but for bytes. The floor of a query is a plain scan of the samples,
-// which lie in memory as 32-bit times and paths, over the same intervals.
+// The time store of common/recording: 10 M samples at 1 kHz, distributed over paths like real call
+// paths (the i-th has about 1 / i of the first one's samples).
+//   bench_recording FILE PATHS [SAMPLES]     creates FILE; prints a line per number: name value
+// Values are CPU nanoseconds, except for bytes. The floor of a query is a plain scan over the same
+// intervals of samples in memory, with 32-bit times and paths.
 
 #include <time.h>
 
@@ -59,7 +59,7 @@ void MakePaths(std::size_t paths, std::mt19937_64& random, tree::Dictionary& dic
 
 struct Samples {
   std::vector<std::uint32_t> paths;
-  std::vector<std::uint32_t> steps;  // i-th time: in units of kStepNs / 16
+  std::vector<std::uint32_t> steps;  // i-th time, in units of kStepNs / 16
 };
 
 Samples MakeSamples(std::size_t count, std::size_t paths, std::mt19937_64& random) {
@@ -79,7 +79,7 @@ Samples MakeSamples(std::size_t count, std::size_t paths, std::mt19937_64& rando
 
 std::uint64_t TimeOf(std::uint64_t step) { return step * (kStepNs / 16); }
 
-// As it is in use: flushed every second of the recording.
+// As in production: flushed once per second of the recording.
 void Write(const std::filesystem::path& file, const tree::Dictionary& dictionary,
            const Samples& samples) {
   const double begin = Now();
@@ -97,7 +97,7 @@ void Write(const std::filesystem::path& file, const tree::Dictionary& dictionary
   Print("bytes", static_cast<double>(std::filesystem::file_size(file)) / count);
 }
 
-// Between 0.1 and 90 % of the span, evenly in the logarithm.
+// Between 0.1 and 90 % of the span, log-uniform.
 recording::Interval RandomInterval(std::uint64_t span_steps, std::mt19937_64& random) {
   std::uniform_real_distribution<double> exponent(std::log(0.001), std::log(0.9));
   const auto length =
@@ -128,7 +128,7 @@ void Query(const std::filesystem::path& file, const Samples& samples, std::mt199
   std::vector<double> inclusive_times;
   std::vector<double> scan_times;
   std::vector<std::uint64_t> scanned(recording.dictionary().paths.size());
-  for (int i = -kQueries / 10; i < kQueries; ++i) {  // the first ones check what they touch
+  for (int i = -kQueries / 10; i < kQueries; ++i) {  // the first ones verify what they read
     const auto interval = RandomInterval(samples.steps.back(), random);
     begin = Now();
     Check(recording.SelfValues(recording::StreamId(0), 0, interval, self));

@@ -14,7 +14,7 @@ command -v ltrace > /dev/null || packages+=(ltrace)
 command -v lttng-sessiond > /dev/null || packages+=(lttng-tools)
 [[ -e /usr/include/$(uname -m)-linux-gnu/lttng/tracepoint.h ]] || packages+=(liblttng-ust-dev)
 command -v redis-benchmark > /dev/null || packages+=(redis-tools)
-# Row 7's peers. The servers of PostgreSQL and ClickHouse are unpacked: installing would start them.
+# Row 7's peers. The servers of PostgreSQL and ClickHouse are only unpacked, because installing would start them.
 command -v redis-cli > /dev/null || packages+=(redis-tools)
 command -v psql > /dev/null || packages+=(postgresql-client-15)
 compgen -G "/usr/lib/postgresql/*/bin/postgres" > /dev/null || packages+=(libxml2 libldap-2.5-0 libgssapi-krb5-2 tzdata)

@@ -1,4 +1,4 @@
-// Programs whose stacks are sampled: bench_sampled throw|spin ROUNDS. Each takes about a second.
+// Programs to sample: bench_sampled throw|spin ROUNDS. Each takes about a second.
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,10 +1,11 @@
-"""What sampling the stacks of programs costs (agent/trace), beside `perf record --call-graph dwarf`.
+"""The cost of sampling programs' stacks (agent/trace), compared with `perf record --call-graph dwarf`.
 
     ./tests/bench/run.sh trace_sampling      a table in Markdown, in less than 5 minutes
 
-Rounds take turns, plain and traced; CPU and wall time are the least of all rounds, since what else the
-machine does only adds. "Program" is what the traced program's own CPU time grows by; "reader" is what
-the recorder uses, beside the program's time. Lost samples and cut stacks are of all rounds.
+Rounds alternate between plain and traced; CPU and wall times are minima over all rounds, because other
+load on the machine only adds to them. "Program" is the increase of the traced program's own CPU time;
+"reader" is the recorder's CPU time relative to the program's. Lost samples and truncated stacks are
+totals over all rounds.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from pathlib import Path
 ROUNDS = 3
 RATES = (99, 499, 997)
 DEFAULT_RATE = 99
-OFF_STEP_NS = 3009  # as tools/cli/recorder_target.cc
+OFF_STEP_NS = 3009  # same as tools/cli/recorder_target.cc
 MOST_PERCENT = 1.0
 REQUESTS = 20000
 CXX = """#include <functional>
@@ -45,7 +46,7 @@ location / {{ return 200 "hello"; }} }} }}
 
 
 class Run:
-    """One run: seconds of wall time, of the program's CPU time and of the recorder's; what came of it."""
+    """One run: wall seconds, the program's and the recorder's CPU seconds, and the counts of its recording."""
 
     def __init__(self, wall, program, reader=0.0, samples=0, cut=0, lost=0, size=0):
         self.wall, self.program, self.reader = wall, program, reader
@@ -53,7 +54,7 @@ class Run:
 
 
 class Command:
-    """A program that is started, which the shell tells the CPU time of."""
+    """A program started by a shell, which reports its CPU time."""
 
     def __init__(self, words):
         self.words = [str(word) for word in words]
@@ -66,7 +67,7 @@ class Command:
         done = subprocess.run(command, env=dict(os.environ, TIMES=str(times)), check=True, timeout=120,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         wall, after = time.monotonic() - begin, os.times()
-        # Minutes and seconds, user and system: of the shell, then of what it has run.
+        # User and system time in minutes and seconds: first the shell's, then its children's.
         text = times.read_text().splitlines()
         program, own = (sum(60 * float(m) + float(s) for m, s in re.findall(r"(\d+)m([\d.]+)s", line))
                         for line in (text[1], text[0]))
@@ -78,7 +79,7 @@ class Command:
 
 
 class Server:
-    """nginx, which answers so many requests; recorders attach to it."""
+    """nginx, which answers REQUESTS requests; recorders attach to it."""
 
     def __init__(self, directory):
         with socket.socket() as free:
@@ -108,7 +109,7 @@ class Server:
             watcher = subprocess.Popen(  # pylint: disable=consider-using-with
                 recorder.attach(directory, self.process.pid), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                 text=True)
-            time.sleep(1)  # neither recorder tells that it has begun
+            time.sleep(1)  # neither recorder reports that it has started
         begin, cpu = time.monotonic(), self.cpu()
         subprocess.run(["ab", "-q", "-k", "-n", str(REQUESTS), "-c", "4", f"http://127.0.0.1:{self.port}/"],
                        check=True, timeout=120, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -200,19 +201,19 @@ class SamplerBench:
         yield "nginx (attached)", self.server
 
     def measure(self, program):
-        """{recorder or None: runs}, rounds taking turns."""
+        """Returns {recorder or None: runs}, with alternating rounds."""
         recorders = [None] + [Ours(self.build, rate) for rate in RATES]
         if shutil.which("perf"):
             recorders += [Perf(rate) for rate in RATES]
         runs = {recorder: [] for recorder in recorders}
-        program.run(None, self.directory)  # into the caches
+        program.run(None, self.directory)  # warm the caches
         for turn in range(self.rounds):
             for recorder in recorders if turn % 2 == 0 else reversed(recorders):
                 runs[recorder].append(program.run(recorder, self.directory))
         return runs
 
     def rows(self):
-        """A dictionary for each program and recorder; None in the place of numbers: it is missing."""
+        """Yields a dictionary per program and recorder; a missing program has no numbers."""
         for name, program in self.programs():
             if program is None:
                 yield {"program": name}
@@ -234,7 +235,7 @@ class SamplerBench:
                        "samples": samples, "lost": lost, "bytes": size / samples if samples else None}
 
     def trace_sampling(self):
-        """For bench.py: a row a program, at the default rate; the table goes to standard error."""
+        """For bench.py: yields one row per program, at the default rate; the table goes to standard error."""
         rows = list(self.rows())
         print(markdown(rows), file=sys.stderr)
         for name in dict.fromkeys(row["program"] for row in rows):

@@ -1,4 +1,4 @@
-"""How the service's costs grow: doubles agents, keys, published rows and threads, and draws it."""
+"""How the service's costs grow: doubles agents, keys, published rows and threads, and draws a chart."""
 
 import math
 from pathlib import Path
@@ -17,7 +17,7 @@ STYLE = ("text{font:12px sans-serif;fill:#333}.axis{stroke:#999}.grid{stroke:#dd
 
 
 def measure(bench):
-    """(what grows, unit of the cost, costs at SIZES) for each; `bench` is an AggregatorBench."""
+    """Yields (what grows, unit of the cost, costs at SIZES); `bench` is an AggregatorBench."""
     def ingest(**options):
         traffic = bench.make(**options)
         try:
@@ -31,7 +31,7 @@ def measure(bench):
 
 
 def draw(series):
-    """An SVG: cost over size, both relative to the smallest, on logarithmic axes."""
+    """Returns an SVG: cost over size, both relative to the smallest, on logarithmic axes."""
     most = max(max(costs) / costs[0] for _, _, costs in series)
     top = max(math.log2(most), 3)
     low = min(0.0, min(math.log2(min(costs) / costs[0]) for _, _, costs in series))
@@ -57,7 +57,7 @@ def draw(series):
     below = -math.inf
     for number, (name, _, costs) in sorted(enumerate(series), key=lambda item: -item[1][2][-1] / item[1][2][0]):
         points = " ".join(f"{x(size):.1f},{y(cost / costs[0]):.1f}" for size, cost in zip(SIZES, costs))
-        at = max(y(costs[-1] / costs[0]) + 4, y(8) + 20, below + 16)  # labels do not meet
+        at = max(y(costs[-1] / costs[0]) + 4, y(8) + 20, below + 16)  # keeps labels apart
         below = at
         svg.append(f'<path class="s{number}" d="M{points}"/>'
                    f'<text x="{WIDTH - RIGHT + 8}" y="{at:.1f}">{name}</text>')
@@ -69,7 +69,7 @@ def draw(series):
 
 
 def rows(bench, picture):
-    """The rows of the benchmark; the picture goes to that file, if one is named."""
+    """Yields the rows of the benchmark; writes the chart to the given file, if any."""
     series = list(measure(bench))
     if picture:
         Path(picture).write_text(draw(series))

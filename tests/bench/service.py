@@ -1,4 +1,4 @@
-"""The aggregator as a process, and what it costs."""
+"""Runs the aggregator as a process and measures its costs."""
 
 import json
 import os
@@ -10,13 +10,13 @@ import time
 
 
 def run_json(command, timeout=600):
-    """The one JSON object that a part of bench_aggregator prints."""
+    """Returns the one JSON object that a part of bench_aggregator prints."""
     done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, check=True, timeout=timeout)
     return json.loads(done.stdout)
 
 
 def cpu_seconds(pids):
-    """CPU time of processes so far, user and system."""
+    """Returns the CPU time that processes have used so far, user and system."""
     ticks = 0
     for pid in pids:
         try:
@@ -24,12 +24,12 @@ def cpu_seconds(pids):
                 fields = stat.read().rsplit(")", 1)[1].split()
         except OSError:
             continue
-        ticks += sum(int(field) for field in fields[11:15])  # with children that ended
+        ticks += sum(int(field) for field in fields[11:15])  # including children that have ended
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def children(pid):
-    """The process and everything it started."""
+    """Returns the process and all its descendants."""
     found = [pid]
     for process in found:
         try:
@@ -42,7 +42,7 @@ def children(pid):
 
 
 def make_certificates(directory):
-    """A throw-away authority and a certificate for 127.0.0.1."""
+    """Creates a throw-away certificate authority and a certificate for 127.0.0.1."""
     new = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
            "-days", "30"]
     ca, ca_key = directory / "ca.pem", directory / "ca.key"
@@ -55,7 +55,7 @@ def make_certificates(directory):
 
 
 class Service:
-    """A running fieldcost-aggregator on a directory of its own, ended by its pid."""
+    """A running fieldcost-aggregator with its own directory, stopped by its pid."""
 
     def __init__(self, build, directory, data="data", threshold=5, threads=2, more=""):
         self.directory = directory
@@ -65,7 +65,7 @@ class Service:
         address = directory / "address"
         address.unlink(missing_ok=True)
         config = directory / "aggregator.toml"
-        # Agents past their probation, all from one address.
+        # All agents are past their probation and come from one address.
         config.write_text(
             f'[server]\nport = 0\ncertificate = "server.pem"\nprivate_key = "server.key"\n'
             f'address_file = "{address}"\nmax_connections_per_address = 0\n'
@@ -95,7 +95,7 @@ class Service:
             self.changed.notify_all()
 
     def wait_for(self, text, first=0, seconds=300):
-        """The first line with that text among those from number `first` on."""
+        """Waits for a log line with that text, from line `first` on, and returns it."""
         deadline = time.monotonic() + seconds
         with self.changed:
             while True:
@@ -109,7 +109,7 @@ class Service:
                     raise subprocess.SubprocessError(f"fieldcost-aggregator did not say {text!r}")
 
     def peak_mib(self):
-        """The most resident memory since forget_peak()."""
+        """Returns the peak of resident memory since forget_peak()."""
         with open(f"/proc/{self.process.pid}/status") as status:
             return int(re.search(r"VmHWM:\s+(\d+)", status.read()).group(1)) / 1024
 
@@ -118,14 +118,14 @@ class Service:
             file.write("5")
 
     def publish(self):
-        """Asks for a publication; seconds until it is done, and the log's words about it."""
+        """Requests a publication; returns the seconds it took and its log line."""
         first, start = len(self.lines), time.monotonic()
         self.process.send_signal(signal.SIGUSR1)
         line = self.wait_for("published snapshot", first)
         return time.monotonic() - start, line
 
     def stop(self):
-        """CPU seconds from the start's end to the end's, the last checkpoint included."""
+        """Stops the service; returns its CPU seconds since it was ready, including the last checkpoint."""
         self.process.send_signal(signal.SIGTERM)
         _, status, usage = os.wait4(self.process.pid, 0)
         self.process.returncode = os.waitstatus_to_exitcode(status)
@@ -139,6 +139,6 @@ class Service:
             self.process.wait()
 
     def verify(self):
-        """What `verify` prints about the stopped store; an error if something is wrong with it."""
+        """Returns the output of `verify` on the stopped store; raises an error if it finds a problem."""
         return subprocess.run([self.program, "verify", "--config", self.config], check=True, timeout=300,
                               stdout=subprocess.PIPE, text=True).stdout

@@ -1,4 +1,4 @@
-"""How the service's memory goes on under everything at once: batches, publications, backups, reads."""
+"""How the service's memory grows under all loads at once: batches, publications, backups, reads."""
 
 import re
 import signal
@@ -16,7 +16,7 @@ MINUTES = 10
 BATCHES_A_SECOND = 6
 BATCHES_OF_AN_AGENT = 8
 READS_A_SECOND = 20
-# What an operator's service does once an hour or a night, so often that ten minutes have seen much of it.
+# What a production service does hourly or nightly, but often enough to happen many times within ten minutes.
 PUBLICATION_SECONDS = 20
 BACKUP_SECONDS = 60
 RELOAD_SECONDS = 30
@@ -30,7 +30,7 @@ def resident_mib(pid):
 
 
 def slope(points):
-    """Of the line through (x, y), by least squares."""
+    """Returns the slope of the least-squares line through the points (x, y)."""
     n = len(points)
     mean_x = sum(x for x, _ in points) / n
     mean_y = sum(y for _, y in points) / n
@@ -46,7 +46,7 @@ class Soak:
         self.counts = {"reads": 0, "publications": 0, "backups": 0, "reloads": 0, "failures": 0}
 
     def every(self, seconds, name, work):
-        """A thread that does it so often until the end, and counts."""
+        """Starts a thread that calls `work` every `seconds` until the end, and counts the calls."""
         def run():
             while not self.done.wait(seconds):
                 try:
@@ -73,7 +73,7 @@ class Soak:
                         self.directory / "backups"], check=True, timeout=300, stdout=subprocess.DEVNULL)
 
     def sample(self):
-        """(minutes, MiB) each second; one line a minute."""
+        """Returns (minutes, MiB) per second; prints one line per minute."""
         points, start = [], time.monotonic()
         while (passed := time.monotonic() - start) < self.seconds:
             points.append((passed / 60, resident_mib(self.service.process.pid)))

@@ -1,5 +1,5 @@
 // Prints the median wall µs from starting a program to its end:  start_cost COUNT PROGRAM [ARG...]
-// What is in BENCH_PRELOAD becomes the program's LD_PRELOAD, not ours.
+// BENCH_PRELOAD becomes the program's LD_PRELOAD, but not this program's.
 
 #include <fcntl.h>
 #include <spawn.h>

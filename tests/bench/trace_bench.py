@@ -1,5 +1,5 @@
-"""The rows of the trace (agent/events_preload): what an event costs beside what it costs to write each down, and beside
-uftrace. Plans are written as common/shm/trace_file.h describes them."""
+"""The rows of the trace (agent/events_preload): the cost of an event, compared with writing each event to a log and
+with uftrace. See common/shm/trace_file.h for the format of plans."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from pathlib import Path
 ROUNDS = 5
 VERSION, FUNCTIONS, BRANCHES = 2, 2, 4
 ARENA = 256 << 20
-# Which paths, and the ratio to a raw log that is allowed. In order: the same again and again.
+# Paths, and the allowed ratio to a raw log. "in order" repeats the same order again and again.
 PATHS = {("3",): ("500 in order", 1.35), ("6",): ("300,000 in order", 1.35),
          ("2", "random"): ("500 at random", 1.35), ("5", "random"): ("300,000 at random", None)}
 OF_PEER = ("3",)
@@ -22,14 +22,14 @@ class TraceBench:
     def __init__(self, build, ticks_to_ns):
         self.bench = Path(build).resolve() / "bench"
         self.library = Path(build).resolve() / "lib" / "libfieldcost_events.so"
-        self.ticks_to_ns = ticks_to_ns  # when it is needed: a function
+        self.ticks_to_ns = ticks_to_ns  # a function, called when needed
         self.directory = Path(tempfile.mkdtemp(prefix="fieldcost-trace.", dir="/dev/shm"))
 
     def close(self):
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def number(self, program, *arguments, events=0):
-        """CPU ns of an event."""
+        """Returns the CPU ns per event."""
         environment = dict(os.environ)
         if events:
             plan = struct.pack("<8sIIQQQII", b"fctrcpln", VERSION, events, 49, self.ticks_to_ns(), ARENA, 1, 0) + b"\0"

@@ -1,9 +1,11 @@
-// What it costs to be told of each call, or of each block: CPU ns of one, the best of a few rounds.
-//   trace_cost DEPTH    functions that call each of eight, so deep: 8^DEPTH paths and some more
-//   trace_cost DEPTH random    the same, but each calls one of them, at random
-//   trace_cost          blocks of a loop
-// Built plainly, with -finstrument-functions (hooks: the trace's library's, or with RAW_LOG those
-// below, which write down each event), with -pg for uftrace, and with -fsanitize-coverage=trace-pc.
+// The cost of reporting each call or each block: CPU ns per event, the minimum of several rounds.
+//   trace_cost DEPTH           functions that call each of eight others, DEPTH levels deep: 8^DEPTH
+//                              paths and some more
+//   trace_cost DEPTH random    the same, but each function calls one of them at random
+//   trace_cost                 blocks of a loop
+// It is built plainly; with -finstrument-functions (using the trace library's hooks or, with
+// RAW_LOG, those below, which write each event to a log); with -pg for uftrace; and with
+// -fsanitize-coverage=trace-pc.
 
 #include <stdint.h>
 #include <stdio.h>
@@ -50,7 +52,7 @@ struct Event {
   uint64_t ticks;
   void* function;
 };
-// A log is longer than caches: memory that was not used before, as often as this is full.
+// A real log exceeds the caches, so whenever this buffer is full, use fresh memory.
 static const size_t kLogBytes = 64 << 20;
 static struct Event* next;
 static struct Event* end;
@@ -108,7 +110,7 @@ QUIET int main(int count, char** arguments) {
       }
     } else {
       done = 1000000;
-      blocks(done / 3);  // three blocks a round
+      blocks(done / 3);  // three blocks per iteration
     }
     const double each = (Now() - begin) / (double)done;
     if (each < best) best = each;

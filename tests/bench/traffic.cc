@@ -20,10 +20,10 @@ namespace fieldcost::bench {
 namespace {
 
 constexpr std::uint64_t kModules = 200;
-constexpr std::uint64_t kRowsDrawn = 2'500;  // more than fit
+constexpr std::uint64_t kRowsDrawn = 2'500;  // more than fit into a batch
 constexpr unsigned kThreads = 2;
-constexpr std::uint64_t kSpread = 7;  // slots around the middle
-// Shares of a log-normal cost with a standard deviation of 1.2 octaves, in 1/1024.
+constexpr std::uint64_t kSpread = 7;  // slots around the median
+// Shares, in 1/1024, of a log-normal cost with a standard deviation of 1.2 octaves.
 constexpr std::array<std::uint64_t, kSpread> kShares = {20, 104, 258, 330, 214, 78, 20};
 
 std::uint64_t Mix(std::uint64_t value) { return Random(value).Next(); }
@@ -33,7 +33,7 @@ crypto::PrivateKey KeyOf(std::uint64_t agent) {
   return crypto::PrivateKey::FromSeed(seed);
 }
 
-// Draws 0 .. size-1; number n with a probability proportional to 1 / (n + 1).
+// Draws 0 .. size-1, with a probability of n proportional to 1 / (n + 1).
 class Zipf {
  public:
   explicit Zipf(std::uint64_t size) {
@@ -64,7 +64,7 @@ wire::BatchContent Prefix(const wire::BatchContent& drawn, std::size_t rows) {
   return content;
 }
 
-// The longest prefix, nearly, that has the size of a batch.
+// Returns almost the longest prefix that fits into a batch.
 wire::BatchContent FullBatch(const wire::BatchContent& drawn) {
   std::size_t rows = drawn.rows.size();
   for (int round = 0; round < 8; ++round) {
@@ -90,7 +90,7 @@ void MakeAgent(const TrafficOptions& options, const Zipf& zipf, std::uint64_t ag
     std::vector<std::uint64_t> numbers;
     for (std::uint64_t draws = 0; numbers.size() < std::min(kRowsDrawn, keys) && draws < 100'000;
          ++draws) {
-      // Neighbours in popularity are not neighbours in the order of keys.
+      // Keys of similar popularity must not be adjacent in key order.
       const std::uint64_t key = zipf.Draw(random) * 7'919 % keys;
       if (in_batch.insert(key).second) numbers.push_back(key);
     }
@@ -169,7 +169,7 @@ stats::CostHistogram HistogramOf(std::uint64_t key, std::uint64_t random_seed) {
     const std::uint64_t count = i + 1 == kSpread ? left : std::min(left, fair);
     if (count == 0) continue;
     left -= count;
-    // Two values of the bucket, taken by two parts of the calls.
+    // Two values within the bucket, each used by a part of the calls.
     const auto slot = static_cast<unsigned>(lowest + i);
     const std::uint64_t low = shm::SlotMin(slot) + random.Below(shm::SlotMin(slot));
     const std::uint64_t high = shm::SlotMin(slot) + random.Below(shm::SlotMin(slot));

@@ -12,30 +12,30 @@
 #include "common/http/http_message.h"
 #include "common/wire/batch.h"
 
-// What a fleet of agents sends to the service, made from a seed, and the benchmarks' own files of
-// it.
+// The traffic that a fleet of agents sends to the service, generated from a seed, and the
+// benchmarks' own file format for it.
 namespace fieldcost::bench {
 
 struct TrafficOptions {
   std::uint64_t seed = 1;
-  std::uint64_t keys = 200'000;  // row keys, over all hardware classes together
+  std::uint64_t keys = 200'000;  // row keys, over all hardware classes
   std::uint64_t classes = 8;     // hardware classes; an agent has one
   std::uint64_t agents = 250;
   std::uint64_t batches_per_agent = 8;  // all in one week
   std::uint32_t week = 0;
 };
 
-// The n-th of the keys that an agent of hardware class `hardware` may report; the class and the
-// week belong to the batch and the row.
+// Returns the n-th of the keys that an agent of hardware class `hardware` may report; the class
+// belongs to the batch, the week to the row.
 stats::ApiKey ApiOf(std::uint64_t key);
 stats::Metric MetricOf(std::uint64_t key);
 stats::HardwareClass HardwareOf(std::uint64_t hardware);
 
-// What one agent measured of one key between two batches: a log-normal cost around the key's own,
-// in as many calls as chance has it.
+// Returns what one agent measured for a key between two batches: a log-normal cost around the key's
+// own, with a random number of calls.
 stats::CostHistogram HistogramOf(std::uint64_t key, std::uint64_t random);
 
-// A sequence of random numbers with the same bits everywhere (splitmix64).
+// Random numbers with the same bits on all platforms (splitmix64).
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -47,7 +47,7 @@ class Random {
   std::uint64_t state_;
 };
 
-// A batch as it will be signed and sent.
+// A batch, to be signed and sent.
 struct SentBatch {
   std::uint64_t agent = 0;  // its number
   std::uint64_t epoch = 0;
@@ -55,16 +55,17 @@ struct SentBatch {
   std::string body;
 };
 
-// All batches of all agents: everybody's first, then everybody's second, and so on. Every batch has
-// wire::kBatchTargetBytes before compression, its rows in the order of their keys, each key once;
-// the keys are drawn after Zipf (exponent 1). Two threads. The same bytes for the same options.
+// Returns all batches of all agents: first each agent's first one, then each agent's second one,
+// and so on. Every batch has wire::kBatchTargetBytes before compression, with rows ordered by key
+// and each key once; keys are Zipf-distributed (exponent 1). Uses two threads. Deterministic for
+// given options.
 std::vector<SentBatch> MakeTraffic(const TrafficOptions& options);
 
-// Signs it for this service (wire::ServiceId()), as its agent would.
+// Signs the batch for this service (wire::ServiceId()), as its agent would.
 http::Request RequestOf(const SentBatch& batch, const std::string& service);
 
 Status WriteTraffic(const std::filesystem::path& path, std::span<const SentBatch> batches);
-// At most `limit` batches.
+// Reads at most `limit` batches.
 Result<std::vector<SentBatch>> ReadTraffic(const std::filesystem::path& path, std::size_t limit);
 
 }  // namespace fieldcost::bench

@@ -1,12 +1,13 @@
-// Ten runs of a program with 220,000 call paths and four metrics, added.
-//   bench_tree          a line for each way, with the CPU ms of the fastest of five:
-//     shared ids        runs of one dictionary to a tree
-//     trees             ten trees of one dictionary
-//     by names          ten runs with a dictionary each: paths are matched by their frames, then
+// Adds ten runs of a program with 220,000 call paths and four metrics.
+//   bench_tree          prints a line per variant, with the CPU ms of the fastest of five:
+//     shared ids        runs with one dictionary, added to a tree
+//     trees             ten trees with one dictionary
+//     by names          ten runs with separate dictionaries: paths are matched by their frames,
+//     then
 //                       added
 //     encode, decode    the sum
 //     from files        the same ten as encoded trees: decoded, matched, added
-//   bench_tree FOLDER   writes the ten there as pprof's files, for other programs to add
+//   bench_tree FOLDER   writes the ten runs as pprof files, for other programs to add
 
 #include <time.h>
 
@@ -56,7 +57,7 @@ void Measure(const char* name, const std::function<void()>& work) {
   std::printf("%s %.1f\n", name, fastest);
 }
 
-// As programs have them: paths go on from recent ones, so they are found in depth-first order.
+// Like real programs: paths continue recent ones, so they are found in depth-first order.
 std::shared_ptr<const tree::Dictionary> Dictionary() {
   std::mt19937_64 random(1);
   auto dictionary = std::make_shared<tree::Dictionary>();
@@ -88,7 +89,7 @@ tree::RunValues Run(std::mt19937_64& random) {
   return run;
 }
 
-// The same with other numbers.
+// Returns an equal dictionary with different ids.
 std::shared_ptr<const tree::Dictionary> Copy(const tree::Dictionary& dictionary) {
   auto copy = std::make_shared<tree::Dictionary>();
   for (std::uint32_t path = 1; path < dictionary.paths.size(); ++path) {

@@ -1,5 +1,6 @@
-"""The row of call trees: ten runs of a program with 220,000 call paths and four metrics, added (tree_bench.cc), beside
-Go's pprof, which adds the same ten files; and unwinding a stack, beside `perf script --no-inline`. CPU time."""
+"""The rows of call trees: adding ten runs of a program with 220,000 call paths and four metrics (tree_bench.cc),
+compared with Go's pprof on the same ten files; and unwinding a stack, compared with `perf script --no-inline`. CPU
+time."""
 
 import glob
 import os
@@ -12,7 +13,7 @@ from pathlib import Path
 
 ROUNDS = 3
 FILES = 10
-PPROF = "build/packages/golang-1.19-go/usr/lib/go-1.19/pkg/tool/*/pprof"  # as run.sh unpacks it
+PPROF = "build/packages/golang-1.19-go/usr/lib/go-1.19/pkg/tool/*/pprof"  # where run.sh unpacks it
 CXX = """#include <functional>
 #include <iostream>
 #include <map>
@@ -30,7 +31,7 @@ class TreeBench:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def run(self, *command):
-        """What it writes, and its CPU ms."""
+        """Runs a command; returns its output and its CPU ms."""
         before = os.times()
         environment = dict(os.environ, HOME=str(self.directory), PPROF_TMPDIR=str(self.directory))
         done = subprocess.run([str(word) for word in command], env=environment, cwd=self.directory, check=True,
@@ -40,7 +41,7 @@ class TreeBench:
         return done.stdout.decode(errors="replace"), used * 1000
 
     def row(self, name, unit, value, most, target, peers):
-        """Of a missed target also by how much. `most`: None if it is told by a peer that is missing."""
+        """Returns a row; a missed target includes the factor. `most` is None if it depends on a missing peer."""
         ok = most is not None and value <= most
         if not ok:
             target += ", a peer is missing" if most is None else f": missed {value / most:.1f} x"
@@ -65,7 +66,7 @@ class TreeBench:
         yield self.unwinding()
 
     def files(self):
-        """CPU ms: of pprof to add the ten files, of ours to add them, of ours to add them as recordings."""
+        """Returns CPU ms: pprof adds the ten files; fieldcost adds them; fieldcost adds them as recordings."""
         self.run(self.build / "bench" / "bench_tree", self.directory)
         profiles = [self.directory / f"{i}.pb.gz" for i in range(FILES)]
         ours = self.build / "bin" / "fieldcost"
@@ -81,7 +82,7 @@ class TreeBench:
         return pprof, imported, recordings
 
     def unwinding(self):
-        """µs a stack of a compiler. Ours are addresses alone; names are looked up at a recording's end, once each."""
+        """µs per stack of a compiler. Ours has only addresses: each name is looked up once, at the recording's end."""
         texts = [self.run(self.build / "bench" / "bench_unwind_cost", "own")[0] for _ in range(ROUNDS)]
         found = [float(re.search(r"ns each: ([\d.]+)", text)[1]) for text in texts]
         value, peer = statistics.median(found) / 1000, self.perf()

@@ -1,8 +1,8 @@
-// What it costs to unwind a stack: of a compiler at work, interrupted each millisecond, with 64 KiB
-// of its stack. Prints how many stacks of how many frames, the share that is whole, nanoseconds a
-// stack, and nanoseconds a frame.
+// The cost of unwinding a stack: a compiler is interrupted every millisecond, and 64 KiB of its
+// stack are copied. Prints the number of stacks and frames, the share of complete stacks, and
+// nanoseconds per stack and per frame.
 //   bench_unwind_cost own|own_cold|libdw
-// own: tables and caches are warm; own_cold: with the tables' making, spread over all stacks.
+// own: tables and caches are warm; own_cold: includes building the tables, spread over all stacks.
 
 #include <elfutils/libdwfl.h>
 #include <signal.h>
@@ -69,7 +69,8 @@ double Ns() {
       .count();
 }
 
-// Each sample in turn, its stack just written, as in a ring; the least time of all rounds.
+// Unwinds each sample in turn, with its stack just written, as in a ring. Returns the mean over
+// samples of the minimum over rounds.
 template <typename Unwind>
 double MeanOfLeastNs(std::vector<Sample>& samples, int rounds, const Unwind& unwind) {
   Sample current;
@@ -87,7 +88,7 @@ double MeanOfLeastNs(std::vector<Sample>& samples, int rounds, const Unwind& unw
   return sum / static_cast<double>(samples.size());
 }
 
-// libdw's registers and memory are the sample's.
+// Gives libdw the sample's registers and memory.
 struct Peer {
   const Sample* sample = nullptr;
   std::size_t frames = 0;
