@@ -1,4 +1,4 @@
-"""How often `fieldcost probe compare -- OLD -- NEW` names a step of equal programs, and finds a step that got 50 % slower.
+"""How often `fieldcost probe compare -- OLD -- NEW` names a step of equal programs, and finds one that is 50 % slower.
 
     ./tests/bench/run.sh probe_planted
 

@@ -1,5 +1,5 @@
-// What reaches the aggregator's admin port. Nothing is done for a request without a token, and what
-// is done has got parameters of the form that it promises.
+// Requests to the aggregator's admin port. Without a token they must have no effect; with one,
+// operations must receive parameters of the documented form.
 
 #include <cstddef>
 #include <cstdint>
@@ -92,7 +92,7 @@ class Port {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // Never destroyed: its threads would have to end first.
+  // Never destroyed, because its threads would have to end first.
   static Port& port = *new Port;
   port.Handle(fuzz::RequestOf({reinterpret_cast<const char*>(data), size}));
   return 0;

@@ -5,8 +5,8 @@
 #include "common/wire/batch.h"
 #include "common/wire/wire_requests.h"
 
-// What a server answers to a batch or a withdrawal: refused, or something that survives being
-// encoded again.
+// A server's response to a batch or a withdrawal: it is either refused or survives being encoded
+// again.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fieldcost;
   const std::string_view untrusted_json(reinterpret_cast<const char*>(data), size);

@@ -1,4 +1,5 @@
-// The list of a backup's files: refused, or files of ours that come back after encoding.
+// The list of a backup's files: it is either refused, or names files that survive being encoded
+// again.
 #include <cstdint>
 #include <string_view>
 
@@ -10,7 +11,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fieldcost;
   const std::string_view untrusted_bytes(reinterpret_cast<const char*>(data), size);
-  // As it is, and as lines whose sum is right.
+  // The input as it is, and as lines with a correct checksum.
   std::string sealed = "fieldcost-backup 1\n" + std::string(untrusted_bytes);
   const std::string hash = crypto::Sha256(sealed);
   sealed += "sum " + HexEncode(hash) + '\n';

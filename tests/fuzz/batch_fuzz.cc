@@ -1,5 +1,5 @@
-// Bodies of POST /v1/batches, compressed as they come and, since a fuzzer rarely finds a valid
-// frame, also as what is inside the frame. And the answers that agents get.
+// Bodies of POST /v1/batches: compressed as received and, because a fuzzer rarely finds a valid
+// frame, also as the contents of a frame. Also the responses to agents.
 
 #include <cstdint>
 #include <string>
@@ -21,7 +21,7 @@ void ReadAll(wire::BatchDecoder& decoder, std::string_view untrusted_body) {
     decoder.GetRow(i, row);
     if (row.malformed || !wire::ValidateApiKey(row.api).has_value()) continue;
     if (!Validate(row.histogram).has_value()) continue;
-    // What passed can be added and taken away again.
+    // A valid row can be added and subtracted again.
     const auto scalars = ScalarsOf(row.histogram);
     FIELDCOST_CHECK(Validate(scalars).has_value());
     stats::CostHistogram sum = row.histogram;

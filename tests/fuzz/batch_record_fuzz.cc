@@ -1,5 +1,5 @@
-// What the store's inbox logs of a batch: as it is, and, since a fuzzer rarely finds a valid frame,
-// also as what is inside the frame of a batch of which nothing was refused.
+// The store's log record for a batch: as it is and, because a fuzzer rarely finds a valid frame,
+// also as the contents of the frame of a batch without refused rows.
 
 #include <cstdint>
 #include <string>
@@ -21,7 +21,7 @@ void ReadRecord(std::string_view untrusted_record) {
   if (!reader.Read(untrusted_record, rows)) return;
   store::DirtyTable as_read;
   as_read.Add(rows);
-  // The other form of the same rows adds the same.
+  // The other form of the same rows adds up to the same sums.
   store::DirtyTable encoded;
   FIELDCOST_CHECK(encoded.AddRecord(rows.bytes()).has_value());
   FIELDCOST_CHECK(as_read.totals() == encoded.totals());

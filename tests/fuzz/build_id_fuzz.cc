@@ -1,4 +1,4 @@
-// A library's file as the agent looks at it to see which build it is.
+// A library's file, from which the agent reads the build id.
 
 #include "common/base/build_id.h"
 

@@ -1,4 +1,4 @@
-// A module's file as the table of its call frame information is made of it.
+// A module's file, from which a table of its call frame information is built.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto table = fieldcost::unwind::MakeCfiTable(
       fieldcost::ReaderOf(std::string_view(reinterpret_cast<const char*>(data), size)));
   if (!table) return 0;
-  // No more than what a file of this size can say.
+  // No more than a file of this size can contain.
   constexpr std::size_t kMostBytesAByte = 64;
   constexpr std::size_t kFixed = 256 * 1024;
   FIELDCOST_CHECK(table->memory_bytes() <= kFixed + kMostBytesAByte * size);

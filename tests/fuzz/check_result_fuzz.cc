@@ -1,5 +1,4 @@
-// What the last check found worse, a file that the editor's server reads, and the editor's
-// settings.
+// Findings of the last check (a file that the editor's server reads), and the editor's settings.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Chrome's trace events.
+// Chrome trace events.
 
 #include "tests/fuzz/import_fuzz.h"
 

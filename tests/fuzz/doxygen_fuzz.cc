@@ -1,4 +1,4 @@
-// A tag file, and a page, as Doxygen may have written them.
+// A tag file and a page, as Doxygen may have written them.
 
 #include <cstdint>
 #include <map>

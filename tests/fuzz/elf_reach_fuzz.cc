@@ -1,5 +1,5 @@
-// A program's file as the agent looks at it to say whether it can be measured, and which of its
-// calls.
+// A program's file, from which the agent determines whether the program, and which of its calls,
+// can be measured.
 
 #include <algorithm>
 #include <cstddef>
@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FIELDCOST_CHECK(function.untrusted_symbol.size() <= kMaxDetailBytes);
   }
   FIELDCOST_CHECK(explanation.untrusted_detail.size() < kMaxDetailBytes);
-  // Each of its few tables at most once, or twice.
+  // Each of its few tables is read at most twice.
   FIELDCOST_CHECK(bytes_read <= 8 * size);
   switch (explanation.reach) {
     case Reach::kAble:
@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case Reach::kNotProgram:
       break;
     default:
-      FIELDCOST_CHECK(false);  // what only a running process can be
+      FIELDCOST_CHECK(false);  // possible only for a running process
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-// Enter and exit, a line each.
+// Enter and exit events, one per line.
 
 #include "tests/fuzz/import_fuzz.h"
 

@@ -1,4 +1,4 @@
-// A file of another program whose format is told by its content.
+// A file of another program; its format is detected from the contents.
 
 #include <string_view>
 

@@ -1,4 +1,4 @@
-// Folded stacks, to trees.
+// Folded stacks, imported into trees.
 
 #include "tests/fuzz/import_fuzz.h"
 

@@ -1,4 +1,4 @@
-// Pprof profiles, to trees.
+// Pprof profiles, imported into trees.
 
 #include "tests/fuzz/import_fuzz.h"
 

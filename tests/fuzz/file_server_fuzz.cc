@@ -1,5 +1,5 @@
-// What clients and mirrors ask the aggregator's public files for. Whatever they ask, nothing
-// outside of the directory is sent, and each part is one of the file.
+// Requests to the aggregator's public files. Nothing outside the directory may be sent, and each
+// response must be a part of the requested file.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ using namespace fieldcost;
 
 constexpr std::string_view kContent = "0123456789";
 
-// A directory of publications, and beside it a file that must not be sent.
+// A directory of publications, next to a file that must not be sent.
 class Published {
  public:
   Published() {

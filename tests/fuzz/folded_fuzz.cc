@@ -1,4 +1,4 @@
-// Folded stacks as a user names them, to what is printed.
+// Folded stacks named by a user, through to the printed text.
 
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!imported) return 0;
   const auto mean = tree::Average(imported->tree);
   FIELDCOST_CHECK(mean);
-  // Nothing of a name reaches the terminal as it is.
+  // No control characters of a name reach the terminal.
   const std::string shown = report::CheckedTreeText(analysis::TopDown(*mean, 0), {}, {});
   for (const char c : shown) FIELDCOST_CHECK(c == '\n' || (c >= 0 ? c >= ' ' && c != 0x7f : true));
   return 0;

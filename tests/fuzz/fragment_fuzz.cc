@@ -1,4 +1,4 @@
-// Fragments as downloaded, and as what is inside their frames.
+// Fragments as downloaded, and as the contents of their frames.
 
 #include <cstdint>
 #include <string_view>
@@ -19,7 +19,7 @@ void Read(std::string_view untrusted_bytes) {
     FIELDCOST_CHECK(row.bounded.calls <= row.histogram.count());
     FIELDCOST_CHECK(row.bounded.sum <= row.histogram.sum());
   }
-  // Whatever is accepted could have been published.
+  // Everything accepted must be publishable.
   const auto again = wire::EncodeFragment(*rows);
   FIELDCOST_CHECK(again.has_value());
   FIELDCOST_CHECK(wire::DecodeFragment(*again).value() == *rows);

@@ -1,4 +1,4 @@
-// Symbols, modules and rules for names, as binaries and users have them.
+// Symbols, modules and rename rules, as found in binaries and given by users.
 
 #include <cstdint>
 #include <string>
@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                              .build_id = first,
                                              .offset = size});
   FIELDCOST_CHECK(tree::Validate(frame).has_value());
-  // What was made stays as it is.
+  // Normalising the module's name again never lengthens it.
   FIELDCOST_CHECK(tree::ModuleName(frame.module).size() <= frame.module.size());
   if (auto rules = tree::RenameRules::Parse(std::span(&first, 1))) {
     (void)rules->Apply(frame);

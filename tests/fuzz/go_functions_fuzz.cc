@@ -1,4 +1,4 @@
-// The table of functions in a Go program's file.
+// The function table in a Go program's file.
 
 #include <cstddef>
 #include <cstdint>

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kTooMuchMemory = 120;  // exit status of the child
 
-// Shared with the child, so that it is there when the child is not.
+// Shared with the child, so that it survives the child.
 struct Progress {
   std::atomic<std::uint64_t> number{0};
   std::atomic<std::uint64_t> slowest_ms{0};
@@ -78,7 +78,7 @@ Usage UsageNow() {
   }
   progress.number = count;
   SetTimer(ITIMER_PROF, 0);
-  std::exit(0);  // with the leak check of the address sanitizer
+  std::exit(0);  // runs the leak check of the address sanitizer
 }
 
 std::string ReasonOf(int status, const InputLimits& limits) {

@@ -1,4 +1,4 @@
-// What a server answers, and addresses as settings and the environment have them: a line each.
+// A server's response, and addresses as found in settings and the environment, one per line.
 
 #include <cstddef>
 #include <cstdint>

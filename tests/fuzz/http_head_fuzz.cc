@@ -1,5 +1,5 @@
-// The server's head parser on any bytes: it must not crash, and what it lets pass must be what
-// strict_head.h promises.
+// The server's head parser on arbitrary bytes: it must not crash, and everything it accepts must be
+// as strict_head.h guarantees.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxBodyBytes = 1000;
 
-// Arriving byte by byte must make no difference.
+// Receiving the bytes one at a time must make no difference.
 void CheckScanInPieces(std::string_view bytes, HeadScan::Outcome outcome, std::size_t scanned) {
   HeadScan scan;
   HeadScan::Outcome piecewise = HeadScan::Outcome::kIncomplete;
@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view head_bytes = complete ? bytes.substr(0, scan.scanned) : bytes;
   const auto head = ParseHead(head_bytes, kMaxBodyBytes);
   if (head) {
-    FIELDCOST_CHECK(complete);  // what the scan refuses, the parser refuses as well
+    FIELDCOST_CHECK(complete);  // whatever the scan refuses, the parser refuses too
     CheckPromises(*head);
   } else {
     FIELDCOST_CHECK(head.error().status >= 400 && head.error().status < 600);

@@ -1,5 +1,5 @@
-// Recordings of idle CPUs as they are found on the disk, and as frames whose checksums are right:
-// what is made of them agrees with itself.
+// Recordings of idle CPUs as found on disk, and as frames with correct checksums; the derived
+// figures must be consistent.
 
 #include <array>
 #include <cstdint>

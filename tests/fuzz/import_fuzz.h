@@ -11,7 +11,7 @@
 #include "common/tree/codec.h"
 #include "tools/exchange/exchange.h"
 
-// What was read with its times is a recording of the same sums.
+// Imported data with times is a recording with the same sums.
 inline void CheckRecording(std::string_view bytes, const fieldcost::tree::Tree& tree) {
   using namespace fieldcost;
   FIELDCOST_CHECK(recording::Verify(bytes).value().is_good());
@@ -24,7 +24,7 @@ inline void CheckRecording(std::string_view bytes, const fieldcost::tree::Tree& 
   FIELDCOST_CHECK(same.has_value() && tree::EncodeTree(*same) == tree::EncodeTree(tree));
 }
 
-// What is divided by its threads is written with them, and read again.
+// Data divided by threads can be exported with them and imported again.
 inline void CheckThreads(const std::string& bytes) {
   using namespace fieldcost;
   constexpr recording::DivideBy kBy = recording::DivideBy::kThread;
@@ -47,7 +47,7 @@ inline void CheckThreads(const std::string& bytes) {
   }
 }
 
-// Files of other programs, of one format: what is read can be written, and read again.
+// Files of other programs in one format: whatever is imported can be exported and imported again.
 inline int FuzzImport(fieldcost::exchange::Format format, const std::uint8_t* data,
                       std::size_t size) {
   using namespace fieldcost;
@@ -64,7 +64,7 @@ inline int FuzzImport(fieldcost::exchange::Format format, const std::uint8_t* da
     const auto exported = exchange::Export(imported->tree, info.format);
     if (!exported || !info.can_import) continue;
     const auto again = exchange::Import(exported->bytes, {.format = info.format});
-    // In JSON a byte that is not UTF-8 becomes three: a name near the limit may exceed it then.
+    // In JSON a byte that is not UTF-8 becomes three, so a name near the limit may then exceed it.
     FIELDCOST_CHECK(again.has_value() || again.error().code == ErrorCode::kTooLarge);
     if (!again) continue;
     if (info.format == exchange::Format::kPprof) {

@@ -1,10 +1,10 @@
-// The whole of ingest, from the request to a store on disk: batches, withdrawals and enrolments of
-// four agents, signed or not, in any order. Whatever comes, every answer is one of those that
-// README.md lists, the same request gets the same answer, and the store's sums stay exact.
+// All of ingest, from the request to a store on disk: batches, withdrawals and enrolments of four
+// agents, signed or not, in any order. Every response must be one that README.md lists, a repeated
+// request must get the same response, and the store's sums must stay exact.
 //
-// Input: flags, sequence, days to go on, length of a receipt, the receipt, the body. The body is
-// what goes over the wire, or (flag) what is inside its compressed frame, since a fuzzer rarely
-// finds a valid one; an empty receipt can be (flag) the last one given.
+// Input: flags, sequence, days to advance, length of the receipt, the receipt, the body. The body
+// is sent as it is or, depending on a flag, compressed first, because a fuzzer rarely finds a valid
+// frame. A flag replaces an empty receipt by the last one issued.
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -26,10 +26,10 @@
 namespace fieldcost::ingest {
 namespace {
 
-constexpr std::uint32_t kFirstWeek = 2921;  // that of the sample batches
+constexpr std::uint32_t kFirstWeek = 2921;  // as in the sample batches
 constexpr unsigned kRunsOfAStore = 512;
 constexpr unsigned kRunsBetweenChecks = 8;
-constexpr unsigned kSequences = 80;  // a little more than the ledger's window
+constexpr unsigned kSequences = 80;  // slightly more than the ledger's window
 
 enum Flag : std::uint8_t {
   kAgentMask = 3,
@@ -114,7 +114,8 @@ class Service {
       request = SignedRequest(key, sequence, body);
     }
     if ((flags & kUnsigned) != 0) {
-      // Any header, any bytes: what the signature covers must not have been looked at before.
+      // Replaces any header with arbitrary bytes: nothing that the signature covers may be used
+      // before it is verified.
       auto& header = request.headers[sequence % request.headers.size()];
       header.second = std::string(untrusted_body.substr(0, 300));
     }
@@ -134,7 +135,7 @@ class Service {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fieldcost;
   SetLogLevel(LogLevel::kError);
-  // Never destroyed at the end: the engine's thread-local state is gone by then.
+  // Never destroyed at exit, because the engine's thread-local state is already gone then.
   static ingest::Service* service = nullptr;
   static unsigned runs = 0;
   if (runs % ingest::kRunsOfAStore == 0) {

@@ -1,4 +1,4 @@
-"""Checks that everything that reads bytes of others has a fuzz target, or a reason for none, in inputs.txt.
+"""Checks that inputs.txt lists a fuzz target, or a reason for none, for every source that reads external bytes.
 
 Usage: inputs.py SOURCE_DIRECTORY
 """
@@ -23,7 +23,7 @@ def sources_with_untrusted_bytes(root):
 
 
 def read_table(text):
-    """Targets ('none': empty) by source."""
+    """Returns the targets by source (empty for 'none')."""
     table, targets = {}, []
     for line in text.split("\n"):
         if not line.strip() or line.startswith("#"):

@@ -1,4 +1,4 @@
-"""Checks what inputs.py finds missing."""
+"""Tests inputs.py."""
 
 import tempfile
 import unittest

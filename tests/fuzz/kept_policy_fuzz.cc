@@ -1,4 +1,4 @@
-// The service's policy as the agent has kept it on disk.
+// The service's policy, as the agent keeps it on disk.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,7 @@
-// The lab file as the lab sees it. It is large and nearly empty, so an input says where its bytes
-// go: first byte = mode (even: map), then pieces: kind, number (2 bytes), offset in that part (2),
-// length (1), bytes. A header, complete but of a program that called nothing, is there before.
+// The lab file as the lab reads it. It is large and nearly empty, so an input states where its
+// bytes go: the first byte is the mode (even: map), then follow pieces: kind, number (2 bytes),
+// offset in that part (2), length (1), bytes. They change a complete header of a program that has
+// called nothing.
 
 #include <algorithm>
 #include <cstddef>
@@ -24,7 +25,7 @@ std::uint64_t PlaceOf(unsigned kind, std::uint32_t mode, std::uint64_t number) {
       return fieldcost::testing::LabApiAt(number % shm::kLabApis);
     case 2:
       return fieldcost::testing::LabPairWordAt(number % shm::kLabApis, 0);
-    case 3:  // of the slots the first four
+    case 3:  // only the first four slots
       return fieldcost::testing::LabNodeAt(number / shm::kLabNodes, number % shm::kLabNodes);
     case 4:
       return fieldcost::testing::LabBlockAt(mode, number);

@@ -1,4 +1,4 @@
-// Lab tables as a user names them, and as what is inside their frames.
+// Lab tables named by a user, and as the contents of their frames.
 
 #include <cstdint>
 #include <string_view>

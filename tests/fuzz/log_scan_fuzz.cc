@@ -1,4 +1,4 @@
-// A log of the store's engine, as it is found on the disk, and the marks beside it.
+// A log of the store's engine as found on disk, and the marks next to it.
 
 #include <cstdint>
 #include <string_view>
@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   });
   FIELDCOST_CHECK(scan.size == size && scan.whole_bytes <= size);
   FIELDCOST_CHECK(!scan.goes_on_at || *scan.goes_on_at >= scan.whole_bytes);
-  // What is whole stays so without what follows.
+  // The intact prefix is intact on its own.
   FIELDCOST_CHECK(Scan(bytes.substr(0, scan.whole_bytes), {}).is_whole());
   ReadMarks(bytes);
   return 0;

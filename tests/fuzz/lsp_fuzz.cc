@@ -18,14 +18,14 @@ using namespace fieldcost::lsp;
 
 constexpr std::size_t kMaxInput = 1 << 16;
 
-// Answers without end to one input would be a bug, too: each message has at most one answer and one
-// notification a document.
+// An unbounded number of responses to one input would also be a bug: each message causes at most
+// one response, and one notification per document.
 constexpr std::size_t kMaxSentPerMessage = 2 + kMaxDocuments;
 
 }  // namespace
 
-// What an editor sends: the stream in two pieces, its messages to a server without a catalogue, and
-// the input as a document in each family of languages.
+// An editor's messages: the stream in two pieces, its messages to a server without a catalogue, and
+// the input as a document in each language family.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size > kMaxInput) return 0;
   const std::string_view input(reinterpret_cast<const char*>(data), size);

@@ -1,4 +1,4 @@
-// The text of a /proc/PID/maps.
+// The text of /proc/PID/maps.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Signed metadata as downloaded, and payloads as if their signatures had been good.
+// Signed metadata as downloaded, and payloads as if their signatures were valid.
 
 #include <cstdint>
 #include <string_view>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace fieldcost;
 
-// What was read from a payload is read again from its own encoding.
+// Whatever is decoded from a payload survives being encoded again.
 template <typename Metadata>
 void RoundTrip(std::string_view untrusted_payload, Result<Metadata> (*decode)(std::string_view)) {
   const auto metadata = decode(untrusted_payload);

@@ -16,7 +16,7 @@ void Change::SetByte() {
 }
 
 std::uint64_t Change::BoundaryInteger() {
-  // Half of them where integers of some size begin and end.
+  // Half of the time, choose a boundary of an integer type.
   const std::uint64_t bit = Below(2) == 0 ? Below(64) : 8 * (1 + Below(8)) - Below(2);
   const std::uint64_t power = std::uint64_t{1} << bit % 64;
   switch (Below(5)) {
@@ -52,7 +52,7 @@ void Change::ReplaceDigits() {
   const std::size_t end = std::min(input_.find_first_not_of(kDigits, at), input_.size());
   std::string number = std::to_string(BoundaryInteger());
   if (Below(8) == 0) number.insert(0, "-");
-  if (Below(8) == 0) number += number;  // beyond 64 bits
+  if (Below(8) == 0) number += number;  // exceeds 64 bits
   input_.replace(at, end - at, number);
 }
 
@@ -73,7 +73,7 @@ void Change::InsertBytes() {
 Change::Piece Change::PieceOf(std::string_view text) {
   if (text.empty()) return {0, 0};
   const std::size_t at = Below(text.size());
-  // Short ones more often: they are fields, and long ones are records.
+  // Prefer short pieces: these are fields, and long ones are records.
   const std::size_t most = std::min<std::size_t>(text.size() - at, Below(4) == 0 ? 4096 : 16);
   return {at, 1 + Below(most)};
 }

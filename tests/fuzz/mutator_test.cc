@@ -20,7 +20,7 @@ TEST(MutatorTest, AnInputDependsOnTheSeedAndItsNumberOnly) {
   EXPECT_GT(differences, 90u);
 }
 
-// The standard prescribes the generator, so that a number found elsewhere can be repeated here.
+// The standard prescribes the generator, so a number found on another machine can be repeated here.
 TEST(MutatorTest, InputsAreTheSameOnEveryMachine) {
   const Mutator mutator({"0123456789"}, 1);
   EXPECT_EQ(mutator.Input(0), Mutator({"0123456789"}, 1).Input(0));
@@ -42,7 +42,7 @@ TEST(MutatorTest, InputsAreBoundedAndVaried) {
 
 class ChangeTest : public ::testing::Test {
  protected:
-  // What the change makes of a text in many tries.
+  // Returns the results of applying the change to a text many times.
   std::set<std::string> Tries(const std::string& text, void (Change::*change)()) {
     std::set<std::string> made;
     for (int i = 0; i < 10'000; ++i) {

@@ -1,4 +1,4 @@
-// What a process that reads names answers: it may have been taken over by a file.
+// The response of a name-reading process, which a malicious file may have taken over.
 
 #include <cstddef>
 #include <cstdint>

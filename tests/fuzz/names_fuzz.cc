@@ -10,8 +10,8 @@
 #include "tools/analysis/namespace_of.h"
 #include "tools/analysis/version_order.h"
 
-// A symbol and two versions, a line each: names stay bounded, can be looked for and fit every
-// width; versions have one order. What package managers print is read, too.
+// A symbol and two versions, one per line: names stay bounded, can be searched for and fit every
+// width; versions are totally ordered. Also the output of package managers.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fieldcost::analysis;
   std::string_view rest(reinterpret_cast<const char*>(data), size);

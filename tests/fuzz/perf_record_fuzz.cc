@@ -1,4 +1,5 @@
-// A perf ring full of anything, read record by record; and where a thread is said to wait.
+// A perf ring with arbitrary contents, read record by record; and where a thread is reported to
+// wait.
 
 #include <linux/perf_event.h>
 
@@ -18,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr std::size_t kRingBytes = 4096;
   if (size < 2) return 0;
   perf::ParseWaitPlace({reinterpret_cast<const char*>(data), size});
-  // Where the first record begins, so that some go round the end.
+  // The position of the first record, so that some records wrap around the end.
   const std::size_t start = (std::size_t{data[0]} | std::size_t{data[1]} << 8) % kRingBytes / 8 * 8;
   data += 2;
   size = std::min(size - 2, kRingBytes);
@@ -27,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   perf_event_mmap_page page{};
   page.data_head = start;
   perf::PerfRing ring(&page, ring_bytes, kRingBytes);
-  // The reader begins at 0: an empty record leads it to the start.
+  // The reader starts at 0; an empty record leads it to the start position.
   if (start != 0) {
     const perf_event_header header{.type = 0, .misc = 0, .size = static_cast<std::uint16_t>(start)};
     std::memcpy(ring_bytes, &header, sizeof header);

@@ -1,4 +1,4 @@
-// What perf script prints.
+// The output of perf script.
 
 #include "tests/fuzz/import_fuzz.h"
 

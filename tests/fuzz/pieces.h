@@ -9,8 +9,9 @@
 
 namespace fieldcost::testing {
 
-// Changes a large, nearly empty file as an input says, in pieces: kind, number (2 bytes), offset in
-// that part (2), length (1), bytes. place_of(kind, number): where in the file the part is.
+// Changes a large, nearly empty file in pieces given by the input: kind, number (2 bytes), offset
+// in that part (2), length (1), bytes. place_of(kind, number) returns the part's position in the
+// file.
 template <typename PlaceOf>
 void WritePieces(std::string_view pieces, PlaceOf place_of, SparseBytes& file) {
   constexpr std::size_t kHead = 6;

@@ -1,4 +1,4 @@
-// Pprof profiles as a user names them: as they are, and behind gzip's header where it has one.
+// Pprof profiles named by a user, with or without a gzip header.
 
 #include <cstdint>
 #include <string_view>

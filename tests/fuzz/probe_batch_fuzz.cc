@@ -1,5 +1,5 @@
-// A batch of probe points, on any bytes: as a body, and as the message in it. What is taken is
-// valid, is encoded to what is the same, and can be stored.
+// A batch of probe points as arbitrary bytes: as a body, and as the message inside it. Accepted
+// batches are valid, survive being encoded again, and can be stored.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-// A file of probe points, as a project has it (probe.toml), and a plan as it lies on memory.
+// A project's file of probe points (probe.toml), and a plan as found in memory.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
-// What a browser sends to the probe server as text, on any bytes: address, cookies and form, a line
-// each. Nothing that is no text comes through, what is read can be written and read again as the
-// same, and nobody is sent to another server.
+// Text that a browser sends to the probe server, as arbitrary bytes: URL, cookies and form, one per
+// line. Anything that is not text is refused, accepted text survives being written and read again,
+// and no redirect leads to another server.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -64,7 +64,7 @@ void CheckTarget(std::string_view untrusted_target) {
   CheckParameters(target->query);
 }
 
-// Whatever a proxy sends, the answer is an address, and an untrusted peer's own one.
+// Whatever a proxy sends, the result is an address, and for an untrusted peer its own address.
 void CheckForwarded(const std::string& untrusted_value) {
   fieldcost::http::Request request{.headers = {{"Forwarded", untrusted_value}},
                                    .peer_address = "127.0.0.1"};

@@ -1,6 +1,6 @@
-// A file of probe points as its reader sees it. It is large and nearly empty, so an input says
+// A file of probe points as its reader sees it. It is large and nearly empty, so an input states
 // where its bytes go, in pieces: kind, number (2 bytes), offset in that part (2), length (1),
-// bytes. A small one is there before.
+// bytes. They change a small valid file.
 
 #include <algorithm>
 #include <cstddef>
@@ -44,7 +44,7 @@ RingBytes FileOf(std::string_view pieces) {
   return file;
 }
 
-// Bounded, and nothing that is beyond what is promised.
+// Reading is bounded and returns nothing outside the guaranteed ranges.
 void Check(probe::RingFile& file, std::size_t ring) {
   std::uint64_t position = file.tail(ring);
   for (std::size_t hits = 0; hits <= kMostBytes / 64;) {

@@ -6,7 +6,8 @@
 #include "tools/cli/probe/event_selection.h"
 #include "tools/cli/time_argument.h"
 
-// What a user, or a script with texts of others in it, says of which events, how much and when.
+// A selection of events, typed by a user or by a script with external text: which, how much and
+// when.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fieldcost;
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -1,7 +1,8 @@
-// All that the probe server answers, on any request, with a real database: pages, API and batches.
-// In an input "@SESSION@" stands for a logged-in browser's session, "@FORM@" for what its forms
-// carry, "@DEVICE@" for a device's token; "Fuzz-Compress: 1" has the body compressed, since a
-// mutation rarely makes a valid frame. Every answer is a known one, bounded, and without scripts.
+// All responses of the probe server, to arbitrary requests, with a real database: pages, API and
+// batches. In an input, "@SESSION@" stands for the session of a logged-in browser, "@FORM@" for the
+// token of its forms, and "@DEVICE@" for a device's token; "Fuzz-Compress: 1" compresses the body,
+// because a mutation rarely produces a valid frame. Every response must have a known status, be
+// bounded, and contain no scripts.
 
 #include <openssl/crypto.h>
 

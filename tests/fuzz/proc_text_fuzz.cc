@@ -1,4 +1,4 @@
-// Texts of /proc: a program chooses its threads' names, which are in them.
+// Texts from /proc, which include thread names that programs choose.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const std::uint32_t cpu : {0U, 1U, UINT32_MAX}) (void)idle_agent::ParseRunTime(text, cpu);
   (void)idle_agent::ParseRunDelay(text);
   FIELDCOST_CHECK(idle_agent::ParseStatIdle(std::string(text)).size() <= size);
-  // The three files of a thread, a zero byte between them.
+  // The three files of a thread, separated by zero bytes.
   const std::string_view stat = text.substr(0, text.find('\0'));
   const std::string_view rest = text.substr(std::min(size, stat.size() + 1));
   const std::string_view schedstat = rest.substr(0, rest.find('\0'));

@@ -1,4 +1,4 @@
-// Profiles as a user names them, and as what is inside their frames.
+// Profiles named by a user, and as the contents of their frames.
 
 #include <cstdint>
 #include <string_view>

@@ -1,4 +1,5 @@
-// A receipt as an agent shows it: refused, or a set of rows that survives being encoded again.
+// A receipt presented by an agent: it is either refused, or a set of rows that survives being
+// encoded again.
 #include <algorithm>
 #include <cstdint>
 #include <string_view>

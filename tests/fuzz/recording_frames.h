@@ -8,7 +8,7 @@
 #include "common/recording/bytes.h"
 #include "common/recording/recording.h"
 
-// A recording whose frames are input, with checksums that are right: each is type:u8 length:u16
+// A recording with the input's frames and correct checksums; each frame is type:u8 length:u16
 // byte*.
 inline std::string RecordingOfFrames(std::string_view untrusted_bytes) {
   using namespace fieldcost::recording;

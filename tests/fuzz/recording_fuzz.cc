@@ -1,5 +1,4 @@
-// Recordings as they are found on the disk: the bytes as they are, and as frames whose checksums
-// are right.
+// Recordings as found on disk: the bytes as they are, and as frames with correct checksums.
 
 #include <algorithm>
 #include <cstdint>
@@ -19,7 +18,7 @@ namespace {
 using namespace fieldcost;
 using namespace fieldcost::recording;
 
-// What queries say of a stream is what its samples are, unless they refuse.
+// Queries of a stream must agree with its samples, unless they fail.
 void Query(const Recording& recording, StreamId stream, bool is_good) {
   const std::size_t metrics = recording.contents().streams[stream.value()].metrics();
   const Interval whole = recording.Span().value_or(Interval{});
@@ -51,7 +50,7 @@ void Query(const Recording& recording, StreamId stream, bool is_good) {
   }
 }
 
-// Threads have together what all has.
+// All threads together have what the whole has.
 void Divide(const Recording& whole, bool is_good) {
   const auto divided = DividedByThread(whole, DivideBy::kThread, false);
   if (!divided || !is_good) return;

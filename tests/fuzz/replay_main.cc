@@ -1,10 +1,11 @@
 // NAME_replay [--inputs N] [--seed N] [--only NUMBER] CORPUS...
 //
-// Feeds a fuzz target every file of the corpus directories, and then N inputs that are made of them
-// (mutator.h): a plain program, so that this is a test in every build and with every compiler. N is
-// 20,000 if FIELDCOST_FAULT_LONG is 1, else 100; the seed is FIELDCOST_FAULT_SEED, else 1. An input
-// that crashes the target, or needs more time or memory than one may, is written into the current
-// directory; --only writes and repeats one alone, in this process (for a debugger).
+// Feeds every file of the corpus directories to a fuzz target, and then N inputs derived from them
+// (mutator.h). This is a plain program, so that every build and every compiler can run it as a
+// test. By default N is 20,000 if FIELDCOST_FAULT_LONG is 1 and 100 otherwise; the seed is
+// FIELDCOST_FAULT_SEED or 1. An input that crashes the target or exceeds the limits of time or
+// memory is written into the current directory. --only writes and repeats a single input in this
+// process (for a debugger).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +26,8 @@
 #include "tests/fuzz/mutator.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-// The address sanitizer asks for it. One allocation of this size is a length that was believed.
+// Called by the address sanitizer. A single allocation of this size means that an unchecked length
+// was used.
 extern "C" const char* __asan_default_options();  // NOLINT(bugprone-reserved-identifier)
 const char* __asan_default_options() { return "max_allocation_size_mb=512"; }
 
@@ -65,7 +67,7 @@ struct Entry {
   std::string bytes;
 };
 
-// In the order of their names, whatever order the directory has.
+// Sorted by name, independently of the directory's order.
 std::vector<Entry> ReadCorpus(const std::vector<std::filesystem::path>& directories) {
   std::vector<Entry> entries;
   for (const auto& directory : directories) {
@@ -81,12 +83,12 @@ std::vector<Entry> ReadCorpus(const std::vector<std::filesystem::path>& director
 }
 
 void Feed(std::string_view input) {
-  // On the heap and of this size, so that a read beyond its end is found.
+  // On the heap, with exactly this size, so that reads beyond the end are detected.
   const std::vector<std::uint8_t> bytes(input.begin(), input.end());
   LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
 }
 
-// Number N is the Nth entry, and beyond them what the mutator makes.
+// Numbers below entries() are the entries; higher ones are mutations.
 class Inputs {
  public:
   Inputs(std::vector<Entry> entries, std::uint64_t seed)
@@ -111,7 +113,7 @@ class Inputs {
   Mutator mutator_;
 };
 
-// Returns the name of the file.
+// Writes the input to a file; returns its name.
 std::string WriteInput(const Inputs& inputs, std::uint64_t number, const std::string& program) {
   std::string file = fmt::format("{}.{}.input", program, inputs.NameOf(number));
   std::ofstream(file, std::ios::binary) << inputs.BytesAt(number);

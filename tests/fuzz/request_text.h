@@ -17,8 +17,9 @@ inline std::string_view TakeLine(std::string_view& text) {
   return line;
 }
 
-// A request as a handler gets it, of a text: "GET /target", headers, an empty line and the body.
-// What the server's parser refuses (http_head_fuzz.cc) does not reach a handler, and is left out.
+// Converts a text to a request as a handler receives it: "GET /target", headers, an empty line and
+// the body. Omits what the server's parser would refuse (http_head_fuzz.cc), because handlers never
+// see it.
 inline http::Request RequestOf(std::string_view untrusted_text) {
   http::Request request{.method = "POST", .peer_address = "192.0.2.7"};
   const std::string_view first = TakeLine(untrusted_text);
@@ -40,7 +41,7 @@ inline http::Request RequestOf(std::string_view untrusted_text) {
   return request;
 }
 
-// Puts in what only this run knows: "@SESSION@" becomes the session.
+// Replaces placeholders by values of this run: "@SESSION@" becomes the session.
 inline std::string FillIn(std::string_view text,
                           const std::vector<std::pair<std::string, std::string>>& values) {
   std::string filled(text);

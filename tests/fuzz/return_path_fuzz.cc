@@ -1,4 +1,4 @@
-// A module's code as it is followed to its return.
+// A module's code, followed to its return.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The run file as the agent's reader sees it. First byte of the input: bit 0 = the process has
-// ended, bit 1 = the file is exactly as long as the input; otherwise it has the size that its
-// header tells, zeros (a hole) after the input. The rest is the file. Then what the harvester makes
-// of its content.
+// ended; bit 1 = the file is exactly as long as the input, otherwise it has the size stated in its
+// header, with zeros (a hole) after the input. The rest is the file. Also checks what the harvester
+// derives from its contents.
 
 #include <algorithm>
 #include <bit>
@@ -69,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const auto& cell : fieldcost::agent::SingleValues(*info, *content, ended)) {
     FIELDCOST_CHECK(cell.pick < content->picks.size());
     FIELDCOST_CHECK(fieldcost::stats::Validate(cell.histogram).has_value());
-    // One value, but of what was not measured one for each reason.
+    // One value, or one per reason for values that were not measured.
     const bool is_measured = cell.metric != fieldcost::stats::Metric::kNotMeasured;
     const int values = is_measured ? 1 : std::popcount(fieldcost::shm::kAllNotMeasured);
     FIELDCOST_CHECK(cell.histogram.timed() >= 1 &&

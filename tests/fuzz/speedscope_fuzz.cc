@@ -1,4 +1,4 @@
-// Speedscope's files.
+// Speedscope files.
 
 #include "tests/fuzz/import_fuzz.h"
 

@@ -1,4 +1,4 @@
-// Rows of the agent's database, as they are found on the disk: a key, a line end and a histogram.
+// Rows of the agent's database as found on disk: a key, a newline and a histogram.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Keys and values of the store's tables, as they are found on the disk.
+// Keys and values of the store's tables as found on disk.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A module's file as its names are looked up: by libdw, which reads it.
+// A module's file during the look-up of names with libdw.
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -6,7 +6,7 @@
 #include "common/base/check.h"
 #include "common/config/toml_file.h"
 
-// A configuration file: refused with one line of text, or read.
+// A configuration file: it is either accepted or refused with one line of text.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fieldcost;
   auto file = config::TomlFile::Parse({reinterpret_cast<const char*>(data), size}, "input.toml");

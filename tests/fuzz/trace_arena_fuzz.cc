@@ -1,5 +1,5 @@
-// A traced program's arena as its reader sees it. It is large and nearly empty, so an input says
-// where its bytes go (pieces.h). A small arena is there before.
+// A traced program's arena as its reader sees it. It is large and nearly empty, so an input states
+// where its bytes go (pieces.h). They change a small valid arena.
 
 #include <algorithm>
 #include <cstddef>
@@ -61,7 +61,7 @@ void Check(const events::Arena& arena) {
   if (!values) return;
   std::uint64_t in_tree = 0;
   for (const std::uint64_t self : values->column(1)) in_tree += self;
-  FIELDCOST_CHECK(in_tree >= ns);  // each rounded down; together less often
+  FIELDCOST_CHECK(in_tree >= ns);  // each is rounded down, the total less often
   events::Arena running = arena;
   running.still_runs = true;
   for (events::ArenaThread& thread : running.threads) thread.open_ticks = 0;

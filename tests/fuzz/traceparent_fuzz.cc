@@ -1,4 +1,4 @@
-// The environment variable TRACEPARENT, which any program may have set for the ones it starts.
+// The environment variable TRACEPARENT, which any parent program may have set.
 
 #include <cstddef>
 #include <cstdint>

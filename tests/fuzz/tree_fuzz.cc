@@ -1,4 +1,4 @@
-// Trees as they stand in files, and what is done with them.
+// Trees as found in files, and operations on them.
 
 #include <cstdint>
 #include <span>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace fieldcost;
 
-// Sums may pass a limit; then that is told.
+// Sums may exceed a limit; this must be reported.
 void UseTree(const tree::Tree& untrusted_tree) {
   const std::vector<tree::Tree> twice = {untrusted_tree, untrusted_tree};
   if (const auto sum = tree::Add(twice)) {

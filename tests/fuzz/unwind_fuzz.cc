@@ -1,5 +1,5 @@
-// Registers and a stack, both of anything, unwound by rules of anything: 2 bytes say how long the
-// rules' program is, then come the program, 17 registers, and the stack.
+// Arbitrary registers and an arbitrary stack, unwound with arbitrary rules: 2 bytes hold the length
+// of the rules' program; then follow the program, 17 registers, and the stack.
 
 #include <unistd.h>
 
@@ -51,17 +51,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
        ++i, data += 8, size -= 8) {
     std::uint64_t value = 0;
     std::memcpy(&value, data, sizeof value);
-    // Small numbers are places in the code and on the stack: else hardly any would be.
+    // Small numbers are mapped to addresses in the code and on the stack; otherwise almost none
+    // would be valid.
     constexpr std::uint64_t kSmall = 1 << 16;
     if (value < kSmall) value += i == fieldcost::unwind::kRip ? MadeProcess::Address(0) : kStack;
     if (value != 0) registers.Set(i, value);
   }
-  // The stack's memory is generated code, too, so that code of any kind is followed.
+  // The stack's memory also counts as generated code, so that code of every kind is followed.
   fieldcost::unwind::Mapping generated;
   generated.start = kStack;
   generated.end = kStack + kGeneratedBytes;
   FIELDCOST_CHECK(process.map.Add(generated));
-  // Words of the stack, too.
+  // Words of the stack are mapped likewise.
   std::string stack_bytes(reinterpret_cast<const char*>(data), size);
   for (std::size_t i = 0; i + 8 <= stack_bytes.size(); i += 8) {
     std::uint64_t value = 0;
@@ -82,7 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   FIELDCOST_CHECK(stack.frames.size() <= fieldcost::unwind::kMostFrames);
   FIELDCOST_CHECK(stack.frames.size() < fieldcost::unwind::kMostFrames ||
                   stack.end == StackEnd::kTooDeep);
-  // All but the first one are where code is.
+  // All frames but the first must be in code.
   for (std::size_t i = 1; i < stack.frames.size(); ++i) {
     FIELDCOST_CHECK(stack.frames[i].exact ||
                     process.map.Find(stack.frames[i].lookup_address()) != nullptr);
