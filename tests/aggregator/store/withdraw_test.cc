@@ -39,7 +39,7 @@ Result<WithdrawResult> Withdraw(Store& store, unsigned agent, std::uint64_t sequ
   return store.Withdraw(batch.Undo());
 }
 
-// The same store as if only these batches had ever come.
+// Returns the contents of a store that only ever received these batches.
 Dump DumpOfOnly(const std::filesystem::path& directory,
                 const std::set<std::pair<unsigned, std::uint64_t>>& batches) {
   const auto store = MustOpen(ManualOptions(directory));
@@ -68,7 +68,7 @@ TEST(WithdrawTest, AnyHistoryLeavesTheBitsOfAStoreThatOnlyGotTheSurvivors) {
         ASSERT_TRUE(result.has_value()) << result.error().message;
         ASSERT_EQ(result->kind, WithdrawalKind::kWithdrawn);
         alive.erase(victim);
-      } else if (dice == 16) {  // before it comes; then it comes
+      } else if (dice == 16) {  // withdrawn before it arrives; then it arrives
         const auto result = Withdraw(*store, agent, ++last[agent]);
         ASSERT_EQ(result.value().kind, WithdrawalKind::kNeverDelivered);
         Accept(*store, agent, last[agent]);
@@ -178,7 +178,7 @@ TEST(WithdrawTest, WhatNeverCameIsRememberedSoManyTimesAnEpochAtMost) {
   const std::uint64_t next = kMaxUndelivered + 2;
   EXPECT_EQ(Withdraw(*store, 1, next).error().code, ErrorCode::kUnavailable);
   EXPECT_TRUE(store->healthy());
-  // All else goes on: repetitions, what came, other agents.
+  // Everything else still works: repetitions, batches that have arrived, other agents.
   EXPECT_EQ(Withdraw(*store, 1, next - 1).value().kind, WithdrawalKind::kRepeated);
   EXPECT_EQ(Withdraw(*store, 2, 1).value().kind, WithdrawalKind::kNeverDelivered);
   Accept(*store, 1, next);
@@ -208,7 +208,7 @@ TEST(WithdrawTest, TheCallerIsToldTheAnswerWhileItIsKept) {
       EXPECT_EQ(result.error().message, "no answer");
     }
   }
-  // Whoever can prove the rows otherwise may still have them taken away.
+  // An agent that proves the rows in another way can still withdraw them.
   EXPECT_EQ(Withdraw(*store, 1, 1).value().kind, WithdrawalKind::kWithdrawn);
   EXPECT_EQ(DumpOf(*store), DumpOfOnly(dir.path() / "reference", {{1, 65}}));
 }

@@ -11,7 +11,7 @@ namespace {
 
 std::string HexHash(std::string_view bytes) { return HexEncode(crypto::Sha256(bytes)); }
 
-// With the line that makes it whole.
+// Adds the header, and the checksum line that completes a manifest.
 std::string Sealed(const std::string& lines) {
   const std::string text = "fieldcost-backup 1\n" + lines;
   return text + "sum " + HexHash(text) + "\n";

@@ -1,4 +1,4 @@
-// What the server deletes by itself, and that a wrong clock makes it delete nothing.
+// What the server deletes automatically; with a wrong clock it must delete nothing.
 #include "aggregator/upkeep/retention.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::uint32_t kWeek = 2901;  // the newest of the test batches
+constexpr std::uint32_t kWeek = 2901;  // the newest week of the test batches
 constexpr std::uint32_t kKeptWeeks = 20;
 
 class RetentionTest : public ::testing::Test {
@@ -152,7 +152,7 @@ TEST_F(RetentionTest, WeekByWeekTheOldestRowsGo) {
   EXPECT_EQ(rows(), 0U);
 }
 
-// Else batches of agents that never came again would take all the room of new ones, for ever.
+// Otherwise held batches of agents that never return would permanently take the space of new ones.
 TEST_F(RetentionTest, WhatIsHeldGoesOnceItsEpochIsTakenNoMoreEvenIfRowsAreKeptForEver) {
   Send(1, 1);
   Send(1, 2);

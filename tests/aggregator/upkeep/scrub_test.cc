@@ -1,4 +1,4 @@
-// The whole store is read again and again, and what is damaged is found.
+// The whole store is read repeatedly, and damage is found.
 #include "aggregator/upkeep/scrub.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ class ScrubTest : public ::testing::Test {
  protected:
   ScrubTest() {
     Open();
-    // Afterwards there is nothing that the engine would do with its files meanwhile.
+    // After this, the engine has no reason to change its files.
     store::TestBatch batch;
     store::MakeTestBatch(1, 1, batch, nullptr);
     EXPECT_TRUE(store_->Accept(batch.View()).has_value());
