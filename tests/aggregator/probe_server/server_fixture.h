@@ -54,7 +54,7 @@ class ServerTest : public ::testing::Test {
     client_ = std::make_unique<http::Client>(
         std::move(*http::Client::Create({.url = url_, .ca_file = home() / "ca.pem"})));
   }
-  // Kills the server without a clean shutdown, like a power loss of its process.
+  // Ends the server as abruptly as a power loss would.
   void Kill() {
     client_.reset();
     server_->Signal(SIGKILL);

@@ -118,8 +118,8 @@ TEST_F(ThresholdTest, OneKeyOfManyClassesNeverGetsALoneVolunteersRowPublished) {
   EXPECT_THAT(published_, HasSubstr("of_a_volunteer"));
 }
 
-// k - 1 new keys cannot complete the threshold for a row. What remains possible is an attacker who
-// waits for a day.
+// k - 1 new keys cannot complete the threshold for a row. An attacker who waits for a day still
+// can.
 TEST_F(ThresholdTest, FreshKeysDoNotIsolateAVolunteer) {
   Open({.probation_batches = 3, .probation_age = std::chrono::hours(24)});
   const auto send = [&](unsigned agent, const std::string& own) {

@@ -51,8 +51,7 @@ Range HonestRow::Quantile(double p, std::uint64_t hostile) const {
 Range HonestRow::Bounded(std::vector<std::uint64_t> sizes, std::uint64_t hostile) {
   std::sort(sizes.begin(), sizes.end());
   const std::uint64_t all = sizes.size() + hostile;
-  const std::uint64_t rank =
-      all - all / 2;  // of the lower median, from 1; hostile ones are above it
+  const std::uint64_t rank = all - all / 2;  // of the lower median, counted from 1
   const double low_cap = CapOver(rank > hostile ? sizes[rank - hostile - 1] : 0);
   const double low = SumUpTo(sizes, low_cap);
   if (rank > sizes.size()) return {.low = low, .high = kUnbounded};

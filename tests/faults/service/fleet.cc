@@ -18,7 +18,7 @@ namespace {
 
 constexpr unsigned kFunctions = 60;  // the functions that batches may name
 constexpr unsigned kMostRows = 12;
-constexpr std::size_t kSentAgain = 30;  // the number of last batches; below the ledger's window
+constexpr std::size_t kSentAgain = 30;  // of the last batches; below the ledger's window
 constexpr unsigned kManyRequests = 1'000;
 
 wire::BatchRow RowOf(unsigned function, std::uint32_t week, Random& random) {

@@ -59,7 +59,7 @@ class Fleet {
     std::string body;
     std::string answer;  // empty if none yet
     Sums sums;
-    std::vector<unsigned> contributed;  // functions that it contributes to first
+    std::vector<unsigned> contributed;  // functions with their first contribution here
     bool withdrawal_asked = false;
     bool withdrawn = false;
   };

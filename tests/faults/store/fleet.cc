@@ -13,7 +13,7 @@ using store::MakeTestBatch;
 using store::Store;
 using store::TestBatch;
 
-constexpr std::uint64_t kAskedAgain = 40;  // the number of last batches; below the ledger's window
+constexpr std::uint64_t kAskedAgain = 40;  // of the last batches; below the ledger's window
 constexpr unsigned kFirstRevoked = 100;    // agents that never send
 constexpr unsigned kOperations = 10;
 constexpr std::uint32_t kWeekLeft = 2901;  // batches have rows of this and the previous week

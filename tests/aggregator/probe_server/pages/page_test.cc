@@ -142,7 +142,7 @@ TEST_F(PageTest, EventsSideBySideAreComparedWithTheOldest) {
                                     .step_ns = run * 1'000'000}));
   }
   const std::string session = LogIn();
-  // The baseline is always the oldest, regardless of the order of selection.
+  // Event 2 is the oldest, and thus the baseline, regardless of the order of selection.
   const std::string first = IdOf(1);
   const std::string second = IdOf(2);
   for (const std::string& target :
