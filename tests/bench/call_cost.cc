@@ -1,5 +1,5 @@
-// Prints the median CPU ns per call of bench_target, over batches:  call_cost plain|wall|floor
-// [BATCHES]
+// Prints the median CPU ns per call of bench_target, over batches. Usage:
+//   call_cost plain|wall|floor [BATCHES]
 // "wall" is "plain" in wall time, for peers that work in another process. "floor" does inline what
 // every measurement must do: two ordered time stamps and a bucket update around the call.
 

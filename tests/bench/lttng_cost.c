@@ -1,6 +1,6 @@
 // Prints the median CPU ns per call of bench_target between two LTTng-UST tracepoints, over
-// batches. Whether they record depends on the session that bench.py created. Usage: lttng_cost
-// [BATCHES]
+// batches. Whether they record depends on the session that bench.py created. Usage:
+//   lttng_cost [BATCHES]
 
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE

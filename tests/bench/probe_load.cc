@@ -1,7 +1,6 @@
 // Devices of a team for the load test of fieldcost-probe-server (probe_load.py):
-//   bench_probe_load prepare DATABASE DEVICES          creates users and devices; prints one token
-//   per line bench_probe_load send URL CA_FILE EVENTS THREADS   reads tokens; each device sends its
-//   events
+//   bench_probe_load prepare DATABASE DEVICES         adds users and devices; prints their tokens
+//   bench_probe_load send URL CA_FILE EVENTS THREADS  reads tokens; each device sends its events
 // Like fieldcostd, a device keeps unacknowledged batches and sends them again until they are
 // acknowledged.
 #include <fmt/format.h>

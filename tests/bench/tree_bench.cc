@@ -3,8 +3,7 @@
 //     shared ids        runs with one dictionary, added to a tree
 //     trees             ten trees with one dictionary
 //     by names          ten runs with separate dictionaries: paths are matched by their frames,
-//     then
-//                       added
+//                       then added
 //     encode, decode    the sum
 //     from files        the same ten as encoded trees: decoded, matched, added
 //   bench_tree FOLDER   writes the ten runs as pprof files, for other programs to add
