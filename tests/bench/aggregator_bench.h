@@ -66,7 +66,7 @@ Status RunAccept(const Path& data_dir, const AcceptOptions& options, std::uint32
 // Prints the durations of `count` fdatasync() calls, each after appending 128 KiB.
 Status RunSync(const Path& directory, unsigned count);
 
-// Returns the given percentile. REQUIRES: `values` is not empty.
+// Returns the `percent`-th percentile. REQUIRES: `values` is not empty.
 double Percentile(std::vector<double>& values, double percent);
 
 }  // namespace fieldcost::bench

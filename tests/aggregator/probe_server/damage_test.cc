@@ -119,7 +119,7 @@ TEST_F(ProbeDamageTest, TheServerRefusesAFlippedBitInTheLogAndKeepsTheEvidence) 
 TEST_F(ProbeDamageTest, ATornEndThatWasNeverAcknowledgedIsNoDamage) {
   Files files = good_;
   std::string& log = files["probe-server.db-wal"];
-  // A frame that the kill cut off, starting with this log's salts.
+  // The beginning of a frame with this log's salts, cut off by the kill.
   log += log.substr(32, 24 + 1'000);
   WriteFiles(files);
   EXPECT_TRUE(VerifyFindsAll("torn"));

@@ -167,7 +167,7 @@ TEST_F(KeyRotationTest, RootsCanNeedSeveralKeys) {
   ASSERT_TRUE(rotate_with({files[2], files[0]}).has_value());
   MustPublish();
   ExpectSyncs(3);
-  // Return to a single root key; both current keys sign the change.
+  // Return to a single root key; two of the current keys sign the change.
   MustRotate(KeyRole::kRoot, {.root_key_files = {files[0], files[1]}});
   MustPublish();
   ExpectSyncs(4);

@@ -299,7 +299,7 @@ TEST_F(OperationTest, TheEndGoesBeforeOtherSignals) {
 
 class ManagerTest : public OperationTest {
  protected:
-  // Returns the next message that is not from the watchdog, or with `alive` the next one that is.
+  // Returns the next message that is not a watchdog keep-alive; with `alive`, the next that is.
   std::string Message(bool alive = false) {
     std::string message = socket_.Next();
     while (!message.empty() && alive != message.starts_with("WATCHDOG=1")) message = socket_.Next();

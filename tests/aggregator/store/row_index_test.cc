@@ -34,8 +34,8 @@ TEST(RowIndexTest, HoldsWhatAMapHoldsInTheSameOrder) {
   }
 }
 
-// Generates strings with the same std::hash: it mixes each of their two words reversibly, so the
-// second can be chosen to cancel the first.
+// Generates strings of 16 bytes with the same std::hash: it mixes each of their two words
+// reversibly, so the second can be chosen to cancel the first.
 class StdHashCollisions {
  public:
   std::string Next() {
