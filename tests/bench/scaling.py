@@ -57,7 +57,7 @@ def draw(series):
     below = -math.inf
     for number, (name, _, costs) in sorted(enumerate(series), key=lambda item: -item[1][2][-1] / item[1][2][0]):
         points = " ".join(f"{x(size):.1f},{y(cost / costs[0]):.1f}" for size, cost in zip(SIZES, costs))
-        at = max(y(costs[-1] / costs[0]) + 4, y(8) + 20, below + 16)  # keeps labels apart
+        at = max(y(costs[-1] / costs[0]) + 4, y(8) + 20, below + 16)  # labels must not overlap
         below = at
         svg.append(f'<path class="s{number}" d="M{points}"/>'
                    f'<text x="{WIDTH - RIGHT + 8}" y="{at:.1f}">{name}</text>')

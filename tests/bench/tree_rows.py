@@ -41,7 +41,7 @@ class TreeBench:
         return done.stdout.decode(errors="replace"), used * 1000
 
     def row(self, name, unit, value, most, target, peers):
-        """Returns a row; a missed target includes the factor. `most` is None if it depends on a missing peer."""
+        """Returns a row; a missed target includes the factor. `most`: None if it depends on a missing peer."""
         ok = most is not None and value <= most
         if not ok:
             target += ", a peer is missing" if most is None else f": missed {value / most:.1f} x"

@@ -37,7 +37,7 @@ class IngestTest : public ::testing::Test {
     return {row.api, row.metric, content.hardware, row.week};
   }
 
-  // Returns the stored row, or an empty row if there is none.
+  // Returns the stored row; empty if it does not exist.
   stats::StatRow Stored(const wire::BatchContent& content, const wire::BatchRow& row) {
     const auto found = store_->Get(KeyOf(content, row));
     EXPECT_TRUE(found.has_value());
