@@ -11,12 +11,12 @@ namespace fieldcost::intercept {
 // library calls malloc, read or write. The loader fills them in once, and the program may store
 // something else into those that stay writable.
 
-// Maximum number of words read from the program's copy of a variable: larger ones are no tables.
+// Maximum number of words read from the program's copy of a variable: larger ones are not tables.
 inline constexpr uint64_t kMaxCopiedWords = 512;
 
 // Calls visit(relocation, word) for every aligned word of the object's data that relocations of
-// this type fill in: with the address of a symbol (kAddressWord), or with a library's variable, of
-// which the program has a copy (kVariableCopy).
+// this type fill in: with the address of a symbol (kAddressWord), or with the contents of a
+// library's variable that the program has a copy of (kVariableCopy).
 template <typename Visitor>
 void ForEachWordOf(const ElfObject& object, uint32_t type, Visitor visit) {
   for (uint32_t i = object.relative_count; i < object.relocation_count; ++i) {
@@ -33,8 +33,8 @@ void ForEachWordOf(const ElfObject& object, uint32_t type, Visitor visit) {
   }
 }
 
-// A part of an object's data that stays writable. Words that its constructors have filled in have
-// no relocation. At most kMaxFilledBytes of a segment are scanned.
+// Maximum number of bytes that are scanned in each writable segment for words that constructors
+// have filled in, which have no relocation.
 inline constexpr uint64_t kMaxFilledBytes = uint64_t{256} << 10;
 
 // Calls visit(word, value) for every aligned word of the object's writable data. Skips memory that

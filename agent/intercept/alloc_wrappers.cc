@@ -2,8 +2,8 @@
 
 #include "agent/intercept/hooks.h"
 
-// Bytes count as requested (calloc: the product; realloc: the new size), and only if the call
-// succeeded. errno stays as the real function set it: nothing here touches it.
+// Counts bytes as requested (calloc: the product; realloc: the new size), and only if the call
+// succeeded. Nothing here touches errno: it stays as the real function set it.
 
 namespace fieldcost::intercept {
 namespace {
@@ -45,7 +45,8 @@ void* Realloc(void* old, size_t size) {
   return made;
 }
 
-// glibc's calls realloc through its own slot, which is ours: it would count twice.
+// glibc's reallocarray calls realloc through its own slot, which leads to our wrapper: it would be
+// counted twice.
 void* ReallocArray(void* old, size_t count, size_t size) {
   const auto real = Real<void*(void*, size_t, size_t)>(real_reallocarray);
   const bool stopped = StopCountingAllocations();

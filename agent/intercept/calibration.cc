@@ -10,8 +10,8 @@ constexpr int kRounds = 4;
 constexpr int kBiasRounds = 16;
 constexpr int kCallsPerBiasRound = 16;
 
-// Some counters advance in steps of 10 ns. To avoid synchronising with them, each call comes a
-// little later than the last: 16 calls are spread over at least 30 ns.
+// Some counters advance in steps of 10 ns. To avoid synchronising with them, delays each call a
+// little more than the previous one: 16 calls are spread over at least 30 ns.
 void Dither(int call) {
   for (int i = 0; i < 4 * call; ++i) __asm__ volatile("");
 }
@@ -39,7 +39,7 @@ Bias MeasureBias(KnownFunction timed, uint64_t (*recorded)(const void*), const v
       Dither(call);
       value = timed(value);
     }
-    if (round < 0) continue;  // memory and caches get ready
+    if (round < 0) continue;  // warms up memory and caches
     const uint64_t sum = recorded(of) - before;
     int place = round;
     for (; place > 0 && sums[place - 1] > sum; --place) sums[place] = sums[place - 1];

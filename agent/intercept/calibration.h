@@ -11,11 +11,11 @@ using KnownFunction = uint64_t (*)(uint64_t);
 
 inline constexpr int kCallsInARow = 32;
 
-// Returns the ticks of kCallsInARow dependent calls (each needs the previous result), in the
-// fastest of a few rounds.
+// Returns the ticks of kCallsInARow dependent calls (each needs the previous result), the minimum
+// of a few rounds.
 uint64_t TicksOfCalls(KnownFunction function);
 
-// The recorded time of a call of known duration, minus that duration.
+// The recorded time of a call of known duration minus that duration.
 struct Bias {
   uint64_t ticks;
   uint64_t spread_ticks;  // interquartile range

@@ -14,9 +14,9 @@ enum RecordState : uint32_t {
   kReturned = 3,  // on another thread, or without an owner; not yet seen by its owner
 };
 
-// Returns what identifies a frame to unwinders: the address just above its return address. Calls
-// that tail-call each other share that address; each is distinguished from its caller's record
-// `outer` (may be null). Returns 0 if there are too many of them.
+// Returns the address that identifies a frame to unwinders: the one just above its return address.
+// Calls that tail-call each other share that address; each is distinguished from its caller's
+// record `outer` (may be null). Returns 0 if there are too many of them.
 template <typename Record>
 uint64_t FrameIdAt(uint64_t here, const Record* outer) {
   const uint64_t callee = here + sizeof(uint64_t);

@@ -11,7 +11,7 @@ uint32_t called_count;
 
 CalledSlotTables& Memory() { return tables->called; }
 
-// Calls visit(relocation) for each relocation of an object of that type.
+// Calls visit(relocation) for each of the object's relocations of that type.
 template <typename Visitor>
 void ForEachOfType(const ElfObject& object, uint32_t type, Visitor visit) {
   for (uint32_t i = object.relative_count; i < object.relocation_count; ++i) {
@@ -36,22 +36,23 @@ void ForEachOfType(const ElfObject& object, uint32_t type, Visitor visit) {
           .uses = Memory().uses};
 }
 
-// Where a relocation's symbol is noted if it is in data. Two symbols may share a place: then one
-// of them is not measured.
+// The place that records whether a relocation's symbol is in data. Two symbols may share a place:
+// then one of them is not measured.
 uint8_t& InData(const Elf64_Rela& relocation) {
   return Memory().in_data[ELF64_R_SYM(relocation.r_info) % CalledSlotTables::kSymbols];
 }
 
-// Not as short as code that is called once otherwise is: this is the loop over all bytes.
+// Optimised for speed, unlike other code that runs only once: this is the loop over all bytes.
 [[gnu::noinline, gnu::hot]] void SearchBytes(const uint8_t* code, size_t from, size_t to,
                                              uint64_t address, const shm::SlotRange& range) {
   shm::FindSlotUses(code, from, to, address, range);
 }
 
-// Searches one segment of code through a copy, since a part of it may be gone or unreadable.
+// Searches one segment of code through a copy, since parts of it may be unmapped or unreadable.
 [[gnu::cold]] bool SearchSegment(uint64_t begin, uint64_t bytes, const shm::SlotRange& range) {
   constexpr uint64_t kBefore = shm::kBytesBeforeDisplacement;
-  constexpr uint64_t kLess = kBefore + shm::kDisplacementBytes - 1;  // bytes that begin no operand
+  constexpr uint64_t kLess = kBefore + shm::kDisplacementBytes - 1;  // bytes that cannot begin an
+                                                                     // operand
   uint8_t* const code = Memory().code;
   for (uint64_t at = 0; at + kLess < bytes; at += CalledSlotTables::kCodeBytes) {
     uint64_t size = CalledSlotTables::kCodeBytes + kLess;

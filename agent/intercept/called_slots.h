@@ -9,9 +9,9 @@
 namespace fieldcost::intercept {
 
 // GLOB_DAT slots through which programs without a PLT (-fno-plt) call. The value of such a slot is
-// `&function` as well: it is replaced only where the object's code does nothing but call through it
-// and no word of its data holds the function's address, so that no program sees another address
-// than before. Found by one search of an object's code (common/shm/slot_uses.h), only for functions
+// also `&function`: it is replaced only where the object's code does nothing but call through it
+// and no word of its data holds the function's address, so that no program sees a different
+// address. Found by one search of an object's code (common/shm/slot_uses.h), and only for functions
 // that the user named. Takes no lock and allocates nothing. Everything here REQUIRES the patch lock
 // or the constructor.
 
@@ -22,13 +22,14 @@ struct CalledSlot {
 };
 inline constexpr uint32_t kMaxCalledSlots = 4096;  // further ones are not measured
 
-// Memory of a search, and what it found. Part of Tables.
+// Working memory of a search, and its results. Part of Tables.
 struct CalledSlotTables {
-  static constexpr uint32_t kCodeBytes = 65536;  // searched at once
+  static constexpr uint32_t kCodeBytes = 65536;  // searched at a time
   static constexpr uint32_t kSymbols = 65536;
   CalledSlot slots[kMaxCalledSlots];
-  uint8_t uses[shm::kMaxSlotWords];  // all zero between two searches, as is `in_data`
-  uint8_t in_data[kSymbols];         // not 0: a word of data holds the address of such a symbol
+  uint8_t uses[shm::kMaxSlotWords];  // all zero between searches, like `in_data`
+  uint8_t in_data[kSymbols];         // not 0: a word of data holds the address of a symbol with
+                                     // this place
   uint8_t code[kCodeBytes + shm::kBytesBeforeDisplacement + shm::kDisplacementBytes];
 };
 
@@ -36,7 +37,8 @@ inline uint64_t* SlotOf(const ElfObject& object, const Elf64_Rela& relocation) {
   return reinterpret_cast<uint64_t*>(object.base + relocation.r_offset);
 }
 
-// One search in one object: slots are asked for, then Search() adds those that qualify to the list.
+// One search in one object: Ask() registers slots, then Search() adds those that qualify to the
+// list.
 class SlotSearch {
  public:
   [[gnu::cold]] explicit SlotSearch(const ElfObject& object);
@@ -49,7 +51,7 @@ class SlotSearch {
   [[gnu::cold]] void Search();
 
  private:
-  // Used once: one function is smaller than five.
+  // Used only once, so inlined: one function is smaller than five.
   [[gnu::always_inline]] inline uint8_t* UsesOf(
       const Elf64_Rela& relocation);  // null if it is beyond the range
   [[gnu::always_inline]] inline bool SearchCode();
@@ -61,7 +63,8 @@ class SlotSearch {
   bool is_any_asked_ = false;
 };
 
-// Searches the objects from `first_object` on for slots that `is_asked(object, relocation, slot)`.
+// Searches the objects from `first_object` on for slots for which is_asked(object, relocation,
+// slot) is true.
 template <typename IsAsked>
 void FindCalledSlots(const ElfObject* objects, uint32_t first_object, uint32_t object_count,
                      IsAsked is_asked) {
@@ -78,11 +81,11 @@ void FindCalledSlots(const ElfObject* objects, uint32_t first_object, uint32_t o
   }
 }
 
-// Forgets those in objects that dlopen brought.
+// Forgets called slots in objects loaded by dlopen.
 void ForgetDynamicCalledSlots();
 
-// Finds the relocations of an object's slots, one after the other: its JUMP_SLOT relocations, then
-// every GLOB_DAT (`data_too`) or those of called slots.
+// Iterates over the relocations of an object's slots: its JUMP_SLOT relocations, then all GLOB_DAT
+// ones (`data_too`) or only those of called slots.
 class SlotCursor {
  public:
   SlotCursor(const ElfObject& object, bool data_too) : object_(object), data_too_(data_too) {}
@@ -92,7 +95,7 @@ class SlotCursor {
   const ElfObject& object_;
   const bool data_too_;
   bool is_past_plt_ = false;
-  uint32_t next_ = 0;  // in the PLT's relocations, or in what comes after them
+  uint32_t next_ = 0;  // index into the PLT's relocations, or into those that follow
 };
 
 }  // namespace fieldcost::intercept

@@ -9,7 +9,7 @@
 #include "agent/intercept/text_builder.h"
 #include "agent/intercept/x86_64/machine.h"
 
-// Reads loaded objects' own tables. They were good enough for the loader to run the program.
+// Reads loaded objects' own tables. They are trusted: the loader ran the program with them.
 
 #pragma weak _dl_find_object
 #pragma weak dlvsym
@@ -65,7 +65,7 @@ void ReadDynamic(const Elf64_Dyn* dynamic, ElfObject* object) {
         object->defined_count = static_cast<uint32_t>(value);
         break;
 
-      // How they are found.
+      // Their hash tables.
       case DT_GNU_HASH:
         object->gnu_hash = reinterpret_cast<const uint32_t*>(address);
         break;
@@ -179,13 +179,13 @@ bool ObjectOfMap(const link_map* map, ElfObject* object) {
   const auto begin = reinterpret_cast<uint64_t>(header);
   if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return false;
   if (header->e_phentsize != sizeof(Elf64_Phdr)) return false;
-  // Usually in the first page; elsewhere they may not be loaded.
+  // Program headers are usually in the first page; elsewhere they may not be loaded.
   if (header->e_phoff + header->e_phnum * sizeof(Elf64_Phdr) > 4096) return false;
   const auto* const headers = reinterpret_cast<const Elf64_Phdr*>(begin + header->e_phoff);
   return ReadObject(map->l_addr, map->l_name, headers, header->e_phnum, object);
 }
 
-// True if one of these objects names `name` among those it needs.
+// Returns true if one of these objects lists `name` as needed.
 bool IsNeeded(const char* name, const ElfObject* objects, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     for (const Elf64_Dyn* entry = objects[i].dynamic; entry->d_tag != DT_NULL; ++entry) {
@@ -196,7 +196,7 @@ bool IsNeeded(const char* name, const ElfObject* objects, uint32_t count) {
   return false;
 }
 
-// The same for a file: by its name, or as a whole.
+// The same for a file: by its file name or by its whole path.
 bool IsFileNeeded(const char* path, const ElfObject* objects, uint32_t count) {
   const char* const name = FileNameOf(path);
   return IsNeeded(name, objects, count) || (name != path && IsNeeded(path, objects, count));
@@ -226,7 +226,7 @@ size_t ReadOwnMemory(const void* from, void* to, size_t size) {
 }
 
 uint32_t CountLasting(const ElfObject* objects, uint32_t count) {
-  // The program, preloaded libraries, what these need, and then the others.
+  // The order is: the program, preloaded libraries, their dependencies, and then all others.
   bool past_preloaded = false;
   for (uint32_t i = 1; i < count; ++i) {
     const bool needed =
@@ -277,11 +277,12 @@ bool ObjectOfAddress(uint64_t address, ElfObject* object) {
 
 uint32_t ObjectsOfHandle(void* handle, bool (*is_known)(uint64_t address), ElfObject* objects,
                          uint32_t capacity) {
-  const auto* map = static_cast<const link_map*>(handle);  // it is one in glibc
+  const auto* map = static_cast<const link_map*>(handle);  // glibc's handles are link maps
   uint32_t count = 0;
   if (capacity == 0 || !ObjectOfMap(map, &objects[0]) || is_known(objects[0].begin)) return 0;
   count = 1;
-  // What came with it is further down the loader's list. Other objects there may go at any time.
+  // Objects loaded with it are further down the loader's list. Other objects there may be unloaded
+  // at any time.
   for (uint32_t step = 0; step < kMaxObjects && count < capacity; ++step) {
     link_map copy;
     if (ReadOwnMemory(map, &copy, sizeof copy) != sizeof copy || copy.l_next == nullptr) break;

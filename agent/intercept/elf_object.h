@@ -11,7 +11,7 @@ inline constexpr uint32_t kMaxBuildIdBytes = 32;
 
 // A loaded ELF object as its dynamic section describes it. Points into the object's own memory.
 struct ElfObject {
-  uint64_t base;   // what to add to its virtual addresses
+  uint64_t base;   // added to its virtual addresses
   uint64_t begin;  // its mapped range
   uint64_t end;
   const char* path;    // "" for the program itself
@@ -29,7 +29,7 @@ struct ElfObject {
   uint32_t plt_count;
   const Elf64_Rela* relocations;  // DT_RELA
   uint32_t relocation_count;
-  uint32_t relative_count;  // of these, the first: they name no symbol
+  uint32_t relative_count;  // how many of these, at the beginning, have no symbol
   uint64_t relro_begin;     // made read-only after relocation; page-aligned, may be empty
   uint64_t relro_end;
   const Elf64_Phdr* segments;
@@ -40,12 +40,12 @@ struct ElfObject {
   bool is_dynamic;          // loaded by dlopen, may be unloaded
 };
 
-// The objects loaded now, in search order, without the vDSO, ld.so and this library. Returns how
-// many were stored.
+// Stores the objects loaded now, in search order, without the vDSO, ld.so and this library. Returns
+// how many.
 uint32_t ListObjects(ElfObject* objects, uint32_t capacity);
 
-// Returns how many of these (all loaded objects) belong to the program and stay loaded. Those after
-// them were loaded by dlopen in a constructor that ran before ours, and may be unloaded.
+// Returns how many of these (all loaded objects) belong to the program and stay loaded. The rest
+// were loaded by dlopen in a constructor that ran before ours, and may be unloaded.
 uint32_t CountLasting(const ElfObject* objects, uint32_t count);
 
 // Returns false if the object has been unloaded since it was listed.
@@ -55,8 +55,8 @@ bool IsLoaded(const ElfObject& object);
 // namespaces, with their own libraries. Takes no lock.
 bool IsInNamespaceOf(const ElfObject& program, void* handle);
 
-// Reads memory of this process that may be unmapped: raises no signal, but reads less. Returns the
-// number of bytes read.
+// Reads memory of this process that may be unmapped: instead of raising a signal, it reads less.
+// Returns the number of bytes read.
 size_t ReadOwnMemory(const void* from, void* to, size_t size);
 
 // Returns true if the C library's loader is supported: glibc 2.35 or later. The functions used here
@@ -74,7 +74,7 @@ bool ObjectOfAddress(uint64_t address, ElfObject* object);
 uint32_t ObjectsOfHandle(void* handle, bool (*is_known)(uint64_t address), ElfObject* objects,
                          uint32_t capacity);
 
-// The dynamic symbol of a relocation, and its name.
+// Return the dynamic symbol of a relocation, and its name.
 inline const Elf64_Sym& SymbolOf(const ElfObject& object, const Elf64_Rela& relocation) {
   return object.symbols[ELF64_R_SYM(relocation.r_info)];
 }
@@ -82,17 +82,17 @@ inline const char* NameOf(const ElfObject& object, const Elf64_Rela& relocation)
   return object.strings + SymbolOf(object, relocation).st_name;
 }
 
-// The version that an importing object requires, e.g. "GLIBC_2.2.5"; "" if none.
+// Returns the version that an importing object requires, e.g. "GLIBC_2.2.5"; "" if none.
 const char* NeededVersion(const ElfObject& object, const Elf64_Rela& relocation);
 
-// The version under which `object` defines a symbol that FindExport found; "" if it has none.
+// Returns the version under which `object` defines a symbol that FindExport found; "" if none.
 const char* DefinedVersion(const ElfObject& object, const Elf64_Sym* definition);
 
 // Returns the definition of `name` in `object` to which the loader would bind a reference with
 // `version` ("": unversioned, which gets the oldest); null if none.
 const Elf64_Sym* FindExport(const ElfObject& object, const char* name, const char* version);
 
-// The same for many objects: the name's hash is computed once.
+// The same for many objects, with the name's hash computed once.
 uint32_t HashOfName(const char* name);
 const Elf64_Sym* FindExport(const ElfObject& object, const char* name, uint32_t hash,
                             const char* version);

@@ -1,5 +1,5 @@
-// Finds symbols of loaded objects, by hash tables and versions, as the loader finds them: the part
-// of elf_object.h about names.
+// Finds symbols of loaded objects by hash tables and versions, as the loader does: the part of
+// elf_object.h about names.
 #include <string.h>
 
 #include "agent/intercept/elf_object.h"
@@ -7,7 +7,7 @@
 namespace fieldcost::intercept {
 namespace {
 
-// The name of a version that `object` defines; "" if it defines no such version.
+// Returns the name of a version that `object` defines; "" if it defines no such version.
 const char* DefinitionName(const ElfObject& object, uint16_t number) {
   const Elf64_Verdef* entry = object.defined;
   for (uint32_t i = 0; entry != nullptr && i < object.defined_count; ++i) {
@@ -23,9 +23,10 @@ const char* DefinitionName(const ElfObject& object, uint16_t number) {
 
 enum class Fit { kNone, kIfNoneBetter, kFull };
 
-// Whether the loader would bind a reference that asks for `version` ("": for none) to the
-// definition at `index`: one of that version, or one without any, as of a preloaded library. Who
-// asks for none gets the first version there ever was, else the default one.
+// Returns whether the loader would bind a reference with `version` ("": unversioned) to the
+// definition at `index`: that definition has the version, or none at all, as in many preloaded
+// libraries. An unversioned reference gets the first version that ever existed, else the default
+// one.
 Fit FitOf(const ElfObject& object, uint32_t index, const char* version) {
   constexpr uint16_t kHidden = 0x8000;
   constexpr uint16_t kFirstVersion = 2;
@@ -46,7 +47,7 @@ class Choice {
   Choice(const ElfObject& object, const char* name, const char* version)
       : object_(object), name_(name), version_(version) {}
 
-  // True if this one is it.
+  // Returns true if this definition is the one.
   bool Try(uint32_t index) {
     const Elf64_Sym& symbol = object_.symbols[index];
     if (symbol.st_shndx == SHN_UNDEF || strcmp(object_.strings + symbol.st_name, name_) != 0) {
@@ -65,7 +66,7 @@ class Choice {
   const Elf64_Sym* found_ = nullptr;
 };
 
-uint32_t OldHash(const char* name) {  // of the System V ABI
+uint32_t OldHash(const char* name) {  // as defined by the System V ABI
   uint32_t hash = 0;
   for (; *name != '\0'; ++name) {
     hash = (hash << 4) + static_cast<uint8_t>(*name);
@@ -93,7 +94,7 @@ void FindByGnuHash(const ElfObject& object, uint32_t hash, Choice* choice) {
   const uint32_t first_symbol = object.gnu_hash[1];
   const uint32_t bloom_words = object.gnu_hash[2];
   if (bucket_count == 0) return;
-  // Two bits of a word are set for each name that is there.
+  // The filter has two bits of a word set for each name in the table.
   const auto* const bloom = reinterpret_cast<const uint64_t*>(object.gnu_hash + 4);
   const uint64_t word = bloom_words == 0 ? ~uint64_t{0} : bloom[(hash / 64) % bloom_words];
   if (((word >> (hash % 64)) & (word >> ((hash >> object.gnu_hash[3]) % 64)) & 1) == 0) return;

@@ -1,6 +1,6 @@
-// Hidden versions of libc's simplest functions: these touch neither vector registers nor errno, so
-// that they may be called inside calls of the program, and the loader has fewer symbols to look up
-// in each program. They have the known names because the compiler calls some of them itself.
+// Hidden versions of libc's simplest functions. They touch neither vector registers nor errno, so
+// they may be called inside calls of the program, and the loader has fewer symbols to look up in
+// each program. They have libc's names because the compiler itself generates calls of some of them.
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>

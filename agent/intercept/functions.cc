@@ -18,8 +18,8 @@ bool MayBeStoodBefore(const char* symbol) {
   const size_t bytes = strlen(symbol);
   if (bytes == 0) return true;
   for (const shm::NamePattern& pattern : shm::kNeverMeasured) {
-    // Most names are told from most patterns by their first or last letter: a program has
-    // thousands.
+    // A comparison of the first and last letters rejects most patterns quickly: a program has
+    // thousands of names.
     const char first = pattern.text[0];
     const char last = pattern.text[pattern.bytes - 1];
     if (first != *symbol && first != '*') continue;

@@ -14,7 +14,7 @@ struct Function {
   const char* symbol;
   const char* version;
   uint64_t target;
-  uint64_t code_begin;  // 0..0 if the function's extent is not known (IFUNC)
+  uint64_t code_begin;  // both 0 if the function's extent is unknown (IFUNC)
   uint64_t code_end;
 };
 

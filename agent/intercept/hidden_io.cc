@@ -16,8 +16,8 @@ __thread uint32_t fieldcost_hidden_io;
 
 namespace {
 
-// One string, since pointers would have to be relocated in every program. First the functions that
-// move bytes of files, then of sockets, then of both.
+// One string, since pointers would have to be relocated in every program. Functions that move bytes
+// of files come first, then those that use sockets, then those that use both.
 // clang-format off
 constexpr char kNames[] =
     "_IO_do_write\0" "_IO_fclose\0" "_IO_fflush\0" "_IO_fgets\0" "_IO_flush_all\0" "_IO_fprintf\0"
@@ -111,7 +111,7 @@ void InstallHiddenIo(const SlotSpace& space) {
                     &fieldcost_hidden_targets[i]};
     name += strlen(name) + 1;
   }
-  // Two groups: one has room for 255.
+  // Installed as two groups: a group has at most 255 functions.
   constexpr uint32_t kHalf = kHiddenIoCount / 2;
   InstallWrappers(functions, kHalf, space, 0);
   InstallWrappers(functions + kHalf, kHiddenIoCount - kHalf, space, 0);

@@ -9,9 +9,9 @@
 namespace fieldcost::intercept {
 
 // Functions of libc that move bytes of files or sockets by system calls of their own, which go
-// through no slot: streams (fread, printf), what libc reads for itself (user database, locale, time
-// zone), the resolver, syslog. What they move cannot be counted. Their slots lead to stubs that
-// note this for the thread and jump on. The list serves all preload libraries.
+// through no slot: streams (fread, printf), files that libc reads for itself (user database,
+// locale, time zone), the resolver, syslog. These bytes cannot be counted. The functions' slots
+// lead to stubs that record this for the thread and jump on. The list serves all preload libraries.
 inline constexpr uint32_t kHiddenIoCount =
     FIELDCOST_HIDDEN_DISK_COUNT + FIELDCOST_HIDDEN_NET_COUNT + FIELDCOST_HIDDEN_BOTH_COUNT;
 static_assert(FIELDCOST_HIDDEN_DISK_BIT == shm::kDiskInsideLibc);
@@ -22,8 +22,8 @@ static_assert(FIELDCOST_HIDDEN_BOTH_BITS == (shm::kDiskInsideLibc | shm::kNetIns
 // REQUIRES: the constructor; called once.
 void InstallHiddenIo(const SlotSpace& space);
 
-// shm::NotMeasured bits of what this thread has called since the owner set it to 0. The stubs set
-// them; nothing else does, except its owner for other reasons.
+// shm::NotMeasured bits of the functions that this thread has called since the owner set it to 0.
+// Set only by the stubs, and by the owner for other reasons.
 extern "C" __attribute__((visibility("hidden"))) __thread uint32_t fieldcost_hidden_io;
 
 // Returns the reasons (shm::NotMeasured) why bytes cannot be counted during a call of the function;
@@ -34,7 +34,7 @@ uint32_t HiddenReasonsOf(const char* module, const char* symbol);
 // or by requests that it submits. The stub of syscall() sets the thread's word itself.
 uint32_t HiddenBySystemCall(uint64_t number);
 
-// Returns the bytes that cannot be counted for a function of that library, regardless of its
+// Returns the reasons why bytes cannot be counted for a function of that library, regardless of its
 // arguments: libc's own functions, except wrapped ones (io_wrappers.h), move bytes without a slot.
 uint32_t NotMeasuredOf(const char* module, const char* symbol);
 

@@ -23,7 +23,7 @@ void OnLibraryLoaded(void* handle);
 // of it may be read.
 void OnLibraryMayGo();
 
-// The program has allocated that many bytes, from the code at `caller` (alloc_wrappers.h).
+// The program has allocated that many bytes from the code at `caller` (alloc_wrappers.h).
 void OnAllocation(size_t bytes, uint64_t caller);
 
 // Stop and resume the counting of this thread's allocations while one function of the family calls

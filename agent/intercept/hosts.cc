@@ -11,9 +11,9 @@
 namespace fieldcost::intercept {
 namespace {
 
-// Conservative garbage collectors find what is in use in stacks and registers. During a measured
-// call its caller's rbx is in neither: what only that register refers to would be taken for
-// garbage.
+// Conservative garbage collectors search stacks and registers for references. During a measured
+// call, the caller's rbx is in neither: an object that only this register refers to would be
+// collected.
 constexpr const char* kCollectors[] = {
     "libgc.",        "libruby",      "libjavascriptcoregtk-", "libWPEWebKit",
     "libQt5WebKit.", "libmonosgen-", "libmonoboehm-",         "libcoreclr.",
@@ -30,7 +30,7 @@ bool BeginsWithAny(const char* text, const char* const (&beginnings)[N]) {
   return false;
 }
 
-// Whether an object from `first` on has a name that begins so.
+// Returns whether an object from `first` on has a soname with one of these prefixes.
 template <size_t N>
 bool IsAnyLoaded(uint32_t first, const char* const (&sonames)[N]) {
   const SlotSpace space = Objects(false);

@@ -4,7 +4,7 @@
 
 namespace fieldcost::intercept {
 
-// Detects programs that must be left alone by their loaded objects. REQUIRES: ListObjectsAtStart.
+// Detects, by their loaded objects, programs that must be left alone. REQUIRES: ListObjectsAtStart.
 
 // Returns whether a sanitizer's run-time library is loaded: it intercepts the same functions.
 bool HasSanitizer();

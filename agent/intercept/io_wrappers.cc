@@ -9,8 +9,8 @@
 #include "agent/intercept/hooks.h"
 #include "agent/intercept/x86_64/machine.h"
 
-// Names that are one function in libc share one wrapper and one real address (off_t is off64_t
-// here), so that a slot of either name leads to the same place.
+// Names for the same function in libc share one wrapper and one real address (off_t is off64_t
+// here), so that slots of all these names lead to the same place.
 
 namespace fieldcost::intercept {
 namespace {
@@ -42,13 +42,13 @@ uint64_t real_pread64_chk;
 uint64_t real_recv_chk;
 uint64_t real_recvfrom_chk;
 
-// Never inlined: beside a system call a call is nothing, and there are many wrappers.
+// Never inlined: next to a system call, a function call costs nothing, and there are many wrappers.
 __attribute__((noinline)) void CountBoth(int from, int to, ssize_t bytes) {
   if (bytes > 0) OnTransfer(from, to, static_cast<uint64_t>(bytes));
 }
 
-// A wrapper: calls the real function, whose address is at `real`, and has a counting rule look at
-// its result and arguments.
+// A wrapper: calls the real function, whose address is at `real`, and passes its result and
+// arguments to a counting rule.
 template <uint64_t* real, typename Rule, typename Signature>
 struct Wrapper;
 
@@ -61,26 +61,26 @@ struct Wrapper<real, Rule, Result(Arguments...)> {
   }
 };
 
-// The counting rules. Each takes a result and those of the arguments that it needs to know.
+// The counting rules. Each takes the result and the arguments that it needs.
 
-struct FromFile {  // read and its like: the descriptor comes first
+struct FromFile {  // read and similar: the descriptor comes first
   template <typename... Others>
   static void Count(ssize_t bytes, int fd, Others...) {
     CountBoth(fd, kNoFile, bytes);
   }
 };
 
-struct ToFile {  // write and its like
+struct ToFile {  // write and similar
   template <typename... Others>
   static void Count(ssize_t bytes, int fd, Others...) {
     CountBoth(kNoFile, fd, bytes);
   }
 };
 
-// Whether the bytes stay to be received again, or were sent and come back with an error.
+// Returns whether the bytes will be received again, or were sent and returned with an error.
 constexpr bool IsPeek(int flags) { return (flags & (MSG_PEEK | MSG_ERRQUEUE)) != 0; }
 
-// Counts what came of a datagram: with MSG_TRUNC the result is how long it was.
+// Counts the received bytes of a datagram: with MSG_TRUNC, the result is its full length.
 __attribute__((noinline)) void CountReceived(int fd, ssize_t bytes, size_t size, int flags) {
   if (IsPeek(flags)) return;
   const bool cut = bytes > 0 && static_cast<size_t>(bytes) > size;
@@ -94,7 +94,7 @@ struct Received {  // recv, recvfrom
   }
 };
 
-struct ReceivedChecked {  // what _FORTIFY_SOURCE makes of them: `room` is the buffer's true size
+struct ReceivedChecked {  // their _FORTIFY_SOURCE variants: `room` is the buffer's true size
   template <typename... Others>
   static void Count(ssize_t bytes, int fd, void*, size_t size, size_t /*room*/, int flags,
                     Others...) {
@@ -108,7 +108,7 @@ size_t SizeOf(const msghdr& message) {
   return size;
 }
 
-// What the first `count` messages were.
+// Returns the total size of the first `count` messages.
 int64_t BytesOf(const mmsghdr* messages, int count, bool received) {
   int64_t bytes = 0;
   for (int i = 0; i < count; ++i) {
@@ -178,7 +178,7 @@ using CopyFileRange =
 using Splice =
     Wrapper<&real_splice, Moved, ssize_t(int, off64_t*, int, off64_t*, size_t, unsigned)>;
 
-// Here libc has pread's two names twice.
+// pread has two names in libc.
 using ReadChk = Wrapper<&real_read_chk, FromFile, ssize_t(int, void*, size_t, size_t)>;
 template <uint64_t* real>
 using PReadChk = Wrapper<real, FromFile, ssize_t(int, void*, size_t, off_t, size_t)>;
@@ -225,7 +225,7 @@ const WrappedFunction kIoFunctions[kIoFunctionCount] = {
     {"__recvfrom_chk", reinterpret_cast<uint64_t>(&RecvFromChk::Call), &real_recvfrom_chk},
 };
 
-// errno stays: the kernel is asked by a raw system call.
+// Preserves errno: queries the kernel by a raw system call.
 FileKind KindOfFile(int fd) {
   struct stat found;
   if (SystemCall(SYS_fstat, static_cast<uint32_t>(fd), reinterpret_cast<uint64_t>(&found)) != 0) {

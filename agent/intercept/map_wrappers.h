@@ -6,8 +6,8 @@
 
 namespace fieldcost::intercept {
 
-// Intercepts mmap. A library reads and writes a file that it has mapped without any call. After
-// such a mapping, bytes are not measured for any call, since any call may lead into that library;
+// Intercepts mmap. A library needs no call to read or write a file that it has mapped. After such a
+// mapping, bytes are not measured for any call, since any call may lead into that library;
 // OnFileMapped() (hooks.h) reports it. Files that the program itself maps are not reported: access
 // to them is not attributed to the functions that receive the memory.
 inline constexpr size_t kMapFunctionCount = 2;

@@ -16,7 +16,7 @@ bool WriteAt(int64_t fd, const void* bytes, uint64_t size, uint64_t offset) {
                     size, offset) == static_cast<int64_t>(size);
 }
 
-// Lasts as long as the open file exists: as long as it is mapped.
+// The lock lasts as long as the open file description: as long as the file is mapped.
 bool Lock(int64_t fd) {
   struct flock lock = {};
   lock.l_type = F_WRLCK;
@@ -25,8 +25,8 @@ bool Lock(int64_t fd) {
                     reinterpret_cast<uint64_t>(&lock)) == 0;
 }
 
-// Writes by system call, which costs the host a few microseconds; the first store through a mapping
-// of a new page costs hundreds in the file system (measured).
+// Writes by system call, which costs the host a few microseconds; the first store to a new page
+// through a mapping costs hundreds of them in the file system (measured).
 bool Write(int64_t fd, const Beginning& beginning, uint64_t size) {
   const uint32_t complete = 1;
   return Lock(fd) && SystemCall(SYS_ftruncate, static_cast<uint64_t>(fd), size) == 0 &&
@@ -34,7 +34,7 @@ bool Write(int64_t fd, const Beginning& beginning, uint64_t size) {
          WriteAt(fd, &complete, sizeof complete, beginning.complete_offset);
 }
 
-// Maps the whole file, not for children of fork(). Null if that is not possible.
+// Maps the whole file; children of fork() do not inherit the mapping. Returns null on failure.
 void* Map(int64_t fd, uint64_t size) {
   void* const mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                             static_cast<int>(fd), 0);

@@ -4,15 +4,15 @@
 
 namespace fieldcost::intercept {
 
-// Memory of a library inside a program, and the mapped in-memory files that hold its results:
-// stores into them cannot fail once their pages are present.
+// Memory of a library inside a program, and the mapped in-memory files for its results: stores into
+// them cannot fail once their pages are present.
 
 // Maps zeroed private memory, populated on first use. Returns null on failure.
 void* MapPrivate(uint64_t bytes);
 
 // Returns whether a page of a file on this file system stays writable once present (tmpfs, ramfs).
-// It does not where a store into a page that was written back needs space again (btrfs and
-// similar), or where a page may have to be fetched again.
+// It does not where a store into a page that was written back needs new space (btrfs and similar),
+// or where a page may have to be read again.
 bool CannotFault(int64_t fd);
 
 // Populates a part of a mapped file, so that writing to it cannot fail. Returns false if there is

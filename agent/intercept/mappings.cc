@@ -23,7 +23,8 @@ uint64_t ParseHex(const char* text, uint32_t* at, uint32_t end) {
   return value;
 }
 
-// True if the line of text that ends at `end` is about a file whose name begins with `name`.
+// Returns true if the line of text that ends at `end` describes a file whose name begins with
+// `name`.
 bool IsFile(const char* text, uint32_t begin, uint32_t end, const char* name, uint32_t bytes) {
   uint32_t at = end;
   while (at > begin && text[at - 1] != '/') --at;
@@ -33,7 +34,7 @@ bool IsFile(const char* text, uint32_t begin, uint32_t end, const char* name, ui
   return true;
 }
 
-// What a line of /proc/self/maps says: "begin-end rwxp ...".
+// Parses a line of /proc/self/maps: "begin-end rwxp ...".
 Mapping ParseMapping(const char* text, uint32_t begin, uint32_t end) {
   Mapping mapping = {};
   uint32_t at = begin;
@@ -73,7 +74,7 @@ bool FindMapping(uint64_t address, char* text, uint32_t bytes, Mapping* below, M
       line = i + 1;
     }
     kept = size - line;
-    if (kept == bytes) {  // a line longer than the buffer: skip its rest
+    if (kept == bytes) {  // a line longer than the buffer: skips its rest
       in_long_line = true;
       kept = 0;
     }
@@ -95,7 +96,7 @@ StackRange OwnStack(uint64_t first_top, char* scratch, uint32_t scratch_bytes) {
   if (first_top != 0) return least;
   Mapping below{};
   Mapping stack{};
-  // A guard right below: glibc's, with the control block at its top.
+  // There is a guard directly below: a stack from glibc, which has the control block at its top.
   const bool is_guarded = FindMapping(least.end, scratch, scratch_bytes, &below, &stack) &&
                           below.none && below.end == stack.begin;
   return is_guarded ? StackRange{stack.begin, least.end} : least;

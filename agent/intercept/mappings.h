@@ -16,11 +16,11 @@ struct Mapping {
 inline constexpr char kStackCopier[] = "_greenlet";
 
 // Finds the mapping that holds `address` and the one below it in /proc/self/maps, using `scratch`
-// as the buffer. Returns false if that fails or if greenlet is loaded.
+// as the buffer. Returns false on failure, or if greenlet is loaded.
 bool FindMapping(uint64_t address, char* scratch, uint32_t scratch_bytes, Mapping* below,
                  Mapping* found);
 
-// A thread's own stack, or a part certain to belong to it.
+// A thread's own stack, or a part that certainly belongs to it.
 struct StackRange {
   uint64_t begin;
   uint64_t end;
@@ -28,11 +28,11 @@ struct StackRange {
 };
 
 // Returns the part that is known without a system call. `first_top` is the highest address in use
-// for the first thread, whose stack the kernel keeps free for some distance below it; 0 for other
+// for the first thread, for whose stack the kernel keeps some space free below; 0 for other
 // threads, for which glibc guarantees a minimum stack below the control block.
 StackRange LeastStack(uint64_t first_top);
 
-// The same, but complete for other threads, according to the kernel; `scratch` as above.
+// The same, but complete for other threads, read from the kernel; `scratch` as above.
 StackRange OwnStack(uint64_t first_top, char* scratch, uint32_t scratch_bytes);
 
 }  // namespace fieldcost::intercept

@@ -10,7 +10,7 @@ namespace fieldcost::intercept {
 
 uint64_t fieldcost_notice_targets[kNoticeCount];
 
-// Calls of waiting functions until this thread looks at the time again.
+// Number of calls of waiting functions until this thread checks the time again.
 extern "C" __attribute__((visibility("hidden"))) __thread int32_t fieldcost_notice_in;
 __thread int32_t fieldcost_notice_in;
 

@@ -10,8 +10,8 @@
 namespace fieldcost::intercept {
 namespace {
 
-uint32_t object_count;  // changes under the patch lock, read by anybody
-uint32_t start_count;   // of those, which stay as long as the program
+uint32_t object_count;  // changes under the patch lock, read by any thread
+uint32_t start_count;   // how many of these stay loaded as long as the program
 bool data_slots;
 
 bool IsKnownAddress(uint64_t address) {
@@ -26,7 +26,7 @@ bool Add(const ElfObject& object) {
   return true;
 }
 
-// The objects that this one's calls are bound to; they stay as long as it does.
+// Adds the objects that this one's calls are bound to; they stay loaded as long as it does.
 void AddProvidersOf(const ElfObject& object) {
   ForEachSlotOf(object, true,
                 [](const ElfObject& importer, const Elf64_Rela&, const uint64_t* slot) {
@@ -67,7 +67,7 @@ bool AddObjectsOf(void* handle) {
       ObjectsOfHandle(handle, IsKnownAddress, tables->objects + first_new, kMaxObjects - first_new);
   for (uint32_t i = first_new; i < first_new + added; ++i) tables->objects[i].is_dynamic = true;
   __atomic_store_n(&object_count, first_new + added, __ATOMIC_RELEASE);
-  // Found under another name than it is needed by, but bound already.
+  // Dependencies found under another name than the one by which they are needed, but already bound.
   for (uint32_t next = first_new; next < object_count; ++next)
     AddProvidersOf(tables->objects[next]);
   return added > 0;

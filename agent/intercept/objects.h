@@ -8,14 +8,15 @@
 
 namespace fieldcost::intercept {
 
-// The known loaded objects: the program's own, which stay, and those that dlopen loaded in a
-// constructor before ours or that dlsym was called for. Changed only under the patch lock.
+// The known loaded objects: the program's own, which stay, and those that were loaded by dlopen,
+// either in a constructor before ours or found by a call of dlsym. Changed only under the patch
+// lock.
 
 // Called by the constructor.
 void ListObjectsAtStart(bool data_too);
 SlotSpace Objects(bool may_ask_loader);
 
-// Returns true if a dlopen handle is that of a known object, or of none at all.
+// Returns true if a dlopen handle belongs to a known object or to none at all.
 bool IsKnownHandle(void* handle);
 
 // Adds the object of a handle, and those that its bound slots lead to. Returns false if there is
@@ -31,9 +32,9 @@ bool IsAnyDynamicObjectGone();
 bool IsInDynamicObject(uint64_t address);
 void RemoveDynamicObjects();
 
-// Common implementation of OnLibraryLoaded, under the patch lock: calls `leave()` if an object that
-// dlopen loaded is gone; then, if the handle leads to new objects, `take_in(space, first_new)`,
-// where `first_new` is the first of them.
+// Common implementation of OnLibraryLoaded, under the patch lock: calls leave() if an object loaded
+// by dlopen is gone; then, if the handle leads to new objects, take_in(space, first_new), where
+// `first_new` is the first of them.
 template <typename Leave, typename TakeIn>
 void TakeInLibrary(void* handle, Leave leave, TakeIn take_in) {
   if (IsKnownHandle(handle)) return;
@@ -44,8 +45,8 @@ void TakeInLibrary(void* handle, Leave leave, TakeIn take_in) {
   if (AddObjectsOf(handle)) take_in(Objects(false), first_new);
 }
 
-// Common implementation of OnLibraryMayGo: calls `leave()` under the patch lock if there are
-// objects that dlopen loaded.
+// Common implementation of OnLibraryMayGo: calls leave() under the patch lock if there are objects
+// loaded by dlopen.
 template <typename Leave>
 void LeaveLibrary(Leave leave) {
   if (!HasDynamicObjects()) return;
@@ -53,7 +54,7 @@ void LeaveLibrary(Leave leave) {
   if (lock.held()) leave();
 }
 
-// Forgets the objects that dlopen loaded: restores the slots in them, and calls `forget(thunk)` for
+// Forgets the objects loaded by dlopen: restores the slots in them, and calls forget(thunk) for
 // each of the first `thunk_count` thunks that intercepts a function there. REQUIRES: the patch
 // lock.
 template <typename Forget>

@@ -17,8 +17,9 @@ namespace {
 char directory[kMaxPath];
 char program[kMaxPath];
 
-// False for a plan that another user could have written: the variable may come from one, if a
-// program runs with other rights than the process that set it (sudo with env_keep, su -m).
+// Returns false for a plan that another user could have written: the variable may come from another
+// user if a program runs with other rights than the process that set it (sudo with env_keep, su
+// -m).
 bool IsOurs(const struct stat& found) {
   return S_ISREG(found.st_mode) && (found.st_mode & 077) == 0 &&
          found.st_uid == static_cast<uint32_t>(SystemCall(SYS_geteuid));

@@ -4,8 +4,9 @@
 
 namespace fieldcost::intercept {
 
-// The directory, in memory that cannot fault, where the process that started this program left a
-// plan and where the library creates its file. All but MapPlan REQUIRE that MapPlan succeeded.
+// The in-memory directory, which cannot fault, where the process that started this program left a
+// plan and where the library creates its file. All functions but MapPlan REQUIRE that MapPlan
+// succeeded.
 
 // Maps the plan, which never changes: the file of that name in the directory that the environment
 // variable names. Returns null if it does not exist, does not belong to the effective user or is

@@ -17,7 +17,7 @@ bool Allows(int resource, uint64_t size) {
          limit.rlim_cur / 2 >= size;
 }
 
-// Growing a file past the limit would send SIGXFSZ.
+// Growing a file beyond the limit would raise SIGXFSZ.
 bool IsRoomFor(uint64_t size) { return Allows(RLIMIT_FSIZE, size) && Allows(RLIMIT_AS, size); }
 
 }  // namespace

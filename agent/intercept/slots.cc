@@ -29,7 +29,7 @@ bool IsReadOnly(const ElfObject& object, const uint64_t* slot) {
   return address >= object.relro_begin && address < object.relro_end;
 }
 
-// The pages that become writable with the first write to one of them, for the time being.
+// Pages that are temporarily writable: made so by the first write to one of them.
 uint64_t lifted_begin;
 uint64_t lifted_end;
 bool is_lifted;
@@ -49,7 +49,7 @@ bool Write(uint64_t* slot, bool read_only, uint64_t value) {
   return true;
 }
 
-// A slot that dlopen brought may be gone, if somebody unloaded it without our notice.
+// Fails for a slot of an object loaded by dlopen that was unloaded unnoticed.
 bool LeadsToStub(const PatchedSlot& entry) {
   uint64_t value;
   if (!entry.is_dynamic) {
@@ -60,9 +60,10 @@ bool LeadsToStub(const PatchedSlot& entry) {
   return value == StubOf(entry.thunk) || value == SamplingStubOf(entry.thunk);
 }
 
-// The object whose definition the loader would bind an unbound slot to: for what belongs to the
-// program the first in search order. What dlopen brought is searched for in ways that its caller
-// chose and nobody tells: only if there is no choice. Null if there is none, or if it is open.
+// Returns the object to whose definition the loader would bind an unbound slot: for slots of the
+// program's own objects, the first one in search order. For objects loaded by dlopen, the search
+// order depends on how they were opened, which cannot be determined: returns the object only if
+// there is a single possibility. Returns null if there is none, or several.
 const ElfObject* ProviderOfUnbound(const SlotSpace& space, const ElfObject& importer,
                                    const char* name, const char* version) {
   const ElfObject* provider = nullptr;
@@ -70,8 +71,8 @@ const ElfObject* ProviderOfUnbound(const SlotSpace& space, const ElfObject& impo
   for (uint32_t i = 0; i < space.object_count; ++i) {
     const ElfObject& object = space.objects[i];
     if (object.is_dynamic && !importer.is_dynamic) return provider;
-    // What the program's own libraries offer twice is the first one's, for all but dlopen's objects
-    // with a scope of their own, where a library that dlopen brought decides.
+    // Of several definitions in the program's own libraries, the first one wins, except for objects
+    // loaded by dlopen with a scope of their own, where another such library decides.
     if (provider != nullptr && !object.is_dynamic) continue;
     if (FindExport(object, name, hash, version) == nullptr) continue;
     if (provider != nullptr) return nullptr;
@@ -91,8 +92,8 @@ uint64_t ResolveSlot(const SlotSpace& space, const ElfObject& importer,
   if (value != 0 && !Contains(importer, value)) return value;
   const char* const name = NameOf(importer, relocation);
   const char* version = NeededVersion(importer, relocation);
-  // An unbound slot leads back into its own object's PLT; one that is bound to its own object's
-  // function leads to that.
+  // An unbound slot leads back into its own object's PLT; a slot that is bound to its own object's
+  // function leads to that function.
   const Elf64_Sym* const own = FindExport(importer, name, version);
   if (own != nullptr && importer.base + own->st_value == value) return value;
   const ElfObject* const provider = ProviderOfUnbound(space, importer, name, version);
@@ -100,8 +101,7 @@ uint64_t ResolveSlot(const SlotSpace& space, const ElfObject& importer,
   const Elf64_Sym* const definition = FindExport(*provider, name, version);
   if (ELF64_ST_TYPE(definition->st_info) == STT_FUNC) return provider->base + definition->st_value;
   if (!space.may_ask_loader) return 0;
-  // dlvsym alone would not do: it passes over definitions without a version, which the loader
-  // takes.
+  // dlvsym alone is insufficient: it skips unversioned definitions, which the loader accepts.
   if (*version == '\0') version = DefinedVersion(*provider, definition);
   return reinterpret_cast<uint64_t>(*version == '\0' ? dlsym(RTLD_DEFAULT, name)
                                                      : dlvsym(RTLD_DEFAULT, name, version));
@@ -113,7 +113,7 @@ bool WriteSlot(const ElfObject& object, uint64_t* slot, uint64_t value) {
 
 bool ReplaceWord(const ElfObject& object, uint64_t* word, uint64_t expected, uint64_t value) {
   const auto address = reinterpret_cast<uint64_t>(word);
-  // Words in code stay as they are. A program may have made a part of its data read-only itself.
+  // Words in code are left alone. A program may have made a part of its data read-only itself.
   if (!IsData(object, address)) return false;
   if (IsReadOnly(object, word) || !Populate(address, sizeof *word)) {
     return __atomic_load_n(word, __ATOMIC_RELAXED) == expected && Write(word, true, value);
@@ -175,7 +175,7 @@ PatchLock::PatchLock(Patience patience) : signals_(0), errno_(errno), held_(fals
   const uint64_t all = ~uint64_t{0};
   SystemCall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<uint64_t>(&all),
              reinterpret_cast<uint64_t>(&signals_), sizeof all);
-  constexpr int kMostWaits = 20'000;  // a second
+  constexpr int kMostWaits = 20'000;  // one second
   for (int wait = patience == Patience::kWait ? kMostWaits : 0;; --wait) {
     held_ = __atomic_exchange_n(&patch_lock, 1, __ATOMIC_ACQUIRE) == 0;
     if (held_ || wait == 0) return;

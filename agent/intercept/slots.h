@@ -13,7 +13,7 @@ namespace fieldcost::intercept {
 struct SlotSpace {
   const ElfObject* objects;
   uint32_t object_count;
-  bool data_too;        // GLOB_DAT slots too
+  bool data_too;        // includes GLOB_DAT slots
   bool may_ask_loader;  // only in the constructor
 };
 
@@ -46,14 +46,14 @@ uint64_t ResolveSlot(const SlotSpace& space, const ElfObject& importer,
 // Returns false, with nothing changed, if the kernel refuses.
 bool WriteSlot(const ElfObject& object, uint64_t* slot, uint64_t value);
 
-// Stores `value` into an aligned word of the object's data that holds `expected`, which other
-// threads may change at the same time. False, and nothing changed, if it holds something else or
+// Stores `value` into an aligned word of the object's data that holds `expected`; other threads may
+// change the word concurrently. Returns false, with nothing changed, if it holds something else or
 // cannot be written to.
 bool ReplaceWord(const ElfObject& object, uint64_t* word, uint64_t expected, uint64_t value);
 
-// While this lives, the first write to a read-only slot of that object lifts the protection of all
-// of them, and the end restores it. REQUIRES: the patch lock, or the constructor; no other one
-// lives.
+// During its lifetime, the first write to a read-only slot of that object lifts the protection of
+// all of them; the destructor restores it. REQUIRES: the patch lock or the constructor; no other
+// instance exists.
 class LiftedProtection {
  public:
   explicit LiftedProtection(const ElfObject& object);
@@ -96,20 +96,21 @@ void PatchSlots(const SlotSpace& space, uint32_t first_object, bool data_too, Th
 }
 
 // Redirects all slots that lead to this thunk's stubs to `value`; with `forget`, also drops their
-// records. A slot that other code has changed since is left alone. REQUIRES: the patch lock.
+// records. A slot that other code has changed in the meantime is left alone. REQUIRES: the patch
+// lock.
 void RetargetThunk(uint32_t thunk, uint64_t value, bool forget);
 
 // Redirects all slots that lead to the stubs of thunk `from` to `stub`, which belongs to thunk
-// `to`, and records them as that thunk's. Returns how many. REQUIRES: as RetargetThunk.
+// `to`, and records them as that thunk's. Returns how many. REQUIRES: as for RetargetThunk.
 uint32_t HandOverThunk(uint32_t from, uint32_t to, uint64_t stub);
 
-// Restores the slots in objects that dlopen loaded, as if they had not been patched. REQUIRES: the
+// Restores the slots in objects loaded by dlopen, as if they had never been patched. REQUIRES: the
 // patch lock; the objects are still loaded.
 void GiveBackDynamicSlots();
 
-// Held by the one thread that changes slots; blocks its signals and preserves its errno. Only a
-// thread that is about to unload an object that the holder may be reading waits for this lock; the
-// holder never waits.
+// Held by the one thread that changes slots; blocks its signals and preserves its errno. The holder
+// never waits. A thread waits for this lock only if it is about to unload an object that the holder
+// may be reading.
 class PatchLock {
  public:
   enum class Patience { kNone, kWait };

@@ -46,7 +46,7 @@ const char* FileNameOf(const char* path) {
 bool GlobMatches(const char* pattern, size_t pattern_bytes, const char* text, size_t text_bytes) {
   size_t p = 0;
   size_t t = 0;
-  size_t star = pattern_bytes;  // place of the last '*', if any
+  size_t star = pattern_bytes;  // position of the last '*', if any
   size_t star_text = 0;
   while (t < text_bytes) {
     if (p < pattern_bytes && pattern[p] == '*') {

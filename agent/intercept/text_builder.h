@@ -7,7 +7,7 @@ namespace fieldcost::intercept {
 
 inline constexpr size_t kMaxPath = 1024;
 
-// Builds text in a caller's buffer; ok() is false (and the text cut) if it does not fit.
+// Builds text in a caller's buffer; ok() is false, and the text truncated, if it does not fit.
 class TextBuilder {
  public:
   TextBuilder(char* buffer, size_t bytes) : at_(buffer), end_(buffer + bytes) { *at_ = '\0'; }
@@ -37,8 +37,8 @@ class TextBuilder {
   bool ok_ = true;
 };
 
-// Copies a text with its end, or what fits of it. Each byte is written once: what two threads copy
-// at once to one place is whole in between.
+// Copies a terminated text, truncated if necessary. Each byte is written once: if two threads copy
+// the same text to one place, it is intact at any time.
 template <size_t kBytes>
 void CopyText(char (&to)[kBytes], const char* from) {
   size_t i = 0;
@@ -49,7 +49,7 @@ void CopyText(char (&to)[kBytes], const char* from) {
 // Returns the variable's value in an environment; "" if unset.
 const char* EnvironmentValue(char** environment, const char* name);
 
-// The length of the first of the parts that a comma divides `list` into.
+// Returns the length of the first comma-separated part of `list`.
 size_t PartBytes(const char* list);
 
 // Returns the first `c` in the first `bytes` of `text`; null if none.
@@ -58,13 +58,13 @@ const char* FindChar(const char* text, size_t bytes, char c);
 // Returns the text after the first `key` in `text`; null if none.
 const char* AfterText(const char* text, const char* key);
 
-// A path without its directories.
+// Returns a path without its directories.
 const char* FileNameOf(const char* path);
 
-// Shell-like match of text[0, text_bytes) ('*' any run, '?' any one character).
+// Matches text[0, text_bytes) like a shell: '*' any run of characters, '?' any one character.
 bool GlobMatches(const char* pattern, size_t pattern_bytes, const char* text, size_t text_bytes);
 
-// Whether one of the globs in `list`, with commas between them, matches "module!symbol".
+// Returns whether one of the comma-separated globs in `list` matches "module!symbol".
 bool NamesApi(const char* list, const char* module, const char* symbol);
 
 }  // namespace fieldcost::intercept

@@ -1,8 +1,8 @@
 #pragma once
 
-// Slots for threads, which outlive their thread and are taken over by a later one. A slot has
-// `owner_tid`, the id of its thread: 0 = never used; a dead thread's = free. Runs inside handlers:
-// no libc call, no vector register, no lock.
+// Slots for threads, which outlive their thread and are taken over by a later one. The id of a
+// slot's thread is in `owner_tid`: 0 = never used; that of a dead thread = free. Runs inside
+// handlers: no libc call, no vector register, no lock.
 
 #include <errno.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 
 namespace fieldcost::intercept {
 
-// Calls by a thread without a slot before it tries again: trying takes a system call per slot.
+// Calls by a thread without a slot before it tries again: an attempt takes a system call per slot.
 inline constexpr uint32_t kFirstBackoff = 64;
 inline constexpr uint32_t kLastBackoff = 1U << 20;
 
@@ -22,9 +22,9 @@ struct SlotBackoff {
   uint32_t calls;  // to skip if the next attempt fails as well
 };
 
-// A slot for this thread; null if it does not ask yet, or none is free that could be prepared.
-// `prepare(slot, its number, thread id)` is called in the new owner's name, and false if that
-// failed.
+// Returns a slot for this thread; null if it is not yet time to try, or if no free slot could be
+// prepared. prepare(slot, number, thread id) is called after the slot was assigned to the new
+// owner, and returns false on failure.
 template <typename Slot>
 Slot* TakeThreadSlot(Slot* slots, uint32_t count, uint32_t pid, SlotBackoff* backoff,
                      bool (*prepare)(Slot* slot, uint32_t number, uint32_t tid)) {
@@ -32,14 +32,14 @@ Slot* TakeThreadSlot(Slot* slots, uint32_t count, uint32_t pid, SlotBackoff* bac
     --backoff->calls_left;
     return nullptr;
   }
-  // A child of vfork() is here with our memory and its parent's control block. A slot taken in its
-  // name would be free for others when it ends, but the parent would go on with it.
+  // A child of vfork() runs here with our memory and its parent's control block. A slot taken in
+  // its name would become free for others when the child ends, while the parent kept using it.
   if (SystemCall(SYS_getpid) != pid) return nullptr;
   const auto tid = static_cast<uint32_t>(SystemCall(SYS_gettid));
   for (uint32_t number = 0; number < count; ++number) {
     Slot* const slot = &slots[number];
     uint32_t owner = __atomic_load_n(&slot->owner_tid, __ATOMIC_RELAXED);
-    // Our own number on a slot we do not have: a dead thread had it before us.
+    // Our own id on a slot that is not ours: a dead thread had the same id.
     const bool is_free =
         owner == 0 || owner == tid || SystemCall(SYS_tgkill, pid, owner, 0) == -ESRCH;
     if (!is_free || !__atomic_compare_exchange_n(&slot->owner_tid, &owner, tid, false,

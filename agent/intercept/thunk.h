@@ -8,28 +8,28 @@
 //   fieldcost_thunk_enter(uint32_t what, const uint64_t* return_slot)
 //     Called before a call, unless the thread's first record is prepared for it (FIELDCOST_RECORD_
 //     USUAL). `what` is the thunk's index, perhaps with kSampledFlag, or kNoticeFlag and a notice;
-//     *return_slot is where the caller's return address is. Returns in rax the record that the call
-//     is measured with, or null: it is to go straight on; and in rdx the function to go on to.
+//     *return_slot holds the caller's return address. Returns in rax the record for measuring the
+//     call, or null to leave it unmeasured, and in rdx the function to continue with.
 //   fieldcost_thunk_exit(Record* record, uint64_t end_ticks)
 //     Called after a measured call; releases the record. `end_ticks` is 0 if the process has been
 //     detached meanwhile: the time stamp was not read.
 //   uint32_t fieldcost_attached[]
-//     The first is not 0 while the process measures.
+//     The first element is not 0 while the process measures.
 //   fieldcost_process
 //     Begins with kThunkCount entries of FIELDCOST_TARGET_ENTRY_BYTES, each of which begins with
-//     the address of the function that the thunk of that index stands in front of.
+//     the address of the function that the thunk of that index intercepts.
 //   __thread Thread* fieldcost_current_thread
 //     The thread's state, whose active record is null while nothing is measured; or null.
 //   __thread shm::CallCounter* fieldcost_counters
-//     The thread's counters, one a thunk, of calls through sampling stubs.
-// The lab's library has no use for the last two, and asks for every call; instead:
+//     The thread's counters of calls through sampling stubs, one per thunk.
+// The lab's library does not use the last two, and is called for every call; it provides instead:
 //   uint32_t fieldcost_takes_time
-//     0: no time stamps are taken; `end_ticks` is 1 then.
+//     0: no time stamps are taken; then `end_ticks` is 1.
 // All of it runs inside other people's functions: no libc call, no vector register, no errno.
 
-// Stubs per library of each kind, and bytes from one to the next. With FIELDCOST_EVERY_CALL (the
-// libraries of the lab and of event trees) there are stubs for all functions that a program calls,
-// and each call leads to the library; none is sampled.
+// Number of stubs of each kind per library, and their distance in bytes. With FIELDCOST_EVERY_CALL
+// (the libraries of the lab and of event trees) there are stubs for all functions that a program
+// calls, and each call leads to the library; none is sampled.
 #ifdef FIELDCOST_EVERY_CALL
 #define FIELDCOST_THUNK_COUNT 16384
 #define FIELDCOST_SAMPLING_STUB_COUNT 0
@@ -43,13 +43,13 @@
 #define FIELDCOST_SAMPLING_STUB_BYTES 64
 #define FIELDCOST_NOTICE_STUB_BYTES 64
 
-// Functions that are noticed; the first few always, of the others' calls one in many.
+// Functions that are noticed: the first few at every call, the others only occasionally.
 #define FIELDCOST_NOTICE_COUNT 24
 #define FIELDCOST_RARE_NOTICE_COUNT 5
 
-// Functions that move bytes without a call that is intercepted: the number that use files, sockets,
-// and both; the distance in bytes between their stubs; the bits that a stub sets in the thread's
-// word of hidden I/O.
+// Functions that move bytes without a call that is intercepted: how many use files, sockets, and
+// both; the distance in bytes between their stubs; the bits that a stub sets in the thread's word
+// of hidden I/O.
 #define FIELDCOST_HIDDEN_DISK_COUNT 206
 #define FIELDCOST_HIDDEN_NET_COUNT 18
 #define FIELDCOST_HIDDEN_BOTH_COUNT 59
@@ -72,10 +72,10 @@
 #define FIELDCOST_RECORD_FRAME_ID 40
 #endif
 #define FIELDCOST_RECORD_IN_USE 40
-// What a stub says of the calls that the record is prepared for; the thunk then takes it itself.
+// The argument of the stub whose calls the record is prepared for; the thunk then takes it itself.
 #define FIELDCOST_RECORD_USUAL 44
 
-// Offsets in a thread's state: its active record, and its first record itself.
+// Offsets in a thread's state: the pointer to its active record, and its first record.
 #define FIELDCOST_THREAD_ACTIVE 0
 #define FIELDCOST_THREAD_RECORDS 16
 
@@ -93,7 +93,7 @@ inline constexpr uint32_t kSampledFlag = FIELDCOST_SAMPLED_FLAG;  // its gap has
 inline constexpr uint32_t kNoticeFlag = FIELDCOST_NOTICE_FLAG;    // noticed only: see notice.h
 
 extern "C" {
-// Where measured functions return to.
+// The address that measured functions return to.
 extern __attribute__((visibility("hidden"))) const char fieldcost_thunk_return[];
 
 extern __attribute__((visibility("hidden"))) const char fieldcost_stubs[];
@@ -101,25 +101,24 @@ extern __attribute__((visibility("hidden"))) const char fieldcost_sampling_stubs
 extern __attribute__((visibility("hidden"))) const char fieldcost_notice_stubs[];
 extern __attribute__((visibility("hidden"))) const char fieldcost_hidden_stubs[];
 
-// Serve calibration: a function that does nothing, and one of known time, since each of its
-// multiplications waits for the last, also from one call to the next.
+// Used for calibration: a function that does nothing, and one of known duration, since each of its
+// multiplications depends on the previous one, even across calls.
 __attribute__((visibility("hidden"))) uint64_t fieldcost_empty_function(uint64_t value);
 __attribute__((visibility("hidden"))) uint64_t fieldcost_known_function(uint64_t value);
 }
 
-// What fieldcost_thunk_enter returns.
+// The result of fieldcost_thunk_enter.
 struct Entry {
-  void* record;  // null: the call goes straight to the function
+  void* record;  // null: the call is not measured
   uint64_t target;
 };
 
 inline uint64_t ThunkReturn() { return reinterpret_cast<uint64_t>(fieldcost_thunk_return); }
 
-// Returns whether the call whose return address is there is a tail call made by a measured
-// function.
+// Returns whether the call with this return slot is a tail call made by a measured function.
 inline bool IsTailCall(const uint64_t* return_slot) { return *return_slot == ThunkReturn(); }
 
-// What the slots of a function with the thunk of this index may hold.
+// Return the addresses that the slots of a function with this thunk may hold.
 inline uint64_t StubOf(uint32_t thunk) {
   return reinterpret_cast<uint64_t>(fieldcost_stubs) + uint64_t{thunk} * FIELDCOST_STUB_BYTES;
 }

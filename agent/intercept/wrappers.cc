@@ -15,11 +15,11 @@ struct Group {
   bool words_too;
 };
 constexpr uint32_t kMaxGroups = 8;
-constexpr size_t kMaxFunctions = 255;  // of a group
+constexpr size_t kMaxFunctions = 255;  // per group
 Group groups[kMaxGroups];
 uint32_t group_count;
 
-// A group's functions by their names, which are looked up for each slot of the program.
+// A group's functions by name; every slot of the program is looked up.
 class Names {
  public:
   explicit Names(const Group& group) : group_(group) {
@@ -31,7 +31,7 @@ class Names {
       if (*place == 0) *place = static_cast<uint8_t>(i + 1);
     }
   }
-  // Null if no function of the group has this name.
+  // Returns null if no function of the group has this name.
   const WrappedFunction* Find(const char* name) {
     const uint8_t beginning = BeginningOf(name);
     if ((beginnings_[beginning / 64] >> (beginning % 64) & 1) == 0) return nullptr;
@@ -41,12 +41,12 @@ class Names {
 
  private:
   static constexpr uint32_t kPlaces = 1024;
-  // Most names differ from all of the group in their first two letters.
+  // Most names differ from all names of the group in their first two letters.
   static uint8_t BeginningOf(const char* name) {
     if (name[0] == '\0') return 0;
     return static_cast<uint8_t>(static_cast<uint8_t>(name[0]) * 31 + static_cast<uint8_t>(name[1]));
   }
-  // Where the name is, or would be.
+  // Returns the place of the name, or the place where it would be stored.
   uint8_t* PlaceOf(const char* name) {
     uint32_t at = HashOfName(name) % kPlaces;
     while (places_[at] != 0 && strcmp(group_.functions[places_[at] - 1].name, name) != 0) {
@@ -76,8 +76,8 @@ void InstallInSlots(Names& names, const SlotSpace& space, uint32_t first_object)
               });
 }
 
-// The objects that a group's functions are in: libc, and what stands before it. A word that leads
-// elsewhere leads to none of them.
+// The objects that contain a group's functions: libc, and libraries that precede it. A word that
+// leads anywhere else leads to none of the functions.
 class Providers {
  public:
   Providers(const Group& group, const SlotSpace& space) {
@@ -90,7 +90,7 @@ class Providers {
       Add(ObjectAt(space.objects, space.object_count, real));
     }
   }
-  // Null if it is in none of them.
+  // Returns null if it is in none of them.
   const ElfObject* Of(uint64_t address) const {
     for (uint32_t i = 0; i < count_; ++i) {
       if (Contains(*objects_[i], address)) return objects_[i];
@@ -108,7 +108,7 @@ class Providers {
   uint32_t count_ = 0;
 };
 
-// The function of the group whose real one is there; null if none is.
+// Returns the group's function whose real function is at `address`; null if none.
 const WrappedFunction* FunctionAt(const Group& group, uint64_t address) {
   for (size_t i = 0; i < group.count; ++i) {
     if (*group.functions[i].real == address) return &group.functions[i];
@@ -116,7 +116,8 @@ const WrappedFunction* FunctionAt(const Group& group, uint64_t address) {
   return nullptr;
 }
 
-// The same of a word: one that no slot leads to is known by the name that the word is bound by.
+// The same for a word: a function that no slot leads to is identified by the name that the word is
+// bound by.
 const WrappedFunction* FunctionOfWord(const Group& group, Names& names, const ElfObject& provider,
                                       const char* name, uint64_t address) {
   if (const WrappedFunction* const known = FunctionAt(group, address)) return known;
@@ -128,8 +129,8 @@ const WrappedFunction* FunctionOfWord(const Group& group, Names& names, const El
   return named;
 }
 
-// Of the words that relocations of one type fill in. What the program has stored in a word since it
-// was loaded is the program's: its value must be the real function's.
+// Handles the words that relocations of one type fill in. Values that the program has stored since
+// it was loaded are left alone: the value must be the real function's.
 void InstallInWordsOf(uint32_t type, const Group& group, Names& names, const Providers& providers,
                       const SlotSpace& space, uint32_t first_object) {
   for (uint32_t o = first_object; o < space.object_count; ++o) {
@@ -145,8 +146,8 @@ void InstallInWordsOf(uint32_t type, const Group& group, Names& names, const Pro
   }
 }
 
-// Whether code of the object takes the address of a function of the group: it may have stored it.
-// (Code that is built to call through such slots has them, too.)
+// Returns whether code of the object takes the address of a function of the group, and may have
+// stored it. (Code that is built to call through such slots has them as well.)
 bool TakesAddress(const ElfObject& object, Names& names) {
   for (uint32_t i = object.relative_count; i < object.relocation_count; ++i) {
     const Elf64_Rela& relocation = object.relocations[i];
@@ -156,7 +157,7 @@ bool TakesAddress(const ElfObject& object, Names& names) {
   return false;
 }
 
-// Words that constructors have filled in before ours ran. Words of libc itself are left alone.
+// Handles words that constructors filled in before ours ran. Words of libc itself are left alone.
 void InstallInFilledWords(const Group& group, Names& names, const Providers& providers,
                           const SlotSpace& space, uint32_t first_object) {
   for (uint32_t o = first_object; o < space.object_count; ++o) {
@@ -232,7 +233,7 @@ uint64_t RealOf(uint64_t address) {
 
 uint64_t TargetOf(const SlotSpace& space, const ElfObject& importer, const Elf64_Rela& relocation,
                   const uint64_t* slot) {
-  // A slot with something of ours in it is bound.
+  // A slot that holds one of our addresses is bound.
   return RealOf(ResolveSlot(space, importer, relocation, slot));
 }
 

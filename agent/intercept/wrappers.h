@@ -10,15 +10,14 @@ namespace fieldcost::intercept {
 
 // Points these functions' slots, in the space's objects from `first_object` on, at our wrappers;
 // also those that serve function pointers and -fno-plt calls, and words of data that hold the
-// functions' addresses (words.h) as long as their value is the real function's. The first slot
-// found, or else the first word, gives the real function that a wrapper stands for (all lead to the
-// first definition in search order). Wrappers stay permanently: a program may copy
-// their addresses. May be called again with more objects. REQUIRES: the patch lock, or the
-// constructor.
+// functions' addresses (address_words.h) as long as their value is the real function's. The first
+// slot found, or else the first word, determines the real function that a wrapper calls (all lead
+// to the first definition in search order). Wrappers are permanent: a program may copy their
+// addresses. May be called again with more objects. REQUIRES: the patch lock or the constructor.
 void InstallWrappers(const WrappedFunction* functions, size_t count, const SlotSpace& space,
                      uint32_t first_object);
 
-// The same without the words, whose walk takes time: for functions whose bytes are not counted.
+// The same without words, which take time to search: for functions whose bytes are not counted.
 void InstallWrappersInSlots(const WrappedFunction* functions, size_t count, const SlotSpace& space,
                             uint32_t first_object);
 

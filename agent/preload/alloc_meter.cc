@@ -1,6 +1,6 @@
-// Counts allocations of the malloc family during measured calls. Bytes count as requested (calloc:
-// the product; realloc: the new size), and only if the call succeeded. errno stays as the real
-// function set it: nothing here touches it.
+// Counts allocations of the malloc family during measured calls. Counts bytes as requested (calloc:
+// the product; realloc: the new size), and only if the call succeeded. Nothing here touches errno:
+// it stays as the real function set it.
 #include "agent/intercept/hooks.h"
 #include "agent/preload/measuring.h"
 
@@ -33,7 +33,7 @@ __attribute__((noinline)) void CountMeasured(ThreadState* thread, size_t bytes, 
   AddToCell(cells + process.alloc_index + 2, bytes, record->weight_log2);
 }
 
-// The thread if a call is being measured on it, and its cells may be written to.
+// Returns the thread if a call is being measured on it and its cells may be written to; else null.
 inline ThreadState* MeasuringThread() {
   if (!IsAttached()) return nullptr;
   ThreadState* const thread = fieldcost_current_thread;

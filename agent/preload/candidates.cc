@@ -29,7 +29,7 @@ bool AlreadyPicked(const Picks& picks, const Candidate& candidate) {
 // The result of a draw.
 struct Drawn {
   Candidate candidate;
-  uint32_t weight;  // 0: nothing that may be picked, and the candidate is not set
+  uint32_t weight;  // 0: nothing that may be picked was drawn, and the candidate is not set
 };
 
 uint32_t SlotCount(const ElfObject& object, bool data_too) {
@@ -44,7 +44,7 @@ uint64_t SlotCount(const SlotSpace& space) {
   return count;
 }
 
-// Draws one of the space's slots, and returns its function.
+// Draws one of the space's slots and returns its function.
 Drawn ComeUpon(const Request& request, const SlotSpace& space, uint64_t slot_count,
                uint64_t random) {
   Drawn drawn = {};
@@ -75,8 +75,8 @@ uint32_t CountOf(const Picks& picks, const ElfObject* provider) {
   return count;
 }
 
-// Draws until an API is taken that is not among `taken`, of a library that has fewer than `most`
-// there. Without weight if it gives up.
+// Draws until it gets an API that is not in `taken` and whose library has fewer than `most` APIs
+// there. Returns one without weight if it gives up.
 Drawn Draw(const Request& request, const SlotSpace& space, const Picks& taken, uint64_t* random,
            uint32_t most) {
   const uint64_t slot_count = SlotCount(space);
@@ -92,7 +92,7 @@ Drawn Draw(const Request& request, const SlotSpace& space, const Picks& taken, u
   return {};
 }
 
-// True if some pattern of the list could match this symbol of any library: spares the resolution of
+// Returns true if any pattern of the list could match this symbol in some library: avoids resolving
 // slots that cannot be meant.
 bool SymbolMatchesList(const char* list, const char* symbol) {
   while (*list != '\0') {
@@ -141,7 +141,8 @@ void PickAtRandom(const Request& request, const SlotSpace& space, uint64_t rando
   constexpr uint32_t kMostGiveUps = 8;
   constexpr uint32_t kMostOfOneLibrary = 8;
   uint32_t gave_up = 0;
-  // The user wants to know of all libraries; more of one only if there are no others.
+  // The user is interested in all libraries: takes more APIs of one library only if there are no
+  // others.
   uint32_t most = kMostOfOneLibrary;
   picks->count = 0;
   for (uint32_t i = 0; i < wanted && gave_up < kMostGiveUps; ++i) {
@@ -156,7 +157,7 @@ void PickAtRandom(const Request& request, const SlotSpace& space, uint64_t rando
 }
 
 void FindCalledSlotsByName(const Request& request, const SlotSpace& space, uint32_t first_object) {
-  if (space.data_too) return;  // every slot is looked at anyway
+  if (space.data_too) return;  // every slot is examined anyway
   intercept::FindCalledSlots(
       space.objects, first_object, space.object_count,
       [&](const ElfObject& importer, const Elf64_Rela& relocation, const uint64_t* slot) {

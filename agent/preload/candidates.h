@@ -30,13 +30,13 @@ bool IsOfAllowedModule(const Request& request, const Candidate& candidate);
 // Returns the candidate's weight in random picks; 0 if it is never picked. C names that no
 // installed header or manual page documents have a quarter of the policy's weight, and names that C
 // reserves for the implementation (they begin with an underscore) an eighth of that. A weight
-// smaller than the divisor stays as it is. Documented names have the whole weight, and so have C++
-// names, which begin with "_Z". If the policy has no documented names, only reserved names have
-// less. REQUIRES: IsOfAllowedModule.
+// smaller than the divisor is not reduced. Documented names have the full weight, and so have C++
+// names, which begin with "_Z". If the policy has no documented names, only reserved names are
+// reduced. REQUIRES: IsOfAllowedModule.
 uint32_t WeightOf(const Request& request, const Candidate& candidate);
 
-// Picks up to `wanted` different APIs at random from the space's slots, called or not, for a run
-// whose results stay with its user. `random` seeds the draws.
+// Picks up to `wanted` different APIs at random from the space's slots, whether called or not, for
+// a run whose results stay with its user. `random` seeds the draws.
 void PickAtRandom(const Request& request, const intercept::SlotSpace& space, uint64_t random,
                   uint32_t wanted, Picks* picks);
 

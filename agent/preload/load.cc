@@ -19,9 +19,9 @@ using intercept::SystemCall;
 
 constexpr uint64_t kPageBytes = 4096;
 constexpr size_t kPrefixBytes = sizeof shm::kAskedRunPrefix - 1;
-void* lease;  // the mapping that holds it
+void* lease;  // the mapping that holds the lease
 
-// Reads the beginning of a small file of the kernel; returns false if it is missing.
+// Reads the beginning of a small kernel file; returns false if it is missing.
 bool ReadText(const char* path, char* text, size_t capacity) {
   const int64_t fd = SystemCall(SYS_open, reinterpret_cast<uint64_t>(path), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
@@ -32,7 +32,7 @@ bool ReadText(const char* path, char* text, size_t capacity) {
   return got > 0;
 }
 
-// A number with two decimals, in hundredths.
+// Parses a number with two decimals; returns hundredths.
 uint64_t ParseHundredths(const char* text) {
   uint64_t hundredths = 0;
   for (; (*text >= '0' && *text <= '9') || *text == '.'; ++text) {
@@ -41,7 +41,7 @@ uint64_t ParseHundredths(const char* text) {
   return hundredths;
 }
 
-// The 1-minute load average in percent of the usable cores; 0 if unknown.
+// Returns the 1-minute load average in percent of the usable cores; 0 if unknown.
 uint64_t LoadPercent() {
   char text[64];
   if (!ReadText("/proc/loadavg", text, sizeof text)) return 0;
@@ -55,9 +55,9 @@ uint64_t LoadPercent() {
   return count == 0 ? 0 : ParseHundredths(text) / count;
 }
 
-// The number of entries of a directory on tmpfs, of all kinds: its size is 20 bytes per entry,
-// including "." and "..". (Reading 60 entries would take 15 us.) 0 if the size is meaningless: on
-// ramfs.
+// Returns the number of entries, of all kinds, of a directory on tmpfs: its size is 20 bytes per
+// entry, including "." and "..". (Reading 60 entries would take 15 us.) Returns 0 if the size is
+// meaningless, as on ramfs.
 uint64_t EntriesOf(int64_t fd) {
   constexpr uint64_t kBytesPerEntry = 20;
   struct stat found;
@@ -66,8 +66,8 @@ uint64_t EntriesOf(int64_t fd) {
   return bytes % kBytesPerEntry == 0 ? bytes / kBytesPerEntry : 0;
 }
 
-// The part of the last 10 s in which some task waited for a CPU, in hundredths of a percent; 0 if
-// the kernel does not report it.
+// Returns the part of the last 10 s in which some task waited for a CPU, in hundredths of a
+// percent; 0 if the kernel does not report it.
 uint64_t CpuPressure() {
   char text[128];
   if (!ReadText("/proc/pressure/cpu", text, sizeof text)) return 0;
@@ -85,7 +85,7 @@ bool AreTooManyRunFiles(const Request& request) {
   const bool asked = request.is_only_asked();
   if (!asked && request.policy.max_run_files == 0) return false;
   const int64_t fd = OpenInMemory(request, shm::kRunDirectoryName, O_RDONLY | O_DIRECTORY);
-  if (fd < 0) return false;  // making a run file will say what is wrong
+  if (fd < 0) return false;  // creating the run file will report the reason
   const uint32_t most = asked ? shm::kMaxAskedRunFiles : request.policy.max_run_files;
   if (const uint64_t entries = EntriesOf(fd); entries != 0 && entries < most) {
     SystemCall(SYS_close, static_cast<uint64_t>(fd));
@@ -123,8 +123,8 @@ bool TakeLease(const Request& request) {
                    reinterpret_cast<uint64_t>(&lock)) != 0) {
       continue;
     }
-    // Never touched; it only keeps the open file, and with it the lock, when the descriptor is
-    // gone.
+    // Never accessed; the mapping only keeps the open file, and with it the lock, after the
+    // descriptor is closed.
     mapped = mmap(nullptr, kPageBytes, PROT_NONE, MAP_SHARED, static_cast<int>(fd), 0);
     break;
   }

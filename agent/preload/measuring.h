@@ -1,7 +1,7 @@
 #pragma once
 
-// The writes of a measured call, inline; rare parts are in thread_state.h. Runs inside handlers: no
-// libc call, no vector register, no lock.
+// The writes of a measured call, inline; rare parts are in preload_thread_state.h. Runs inside
+// handlers: no libc call, no vector register, no lock.
 
 #include <stdint.h>
 

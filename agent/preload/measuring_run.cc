@@ -38,19 +38,19 @@ using intercept::SlotSpace;
 
 constexpr uint64_t kNever = ~uint64_t{0};
 
-// The state that all phases of the run share, in addition to the process's picks. One per process,
-// like `process` itself: later phases, and libraries that are loaded and unloaded, are handled
-// inside calls of the program (agent/intercept/hooks.h), which have no argument of ours.
+// The state that all phases of the run share, in addition to the process's picks. There is one per
+// process, like `process` itself: later phases, and libraries that are loaded and unloaded, are
+// handled inside the program's calls (agent/intercept/hooks.h), which pass no argument of ours.
 struct MeasuringRun {
   Request* request;  // with its newest policy
   uint64_t random_state;
-  uint32_t phases;  // that have begun, of those the policy allows
+  uint32_t phases;  // begun so far, of those that the policy allows
 
   uint64_t Random() { return shm::NextRandom(&random_state); }
 };
 MeasuringRun run;
 
-// Private memory for the threads' states, and the page that a fork wipes.
+// Maps private memory for the threads' states, and the page that a fork wipes.
 bool MakeThreads() {
   void* const mapped = intercept::MapPrivate(sizeof(ThreadState) * shm::kThreadSlots);
   if (mapped == nullptr) return false;
@@ -58,7 +58,7 @@ bool MakeThreads() {
     munmap(mapped, sizeof(ThreadState) * shm::kThreadSlots);
     return false;
   }
-  // Faster than the page faults of the first thread, which calibrates.
+  // Faster than page faults of the first thread, which does the calibration.
   intercept::Populate(reinterpret_cast<uint64_t>(mapped), sizeof(ThreadState));
   process.threads = static_cast<ThreadState*>(mapped);
   process.pid = static_cast<uint32_t>(intercept::SystemCall(SYS_getpid));
@@ -66,12 +66,12 @@ bool MakeThreads() {
   return true;
 }
 
-// What this run records, of everything it picks.
+// Draws which metrics this run records, for all of its picks.
 shm::MetricSet DrawMetrics(const shm::PolicyHeader& policy, uint64_t random) {
   shm::MetricSet metrics = shm::kTimeMetrics;
   if ((random & 0xffff) < policy.alloc_per_65536) metrics |= shm::kAllocMetrics;
   const uint64_t draw = (random >> 16) & 0xffff;
-  // Asking what a descriptor is takes time that belongs to no API: I/O is recorded alone.
+  // Querying a descriptor's type takes time that belongs to no API: I/O is recorded alone.
   if (draw < policy.io_per_65536) return shm::kIoMetrics;
   if (draw < uint64_t{policy.io_per_65536} + policy.cycles_per_65536) {
     metrics |= shm::kCycleMetrics;
@@ -90,7 +90,7 @@ void SetMetrics(shm::MetricSet metrics) {
   process.io_index = IndexOf(shm::Metric::kDiskRead);
 }
 
-// Picks are drawn among the functions that are called.
+// True if picks are drawn among the functions that are called.
 bool IsWatchingRun() { return !run.request->is_forced() && !run.request->is_only_asked(); }
 
 uint32_t WantedPlaces() {
@@ -98,11 +98,11 @@ uint32_t WantedPlaces() {
   return wanted < shm::kMaxPlaces ? wanted : shm::kMaxPlaces;
 }
 
-// Picks that a phase may make: of 256 functions that are called, one after the other, 6 take one
-// place on average, and more than 16 with a probability below 1 in 20,000.
+// Number of picks that a phase may make: if 256 functions are called one after the other, 6 of them
+// take a place on average, and more than 16 with a probability below 1 in 20,000.
 uint32_t PicksOfAPhase() { return 16 + 4 * (WantedPlaces() - 1); }
 
-// Room for the picks of all phases, or for what dlopen may still bring that matches by name.
+// Room for the picks of all phases, or for matches by name in libraries that dlopen may still load.
 uint32_t PickCapacity() {
   constexpr uint32_t kForcedReserve = 64;
   uint64_t capacity = workspace->drawn.count + kForcedReserve;
@@ -122,7 +122,7 @@ uint64_t PhaseEnd(uint64_t now) {
   return now + intercept::TicksOf(seconds * 1000000000, process.ticks_to_ns);  // below 2^62
 }
 
-// Puts what was drawn into the run and makes the program's calls lead to it.
+// Adds the drawn APIs to the run and redirects the program's calls to their stubs.
 void MeasureDrawn(const SlotSpace& space) {
   for (uint32_t i = 0; i < workspace->drawn.count; ++i) {
     AddPick(workspace->drawn.candidates[i], run.request->policy.sampling_log2);
@@ -130,10 +130,10 @@ void MeasureDrawn(const SlotSpace& space) {
   PatchPicks(space, 0);
 }
 
-// Everything but the run file.
+// Does everything except creating the run file.
 bool PrepareMeasuring() {
   if (!MakeThreads()) return false;
-  // Until the run file is there, losses are counted nowhere.
+  // Until the run file exists, losses are not counted anywhere.
   static shm::RunHeader no_header;
   process.header = &no_header;
   process.ticks_to_ns = run.request->policy.tsc_to_ns_multiplier;
@@ -148,7 +148,7 @@ bool PrepareMeasuring() {
   return true;
 }
 
-// The run file is made with the first pick: functions requested by name may be loaded later, or
+// The run file is created with the first pick: functions requested by name may be loaded later or
 // never.
 shm::Skip MakeRunFile(uint64_t random) {
   if (process.pick_capacity != 0) return kNoSkip;
@@ -174,7 +174,7 @@ void InstallMeters(const SlotSpace& space) {
 }
 
 void LeaveDynamicObjects() {
-  LeaveWatchedDynamicObjects();  // while it is still known which objects these are
+  LeaveWatchedDynamicObjects();  // while these objects are still known
   intercept::LeaveDynamicObjects(process.pick_count, [](uint32_t pick) {
     if (run.request->is_forced()) {
       SuspendPick(pick);
@@ -184,12 +184,12 @@ void LeaveDynamicObjects() {
   });
 }
 
-// A library may have been unloaded by code whose calls are not intercepted.
+// Forgets libraries that were unloaded by code whose calls are not intercepted.
 void ForgetWhatIsGone() {
   if (intercept::IsAnyDynamicObjectGone()) LeaveDynamicObjects();
 }
 
-// Sets what the picks of a beginning phase have in common.
+// Sets the properties shared by all picks of a phase that begins.
 void DescribePhase(uint32_t flags, const MachineLoad& load) {
   if (IsMuch(run.request->policy, load)) flags |= shm::kPickBusy;
   process.phase_flags = flags;
@@ -203,7 +203,7 @@ void EndPhase() {
 }
 
 // Returns whether there is a place among the programs that are measured at the same time. A run
-// that is measured only for its user takes none: it would keep others out of the field.
+// that is measured only for its user takes none: it would displace field runs.
 bool HoldsPlace(const Request& request) {
   return request.is_forced() || request.is_only_asked() || TakeLease(request);
 }
@@ -213,7 +213,7 @@ void Watch(const SlotSpace& space, uint64_t random) {
   ++run.phases;
 }
 
-// Whether the policy and the run file have room for another phase.
+// Returns whether the policy and the run file have room for another phase.
 bool IsRoomForAPhase() {
   const uint32_t room = process.pick_capacity - process.pick_count;
   if (!IsWatchingRun()) return room != 0;
@@ -246,12 +246,12 @@ void Detach() {
 }
 
 void LeaveAlone(shm::Skip reason) {
-  StopWatching();  // or all that is watched would lead to stubs as long as the process lives
+  StopWatching();  // or all watched functions would lead to stubs for the life of the process
   GiveBackLease();
   CountSkip(*run.request, reason);
 }
 
-// The first draw, into the workspace. Functions requested by name may not be loaded yet.
+// Makes the first draw, into the workspace. Functions requested by name may not be loaded yet.
 shm::Skip DrawFirstPicks(const SlotSpace& space, uint64_t random) {
   const Request& request = *run.request;
   Picks* const drawn = &workspace->drawn;
@@ -263,7 +263,7 @@ shm::Skip DrawFirstPicks(const SlotSpace& space, uint64_t random) {
   }
   if (AreTooManyRunFiles(request)) return shm::Skip::kTooManyRunFiles;
   if (!HoldsPlace(request)) return shm::Skip::kNoLease;
-  if (IsWatchingRun()) {  // begins once the run file and the meters are there
+  if (IsWatchingRun()) {  // begins once the run file and the meters exist
     return IsAnythingToWatch(request, space, random, WantedPlaces()) ? kNoSkip
                                                                      : shm::Skip::kNothingToPick;
   }
@@ -305,7 +305,7 @@ shm::Skip BeginRunInWorkspace(uint64_t random) {
   return kNoSkip;
 }
 
-// Takes back what was done of a run that does not begin.
+// Reverts the preparations for a run that does not begin.
 void Undo() {
   fieldcost_attached[0] = 0;
   GiveBackLease();
@@ -321,7 +321,7 @@ void PickWhatCame(const SlotSpace& space, uint32_t first_new) {
   if (drawn->count != 0 && MakeRunFile(run.Random()) == kNoSkip) MeasureDrawn(space);
 }
 
-// Objects were loaded, which a requested run includes as well. It gives up no earlier pick for
+// Objects were loaded, which a requested run includes as well. No earlier pick is given up for
 // them.
 void PickMore(const SlotSpace& space) {
   constexpr uint32_t kMorePicks = 8;
@@ -332,8 +332,8 @@ void PickMore(const SlotSpace& space) {
   MeasureDrawn(space);
 }
 
-// Allocations of the loader for a library, and of the library's constructors before its slots were
-// patched, are missing in the call that loaded it.
+// The loader's allocations for a library, and those of the library's constructors before its slots
+// were patched, are missing in the call that loaded it.
 void NoteLoading() {
   const ThreadState* const thread = fieldcost_current_thread;
   if ((process.metrics & shm::kAllocMetrics) == 0 || thread == nullptr) return;
@@ -342,7 +342,7 @@ void NoteLoading() {
   AddNotMeasured(process.picks[PickOf(*record)].shared, shm::kAllocInLoader);
 }
 
-// A library has come, with the objects from that one on.
+// Includes a new library: the objects from `first_new` on.
 void TakeIn(const SlotSpace& space, uint32_t first_new) {
   NoteLoading();
   if (intercept::HasCollector(first_new)) {
@@ -386,7 +386,8 @@ __attribute__((cold, noinline)) void EndPhaseAndRedraw(uint64_t now) {
   const PatchLock lock;
   if (!lock.held() || now < process.look_at) return;
   alignas(64) static char buffer[intercept::kVectorStateBytes];
-  const intercept::VectorState vectors(buffer);  // a measured call's result may be in them
+  const intercept::VectorState vectors(buffer);  // a measured call's result may be in these
+                                                 // registers
   ForgetWhatIsGone();
   EndPhase();
   if (!IsRoomForAPhase()) {
@@ -400,7 +401,7 @@ __attribute__((cold, noinline)) void EndPhaseAndRedraw(uint64_t now) {
 __attribute__((cold, noinline)) uint32_t SeeFirstCall(uint32_t thunk) {
   const PatchLock lock;
   if (lock.held()) return OnSighting(*run.request, thunk);
-  // Not sighted: its next call is. This one is missed.
+  // Not sighted: its next call will be. This one is lost.
   __atomic_fetch_add(&process.header->lost_calls, 1, __ATOMIC_RELAXED);
   return kNoPick;
 }

@@ -35,13 +35,14 @@ bool IsOurs(int64_t fd) {
 void MakeDirectory(int64_t parent, const char* name) {
   const auto at = static_cast<uint64_t>(parent);
   const auto address = reinterpret_cast<uint64_t>(name);
-  // The program's umask may take too much away.
+  // The program's umask may remove too many bits.
   if (SystemCall(SYS_mkdirat, at, address, 0700) == 0) {
     SystemCall(SYS_fchmodat, at, address, 0700);
   }
 }
 
-// The part of the memory directory that is checked; a negative number if it cannot be used.
+// Opens the part of the memory directory that is checked; returns a negative number if it cannot be
+// used.
 int64_t OpenRoot(const shm::PolicyHeader& policy, bool make) {
   if (policy.memory_root_bytes == 0 || policy.memory_root_bytes >= sizeof path) return -ENOENT;
   memcpy(path, policy.memory_dir, policy.memory_root_bytes);
@@ -57,7 +58,7 @@ int64_t OpenRoot(const shm::PolicyHeader& policy, bool make) {
   return -EPERM;
 }
 
-// Makes the directories of `path`, relative to the root.
+// Creates the parent directories of `path`, relative to the root.
 void MakeParents(int64_t root) {
   for (char* at = path; *at != '\0'; ++at) {
     if (*at != '/') continue;

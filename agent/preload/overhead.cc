@@ -14,17 +14,18 @@ using intercept::ReadClock;
 namespace {
 
 constexpr int64_t kPicosecondsPerNanosecond = 1000;
-// A program that has just begun has earned nothing yet.
+// A program that has just begun has not earned anything yet.
 constexpr int64_t kStartCredit = 30'000 * kPicosecondsPerNanosecond;
 // Unused credit is limited: an overhead of 10 ms at once would be noticeable.
 constexpr int64_t kMaxCredit = 10'000'000 * kPicosecondsPerNanosecond;
 constexpr uint32_t kMaxStep = 3;  // doublings of N at a time
 constexpr uint64_t kMaxElapsedNs = uint64_t{1} << 40;
 
-uint32_t used_slots;  // by threads that have been there at the same time
+uint32_t used_slots;  // by threads that existed at the same time
 
-// CPU time that this slot's threads have used since the last check. That of ended threads is
-// unknown; it is at least this slot's part of the whole process's time meanwhile.
+// Returns the CPU time that this slot's threads have used since the last check. That of ended
+// threads is unknown; it is estimated as at least this slot's share of the process's CPU time in
+// between.
 uint64_t ElapsedSinceCheck(ThreadState* thread) {
   const uint64_t now = ReadClock(CLOCK_THREAD_CPUTIME_ID);
   uint64_t elapsed = now - thread->cpu_ns_at_check;
@@ -39,8 +40,8 @@ uint64_t ElapsedSinceCheck(ThreadState* thread) {
   return elapsed > kMaxElapsedNs ? kMaxElapsedNs : elapsed;
 }
 
-// The sampling at which `calls` fit into `allowed_ps`, at least `from`; above the maximum if even
-// counting them would not.
+// Returns the sampling at which `calls` fit into `allowed_ps`, at least `from`; above the maximum
+// if even counting them would not fit.
 uint32_t NeededSampling(uint64_t calls, int64_t allowed_ps, uint32_t from) {
   const int64_t left = allowed_ps - static_cast<int64_t>(calls * process.untimed_call_ps);
   uint32_t log2 = from;
@@ -51,8 +52,8 @@ uint32_t NeededSampling(uint64_t calls, int64_t allowed_ps, uint32_t from) {
   return log2;
 }
 
-// The sampling has changed since the last gap was drawn. The record that is prepared for the next
-// call has the old weight.
+// Called if the sampling has changed since the last gap was drawn. The record that is prepared for
+// the next call has the old weight.
 __attribute__((cold, noinline)) uint32_t ChangeGap(ThreadState* thread, uint32_t pick,
                                                    uint32_t log2) {
   const uint32_t from = thread->gap_log2[pick];
@@ -72,7 +73,7 @@ void StartCostAccount(ThreadState* thread) {
       __atomic_store_n(&used_slots, thread->slot + 1, __ATOMIC_RELAXED);
     }
   } else if (thread->has_successor == 0 && process.overhead_per_65536 != 0) {
-    // Goes on with its predecessor's account, or many short threads would never settle one.
+    // Continues its predecessor's account; otherwise many short threads would never settle one.
     thread->has_successor = 1;
     thread->process_cpu_ns_at_succession = ReadClock(CLOCK_PROCESS_CPUTIME_ID);
   }
@@ -97,8 +98,8 @@ __attribute__((cold, noinline)) void CheckCost(ThreadState* thread, uint32_t pic
   thread->counting_is_too_much = 0;
   if (thread->credit_ps >= 0) return;
   const uint32_t log2 = __atomic_load_n(&process.picks[pick].sampling_log2, __ATOMIC_RELAXED);
-  // One window may mislead: its CPU time may hold what interrupts took, or lack what the machine's
-  // host took before.
+  // A single window may mislead: its CPU time may include time taken by interrupts, or lack time
+  // that the machine's host took before.
   const uint32_t needed = NeededSampling(calls, earned, log2);
   const uint32_t next = log2 + kMaxStep < needed ? log2 + kMaxStep : needed;
   thread->counting_is_too_much = needed > shm::kMaxSamplingLog2 ? 1 : 0;
@@ -117,7 +118,7 @@ void DrawGap(ThreadState* thread, uint32_t pick) {
   const uint32_t gap = FIELDCOST_LIKELY(thread->gap_log2[pick] == log2)
                            ? DrawUsualGap(log2, &thread->random)
                            : ChangeGap(thread, pick, log2);
-  for (;;) {  // again if a signal handler called in between
+  for (;;) {  // again if a signal handler made a call in between
     const shm::CallCounter before = *counter;
     if (shm::GapOf(before) >= 0) return;
     const shm::CallCounter after = shm::MakeCallCounter(shm::CallsOf(before), gap);
@@ -130,8 +131,9 @@ bool EndGap(ThreadState* thread, uint32_t pick, uint32_t* weight_log2) {
   *weight_log2 = 0;
   if (fieldcost_counters == no_counters) {
     if (!MakeCounters(thread)) return false;
-    // The stub counted the call in the place for threads without counters, where each call must
-    // find its gap at the end. The rest of a gap of this slot's former thread does not apply.
+    // The stub counted the call in the counters shared by threads without their own, where each
+    // call must find its gap at the end. The rest of a gap of this slot's former thread does not
+    // apply.
     no_counters[pick] = 0;
     const shm::CallCounter before = fieldcost_counters[pick];
     fieldcost_counters[pick] = shm::MakeCallCounter(shm::CallsOf(before), 0) - (uint64_t{1} << 48);
@@ -139,7 +141,7 @@ bool EndGap(ThreadState* thread, uint32_t pick, uint32_t* weight_log2) {
   } else if (shm::GapOf(fieldcost_counters[pick]) == -1) {
     *weight_log2 = thread->gap_log2[pick];
   }
-  // Below -1 the call before ended the gap, and none was drawn: this one is timed for certain.
+  // Below -1, the previous call ended the gap and drew none: this call is timed with certainty.
   DrawGap(thread, pick);
   return true;
 }

@@ -10,7 +10,7 @@ namespace fieldcost::preload {
 // and pays the cost of its measured calls. When a thread runs out of credit, the pick is sampled,
 // halving the rate each time, until counting alone would cost too much: then the pick is dropped.
 
-// Timed calls of a thread between two settlements of its account.
+// Number of timed calls of a thread between two settlements of its account.
 inline constexpr uint32_t kCallsPerCheck = 1024;
 
 // Opens a thread's account.

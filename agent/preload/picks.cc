@@ -15,7 +15,7 @@ namespace {
 
 using intercept::SamplingStubOf;
 
-// Returns a pick that is described as active, although it is not.
+// Returns the candidate's suspended pick: it is described as active, although it is not.
 uint32_t SuspendedPick(const Candidate& candidate) {
   for (uint32_t i = 0; i < process.pick_count; ++i) {
     const shm::Pick& shared = *process.picks[i].shared;
@@ -36,7 +36,8 @@ void Aim(PickState* pick, const Candidate& candidate) {
   pick->phase = shm::kPickActive;
 }
 
-// Whether the slot is for that pick's version of the symbol: two may lead to one function.
+// Returns whether the slot is for that pick's version of the symbol: two versions may lead to one
+// function.
 bool IsOfVersion(const intercept::SlotSpace& space, const intercept::ElfObject& importer,
                  const Elf64_Rela& relocation, uint64_t target, const shm::Pick& pick) {
   const intercept::ElfObject* const provider =

@@ -10,8 +10,8 @@ namespace fieldcost::preload {
 
 namespace {
 
-constexpr uint32_t kMinCostPs = 500;        // what a counted call takes at the least
-constexpr uint64_t kMaxCostPs = 1'000'000;  // a microsecond: more is an accident of the moment
+constexpr uint32_t kMinCostPs = 500;        // the minimum cost of a counted call
+constexpr uint64_t kMaxCostPs = 1'000'000;  // one microsecond: higher values are outliers
 
 uint32_t CostPs(uint64_t ticks, uint64_t plain_ticks) {
   if (ticks <= plain_ticks) return kMinCostPs;
@@ -41,7 +41,7 @@ void Calibrate() {
   process.picks[0].target = reinterpret_cast<uint64_t>(&intercept::fieldcost_known_function);
   process.picks[0].shared = &description;
   const auto timed = reinterpret_cast<intercept::KnownFunction>(intercept::StubOf(0));
-  // The cell shall count ticks meanwhile.
+  // The cell counts ticks meanwhile.
   process.ticks_to_ns = uint64_t{1} << 32;
   const intercept::Bias bias = intercept::MeasureBias(timed, SumOf, &cell);
   process.bias_ticks = bias.ticks;
@@ -57,7 +57,7 @@ void Calibrate() {
   process.ticks_to_ns = ticks_to_ns;
   process.timed_call_ps = CostPs(timed_ticks, plain_ticks);
   process.untimed_call_ps = CostPs(untimed_ticks, plain_ticks);
-  // The thread takes its slot anew once the run file is there.
+  // The thread takes a slot again once the run file exists.
   process.picks[0] = {};
   process.threads[0] = {};
   fieldcost_current_thread = nullptr;

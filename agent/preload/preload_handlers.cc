@@ -1,5 +1,5 @@
-// The begin and end of a measured call, called by x86_64/machine_thunk.S inside the program: no
-// libc call, no vector register, no lock, no errno.
+// The begin and end of a measured call, called by machine_thunk.S inside the program: no libc call,
+// no vector register, no lock, no errno.
 #include <stdint.h>
 
 #include "agent/intercept/cycle_clock.h"
@@ -18,19 +18,20 @@ using intercept::kSampledFlag;
 
 namespace {
 
-// True if this call is made from inside the measured call `outer`. A frame further down the stack
-// is; one at the same place is too if it was tail-called (its return address is the thunk's). A
-// frame further up means that `outer` was left by longjmp or an exception, or is on another stack.
+// Returns true if this call is made from inside the measured call `outer`. A frame further down the
+// stack is inside; so is one at the same place if it was tail-called (its return address is the
+// thunk's). A frame further up means that `outer` was left by longjmp or an exception, or is on
+// another stack.
 bool IsNested(const Record* outer, const uint64_t* return_slot) {
   const auto here = reinterpret_cast<uint64_t>(return_slot);
   if (outer->stack_pointer > here) return true;
   return outer->stack_pointer == here && IsTailCall(return_slot);
 }
 
-// Returns true if the thread has left `active`, although that lies further up (or is busy): its
-// stack slot no longer has the value that it has during the call. Checks only the thread's own
-// stack: other stacks may be gone. Wrong in the middle of an entry, which is harmless: a superseded
-// call that returns after all is counted.
+// Returns true if the thread has left `active`, even though it lies further up (or is busy): its
+// stack slot no longer holds the value that it has during the call. Checks only the thread's own
+// stack: other stacks may be gone. May be wrong in the middle of an entry, which is harmless: a
+// superseded call that returns after all is counted.
 bool IsGone(const ThreadState* thread, Record* active, uint64_t here) {
   const Record* const record = RecordOf(active);
   const uint64_t place = record->stack_pointer;
@@ -42,7 +43,7 @@ bool IsGone(const ThreadState* thread, Record* active, uint64_t here) {
   return !IsBusy(active) || holds != record->return_address;
 }
 
-// 1 for the first call of this pick in the process, and for no other.
+// Returns 1 for the first call of this pick in the process, else 0.
 inline uint32_t TakeFirstCall(PickState* pick) {
   if (FIELDCOST_LIKELY(__atomic_load_n(&pick->first_taken, __ATOMIC_RELAXED) != 0)) return 0;
   return __atomic_exchange_n(&pick->first_taken, 1, __ATOMIC_RELAXED) == 0 ? 1 : 0;
@@ -59,7 +60,7 @@ inline void Begin(ThreadState* thread, Record* record, uint32_t what, uint32_t w
   record->what = what;
   record->weight_log2 = weight_log2;
   record->is_first = TakeFirstCall(&state);
-  // The first call of a thread that is sampled has another weight than its next ones.
+  // The first call of a sampled thread has another weight than its next ones.
   const bool same_weight =
       !IsSampled(*record) || weight_log2 == thread->gap_log2[what & ~kSampledFlag];
   const bool usual = process.metrics == shm::kTimeMetrics && record->is_first == 0 && same_weight;
@@ -96,7 +97,8 @@ void RecordAll(const Record& record, const ThreadState* thread, uint64_t end_tic
   }
   if ((process.metrics & shm::kCycleMetrics) != 0)
     AddToCell(cells + process.cycles_index, ticks, weight);
-  // Counters are a thread's own: a call that came back on another thread has no difference.
+  // Counters belong to a thread: for a call that returned on another thread, there is no difference
+  // to take.
   if (record.owner != thread) return;
   if ((process.metrics & shm::kAllocMetrics) != 0) {
     shm::Cell* const inclusive = cells + process.alloc_index;
@@ -117,8 +119,9 @@ inline Entry Charged(ThreadState* thread, uint32_t pick, const Entry& straight) 
   return straight;
 }
 
-// Everything but a timed call that comes back where it began: other metrics, first calls, fibres
-// that moved to another thread, records thought abandoned, and children of fork().
+// Handles everything except timed calls that return on the thread where they began: other metrics,
+// first calls, fibres that moved to another thread, records thought abandoned, and children of
+// fork().
 __attribute__((noinline)) void ExitUnusual(Record* record, uint64_t end_ticks) {
   const bool attached = end_ticks != 0 && IsAttached();
   ThreadState* const thread = attached ? CurrentThread() : nullptr;
@@ -138,11 +141,11 @@ __attribute__((noinline)) void ExitUnusual(Record* record, uint64_t end_ticks) {
     if (owner != thread) {
       if (owner->active == record) owner->active = nullptr;
       record->usual =
-          kNoPick;  // its owner's next call is timed for certain: no gap was drawn there
+          kNoPick;  // the owner's next call is timed with certainty: no gap was drawn there
     }
   }
   record->superseded = 0;
-  record->stack_pointer = 0;  // while it is free and until it is filled it is nowhere
+  record->stack_pointer = 0;  // while free, and until filled, it has no location
   __atomic_store_n(&record->in_use, 0, __ATOMIC_RELEASE);
   if (cells == nullptr) return;
   if (is_sampled && fieldcost_counters != no_counters) DrawGap(thread, pick);
@@ -150,9 +153,9 @@ __attribute__((noinline)) void ExitUnusual(Record* record, uint64_t end_ticks) {
   if (end_ticks >= process.look_at) EndPhaseAndRedraw(end_ticks);
 }
 
-// The first call of a watched function. Returns the argument of its stub as if it had been picked
-// before; kNoPick if the call is not measured. The time this takes is excluded from the measured
-// call around it.
+// Handles the first call of a watched function. Returns the argument that its stub would pass if it
+// had been picked before; kNoPick if the call is not measured. The time spent here is excluded from
+// the enclosing measured call.
 __attribute__((cold, noinline)) uint32_t Sight(uint32_t thunk) {
   const uint64_t begin = intercept::ReadTimeStamp();
   const uint32_t pick = SeeFirstCall(thunk);
@@ -160,14 +163,14 @@ __attribute__((cold, noinline)) uint32_t Sight(uint32_t thunk) {
   Record* const active = thread == nullptr ? nullptr : thread->active;
   if (active != nullptr && !IsBusy(active)) {
     if (process.picks[PickOf(*active)].phase != shm::kPickActive) {
-      Abandon(thread, active);  // it made room; unless it returns, that is
+      Abandon(thread, active);  // it gave up its place; the abandonment is reverted if it returns
     } else {
       active->excluded_ticks += intercept::ReadTimeStamp() - begin;
-      active->usual = kNoPick;  // so that its end does not take the short way
+      active->usual = kNoPick;  // so that its end does not take the fast path
     }
   }
   if (pick == kNoPick || process.picks[pick].sampling_log2 == 0) return pick;
-  // Like the sampling stub.
+  // As the sampling stub does.
   if (fieldcost_counters != nullptr && fieldcost_counters != no_counters) {
     fieldcost_counters[pick] -= uint64_t{1} << 48;
   }
@@ -176,14 +179,14 @@ __attribute__((cold, noinline)) uint32_t Sight(uint32_t thunk) {
 
 }  // namespace
 
-// All cases except the usual one, which the thunk handles itself: a thread's or a cell's first
-// call, nested calls, calls after one that left by longjmp or exception, calls of a sampled pick
-// whose gap has run out, and functions that are only noticed.
+// Handles all cases except the usual one, which the thunk handles itself: a thread's or a cell's
+// first call, nested calls, calls after one that was left by longjmp or an exception, calls of a
+// sampled pick whose gap has run out, and functions that are only noticed.
 extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
     uint32_t what, const uint64_t* return_slot) {
   if ((what & intercept::kNoticeFlag) != 0) {
     const uint32_t notice = what & ~intercept::kNoticeFlag;
-    // The thunk saved the arguments right below the return address.
+    // The thunk saved the arguments directly below the return address.
     if (IsAttached()) intercept::Notice(notice, return_slot[-1], return_slot[-2]);
     return {nullptr, intercept::fieldcost_notice_targets[notice]};
   }
@@ -197,7 +200,7 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
   const bool is_sampled = pick != what;
   ThreadState* const thread = CurrentThread();
   if (thread == nullptr) {
-    if (is_sampled) no_counters[pick] = 0;  // its next call is lost, and counted so, too
+    if (is_sampled) no_counters[pick] = 0;  // its next call is also lost and counted
     return straight;
   }
   uint32_t weight_log2 = 0;
@@ -221,7 +224,7 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
   return {record, record->target};
 }
 
-// `end_ticks` is 0 if the process was detached when the function came back.
+// `end_ticks` is 0 if the process had been detached when the function returned.
 extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Record* record,
                                                                            uint64_t end_ticks) {
   ThreadState* const thread = record->owner;
@@ -234,7 +237,7 @@ extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Recor
   AddToCell(record->cells, Nanoseconds(TicksWithout(process.bias_ticks, *record, end_ticks)),
             record->weight_log2);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  // In this order: an active record that is nowhere would never be seen to be gone.
+  // The order matters: an active record without a location would never be detected as gone.
   thread->active = nullptr;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   record->stack_pointer = 0;

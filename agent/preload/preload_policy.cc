@@ -24,7 +24,7 @@ bool CopyVariable(char** environment, const char* name, char* to, size_t capacit
   return builder.Add(EnvironmentValue(environment, name)).ok();
 }
 
-// 0 unless it is a number of at most 19 digits.
+// Returns 0 unless the text is a number of at most 19 digits.
 uint64_t ParseNumber(const char* text) {
   uint64_t number = 0;
   uint32_t digits = 0;
@@ -56,7 +56,7 @@ shm::MetricSet ParseMetrics(const char* text) {
   return metrics == 0 ? shm::kTimeMetrics : metrics;
 }
 
-// Whether the memory directory is a path with a root in it, or none.
+// Returns whether the memory directory is a path that contains a root, or absent.
 bool IsMemoryUsable(const shm::PolicyHeader& policy) {
   const uint32_t root = policy.memory_root_bytes;
   if (root == 0) return true;
@@ -66,7 +66,7 @@ bool IsMemoryUsable(const shm::PolicyHeader& policy) {
          (policy.memory_dir[root] == '\0' || policy.memory_dir[root] == '/');
 }
 
-// Returns whether the policy has this version, so that its memory directory is known.
+// Returns whether the policy has a known version, so that its memory directory is known.
 bool IsKnown(const shm::PolicyHeader& policy) {
   return memcmp(policy.magic, shm::kPolicyMagic, sizeof policy.magic) == 0 &&
          policy.version == shm::kPolicyVersion && IsMemoryUsable(policy);
@@ -102,8 +102,7 @@ uint64_t ModuleBytes(const shm::PolicyHeader& policy) {
   return policy.allowed_module_count * sizeof(shm::AllowedModule);
 }
 
-// Opens the policy file again. Returns -1 if it is no longer the one that begins with the request's
-// header.
+// Opens the policy file again. Returns -1 if it no longer begins with the request's header.
 int64_t OpenSamePolicy(const Request& request) {
   static shm::PolicyHeader now;  // the host's stack may be small; see measuring_run.h
   const int64_t fd = OpenPolicy(request);
@@ -113,8 +112,8 @@ int64_t OpenSamePolicy(const Request& request) {
   return -1;
 }
 
-// The weight of `api_hash` in the policy file that begins with this header; the default one if it
-// has none.
+// Returns the weight of `api_hash` in the policy file that begins with this header; the default if
+// it has none.
 uint32_t FindWeight(int64_t fd, const shm::PolicyHeader& policy, uint64_t api_hash) {
   const uint64_t table = sizeof policy + ModuleBytes(policy);
   uint32_t low = 0;
@@ -164,7 +163,7 @@ bool ReadRequest(char** environment, Request* request) {
     CountSkip(*request, shm::Skip::kPolicyUnusable);
     return false;
   }
-  if (!pick_fits) {  // half a list would be another one
+  if (!pick_fits) {  // a truncated list would be a different one
     CountSkip(*request, shm::Skip::kPickTooLong);
     return false;
   }
@@ -259,7 +258,7 @@ void CountSkip(const Request& request, shm::Skip reason) {
   SystemCall(SYS_close, static_cast<uint64_t>(fd));
   if (mapped == MAP_FAILED) return;
   auto* const file = static_cast<shm::SkipFile*>(mapped);
-  // Its writer may have left holes in it.
+  // Its creator may have left holes in it.
   if (intercept::Populate(reinterpret_cast<uint64_t>(file), sizeof *file) &&
       memcmp(file->magic, shm::kSkipMagic, sizeof file->magic) == 0) {
     __atomic_fetch_add(&file->counts[static_cast<uint32_t>(reason)], 1, __ATOMIC_RELAXED);

@@ -8,11 +8,12 @@
 
 namespace fieldcost::preload {
 
-// Returned by each step of a run that succeeds; otherwise the step returns the reason to skip.
+// Returned by each step of a run that succeeds; a step that fails returns the reason to skip the
+// run.
 inline constexpr auto kNoSkip = static_cast<shm::Skip>(~uint32_t{0});
 
-// The instructions of the environment and the policy file for this process. Owns its strings: the
-// program may change its environment.
+// What the environment and the policy file request from this process. Owns its strings: the program
+// may change its environment.
 struct Request {
   char state_dir[intercept::kMaxPath];   // absolute
   char forced_pick[shm::kMaxPickBytes];  // "soname!symbol" globs, comma-separated; "": draw at

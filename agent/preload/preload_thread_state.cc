@@ -21,14 +21,14 @@ __thread shm::CallCounter* fieldcost_counters = no_counters;
 
 namespace {
 
-// When this many are taken, dead ones are searched for. Not only when all are: the call that takes
-// the last one may be in a signal handler, further down the stack than the dead ones, where nothing
-// about them is certain.
+// When this many records are taken, dead ones are searched for. Waiting until all are taken would
+// be too late: the call that takes the last one may be in a signal handler, further down the stack
+// than the dead ones, where nothing is certain about them.
 constexpr uint32_t kFewRecords = kRecordsPerThread / 2;
 
 // A search that queries the kernel about stacks, which takes a millisecond in a large program, is
-// worthwhile if it frees this many. Otherwise a program that leaves one call at a time, below calls
-// that were left and are indistinguishable from live ones, would query each time.
+// worthwhile if it frees this many. Otherwise, a program that leaves one call at a time, below
+// abandoned calls that are indistinguishable from live ones, would cause a query each time.
 constexpr uint32_t kWorthASearch = kFewRecords / 4;
 
 __thread intercept::SlotBackoff backoff;
@@ -55,8 +55,8 @@ bool Prepare(ThreadState* thread, uint32_t slot, uint32_t tid) {
 }
 
 // Looks up the stack that contains `here`; returns true if it is known. Remembers it if it is the
-// thread's own: the mapping that also holds its control block and has a guard right below it; for
-// the first thread, the one that ends at the kernel's arguments (it holds no control block).
+// thread's own: the mapping that also holds its control block and has a guard directly below it;
+// for the first thread, the one that ends at the kernel's arguments (it holds no control block).
 bool LookUpStack(ThreadState* thread, uint64_t here) {
   intercept::Mapping below{};
   intercept::Mapping stack{};
@@ -79,10 +79,10 @@ bool IsOnOwnStack(const ThreadState* thread, uint64_t live_stack) {
   return live_stack > thread->stack.begin && live_stack <= thread->stack.end;
 }
 
-// Frees records that can never be returned through: those on this thread's own stack below the
-// live stack pointer, and on any stack those right below it, at the place the current call has now.
-// Elsewhere on fibre and signal stacks they are left alone, since frames there may be alive
-// wherever they lie. Returns how many.
+// Frees records that can never be returned through: on this thread's own stack those below the live
+// stack pointer, and on any stack those directly below it, at the current call's place. Elsewhere
+// on fibre and signal stacks they are left alone, since frames may be alive there at any place.
+// Returns how many.
 uint32_t FreeDeadRecords(ThreadState* thread, uint64_t live_stack) {
   const bool own = IsOnOwnStack(thread, live_stack);
   uint32_t freed = 0;
@@ -98,8 +98,8 @@ uint32_t FreeDeadRecords(ThreadState* thread, uint64_t live_stack) {
   return freed;
 }
 
-// The same, but queries the kernel about the stack if the known facts may not suffice: on the
-// thread's own stack always, since only the kernel can exclude that a library copies it away and
+// The same, but queries the kernel about the stack if the known facts may be insufficient: always
+// on the thread's own stack, since only the kernel can exclude that a library copies it away and
 // back. Returns true if that was worthwhile.
 bool ReclaimDeadRecords(ThreadState* thread, uint64_t live_stack) {
   if (process.never_reuse != 0) return false;
@@ -111,7 +111,8 @@ bool ReclaimDeadRecords(ThreadState* thread, uint64_t live_stack) {
          freed + FreeDeadRecords(thread, live_stack) >= kWorthASearch;
 }
 
-// One of the first `count` that is free. One of the later ones brings the next early search nearer.
+// Returns one of the first `count` records that is free. Taking one of the later ones brings the
+// next early search closer.
 Record* TakeFree(ThreadState* thread, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     Record* const record = &thread->records[i];

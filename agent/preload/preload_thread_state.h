@@ -42,7 +42,7 @@ struct ThreadState {
   uint32_t reclaim_backoff;  // the value of reclaim_in after the next failed search
   uint32_t owner_tid;        // 0 = never used; a dead thread's id = free
   uint32_t slot;
-  uint32_t has_successor;         // the slot went to another thread since the last check
+  uint32_t has_successor;         // the slot was taken over by another thread since the last check
   uint32_t counting_is_too_much;  // according to the last check
   uint32_t stack_is_known;        // completely, from the kernel
   uint8_t ready[shm::kMaxPicks];  // kCells...: whether this slot's cells of that pick have memory

@@ -20,7 +20,7 @@ extern Workspace* workspace;
 uint64_t LimitOf(int resource);
 
 // Called by the constructor. Returns false if there is no memory, or if the program's own limits
-// are so tight that it would miss the memory taken here.
+// are so tight that it would miss the memory allocated here.
 bool MakeWorkspace();
 void DropWorkspace();
 

@@ -24,7 +24,7 @@ struct alignas(64) PickState {
   uint32_t sampling_log2;  // grows: one in 2^this calls is timed
   uint32_t first_taken;    // 1 once a call has become the first one
   uint32_t phase;          // shm::PickPhase
-  uint32_t slots;          // number found to lead to it
+  uint32_t slots;          // how many were found to lead to it
 };
 
 // The state of this process. Written by the constructor before any slot is patched; constant
@@ -43,7 +43,7 @@ struct ProcessState {
   uint64_t counters;       // address of the first counter
   uint64_t counter_slot_bytes;
   shm::RunHeader* header;       // the mapped run file
-  ThreadState* threads;         // kThreadSlots of them
+  ThreadState* threads;         // kThreadSlots elements
   uint64_t ticks_to_ns;         // 32.32 fixed point
   uint64_t bias_ticks;          // what a thunk adds to each measurement
   uint64_t bias_spread_ticks;   // its interquartile range

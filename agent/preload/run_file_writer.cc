@@ -34,13 +34,13 @@ uint32_t Picoseconds(uint64_t ticks) {
   return intercept::PicosecondsOf(ticks, process.ticks_to_ns);
 }
 
-// Growing a file past the limit would send SIGXFSZ; and a program with little room could miss what
-// is mapped.
+// Growing a file beyond the limit would raise SIGXFSZ; and a program with little address space
+// could miss what is mapped.
 bool IsRoomFor(uint64_t size) {
   return LimitOf(RLIMIT_FSIZE) >= size && LimitOf(RLIMIT_AS) / 2 >= size;
 }
 
-// The head of the file. Everything but `complete`.
+// Fills the head of the file, except `complete`.
 void FillHeader(const Request& request, uint64_t random, uint64_t size, shm::RunHeader* header) {
   const uint32_t capacity = process.pick_capacity;
   const bool stays_here = request.is_forced() || request.is_only_asked();
@@ -73,7 +73,8 @@ void FillHeader(const Request& request, uint64_t random, uint64_t size, shm::Run
   }
 }
 
-// Makes the file `name` with this first page, and maps it. Null, and no file, if any of it fails.
+// Creates the file `name` with this first page and maps it. Returns null, leaving no file, if any
+// step fails.
 void* MakeAndMap(const Request& request, const char* name, const void* page, uint64_t size) {
   const int64_t runs = OpenInMemory(request, shm::kRunDirectoryName, O_RDONLY | O_DIRECTORY);
   if (runs < 0) return nullptr;
@@ -90,9 +91,9 @@ shm::Skip CreateRunFile(const Request& request, uint64_t random) {
   const uint64_t size = shm::RunFileBytes(capacity, MetricCount());
   if (!IsRoomFor(size)) return shm::Skip::kTightLimits;
 
-  // Put together here and written with one call: measured, the first write through a mapping of a
-  // new page costs the host hundreds of microseconds in the file system, this a few. The first
-  // picks' room comes with it.
+  // Assembled here and written with one call, which costs the host a few microseconds; the first
+  // store to a new page through a mapping costs hundreds of them in the file system (measured). The
+  // page includes room for the first picks.
   static char page[kPageBytes];
   auto* const header = reinterpret_cast<shm::RunHeader*>(page);
   FillHeader(request, random, size, header);
@@ -117,7 +118,7 @@ shm::Skip CreateRunFile(const Request& request, uint64_t random) {
 }
 
 bool CanBeDescribed(const Candidate& candidate) {
-  // Half a name would be another API's.
+  // A truncated name would be another API's.
   return strlen(candidate.symbol) < sizeof(shm::Pick::symbol) &&
          strlen(candidate.module) < sizeof(shm::Pick::soname) &&
          strlen(candidate.version) < sizeof(shm::Pick::symbol_version);
@@ -129,7 +130,7 @@ shm::Pick* DescribePick(const Candidate& candidate, uint32_t sampling_log2) {
   if (index == process.pick_capacity) return nullptr;
   auto* const pick = reinterpret_cast<shm::Pick*>(process.header + 1) + index;
   const auto begin = reinterpret_cast<uint64_t>(pick);
-  // The first page was written when the file was made.
+  // The first page was written when the file was created.
   const uint64_t first_page_end = reinterpret_cast<uint64_t>(process.header) + kPageBytes;
   if (begin + sizeof *pick > first_page_end && !intercept::Populate(begin, sizeof *pick))
     return nullptr;

@@ -11,8 +11,8 @@ namespace fieldcost::preload {
 // Creates this process's run file (mode 0600, never through a link) with room for
 // process.pick_capacity picks of process.metrics, and maps it: sets process.header, .cells,
 // .counters and the distances. The file is locked as long as this process image has it mapped; no
-// descriptor stays open, and children of fork() do not inherit it. Returns kNoSkip, or, if any step
-// fails, the reason, leaving nothing behind.
+// descriptor stays open, and children of fork() do not inherit it. Returns kNoSkip or, if any step
+// fails, the reason; then no file remains.
 shm::Skip CreateRunFile(const Request& request, uint64_t random);
 
 // Returns whether the API's names are short enough to be stored in full.

@@ -14,8 +14,8 @@ namespace {
 using intercept::ElfObject;
 using intercept::SlotSpace;
 
-// How many of the object's slots may lead to candidates. Those for its own functions, most of a C++
-// library's, do only if functions of its library may be picked.
+// Returns how many of the object's slots may lead to candidates. Slots for its own functions (most
+// of a C++ library's slots) do only if functions of this library may be picked.
 uint64_t SlotCountOf(const Request& request, const SlotSpace& space, const ElfObject& object) {
   const bool own_too = *object.soname != '\0' && IsAllowed(request, object.soname);
   uint64_t count = 0;
@@ -36,15 +36,15 @@ shm::WatchChances ChancesOf(const Request& request, const SlotSpace& space, uint
   return shm::WatchChancesOf(SlotCountOf(request, space, space.objects[0]), of_libraries, wanted);
 }
 
-// The probability that a function is watched whose first importer is this object. The order of
-// importers is that of decreasing chances: the program, its libraries, libraries from dlopen.
+// Returns the probability that a function is watched whose first importer is this object. Importers
+// are ordered by decreasing probability: the program, its libraries, libraries loaded by dlopen.
 uint32_t ChanceAt(const Sightings& sightings, const SlotSpace& space, const ElfObject& importer) {
   if (&importer == &space.objects[0]) return sightings.chances.of_program;
   return importer.is_dynamic ? sightings.later_chance : sightings.chances.of_libraries;
 }
 
-// Whether functions of this name may be watched where an object imports them: by its own chance, or
-// because one of that name is watched already.
+// Returns whether functions of this name may be watched where an object imports them: either by
+// that object's chance, or because a function of that name is already watched.
 bool IsNameWatched(const Sightings& sightings, const char* name, uint32_t chance) {
   const uint32_t number = shm::WatchNumber(name, sightings.random_names);
   if (number < chance) return true;
@@ -73,7 +73,7 @@ Watched* EntryOf(Sightings* sightings, uint64_t api_hash, const char* name, uint
   return entry;
 }
 
-// What dlopen brought shares the room that is left with what it may bring later.
+// Objects loaded by dlopen share the remaining room with those that may be loaded later.
 void ShareRoomWith(const Request& request, const SlotSpace& space, uint32_t first_object,
                    Sightings* sightings) {
   uint64_t slots = 0;
@@ -210,7 +210,7 @@ uint32_t OnSighting(const Request& request, uint32_t thunk) {
   if (entry->is_sighted || entry->is_gone || !sightings->is_watching) return entry->pick;
   entry->is_sighted = true;
   Candidate* const candidate = &entry->candidate;
-  // What cannot become a pick must not take a place in the draw from what can.
+  // Functions that cannot become a pick must not take a place in the draw from those that can.
   candidate->weight = CanBeDescribed(*candidate) ? WeightOf(request, *candidate) : 0;
   if (candidate->weight != 0) {
     ++sightings->called;

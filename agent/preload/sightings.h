@@ -64,7 +64,7 @@ uint32_t OnSighting(const Request& request, uint32_t thunk);
 // Restores the slots of all watched functions that were not called.
 void StopWatching();
 
-// Forgets functions in objects that dlopen loaded. These are still loaded, or were unloaded
+// Forgets functions in objects loaded by dlopen. The objects are still loaded, or were unloaded
 // unnoticed.
 void LeaveWatchedDynamicObjects();
 

@@ -1,16 +1,16 @@
 #pragma once
 
-// What libraries inside programs need of this architecture beside the thunks: the relocations that
-// calls go through, the time stamp counter, the thread pointer, the vector registers, raw system
-// calls (errno stays as it was, no cancellation point, no libc code that could touch vector
-// registers), and an atomic step that only signals can interrupt.
+// Architecture-specific code besides the thunks: the relocations that calls go through, the time
+// stamp counter, the thread pointer, the vector registers, raw system calls (which preserve errno,
+// are no cancellation points, and run no libc code that could touch vector registers), and an
+// atomic operation that only signals can interrupt.
 
 #include <elf.h>
 #include <stdint.h>
 
 namespace fieldcost::intercept {
 
-// Relocations of slots: those of calls, and those that function pointers and -fno-plt calls use.
+// Relocations of slots: for calls, and for function pointers and -fno-plt calls.
 inline constexpr uint32_t kCallSlot = R_X86_64_JUMP_SLOT;
 inline constexpr uint32_t kDataSlot = R_X86_64_GLOB_DAT;
 // Relocations of data: a word that holds an address, and a variable that the program has a copy of.
@@ -24,7 +24,7 @@ inline uint64_t ReadTimeStamp() {
   return (uint64_t{high} << 32) | low;
 }
 
-// The same when everything before it has been done, and before anything after it has begun.
+// The same, after everything before it has completed and before anything after it begins.
 inline uint64_t ReadTimeStampInOrder() {
   uint32_t low;
   uint32_t high;
@@ -32,7 +32,7 @@ inline uint64_t ReadTimeStampInOrder() {
   return (uint64_t{high} << 32) | low;
 }
 
-// The address of this thread's control block.
+// Returns the address of this thread's control block.
 inline uint64_t ThreadPointer() {
   uint64_t pointer;
   __asm__("movq %%fs:0, %0" : "=r"(pointer));
@@ -45,7 +45,7 @@ inline uint64_t StackPointer() {
   return pointer;
 }
 
-// Fast for big and small, and no vector register.
+// Fast for large and small sizes, and without vector registers.
 inline void CopyBytes(void* to, const void* from, uint64_t bytes) {
   __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes)::"memory");
 }
@@ -53,7 +53,7 @@ inline void FillBytes(void* to, uint8_t value, uint64_t bytes) {
   __asm__ volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(value) : "memory");
 }
 
-// Linux system call; the result is -errno on failure.
+// Makes a Linux system call; returns -errno on failure.
 inline int64_t SystemCall(int64_t number, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0,
                           uint64_t d = 0, uint64_t e = 0, uint64_t f = 0) {
   int64_t result;
@@ -67,8 +67,8 @@ inline int64_t SystemCall(int64_t number, uint64_t a = 0, uint64_t b = 0, uint64
   return result;
 }
 
-// Sets *word from 0 to 1; true if it was 0. Indivisible for signal handlers on this thread (one
-// instruction), not for other threads: no bus lock.
+// Sets *word from 0 to 1; returns true if it was 0. Atomic with respect to signal handlers on this
+// thread (one instruction), but not to other threads: no bus lock.
 inline bool TakeOnThisThread(uint32_t* word) {
   uint32_t expected = 0;
   bool taken;
@@ -79,8 +79,8 @@ inline bool TakeOnThisThread(uint32_t* word) {
   return taken;
 }
 
-// Replaces *word if it is what was expected; true if so. Indivisible for signal handlers on this
-// thread, not for other threads.
+// Replaces *word if it has the expected value; returns whether it did. Atomic with respect to
+// signal handlers on this thread, but not to other threads.
 inline bool ReplaceOnThisThread(uint64_t* word, uint64_t expected, uint64_t desired) {
   bool replaced;
   __asm__ volatile("cmpxchgq %3, %1"
@@ -90,8 +90,8 @@ inline bool ReplaceOnThisThread(uint64_t* word, uint64_t expected, uint64_t desi
   return replaced;
 }
 
-// Keeps the vector and floating point registers, in which a call's arguments and results may be,
-// while functions are called that may use them. Whoever uses it has the buffer to himself.
+// Preserves the vector and floating point registers, which may hold a call's arguments and results,
+// while functions that may use them are called. The buffer must not be in use by another instance.
 inline constexpr uint64_t kVectorStateBytes = 4096;
 class VectorState {
  public:
@@ -104,7 +104,7 @@ class VectorState {
   VectorState(const VectorState&) = delete;
   VectorState& operator=(const VectorState&) = delete;
 
-  // Whether this processor and system can do it (cpuid 1, OSXSAVE).
+  // Returns whether this processor and system support it (cpuid 1, OSXSAVE).
   static bool IsSupported() {
     uint32_t a = 1;
     uint32_t b;

@@ -1,9 +1,10 @@
-// The thunks: what a picked API's slots point to.
+// The thunks: the code that a picked API's slots point to.
 //
-// A stub names its pick in r11 (free at any function entry) and enters the common part. That takes
-// the thread's first record itself in the usual case (three registers saved instead of eight, no
-// call: 4 ns less); in any other it saves the argument registers and asks fieldcost_thunk_enter.
-// Then it either jumps to the real function (nothing is measured) or measures it:
+// A stub passes its pick in r11 (free at any function entry) and enters the common part. In the
+// usual case, that takes the thread's first record itself (three registers saved instead of eight,
+// no call: 4 ns less); in any other case it saves the argument registers and calls
+// fieldcost_thunk_enter. Then it either jumps to the real function (nothing is measured) or
+// measures it:
 //
 //   the true return address is popped into the record, the real function is called from here (its
 //   stack arguments are where it expects them, because the call pushes into the slot just popped),
@@ -15,23 +16,25 @@
 //
 // Unwinding is exact at every instruction. Three FDEs cover the three states:
 //   1 entry: the return address is on the stack;
-//   2 call:  it is in the record. The caller's rsp is ours; CFA = rsp + 8 nevertheless, since
-//            libgcc tells frames apart by the CFA below them, which is our rsp: it would stop here,
-//            not at the caller. No frame is marked as a signal's: newer libgcc takes the entry of
-//            such a frame on the shadow stack for one of the kernel's;
+//   2 call:  it is in the record. The caller's rsp is ours, but CFA = rsp + 8, since libgcc
+//            identifies frames by the CFA below them, which is our rsp: otherwise it would stop
+//            here, not at the caller. No frame is marked as a signal frame: newer libgcc would
+//            take its entry on the shadow stack for one of the kernel's;
 //   3 exit:  it is on the stack again.
 //
-// A pick that is called very often is sampled: its slots lead to its sampling stub, which counts the
-// call with one instruction and jumps on, until the thread's gap has run out; then the call is
-// measured like any other. The counter is in the run file, which a child of fork() does not have:
-// the stub looks first. Notice stubs stand in front of functions we want to know the calls of, and
-// jump on in the caller's place: dlsym sees the caller it must see.
+// A pick that is called very often is sampled: its slots lead to its sampling stub, which counts
+// the call with one instruction and jumps on, until the thread's gap has run out; then the call is
+// measured like any other. The counter is in the run file, which a child of fork() does not have,
+// so the stub first checks whether the process is attached. Notice stubs precede functions whose
+// calls are only noticed, and jump on in the caller's place: dlsym sees its true caller.
 //
-// Every stub may be entered by an indirect call or jump, and begins with endbr64; what we leave to is
-// another function's entry or the address that a call has pushed. So the library may say that it bears
-// indirect branch tracking and shadow stacks (cet.h, which says so if -fcf-protection does).
+// Every stub may be entered by an indirect call or jump, and begins with endbr64; the code leaves
+// only to another function's entry or to the address that a call has pushed. So the library may be
+// marked as supporting indirect branch tracking and shadow stacks (cet.h does so under
+// -fcf-protection).
 //
-// What this text knows of others' structures, and they of it, is in agent/intercept/thunk.h.
+// agent/intercept/thunk.h defines what this code and its users assume about each other's
+// structures.
 
 #include <cet.h>
 
@@ -42,27 +45,27 @@
 // return address is at *rbx:   DW_CFA_expression rip, { DW_OP_breg3 0 }
 #define CFI_RETURN_ADDRESS_IN_RECORD .cfi_escape 0x10, 16, 2, 0x73, 0
 
-// caller's rsp is ours:        DW_CFA_val_expression rsp, { breg7 0 }; LLVM's libunwind gives up at
-// the plainer DW_CFA_val_offset
+// caller's rsp is ours:        DW_CFA_val_expression rsp, { breg7 0 }; LLVM's libunwind cannot
+// handle the simpler DW_CFA_val_offset
 #define CFI_CALLER_STACK_POINTER_IS_OURS .cfi_escape 0x16, 7, 2, 0x77, 0
 
-// The frame of a measured call, as unwinders tell it from others. In the lab's library a measured
-// function may tail-call another one: their frames have the same rsp, and each record says which it
-// is:                          DW_CFA_def_cfa_expression { breg3 FIELDCOST_RECORD_FRAME_ID, deref }
+// The frame of a measured call, as unwinders identify it. In the lab's library a measured function
+// may tail-call another one: their frames have the same rsp, and each record has its own frame id:
+//                              DW_CFA_def_cfa_expression { breg3 FIELDCOST_RECORD_FRAME_ID, deref }
 #ifdef FIELDCOST_EVERY_CALL
 #define CFI_FRAME .cfi_escape 0x0f, 3, 0x73, FIELDCOST_RECORD_FRAME_ID, 0x06
 #else
 #define CFI_FRAME .cfi_def_cfa rsp, 8
 #endif
 
-// The lab's library knows nothing usual: every call is asked for.
+// The lab's library has no usual case: fieldcost_thunk_enter is called for every call.
 #ifdef FIELDCOST_EVERY_CALL
 #define FROM_STUB unusual_entry
 #else
 #define FROM_STUB thunk_entry
 #endif
 
-// Undo what the usual and the unusual entry push.
+// Undo the pushes of the usual and the unusual entry.
     .macro RESTORE_USUAL
     popq %rcx
     .cfi_adjust_cfa_offset -8
@@ -138,7 +141,8 @@ fieldcost_sampling_stubs:
     .set stub_index, stub_index + 1
     .endr
 
-    // The first few are rarely called, and each call matters; of the others one in many does.
+    // The first few functions are rarely called, and each call matters; of the others, only
+    // occasional calls do.
     .p2align 6
 fieldcost_notice_stubs:
     .set stub_index, 0
@@ -161,7 +165,7 @@ fieldcost_notice_stubs:
     .set stub_index, stub_index + 1
     .endr
 
-    // They jump on at once: flags and r11 are the caller's to lose.
+    // They jump on at once, and clobber only flags and r11, as any call may.
     .macro HIDDEN_STUB tail
     .p2align 4
     endbr64
@@ -197,7 +201,7 @@ fieldcost_hidden_stubs:
 
 #ifndef FIELDCOST_EVERY_CALL
     .p2align 4
-detached:                       // above all, a child of fork(): straight to the function
+detached:                       // mainly in a child of fork(): straight to the function
     pushq %rcx
     .cfi_adjust_cfa_offset 8
     movzwl %r11w, %r11d         // the index, without a flag
@@ -223,14 +227,14 @@ thunk_entry:
     jz usual_not
     cmpq $0, FIELDCOST_THREAD_ACTIVE(%rcx)
     jne usual_not
-    cmpl %r11d, FIELDCOST_THREAD_RECORDS + FIELDCOST_RECORD_USUAL(%rcx)  // prepared for this very stub?
+    cmpl %r11d, FIELDCOST_THREAD_RECORDS + FIELDCOST_RECORD_USUAL(%rcx)  // prepared for this stub?
     jne usual_not
     xorl %eax, %eax
     movl $1, %edx
-    cmpxchgl %edx, FIELDCOST_THREAD_RECORDS + FIELDCOST_RECORD_IN_USE(%rcx)   // whole to signals; no lock prefix
+    cmpxchgl %edx, FIELDCOST_THREAD_RECORDS + FIELDCOST_RECORD_IN_USE(%rcx)   // atomic for signals; no lock prefix
     jne usual_not
     leaq FIELDCOST_THREAD_RECORDS(%rcx), %rdx
-    leaq 24(%rsp), %rax         // where the return address is
+    leaq 24(%rsp), %rax         // location of the return address
     movq %rax, FIELDCOST_RECORD_STACK_POINTER(%rdx)
     movq %rdx, FIELDCOST_THREAD_ACTIVE(%rcx)
     movq %rdx, %r11
@@ -263,7 +267,7 @@ unusual_entry:
     subq $8, %rsp               // 16-byte alignment
     .cfi_adjust_cfa_offset 8
     movl %r11d, %edi
-    leaq 72(%rsp), %rsi         // where the return address is
+    leaq 72(%rsp), %rsi         // location of the return address
     call fieldcost_thunk_enter  // rax = record or 0, rdx = real function
     movq %rax, %r11
     testq %rax, %rax
@@ -288,9 +292,9 @@ take_return_address:
     CFI_CALLER_STACK_POINTER_IS_OURS
     CFI_RBX_IN_RECORD
     CFI_RETURN_ADDRESS_IN_RECORD
-    // The stamp, here, so that every way in has the same bias. It waits for what the caller has begun
-    // (first lfence), and the function for it (second). r11 and the stamp's place keep rax (number of
-    // vector registers of a variadic call) and rdx.
+    // The start stamp is taken here, so that every way in has the same bias. It waits for what the
+    // caller has begun (first lfence), and the function waits for it (second lfence). r11 and the
+    // stamp's place keep rax (number of vector registers of a variadic call) and rdx.
 #ifdef FIELDCOST_EVERY_CALL
     cmpl $0, fieldcost_takes_time(%rip)
     je 3f
@@ -312,7 +316,7 @@ fieldcost_thunk_return:
     cmpl $0, fieldcost_takes_time(%rip)
     je 4f
 #endif
-    lfence                      // the end stamp waits for all that the function has begun
+    lfence                      // the end stamp waits for everything that the function has begun
 4:  pushq FIELDCOST_RECORD_RETURN_ADDRESS(%rbx)
     .cfi_endproc
 
@@ -329,7 +333,7 @@ fieldcost_thunk_return:
     .cfi_adjust_cfa_offset 8
     xorl %esi, %esi
     cmpl $0, fieldcost_attached(%rip)
-    je 1f                       // reading the time may be deadly: see notice.h
+    je 1f                       // reading the time may be fatal: see notice.h
 #ifdef FIELDCOST_EVERY_CALL
     movl $1, %esi
     cmpl $0, fieldcost_takes_time(%rip)
@@ -337,7 +341,7 @@ fieldcost_thunk_return:
 #endif
     rdtsc
     shlq $32, %rdx
-    leaq (%rdx, %rax), %rsi     // 0: was not read
+    leaq (%rdx, %rax), %rsi     // 0: not read
 1:  call fieldcost_thunk_exit   // records, and releases the record
     addq $8, %rsp
     .cfi_adjust_cfa_offset -8
@@ -349,8 +353,8 @@ fieldcost_thunk_return:
     .cfi_endproc
     .size fieldcost_stubs, . - fieldcost_stubs
 
-    // What is measured once at the start: a function that does nothing, and one whose time is
-    // known, because each multiplication waits for the last, also from one call to the next.
+    // Measured once at the start: a function that does nothing, and one of known duration, because
+    // each multiplication depends on the previous one, even across calls.
     .globl fieldcost_empty_function
     .hidden fieldcost_empty_function
     .p2align 4
