@@ -20,14 +20,15 @@ namespace {
 using intercept::ElfObject;
 using intercept::SystemCall;
 
-// Ranges of the modules, closer together than in the file.
+// Address ranges of the modules, stored more compactly than in the file.
 struct ModuleRange {
   uint64_t begin;
-  uint64_t end;  // 0: not yet
+  uint64_t end;  // 0: not set yet
 };
 ModuleRange ranges[shm::kTraceModules];
 
-// One in so many chunks is kept for [other] and for first nodes of threads.
+// The reciprocal of the share of chunks that is reserved for [other] and for first nodes of
+// threads.
 constexpr uint32_t kReservedPart = 16;
 
 void FillHeader(shm::TraceHeader* header) {

@@ -6,17 +6,19 @@
 
 namespace fieldcost::events_preload {
 
-// Creates this process's arena and maps it: sets process.header and the fields after it. Returns
-// false, leaving nothing there, if any step fails.
+// Creates this process's arena and maps it: sets process.header and the members after it. If any
+// step fails, returns false, and no file remains.
 bool CreateArena();
 
-// A chunk of its own for the thread of that slot, with memory; its number, or kNoChunk. What only
-// folds others away (`reserved`) may have the last chunks, too.
+// Returns the number of a chunk with memory that belongs to the thread of that slot alone; kNoChunk
+// if there is none. Only a `reserved` chunk, for nodes into which others are folded, may be one of
+// the last ones.
 inline constexpr uint32_t kNoChunk = ~uint32_t{0};
 uint32_t ClaimChunk(shm::TraceChunkKind kind, uint32_t slot, bool reserved);
 
-// Writes down which module holds the address, unless it has been; its number, or kTraceNoModule.
-// REQUIRES: code at the address is being executed, or is of a module that stays.
+// Returns the number of the module that holds the address, and describes the module in the arena
+// unless that was done before; kTraceNoModule if there is none. REQUIRES: code at the address is
+// being executed, or its module stays loaded.
 uint32_t KnowModule(uint64_t address);
 
 // Records all loaded modules. REQUIRES: the constructor.

@@ -1,5 +1,5 @@
-// The functions that each block of code calls with -fsanitize-coverage: gcc's trace-pc, clang's
-// trace-pc-guard, whose guards add nothing to the address.
+// The functions that each block of code calls with -fsanitize-coverage: gcc's trace-pc, and clang's
+// trace-pc-guard, whose guards are not needed since the address suffices.
 #include <stdint.h>
 
 #include "agent/events_preload/event_thread_state.h"

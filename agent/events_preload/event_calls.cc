@@ -13,7 +13,7 @@ __attribute__((noinline)) bool IsGone(const ThreadState* thread, uint64_t return
   }
   if (!thread->stack.Holds(return_slot) || !thread->stack.Holds(top.return_slot)) return false;
   if (top.return_slot <= return_slot) return true;
-  // A thunk holds the return address itself until the call has begun, and after it has ended.
+  // The thunk itself holds the return address until the call has begun, and after it has ended.
   const bool is_beginning = top.record != nullptr && *top.check == top.record->return_address;
   return *top.check != top.site && !is_beginning;
 }

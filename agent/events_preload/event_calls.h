@@ -7,12 +7,12 @@
 
 namespace fieldcost::events_preload {
 
-// The frames of a thread: calls that have begun and not ended. All REQUIRE that an event has begun
-// and time has been charged.
+// The frames of a thread: calls that have begun and not ended. All functions REQUIRE that an event
+// has begun and that its time has been charged.
 
 // Returns whether the innermost frame is certainly gone, as seen from a frame whose return address
-// is at `return_slot`: on the thread's own stack it is below that, or its location holds something
-// else. On other stacks (fibres, signals) nothing is certain.
+// is at `return_slot`: on the thread's own stack, it is gone if it is below that, or if its
+// location holds something else. On other stacks (fibres, signals) nothing is certain.
 bool IsGone(const ThreadState* thread, uint64_t return_slot);
 
 // Pops the innermost frame, which was left by longjmp or an exception.
@@ -29,8 +29,8 @@ inline void LeaveGone(ThreadState* thread, uint64_t return_slot) {
 // Populates more frames. Returns false, and counts the call as too deep, if there is no memory.
 bool MakeRoomForFrames(ThreadState* thread);
 
-// Pushes a frame of that node; without `check`, its place is unknown. Returns false if the stack is
-// too deep.
+// Pushes a frame of that node; without `check`, its location is unknown. Returns false if the stack
+// is too deep.
 inline bool Push(ThreadState* thread, shm::TraceNode* node, const Frame& frame) {
   Frame* const next = thread->top + 1;
   // A call that was folded into its caller's node is not counted there.

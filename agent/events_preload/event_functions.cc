@@ -1,4 +1,5 @@
-// What -finstrument-functions makes code call at the beginning and the end of each function.
+// The hooks that -finstrument-functions makes code call at the beginning and the end of each
+// function.
 #include <stdint.h>
 
 #include "agent/events_preload/event_calls.h"
@@ -6,14 +7,14 @@
 namespace fieldcost::events_preload {
 namespace {
 
-// How far a frame's return address is looked for above the hook's.
+// How far above the hook's return address a frame's return address is searched for.
 constexpr uint64_t kMostFrameWords = 128;
 constexpr uint16_t kWordsNotKnown = 0xffff;
-// How many frames an exit looks for its function in, where it is not on top.
+// Maximum number of frames that an exit searches for its function if that is not innermost.
 constexpr uint32_t kMostSearched = 4096;
 
-// The arguments of a hook: the function, the address it returns to, the stack pointer when the hook
-// was called, and the address the hook returns to.
+// The arguments of a hook: the function, the address that it returns to, the stack pointer when the
+// hook was called, and the address that the hook returns to.
 struct HookCall {
   uint64_t function;
   uint64_t site;
@@ -26,14 +27,14 @@ bool HoldsAt(uint64_t address, uint64_t value) {
 }
 
 // The location of the function's return address. Not `known` on an unknown stack, or if the address
-// is nowhere nearby, or at several places: then it is the lowest one.
+// is not found nearby or found at several places: then it is the lowest one.
 struct ReturnSlot {
   uint64_t address;
   bool known;
 };
 
-// Searches for the only place nearby that holds it. The node remembers how far up it was, or that
-// this is not known: looking takes as long as a few calls.
+// Searches for the only place nearby that holds the address. The node remembers how far up it was,
+// or that this is unknown: a search takes as long as a few calls.
 __attribute__((noinline)) ReturnSlot SearchReturnSlot(const ThreadState* thread,
                                                       const HookCall& call, shm::TraceNode* node) {
   uint64_t end = call.here + kMostFrameWords * sizeof(uint64_t);
@@ -53,7 +54,7 @@ __attribute__((noinline)) ReturnSlot SearchReturnSlot(const ThreadState* thread,
 
 ReturnSlot ReturnSlotOf(const ThreadState* thread, const HookCall& call, shm::TraceNode* node) {
   if (!thread->stack.Holds(call.here)) return {call.here, false};
-  // Right below the caller's frame, if it was called from there.
+  // Directly below the caller's frame, if it was called from there.
   const Frame& top = *thread->top;
   const uint64_t below_caller = top.here - sizeof(uint64_t);
   if (below_caller >= call.here && below_caller < thread->stack.end &&
@@ -62,7 +63,7 @@ ReturnSlot ReturnSlotOf(const ThreadState* thread, const HookCall& call, shm::Tr
   }
   const bool is_inlined = top.here == call.here && top.site == call.site;
   if (is_inlined && top.check != &top.site) return {top.return_slot, true};
-  // As far up as the last time.
+  // At the same distance as last time.
   if (node->frame_words == kWordsNotKnown) return {call.here, false};
   const uint64_t likely = call.here + (node->frame_words - 1U) * sizeof(uint64_t);
   if (node->frame_words != 0 && likely < thread->stack.end && HoldsAt(likely, call.site)) {
@@ -71,8 +72,9 @@ ReturnSlot ReturnSlotOf(const ThreadState* thread, const HookCall& call, shm::Tr
   return SearchReturnSlot(thread, call, node);
 }
 
-// Whether a call that has the same place as the innermost frame is made by that: it is inlined into
-// it (same return address; a second time from one line it is not), or a thunk has called it.
+// Returns whether a call with the same location as the innermost frame is made by it: either it is
+// inlined there (same return address, unless it is a second call from the same line), or a thunk
+// has called it.
 bool IsWithin(const Frame& top, const HookCall& call) {
   if (top.record != nullptr) {
     return call.site == intercept::ThunkReturn();
@@ -106,20 +108,23 @@ bool IsOf(const Frame& frame, const HookCall& call) {
   return frame.place == call.function && frame.site == call.site && frame.record == nullptr;
 }
 
-// The address below which no frame of the function can be. A hook that was jumped to, as the last
-// thing that the function did, sees the stack as it was before the function was called.
+// Returns the address below which the function can have no frame. A hook that was called by a tail
+// call, as the last thing that the function did, sees the stack as it was before the function was
+// called.
 uint64_t LowestOf(const HookCall& call) {
   return call.hook == call.site ? call.here - sizeof(uint64_t) : call.here;
 }
 
-// The function is not the innermost frame: the frames above it were left, or it was never entered.
+// Handles an exit of a function that is not the innermost frame: the frames above it were left, or
+// it was never entered.
 __attribute__((noinline)) void ExitFromBelow(ThreadState* thread, const HookCall& call) {
   if (thread->too_deep != 0) {
     --thread->too_deep;
     return;
   }
   const uint64_t lowest = LowestOf(call);
-  bool was_last = false;  // the last one that was left is it: its place is not exactly known
+  bool was_last = false;  // the last frame that was left belongs to the function: its location is
+                          // not exactly known
   while (thread->top->return_slot < lowest && IsGone(thread, lowest)) {
     was_last = IsOf(*thread->top, call);
     Leave(thread);
@@ -150,7 +155,8 @@ void Exit(ThreadState* thread, const HookCall& call) {
 
 }  // namespace
 
-// The stack when the hook was called: above its return address and its caller's frame pointer.
+// Captures the stack when the hook was called: above its return address and its caller's frame
+// pointer.
 #define FIELDCOST_HOOK_CALL(function, site)                                            \
   {                                                                                    \
     reinterpret_cast<uint64_t>(function), reinterpret_cast<uint64_t>(site),            \

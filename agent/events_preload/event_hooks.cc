@@ -20,7 +20,7 @@ void Detach() {
 }
 
 void TakeIn(const SlotSpace& space, uint32_t first_new) {
-  fieldcost_hidden_io |= shm::kAllocInLoader;  // until the next event, which notes it
+  fieldcost_hidden_io |= shm::kAllocInLoader;  // until the next event, which records it
   const bool takes_calls = events_preload::Takes(shm::kTraceCalls);
   if (takes_calls && HasCollector(first_new)) return Detach();
   if (HasStackCopier(first_new)) process.never_reuse = 1;

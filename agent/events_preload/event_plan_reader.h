@@ -4,7 +4,7 @@
 
 namespace fieldcost::events_preload {
 
-// The plan that was left for this process, if there is one. REQUIRES of all but the first: that
+// The plan that was left for this process, if any. All other functions REQUIRE that ReadPlan()
 // returned true.
 
 // Reads the plan. `environment` is the program's. Returns false if this process must not take part.

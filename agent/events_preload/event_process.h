@@ -11,8 +11,8 @@ namespace fieldcost::events_preload {
 struct ThreadState;
 struct Record;
 
-// An API that slots lead to, through the thunk with the same number. Its pointers refer to memory
-// of its provider; null names: the provider was unloaded. Written under the patch lock or in the
+// An API that slots lead to, through the thunk with the same number. Its pointers refer to its
+// provider's memory; null names: the provider was unloaded. Written under the patch lock or in the
 // constructor unless stated otherwise.
 struct Target {
   uint64_t address;  // the real function, or a wrapper around it
@@ -20,7 +20,7 @@ struct Target {
   const char* symbol;
   const char* version;
   uint64_t hash;       // ApiHash(); 0: not used
-  uint32_t described;  // 1 once the arena has it; set by its first caller
+  uint32_t described;  // 1 once it is in the arena; set by its first caller
   uint8_t reserved[20];
 };
 
@@ -33,10 +33,11 @@ struct Process {
   shm::TraceHeader* header;
   uint64_t file;          // its address
   shm::TraceNode* nodes;  // all chunks, as one array
-  uint32_t usual_chunks;  // that whoever comes first may have; the rest is for [other]
+  uint32_t usual_chunks;  // number of chunks available for any use; the rest is reserved for
+                          // [other]
   uint32_t all_chunks;
-  ThreadState* threads;  // kThreadSlots of them; no part of a child of fork()
-  Record* records;       // kRecords of each; a child has them, too
+  ThreadState* threads;  // kThreadSlots elements; not inherited by a child of fork()
+  Record* records;       // kRecords per thread; a child of fork() has them as well
   uint64_t stack_top;    // highest address in use of the first thread's stack
   uint32_t never_reuse;  // frames that seem dead may return: greenlet is loaded; changes once
 };
@@ -44,8 +45,8 @@ struct Process {
 extern "C" __attribute__((visibility("hidden"))) Process fieldcost_process;
 inline Process& process = fieldcost_process;
 
-// Not 0 while this process is traced: 1 and TraceEvents; first of a page that fork() gives to the
-// child zeroed (MADV_WIPEONFORK).
+// kAttached and TraceEvents while this process is traced, else 0. First word of a page that fork()
+// zeroes in the child (MADV_WIPEONFORK).
 extern "C" __attribute__((visibility("hidden"))) uint32_t fieldcost_attached[1024];
 extern "C" __attribute__((visibility("hidden"))) uint32_t fieldcost_takes_time;
 inline constexpr uint32_t kAttached = 1;

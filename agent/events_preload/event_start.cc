@@ -19,7 +19,7 @@
 #include "agent/intercept/wrappers.h"
 #include "agent/intercept/x86_64/machine.h"
 
-// The library's own first byte, and the end of its code.
+// The library's first byte, and the end of its code.
 extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start[];
 extern "C" __attribute__((visibility("hidden"))) const char etext[];
 
@@ -27,7 +27,7 @@ namespace fieldcost::events_preload {
 
 Process fieldcost_process;
 alignas(4096) uint32_t fieldcost_attached[1024];
-uint32_t fieldcost_takes_time;  // never: handlers look at the time themselves
+uint32_t fieldcost_takes_time;  // always 0: handlers read the time themselves
 
 namespace {
 
@@ -43,7 +43,7 @@ bool MakeMemory() {
          madvise(fieldcost_attached, sizeof fieldcost_attached, MADV_WIPEONFORK) == 0;
 }
 
-// Brings our code into memory before the first event, so that our page faults are not attributed to
+// Loads our code into memory before the first event, so that our page faults are not attributed to
 // the program.
 void FetchCode() {
   constexpr int kMadvPopulateRead = 22;  // Linux 5.14
@@ -71,7 +71,7 @@ bool Begin() {
   if (takes_calls) StandBeforeCalls(space, 0);
   FetchCode();
   fieldcost_attached[0] = kAttached | plan.events;
-  CurrentThread();  // what the first thread does outside of everything is the root's
+  CurrentThread();  // time of the first thread outside of all frames belongs to the root
   return true;
 }
 

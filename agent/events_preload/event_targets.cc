@@ -28,7 +28,8 @@ bool IsTooLong(const Function& function) {
          strlen(function.version) >= sizeof(shm::TraceApi::version);
 }
 
-// What compilers call of ours; libc has functions of some of these names, which do nothing.
+// Returns whether compilers generate calls of this function, which is ours; libc has functions with
+// some of these names, which do nothing.
 bool IsHook(const char* symbol) {
   static const char kFunctionHooks[] = "__cyg_profile_func_";
   static const char kBranchHooks[] = "__sanitizer_cov_";
@@ -36,7 +37,7 @@ bool IsHook(const char* symbol) {
          strncmp(symbol, kBranchHooks, sizeof kBranchHooks - 1) == 0;
 }
 
-// The target's number, made if it is new; kNoThunk if it is not traced.
+// Returns the target's number, creating the target if it is new; kNoThunk if it is not traced.
 uint32_t TargetFor(const Function& function) {
   if (IsHook(function.symbol) || !IsWanted(function.module, function.symbol)) return kNoThunk;
   const uint64_t hash = shm::ApiHash(function.module, function.symbol, function.version);
@@ -79,7 +80,7 @@ __attribute__((cold)) void Describe(uint32_t api) {
   if (__atomic_load_n(&target.described, __ATOMIC_ACQUIRE) != 0 || target.symbol == nullptr) return;
   auto* const described = InFile<shm::TraceApi>(shm::TraceApisOffset(), api);
   if (!intercept::Populate(reinterpret_cast<uint64_t>(described), sizeof *described)) return;
-  // Two threads may do this at once, and write the same.
+  // Two threads may do this concurrently; they write the same values.
   intercept::CopyText(described->symbol, target.symbol);
   intercept::CopyText(described->version, target.version);
   described->module = KnowModule(intercept::RealOf(target.address));

@@ -7,14 +7,14 @@
 
 namespace fieldcost::events_preload {
 
-// The APIs that the plan's globs name, as far as slots lead to them. The first two REQUIRE the
-// patch lock, or the constructor.
+// The APIs that the plan's globs name, where slots lead to them. The first two functions REQUIRE
+// the patch lock or the constructor.
 
-// Makes targets of what slots in the objects from `first_object` on lead to, and points these slots
-// at their stubs.
+// Makes targets of the APIs that slots in the objects from `first_object` on lead to, and redirects
+// these slots to the targets' stubs.
 void StandBeforeCalls(const intercept::SlotSpace& space, uint32_t first_object);
 
-// Restores the slots in objects that dlopen loaded, and forgets names in such objects.
+// Restores the slots in objects loaded by dlopen, and forgets names that lie in such objects.
 void LeaveDynamicObjects();
 
 // Adds the API to the arena, once. Called at its first call.

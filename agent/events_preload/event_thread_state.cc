@@ -17,7 +17,7 @@ namespace {
 
 __thread intercept::SlotBackoff backoff;
 
-// Makes the memory that a slot keeps for all its threads. Returns false if there is none.
+// Allocates the memory that a slot keeps for all its threads. Returns false if there is none.
 bool MakeMemory(ThreadState* thread, uint32_t slot) {
   if (thread->frames != nullptr) return true;
   thread->slot = slot;
@@ -72,7 +72,7 @@ bool Prepare(ThreadState* thread, uint32_t slot, uint32_t tid) {
       !MakeMemory(thread, slot)) {
     return false;
   }
-  while (thread->top != thread->frames) Leave(thread);  // what a dead thread never came back from
+  while (thread->top != thread->frames) Leave(thread);  // a dead thread never returned from these
   thread->stack = intercept::OwnStack(tid == process.pid ? process.stack_top : 0, thread->scratch,
                                       sizeof thread->scratch);
   thread->edge = &thread->no_edge;

@@ -16,8 +16,9 @@
 
 namespace fieldcost::events_preload {
 
-inline constexpr uint32_t kRecords = 512;               // calls of APIs in progress, of a thread
-inline constexpr uint32_t kFrames = uint32_t{1} << 18;  // of a thread, in memory as it gets deeper
+inline constexpr uint32_t kRecords = 512;               // calls of APIs in progress, per thread
+inline constexpr uint32_t kFrames = uint32_t{1} << 18;  // per thread; populated as the stack gets
+                                                        // deeper
 
 // A call of an API that a thunk intercepts.
 struct Record {
@@ -26,20 +27,23 @@ struct Record {
   uint64_t target;
   uint64_t stack_pointer;  // address of the stack slot that held the return address
   uint64_t start_ticks;    // for external readers of the record
-  uint64_t frame_id;       // what unwinders tell its frame from others by: right above its place
+  uint64_t frame_id;       // identifies the frame to unwinders: the address just above its return
+                           // address
   ThreadState* owner;
   uint32_t state;  // intercept::RecordState
   uint32_t reserved;
 };
 
-// A call in progress. While `*check == site` it may be there.
+// A call in progress. While `*check == site`, it may still be on the stack.
 struct Frame {
-  uint64_t return_slot;   // where its return address is; if that is not known, at or below it
-  const uint64_t* check;  // the same, but of a place that is not known, or may vanish, `site`
-  uint64_t site;          // what the return slot holds: of a thunk's calls its own address
-  uint64_t here;          // where the stack was when the hook was called
-  uint64_t place;         // as a node's
-  uint64_t hook;          // where the function's own call of our hook returns to; 0: a thunk's
+  uint64_t return_slot;   // location of its return address; if that is unknown, at or below it
+  const uint64_t* check;  // the same; if the location is unknown or may vanish, points to `site`
+  uint64_t site;          // the value of the return slot; for calls by a thunk, the thunk's own
+                          // address
+  uint64_t here;          // stack pointer when the hook was called
+  uint64_t place;         // as in a node
+  uint64_t hook;          // return address of the function's own call of our hook; 0: called by a
+                          // thunk
   shm::TraceNode* node;
   Record* record;  // or null
 };
@@ -51,7 +55,7 @@ struct EdgeEntry {
   uint64_t reserved;
 };
 
-// A hash table in its own memory, which doubles; open addressing.
+// A hash table with open addressing, in its own memory, which is doubled as needed.
 struct Table {
   void* entries;
   uint64_t bytes;
@@ -59,31 +63,31 @@ struct Table {
   uint32_t used;
 };
 
-// Numbers that a thread may still give away in a chunk.
+// Numbers in a chunk that the thread has not used yet.
 struct OpenChunk {
   shm::TraceChunk* chunk;
   uint32_t next;
   uint32_t end;
 };
 
-// One thread's slot. Slots outlive their thread and are taken over by a later one. Not in a child
-// of fork().
+// One thread's slot. Slots outlive their thread and are taken over by a later one. Not inherited by
+// a child of fork().
 struct ThreadState {
-  Frame* top;  // innermost; the first is of the root
+  Frame* top;  // innermost; the first frame is the root's
   shm::TraceThread* shared;
-  uint64_t busy_at;  // where the event is that is being written down; 0: none
+  uint64_t busy_at;  // stack address of the event that is being recorded; 0: none
   const volatile uint64_t* fault_head;
   uint64_t faults_seen;
   const volatile uint64_t* switch_head;
   uint64_t switches_seen;
-  shm::TraceEdge* edge;  // what is charged to the branch taken last
-  uint64_t block;        // where that led to
+  shm::TraceEdge* edge;  // where time and counts of the most recent branch are charged
+  uint64_t block;        // the block that this branch led to
   uint64_t edge_ticks;
   intercept::StackRange stack;  // its own
   Frame* frames;
-  Frame* frames_ready;        // end of those that have memory
+  Frame* frames_ready;        // end of the populated frames
   uint32_t too_deep;          // calls beyond kFrames
-  uint32_t counting_stopped;  // of allocations
+  uint32_t counting_stopped;  // for allocations
   uint32_t slot;
   uint32_t owner_tid;  // 0 = never used; a dead thread's id = free
   uint32_t lowest_free;
@@ -107,12 +111,12 @@ inline ThreadState* CurrentThread() {
   return __builtin_expect(thread != nullptr, 1) ? thread : TakeSlot();
 }
 
-// True, and counted, if an event at `here` interrupts another one; false if that one was left by a
-// handler that jumped out of it.
+// Returns true, and counts it, if an event at `here` interrupts another one; false if that one was
+// abandoned by a signal handler that jumped out of it.
 bool Interrupts(ThreadState* thread, uint64_t here);
 
-// Begins an event and returns its thread, on which no other event is recorded until EndEvent();
-// null if this one is not recorded either. `here` is an address in the stack frame that causes it.
+// Begins an event. Returns its thread, which records no other event until EndEvent(); null if this
+// event is not recorded, either. `here` is an address in the stack frame that causes the event.
 inline ThreadState* BeginEvent(uint32_t events, uint64_t here) {
   if (!Takes(events)) return nullptr;
   ThreadState* const thread = CurrentThread();
@@ -139,7 +143,7 @@ inline void LookAtRings(ThreadState* thread) {
   }
 }
 
-// Returns the time since the last event, which was at `last`; 0 if the clock has gone back.
+// Returns the time since the last event, which was at `last`; 0 if the clock went backwards.
 uint64_t ClockStep(ThreadState* thread);
 inline uint64_t TicksSince(ThreadState* thread, uint64_t last, uint64_t now) {
   return __builtin_expect(now >= last, 1) ? now - last : ClockStep(thread);

@@ -1,4 +1,4 @@
-// The two ends of an API's call, called by x86_64/machine_thunk.S.
+// The begin and end of an API's call, called by machine_thunk.S.
 #include <stdint.h>
 
 #include "agent/events_preload/event_calls.h"
@@ -44,7 +44,7 @@ Record* Begin(ThreadState* thread, uint32_t api, const uint64_t* return_slot) {
   record->owner = thread;
   Frame frame;
   frame.return_slot = here;
-  // Another stack may be gone before it is checked.
+  // Another stack may be unmapped before it is checked.
   frame.check = thread->stack.Holds(here) ? return_slot : nullptr;
   frame.place = shm::kTraceApiPlace | api;
   frame.site = intercept::ThunkReturn();
@@ -58,8 +58,8 @@ Record* Begin(ThreadState* thread, uint32_t api, const uint64_t* return_slot) {
   return nullptr;
 }
 
-// The call's frame is not the innermost one: the frames above were left, or it was left itself and
-// still returns.
+// Handles the end of a call whose frame is not the innermost one: either the frames above were
+// left, or it was itself taken for abandoned and returns after all.
 __attribute__((noinline)) void EndFromBelow(ThreadState* thread, const Record* record) {
   const Frame* found = thread->top;
   for (uint32_t i = 0; i < kMostSearched && found > thread->frames && found->record != record;
@@ -80,7 +80,7 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
     uint32_t what, const uint64_t* return_slot) {
   if ((what & intercept::kNoticeFlag) != 0) {
     const uint32_t notice = what & ~intercept::kNoticeFlag;
-    // The first two arguments are right below the return address.
+    // The first two arguments are directly below the return address.
     if (Takes(kAttached)) intercept::Notice(notice, return_slot[-1], return_slot[-2]);
     return {nullptr, intercept::fieldcost_notice_targets[notice]};
   }
@@ -93,7 +93,7 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_thunk_enter(
   return record != nullptr ? Entry{record, record->target} : straight;
 }
 
-// A child of fork() comes here, too: it has records, but nothing else of ours.
+// A child of fork() comes here as well: it has records, but nothing else of ours.
 extern "C" __attribute__((visibility("hidden"))) void fieldcost_thunk_exit(Record* record,
                                                                            uint64_t /*end_ticks*/) {
   if (!Takes(shm::kTraceCalls)) {

@@ -10,18 +10,19 @@
 #include "agent/intercept/map_wrappers.h"
 #include "agent/intercept/wrappers.h"
 
-// Attributes allocated and freed bytes and blocks to the innermost frame. errno stays as the real
-// function set it.
+// Attributes allocated and freed bytes and blocks to the innermost frame. Preserves errno as the
+// real function set it.
 
 namespace fieldcost::events_preload {
 namespace {
 
 uint64_t real_free;
 uint64_t real_realloc;
-// The allocator's that `free` is of; null: the size of what is freed is not known.
+// The function of the allocator that `free` belongs to; null: the sizes of freed blocks are
+// unknown.
 size_t (*usable_size)(void*);
 
-// Returns the thread whose innermost node counts this; null if it is not counted.
+// Returns the thread whose innermost node is charged; null if nothing is counted.
 inline ThreadState* CountingThread(uint64_t here) {
   if (!Takes(kAttached)) return nullptr;
   ThreadState* const thread = fieldcost_current_thread;
@@ -58,7 +59,7 @@ void Free(void* block) {
 void* Realloc(void* old, size_t size) {
   const size_t freed = old != nullptr ? SizeOf(old) : 0;
   void* const made = reinterpret_cast<void* (*)(void*, size_t)>(real_realloc)(old, size);
-  // Size 0 gives the block back and makes none.
+  // realloc with size 0 frees the block and returns none.
   if (old != nullptr && (made != nullptr || size == 0)) CountFreed(freed);
   if (made != nullptr) {
     intercept::OnAllocation(size, reinterpret_cast<uint64_t>(__builtin_return_address(0)));
@@ -71,7 +72,8 @@ const intercept::WrappedFunction kFreeing[] = {
     {"realloc", reinterpret_cast<uint64_t>(&Realloc), &real_realloc},
 };
 
-// A program's own allocator may have no such function, and libc's does not know its blocks.
+// Finds malloc_usable_size of the program's allocator. A program's own allocator may have no such
+// function, and libc's does not know its blocks.
 void FindUsableSize(const intercept::SlotSpace& space) {
   const intercept::ElfObject* const allocator =
       intercept::ObjectAt(space.objects, space.object_count, real_free);
@@ -81,7 +83,7 @@ void FindUsableSize(const intercept::SlotSpace& space) {
   usable_size = reinterpret_cast<size_t (*)(void*)>(allocator->base + found->st_value);
 }
 
-// Wraps the malloc family but for realloc, which gives back, too.
+// Wraps the malloc family except realloc, which also frees.
 void InstallAllocFunctions(const intercept::SlotSpace& space) {
   size_t at = 0;
   while (strcmp(intercept::kAllocFunctions[at].name, "realloc") != 0) ++at;

@@ -13,7 +13,8 @@ namespace {
 
 using intercept::SystemCall;
 
-constexpr uint64_t kRingBytes = 2 * 4096;  // the page that describes it, and one of records
+constexpr uint64_t kRingBytes = 2 * 4096;  // the page that describes the ring, and one page of
+                                           // records
 const volatile uint64_t never_moves = 0;
 
 Ring Open(const perf_event_attr& attributes) {
@@ -21,7 +22,7 @@ Ring Open(const perf_event_attr& attributes) {
   const int64_t fd = SystemCall(SYS_perf_event_open, reinterpret_cast<uint64_t>(&attributes), 0,
                                 ~uint64_t{0}, ~uint64_t{0}, PERF_FLAG_FD_CLOEXEC);
   if (fd < 0) return none;
-  // Without the right to write, the kernel does not wait for a reader.
+  // Mapped read-only, so the kernel does not wait for a reader.
   void* const mapped =
       mmap(nullptr, kRingBytes, PROT_READ, MAP_SHARED | MAP_POPULATE, static_cast<int>(fd), 0);
   SystemCall(SYS_close, static_cast<uint64_t>(fd));
@@ -49,8 +50,8 @@ Ring OpenPageFaultRing() {
   return Open(attributes);
 }
 
-// The software event of that name counts in the kernel, which requires a privilege; switch records
-// of one's own threads do not.
+// The software event for context switches counts in the kernel, which requires a privilege; switch
+// records of one's own threads do not.
 Ring OpenContextSwitchRing() {
   perf_event_attr attributes = Software(PERF_COUNT_SW_DUMMY);
   attributes.context_switch = 1;

@@ -8,15 +8,15 @@ namespace fieldcost::events_preload {
 // position gives the number of events. No descriptor stays open.
 struct Ring {
   void* mapped;                   // null: not measured
-  const volatile uint64_t* head;  // bytes written; of a ring that is not, a constant
+  const volatile uint64_t* head;  // bytes written; if not measured, a constant
 };
 
-// Open a ring for the calling thread. Not measured if the kernel refuses.
-Ring OpenPageFaultRing();  // of user mode
+// Open a ring for the calling thread: not measured if the kernel refuses.
+Ring OpenPageFaultRing();  // in user mode
 Ring OpenContextSwitchRing();
 void CloseRing(Ring* ring);
 
 inline constexpr uint64_t kBytesOfPageFault = 8;
-inline constexpr uint64_t kBytesOfContextSwitch = 16;  // away, and back
+inline constexpr uint64_t kBytesOfContextSwitch = 16;  // two records: out and in
 
 }  // namespace fieldcost::events_preload

@@ -10,8 +10,8 @@ namespace {
 
 constexpr uint32_t kFirstEntries = 4096;
 
-// Maps a table with its memory, so that our page faults are not attributed to the program; and not
-// for children of fork(), so that the program's first store after it causes none either.
+// Maps a populated table, so that our page faults are not attributed to the program. Children of
+// fork() do not inherit it, so that the program's first store after a fork causes no fault, either.
 void* MapTable(uint64_t bytes) {
   void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -20,8 +20,8 @@ void* MapTable(uint64_t bytes) {
   return mapped;
 }
 
-// Twice as many entries, at least kFirstEntries, into which `move` puts the old ones. False, and
-// nothing changed, if there is no memory.
+// Doubles the number of entries, at least to kFirstEntries; `move` puts the old entries into the
+// new table. Returns false, with nothing changed, if there is no memory.
 template <typename Entry, typename Move>
 bool Grow(Table* table, Move move) {
   const uint64_t entries =
@@ -45,7 +45,7 @@ uint32_t HashOfChild(uint32_t parent, uint64_t place) {
   return static_cast<uint32_t>((place + parent * 0x9e3779b97f4a7c15U) * 0xff51afd7ed558ccdU >> 32);
 }
 
-// The place of the child's number, plus 1; where it is to be put if it is 0.
+// Returns the place of the child's number plus 1; it holds 0 if there is no such child.
 uint32_t* ChildSlot(const Table& table, uint32_t parent, uint64_t place) {
   auto* const entries = static_cast<uint32_t*>(table.entries);
   uint32_t at = HashOfChild(parent, place) & table.mask;
@@ -65,7 +65,8 @@ bool MakeRoomForChild(ThreadState* thread) {
   });
 }
 
-// A fresh number in the thread's open chunk, or in a new one; kNoChunk if there is no room.
+// Returns an unused number in the thread's open chunk or in a new one; kNoChunk if there is no
+// room.
 uint32_t TakeNumber(ThreadState* thread, OpenChunk* open, shm::TraceChunkKind kind, uint32_t each,
                     bool reserved) {
   if (open->next == open->end) {
@@ -83,7 +84,7 @@ void Publish(OpenChunk* open) {
   __atomic_store_n(&open->chunk->used, open->chunk->used + 1, __ATOMIC_RELEASE);
 }
 
-// The name of a place is written before its node.
+// Describes a place. Called before its node is published.
 void Name(uint64_t place) {
   if ((place & shm::kTraceApiPlace) != 0) {
     Describe(static_cast<uint32_t>(place));
@@ -106,7 +107,8 @@ shm::TraceNode* MakeNode(ThreadState* thread, uint32_t parent, uint32_t depth, u
   return node;
 }
 
-// The number of the child of that very place, made if it is new; kTraceNoNode if there is no room.
+// Returns the number of the child for exactly this place, creating it if it is new; kTraceNoNode if
+// there is no room.
 uint32_t Child(ThreadState* thread, const shm::TraceNode* node, uint64_t place) {
   const uint32_t parent = NumberOf(node);
   if (!MakeRoomForChild(thread)) return shm::kTraceNoNode;
@@ -126,10 +128,10 @@ void SetLast(shm::TraceNode* node, uint32_t child, uint64_t place) {
   node->last_child_place = place;
 }
 
-// The rest of FindOrMakeChild(), for a child that is not at the place of its hash.
+// The rest of FindOrMakeChild(), for a child that is not at the place given by its hash.
 __attribute__((noinline)) shm::TraceNode* MakeChild(ThreadState* thread, shm::TraceNode* node,
                                                     uint64_t place) {
-  // Below a folded node everything is folded.
+  // Everything below a folded node is folded, too.
   if (node->place == shm::kTraceOther || node->place == shm::kTraceCut) {
     ++node->calls;
     return node;
@@ -160,7 +162,7 @@ __attribute__((cold)) shm::TraceNode* MakeRoot(ThreadState* thread) {
   return MakeNode(thread, shm::kTraceNoNode, 0, shm::kTraceRoot);
 }
 
-// Most children follow the same sibling each time; most others are at the place of their hash.
+// Most children always follow the same sibling; most others are at the place given by their hash.
 __attribute__((noinline)) shm::TraceNode* FindOrMakeChild(ThreadState* thread, shm::TraceNode* node,
                                                           uint64_t place) {
   if (node->last_child_place == 0) return MakeChild(thread, node, place);

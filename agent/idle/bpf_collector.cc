@@ -19,14 +19,16 @@
 namespace fieldcost::idle_agent {
 namespace {
 
-// Rare, since a running reader ends idle periods; often enough for the ring (8 MiB).
+// Interval between reads. Long, since a running reader ends idle periods; short enough for the ring
+// (8 MiB).
 constexpr auto kLook = std::chrono::milliseconds(20);
 constexpr std::size_t kMapRingBytes = 512 * 1024;
 constexpr std::uint32_t kDead = 0x80;  // TASK_DEAD
-// How many stacks per thread are kept: a CPU that it left may still refer to the previous one.
+// Number of stacks kept per thread: a CPU that it left may still refer to the previous one.
 constexpr std::size_t kKept = 4;
 constexpr std::size_t kKeptOfWakers = 64;
-constexpr std::size_t kMostEnded = 65'536;  // stacks of threads that have ended
+constexpr std::size_t kMostEnded = 65'536;  // maximum number of stacks kept of threads that have
+                                            // ended
 
 // Returns false if the event has fewer bytes.
 template <typename Event>
@@ -110,7 +112,7 @@ Result<bool> BpfCollector::Look(std::chrono::milliseconds limit) {
   FIELDCOST_TRY(Drain());
   if (target_.kind == Target::Kind::kAll || process_.valid()) return true;
   if (target_.kind == Target::Kind::kRunning) return false;
-  // The events of their exits may have been lost.
+  // The events that report their exits may have been lost.
   std::erase_if(left_, [](pid_t tid) { return ::kill(tid, 0) != 0 && errno == ESRCH; });
   return !left_.empty();
 }
@@ -152,7 +154,7 @@ void BpfCollector::TakeMapsUntil(std::uint64_t time) {
       time, [this](const perf::PerfRecord& record, std::size_t /*ring*/) { TakeRecord(record); });
 }
 
-// Follows the mappings of known processes; a child of a known process is known.
+// Follows the mappings of known processes; children of a known process become known, too.
 void BpfCollector::TakeRecord(const perf::PerfRecord& record) {
   if (const auto* const map = std::get_if<perf::MapRecord>(&record.content)) {
     if (maps_.Knows(map->pid)) maps_.Take(*map);
@@ -202,7 +204,7 @@ void BpfCollector::Unwind(const fc_stack& stack, std::span<const std::uint8_t> b
     stack_.end = has_ended ? unwind::StackEnd::kOutermost : unwind::StackEnd::kCut;
     return;
   }
-  // There may be no event for code that was mapped while the map was being read.
+  // Code that was mapped while the map was being read may have caused no event.
   if (maps_.Of(pid).Find(stack.ip) == nullptr) maps_.Forget(pid);
   unwind::ModuleMap& map = maps_.Of(pid);
   unwind::ProcessMemory rest(pid);

@@ -23,12 +23,13 @@
 
 namespace fieldcost::idle_agent {
 
-// Mode `bpf`: a program in the kernel copies a thread's stack when it leaves its CPU, and reports
-// each period in which a CPU was idle: exact, without ticks, and without involving other CPUs.
+// Mode `bpf`: a program in the kernel copies a thread's stack when the thread leaves its CPU, and
+// reports each period in which a CPU was idle. Exact, without ticks, and without involving other
+// CPUs.
 class BpfCollector : public Collector {
  public:
-  // kPermissionDenied and kUnsupported state what is missing. REQUIRES: `writer` outlives this; one
-  // thread uses it.
+  // Returns kPermissionDenied or kUnsupported, with a message that states what is missing.
+  // REQUIRES: `writer` outlives this; one thread uses it.
   static Result<std::unique_ptr<BpfCollector>> Create(const Target& target, IdleWriter& writer);
   ~BpfCollector() override;
 
@@ -45,22 +46,23 @@ class BpfCollector : public Collector {
 
   BpfCollector(Target target, IdleWriter& writer);
   void TakeRecord(const perf::PerfRecord& record);
-  // Takes the program's events in order, then the remaining process events of perf.
+  // Takes the kernel program's events in order, then perf's remaining process events.
   Status Drain();
   Status TakeEvent(std::span<const std::uint8_t> untrusted_event);
   Status TakeStack(const fc_stack& stack, std::span<const std::uint8_t> bytes);
   Status TakeIdle(const fc_idle& untrusted_idle);
   Status TakeFrom(std::uint32_t cpu, const fc_from& untrusted_from);
   void TakeMapsUntil(std::uint64_t time);
-  // The thread has ended: drops its stacks once many more threads have ended.
+  // Called when a thread has ended: drops its stacks once many more threads have ended.
   void Forget(std::uint32_t tid);
   void Unwind(const fc_stack& stack, std::span<const std::uint8_t> bytes);
-  // Runs briefly on each CPU, so that its idle periods begin, or end, now.
+  // Runs briefly on each CPU, so that its current idle period ends, or a new one begins.
   static void VisitCpus();
 
   Target target_;
   IdleWriter& writer_;
-  UniqueFd process_;                        // a pidfd; invalid: it has ended, or kAll
+  UniqueFd process_;                        // a pidfd; invalid once the process has ended, and with
+                                            // kAll
   std::unique_ptr<perf::PerfEvents> perf_;  // mappings of processes
   std::set<pid_t> left_;                    // live threads of the target; not with kAll
   std::unique_ptr<BpfProgram> program_;

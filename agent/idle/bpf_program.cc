@@ -18,7 +18,7 @@ namespace {
 
 constexpr char kTypes[] = "/sys/kernel/btf/vmlinux";
 
-// Programs by their names in idle.bpf.c. OnNewTask is first: it must see threads that begin while
+// Names of the programs in idle.bpf.c. OnNewTask is first: it must see threads that begin while
 // existing ones are marked.
 constexpr std::array kTracing = {"OnNewTask", "OnWaking", "OnIdle", "OnSwitch"};
 constexpr char kMark[] = "MarkTasks";

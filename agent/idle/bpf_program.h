@@ -17,8 +17,8 @@ class BpfProgram {
  public:
   using OnEvent = std::function<void(std::span<const std::uint8_t> event)>;
 
-  // kPermissionDenied: CAP_BPF and CAP_PERFMON are needed. kUnsupported: the kernel has no BTF
-  // (/sys/kernel/btf/vmlinux) or is too old, or this was built without clang.
+  // Errors: kPermissionDenied if CAP_BPF and CAP_PERFMON are missing; kUnsupported if the kernel
+  // has no BTF (/sys/kernel/btf/vmlinux) or is too old, or if this was built without clang.
   static Result<std::unique_ptr<BpfProgram>> Load(const fc_settings& settings, OnEvent on_event);
   ~BpfProgram();
   BpfProgram(const BpfProgram&) = delete;
@@ -28,9 +28,9 @@ class BpfProgram {
   Status Consume();
   // Stops the program: there are no new events; Consume() still passes on the old ones.
   void Detach();
-  // The program's counters, by CPU.
+  // Returns the program's counters, by CPU.
   Result<std::vector<fc_cpu>> Cpus() const;
-  // How long and how often it ran at switches; 0 unless the kernel counts that
+  // How long and how often the program ran at switches; 0 unless the kernel counts this
   // (kernel.bpf_stats_enabled).
   struct Cost {
     std::uint64_t ns = 0;

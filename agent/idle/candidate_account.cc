@@ -5,8 +5,8 @@
 namespace fieldcost::idle_agent {
 namespace {
 
-// After so many waits in a row without a stack, a thread's stack is read only to explain an idle
-// CPU. Fewer may be chance: the thread had just been woken.
+// After this many consecutive waits without a stack, a thread's stack is read only to explain an
+// idle CPU. Fewer may be due to chance: the thread had just been woken.
 constexpr int kMostRefusals = 3;
 
 }  // namespace
@@ -57,7 +57,7 @@ void CandidateAccount::FindCandidates() {
     Cpu& cpu = cpus_[thread.state.cpu];
     if (!cpu.is_used && thread.ran == last[thread.state.cpu]) cpu.candidates.push_back(thread.wait);
   }
-  // Equal candidates are always in the same order.
+  // Equal candidates always have the same order.
   for (auto& [number, cpu] : cpus_) std::ranges::sort(cpu.candidates, {}, &ThreadWait::tid);
 }
 

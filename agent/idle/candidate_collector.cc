@@ -14,7 +14,7 @@ namespace fieldcost::idle_agent {
 namespace {
 
 constexpr std::size_t kMostProcesses = 4096;
-// The minimum time between two looks at all threads, as a multiple of the duration of one.
+// The minimum time between two checks of all threads, as a multiple of the duration of one.
 constexpr std::uint64_t kPause = 10;
 constexpr std::uint64_t kChildrenNs = 20'000'000;
 

@@ -24,7 +24,7 @@ namespace fieldcost::idle_agent {
 // Guesses which thread left a CPU idle from the thread states in /proc.
 class CandidateCollector : public Collector {
  public:
-  // A target of all processes is kUnsupported. REQUIRES: `writer` outlives this.
+  // Returns kUnsupported for a target of all processes. REQUIRES: `writer` outlives this.
   static Result<std::unique_ptr<CandidateCollector>> Create(const Target& target,
                                                             IdleWriter& writer);
 
@@ -42,13 +42,13 @@ class CandidateCollector : public Collector {
 
   Target target_;
   IdleWriter& writer_;
-  UniqueFd process_;  // a pidfd; invalid: it has ended
+  UniqueFd process_;  // a pidfd; invalid once the process has ended
   std::set<pid_t> processes_;
   std::set<pid_t> not_ours_;  // children that existed before recording began
   CandidateAccount account_;
   WaitStacks stacks_;
   std::unique_ptr<IdleProbe> probe_;
-  std::uint64_t next_ns_ = 0;           // the earliest time of the next look
+  std::uint64_t next_ns_ = 0;           // the earliest time of the next check
   std::uint64_t next_children_ns_ = 0;  // the same, for child processes
   std::map<std::string, std::uint64_t> counts_;
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /* The part of `fieldcost idle` that runs in the kernel, at each context switch: it determines which
  * monitored thread left a CPU idle, for how long, and which one resumed. Its events are in
- * idle_events.h. Before it runs, the kernel verifies that it terminates, and accesses only the
- * memory that it may. It calls helpers for GPL programs only, so this file has that licence, too.
+ * idle_events.h. Before it runs, the kernel verifies that it terminates and accesses only permitted
+ * memory. It calls helpers that are available to GPL programs only, so this file has that licence,
+ * too.
  */
 #include "agent/idle/kernel_types.h"
 
@@ -87,7 +88,7 @@ static void TakeStack(struct fc_cpu* cpu, __u32 cpu_number, struct task_struct* 
     stack->bytes = FC_STACK_BYTES;
     return;
   }
-  /* The stack may end before that: copy up to the end of the page. */
+  /* The stack may end earlier: copies up to the end of the page. */
   __u32 bytes = PAGE_BYTES - (stack->sp & (PAGE_BYTES - 1));
   if (bytes >= FC_STACK_BYTES) return;
   if (bpf_probe_read_user(stack->stack, bytes, (const void*)stack->sp) == 0) stack->bytes = bytes;

@@ -6,7 +6,7 @@
 namespace fieldcost::idle_agent {
 namespace {
 
-// How long a woken thread may take on a busy machine until it runs.
+// Maximum time that a woken thread may need on a busy machine until it runs.
 constexpr std::uint64_t kWokenNs = 20'000'000;
 
 bool CanBeRead(const WaitPointer& wait) {
@@ -41,7 +41,8 @@ void IdleAccount::EndWait(Thread& thread, std::uint32_t cpu, std::uint64_t time_
   ThreadWait& wait = *thread.wait;
   wait.is_over = true;
   const bool was_read_late = wait.read_ns > time_ns;
-  // Its stack was unavailable because it had resumed or been woken; the next one may be available.
+  // Its stack was unavailable because it had resumed or been woken; that of its next wait may be
+  // available.
   if (wait.state == ThreadWait::Stack::kNone && time_ns < wait.read_ns + kWokenNs)
     thread.mute = false;
   const bool is_good = wait.state == ThreadWait::Stack::kKnown ||
@@ -63,7 +64,7 @@ void IdleAccount::In(std::uint32_t cpu, pid_t pid, pid_t tid, std::uint64_t time
     here.gaps.back().went_on = true;
     here.gaps.back().ender = thread.wait;
     if (thread.wait == nullptr) {
-      // A thread that begins has no stack.
+      // A new thread has no stack yet.
       here.gaps.back().ender = std::make_shared<ThreadWait>(
           ThreadWait{.pid = pid, .tid = tid, .begins = true, .is_over = true});
     }
@@ -75,7 +76,7 @@ void IdleAccount::Out(std::uint32_t cpu, pid_t pid, pid_t tid, std::uint64_t tim
                       bool preempted) {
   if (threads_.size() >= kMostThreads && !threads_.contains(tid)) threads_.clear();
   Thread& thread = threads_[tid];
-  EndWait(thread, cpu, time_ns);  // has an effect only if its In() was lost
+  EndWait(thread, cpu, time_ns);  // has an effect only if the record of its switch in was lost
   thread.wait =
       std::make_shared<ThreadWait>(ThreadWait{.pid = pid, .tid = tid, .preempted = preempted});
   thread.cpu = cpu;

@@ -20,7 +20,7 @@ namespace fieldcost::idle_agent {
 struct ThreadWait {
   enum class Stack {
     kUnread,
-    kRead,   // not known yet whether the thread had resumed by then
+    kRead,   // not yet known whether the thread had resumed by then
     kKnown,  // belongs to this wait
     kNone    // not available
   };
@@ -37,16 +37,16 @@ struct ThreadWait {
 using WaitPointer = std::shared_ptr<ThreadWait>;
 
 // Determines which thread left each CPU idle, and which one resumed there, from the switches of
-// monitored threads and from looks that found CPUs idle. An idle tick is attributed to the thread
-// that left the CPU before the longest interval, within the look, in which no monitored thread ran
-// there.
+// monitored threads and from checks that found CPUs idle. An idle tick is attributed to the thread
+// that left the CPU before the longest interval, within the period checked, in which no monitored
+// thread ran there.
 //
-// A stack is read while its thread waits, so it counts once it is known that the thread had not
-// resumed by then: reports are delayed until that is known. Pure; not thread-safe.
+// A stack is read while its thread waits, so it counts only once it is known that the thread had
+// not resumed by then: reports are delayed until that is known. Pure; not thread-safe.
 class IdleAccount {
  public:
-  // How many of the threads that ran last have their stacks read, too, even if they did not leave a
-  // CPU idle.
+  // How many of the threads that ran last have their stacks read even if they did not leave a CPU
+  // idle.
   static constexpr std::size_t kMostRecent = 64;
 
   // A report: a CPU was idle, or a thread resumed there after that.
@@ -54,14 +54,14 @@ class IdleAccount {
     std::uint32_t cpu = 0;
     bool goes_on = false;
     std::uint64_t begin_ns = 0;                // idle: both are multiples of the tick
-    std::uint64_t end_ns = 0;                  // goes_on: when the thread resumed
-    WaitPointer wait;                          // of the thread that left or resumed; null: none
+    std::uint64_t end_ns = 0;                  // goes_on: the time at which the thread resumed
+    WaitPointer wait;                          // of the thread that left or resumed; null if none
     idle::Why why = idle::Why::kNotMonitored;  // if `wait` is null
   };
 
   explicit IdleAccount(std::uint64_t tick_ns) : tick_ns_(tick_ns) {}
 
-  // Take events in ascending order of time; looks by their end.
+  // Take events in ascending order of time; checks are ordered by their end.
   void In(std::uint32_t cpu, pid_t pid, pid_t tid, std::uint64_t time_ns);
   void Out(std::uint32_t cpu, pid_t pid, pid_t tid, std::uint64_t time_ns, bool preempted);
   void Exit(std::uint32_t cpu, pid_t tid, std::uint64_t time_ns);
@@ -71,17 +71,17 @@ class IdleAccount {
   // A thread is known from another source to be waiting; the CPU that it left is unknown.
   void Waits(pid_t pid, pid_t tid);
 
-  // Returns the waits whose stacks are to be read now: of threads that left a CPU that was idle,
-  // then of the threads that ran last, except those whose stack was unavailable before. Each wait
-  // is returned once, and Read() must follow.
+  // Returns the waits whose stacks must be read now: first those of threads that left a CPU that
+  // was idle, then those of the threads that ran last, except threads whose stack was unavailable
+  // before. Each wait is returned once, and Read() must follow.
   std::vector<WaitPointer> ToRead();
-  // Takes the stack, and when it was read; nullopt: it is not available.
+  // Takes the stack and the time at which it was read; nullopt: it is unavailable.
   void Read(ThreadWait& wait, std::uint64_t time_ns, std::optional<StackId> stack);
   // Returns the wait of the thread that last left the CPU if it still waits; else null.
   WaitPointer LastOn(std::uint32_t cpu) const;
 
-  // Returns what can be reported now that all events up to `until_ns` are known; per CPU, ascending
-  // by end.
+  // Returns what can be reported now that all events up to `until_ns` are known; per CPU, in
+  // ascending order of end.
   std::vector<Told> Tell(std::uint64_t until_ns);
   // Returns all remaining reports.
   std::vector<Told> TellRest();
@@ -99,8 +99,8 @@ class IdleAccount {
   };
   struct Cpu {
     std::uint32_t number = 0;
-    std::deque<Gap> gaps;         // ascending; earlier ones have been reported
-    std::uint64_t looked_ns = 0;  // end of the latest look
+    std::deque<Gap> gaps;         // ascending; earlier ones were reported
+    std::uint64_t looked_ns = 0;  // end of the latest check
     std::uint64_t last_tick = 0;  // number of the latest tick attributed
     bool owes = false;            // idle time was reported, but no thread that resumed after it
     std::deque<Told> untold;
@@ -112,7 +112,7 @@ class IdleAccount {
   };
   static constexpr std::size_t kMostThreads = 65'536;
   static constexpr std::size_t kMostGaps = 4096;
-  // The most ticks in one period; longer ones are split.
+  // Maximum number of ticks in one period; longer periods are split.
   static constexpr std::uint64_t kMostTicks = 50;
 
   Cpu& CpuOf(std::uint32_t number);
@@ -128,7 +128,7 @@ class IdleAccount {
   std::map<std::uint32_t, Cpu> cpus_;
   std::unordered_map<pid_t, Thread> threads_;
   std::deque<WaitPointer> recent_;   // unread
-  std::vector<WaitPointer> unsure_;  // read, not known yet whether in time
+  std::vector<WaitPointer> unsure_;  // read, but not yet known whether in time
 };
 
 }  // namespace fieldcost::idle_agent

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMostStates = 16;
 constexpr std::uint64_t kNsOfMicrosecond = 1'000;
-// The longest time from a thread's wake-up until it runs, on an idle CPU.
+// The longest time that a thread needs from its wake-up until it runs on an idle CPU.
 constexpr std::uint64_t kPromptNs = 20'000;
 constexpr std::size_t kMostShortBytes = 128;
 constexpr std::size_t kMostTableBytes = std::size_t{1} << 20;

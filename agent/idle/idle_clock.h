@@ -12,15 +12,15 @@
 
 namespace fieldcost::idle_agent {
 
-// Measures how long a CPU has been idle, from the kernel's counters. It must be read on that CPU,
-// by a thread pinned to it: only then are the counters up to date. Movable; not thread-safe.
+// Measures how long a CPU has been idle, from the kernel's counters. Must be read on that CPU, by a
+// thread pinned to it: only then are the counters up to date. Movable; not thread-safe.
 class IdleClock {
  public:
   enum class Source {
     kStates,    // time in idle states (cpuidle in sysfs)
     kRunQueue,  // time in which nothing ran there (/proc/schedstat)
-    // Whether its thread, which must be SCHED_IDLE, waited for the CPU when it woke up. Bounded by
-    // /proc/stat, since such a thread may get a busy CPU at once, too.
+    // Whether its thread, which must be SCHED_IDLE, had to wait for the CPU when it woke up.
+    // Bounded by /proc/stat, since such a thread may get a busy CPU at once as well.
     kPromptness
   };
   struct Options {
@@ -30,7 +30,8 @@ class IdleClock {
     const char* run_delay = "/proc/thread-self/schedstat";
   };
 
-  // kUnsupported: no source is available. REQUIRES: the calling thread is the one that reads it.
+  // Returns kUnsupported if no source is available. REQUIRES: called by the thread that will read
+  // it.
   static Result<IdleClock> Open(std::uint32_t cpu, const Options& options);
 
   Source source() const { return source_; }
@@ -41,7 +42,7 @@ class IdleClock {
 
  private:
   IdleClock(Source source, std::uint32_t cpu, const Options& options);
-  // Returns the source's counter in ns; nullopt: it could not be read.
+  // Returns the source's counter in ns; nullopt if it could not be read.
   std::optional<std::uint64_t> Count();
   // Returns the CPU's idle time in /proc/stat.
   std::optional<std::uint64_t> CountOfStat();
@@ -58,8 +59,8 @@ class IdleClock {
   std::uint64_t last_count_ = 0;
 };
 
-// Reads from the text of /proc/schedstat for how long threads ran on the CPU, in ns. nullopt: it is
-// not there.
+// Reads from the text of /proc/schedstat how long threads ran on the CPU, in ns. Returns nullopt if
+// the text does not contain it.
 std::optional<std::uint64_t> ParseRunTime(std::string_view untrusted_text, std::uint32_t cpu);
 // Reads from the text of /proc/PID/task/TID/schedstat how long the thread waited for a CPU, in ns.
 std::optional<std::uint64_t> ParseRunDelay(std::string_view untrusted_text);

@@ -17,15 +17,15 @@ namespace fieldcost::idle_agent {
 struct Target {
   enum class Kind {
     kNextExec,  // the process `pid`, from its next exec on, and its descendants
-    kRunning,   // the running process `pid`, and all that it starts from now on
+    kRunning,   // the running process `pid`, and everything that it starts from now on
     kAll,       // all processes
   };
   Kind kind = Kind::kNextExec;
   pid_t pid = 0;
 };
 
-// Finds out when CPUs are idle, which monitored thread left them idle, and which one resumed, and
-// passes that to a writer. One class per mode. Not thread-safe.
+// Detects when CPUs are idle, which monitored thread left them idle, and which one resumed, and
+// passes this to a writer. One class per mode. Not thread-safe.
 class Collector {
  public:
   virtual ~Collector() = default;
@@ -33,9 +33,9 @@ class Collector {
   // Waits up to `limit` or until a signal, then reports what happened. Returns false once the
   // target has ended completely.
   virtual Result<bool> Look(std::chrono::milliseconds limit) = 0;
-  // Reports everything that is left. Stops collecting, and undoes all changes to the system.
+  // Reports everything that remains. Stops collecting, and reverts all changes to the system.
   virtual Status Finish() = 0;
-  // "lost records" and the like, for display.
+  // Returns counts such as "lost records", for display.
   virtual std::map<std::string, std::uint64_t> Counts() const = 0;
 };
 

@@ -101,7 +101,7 @@ void IdleProbe::Run(Cpu& cpu, IdleClock& clock) {
     const std::uint64_t now = MonotonicNs();
     const std::uint64_t idle_ns = clock.Read(now);
     CpuLook look{.begin_ns = std::exchange(last_ns, now), .end_ns = now};
-    // It was migrated: its CPU went offline.
+    // The thread was migrated: its CPU went offline.
     if (::sched_getcpu() != static_cast<int>(cpu.number)) continue;
     saved_ns += static_cast<std::int64_t>(idle_ns);
     look.idle = saved_ns >= signed_tick / 2;
@@ -137,7 +137,7 @@ void IdleProbe::Stop() {
   const sched_param parameters{};
   for (const auto& cpu : cpus_) {
     if (!cpu->thread.joinable()) continue;
-    // On a busy CPU they might not get to finish soon.
+    // On a busy CPU the threads might otherwise take long to end.
     ::pthread_setschedparam(cpu->thread.native_handle(), SCHED_OTHER, &parameters);
     ::pthread_setaffinity_np(cpu->thread.native_handle(), sizeof any, &any);
     cpu->thread.join();

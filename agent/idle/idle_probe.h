@@ -17,15 +17,15 @@
 
 namespace fieldcost::idle_agent {
 
-// The result of one look at a CPU. Times are CLOCK_MONOTONIC.
+// The result of one check of a CPU. Times are CLOCK_MONOTONIC.
 struct CpuLook {
-  std::uint64_t begin_ns = 0;  // the time of the previous look
+  std::uint64_t begin_ns = 0;  // the time of the previous check
   std::uint64_t end_ns = 0;
   bool idle = false;  // an idle tick: idle time worth a tick has accumulated
   bool operator==(const CpuLook&) const = default;
 };
 
-// Passes looks from one thread to another, lock-free.
+// Passes results of checks from one thread to another, lock-free.
 class LookRing {
  public:
   static constexpr std::size_t kMost = 4096;
@@ -40,13 +40,13 @@ class LookRing {
   std::atomic<std::uint64_t> popped_{0};
 };
 
-// Finds out when CPUs are idle. A SCHED_IDLE thread on each CPU looks at each multiple of the tick
-// of CLOCK_MONOTONIC. If it runs, that does not prove that the CPU was idle: the kernel may briefly
-// preempt others for it, above all threads of other sessions and control groups. So it reads how
-// long the CPU has been idle (IdleClock) and adds that up: whenever a tick's worth, rounded, has
-// accumulated, the look is an idle tick.
+// Detects when CPUs are idle. A SCHED_IDLE thread on each CPU checks it at each multiple of the
+// tick of CLOCK_MONOTONIC. That the thread runs does not prove that the CPU was idle: the kernel
+// may briefly preempt other threads for it, especially those of other sessions and control groups.
+// So it reads how long the CPU has been idle (IdleClock) and adds that up: whenever a tick's worth,
+// rounded, has accumulated, the check is an idle tick.
 //
-// No thread waits for another. To be called by one thread.
+// No thread waits for another. Must be called by one thread.
 class IdleProbe {
  public:
   struct Options {
@@ -56,8 +56,8 @@ class IdleProbe {
     std::function<std::uint64_t(std::uint32_t cpu)> activity = {};
   };
 
-  // Starts a thread on each CPU that the calling thread may use. kUnsupported: idle time cannot be
-  // measured here.
+  // Starts a thread on each CPU that the calling thread may use. Returns kUnsupported if idle time
+  // cannot be measured here.
   static Result<std::unique_ptr<IdleProbe>> Start(Options options);
   ~IdleProbe();
   IdleProbe(const IdleProbe&) = delete;
@@ -70,15 +70,15 @@ class IdleProbe {
   // Take().
   int fd() const { return event_.get(); }
 
-  // Passes on the looks since the previous call, ascending per CPU.
+  // Passes on the checks since the previous call, in ascending order per CPU.
   using Sink = std::function<void(std::uint32_t cpu, const CpuLook& look)>;
   void Take(const Sink& sink);
 
-  // Ends the threads, which takes one tick or, on busy machines, until they get a CPU. Take() may
-  // follow.
+  // Ends the threads, which takes one tick; on busy machines, it takes until they get a CPU. Take()
+  // may follow.
   void Stop();
 
-  // The number of looks dropped because a ring was full.
+  // The number of checks dropped because a ring was full.
   std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
  private:

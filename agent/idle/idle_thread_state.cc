@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostTextBytes = 8192;
 constexpr std::string_view kEnded = "ZX";
-constexpr std::size_t kStartColumn = 19;  // counted from the state
+constexpr std::size_t kStartColumn = 19;  // counted from the state's column
 constexpr std::size_t kCpuColumn = 36;
 constexpr std::size_t kRunsColumn = 2;
 constexpr std::string_view kLastRun = "se.exec_start";

@@ -7,7 +7,7 @@
 namespace fieldcost::idle_agent {
 namespace {
 
-// The most pairs per CPU that wait for a thread that resumes.
+// Maximum number of idle periods per CPU for which no thread has resumed yet.
 constexpr std::size_t kMostPending = 65'536;
 
 }  // namespace
@@ -112,7 +112,7 @@ Result<StackId> IdleWriter::Intern(Result<std::vector<tree::FrameId>> frames,
   return found->second;
 }
 
-// Once the dictionary is full: [other], whose room is reserved.
+// Returns [other], whose room is reserved, once the dictionary is full.
 Result<tree::PathId> IdleWriter::PathOf(const std::vector<tree::FrameId>& frames) {
   tree::PathId path = tree::kRootPath;
   for (const tree::FrameId frame : frames) {
@@ -131,8 +131,8 @@ Result<std::vector<tree::FrameId>> IdleWriter::Special(const char* name) {
   return std::vector<tree::FrameId>{frame};
 }
 
-// Idle time before the run began does not belong to the run. A tick counts as a whole tick, even if
-// the run began within it.
+// Removes idle time before the run began, which does not belong to the run. A tick counts in full,
+// even if the run began within it.
 Idle IdleWriter::InRun(Idle idle) {
   if (idle.begin_ns >= run_begin_ns_) return idle;
   const std::uint64_t length = idle.end_ns - idle.begin_ns;
@@ -160,7 +160,7 @@ Status IdleWriter::Take(const Idle& whole) {
   }
   FIELDCOST_TRY(TakeOfCpu(idle, why, length));
   std::vector<Pending>& waiting = pending_[idle.cpu];
-  // Possibly no thread ever resumes, for example where no monitored thread runs.
+  // It is possible that no thread ever resumes, for example where no monitored thread runs.
   if (waiting.size() == kMostPending) {
     FIELDCOST_ASSIGN(const std::vector<tree::FrameId> nobody, Special(idle::kNobody));
     for (const Pending& old : waiting) FIELDCOST_TRY(TakePair(old, nobody, {}));

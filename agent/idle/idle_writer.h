@@ -23,7 +23,7 @@
 
 namespace fieldcost::idle_agent {
 
-// A stack that the writer knows.
+// Identifies a stack that was added to the writer.
 using StackId = StrongId<struct StackIdTag, std::uint32_t>;
 
 // A period in which a CPU had nothing to do. All times are CLOCK_MONOTONIC.
@@ -47,16 +47,17 @@ class IdleWriter {
  public:
   struct Options {
     idle::About about;
-    bool sampled = false;  // ns are whole ticks, and only that exact
+    bool sampled = false;  // ns are whole ticks, and no more exact than that
   };
-  // Creates the file, replacing an existing one. Errors of recording::Writer.
+  // Creates the file, replacing an existing one. Returns the errors of recording::Writer.
   static Result<IdleWriter> Create(const std::filesystem::path& file, const Options& options);
 
   Status BeginRun(std::string_view command);
   Status EndRun(int exit_status);
 
-  // Adds the stack of a thread that left its CPU, and why it did. Equal stacks have the same id.
-  // Once the dictionary is full, it is [other]. REQUIRES: `modules` is one growing list per run.
+  // Adds the stack of a thread that left its CPU, and the reason why it did. Equal stacks have the
+  // same id. Once the dictionary is full, adds [other]. REQUIRES: `modules` is one growing list per
+  // run.
   Result<StackId> AddStack(const std::vector<perf::SampledFrame>& frames, unwind::StackEnd end,
                            idle::Why why, const std::vector<perf::SampledModule>& modules);
   // Adds the stack of a waker, which was running.
@@ -66,20 +67,21 @@ class IdleWriter {
   // Adds a placeholder for a stack: kNewThread and the like (pair_path.h).
   Result<StackId> AddSpecial(const char* name) { return Intern(Special(name), std::nullopt); }
 
-  // Adds a period; per CPU, in ascending order of their ends. A period has as many ticks as
+  // Adds a period. REQUIRES: per CPU, in ascending order of end. A period has as many ticks as
   // multiples of the tick lie in it.
   Status Take(const Idle& idle);
-  // A monitored thread resumes there, the first one after the idle periods since the previous call;
-  // `from` is the stack at which it had waited.
+  // Records that a monitored thread resumes there, the first one after the idle periods since the
+  // previous call; `from` is the stack at which it had waited.
   Status GoesOn(std::uint32_t cpu, StackId from, const Waker& waker);
-  // The CPU's idle and iowait time from /proc/stat since the previous call or the start of the run.
+  // Takes the CPU's idle and iowait time in /proc/stat since the previous call or the start of the
+  // run.
   Status TakeStatIdle(std::uint32_t cpu, std::uint64_t time_ns, std::uint64_t idle_ns);
 
   Status SetCount(std::string_view name, std::uint64_t value) {
     return writer_.SetCount(name, value);
   }
   Status Flush() { return writer_.Flush(); }
-  // Ends open idle periods without a waking thread, then writes names, unless `unnamed`.
+  // Ends open idle periods without a thread that resumes, then writes names unless `unnamed`.
   Status Close(bool unnamed = false);
 
   std::uint64_t tick_ns() const { return options_.about.tick_ns; }
@@ -117,7 +119,7 @@ class IdleWriter {
   Status TakeOfCpu(const Idle& idle, idle::Why why, std::uint64_t length_ns);
   Status Append(recording::StreamId stream, std::uint64_t time_ns, tree::PathId path,
                 std::span<const std::uint64_t> values);
-  // Converts a time to the recording's.
+  // Converts a time to the recording's time.
   std::uint64_t At(std::uint64_t time_ns) const { return time_ns - std::min(time_ns, begin_ns_); }
 
   std::unique_ptr<tree::Dictionary> dictionary_;  // the writer points to it

@@ -48,7 +48,7 @@ Status LiteralCollector::TakeSamples() {
     const auto wait = sampled_.extract(sample.cpu);
     if (wait.empty()) continue;
     ++counts_["samples"];
-    // All samples of a wait have the same stack.
+    // All samples of the same wait have the same stack.
     if (wait.mapped()->state != ThreadWait::Stack::kUnread) continue;
     std::optional<StackId> stack;
     if (sample.copy) {

@@ -29,8 +29,8 @@ class LiteralCollector : public Collector {
     std::function<void()> while_pinned = {};       // for tests
   };
 
-  // First restores the affinity masks left over by a killed recorder. kPermissionDenied and
-  // kUnsupported state what is missing. REQUIRES: `writer` outlives this.
+  // First restores the affinity masks left over by a killed recorder. Returns kPermissionDenied or
+  // kUnsupported, with a message that states what is missing. REQUIRES: `writer` outlives this.
   static Result<std::unique_ptr<LiteralCollector>> Create(const Target& target, IdleWriter& writer,
                                                           const Options& options);
 
@@ -46,13 +46,13 @@ class LiteralCollector : public Collector {
   std::unique_ptr<SwitchFollower> follower_;
   std::unique_ptr<MaskJournal> journal_;
   std::unique_ptr<PinnedSamplers> samplers_;      // destroyed before the journal that it writes
-  std::map<std::uint32_t, WaitPointer> sampled_;  // by CPU: whose sample is outstanding
+  std::map<std::uint32_t, WaitPointer> sampled_;  // the wait whose sample is outstanding, by CPU
   std::vector<SwitchFollower::LookAt> looks_;
   std::optional<perf::Urgent> urgent_;  // while it records
   std::map<std::string, std::uint64_t> counts_;
 };
 
-// Returns the directory of journals: in memory, private to this user. Errors of
+// Returns the directory of journals: in memory, private to this user. Returns the errors of
 // agent::MakeMemoryDir.
 Result<std::filesystem::path> JournalDirectory();
 

@@ -36,7 +36,7 @@ bool TakeMode(std::string_view text, RecordOptions& options) {
   return options.mode.has_value();
 }
 
-// nullopt: not a command line of `fieldcost idle`.
+// Returns nullopt if this is not a command line of `fieldcost idle`.
 std::optional<RecordOptions> OptionsOf(int argc, char** argv) {
   using namespace fieldcost::perf;
   RecordOptions options;

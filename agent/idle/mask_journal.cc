@@ -1,6 +1,6 @@
 // The journal has one Slot per CPU, at the CPU's number times the size, in the memory layout of
-// this build. A hole, or used = 0, means that nothing is changed. The process that writes it holds
-// flock(2) on it.
+// this build. A hole, or used = 0, means that nothing is changed. The process that writes the
+// journal holds flock(2) on it.
 
 #include "agent/idle/mask_journal.h"
 
@@ -31,7 +31,8 @@ struct Slot {
 
 off_t OffsetOf(std::uint32_t cpu) { return static_cast<off_t>(cpu * sizeof(Slot)); }
 
-// Opens and locks a journal. Invalid if it cannot be opened or its process is alive.
+// Opens and locks a journal. Returns an invalid descriptor if it cannot be opened or its process is
+// alive.
 UniqueFd Lock(const fs::path& path, int flags) {
   UniqueFd file(::open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (file.valid() && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) file.Reset();

@@ -17,25 +17,26 @@ struct ChangedMask {
   pid_t pid = 0;
   pid_t tid = 0;
   std::uint64_t start = 0;  // when the thread began (StartOf)
-  std::uint32_t cpu = 0;    // the only one that it may use in the meantime
+  std::uint32_t cpu = 0;    // the only CPU that it may use in the meantime
   cpu_set_t before{};
 };
 
-// Records which threads' affinity is currently changed, in a file that outlives this process: if it
-// is killed, the next process restores the masks. One slot per CPU; different slots may be written
-// concurrently. Never synced: the threads do not survive a crash of the machine either.
+// Records which threads' affinity is currently changed, in a file that outlives this process: if
+// this process is killed, the next one restores the masks. One slot per CPU; different slots may be
+// written concurrently. Never synced, since the threads do not survive a crash of the machine,
+// either.
 class MaskJournal {
  public:
   // Creates a journal of this process in the directory.
   static Result<std::unique_ptr<MaskJournal>> Create(const std::filesystem::path& directory);
-  // Removes the file. All masks have been restored by then.
+  // Removes the file. REQUIRES: all masks have been restored.
   ~MaskJournal();
   MaskJournal(const MaskJournal&) = delete;
   MaskJournal& operator=(const MaskJournal&) = delete;
 
-  // Must be called before a mask is changed. If it returns false, the mask must not be changed.
+  // Must be called before a mask is changed. Returns false if the mask must not be changed.
   bool Begin(std::uint32_t cpu, const ChangedMask& changed);
-  // Must be called once the mask is restored.
+  // Must be called after the mask was restored.
   void End(std::uint32_t cpu);
 
  private:

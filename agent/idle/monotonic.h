@@ -14,7 +14,7 @@ inline timespec TimespecOf(std::uint64_t ns) {
           .tv_nsec = static_cast<long>(ns % 1'000'000'000)};
 }
 
-// Waits until a time of MonotonicNs(), the clock that perf's records are set to use, too.
+// Waits until a time of MonotonicNs(), the clock that perf's records are configured to use.
 inline void SleepUntil(std::uint64_t time_ns) {
   const timespec time = TimespecOf(time_ns);
   while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) == EINTR) {

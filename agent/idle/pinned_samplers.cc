@@ -48,7 +48,7 @@ UniqueFd MakeTimer(std::uint64_t tick_ns) {
 
 Status GoBeforeOthers() {
   const sched_param parameters{.sched_priority = ::sched_get_priority_min(SCHED_FIFO)};
-  // Child processes do not inherit it.
+  // Child processes do not inherit the priority.
   if (::sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) == 0) return {};
   return Fail(ErrorCode::kPermissionDenied,
               "{} (mode literal needs CAP_SYS_NICE, or RLIMIT_RTPRIO above 0)",
@@ -165,12 +165,12 @@ void PinnedSamplers::TakeSample(Cpu& cpu) {
   CPU_ZERO(&one);
   CPU_ZERO(&changed.before);
   CPU_SET(cpu.number, &one);
-  // A running thread would have to leave its CPU at once.
+  // A running thread would have to leave its CPU at once, so it is left alone.
   const bool waits = perf::IsWaiting(cpu.pid, sample.tid);
   const auto start = waits ? StartOf(cpu.pid, sample.tid) : std::nullopt;
   const bool is_there =
       start && ::sched_getaffinity(sample.tid, sizeof changed.before, &changed.before) == 0;
-  // A thread that may run only here stays anyway.
+  // A thread that may run only on this CPU stays there anyway.
   const bool is_free = is_there && !CPU_EQUAL(&changed.before, &one);
   changed.start = start.value_or(0);
   const bool is_kept = is_free && journal_.Begin(cpu.number, changed) &&

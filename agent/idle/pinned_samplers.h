@@ -24,10 +24,10 @@ namespace fieldcost::idle_agent {
 // keeps that thread on its CPU, where the thread cannot run in the meantime, copies its stack, and
 // restores its mask. Other CPUs are not involved.
 //
-// At most one sample per CPU is outstanding, from the question until Samples() has returned the
-// copy. A tick in between is deferred: it asks once that is done.
+// At most one sample per CPU is outstanding: from the question until Samples() has returned the
+// copy. A tick that occurs meanwhile is deferred: it asks once the sample is done.
 //
-// To be called by one thread.
+// Must be called by one thread.
 class PinnedSamplers {
  public:
   struct Options {
@@ -42,8 +42,8 @@ class PinnedSamplers {
     std::optional<perf::WaitCopy> copy;  // nullopt: the thread no longer waited
   };
 
-  // Starts a thread on each CPU that this thread may use now. kPermissionDenied: no real-time
-  // priority. REQUIRES: `journal` outlives this.
+  // Starts a thread on each CPU that this thread may use now. Returns kPermissionDenied without
+  // permission for a real-time priority. REQUIRES: `journal` outlives this.
   static Result<std::unique_ptr<PinnedSamplers>> Start(Options options, MaskJournal& journal);
   ~PinnedSamplers();
   PinnedSamplers(const PinnedSamplers&) = delete;
@@ -51,17 +51,17 @@ class PinnedSamplers {
 
   // Becomes readable once a thread asks or has taken a sample. Reset by Take().
   int fd() const { return event_.get(); }
-  // Passes on the looks since the previous call, ascending per CPU.
+  // Passes on the checks since the previous call, in ascending order per CPU.
   void Take(const IdleProbe::Sink& sink);
-  // Returns the CPUs that ask which thread to sample.
+  // Returns the CPUs that are asking which thread to sample.
   std::vector<std::uint32_t> Asking();
-  // The answer: the stack of that thread, or of none.
+  // Answer the question: sample that thread, or none.
   void Answer(std::uint32_t cpu, pid_t pid, pid_t tid);
   void AnswerNobody(std::uint32_t cpu);
   // Returns the samples taken; their CPUs may ask again.
   std::vector<Sample> Samples();
 
-  // Ends the threads. All masks have been restored then.
+  // Ends the threads. All masks are restored when it returns.
   void Stop();
 
   std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
@@ -78,7 +78,7 @@ class PinnedSamplers {
   void Tick(Cpu& cpu);
   void TakeSample(Cpu& cpu);
   void Ask(Cpu& cpu);
-  // Ends its sample; a deferred tick asks now.
+  // Ends the CPU's sample; if a tick was deferred, asks for it now.
   void Release(Cpu& cpu);
   void Notify();
   Cpu* Find(std::uint32_t number);

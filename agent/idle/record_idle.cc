@@ -46,14 +46,14 @@ Status Prepare(const RecordOptions& options, const Target& target, const idle::A
   return {};
 }
 
-// Falls back to mode unprivileged~ where the kernel does not report switches.
+// Falls back to mode unprivileged~ if the kernel does not report switches.
 void FallBack(idle::About& about) {
   if (about.mode != idle::Mode::kUnprivileged || SwitchFollower::IsAllowed()) return;
   about.mode = idle::Mode::kCandidates;
   about.why += "; a guess: kernel.perf_event_paranoid is above 2";
 }
 
-// Prepares a run; the first one in the requested mode, or else in the first one that is possible.
+// Prepares a run: the first run in the requested mode, or else in the first mode that is possible.
 Status PrepareRun(const RecordOptions& options, const Target& target, idle::About& about,
                   Recorder& recorder) {
   if (recorder.writer) {
@@ -72,8 +72,8 @@ Status PrepareRun(const RecordOptions& options, const Target& target, idle::Abou
   return Prepare(options, target, about, recorder);
 }
 
-// Writes the growth of /proc/stat since the previous call. A value that decreases, as iowait can,
-// counts again once it exceeds its previous maximum.
+// Writes the growth of /proc/stat since the previous call. A value that has decreased, as iowait
+// may, counts again once it exceeds its previous maximum.
 Status TakeStat(StatIdle& before, IdleWriter& writer) {
   FIELDCOST_ASSIGN(const StatIdle after, ReadStatIdle());
   const std::uint64_t now = MonotonicNs();
@@ -119,7 +119,7 @@ Status RecordTarget(const RecordOptions& options, const Target& target, perf::Co
     FIELDCOST_ASSIGN(result.status, child->Wait());
   }
   for (const auto& [name, value] : recorder.collector->Counts()) result.counts[name] += value;
-  recorder.collector.reset();  // with its threads, before the next child is forked
+  recorder.collector.reset();  // ends its threads before the next child is forked
   ++result.runs;
   return writer.EndRun(result.status);
 }

@@ -39,8 +39,8 @@ struct RecordResult {
 
 // Records why CPUs are idle while the command or process runs. SIGINT, SIGTERM and SIGHUP end the
 // recording, which is then valid; they are handled for the whole process from then on. Without a
-// mode, chooses one and states the reason in `about`. REQUIRES: the process has one thread.
-// kPermissionDenied and kUnsupported state what is missing.
+// mode, chooses one and states the reason in `about`. REQUIRES: the process has one thread. Returns
+// kPermissionDenied or kUnsupported, with a message that states what is missing.
 Result<RecordResult> Record(const RecordOptions& options);
 
 }  // namespace fieldcost::idle_agent

@@ -8,7 +8,7 @@
 
 namespace fieldcost::idle_agent {
 
-// Bounds the idle time attributed to a CPU by /proc/stat: since the first look the sum never
+// Limits the idle time reported for a CPU by /proc/stat: since the first check, the sum never
 // exceeds the growth of the CPU's idle time there plus one unit. Pure; not thread-safe.
 class StatBound {
  public:

@@ -55,7 +55,7 @@ Status SwitchFollower::Begin() {
   if (from_next_exec) return events_->Add(target_.pid);
   stacks_.maps().Of(target_.pid);
   bool some = true;
-  // Repeats until there are no new threads: their events are inherited by threads that they start.
+  // Repeats until there are no new threads: threads that known ones start inherit their events.
   while (some) {
     FIELDCOST_ASSIGN(some, AddThreads());
   }

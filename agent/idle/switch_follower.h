@@ -20,34 +20,34 @@
 namespace fieldcost::idle_agent {
 
 // Follows which monitored threads run on which CPUs, using the kernel's switch records
-// (perf_event_open(2), unprivileged if kernel.perf_event_paranoid is 2 or less), and attributes
-// idle time found by looks at CPUs. Nothing is injected into programs, and no thread is stopped.
+// (perf_event_open(2), unprivileged if kernel.perf_event_paranoid is 2 or less), and attributes the
+// idle time found by checks of CPUs. Nothing is injected into programs, and no thread is stopped.
 // Not thread-safe.
 class SwitchFollower {
  public:
-  // A target of all processes is kUnsupported. Errors of perf::PerfEvents. REQUIRES: `writer`
-  // outlives this.
+  // Returns kUnsupported for a target of all processes, and the errors of perf::PerfEvents.
+  // REQUIRES: `writer` outlives this.
   static Result<std::unique_ptr<SwitchFollower>> Create(const Target& target, IdleWriter& writer);
 
-  // Whether the kernel reports switches to this process at all.
+  // Returns whether the kernel reports switches to this process at all.
   static bool IsAllowed();
 
   // Waits until `fd` is readable, the process ends, or a signal arrives; at most `limit`.
   Status Wait(std::chrono::milliseconds limit, int fd);
-  // Takes all records up to now, then the looks at CPUs.
+  // Takes all records up to now, then the checks of CPUs.
   struct LookAt {
     std::uint32_t cpu = 0;
     CpuLook look;
   };
   void Follow(const std::vector<LookAt>& looks);
-  // Reads the stacks of the waits in account().ToRead(), except `but`.
+  // Reads the stacks of the waits in account().ToRead(), except those in `but`.
   Status ReadStacks(const std::set<WaitPointer>& but = {});
   // Writes what is known so far.
   Status Tell();
-  // Writes everything. REQUIRES: the looks at all CPUs have been taken.
+  // Writes everything. REQUIRES: all checks of CPUs have been taken.
   Status Finish();
 
-  // Whether the target has ended completely.
+  // Returns whether the target has ended completely.
   bool HasEnded();
   // Returns a value that changes with switches on the CPU. Thread-safe.
   std::uint64_t Activity(std::uint32_t cpu) const;
@@ -59,7 +59,7 @@ class SwitchFollower {
  private:
   SwitchFollower(const Target& target, IdleWriter& writer);
   Status Begin();
-  // Adds the threads that are not known yet. Returns whether there were any.
+  // Adds threads that are not known yet. Returns whether there were any.
   Result<bool> AddThreads();
   void Take(const perf::PerfRecord& record, std::uint32_t cpu);
   void Drain(std::uint64_t until_ns);
@@ -68,14 +68,14 @@ class SwitchFollower {
 
   Target target_;
   IdleWriter& writer_;
-  UniqueFd process_;  // a pidfd; invalid: it has ended
+  UniqueFd process_;  // a pidfd; invalid once the process has ended
   std::unique_ptr<perf::PerfEvents> events_;
   std::map<std::uint32_t, std::size_t> ring_of_;  // by CPU
   std::set<pid_t> threads_;                       // kRunning: threads that are followed
   IdleAccount account_;
   WaitStacks stacks_;
   std::uint64_t drained_ns_ = 0;
-  std::chrono::milliseconds look_;  // until the next look
+  std::chrono::milliseconds look_;  // until the next read
   std::map<std::string, std::uint64_t> counts_;
 };
 

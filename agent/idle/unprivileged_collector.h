@@ -16,12 +16,13 @@
 
 namespace fieldcost::idle_agent {
 
-// Mode `unprivileged`: looks at CPUs, follows switches, and reads stacks while CPUs are idle. Needs
-// only the right to read the process's memory, which its parent has, and
+// Mode `unprivileged`: checks CPUs, follows switches, and reads stacks while CPUs are idle. Needs
+// only permission to read the process's memory, which its parent has, and
 // kernel.perf_event_paranoid <= 2.
 class UnprivilegedCollector : public Collector {
  public:
-  // kPermissionDenied and kUnsupported state what is missing. REQUIRES: `writer` outlives this.
+  // Returns kPermissionDenied or kUnsupported, with a message that states what is missing.
+  // REQUIRES: `writer` outlives this.
   static Result<std::unique_ptr<UnprivilegedCollector>> Create(const Target& target,
                                                                IdleWriter& writer);
 

@@ -13,7 +13,7 @@ bool WaitStacks::IsMapped(unwind::ModuleMap& map) const {
 Result<std::optional<StackId>> WaitStacks::Read(pid_t pid, pid_t tid) {
   auto place = perf::ReadWaitStack(pid, tid, maps_.Of(pid), unwinder_, stack_);
   if (place && !IsMapped(maps_.Of(pid))) {
-    // The code was mapped after the map was read, or the process has called exec.
+    // Either the code was mapped after the map was read, or the process has called exec.
     maps_.Forget(pid);
     place = perf::ReadWaitStack(pid, tid, maps_.Of(pid), unwinder_, stack_);
   }

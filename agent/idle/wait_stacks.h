@@ -21,7 +21,7 @@ class WaitStacks {
   // REQUIRES: `writer` outlives this.
   explicit WaitStacks(IdleWriter& writer) : writer_(writer), unwinder_(tables_) {}
 
-  // Adds the thread's current stack; nullopt: it does not wait, or its memory may not be read.
+  // Adds the thread's current stack; nullopt if it does not wait or its memory may not be read.
   Result<std::optional<StackId>> Read(pid_t pid, pid_t tid);
 
   // Adds a stack that was copied while its thread waited.
@@ -41,7 +41,7 @@ class WaitStacks {
   perf::ProcessMaps& maps() { return maps_; }
 
  private:
-  // Whether the innermost and the outermost frame are in known mappings.
+  // Returns whether the innermost and the outermost frame are in known mappings.
   bool IsMapped(unwind::ModuleMap& map) const;
 
   IdleWriter& writer_;

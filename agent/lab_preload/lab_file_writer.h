@@ -4,8 +4,8 @@
 
 namespace fieldcost::lab_preload {
 
-// Creates this process's lab file and maps it: sets process.header and .file. Returns false, and
-// leaves no file, if any step fails.
+// Creates this process's lab file and maps it: sets process.header and .file. If any step fails,
+// returns false, and no file remains.
 bool CreateLabFile();
 
 }  // namespace fieldcost::lab_preload

@@ -1,5 +1,5 @@
-// The beginning and end of a call, called by x86_64/machine_thunk.S inside other programs: no libc
-// calls, no vector registers, no locks, no change of errno.
+// The begin and end of a call, called by machine_thunk.S inside other programs: no libc calls, no
+// vector registers, no locks, no change of errno.
 #include <stdint.h>
 
 #include "agent/intercept/cycle_clock.h"
@@ -19,9 +19,9 @@ using intercept::Entry;
 
 namespace {
 
-// While this lives, calls by signal handlers on this thread are not measured, since blocks have one
-// writer. If a handler jumps out of it, its mark remains; a call from further up detects that the
-// mark is stale.
+// During its lifetime, calls by signal handlers on this thread are not measured, since blocks have
+// one writer. If a handler jumps out, the mark remains; a call from further up detects that it is
+// stale.
 class Writing {
  public:
   Writing(ThreadState* thread, uint64_t here) : thread_(thread) {
@@ -49,12 +49,12 @@ class Writing {
   bool is_ours_;
 };
 
-// Returns the i-th integer argument, which the thunk saved right below the return address.
+// Returns the i-th integer argument, which the thunk saved directly below the return address.
 uint64_t ArgumentAt(const uint64_t* return_slot, uint32_t i) {
   return return_slot[-1 - static_cast<int64_t>(i)];
 }
 
-// The reasons (shm::NotMeasured) why bytes of this call of the target are not measured.
+// Returns the reasons (shm::NotMeasured) why bytes of this call of the target are not measured.
 uint32_t HiddenBy(const Target& target, const uint64_t* return_slot) {
   return target.hidden == kHiddenByArgument
              ? intercept::HiddenBySystemCall(ArgumentAt(return_slot, 0))
@@ -104,13 +104,14 @@ uint32_t ChildOf(ThreadState* thread, uint32_t parent, uint32_t api) {
   return known.last_node;
 }
 
-// Whether the arguments of the API's n-th call are counted. One in 16 is chosen using the golden
-// ratio, which is out of step with any period of a program.
+// Returns whether the arguments of the API's n-th call are counted. One call in 16 is chosen using
+// the golden ratio, which is out of step with any period of a program.
 bool AreArgumentsCounted(uint64_t n) {
   return n <= shm::kLabAllArguments || (n * 0x9e3779b97f4a7c15U) >> 60 == 0;
 }
 
-// The API counts as on the stack until the outermost call returns, since no record shows its end.
+// Adds an API that counts as on the stack until the outermost call returns, since no record shows
+// its end.
 void AddUnrecorded(ThreadState* thread, uint32_t api) {
   for (uint32_t i = 0; i < thread->unrecorded_count; ++i) {
     if (thread->unrecorded[i] == api) return;

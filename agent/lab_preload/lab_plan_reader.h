@@ -6,15 +6,15 @@
 
 namespace fieldcost::lab_preload {
 
-// The plan that the lab has written for this process, if any. REQUIRES for all but ReadPlan(): it
-// returned true.
+// The plan that the lab has written for this process, if any. All other functions REQUIRE that
+// ReadPlan() returned true.
 
 // Reads the plan. `environment` is the program's. Returns false if this process is not measured.
 bool ReadPlan(char** environment);
 
 const shm::LabPlanHeader& Plan();
 
-// Whether the plan's globs match the API.
+// Returns whether the plan's globs match the API.
 bool IsWanted(const char* module, const char* symbol);
 
 struct PlannedApi {

@@ -10,13 +10,13 @@ namespace fieldcost::lab_preload {
 
 struct ThreadState;
 
-// Determined by the call's first argument: intercept::HiddenBySystemCall().
+// The reasons depend on the call's first argument: intercept::HiddenBySystemCall().
 inline constexpr uint8_t kHiddenByArgument = 0x80;
 static_assert(shm::kAllNotMeasured < kHiddenByArgument);
 
-// An API that slots lead to, intercepted by the thunk of the same number. Its names are in the
-// memory of its provider; null once that is unloaded. Written under the patch lock or in the
-// constructor, unless stated otherwise.
+// An API that slots lead to, intercepted by the thunk with the same number. Its pointers refer to
+// its provider's memory; null names: the provider was unloaded. Written under the patch lock or in
+// the constructor unless stated otherwise.
 struct Target {
   uint64_t address;  // the real function, or a wrapper around it
   const char* module;
@@ -40,20 +40,20 @@ struct Process {
   uint32_t mode;          // shm::LabMode
   shm::LabHeader* header;
   uint64_t file;         // address of the mapped file
-  ThreadState* threads;  // kThreadSlots of them
+  ThreadState* threads;  // kThreadSlots elements
   uint64_t block_bytes;
   uint64_t ticks_to_ns;  // 32.32 fixed point
   uint64_t bias_ticks;
-  uint64_t stack_top;  // highest address of the first thread's stack that is in use
+  uint64_t stack_top;  // highest address in use of the first thread's stack
   uint32_t pid;
   uint32_t not_measured;  // shm::NotMeasured for calls that end from now on; changes at any time
-  uint32_t never_reuse;   // greenlet is loaded: frames that seem gone may return; changes once
+  uint32_t never_reuse;   // frames that seem dead may return: greenlet is loaded; changes once
 };
 
 extern "C" __attribute__((visibility("hidden"))) Process fieldcost_process;
 inline Process& process = fieldcost_process;
 
-// Not 0 while this process is measured. Starts a page that is zeroed in the child by fork()
+// Not 0 while this process is measured. First word of a page that fork() zeroes in the child
 // (MADV_WIPEONFORK).
 extern "C" __attribute__((visibility("hidden"))) uint32_t fieldcost_attached[1024];
 extern "C" __attribute__((visibility("hidden"))) uint32_t fieldcost_takes_time;
@@ -74,7 +74,7 @@ inline shm::LabNode* NodesOf(uint32_t slot) {
          uint64_t{slot} * shm::kLabNodes;
 }
 
-// The layout on which the thunk relies.
+// The thunk's assumptions about the layout.
 static_assert(offsetof(Process, targets) == 0 && offsetof(Target, address) == 0);
 static_assert(sizeof(Target) == FIELDCOST_TARGET_ENTRY_BYTES);
 static_assert(shm::kLabApis == intercept::kThunkCount);

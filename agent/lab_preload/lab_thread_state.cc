@@ -38,8 +38,8 @@ void Drop(ThreadState* thread, Record* record) {
   record->state = intercept::kDropped;
 }
 
-// Whether the record's place still has the value of a call in progress: the address at which the
-// thunk continues or, at the call's beginning and end, the caller's address.
+// Returns whether the record's place still has the value of a call in progress: the address at
+// which the thunk continues or, at the call's beginning and end, the caller's address.
 bool IsInPlace(const Record& record) {
   const uint64_t holds = *reinterpret_cast<const uint64_t*>(record.stack_pointer);
   return holds == intercept::ThunkReturn() || holds == record.return_address;

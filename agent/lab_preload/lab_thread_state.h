@@ -22,7 +22,8 @@ struct Record {
   uint64_t target;
   uint64_t stack_pointer;  // address of the stack slot that held the return address
   uint64_t start_ticks;
-  uint64_t frame_id;  // distinguishes its frame for unwinders: right above its place
+  uint64_t frame_id;  // identifies the frame to unwinders: the address just above its return
+                      // address
   uint32_t state;     // intercept::RecordState
   uint32_t api;
   Record* below;  // the calling API's record, or null
@@ -68,7 +69,7 @@ static_assert(intercept::kThunkCount <= 65536 && shm::kLabNodes <= 65536);
 
 extern "C" __attribute__((visibility("hidden"))) __thread ThreadState* fieldcost_current_thread;
 
-// Takes a slot for this thread. Null (and counted as lost) if none is left.
+// Takes a slot for this thread. Returns null (and counts a lost call) if none is left.
 ThreadState* TakeSlot();
 inline ThreadState* CurrentThread() {
   ThreadState* const thread = fieldcost_current_thread;
@@ -77,8 +78,8 @@ inline ThreadState* CurrentThread() {
 
 void CountLost();
 
-// Returns the thread's block of that API; creates and describes it at the first call. Null (and
-// counted as lost) if there is no room.
+// Returns the thread's block of that API, which is created and described at the first call. Returns
+// null (and counts a lost call) if there is no room.
 shm::LabBlock* MakeBlock(ThreadState* thread, uint32_t api);
 inline shm::LabBlock* BlockOf(ThreadState* thread, uint32_t api) {
   shm::LabBlock* const block = thread->apis[api].block;
@@ -89,12 +90,13 @@ inline shm::LabBlock* BlockOf(ThreadState* thread, uint32_t api) {
 bool Describe(uint32_t api);
 
 // Removes calls from the chain that certainly never return: on the thread's own stack, those whose
-// frame is below `here`, or at it unless they tail-called the call there, and those above whose
-// place has another value. Calls on other stacks stay: frames there may be alive at any address.
+// frame is below `here` (or at `here`, unless they tail-called the call there), and those above
+// whose place has another value. Calls on other stacks stay: frames there may be alive at any
+// address.
 void DropGone(ThreadState* thread, uint64_t here, bool is_tail_call);
 
-// Pushes a record onto the chain; null (and counted) if none is free. A signal handler may jump out
-// at any instruction: every record on the chain must be valid for DropGone().
+// Pushes a record onto the chain. Returns null (and counts it) if none is free. A signal handler
+// may jump out at any instruction: every record on the chain must be valid for DropGone().
 Record* Push(ThreadState* thread, uint32_t api, const uint64_t* return_slot, shm::LabBlock* block);
 
 // Removes a call from any position of the chain.
@@ -110,7 +112,7 @@ inline void SetPair(uint32_t outer, uint32_t inner) {
   }
 }
 
-// The layout on which the thunk relies.
+// The thunk's assumptions about the layout.
 static_assert(offsetof(Record, return_address) == FIELDCOST_RECORD_RETURN_ADDRESS);
 static_assert(offsetof(Record, saved_rbx) == FIELDCOST_RECORD_SAVED_RBX);
 static_assert(offsetof(Record, target) == FIELDCOST_RECORD_TARGET);

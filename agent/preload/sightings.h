@@ -22,7 +22,7 @@ inline constexpr uint32_t kFirstWatchThunk = intercept::kThunkCount - shm::kMaxW
 // stub while its slot is restored.
 struct Watched {
   Candidate candidate;
-  uint64_t api_hash;     // identifies it when its library is unloaded and reloaded
+  uint64_t api_hash;     // identifies the function when its library is unloaded and reloaded
   uint32_t name_number;  // shm::WatchNumber()
   uint32_t chance;       // of being watched, per 65536
   uint32_t pick;         // if it was picked in this phase; else kNoPick

@@ -63,7 +63,8 @@ constexpr AutomaticFunction kFunctions[] = {
     {"fwrite_unlocked", shm::kProbeFirstOutput, kFile4},
 };
 
-// A bit for the first letter of each name: most names of a program begin with another one.
+// The bit of a name's first letter: most names in a program begin with a letter that has no bit
+// set.
 constexpr uint64_t LetterOf(char c) { return uint64_t{1} << (static_cast<unsigned char>(c) & 63); }
 constexpr uint64_t FirstLetters() {
   uint64_t letters = 0;
@@ -100,7 +101,7 @@ const AutomaticFunction* AutomaticCalled(const char* name) {
   if ((FirstLetters() & LetterOf(*name)) == 0) return nullptr;
   for (const AutomaticFunction& function : kFunctions) {
     if (strcmp(function.name, name) != 0) continue;
-    // The return of main is seen only if its beginning is.
+    // The return of main is recorded only if its beginning is.
     const uint32_t wanted =
         function.look == kStartsMain ? shm::kProbeMain | shm::kProbeExit : uint32_t{function.point};
     return (Plan().automatic & wanted) != 0 ? &function : nullptr;

@@ -11,7 +11,7 @@ namespace fieldcost::probe_preload {
 namespace {
 
 shm::ProbeModule known[shm::kProbeModules];
-uint32_t known_count;  // may pass what there is room for
+uint32_t known_count;  // may exceed the capacity
 
 void WriteToFile(uint32_t number) {
   auto* const module = InFile<shm::ProbeModule>(shm::ProbeModulesOffset(), number);

@@ -4,8 +4,8 @@
 
 namespace fieldcost::probe_preload {
 
-// The loaded modules, for resolving stacks. Keeps a private copy, with which a child of fork()
-// begins its file.
+// The loaded modules, for resolving stacks. Keeps a private copy, from which a child of fork()
+// starts its own file.
 
 // Records the known objects from number `first_object` on. REQUIRES: the patch lock or the
 // constructor.

@@ -1,5 +1,5 @@
-// The functions of fieldcost/probe.h. Those with a point are called through x86_64/entry.S, which
-// adds the registers (null: no stacks) and a stack address.
+// The functions of fieldcost/probe.h. Those that record a point are called through x86_64/entry.S,
+// which adds the registers (null: no stacks) and a stack address.
 #include <stdint.h>
 
 #include "agent/intercept/x86_64/machine.h"
@@ -13,7 +13,8 @@
 namespace fieldcost::probe_preload {
 namespace {
 
-constexpr uint32_t kNoPlace = ~uint32_t{0};  // in a site: there is no number for it
+constexpr uint32_t kNoPlace = ~uint32_t{0};  // in a site: it has no number because there was no
+                                             // room
 fieldcost_probe_site made_sites[shm::kProbeSites];
 uint32_t made_count;
 
@@ -22,7 +23,7 @@ shm::ProbeEventId IdOf(const fieldcost_event& event) {
                                              : shm::ProbeEventId{event.run, event.number};
 }
 
-// Turns the site off once no reader can exist: it then costs no call.
+// Turns the site off if there can be no reader any more: it then costs no call.
 void TurnOff(fieldcost_probe_site* site) {
   if (process.inert != 0 || __atomic_load_n(&process.detached, __ATOMIC_RELAXED) != 0) {
     __atomic_store_n(&site->state, uint8_t{0}, __ATOMIC_RELAXED);
@@ -52,7 +53,7 @@ inline void PutAt(ThreadState* thread, fieldcost_probe_site* site, Hit* hit) {
   Put(thread, *hit);
 }
 
-// An event whose beginning is lost: other threads may still pass points in it.
+// Returns an event whose beginning is lost: other threads may still pass points in it.
 __attribute__((cold)) void BeginLost(fieldcost_event* event) {
   if (Attached() == 0) return;
   *event = {process.run, __atomic_fetch_add(&process.header->next_number, 1, __ATOMIC_RELAXED)};
@@ -83,7 +84,7 @@ FIELDCOST_HIDDEN void fieldcost_probe_take_in(fieldcost_probe_site* site,
   ThreadState* const thread = BeginHit(Asks::kYes, here, id);
   if (__builtin_expect(thread == nullptr, 0)) return TurnOff(site);
   Hit hit = {shm::kProbePoint, static_cast<uint16_t>(flags), 0, Now(), id, value, 0, registers};
-  // A child of fork() has found out only now which event is its own.
+  // A child of fork() may have learnt only now which event is its own.
   if (event->run == 0 && event->number == 0) hit.event = process.own;
   PutAt(thread, site, &hit);
   EndHit(thread);

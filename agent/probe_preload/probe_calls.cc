@@ -11,8 +11,9 @@ void Leave(ThreadState* thread) {
   record->state = record->state == intercept::kReturned ? intercept::kFree : intercept::kDropped;
 }
 
-// Returns whether the innermost call is certainly over, seen from a call whose return address is at
-// `here`: on the thread's own stack it lies below. A tail-called function has its caller's place.
+// Returns whether the innermost call is certainly over. `here` is the location of the current
+// call's return address: on the thread's own stack, a call that is over lies below it. A
+// tail-called function has its caller's place.
 bool IsGone(const ThreadState* thread, uint64_t here, bool is_tail_call) {
   const Record* const record = thread->innermost;
   if (__atomic_load_n(&record->state, __ATOMIC_ACQUIRE) == intercept::kReturned) return true;

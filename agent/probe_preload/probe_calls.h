@@ -10,7 +10,7 @@ namespace fieldcost::probe_preload {
 // Calls in progress of functions that have a point after their return. All but LeaveAll() REQUIRE
 // that the thread's hit has begun (ring.h).
 
-inline constexpr uint32_t kRecords = 256;  // of a thread
+inline constexpr uint32_t kRecords = 256;  // per thread
 
 struct Record {
   uint64_t return_address;
@@ -18,11 +18,12 @@ struct Record {
   uint64_t target;
   uint64_t stack_pointer;  // address of the stack slot that held the return address
   uint64_t start_ticks;    // not used
-  uint64_t frame_id;       // what unwinders tell its frame from others by: right above its place
+  uint64_t frame_id;       // identifies the frame to unwinders: the address just above its return
+                           // address
   ThreadState* owner;
   uint32_t state;  // intercept::RecordState
   uint32_t what;   // the thunk's number
-  Record* outer;   // the owner's call around it, or null
+  Record* outer;   // the owner's enclosing call, or null
 };
 
 // Returns a record for the call whose return address is at `return_slot`; null if none is left.

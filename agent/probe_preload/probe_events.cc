@@ -6,8 +6,8 @@
 namespace fieldcost::probe_preload {
 namespace {
 
-// Numbers of events that ended on another thread than they began on; a place is used again after
-// that many.
+// Marks of events that ended on another thread than they began on; a place is reused after that
+// many.
 constexpr uint32_t kEnded = 4096;
 uint64_t ended[kEnded];
 uint64_t last_called[shm::kMaxProbePoints + 1];  // Mark() of the last event of that name; 0: none

@@ -39,7 +39,7 @@ __attribute__((cold, noinline)) void OnLibraryMayGo() {
   LeaveLibrary(probe_preload::LeaveDynamicObjects);
 }
 
-// Probe points do without these.
+// Probe points do not need these.
 void OnAllocation(size_t, uint64_t) {}
 bool StopCountingAllocations() { return false; }
 void CountAllocationsAgain() {}

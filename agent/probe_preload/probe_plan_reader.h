@@ -4,21 +4,21 @@
 
 namespace fieldcost::probe_preload {
 
-// The plan that was left for this process, if there is one. REQUIRES of all but the first: that
+// The plan that was left for this process, if any. All other functions REQUIRE that ReadPlan()
 // returned true.
 
-// Reads it. `environment` is the program's. False if this process is not to take part.
+// Reads the plan. `environment` is the program's. Returns false if this process must not take part.
 bool ReadPlan(char** environment);
 
 const shm::ProbePlan& Plan();
 const shm::ProbePlanPoint& PlanPoint(uint32_t number);  // below Plan().point_count
 
-// The number of the event name that a point has, or that a label is: equal for equal names, from 1
-// on; 0: none.
+// Return the number of the event name of a point, or of the one that equals a label. Numbers start
+// at 1, and equal names have the same number; 0: none.
 uint32_t PlanEventOfPoint(uint32_t number);
 uint32_t PlanEventCalled(const char* label);
 
-// Whether a point stands after a return.
+// Returns whether any point is after a return.
 bool PlanTakesReturns();
 
 }  // namespace fieldcost::probe_preload

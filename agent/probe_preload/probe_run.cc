@@ -21,10 +21,10 @@ namespace {
 
 using intercept::SystemCall;
 
-// Not 0 while a child opens its run. Lies on the page that the next child finds zeroed.
+// Not 0 while a child of fork() opens its run. Lies on the page that a child finds zeroed.
 uint32_t& Opening() { return fieldcost_attached[1]; }
 
-// Random, or at least unique.
+// Returns a random number, or at least a unique one.
 uint64_t RunNumber() {
   uint64_t run = 0;
   SystemCall(SYS_getrandom, reinterpret_cast<uint64_t>(&run), sizeof run, 0);
@@ -32,11 +32,12 @@ uint64_t RunNumber() {
   return run;
 }
 
-// The start of this process by CLOCK_BOOTTIME according to /proc (steps of 10 ms); 0: unknown.
+// Returns the start of this process by CLOCK_BOOTTIME according to /proc (in steps of 10 ms); 0:
+// unknown.
 uint64_t ProcessStartBootNs() {
   static const char kStat[] = "/proc/self/stat";
   constexpr uint64_t kNsOfTick = 10'000'000;  // USER_HZ is 100
-  constexpr int kStartField = 22;             // "starttime"; the third follows the name's ')'
+  constexpr int kStartField = 22;             // "starttime"; field 3 follows the ')' after the name
   char text[1024];
   const int64_t fd = SystemCall(SYS_open, reinterpret_cast<uint64_t>(kStat), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return 0;
@@ -76,7 +77,7 @@ void FillHeader(shm::ProbeHeader* header) {
   if (began != 0 && began <= header->start_boot_ns) {
     header->process_start_unix_ns -= header->start_boot_ns - began;
   }
-  // The clock of the program that started this one is better.
+  // The clock of the program that started this one is more precise.
   const shm::ProbePlan& plan = Plan();
   const bool is_first = process.epoch == 0 && plan.starter_pid != 0 &&
                         (plan.starter_pid == header->parent_pid || plan.starter_pid == header->pid);

@@ -4,16 +4,16 @@
 
 namespace fieldcost::probe_preload {
 
-// Makes this process's file and maps it: sets process.header and the members derived from it; hits
-// are recorded afterwards. If any step fails, returns false and leaves nothing behind. REQUIRES:
-// the constructor, or the caller of OpenRunOfChild().
+// Creates this process's file and maps it: sets process.header and the members derived from it;
+// hits are recorded afterwards. If any step fails, returns false, and no file remains. REQUIRES:
+// called by the constructor or by OpenRunOfChild().
 bool OpenRun();
 
-// Opens a run of its own in a child of fork() whose parent had one. Returns false without one, or
-// while another thread is opening it.
+// In a child of fork() whose parent had a run, opens a run of its own. Returns false if the child
+// has none or another thread is still opening it.
 bool OpenRunOfChild();
 
-// Stops recording in this process: it enters a sandbox.
+// Stops recording in this process, which is about to enter a sandbox.
 void Detach();
 
 // Begins the process's own event, or joins the one that TRACEPARENT identifies ("": none), as a hit

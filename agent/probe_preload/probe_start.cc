@@ -24,7 +24,7 @@ namespace fieldcost::probe_preload {
 
 Process fieldcost_process;
 alignas(4096) uint32_t fieldcost_attached[1024];
-uint32_t fieldcost_takes_time;  // never: handlers look at the time themselves
+uint32_t fieldcost_takes_time;  // always 0: handlers read the time themselves
 uint32_t fieldcost_takes_stacks;
 
 namespace {
@@ -67,7 +67,7 @@ __attribute__((constructor)) void Start(int, char**, char** environment) {
   process.inert = intercept::IsKnownLibc() && ReadPlan(environment) && Begin(environment) ? 0 : 1;
 }
 
-// What ends without a call of exit() through a slot.
+// Handles programs that end without calling exit() through a slot.
 __attribute__((destructor)) void End() {
   if (process.inert == 0) PassExit();
 }

@@ -23,7 +23,8 @@ using intercept::SlotSpace;
 intercept::TargetTable table;  // by address
 uint32_t main_target = kNoThunk;
 
-// The place of a target's number; where it is to be put if the address has none.
+// Returns the place of the number of the target with this address; if there is none, the place to
+// store it.
 uint16_t* Find(uint64_t address) {
   return table.Find((address >> 4) * 0x9e3779b97f4a7c15U, [address](uint32_t target) {
     return process.targets[target].address == address;
@@ -34,7 +35,7 @@ uint32_t NewTarget() {
   return process.target_count == intercept::kThunkCount ? kNoThunk : process.target_count++;
 }
 
-// Which points of the plan name the function.
+// Finds the points of the plan that name the function; returns how many.
 uint32_t PointsOf(const char* module, const char* symbol, uint16_t (&points)[kPointsOfTarget]) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < Plan().point_count && count < kPointsOfTarget; ++i) {

@@ -7,21 +7,21 @@
 
 namespace fieldcost::probe_preload {
 
-// Functions with points, as far as slots lead to them. The first two REQUIRE the patch lock, or the
+// Functions with points, where slots lead to them. The first two REQUIRE the patch lock or the
 // constructor.
 
-// Makes targets of what slots in the objects from `first_object` on lead to, and points these slots
-// at their stubs.
+// Makes targets of the functions with points that slots in the objects from `first_object` on lead
+// to, and redirects these slots to the targets' stubs.
 void StandBeforeCalls(const intercept::SlotSpace& space, uint32_t first_object);
 
-// Slots in objects that dlopen brought are theirs again, and names in such objects are forgotten.
+// Restores the slots in objects loaded by dlopen, and forgets names that lie in such objects.
 void LeaveDynamicObjects();
 
-// Replaces main's address, an argument, by that of a stub.
+// Replaces main's address, an argument, with that of a stub.
 void StandBeforeMain(uint64_t* main_address);
 
-// Leaves the output functions alone from now on, unless another thread changes slots: the first
-// output has been seen.
+// Stops intercepting output functions, since the first output has been seen. Does nothing if
+// another thread is changing slots.
 void LeaveOutputFunctions();
 
 }  // namespace fieldcost::probe_preload

@@ -35,7 +35,7 @@ bool MakeRing(ThreadState* thread, uint32_t slot) {
 
 bool Prepare(ThreadState* thread, uint32_t slot, uint32_t tid) {
   if (!MakeRing(thread, slot)) return false;
-  LeaveAll(thread);  // what a dead thread never came back from
+  LeaveAll(thread);  // calls from which a dead thread never returned
   thread->busy_at = 0;
   thread->sequence = 0;
   thread->open_count = 0;

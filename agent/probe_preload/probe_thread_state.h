@@ -10,32 +10,33 @@
 
 namespace fieldcost::probe_preload {
 
-inline constexpr uint32_t kOpenEvents = 64;  // begun on a thread and not ended, that are known
+inline constexpr uint32_t kOpenEvents = 64;  // maximum number of known events that began on a
+                                             // thread and have not ended
 inline constexpr uint32_t kNumbersAtOnce = 64;
 
 struct OpenEvent {
   shm::ProbeEventId id;
-  uint32_t site;  // number of the one that began it
+  uint32_t site;  // number of the site that began it
   uint32_t reserved;
 };
 
-// One thread's ring and what it is at. Rings outlive their thread and are taken over by a later
+// One thread's ring and current activity. Rings outlive their thread and are taken over by a later
 // one.
 struct ThreadState {
-  uint64_t head;       // as the ring's
-  uint64_t tail;       // up to where the reader has given back, as far as is known
-  uint64_t limit;      // up to where head may go before more is asked for
+  uint64_t head;       // same as the ring's
+  uint64_t tail;       // position up to which the reader has released space, as far as known
+  uint64_t limit;      // position that `head` may reach before more space is requested
   uint64_t origin;     // position of the first byte of `data`
   uint64_t size;       // of `data`, a power of two
   uint8_t* data;       // the ring's, or its area's
-  uint64_t populated;  // of `data`: bytes that are there
+  uint64_t populated;  // how many bytes of `data` are populated
   shm::ProbeRing* ring;
   uint64_t sequence;
-  uint64_t busy_at;  // where in the stack the hit is that is being written; 0: none
+  uint64_t busy_at;  // stack address of the hit that is being written; 0: none
   uint32_t tid;
   uint32_t owner_tid;           // 0 = never used; a dead thread's id = free
   intercept::StackRange stack;  // its own
-  uint64_t next_number;         // of events, up to
+  uint64_t next_number;         // next free event number, up to `end_number`
   uint64_t end_number;
   Record* records;
   Record* innermost;  // of the calls in progress
@@ -45,16 +46,17 @@ struct ThreadState {
   char scratch[4096];  // for reading /proc/self/maps
 };
 
-// A thread's own state. With another epoch than the process's, the rest is from before fork().
+// A thread's own state. If its epoch differs from the process's, the rest dates from before fork().
 struct Current {
   ThreadState* thread;
-  uint32_t epoch;        // of the ring; 0: it has none
-  uint32_t asked_epoch;  // in which it found none
+  uint32_t epoch;        // of the ring; 0: no ring
+  uint32_t asked_epoch;  // epoch in which no ring was available
   intercept::SlotBackoff backoff;
 };
 extern "C" __attribute__((visibility("hidden"))) __thread Current fieldcost_current;
 
-// Whether a child of fork() opens a run of its own for a hit: only for what the program asked for.
+// Whether a child of fork() opens its own run for a hit: only if the program itself requested the
+// hit.
 enum class Asks : uint8_t { kNo, kYes };
 
 // Attaches a child of fork() and takes a ring. Returns null if none is left or points are off.
@@ -66,8 +68,8 @@ inline ThreadState* CurrentThread(Asks asks) {
                                                                                 : TakeRing(asks);
 }
 
-// True if a hit at `here` interrupts another one; false if that one was left by a handler that
-// jumped out of it.
+// Returns true if a hit at `here` interrupts another one; false if the other one was abandoned by a
+// signal handler that jumped out of it.
 bool Interrupts(const ThreadState* thread, uint64_t here);
 
 }  // namespace fieldcost::probe_preload

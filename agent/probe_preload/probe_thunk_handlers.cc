@@ -20,7 +20,8 @@ namespace {
 struct End {
   uint32_t flag;  // kProbeEntered or kProbeReturned
   uint64_t ticks;
-  const uint64_t* arguments;  // right below the return address, the first one first; on entry
+  const uint64_t* arguments;  // directly below the return address, beginning with the first; on
+                              // entry
   uint64_t result;            // after the return
   const shm::ProbeRegisters* registers;
 };
@@ -47,7 +48,7 @@ void PutAt(ThreadState* thread, Hit hit, uint32_t site) {
   Put(thread, hit);
 }
 
-// The point's label, unless it is the event's as well.
+// Returns whether the point has a label that differs from its event's.
 bool HasOwnLabel(const shm::ProbePlanPoint& point) {
   if (*point.label == '\0') return false;
   for (uint32_t i = 0; point.label[i] == point.event[i]; ++i) {
@@ -103,7 +104,7 @@ extern "C" __attribute__((visibility("hidden"))) Entry fieldcost_probe_enter(
     uint32_t what, uint64_t* return_slot, const shm::ProbeRegisters* registers) {
   if ((what & intercept::kNoticeFlag) != 0) {
     const uint32_t notice = what & ~intercept::kNoticeFlag;
-    // The first two arguments are right below the return address.
+    // The first two arguments are directly below the return address.
     intercept::Notice(notice, return_slot[-1], return_slot[-2]);
     return {nullptr, intercept::fieldcost_notice_targets[notice]};
   }

@@ -7,7 +7,7 @@
 namespace fieldcost::probe_preload {
 namespace {
 
-// The place where incomplete events are reported: that of a ring, or of the header.
+// Where incomplete events are reported: in a ring or in the header.
 struct Losses {
   uint32_t* count;
   shm::ProbeEventId* events;
@@ -28,7 +28,7 @@ void Tell(const Losses& losses, const shm::ProbeEventId& event) {
       return;
     }
   }
-  // Too many to list: all events that are open now.
+  // Too many to list: marks all events that are open now.
   const uint64_t now = Now();
   uint64_t none = 0;
   __atomic_compare_exchange_n(losses.first_ticks, &none, now, false, __ATOMIC_RELAXED,
@@ -42,7 +42,7 @@ Losses Of(shm::ProbeRing* ring) {
           &ring->open_until_ticks};
 }
 
-// Takes the space that the reader has released since; never more than has been written.
+// Takes over the space that the reader has released in the meantime; never more than was written.
 void LookAtTail(ThreadState* thread) {
   const uint8_t given_back = __atomic_load_n(&thread->ring->given_back, __ATOMIC_ACQUIRE);
   const auto known = static_cast<uint8_t>(thread->tail / shm::kProbeBlockBytes);
@@ -53,7 +53,7 @@ void LookAtTail(ThreadState* thread) {
 
 bool IsBefore(uint64_t one, uint64_t other) { return static_cast<int64_t>(one - other) < 0; }
 
-// The position from which on `data` is in use.
+// Returns the position from which on `data` is in use.
 uint64_t UsedFrom(const ThreadState* thread) {
   return IsBefore(thread->tail, thread->origin) ? thread->origin : thread->tail;
 }
@@ -69,8 +69,8 @@ void SetLimit(ThreadState* thread) {
   thread->limit = limit;
 }
 
-// Gives the next part of an area memory: a store must not fail, and all at once would take
-// milliseconds.
+// Populates the next part of an area: stores must not fail, and populating all of it at once would
+// take milliseconds.
 bool PopulateMore(ThreadState* thread) {
   constexpr uint64_t kAtOnce = 128 << 10;
   static_assert(shm::kProbeAreaBytes % kAtOnce == 0);
@@ -97,7 +97,7 @@ bool MoveToArea(ThreadState* thread) {
   thread->populated = 0;
   SetLimit(thread);
   thread->ring->grown_at = thread->head;
-  // The reader sees this if it sees a position beyond.
+  // A reader that sees a position beyond this one sees the area as well.
   __atomic_store_n(&thread->ring->area, area + 1, __ATOMIC_RELEASE);
   return true;
 }
@@ -108,13 +108,14 @@ uint32_t StackBytes(const ThreadState* thread, uint64_t sp, bool* is_short) {
   const uint64_t free = Free(thread);
   *is_short = true;
   const uint64_t used = thread->size - free;
-  // In an area most of the space is for hits that come faster than they are read.
+  // In an area, most of the space is reserved for bursts of hits that arrive faster than they are
+  // read.
   const bool in_area = thread->size == shm::kProbeAreaBytes;
   if (used >= (in_area ? thread->size / 4 : thread->size / 4 * 3)) return 0;
   const uint64_t most = used >= (in_area ? thread->size / 8 : thread->size / 2)
                             ? shm::kProbeShortStackBytes
                             : shm::kProbeStackBytes;
-  // Another stack, of a fibre or a signal, is there to the end of its page.
+  // Other stacks, of fibres or signals, are only known to be mapped up to the end of the page.
   const bool is_own = thread->stack.Holds(sp);
   const uint64_t end = is_own ? thread->stack.end : (sp | (kPageBytes - 1)) + 1;
   const uint64_t there = end - sp;
@@ -126,7 +127,7 @@ void CopyWords(void* to, uint64_t from, uint64_t words) {
   __asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(words)::"memory");
 }
 
-// The end of the ring, if `bytes` would go beyond it, is filled up.
+// Fills the end of the ring if `bytes` would go beyond it.
 bool MakeRoomAtOnce(ThreadState* thread, uint64_t bytes) {
   const uint64_t left = thread->size - ((thread->head - thread->origin) & (thread->size - 1));
   const uint64_t needed = bytes <= left ? bytes : left + bytes;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The hit itself. Runs inside other people's functions: no libc call but clock_gettime where the
-// TSC is no clock, no vector register, no lock.
+// The hit itself. Runs inside other people's functions: no libc call except clock_gettime where the
+// TSC is not a usable clock, no vector register, no lock.
 
 #include <stdint.h>
 
@@ -21,7 +21,7 @@ struct Hit {
   const shm::ProbeRegisters* registers;  // null: without a stack
 };
 
-uint64_t ClockTicks();  // where the TSC is not usable
+uint64_t ClockTicks();  // where the TSC is not a usable clock
 inline uint64_t Now() {
   if (__builtin_expect(process.multiplier == 0, 0)) return ClockTicks();
   uint32_t low;
@@ -37,9 +37,9 @@ void TellIncomplete(const shm::ProbeEventId& event);  // REQUIRES: Attached()
 
 inline constexpr shm::ProbeEventId kNoEvent = {0, 0};
 
-// Begins a hit: returns the thread, on which no other hit is recorded until EndHit(); null if this
-// one is not recorded either, which makes `event` incomplete. `here` is an address in the stack
-// frame that causes it.
+// Begins a hit. Returns the thread, which records no other hit until EndHit(); null if this hit is
+// not recorded, either, which makes `event` incomplete. `here` is an address in the stack frame
+// that causes the hit.
 inline ThreadState* BeginHit(Asks asks, uint64_t here, const shm::ProbeEventId& event) {
   ThreadState* const thread = CurrentThread(asks);
   if (__builtin_expect(thread == nullptr, 0)) {
@@ -59,7 +59,7 @@ inline void EndHit(ThreadState* thread) {
   thread->busy_at = 0;
 }
 
-// The rare and the large cases of Put().
+// Rare or large cases of Put().
 void PutWithStack(ThreadState* thread, const Hit& hit);
 bool MakeRoom(ThreadState* thread, uint64_t bytes);
 void Drop(ThreadState* thread, const shm::ProbeEventId& event);
@@ -78,7 +78,7 @@ inline void Fill(ThreadState* thread, shm::ProbeRecord* record, const Hit& hit) 
   record->value = hit.value;
   record->parent = hit.parent;
 }
-// Makes a record visible: a reader sees all of it or nothing, also if the program is killed.
+// Makes a record visible: a reader sees all of it or nothing, even if the program is killed.
 inline void Publish(ThreadState* thread, uint64_t bytes) {
   thread->head += bytes;
   __atomic_store_n(&thread->ring->head, thread->head, __ATOMIC_RELEASE);

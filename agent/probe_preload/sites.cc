@@ -11,7 +11,7 @@ namespace fieldcost::probe_preload {
 namespace {
 
 uint16_t plan_events[shm::kProbeSites];  // by site
-uint32_t automatic_sites[8];             // number + 1, by bit; then the one of joins
+uint32_t automatic_sites[8];             // number + 1, by bit; the last is that of joins
 constexpr uint32_t kJoin = 7;
 
 const char* OrEmpty(const char* text) { return text != nullptr ? text : ""; }

@@ -1,4 +1,5 @@
-/* The functions of the runtime where it never comes: each turns its site off. */
+/* The functions of the runtime, for programs in which it is never loaded: each turns its site
+ * off. */
 #include "fieldcost/probe.h"
 
 void fieldcost_probe_hit(fieldcost_probe_site* site) { site->state = 0; }

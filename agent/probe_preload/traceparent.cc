@@ -3,7 +3,7 @@
 namespace fieldcost::probe_preload {
 namespace {
 
-// Lower case only, as in the standard. Returns false if a character is no such digit.
+// Accepts only lower case, as in the standard. Returns false if a character is not such a digit.
 bool ReadHex(const char* untrusted_text, int digits, uint64_t* value) {
   *value = 0;
   for (int i = 0; i < digits; ++i) {
@@ -31,7 +31,7 @@ char* AddHex(char* at, uint64_t value, int digits) {
 bool ReadTraceparent(const char* untrusted_text, shm::ProbeEventId* event, uint64_t* parent) {
   uint64_t version = 0;
   uint64_t flags = 0;
-  // Each step looks no further than what the one before has found.
+  // Each step reads no further than the previous one has verified.
   if (!ReadHex(untrusted_text, 2, &version) || version == 255 || untrusted_text[2] != '-' ||
       !ReadHex(untrusted_text + 3, 16, &event->run) ||
       !ReadHex(untrusted_text + 19, 16, &event->number) || untrusted_text[35] != '-' ||

@@ -9,11 +9,11 @@ namespace fieldcost::probe_preload {
 
 inline constexpr uint32_t kTraceparentBytes = 55;
 
-// Returns false if the text is no traceparent; versions after 00 may have more fields. A trace-id
-// whose first half is 0 is rejected as well.
+// Returns false if the text is not a traceparent; versions after 00 may have more fields. A
+// trace-id whose first half is 0 is rejected as well.
 bool ReadTraceparent(const char* untrusted_text, shm::ProbeEventId* event, uint64_t* parent);
 
-// Writes the text, zero-terminated.
+// Writes the zero-terminated text.
 void WriteTraceparent(const shm::ProbeEventId& event, uint64_t parent,
                       char (&text)[kTraceparentBytes + 1]);
 

@@ -4,10 +4,10 @@
         point("data loaded", value=len(x))  # a step of this task's or thread's innermost event
     point_in(opened, "view ready")          # a step of that event, wherever it is known
 
-Tasks of asyncio and threads have events of their own (contextvars): what one of them is in, no other
-one is, unless it was started by it as a task, or is given the event. Points outside of every event
-are the process's. Where nobody looks (`fieldcost probe run` is who looks), nothing is done, and each
-call costs what a call costs. Nothing here raises.
+Each asyncio task and each thread has its own innermost event (contextvars): an event of one of them
+does not apply to another, unless that is a task started by it or is given the event. Points outside
+of all events belong to the process's event. Unless the program runs under `fieldcost probe run`, the
+functions do nothing and cost no more than the call. Nothing here raises.
 
 Python 3.9 and later; any thread.
 """
@@ -28,7 +28,7 @@ _MASK = 0xFFFFFFFFFFFFFFFF
 
 
 def _load():
-    """The runtime's functions, if it is in this process."""
+    """Returns the runtime's functions if it is loaded and active in this process, else None."""
     try:
         library = ctypes.PyDLL(None)
         site, of_event = ctypes.c_void_p, ctypes.POINTER(_Id)
@@ -44,7 +44,7 @@ def _load():
             function = getattr(library, "fieldcost_probe_" + name)
             function.restype, function.argtypes = result, arguments
             setattr(library, name, function)
-        # Inert, it makes none.
+        # An inert runtime creates no sites.
         return library if library.make_site(b"python", None, 0, None) else None
     except (AttributeError, OSError, TypeError):
         return None
@@ -56,7 +56,7 @@ _current = contextvars.ContextVar("fieldcost_probe_event", default=None)
 
 
 def _site(label, frame):
-    """The place where `frame` is, called `label`; None: there is none any more."""
+    """Returns the site called `label` at the current line of `frame`; None if there are too many sites."""
     code = frame.f_code
     key = (label, code.co_filename, frame.f_lineno)
     try:
@@ -72,13 +72,13 @@ def _site(label, frame):
 
 
 class _Event:
-    """An event that goes on. As a context manager it is the innermost one meanwhile."""
+    """An event in progress. Used as a context manager, it is the innermost event within the block."""
 
     __slots__ = ("_id", "_end", "_tokens")
 
     def __init__(self, its_id, end_site):
         self._id = its_id
-        self._end = end_site  # None: it is somebody else's to end
+        self._end = end_site  # None: to be ended elsewhere
         self._tokens = []
 
     def __enter__(self):
@@ -88,12 +88,12 @@ class _Event:
     def __exit__(self, *_):
         try:
             _current.reset(self._tokens.pop())
-        except (ValueError, IndexError):  # left in another task than it was entered in
+        except (ValueError, IndexError):  # exited in another task than it was entered in
             _current.set(None)
         self.end()
 
     def end(self):
-        """Ends it now; the end of the block does nothing then."""
+        """Ends the event now; the end of the block then does nothing."""
         if self._end is not None:
             _library.end(self._end, ctypes.byref(self._id))
             self._end = None
@@ -104,7 +104,7 @@ class _Event:
 
 
 class _Nothing:
-    """What an event is where nobody looks."""
+    """Replaces events where points are off."""
 
     __slots__ = ()
 
@@ -142,12 +142,12 @@ def _hit(site, its_id, value):
 
 
 def enabled():
-    """Whether somebody looks."""
+    """Returns whether points are on."""
     return _library is not None
 
 
 def event(label):
-    """Begins an event; use it by `with`, or end it by .end()."""
+    """Begins an event; use it in a `with` statement, or end it by .end()."""
     if _library is None:
         return _NOTHING
     frame = sys._getframe(1)
@@ -160,20 +160,20 @@ def event(label):
 
 
 def point(label, value=None):
-    """A step of the innermost event, else of the process's; `value` is a number from 0 to 2^64 - 1."""
+    """Records a step of the innermost event, else of the process's; `value`: a number from 0 to 2^64 - 1."""
     if _library is not None:
         _hit(_site(label, sys._getframe(1)), _id_of(_current.get()), value)
 
 
 def point_in(its_event, label, value=None):
-    """A step of that event."""
+    """Records a step of that event."""
     if _library is not None:
         _hit(_site(label, sys._getframe(1)), _id_of(its_event), value)
 
 
 def traceparent(its_event=None):
-    """An event, or the innermost one, as W3C's traceparent: for a header of a request, or the variable
-    TRACEPARENT of a child process. None where nobody looks."""
+    """Returns an event, by default the innermost one, as a W3C traceparent: for a request's header, or the
+    variable TRACEPARENT of a child process. Returns None if points are off."""
     if _library is None:
         return None
     text = ctypes.create_string_buffer(56)
@@ -182,7 +182,7 @@ def traceparent(its_event=None):
 
 
 def join(text):
-    """Takes part in an event of another process, by `with`. An event that is none if `text` is none."""
+    """Joins an event of another process; use it in a `with` statement. Inert if `text` is no traceparent."""
     its_id = _Id(0, 0)
     if _library is None or text is None:
         return _NOTHING

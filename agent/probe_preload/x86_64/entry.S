@@ -1,4 +1,4 @@
-// What programs call, and what thunks call: with the registers of the caller, as they are right
+// The functions that programs and thunks call. They add the caller's registers, as they are right
 // after the call, for stacks (shm::ProbeRegisters, below the return address).
 //
 // Every function here may be entered by an indirect call, and begins with endbr64.
@@ -17,7 +17,7 @@
     .hidden fieldcost_thunk_enter
     .hidden fieldcost_thunk_exit
 
-// The callers' registers onto the stack, r15 first; sp and ip belong above them.
+// Pushes the callers' registers, r15 first; sp and ip belong above them.
 .macro SAVE_CALLEES_REGISTERS
     pushq %r15
     .cfi_adjust_cfa_offset 8
@@ -33,8 +33,8 @@
     .cfi_adjust_cfa_offset 8
 .endm
 
-// All of shm::ProbeRegisters, 64 bytes. `depth`: bytes between the top of the stack and the caller's
-// return address.
+// Pushes all of shm::ProbeRegisters, 64 bytes. `depth`: bytes between the top of the stack and the
+// caller's return address.
 .macro SAVE_REGISTERS depth
     SAVE_CALLEES_REGISTERS
     leaq \depth + 56(%rsp), %rax
@@ -57,7 +57,7 @@
     .size \name, . - \name
 .endm
 
-// Goes on to `taker` with `here` and `registers`, its last two arguments, in these registers.
+// Calls `taker`, with its last two arguments, `here` and `registers`, in these registers.
 .macro TAKE taker here registers
     leaq (%rsp), \here
     cmpl $0, fieldcost_takes_stacks(%rip)
@@ -81,8 +81,8 @@ BEGIN_FUNCTION fieldcost_probe_hit
     TAKE fieldcost_probe_take, %rcx, %r8
 END_FUNCTION fieldcost_probe_hit
 
-// The event comes in two registers, and goes on in memory below the return address: with it the
-// stack is as the taker needs it.
+// The event arrives in two registers and is passed on in memory below the return address, which
+// also aligns the stack as the taker requires.
 BEGIN_FUNCTION fieldcost_probe_hit_in
     leaq (%rsp), %r8
     SAVE_REGISTERS 0
@@ -125,7 +125,7 @@ BEGIN_FUNCTION fieldcost_probe_end
     TAKE fieldcost_probe_take_end, %rdx, %rcx
 END_FUNCTION fieldcost_probe_end
 
-// Called by the thunk before a call: (what, return_slot), to which `registers` comes.
+// Called by the thunk before a call with (what, return_slot); adds `registers`.
 BEGIN_FUNCTION fieldcost_thunk_enter
     SAVE_CALLEES_REGISTERS
     leaq 8(%rsi), %rax
@@ -142,8 +142,8 @@ BEGIN_FUNCTION fieldcost_thunk_enter
     ret
 END_FUNCTION fieldcost_thunk_enter
 
-// Called by the thunk after a call: (record, ...). Above our return address lie a word, rdx and rax
-// of the function, and the address that it returns to.
+// Called by the thunk after a call with (record, ...). Above our return address are a word, the
+// function's rdx and rax, and the address that it returns to.
 BEGIN_FUNCTION fieldcost_thunk_exit
     movq 24(%rsp), %rsi
     SAVE_REGISTERS 32

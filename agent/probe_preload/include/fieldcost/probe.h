@@ -6,13 +6,13 @@
  *   FIELDCOST_POINT_IN(open, "view ready");  a step of that event, on any thread or task
  *
  * C11, C++11 and later; gcc and clang. No library is required: `fieldcost probe run` loads the
- * runtime, libfieldcost_probe.so, or it is linked with -lfieldcost_probe. Without it each point is
- * a load and a test. Labels are string literals of 1 to 64 bytes. Any thread may call anything here
- * at any time, even in signal handlers (a point that interrupts another one is counted, not
- * stored); nothing here locks, allocates, fails or changes errno.
+ * runtime, libfieldcost_probe.so, or a program is linked with -lfieldcost_probe. Without the
+ * runtime, each point is a load and a test. Labels are string literals of 1 to 64 bytes. Any thread
+ * may call anything here at any time, even in signal handlers (a point that interrupts another one
+ * is counted, not stored); nothing here locks, allocates, fails or changes errno.
  *
- * With FIELDCOST_PROBE_USDT defined, and <sys/sdt.h>, each point is also a USDT probe: provider
- * "fieldcost", name "point", argument 1 the label.
+ * With FIELDCOST_PROBE_USDT defined and <sys/sdt.h> available, each point is also a USDT probe:
+ * provider "fieldcost", name "point", argument 1 the label.
  */
 #ifndef FIELDCOST_PROBE_H
 #define FIELDCOST_PROBE_H
@@ -23,53 +23,54 @@
 extern "C" {
 #endif
 
-/* An event; pass it by value to all code that takes part in it. {0, 0}: none; points in it belong
- * to the process's event. */
+/* An event; pass it by value to all code that takes part in it. {0, 0} is no event; points in it
+ * belong to the process's event. */
 typedef struct fieldcost_event {
   uint64_t run;
   uint64_t number;
 } fieldcost_event;
 
-/* A place in the source. Static; made by the macros, or by fieldcost_probe_make_site. */
+/* A place in the source. Has static storage; created by the macros or by
+ * fieldcost_probe_make_site. */
 typedef struct fieldcost_probe_site {
   uint8_t state; /* 0: permanently off. 1: may be on */
   uint8_t unused[3];
-  uint32_t number; /* the runtime's */
+  uint32_t number; /* set by the runtime */
   const char* label;
-  const char* file; /* 0: unknown; likewise function */
+  const char* file; /* null: unknown; likewise function */
   const char* function;
   uint32_t line;
   uint32_t unused2;
 } fieldcost_probe_site;
 
-/* The runtime's functions; null where it is absent. Languages without these macros look them up
+/* The runtime's functions; null if it is absent. Languages without these macros look them up
  * with dlsym and pass a site to each call. */
 #define FIELDCOST_PROBE_WEAK_ __attribute__((weak))
 
-/* Records a point in this thread's innermost event, else in the process's. */
+/* Records a point in this thread's innermost event, or else in the process's event. */
 FIELDCOST_PROBE_WEAK_ void fieldcost_probe_hit(fieldcost_probe_site* site);
 FIELDCOST_PROBE_WEAK_ void fieldcost_probe_hit_in(fieldcost_probe_site* site,
                                                   fieldcost_event event);
-/* Does the same with a value; `event` null: as fieldcost_probe_hit. */
+/* The same with a value; `event` null: as for fieldcost_probe_hit. */
 FIELDCOST_PROBE_WEAK_ void fieldcost_probe_hit_value(fieldcost_probe_site* site,
                                                      const fieldcost_event* event, uint64_t value);
-/* Begins an event named after the site's label, which becomes the thread's innermost one, and
- * stores it; {0, 0} if points are off. */
+/* Begins an event named after the site's label, which becomes the thread's innermost event, and
+ * stores it; stores {0, 0} if points are off. */
 FIELDCOST_PROBE_WEAK_ void fieldcost_probe_begin(fieldcost_probe_site* site,
                                                  fieldcost_event* event);
 /* Ends the event, on any thread, and sets it to {0, 0}; does nothing if it is {0, 0}. */
 FIELDCOST_PROBE_WEAK_ void fieldcost_probe_end(fieldcost_probe_site* site, fieldcost_event* event);
-/* Stores this thread's innermost event, else the process's. */
+/* Stores this thread's innermost event, or else the process's event. */
 FIELDCOST_PROBE_WEAK_ void fieldcost_probe_current(fieldcost_event* event);
 /* Formats the event ({0, 0}: the current one) as a zero-terminated W3C traceparent, for a request
  * header or a child's TRACEPARENT variable. Returns 0, with "" in `text`, if points are off. */
 FIELDCOST_PROBE_WEAK_ int fieldcost_probe_traceparent(fieldcost_event event, char text[56]);
-/* Joins an event of another process. Returns 0, and stores {0, 0}, if the text is no traceparent or
- * points are off. */
+/* Joins an event of another process. Returns 0 and stores {0, 0} if the text is not a
+ * traceparent or points are off. */
 FIELDCOST_PROBE_WEAK_ int fieldcost_probe_join(const char* traceparent, fieldcost_event* event);
 /* Creates a site for languages without macros. Create one per place and keep it; sites are never
- * released. File and function may be null. Strings are copied; labels are cut to 64 bytes. Returns
- * null if points are off or there are already 2,048 sites. */
+ * released. File and function may be null. Strings are copied; labels are cut to 64 bytes.
+ * Returns null if points are off or there are already 2,048 sites. */
 FIELDCOST_PROBE_WEAK_ fieldcost_probe_site* fieldcost_probe_make_site(const char* label,
                                                                       const char* file,
                                                                       uint32_t line,
@@ -105,8 +106,8 @@ FIELDCOST_PROBE_WEAK_ fieldcost_probe_site* fieldcost_probe_make_site(const char
 #define FIELDCOST_PROBE_JOIN2_(a, b) a##b
 #define FIELDCOST_PROBE_JOIN_(a, b) FIELDCOST_PROBE_JOIN2_(a, b)
 
-/* Linkers resolve what is weak and not there at once, to null, in programs at a fixed address:
- * there it is looked for when it is first needed. */
+/* In programs at a fixed address, linkers resolve missing weak symbols to null at once: there,
+ * functions are looked up when they are first needed. */
 #if defined(__PIC__) || defined(__PIE__)
 #define FIELDCOST_PROBE_FIND_(variable, name) __typeof__(&(name)) const variable = (name)
 #else
@@ -144,7 +145,7 @@ static __attribute__((noinline, cold, unused)) void fieldcost_probe_find_(const 
 #define FIELDCOST_PROBE_IS_ON_(site) \
   __builtin_expect(__atomic_load_n(&(site).state, __ATOMIC_RELAXED) != 0, 0)
 
-/* Follows a call so that it is no tail call, in which the caller's frame would be gone. */
+/* Follows a call to prevent a tail call, in which the caller's frame would be gone. */
 #define FIELDCOST_PROBE_STAY_() __asm__ volatile("")
 
 FIELDCOST_PROBE_INLINE_ void fieldcost_probe_off_(fieldcost_probe_site* site) {
@@ -237,7 +238,7 @@ FIELDCOST_PROBE_INLINE_ void fieldcost_probe_leave_(const struct fieldcost_probe
       __attribute__((cleanup(fieldcost_probe_leave_), unused)) = {site, event}
 #endif
 
-/* The functions of these names, wherever the runtime may be missing. */
+/* These functions may be called whether or not the runtime is present. */
 FIELDCOST_PROBE_INLINE_ fieldcost_event fieldcost_event_current(void) {
   fieldcost_event event = {0, 0};
   FIELDCOST_PROBE_FIND_(current, fieldcost_probe_current);
@@ -256,8 +257,8 @@ FIELDCOST_PROBE_INLINE_ fieldcost_event fieldcost_event_join(const char* tracepa
   return event;
 }
 
-/* The event `name`, called `label`, until the end of this scope or FIELDCOST_EVENT_END(name). It is
- * a variable of type fieldcost_event. */
+/* An event called `label`, until the end of this scope or FIELDCOST_EVENT_END(name). `name`
+ * becomes a variable of type fieldcost_event. */
 #define FIELDCOST_EVENT(name, label)                                                         \
   FIELDCOST_PROBE_SITE_(FIELDCOST_PROBE_JOIN_(name, _begin_site_), label);                   \
   FIELDCOST_PROBE_SITE_(FIELDCOST_PROBE_JOIN_(name, _end_site_), "end");                     \
