@@ -8,7 +8,7 @@ namespace fieldcost::lab {
 namespace {
 
 constexpr std::uint64_t kSlowPercent = 125;  // of the best time
-constexpr std::size_t kLeastRuns = 5;        // needed to know what is usual
+constexpr std::size_t kLeastRuns = 5;        // minimum for knowing what is usual
 constexpr double kManyTimes = 4;
 constexpr double kManySwitches = 20;  // minimum, per second and in total
 
@@ -38,7 +38,7 @@ void Disturbance::Begin() {
 bool Disturbance::End(std::uint64_t involuntary_switches, std::uint64_t wall_ns) {
   const std::uint64_t after_ns = plain_loop_();
   best_ns_ = std::min(best_ns_, after_ns);
-  // If only one of the two loops is slow, that is chance.
+  // If only one of the two loops is slow, this is considered chance.
   const bool is_slow = std::min(before_ns_, after_ns) > best_ns_ / 100 * kSlowPercent;
   const double rate = static_cast<double>(involuntary_switches) * 1e9 /
                       static_cast<double>(std::max<std::uint64_t>(wall_ns, 1));

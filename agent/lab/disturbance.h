@@ -10,13 +10,13 @@ namespace fieldcost::lab {
 // than its best time so far, or the run lost the CPU much more often than usual. Not thread-safe.
 class Disturbance {
  public:
-  // `plain_loop` returns how long the loop takes now, in ns; empty: it is measured.
+  // `plain_loop` returns how long the loop takes now, in ns; if empty, PlainLoopNs() is used.
   explicit Disturbance(std::function<std::uint64_t()> plain_loop);
 
   // Must be called before a run.
   void Begin();
-  // Must be called after the run. Returns whether it was disturbed. The first runs cannot be
-  // compared with others, so the number of their switches is not considered.
+  // Must be called after the run. Returns whether it was disturbed. For the first runs, the number
+  // of switches is ignored, since there are no others to compare it with.
   bool End(std::uint64_t involuntary_switches, std::uint64_t wall_ns);
 
  private:

@@ -122,7 +122,7 @@ Status ReadPairs(Reading& reading) {
     for (std::uint32_t word = 0; word < row.size(); ++word) {
       for (std::uint64_t left = row[word]; left != 0; left &= left - 1) {
         const auto bit = static_cast<std::uint32_t>(std::countr_zero(left));
-        // A running program may have called it only after its number was read.
+        // A running program may have made its first call after the number of APIs was read.
         FIELDCOST_ASSIGN(const std::uint32_t inner, IndexOf(word * 64 + bit, reading));
         if (inner == kNone || reading.file.pairs.size() == kMaxPairs) {
           return Fail(ErrorCode::kCorrupt, "a pair of an API that was not called");
@@ -144,8 +144,8 @@ void Merge(const shm::LabLogSums& sums, stats::LogSums& sum) {
   sum.Merge({.count = sums.count, .sum = sums.sum, .sum_squares = sums.sum_squares});
 }
 
-// Adds the bytes transferred by a block's calls, of which `returned` have returned. If they cannot
-// be read, they count as not measured.
+// Adds the bytes transferred by a block's calls, of which `returned` have returned. Bytes that
+// cannot be read count as not measured.
 void AddIo(const Reading& reading, const shm::LabMapBlock& untrusted_block, std::uint64_t returned,
            LabFileApi& api) {
   shm::LabIoBlock untrusted_io{};

@@ -55,14 +55,14 @@ struct LabFileNode {
 struct LabFile {
   std::string program;
   std::uint32_t mode = 0;
-  bool attached = false;  // until it ended
+  bool attached = false;  // until the program ended
   std::uint64_t lost_calls = 0;
   std::uint64_t lost_records = 0;
   std::uint64_t lost_nodes = 0;
   std::uint64_t moved_calls = 0;
   std::uint32_t candidates = 0;
   std::uint32_t left_out = 0;
-  std::vector<std::string> left_out_names;  // the first of them, "library!symbol"; may be truncated
+  std::vector<std::string> left_out_names;  // the first few, "library!symbol"; may be truncated
   std::uint32_t bias_ps = 0;
   std::uint32_t refused = 0;     // blocks with impossible values, which were skipped
   std::vector<LabFileApi> apis;  // the APIs that were called
@@ -71,7 +71,8 @@ struct LabFile {
 };
 
 // Parses a program's lab file, which is untrusted and may be incomplete if the program is still
-// running. kUnavailable: its writer has not finished creating it. kCorrupt, kUnsupported.
+// running. Errors: kUnavailable if the program has not finished creating it; kCorrupt;
+// kUnsupported.
 Result<LabFile> ReadLabFile(const agent::RunBytes& untrusted_bytes);
 
 }  // namespace fieldcost::lab

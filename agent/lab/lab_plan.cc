@@ -77,7 +77,7 @@ class Grouper {
 
   const PairGraph& graph_;
   std::uint64_t seed_;
-  Bits shared_;  // those that are not isolated
+  Bits shared_;  // the APIs that are not isolated
   std::vector<std::uint32_t> apis_;
   std::vector<std::uint32_t> degree_;
   std::uint64_t steps_ = 0;
@@ -87,7 +87,7 @@ std::vector<std::uint32_t> Grouper::FindClique() {
   std::vector<std::uint32_t> best;
   const std::uint64_t end = steps_ + kMostCliqueSteps;
   for (const std::uint32_t first : apis_) {
-    if (degree_[first] + 1 <= best.size() || steps_ >= end) break;  // it is in no larger one
+    if (degree_[first] + 1 <= best.size() || steps_ >= end) break;  // no larger clique contains it
     std::vector<std::uint32_t> clique = {first};
     const auto row = graph_.Neighbours(first);
     Bits candidates(row.begin(), row.end());
@@ -179,8 +179,8 @@ Groups Grouper::FirstFit(std::vector<std::uint32_t> order) {
 }
 
 // First fit, group by group in any order, never increases the number of groups. The order
-// (reversed, largest first or shuffled) is drawn with the frequencies that Culberson and Luo found
-// best.
+// (reversed, largest first or shuffled) is drawn with the probabilities that Culberson and Luo
+// found best.
 void Grouper::Improve(Groups& groups, std::size_t fewest) {
   SeededDraw draw(seed_, kRounds);
   for (int round = 0; round < kMostRounds && groups.size() > fewest; ++round) {

@@ -31,7 +31,7 @@ class PairGraph {
   std::span<const std::uint64_t> Neighbours(std::uint32_t api) const {
     return Row(neighbours_, api);
   }
-  // Whether they were on a stack together, in either order.
+  // Returns whether they were on a stack together, in either order.
   bool ShareAStack(std::uint32_t a, std::uint32_t b) const {
     return (Neighbours(a)[b / 64] >> (b % 64) & 1U) != 0;
   }
@@ -50,7 +50,7 @@ class PairGraph {
 
 struct GroupOptions {
   std::uint64_t seed = 0;               // decides ties
-  std::vector<std::uint32_t> isolated;  // have their own groups; any order, each < count()
+  std::vector<std::uint32_t> isolated;  // timed in groups of their own; any order, each < count()
 };
 
 // A colouring: every API is in one group, and no two APIs in a group were on a stack together.
@@ -60,19 +60,18 @@ struct Grouping {
   std::vector<std::uint32_t> clique;
   // No grouping has fewer groups: the clique's size plus the number of isolated APIs.
   std::uint32_t lower_bound = 0;
-  bool is_fewest = false;   // equals lower_bound. If false, it may still be the fewest
+  bool is_fewest = false;   // equals lower_bound. If false, the number may still be minimal
   std::uint64_t steps = 0;  // words and APIs visited, at most kMostGroupSteps
 };
 
-// Limits the steps of one GroupApis() for any graph: less than a second.
+// Maximum number of steps of one GroupApis() call for any graph: less than a second.
 inline constexpr std::uint64_t kMostGroupSteps = std::uint64_t{1} << 28;
 
 // Groups APIs into few timing passes: uses DSATUR (Brelaz 1979) and, if no API was both above and
 // below another, directly or indirectly, the layers of longest paths. The better of the two is
 // improved by iterated greedy (Culberson and Luo 1996), which never makes it worse, until it
-// reaches the size of a clique or the steps are used up. Needs at most the largest number of
-// neighbours plus
-// 1. The result depends only on the set of pairs and the options. Pure.
+// reaches the size of a clique or the steps are used up. Needs at most one group more than the
+// largest number of neighbours. The result depends only on the set of pairs and the options. Pure.
 Grouping GroupApis(const PairGraph& graph, const GroupOptions& options = {});
 
 // Returns the order of `count` groups in a round: a permutation of 0 .. count - 1, the same on

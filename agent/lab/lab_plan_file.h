@@ -18,7 +18,7 @@ struct PlanFile {
   bool data_slots = false;
 };
 
-// Writes the plan to where the library reads it (shm::kLabPlanName). kTooLarge, kIo.
+// Writes the plan to the file that the library reads (shm::kLabPlanName). Errors: kTooLarge, kIo.
 Status WritePlan(const std::filesystem::path& directory, PlanFile plan);
 
 }  // namespace fieldcost::lab

@@ -16,7 +16,7 @@ struct LabRun {
   std::vector<LabFile> files;       // one per program
   std::uint32_t still_running = 0;  // programs that had not ended five seconds after the command
   std::uint32_t refused_files = 0;  // files that could not be parsed
-  // Programs of a map run, escaped, into which no library can be loaded, and why.
+  // Programs of a map run (escaped) into which no library can be loaded, and why.
   std::vector<std::string> unmeasured;
 };
 

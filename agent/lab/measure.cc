@@ -15,9 +15,9 @@ using Step = MeasureProgress::Step;
 
 // The number of new plans after which APIs that still cause surprises are timed alone.
 constexpr std::uint32_t kMostReplans = 10;
-// How often a group is tried in a round before its APIs are left out of that round.
+// Maximum number of attempts to time a group in a round before its APIs are left out of that round.
 constexpr int kMostTries = 12;
-// How often a run on a disturbed machine is repeated before it is kept.
+// Maximum number of repetitions of a disturbed run before it is kept.
 constexpr int kMostRepeats = 3;
 
 // Ends the measurement; finished rounds are kept.
@@ -195,7 +195,7 @@ class Session {
     return {};
   }
 
-  // Returns, by API, the argument by which costs are broken down in a round; kNoArgument: none.
+  // Returns, by API, the argument by which costs are broken down in a round; kNoArgument if none.
   std::vector<std::uint32_t> ArgumentsOf(std::uint32_t round) const {
     std::vector<std::uint32_t> arguments;
     for (const ApiSums& api : found_.sums.apis()) {
@@ -229,7 +229,7 @@ class Session {
     return Elapsed() + 2 * a_run < *options_.max_time;
   }
 
-  // Runs a group; nullopt if the measurement is stopped.
+  // Runs a group; returns nullopt if the measurement is stopped.
   Result<std::optional<LabRun>> RunGroup(PlanFile plan) {
     if (IsLate()) {
       stop_ = Stop{StoppedBy::kMaxTime, "the time of --max-time is up"};
@@ -367,7 +367,8 @@ class Session {
     return {};
   }
 
-  // Occasional runs with another exit status are discarded; if all runs have one, we cause it.
+  // Runs with another exit status are discarded if they are occasional; if all runs have one,
+  // measuring is the cause.
   Status CountFailed(const LabRun& run, std::uint32_t round, std::uint32_t group,
                      std::uint32_t accepted) {
     constexpr std::uint32_t kMostFailures = 10;

@@ -38,9 +38,9 @@ struct MeasureOptions {
   std::uint64_t tsc_to_ns_multiplier = 0;
   bool repeats_disturbed = true;  // false: disturbed runs are kept, and counted
   // Returns how long a loop of known work takes now, in ns: longer if the machine is disturbed.
-  // Empty: it is measured.
+  // Empty: PlainLoopNs().
   std::function<std::uint64_t()> plain_loop;
-  // Returns the time elapsed of max_time. Empty: it is measured.
+  // Returns the elapsed part of max_time. Empty: the clock is used.
   std::function<std::chrono::nanoseconds()> elapsed;
 };
 
@@ -76,21 +76,22 @@ struct Measurement {
   std::uint64_t lost_nodes = 0;   // calls counted in their callers' node: the tree was full
   std::uint32_t beyond_most = 0;  // APIs of programs with more than shm::kLabApis
   std::uint32_t too_long = 0;     // APIs with names or versions that are too long for the file
-  std::set<std::string> left_out_names;  // the first of both kinds: "library!symbol"; untrusted
+  std::set<std::string> left_out_names;  // the first few of both kinds: "library!symbol"; untrusted
   std::uint32_t detached = 0;            // programs not measured until they ended
   std::uint32_t still_running = 0;
   std::uint32_t refused = 0;         // programs' files, or parts of them, with impossible values
-  std::set<std::string> unmeasured;  // programs, escaped, that cannot load a library, and why
+  std::set<std::string> unmeasured;  // programs (escaped) into which no library can be loaded, and
+                                     // why
   int cleanup_status = 0;
   StoppedBy stopped = StoppedBy::kNothing;
   std::string stop_detail;
   std::vector<std::string> unstable;  // APIs that fit no group: not measured in all rounds
 };
 
-// kInvalidArgument: the scenario itself fails; the message has the end of its standard error.
-// kNotFound: the globs match no called API, or there is no such program. kUnsupported: none of its
-// programs could be measured. kInternal: it fails only when measured. If it is stopped later, the
-// finished rounds are returned.
+// Returns kInvalidArgument if the scenario itself fails; the message contains the end of its
+// standard error. kNotFound: the globs match no called API, or there is no such program.
+// kUnsupported: none of its programs could be measured. kInternal: it fails only when measured. If
+// it is stopped later, returns the finished rounds.
 Result<Measurement> Measure(const MeasureOptions& options,
                             const std::function<void(const MeasureProgress&)>& progress);
 

@@ -29,8 +29,8 @@ struct ScenarioOptions {
   std::vector<std::string> command;  // [0] is looked up in PATH
   std::shared_ptr<RunInput> input;   // standard input of each run; null: none
   OutputMode output = OutputMode::kPipe;
-  std::optional<std::chrono::milliseconds> timeout;  // of a run
-  // Preloaded into its programs, before all other libraries; empty = none.
+  std::optional<std::chrono::milliseconds> timeout;  // per run
+  // A library to preload into its programs before all other libraries; empty: none.
   std::filesystem::path library;
   // Added to this process's environment, replacing existing variables.
   std::vector<std::pair<std::string, std::string>> environment;
@@ -50,7 +50,7 @@ struct ScenarioRun {
 
 // Runs the command once, in its own process group, and waits for it. If it is killed, so is the
 // whole group. The field's library is removed from LD_PRELOAD: the two would measure each other,
-// and these runs are not meant for the field. kNotFound, kIo ...
+// and these runs are not meant for the field. Errors: kNotFound, kIo and others.
 Result<ScenarioRun> RunScenario(const ScenarioOptions& options);
 
 // Runs a shell command (--prepare, --cleanup). Returns its exit status.

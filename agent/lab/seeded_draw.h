@@ -11,8 +11,8 @@
 
 namespace fieldcost::lab {
 
-// Random numbers that are the same with every library: std::mt19937_64 without the standard
-// distributions, which are implementation-defined. Not thread-safe.
+// Random numbers that are the same with every standard library: std::mt19937_64 without the
+// standard distributions, which are implementation-defined. Not thread-safe.
 class SeededDraw {
  public:
   SeededDraw(std::uint64_t seed, std::uint64_t stream)

@@ -7,7 +7,7 @@
 namespace fieldcost::lab {
 namespace {
 
-// Integer arguments that may be a size: see ApiSums::arguments.
+// Returns the integer arguments that may be a size: see ApiSums::arguments.
 std::vector<std::uint32_t> SizesAmong(const LabFileApi& api) {
   constexpr unsigned kSmallSlots = 33;  // below 2^32
   constexpr unsigned kLeastBuckets = 4;

@@ -73,7 +73,7 @@ wire::LabApi ApiOf(const ApiSums& sums, const RunTotals& totals, const stats::Ap
   return api;
 }
 
-// The rows of one API, ascending by metric.
+// Adds the rows of one API, in ascending order of metric.
 void AddRows(const ApiSums& sums, const stats::ApiKey& key, const stats::HardwareClass& hardware,
              std::vector<stats::StatRow>& rows) {
   const shm::MetricSet none = shm::MetricsNotMeasured(sums.not_measured);

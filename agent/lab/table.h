@@ -17,7 +17,7 @@ struct TableOptions {
   std::string apis;  // MeasureOptions::apis
 };
 
-// Makes the table of a measurement, with one part. `config` defines which libraries are public.
+// Creates the table of a measurement, with one part. `config` defines which libraries are public.
 Result<wire::LabTable> MakeTable(const Measurement& measurement, const agent::AgentConfig& config,
                                  const TableOptions& options);
 

@@ -21,21 +21,21 @@ namespace fieldcost::perf {
 void HandleSignals();
 int StoppedBy();  // the signal received; 0: none so far
 
-// Returns the command line as typed in a shell; "" if unknown.
+// Returns the process's command line as typed in a shell; "" if unknown.
 std::string CommandOfProcess(pid_t pid);
 
 // Opens the standard input of a command that a recorder runs `runs` times; prints hints for the
-// user to stderr. Errors of RunInput::Open.
+// user to stderr. Returns the errors of RunInput::Open.
 Result<RunInput> InputOfRuns(const std::filesystem::path& file, std::uint64_t runs);
 
-// A child process that executes a command when requested, so that the recorder can be set up first.
-// At most one at a time. Movable; the destructor ends the child and reaps it.
+// A child process that executes a command when requested, so that the recorder can be set up
+// before. At most one at a time. Movable; the destructor ends the child and reaps it.
 class CommandChild {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
 
-  // [0] is looked up in PATH. `input` is its standard input, as in ChildOptions. REQUIRES: the
-  // process has one thread.
+  // Forks the child. [0] is looked up in PATH. `input` is its standard input, as in ChildOptions.
+  // REQUIRES: the process has one thread.
   static Result<CommandChild> Prepare(const std::vector<std::string>& command,
                                       const Variables& variables, int input = kOurs);
   CommandChild(CommandChild&& other) noexcept;

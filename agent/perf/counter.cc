@@ -21,8 +21,8 @@ struct Kind {
   std::uint64_t config;
   std::uint64_t period;  // 0: derived from the period of CPU time
 };
-// Periods are prime numbers, so that they are out of step with loops. Even a thread that does
-// nothing else has at most a few thousand samples per second.
+// Periods are prime numbers, so that they are out of step with loops. Even a thread that causes
+// nothing but such events has at most a few thousand samples per second.
 constexpr std::array<Kind, 5> kKinds = {{
     {Counter::kCycles, "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0},
     {Counter::kInstructions, "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0},

@@ -39,7 +39,7 @@ class ModuleList {
  public:
   const std::vector<SampledModule>& all() const { return modules_; }
 
-  // Replaces the content of `frames`.
+  // Converts the frames of a stack. Replaces the content of `frames`.
   void SetFrames(unwind::ModuleMap& map, const unwind::Stack& stack,
                  std::vector<SampledFrame>& frames);
 

@@ -74,8 +74,9 @@ class Namer {
   std::map<pid_t, symbols::PerfMap> maps_;
 };
 
-// Functions that Go's runtime puts at the beginning of a stack. They have no caller, but unwind
-// tables do not show that. mcall goes from a goroutine that waits to the thread's own stack.
+// Returns whether this is one of the functions that Go's runtime puts at the beginning of a stack.
+// They have no caller, but unwind tables do not show that. mcall switches from a waiting goroutine
+// to the thread's own stack.
 bool BeginsStack(const tree::Frame& frame) {
   constexpr std::array<std::string_view, 7> kFunctions = {
       "_rt0_amd64",    "_rt0_amd64_linux", "runtime.clone", "runtime.goexit",
@@ -149,7 +150,7 @@ Status NameAll(const tree::Dictionary& old, const std::vector<Place>& places, Na
   return NamePaths(old, frames, named);
 }
 
-// The number of samples that were counted as cut but are whole, by the name of that count.
+// The number of samples that were counted as cut but are whole, by the name of the count.
 using WholeSamples = std::map<std::string, std::uint64_t>;
 
 std::string CutCountOf(const recording::Stream& stream) {

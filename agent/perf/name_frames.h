@@ -20,16 +20,16 @@ struct NamedSamples {
 };
 
 // Rewrites the recording in place, with the names of its frames from symbol tables, debug files and
-// perf maps. Other code keeps its address, except code generated at run time, whose addresses are
-// meaningless: any number of consecutive such frames becomes one frame, [generated]. `places`
-// [frame id] are those of its writer. On an error the recording is unchanged. An inlined function
-// is counted as the function into which it was inlined, since inlining varies between builds; a
-// block is named by its source line. Where the outermost function is one that begins a Go stack,
-// [cut] is removed. Metrics in `without` are omitted.
+// perf maps. Code without a name keeps its address, except code generated at run time, whose
+// addresses are meaningless: any number of consecutive such frames becomes one frame, [generated].
+// `places` [frame id] are those of its writer. On an error the recording is unchanged. An inlined
+// function is counted as the function into which it was inlined, since inlining varies between
+// builds; a block is named by its source line. Where the outermost function is one that begins a Go
+// stack, [cut] is removed. Metrics in `without` are omitted.
 Result<NamedSamples> NameFrames(const std::filesystem::path& file, const std::vector<Place>& places,
                                 const std::vector<std::string>& without = {});
 
-// To be called first in a recorder's main(): names are read in helper processes from then on (see
+// Must be called first in a recorder's main(): names are read in helper processes from then on (see
 // agent/symbols/name_helper.h). If it returns a value, this process was a helper, and the value is
 // its exit status.
 std::optional<int> UseNameHelpers(int argc, char** argv);

@@ -38,8 +38,8 @@ Error OpenError(const std::string& what, int error_number) {
   return Fail(ErrorCode::kUnsupported, "{}", reason);
 }
 
-// Reads the last bytes of the copy, which show whether it is still the same stack, and what
-// follows.
+// Reads the last bytes of the copy, which show whether the stack is still the same, and the bytes
+// that follow it.
 void ReadBehind(std::span<const std::uint8_t> untrusted_record, std::uint64_t& address,
                 std::vector<std::uint8_t>& bytes) {
   const auto parsed = ParseRecord(untrusted_record);
@@ -88,7 +88,7 @@ struct PerfEvents::Ring {
     sample->behind = stashed.front().behind;
     sample->behind_address = stashed.front().behind_address;
   }
-  // Removes the oldest record. Returns how many bytes of memory that frees.
+  // Removes the oldest record. Returns how many bytes of memory this frees.
   std::size_t Pop() {
     if (stashed.empty()) {
       ring.Pop();

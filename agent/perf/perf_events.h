@@ -40,46 +40,47 @@ class PerfEvents {
     double fill = 0;               // of the fullest ring, 0 to 1, before it was emptied
   };
 
-  // Creates the rings. kPermissionDenied and kUnsupported state what is missing.
+  // Creates the rings. Returns kPermissionDenied or kUnsupported, with a message that states what
+  // is missing.
   static Result<std::unique_ptr<PerfEvents>> Create(Options options);
   ~PerfEvents();
   PerfEvents(const PerfEvents&) = delete;
   PerfEvents& operator=(const PerfEvents&) = delete;
 
-  // Adds a thread, and what it starts from now on. kNotFound: it has ended.
+  // Adds a thread, and everything that it starts from now on. Returns kNotFound if it has ended.
   Status Add(pid_t tid);
-  // Adds all threads on all CPUs; switches cost them nothing extra. kPermissionDenied: needs root
-  // or CAP_PERFMON. REQUIRES: no samples, no counters.
+  // Adds all threads on all CPUs, at no extra cost per switch. Returns kPermissionDenied without
+  // root or CAP_PERFMON. REQUIRES: no samples, no counters.
   Status AddAll();
 
-  // Whether there are samples of kernel mode, too. Known after Add().
+  // Returns whether there are samples of kernel mode, too. Known after Add().
   bool sees_kernel() const { return sees_kernel_; }
 
-  // Waits until `or_fd` (-1: none) is readable, a signal arrives or, with `each_sample`, there is a
-  // sample; at most `limit`. Returns whether `or_fd` is readable.
+  // Waits until `or_fd` (-1: none) is readable, a signal arrives or, with `each_sample`, a sample
+  // was written; at most `limit`. Returns whether `or_fd` is readable.
   Result<bool> Wait(std::chrono::nanoseconds limit, bool each_sample, int or_fd);
-  // Whether all threads that could write have ended.
+  // Returns whether all threads that could write have ended.
   bool AllEnded();
 
   std::size_t rings() const { return rings_.size(); }
   std::uint32_t CpuOf(std::size_t ring) const;
-  // How much the kernel has written to the ring so far, in bytes. Thread-safe.
+  // Returns how many bytes the kernel has written to the ring so far. Thread-safe.
   std::uint64_t Written(std::size_t ring) const;
 
   // Passes on the records of all rings up to that time (CLOCK_MONOTONIC), ordered by time; later
-  // records may not be complete yet.
+  // records may be incomplete.
   Seen Drain(std::uint64_t until_ns, const Sink& sink);
 
   // Moves the rings' records to memory, up to kMostStashedBytes, so that the kernel has room while
   // the reader is busy. Drain() passes these records on first. With `deep`, also reads the memory
-  // beyond the copies of stacks before it changes. Passes switches on to `sink` as well, in order
-  // only within a ring. May be called by a sink that no longer uses the memory to which its record
-  // points.
+  // beyond the copies of stacks before it changes. Also passes switches to `sink`, which are
+  // ordered only within a ring. May be called by a sink that no longer uses the memory to which its
+  // record points.
   static constexpr std::size_t kMostStashedBytes = std::size_t{64} << 20;
   using SwitchSink = std::function<void(const SwitchRecord&, std::uint64_t time)>;
   void Stash(bool deep, const SwitchSink& sink);
 
-  // Returns an event's count so far, including ended threads. kClock: CPU time, user and kernel
+  // Returns an event's count so far, including ended threads. kClock: CPU time in user and kernel
   // mode. (inherit_stat would report it per thread, but such events count too little.)
   std::uint64_t Counted(std::size_t event) const;
   void Stop();  // ends all writing and counting
@@ -92,7 +93,7 @@ class PerfEvents {
   perf_event_attr AttributesOf(std::size_t event) const;
   Result<UniqueFd> Open(std::size_t event, pid_t tid, int cpu);
   Status Add(std::size_t event, pid_t tid, Ring& ring);
-  // Sets the event of a sample. Returns false if it belongs to none.
+  // Sets the event of a sample. Returns false if the sample belongs to none of the events.
   bool TellEvent(PerfRecord& untrusted_record) const;
 
   Options options_;

@@ -6,7 +6,7 @@
 namespace fieldcost::perf {
 namespace {
 
-// Follows all records except samples (sample_id_all): pid, tid; time; cpu, reserved; id.
+// The trailer of all records except samples (sample_id_all): pid, tid; time; cpu, reserved; id.
 constexpr std::size_t kTrailerBytes = 32;
 constexpr std::size_t kTimeInTrailer = 8;
 constexpr std::size_t kTimeInSample = sizeof(perf_event_header) + 16;

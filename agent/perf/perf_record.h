@@ -25,7 +25,7 @@ inline constexpr std::uint64_t kSampleType = PERF_SAMPLE_IDENTIFIER | PERF_SAMPL
 inline constexpr std::uint64_t kUserRegisters = 0xff01ff;
 
 struct SampleRecord {
-  std::uint64_t id = 0;  // of the event (PERF_EVENT_IOC_ID), also if inherited
+  std::uint64_t id = 0;  // of the event (PERF_EVENT_IOC_ID), even if inherited
   // The event's number (PerfEvents) and period. Not in the record: found by the id.
   std::size_t event = 0;
   std::uint64_t period = 0;
@@ -36,7 +36,7 @@ struct SampleRecord {
   bool is_64_bit = false;  // false: there are no registers
   unwind::Registers registers;
   std::span<const std::uint8_t> stack;  // in the record, starting at the stack pointer
-  // Memory read at `behind_address` when the sample was stashed; empty if it was not.
+  // Memory read at `behind_address` when the sample was stashed; empty if it was not stashed.
   std::span<const std::uint8_t> behind;
   std::uint64_t behind_address = 0;
 };
@@ -45,7 +45,7 @@ struct MapRecord {
   unwind::Mapping mapping;
   bool executable = false;
 };
-// A new thread, or a new process: then its pid differs from its parent's.
+// A new thread or a new process; if it is a process, its pid differs from its parent's.
 struct ForkRecord {
   pid_t pid = 0;
   pid_t parent_pid = 0;
@@ -55,13 +55,13 @@ struct ForkRecord {
 // A process executes another program; it then has one thread.
 struct ExecRecord {
   pid_t pid = 0;
-  std::string_view name;  // of the record's bytes
+  std::string_view name;  // refers to the record's bytes
 };
 // A thread changes its name.
 struct NameRecord {
   pid_t pid = 0;
   pid_t tid = 0;
-  std::string_view name;  // of the record's bytes
+  std::string_view name;  // refers to the record's bytes
 };
 struct ExitRecord {
   pid_t pid = 0;
@@ -85,10 +85,10 @@ struct PerfRecord {
       content;
 };
 
-// Returns only a record's time, to find which ring is next; nullopt: the record is too short.
+// Returns only a record's time, to find the ring to read next; nullopt if the record is too short.
 std::optional<std::uint64_t> TimeOf(std::span<const std::uint8_t> untrusted_record);
 
-// Parses a record; nullopt: it is invalid. Records of other kinds have no content.
+// Parses a record; returns nullopt if it is invalid. Records of other kinds have no content.
 std::optional<PerfRecord> ParseRecord(std::span<const std::uint8_t> untrusted_record);
 
 }  // namespace fieldcost::perf

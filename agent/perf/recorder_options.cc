@@ -27,8 +27,8 @@ std::optional<std::vector<std::string>> TakeOptions(int argc, char** argv,
   }
   known.push_back({});
   ::opterr = 0;
-  ::optind = 0;  // start over, even if options were parsed before
-  // "+": stops before the command line that follows.
+  ::optind = 0;  // starts over, even if options were parsed before
+  // "+": stops at the command line that follows.
   for (int index = 0; (index = ::getopt_long(argc, argv, "+", known.data(), nullptr)) != -1;) {
     if (index == '?' || !options[static_cast<std::size_t>(index)].take(::optarg))
       return std::nullopt;

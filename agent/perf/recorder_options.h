@@ -33,7 +33,7 @@ RecorderOption TextOption(const char* name, Text& text) {
           }};
 }
 
-// Parses a number from 1 to `most`; 0: invalid.
+// Parses a number from 1 to `most`; returns 0 if it is invalid.
 std::uint64_t NumberFromOne(const char* text, std::uint64_t most);
 
 // A number of at least 1.
@@ -46,8 +46,8 @@ RecorderOption NumberOption(const char* name, Number& number,
           }};
 }
 
-// Takes the options of a line whose first word is the name of a program or command. Returns the
-// words after the options; nullopt: an unknown option or invalid value.
+// Takes the options of a command line whose first word is the name of a program or command. Returns
+// the words after the options; nullopt if an option is unknown or a value invalid.
 std::optional<std::vector<std::string>> TakeOptions(int argc, char** argv,
                                                     const std::vector<RecorderOption>& options);
 

@@ -11,7 +11,7 @@ namespace fieldcost::perf {
 
 using Time = std::chrono::steady_clock::time_point;
 
-inline constexpr auto kLook = std::chrono::milliseconds(100);  // the longest time between two looks
+inline constexpr auto kLook = std::chrono::milliseconds(100);  // the longest interval between reads
 
 // Returns when a recording that begins now ends by itself; 0: never.
 inline Time EndAfter(std::uint64_t for_ns) {
@@ -34,7 +34,7 @@ class FlushTimer {
   Time last_ = std::chrono::steady_clock::now();
 };
 
-// Whether the system forbids or lacks something, so that an alternative may work.
+// Returns whether the system forbids or lacks something, so that an alternative may work.
 inline bool IsRefused(const Error& error) {
   return error.code == ErrorCode::kPermissionDenied || error.code == ErrorCode::kUnsupported;
 }

@@ -17,7 +17,8 @@ tree::Frame UnnamedFrame(const SampledModule& module, std::uint64_t address) {
   return tree::MakeFrame({.module = name, .build_id = build_id, .offset = address});
 }
 
-// Whether it is one of our own libraries, whose thunks are between a function and its caller.
+// Returns whether it is one of our own libraries, whose thunks are between a function and its
+// caller.
 bool IsOurs(const SampledModule& module) {
   const std::string_view name = std::string_view(module.path).substr(module.path.rfind('/') + 1);
   return name.starts_with("libfieldcost_");

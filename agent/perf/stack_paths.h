@@ -34,9 +34,9 @@ class StackPaths {
   // Begins a new list of modules.
   void ForgetModules() { known_.clear(); }
 
-  // Returns the frames of the stack, outermost first: [cut] unless it is whole or has more than
-  // `most`, then the innermost `most`. Frames of our own libraries between a function and its
-  // caller are left out, unless they are innermost.
+  // Returns the frames of the stack, outermost first: [cut] unless the stack is whole and has at
+  // most `most` frames, then the innermost `most` frames. Frames of our own libraries between a
+  // function and its caller are left out unless they are innermost.
   Result<std::vector<tree::FrameId>> FramesOf(const std::vector<SampledFrame>& frames,
                                               unwind::StackEnd end, std::size_t most,
                                               const std::vector<SampledModule>& modules);
@@ -44,7 +44,7 @@ class StackPaths {
   // Returns the frame of a place.
   Result<tree::FrameId> FrameAt(Place place);
 
-  // [frame id]: the places of frames; frames without a place have address 0 and no module.
+  // Returns the places of frames by frame id; frames without a place have address 0 and no module.
   const std::vector<Place>& places() const { return places_; }
 
  private:

@@ -4,8 +4,8 @@
 
 namespace fieldcost::perf {
 
-// Raises this thread's priority while it lives, if permitted, so that stacks are read before they
-// change. Programs started in the meantime inherit the priority.
+// Raises this thread's priority during its lifetime, if permitted, so that stacks are read before
+// they change. Programs started in the meantime inherit the priority.
 class Urgent {
  public:
   Urgent() : before_(::getpriority(PRIO_PROCESS, 0)) { ::setpriority(PRIO_PROCESS, 0, kUrgent); }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostTextBytes = 256;
 
-// Parses "0x7ffc…" at the end of the text and removes it.
+// Parses "0x7ffc…" at the end of the text, and removes it.
 std::optional<std::uint64_t> TakeLastNumber(std::string_view& text) {
   const std::size_t blank = text.rfind(' ');
   if (blank == std::string_view::npos) return std::nullopt;
@@ -60,8 +60,8 @@ unwind::Registers RegistersAt(const WaitPlace& place) {
 
 }  // namespace
 
-// "35 0x… (six arguments) 0x…(stack pointer) 0x…(address)", "-1 0x… 0x…" outside a system call,
-// or "running".
+// The text is "35 0x… (six arguments) 0x…(stack pointer) 0x…(address)", "-1 0x… 0x…" outside a
+// system call, or "running".
 std::optional<WaitPlace> ParseWaitPlace(std::string_view untrusted_text) {
   if (untrusted_text.ends_with('\n')) untrusted_text.remove_suffix(1);
   const auto address = TakeLastNumber(untrusted_text);

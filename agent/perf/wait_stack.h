@@ -19,22 +19,23 @@ struct WaitPlace {
   bool operator==(const WaitPlace&) const = default;
 };
 
-// Parses the text of /proc/PID/task/TID/syscall; nullopt: the thread runs, or the text is invalid.
+// Parses the text of /proc/PID/task/TID/syscall; returns nullopt if the thread runs or the text is
+// invalid.
 std::optional<WaitPlace> ParseWaitPlace(std::string_view untrusted_text);
 
 // Reads the stack of a waiting thread from outside, without stopping it. Callee-saved registers are
 // unknown unless a frame on the way has saved them, so the stack may be cut. Returns where the
-// thread waits; nullopt: it does not wait, may not be read, or resumed in the meantime.
+// thread waits; nullopt if it does not wait, may not be read, or resumed in the meantime.
 std::optional<WaitPlace> ReadWaitStack(pid_t pid, pid_t tid, unwind::ModuleMap& map,
                                        unwind::Unwinder& unwinder, unwind::Stack& stack);
 
-// Copies the innermost bytes of such a stack, to be unwound later; otherwise as ReadWaitStack.
+// Copies the innermost bytes of such a stack, to be unwound later; otherwise like ReadWaitStack.
 struct WaitCopy {
   WaitPlace place;
   std::vector<std::uint8_t> bytes;  // starting at the stack pointer
 };
 std::optional<WaitCopy> CopyWaitStack(pid_t pid, pid_t tid, std::size_t most_bytes);
-// Unwinds a copy. The process may have continued or ended; deeper frames than the copy's are cut.
+// Unwinds a copy. The process may have continued or ended; frames beyond the copy are cut.
 void UnwindCopy(const WaitCopy& copy, unwind::ModuleMap& map, unwind::Unwinder& unwinder,
                 unwind::Stack& stack);
 

@@ -43,7 +43,7 @@ struct FreeScopes {
   void operator()(Dwarf_Die* scopes) const { std::free(scopes); }  // NOLINT: libdw's malloc
 };
 
-// Scopes that libdw returns: the innermost first.
+// Scopes that libdw returns, innermost first.
 class Scopes {
  public:
   static Scopes At(Dwarf_Die* unit, Dwarf_Addr address) {
@@ -91,7 +91,7 @@ bool IsLocal(Dwarf_Die* die) {
          dwarf_formflag(&found, &external) != 0 || !external;
 }
 
-// Where an inlined function was called: in its caller.
+// Sets the place in the caller where an inlined function was called.
 void TakeCallPlace(Dwarf_Die* inlined, Dwarf_Die* unit, SourceFrame& caller) {
   Dwarf_Attribute found;
   Dwarf_Word value = 0;
@@ -159,7 +159,7 @@ class LibdwModule : public DwarfModule {
   const std::string& build_id() const override { return build_id_; }
 
  private:
-  // As dwfl_standard_find_debuginfo, but for what asks servers.
+  // Like dwfl_standard_find_debuginfo, but without querying servers.
   static int FindDebugFile(Dwfl_Module* module, void** user_data, const char* name, Dwarf_Addr base,
                            const char* file_name, const char* link, GElf_Word checksum,
                            char** found_name);
@@ -189,7 +189,7 @@ Status LibdwModule::Begin() {
   }
   dwfl_ = dwfl_begin(&callbacks_);
   if (dwfl_ == nullptr) return Fail(ErrorCode::kInternal, "begin with libdw: {}", dwfl_errmsg(-1));
-  // Takes the descriptor, if it succeeds.
+  // Takes ownership of the descriptor on success.
   module_ = dwfl_report_offline(dwfl_, "module", options_.path.c_str(), fd.get());
   if (module_ == nullptr) {
     return Fail(ErrorCode::kCorrupt, "read {}: {}", options_.path.string(), dwfl_errmsg(-1));
@@ -225,7 +225,7 @@ UniqueFd LibdwModule::OpenDebugFile() const {
   return UniqueFd();
 }
 
-// False: nothing is known of the address but symbols.
+// Returns false if only symbols are known for the address.
 bool LibdwModule::AddInlined(Dwarf_Addr address, std::vector<SourceFrame>& frames) {
   Dwarf_Addr bias = 0;
   Dwarf_Die* const unit = dwfl_module_addrdie(module_, address, &bias);
@@ -255,7 +255,7 @@ bool LibdwModule::AddInlined(Dwarf_Addr address, std::vector<SourceFrame>& frame
 SourceFrame LibdwModule::Outermost(Dwarf_Addr address) {
   SourceFrame frame;
   if (go_functions_) {
-    // Before symbols, which stripped programs lack, and which add ".abi0" to some names.
+    // Preferred to symbols, which stripped programs lack, and which add ".abi0" to some names.
     frame.function = tree::FunctionName(go_functions_->Find(address - bias_));
     if (!frame.function.empty()) return frame;
   }
@@ -278,7 +278,7 @@ std::vector<SourceFrame> LibdwModule::FramesAt(std::uint64_t address) {
     frames.clear();
     if (!symbol.function.empty()) frames.push_back(symbol);
   } else if (!symbol.function.empty()) {
-    // The linker's name is the one that runs without debug files know.
+    // The linker's name is the one that is also known to runs without debug files.
     frames.back().function = symbol.function;
     frames.back().local = symbol.local;
   }

@@ -8,9 +8,9 @@
 
 namespace fieldcost::symbols {
 
-// The functions that an ELF file defines, as linkers know them, of all its symbol tables; sorted,
-// each once. Untrusted texts. kNotFound, kPermissionDenied; kCorrupt: not an ELF file that can be
-// read.
+// Returns the functions that an ELF file defines, by their linker names, from all its symbol
+// tables; sorted, without duplicates. The names are untrusted. Errors: kNotFound,
+// kPermissionDenied; kCorrupt if it is not a readable ELF file.
 Result<std::vector<std::string>> FunctionNames(const std::filesystem::path& path);
 
 }  // namespace fieldcost::symbols

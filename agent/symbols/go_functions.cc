@@ -11,7 +11,7 @@ namespace {
 using Bytes = std::span<const std::uint8_t>;
 
 // The header: the magic number, two zeros, the size of the smallest instruction, the size of an
-// address, then words: first the number of functions.
+// address; then words, the first of which is the number of functions.
 constexpr std::size_t kPrefixBytes = 8;
 constexpr std::size_t kWordBytes = 8;
 constexpr std::array<std::uint8_t, 4> kPrefixEnd = {0, 0, 1, kWordBytes};
@@ -29,7 +29,7 @@ constexpr std::array<Layout, 3> kLayouts = {{
     {.magic = 0xfffffff1, .names_word = 3, .functions_word = 7, .is_relative = true},   // 1.20
 }};
 
-// Returns the bytes from a position on; none if it lies outside.
+// Returns the bytes from a position on; none if it is outside.
 Bytes From(Bytes bytes, std::uint64_t position) {
   return bytes.subspan(static_cast<std::size_t>(std::min<std::uint64_t>(position, bytes.size())));
 }

@@ -11,7 +11,7 @@
 namespace fieldcost::symbols {
 namespace {
 
-// Linkers align the table to at least this.
+// Linkers align the table at least to this.
 constexpr std::size_t kTableAlignment = 8;
 // The position of runtime.text in the runtime's description of the program (Go 1.26 and later),
 // which begins with the address of the table.

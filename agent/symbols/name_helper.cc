@@ -30,7 +30,7 @@ constexpr std::uint64_t kMostFunctions = 1 << 22;
 
 bool g_in_helpers = false;
 
-// Only calls that are safe between fork() and exec().
+// Makes only calls that are safe between fork() and exec().
 [[noreturn]] void BecomeHelper(int socket, std::optional<uid_t> user) {
   constexpr int kCannotStart = 126;
   if (::dup2(socket, kNameSocket) < 0) ::_exit(kCannotStart);
@@ -42,7 +42,7 @@ bool g_in_helpers = false;
     ::_exit(kCannotStart);
   }
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  // Signals of the terminal end a recording, whose names are read after that.
+  // Signals from the terminal end a recording, whose names are looked up after that.
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(number, SIG_IGN);
   sigset_t none;
   ::sigemptyset(&none);
@@ -56,15 +56,15 @@ bool g_in_helpers = false;
   ::_exit(kCannotStart);
 }
 
-// One helper, started when it is first asked.
+// One helper, started at the first request.
 class Helper {
  public:
   explicit Helper(std::optional<uid_t> user) : user_(user) {}
 
-  // Grows when the helper ends: the next one knows no module.
+  // Changes when the helper ends: the next one knows no module.
   std::size_t generation() const { return generation_; }
 
-  // The answer without its first number. What fails ends the helper.
+  // Returns the answer without its first number. Any failure ends the helper.
   Result<std::string> Ask(std::string_view request, int fd) {
     if (pid_ < 0) FIELDCOST_TRY(Start());
     const Status sent = SendMessage(socket_.get(), request, fd);
@@ -125,7 +125,7 @@ class Helper {
   std::size_t generation_ = 0;
 };
 
-// By the user they run as. Never destroyed: they end with this process.
+// Helpers, by the user as whom they run. Never destroyed: they end with this process.
 Helper& HelperFor(std::optional<uid_t> user) {
   static auto& helpers = *new std::map<std::optional<uid_t>, Helper>;
   return helpers.try_emplace(user, user).first->second;
@@ -133,7 +133,7 @@ Helper& HelperFor(std::optional<uid_t> user) {
 
 struct OpenFile {
   UniqueFd fd;
-  std::optional<uid_t> reader;  // with whose rights it is to be read
+  std::optional<uid_t> reader;  // the user with whose rights the file must be read
 };
 
 Result<OpenFile> OpenToPass(const std::filesystem::path& path) {
@@ -150,7 +150,7 @@ Result<OpenFile> OpenToPass(const std::filesystem::path& path) {
   return file;
 }
 
-// A module whose file a helper reads.
+// A module whose file is read by a helper.
 class RemoteModule : public DwarfModule {
  public:
   explicit RemoteModule(Options options) : options_(std::move(options)) {}
@@ -175,7 +175,7 @@ class RemoteModule : public DwarfModule {
 
   std::vector<SourceFrame> FramesAt(std::uint64_t address) override {
     if (is_broken_) return {};
-    // Another file's end took the helper with it: this one is opened anew, if it is there still.
+    // The helper ended because of another file: reopens this one, if it still exists.
     if (generation_ != helper_->generation() && !Begin()) {
       is_broken_ = true;
       return {};

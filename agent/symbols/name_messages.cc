@@ -148,7 +148,7 @@ Result<Message> ReceiveMessage(int socket, int wait_ms) {
     return Fail(ErrorCode::kTooLarge, "a message of {} bytes from the process that reads names",
                 size);
   }
-  // Grows with what comes, not with what was announced.
+  // Grows with the bytes received, not with the announced size.
   while (message.bytes.size() < size) {
     const std::size_t done = message.bytes.size();
     message.bytes.resize(std::min<std::size_t>(size, done + kPieceBytes));

@@ -24,7 +24,7 @@
 namespace fieldcost::symbols {
 namespace {
 
-// Calls with which a process that was taken over could reach others: they fail with EPERM.
+// Calls that a compromised process could use to affect others: they fail with EPERM.
 constexpr std::uint32_t kRefused[] = {
     SYS_socket,
     SYS_socketpair,
@@ -80,7 +80,8 @@ constexpr std::uint32_t kRefused[] = {
     SYS_setrlimit,
 };
 
-// Also forbids what no longer is x86-64 (32 bits, x32).
+// Installs a filter that refuses these calls, and kills the process at calls of other ABIs than
+// x86-64 (32 bits, x32).
 bool ForbidTheRest() {
   std::vector<sock_filter> program = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
@@ -187,7 +188,7 @@ class Server {
 int ServeNames(int socket) {
   constexpr int kRefusedByKernel = 71;
   LimitItself();
-  // One that hangs ends with its recorder, too.
+  // A helper that hangs must end with its recorder as well.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !ForbidTheRest()) return kRefusedByKernel;
   Server server;

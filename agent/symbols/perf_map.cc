@@ -30,7 +30,7 @@ bool TakeHex(std::string_view& line, std::uint64_t& number) {
 }  // namespace
 
 PerfMap PerfMap::Of(std::string_view untrusted_text) {
-  // By their starts: what a new one overlaps goes, as its code did.
+  // Functions by their starts. A new one replaces those that it overlaps, as its code did.
   std::map<std::uint64_t, std::pair<std::uint64_t, std::string_view>> by_start;
   while (!untrusted_text.empty()) {
     const std::size_t end = std::min(untrusted_text.find('\n'), untrusted_text.size());
@@ -56,7 +56,8 @@ PerfMap PerfMap::Of(std::string_view untrusted_text) {
 }
 
 Result<PerfMap> PerfMap::OfProcess(pid_t pid) {
-  // As the process names itself, below its own root.
+  // The file is searched for below the process's own root first, and must belong to the process's
+  // user.
   struct stat process {};
   const std::string directory = fmt::format("/proc/{}", pid);
   if (::stat(directory.c_str(), &process) != 0) {

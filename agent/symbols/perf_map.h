@@ -21,14 +21,15 @@ class PerfMap {
   static constexpr std::size_t kMostFunctions = std::size_t{1} << 21;
   static constexpr std::size_t kMostNameBytes = 1024;
 
-  // Lines that are none are left out; what was written later replaces what it overlaps. Names are
-  // cut to kMostNameBytes and not escaped.
+  // Ignores invalid lines; later entries replace earlier ones that they overlap. Names are cut to
+  // kMostNameBytes and not escaped.
   static PerfMap Of(std::string_view untrusted_text);
-  // Reads what a process wrote. kNotFound: it wrote nothing; kPermissionDenied: the file belongs
-  // neither to the process's user nor, if the process has ended, to ours.
+  // Reads the map that a process wrote. kNotFound: it wrote none; kPermissionDenied: the file
+  // belongs neither to the process's user nor, if the process has ended, to ours.
   static Result<PerfMap> OfProcess(pid_t pid);
 
-  // Empty: nothing is known of this address. Lives as long as this.
+  // Returns the name of the function at this address; empty: unknown. The name lives as long as
+  // this.
   std::string_view Find(std::uint64_t address) const;
   std::size_t functions() const { return functions_.size(); }
 

@@ -10,7 +10,7 @@
 namespace fieldcost::symbols {
 namespace {
 
-// Opens the same file again, also if it has been deleted.
+// A path that opens the same file again, even if it was deleted.
 std::filesystem::path PathOf(const UniqueFd& fd) {
   return fmt::format("/proc/self/fd/{}", fd.get());
 }
@@ -20,7 +20,7 @@ std::filesystem::path PathOf(const UniqueFd& fd) {
 Symbols::Kept& Symbols::Keep(const std::filesystem::path& path, const std::string& build_id,
                              const std::shared_ptr<const UniqueFd>& opened) {
   const std::filesystem::path file = opened == nullptr ? path : PathOf(*opened);
-  // A build-id has no slash in it, a path of a mapping begins with one.
+  // The two kinds of keys differ: a build-id contains no slash, a mapping's path begins with one.
   auto& kept = kept_[build_id.empty() ? "/" + file.string() : build_id];
   if (kept != nullptr) return *kept;
   kept = std::make_unique<Kept>();

@@ -14,30 +14,31 @@
 
 namespace fieldcost::symbols {
 
-// Names of addresses of many modules: each build's file is opened once, each address looked up
-// once. Meant for the end of a recording: the first look-up of a module reads its tables. Not
+// Names of addresses in many modules: each build's file is opened once, and each address is looked
+// up once. Meant for the end of a recording: the first look-up in a module reads its tables. Not
 // thread-safe.
 class Symbols {
  public:
-  static constexpr std::size_t kMostAddresses = std::size_t{1} << 22;  // that are kept
+  static constexpr std::size_t kMostAddresses = std::size_t{1} << 22;  // maximum number kept
 
   explicit Symbols(std::vector<std::filesystem::path> debug_directories = {"/usr/lib/debug"})
       : debug_directories_(std::move(debug_directories)) {}
 
   struct Module {
-    std::string name;      // as tree::ModuleName() makes it
+    std::string name;      // as returned by tree::ModuleName()
     std::string soname;    // untrusted; empty: none
-    std::string build_id;  // of the file, else what was asked for; empty: none
+    std::string build_id;  // the file's, or else the requested one; empty: none
     bool readable = false;
   };
 
-  // The file at `path`, or, where that is known, the one `opened`, whatever is at the path by now;
-  // if it is of the build, or no build-id is asked for. Lives as long as this.
+  // Returns the module of the file at `path` or, if not null, of the file `opened`, no matter which
+  // file is at the path by now. The file must belong to the build unless `build_id` is empty. The
+  // result lives as long as this.
   const Module& ModuleOf(const std::filesystem::path& path, const std::string& build_id,
                          const std::shared_ptr<const UniqueFd>& opened = nullptr);
 
-  // The functions at an address of the file, the innermost first; empty: no name is known.
-  // Lives until the next call.
+  // Returns the functions at an address of the file, innermost first; empty: no name is known. The
+  // result lives until the next call.
   const std::vector<SourceFrame>& FramesAt(const std::filesystem::path& path,
                                            const std::string& build_id, std::uint64_t address,
                                            const std::shared_ptr<const UniqueFd>& opened = nullptr);

@@ -16,7 +16,7 @@ namespace fieldcost::trace {
 namespace {
 
 constexpr std::size_t kLineBytes = 64;
-constexpr int kTries = 3;  // a page may be reclaimed in between
+constexpr int kTries = 3;  // a page may be reclaimed while it is tried
 
 struct Plausible {
   std::uint64_t least = 0;
@@ -49,7 +49,8 @@ void MissLines() {
   std::vector<std::uint8_t> memory(kTriedLines * kLineBytes, 1);
   for (std::size_t i = 0; i < kTriedLines; ++i) _mm_clflush(&memory[i * kLineBytes]);
   _mm_mfence();
-  constexpr std::size_t kStep = 7'919;  // both are prime: each line once, unpredictably
+  constexpr std::size_t kStep = 7'919;  // both are prime: visits each line once, in an
+                                        // unpredictable order
   for (std::size_t i = 0; i < kTriedLines; ++i) {
     [[maybe_unused]] const std::uint8_t read =
         *const_cast<volatile std::uint8_t*>(&memory[i * kStep % kTriedLines * kLineBytes]);
@@ -107,7 +108,7 @@ struct Tried {
   std::string why_not;
 };
 
-// Opens an event that only counts, provided that all CPUs can sample it.
+// Opens an event that only counts, if all CPUs can sample it.
 Tried Open(perf::Counter counter, std::uint64_t period_ns) {
   perf_event_attr event = EventOf(counter);
   event.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -164,7 +165,8 @@ std::string WhyNot(perf::Counter counter, const CounterReading& reading) {
 
 std::vector<CounterCheck> CheckCounters(const std::vector<perf::Counter>& counters,
                                         std::uint64_t period_ns) {
-  // All are open while each is tried, as in a recording: this shows which do not fit together.
+  // All are open while each is tried, as in a recording: this shows which counters cannot be used
+  // together.
   std::vector<Tried> tried;
   for (const perf::Counter counter : counters) tried.push_back(Open(counter, period_ns));
   std::vector<CounterCheck> checks;

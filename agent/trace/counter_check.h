@@ -15,7 +15,7 @@ struct CounterReading {
   std::uint64_t running_ns = 0;  // if less, the hardware was shared with other events
 };
 
-// Returns why a counter with this reading after CheckCounters()' work is implausible; "":
+// Returns why this reading after CheckCounters()' work is implausible for the counter; "" if it is
 // plausible. Pure.
 std::string WhyNot(perf::Counter counter, const CounterReading& reading);
 
@@ -28,7 +28,7 @@ inline constexpr std::uint64_t kTriedPages = 256;
 
 struct CounterCheck {
   perf::Counter counter;
-  std::string why_not;  // why it cannot be measured; empty: it can
+  std::string why_not;  // why it cannot be measured; empty if it can
 };
 
 // Tries all counters at once on known work of this thread, and checks that each CPU can sample

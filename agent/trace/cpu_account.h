@@ -4,19 +4,19 @@
 
 namespace fieldcost::trace {
 
-// Computes the CPU time that the kernel has counted and that is not in a sample, so that the
+// Computes the CPU time that the kernel has counted and that no sample represents, so that the
 // recorded sum equals the kernel's count to the nanosecond. Pure; not thread-safe.
 //
-// A sample represents one period. The rest is time in the kernel, whose samples unprivileged users
-// do not get, and the remainder of less than a period that each thread has left on a CPU when it
+// A sample represents one period. The rest is time in the kernel, for which unprivileged users get
+// no samples, and the remainder of less than a period that each thread has left on a CPU when it
 // ends.
 class CpuAccount {
  public:
   explicit CpuAccount(std::uint64_t period_ns) : period_ns_(period_ns) {}
 
   void AddSample(std::uint64_t weight_ns) { sampled_ns_ += weight_ns; }
-  // Called when a thread that ran for this long has ended. Returns its time that was not
-  // attributed.
+  // Called when a thread that ran for this long has ended. Returns its time that no sample
+  // represents.
   std::uint64_t AddThread(std::uint64_t run_ns) {
     left_over_ns_ += run_ns % period_ns_;
     return run_ns % period_ns_;

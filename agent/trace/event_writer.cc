@@ -19,7 +19,7 @@ using events::ArenaModule;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kCommandNameBytes = 15;
-constexpr std::size_t kMostNotMeasured = 64;  // APIs with a reason
+constexpr std::size_t kMostNotMeasured = 64;  // maximum number of APIs with a reason
 const std::string kOthers = "bytes not measured of further functions; calls";
 // Texts by reason (shm::NotMeasured).
 constexpr std::array<std::pair<std::uint32_t, std::string_view>, 4> kReasons = {{
@@ -28,7 +28,7 @@ constexpr std::array<std::pair<std::uint32_t, std::string_view>, 4> kReasons = {
     {shm::kReadMapped | shm::kWrittenMapped, "a library has mapped a file"},
     {shm::kAllocInLoader, "the loader allocates for a library"},
 }};
-constexpr int kLeastPause = 99;  // as a multiple of the previous look's duration
+constexpr int kLeastPause = 99;  // minimum pause, as a multiple of the previous reading's duration
 
 Result<recording::StreamId> AddStream(recording::Writer& writer, const std::string& name,
                                       const std::vector<tree::Metric>& metrics) {
@@ -40,7 +40,7 @@ Result<recording::StreamId> AddStream(recording::Writer& writer, const std::stri
   return writer.AddStream(stream);
 }
 
-// Names code provisionally by its place, from which its name is looked up after the recording.
+// Names code provisionally by its place; the real name is looked up after the recording.
 events::NameCode NameAs(SampleWriter& recording, perf::PlaceKind kind) {
   return [&recording, kind](const ArenaModule* module,
                             std::uint64_t address) -> Result<tree::Frame> {
@@ -137,7 +137,8 @@ Result<recording::ThreadId> EventWriter::ThreadOf(const Arena& arena, std::uint3
       {.pid = arena.pid, .tid = tid, .process = name, .name = name});
 }
 
-// Growth of a slot that several threads have used since the last look belongs to no known thread.
+// If several threads have used a slot since the last reading, its growth belongs to no known
+// thread.
 Status EventWriter::TakeThreads(const Arena& arena, Known& known) {
   for (const events::ArenaThread& thread : arena.threads) {
     const auto [at, is_new] = known.slots.try_emplace(thread.slot);

@@ -25,35 +25,37 @@ struct EventOptions {
   bool functions = false;         // in code built with -finstrument-functions
   bool branches = false;          // in code built with -fsanitize-coverage=trace-pc[-guard]
   std::string globs;  // "library!symbol", comma-separated: calls of these; needs no rebuild
-  bool function_pointers = false;  // their calls through all data slots, which changes &function
+  bool function_pointers = false;  // patches all data slots as well, which changes &function
   bool any() const { return functions || branches || !globs.empty(); }
 };
 
 // Periodically writes the growth of event trees to the recording that also has the samples. Each
-// look adds one sample per path that has grown, so intervals are exact at looks. Not thread-safe.
+// reading of the trees adds one sample per path that has grown, so sums over intervals between
+// readings are exact. Not thread-safe.
 class EventWriter {
  public:
-  // Adds streams to the recording. REQUIRES: `recording` outlives it; options.any(). Errors of
-  // recording::Writer; kUnsupported if the time stamp counter is no clock here.
+  // Adds streams to the recording. Returns the errors of recording::Writer; kUnsupported if the
+  // time stamp counter is not a usable clock here. REQUIRES: `recording` outlives this;
+  // options.any().
   static Result<EventWriter> Make(const EventOptions& options, SampleWriter& recording);
 
   // Begins a run whose programs write their trees to `directory`, which is empty and in memory.
   // Returns the environment variables that they need.
   Result<events::Variables> BeginRun(const std::filesystem::path& directory);
-  // The threads of this run's samples. Without them, threads have their program's name.
+  // Sets the threads of this run's samples. Without them, threads have their program's name.
   // REQUIRES: `threads` outlives the run.
   void SetThreads(ThreadList& threads) { listed_ = &threads; }
-  // Looks if the previous look is at least kEvery ago, and long enough that looks take at most 1 %
-  // of the time.
+  // Reads the trees if the previous reading is at least kEvery ago, and long enough that readings
+  // take at most 1 % of the time.
   Status LookIfDue();
-  // Looks a last time, after the run has ended.
+  // Reads the trees a last time, after the run has ended.
   Status EndRun();
 
-  // Metrics that some program could not measure, so that their sum is unknown.
+  // Returns metrics that some program could not measure, so that their sum is unknown.
   std::vector<std::string> unmeasured() const;
 
-  // The options' globs that have matched no called function so far. Globs of mangled names are left
-  // out, since they are alternatives for one C++ name.
+  // Returns the options' globs that have matched no called function so far, except globs of mangled
+  // names, since these are alternatives for one C++ name.
   std::vector<std::string> uncalled() const;
 
   static constexpr std::chrono::milliseconds kEvery{100};
@@ -64,10 +66,10 @@ class EventWriter {
   using Values = std::array<std::uint64_t, events::kEventMetrics>;
   using Sums = std::map<std::pair<std::uint16_t, tree::PathId>, Values>;
   struct Slot {
-    std::uint32_t threads_before = 0;  // as of the last look
+    std::uint32_t threads_before = 0;  // as of the last reading
     std::uint32_t tid = 0;
     recording::ThreadId thread = recording::kNoThread;
-    bool is_one = false;  // everything added since the last look belongs to one thread
+    bool is_one = false;  // everything added since the last reading belongs to one thread
   };
   struct Known {
     Sums events;
@@ -95,7 +97,7 @@ class EventWriter {
   recording::StreamId branches_;
   std::uint64_t multiplier_ = 0;
   std::filesystem::path directory_;
-  std::map<Program, Known> known_;  // of this run, programs that were running at the last look
+  std::map<Program, Known> known_;  // programs of this run that were running at the last reading
   std::set<Program> programs_;      // of this run
   ThreadList* listed_ = nullptr;
   std::vector<bool> lacking_;  // [column of EventMetrics()]

@@ -4,7 +4,7 @@
 //                   [--function-pointers]] [--counters LIST [--told]]
 //                   -- COMMAND [ARGUMENT...]
 //   fieldcost-trace --output FILE --period NS [--counters LIST] --pid PID [--for NS]
-// --told: counters that are not measured have been reported before.
+// --told: counters that are not measured were already reported.
 // --unnamed, for benchmarks: does not look up names.
 #include <fmt/format.h>
 
@@ -37,7 +37,7 @@ bool TakeCounters(const char* text, TraceOptions& options) {
   return true;
 }
 
-// nullopt: not a command line of `fieldcost trace`.
+// Returns nullopt if this is not a command line of `fieldcost trace`.
 std::optional<Asked> OptionsOf(int argc, char** argv) {
   using namespace fieldcost;
   using namespace fieldcost::trace;
@@ -89,7 +89,7 @@ void SayUncalled(const TraceOptions& options, const std::vector<std::string>& gl
   if (globs.empty()) return;
   const std::string& program = options.command[0];
   const auto explained = fieldcost::agent::ExplainProgram(fieldcost::agent::FindProgram(program));
-  // This was reported before the run.
+  // Already reported before the run.
   if (explained && explained->reach == fieldcost::agent::Reach::kStatic) return;
   const auto imports = fieldcost::agent::ImportsOfProgram(program);
   for (const std::string& glob : globs) {

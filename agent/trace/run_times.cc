@@ -16,7 +16,7 @@ void RunTimes::In(pid_t tid, std::size_t cpu, std::uint64_t time) {
   thread.cpu = cpu;
   thread.in_ns = time;
   if (thread.run_ns[cpu] == 0) ++used_;
-  thread.run_ns[cpu] += 1;  // marks the CPU as used; one more nanosecond does no harm
+  thread.run_ns[cpu] += 1;  // marks the CPU as used; the extra nanosecond does not matter
 }
 
 void RunTimes::Out(pid_t tid, std::uint64_t time) {

@@ -10,15 +10,15 @@
 
 namespace fieldcost::trace {
 
-// Computes from switches how long each thread has had each CPU: its event's count there, except for
-// the duration of switches. Pure; not thread-safe.
+// Computes from switches how long each thread has had each CPU, which is its event's count there
+// except for the duration of switches. Pure; not thread-safe.
 class RunTimes {
  public:
   static constexpr std::size_t kMostThreads = 65'536;
 
   explicit RunTimes(std::size_t cpus) : cpus_(cpus) {}
 
-  // The thread has the CPU from then on, unless that is known already.
+  // The thread has the CPU from then on. Has no effect if that is already known.
   void In(pid_t tid, std::size_t cpu, std::uint64_t time);
   void Out(pid_t tid, std::uint64_t time);
 
@@ -27,7 +27,7 @@ class RunTimes {
   void Exit(pid_t tid, std::uint64_t time, const Sink& sink);
   void ExitAll(std::uint64_t time, const Sink& sink);
 
-  // The sum over all live threads of the number of CPUs that each has had.
+  // Returns the sum over all live threads of the number of CPUs that each has used.
   std::size_t used() const { return used_; }
 
  private:

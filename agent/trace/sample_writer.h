@@ -18,14 +18,14 @@
 namespace fieldcost::trace {
 
 // Writes samples to a recording, run after run. Frames have no names ("libz.so+0x12f0"), so that no
-// names are looked up while the program runs. What is written remains valid however this process
+// names are looked up while the program runs. The file remains valid no matter how this process
 // ends. Movable; not thread-safe.
 class SampleWriter {
  public:
   static constexpr char kCpu[] = "cpu";         // ns, sampled
   static constexpr char kOffCpu[] = "off-cpu";  // ns in which threads had no CPU
 
-  // Creates the file with one sampled metric per counter. Errors of recording::Writer.
+  // Creates the file with one sampled metric per counter. Returns the errors of recording::Writer.
   static Result<SampleWriter> Create(const std::filesystem::path& file, std::uint64_t period_ns,
                                      const std::vector<perf::Counter>& counters);
 
@@ -35,7 +35,7 @@ class SampleWriter {
               ThreadList& threads);
   Status EndRun(int exit_status, const SamplerCounts& counts);
 
-  // The paths, for other writers to the same recording.
+  // Returns the paths, for other writers to the same recording.
   perf::StackPaths& paths() { return paths_; }
   Status Append(recording::StreamId stream, std::uint64_t time_ns, tree::PathId path,
                 std::span<const std::uint64_t> values,
@@ -46,8 +46,8 @@ class SampleWriter {
   // Returns the recording's id of the thread with this index in the list.
   recording::ThreadId ThreadAt(std::uint32_t index, const ThreadList& threads);
 
-  // Holds back waits that end after that time (CLOCK_MONOTONIC), since waits that end earlier may
-  // still arrive.
+  // Writes what was added, but holds back waits that end after that time (CLOCK_MONOTONIC), since
+  // waits that end earlier may still arrive.
   Status Flush(std::uint64_t waits_until_ns);
   Status Close() { return writer_.Close(); }
 
@@ -85,7 +85,7 @@ class SampleWriter {
   std::uint32_t run_ = 0;
   std::uint64_t run_begin_ns_ = 0;  // in the recording
   std::vector<Wait> held_back_;
-  std::uint64_t last_ns_ = 0;  // of what was appended
+  std::uint64_t last_ns_ = 0;  // time of the last appended sample
   std::map<std::string, std::uint64_t> counts_;
 };
 

@@ -20,18 +20,19 @@ namespace {
 
 constexpr std::size_t kMostThreads = 65'536;
 
-// The time between looks at the rings while samples do not wake the reader.
+// The interval between reads of the rings while samples do not wake the reader.
 constexpr auto kShortestLook = std::chrono::milliseconds(1);
 constexpr auto kQuickLook = std::chrono::milliseconds(1);
 constexpr auto kLongestLook = std::chrono::milliseconds(4);
 constexpr std::uint64_t kLeastPauseNs = 100'000;
-// How many looks are quick after a thread began to wait, since it may soon do so again.
+// How many intervals are short after a thread began to wait, since threads may soon begin to wait
+// again.
 constexpr int kQuickLooks = 100;
 constexpr std::size_t kMostReadsALook = 64;
 // After this many samples without one deeper than the copy, samples no longer wake the reader.
 constexpr int kDeepSamples = 256;
 constexpr std::uint64_t kRestNs = 100'000'000;
-// The elapsed part of a wait is reported once it is this long, or one look later.
+// The elapsed part of a wait is reported once it is this long, or one interval later.
 constexpr std::uint64_t kPassedNs = 900'000'000;
 constexpr std::uint64_t kRestShare =
     100;  // reading the counts takes at most 1/kRestShare of the time
@@ -117,7 +118,7 @@ Result<bool> Sampler::Wait(std::chrono::milliseconds limit) {
   if (ended) process_.Reset();
   const bool is_over = !process_.valid() && (is_attached_ || events_->AllEnded());
   const bool rest_is_due = MonotonicNs() >= next_rest_ns_;
-  // Read first, so that all samples of that time are available afterwards.
+  // Read first, so that all samples of that time are available when they are read.
   const std::uint64_t counted_ns = rest_is_due ? events_->Counted(perf::PerfEvents::kClock) : 0;
   const std::uint64_t now = MonotonicNs();
   Drain(now);
@@ -126,7 +127,7 @@ Result<bool> Sampler::Wait(std::chrono::milliseconds limit) {
     return false;
   }
   if (scan_) {
-    // Listed threads that were begun by sampled threads have been recorded by now.
+    // Listed threads that were started by sampled threads have been recorded by now.
     const std::vector<pid_t> threads = perf::ThreadsOf(pid_);
     Drain(MonotonicNs());
     FIELDCOST_ASSIGN(scan_, AddThreads(threads));
@@ -159,7 +160,8 @@ void Sampler::Drain(std::uint64_t until_ns) {
   PlanNextLook(seen.fill);
 }
 
-// Empties rings before they are half full, with as few looks as possible.
+// Plans the next read so that rings are emptied before they are half full, with as few reads as
+// possible.
 void Sampler::PlanNextLook(double fill) {
   const std::uint64_t samples = options_.ring_bytes / 2 / (options_.stack_bytes + 512);
   const std::chrono::nanoseconds full(samples * options_.period_ns);
@@ -207,8 +209,8 @@ void Sampler::TakeMap(const perf::MapRecord& record) {
     MakeTable(maps_.Of(record.pid), record.mapping.start);
 }
 
-// Building the table of a large module takes a tenth of a second, in which the rings would
-// overflow and waits end unread. So it is built as soon as the module is mapped, while this thread
+// Building the table of a large module takes a tenth of a second, in which the rings would overflow
+// and waits would end unread. So it is built as soon as the module is mapped, while this thread
 // empties the rings and copies stacks.
 void Sampler::MakeTable(unwind::ModuleMap& map, std::uint64_t address) {
   unwind::Mapping* const mapping = map.Find(address);
@@ -338,7 +340,7 @@ void Sampler::GiveWait(Waits::Wait wait) {
     sample.special = nullptr;
     sample.end = wait.stack->end;
   }
-  // If looks were late, it may be longer than one part.
+  // If reads were late, the wait may be longer than one part.
   while (wait.begin_ns < wait.end_ns) {
     sample.weight_ns = std::min(wait.length_ns(), kLongestPartNs);
     wait.begin_ns += sample.weight_ns;
@@ -376,7 +378,7 @@ void Sampler::ReadWaits() {
   };
   const auto next = waits_.ReadStacks(MonotonicNs() - kLongWaitNs, kMostReadsALook, read);
   if (!next) return;
-  // Looks exactly when the wait becomes a long one.
+  // Reads exactly when the wait becomes a long one.
   const std::uint64_t now = MonotonicNs();
   const std::uint64_t due = std::max(*next + kLongWaitNs, now + kLeastPauseNs);
   look_ = std::min(look_, std::chrono::nanoseconds(due - now));
@@ -384,11 +386,12 @@ void Sampler::ReadWaits() {
 
 void Sampler::TakeRest(std::uint64_t time, std::uint64_t counted_ns) {
   CpuAccount::Rest rest = account_.Take(counted_ns, run_times_.used());
-  // Kernel time is in samples then.
+  // In that case, samples contain the kernel time.
   if (events_->sees_kernel())
     rest = {.kernel_ns = 0, .left_over_ns = rest.left_over_ns + rest.kernel_ns};
   GiveSpecial(tree::kKernel, time, rest.kernel_ns);
-  // First the shares of ended threads, in the order of their ends; the rest has no known thread.
+  // Time that ended threads left over comes first, in the order of their ends; the rest belongs to
+  // no known thread.
   while (rest.left_over_ns != 0 && !left_over_.empty()) {
     LeftOver& of_thread = left_over_.front();
     const std::uint64_t ns = std::min(rest.left_over_ns, of_thread.ns);

@@ -38,7 +38,8 @@ struct Sample {
   pid_t pid = 0;              // 0: several processes
   pid_t tid = 0;
   std::uint32_t cpu = 0;
-  std::uint64_t weight_ns = 0;  // CPU time that it represents, or how long it waited until then
+  std::uint64_t weight_ns = 0;  // CPU time that it represents, or the duration of the wait until
+                                // then
   std::size_t counter = 0;      // if kCounter: index into Sampler::Options::counters
   std::uint64_t events = 0;     // if kCounter: events that it represents
   std::vector<perf::SampledFrame> frames;  // innermost first
@@ -76,12 +77,12 @@ struct SamplerCounts {
 //
 // The samples of CPU time add up to the kernel's count, in user and kernel mode. If this process
 // may see samples of kernel mode (paranoid <= 1, or root), they have the stack that led there and
-// the special frame [kernel]; else [kernel] is one path, without a stack. Waits add up to the time
-// in which threads had no CPU, after they first got one. A long wait is reported in parts of at
-// most kLongestPart while it lasts. Waits of one thread do not overlap: a wait lasts from time_ns -
-// weight_ns to time_ns. Waits below kLongWait are added up and reported every 100 ms, as if they
-// had been consecutive up to the end of the last one. Samples of a counter add up to its count in
-// user mode.
+// the special frame [kernel]; otherwise [kernel] is a single path without a stack. Waits add up to
+// the time in which threads had no CPU, after they first got one. A long wait is reported in parts
+// of at most kLongestPart while it lasts. Waits of one thread do not overlap: a wait lasts from
+// time_ns - weight_ns to time_ns. Waits below kLongWait are added up and reported every 100 ms, as
+// if they had been consecutive up to the end of the last one. Samples of a counter add up to its
+// count in user mode.
 class Sampler {
  public:
   static constexpr auto kLongWait = std::chrono::milliseconds(1);
@@ -96,11 +97,11 @@ class Sampler {
   };
   using Sink = std::function<void(const Sample&)>;
 
-  // Samples a process from its next exec on, until it and its descendants have ended.
-  // kPermissionDenied and kUnsupported state what is missing.
+  // Samples a process from its next exec on, until it and its descendants have ended. Returns
+  // kPermissionDenied or kUnsupported, with a message that states what is missing.
   static Result<std::unique_ptr<Sampler>> OfNextExec(pid_t pid, Options options, Sink sink);
-  // Samples a running process, all its threads, and what they start from now on, until it ends.
-  // kNotFound: there is no such process.
+  // Samples a running process, all its threads and everything that they start from now on, until it
+  // ends. Returns kNotFound if there is no such process.
   static Result<std::unique_ptr<Sampler>> OfRunning(pid_t pid, Options options, Sink sink);
 
   ~Sampler();
@@ -110,14 +111,15 @@ class Sampler {
   // Waits for records, at most `limit` or until a signal, and passes on the samples. Returns false
   // once the target has ended and all samples have been passed on.
   Result<bool> Wait(std::chrono::milliseconds limit);
-  // Passes on everything that is left, including waits in progress. Wait() must not follow.
+  // Passes on everything that remains, including waits in progress. Wait() must not follow.
   void Finish();
 
   const std::vector<perf::SampledModule>& modules() const { return modules_.all(); }
-  // The names of threads as of the latest sample passed on.
+  // Returns the names of threads as of the latest sample passed on.
   ThreadList& thread_list() { return thread_list_; }
   const SamplerCounts& counts() const { return counts_; }
-  // All waits that end until then have been passed on, if the kernel's records arrived in order.
+  // All waits that end until then have been passed on, provided that the kernel's records arrived
+  // in order.
   std::uint64_t waits_given_until_ns() const { return waits_given_until_ns_; }
 
  private:
@@ -129,7 +131,7 @@ class Sampler {
   Sampler(pid_t pid, Options options, std::unique_ptr<perf::PerfEvents> events, Sink sink);
   static Result<std::unique_ptr<Sampler>> Of(pid_t pid, Options options, bool from_next_exec,
                                              Sink sink);
-  // Adds the threads that are not known yet. Returns whether there were any.
+  // Adds threads that are not known yet. Returns whether there were any.
   Result<bool> AddThreads(const std::vector<pid_t>& threads);
   void Drain(std::uint64_t until_ns);
   void Take(const perf::PerfRecord& record, std::size_t ring);
@@ -137,8 +139,8 @@ class Sampler {
   void TakeSwitch(const perf::SwitchRecord& record, std::size_t ring, std::uint64_t time);
   void TakeExit(const perf::ExitRecord& record, std::uint64_t time);
   void TakeMap(const perf::MapRecord& record);
-  // Builds the table of the module mapped there. Meanwhile, rings are emptied and stacks of waits
-  // are copied.
+  // Builds the table of the module mapped there. Meanwhile, empties rings and copies stacks of
+  // waits.
   void MakeTable(unwind::ModuleMap& map, std::uint64_t address);
   // Unwinds the copied stack of the thread's wait, which ends at `time`, if it has no other one.
   void UseCopy(pid_t pid, pid_t tid, std::uint64_t time);
@@ -150,10 +152,10 @@ class Sampler {
   void GivePassed(std::uint64_t time);
   void ReadWaits();
   void PlanNextLook(double fill);
-  // Passes on CPU time that is not in a sample.
+  // Passes on CPU time that no sample represents.
   void TakeRest(std::uint64_t time, std::uint64_t counted_ns);
   void TakeRestOfCounters(std::uint64_t time);
-  // Passes on a sample whose path only has the frame `special`. pid 0: it belongs to no thread.
+  // Passes on a sample whose path has only the frame `special`. pid 0: it belongs to no thread.
   void GiveSpecial(const char* special, std::uint64_t time, std::uint64_t value, pid_t pid = 0,
                    pid_t tid = 0);
   void TakeEnd(pid_t pid, pid_t tid, std::uint64_t run_ns);  // pid 0: unknown
@@ -161,10 +163,10 @@ class Sampler {
   Options options_;
   Sink sink_;
   pid_t pid_;
-  UniqueFd process_;  // a pidfd; invalid: it has ended
+  UniqueFd process_;  // a pidfd; invalid once the process has ended
   std::unique_ptr<perf::PerfEvents> events_;
   bool is_attached_ = false;
-  bool scan_ = false;        // for threads begun by threads that were not sampled yet
+  bool scan_ = false;        // for threads started by threads that were not sampled yet
   std::set<pid_t> threads_;  // the sampled ones
   CpuAccount account_;
   RunTimes run_times_;
@@ -174,8 +176,8 @@ class Sampler {
   WaitCopies copies_;
   ShortWaits short_waits_;
   std::uint64_t waits_given_until_ns_ = 0;
-  std::chrono::nanoseconds look_;  // until the next look
-  int quick_looks_ = 0;            // remaining ones before looks may become rarer
+  std::chrono::nanoseconds look_;  // until the next read
+  int quick_looks_ = 0;            // remaining short intervals before they may grow
   int deep_samples_;               // remaining samples before wake-ups stop
   unwind::TableCache tables_;
   unwind::Unwinder unwinder_;

@@ -11,8 +11,8 @@ namespace fieldcost::trace {
 
 // Adds up a thread's waits that are too short to be reported individually. Pure; not thread-safe.
 //
-// The sums are reported as consecutive spans right before the end of the last wait, so they do not
-// overlap waits reported before, provided that each thread's waits do not overlap.
+// The sums are reported as consecutive spans directly before the end of the last wait, so they do
+// not overlap waits reported before, provided that each thread's waits do not overlap.
 class ShortWaits {
  public:
   enum class Kind : std::uint8_t { kWait, kPreempted };
@@ -25,7 +25,7 @@ class ShortWaits {
   };
 
   void Add(const Span& wait);
-  // Returns what was added since the previous call, for one thread or all; older spans first.
+  // Return what was added since the previous call, for one thread or all; older spans first.
   std::vector<Span> TakeOf(pid_t tid);
   std::vector<Span> TakeAll();
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostNameBytes = 64;
 
-// Returns the kernel's name of a live thread; empty: there is none.
+// Returns the kernel's name of a live thread; empty if there is no such thread.
 std::string NameNow(pid_t pid, pid_t tid) {
   auto name = ReadFile(fmt::format("/proc/{}/task/{}/comm", pid, tid), kMostNameBytes);
   if (!name) return "";
@@ -21,7 +21,7 @@ std::string NameNow(pid_t pid, pid_t tid) {
 
 }  // namespace
 
-// Replaces what is known of an earlier thread with the same id.
+// Replaces the data of an earlier thread with the same id.
 void ThreadList::Put(pid_t tid, std::string name) {
   known_.insert_or_assign(tid, Known{.name = std::move(name)});
 }

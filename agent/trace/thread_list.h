@@ -40,7 +40,7 @@ class ThreadList {
 
   // Returns its index in all().
   std::uint32_t Of(pid_t pid, pid_t tid);
-  // The process id of the thread with this id; 0 if it is not in all().
+  // Returns the process id of the thread with this id; 0 if it is not in all().
   pid_t ProcessOf(pid_t tid) const;
 
  private:

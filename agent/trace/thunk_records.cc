@@ -12,7 +12,7 @@
 namespace fieldcost::trace {
 namespace {
 
-// How far a clock may be slewed, and how long reading both may take.
+// Maximum slew of a clock, and maximum time between reading both clocks.
 constexpr std::uint64_t kSlewParts = 1000;  // one part in this many
 constexpr std::uint64_t kLookTicks = 4000;
 

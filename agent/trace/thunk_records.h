@@ -43,7 +43,7 @@ class ThunkRecords : public unwind::MemoryReader {
   // Reads eight bytes of a record that an unwinder needs; returns 0 for all other reads.
   std::size_t Read(std::uint64_t address, void* to, std::size_t size) override;
 
-  // Whether a record was requested, so that the delay since the sample matters.
+  // Returns whether a record was requested, so that the delay since the sample matters.
   bool was_asked() const { return was_asked_; }
 
  private:

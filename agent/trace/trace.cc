@@ -21,7 +21,7 @@
 namespace fieldcost::trace {
 namespace {
 
-// The events of one run, if any are recorded.
+// The events of one run, if events are recorded.
 class EventRun {
  public:
   static Result<EventRun> Begin(EventWriter* writer) {
@@ -48,7 +48,7 @@ class EventRun {
     children_->LookIfDue();
     return writer_->LookIfDue();
   }
-  // Programs seen without events, and why.
+  // Returns the programs that were seen without events, and why.
   std::vector<std::string> without_events() const {
     return children_ ? children_->Unmeasured() : std::vector<std::string>();
   }

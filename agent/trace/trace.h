@@ -37,7 +37,8 @@ struct TraceResult {
   std::uint64_t lost = 0;
   perf::NamedSamples named;              // empty if names are not looked up
   std::vector<std::string> uncalled;     // globs that matched no called function
-  std::set<std::string> without_events;  // programs that it started, escaped, and why
+  std::set<std::string> without_events;  // programs that it started without events (escaped), and
+                                         // why
   std::string why_no_samples;            // if there are only events; else empty
   std::uint64_t reader_ns = 0;           // this process's CPU time until names are looked up
 };
@@ -46,8 +47,9 @@ struct TraceResult {
 // its descendants spend CPU time and wait. The first failing run or a signal ends the recording,
 // which is then valid. With a pid, records that process until it ends, a signal arrives or the time
 // is up; the process itself is not affected. SIGINT, SIGTERM and SIGHUP are handled for the whole
-// process from then on. REQUIRES: the process has one thread. kNotFound: no such program. Errors of
-// Sampler, unless events can be recorded without it, and of recording::Writer.
+// process from then on. REQUIRES: the process has one thread. Returns kNotFound if there is no such
+// program, the errors of Sampler unless events can be recorded without it, and those of
+// recording::Writer.
 Result<TraceResult> Trace(const TraceOptions& options);
 
 }  // namespace fieldcost::trace

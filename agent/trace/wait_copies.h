@@ -37,15 +37,16 @@ class WaitCopies {
       : copier_(std::move(copier)), clock_(std::move(clock)) {}
   WaitCopies();
 
-  // Records may come repeatedly: those that are older than the thread's latest one are ignored.
+  // Takes a record. Records may arrive repeatedly: those older than the thread's latest one are
+  // ignored.
   void Follow(const perf::SwitchRecord& record, std::uint64_t time);
-  // Copies the stacks of threads that have waited for `least_ns` and have no copy yet, unless
-  // there are kMostBytes of copies.
+  // Copies the stacks of threads that have waited for at least `least_ns` and have no copy yet,
+  // unless there are kMostBytes of copies.
   void Look(std::uint64_t least_ns);
   // Returns the copy made in the thread's wait since `since_ns`, if any, and forgets it and those
   // of earlier waits.
   std::optional<Copy> Take(pid_t tid, std::uint64_t since_ns);
-  // The thread has ended.
+  // Called when the thread has ended.
   void Exit(pid_t tid, std::uint64_t time);
 
   bool empty() const { return copies_.empty(); }

@@ -23,7 +23,7 @@ class WaitTracker {
  public:
   static constexpr std::size_t kMostThreads = 65'536;
 
-  // A wait, or a part of one. Those of a thread do not overlap, and add up to its waiting time.
+  // A wait, or a part of one. Those of one thread do not overlap, and add up to its waiting time.
   struct Wait {
     pid_t pid = 0;
     pid_t tid = 0;
@@ -59,7 +59,7 @@ class WaitTracker {
     }
   }
 
-  // Returns since when the thread has waited if its stack was not read before `time`.
+  // Returns since when the thread has waited, if its stack was not read before `time`.
   std::optional<std::uint64_t> UnreadSince(pid_t tid, std::uint64_t time) const {
     const auto found = threads_.find(tid);
     if (found == threads_.end() || !found->second.is_out || found->second.preempted ||
@@ -73,9 +73,9 @@ class WaitTracker {
   std::size_t threads() const { return threads_.size(); }
 
   // Reads the stacks of threads that have waited since before `time` and have none yet, at most
-  // `most` of them. `read` returns the stack and when it was read; nullopt: it is not available.
-  // There are at most kMostTries attempts per wait. Returns the earliest begin of the remaining
-  // waits.
+  // `most` of them. `read` returns the stack and the time at which it was read; nullopt: it is
+  // unavailable. There are at most kMostTries attempts per wait. Returns the earliest begin of the
+  // remaining waits.
   static constexpr int kMostTries = 3;
   struct Read {
     Stack stack;
@@ -100,7 +100,7 @@ class WaitTracker {
     std::uint64_t in_ns = 0;  // when it last got a CPU
     bool is_out = false;
     bool preempted = false;
-    std::uint64_t told_ns = 0;  // the end of the last wait, or part, that was returned
+    std::uint64_t told_ns = 0;  // end of the last wait, or part, that was returned
     int tries = 0;
     std::optional<Read> read;
   };
@@ -121,7 +121,7 @@ auto WaitTracker<Stack>::PartOf(Thread& thread, std::uint64_t end) -> Wait {
             .preempted = thread.preempted,
             .is_over = false,
             .stack = {}};
-  // Only if it was read while the thread still waited.
+  // Valid only if it was read while the thread still waited.
   if (thread.read && thread.read->time_ns <= end) part.stack = thread.read->stack;
   thread.told_ns = part.end_ns;
   return part;

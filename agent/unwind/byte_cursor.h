@@ -7,7 +7,7 @@
 
 namespace fieldcost::unwind {
 
-// Reads consecutive numbers from untrusted bytes. Past the end all reads return 0 and ok() stays
+// Reads consecutive numbers from untrusted bytes. Beyond the end, all reads return 0 and ok() stays
 // false. Not thread-safe.
 class ByteCursor {
  public:
@@ -48,7 +48,7 @@ class ByteCursor {
     }
   }
 
-  // The next `size` bytes; none, and not ok(), if there are fewer.
+  // Returns the next `size` bytes; if there are fewer, returns none, and ok() becomes false.
   std::span<const std::uint8_t> Take(std::uint64_t size) {
     if (!ok_ || size > left()) {
       ok_ = false;

@@ -11,7 +11,7 @@ namespace {
 using Cfa = CfiTable::Cfa;
 using Place = CfiTable::Place;
 
-// Compilers remember one or two.
+// Compilers remember one or two states.
 constexpr std::size_t kMostRemembered = 32;
 
 class Program {
@@ -48,7 +48,7 @@ class Program {
 
   ByteCursor cursor_;
   const FrameCommon& common_;
-  const FrameRange* range_;  // null: of a CIE
+  const FrameRange* range_;  // null for a CIE
   std::uint64_t location_;
   bool past_end_ = false;
   FrameState state_;
@@ -213,7 +213,7 @@ bool Program::SetCfaRegister(std::uint64_t number) {
   return true;
 }
 
-// Other registers than the integer ones are of no interest.
+// Other registers than integer ones are ignored.
 bool Program::SetRegister(std::uint64_t number, std::optional<Place> place, std::int64_t offset) {
   if (number >= kRegisters) return true;
   const auto narrow = static_cast<std::int32_t>(offset);

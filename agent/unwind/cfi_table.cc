@@ -18,16 +18,16 @@ constexpr std::uint32_t kNoRule = 0;
 constexpr std::size_t kMostExpressions = std::size_t{1} << 16;
 
 // A program's or loader's first instructions have no caller. Where nothing describes them, they are
-// at most so many.
+// at most this long.
 constexpr std::uint64_t kMostEntryBytes = 64;
 
-// What a signal handler returns to in C libraries that do not describe it (musl):
+// The code that a signal handler returns to in C libraries that do not describe it (musl):
 // mov $15, %rax; syscall.
 constexpr std::string_view kSignalReturn("\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", 9);
 constexpr std::uint64_t kMostScannedBytes = std::uint64_t{16} << 20;
 
-// Where the kernel leaves the registers r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip: in
-// struct ucontext, which the stack pointer points to there.
+// Where the kernel saves the registers r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip: in
+// struct ucontext, at the stack pointer.
 constexpr std::int32_t kFirstRegisterInContext = 40;
 constexpr std::uint8_t kRegistersInContext[] = {8,    9,    10,   11,   12,   13,   14,   15,  kRdi,
                                                 kRsi, kRbp, kRbx, kRdx, kRax, kRcx, kRsp, kRip};
@@ -52,7 +52,7 @@ FrameState EntryState() {
   return state;
 }
 
-// The executable segment that an address is in; null: none.
+// Returns the executable segment that contains an address; null if none.
 const ElfSegment* ExecutableAt(const ElfLayout& layout, std::uint64_t address) {
   const auto found =
       std::find_if(layout.segments.begin(), layout.segments.end(), [&](const ElfSegment& s) {
@@ -61,7 +61,7 @@ const ElfSegment* ExecutableAt(const ElfLayout& layout, std::uint64_t address) {
   return found == layout.segments.end() ? nullptr : &*found;
 }
 
-// Piece by piece: a file may claim to be longer than it is.
+// Reads in pieces: a file may claim to be longer than it is.
 std::string ReadBytes(const ReadAt& read, std::uint64_t offset, std::uint64_t size) {
   constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
   std::string bytes;
@@ -76,8 +76,8 @@ std::string ReadBytes(const ReadAt& read, std::uint64_t offset, std::uint64_t si
   return bytes;
 }
 
-// How long the first instructions are: up to a function behind them that they call, if there is
-// one.
+// Returns the length of the first instructions: up to a following function that they call, if there
+// is one.
 std::uint64_t EntryBytes(const ReadAt& read, const ElfSegment& segment, std::uint64_t entry) {
   constexpr unsigned char kCall = 0xe8;
   constexpr std::size_t kCallBytes = 5;
@@ -144,7 +144,7 @@ class CfiTableBuilder : public FrameSink {
   }
 
   Status AddFunctions(const ReadAt& read);
-  // Rows of our own, where there are none: of what has no caller, and of what kernels call.
+  // Adds rows for code without any: code that has no caller, and code that kernels call.
   void AddUndescribed(const ReadAt& read);
   CfiTable Finish(std::string build_id);
 
@@ -152,7 +152,7 @@ class CfiTableBuilder : public FrameSink {
   std::optional<std::int32_t> Expression(std::span<const std::uint8_t> bytes) override;
 
  private:
-  // False: a limit was met.
+  // Returns false if a limit was reached.
   bool AddRow(std::uint64_t address, std::uint32_t rule);
   std::uint32_t Intern(const FrameState& state);
   void InsertRows(std::uint64_t start, std::uint64_t end, const FrameState& state, bool signal);
@@ -252,7 +252,7 @@ Status CfiTableBuilder::AddFunctions(const ReadAt& read) {
                  layout.eh_frame_address, *this);
   FIELDCOST_TRY(frames.Read());
   auto& functions = frames.functions();
-  // What the linker threw away is described at addresses without code.
+  // Functions that the linker discarded are described at addresses without code.
   std::erase_if(functions, [&](const FrameFunction& function) {
     return ExecutableAt(layout, function.start) == nullptr ||
            ExecutableAt(layout, function.end - 1) == nullptr;
@@ -315,7 +315,7 @@ void CfiTableBuilder::AddUndescribed(const ReadAt& read) {
     const std::size_t found = text.find(kSignalReturn);
     if (found == std::string::npos) continue;
     const std::uint64_t address = segment.address + found;
-    // The byte before it, too: a return address is looked up by what lies before it.
+    // Includes the byte before it: a return address is looked up by the byte before it.
     if (found > 0 && table_.Find(address) == nullptr && table_.Find(address - 1) == nullptr) {
       InsertRows(address - 1, address + kSignalReturn.size(), SignalReturnState(), true);
     }

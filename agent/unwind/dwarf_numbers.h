@@ -4,7 +4,7 @@
 
 namespace fieldcost::unwind {
 
-// Numbers of DWARF 5 that call frame information uses (§7.7, §7.24), and two of GNU's.
+// Numbers from DWARF 5 that call frame information uses (§7.7, §7.24), and two of GNU's.
 
 enum ExpressionOperation : std::uint8_t {
   kOpDeref = 0x06,
@@ -49,7 +49,7 @@ enum ExpressionOperation : std::uint8_t {
 };
 
 enum FrameInstruction : std::uint8_t {
-  // In the two upper bits; an operand is in the lower six.
+  // In the upper two bits; the lower six hold an operand.
   kCfaAdvanceLoc = 0x40,
   kCfaOffset = 0x80,
   kCfaRestore = 0xc0,

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint8_t kPointerFormat = 0x0f;
 
-// The content of the entry at `offset`, without its length; nullopt: there is none.
+// Returns the content of the entry at `offset`, without its length; nullopt if there is none.
 std::optional<std::span<const std::uint8_t>> EntryAt(std::span<const std::uint8_t> bytes,
                                                      std::uint64_t offset) {
   if (offset >= bytes.size()) return std::nullopt;
@@ -122,7 +122,7 @@ bool EhFrame::ReadAugmentation(std::string_view letters, ByteCursor data, FrameC
         data.Take(1);
         break;
       case 'P': {
-        // Only its size is of interest.
+        // Only its size matters.
         const auto encoding = data.Read<std::uint8_t>();
         if (encoding != kPointerOmitted &&
             !ReadEncodedPointer(data, encoding & kPointerFormat, 0, 0)) {

@@ -22,7 +22,7 @@ std::vector<Header> ReadTable(const ReadAt& read, std::uint64_t offset, std::siz
   return table;
 }
 
-// The bytes are in one segment's part of the file.
+// Returns whether the bytes are within one segment's part of the file.
 bool InFile(const ElfLayout& layout, std::uint64_t address, std::uint64_t bytes) {
   return std::any_of(layout.segments.begin(), layout.segments.end(), [&](const ElfSegment& s) {
     return address >= s.address && address - s.address <= s.file_bytes &&
@@ -77,7 +77,8 @@ void TakeSections(const ReadAt& read, const Elf64_Ehdr& header, ElfLayout& layou
   }
 }
 
-// Where there are no section headers: from where the binary search table says to its segment's end.
+// For files without section headers: from the address in the binary search table to its segment's
+// end.
 void TakeSegment(const ReadAt& read, const std::vector<Elf64_Phdr>& headers, ElfLayout& layout) {
   const auto found = std::find_if(headers.begin(), headers.end(), [](const Elf64_Phdr& header) {
     return header.p_type == PT_GNU_EH_FRAME;

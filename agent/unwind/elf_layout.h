@@ -11,8 +11,8 @@
 
 namespace fieldcost::unwind {
 
-// What of an ELF file is needed to unwind through its code. Addresses are those that the file names
-// (vaddr), before the loader moves it.
+// The parts of an ELF file that are needed to unwind through its code. Addresses are in the file's
+// address space (vaddr), before the loader moves it.
 
 struct ElfSegment {
   std::uint64_t offset = 0;  // in the file
@@ -22,11 +22,11 @@ struct ElfSegment {
 };
 
 struct ElfLayout {
-  std::vector<ElfSegment> segments;  // PT_LOAD, as the file has them
+  std::vector<ElfSegment> segments;  // PT_LOAD, in the order of the file
   std::uint64_t entry = 0;           // 0: none
   std::uint64_t lowest_address = 0;
   std::uint64_t text_bytes = 0;  // of executable segments
-  // Where .eh_frame is; 0 bytes: there is none.
+  // The location of .eh_frame; 0 bytes: there is none.
   std::uint64_t eh_frame_address = 0;
   std::uint64_t eh_frame_offset = 0;
   std::uint64_t eh_frame_bytes = 0;
@@ -34,14 +34,15 @@ struct ElfLayout {
 };
 
 inline constexpr std::size_t kMostElfSegments = 512;
-// All that is loaded of a module lies within this: 32 bits say where, and 64 KiB behind it.
+// Everything loaded from a module lies within this span: its addresses, and those up to 64 KiB
+// after it, fit into 32 bits.
 inline constexpr std::uint64_t kMostElfSpan = (std::uint64_t{1} << 32) - (std::uint64_t{1} << 16);
 
-// Reads headers alone. kCorrupt; kUnsupported: no ELF file for x86-64. Pure.
+// Reads only headers. Errors: kCorrupt; kUnsupported if this is not an ELF file for x86-64. Pure.
 Result<ElfLayout> ReadElfLayout(const ReadAt& read_untrusted);
 
-// By how much the loader moved what it mapped from `file_offset` on to `start`; nullopt if no
-// executable segment lies there. Arithmetic modulo 2^64.
+// Returns by how much the loader moved the part of the file from `file_offset` on, which it mapped
+// at `start`; nullopt if no executable segment is there. Arithmetic is modulo 2^64.
 std::optional<std::uint64_t> LoadBias(const ElfLayout& layout, std::uint64_t start,
                                       std::uint64_t file_offset);
 

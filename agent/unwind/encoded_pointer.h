@@ -9,9 +9,10 @@ namespace fieldcost::unwind {
 
 inline constexpr std::uint8_t kPointerOmitted = 0xff;
 
-// A pointer as .eh_frame and .eh_frame_hdr hold them (LSB 5.0 core, DWARF exception header
-// encoding). `place` is the address of the cursor's next byte, `data_base` of the header.
-// nullopt: an encoding that is not known or needs the loader, or no bytes. Arithmetic modulo 2^64.
+// Reads a pointer as encoded in .eh_frame and .eh_frame_hdr (LSB 5.0 core, DWARF exception header
+// encoding). `place` is the address of the cursor's next byte, `data_base` that of the header.
+// Returns nullopt if the encoding is unknown or needs the loader, or if bytes are missing.
+// Arithmetic is modulo 2^64.
 inline std::optional<std::uint64_t> ReadEncodedPointer(ByteCursor& cursor, std::uint8_t encoding,
                                                        std::uint64_t place,
                                                        std::uint64_t data_base) {
@@ -45,7 +46,7 @@ inline std::optional<std::uint64_t> ReadEncodedPointer(ByteCursor& cursor, std::
     default:
       return std::nullopt;
   }
-  // The high half is what it is relative to: nothing, DW_EH_PE_pcrel, datarel.
+  // The high half states what the value is relative to: nothing, DW_EH_PE_pcrel, datarel.
   switch (encoding & 0xf0) {
     case 0x00:
       break;

@@ -11,7 +11,8 @@ namespace {
 constexpr std::uint64_t Widened(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 constexpr std::int64_t Signed(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
-// Never more or less than it holds; once it would, ok() is false.
+// A stack of bounded depth: if an operation would exceed it or take from an empty stack, ok()
+// becomes false.
 class ValueStack {
  public:
   bool ok() const { return ok_; }
@@ -29,7 +30,7 @@ class ValueStack {
     }
     return values_[--depth_];
   }
-  // The one `down` below the top.
+  // Returns the value `down` positions below the top.
   std::uint64_t Pick(std::size_t down) {
     if (down >= depth_) {
       ok_ = false;
@@ -94,7 +95,7 @@ std::uint64_t Binary(std::uint8_t operation, std::uint64_t left, std::uint64_t r
   }
 }
 
-// The constant that an operation puts on the stack; false: it is no such operation.
+// Reads the constant that an operation pushes; returns false if it is not such an operation.
 bool Constant(std::uint8_t operation, ByteCursor& cursor, std::uint64_t& value) {
   if (operation >= kOpLit0 && operation <= kOpLit31) {
     value = operation - std::uint64_t{kOpLit0};
@@ -134,7 +135,8 @@ bool Constant(std::uint8_t operation, ByteCursor& cursor, std::uint64_t& value) 
   }
 }
 
-// What moves values about or takes one; false: another operation, or memory is not there.
+// Runs an operation that moves values or takes one; returns false if it is another operation or if
+// memory cannot be read.
 bool Unary(std::uint8_t operation, ByteCursor& cursor, StackMemory& memory, ValueStack& stack) {
   std::uint64_t value = 0;
   switch (operation) {

@@ -13,9 +13,9 @@ namespace fieldcost::unwind {
 inline constexpr std::size_t kMostExpressionBytes = 255;
 inline constexpr std::size_t kMostExpressionDepth = 64;
 
-// The value of a DWARF expression (DWARF 5 §2.5.1) of untrusted bytes, with `initial` on the stack
-// if there is one: arithmetic, registers and memory. nullopt: no loops, branches, types or calls;
-// a register that is not known; memory that is not there; more than the limits above.
+// Evaluates an untrusted DWARF expression (DWARF 5 §2.5.1), with `initial` on the stack if set:
+// arithmetic, registers and memory. Returns nullopt if it uses loops, branches, types or calls, an
+// unknown register, or memory that cannot be read, or exceeds the limits above.
 std::optional<std::uint64_t> EvaluateExpression(std::span<const std::uint8_t> expression,
                                                 const Registers& registers, StackMemory& memory,
                                                 std::optional<std::uint64_t> initial);

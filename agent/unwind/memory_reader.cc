@@ -19,7 +19,7 @@ constexpr std::size_t kMostChunkBytes = std::size_t{512} << 10;
 std::size_t ProcessMemory::Read(std::uint64_t address, void* to, std::size_t size) {
   std::size_t done = 0;
   while (done < size && address <= UINT64_MAX - size) {
-    // A part a page: what lies behind a page that is not there does not count.
+    // One part per page, so that everything before an unreadable page is read.
     std::array<iovec, kMostPagesAtOnce> parts;
     std::size_t used = 0;
     std::size_t asked = 0;
@@ -70,7 +70,7 @@ bool StackMemory::ReadBehind(std::uint64_t address, std::uint64_t& value) {
   const bool near = !window_.empty() && address >= window_base_ && address < UINT64_MAX - 8 &&
                     address + sizeof value <= window_base_ + kMostFetchedBytes;
   if (!near) {
-    // Another stack, of a signal handler or a fibre: nothing ties it to the copy.
+    // This is another stack, of a signal handler or a fibre: nothing ties it to the copy.
     if (thread_ == Thread::kRunning) return false;
     window_.clear();
     window_base_ = address;

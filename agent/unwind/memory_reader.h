@@ -9,7 +9,7 @@
 
 namespace fieldcost::unwind {
 
-// Memory of a thread whose stack is unwound.
+// The memory of a thread whose stack is unwound.
 class MemoryReader {
  public:
   virtual ~MemoryReader() = default;
@@ -17,7 +17,8 @@ class MemoryReader {
   virtual std::size_t Read(std::uint64_t address, void* to, std::size_t size) = 0;
 };
 
-// Reads a process by process_vm_readv(2): needs the right to ptrace it, does not stop it.
+// Reads a process's memory by process_vm_readv(2): needs the right to ptrace it, and does not stop
+// it.
 class ProcessMemory : public MemoryReader {
  public:
   explicit ProcessMemory(pid_t pid) : pid_(pid) {}
@@ -27,7 +28,7 @@ class ProcessMemory : public MemoryReader {
   pid_t pid_;
 };
 
-// Bytes that were read from `base` on. REQUIRES: they outlive this.
+// Bytes that were read from address `base` on. REQUIRES: they outlive this.
 class MemoryAt : public MemoryReader {
  public:
   MemoryAt(std::uint64_t base, std::span<const std::uint8_t> bytes) : base_(base), bytes_(bytes) {}
@@ -39,12 +40,12 @@ class MemoryAt : public MemoryReader {
 };
 
 // A thread's stack: a copy of its innermost bytes, which the kernel made at the instant of a
-// sample, and what lies further out, read later if it is asked for.
+// sample, and the memory beyond the copy, which is read later when it is needed.
 //
-// While the thread runs on, that may have changed. So a read begins kSeamBytes before the end of
-// the copy, and is used only if these bytes are unchanged: if the thread had returned from the
-// frames beyond the seam and called again, the seam would hold other return addresses and locals as
-// well. This is strong evidence, not a proof. Not thread-safe.
+// If the thread keeps running, that memory may have changed. So a read begins kSeamBytes before the
+// end of the copy, and is used only if these bytes are unchanged: if the thread had returned from
+// the frames beyond the seam and made other calls, the seam would hold other return addresses and
+// locals as well. This is strong evidence, not a proof. Not thread-safe.
 class StackMemory {
  public:
   static constexpr std::size_t kSeamBytes = 512;
@@ -52,9 +53,9 @@ class StackMemory {
 
   enum class Thread { kRunning, kStopped };
 
-  // `copy` may be empty if the thread is stopped; `reader` may be null: then there is only the
-  // copy. `aside`, which may be null, is asked for memory that is no part of the stack, and gives
-  // only what it knows to be as it was. REQUIRES: all outlive this.
+  // `copy` may be empty if the thread is stopped. If `reader` is null, there is only the copy.
+  // `aside`, which may be null, is asked for memory outside the stack, and provides only memory
+  // that is certainly unchanged. REQUIRES: all of them outlive this.
   StackMemory(std::uint64_t base, std::span<const std::uint8_t> copy, MemoryReader* reader,
               Thread thread = Thread::kRunning, MemoryReader* aside = nullptr)
       : base_(base), copy_(copy), reader_(reader), aside_(aside), thread_(thread) {}
@@ -62,15 +63,15 @@ class StackMemory {
   // Reads the 8 bytes at `address`; false if they cannot be read.
   bool Read(std::uint64_t address, std::uint64_t& value);
 
-  // Reads memory outside of the stack, such as code, as it is now: it may have changed since the
-  // sample. Returns the number of bytes that were read; 0 without a reader.
+  // Reads memory outside the stack, such as code, in its present state: it may have changed since
+  // the sample. Returns the number of bytes read; 0 without a reader.
   std::size_t ReadNow(std::uint64_t address, std::span<std::uint8_t> to) {
     return reader_ == nullptr ? 0 : reader_->Read(address, to.data(), to.size());
   }
 
-  // How many reads failed.
+  // The number of reads that failed.
   std::size_t failures() const { return failures_; }
-  // Whether memory beyond the copy was read and discarded.
+  // Returns whether memory beyond the copy was read and discarded.
   bool seam_broken() const { return seam_broken_; }
   std::size_t fetched_bytes() const { return window_.size(); }
 
@@ -86,7 +87,7 @@ class StackMemory {
   bool seam_broken_ = false;
   std::size_t failures_ = 0;
   std::uint64_t window_base_ = 0;
-  std::vector<std::uint8_t> window_;  // what was read, the seam included
+  std::vector<std::uint8_t> window_;  // the bytes read, including the seam
 };
 
 }  // namespace fieldcost::unwind

@@ -23,7 +23,7 @@ std::uint64_t NextGeneration() {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-// Takes a number in front of `text`, and the character behind it.
+// Removes a number from the beginning of `text`, and the character that follows it.
 template <typename Number>
 bool TakeNumber(std::string_view& text, int base, char behind, Number& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
@@ -33,7 +33,8 @@ bool TakeNumber(std::string_view& text, int base, char behind, Number& number) {
   return true;
 }
 
-// "7f01-7f02 r-xp 00001000 fe:01 4711    /lib/x": nullopt if it is not like that or not executable.
+// Parses a line like "7f01-7f02 r-xp 00001000 fe:01 4711    /lib/x". Returns nullopt if it has
+// another form or is not executable.
 std::optional<Mapping> MappingOfLine(std::string_view line) {
   constexpr int kHex = 16;
   constexpr int kDecimal = 10;

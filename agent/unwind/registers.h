@@ -20,11 +20,11 @@ inline constexpr std::size_t kR15 = 15;
 inline constexpr std::size_t kRip = 16;
 inline constexpr std::size_t kRegisters = 17;
 
-// What is known of a thread's registers. A plain value.
+// The known values of a thread's registers. A plain value.
 class Registers {
  public:
   bool Has(std::size_t number) const { return number < kRegisters && (known_ >> number & 1) != 0; }
-  // REQUIRES: number < kRegisters. 0 if it is not known.
+  // Returns 0 if the register is unknown. REQUIRES: number < kRegisters.
   std::uint64_t operator[](std::size_t number) const { return values_[number]; }
   // REQUIRES: number < kRegisters.
   void Set(std::size_t number, std::uint64_t value) {
@@ -35,7 +35,8 @@ class Registers {
     values_[number] = 0;
     known_ &= ~(1U << number);
   }
-  // What a call leaves as it was, and where the frame is: rbx, rbp, rsp, r12 to r15.
+  // Keeps only the registers that calls preserve, and the frame's location: rbx, rbp, rsp, r12 to
+  // r15.
   void ForgetCallerSaved() {
     constexpr std::uint32_t kKept = 1U << kRbx | 1U << kRbp | 1U << kRsp | 0xfU << 12;
     known_ &= kKept;

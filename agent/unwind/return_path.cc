@@ -63,7 +63,7 @@ bool IsRegister(const ZydisDecodedOperand& operand, ZydisRegister name) {
 struct Value {
   enum class Kind : std::uint8_t { kSame, kLoaded, kAddress, kUnknown };
   Kind kind = Kind::kSame;
-  StackPlace place;  // kLoaded: what it held there; kAddress: is the place's address
+  StackPlace place;  // kLoaded: the initial content of this place; kAddress: the place's address
 };
 
 struct Pushed {
@@ -111,10 +111,10 @@ class Search {
   std::size_t decoded_ = 0;
   std::unordered_set<std::uint64_t> seen_;
   std::vector<State> others_;            // the other sides of branches
-  std::optional<ReturnPath> tail_call_;  // by a jump to where only the program knows
+  std::optional<ReturnPath> tail_call_;  // by a jump to a target that only the program knows
 };
 
-// The place that a register points to.
+// Returns the place that a register points to.
 std::optional<StackPlace> PlaceIn(ZydisRegister name, const State& state) {
   if (name == ZYDIS_REGISTER_RSP) return state.stack;
   if (name != ZYDIS_REGISTER_RBP) return std::nullopt;
@@ -124,7 +124,7 @@ std::optional<StackPlace> PlaceIn(ZydisRegister name, const State& state) {
   return std::nullopt;
 }
 
-// The place of a memory operand that is a register plus a constant.
+// Returns the place of a memory operand that consists of a register and a constant.
 std::optional<StackPlace> PlaceOf(const ZydisDecodedOperand& operand, const State& state) {
   const ZydisDecodedOperandMem& memory = operand.mem;
   if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || memory.index != ZYDIS_REGISTER_NONE ||
@@ -297,7 +297,7 @@ Search::Next Search::Run(const Instruction& instruction, State& state) {
   const std::optional<StackPlace> before = state.stack;
   if (SetsStackPointer(instruction, state)) {
     const bool begins_frame = before && state.stack && state.stack->offset < before->offset;
-    // A second frame: this follows a function from its beginning again.
+    // A second frame: the path has reached the function's beginning again.
     const bool begins_again = begins_frame && std::exchange(state.has_frame, true);
     return begins_again && code_.is_go ? Next::kEnds : Next::kOn;
   }

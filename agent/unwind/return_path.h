@@ -47,16 +47,16 @@ struct ReturnPath {
 };
 
 // Follows the instructions of a function without call frame information from `address` to its
-// return, on each side of its branches until a return is found. Nothing runs. nullopt: no return
-// was found, or the stack pointer is computed from data. `after_call` says that `address` is where
-// a call returns to. Pure; at most kMostInstructions are decoded.
+// return, along each side of its branches until a return is found. Nothing is executed. Returns
+// nullopt if no return is found or the stack pointer is computed from data. `after_call` states
+// that `address` is a return address. Pure; decodes at most kMostInstructions.
 inline constexpr std::size_t kMostInstructions = 4096;
 std::optional<ReturnPath> FindReturnPath(const Code& code, std::uint64_t address, bool after_call);
 
-// Whether a call instruction ends at the address, so that it can be a return address.
+// Returns whether a call instruction ends at the address, so that it can be a return address.
 bool IsAfterCall(const Code& code, std::uint64_t address);
 
-// A module's code with the paths that were found in it. Not thread-safe.
+// A module's code, with the paths that have been found in it. Not thread-safe.
 class FollowedCode {
  public:
   explicit FollowedCode(Code code) : code_(std::move(code)) {}

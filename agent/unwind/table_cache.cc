@@ -20,7 +20,7 @@ namespace {
 
 constexpr char kVdso[] = "[vdso]";
 
-// The kernel maps the same one into every process: ours is read.
+// The kernel maps the same vDSO into every process: reads that of this process.
 Result<CfiTable> MakeVdsoTable() {
   FIELDCOST_ASSIGN(const ModuleMap map, ReadModuleMap(::getpid()));
   for (const Mapping& mapping : map.mappings()) {
@@ -133,7 +133,7 @@ Result<UniqueFd> OpenMappedFile(pid_t pid, const Mapping& mapping) {
        {fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, mapping.start, mapping.end),
         fmt::format("/proc/{}/root{}", pid, mapping.path), mapping.path,
         fmt::format("/proc/{}/exe", pid)}) {
-    // Never blocks, whatever is there by now.
+    // Must not block, no matter what is at that path by now.
     UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (fd.valid() && IsSameFile(fd, mapping)) return fd;
   }

@@ -14,11 +14,11 @@
 
 namespace fieldcost::unwind {
 
-// Tables of the modules that were met: one a file, also if processes have it at several paths or
-// under several inodes (by its build-id). They live as long as this. Not thread-safe.
+// The tables of all modules encountered: one per file, even if processes have it at several paths
+// or under several inodes (identified by its build-id). They live as long as this. Not thread-safe.
 class TableCache {
  public:
-  // Opens what is mapped; an error: it cannot be opened, or is not the same file any more.
+  // Opens the mapped file; returns an error if it cannot be opened or is no longer the same file.
   using Opener = std::function<Result<UniqueFd>(pid_t pid, const Mapping& mapping)>;
 
   struct Options {
@@ -26,16 +26,16 @@ class TableCache {
     Opener open;                                    // empty: OpenMappedFile
   };
 
-  // So many files stay open, so that their names can be read after they have been replaced or
-  // deleted and their processes have ended.
+  // Maximum number of files that stay open, so that their names can be read after they were
+  // replaced or deleted and their processes have ended.
   static constexpr std::size_t kMostOpenFiles = 64;
 
   explicit TableCache(Options options);
   TableCache() : TableCache(Options()) {}
 
-  // Finds or makes the mapping's table, once.
+  // Finds or builds the mapping's table, once.
   void LookUp(pid_t pid, Mapping& mapping);
-  // Whether that is quickly done: nothing has to be made of a file.
+  // Returns whether a look-up is fast: no table must be built from a file.
   bool IsQuick(const Mapping& mapping) const {
     return mapping.looked_up || mapping.file == FileIdentity() || by_file_.contains(mapping.file);
   }
@@ -47,7 +47,7 @@ class TableCache {
 
   std::size_t tables() const { return tables_.size(); }
   std::size_t memory_bytes() const { return memory_bytes_; }
-  // Files of which no table could be made: not opened, not understood, or no room.
+  // Number of files for which no table could be built: not opened, not understood, or no room.
   std::size_t failures() const { return failures_; }
 
  private:
@@ -67,10 +67,10 @@ class TableCache {
   std::size_t failures_ = 0;
 };
 
-// Opens the file that is mapped, also after it was deleted or replaced: by /proc/PID/map_files
-// where that is permitted, by the process's own root and path, by our path, or by /proc/PID/exe.
-// Returns kNotFound if the file at these places is another one by now (not known of overlays, which
-// show other inodes than mappings do).
+// Opens the mapped file, even if it was deleted or replaced: by /proc/PID/map_files where that is
+// permitted, by the process's own root and path, by our path, or by /proc/PID/exe. Returns
+// kNotFound if these places now hold another file (not detected on overlays, which show other
+// inodes than mappings do).
 Result<UniqueFd> OpenMappedFile(pid_t pid, const Mapping& mapping);
 
 }  // namespace fieldcost::unwind
