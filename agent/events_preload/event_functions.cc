@@ -123,8 +123,7 @@ __attribute__((noinline)) void ExitFromBelow(ThreadState* thread, const HookCall
     return;
   }
   const uint64_t lowest = LowestOf(call);
-  bool was_last = false;  // the last frame that was left belongs to the function: its location is
-                          // not exactly known
+  bool was_last = false;  // the last frame left is the function's: its location is uncertain
   while (thread->top->return_slot < lowest && IsGone(thread, lowest)) {
     was_last = IsOf(*thread->top, call);
     Leave(thread);

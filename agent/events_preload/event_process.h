@@ -33,8 +33,7 @@ struct Process {
   shm::TraceHeader* header;
   uint64_t file;          // its address
   shm::TraceNode* nodes;  // all chunks, as one array
-  uint32_t usual_chunks;  // number of chunks available for any use; the rest is reserved for
-                          // [other]
+  uint32_t usual_chunks;  // number available for any use; the rest is reserved for [other]
   uint32_t all_chunks;
   ThreadState* threads;  // kThreadSlots elements; not inherited by a child of fork()
   Record* records;       // kRecords per thread; a child of fork() has them as well

@@ -17,8 +17,7 @@
 namespace fieldcost::events_preload {
 
 inline constexpr uint32_t kRecords = 512;               // calls of APIs in progress, per thread
-inline constexpr uint32_t kFrames = uint32_t{1} << 18;  // per thread; populated as the stack gets
-                                                        // deeper
+inline constexpr uint32_t kFrames = uint32_t{1} << 18;  // per thread; populated as needed
 
 // A call of an API that a thunk intercepts.
 struct Record {
@@ -27,8 +26,7 @@ struct Record {
   uint64_t target;
   uint64_t stack_pointer;  // address of the stack slot that held the return address
   uint64_t start_ticks;    // for external readers of the record
-  uint64_t frame_id;       // identifies the frame to unwinders: the address just above its return
-                           // address
+  uint64_t frame_id;       // its frame's id for unwinders: the address above its return address
   ThreadState* owner;
   uint32_t state;  // intercept::RecordState
   uint32_t reserved;
@@ -38,12 +36,10 @@ struct Record {
 struct Frame {
   uint64_t return_slot;   // location of its return address; if that is unknown, at or below it
   const uint64_t* check;  // the same; if the location is unknown or may vanish, points to `site`
-  uint64_t site;          // the value of the return slot; for calls by a thunk, the thunk's own
-                          // address
+  uint64_t site;          // value of the return slot; for a thunk's calls, its own address
   uint64_t here;          // stack pointer when the hook was called
   uint64_t place;         // as in a node
-  uint64_t hook;          // return address of the function's own call of our hook; 0: called by a
-                          // thunk
+  uint64_t hook;          // return address of the function's call of our hook; 0: a thunk's call
   shm::TraceNode* node;
   Record* record;  // or null
 };
@@ -116,7 +112,7 @@ inline ThreadState* CurrentThread() {
 bool Interrupts(ThreadState* thread, uint64_t here);
 
 // Begins an event. Returns its thread, which records no other event until EndEvent(); null if this
-// event is not recorded, either. `here` is an address in the stack frame that causes the event.
+// event cannot be recorded. `here` is an address in the stack frame that causes the event.
 inline ThreadState* BeginEvent(uint32_t events, uint64_t here) {
   if (!Takes(events)) return nullptr;
   ThreadState* const thread = CurrentThread();

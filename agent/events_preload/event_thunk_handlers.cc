@@ -1,4 +1,4 @@
-// The begin and end of an API's call, called by machine_thunk.S.
+// The beginning and end of an API's call, called by machine_thunk.S.
 #include <stdint.h>
 
 #include "agent/events_preload/event_calls.h"

@@ -11,7 +11,7 @@ namespace {
 constexpr uint32_t kFirstEntries = 4096;
 
 // Maps a populated table, so that our page faults are not attributed to the program. Children of
-// fork() do not inherit it, so that the program's first store after a fork causes no fault, either.
+// fork() do not inherit it, so that the program's first store after a fork causes no fault.
 void* MapTable(uint64_t bytes) {
   void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -45,7 +45,8 @@ uint32_t HashOfChild(uint32_t parent, uint64_t place) {
   return static_cast<uint32_t>((place + parent * 0x9e3779b97f4a7c15U) * 0xff51afd7ed558ccdU >> 32);
 }
 
-// Returns the place of the child's number plus 1; it holds 0 if there is no such child.
+// Returns the entry that holds the child's number plus 1; if there is no such child, the empty
+// entry (0) for it.
 uint32_t* ChildSlot(const Table& table, uint32_t parent, uint64_t place) {
   auto* const entries = static_cast<uint32_t*>(table.entries);
   uint32_t at = HashOfChild(parent, place) & table.mask;

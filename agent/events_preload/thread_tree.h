@@ -16,8 +16,8 @@ inline uint32_t NumberOf(const shm::TraceNode* node) {
 shm::TraceNode* MakeRoot(ThreadState* thread);
 
 // Returns the node's child for this place, creating it if it is new. Without room, returns the
-// node's child [other], or the node itself if there is no room for that, either. [other] and [cut]
-// are their own children, for any place; their calls are counted at once.
+// node's child [other], or the node itself if there is no room for that. [other] and [cut] are
+// their own children, for any place; their calls are counted at once.
 shm::TraceNode* FindOrMakeChild(ThreadState* thread, shm::TraceNode* node, uint64_t place);
 inline shm::TraceNode* ChildOf(ThreadState* thread, shm::TraceNode* node, uint64_t place) {
   return __builtin_expect(node->last_child_place == place, 1)

@@ -27,8 +27,7 @@ constexpr std::uint32_t kDead = 0x80;  // TASK_DEAD
 // Number of stacks kept per thread: a CPU that it left may still refer to the previous one.
 constexpr std::size_t kKept = 4;
 constexpr std::size_t kKeptOfWakers = 64;
-constexpr std::size_t kMostEnded = 65'536;  // maximum number of stacks kept of threads that have
-                                            // ended
+constexpr std::size_t kMostEnded = 65'536;  // maximum number of ended threads' stacks
 
 // Returns false if the event has fewer bytes.
 template <typename Event>

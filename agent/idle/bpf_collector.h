@@ -61,8 +61,7 @@ class BpfCollector : public Collector {
 
   Target target_;
   IdleWriter& writer_;
-  UniqueFd process_;                        // a pidfd; invalid once the process has ended, and with
-                                            // kAll
+  UniqueFd process_;                        // a pidfd; invalid: the process has ended, or kAll
   std::unique_ptr<perf::PerfEvents> perf_;  // mappings of processes
   std::set<pid_t> left_;                    // live threads of the target; not with kAll
   std::unique_ptr<BpfProgram> program_;

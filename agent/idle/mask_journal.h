@@ -23,8 +23,7 @@ struct ChangedMask {
 
 // Records which threads' affinity is currently changed, in a file that outlives this process: if
 // this process is killed, the next one restores the masks. One slot per CPU; different slots may be
-// written concurrently. Never synced, since the threads do not survive a crash of the machine,
-// either.
+// written concurrently. Never synced, since the threads do not survive a crash of the machine.
 class MaskJournal {
  public:
   // Creates a journal of this process in the directory.

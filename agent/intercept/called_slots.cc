@@ -36,8 +36,8 @@ void ForEachOfType(const ElfObject& object, uint32_t type, Visitor visit) {
           .uses = Memory().uses};
 }
 
-// The place that records whether a relocation's symbol is in data. Two symbols may share a place:
-// then one of them is not measured.
+// Returns the place that records whether a relocation's symbol is in data. Two symbols may share a
+// place: then one of them is not measured.
 uint8_t& InData(const Elf64_Rela& relocation) {
   return Memory().in_data[ELF64_R_SYM(relocation.r_info) % CalledSlotTables::kSymbols];
 }
@@ -51,8 +51,7 @@ uint8_t& InData(const Elf64_Rela& relocation) {
 // Searches one segment of code through a copy, since parts of it may be unmapped or unreadable.
 [[gnu::cold]] bool SearchSegment(uint64_t begin, uint64_t bytes, const shm::SlotRange& range) {
   constexpr uint64_t kBefore = shm::kBytesBeforeDisplacement;
-  constexpr uint64_t kLess = kBefore + shm::kDisplacementBytes - 1;  // bytes that cannot begin an
-                                                                     // operand
+  constexpr uint64_t kLess = kBefore + shm::kDisplacementBytes - 1;  // bytes that begin no operand
   uint8_t* const code = Memory().code;
   for (uint64_t at = 0; at + kLess < bytes; at += CalledSlotTables::kCodeBytes) {
     uint64_t size = CalledSlotTables::kCodeBytes + kLess;

@@ -28,8 +28,7 @@ struct CalledSlotTables {
   static constexpr uint32_t kSymbols = 65536;
   CalledSlot slots[kMaxCalledSlots];
   uint8_t uses[shm::kMaxSlotWords];  // all zero between searches, like `in_data`
-  uint8_t in_data[kSymbols];         // not 0: a word of data holds the address of a symbol with
-                                     // this place
+  uint8_t in_data[kSymbols];         // not 0: data holds the address of a symbol with this place
   uint8_t code[kCodeBytes + shm::kBytesBeforeDisplacement + shm::kDisplacementBytes];
 };
 

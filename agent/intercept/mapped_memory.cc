@@ -26,7 +26,7 @@ bool Lock(int64_t fd) {
 }
 
 // Writes by system call, which costs the host a few microseconds; the first store to a new page
-// through a mapping costs hundreds of them in the file system (measured).
+// through a mapping costs hundreds in the file system (measured).
 bool Write(int64_t fd, const Beginning& beginning, uint64_t size) {
   const uint32_t complete = 1;
   return Lock(fd) && SystemCall(SYS_ftruncate, static_cast<uint64_t>(fd), size) == 0 &&

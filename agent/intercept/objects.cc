@@ -67,7 +67,7 @@ bool AddObjectsOf(void* handle) {
       ObjectsOfHandle(handle, IsKnownAddress, tables->objects + first_new, kMaxObjects - first_new);
   for (uint32_t i = first_new; i < first_new + added; ++i) tables->objects[i].is_dynamic = true;
   __atomic_store_n(&object_count, first_new + added, __ATOMIC_RELEASE);
-  // Dependencies found under another name than the one by which they are needed, but already bound.
+  // Also adds dependencies that are needed by another name, if their functions are already bound.
   for (uint32_t next = first_new; next < object_count; ++next)
     AddProvidersOf(tables->objects[next]);
   return added > 0;

@@ -29,7 +29,7 @@ bool IsReadOnly(const ElfObject& object, const uint64_t* slot) {
   return address >= object.relro_begin && address < object.relro_end;
 }
 
-// Pages that are temporarily writable: made so by the first write to one of them.
+// The pages that the first write to one of them makes temporarily writable.
 uint64_t lifted_begin;
 uint64_t lifted_end;
 bool is_lifted;

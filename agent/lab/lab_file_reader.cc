@@ -122,7 +122,7 @@ Status ReadPairs(Reading& reading) {
     for (std::uint32_t word = 0; word < row.size(); ++word) {
       for (std::uint64_t left = row[word]; left != 0; left &= left - 1) {
         const auto bit = static_cast<std::uint32_t>(std::countr_zero(left));
-        // A running program may have made its first call after the number of APIs was read.
+        // A running program may have called this API for the first time after the APIs were read.
         FIELDCOST_ASSIGN(const std::uint32_t inner, IndexOf(word * 64 + bit, reading));
         if (inner == kNone || reading.file.pairs.size() == kMaxPairs) {
           return Fail(ErrorCode::kCorrupt, "a pair of an API that was not called");

@@ -80,8 +80,7 @@ struct Measurement {
   std::uint32_t detached = 0;            // programs not measured until they ended
   std::uint32_t still_running = 0;
   std::uint32_t refused = 0;         // programs' files, or parts of them, with impossible values
-  std::set<std::string> unmeasured;  // programs (escaped) into which no library can be loaded, and
-                                     // why
+  std::set<std::string> unmeasured;  // programs (escaped) that cannot load a library, and why
   int cleanup_status = 0;
   StoppedBy stopped = StoppedBy::kNothing;
   std::string stop_detail;

@@ -1,5 +1,5 @@
-// The begin and end of a call, called by machine_thunk.S inside other programs: no libc calls, no
-// vector registers, no locks, no change of errno.
+// The beginning and end of a call, called by machine_thunk.S inside other programs: no libc calls,
+// no vector registers, no locks, no change of errno.
 #include <stdint.h>
 
 #include "agent/intercept/cycle_clock.h"

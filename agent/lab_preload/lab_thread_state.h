@@ -22,8 +22,7 @@ struct Record {
   uint64_t target;
   uint64_t stack_pointer;  // address of the stack slot that held the return address
   uint64_t start_ticks;
-  uint64_t frame_id;  // identifies the frame to unwinders: the address just above its return
-                      // address
+  uint64_t frame_id;  // its frame's id for unwinders: the address above its return address
   uint32_t state;     // intercept::RecordState
   uint32_t api;
   Record* below;  // the calling API's record, or null

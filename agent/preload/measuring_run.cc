@@ -386,8 +386,7 @@ __attribute__((cold, noinline)) void EndPhaseAndRedraw(uint64_t now) {
   const PatchLock lock;
   if (!lock.held() || now < process.look_at) return;
   alignas(64) static char buffer[intercept::kVectorStateBytes];
-  const intercept::VectorState vectors(buffer);  // a measured call's result may be in these
-                                                 // registers
+  const intercept::VectorState vectors(buffer);  // a measured call's result may be in them
   ForgetWhatIsGone();
   EndPhase();
   if (!IsRoomForAPhase()) {

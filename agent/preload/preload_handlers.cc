@@ -1,5 +1,5 @@
-// The begin and end of a measured call, called by machine_thunk.S inside the program: no libc call,
-// no vector register, no lock, no errno.
+// The beginning and end of a measured call, called by machine_thunk.S inside the program: no libc
+// call, no vector register, no lock, no errno.
 #include <stdint.h>
 
 #include "agent/intercept/cycle_clock.h"

@@ -92,8 +92,8 @@ shm::Skip CreateRunFile(const Request& request, uint64_t random) {
   if (!IsRoomFor(size)) return shm::Skip::kTightLimits;
 
   // Assembled here and written with one call, which costs the host a few microseconds; the first
-  // store to a new page through a mapping costs hundreds of them in the file system (measured). The
-  // page includes room for the first picks.
+  // store to a new page through a mapping costs hundreds in the file system (measured). The page
+  // includes room for the first picks.
   static char page[kPageBytes];
   auto* const header = reinterpret_cast<shm::RunHeader*>(page);
   FillHeader(request, random, size, header);

@@ -36,8 +36,8 @@ shm::WatchChances ChancesOf(const Request& request, const SlotSpace& space, uint
   return shm::WatchChancesOf(SlotCountOf(request, space, space.objects[0]), of_libraries, wanted);
 }
 
-// Returns the probability that a function is watched whose first importer is this object. Importers
-// are ordered by decreasing probability: the program, its libraries, libraries loaded by dlopen.
+// Returns the probability of watching a function whose first importer is this object. Importers are
+// ordered by decreasing probability: the program, its libraries, libraries loaded by dlopen.
 uint32_t ChanceAt(const Sightings& sightings, const SlotSpace& space, const ElfObject& importer) {
   if (&importer == &space.objects[0]) return sightings.chances.of_program;
   return importer.is_dynamic ? sightings.later_chance : sightings.chances.of_libraries;

@@ -63,8 +63,7 @@ constexpr AutomaticFunction kFunctions[] = {
     {"fwrite_unlocked", shm::kProbeFirstOutput, kFile4},
 };
 
-// The bit of a name's first letter: most names in a program begin with a letter that has no bit
-// set.
+// One bit per first letter, which rejects most names in a program quickly.
 constexpr uint64_t LetterOf(char c) { return uint64_t{1} << (static_cast<unsigned char>(c) & 63); }
 constexpr uint64_t FirstLetters() {
   uint64_t letters = 0;

@@ -13,8 +13,7 @@
 namespace fieldcost::probe_preload {
 namespace {
 
-constexpr uint32_t kNoPlace = ~uint32_t{0};  // in a site: it has no number because there was no
-                                             // room
+constexpr uint32_t kNoPlace = ~uint32_t{0};  // in a site: there was no room for a number
 fieldcost_probe_site made_sites[shm::kProbeSites];
 uint32_t made_count;
 

@@ -21,8 +21,8 @@ struct Target {
   const char* module;
   const char* symbol;
   uint16_t points[kPointsOfTarget];  // points of the plan, number + 1; 0: none
-  uint16_t sites[kPointsOfTarget];   // number + 1; 0: none yet. Set by the first caller, like the
-                                     // next member
+  uint16_t sites[kPointsOfTarget];   // number + 1; 0: unset. Set by the first caller, as `events`
+                                     // is
   uint16_t events[kPointsOfTarget];  // site of the event that it begins
   uint8_t automatic;                 // shm::ProbeAutomatic bit, or 0
   uint8_t look;                      // automatic.h: the condition on its arguments

@@ -10,8 +10,7 @@
 
 namespace fieldcost::probe_preload {
 
-inline constexpr uint32_t kOpenEvents = 64;  // maximum number of known events that began on a
-                                             // thread and have not ended
+inline constexpr uint32_t kOpenEvents = 64;  // maximum number of a thread's known open events
 inline constexpr uint32_t kNumbersAtOnce = 64;
 
 struct OpenEvent {

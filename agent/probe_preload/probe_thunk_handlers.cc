@@ -1,5 +1,5 @@
-// The begin and end of a call of a function with points; x86_64/entry.S adds the registers to the
-// thunk's arguments.
+// The beginning and end of a call of a function with points; x86_64/entry.S adds the registers to
+// the thunk's arguments.
 #include <stdint.h>
 
 #include "agent/intercept/notice.h"
@@ -20,8 +20,7 @@ namespace {
 struct End {
   uint32_t flag;  // kProbeEntered or kProbeReturned
   uint64_t ticks;
-  const uint64_t* arguments;  // directly below the return address, beginning with the first; on
-                              // entry
+  const uint64_t* arguments;  // on entry: directly below the return address, the first one first
   uint64_t result;            // after the return
   const shm::ProbeRegisters* registers;
 };

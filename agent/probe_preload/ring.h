@@ -37,8 +37,8 @@ void TellIncomplete(const shm::ProbeEventId& event);  // REQUIRES: Attached()
 
 inline constexpr shm::ProbeEventId kNoEvent = {0, 0};
 
-// Begins a hit. Returns the thread, which records no other hit until EndHit(); null if this hit is
-// not recorded, either, which makes `event` incomplete. `here` is an address in the stack frame
+// Begins a hit. Returns the thread, which records no other hit until EndHit(). Returns null if this
+// hit cannot be recorded, which makes `event` incomplete. `here` is an address in the stack frame
 // that causes the hit.
 inline ThreadState* BeginHit(Asks asks, uint64_t here, const shm::ProbeEventId& event) {
   ThreadState* const thread = CurrentThread(asks);

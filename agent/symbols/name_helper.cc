@@ -125,7 +125,7 @@ class Helper {
   std::size_t generation_ = 0;
 };
 
-// Helpers, by the user as whom they run. Never destroyed: they end with this process.
+// Helpers by the user that they run as. Never destroyed: they end with this process.
 Helper& HelperFor(std::optional<uid_t> user) {
   static auto& helpers = *new std::map<std::optional<uid_t>, Helper>;
   return helpers.try_emplace(user, user).first->second;

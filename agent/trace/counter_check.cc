@@ -49,8 +49,7 @@ void MissLines() {
   std::vector<std::uint8_t> memory(kTriedLines * kLineBytes, 1);
   for (std::size_t i = 0; i < kTriedLines; ++i) _mm_clflush(&memory[i * kLineBytes]);
   _mm_mfence();
-  constexpr std::size_t kStep = 7'919;  // both are prime: visits each line once, in an
-                                        // unpredictable order
+  constexpr std::size_t kStep = 7'919;  // both are prime: each line once, in unpredictable order
   for (std::size_t i = 0; i < kTriedLines; ++i) {
     [[maybe_unused]] const std::uint8_t read =
         *const_cast<volatile std::uint8_t*>(&memory[i * kStep % kTriedLines * kLineBytes]);

@@ -118,7 +118,7 @@ Result<bool> Sampler::Wait(std::chrono::milliseconds limit) {
   if (ended) process_.Reset();
   const bool is_over = !process_.valid() && (is_attached_ || events_->AllEnded());
   const bool rest_is_due = MonotonicNs() >= next_rest_ns_;
-  // Read first, so that all samples of that time are available when they are read.
+  // The count is read before the records, so that all samples of that time are available.
   const std::uint64_t counted_ns = rest_is_due ? events_->Counted(perf::PerfEvents::kClock) : 0;
   const std::uint64_t now = MonotonicNs();
   Drain(now);

@@ -38,8 +38,7 @@ struct Sample {
   pid_t pid = 0;              // 0: several processes
   pid_t tid = 0;
   std::uint32_t cpu = 0;
-  std::uint64_t weight_ns = 0;  // CPU time that it represents, or the duration of the wait until
-                                // then
+  std::uint64_t weight_ns = 0;  // CPU time that it represents, or duration of the wait until then
   std::size_t counter = 0;      // if kCounter: index into Sampler::Options::counters
   std::uint64_t events = 0;     // if kCounter: events that it represents
   std::vector<perf::SampledFrame> frames;  // innermost first

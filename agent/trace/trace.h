@@ -37,8 +37,7 @@ struct TraceResult {
   std::uint64_t lost = 0;
   perf::NamedSamples named;              // empty if names are not looked up
   std::vector<std::string> uncalled;     // globs that matched no called function
-  std::set<std::string> without_events;  // programs that it started without events (escaped), and
-                                         // why
+  std::set<std::string> without_events;  // programs (escaped) without events, and why
   std::string why_no_samples;            // if there are only events; else empty
   std::uint64_t reader_ns = 0;           // this process's CPU time until names are looked up
 };

@@ -74,7 +74,7 @@ class WaitTracker {
 
   // Reads the stacks of threads that have waited since before `time` and have none yet, at most
   // `most` of them. `read` returns the stack and the time at which it was read; nullopt: it is
-  // unavailable. There are at most kMostTries attempts per wait. Returns the earliest begin of the
+  // unavailable. There are at most kMostTries attempts per wait. Returns the earliest start of the
   // remaining waits.
   static constexpr int kMostTries = 3;
   struct Read {

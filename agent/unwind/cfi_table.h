@@ -44,10 +44,8 @@ class CfiTable {
   struct Rule {
     Cfa cfa = Cfa::kNone;
     std::uint8_t cfa_register = 0;  // < kRegisters
-    bool signal_frame = false;      // created by the kernel: its caller was interrupted and made no
-                                    // call
-    bool simple = false;            // the CFA is a register plus an offset, and all registers are
-                                    // saved relative to the CFA
+    bool signal_frame = false;      // created by the kernel: its caller was interrupted
+    bool simple = false;            // CFA from a register, and all registers saved at CFA offsets
     std::uint8_t saved = 0;         // number of saved registers
     std::int32_t cfa_offset = 0;    // or the expression's offset
     std::uint32_t first_saved = 0;
@@ -55,7 +53,7 @@ class CfiTable {
 
   // Returns the rule for the instruction at `address` (in the file's address space); null if none.
   const Rule* Find(std::uint64_t address) const;
-  // Returns the begin of the function, or part of a function, that contains the instruction;
+  // Returns the start of the function, or part of a function, that contains the instruction;
   // nullopt if no function is described there.
   std::optional<std::uint64_t> FunctionStart(std::uint64_t address) const;
   std::span<const Saved> SavedOf(const Rule& rule) const {

@@ -34,8 +34,8 @@ struct ElfLayout {
 };
 
 inline constexpr std::size_t kMostElfSegments = 512;
-// Everything loaded from a module lies within this span: its addresses, and those up to 64 KiB
-// after it, fit into 32 bits.
+// Maximum span of everything loaded from a module: offsets in it, and up to 64 KiB beyond it, fit
+// into 32 bits.
 inline constexpr std::uint64_t kMostElfSpan = (std::uint64_t{1} << 32) - (std::uint64_t{1} << 16);
 
 // Reads only headers. Errors: kCorrupt; kUnsupported if this is not an ELF file for x86-64. Pure.

@@ -122,8 +122,7 @@ Step Apply(const CfiTable& table, const CfiTable::Rule& rule, StackMemory& memor
     if (!value) return memory.failures() != failures ? Step::kCut : Step::kBroken;
     cfa = *value;
   }
-  // Returning only moves a stack pointer outwards. Only handlers may have their own stack,
-  // anywhere.
+  // Returning moves the stack pointer outwards, except from a handler, whose stack may be anywhere.
   if (!rule.signal_frame && cfa < registers[kRsp]) return Step::kBroken;
   return rule.simple ? ApplySimple(table, rule, memory, cfa, registers)
                      : ApplyAny(table, rule, memory, cfa, registers);
