@@ -4,10 +4,10 @@
 //                  [--tick NS]
 //                  ([--for NS] --pid PID | [--for NS] --all |
 //                   [--runs N] [--input FILE] -- COMMAND [ARGUMENT...])
-// and --unnamed, for benchmarks: does not look up names.
+// --unnamed, for benchmarks: does not look up names.
 //   fieldcost-idle --restore
-// restores threads' affinity that a killed recorder had changed, as the next recording in mode
-// literal does.
+// restores the affinity of threads that a killed recorder had changed, as the next recording in
+// mode literal does.
 #include <fmt/format.h>
 
 #include <cstdio>

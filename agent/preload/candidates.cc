@@ -93,7 +93,7 @@ Drawn Draw(const Request& request, const SlotSpace& space, const Picks& taken, u
 }
 
 // Returns true if any pattern of the list could match this symbol in some library: avoids resolving
-// slots that cannot be meant.
+// slots that cannot match.
 bool SymbolMatchesList(const char* list, const char* symbol) {
   while (*list != '\0') {
     const size_t bytes = intercept::PartBytes(list);

@@ -11,7 +11,7 @@ namespace fieldcost::preload {
 // the policy's time; then the lease is given back, the coin is tossed again, and other functions
 // may be picked. This happens inside calls that the program makes anyway: of picked functions and
 // of functions that wait (agent/intercept/notice.h). Nothing here blocks: if another thread is
-// already at work, the caller goes on. Functions called from here run on one thread at a time (or
+// already at work, the caller continues. Functions called from here run on one thread at a time (or
 // in the constructor) and may keep large objects in static memory: the host's stack may be small.
 
 // Begins the first phase: picks, takes a lease, creates the run file, patches. Called by the
