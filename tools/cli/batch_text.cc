@@ -21,7 +21,7 @@ std::string OrDash(const std::string& text) { return text.empty() ? "-" : Escape
 std::string Batches(std::uint64_t count) { return Counted(count, "batch", "batches"); }
 std::string Rows(std::uint64_t count) { return Counted(count, "row"); }
 
-// For people, and as it is sent.
+// For people, followed by the form in which it is sent.
 std::string HardwareLine(const stats::HardwareClass& hardware) {
   return fmt::format("{} ({})", draw::HardwareText(hardware), stats::DisplayName(hardware));
 }
@@ -51,7 +51,7 @@ std::string ContentText(const wire::BatchContent& content, const draw::Style& st
 
 std::string TimeOrDash(WallTime time) { return time == WallTime{} ? "-" : draw::FormatTime(time); }
 
-// When it was sent; batches of other states were not, or no longer count as such.
+// When the batch was sent; empty for other states, in which it was not or no longer counts as sent.
 std::string SentText(const agent::LoggedBatch& batch) {
   return batch.state == agent::SpoolState::kSent ? TimeOrDash(batch.sent) : "-";
 }

@@ -9,17 +9,17 @@
 
 namespace fieldcost::cli {
 
-// Batches for people: the next one, those of the log, and what forgetting does to them. Pure; all
-// text from outside is escaped.
+// Text output about batches: the next one, those of the log, and what `forget` does to them. Pure;
+// external text is escaped.
 
-// The name of a batch's state in JSON and in text.
+// The name of a batch's state in JSON (`word`) and in text (`phrase`).
 struct StateName {
   std::string_view word;    // "quarantined"
   std::string_view phrase;  // "refused"
 };
 StateName NameOf(agent::SpoolState state);
 
-// The next batch, with every text and number except the individual buckets.
+// The next batch with all its texts and numbers, except individual buckets.
 std::string PreviewText(const agent::BatchDetails& batch, const std::string& agent_public_key,
                         const draw::Style& style);
 // The same for a batch of the log.
@@ -29,12 +29,12 @@ std::string LoggedBatchText(const agent::LoggedBatch& logged, const agent::Batch
 // A table with one line per batch.
 std::string LogText(const std::vector<agent::LoggedBatch>& log, const draw::Style& style);
 
-// The pending effects of `forget`.
+// What `forget` is about to do.
 struct ForgetPlan {
-  std::uint64_t sent = 0;       // batches that the service has, or may have
-  std::uint64_t sent_rows = 0;  // in them
-  std::uint64_t too_old = 0;    // sent, but no longer kept here
-  std::uint64_t unsent = 0;     // batches
+  std::uint64_t sent = 0;       // batches that the service has received, or may have
+  std::uint64_t sent_rows = 0;  // rows in these batches
+  std::uint64_t too_old = 0;    // batches that were sent but are no longer kept here
+  std::uint64_t unsent = 0;     // batches that were not sent
   std::uint64_t pending_rows = 0;
 
   bool Empty() const { return sent == 0 && unsent == 0 && pending_rows == 0; }
@@ -42,7 +42,7 @@ struct ForgetPlan {
 ForgetPlan MakeForgetPlan(const std::vector<agent::LoggedBatch>& log,
                           const agent::AgentStatus& status);
 std::string ForgetPlanText(const ForgetPlan& plan, const std::string& server);
-// The effects of `forget`.
+// What `forget` has done.
 std::string ForgetText(const agent::ForgetReport& report, const ForgetPlan& plan);
 
 }  // namespace fieldcost::cli

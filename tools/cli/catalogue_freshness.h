@@ -7,7 +7,7 @@
 
 namespace fieldcost::cli {
 
-// One or two lines below everything taken from the catalogue: the snapshot, its age and
+// One or two lines shown below all output from the catalogue: the snapshot, its age and
 // completeness, and whether its data is synthetic.
 std::string FreshnessText(const catalog::Freshness& freshness, WallTime now);
 

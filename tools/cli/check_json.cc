@@ -9,7 +9,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Stable words, unlike inference::Name(), which is for people.
+// Stable words for JSON, unlike inference::Name(), which is for people.
 std::string_view Word(inference::Verdict verdict) {
   switch (verdict) {
     case inference::Verdict::kTooLittleData:

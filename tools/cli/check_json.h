@@ -25,15 +25,15 @@ struct CheckFacts {
 // holds for editors. JSON.md describes the members.
 std::string CheckJson(const analysis::CheckReport& report, const CheckFacts& facts);
 
-// One API of it with both histograms: `check --explain API --json`.
+// One API of the result with both histograms: `check --explain API --json`.
 std::string ExplainJson(const std::vector<const analysis::CheckedApi*>& apis,
                         const analysis::CheckReport& report, const CheckFacts& facts);
 
-// `check --tree FILE`: the tree's functions, parents before their children, "parent" = index in
-// that list or null. Costs are sums over "denominator".
+// `check --tree FILE`: the tree's functions, parents before their children; "parent" is an index
+// into that list, or null. Costs are sums over "denominator".
 std::string CheckedTreeJson(const analysis::TreeView& view, const analysis::CheckReport& report);
 
-// `check --save FILE`: the file written.
+// `check --save FILE`: reports the written file.
 std::string SavedJson(const std::filesystem::path& file, std::size_t size_bytes);
 
 }  // namespace fieldcost::cli

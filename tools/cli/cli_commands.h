@@ -9,10 +9,9 @@
 
 namespace fieldcost::cli {
 
-// The commands, each in a file of commands/ with all that is known of it; docs.cc, report.cc,
-// agent.cc, idle.cc, probe.cc and tree.cc hold those below `docs`, `report`, `agent`, `idle`,
-// `probe` and `tree` or take them from here. A handler prints the answer to stdout; its error is
-// printed by Main().
+// The commands. Each is defined in a file of commands/ with everything that belongs to it; the
+// parent commands `agent`, `docs`, `idle`, `probe`, `report` and `tree` define or list their
+// subcommands. A handler prints its output to stdout; Main() prints its error.
 command::Command AgentCommand();
 command::Command AgentEnrolCommand();
 command::Command AgentExplainCommand();
@@ -68,17 +67,17 @@ command::Command TreeRecoverCommand();
 command::Command TreeShowCommand();
 command::Command TreeVerifyCommand();
 
-// `fieldcost` itself, with all of them.
+// The command `fieldcost` itself with all subcommands.
 command::Command Program();
 
-// Before any command: erases stacks that a killed recorder of probe points has left on memory.
-// `probe flush` gives them names instead.
+// Runs before every command: erases stacks that a killed recorder of probe points has left in
+// shared memory, except before `probe flush`, which resolves them to names.
 void EraseLeftStacks(const command::Command& next);
 
-// Answers completion scripts: prints the words that may follow. The last of `words` is unfinished.
+// Prints completion candidates for the shells' scripts. The last of `words` is incomplete.
 Status PrintCompletion(const command::Command& program, const std::vector<std::string>& words);
 
-// The whole program: parse, run, report. `arguments` without the program's name.
+// The whole program: parses, runs, reports errors. `arguments` exclude the program's name.
 int Main(std::vector<std::string> arguments);
 
 }  // namespace fieldcost::cli

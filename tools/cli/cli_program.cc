@@ -1,4 +1,4 @@
-// The whole command line: its own options, its commands, how errors are reported.
+// The whole command line: options of the program itself, its commands, and error reporting.
 #include <signal.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace fieldcost::cli {
 namespace {
 
-constexpr char kCompleteWord[] = "__complete";  // hidden: of the completion scripts only
+constexpr char kCompleteWord[] = "__complete";  // hidden; only for completion scripts
 
 constexpr char kSummary[] =
     R"(fieldcost: what library functions really cost, measured in the field.
@@ -43,7 +43,7 @@ FIELDCOST_QUIET (no message when nothing is measured), NO_COLOR, FIELDCOST_PAGER
 
 int Report(const Error& error, bool json) {
   if (json) {
-    // Still exactly one JSON value on stdout, so that a script reads only one place.
+    // Prints exactly one JSON value on stdout in this case, too, so that scripts read only stdout.
     static_cast<void>(WriteStdout(ErrorJson(error)));
   } else {
     Remark(error.message);
@@ -91,15 +91,15 @@ int Main(std::vector<std::string> arguments) {
     const Status printed = PrintCompletion(program, arguments);
     return printed ? 0 : Report(printed.error(), false);
   }
-  // Even where the line cannot be read.
+  // Also applies if the command line cannot be parsed.
   const bool json =
       std::find(arguments.begin(), std::find(arguments.begin(), arguments.end(), "--"), "--json") !=
       std::find(arguments.begin(), arguments.end(), "--");
   const auto parsed = command::Parse(program, FIELDCOST_VERSION, std::move(arguments));
   if (const auto* answer = std::get_if<command::Answer>(&parsed)) return Print(*answer, json);
   const auto& call = std::get<command::Call>(parsed);
-  // A closed pipe or connection shall be an error of write(), not our end. A program that `run`
-  // starts must not inherit that.
+  // A closed pipe or connection must fail write() instead of ending this process. A program started
+  // by `run` must not inherit this.
   if (!call.command->takes_program) ::signal(SIGPIPE, SIG_IGN);
   EraseLeftStacks(*call.command);
   const Result<int> status = call.command->handler(call.arguments);

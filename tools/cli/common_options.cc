@@ -101,7 +101,7 @@ command::Option UrlOption() {
 
 void AddSelection(std::string_view metric_help, std::string_view default_metric,
                   command::Command& command) {
-  // Not by the name --version: that asks for the program's own.
+  // Not named --version, because that prints the program's own version.
   command.options.push_back({.names = "--of-version",
                              .value = "VERSION",
                              .help = "Only this version of the library (glob)",

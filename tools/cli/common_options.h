@@ -10,24 +10,24 @@
 
 namespace fieldcost::cli {
 
-// Options that several commands have.
+// Options shared by several commands.
 
 // The metric that commands show by default.
 inline constexpr std::string_view kDefaultMetric = "wall_time";
 
-// A time of time_text.h.
+// Checks a time in the format of time_argument.h.
 Status CheckTime(std::string& untrusted_text);
 
 command::Option ApiOperand();   // "api", required
 command::Option LocalOption();  // "--local"
-// "--table", a lab table instead of what else the command reads.
+// "--table": reads a lab table instead of the command's usual source.
 command::Option TableOption(std::vector<std::string_view> excludes = {"--local"});
 command::Option SinceOption();    // "--since", checked; needs --local
 command::Option LibraryOption();  // "--library", a glob
 // --versions, and its value.
 command::Option VersionsOption(std::vector<std::string_view> excludes = {});
 analysis::Versions VersionsOf(const command::Arguments& arguments);
-// --waiting, of commands that rank costs.
+// --waiting, for commands that rank costs.
 command::Option WaitingOption();
 command::Option LimitOption(std::string_view help);
 command::Option MetricOption(std::string_view help);

@@ -16,20 +16,20 @@
 
 namespace fieldcost::cli {
 
-// Where a source's numbers come from, for CSV.
+// The source of the numbers, for CSV.
 report::Provenance ProvenanceOf(const Source& source);
 
 enum class CsvKind { kNumbers, kBuckets };
 
-// The summaries of all versions, in that order.
+// The summaries of all versions, in the same order.
 std::vector<analysis::CostSummary> AllVersions(std::span<const analysis::ApiCost> costs);
 
-// "(waiting: ...; --waiting lists them)", a line below ranked costs; "" of no symbols.
+// "(waiting: ...; --waiting lists them)", a line below ranked costs; empty without symbols.
 std::string WaitingNote(const std::set<std::string>& untrusted_symbols);
 
-// Prints the answer of a reading command: JSON (RowsJson), CSV of that kind, or the result of
-// `text` followed by the age of the catalogue or, for this machine, by the number of runs; through
-// the pager if it is long.
+// Prints the output of a cost query: JSON (RowsJson), CSV of the given kind, or the result of
+// `text` followed by the catalogue's age or, for local measurements, the number of runs. Long text
+// goes through the pager.
 Status PrintCosts(const std::vector<analysis::CostSummary>& summaries, const Source& source,
                   const Output& output, CsvKind csv, const std::function<std::string()>& text,
                   const std::optional<LocalRuns>& runs = std::nullopt);

@@ -31,7 +31,7 @@ Result<ApiName> ParseName(std::string_view text) {
 Result<Error> Unknown(const Source& source, const std::string& name, std::string_view symbol) {
   FIELDCOST_ASSIGN(const std::vector<std::string> suggestions, source.Suggest(symbol));
   std::string why = fmt::format("no measurements of {}", name);
-  // "libz": a library's name, or how it begins.
+  // "libz": a library's name or its beginning.
   const Result<std::string> library = source.LibraryGlob(name);
   if (library && library->starts_with(name)) {
     why += fmt::format("; of the library: fieldcost top --library {}", EscapeControl(*library));

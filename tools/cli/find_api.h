@@ -11,14 +11,13 @@
 
 namespace fieldcost::cli {
 
-// kInvalidArgument unless it is "symbol" or "soname!symbol": known without a catalogue.
+// kInvalidArgument unless the name has the form "symbol" or "soname!symbol". Needs no catalogue.
 Status CheckApiName(std::string_view untrusted_name);
 
-// Returns the summaries of the one API that a user has named by "symbol" or "soname!symbol"; a C++
-// symbol may be written as in source code ("Json::Reader::parse"). One summary per version, and per
-// overload. kInvalidArgument if it is no name, or that of several APIs (which are listed);
-// kNotFound if no API has it (with the nearest names), or none of the selection (with the existing
-// ones).
+// Returns the summaries of the API that the user named as "symbol" or "soname!symbol", one per
+// version and overload. A C++ symbol may be written as in source code ("Json::Reader::parse").
+// kInvalidArgument if the name is malformed or matches several APIs (which are listed); kNotFound
+// if no API has it (with the nearest names), or nothing matches the selection (with what exists).
 Result<std::vector<analysis::CostSummary>> FindApi(const Source& source, const std::string& name,
                                                    const analysis::Selection& selection);
 

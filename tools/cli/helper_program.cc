@@ -10,7 +10,7 @@ Result<pid_t> StartHelper(ChildOptions options) {
 }
 
 void Feed(int write_end, std::string_view text) {
-  (void)WriteAll(write_end, text);  // a program that has ended takes no more
+  (void)WriteAll(write_end, text);  // fails if the program has ended
 }
 
 IgnoreInterrupts::IgnoreInterrupts() {

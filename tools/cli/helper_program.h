@@ -10,19 +10,19 @@
 
 namespace fieldcost::cli {
 
-// Programs that this one starts: pagers, man(1).
+// Helper programs that fieldcost starts: pagers, man(1).
 
-// Starts it with the signals as usual that IgnoreInterrupts has this program ignore. kNotFound, kIo
-// ...
+// Starts a program with the default handling of the signals that IgnoreInterrupts ignores.
+// kNotFound, kIo ...
 Result<pid_t> StartHelper(ChildOptions options);
 
-// Its exit status as a shell shows it.
+// Waits and returns the exit status as a shell reports it.
 inline int WaitForHelper(pid_t child) { return ShellStatus(Reap(child)); }
 
-// Writes until all is written or the child has read enough. SIGPIPE has to be ignored.
+// Writes until everything is written or the child stops reading. REQUIRES: SIGPIPE is ignored.
 void Feed(int write_end, std::string_view text);
 
-// While a pager runs, it handles the keyboard: ^C must not end this program before it.
+// While a pager runs, it handles the keyboard, so ^C must not end this program before it.
 class IgnoreInterrupts {
  public:
   IgnoreInterrupts();

@@ -62,7 +62,7 @@ json::object LoggedJson(const agent::LoggedBatch& batch) {
           {"can_withdraw", batch.can_withdraw}};
 }
 
-// Null also for a pause without an end.
+// null also for a pause without end.
 json::value PauseEnd(std::optional<WallTime> paused_until) {
   if (paused_until == agent::kUntilResumed) return nullptr;
   return TimeOrNull(paused_until);
@@ -124,7 +124,7 @@ std::string StatusJson(const agent::AgentStatus& status, const agent::AgentPaths
   for (const agent::ProcessReach& process : options.programs) {
     programs.push_back(ProcessJson(process));
   }
-  // Names that came later stand at the end: the order stays.
+  // New members are appended, so the order of existing ones never changes.
   return Print({{"mode", Text(Name(status.consent.mode))},
                 {"since", Text(draw::FormatTime(status.consent.since))},
                 {"agent_public_key", Text(status.agent_public_key)},

@@ -17,7 +17,7 @@
 
 namespace fieldcost::cli {
 
-// What --json prints: one JSON object and a newline. Names are stable. Numbers that may pass 2^53
+// The --json output: one JSON object and a newline. Names are stable. Numbers that may exceed 2^53
 // (sums, sums of squares) are decimal strings. Built with json_parts.h.
 
 std::string ErrorJson(const Error& error);
@@ -32,14 +32,14 @@ struct StatusJsonOptions {
 };
 std::string StatusJson(const agent::AgentStatus& status, const agent::AgentPaths& paths,
                        const agent::AgentConfig& config, const StatusJsonOptions& options);
-// Where a function has been measured.
+// Where a function was measured.
 struct FunctionSeen {
   bool here = false;   // on this machine
   bool field = false;  // in the catalogue
 };
-// By names::ShownName().
+// Keys are as in names::ShownName().
 std::string FunctionsJson(const std::map<std::string, FunctionSeen>& functions);
-// Describes a program, or the process if a pid is given.
+// Describes a program, or a process if a pid is given.
 std::string ExplanationJson(const agent::Explanation& why, std::optional<pid_t> pid,
                             const std::vector<analysis::CostSummary>& not_measured,
                             const agent::CallsWithoutPlt& without_plt);
@@ -50,7 +50,7 @@ std::string LoggedBatchJson(const agent::LoggedBatch& logged, const agent::Batch
 std::string ForgetJson(const agent::ForgetReport& report);
 std::string ForgetLocalJson(std::uint64_t rows_erased);
 std::string ModeJson(agent::Mode mode);
-// nullopt: not paused (any more).
+// nullopt: not paused, or the pause has ended.
 std::string PauseJson(std::optional<WallTime> paused_until);
 // `apis`: the number of APIs on the page.
 std::string ViewJson(const std::string& url, std::size_t apis);

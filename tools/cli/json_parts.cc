@@ -73,7 +73,7 @@ json::value AllCallsJson(const std::optional<stats::CallFigures>& calls) {
   return object;
 }
 
-// No classes, no weeks: all of them together.
+// Without classes or weeks: all of them together.
 json::object StrataJson(const analysis::Strata& strata) {
   json::array classes;
   for (const std::string& name : strata.classes) classes.push_back(Text(name));
@@ -106,9 +106,9 @@ std::string Print(const json::object& object) {
 
 json::string Text(std::string_view text) { return json::string(text.data(), text.size()); }
 
-// Names that may be any bytes, where JSON knows only UTF-8.
 json::string Number(std::uint64_t number) { return Text(std::to_string(number)); }
 
+// Names may contain any bytes, but JSON only UTF-8.
 json::string UntrustedText(std::string_view untrusted_text) {
   std::string text(untrusted_text);
   if (!IsUtf8(text)) {

@@ -12,7 +12,7 @@
 
 namespace fieldcost::cli {
 
-// Shared by the files that print --json (JSON.md lists them); only they include this and
+// Shared by the sources of --json output (listed in JSON.md); only these include this header and
 // Boost.JSON. Pure.
 
 // The document and a newline.
@@ -21,18 +21,18 @@ std::string Print(const boost::json::object& object);
 boost::json::string Text(std::string_view text);
 // Exact digits, since readers may parse JSON numbers as doubles.
 boost::json::string Number(std::uint64_t number);
-// Text of any bytes. JSON allows only UTF-8: in other text each byte above 0x7f becomes '?'.
+// Text of arbitrary bytes. If it is not UTF-8, each byte above 0x7f becomes '?'.
 boost::json::string UntrustedText(std::string_view untrusted_text);
 boost::json::object HistogramJson(const stats::CostHistogram& histogram);
 // {"contributions", "machines", "count", "sum", "mean", "p50", "p95", "p99", "few_machines",
-// "all_calls": {...}}; null = not known, or left out.
+// "all_calls": {...}}; null = unknown, or omitted.
 boost::json::object FiguresJson(const stats::Figures& figures);
-// [{"min", "max", "share"}], empty if not known.
+// [{"min", "max", "share"}]; empty if unknown.
 boost::json::array SharesJson(const stats::Figures& figures);
 boost::json::object ApiJson(const stats::ApiKey& api);
-// The costs in each metric, by its name: {"wall_time": {...}, ...}.
+// The costs by metric name: {"wall_time": {...}, ...}.
 boost::json::object MetricsJson(const analysis::CostSummary& summary);
-// Metrics that could not be measured, each with the reason; empty if there are none.
+// The metrics that could not be measured, each with the reason; empty if none.
 boost::json::array NotMeasuredJson(const analysis::CostSummary& summary);
 // "too_little_data", "none", "more", "less".
 std::string_view Word(analysis::Change change);

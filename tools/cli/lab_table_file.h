@@ -9,13 +9,13 @@ namespace fieldcost::cli {
 
 // Lab tables as files, readable only by the user, like all local measurements.
 
-// As ReadFile() and wire::DecodeLabTable(); the message names the file.
+// Errors as ReadFile() and wire::DecodeLabTable(); the message names the file.
 Result<wire::LabTable> ReadLabTable(const std::filesystem::path& file);
 // Replaces the file atomically; returns its size in bytes. Errors as wire::EncodeLabTable() and
 // WriteFileAtomically().
 Result<std::size_t> WriteLabTable(const std::filesystem::path& file, const wire::LabTable& table);
 
-// All of the table's calls, in its map runs.
+// The number of all calls of the table's map runs.
 std::uint64_t CallsOf(const wire::LabTable& table);
 
 }  // namespace fieldcost::cli

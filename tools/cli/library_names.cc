@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxListed = 12;
 
-// "z" of "zlib", "libz.so.1" and "libz-1.3.so": what people and linkers agree on.
+// "z" for "zlib", "libz.so.1" and "libz-1.3.so": the part common to all spellings of the name.
 std::string StemOf(std::string_view name) {
   std::string stem = LowerCase(name.substr(0, name.find(".so")));
   for (std::size_t at = stem.find("lib"); at != std::string::npos; at = stem.find("lib")) {

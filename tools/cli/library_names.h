@@ -10,9 +10,9 @@ namespace fieldcost::cli {
 
 using Sonames = std::set<std::string, std::less<>>;
 
-// The libraries that the user's name means, ascending: the one with that soname; else those that
-// it matches as a glob; else those whose sonames contain it. kNotFound if none matches, with names
-// that are spelled similarly or differ only in "lib" and version.
+// Returns the libraries that the user's name refers to, ascending: the one with that soname; else
+// those that match it as a glob; else those whose sonames contain it. kNotFound if none matches,
+// with names that are spelled similarly or differ only in "lib" and version.
 Result<std::vector<std::string>> MatchLibraries(const Sonames& sonames, const std::string& name);
 
 }  // namespace fieldcost::cli

@@ -9,13 +9,13 @@ namespace fieldcost::cli {
 struct Output {
   bool json = false;
   bool csv = false;   // never with json; only for commands that print one table
-  bool pager = true;  // allowed, see pager.h
+  bool pager = true;  // allowed; see pager.h
   draw::Style style;
 };
-// The values of the program's own options (program.cc).
+// Reads the program's own options (cli_program.cc).
 Output OutputOf(const command::Arguments& arguments);
 
-// Exit statuses of commands that compare: whether something costs more, is slower or worse.
+// Exit statuses of commands that compare: whether something is slower, worse or costs more.
 inline constexpr int kNoIncrease = 0;
 inline constexpr int kIncrease = 1;
 inline constexpr int kTooLittleData = 2;

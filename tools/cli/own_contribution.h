@@ -12,14 +12,14 @@ namespace fieldcost::cli {
 
 // This machine's contribution to the published sums.
 struct OwnContribution {
-  std::vector<stats::StatRow> rows;  // ascending by key, weights left out
-  // Sent in time, but cannot be taken out: their bytes are no longer kept, or the service refused
-  // some of their rows and this machine does not know which.
+  std::vector<stats::StatRow> rows;  // ascending by key, without weights
+  // Batches sent in time that cannot be taken out: their bytes are no longer kept, or the service
+  // refused some of their rows and this machine does not know which.
   std::uint64_t batches_unknown = 0;
 };
 
 // The rows of `metric` in all batches that the service had acknowledged when the snapshot was
-// published, with the scalars that it added for them: those of a row's first batch.
+// published, each with the scalars that the service added for it: those of the row's first batch.
 Result<OwnContribution> ReadOwnContribution(const agent::Agent& agent, stats::Metric metric,
                                             WallTime published);
 

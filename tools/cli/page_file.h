@@ -10,11 +10,11 @@
 
 namespace fieldcost::cli {
 
-// Pages that commands write instead of text.
+// HTML pages that commands write instead of text.
 
 // --html FILE; `help` is a string literal, a sentence that describes the page.
 command::Option HtmlOption(std::string_view help);
-// The error if a command is asked both for a page, by `option`, and for JSON or CSV; "" = none. For
+// The error if both a page (by `option`) and JSON or CSV are requested; "" if not. For
 // command::Command::check.
 std::string CheckPageOption(const command::Arguments& arguments, std::string_view option);
 

@@ -15,11 +15,12 @@ namespace fieldcost::cli {
 namespace {
 
 constexpr char kDefaultPager[] = "less";
-// Quit if it is one screen, keep colours, do not fold lines, leave the text there.
+// Quit if the text fits on one screen, keep colours, do not fold lines, leave the text on the
+// screen.
 constexpr char kLessOptions[] = "FRSX";
 constexpr unsigned kUsualRows = 24;
 constexpr unsigned kUsualColumns = 80;
-constexpr int kCannotRun = 126;  // what a shell exits with then
+constexpr int kCannotRun = 126;  // a shell's exit status in this case
 constexpr int kNotThere = 127;
 
 std::string ChoosePager() {
@@ -39,7 +40,7 @@ bool FitsTerminal(std::string_view text) {
                    known && size.ws_col > 0 ? size.ws_col : kUsualColumns);
 }
 
-// False if the pager cannot be run, so that nothing of the text has been shown.
+// Returns false if the pager cannot be run, so that no text has been shown.
 Result<bool> Show(std::string_view text, const std::string& pager) {
   FIELDCOST_ASSIGN(Pipe pipe, MakePipe());
   const IgnoreInterrupts ignore;
@@ -55,7 +56,7 @@ Result<bool> Show(std::string_view text, const std::string& pager) {
 }  // namespace
 
 bool IsLonger(std::string_view text, unsigned rows, unsigned columns) {
-  std::size_t used = 1;  // the shell's prompt
+  std::size_t used = 1;  // for the shell's prompt
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::size_t width = draw::PlainWidth(text.substr(0, end));

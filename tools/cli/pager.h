@@ -7,14 +7,14 @@
 
 namespace fieldcost::cli {
 
-// Writes text to stdout, through the user's pager if stdout is a terminal that is too small for
-// it, unless paging is off (--no-pager, a dumb terminal). The pager is
-// $FIELDCOST_PAGER, else $PAGER (a shell's command line; empty or "cat" = none), else `less`, with
-// LESS=FRSX unless the user has set LESS. If the pager cannot be run, remarks on it and
-// writes the text directly. How and when the pager ends is never an error.
+// Writes text to stdout, through the user's pager if stdout is a terminal too small for the text,
+// unless paging is off (--no-pager, a dumb terminal). The pager is $FIELDCOST_PAGER, else $PAGER (a
+// shell command line; empty or "cat" = none), else `less` with LESS=FRSX unless the user has set
+// LESS. If the pager cannot be run, prints a remark and writes the text directly. A pager's exit
+// status is never an error.
 Status WritePaged(std::string_view text, const Output& output);
 
-// Whether `text` takes at least as many lines as a terminal of that size has.
+// Whether `text` fills at least as many lines as a terminal of that size has.
 bool IsLonger(std::string_view text, unsigned rows, unsigned columns);
 
 }  // namespace fieldcost::cli

@@ -11,7 +11,7 @@
 namespace fieldcost::cli {
 namespace {
 
-constexpr std::size_t kMaxPickBytes = shm::kMaxPickBytes - 1;  // more is measured by nobody
+constexpr std::size_t kMaxPickBytes = shm::kMaxPickBytes - 1;  // the library reads no longer ones
 constexpr std::array<std::string_view, 4> kMetricWords = {"time", "alloc", "io", "cycles"};
 
 Error NoPick(std::string_view name, std::string_view why) {
@@ -26,7 +26,7 @@ bool IsInSymbolGlob(char c) {
   return IsWordCharacter(c) || c == '*' || c == '?' || c == '$' || c == '.';
 }
 
-// The globs over symbols for "a::B::f".
+// The symbol globs for "a::B::f".
 Result<std::vector<std::string>> SymbolGlobs(std::string_view whole, std::string_view name) {
   std::vector<std::string_view> parts;
   for (std::size_t end = name.find("::"); end != std::string_view::npos; end = name.find("::")) {
@@ -50,7 +50,7 @@ Result<std::vector<std::string>> SymbolGlobs(std::string_view whole, std::string
   if (!IsIdentifier(name) || name == "operator") {
     return NoPick(whole, "is not a C++ name such as a::B::f or a::B::*, without arguments");
   }
-  // It ends there, or has arguments of a template, or an ABI tag.
+  // The symbol ends here, or continues with template arguments or an ABI tag.
   std::vector<std::string> globs;
   for (const char* end : {"E*", "I*", "B*"}) {
     globs.push_back(fmt::format("_ZN*{}{}{}{}", scopes, name.size(), name, end));

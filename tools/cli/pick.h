@@ -9,20 +9,20 @@ namespace fieldcost::cli {
 
 // Converts the arguments of `fieldcost run` to the preload library's form. Pure.
 
-// Returns the globs "soname!symbol", comma-separated, for one name of a pick as users write it.
-// Such a glob stays unchanged. A symbol, or a glob over symbols, applies to all libraries. A C++
-// name, "soname!a::B::f" or only "B::f", from any of its scopes on and without arguments, stands
-// for every overload and every instance of a template, const or not; "a::B::*", with all its
-// scopes, for every member. Names that merely begin so do not match; functions with an argument
-// type inside such a scope do. kInvalidArgument for anything else, and for operators and std, which
-// mangled names abbreviate (Itanium C++ ABI 5.1.5).
+// Converts one name of a pick, as users write it, to globs "soname!symbol", comma-separated. Such a
+// glob stays unchanged. A symbol, or a glob over symbols, applies to all libraries. A C++ name
+// ("soname!a::B::f", or just "B::f": any of its scopes may be omitted from the left; no arguments)
+// matches every overload and template instance, const or not; "a::B::*", with all its scopes,
+// matches every member. Names that merely begin with it do not match, but functions with an
+// argument type inside such a scope do. kInvalidArgument for anything else, and for operators and
+// std, which mangled names abbreviate (Itanium C++ ABI 5.1.5).
 Result<std::string> PickGlobs(std::string_view untrusted_name);
 
-// A comma-separated list of these, in the preload library's form. kInvalidArgument.
+// Converts a comma-separated list of such names. kInvalidArgument.
 Result<std::string> ResolvePick(std::string_view untrusted_text);
 
-// Any of "time", "alloc", "io", "cycles", comma-separated; returns them in canonical order.
-// kInvalidArgument otherwise.
+// Checks a comma-separated list of "time", "alloc", "io" and "cycles"; returns it in canonical
+// order. kInvalidArgument for any other word.
 Result<std::string> NormalizeMetrics(std::string_view text);
 
 }  // namespace fieldcost::cli

@@ -30,7 +30,7 @@ void PassOn(int number) {
   errno = before;
 }
 
-// How many runs were counted there.
+// The number of runs counted under that reason.
 std::uint64_t RunsOf(shm::Skip skip, const Measured& measured) {
   for (const agent::SkipCount& one : measured.skips) {
     if (one.skip == skip) return one.runs;
@@ -38,7 +38,7 @@ std::uint64_t RunsOf(shm::Skip skip, const Measured& measured) {
   return 0;
 }
 
-// Whether an API that the name means has more values than before.
+// Whether any API that the name matches has more values than before.
 bool IsMeasured(std::string_view name, const Measured& before, const Measured& after) {
   const Result<std::string> globs = PickGlobs(name);
   const auto is_meant = [&](const stats::ApiKey& api) {
@@ -73,7 +73,7 @@ std::string WhatToDo(std::string_view name) {
       library);
 }
 
-// "; did you mean ...?" of a name without globs that nothing known has; else "".
+// "; did you mean ...?" for a name without globs that is unknown; else "".
 std::string Meant(std::string_view name, const AboutNames& about) {
   constexpr std::size_t kMostOffered = 3;
   const std::size_t mark = name.find('!');
@@ -89,7 +89,7 @@ std::string Meant(std::string_view name, const AboutNames& about) {
   return fmt::format("; did you mean {}?", ListText(near, kMostOffered));
 }
 
-// Why nothing was measured for one name.
+// The reason why nothing was measured for one name.
 std::string WhyUnmeasured(std::string_view name, const AboutNames& about) {
   if (const Result<std::string> globs = PickGlobs(name)) {
     if (std::string why = about.why(*globs); !why.empty()) return EscapeControl(why);
@@ -118,7 +118,7 @@ std::string LeftAlone(const Measured& before, const Measured& after, bool picked
   for (const agent::SkipCount& skip : after.skips) {
     const bool is_of_chance =
         skip.skip == shm::Skip::kTooManyRunFiles || skip.skip == shm::Skip::kNothingToPick;
-    // A requested run ignores these reasons, so they belong to other runs.
+    // These reasons do not apply to requested runs, so other runs were skipped for them.
     if (skip.skip == shm::Skip::kSystemLoaded || skip.skip == shm::Skip::kNoLease) continue;
     if (skip.skip == shm::Skip::kPicksLeftOut) continue;  // it was measured
     if (picked && is_of_chance) continue;
@@ -153,7 +153,7 @@ std::vector<std::string> UnmeasuredText(std::string_view pick, const Measured& b
 
 Result<Ended> RunAndWait(const std::function<int()>& execute,
                          const std::function<void(pid_t program)>& look) {
-  // Signals that come before the child is known wait.
+  // Signals that arrive before the child is known stay pending.
   sigset_t passed;
   sigset_t before;
   ::sigemptyset(&passed);
@@ -203,7 +203,7 @@ Result<Ended> RunAndWait(const std::function<int()>& execute,
 
 int EndLike(const Ended& ended) {
   if (ended.signal == 0) return ended.status;
-  const rlimit no_core{};  // the program's is there
+  const rlimit no_core{};  // the program has dumped its own
   ::setrlimit(RLIMIT_CORE, &no_core);
   ::signal(ended.signal, SIG_DFL);
   ::raise(ended.signal);

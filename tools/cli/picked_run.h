@@ -13,8 +13,9 @@
 
 namespace fieldcost::cli {
 
-// `fieldcost run --pick` and `--show`. Both wait for the program: only after it has ended can the
-// results, and the requested functions that were not measured, be reported.
+// Runs a program for `fieldcost run --pick` and `--show`. Both wait for the program, because only
+// after it has ended can its results, and the requested functions that were not measured, be
+// reported.
 
 // This machine's measurements: the number of values per API, and the runs not measured.
 struct Measured {
@@ -22,24 +23,25 @@ struct Measured {
   std::vector<agent::SkipCount> skips;
 };
 
-// Collects the data that programs have left, and counts it.
+// Collects the data that programs have left behind, and counts it.
 Result<Measured> CollectMeasured(const agent::AgentPaths& paths);
-// Only the runs that were not measured: fast enough to call before a program starts.
+// Returns only the skip counts: fast enough to call before a program starts.
 Measured LookAtSkips(const agent::AgentPaths& paths);
 
-// One line for each name of the pick (see PickGlobs()) that was not measured between the two: why,
-// as far as known, and what to do. Pure except for the callbacks.
+// One line for each name of the pick (see PickGlobs()) that was not measured between `before` and
+// `after`: the reason, if known, and what to do. Pure except for the callbacks.
 struct AboutNames {
   // Similar function names, offered as suggestions.
   std::function<std::vector<std::string>(std::string_view symbol)> suggest;
-  // Why the program's calls of functions that these globs mean cannot be measured; often empty.
+  // The reason why the program's calls of functions matching these globs cannot be measured; often
+  // empty.
   std::function<std::string(std::string_view globs)> why;
 };
 std::vector<std::string> UnmeasuredText(std::string_view pick, const Measured& before,
                                         const Measured& after, const AboutNames& about);
 
-// Why requested programs were not measured between the two: the last reason counted; empty if all
-// were measured. `picked`: requested by name, so load, lease and draw do not apply.
+// Why requested programs were not measured between `before` and `after`: the last reason counted;
+// empty if all were measured. `picked`: requested by name, so load, lease and draw do not apply.
 std::string LeftAlone(const Measured& before, const Measured& after, bool picked);
 
 struct Ended {
@@ -49,8 +51,8 @@ struct Ended {
 
 // Runs `execute`, which returns an exit status only if its exec fails, in a child process and waits
 // for its end. The terminal's signals are left to the program; SIGTERM and SIGHUP are forwarded.
-// `look` is called with its process id at once and then each kLookEvery, on another thread, until
-// it has ended. kIo.
+// Another thread calls `look` with the child's pid at once and then every kLookEvery until it has
+// ended. kIo.
 inline constexpr std::chrono::milliseconds kLookEvery{50};
 Result<Ended> RunAndWait(const std::function<int()>& execute,
                          const std::function<void(pid_t program)>& look);

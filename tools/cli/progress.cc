@@ -11,7 +11,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kLineInterval{5};  // of lines into a file
+constexpr std::chrono::seconds kLineInterval{5};  // between lines if stderr is not a terminal
 
 }  // namespace
 

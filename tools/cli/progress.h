@@ -6,10 +6,10 @@
 
 namespace fieldcost::cli {
 
-// Reports progress on stderr: in place on a terminal, else with occasional lines.
+// Reports progress on stderr: in place on a terminal, else in occasional lines.
 class Progress {
  public:
-  // `what` is counted: "fragment 3 of 7".
+  // `what` is the counted unit: "fragment 3 of 7".
   explicit Progress(std::string what);
 
   void operator()(std::uint64_t done, std::uint64_t total);

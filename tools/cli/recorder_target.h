@@ -15,7 +15,7 @@ namespace fieldcost::cli {
 // --rate HZ and --runs N.
 command::Option RateOption(std::string_view help, std::string_view usual);
 command::Option RunsOption(std::string_view help, std::string_view usual);
-// --input FILE, of every command that runs another one several times (common/base/run_input.h).
+// --input FILE, for commands that run a program several times (common/base/run_input.h).
 command::Option InputOption(std::vector<std::string_view> excludes = {});
 // Slightly more than the period of --rate, so that samples do not synchronise with timers of 1, 4
 // or 10 ms.
@@ -25,8 +25,8 @@ std::uint64_t PeriodNs(const command::Arguments& arguments);
 command::Option PidOption(std::vector<std::string_view> excludes);
 command::Option ForOption(std::vector<std::string_view> needs);
 
-// Executes another program ([0]: its path). Returns only on failure: kNotFound if the program that
-// it would run, `command` [0], does not exist.
+// Executes another program; [0] of `words` is its path. Returns only on failure: kNotFound if the
+// program that it would run, [0] of `command`, does not exist.
 Result<int> Become(std::vector<std::string> words, const std::vector<std::string>& command);
 
 // Executes the recorder with the command line `words` ([0] is its path), followed by --pid, --for

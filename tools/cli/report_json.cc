@@ -10,7 +10,6 @@ namespace {
 namespace json = boost::json;
 using analysis::Change;
 
-// Stable words, unlike analysis::Name(), which is for people.
 json::value CountOrNull(const std::optional<std::uint64_t>& count) {
   return count ? json::value(*count) : json::value(nullptr);
 }

@@ -11,8 +11,8 @@
 
 namespace fieldcost::cli {
 
-// What `diff --json` and `report vendor --json` print: one JSON object and a newline. Names
-// are stable; times in all are in ns.
+// The output of `diff --json` and `report vendor --json`: one JSON object and a newline. Names are
+// stable; times are in ns.
 std::string DiffJson(const analysis::LibraryChange& change, const catalog::Freshness& freshness);
 std::string LocalDiffJson(const std::vector<analysis::LocalChange>& changes,
                           const agent::TimeSpan& before, const agent::TimeSpan& after);

@@ -27,8 +27,8 @@ constexpr std::size_t kMaxLines = 10;
 constexpr std::size_t kMaxApiWidth = 60;
 constexpr std::size_t kLeastApiWidth = 20;
 
-// What each timed call has a value of: time, or what was asked for instead, as with --metrics io.
-// nullptr if no call was timed, as of a function that is only called by others that are measured.
+// The metric of which each timed call has a value: time, or the one requested instead (--metrics
+// io). nullptr if no call was timed, as for a function called only by other measured functions.
 const analysis::MetricSummary* FindEachCall(const analysis::CostSummary& summary) {
   if (const analysis::MetricSummary* time = summary.FindTime()) return time;
   for (const stats::Metric metric :
@@ -47,9 +47,9 @@ std::string CallsText(const analysis::CostSummary& summary) {
   return calls ? draw::FormatCount(*calls) : report::kUnknown;
 }
 
-// "not measured of fread and 2 more: disk_read, ...", a line for each reason.
+// "not measured of fread and 2 more: disk_read, ...", one line per reason.
 std::string NotMeasuredLines(const std::vector<analysis::CostSummary>& summaries) {
-  std::map<std::string, std::vector<std::string>> names;  // by what is not measured
+  std::map<std::string, std::vector<std::string>> names;  // by the unmeasured metrics
   for (const analysis::CostSummary& summary : summaries) {
     for (const report::NotMeasuredPart& part : report::NotMeasuredParts(summary)) {
       names[report::Text(part)].push_back(EscapeControl(names::ShortName(summary.api.symbol)));

@@ -36,7 +36,7 @@ void Keep(std::vector<analysis::ApiCost>& costs, analysis::SortKey key, std::uin
   if (limit != 0 && costs.size() > limit) costs.resize(static_cast<std::size_t>(limit));
 }
 
-// Without a catalogue there may be measurements all the same.
+// Measurements may exist even without a catalogue.
 Error OfferLocal(const agent::AgentPaths& paths, Error error) {
   if (error.code != ErrorCode::kNotFound) return error;
   const auto agent = agent::Agent::Open(paths, SystemClock());
@@ -146,7 +146,7 @@ Result<TopApis> Source::Top(const TopOptions& options) const {
       limit != 0) {
     return TopByTotal(options);
   }
-  constexpr std::size_t kSpare = 1024;  // kept beyond the limit between two sorts
+  constexpr std::size_t kSpare = 1024;  // entries kept beyond the limit between two sorts
   TopApis top{.costs = {}, .whole = {}, .found = 0, .waiting = {}};
   const auto add = [&](std::vector<stats::StatRow> rows) {
     std::erase_if(rows, [&](const auto& row) { return !Matches(options.library, row.key.api); });
@@ -169,8 +169,8 @@ Result<TopApis> Source::Top(const TopOptions& options) const {
   return top;
 }
 
-// Reads rows until no API that follows can be as expensive as the last one kept; of the others
-// their totals only.
+// Reads rows until no later API can be as expensive as the last one kept; of the remaining APIs,
+// reads only their totals.
 Result<TopApis> Source::TopByTotal(const TopOptions& options) const {
   TopApis top;
   std::size_t found = 0;
@@ -185,7 +185,7 @@ Result<TopApis> Source::TopByTotal(const TopOptions& options) const {
     }
     top.whole.Add(api.total);
     stats::FieldCost bound = api.total;
-    bound.ns += catalog::kTotalStepNs;  // it is rounded down
+    bound.ns += catalog::kTotalStepNs;  // stored totals are rounded down
     if (top.costs.size() >= options.limit &&
         top.costs.back().total.value_or(stats::FieldCost{}) > bound) {
       all = false;

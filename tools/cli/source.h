@@ -20,7 +20,7 @@
 
 namespace fieldcost::cli {
 
-// A catalogue can always be fetched again: the message explains how if it is damaged.
+// Adds to an error about a damaged catalogue how to fetch it again.
 Error WithWayOut(Error error);
 template <typename T>
 Result<T> OrWayOut(Result<T> result) {
@@ -28,15 +28,15 @@ Result<T> OrWayOut(Result<T> result) {
   return WithWayOut(std::move(result).error());
 }
 
-// Where a command takes its rows from; the catalogue if nothing is chosen.
+// The source of a command's rows; the catalogue by default.
 struct SourceChoice {
   bool local = false;           // this machine's own measurements
   std::filesystem::path table;  // a lab table; empty = none
 };
-// --local and --table.
+// Reads --local and --table.
 SourceChoice SourceOf(const command::Arguments& arguments);
 
-// Which APIs are the most expensive ones.
+// Selects the most expensive APIs.
 struct TopOptions {
   std::string library;  // glob over sonames; empty = all
   analysis::SortKey key = analysis::SortKey::kTotal;
@@ -45,32 +45,32 @@ struct TopOptions {
   analysis::Versions versions = analysis::Versions::kJoined;
 };
 
-// The most expensive APIs, and the number of all (nullopt: not counted).
+// The most expensive APIs, and the number of all APIs (nullopt: not counted).
 struct TopApis {
   std::vector<analysis::ApiCost> costs;
-  stats::FieldCost whole;  // the cost of all of them, shown or not
+  stats::FieldCost whole;  // the cost of all APIs, shown or not
   std::optional<std::size_t> found;
   std::set<std::string> waiting;  // symbols omitted because their work is to wait
 };
 
-// The runs on which this machine's own measurements are based.
+// The runs that this machine's own measurements are based on.
 struct LocalRuns {
   agent::RunCounts counts;
-  double selection_probability = 0;  // as configured now, for runs not requested explicitly
+  double selection_probability = 0;  // as configured now, for runs not explicitly requested
 };
 
-// Where reading commands take their rows from: the catalogue, this machine's own measurements
-// (harvested first), or a lab table. None uses the network.
+// The source of reading commands: the catalogue, this machine's own measurements (harvested first),
+// or a lab table. Never uses the network.
 class Source {
  public:
-  // An expired catalogue is used, with a remark on stderr. A damaged one is kCorrupt, with a
-  // remedy; if there is none, kNotFound suggests --local if this machine has measurements.
+  // Uses an expired catalogue, with a remark on stderr. kCorrupt if it is damaged, with a remedy;
+  // kNotFound if there is none, which suggests --local if this machine has measurements.
   static Result<Source> Open(bool local);
   static Result<Source> Open(const SourceChoice& choice);
-  // As ReadLabTable().
+  // Errors as ReadLabTable().
   static Result<Source> OpenTable(const std::filesystem::path& file);
-  // This machine's own measurements in that time. Remarks on stderr if times are known
-  // only since a point after `span.from`.
+  // This machine's own measurements in that time span. Prints a remark on stderr if the times of
+  // measurements are known only since a point after `span.from`.
   static Result<Source> OpenLocal(const agent::TimeSpan& span);
 
   // Set for the catalogue.
@@ -85,34 +85,37 @@ class Source {
   // Set for this machine's own measurements, for any time span.
   const std::optional<LocalRuns>& runs() const { return runs_; }
 
-  // analysis::Summarise() of rows of this source, with what is true of it alone.
+  // analysis::Summarise() of rows of this source, plus what is known about this source alone.
   std::vector<analysis::CostSummary> Summarise(std::span<const stats::StatRow> rows) const;
 
   stats::Whose whose() const { return catalog_ ? stats::Whose::kField : stats::Whose::kOwn; }
 
-  // The glob over sonames for what a user calls a library (MatchLibraries); all for an empty name.
+  // Returns the sonames' glob for a library's name as users write it (MatchLibraries); the glob for
+  // all libraries if `name` is empty.
   Result<std::string> LibraryGlob(const std::string& name) const;
 
   // Summaries of all APIs whose soname matches the glob (empty = all), in no particular order.
   Result<std::vector<analysis::CostSummary>> Summaries(std::string_view library_glob) const;
 
-  // By total, a catalogue is read no further than needed; by any other key, all of it is decoded.
+  // By total, reads no more of a catalogue than needed; by any other key, decodes all of it.
   Result<TopApis> Top(const TopOptions& options) const;
 
-  // Names that match, see Catalog::Search().
+  // Finds matching names; see Catalog::Search().
   Result<std::vector<catalog::FoundApi>> Search(const catalog::SearchOptions& options) const;
 
-  // All rows of that symbol, of all libraries or of one.
+  // All rows of that symbol, in all libraries or one.
   Result<std::vector<stats::StatRow>> Find(std::string_view symbol, std::string_view soname) const;
 
-  // The same for all C++ symbols that a source name means: overloads (names::CxxNameQuery).
+  // The same for all C++ symbols that match a source name, including overloads
+  // (names::CxxNameQuery).
   Result<std::vector<stats::StatRow>> FindCxx(std::string_view name, std::string_view soname) const;
 
-  // Every API's name, until `visit` returns false. Names not from a catalogue may repeat.
+  // Visits the name of every API until `visit` returns false. Names may repeat unless they are from
+  // a catalogue.
   Status ForEachName(
       const std::function<bool(std::string_view soname, std::string_view symbol)>& visit) const;
 
-  // Names to offer for one that was not found, as names::ShownName().
+  // Suggestions for a name that was not found, as names::ShownName().
   Result<std::vector<std::string>> Suggest(std::string_view name) const;
 
  private:

@@ -82,7 +82,7 @@ std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths
   const auto line = [&](std::string_view label, const std::string& value) {
     text += LabelledLine(label, value);
   };
-  // The mode in force.
+  // The effective mode.
   line("mode", ModeValue(status.consent));
   if (status.forbidden) {
     line("", "NOT PERMITTED by the administrator: nothing is measured or sent");
@@ -94,7 +94,7 @@ std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths
   }
   line("server", config.url.empty() ? "none" : config.url);
   line("agent key", status.agent_public_key.empty() ? "none yet" : status.agent_public_key);
-  // Unsent and sent data, and its state.
+  // Unsent and sent data, and the state of sending.
   line("run files", FormatCount(status.measuring.run_files));
   line("waiting to be sent",
        fmt::format("{}, {}; {}", Counted(status.outbox.pending_rows, "row"),
@@ -137,7 +137,7 @@ std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths
     if (agent::WouldHaveBeenSelected(skip.skip)) continue;
     line(std::exchange(label, ""), fmt::format("{} {}", FormatCount(skip.runs), skip.reason));
   }
-  // The service's policy, and the places of the settings.
+  // The service's policy, and where the settings are.
   if (!status.measuring.policy_problem.empty()) line("problem", status.measuring.policy_problem);
   AddFieldPolicy(status, line);
   line("configuration", paths.config_file.string());

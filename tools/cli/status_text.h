@@ -9,10 +9,10 @@
 
 namespace fieldcost::cli {
 
-// The text output of `fieldcost agent ...`. Pure; all text from outside is escaped.
+// Text output of `fieldcost agent ...`. Pure; external text is escaped.
 
 struct StatusTextOptions {
-  bool names = false;  // of programs, for each reason
+  bool names = false;  // list the programs of each reason
   draw::Style style;
 };
 
@@ -22,11 +22,11 @@ std::string PauseEndText(WallTime paused_until);
 std::string StatusText(const agent::AgentStatus& status, const agent::AgentPaths& paths,
                        const agent::AgentConfig& config, const StatusTextOptions& options);
 
-// How many of these processes are measured, can be, or cannot and why.
+// How many of these processes are measured, can be measured, or cannot be and why.
 std::string ProgramsText(const std::vector<agent::ProcessReach>& processes,
                          const StatusTextOptions& options);
 
-// "bash (3), vim": names with how many processes have them, the most frequent first.
+// "bash (3), vim": names with the number of their processes, the most frequent first.
 std::string NamesText(const std::vector<agent::ProcessReach>& processes);
 
 // "linked statically, so nothing can be loaded into it (detail)".

@@ -59,7 +59,7 @@ void WriteStderr(std::string_view text) {
 }
 
 void WriteProgress(std::string_view own_text) {
-  (void)WriteAll(STDERR_FILENO, own_text);  // nowhere is left to tell of a failure
+  (void)WriteAll(STDERR_FILENO, own_text);  // a failure could not be reported anywhere
 }
 
 void Remark(std::string_view text) {

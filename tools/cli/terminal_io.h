@@ -10,32 +10,32 @@ namespace fieldcost::cli {
 
 // The process's standard streams and environment.
 
-// A variable's value, empty if it is not set.
+// The value of an environment variable; empty if not set.
 std::string_view Variable(const char* name);
 
-// How stdout may be drawn on, from its kind and the environment.
+// The drawing style for stdout, from its kind and the environment.
 draw::Style StdoutStyle(draw::ColorChoice choice);
-// The same of stderr, without a choice.
+// The same for stderr, without a user's choice.
 draw::Style StderrStyle();
 
-// Text as it is, but with lines that fit where the standard output is a terminal.
+// Wraps lines to the width of stdout if it is a terminal; else returns the text unchanged.
 std::string FitStdout(std::string_view text);
-// Writes all of it, escaped if the standard output is a terminal. A reader that has gone away
-// (`| head`) is no error.
+// Writes all of `text`, escaped if stdout is a terminal. A closed pipe (`| head`) is not an error.
 Status WriteStdout(std::string_view text, TerminalColors colors = TerminalColors::kEscape);
 
-// Writes it, escaped except for colours. Text that cannot be written is lost.
+// Writes `text`, escaped except for colours. Errors are ignored.
 void WriteStderr(std::string_view text);
-// Writes our own text as it is, with the characters that move the cursor.
+// Writes our own text unchanged, including characters that move the cursor.
 void WriteProgress(std::string_view own_text);
 
-// One line "fieldcost: <text>" on stderr; control characters escaped, if they are not yet.
+// Prints the line "fieldcost: <text>" on stderr, escaping control characters.
 void Remark(std::string_view text);
 
 bool StderrIsTerminal();
 bool StdinIsTerminal();
 
-// Writes `question` to stderr and reads a line of stdin: true for "y" or "yes" in any case.
+// Writes `question` to stderr and reads a line from stdin. Returns true for "y" or "yes" in any
+// case.
 bool AskYes(std::string_view question);
 
 }  // namespace fieldcost::cli

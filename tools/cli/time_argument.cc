@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t kMostDigits = 6;
 
-// Removes a number of `count` digits from the beginning, with `separator` before it, and returns
-// it.
+// Removes `separator` and a number of `count` digits from the beginning of `text`, and returns the
+// number.
 std::optional<int> TakeNumber(std::string_view& text, std::size_t count,
                               std::string_view separators = "") {
   if (!separators.empty()) {

@@ -23,14 +23,14 @@ Result<agent::Agent> OpenAgent() {
   return agent::Agent::Open(paths, SystemClock());
 }
 
-// The session's files as they are, without changing anything.
+// The session's files; changes nothing.
 Result<SessionReport> SessionOf(const agent::AgentPaths& paths) {
   FIELDCOST_ASSIGN(const Session session, Session::FromEnvironment(paths));
   return session.Look();
 }
 
-// The decision comes first: neither a damaged database nor a wrong configuration may keep the user
-// from it.
+// Stores the decision first, so that neither a damaged database nor an invalid configuration can
+// prevent it.
 Status SwitchOff() {
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   FIELDCOST_TRY(agent::WithdrawConsent(paths.consent_file(), SystemClock().Now()));
@@ -80,7 +80,7 @@ Result<int> SetMode(agent::Mode mode, const Output& output) {
   return 0;
 }
 
-// `names`: also those of the programs.
+// `names`: also lists the programs' names.
 Result<int> ShowStatus(bool names, const Output& output) {
   FIELDCOST_ASSIGN(const agent::Agent agent, OpenAgent());
   FIELDCOST_ASSIGN(const agent::AgentStatus status, agent.GetStatus());
@@ -102,7 +102,7 @@ Result<int> ShowStatus(bool names, const Output& output) {
   return 0;
 }
 
-// `raw`: the very bytes.
+// `raw`: prints the exact bytes.
 Result<int> ShowPreview(bool raw, const Output& output) {
   FIELDCOST_ASSIGN(agent::Agent agent, OpenAgent());
   FIELDCOST_ASSIGN(agent::AgentStatus status, agent.GetStatus());

@@ -32,12 +32,12 @@ namespace {
 struct Request {
   std::filesystem::path profile;  // empty = this machine's own measurements
   stats::Metric metric = stats::Metric::kWallTime;
-  std::uint64_t seed = 0;       // 0 = the draws are a function of the inputs alone
-  bool all = false;             // name also what is normal, and all with too little data
+  std::uint64_t seed = 0;       // 0 = the draws depend only on the inputs
+  bool all = false;             // also list APIs that are normal, and all with too little data
   std::string explain;          // "symbol" or "soname!symbol"; empty = the report
-  std::string tree;             // a recording or profile to be shown with what is flagged
-  std::filesystem::path flame;  // where to write them as a page; empty = print them
-  std::filesystem::path save;   // write a profile there instead of checking
+  std::string tree;             // a recording or profile to show with flagged functions
+  std::filesystem::path flame;  // where to write it as a page; empty = print it
+  std::filesystem::path save;   // write a profile to this file instead of checking
 };
 
 using analysis::CheckedApi;
@@ -49,7 +49,7 @@ constexpr int kPrivateMode = 0600;
 constexpr char kResultName[] = "check.json";
 constexpr std::size_t kMaxSuggestions = 8;
 
-// Measurements and their source.
+// Measurements and where they come from.
 struct Measured {
   std::vector<StatRow> rows;  // of all metrics, weeks summed
   stats::HardwareClass hardware;
@@ -61,12 +61,12 @@ struct Measured {
 Result<std::vector<StatRow>> ReadLocalRows(agent::Agent& agent) {
   FIELDCOST_TRY(agent.Harvest());
   FIELDCOST_ASSIGN(std::vector<StatRow> rows, agent.LocalRows());
-  // Sums over functions that have no names.
+  // Omits sums over functions that have no names.
   std::erase_if(rows, [](const StatRow& row) { return row.key.api.soname == agent::kPrivateName; });
   return rows;
 }
 
-// The rows of a lab table that the field may know: none of the user's own libraries.
+// The rows of a lab table that the field may contain: none of the user's own libraries.
 Result<std::vector<StatRow>> ReadLabRows(std::string_view untrusted_bytes) {
   FIELDCOST_ASSIGN(wire::LabTable table, wire::DecodeLabTable(untrusted_bytes));
   std::set<stats::ApiKey> own;
@@ -152,7 +152,7 @@ std::vector<const CheckedApi*> All(const CheckReport& report) {
   return apis;
 }
 
-// Returns the APIs with that name: all versions of one API. If no API or several have it, the error
+// Returns the APIs with that name: all versions of one API. If none or several have it, the error
 // suggests names.
 Result<std::vector<const CheckedApi*>> FindNamed(const CheckReport& report,
                                                  const std::string& name) {
@@ -187,7 +187,7 @@ Result<std::vector<const CheckedApi*>> FindNamed(const CheckReport& report,
               EscapeControl(name), names.empty() ? "" : "; did you mean " + list() + "?");
 }
 
-// For editors. What cannot be kept is no reason not to answer.
+// Keeps the result for editors. A failure to do so does not fail the check.
 void KeepResult(const agent::AgentPaths& paths, const std::string& document) {
   const Status made = MakeDirectories(paths.state_dir, 0700);
   const Status kept =
@@ -245,7 +245,7 @@ Result<int> Run(const Request& command, const Output& output) {
   return ExitStatusOf(All(report));
 }
 
-// What these print is no table.
+// These options do not print a table.
 std::string CheckCsv(const command::Arguments& arguments) {
   for (const char* other : {"--explain", "--tree", "--save"}) {
     if (!arguments.Has("--csv") || !arguments.Has(other)) continue;

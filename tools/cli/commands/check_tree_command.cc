@@ -13,7 +13,7 @@
 namespace fieldcost::cli {
 namespace {
 
-// By the metric that its readers need first.
+// Loads the tree by its main metric.
 Result<analysis::TreeView> LoadView(const TreeOperand& operand) {
   FIELDCOST_ASSIGN(const LoadedTree loaded, LoadTree(operand));
   FIELDCOST_ASSIGN(const tree::MeanTree mean, MeanOf(loaded));

@@ -9,12 +9,13 @@
 
 namespace fieldcost::cli {
 
-// Prints the call tree of a recording, a part of one, or a profile of another program
-// (ParseTreeOperand()), in which what the report flags stands out. The file is untrusted.
+// Prints a call tree with the functions that the report flags highlighted. The operand
+// (ParseTreeOperand()) is a recording, a part of one, or another profiler's file, which is
+// untrusted.
 Status ShowCheckedTree(const std::string& operand, const analysis::CheckReport& report,
                        const Output& output);
 
-// Writes the same as a flame graph, a page, to `page` ("-" = stdout). `synthetic`: the field is.
+// Writes the same tree as a flame graph to `page` ("-" = stdout). `synthetic`: the field's data is.
 Status WriteFlameGraph(const std::string& operand, const std::filesystem::path& page,
                        const analysis::CheckReport& report, bool synthetic);
 

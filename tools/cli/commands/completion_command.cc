@@ -1,4 +1,4 @@
-// `fieldcost completion`, and what the shells' scripts ask.
+// `fieldcost completion`, and the candidates for the shells' scripts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,10 +21,11 @@
 namespace fieldcost::cli {
 namespace {
 
-constexpr std::size_t kMaxApiNames = 1000;   // looked at for one word
-constexpr std::size_t kMaxVersionApis = 50;  // whose rows are read for their library's versions
+constexpr std::size_t kMaxApiNames = 1000;   // read for one word
+constexpr std::size_t kMaxVersionApis = 50;  // read to list a library's versions
 
-// No shell takes anything in such a name for its own, however the user has quoted the word.
+// Whether no shell treats any character of the name specially, however the user has quoted the
+// word.
 bool IsPlain(std::string_view name) {
   constexpr std::string_view kSafe = "_.+-!@~:,";
   return std::all_of(name.begin(), name.end(), [kSafe](char c) {
@@ -34,7 +35,7 @@ bool IsPlain(std::string_view name) {
 
 using Names = std::vector<std::string>;
 
-// The local catalogue, if there is one. Never the network.
+// Opens the local catalogue, if there is one. Never uses the network.
 std::optional<catalog::Catalog> OpenCatalogue() {
   const auto paths = agent::AgentPaths::FromEnvironment();
   if (!paths) return std::nullopt;
@@ -104,18 +105,19 @@ Names LibrariesOf(std::string_view text) {
     if (soname.starts_with(text)) begin.push_back(soname);
     if (soname.find(text) != std::string::npos) contain.push_back(soname);
   }
-  // A shell would reduce several that only contain it to what they have in common.
+  // Given several candidates that merely contain the word, a shell would replace it by their common
+  // prefix.
   if (begin.empty() && contain.size() == 1) begin = std::move(contain);
   return Plain(std::move(begin));
 }
 
-// A few functions of a library are enough to know its versions.
+// The versions of a few functions suffice to know the library's.
 Result<Names> LookUpVersions(std::string_view library, std::string_view api) {
   FIELDCOST_ASSIGN(const Source source, Source::Open(false));
   if (library.empty()) {
     FIELDCOST_ASSIGN(const std::vector<analysis::CostSummary> summaries,
                      FindApi(source, std::string(api), {}));
-    std::set<std::string, analysis::OlderVersion> versions;  // of several overloads the same ones
+    std::set<std::string, analysis::OlderVersion> versions;  // overloads share versions
     for (const analysis::CostSummary& one : summaries) versions.insert(one.api.package_version);
     return Names(versions.begin(), versions.end());
   }

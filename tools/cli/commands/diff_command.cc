@@ -22,23 +22,23 @@ namespace fieldcost::cli {
 namespace {
 
 struct Request {
-  std::string library;                  // soname, glob or a part of it
-  std::string before;                   // version or how it begins; empty = the one before `after`
-  std::string after;                    // empty = the newest
+  std::string library;                  // soname, glob or part of it
+  std::string before;                   // a version or its beginning; empty = the one before
+  std::string after;                    // empty = newest
   std::string api;                      // glob over symbols; empty = all
-  std::optional<stats::Metric> metric;  // only this
-  std::filesystem::path html;           // a page to write instead of printing; empty = none
-  bool all = false;                     // also what is not shown to have changed
+  std::optional<stats::Metric> metric;  // only this one
+  std::filesystem::path html;           // a page to write instead of text; empty = none
+  bool all = false;                     // also APIs without a significant change
 };
 
 // `diff --local`: two times on this machine.
 struct LocalRequest {
-  std::string library;  // as Source::LibraryGlob() takes it, then as it gives it
+  std::string library;  // input of Source::LibraryGlob(), later its result
   std::string api;      // glob over symbols; empty = all
   stats::Metric metric = stats::Metric::kWallTime;
   bool all = false;
-  std::string since;   // empty = from the beginning
-  std::string before;  // the time between the two
+  std::string since;   // empty = since the beginning
+  std::string before;  // end of the first time span, beginning of the second
 };
 
 using analysis::Change;
@@ -48,7 +48,7 @@ struct Versions {
   std::string after;
 };
 
-// Defaults: the newest version, and the one before it.
+// By default the newest version and the one before it.
 Result<Versions> ChooseVersions(const LibraryApis& library, const Request& command) {
   Versions chosen;
   if (!command.after.empty()) {
@@ -134,7 +134,7 @@ Result<std::vector<stats::StatRow>> RowsOf(const LocalRequest& command,
 
 int ExitStatusOf(const std::vector<analysis::LocalChange>& changes) {
   if (changes.empty()) return kTooLittleData;
-  // They are in this order.
+  // Changes are ordered by their kind, increases first.
   if (changes.front().change == Change::kMore) return kIncrease;
   return changes.front().change == Change::kTooLittleData ? kTooLittleData : kNoIncrease;
 }

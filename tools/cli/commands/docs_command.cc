@@ -1,4 +1,4 @@
-// `fieldcost docs cards`: a card for each API, in files.
+// `fieldcost docs cards`: writes a card for each API.
 #include <fmt/format.h>
 
 #include "common/base/file.h"
@@ -46,7 +46,7 @@ Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_TRY(MakeDirectories(command.output, 0755));
   std::vector<WrittenCard> written;
   FileNames folders;
-  // A library may be called so.
+  // Reserves these names, since a library may have one of them.
   for (const char* index : {"index.html", "index.md", "index.json"}) folders.Take(index);
   FileNames names;
   std::string soname;

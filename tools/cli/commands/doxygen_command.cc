@@ -1,4 +1,4 @@
-// `fieldcost docs doxygen`: cards in the pages that Doxygen has written.
+// `fieldcost docs doxygen`: adds cards to pages that Doxygen has written.
 #include <fmt/format.h>
 
 #include <map>
@@ -27,7 +27,7 @@ struct Request {
   std::string url;      // link template (report/link_template.h); empty = no links
 };
 
-// By name: the cards of all that is called so, overloads together.
+// The cards by function name; those of overloads are joined.
 std::map<std::string, std::string> CardsByName(const std::vector<report::CostCard>& cards) {
   std::map<std::string, std::string> by_name;
   for (const report::CostCard& card : cards) {
@@ -49,7 +49,7 @@ Result<int> Run(const Request& command, const Output& output) {
   std::map<std::string, std::map<std::string, std::string>> pages;  // anchors with their cards
   std::set<std::string> names;
   for (const DocumentedFunction& function : *functions) {
-    pages[function.page];  // also those that only had cards once
+    pages[function.page];  // includes pages that only had cards in an earlier run
     names.insert(function.name);
     const auto card = cards.find(function.name);
     if (card != cards.end()) pages[function.page][function.anchor] = card->second;

@@ -17,7 +17,8 @@ struct Request {
   std::string token_file;  // "-" = stdin
 };
 
-constexpr std::size_t kMaxTokenFileBytes = wire::kMaxTokenBytes + 64;  // and spaces around it
+constexpr std::size_t kMaxTokenFileBytes =
+    wire::kMaxTokenBytes + 64;  // including surrounding space
 
 Result<std::string> ReadStdin() {
   std::string text;

@@ -24,7 +24,7 @@ namespace fieldcost::cli {
 namespace {
 
 struct Request {
-  std::string subject;  // a program, the number of a process, or a function
+  std::string subject;  // a program, a pid, or a function
 };
 
 constexpr int kAnswerIsNo = 1;
@@ -35,11 +35,12 @@ struct Explained {
   std::string subject;  // escaped
   agent::Explanation why;
   std::optional<pid_t> pid;
-  // Measured functions of the process that have a metric which cannot be counted.
+  // Measured functions of the process with metrics that cannot be counted.
   std::vector<analysis::CostSummary> not_measured;
 };
 
-// For a run whose process is alive: the functions that it has picked so far; empty if it has ended.
+// The functions that a running process has picked so far, given its run file; empty if it has
+// ended.
 Result<std::vector<analysis::CostSummary>> NotMeasuredIn(const std::filesystem::path& run_file) {
   std::vector<analysis::CostSummary> functions;
   const auto bytes = agent::RunFileBytes::Open(run_file);
@@ -67,7 +68,7 @@ std::string NotMeasuredText(const std::vector<analysis::CostSummary>& functions)
   return text;
 }
 
-// The functions as people write them.
+// The functions' names as users write them.
 std::vector<std::string> NamesOf(const std::vector<std::string>& untrusted_symbols) {
   std::vector<std::string> names;
   for (const std::string& symbol : untrusted_symbols) {
@@ -118,7 +119,7 @@ Result<Explained> Explain(const std::string& subject, const agent::AgentPaths& p
 }
 
 // The libraries with a function of that name, among the functions measured here or in the field.
-// kNotFound, with similar names, if none has one.
+// kNotFound, with similar names, if there are none.
 Result<Functions> FindFunctions(const std::string& name) {
   const std::size_t mark = name.find('!');
   const std::string symbol = mark == std::string::npos ? name : name.substr(mark + 1);
@@ -127,7 +128,7 @@ Result<Functions> FindFunctions(const std::string& name) {
   std::vector<std::string> near;
   for (const bool local : {true, false}) {
     const auto source = Source::Open(local);
-    if (!source) continue;  // there is no catalogue, or nothing was measured here
+    if (!source) continue;  // no catalogue, or no local measurements
     FIELDCOST_ASSIGN(std::vector<stats::StatRow> rows, source->Find(symbol, soname));
     if (rows.empty()) {
       FIELDCOST_ASSIGN(rows, source->FindCxx(symbol, soname));

@@ -1,4 +1,4 @@
-// `fieldcost agent forget`: takes back what was sent, or erases what was measured here.
+// `fieldcost agent forget`: withdraws sent data, or erases local measurements.
 #include "agent/volunteer/agent.h"
 #include "common/base/text.h"
 #include "tools/cli/batch_text.h"
@@ -11,10 +11,10 @@ namespace fieldcost::cli {
 namespace {
 
 struct Request {
-  bool yes = false;  // do not ask
+  bool yes = false;  // do not ask for confirmation
 };
 
-constexpr int kNo = 1;  // the user's, or not all could be taken back
+constexpr int kNo = 1;  // the user declined, or not everything could be withdrawn
 
 Status CheckSomebodyIsThere() {
   if (StdinIsTerminal() && StderrIsTerminal()) return {};
@@ -22,7 +22,7 @@ Status CheckSomebodyIsThere() {
               "forget needs confirmation, but there is no terminal; use --yes");
 }
 
-// Returns whether the user agrees; an error if no terminal can ask.
+// Whether the user agrees; an error if there is no terminal to ask.
 Result<bool> Agreed(const ForgetPlan& plan, const agent::Agent& agent) {
   FIELDCOST_TRY(CheckSomebodyIsThere());
   return AskYes(
@@ -30,7 +30,7 @@ Result<bool> Agreed(const ForgetPlan& plan, const agent::Agent& agent) {
       "Continue? [y/N] ");
 }
 
-// Erases the sums on this machine, and nothing else.
+// Erases only the sums on this machine.
 Result<int> ForgetLocal(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
@@ -60,7 +60,7 @@ Result<int> ForgetLocal(const Request& command, const Output& output) {
 Result<int> Run(const Request& command, const Output& output) {
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   FIELDCOST_ASSIGN(agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
-  // So that the plan knows of what was measured until now; forgetting does without, too.
+  // Harvests so that the plan includes everything measured until now. Forgetting works without it.
   const auto harvest = agent.Harvest();
   if (!harvest) Remark(harvest.error().message);
   FIELDCOST_ASSIGN(const agent::AgentStatus status, agent.GetStatus());

@@ -1,4 +1,4 @@
-// `fieldcost idle diff`: what changed in why CPUs are idle.
+// `fieldcost idle diff`: how the reasons for idle CPUs have changed.
 #include <fmt/format.h>
 
 #include <utility>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kMostParts = 1'000;
 
-// Loads a recording, or what a `tree` command has made of some.
+// Loads a recording, or a file that a `tree` command has made from recordings.
 Result<TreeSide> LoadSide(const std::string& name, const IdleSide& side, std::uint64_t parts,
                           std::vector<std::string>& remarks) {
   FIELDCOST_ASSIGN(TreeSide loaded,

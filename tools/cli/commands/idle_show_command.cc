@@ -25,9 +25,9 @@ namespace {
 
 constexpr char kStdout[] = "-";
 constexpr int kExportMode = 0600;
-constexpr std::size_t kShown = 10;        // stacks and pairs, where all sides are
-constexpr std::size_t kShownOfSide = 40;  // where one is
-constexpr double kNoShare = 2;            // of the whole: none is as great
+constexpr std::size_t kShown = 10;        // stacks and pairs shown if all sides are
+constexpr std::size_t kShownOfSide = 40;  // the same if only one side is shown
+constexpr double kNoShare = 2;            // a share above 1, which nothing reaches
 
 Result<analysis::TreeView> ViewOf(const LoadedIdle& loaded, const IdleSide& side) {
   FIELDCOST_ASSIGN(const tree::Tree tree, SideTree(loaded, side));
@@ -35,7 +35,7 @@ Result<analysis::TreeView> ViewOf(const LoadedIdle& loaded, const IdleSide& side
   return analysis::TopDown(mean, *tree::FindMetric(mean.metrics, side.metrics[0]));
 }
 
-// The nodes that are, or lead to, the stacks with the highest cost of their own. 0: all.
+// Marks the nodes that are, or lead to, the stacks with the highest self cost. 0: all.
 std::vector<bool> HeaviestOf(const analysis::TreeView& view, std::size_t most) {
   std::vector<std::uint32_t> order;
   for (std::uint32_t i = 1; i < view.nodes.size(); ++i) {

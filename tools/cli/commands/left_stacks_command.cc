@@ -1,11 +1,11 @@
-// Memory of programs that a killed recorder of probe points has left: EraseLeftStacks().
+// Implements EraseLeftStacks(): memory that a killed recorder of probe points has left behind.
 #include "agent/probe/ring_wiper.h"
 #include "tools/cli/cli_commands.h"
 
 namespace fieldcost::cli {
 
 void EraseLeftStacks(const command::Command& next) {
-  constexpr std::string_view kFlush = "flush";  // of `probe`
+  constexpr std::string_view kFlush = "flush";  // the subcommand of `probe`
   if (next.name == kFlush) return;
   const auto paths = agent::AgentPaths::FromEnvironment();
   if (paths) probe::WipeAbandonedRings(*paths);

@@ -12,7 +12,7 @@ namespace fieldcost::cli {
 namespace {
 
 struct Request {
-  std::optional<std::uint64_t> id;  // of one batch; else all
+  std::optional<std::uint64_t> id;  // of one batch; nullopt = all
   bool raw = false;                 // its exact bytes; only with an id
 };
 

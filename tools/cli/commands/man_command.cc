@@ -1,4 +1,4 @@
-// `fieldcost man`: a manual page with what the function costs.
+// `fieldcost man`: a manual page with the function's cost.
 #include "tools/cli/cli_commands.h"
 #include "tools/cli/common_options.h"
 #include "tools/cli/cost_answer.h"
@@ -15,9 +15,9 @@ namespace {
 
 struct Request {
   std::string api;
-  std::string section;  // of the manual; empty = of functions
+  std::string section;  // of the manual; empty = those of functions
   std::string url;
-  bool roff = false;  // the source, not shown
+  bool roff = false;  // print the source instead of displaying it
 };
 
 Result<int> Run(const Request& command, const Output& output) {
@@ -34,7 +34,7 @@ Result<int> Run(const Request& command, const Output& output) {
   card.untrusted_link = report::FillLink(command.url, ApiOf(card));
   const std::string& name = ApiOf(card).symbol;
   auto page = FindManPage(name, command.section);
-  // Without man(1) the section can still be had.
+  // Without man(1), --roff can still print the section.
   if (!page && !command.roff) return page.error();
   const std::string roff = WithCost(page ? std::move(*page) : "", name, card);
   if (!command.roff) return ShowManPage(roff);

@@ -1,4 +1,4 @@
-// `fieldcost measure`: all APIs of a scenario, exactly, in as many runs as that takes.
+// `fieldcost measure`: measures all APIs of a scenario exactly, in as many runs as needed.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <signal.h>
@@ -39,7 +39,7 @@ namespace fs = std::filesystem;
 
 constexpr int kPageMode = 0600;
 
-// ^C ends the run that is on, and what is finished is kept.
+// ^C ends the current run; completed runs are kept.
 class InterruptibleRuns {
  public:
   InterruptibleRuns() {
@@ -58,8 +58,7 @@ std::string Environment() {
   return EscapeControl(text);
 }
 
-// An error if nothing of the program can be measured. Succeeds if something can, or if it is
-// unknown.
+// An error if nothing in the program can be measured. OK if something can, or if that is unknown.
 Status CheckProgram(const std::string& program) {
   const fs::path path = agent::FindProgram(program);
   if (path.empty()) {
@@ -93,7 +92,7 @@ std::string MapLine(const lab::Measurement& found) {
   return draw::WrapLines(text, StderrStyle());
 }
 
-// The functions that were left out, as far as their names are known.
+// The names, as far as known, of functions that were left out.
 std::string LeftOutNames(const lab::Measurement& found) {
   constexpr std::size_t kMostNames = 8;
   constexpr std::size_t kNameColumns = 60;
@@ -159,7 +158,7 @@ std::vector<std::string> Remarks(const lab::Measurement& found, std::uint32_t ro
   return lines;
 }
 
-// The command with the value in the place of "{N}".
+// The command with "{N}" replaced by the value.
 std::vector<std::string> WithValue(std::vector<std::string> command, const std::string& name,
                                    std::uint64_t value) {
   const std::string place = "{" + name + "}";
@@ -179,7 +178,7 @@ struct Measured {
   lab::Measurement found;  // without its sums' table
 };
 
-// Measures one scenario, reports it, and makes its table.
+// Measures one scenario, reports it, and builds its table.
 Result<Measured> MeasureOne(const lab::MeasureOptions& options, const agent::AgentConfig& config,
                             const std::string& name) {
   const auto started = SystemClock().Now().time_since_epoch();
@@ -251,7 +250,7 @@ int StatusOf(const lab::Measurement& found) {
   return 0;
 }
 
-// The groups, a line each.
+// The groups, one per line.
 std::string PlanText(const lab::Measurement& found) {
   std::string text;
   for (std::size_t i = 0; i < found.grouping.groups.size(); ++i) {
@@ -265,7 +264,7 @@ std::string PlanText(const lab::Measurement& found) {
   return text;
 }
 
-// The groups by the names that the table has.
+// The groups, with the APIs' names as in the table.
 std::vector<std::vector<stats::ApiKey>> GroupsOf(const Measured& measured) {
   using Name = std::tuple<std::string, std::string, std::string>;
   const auto name_of = [](const stats::ApiKey& api) {
@@ -289,12 +288,12 @@ Status WriteFiles(const MeasureRequest& request, const Measured& measured) {
   FIELDCOST_TRY(WriteExports(request.exports, measured.table));
   if (request.page.empty()) return {};
   report::LabPageContent content = report::LabPageContentOf(measured.table);
-  // Several scenarios have groups of their own.
+  // With several scenarios, each has its own groups.
   if (request.scan.empty()) content.groups = GroupsOf(measured);
   return WriteFileAtomically(request.page, report::LabPage(content), kPageMode);
 }
 
-// At least so many times the command is run: the plain run, the map run, and each round.
+// Minimum number of runs of the command: the plain run, the map run, and each round.
 std::uint64_t RunsOf(const MeasureRequest& request) {
   const std::uint64_t each = 2 + request.options.warmup + request.options.rounds;
   return each * std::max<std::size_t>(1, request.scan.size());
@@ -318,7 +317,7 @@ Result<int> Run(const MeasureRequest& request, const Output& output) {
     return Fail(ErrorCode::kUnsupported,
                 "this machine's time stamp counter is not usable as a clock");
   }
-  // Later inputs are checked before anything runs.
+  // Validates the inputs before running anything.
   std::optional<wire::LabTable> base;
   if (!request.base.empty()) {
     FIELDCOST_ASSIGN(base, ReadLabTable(request.base));

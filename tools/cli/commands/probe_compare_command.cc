@@ -63,7 +63,7 @@ Status CheckPercent(std::string& untrusted_text) {
   return Fail(ErrorCode::kInvalidArgument, "expected a percentage from 0 to 10000, such as 10%");
 }
 
-// Not required: programs may be given instead.
+// An optional operand, because programs may be given instead.
 command::Option SideOperand(std::string_view name, std::string_view value, std::string_view help) {
   command::Option side = ProbeSelectionOperand(name, value, help);
   side.required = false;

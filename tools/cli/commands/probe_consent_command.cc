@@ -38,11 +38,11 @@ Result<int> SwitchOn(const command::Arguments& arguments) {
 
 using Totals = probe::Spool::Totals;
 
-// What became of the batches that were queued when sending was switched off.
+// What happened to the batches that were queued when sending was switched off.
 struct Withdrawn {
   std::uint64_t dropped = 0;
-  std::uint64_t may_have_arrived = 0;  // of those dropped
-  std::uint64_t sent = 0;              // meanwhile
+  std::uint64_t may_have_arrived = 0;  // among the dropped ones
+  std::uint64_t sent = 0;              // sent in the meantime
 };
 
 std::string OffText(const Withdrawn& batches) {
@@ -69,9 +69,9 @@ Result<int> SwitchOff(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const agent::AgentPaths paths, agent::AgentPaths::FromEnvironment());
   auto spool = probe::Spool::OpenExisting(probe::SpoolFile(paths));
   const Result<Totals> before = spool ? spool->Count() : Result<Totals>(spool.error());
-  // The decision first: a damaged database must not keep the user from it.
+  // Stores the decision first: a damaged database must not prevent it.
   FIELDCOST_TRY(probe::SaveProbeConsent(paths, agent::Mode::kOff, SystemClock().Now()));
-  // A batch that is being sent stops there, or its answer is waited for a moment.
+  // Stops a batch that is being sent, or waits briefly for its response.
   const Status quiet = probe::SendLock::WaitForOthers(paths);
   Withdrawn batches;
   if (spool) {
@@ -79,7 +79,7 @@ Result<int> SwitchOff(const command::Arguments& arguments) {
     if (const auto dropped = spool->DropOutgoing(); !dropped) {
       return NotDeleted(dropped.error());
     }
-    // By totals: the sender may have deleted the rest already.
+    // Compares totals, because the sender may already have deleted the rest.
     FIELDCOST_ASSIGN(const Totals after, spool->Count());
     batches = {.dropped = after.dropped - before->dropped,
                .may_have_arrived = after.may_have_arrived - before->may_have_arrived,

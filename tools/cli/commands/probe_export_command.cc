@@ -1,4 +1,4 @@
-// `fieldcost probe export`: events for other programs.
+// `fieldcost probe export`: converts events for other programs.
 #include "common/base/file.h"
 #include "common/probe/event_export.h"
 #include "tools/cli/cli_commands.h"

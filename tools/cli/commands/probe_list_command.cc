@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kLimit = 40;
 
-// 0 without the option.
+// 0 if the option is not given.
 Result<std::uint64_t> NsOf(const command::Arguments& arguments, std::string_view option) {
   if (!arguments.Has(option)) return std::uint64_t{0};
   FIELDCOST_ASSIGN(const WallTime time, ParsePastTime(arguments.Text(option), SystemClock().Now()));

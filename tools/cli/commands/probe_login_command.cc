@@ -1,4 +1,4 @@
-// `fieldcost probe login` and `logout`: this machine at a team's server.
+// `fieldcost probe login` and `logout`: register this machine with a team's server.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ std::string Or(const command::Arguments& arguments, std::string_view option,
   return arguments.Has(option) ? arguments.Text(option) : otherwise;
 }
 
-// Events that are queued for one server are not sent to another.
+// Binds this machine to a server. Events queued for one server are not sent to another.
 Result<std::uint64_t> Bind(const agent::AgentPaths& paths, const std::optional<std::string>& before,
                            const probe::Login& login) {
   FIELDCOST_TRY(MakeDirectories(paths.state_dir, 0700));

@@ -1,4 +1,4 @@
-// `fieldcost probe mark`: sets an event aside, or keeps it, by hand.
+// `fieldcost probe mark`: manually excludes or keeps an event.
 #include "common/base/text.h"
 #include "common/probe/clean_text.h"
 #include "tools/cli/cli_commands.h"

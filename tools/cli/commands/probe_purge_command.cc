@@ -16,7 +16,7 @@ constexpr int kNo = 1;
 constexpr std::size_t kAtOnce = 1'000;
 constexpr std::chrono::hours kMayEndYet{24};
 
-// Whether an event goes: one set aside, but one that is not over only once it is a day old.
+// Whether an event may be removed: it was set aside and, if it is not over, is at least a day old.
 bool MayGo(const JudgedEvent& event, WallTime now) {
   if (event.verdict.why != probe::Why::kNotOver) return event.verdict.IsSetAside();
   const WallTime begin{std::chrono::microseconds(event.row.begin_ns / 1000)};

@@ -13,7 +13,7 @@
 namespace fieldcost::cli {
 namespace {
 
-constexpr std::size_t kMostShown = 200;  // of a run
+constexpr std::size_t kMostShown = 200;  // events of one run
 
 bool AreOfOneRun(const std::vector<JudgedEvent>& events) {
   return std::ranges::all_of(events, [&](const JudgedEvent& event) {
@@ -21,7 +21,7 @@ bool AreOfOneRun(const std::vector<JudgedEvent>& events) {
   });
 }
 
-// One event, or all of a run, in the order in which they began.
+// One event, or all events of a run in the order in which they began.
 Result<std::vector<JudgedEvent>> Find(const LocalEvents& local, const std::string& text) {
   FIELDCOST_ASSIGN(EventSelection selection, ParseEventSelection(text));
   FIELDCOST_ASSIGN(JudgedEvents judged, LoadJudged(local, selection));

@@ -25,14 +25,14 @@ namespace fieldcost::cli {
 namespace {
 
 struct Request {
-  std::string library;          // soname, glob or a part of it
+  std::string library;          // soname, glob or part of it
   std::filesystem::path table;  // empty = the catalogue
   analysis::GroupBy by = analysis::GroupBy::kModule;
-  std::string baseline;        // version or how it begins; empty = before the newest
+  std::string baseline;        // a version or its beginning; empty = the one before the newest
   std::filesystem::path html;  // empty = no page
 };
 
-// The problem with the combination of options; "" if there is none.
+// The error in the combination of options; "" if none.
 std::string CheckVendor(const command::Arguments& arguments) {
   std::filesystem::path page = arguments.Text("--html");
   if (page.extension() == ".pdf") {
@@ -42,8 +42,8 @@ std::string CheckVendor(const command::Arguments& arguments) {
   return CheckPageOption(arguments, "--html");
 }
 
-// What changes are measured from and to. Of several libraries some may not have the baseline: these
-// have nothing to compare with.
+// Selects the versions between which changes are measured. If several libraries are reported, some
+// may not have the baseline; these are not compared.
 Result<analysis::VendorLibrary> Describe(const LibraryApis& library, const std::string& baseline,
                                          bool only_one) {
   analysis::VendorLibrary described{
@@ -123,7 +123,7 @@ std::string MakePage(const analysis::VendorReport& made, const Source& source) {
        .synthetic = freshness && freshness->synthetic});
 }
 
-// The note on the source below a text.
+// The note below a text that states its source.
 std::string NoteOf(const Source& source, const Output& output) {
   return source.freshness() ? FreshnessText(*source.freshness(), SystemClock().Now())
                             : report::LabNote(source.table()->parts, {}, output.style);

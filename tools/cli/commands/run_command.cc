@@ -1,4 +1,4 @@
-// `fieldcost run`: runs a program with the measuring library, and shows what that found.
+// `fieldcost run`: runs a program with the measuring library, and shows the results.
 #include <unistd.h>
 
 #include <cerrno>
@@ -33,23 +33,23 @@ namespace fieldcost::cli {
 namespace {
 
 struct Request {
-  std::string pick;     // names as the user gave them (ResolvePick); empty = the random draw
-  std::string globs;    // "soname!symbol", comma-separated, that they mean
+  std::string pick;     // names as given by the user (ResolvePick); empty = random draw
+  std::string globs;    // the same names as "soname!symbol", comma-separated
   std::string metrics;  // some of "time,alloc,io,cycles"; empty = the library's default
   std::vector<std::string> arguments;  // the program and its arguments; never empty
-  bool show = false;                   // what was found, after the program has ended
-  std::uint64_t id = 0;                // of this run: FIELDCOST_ASKED; not 0
-  draw::Style style;                   // of the standard error
+  bool show = false;                   // show results after the program has ended
+  std::uint64_t id = 0;                // of this run (FIELDCOST_ASKED); not 0
+  draw::Style style;                   // of stderr
 };
 
 namespace fs = std::filesystem;
 
-constexpr int kNotFoundStatus = 127;  // as of a POSIX shell
+constexpr int kNotFoundStatus = 127;  // as in a POSIX shell
 constexpr int kCannotRunStatus = 126;
 constexpr char kQuietVariable[] = "FIELDCOST_QUIET";
 
-// The policy file is written by `fieldcost agent` and the daemon; here only if it is missing or
-// older than the configuration.
+// `fieldcost agent` and the daemon write the policy file. It is written here only if it is missing
+// or older than the configuration.
 bool PolicyIsCurrent(const agent::AgentPaths& paths) {
   std::error_code error;
   const auto policy = fs::last_write_time(paths.policy_file(), error);
@@ -81,7 +81,7 @@ void SetEnvironment(const Request& command, const agent::AgentPaths& paths,
   SetOrUnset("LD_PRELOAD", agent::PreloadWith(library));
 }
 
-// Returns only if the program cannot be run.
+// Returns only if the program cannot be executed.
 int Execute(const std::vector<std::string>& arguments) {
   const std::vector<char*> words = ExecPointers(arguments);
   ::execvp(words[0], words.data());
@@ -100,19 +100,19 @@ Status ShowFound(const Request& command, const agent::AgentPaths& paths, const M
                  const Measured& after) {
   FIELDCOST_ASSIGN(const agent::Agent agent, agent::Agent::Open(paths, SystemClock()));
   FIELDCOST_ASSIGN(const agent::RequestedRows found, agent.RowsOfRequest(command.id));
-  // Functions requested by name are shown even if they wait.
+  // Functions requested by name are shown even if they only wait.
   const RunFindings findings = FindingsOf(analysis::Summarise(found.rows, stats::Whose::kOwn),
                                           found.any_fielded, !command.pick.empty());
   if (!findings.empty()) {
     WriteStderr(RunTable(findings, command.style));
-  } else if (command.pick.empty()) {  // of a pick it is said for each glob
+  } else if (command.pick.empty()) {  // for a pick, each glob has its own message
     WriteStderr(
         draw::WrapLines(NothingMeasuredText(LeftAlone(before, after, false)), command.style));
   }
   return {};
 }
 
-// Reports the result once the program has ended.
+// Reports the results after the program has ended.
 Status SayWhatWasFound(const Request& command, const agent::AgentPaths& paths,
                        const Measured& before) {
   FIELDCOST_ASSIGN(const Measured after, CollectMeasured(paths));
@@ -139,7 +139,7 @@ void SayNotMeasured(const std::string& why) {
   if (Variable(kQuietVariable).empty()) Remark("nothing is measured: " + why);
 }
 
-// Waits for the program, and reports which of the requested functions were measured.
+// Waits for the program and reports which requested functions were measured.
 Result<int> RunAndSay(const Request& command, const agent::AgentPaths& paths,
                       const std::function<int()>& become_program) {
   Measured before;
@@ -169,13 +169,13 @@ Result<int> RunAndSay(const Request& command, const agent::AgentPaths& paths,
   return EndLike(ended);
 }
 
-// Without a terminal nothing is shown unless it is requested.
+// Without a terminal, results are shown only if requested.
 bool ShallShow(const command::Arguments& arguments) {
   if (arguments.Has("--no-show") || !Variable(kQuietVariable).empty()) return false;
   return arguments.Has("--show") || StderrIsTerminal();
 }
 
-// Differs also between two runs that begin in the same microsecond.
+// Differs even between two runs that begin in the same microsecond.
 std::uint64_t NewRequestId() {
   constexpr std::uint64_t kProcesses = 1024;
   const auto now = MicrosOf(SystemClock().Now());
@@ -187,7 +187,7 @@ Status CheckPick(std::string& untrusted_text) {
   return {};
 }
 
-// Brings the list into its normal form.
+// Validates the list and brings it into canonical order.
 Status CheckMetrics(std::string& untrusted_text) {
   FIELDCOST_ASSIGN(untrusted_text, NormalizeMetrics(untrusted_text));
   return {};
@@ -214,7 +214,7 @@ Result<int> Run(const Request& command) {
     SayNotMeasured("fieldcost is paused (fieldcost agent resume)");
     return Execute(command.arguments);
   }
-  // The library's presence alone would keep some of these from starting.
+  // With the library loaded, some of these would not even start.
   if (const std::string obstacle = Obstacle(command.arguments[0]); !obstacle.empty()) {
     SayNotMeasured(obstacle);
     return Execute(command.arguments);

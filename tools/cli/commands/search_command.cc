@@ -1,4 +1,4 @@
-// `fieldcost search` and `spectrum`: APIs by name or library, as a table or as colours.
+// `fieldcost search` and `spectrum`: list APIs by name or library, as a table or as colours.
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -19,32 +19,32 @@ namespace {
 
 struct SearchRequest {
   std::string text;     // see catalog::NamePattern
-  std::string library;  // as Source::LibraryGlob() takes it
+  std::string library;  // input of Source::LibraryGlob()
   std::uint64_t limit = 0;
-  bool by_name = false;  // else by total cost
+  bool by_name = false;  // false: by total cost
   bool waiting = false;  // also functions that only wait
   analysis::Versions versions = analysis::Versions::kJoined;
   SourceChoice source;
 };
 
 struct SpectrumRequest {
-  std::vector<std::string> apis;  // or else ...
-  std::string library;            // ... those of this with the highest costs (glob)
-  std::uint64_t limit = 0;        // of them; 0 = all
+  std::vector<std::string> apis;  // if empty, ...
+  std::string library;            // ... those of this library (glob) with the highest costs
+  std::uint64_t limit = 0;        // on these; 0 = all
   bool waiting = false;           // also functions that only wait
   SourceChoice source;
-  analysis::Selection selection;  // of one metric
+  analysis::Selection selection;  // with a single metric
 };
 
 struct Found {
   std::vector<analysis::CostSummary> summaries;
-  bool more = false;                       // than the limit
-  std::set<std::string> waiting;           // symbols that were set apart
-  std::vector<stats::RowKey> passed_over;  // if nothing is of the selection
+  bool more = false;                       // there are more than the limit
+  std::set<std::string> waiting;           // symbols omitted because they only wait
+  std::vector<stats::RowKey> passed_over;  // what exists, if the selection is empty
 };
 
-// Names that match. Functions that only wait are set apart where costs are ranked, unless nothing
-// else matches.
+// Finds matching names. Where costs are ranked, omits functions that only wait unless nothing else
+// matches.
 Result<std::vector<catalog::FoundApi>> FindNames(const Source& source,
                                                  catalog::SearchOptions options, bool with_waiting,
                                                  std::set<std::string>& waiting) {
@@ -63,11 +63,11 @@ Result<std::vector<catalog::FoundApi>> FindNames(const Source& source,
   return source.Search(options);
 }
 
-// The summaries of APIs whose names match, in that order.
+// The summaries of APIs whose names match, in the same order.
 Result<Found> Look(const Source& source, catalog::SearchOptions options, bool with_waiting,
                    const analysis::Selection& selection) {
   const std::size_t limit = options.limit;
-  ++options.limit;  // one more tells whether there is more
+  ++options.limit;  // reads one more to see whether there are more
   Found found;
   FIELDCOST_ASSIGN(std::vector<catalog::FoundApi> names,
                    FindNames(source, std::move(options), with_waiting, found.waiting));
@@ -85,7 +85,7 @@ Result<Found> Look(const Source& source, catalog::SearchOptions options, bool wi
   return found;
 }
 
-// Versions of an API stand together; the order of APIs stays.
+// Groups versions by API; the order of APIs stays.
 std::vector<analysis::ApiCost> InOrder(std::span<const analysis::CostSummary> summaries,
                                        analysis::Versions versions) {
   std::vector<analysis::ApiCost> costs;
@@ -108,7 +108,7 @@ std::string MoreText(const Found& found, std::uint64_t limit) {
   return more + WaitingNote(found.waiting);
 }
 
-// --limit 0 is all: of so many that another one makes no difference.
+// --limit 0 means all: a number so large that adding one does not matter.
 std::size_t LimitOf(std::uint64_t limit) {
   constexpr std::size_t kAll = 1U << 30;
   return limit == 0 || limit > kAll ? kAll : static_cast<std::size_t>(limit);

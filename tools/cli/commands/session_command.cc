@@ -1,4 +1,4 @@
-// `fieldcost agent session`: measuring after every login.
+// `fieldcost agent session`: measures programs after every login.
 #include <unistd.h>
 
 #include "agent/settings/system_policy.h"

@@ -28,13 +28,13 @@ using Detail = std::string(const analysis::CostSummary& summary, const draw::Sty
 struct Request {
   std::string api;  // "symbol" or "soname!symbol"
   SourceChoice source;
-  bool all = false;            // versions; else the installed or newest one, of text
-  bool with_shapes = false;    // of a lab table
-  std::filesystem::path html;  // a page to write instead of printing; empty = none
+  bool all = false;            // all versions; false: as text, only the installed or newest one
+  bool with_shapes = false;    // for a lab table
+  std::filesystem::path html;  // a page to write instead of text; empty = none
   analysis::Selection selection;
 };
 
-// Why the first version is shown, and which others are not.
+// Explains why the first version is shown, and which others are not.
 std::string OthersText(const analysis::ApiCost& cost, std::size_t shown) {
   if (shown >= cost.versions.size()) return "";
   std::string text =
@@ -59,7 +59,7 @@ class LabShapes {
     return place == costs_.end() ? "" : report::ShapeText(*place, style) + "\n";
   }
 
-  // With the metrics of the summaries.
+  // Uses the metrics of the summaries.
   std::vector<analysis::LabCost> Of(std::span<const analysis::CostSummary> summaries) const {
     std::vector<analysis::LabCost> found;
     for (const analysis::CostSummary& summary : summaries) {
@@ -76,7 +76,7 @@ class LabShapes {
   std::vector<analysis::LabCost> costs_;
 };
 
-// A lab table as a page: all of it, or one API and what it is on a stack with.
+// Writes a lab table as a page: all of it, or one API and the APIs on the same stacks.
 Status WriteLabPage(const Request& command, const Source& source) {
   report::LabPageContent content = report::LabPageContentOf(*source.table(), !command.api.empty());
   if (!command.api.empty()) {
@@ -93,7 +93,7 @@ Status WriteLabPage(const Request& command, const Source& source) {
   return WritePage(command.html, report::LabPage(content), PageOf::kOwn);
 }
 
-// `show` and `hist` differ in the details per API.
+// `show` and `hist` differ only in the details per API.
 Result<int> ShowEach(const Request& command, const Output& output, CsvKind csv, Detail* detail) {
   if (!command.api.empty()) FIELDCOST_TRY(CheckApiName(command.api));
   FIELDCOST_ASSIGN(const Source source, Source::Open(command.source));

@@ -17,7 +17,7 @@ namespace {
 struct Request {
   std::filesystem::path table;  // empty = none
   bool local = false;
-  std::string library;  // as Source::LibraryGlob() takes it
+  std::string library;  // input of Source::LibraryGlob()
   std::uint64_t limit = 0;
   analysis::SortKey sort = analysis::SortKey::kTotal;
   std::string since;     // a time; empty = all
@@ -25,7 +25,7 @@ struct Request {
   analysis::Versions versions = analysis::Versions::kJoined;
 };
 
-// How many runs the numbers are from; "" for a catalogue.
+// The number of runs behind the numbers; "" for a catalogue.
 std::string RunsLine(const std::optional<LocalRuns>& runs) {
   if (!runs) return "";
   const agent::RunCounts& counts = runs->counts;
@@ -45,7 +45,7 @@ std::string RunsLine(const std::optional<LocalRuns>& runs) {
   return parts.empty() ? "" : fmt::format("({})\n", fmt::join(parts, "; "));
 }
 
-// Of this machine, where there is no function to show.
+// Shown for local measurements if there are no functions to list.
 std::string NothingText(const Request& command, const std::optional<LocalRuns>& runs) {
   if (!command.since.empty()) {
     return "Nothing has been measured since then: fieldcost run -- PROGRAM\n";
@@ -98,7 +98,7 @@ Result<int> Run(const Request& command, const Output& output) {
                                                   .limit = command.limit,
                                                   .with_waiting = command.waiting,
                                                   .versions = command.versions}));
-  // They are counted without a time.
+  // Runs are counted without times.
   const std::optional<LocalRuns> runs = command.since.empty() ? source.runs() : std::nullopt;
   FIELDCOST_TRY(PrintCosts(
       AllVersions(top.costs), source, output, CsvKind::kNumbers,

@@ -8,7 +8,7 @@
 namespace fieldcost::cli {
 namespace {
 
-// The arguments of fieldcost-trace in addition to TraceWords() (agent/trace/main.cc).
+// The arguments of fieldcost-trace besides those of TraceWords() (agent/trace/main.cc).
 std::vector<std::string> RecorderOptions(const command::Arguments& arguments) {
   std::vector<std::string> words = {"--output", arguments.Text("--output")};
   if (!arguments.Has("--pid")) words.insert(words.end(), {"--runs", arguments.Text("--runs")});

@@ -1,4 +1,4 @@
-// `fieldcost tree add`, `avg` and `min`: trees made of trees.
+// `fieldcost tree add`, `avg` and `min`: compute trees from trees.
 #include <vector>
 
 #include "common/base/text.h"
@@ -12,7 +12,7 @@
 namespace fieldcost::cli {
 namespace {
 
-// As it was named for a page: "add a.fct b.fct".
+// The options for showing a tree, named "add a.fct b.fct" on a page.
 TreeShow ShowOfMany(std::string_view command, const command::Arguments& arguments) {
   TreeShow show = TreeShowOf(arguments);
   show.named = command;
@@ -20,7 +20,7 @@ TreeShow ShowOfMany(std::string_view command, const command::Arguments& argument
   return show;
 }
 
-// As PutTree().
+// Like PutTree().
 Status PutMean(const tree::MeanTree& mean, const std::vector<std::string>& remarks,
                const command::Arguments& arguments, const TreeShow& show) {
   const std::string& file = arguments.Text("--output");
@@ -31,7 +31,7 @@ Status PutMean(const tree::MeanTree& mean, const std::vector<std::string>& remar
 
 struct Operands {
   std::vector<tree::Tree> runs;
-  std::vector<tree::MeanTree> means;  // if one of them is no runs: all of them
+  std::vector<tree::MeanTree> means;  // all operands, if any of them has no single runs
   std::vector<std::string> remarks;
 };
 
@@ -39,7 +39,7 @@ void Append(const std::vector<std::string>& more, std::vector<std::string>& rema
   remarks.insert(remarks.end(), more.begin(), more.end());
 }
 
-// Threads of several recordings are one if they have the same name.
+// Threads of several recordings are merged if they have the same name.
 Result<Operands> Load(const command::Arguments& arguments) {
   const std::vector<std::string>& names = arguments.Texts("recording");
   Operands operands;

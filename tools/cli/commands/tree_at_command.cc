@@ -1,4 +1,4 @@
-// `fieldcost tree at`: part of a recording's time.
+// `fieldcost tree at`: shows part of a recording's time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ Status CheckMethod(std::string& untrusted_text) {
   return Fail(ErrorCode::kInvalidArgument, "expected exact or mnp");
 }
 
-// The stream of stacks from which a time tree is made.
+// The stream of stacks that the time tree is built from.
 Result<recording::StreamId> SamplesOf(const recording::Recording& recording) {
   const auto& streams = recording.contents().descriptions.streams;
   const auto found =
@@ -32,7 +32,7 @@ Result<recording::StreamId> SamplesOf(const recording::Recording& recording) {
   return recording::StreamId(static_cast<std::uint16_t>(found - streams.begin()));
 }
 
-// The interval according to the hierarchical time tree: counts of samples, not exact.
+// Answers from the hierarchical time tree: counts of samples, not exact.
 Result<LoadedTree> ByTimeTree(const TreeOperand& operand, const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const recording::Recording recording, recording::Recording::Open(operand.file));
   if (!HasTimes(recording)) {

@@ -1,4 +1,4 @@
-// `fieldcost tree diff`: significant cost increases between two recordings.
+// `fieldcost tree diff`: finds significant cost increases between two recordings.
 #include <fmt/format.h>
 
 #include <utility>

@@ -1,4 +1,4 @@
-// `fieldcost tree import` and `export`: files of other profilers.
+// `fieldcost tree import` and `export`: convert files of other profilers.
 #include <fmt/format.h>
 
 #include <vector>

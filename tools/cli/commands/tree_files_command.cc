@@ -1,4 +1,4 @@
-// `fieldcost tree verify` and `recover`: recordings as files.
+// `fieldcost tree verify` and `recover`: check and repair recordings.
 #include "common/base/text.h"
 #include "common/recording/recover_recording.h"
 #include "common/recording/verify_recording.h"
@@ -9,7 +9,7 @@
 namespace fieldcost::cli {
 namespace {
 
-constexpr int kDamaged = 65;  // as exit statuses of kCorrupt
+constexpr int kDamaged = 65;  // the exit status for kCorrupt
 
 std::string FoundText(const recording::VerifyReport& report) {
   std::string text = fmt::format(

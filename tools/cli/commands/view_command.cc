@@ -1,4 +1,4 @@
-// `fieldcost agent view`: one's own costs as a page for the browser.
+// `fieldcost agent view`: writes the user's own costs as a page.
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,15 +24,15 @@ namespace fieldcost::cli {
 namespace {
 
 struct Request {
-  std::filesystem::path output;  // empty = in the state directory, or beside the table
-  std::filesystem::path table;   // a lab table instead of what was measured in the field
+  std::filesystem::path output;  // empty = in the state directory, or next to the table
+  std::filesystem::path table;   // a lab table instead of local measurements
   bool open = false;             // in the user's browser
 };
 
 struct Page {
   std::string html;
   std::size_t api_count = 0;
-  std::filesystem::path place;  // where it goes unless --output says otherwise
+  std::filesystem::path place;  // default path of the page, without --output
 };
 
 constexpr char kPageName[] = "view.html";
@@ -91,7 +91,7 @@ std::string FileUrl(const std::filesystem::path& path) {
   return "file://" + PercentEncode(path.string(), "/-._~");
 }
 
-// Does not wait: a browser may stay as long as it likes.
+// Does not wait, because a browser may run for a long time.
 Status OpenInBrowser(const std::string& url) {
   FIELDCOST_TRY(StartChild(
       {.arguments = {kOpener, url}, .input = kNowhere, .output = kNowhere, .errors = kNowhere}));

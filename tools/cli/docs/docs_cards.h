@@ -13,20 +13,20 @@ namespace fieldcost::cli {
 struct LibraryCards {
   std::optional<catalog::Freshness> freshness;
   report::Provenance provenance;
-  std::vector<report::CostCard> cards;  // by soname and symbol, with links
+  std::vector<report::CostCard> cards;  // ordered by soname and symbol, with links
 };
 
-// A card in files: PATH.light.svg, PATH.dark.svg, PATH.html and PATH.md.
+// A card's files: PATH.light.svg, PATH.dark.svg, PATH.html and PATH.md.
 struct WrittenCard {
   const report::CostCard* card = nullptr;
-  std::string folder;  // of the library
+  std::string folder;  // the library's folder
   std::string name;    // without suffix
   std::string path() const { return folder + "/" + name; }
 };
 
 // The cards of all APIs in the catalogue whose soname matches the glob (empty = all). An empty
-// template makes no links. kInvalidArgument: the template; kNotFound: no catalogue, or none of
-// these libraries is in it.
+// template creates no links. kInvalidArgument: invalid template; kNotFound: no catalogue, or it
+// contains no matching library.
 Result<LibraryCards> LoadCards(const std::string& library_glob, const std::string& link_template);
 
 }  // namespace fieldcost::cli

@@ -32,7 +32,7 @@ std::string SafeFileName(std::string_view untrusted_name) {
     }
   }
   if (!name.empty() && name.size() <= kMaxFileNameBytes) return name;
-  // "~-" is in no other name.
+  // "~-" occurs in no other name.
   return name.substr(0, kMaxFileNameBytes) + "~-" + HashOf(untrusted_name);
 }
 

@@ -9,14 +9,14 @@
 
 namespace fieldcost::cli {
 
-// A name for files about something named `untrusted_name`, which any file system can hold and any
-// URL, unescaped: letters, digits, '_', '-' and '.' stay, every other byte (and a '.' or '-' in
-// front) becomes ~XX. Different names give different ones: long ones end with a hash.
+// Converts a name into a file name that is valid on any file system and, unescaped, in any URL:
+// letters, digits, '_', '-' and '.' stay; every other byte (and a leading '.' or '-') becomes ~XX.
+// Different names give different results; long ones end with a hash.
 std::string SafeFileName(std::string_view untrusted_name);
 
 inline constexpr std::size_t kMaxFileNameBytes = 160;
 
-// Gives out such names, in which also upper and lower case make no difference. Not thread-safe.
+// Assigns such names, distinct even if case is ignored. Not thread-safe.
 class FileNames {
  public:
   std::string Take(std::string_view untrusted_name);
@@ -25,7 +25,8 @@ class FileNames {
   std::set<std::string> taken_;  // in lower case
 };
 
-// Writes what can be made again at any time: not atomically, not durably. kIo, kPermissionDenied.
+// Writes a file that can be regenerated at any time: not atomically, not durably. kIo,
+// kPermissionDenied.
 Status WriteDocument(const std::filesystem::path& path, std::string_view bytes);
 
 }  // namespace fieldcost::cli

@@ -8,16 +8,16 @@
 
 namespace fieldcost::cli {
 
-// What --json prints of `fieldcost docs`, like json_output.h.
+// The --json output of `fieldcost docs`, in the conventions of json_output.h.
 
-// Also index.json: the files of each card.
+// The files of each card; also the content of index.json.
 std::string CardsJson(std::span<const WrittenCard> cards, const report::Provenance& provenance);
 
 struct DoxygenCounts {
-  std::uint64_t functions = 0;  // different names that are documented
-  std::uint64_t found = 0;      // of these, that the catalogue knows
-  std::uint64_t cards = 0;      // in pages, where a function may have several places
-  std::uint64_t pages = 0;      // with cards
+  std::uint64_t functions = 0;  // distinct names of documented functions
+  std::uint64_t found = 0;      // of these, the ones in the catalogue
+  std::uint64_t cards = 0;      // inserted; a function may appear in several places
+  std::uint64_t pages = 0;      // pages with cards
 };
 std::string DoxygenJson(const DoxygenCounts& counts, const report::Provenance& provenance);
 

@@ -13,8 +13,8 @@ namespace {
 
 using boost::property_tree::ptree;
 
-// Returns the end of the tag that begins with '<' at `at`: after its '>', ignoring those in quotes,
-// comments and the like; npos if it does not end.
+// Returns the position after the tag that begins with '<' at `at`, ignoring '>' in quotes, comments
+// and the like; npos if the tag does not end.
 std::size_t EndOfTag(std::string_view untrusted_xml, std::size_t at) {
   for (const auto& [begin, end] : {std::pair<std::string_view, std::string_view>{"<!--", "-->"},
                                    {"<![CDATA[", "]]>"},
@@ -37,13 +37,13 @@ std::size_t EndOfTag(std::string_view untrusted_xml, std::size_t at) {
   return std::string_view::npos;
 }
 
-// The parser recurses with the elements: a deep nesting would overflow the stack.
+// The parser recurses into elements, so deep nesting would overflow the stack.
 bool IsTooDeep(std::string_view untrusted_xml) {
   std::size_t depth = 0;
   for (std::size_t at = untrusted_xml.find('<'); at != std::string_view::npos;
        at = untrusted_xml.find('<', at)) {
     const std::size_t end = EndOfTag(untrusted_xml, at);
-    if (end == std::string_view::npos) return false;  // nor will the parser find one
+    if (end == std::string_view::npos) return false;  // the parser will not find one either
     const char next = untrusted_xml[at + 1];
     if (next == '/') {
       depth -= depth == 0 ? 0 : 1;
@@ -63,7 +63,7 @@ bool IsBelow(const std::filesystem::path& untrusted_path) {
   return true;
 }
 
-// Files and groups list what is global; the others are its scope.
+// Files and groups list global functions; all other kinds are scopes.
 bool IsScope(const std::string& kind) {
   return kind == "class" || kind == "struct" || kind == "union" || kind == "namespace";
 }
@@ -138,7 +138,7 @@ PageWithCards InsertCards(std::string_view untrusted_html,
     const std::size_t next = before.find(kAnchor, name);
     const std::string anchor(before.substr(name, before.find('"', name) - name));
     const auto card = card_of.find(anchor);
-    // Only up to the next anchor: a page may have very many.
+    // Searches only up to the next anchor, because a page may have very many.
     const std::size_t description = before.substr(0, next).find(kDescription, name);
     if (card != card_of.end() && description != std::string_view::npos) {
       const std::size_t begin = description + kDescription.size();

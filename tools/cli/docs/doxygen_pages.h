@@ -10,26 +10,26 @@
 
 namespace fieldcost::cli {
 
-// What Doxygen writes, and cards in it. Made with what 1.9.4 writes. Pure.
+// Reads Doxygen's output and inserts cards into it. Developed with version 1.9.4. Pure.
 
 inline constexpr std::size_t kMaxTagFileBytes = 64 * 1024 * 1024;
 inline constexpr std::size_t kMaxPageBytes = 64 * 1024 * 1024;
-inline constexpr std::size_t kMaxTagDepth = 16;  // of elements in each other
+inline constexpr std::size_t kMaxTagDepth = 16;  // nesting of elements
 
-// A function with a description of its own.
+// A function that has its own description.
 struct DocumentedFunction {
   std::string name;    // "inflate", "Json::Value::isMember"
   std::string page;    // file name below the HTML directory
-  std::string anchor;  // in it
+  std::string anchor;  // within the page
   bool operator==(const DocumentedFunction&) const = default;
 };
 
-// The functions of a tag file (GENERATE_TAGFILE), in its order. kCorrupt unless it is XML of that
-// kind whose pages lie in the HTML directory.
+// Returns the functions of a tag file (GENERATE_TAGFILE), in its order. kCorrupt unless it is an
+// XML tag file whose pages lie in the HTML directory.
 Result<std::vector<DocumentedFunction>> ReadTagFile(std::string_view untrusted_xml);
 
-// The page without cards of an earlier run, and with those of `card_of`: at the top of the
-// description of each anchor, where it has one. The page of a second run has the same bytes.
+// The page without the cards of an earlier run, and with those of `card_of` at the top of each
+// anchor's description, if it has one. A second run produces the same bytes.
 struct PageWithCards {
   std::string html;
   std::size_t cards = 0;

@@ -11,7 +11,7 @@
 namespace fieldcost::cli {
 namespace {
 
-// Sections of functions: library calls, then system calls. Else printf would be the shell's.
+// Sections of functions: library calls, then system calls. Otherwise printf would be the shell's.
 constexpr char kFunctions[] = "--sections=3:2";
 
 Result<pid_t> StartMan(ChildOptions options) {
@@ -21,7 +21,7 @@ Result<pid_t> StartMan(ChildOptions options) {
   return Fail(ErrorCode::kUnavailable, "man(1) cannot be run; use --roff instead");
 }
 
-// Reads at most kMaxManBytes, and then no more.
+// Reads about kMaxManBytes at most; the rest stays unread.
 std::string ReadAll(int fd) {
   std::string text;
   char buffer[16 * 1024];
@@ -42,7 +42,7 @@ bool IsMdoc(std::string_view page) {
 
 Result<std::string> FindManPage(const std::string& untrusted_name,
                                 const std::string& untrusted_section) {
-  // With a slash it would be any file of this machine.
+  // A name with a slash could be any file of this machine.
   if (untrusted_name.find('/') != std::string::npos) return std::string();
   FIELDCOST_ASSIGN(Pipe pipe, MakePipe());
   ChildOptions options{

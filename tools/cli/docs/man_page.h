@@ -15,11 +15,11 @@ inline constexpr std::size_t kMaxManBytes = 16 * 1024 * 1024;
 Result<std::string> FindManPage(const std::string& untrusted_name,
                                 const std::string& untrusted_section);
 
-// The page with a section COST at its end: with the macros the page is in. An empty page becomes
-// one of that section alone. Pure.
+// Appends a section COST to the page, using the page's own macros. An empty page becomes a page
+// with only that section. Pure.
 std::string WithCost(std::string page, std::string_view name, const report::CostCard& card);
 
-// Shows roff through man(1), which goes through the user's pager; its exit status.
+// Displays roff source through man(1), which uses the user's pager; returns its exit status.
 Result<int> ShowManPage(const std::string& roff);
 
 }  // namespace fieldcost::cli

@@ -15,9 +15,9 @@
 
 namespace fieldcost::cli {
 
-// Recordings of idle CPUs, as the commands below `idle` read them.
+// Loads recordings of idle CPUs for the commands below `idle`.
 
-// One view of idle time: its name, its metrics in ns and in ticks.
+// A view of idle time: its name, and its metrics in ns and in ticks.
 struct IdleSide {
   std::string_view name;
   std::array<std::string_view, 2> metrics;
@@ -26,24 +26,24 @@ inline constexpr IdleSide kCpusSide{"cpus", {idle::kCpuIdle, ""}};
 inline constexpr IdleSide kToSide{"to", {idle::kToIdle, idle::kToIdleTicks}};
 inline constexpr IdleSide kFromSide{"from", {idle::kFromIdle, idle::kFromIdleTicks}};
 inline constexpr IdleSide kPairsSide{"pairs", {idle::kPairs, idle::kPairTicks}};
-// REQUIRES: one of these names.
+// REQUIRES: `name` is the name of a view.
 const IdleSide& FindIdleSide(std::string_view name);
 
 struct LoadedIdle {
   TreeOperand operand;
   std::shared_ptr<const recording::Recording> recording;
   analysis::IdleView view;
-  RecordedRuns recorded;  // with its remarks
+  RecordedRuns recorded;  // includes its remarks
 };
 
-// Loads the file of an operand (ParseTreeOperand()). kInvalidArgument, with its kind and the
-// command that reads it, unless it is a recording of idle CPUs; errors of the file, with its name.
+// Loads an operand's file (ParseTreeOperand()). kInvalidArgument if it is not a recording of idle
+// CPUs, stating what it is and which command reads it. Errors include the file's name.
 Result<LoadedIdle> LoadIdle(const std::string& operand);
 
-// That side's metrics, all runs together as one. kNotFound if they were not recorded.
+// The view's metrics, summed over all runs. kNotFound if they were not recorded.
 Result<tree::Tree> SideTree(const LoadedIdle& loaded, const IdleSide& side);
 
-// The error (kInvalidArgument) that what was named has these metrics and is not a recording of idle
+// The error (kInvalidArgument) for an operand with these metrics that is not a recording of idle
 // CPUs.
 Error NoIdleRecording(const std::string& untrusted_name, const std::vector<tree::Metric>& metrics);
 

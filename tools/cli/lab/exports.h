@@ -9,8 +9,8 @@
 
 namespace fieldcost::cli {
 
-// The stacks of a lab table for tools that others make (tools/report/lab/lab_export.h); for the
-// user only. An empty path: not asked for.
+// Exports of a lab table's stacks for other tools (tools/report/lab/lab_export.h). The files are
+// readable only by the user. An empty path means not requested.
 struct LabExports {
   std::filesystem::path pprof;
   std::filesystem::path folded;
@@ -20,7 +20,7 @@ command::Option ExportPprofOption();   // --export-pprof FILE
 command::Option ExportFoldedOption();  // --export-folded FILE
 LabExports ExportsOf(const command::Arguments& arguments);
 
-// Writes those that are asked for. As WriteFileAtomically() and exchange::EncodePprof().
+// Writes the requested files. Errors as WriteFileAtomically() and exchange::EncodePprof().
 Status WriteExports(const LabExports& exports, const wire::LabTable& table);
 
 }  // namespace fieldcost::cli

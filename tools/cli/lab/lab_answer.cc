@@ -31,7 +31,7 @@ struct Chosen {
   std::vector<LabCost> costs;
   std::size_t found = 0;          // shown or not
   double whole_ns = 0;            // of all found
-  std::set<std::string> waiting;  // symbols that were set apart
+  std::set<std::string> waiting;  // symbols omitted because they only wait
 };
 
 Chosen Choose(const wire::LabTable& table, const LabView& view) {
@@ -52,7 +52,7 @@ Chosen Choose(const wire::LabTable& table, const LabView& view) {
   return chosen;
 }
 
-// The times of each with what the catalogue knows of them.
+// Compares the times of each API with the catalogue's.
 Status CompareWithField(const wire::LabTable& table, const Source& field,
                         std::vector<LabCost>& costs) {
   for (LabCost& cost : costs) {
@@ -82,7 +82,7 @@ std::string TableText(const Chosen& chosen, const wire::LabTable& table, const d
 struct Changes {
   std::vector<LabChange> times;
   analysis::LabCounts counts;
-  bool has_times = false;  // asked for
+  bool has_times = false;  // requested
   bool has_counts = false;
 };
 
@@ -110,7 +110,7 @@ Changes ChangesBetween(const wire::LabTable& before, const wire::LabTable& after
 }
 
 int ExitStatusOf(const Changes& changes) {
-  // Both are in this order.
+  // Both lists are in this order.
   const auto& times = changes.times;
   const auto& counts = changes.counts.apis;
   if (!counts.empty() && counts.front().decides) return kIncrease;

@@ -14,30 +14,30 @@
 
 namespace fieldcost::cli {
 
-// Answers about lab tables that several commands give: as text (through the pager if it is long),
+// Output about lab tables shared by several commands, as text (through the pager if it is long),
 // JSON or CSV.
 
-// Which lines of the table.
+// Selects lines of the table.
 struct LabView {
   std::string library;  // glob over sonames; empty = all
   analysis::SortKey sort = analysis::SortKey::kTotal;
   std::uint64_t limit = 0;              // 0 = all
   bool limits_text_only = false;        // JSON and CSV have all lines
-  std::set<std::string> left_out_apis;  // of `measure`, for JSON; untrusted
+  std::set<std::string> left_out_apis;  // by `measure`, for JSON; untrusted
   bool with_waiting = false;      // also functions whose work is to wait (tools/analysis/waiting.h)
-  const Source* field = nullptr;  // a catalogue that it is compared with; nullptr = none
+  const Source* field = nullptr;  // a catalogue to compare with; nullptr = none
 };
-// report::LabTableText() with its notes, LabJson() or report::LabCsv().
+// Prints report::LabTableText() with its notes, LabJson() or report::LabCsv().
 Status PrintLabTable(const wire::LabTable& table, const LabView& view, const Output& output);
 
 struct LabDiffView {
-  std::string api;  // glob over symbols, or names as people know them; empty = all
-  // A time, or what runs are counted by; nullopt = wall_time and all counts.
+  std::string api;  // glob over symbols, or names as users write them; empty = all
+  // The time, or the counter, to compare; nullopt = wall_time and all counts.
   std::optional<stats::Metric> metric;
-  bool all = false;  // also what is not shown to have changed
+  bool all = false;  // also APIs without a significant change
 };
-// The exit status: 1 if something costs more (LabChange::change, LabCount::decides), 2 if no API
-// has enough runs in both, else 0.
+// Returns the exit status: 1 if something costs more (LabChange::change, LabCount::decides), 2 if
+// no API has enough runs in both, else 0.
 Result<int> PrintLabDiff(const wire::LabTable& before, const wire::LabTable& after,
                          const LabDiffView& view, const Output& output);
 

@@ -32,13 +32,13 @@ json::array PartsJson(std::span<const wire::LabPart> of) {
   return parts;
 }
 
-// Null = not known.
+// null = unknown.
 json::value Known(const std::optional<double>& number) {
   if (!number) return nullptr;
   return *number;
 }
 
-// Null = not compared, or not enough is known.
+// null = not compared, or too little is known.
 json::value FieldJson(const std::optional<analysis::ContextPenalty>& field) {
   if (!field) return nullptr;
   return json::object{{"ratio", field->ratio},

@@ -14,9 +14,9 @@
 
 namespace fieldcost::cli {
 
-// What commands about lab tables print with --json; names are stable, ../JSON.md describes them.
+// The --json output of commands about lab tables. Names are stable; ../JSON.md describes them.
 
-// The answer of `merge` about the table that it has written.
+// The output of `merge` about the table it has written.
 std::string WrittenTableJson(const std::filesystem::path& file, std::uint64_t size_bytes,
                              const wire::LabTable& table);
 

@@ -9,7 +9,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kLineInterval{5};  // of lines into a file
+constexpr std::chrono::seconds kLineInterval{5};  // between lines if stderr is not a terminal
 constexpr std::uint32_t kBarCells = 12;
 
 std::string Bar(std::uint32_t done, std::uint32_t all) {

@@ -8,11 +8,12 @@
 
 namespace fieldcost::cli {
 
-// How far a measurement is, on stderr: a line in place on a terminal, else one now and then.
+// Reports the progress of a measurement on stderr: in place on a terminal, else in occasional
+// lines.
 class LabProgress {
  public:
   LabProgress();
-  // Takes the line away.
+  // Clears the line.
   ~LabProgress();
   LabProgress(const LabProgress&) = delete;
   LabProgress& operator=(const LabProgress&) = delete;

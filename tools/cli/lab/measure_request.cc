@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kAnyStatus = "all";
 constexpr std::uint64_t kMostRounds = 1'000;
 
-// Brings names of C++ into the form that the library reads.
+// Converts C++ names to the form that the library reads.
 Status CheckGlobs(std::string& untrusted_text) {
   FIELDCOST_ASSIGN(untrusted_text, ResolvePick(untrusted_text));
   return {};
@@ -41,7 +41,7 @@ Status CheckStatuses(std::string& untrusted_text) {
   return {};
 }
 
-// A comma at the end begins nothing.
+// A comma at the end does not begin another item.
 std::vector<std::string_view> Listed(std::string_view text) {
   std::vector<std::string_view> parts = Split(text, ",");
   if (parts.back().empty()) parts.pop_back();
@@ -86,7 +86,7 @@ lab::MeasureOptions OptionsOf(const command::Arguments& arguments) {
   return options;
 }
 
-// "N=1,10,100".
+// Checks a text such as "N=1,10,100".
 Status CheckScan(std::string& untrusted_text) {
   const std::size_t equals = untrusted_text.find('=');
   const auto bad = [] {

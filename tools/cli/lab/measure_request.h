@@ -13,23 +13,23 @@
 
 namespace fieldcost::cli {
 
-// What `fieldcost measure` is asked for.
+// The parsed request of `fieldcost measure`.
 struct MeasureRequest {
   lab::MeasureOptions options;
-  std::filesystem::path input;      // the command's standard input in each run; empty: ours
-  std::vector<std::uint64_t> scan;  // values of {N}; empty: it is not there
+  std::filesystem::path input;      // standard input of each run; empty: this process's
+  std::vector<std::uint64_t> scan;  // values of {N}; empty: no {N} in the command
   std::string scan_name;
   std::string name;
   std::filesystem::path save;
-  std::filesystem::path base;  // a table that it is compared with; empty = none
+  std::filesystem::path base;  // a table to compare with; empty = none
   std::uint64_t limit = 0;     // lines of the table as text; 0 = all
-  bool with_field = false;     // and with the catalogue
-  std::filesystem::path page;  // written for the browser; empty = none
+  bool with_field = false;     // compare with the catalogue
+  std::filesystem::path page;  // an HTML page to write; empty = none
   LabExports exports;
 };
 
 std::vector<command::Option> MeasureRequestOptions();
-// REQUIRES: arguments of these options, and a program.
+// REQUIRES: `arguments` contain these options and a program.
 Result<MeasureRequest> MeasureRequestOf(const command::Arguments& arguments);
 
 }  // namespace fieldcost::cli

@@ -1,4 +1,4 @@
-// Comparisons of events, and builds over time, for people (text.h).
+// Text output of comparisons of events, and of builds over time (event_text.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::string RatioText(const probe::StepChange& step) {
   return step.base_events == 0 || step.new_events == 0 ? "-" : Ratio(step.ratio);
 }
 
-// Both sides have 2 events.
+// Both sides have at least 2 events.
 bool HasInterval(const probe::StepChange& step) { return step.ratio_high != 0; }
 
 std::string IntervalText(const probe::StepChange& step) {
@@ -71,7 +71,7 @@ std::string SideText(std::size_t events, std::size_t set_aside) {
   return text;
 }
 
-// The label, and what else distinguishes the group from others with that label.
+// The label and, if several groups have that label, what distinguishes this one.
 std::string NameIn(const std::vector<probe::ComparedGroup>& groups, const probe::GroupKey& key) {
   const auto alike = std::ranges::count(
       groups, key.label, [](const probe::ComparedGroup& group) { return group.key.label; });

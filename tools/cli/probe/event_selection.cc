@@ -23,7 +23,7 @@ constexpr std::string_view kWhatThereIs =
 
 bool IsKey(std::string_view text) { return std::ranges::find(kKeys, text) != kKeys.end(); }
 
-// At commas without a backslash before them.
+// Splits at commas that are not preceded by a backslash.
 std::vector<std::string> SplitAtCommas(std::string_view text) {
   std::vector<std::string> parts(1);
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -91,12 +91,12 @@ Status AddPart(const std::string& part, EventSelection& selection) {
   return {};
 }
 
-// The length of a leading file name, with its colon; 0 without one.
+// The length of a leading file name including its colon; 0 if there is none.
 std::size_t FileLength(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos || colon == 0) return 0;
   const std::string_view before = text.substr(0, colon);
-  // A name of a file has a dot or a slash; what else has a colon is a mistyped key.
+  // A file name contains a dot or a slash; any other word before a colon is a mistyped key.
   if (IsKey(before) || before.find_first_of("./") == std::string_view::npos) return 0;
   return before.find(',') == std::string_view::npos ? colon + 1 : 0;
 }
@@ -143,7 +143,7 @@ Result<EventSelection> ParseEventSelection(std::string_view untrusted_text) {
   const std::size_t file = FileLength(untrusted_text);
   if (file != 0) selection.file = untrusted_text.substr(0, file - 1);
   untrusted_text.remove_prefix(file);
-  if (file != 0 && untrusted_text.empty()) return selection;  // all of it
+  if (file != 0 && untrusted_text.empty()) return selection;  // all events of the file
   for (const std::string& part : SplitAtCommas(untrusted_text)) {
     FIELDCOST_TRY(AddPart(part, selection));
   }

@@ -19,19 +19,19 @@ std::string TagsText(const std::vector<std::string>& tags);
 std::string LostPointsText(const probe::SideFacts& facts);
 
 struct EventListText {
-  std::size_t set_aside = 0;  // not in the list
-  std::size_t older = 0;      // beyond its limit
+  std::size_t set_aside = 0;  // set aside and not listed
+  std::size_t older = 0;      // not listed because of the limit
   probe::SideFacts facts{};   // of all selected events
 };
 std::string EventTable(const std::vector<JudgedEvent>& events, const EventListText& rest,
                        const draw::Style& style);
 
-// An event with its steps as bars; `stacks`: adds to each the stack of the point that ends it.
+// An event with its steps as bars. `stacks`: with the stack of the point that ends each step.
 std::string EventText(const JudgedEvent& judged, const probe::Event& event, bool stacks,
                       const draw::Style& style);
 
 std::string ComparisonText(const probe::ComparedGroup& compared, const draw::Style& style);
-// One line each for events left out, points lost, and the machine's load.
+// One line each about omitted events, lost points, and the machine's load.
 std::string SidesText(const probe::ComparedSides& sides, bool alternated);
 // The last line: the verdict. `least` is the allowed change.
 std::string ComparisonVerdict(const std::vector<probe::ComparedGroup>& groups, double least,

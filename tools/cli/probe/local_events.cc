@@ -25,7 +25,7 @@ Result<std::filesystem::path> PathOf(const std::string& file) {
   return probe::SpoolFile(paths);
 }
 
-// Checked before its version is read, so that nothing is created in a file of another kind.
+// Checked before the version is read, so that nothing is created in a database of another kind.
 Status CheckHasEvents(const sqlite::Database& database, bool is_own) {
   FIELDCOST_ASSIGN(
       const std::uint64_t tables,

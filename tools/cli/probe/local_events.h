@@ -12,14 +12,14 @@
 
 namespace fieldcost::cli {
 
-// A database with events of probe points. Not thread-safe.
+// A database of probe point events. Not thread-safe.
 struct LocalEvents {
   std::unique_ptr<sqlite::Database> database;
-  probe::EventStore store;  // of the database
+  probe::EventStore store;  // uses `database`
 };
 
-// `file` empty: this machine's database. kNotFound explains how to create one; kCorrupt and
-// kInvalidArgument if it is no such database; kUnsupported; errors of sqlite::Database.
+// Opens `file`, or this machine's database if empty. kNotFound explains how to create one; kCorrupt
+// and kInvalidArgument if it is not such a database; kUnsupported; errors of sqlite::Database.
 Result<LocalEvents> OpenLocalEvents(
     const std::string& file, sqlite::Database::Access access = sqlite::Database::Access::kRead);
 
@@ -28,22 +28,23 @@ struct JudgedEvent {
   probe::Verdict verdict;
 };
 
-// If there are more, only the newest are read.
+// Maximum number of events read; the newest ones are.
 inline constexpr std::size_t kMostEventsRead = 200'000;
 
 struct JudgedEvents {
   std::vector<JudgedEvent> events;  // newest first
-  bool are_all = true;              // there are at most kMostEventsRead
+  bool are_all = true;              // false if there were more than kMostEventsRead
 };
 
-// Loads the selected events; each is judged among all of its label, selected or not.
+// Loads the selected events. Each is judged among all events of its label, selected or not.
 Result<JudgedEvents> LoadJudged(const LocalEvents& local, const EventSelection& selection);
 
-// kNotFound, listing the events, if none matches; kInvalidArgument, listing the matches, if several
-// do. `last` is the newest.
+// Finds the event of that name; "last" is the newest. kNotFound lists the existing events;
+// kInvalidArgument, if several match, lists the matches.
 Result<JudgedEvent> FindEvent(const LocalEvents& local, const std::string& untrusted_name);
 
-// "abcdef01.17": the shortest prefix that is unique among the runs, at least 8 digits.
+// Names events as "abcdef01.17": the shortest prefix, at least 8 digits, that is unique among the
+// runs.
 class EventNames {
  public:
   explicit EventNames(const std::vector<JudgedEvent>& events);

@@ -8,14 +8,14 @@
 
 namespace fieldcost::cli {
 
-// Shared by the viewing commands below `fieldcost probe`.
+// Options of the `fieldcost probe` commands that show events.
 
 command::Option ProbeDbOption();  // "--db"
 command::Option ProbeLabelOption();
 // An operand, checked by ParseEventSelection().
 command::Option ProbeSelectionOperand(std::string_view name, std::string_view value,
                                       std::string_view help);
-// "event", the name of one.
+// "event": the name of one event.
 command::Option ProbeEventOperand();
 
 // --build, --tag, --program.

@@ -52,7 +52,7 @@ Status CheckApart(const Chosen& base, const Chosen& changed) {
               Counted(static_cast<std::uint64_t>(both), "event is", "events are"));
 }
 
-// The events of those sessions, newest first within each; judged among each other alone.
+// The events of these sessions, newest first within each, judged only among each other.
 Result<std::vector<JudgedEvent>> EventsOfSessions(const LocalEvents& local,
                                                   const std::vector<std::uint64_t>& sessions,
                                                   const std::string& label) {

@@ -10,17 +10,17 @@
 
 namespace fieldcost::cli {
 
-// Two selections of events, group by group (common/probe/groups.h).
+// Compares two selections of events, group by group (common/probe/groups.h).
 
 struct SelectedSides {
-  std::string base;  // texts of selections (selection.h)
+  std::string base;  // selections as texts (event_selection.h)
   std::string changed;
   std::string label;  // empty: all
-  std::string db;     // used for this machine's events if they name no file
+  std::string db;     // database for selections that name no file
   double least = 0;
 };
-// kNotFound if a side has no event; kInvalidArgument if an event is on both, or nothing is
-// comparable.
+// kNotFound if a side has no event; kInvalidArgument if an event is on both sides, or if nothing
+// can be compared.
 Result<probe::ComparedSides> CompareSelections(const SelectedSides& sides);
 
 // Runs of two programs on this machine, by the sessions in which they were recorded.

@@ -7,7 +7,8 @@
 
 namespace fieldcost::cli {
 
-// "|#####     |", as long a bar as the share of `columns`; any part of one is at least a mark.
+// "|#####     |": a bar whose length is `share` of `columns`; a share above 0 has at least one
+// mark.
 std::string BarText(double share, std::size_t columns, const draw::Style& style);
 
 }  // namespace fieldcost::cli

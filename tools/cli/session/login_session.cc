@@ -29,7 +29,7 @@ bool IsThere(const fs::path& path) {
   return fs::exists(fs::symlink_status(path, error));
 }
 
-// nullopt if there is no such regular file, or link to one.
+// nullopt unless the path is a regular file or a link to one.
 Result<std::optional<std::string>> ReadIfThere(const fs::path& path, std::size_t max_bytes) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return std::optional<std::string>();
@@ -37,7 +37,7 @@ Result<std::optional<std::string>> ReadIfThere(const fs::path& path, std::size_t
   return std::optional<std::string>(std::move(text));
 }
 
-// How many directories had to be made.
+// Creates missing directories and returns their number.
 Result<unsigned> MakeParents(const fs::path& file) {
   unsigned made = 0;
   for (fs::path directory = file.parent_path();
@@ -48,7 +48,7 @@ Result<unsigned> MakeParents(const fs::path& file) {
   return made;
 }
 
-// Replaces a file of the user's, with its mode; if it is a link, the file that it leads to.
+// Replaces a user's file, keeping its mode; if it is a link, replaces the file it points to.
 Status ReplaceUserFile(const fs::path& file, const std::string& text) {
   std::error_code error;
   const fs::path target = fs::canonical(file, error);
@@ -62,7 +62,8 @@ Status ReplaceUserFile(const fs::path& file, const std::string& text) {
   return WriteFileAtomically(target, text, static_cast<int>(info.st_mode & 07777));
 }
 
-// Whether ld.so could load it: not on a file system mounted noexec, and a shared library for us.
+// Whether ld.so could load the file: a shared library for this machine, not on a file system
+// mounted noexec.
 Status CheckLoadable(const fs::path& library) {
   FIELDCOST_ASSIGN(const agent::Explanation kind, agent::ExplainProgramFile(library));
   if (kind.reach != agent::Reach::kNotProgram || kind.untrusted_detail != agent::kSharedLibrary) {
@@ -77,7 +78,7 @@ Status CheckLoadable(const fs::path& library) {
   return {};
 }
 
-// As /proc/PID/stat counts; the next tick, so that what has started by now started before.
+// In the unit of /proc/PID/stat. The next tick, so that everything running now started before it.
 std::uint64_t NowInTicks() {
   timespec now{};
   ::clock_gettime(CLOCK_BOOTTIME, &now);
@@ -86,7 +87,7 @@ std::uint64_t NowInTicks() {
          static_cast<std::uint64_t>(now.tv_nsec) * ticks_per_second / 1'000'000'000 + 1;
 }
 
-// As under sudo, which keeps HOME: root would leave files there that the user cannot remove.
+// sudo, for example, may keep HOME: root would then leave files there that the user cannot remove.
 Status CheckOwnHome(const fs::path& home) {
   struct stat info {};
   if (::stat(home.c_str(), &info) != 0) return ErrnoError("look at", home, errno);
@@ -177,7 +178,7 @@ Status Session::RemoveOurs(const fs::path& file, SessionReport& report) const {
   FIELDCOST_ASSIGN(const auto present, ReadIfThere(file, kMaxSmallFileBytes));
   if (!present) return {};
   const auto made = DirectoriesMade(*present);
-  if (!made) return {};  // not ours
+  if (!made) return {};  // not written by us
   if (::unlink(file.c_str()) != 0) return ErrnoError("remove", file, errno);
   report.removed.push_back(file);
   fs::path directory = file.parent_path();
@@ -218,14 +219,14 @@ Status Session::RemoveLine(const fs::path& profile, SessionReport& report) const
   return {};
 }
 
-// Sessions that began under the activation still hand on the library's name.
+// Sessions that began while active still pass on the library's name.
 Status Session::RemoveLibrary(bool is_ending_now, SessionReport& report) const {
   if (!IsThere(library_)) return {};
   std::uint64_t ended_ticks = NowInTicks();
   const auto end = ReadFile(end_file_, kMaxSmallFileBytes);
   const std::string boot_id = agent::BootId();
   if (end && !is_ending_now) {
-    // Nothing of an earlier boot is left.
+    // After a reboot no process remains that names the library.
     const bool is_same_boot = end->starts_with(boot_id + " ") && end->ends_with('\n');
     const std::string_view ticks =
         is_same_boot ? std::string_view(*end).substr(boot_id.size() + 1) : std::string_view("0\n");
@@ -297,7 +298,7 @@ Result<SessionReport> Session::Off() const {
   Status ours = RemoveOurs(environment_file_, report);
   Note(RemoveOurs(snippet_, report), ours);
   const bool is_ending_now = !report.removed.empty() || !report.lines_removed.empty();
-  // A line that could not be removed does nothing without the snippet.
+  // A line that could not be removed has no effect without the snippet.
   if (ours) ours = RemoveLibrary(is_ending_now, report);
   Note(ours, first);
   FIELDCOST_TRY(first);

@@ -19,36 +19,36 @@ struct SessionReport {
   std::vector<std::filesystem::path> written;
   std::vector<std::filesystem::path> removed;
   std::vector<std::filesystem::path> lines_added;    // profiles that now have our line
-  std::vector<std::filesystem::path> lines_removed;  // profiles that are as they were before
+  std::vector<std::filesystem::path> lines_removed;  // profiles restored to their previous content
   bool library_present = false;
-  bool library_is_older = false;  // while active: another `on` would refresh it
-  // While not active: processes with the library in their environment, so that it has to stay.
+  bool library_is_older = false;  // while active: another `on` would update it
+  // While not active: processes that name the library in their environment, so that it must stay.
   std::vector<agent::ProcessReach> holders;
 };
 
-// Opt-in activation for all programs of one user's sessions: a copy of the measuring library in the
+// Opt-in measuring in all programs of one user's sessions: a copy of the measuring library in the
 // state directory, a file for environment.d(5), a shell snippet, and one line in the login shells'
-// profiles. Nothing outside the user's own directories.
+// profiles. Changes nothing outside the user's own directories.
 class Session {
  public:
   // kInvalidArgument if HOME is not an absolute path.
   static Result<Session> FromEnvironment(const agent::AgentPaths& paths);
 
-  // Writes missing and outdated files. The previous contents can be restored byte for byte.
-  // A failure undoes all changes, unless a part was already active.
+  // Writes missing and outdated files; Off() can restore the previous contents byte for byte. A
+  // failure undoes all changes, unless a part was already active.
   Result<SessionReport> On(const std::filesystem::path& library_source) const;
 
-  // Removes everything; the library only once no process names it any more, since ld.so would
-  // complain if it were missing. Continues after a failure and returns the first one.
+  // Removes everything. The library is removed only when no process names it any more, since ld.so
+  // would complain. Continues after a failure and returns the first one.
   Result<SessionReport> Off() const;
 
-  // Whether the copy has the bytes of this library.
+  // Whether the copy has the same bytes as this library.
   Result<bool> IsCopyOf(const std::filesystem::path& library_source) const;
 
-  // Changes nothing; does not search for processes that use the library.
+  // Changes nothing, and does not search for processes that use the library.
   Result<SessionReport> Look() const;
 
-  // Also removes a remaining library that is no longer needed.
+  // Like Look(), but removes a library that had to stay and is no longer needed.
   Result<SessionReport> GetStatus() const;
 
   const std::filesystem::path& library() const { return library_; }
@@ -71,7 +71,7 @@ class Session {
   std::filesystem::path home_;
   std::filesystem::path state_dir_;
   std::filesystem::path library_;
-  std::filesystem::path end_file_;  // end time of a session whose library had to stay
+  std::filesystem::path end_file_;  // records when a session ended whose library had to stay
   std::filesystem::path environment_file_;
   std::filesystem::path snippet_;
 };

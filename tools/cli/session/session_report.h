@@ -6,7 +6,7 @@
 
 namespace fieldcost::cli {
 
-// A session command's changes and the resulting state, as text and as JSON. Pure.
+// The changes made by a session command and the resulting state, as text and as JSON. Pure.
 std::string SessionText(const SessionReport& report, const Session& session);
 std::string SessionJson(const SessionReport& report, const Session& session);
 

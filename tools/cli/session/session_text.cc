@@ -13,7 +13,7 @@ constexpr std::string_view kHead =
 constexpr std::string_view kMade = "# directories made for it: ";
 constexpr unsigned kMaxDirectoriesMade = 8;
 
-// The line in a profile: kBegin, snippet, ..., kMark, and how the file was before.
+// The line in a profile: kBegin, snippet, ..., kMark, and the file's previous state.
 constexpr std::string_view kBegin = "if [ -r '";
 constexpr std::string_view kMark = "; fi # fieldcost agent session";
 constexpr std::string_view kNoEnd = ": the line before had no end";
@@ -29,7 +29,7 @@ bool IsSessionLine(std::string_view line) {
   return line.starts_with(kBegin) && line.find(kMark) != std::string_view::npos;
 }
 
-// Returns the first of our lines, with its line feed, or an empty text.
+// Returns the first of our lines, with its newline; empty if there is none.
 std::string_view FindSessionLine(std::string_view profile) {
   for (std::size_t begin = 0; begin < profile.size();) {
     const std::size_t end = std::min(profile.find('\n', begin), profile.size() - 1) + 1;
@@ -126,7 +126,7 @@ std::optional<std::string> RemoveSessionLine(std::string_view profile) {
     const bool had_no_end = line.find(kNoEnd) != std::string_view::npos;
     const bool is_last = begin + line.size() == text.size();
     text.erase(begin, line.size());
-    // Text that was added later needs the line feed before it.
+    // Text added later needs the newline before it.
     if (had_no_end && is_last && text.ends_with('\n')) text.pop_back();
   }
   if (text.empty() && was_made) return std::nullopt;

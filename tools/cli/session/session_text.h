@@ -8,8 +8,8 @@
 
 namespace fieldcost::cli {
 
-// The texts of session activation, and how one line is added to a user's shell profile and
-// removed again byte for byte. Pure.
+// The texts of session activation, and how one line is added to a user's shell profile and removed
+// again, byte for byte. Pure.
 
 // kInvalidArgument unless LD_PRELOAD, environment.d(5) and a quoted shell word can all hold `path`.
 Status CheckSessionPath(std::string_view path);
@@ -22,24 +22,24 @@ struct SessionTextOptions {
   unsigned directories_made = 0;
 };
 
-// For $XDG_CONFIG_HOME/environment.d: desktop sessions and user services.
+// For $XDG_CONFIG_HOME/environment.d, which applies to desktop sessions and user services.
 std::string EnvironmentFileText(const SessionTextOptions& options);
 
-// For login shells: POSIX shell; exports only while the library is readable and fieldcost is
-// installed; sourcing it again changes nothing.
+// For login shells (POSIX). Exports only while the library is readable and fieldcost is installed.
+// Sourcing it again changes nothing.
 std::string SnippetText(const SessionTextOptions& options);
 
-// The values recorded in one of these two texts; nullopt for any other text.
+// The number recorded in either of these texts; nullopt for any other text.
 std::optional<unsigned> DirectoriesMade(std::string_view text);
 
-// Whether a profile has our line for this snippet.
+// Whether a profile contains our line for this snippet.
 bool HasSessionLine(std::string_view profile);
 bool HasSessionLine(std::string_view profile, std::string_view snippet);
 
-// The profile with the line that sources `snippet` at its end; nullopt = the file does not exist.
+// Appends the line that sources `snippet`; nullopt = the profile does not exist.
 std::string AddSessionLine(const std::optional<std::string>& profile, std::string_view snippet);
 
-// The profile without our lines. nullopt if the file has no other content and was created for it.
+// Removes our lines. nullopt if the file has no other content and was created for them.
 std::optional<std::string> RemoveSessionLine(std::string_view profile);
 
 }  // namespace fieldcost::cli

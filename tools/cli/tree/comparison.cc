@@ -64,7 +64,7 @@ Result<TreeSide> SideOfSums(LoadedTree loaded, tree::RenameRules& rules, bool is
   return side;
 }
 
-// Calls the main program of the old side as that of the new one is called.
+// Renames the old side's main program to the name of the new side's.
 Status UnifyPrograms(ComparedSides& sides) {
   TreeSide& before = sides.before;
   const auto programs = tree::DifferentPrograms(*before.mean.dictionary, before.command,
@@ -119,7 +119,7 @@ Status Print(const tree::Comparison& comparison, const ComparedSides& sides,
   return WritePaged(text, output);
 }
 
-// On the page one can change the metric: all are compared.
+// Compares all metrics, because the page lets its reader choose one.
 Status WriteDifferencePage(const ComparedSides& sides, report::TreePage page,
                            const std::string& file) {
   FIELDCOST_TRY(CheckPageSize(page.tree));
@@ -224,7 +224,7 @@ Result<int> PutComparison(ComparedSides sides, const std::string& metric_name,
                                        .untrusted_remarks = sides.remarks,
                                        .order = sides.order},
                                       show.html));
-    // The text is the same with and without a page.
+    // Computes the same exit status with and without a page.
     if (show.html == "-") return ExitStatusOf(comparison);
   }
   FIELDCOST_TRY(Print(comparison, sides, difference.tree, metric, show, OutputOf(arguments)));

@@ -70,7 +70,7 @@ Result<LoadedTree> TreeOf(const Recording& recording, const std::optional<Interv
   return DecodeAny(trees[0]);
 }
 
-// The same, divided as the operand wants it.
+// The same recording, divided as the operand requests.
 Result<Recording> Divided(Recording recording, const TreeOperand& operand) {
   if (!operand.by) return recording;
   if (recording.contents().streams.empty()) {
@@ -80,7 +80,7 @@ Result<Recording> Divided(Recording recording, const TreeOperand& operand) {
   return recording::DividedByThread(recording, *operand.by, operand.by_name);
 }
 
-// nullopt if it is a file of another kind.
+// nullopt if the file is of another kind.
 Result<std::optional<Recording>> OpenRecording(const std::filesystem::path& file) {
   Result<Recording> recording = Recording::Open(file);
   if (recording) return std::optional(*std::move(recording));
@@ -103,7 +103,7 @@ Result<LoadedTree> LoadedOf(Recording whole, const TreeOperand& operand) {
   return loaded;
 }
 
-// Of what has neither times nor threads.
+// For imports without times and threads.
 Result<LoadedTree> LoadedOf(exchange::Imported imported, const TreeOperand& operand) {
   const auto refuse = [&](std::string_view why) -> Error {
     return Fail(ErrorCode::kInvalidArgument, "{} ({}) {}", EscapeControl(operand.file.string()),
@@ -205,7 +205,7 @@ Result<tree::MeanTree> MeanOf(const LoadedTree& loaded) {
 
 Status SaveTree(const std::filesystem::path& file, std::string_view encoded_tree) {
   const tree::Dictionary none;
-  // No creation time, so that the same trees give the same bytes.
+  // No creation time, so that equal trees give equal bytes.
   FIELDCOST_ASSIGN(recording::Writer writer, recording::Writer::Create(file, none, {}));
   FIELDCOST_TRY(writer.PutTree(encoded_tree));
   return writer.Close();

@@ -18,7 +18,7 @@ using recording::Interval;
 using recording::Recording;
 using recording::StreamKind;
 
-// The part of a run that is in `interval`.
+// The part of a run that lies in `interval`.
 Interval PartOf(const recording::Run& run, const std::optional<Interval>& interval) {
   const std::uint64_t end_ns = run.has_ended ? run.end_ns : recording::kMaxTimeNs;
   if (!interval) return {.from_ns = run.begin_ns, .to_ns = end_ns};
@@ -27,7 +27,7 @@ Interval PartOf(const recording::Run& run, const std::optional<Interval>& interv
           .to_ns = run.begin_ns + std::min(interval->to_ns, length_ns)};
 }
 
-// Divides it into equal lengths; the last one includes the rest.
+// Divides the part into equal lengths; the last one includes the remainder.
 void Divide(const Interval& part, std::uint64_t count, const std::optional<Interval>& span,
             std::vector<Interval>& divided) {
   const std::uint64_t to_ns = std::min(part.to_ns, span ? span->to_ns : 0);
@@ -40,7 +40,7 @@ void Divide(const Interval& part, std::uint64_t count, const std::optional<Inter
   }
 }
 
-// Which of the recording's metrics are of events, and which of samples.
+// Which of the recording's metrics come from events, and which from samples.
 struct Kinds {
   std::vector<std::size_t> events;
   std::vector<std::size_t> samples;
@@ -121,7 +121,7 @@ std::string MillisecondsText(std::uint64_t ns) {
   return fmt::format("{}.{:06} ms", ns / kNsOfMs, ns % kNsOfMs);
 }
 
-// "lost records: 5"; of "idle time, ns": "idle time: 15.609726 ms".
+// "lost records: 5"; for "idle time, ns": "idle time: 15.609726 ms".
 std::string CountText(const recording::Count& count) {
   if (!count.name.ends_with(recording::kCountOfTime)) {
     return fmt::format("{}: {}", count.name, FormatCount(count.value));
@@ -130,8 +130,8 @@ std::string CountText(const recording::Count& count) {
   return fmt::format("{}: {}", count.name.substr(0, end), MillisecondsText(count.value));
 }
 
-// A line each. Of idle CPUs "15.609726 ms idle in 45,588 switches"; the number of stacks
-// read is left out, since it is not about the program.
+// One line each. For idle CPUs "15.609726 ms idle in 45,588 switches". Omits the number of stacks
+// read, because it does not describe the program.
 std::vector<std::string> CountTexts(const std::vector<recording::Count>& counts) {
   const auto value_of = [&](std::string_view name) -> std::uint64_t {
     const auto place = std::ranges::find(counts, name, &recording::Count::name);

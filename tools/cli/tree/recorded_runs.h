@@ -16,20 +16,20 @@
 
 namespace fieldcost::cli {
 
-// The runs of a recording, each with its values.
+// The runs of a recording with their values.
 struct RecordedRuns {
   std::shared_ptr<const tree::Dictionary> dictionary;
   std::vector<tree::Metric> metrics;
   std::vector<tree::RunValues> runs;
-  std::vector<std::string> remarks;  // each a line, for people; not escaped
+  std::vector<std::string> remarks;  // one line each, for users; not escaped
   std::string command = {};          // of the first run; empty if unknown
 };
 
-// The part of each run that lies in the interval, which counts from the run's start; nullopt: the
-// whole run. A recording without runs counts as one. Each is divided into so many parts of its
-// time, as if they were runs. Where there are events and samples they are merged, run by run
-// (common/tree/merge_trees.h). kInvalidArgument for a part of what
-// has no times; errors of recording::Recording, and of the merge.
+// Loads the part of each run that lies in the interval, which counts from the run's start; nullopt:
+// the whole run. A recording without runs counts as one run. Each part is divided into `divided_by`
+// intervals, which count as runs. If there are both events and samples, they are merged run by run
+// (common/tree/merge_trees.h). kInvalidArgument if an interval is requested but there are no times;
+// errors of recording::Recording and of the merge.
 Result<RecordedRuns> RunsOf(const recording::Recording& recording,
                             const std::optional<recording::Interval>& interval,
                             std::uint64_t divided_by = 1);
@@ -39,16 +39,16 @@ std::vector<recording::Interval> PartsOf(const recording::Recording& recording,
                                          const std::optional<recording::Interval>& interval,
                                          std::uint64_t divided_by = 1);
 
-// Remark that the rest of a recording could not be read.
+// The remark that the rest of a recording could not be read.
 std::string RemarkOfStop(std::uint64_t offset, std::string_view reason);
 
-// Only the metrics with these names, as far as present.
+// Keeps only the metrics with these names.
 void KeepMetrics(std::span<const std::string_view> names, RecordedRuns& recorded);
 
-// False if the recording's samples have threads but no times, so that no interval can be selected.
+// False if the samples have threads but no times, so that no interval can be selected.
 bool HasTimes(const recording::Recording& recording);
 
-// Whether its events and samples are merged.
+// Whether the recording's events and samples are merged.
 bool AreMerged(const recording::Recording& recording);
 
 }  // namespace fieldcost::cli

@@ -21,10 +21,10 @@ using recording::Interval;
 using recording::Recording;
 using report::Timeline;
 
-// A bin that has grown to so many samples is added up by path.
+// Samples in a bin are summed by path when it holds at least this many.
 constexpr std::size_t kLeastToAddUp = 1'024;
 
-// Times since the begin of a run, which all runs have in common.
+// Times since the start of a run, shared by all runs.
 struct Axis {
   std::uint64_t from_ns = 0;
   std::uint64_t length_ns = 0;
@@ -40,7 +40,7 @@ struct Axis {
   }
 };
 
-// The runs, open ones up to the end of the last sample; the whole recording if it has none.
+// The runs; open ones end with the last sample. The whole recording if it has none.
 std::vector<Interval> RunsOf(const Recording& recording, std::uint64_t end_ns) {
   std::vector<Interval> runs;
   for (const recording::Run& run : recording.contents().descriptions.runs) {
@@ -57,7 +57,7 @@ std::optional<Axis> AxisOf(const Recording& recording, const std::vector<Interva
     longest_ns = std::max(longest_ns, run.to_ns - std::min(run.to_ns, run.from_ns));
   }
   Axis axis{.from_ns = wanted.from_ns};
-  // Without runs times are the clock's, which may have been anywhere.
+  // Without runs, times are those of the clock, which may begin anywhere.
   if (recording.contents().descriptions.runs.empty()) {
     axis.from_ns = std::max(axis.from_ns, span.from_ns);
   }
@@ -68,7 +68,7 @@ std::optional<Axis> AxisOf(const Recording& recording, const std::vector<Interva
   return axis;
 }
 
-// Ascending by path, each once.
+// Sorts by path and sums the values of equal paths.
 Status AddUp(Timeline::Bin& bin) {
   std::ranges::sort(bin);
   std::size_t kept = 0;
@@ -86,9 +86,9 @@ Status AddUp(Timeline::Bin& bin) {
   return {};
 }
 
-// Which threads can be chosen.
+// The selectable threads.
 struct ThreadGroups {
-  std::vector<std::string> labels;    // [group]; empty: there is no choice
+  std::vector<std::string> labels;    // [group]; empty: no selection
   std::vector<std::size_t> group_of;  // [thread of the recording]
 };
 
@@ -162,7 +162,7 @@ class BinAdder {
     return {};
   }
 
-  // All but the edges.
+  // Returns everything except the edges.
   Result<Timeline> Finish() && {
     Timeline timeline;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -192,7 +192,7 @@ class BinAdder {
     std::vector<bool> has_spans;
     for (std::size_t metric = 0; metric < metrics.size(); ++metric)
       has_spans.push_back(recording::HasSpans(about, stream, metric));
-    // What ends later may have begun in it.
+    // Spans that end later may have begun in the part.
     Interval ends = part;
     const std::uint64_t limit_ns = recording::SpanLimitNs(about, stream);
     if (std::ranges::find(has_spans, true) != has_spans.end())
@@ -220,7 +220,7 @@ class BinAdder {
     std::uint64_t length_ns = 0;
     std::uint64_t limit_ns = 0;  // recording::SpanLimitNs()
   };
-  // What of a span passes in each bin of the part.
+  // The time of a span that lies in each bin of the part.
   Status AddSpan(std::uint16_t metric, std::uint32_t path, const Span& span, std::uint64_t run_ns,
                  const Interval& part) {
     const auto& [end_ns, length_ns, limit_ns] = span;
@@ -230,7 +230,7 @@ class BinAdder {
     const std::uint64_t begin_ns = end_ns - std::min({length_ns, limit_ns, end_ns});
     std::uint64_t from_ns = std::max(part.from_ns, begin_ns);
     std::uint64_t before = passed(from_ns);
-    // What ends at time 0 passes at it.
+    // A span that ends at time 0 counts at that time.
     const std::uint64_t to_ns = std::min(part.to_ns, std::max<std::uint64_t>(end_ns, 1));
     while (from_ns < to_ns) {
       const std::size_t bin = axis_.BinOf(from_ns - run_ns);
@@ -271,11 +271,11 @@ class BinAdder {
   const Axis axis_;
   ThreadGroups groups_;
   std::vector<Part> parts_;                            // of all threads, then of each group
-  std::size_t thread_part_ = 0;                        // of the sample that is being added; 0: none
+  std::size_t thread_part_ = 0;                        // of the sample being added; 0: none
   std::vector<std::optional<std::size_t>> metric_of_;  // [the recording's metric]
 };
 
-// Two bins become one; edges of so many are among those of twice as many.
+// Joins pairs of bins; the edges of n bins are among those of 2n bins.
 Status Halve(Timeline& timeline) {
   const std::size_t bins = (timeline.edges_ns.size() - 1) / 2;
   for (std::size_t i = 0; i <= bins; ++i) timeline.edges_ns[i] = timeline.edges_ns[2 * i];
@@ -309,7 +309,7 @@ std::size_t ValuesIn(const Timeline& timeline) {
   return values;
 }
 
-// Halves the bins, down to `least`, until there are few enough values.
+// Halves the number of bins, but not below `least`, until there are few enough values.
 Status Shorten(Timeline& timeline, std::size_t least) {
   while (ValuesIn(timeline) > kMaxPageValues && timeline.edges_ns.size() % 2 == 1 &&
          timeline.edges_ns.size() > 2 * least) {

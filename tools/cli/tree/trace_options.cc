@@ -17,7 +17,7 @@
 namespace fieldcost::cli {
 namespace {
 
-// The value of `--events`: words, and globs of APIs.
+// The value of `--events`: keywords, and globs of APIs.
 struct Events {
   bool functions = false;
   bool branches = false;
@@ -54,7 +54,7 @@ Status CheckEvents(std::string& untrusted_text) {
   return events ? Status() : Status(events.error());
 }
 
-// As the recorder has them (agent/perf/counter.cc).
+// The names in the recorder (agent/perf/counter.cc).
 constexpr std::array<std::string_view, 5> kCounters = {"cycles", "instructions", "cache-misses",
                                                        "branch-misses", "faults"};
 

@@ -13,7 +13,7 @@
 
 namespace fieldcost::cli {
 
-// Shared by the commands below `tree`: options for showing a tree.
+// Options for showing a tree, shared by the commands below `tree`.
 
 struct TreeShow {
   std::string metric;   // empty: exchange::MainMetric()
@@ -26,38 +26,37 @@ struct TreeShow {
   std::string html;         // the same
   std::uint64_t depth = 0;  // 0: all
   std::uint64_t limit = 0;  // rows of a flat table; 0: all
-  // For a page: the operand as it was named, and the recording with its times, if any.
+  // For a page: the operand's name, and the recording with its times, if any.
   std::string named;
   TreeOperand operand = {};
   std::shared_ptr<const recording::Recording> recording = nullptr;
 };
 
-// Required.
+// A required operand.
 command::Option RecordingOperand(std::string_view name = "recording",
                                  std::string_view value = "RECORDING");
 command::Option TreePageOption();    // --html
 command::Option TreeOutputOption();  // --output
 command::Option DivideByOption();    // --by
-// For command::Command::check: CheckPageOption() of --html.
+// For command::Command::check: CheckPageOption() for --html.
 std::string CheckTreePage(const command::Arguments& arguments);
 // Adds the options for showing a tree, and that check.
 void AddTreeShowOptions(command::Command& command);
 TreeShow TreeShowOf(const command::Arguments& arguments);
 
-// Parses an operand's text and --by. `by_name`: threads of several recordings with one name are
-// one.
+// Parses an operand and --by. `by_name`: merges threads of the same name in several recordings.
 Result<TreeOperand> OperandOf(std::string_view text, const command::Arguments& arguments,
                               bool by_name = false);
 
 // The index of the selected metric. kNotFound lists the available ones.
 Result<std::size_t> ChooseMetric(const std::vector<tree::Metric>& metrics, const std::string& name);
 
-// Maximum number of paths on a page, since a browser has to load them.
+// Maximum number of paths on a page, since a browser must load them.
 inline constexpr std::size_t kMaxPagePaths = 1'000'000;
 // kTooLarge if the tree has more.
 Status CheckPageSize(const tree::MeanTree& mean);
 
-// As text through the pager, as JSON or as CSV; for a difference, both sides.
+// Prints text through the pager, JSON, or CSV; for a difference, both sides.
 Status PrintTree(const tree::MeanTree& mean, const std::vector<std::string>& remarks,
                  const TreeShow& show, const Output& output);
 

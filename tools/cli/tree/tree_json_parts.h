@@ -8,7 +8,7 @@
 
 namespace fieldcost::cli {
 
-// Shared by TreeJson() (json.h) and other documents that contain a call tree. Pure.
+// Shared by TreeJson() (tree_json.h) and other documents that contain a call tree. Pure.
 
 // A tree, without remarks.
 boost::json::object TreeViewJson(const analysis::TreeView& view);
