@@ -10,7 +10,7 @@
 
 namespace fieldcost::report {
 
-// Names of APIs in a table: short, unless another API of that library and version has the same
+// Names of APIs in a table: short, unless another API of the same library and version has the same
 // short name; then in full, with the symbol version. A plain value.
 class ApiNames {
  public:
@@ -32,7 +32,7 @@ inline constexpr std::size_t kMaxApiWidth = 60;
 inline constexpr std::size_t kLeastApiWidth = 16;
 inline constexpr std::size_t kLeastLibraryWidth = 10;
 
-// The libraries' column of a table.
+// The column with the libraries' names.
 draw::TextColumn LibraryColumn(unsigned rank);
 
 }  // namespace fieldcost::report

@@ -13,7 +13,8 @@ std::string VersionsText(const CheckedApi& api) {
   return versions;
 }
 
-// Adds the comparison: the calls and machines, how much they differ, and the results of the tests.
+// Adds the columns of the comparison: calls and machines, how much they differ, and the test
+// results.
 void AddComparisonColumns(CsvColumns<CheckedApi>& columns) {
   const auto add = [&](const char* name, void (*put)(CsvWriter&, const inference::Comparison&)) {
     columns.push_back(

@@ -8,18 +8,18 @@
 
 namespace fieldcost::report {
 
-// A check in words, for terminals. Pure; thread-safe.
+// The result of a check as text for terminals. Pure; thread-safe.
 
-// The lists "worse than the field" and "too little data" with n, A, ratio, delta, p of the machines
-// and of the calls, q, seed and stratum, and how many are normal. Without `all` normal ones are
-// only counted, and of those with too little data the first kMaxLacking are named. Names are
-// escaped.
+// Lists APIs that are worse than the field, or have too little data, with n, A, ratio, delta, p of
+// the machines and of the calls, q, seed and stratum, and states how many are normal. Unless `all`
+// is set, normal APIs are only counted, and of those with too little data the first kMaxLacking are
+// listed. Names are escaped.
 inline constexpr std::size_t kMaxLacking = 10;
 std::string CheckText(const analysis::CheckReport& report, bool all, const draw::Style& style);
 
-// All details of one API of the report: the test of machines, that of calls, the effects, the other
-// side of the comparison, and both distributions side by side, bucket by bucket, with bars on one
-// scale of shares.
+// All details of one API of the report: the test over machines, the test over calls, the effects,
+// what it was compared with, and both distributions side by side, bucket by bucket, with bars on
+// one scale of shares.
 std::string ExplainText(const analysis::CheckedApi& api, stats::Metric metric,
                         const draw::Style& style);
 

@@ -8,14 +8,14 @@
 
 namespace fieldcost::report {
 
-// A record for each metric of each summary: api, library, symbol, version, build_id,
-// symbol_version, metric, unit, classes ("all", else names with | between), first_week, last_week
-// (days; empty = all), contributions, and the columns of figures and provenance (csv_columns.h).
+// One record per summary and metric: api, library, symbol, version, build_id, symbol_version,
+// metric, unit, classes ("all", else names separated by |), first_week, last_week (days; empty =
+// all), contributions, and the columns of figures and provenance (csv_columns.h).
 std::string CostCsv(std::span<const analysis::CostSummary> summaries, const Provenance& provenance);
 
-// A record for each bucket that is not empty: api ... last_week and contributions as above, min,
-// max (both included), share (as in stats::Figures), few_machines, and of all calls count, sum,
-// sum_of_squares (empty where these are left out); source, snapshot, published, expired, synthetic.
+// One record per non-empty bucket: api ... last_week and contributions as above, min, max (both
+// included), share (as in stats::Figures), few_machines, and over all calls count, sum,
+// sum_of_squares (empty if omitted); source, snapshot, published, expired, synthetic.
 std::string BucketCsv(std::span<const analysis::CostSummary> summaries,
                       const Provenance& provenance);
 

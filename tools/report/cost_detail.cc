@@ -32,7 +32,7 @@ std::string QuantileLine(const char* name, const stats::Quantile& quantile, stat
   return text + "\n";
 }
 
-// Lines for the quantiles of `count` values, without those for which these are too few.
+// Lines for the quantiles of `count` values, except those that so few values do not determine.
 std::string QuantileLines(const stats::Quantiles& quantiles, std::uint64_t count,
                           stats::Metric metric, const draw::Style& style) {
   if (count == 1) {
@@ -48,7 +48,7 @@ std::string QuantileLines(const stats::Quantiles& quantiles, std::uint64_t count
   return text;
 }
 
-// What one value of the metric stands for: a run has one number of calls and one first call.
+// What one value of the metric stands for: per run there is one number of calls and one first call.
 std::string NumberText(stats::Metric metric, const stats::Figures& figures) {
   if (!figures.calls) return "n -";
   const std::uint64_t count = *figures.calls;
@@ -71,7 +71,7 @@ std::string Indent(std::string_view text) {
   return out;
 }
 
-// With what a C++ symbol is in full; `mangled`: and the symbol itself.
+// The name, for C++ followed by the demangled one and, with `mangled`, by the symbol itself.
 std::string NameLine(const analysis::CostSummary& summary, bool mangled) {
   const stats::ApiKey& api = summary.api;
   std::string text = EscapeControl(names::ShownName(api));
@@ -102,7 +102,7 @@ std::string CountLine(const analysis::CostSummary& summary, stats::Metric metric
                      summary.load_known ? LoadText(metric) : "");
 }
 
-// What all runs have cost together.
+// The total cost of all runs.
 std::string TotalLine(stats::Metric metric, const analysis::CostSummary& summary,
                       const draw::Style& style) {
   if (metric != stats::Metric::kTimePerRun) return "";
@@ -130,7 +130,7 @@ std::string MeanText(stats::Metric metric, double mean, double deviation,
                      draw::FormatSpread(deviation, metric, style));
 }
 
-// The numbers in which every call counts the same, or why they are left out.
+// The numbers that weight every call equally, or why they are omitted.
 std::string AllCallsLines(const analysis::MetricSummary& numbers, stats::Metric metric,
                           const draw::Style& style) {
   const stats::Figures& figures = numbers.figures;
@@ -164,7 +164,7 @@ std::string MetricDetail(const analysis::CostSummary& summary, stats::Metric met
   return text + "\n" + Indent(draw::HistogramView(bars, metric, style));
 }
 
-// Where it was not measured in some runs, nothing is known of those.
+// If some runs did not measure it, their values are unknown.
 bool IsAlwaysZero(const analysis::CostSummary& summary, stats::Metric metric,
                   const analysis::MetricSummary& numbers) {
   return numbers.sums.histogram.sum() == 0 && !summary.IsPartly(metric);

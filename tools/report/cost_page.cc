@@ -42,7 +42,7 @@ std::string Interval(const stats::Quantile& quantile, stats::Metric metric) {
   return draw::FormatInterval(quantile.low, quantile.high, " – ", metric, kStyle);
 }
 
-// The metric that the overview shows: time where there is one.
+// The metric that the overview shows: time, if there is one.
 const std::pair<const stats::Metric, analysis::MetricSummary>* FirstOf(
     const analysis::CostSummary& summary) {
   const auto time = summary.metrics.find(
@@ -132,7 +132,7 @@ std::string Buckets(stats::Metric metric, const stats::CostHistogram& histogram)
   return FoldedHtml(table.title, table);
 }
 
-// An interval without width is left out.
+// Omits intervals of zero width.
 std::string QuantileWords(const stats::Quantiles& quantiles, stats::Metric metric) {
   std::string html;
   for (const auto& [label, quantile] :

@@ -9,23 +9,23 @@
 
 namespace fieldcost::report {
 
-// The user's own costs as a page.
+// The content of a page with the user's own costs.
 struct CostPageContent {
   struct Fact {
     std::string label;
     std::string untrusted_value;
   };
   WallTime made{};
-  std::vector<Fact> facts;  // about the mode, and which data was sent or stays here
-  std::vector<analysis::CostSummary> summaries;  // of kOwn, in the order of the page
-  std::set<std::string> waiting;                 // untrusted symbols set apart (waiting.h)
+  std::vector<Fact> facts;                       // the mode, and which data was sent or stays here
+  std::vector<analysis::CostSummary> summaries;  // own data (kOwn), in the page's order
+  std::set<std::string> waiting;                 // untrusted symbols that only wait (waiting.h)
 };
 
-// Maximum number of APIs with a picture and full numbers; the others are counted.
+// Maximum number of APIs with a picture and full numbers; the rest are counted.
 inline constexpr std::size_t kMaxPageApis = 400;
 
-// A self-contained HTML document in UTF-8: no script, no network, no other file; its content
-// security policy forbids them, too. Names are escaped. Deterministic.
+// Returns a self-contained HTML document in UTF-8. It uses no script, network or other file, and
+// its content security policy forbids them. Names are escaped. Deterministic.
 std::string CostPage(const CostPageContent& content);
 
 }  // namespace fieldcost::report

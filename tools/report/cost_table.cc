@@ -99,7 +99,7 @@ draw::TextLine LineOf(const analysis::ApiCost& cost, const ApiNames& names,
                 : ""};
 }
 
-// The slots that any of their times uses.
+// The slots that the times of any of these APIs use.
 std::optional<draw::UsedSlots> UsedByTimes(std::span<const analysis::ApiCost> costs) {
   std::optional<draw::UsedSlots> range;
   for (const analysis::ApiCost& cost : costs) {

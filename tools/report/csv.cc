@@ -12,7 +12,7 @@ namespace fieldcost::report {
 namespace {
 
 constexpr std::string_view kFormulaStarts = "=+-@\t\r\n";
-// Semicolon and tab separate cells where the comma is the decimal sign.
+// Semicolons and tabs separate cells in locales whose decimal separator is a comma.
 constexpr std::string_view kQuoted = ",;\"\t\r\n ";
 
 }  // namespace

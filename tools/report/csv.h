@@ -31,22 +31,22 @@ class CsvWriter {
   CsvWriter& Text(std::string_view untrusted_text);
   CsvWriter& Count(std::uint64_t count);
   CsvWriter& Sum(stats::Uint128 sum);  // exact
-  // The shortest decimals that read back as the same number; an empty cell if it is not finite.
+  // Writes the shortest decimal that reads back as the same number; empty if not finite.
   CsvWriter& Number(double number);
   CsvWriter& Flag(bool flag);  // true or false
-  CsvWriter& Empty();          // not known
-  // Empty without a value.
+  CsvWriter& Empty();          // unknown
+  // Writes an empty cell for nullopt.
   CsvWriter& Known(const std::optional<std::uint64_t>& count);
   CsvWriter& Known(const std::optional<double>& number);
 
-  // REQUIRES: as many cells as columns (checked).
+  // REQUIRES: the record has as many cells as columns (checked).
   void EndRecord();
 
-  // Everything so far. REQUIRES: no record is unfinished.
+  // All records so far. REQUIRES: no record is unfinished.
   const std::string& text() const;
 
  private:
-  void Begin();  // of a cell
+  void Begin();  // a cell
   void AppendText(std::string_view untrusted_text);
 
   std::string text_;
@@ -54,7 +54,7 @@ class CsvWriter {
   std::size_t cells_ = 0;  // of the unfinished record
 };
 
-// A column: its name, and the function that writes a record's cell.
+// A column: its name, and the function that writes its cell of a record.
 template <typename Record>
 struct CsvColumn {
   std::string name;
@@ -64,7 +64,8 @@ struct CsvColumn {
 template <typename Record>
 using CsvColumns = std::vector<CsvColumn<Record>>;
 
-// The names of the columns, and each of `records`. REQUIRES: each column writes one cell (checked).
+// Writes the columns' names and one record per element of `records`. REQUIRES: each column writes
+// one cell (checked).
 template <typename Record>
 std::string CsvOf(const CsvColumns<Record>& columns, const std::vector<Record>& records) {
   std::vector<std::string_view> names;

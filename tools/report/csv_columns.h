@@ -15,7 +15,7 @@
 
 namespace fieldcost::report {
 
-// Columns shared by several tables. `of` returns the shown part of a record; null = empty cells.
+// Columns shared by several tables. `of` returns the part of a record to show; null = empty cells.
 
 inline std::optional<double> MedianOf(const stats::Figures& figures) {
   return figures.quantiles ? std::optional(figures.quantiles->p50.estimate) : std::nullopt;
@@ -42,8 +42,8 @@ void AddApiColumns(CsvColumns<Record>& columns,
   add("symbol_version", &stats::ApiKey::symbol_version);
 }
 
-// The estimate, and with `bounds` the ends of its guaranteed interval:
-// PREFIXp50, PREFIXp50_low, PREFIXp50_high, the same for p95 and p99.
+// The estimate and, with `bounds`, the ends of its guaranteed interval: PREFIXp50, PREFIXp50_low,
+// PREFIXp50_high; the same for p95 and p99.
 template <typename Record>
 void AddQuantileColumns(CsvColumns<Record>& columns, const std::string& prefix,
                         std::function<const stats::Quantiles*(const Record&)> of) {
@@ -72,8 +72,8 @@ void AddQuantileColumns(CsvColumns<Record>& columns, const std::string& prefix,
 }
 
 // Columns of all records with stats::Figures: machines, count, sum, mean, p50, p50_low, p50_high,
-// the same for p95 and p99; few_machines; and the same for all calls (all_calls_count ...; sums are
-// exact), sum of squares and standard deviation. Empty = not known, or left out.
+// the same for p95 and p99; few_machines; the same over all calls (all_calls_count ...; sums are
+// exact), with sum of squares and standard deviation. Empty = unknown, or omitted.
 template <typename Record>
 void AddFigureColumns(CsvColumns<Record>& columns,
                       std::function<const stats::Figures*(const Record&)> of) {

@@ -24,7 +24,7 @@ using stats::Metric;
 
 constexpr draw::Style kStyle{.utf8 = true};
 
-// Published costs have shares; only one's own need the sums.
+// Published costs have shares; only the user's own need the sums.
 draw::Bars BarsOf(const stats::Figures& figures, Metric metric) {
   return draw::BarsOf({}, figures, metric);
 }

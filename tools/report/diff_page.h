@@ -9,9 +9,8 @@
 namespace fieldcost::report {
 
 // DiffText() as a self-contained HTML document without scripts: the sentence, the APIs that became
-// more or less expensive (with
-// `all`, everything) with the spectra of
-// both versions on one scale, the statistics folded. Names are escaped. Deterministic.
+// more or less expensive (all APIs with `all`) with both versions' spectra on one scale, and the
+// statistics, folded. Names are escaped. Deterministic.
 std::string DiffPage(const analysis::LibraryChange& change, bool all, const Provenance& provenance);
 
 }  // namespace fieldcost::report

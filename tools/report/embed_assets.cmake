@@ -1,11 +1,12 @@
-# Writes a C++ source that has files' text as strings, each with its SHA-256 in base64, as content security policies
-# name it:
+# Writes a C++ source that contains the text of files as strings, each with its SHA-256 in base64 as
+# required by content security policies:
 #   cmake -DOUT=FILE -DASSETS=kName=FILE+FILE...,kName=... -P embed_assets.cmake
 cmake_minimum_required(VERSION 3.25)
 
 set(digits "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 
-# 64 hexadecimal digits in base64: three bytes become four digits; of the last two bytes three and "=".
+# Converts 64 hexadecimal digits to base64: three bytes become four digits; the last two bytes,
+# three digits and "=".
 function(to_base64 hex result)
   set(text "")
   foreach(at RANGE 0 60 6)

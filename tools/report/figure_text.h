@@ -11,32 +11,32 @@
 
 namespace fieldcost::report {
 
-// Figures in words, shared by tables and details. Pure; thread-safe.
+// Figures as text, shared by tables and details. Pure; thread-safe.
 
 // For values that were not measured or are unknown.
 inline constexpr char kUnknown[] = "-";
 
-// The runs that times come from, to follow the strata: programs that start under load are measured
-// separately, under heavy load not at all. "" for other metrics.
+// States which runs the times come from, to be appended to the strata: programs started under load
+// are measured separately, under heavy load not at all. "" for other metrics.
 std::string_view LoadText(stats::Metric metric);
 
-// The number of values on which the quantiles are based: those timed or, if unknown, those they
-// represent.
+// The number of values that the quantiles are based on: the timed calls or, if unknown, the calls
+// that these represent.
 std::optional<std::uint64_t> TimedCalls(const stats::Figures& figures);
 
-// Fewer values do not determine a quantile: it would be the largest of them.
+// Fewer values do not determine this quantile: it would be the largest of them.
 inline constexpr std::uint64_t kLeastForP99 = 100;
 inline constexpr std::uint64_t kLeastForP95 = 20;
 
-// "1.2 us", or "-" if quantiles are not known, or there are too few values for this one.
+// "1.2 us", or "-" if quantiles are unknown, or there are too few values for this one.
 std::string QuantileText(const stats::Figures& figures, stats::Quantile stats::Quantiles::*which,
                          stats::Metric metric, const draw::Style& style);
 
-// "26 h estimated, all runs", or "26 h in measured runs"; "-" if not known.
+// "26 h estimated, all runs", or "26 h in measured runs"; "-" if unknown.
 std::string EstimateText(const std::optional<stats::FieldCost>& total, const draw::Style& style);
 
-// "each of 12 contributions counts the same", and the number of those without weight. REQUIRES:
-// machines != 0.
+// "each of 12 contributions counts the same", and the number of contributions without weight.
+// REQUIRES: machines != 0.
 std::string MachinesText(const stats::Figures& figures);
 // Why figures of all calls are missing; "" if they are present.
 std::string AllCallsText(const stats::Figures& figures);

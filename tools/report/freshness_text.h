@@ -7,7 +7,7 @@
 
 namespace fieldcost::report {
 
-// Describes a catalogue's age and completeness, and whether it is synthetic: the same wording in
+// Describes a catalogue's age and completeness, and whether it is synthetic, in the same words in
 // terminals, editors and documents. Pure.
 
 struct CatalogueFacts {
@@ -17,7 +17,7 @@ struct CatalogueFacts {
   std::uint32_t fragments_total = 0;
 };
 
-// Where numbers come from and how fresh they are.
+// The source of numbers, and its age.
 struct Provenance {
   std::string source;          // "catalogue", "local" or "table"
   std::uint64_t snapshot = 0;  // 0 = none
@@ -26,7 +26,7 @@ struct Provenance {
   bool synthetic = false;
 };
 
-// Marks all synthetic numbers; pages and cards write it after "SYNTHETIC: ".
+// Marks synthetic numbers; pages and cards print it after "SYNTHETIC: ".
 inline constexpr char kMadeUpData[] = "made-up data";
 inline constexpr char kSyntheticWords[] = "SYNTHETIC: made-up data";
 

@@ -16,8 +16,8 @@ namespace {
 constexpr std::array<std::string_view, 4> kPlaceholders = {"{soname}", "{symbol}", "{version}",
                                                            "{api}"};
 
-// The characters that remain of an unchecked template: these and, of the reserved ones, all but
-// brackets and parentheses, which have a meaning in Markdown.
+// The characters that stay unescaped in an untrusted template: these and, of the reserved ones, all
+// but brackets and parentheses, which have a meaning in Markdown.
 constexpr std::string_view kUrl = "-._~:/?#@!$&'*+,;=%";
 
 std::string_view PlaceholderAt(std::string_view text) {
@@ -27,7 +27,7 @@ std::string_view PlaceholderAt(std::string_view text) {
   return "";
 }
 
-// `literal` makes what stands between the placeholders; how many of those there were is added to
+// `literal` converts the text between the placeholders. Adds the number of placeholders to
 // `places`.
 template <typename Literal>
 std::string Fill(std::string_view link_template, const stats::ApiKey& api, Literal literal,

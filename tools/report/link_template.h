@@ -8,25 +8,25 @@
 
 namespace fieldcost::report {
 
-// Where the page with everything about an API is: "https://costs.example/api/{soname}!{symbol}".
-// {soname}, {symbol} and {version} (empty where it is not known) become those of the API, {api}
-// "soname!symbol", percent-encoded but for letters, digits and "-._~" (RFC 3986 §2.3), of {api}
-// also its "!"; everything else stays as it is. The same in all documents and in editors. Pure.
+// The address of an API's page: "https://costs.example/api/{soname}!{symbol}". {soname}, {symbol}
+// and {version} (empty if unknown) are replaced by the API's, {api} by "soname!symbol". They are
+// percent-encoded except for letters, digits and "-._~" (RFC 3986 §2.3), in {api} also the "!". The
+// rest stays as it is. The same rules apply to all documents and to editors. Pure.
 
 inline constexpr std::size_t kMaxTemplateBytes = 2'048;
 
-// kInvalidArgument unless it is printable ASCII without spaces, quotes and angle brackets, every
-// brace is of one of the four, and it begins with http://, https:// or is relative to where it
-// stands: no link of ours may run a script.
+// kInvalidArgument unless the template is printable ASCII without spaces, quotes and angle
+// brackets, every brace belongs to one of the four placeholders, and it begins with http:// or
+// https:// or is relative: none of our links may run a script.
 Status CheckLinkTemplate(std::string_view untrusted_template);
 
-// REQUIRES: CheckLinkTemplate() was content, or the template is empty: then so is the link.
+// REQUIRES: CheckLinkTemplate() accepts the template, or it is empty; the link is then empty, too.
 std::string FillLink(std::string_view link_template, const stats::ApiKey& api);
 
-// Fills a template from a setting, whose links other programs open: "" if it is not http:// or
-// https://, has no placeholder or is too long. Characters that no URL holds are percent-encoded,
-// and so are brackets and parentheses, which mean something in Markdown, and braces that hold
-// nothing.
+// Fills an untrusted template from a setting, whose links other programs open. Returns "" if it
+// does not begin with http:// or https://, has no placeholder, or is too long. Percent-encodes
+// characters that are invalid in URLs, brackets and parentheses (which have a meaning in Markdown),
+// and braces outside placeholders.
 std::string FillUntrustedLink(std::string_view untrusted_template, const stats::ApiKey& api);
 
 }  // namespace fieldcost::report

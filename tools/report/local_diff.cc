@@ -36,7 +36,7 @@ draw::TextLine Line(const LocalChange& change, const draw::Style& style) {
           p50(change.after)};
 }
 
-// As of two versions; most comes first in `changes`.
+// The same sentence as for two versions; increases come first in `changes`.
 std::string Sentence(const std::vector<LocalChange>& changes, const ChangeCounts& counts,
                      const draw::Style& style) {
   if (changes.empty()) return "no API was measured both before and after\n";

@@ -11,7 +11,7 @@ namespace fieldcost::report {
 // The output of `diff --local`. Pure.
 
 // The changes in one sentence, as for two versions; a table of the functions that cost more or
-// less, or with `all` of all functions; the number of the others.
+// less, or with `all` of all functions; and the number of the others.
 std::string LocalDiffText(const std::vector<analysis::LocalChange>& changes, bool all,
                           const draw::Style& style);
 // All changes, one record per API.

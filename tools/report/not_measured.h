@@ -7,14 +7,14 @@
 
 namespace fieldcost::report {
 
-// The metrics of an API that could not be measured, and why, in words. Pure; thread-safe.
+// The metrics of an API that could not be measured, with the reasons, as text. Pure; thread-safe.
 struct NotMeasuredPart {
   std::vector<stats::Metric> metrics;  // ascending
-  bool in_some_runs = false;           // in others they were measured
+  bool in_some_runs = false;           // other runs did measure them
   std::string_view reason;
 };
 
-// One for each reason; empty if everything was measured.
+// One part per reason; empty if everything was measured.
 std::vector<NotMeasuredPart> NotMeasuredParts(const analysis::CostSummary& summary);
 
 // "disk_read, disk_written: libc moves these bytes by itself ..., in some runs".

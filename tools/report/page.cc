@@ -10,7 +10,7 @@
 namespace fieldcost::report {
 namespace {
 
-// On paper the letters are as large as a table of eleven columns allows on a sheet of A4.
+// On paper, the font is as large as a table of eleven columns allows on A4.
 constexpr std::string_view kCss = R"css(
 :root{color-scheme:light dark;--ink:#1b1b1f;--paper:#fff;--soft:#55555f;--line:#d4d4dc;--panel:#f5f5f8;--link:#1a4fa3;--warn:#8a4b00}
 @media (prefers-color-scheme:dark){:root{--ink:#e8e8ee;--paper:#16161a;--soft:#ababb8;--line:#3a3a45;--panel:#202027;--link:#8ab4ff;--warn:#ffc27a}}
@@ -44,7 +44,7 @@ rect{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 }
 )css";
 
-// SHA-256 of the above, base64: the one style that the page's policy lets through.
+// SHA-256 of the above in base64: the only style that the page's policy permits.
 constexpr std::string_view kCssHash = "fiYY/t9wVw34wqpxpR/QLytEXAxy5bE/bSGkQcblvh0=";
 
 std::string_view ClassOf(ColumnKind kind) {
@@ -95,7 +95,7 @@ std::string TableIn(const PageTable& table, std::string_view label) {
   return html + "</tbody>\n</table>\n</div>\n";
 }
 
-// As a content security policy names it.
+// The source expression of a content security policy.
 std::string SourceOf(std::string_view hash) { return fmt::format("'sha256-{}'", hash); }
 
 std::string Head(std::string_view untrusted_title, std::string_view style_sources,

@@ -10,22 +10,22 @@
 
 namespace fieldcost::report {
 
-// Shared by all pages: one style for screens from 400 pixels on and for paper, light and dark, and
-// one policy. For the pages of this folder and of those below. Pure; thread-safe.
+// Shared by all pages: one style for screens (400 pixels or wider) and paper, light and dark, and
+// one content security policy. Only for pages in this folder and its subfolders. Pure; thread-safe.
 
-// Up to <body>. A page is self-contained and runs no scripts: its content security policy allows
-// the one style, by hash, and forbids the rest; `kBeside` permits pictures in files.
+// The document up to <body>. A page is self-contained and runs no scripts: its content security
+// policy allows one style, by hash, and nothing else; with `kBeside` also pictures in files.
 enum class Pictures { kInside, kBeside };
 std::string PageBegin(std::string_view untrusted_title, Pictures pictures = Pictures::kInside);
 std::string PageEnd();
 
-// A style or script that is part of the page, and the SHA-256 of its text, base64.
+// A style or script embedded in the page, and the SHA-256 of its text in base64.
 struct PageAsset {
   std::string_view text;
   std::string_view hash;
 };
-// The same for a page that contains and runs `scripts` (ScriptHtml()): it permits these styles and
-// scripts by hash in addition to the one style, and nothing else.
+// The same for a page that contains and runs `scripts` (ScriptHtml()): also permits these styles
+// and scripts, by hash.
 std::string PageBegin(std::string_view untrusted_title, std::span<const PageAsset> styles,
                       std::span<const PageAsset> scripts);
 std::string ScriptHtml(const PageAsset& script);
@@ -36,39 +36,38 @@ struct PageColumn {
   ColumnKind kind = ColumnKind::kText;
   // Omitted if all lines have the same value; the table's caption states it instead.
   bool drop_if_same = false;
-  std::string label = {};  // on narrow screens, if it is not the heading
+  std::string label = {};  // on narrow screens, if different from the heading
 };
 
-// Lines of cells, HTML each; as many as columns, the first is the line's name. On narrow screens a
-// line is a card.
+// Lines of cells in HTML, one per column; the first is the line's name. On narrow screens each line
+// becomes a card.
 struct PageTable {
-  std::string id;  // of its heading, by which it is also known
+  std::string id;  // of its heading, which also labels the table
   std::string title;
   std::string caption;  // HTML
   std::vector<PageColumn> columns;
   std::vector<std::vector<std::string>> lines;
 };
-// Only the table.
+// The table alone.
 std::string TableHtml(const PageTable& table);
-// As a section with its heading.
+// The table as a section with its heading.
 std::string SectionHtml(const PageTable& table);
-// Folded, below the text `summary`; no section, no heading of its own.
+// The table folded below the text `summary`; not a section, and without its own heading.
 std::string FoldedHtml(std::string_view summary, const PageTable& table);
 
-// A function's name in one line, cut where it is too long, in full as title. `link` is where it
-// leads ("#id", a relative URL) and may be empty. Below it, `untrusted_below`.
+// A function's name on one line, truncated if too long, with the full name as title; below it
+// `untrusted_below`. `link` ("#id", a relative URL) may be empty.
 std::string NameHtml(std::string_view untrusted_name, std::string_view link,
                      std::string_view untrusted_below);
 
-// One scale for all spectra of a table. Costs in other units than time, if there are any, have a
-// scale of their own.
+// One scale for all spectra of a table. Costs in units other than time have their own scale.
 class SpectrumScale {
  public:
-  // Call first, for everything that the table will show.
+  // REQUIRES: called for everything the table will show, before the functions below.
   void Add(const draw::Bars& bars, stats::Metric metric);
-  // With the scale in the heading: that of times, if any.
+  // The column, with the scale in its heading: that of times, if any.
   PageColumn Column() const;
-  // How to read the column, for the caption.
+  // Explains the column, for the caption.
   std::string Words() const;
   std::string Cell(const draw::Bars& bars, stats::Metric metric) const;
 

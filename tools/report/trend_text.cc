@@ -19,7 +19,7 @@ constexpr draw::Style kStyle{.utf8 = true};
 constexpr unsigned kBarWidth = 8;
 constexpr unsigned kBarGap = 2;
 constexpr unsigned kHeight = 28;
-constexpr std::size_t kMaxSpelledOut = 16;  // costs in words
+constexpr std::size_t kMaxSpelledOut = 16;  // costs listed as text
 constexpr std::array<const char*, 9> kBlocks = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<const char*, 9> kAscii = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
 
@@ -29,7 +29,7 @@ double MostExpensive(std::span<const analysis::TrendPoint> points) {
   return most;
 }
 
-// The slot of the bucket that the cost is in.
+// The slot of the cost's bucket.
 unsigned SlotOf(double cost) {
   if (cost < 1) return 0;
   return static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(std::min(cost, 0x1p62))));

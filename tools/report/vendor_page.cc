@@ -31,7 +31,7 @@ std::string Cost(double value, Metric metric) {
   return draw::EscapeHtml(draw::FormatCost(value, metric, kStyle));
 }
 
-// In the order of the page; of quantiles the small text is in the details.
+// In the page's order; the small print of quantiles is in the details.
 constexpr std::array<stats::Quantile stats::Quantiles::*, 3> kQuantiles = {
     &stats::Quantiles::p50, &stats::Quantiles::p95, &stats::Quantiles::p99};
 
@@ -79,14 +79,14 @@ class Page {
 
  private:
   bool IsOfLab() const { return report_.IsOfLab(); }
-  // Their name as a heading.
+  // The heading for contributions or runs.
   std::string Contributions() const { return IsOfLab() ? "Runs" : "Contributions"; }
   static std::string Text(std::string_view untrusted) { return draw::EscapeHtml(untrusted); }
   const analysis::VendorLibrary& LibraryOf(const analysis::VendorApi& api) const {
     return report_.libraries[api.library];
   }
 
-  // The API's name, leading to its details if it has any here.
+  // The API's name, linked to its details if the page has any.
   std::string Name(const analysis::VendorApi& api) const {
     const auto index = static_cast<std::size_t>(&api - report_.apis.data());
     return NameHtml(api.name, index < shown_ ? fmt::format("#api{}", index + 1) : "",
@@ -158,7 +158,7 @@ class Page {
     return SectionHtml(table);
   }
 
-  // First the table that all readers need, then the statistics of the same lines.
+  // First the table that all readers need, then the same lines with statistics.
   std::string Changes() const {
     using enum ColumnKind;
     PageTable table{.id = "changes",
@@ -188,7 +188,7 @@ class Page {
                     {"new", kNumber, false, Contributions() + " new"},
                     {"Compared", kText, true}},
         .lines = {}};
-    // A line for each significant change, in both tables.
+    // One line per significant change in both tables.
     for (const analysis::Change change : {analysis::Change::kMore, analysis::Change::kLess}) {
       for (const auto& [api, one] : analysis::WithChange(report_, change)) {
         const auto regression = one->metric == Metric::kWallTime ? api->Regression() : std::nullopt;
@@ -241,7 +241,7 @@ class Page {
                     {"Ratio", kNumber},
                     {"q", kNumber}},
         .lines = {}};
-    // A line for each group, in both tables.
+    // One line per group in both tables.
     for (const analysis::VendorGroup& group : report_.groups) {
       const std::string name = NameHtml(analysis::NameOf(group), "", "");
       table.lines.push_back(

@@ -32,7 +32,7 @@ std::string ShortName(const analysis::VendorApi& api, const draw::Style& style) 
   return draw::ShortenName(api.name, kMaxNameWidth, style);
 }
 
-// Their name as a heading.
+// The heading for contributions or runs.
 std::string Contributions(const analysis::VendorReport& report) {
   return report.IsOfLab() ? "RUNS" : "CONTRIB";
 }
@@ -172,7 +172,7 @@ std::string Changes(const analysis::VendorReport& report, const draw::Style& sty
 }  // namespace
 
 std::string VendorSentence(const analysis::VendorReport& report, const draw::Style& style) {
-  const auto short_name = [&](const std::string& name) {  // others stay as they are, unescaped
+  const auto short_name = [&](const std::string& name) {  // other names stay unchanged, unescaped
     const bool is_long = name.size() > kMaxSentenceName;
     return is_long ? draw::ShortenName(name, kMaxSentenceName, style) : name;
   };

@@ -23,7 +23,7 @@ using analysis::Change;
 
 constexpr std::size_t kMaxNameWidth = 44;
 constexpr std::size_t kLeastNameWidth = 20;
-constexpr std::size_t kMaxNames = 12;  // of APIs that only one version has
+constexpr std::size_t kMaxNames = 12;  // of APIs in only one version
 constexpr std::array<Change, 4> kChanges = {Change::kMore, Change::kLess, Change::kNone,
                                             Change::kTooLittleData};
 constexpr draw::Rgb kMoreColor{230, 60, 40};
@@ -88,7 +88,7 @@ std::string Names(std::string_view about, const std::vector<std::string>& symbol
   return text + (symbols.size() > kMaxNames ? ", ...\n" : "\n");
 }
 
-// Wall time, or what was compared instead.
+// Wall time, or the metric compared instead.
 stats::Metric MetricOf(const analysis::LibraryChange& change) {
   std::optional<stats::Metric> other;
   for (const analysis::ApiChange& api : change.apis) {
@@ -184,7 +184,7 @@ std::string DiffText(const analysis::LibraryChange& change, bool all, const draw
   std::string others;
   std::size_t compared = 0;
   bool mixed = false;
-  // Lists what changed; counts the rest by kind, unless all is wanted.
+  // Lists the changes; counts the rest by kind unless all are requested.
   for (const Change kind : kChanges) {
     const std::vector<ChangedMetric> found = WithChange(change, kind);
     if (kind != Change::kTooLittleData) compared += found.size();
@@ -203,7 +203,7 @@ std::string DiffText(const analysis::LibraryChange& change, bool all, const draw
   } else {
     text += draw::TextTable(Columns(), lines, style);
   }
-  // Below the table: the number of functions not listed, and how to read it.
+  // Below the table: the number of functions not listed, and how to read the table.
   if (!others.empty()) text += others + " (--all lists them)\n";
   text += Names("measured in the new version only", change.added);
   text += Names("measured in the old version only", change.removed);

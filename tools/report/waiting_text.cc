@@ -11,7 +11,7 @@ namespace fieldcost::report {
 
 std::string WaitingText(const std::set<std::string>& untrusted_symbols) {
   if (untrusted_symbols.empty()) return "";
-  std::set<std::string> shown;  // overloads are one
+  std::set<std::string> shown;  // overloads count as one
   for (const std::string& symbol : untrusted_symbols) shown.insert(names::ShortName(symbol));
   const std::vector<std::string> names(shown.begin(), shown.end());
   return fmt::format("waiting: {} set apart, since waiting is not a cost: {}",

@@ -17,8 +17,7 @@ struct Request {
   std::string token_file;  // "-" = stdin
 };
 
-constexpr std::size_t kMaxTokenFileBytes =
-    wire::kMaxTokenBytes + 64;  // including surrounding space
+constexpr std::size_t kMaxTokenFileBytes = wire::kMaxTokenBytes + 64;  // with surrounding space
 
 Result<std::string> ReadStdin() {
   std::string text;

@@ -7,17 +7,17 @@
 
 namespace fieldcost::report {
 
-// A list of many cards, as a table with one line per card. Pure; thread-safe.
+// An index of many cards: a table with one line per card. Pure; thread-safe.
 
 struct IndexedCard {
   const CostCard* card = nullptr;
   std::string path;  // a relative URL of the card's documents, without their suffix
 };
 
-// A self-contained document; links lead to PATH.html.
+// Returns a self-contained document whose links lead to PATH.html.
 std::string CardIndexHtml(std::span<const IndexedCard> cards, bool synthetic);
 
-// The same in Markdown (CommonMark with tables), without spectra; links lead to PATH.md.
+// Returns the index as Markdown (CommonMark with tables), without spectra; links lead to PATH.md.
 std::string CardIndexMarkdown(std::span<const IndexedCard> cards, bool synthetic);
 
 }  // namespace fieldcost::report

@@ -11,8 +11,8 @@
 
 namespace fieldcost::report {
 
-// The text that all forms of a card share, plain and not escaped for any of them. For this folder's
-// cards and pages only.
+// Text shared by all forms of a card: plain, not escaped for any of them. Only for this folder's
+// cards and pages.
 
 inline constexpr std::string_view kBarsWords =
     " Bars: cheap on the left, expensive on the right, higher = more often.";
@@ -30,7 +30,7 @@ struct CardLine {
 };
 
 struct CardWords {
-  std::string name;      // "libz.so.1!inflate"; of C++, the demangled one
+  std::string name;      // "libz.so.1!inflate"; demangled if it is C++
   std::string function;  // the same without the library
   std::string subject;   // "wall_time per call, version 1.3.1"
   std::string sentence;  // everything about the shown version
@@ -39,19 +39,19 @@ struct CardWords {
   std::string basis;            // "12,345 calls of 480 contributions; all classes, all weeks"
   std::string footer;           // basis, snapshot, and how to read it
   std::string snapshot;         // "snapshot 1, published 2026-11-21 03:10 UTC"
-  std::string spectrum_svg;     // in the colours of the page
-  std::vector<CardLine> lines;  // a version each, the shown one first
+  std::string spectrum_svg;     // in the page's colours
+  std::vector<CardLine> lines;  // one per version, the shown one first
 };
 CardWords WordsOf(const CostCard& card);
 
-// The metric that a card shows: wall time if it was measured, else the first one that was. Empty if
-// there is none.
+// The metric that a card shows: wall time if measured, else the first measured one; null if there
+// is none.
 struct Shown {
   stats::Metric metric = stats::Metric::kWallTime;
   const analysis::MetricSummary* summary = nullptr;
 };
 Shown ShownOf(const CostCard& card);
-// Its bars; none if there is nothing.
+// The metric's bars; empty without a metric.
 draw::Bars BarsOf(const Shown& shown);
 
 }  // namespace fieldcost::report

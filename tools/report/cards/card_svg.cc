@@ -17,7 +17,7 @@ namespace fieldcost::report {
 namespace {
 
 constexpr draw::Style kStyle{.utf8 = true};
-constexpr std::size_t kNameColumns = 50;  // that fit beside the margins, in the widest letters
+constexpr std::size_t kNameColumns = 50;  // fit between the margins in the widest letters
 constexpr std::size_t kSmallColumns = 64;
 constexpr unsigned kMargin = 16;
 constexpr unsigned kBarTop = 88;
@@ -27,7 +27,7 @@ constexpr unsigned kWidestBar = 20;
 
 struct Colors {
   std::string_view paper;
-  std::string_view ink;   // contrast with the paper at least 7 : 1
+  std::string_view ink;   // contrast with the paper: at least 7 : 1
   std::string_view soft;  // at least 4.5 : 1
   std::string_view line;
 };
@@ -44,7 +44,7 @@ std::string Line(unsigned y, unsigned size, std::string_view color, std::string_
       kMargin, y, size, bold ? " font-weight=\"bold\"" : "", color, draw::EscapeHtml(text));
 }
 
-// A bar a bucket, and below it the least and the greatest cost.
+// One bar per bucket, with the lowest and the highest cost below.
 std::string BarsSvg(const Shown& shown, const Colors& colors) {
   const draw::Bars bars = BarsOf(shown);
   const auto used = draw::FindUsedSlots(bars);
@@ -85,7 +85,7 @@ std::string CardSvg(const CostCard& card, CardTheme theme) {
   const Colors colors = ColorsOf(theme);
   const Shown shown = ShownOf(card);
   const CardLine& newest = words.lines.front();
-  // An id of its own would be needed only where several stand in one document; they are files.
+  // Ids would have to be unique only if one document held several cards, but each is a file.
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-labelledby=\"title desc\" "
       "width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n<title id=\"title\">Cost of {2}"

@@ -8,9 +8,9 @@ namespace fieldcost::report {
 
 enum class CardTheme { kLight, kDark };
 
-// A picture with its own background, of 480 x 196 pixels: numbers, and one bar per bucket from
-// cheap (left) to expensive (right), higher = more often. <title> and <desc> have the same as text;
-// colour only repeats the position of a bar. No script, style, font or reference.
+// Draws the card with its own background, 480 x 196 pixels: numbers, and one bar per bucket from
+// cheap (left) to expensive (right), higher = more frequent. <title> and <desc> state the same as
+// text; colour only repeats a bar's position. Uses no script, style, font or reference.
 std::string CardSvg(const CostCard& card, CardTheme theme);
 
 }  // namespace fieldcost::report

@@ -14,13 +14,13 @@
 namespace fieldcost::report {
 namespace {
 
-// What would mean something to some reader of Markdown; ':', '.' and '@' would make links.
+// Characters with a meaning in some dialect of Markdown; ':', '.' and '@' could create links.
 constexpr std::string_view kSpecial = "\\`*_{}[]()#+!|~.:@";
 
-constexpr std::size_t kPageWidth = 73;  // of text in a manual page on a terminal of 80 columns
+constexpr std::size_t kPageWidth = 73;  // of text in a manual page on an 80-column terminal
 constexpr std::size_t kLeastVersionWidth = 16;
 
-// For "<...>": such a URL ends only at '>'.
+// The URL for use in "<...>", where it ends only at '>'.
 std::string MarkdownUrl(std::string_view untrusted_url) {
   std::string url;
   for (const char c : untrusted_url) {
@@ -113,11 +113,11 @@ std::string CardRoff(const CostCard& card, RoffMacros macros) {
   const bool mdoc = macros == RoffMacros::kMdoc;
   const std::string_view paragraph = mdoc ? ".Pp\n" : ".PP\n";
   std::string roff = mdoc ? ".Sh COST\n" : ".SH COST\n";
-  // \& so that no name can be a request.
+  // "\&" prevents the name from being read as a request.
   roff += fmt::format("\\&{}, {}.\n", EscapeRoff(words.name), EscapeRoff(words.subject));
   if (card.provenance.synthetic) roff += fmt::format("{}{}.\n", paragraph, kSyntheticWords);
   roff += paragraph;
-  // Not by tbl(1): that has to be asked for in the first line of the page.
+  // Does not use tbl(1), which would have to be requested in the page's first line.
   roff += ".nf\n";
   std::vector<draw::TextLine> lines;
   for (const CardLine& line : words.lines) {

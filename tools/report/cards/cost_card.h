@@ -11,41 +11,40 @@
 
 namespace fieldcost::report {
 
-// One API's cost for documentation: a picture, and the same in HTML, Markdown and roff. Pure and
-// deterministic; every name is escaped for its place. Each form states the version, the number of
-// calls and contributions, the strata, the age, and whether the numbers are synthetic.
+// One API's cost for documentation: as a picture, HTML, Markdown and roff. Pure and deterministic;
+// names are escaped for each form. Each form states the version, the number of calls and
+// contributions, the strata, the age, and whether the numbers are synthetic.
 
 struct CostCard {
   std::vector<analysis::CostSummary> versions;  // of one soname and symbol; the shown one first
-  bool is_installed = false;                    // the first is installed here
-  std::string untrusted_link;  // to the page with everything (link_template.h); may be empty
+  bool is_installed = false;                    // the first version is installed here
+  std::string untrusted_link;                   // to the API's page (link_template.h); may be empty
   Provenance provenance;
 };
 
-// The cards of summaries of many APIs, ordered by soname and symbol; versions by version_order.h,
-// the installed one before them. Links are empty.
+// Builds the cards of many APIs from their summaries, ordered by soname and symbol. Within a card
+// the installed version comes first, then the others by version_order.h. Links are empty.
 std::vector<CostCard> CardsOf(std::vector<analysis::CostSummary> summaries,
                               const Provenance& provenance,
                               const analysis::InstalledVersion& installed = {});
 
-// The API that a card describes. REQUIRES, here and below: card.versions is not empty.
+// The API that a card describes. REQUIRES (here and below): card.versions is not empty.
 const stats::ApiKey& ApiOf(const CostCard& card);
 
-// Where a document finds the pictures: relative URLs. Both empty = it has the picture inside, in
-// the colours of the page.
+// Relative URLs of the pictures. Both empty = the picture is embedded, in the page's colours.
 struct CardPictures {
   std::string light;
   std::string dark;
 };
 
-// A part of an HTML document: picture, table of versions, link. With the picture inside it is one
-// line that unfolds, so that a description that it stands in stays readable. Begins and ends with a
-// line that has one of the two comments below, so that it can be found and replaced.
+// A fragment of HTML: picture, table of versions, link. With an embedded picture it is one
+// expandable line, so that the surrounding description stays readable. Its first and last lines
+// contain the comments below, so that it can be found and replaced.
 inline constexpr std::string_view kCardBegin = "<!-- fieldcost card: begin -->";
 inline constexpr std::string_view kCardEnd = "<!-- fieldcost card: end -->";
 std::string CardHtml(const CostCard& card, const CardPictures& pictures);
 
-// A whole document with nothing but that.
+// A complete document that contains only the card.
 std::string CardPage(const CostCard& card, const CardPictures& pictures);
 
 }  // namespace fieldcost::report

@@ -8,9 +8,9 @@
 namespace fieldcost::report {
 
 // The cost of an API in each version, as a self-contained HTML document without scripts: per metric
-// a heat map with one line per version, the newest first, and one column per bucket, all on one
-// scale; and the numbers. Several APIs follow one another. Names are escaped. Deterministic.
-// REQUIRES: at least one card.
+// a heat map with one line per version (newest first) and one column per bucket, all on one scale;
+// and the numbers. Several APIs follow one another. Names are escaped. Deterministic. REQUIRES: at
+// least one card.
 std::string HeatPage(std::span<const CostCard> cards);
 
 }  // namespace fieldcost::report

@@ -80,7 +80,7 @@ std::string TimelineHtml(const IdlePage& page) {
                     TimeText(page.begin_ns), TimeText(page.begin_ns + page.timeline->length_ns));
 }
 
-// The table is a landmark of its own: it must not be called as the section that it is in.
+// The table is a landmark itself, so its name must differ from that of its section.
 std::string SectionOf(std::string_view heading, const PageTable& table) {
   return fmt::format("<section aria-labelledby=\"{0}\">\n<h2 id=\"{0}\">{1}</h2>\n{2}</section>\n",
                      table.id, heading, TableHtml(table));
@@ -162,8 +162,8 @@ std::string DoingHtml(const IdleView& view, const std::optional<analysis::Doing>
   return text.empty() ? "unknown" : EscapeHtml(text);
 }
 
-// On the scale of flame graphs: the last colour from half of all on, each before it from half of
-// that.
+// The level on the flame graphs' colour scale: the last applies from half of the whole on, each one
+// before it from half of the next one's minimum.
 unsigned ScaleOf(std::uint64_t part, std::uint64_t whole) {
   const int last = static_cast<int>(ScaleColors().size()) - 1;
   const int step = last + 1 + static_cast<int>(std::floor(std::log2(ShareOf(part, whole))));

@@ -15,12 +15,12 @@ namespace {
 
 constexpr unsigned kHeight = 100;
 
-// As CpuIdle::by_why: warm ones a program can do something about, grey ones have no stack.
+// Indexed like CpuIdle::by_why. Warm colours: a program can influence it; grey: there is no stack.
 constexpr std::array<std::string_view, idle::kWhys + 1> kReasonColors = {
     "#c8452d", "#3b7dd8", "#7ab8e8", "#2f9e6e", "#b565a7", "#e3c33c", "#e8853b",
     "#6f4fb3", "#8a6d4b", "#5b8f8f", "#b9b9c2", "#8d8d98", "#5f5f6a", "#3f3f48"};
 
-// A column a bin, on top of what is below.
+// One column per bin, stacked on the reasons below.
 std::string ReasonPath(const analysis::IdleTimeline& timeline,
                        const analysis::IdleTimeline::Cpu& cpu, std::size_t why) {
   std::string path;

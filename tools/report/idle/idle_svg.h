@@ -8,15 +8,15 @@
 
 namespace fieldcost::report {
 
-// Idle time of CPUs as drawings inside an HTML page: everything is in attributes, no style, no
-// script. Deterministic.
+// Idle time of CPUs as SVG within an HTML page: uses attributes only, no style or script.
+// Deterministic.
 
-// A CPU over time, stretched to the width of its place: the height is the part of each bin in which
-// it was idle, by reason. `cpu` is its text alternative.
+// A CPU over time, as wide as the space available. The height is the part of each bin in which the
+// CPU was idle, by reason. `cpu` is the text alternative.
 std::string IdleTimelineSvg(const analysis::IdleTimeline& timeline,
                             const analysis::IdleTimeline::Cpu& bins, const analysis::CpuIdle& cpu);
 
-// Each reason that `all` has with its colour.
+// Each reason present in `all`, with its colour.
 std::string IdleLegendHtml(const analysis::CpuIdle& all);
 
 }  // namespace fieldcost::report

@@ -23,14 +23,14 @@ using analysis::IdleView;
 
 constexpr std::size_t kLengthsWidth = 10;
 constexpr std::size_t kLeastPiecesWidth = 24;
-constexpr std::string_view kFurther = "  ";  // before what goes on in the next line
+constexpr std::string_view kFurther = "  ";  // before continuation lines
 
 std::string StatText(const CpuIdle& cpu, const draw::Style& style) {
   return cpu.stat_idle_ns ? IdleTimeText(*cpu.stat_idle_ns, style) : "";
 }
 
-// A line of a table whose last column consists of pieces of text. Pieces that do not fit on one
-// line are on lines of their own.
+// A table line whose last column consists of pieces of text. Pieces that do not fit on the line
+// continue on lines of their own.
 struct PiecesLine {
   draw::TextLine cells;
   std::vector<std::string> pieces;

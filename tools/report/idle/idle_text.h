@@ -12,29 +12,30 @@ namespace fieldcost::report {
 
 // Why CPUs were idle, as text. Deterministic; everything is escaped.
 
-// "1.2 ms": of all periods together.
+// "1.2 ms": the sum over all periods.
 std::string IdleTimeText(std::uint64_t ns, const draw::Style& style);
 
-// How much of how many CPUs, how much of it is explained, how that was recorded.
+// States how long how many CPUs were idle, how much of that is explained, and how it was recorded.
 std::string IdleHeading(const analysis::IdleView& view, const draw::Style& style);
 
-// One line per CPU: idle time, that of /proc/stat, the part that a stack explains, and all reasons.
+// One line per CPU: idle time, idle time by /proc/stat, the share that a stack explains, and all
+// reasons.
 std::string IdleCpusText(const analysis::IdleView& view, const draw::Style& style);
 
-// One chain per pair, those that explain most first: "idle <- lock: app!Take() <- sleep: app!Hold()
-// <- woken by [interrupt]", with the lengths of its periods; on one line if there is room. At most
-// `most` (0: all).
+// One chain per pair, longest idle time first: "idle <- lock: app!Take() <- sleep: app!Hold() <-
+// woken by [interrupt]", with the lengths of its periods; on one line if it fits. At most `most`
+// (0: all).
 std::string IdleChainsText(const analysis::IdleView& view, std::size_t most,
                            const draw::Style& style);
 
-// "lock 80.1 %, sleep 12.0 %": of a CPU, the greatest first.
+// "lock 80.1 %, sleep 12.0 %": the reasons of a CPU, greatest first.
 std::vector<std::string> ReasonTexts(const analysis::CpuIdle& cpu);
 
 // "idle <- lock: app!Take()", "<- sleep: app!Hold()", "<- woken by [interrupt]".
 std::vector<std::string> ChainPieces(const analysis::IdleView& view,
                                      const analysis::IdlePair& pair);
 
-// How many periods were how long.
+// A histogram of the periods' lengths.
 draw::Bars LengthBars(const analysis::IdlePair& pair);
 
 }  // namespace fieldcost::report

@@ -23,7 +23,7 @@ using analysis::LabCounts;
 using stats::Metric;
 
 constexpr std::size_t kMostLines = 20;  // without --all
-constexpr double kReliableNs = 50;      // below, only differences are
+constexpr double kReliableNs = 50;      // below, only differences are shown
 
 std::string Arrow(const draw::Style& style) { return style.utf8 ? "→" : "->"; }
 
@@ -95,8 +95,8 @@ double EffectOf(const LabChange& change) {
          static_cast<double>(change.runs_after);
 }
 
-// The slower function to be named: among those with at least half of the greatest effect, the one
-// with the greatest ratio, since slow callers wait for it. Null if there is none.
+// The slower function to name: among those with at least half of the greatest effect, the one with
+// the greatest ratio, because slow callers merely wait for it. Null if there is none.
 const LabChange* MostSlower(const std::vector<LabChange>& times) {
   double most = 0;
   for (const LabChange& change : times) {
@@ -113,7 +113,7 @@ bool IsLargeDecrease(const LabCount& count) {
          analysis::kLeastLabRatio * static_cast<double>(count.after.most);
 }
 
-// The number of APIs whose calls vary, and how to read a change of them.
+// The number of APIs whose calls vary, and how to read their changes.
 std::string VariesText(const LabCounts& counts) {
   if (counts.vary_before == 0 && counts.vary_after == 0) return "";
   return fmt::format(

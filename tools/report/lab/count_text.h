@@ -10,21 +10,21 @@
 
 namespace fieldcost::report {
 
-// What runs are counted by, before and after, for people. Deterministic; everything is escaped.
+// The counts of runs, before and after, as text. Deterministic; everything is escaped.
 
-// One or two sentences that name the first change: calls, with a slower function that makes them;
-// else time; else bytes. "No function takes significantly more or less." if there is no
-// change. The newer table has the callers of each function.
+// One or two sentences that name the most important change: calls, with a slower function that
+// makes them; else time; else bytes. "No function takes significantly more or less." if there is no
+// change. The newer table determines the callers of each function.
 std::string LabDiffLead(const std::vector<analysis::LabChange>& times,
                         const analysis::LabCounts& counts, const wire::LabTable& after,
                         const draw::Style& style);
 
-// A table of what has changed, or with `all` of everything, then how it was compared; the latter
-// alone if nothing has changed. A line per API and metric.
+// A table of the changes, or with `all` of everything, with one line per API and metric; then how
+// the tables were compared. If nothing has changed, only the latter.
 std::string LabCountText(const analysis::LabCounts& counts, bool all, const draw::Style& style);
 
 // The totals of an API's calls in a run: "62 calls per run, 1,024 B allocated, 4,096 B
-// disk_written". Lines without line feeds.
+// disk_written". Lines without newlines.
 std::vector<std::string> TotalLines(std::span<const wire::LabTotal> totals,
                                     const draw::Style& style);
 

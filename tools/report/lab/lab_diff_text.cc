@@ -51,7 +51,7 @@ draw::TextLine Line(const LabChange& change, const draw::Style& style) {
 
 using analysis::LabCount;
 
-// Either of a time, or of a count.
+// Either a time or a count.
 struct CsvRow {
   const LabChange* time = nullptr;
   const LabCount* count = nullptr;

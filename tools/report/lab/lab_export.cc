@@ -14,10 +14,10 @@ namespace {
 using wire::LabStack;
 using wire::LabTable;
 
-// ns of a call of each API; below 0 = not timed.
+// The mean time of a call of each API, in ns; negative = not timed.
 std::vector<double> MeansOf(const LabTable& table) {
   std::vector<stats::CostHistogram> times(table.apis.size());
-  auto next = table.rows.begin();  // both ascend
+  auto next = table.rows.begin();  // both are ascending
   for (std::size_t i = 0; i < table.apis.size(); ++i) {
     for (; next != table.rows.end() && next->key.api == table.apis[i].api; ++next) {
       if (next->key.metric == stats::Metric::kWallTime) times[i].Merge(next->histogram);
@@ -30,11 +30,11 @@ std::vector<double> MeansOf(const LabTable& table) {
   return means;
 }
 
-// Returns for each node whether its API also occurs above it.
+// Returns for each node whether its API also occurs among its ancestors.
 std::vector<bool> InnerOnes(const LabTable& table) {
   std::vector<bool> inner;
   std::vector<std::uint32_t> path;
-  std::vector<std::uint32_t> on_path(table.apis.size());  // how often each API is
+  std::vector<std::uint32_t> on_path(table.apis.size());  // how often each API occurs
   for (const LabStack& node : table.stacks) {
     while (!path.empty() && path.back() != node.parent) {
       --on_path[table.stacks[path.back()].api];
@@ -51,7 +51,7 @@ std::string NameOf(const stats::ApiKey& api) { return names::DemangledName(api.s
 
 std::string FrameOf(const stats::ApiKey& api) {
   std::string frame = EscapeControl(fmt::format("{}!{}", api.soname, NameOf(api)));
-  std::replace(frame.begin(), frame.end(), ';', ':');  // it parts frames
+  std::replace(frame.begin(), frame.end(), ';', ':');  // the separator of frames
   return frame;
 }
 
@@ -63,16 +63,16 @@ std::vector<double> EstimatedSelfTimes(const LabTable& table) {
   const std::vector<double> means = MeansOf(table);
   const std::vector<bool> inner = InnerOnes(table);
   const std::size_t count = table.stacks.size();
-  std::vector<double> whole(count);  // with all that is below
+  std::vector<double> whole(count);  // including everything below
   std::vector<double> below(count);
-  // A node stands before all that is below it.
+  // A node precedes everything below it.
   for (std::size_t i = count; i-- > 0;) {
     const LabStack& node = table.stacks[i];
     const bool is_known = !inner[i] && means[node.api] >= 0;
     whole[i] = is_known ? static_cast<double>(node.calls) * means[node.api] : below[i];
     if (node.parent != LabStack::kRoot) below[node.parent] += whole[i];
   }
-  std::vector<double> share(count, 1);  // of what it takes by itself, what it gets
+  std::vector<double> share(count, 1);  // of its own claim, the share it receives
   std::vector<double> self(count);
   for (std::size_t i = 0; i < count; ++i) {
     const LabStack& node = table.stacks[i];
@@ -89,7 +89,7 @@ std::string LabFolded(const LabTable& table) {
   const std::vector<double> self = EstimatedSelfTimes(table);
   std::string text;
   std::string stack;
-  std::vector<std::size_t> lengths;  // of the text of each node on the path
+  std::vector<std::size_t> lengths;  // of the text up to each node on the path
   std::vector<std::uint32_t> path;
   for (std::size_t i = 0; i < table.stacks.size(); ++i) {
     const LabStack& node = table.stacks[i];

@@ -14,19 +14,19 @@ namespace fieldcost::report {
 // runs. Time is estimated, since no call is timed together with its callees: the innermost function
 // of a stack takes its number of calls times the mean cost of all its timed calls, minus the time
 // of its callees by the same rule; if these exceed their caller's time, they share it in
-// proportion. A function that was not timed, and an inner call of a recursion, takes the time of
-// its callees. So no time counts twice, and none is negative.
+// proportion. An untimed function, or an inner call of a recursion, takes the time of its callees.
+// So no time is counted twice, and none is negative.
 
-// ns of each of the table's stacks without what it calls.
+// The self time of each of the table's stacks, in ns.
 std::vector<double> EstimatedSelfTimes(const wire::LabTable& table);
 
 // Folded stacks, "libz.so.1!gzread;libz.so.1!inflate 1234": estimated ns, one line per stack of at
-// least 1 ns. The format cannot mark them as estimates.
+// least 1 ns. The format cannot mark values as estimates.
 std::string LabFolded(const wire::LabTable& table);
 
-// Calls, allocated bytes, and time, which tools show first; a comment marks it as estimated.
+// Calls, allocated bytes, and time, which tools show first; a comment marks time as estimated.
 exchange::PprofContent LabPprofContent(const wire::LabTable& table);
-// As exchange::EncodePprof().
+// Errors as exchange::EncodePprof().
 Result<std::string> LabPprof(const wire::LabTable& table);
 
 }  // namespace fieldcost::report

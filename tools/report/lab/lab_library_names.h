@@ -10,8 +10,8 @@
 
 namespace fieldcost::report {
 
-// How the libraries of a lab table are called: by soname, and where a merged table has several
-// builds of one, with what distinguishes them: the package's version, or else the build-id.
+// Names of a lab table's libraries: the soname; if a merged table has several builds of a library,
+// followed by what distinguishes them, the package's version or else the build-id.
 class LibraryNames {
  public:
   explicit LibraryNames(std::span<const analysis::LabCost> costs);

@@ -52,8 +52,8 @@ std::string PenaltyText(const std::optional<analysis::ContextPenalty>& field) {
   return fmt::format("{:.2g} x ({:.2g} to {:.2g})", field->ratio, field->low, field->high);
 }
 
-// Exactly; where runs differ, the least and the most. The counted runs may lack calls that timed
-// runs have: then from none to the mean of the timed ones.
+// The exact number of calls; if runs differ, the range. The counted runs may lack calls that timed
+// runs have: then the range is from zero to the mean of the timed ones.
 std::string CallsText(const LabCost& cost, const draw::Style& style) {
   const analysis::MetricSummary* times = TimesOf(cost);
   if (cost.calls == 0 && times != nullptr) {

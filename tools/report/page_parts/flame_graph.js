@@ -1,7 +1,7 @@
 'use strict';
 
-// A flame graph on a canvas: callers above what they call. Draws only the rows on the screen, in
-// them only frames that can be seen; so what a picture costs depends on the screen, not on the tree.
+// A flame graph on a canvas: callers above their callees. Draws only visible rows, and in them only
+// visible frames, so the cost of a picture depends on the screen, not on the tree.
 
 const flameRow = 18; // pixels
 const flameLeast = 1;
@@ -28,7 +28,7 @@ class FlameGraph {
     new ResizeObserver(() => this.schedule(true)).observe(scroller);
   }
 
-  // At the next frame of the screen; `anew`: places are no longer right.
+  // Draws with the screen's next frame; `anew`: positions must be computed again.
   schedule(anew) {
     this.isStale ||= anew;
     if (this.waiting) return;
@@ -58,7 +58,7 @@ class FlameGraph {
     this.onFocus(node);
   }
 
-  // `names` [frame]: those that match, or null.
+  // `names` [frame]: the matching ones, or null.
   search(names) {
     this.found = names;
     this.schedule(false);
@@ -165,7 +165,7 @@ class FlameGraph {
     return this.hatched;
   }
 
-  // Black or white, whichever is read better on it.
+  // Black or white, whichever has more contrast with `fill`.
   #inkOn(fill) {
     if (typeof fill !== 'string') return '#111';
     const channel = (at) => {

@@ -1,7 +1,7 @@
 'use strict';
 
-// Two call trees beside each other, of what left CPUs idle and of what ended that: searched together,
-// zoomed and walked each for itself.
+// Two call trees side by side: of the code that left CPUs idle, and of the code that ran next.
+// Searches apply to both; each is zoomed and navigated separately.
 
 (() => {
   const element = (id) => document.getElementById(id);

@@ -1,7 +1,7 @@
 'use strict';
 
-// Names of functions in the room that the screen has, by the rule of tables in the terminal
-// (ShortenName() in common/draw/name_text.h): the origin and arguments go first, then template
+// Shortens function names to the available width by the rule of tables in the terminal
+// (ShortenName() in common/draw/name_text.h): drops the origin and arguments first, then template
 // arguments, outer scopes one by one, the module, and only then letters of the function's own name.
 
 function moduleLength(name) {
@@ -9,7 +9,7 @@ function moduleLength(name) {
   return mark >= 0 && !/[ <(]/.test(name.slice(0, mark)) ? mark + 1 : 0;
 }
 
-// Letters as people count them: those beyond U+FFFF are one.
+// Characters as readers count them: those beyond U+FFFF are one.
 function lettersOf(text) {
   return [...text];
 }
@@ -22,8 +22,8 @@ function withoutMiddle(text, room) {
   return `${letters.slice(0, room - 1 - tail).join('')}…${letters.slice(letters.length - tail).join('')}`;
 }
 
-// `pieces`, of the page's data: [module's length, length without origin, length without arguments,
-// scopes with what separates them..., own name]; [] if nothing but letters can be dropped; undefined
+// `pieces` are from the page's data: [module's length, length without origin, length without
+// arguments, scopes with their separators..., own name]; [] if only letters can be dropped; undefined
 // for a function without origin, scopes and arguments.
 function shortName(name, pieces, room) {
   const fits = (text) => lettersOf(text).length <= room;

@@ -1,10 +1,10 @@
 'use strict';
 
-// What was spent over time, drawn by uPlot, and the interval of it that is chosen: with the mouse
-// on the picture, or with two sliders by keyboard. Its ends are edges of bins.
+// The cost over time, drawn by uPlot, and the interval selected in it: with the mouse in the picture,
+// or with two sliders by keyboard. The interval's ends are edges of bins.
 
 class TimeLine {
-  // onChange({from, to} or null): numbers of edges.
+  // onChange({from, to} or null): indices of edges.
   constructor({ host, from, to, model, onChange }) {
     Object.assign(this, { host, from, to, model, onChange });
     for (const slider of [from, to]) slider.max = String(model.binCount);
@@ -22,7 +22,7 @@ class TimeLine {
     new ResizeObserver(() => this.#resize()).observe(host);
   }
 
-  // Clamped; all of it is null.
+  // Clamps the interval; null selects everything.
   set(interval) {
     const { model } = this;
     const from = Math.max(0, interval?.from ?? 0);
@@ -32,14 +32,14 @@ class TimeLine {
     this.onChange(this.interval);
   }
 
-  // "1.5s..2s"; "" is all of it.
+  // "1.5s..2s"; "" for everything.
   text() {
     if (this.interval === null) return '';
     const { edges } = this.model;
     return `${timeText(edges[this.interval.from])}..${timeText(edges[this.interval.to])}`;
   }
 
-  // Anew: of another metric or thread, or in other colours.
+  // Draws again, for another metric or thread, or in other colours.
   draw() {
     this.plot?.destroy();
     const { model, seconds } = this;
@@ -75,7 +75,7 @@ class TimeLine {
       cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
       hooks: { setSelect: [(plot) => this.#selected(plot)] },
     }, [seconds, [...totals, totals.at(-1) ?? 0]], this.host);
-    // (uPlot lets no click through at the end of a drag.)
+    // uPlot suppresses the click at the end of a drag.
     this.plot.over.addEventListener('click', () => this.set(null));
     this.#show();
   }

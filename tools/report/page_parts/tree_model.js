@@ -1,8 +1,8 @@
 'use strict';
 
-// The call trees of a page: exact sums, and where frames are in the picture. Knows no document.
-// Sums are numbers where all are below 2^53, else BigInt: both know +, - and comparisons, and only
-// those are used on them.
+// The call trees of a page: exact sums, and the positions of frames in the picture. Independent of the
+// DOM. Sums are numbers if all of a metric's are below 2^53, else BigInt; only operators that both
+// types support (+, -, comparisons) are used on them.
 
 class TreeModel {
   constructor(tree) {
@@ -31,12 +31,12 @@ class TreeModel {
     return node === 0 ? 'all' : this.names[this.frame[node] - 1];
   }
 
-  // In at most so many letters.
+  // The node's name in at most `letters` characters.
   shortNameOf(node, letters) {
     return shortName(this.nameOf(node), this.pieces.get(this.frame[node] - 1), letters);
   }
 
-  // From the outermost to the node itself; without the root.
+  // The path from the outermost caller to the node itself, without the root.
   pathOf(node) {
     const path = [];
     for (let at = node; at !== 0; at = this.parent[at]) path.push(at);
@@ -56,20 +56,20 @@ class TreeModel {
     this.setInterval(null);
   }
 
-  // What is shown next is of that thread; 0: of all. setMetric() or setInterval() follows.
+  // Selects a thread; 0: all. The caller then calls setMetric() or setInterval().
   setThread(number) {
     this.thread = number;
     this.summed = null;
   }
 
-  // Of each bin.
+  // The total of each bin.
   get totals() {
     if (this.thread === 0) return this.metric.totals.map(Number);
     return this.bins[this.thread][this.metricNumber]
       .map(({ values }) => values.reduce((sum, value) => sum + Number(value), 0));
   }
 
-  // Bins follow each other. Each is [step, value, ...].
+  // Appends bins, each as [step, value, ...].
   addBins(metric, bins, thread = 0) {
     for (const bin of bins) {
       const nodes = new Uint32Array(bin.length / 2);
@@ -88,8 +88,8 @@ class TreeModel {
     return this.binCount > 0 && this.bins[this.thread][this.metricNumber].length === this.binCount;
   }
 
-  // {from, to}, numbers of edges; null is all there is. Only what is new or gone since the interval
-  // before is added or taken away. REQUIRES: null, of all threads, or hasBins() and from < to.
+  // {from, to}: indices of edges; null: everything. Adds and subtracts only the difference to the
+  // previous interval. REQUIRES: null with all threads, or hasBins() and from < to.
   setInterval(interval) {
     if (interval === null && this.thread === 0) {
       this.self = this.#values(this.metric.self);
@@ -112,7 +112,7 @@ class TreeModel {
     return this.metric.big ? 0n : 0;
   }
 
-  // What a frame and those below it cost before; 0 if this is no difference.
+  // The previous cost of a node and those below it; 0 if this is not a difference.
   before(node) {
     return this.inclusiveBefore === null ? this.zero : this.inclusiveBefore[node];
   }
@@ -129,7 +129,7 @@ class TreeModel {
     return this.self[node] - this.selfBeforeOf(node);
   }
 
-  // The share of the whole, of its greater side.
+  // The share of the whole, relative to its greater side.
   share(value) {
     const all = Math.max(Number(this.inclusive[0]), Number(this.before(0)));
     return all === 0 ? 0 : Number(value) / all;
@@ -139,7 +139,7 @@ class TreeModel {
     return this.certain !== null && !this.certain.has(node);
   }
 
-  // The widest first; those that cost nothing are left out.
+  // Children in descending order of width, without those that cost nothing.
   childrenOf(node) {
     let sorted = this.sorted.get(node);
     if (sorted === undefined) {
@@ -157,8 +157,8 @@ class TreeModel {
     return at === root;
   }
 
-  // The frames of a picture `pixels` wide: the callers of `root` and itself as wide as that, what
-  // it calls below. Narrower ones than `least` pixels are left out with all below them.
+  // The frames of a picture of `pixels` width: `root` and its callers span all of it; callees are below.
+  // Omits frames narrower than `least` pixels, with everything below them.
   place(root, pixels, least) {
     const frames = [{ node: 0, left: 0, width: pixels, row: 0 }];
     for (const node of this.pathOf(root)) frames.push({ node, left: 0, width: pixels, row: frames.length });
@@ -178,8 +178,8 @@ class TreeModel {
     return frames;
   }
 
-  // Which names have the text in them, how many nodes that are, and what these cost together:
-  // calls within each other once.
+  // Which names contain the text, the number of their nodes, and the cost of these; nested calls count
+  // once.
   search(text) {
     this.lowerNames ??= this.names.map((name) => name.toLowerCase());
     const wanted = text.toLowerCase();
@@ -201,8 +201,8 @@ class TreeModel {
     return { names, nodes, sum };
   }
 
-  // The nodes in `root` that cost most themselves, or changed most: those that certainly changed
-  // come before all others.
+  // The nodes below `root` with the highest self cost, or the greatest change; certain changes come
+  // before all others.
   heaviest(root, most) {
     const inside = new Uint8Array(this.count);
     inside[root] = 1;
@@ -258,7 +258,7 @@ class TreeModel {
     }
   }
 
-  // One sweep: callees come after their callers.
+  // A single pass: callees come after their callers.
   #sums(own, more) {
     const sums = own.slice();
     for (let i = 0; i < (more?.length ?? 0); i += 2) sums[more[i]] += this.#value(more[i + 1], this.metricNumber);

@@ -1,7 +1,7 @@
 'use strict';
 
-// Ties a page of call trees together: what is chosen, what is shown, and what is told to those who
-// do not see the picture.
+// Assembles a page of call trees: the selection, the pictures, and the announcements for readers who
+// do not see the pictures.
 
 (() => {
   const element = (id) => document.getElementById(id);
@@ -15,7 +15,7 @@
   let wantedInterval = null;
   let wantedMetric = data.metric;
   let wantedThread = 0;
-  const reading = new Map(); // metric and thread: when their bins are read
+  const reading = new Map(); // by metric and thread: the promise that their bins are read
   let isWaiting = false;
 
   const cost = (sum, digits) => costText(sum, model.metric, model.denominator, digits);
@@ -58,7 +58,7 @@
     return made;
   }
 
-  // The path as a button that zooms to it.
+  // The path, as a button that zooms to it.
   function pathCell(node) {
     const made = document.createElement('th');
     made.scope = 'row';
@@ -127,7 +127,7 @@
     element('found').textContent = `${frames}, ${cost(sum)}, ${shareText(model.share(sum))}`;
   }
 
-  // At most once a picture of the screen, however fast the mouse is.
+  // At most once per screen frame, however fast the mouse moves.
   function applySoon() {
     if (isWaiting) return;
     isWaiting = true;
@@ -139,7 +139,7 @@
     });
   }
 
-  // Element by element, so that no task is long; each metric of a thread once.
+  // Reads element by element, so that no task is long; each metric of a thread once.
   async function readBins(metric, thread) {
     const of = thread === 0 ? ':not([data-thread])' : `[data-thread="${thread}"]`;
     for (const script of document.querySelectorAll(`script.bins[data-metric="${metric}"]${of}`)) {
@@ -155,7 +155,7 @@
     return reading.get(key);
   }
 
-  // The interval stays: the metric or thread changes when its bins are there.
+  // The interval stays; the metric or thread changes once its bins have been read.
   async function choose(metric, thread) {
     wantedMetric = metric;
     wantedThread = thread;

@@ -1,6 +1,6 @@
 'use strict';
 
-// Numbers as the terminal shows them.
+// Formats numbers as the terminal does.
 
 const treeUnits = {
   ns: [[1, 'ns'], [1e3, 'µs'], [1e6, 'ms'], [1e9, 's'], [60e9, 'min']],

@@ -30,7 +30,7 @@ FrameName ParseFrame(std::string_view frame) {
     name.module.remove_prefix(name.module.rfind('/') + 1);
   }
   std::string_view& symbol = name.symbol;
-  // "_[j]", "_[k]", ...: the kind of code, as stackcollapse scripts mark it.
+  // "_[j]", "_[k]", ...: the kind of code, as marked by stackcollapse scripts.
   if (symbol.size() > 4 && symbol.ends_with(']') && symbol.substr(symbol.size() - 4, 2) == "_[") {
     symbol.remove_suffix(4);
   }
@@ -39,13 +39,13 @@ FrameName ParseFrame(std::string_view frame) {
   return name;
 }
 
-// A file may be called libz.so.1.2.13 where the soname is libz.so.1.
+// A file may be called libz.so.1.2.13 while the soname is libz.so.1.
 bool IsFileOf(std::string_view module, std::string_view soname) {
   return module.starts_with(soname) &&
          (module.size() == soname.size() || module[soname.size()] == '.');
 }
 
-// The mark of a flagged function, after its name.
+// The mark after the name of a flagged function.
 std::string MarkOf(const CheckedApi& api) {
   return fmt::format("! {}, ratio {:.2f}, q {:.2g}", inference::Name(api.comparison.verdict),
                      api.comparison.ratio, api.comparison.q);
@@ -54,10 +54,10 @@ std::string MarkOf(const CheckedApi& api) {
 }  // namespace
 
 FrameNames::FrameNames(const analysis::CheckReport& report, Which which) {
-  // The worst come first in a report.
+  // A report lists the worst APIs first.
   for (const CheckedApi& api : report.apis) {
     if (which == Which::kWorse && !IsFlagged(api)) continue;
-    // Profilers write names of C++ demangled, some of them without arguments.
+    // Profilers write C++ names demangled, some of them without arguments.
     const std::string name = names::DemangledName(api.key.api.symbol);
     for (const std::string& one :
          std::set<std::string>{api.key.api.symbol, name, names::NameWithoutArguments(name)}) {

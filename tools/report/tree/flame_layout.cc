@@ -22,7 +22,7 @@ FlameLayout LayOutFlames(const analysis::TreeView& view, std::span<const stats::
   FlameLayout layout;
   const auto all = static_cast<double>(widths[0]);
   if (all == 0) return layout;
-  std::vector<double> next(widths.size());  // where the next child begins
+  std::vector<double> next(widths.size());  // position of the next child
   for (std::size_t i = 0; i < widths.size(); ++i) {
     const analysis::ViewNode& node = view.nodes[i];
     const double width = static_cast<double>(widths[i]) / all * kFlameWidth;

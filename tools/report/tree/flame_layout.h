@@ -11,11 +11,11 @@
 namespace fieldcost::report {
 
 // The horizontal layout of a flame graph's frames, and the labels that fit into them. Lengths are
-// in user units, which are CSS pixels at the drawing's natural size. Pure.
+// in user units: CSS pixels at the drawing's natural size. Pure.
 
 inline constexpr double kFlameWidth = 1200;
 inline constexpr unsigned kFlameFontSize = 12;
-inline constexpr std::size_t kMaxFlameTitleColumns = 240;  // of a name in a frame's title
+inline constexpr std::size_t kMaxFlameTitleColumns = 240;  // of the name in a frame's title
 
 struct FlameBox {
   std::size_t node = 0;
@@ -25,12 +25,12 @@ struct FlameBox {
 
 struct FlameLayout {
   std::vector<FlameBox> boxes;  // in the order of the nodes
-  unsigned deepest = 0;         // depth of a node in it
+  unsigned deepest = 0;         // maximum depth of its nodes
 };
 
-// The root is as wide as the drawing, each node by `widths` a part of it, siblings side by side
-// from their parent's left on. Nodes narrower than `least_width` are left out; all, if the root is
-// 0 wide. REQUIRES: a width for each node.
+// The root is as wide as the drawing; each other node takes its part of that by `widths`, siblings
+// side by side from their parent's left edge. Omits nodes narrower than `least_width`, and all
+// nodes if the root's width is 0. REQUIRES: one width per node.
 FlameLayout LayOutFlames(const analysis::TreeView& view, std::span<const stats::Uint128> widths,
                          double least_width);
 

@@ -29,7 +29,7 @@ using inference::Verdict;
 constexpr draw::Style kStyle{.utf8 = true};
 constexpr double kLeastWidth = 1;
 constexpr unsigned kFrameHeight = 20;
-constexpr double kLetterWidth = 8;      // of the widest usual font
+constexpr double kLetterWidth = 8;      // in the widest common font
 constexpr std::size_t kMaxListed = 20;  // APIs in the table
 
 std::string_view ColorOf(const CheckedApi* api) {
@@ -66,7 +66,7 @@ class FlameGraph {
                            Share(checked_.flagged_total));
   }
 
-  // The APIs that are worse, the most expensive first; recursion counts once.
+  // The APIs that are worse, the most expensive first; recursive calls count once.
   PageTable Worse() const {
     using enum ColumnKind;
     PageTable table{.id = "worse",
@@ -116,7 +116,7 @@ class FlameGraph {
     return svg + "\n";
   }
 
-  // What stands before the name.
+  // The text before the name.
   static std::string Lead(const CheckedApi* api, bool worse) {
     if (api == nullptr || !api->comparison.eligible()) return "";
     return fmt::format("{}{:.1f}× ", worse ? "! " : "", api->comparison.ratio);

@@ -21,11 +21,11 @@ namespace {
 using stats::Uint128;
 using tree::MeanTree;
 
-constexpr Uint128 kMostExact = Uint128{1} << 53;  // of a JavaScript number
+constexpr Uint128 kMostExact = Uint128{1} << 53;  // exact in a JavaScript number
 constexpr unsigned kScaleColors = 11;
 constexpr unsigned kMostExpensiveSlot = 31;
 
-// Characters that mean something to an HTML parser, also within a script element, become escapes.
+// Escapes characters that have a meaning in HTML, even within a script element.
 std::string Quoted(std::string_view untrusted_text) {
   std::string json;
   for (const char c : QuoteJson(untrusted_text)) {
@@ -47,8 +47,8 @@ std::string List(const Add& add) {
   return json + "]";
 }
 
-// How long a script sees it. Bytes that are not UTF-8 are escaped on the page, a letter each or
-// more; names have hardly any.
+// The length of the text for a script. Bytes that are not UTF-8 are escaped on the page and count
+// as one or more; names hardly ever contain any.
 std::size_t Utf16Size(std::string_view text) {
   std::size_t size = 0;
   while (!text.empty()) {
@@ -179,7 +179,7 @@ class Data {
     });
   }
 
-  // [name's number, pieces...] as short_names.js has them, of names that it cannot divide itself.
+  // [name's index, pieces...] for short_names.js, for names that it cannot split itself.
   std::string Pieces() const {
     return List([&](std::string& list) {
       for (std::uint32_t i = 0; i < tree_.dictionary->frames.size(); ++i) {
@@ -243,7 +243,7 @@ class Data {
     return list == "[]" ? "" : fmt::format(",\n\"{}\":{}", key, list);
   }
 
-  // In words, and which nodes are certain to have changed.
+  // The comparison as a sentence, and the nodes whose change is certain.
   std::string Compared(std::size_t metric) const {
     const tree::Comparison& comparison = page_.comparisons[metric];
     const analysis::TreeView view = analysis::TopDown(tree_, metric);

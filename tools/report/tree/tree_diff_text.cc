@@ -21,11 +21,11 @@ using tree::Change;
 using tree::Comparison;
 using tree::PathId;
 
-constexpr std::size_t kShownFrames = 3;  // of a path in a line: the innermost
+constexpr std::size_t kShownFrames = 3;  // the innermost frames of a path, on one line
 constexpr std::size_t kLeastPathWidth = 24;
-constexpr double kLeastCommon = 0.25;  // of the whole's change, as logarithms
+constexpr double kLeastCommon = 0.25;  // of the change of the whole, in logarithms
 constexpr double kMostExactBytes = 0x1p53;
-constexpr double kTimes = 2;  // from so many times on a ratio is shown as such, not as a percentage
+constexpr double kTimes = 2;  // from this ratio on, it is shown as such, not as a percentage
 
 std::vector<PathId> PathsTo(const tree::Dictionary& dictionary, PathId path) {
   std::vector<PathId> paths;
@@ -59,7 +59,7 @@ std::string RatioText(const Change& change) {
   return fmt::format("{:.2f}", change.after / change.before);
 }
 
-// Exact bytes to the byte.
+// Exact byte counts are shown to the byte.
 std::string MeanText(double value, const tree::Metric& metric, const draw::Style& style,
                      unsigned digits) {
   if (metric.unit == tree::Unit::kBytes && !metric.sampled() && value == std::floor(value) &&
@@ -77,7 +77,7 @@ std::string BothText(double before, double after, const tree::Metric& metric,
                      MeanText(after, metric, style, digits));
 }
 
-// The function without its module, as a sentence names it.
+// The function without its module, for use in a sentence.
 std::string FunctionOf(const tree::Dictionary& dictionary, PathId path) {
   if (path == tree::kRootPath) return "the program itself";
   const tree::Frame& frame = dictionary.frame(path);
@@ -110,7 +110,7 @@ std::string ChangeText(const Change& change, const Comparison& comparison,
                      metric.name);
 }
 
-// The greatest increase of a function by itself, else including its callees, else the greatest
+// The greatest increase of a function's self cost, else of its inclusive cost, else the greatest
 // change; null without changes.
 const Change* FirstChange(const Comparison& comparison) {
   const Change* first = nullptr;
@@ -126,8 +126,8 @@ const Change* FirstChange(const Comparison& comparison) {
 // Exact values that never vary leave no doubt.
 std::string CertaintyText(double p) { return p == 0 ? "exact" : ProbabilityText(p); }
 
-// Whether a large part of the whole change is common to all paths, which a slower machine can cause
-// as well.
+// Whether a large part of the change of the whole is common to all paths, which a slower machine
+// could cause as well.
 bool MayBeTheMachine(const Comparison& comparison) {
   const tree::TotalChange& total = comparison.total;
   if (!(total.before > 0) || !(total.after > 0)) return false;
@@ -217,7 +217,7 @@ std::string ChangesText(const Comparison& comparison, const tree::Metric& metric
 }
 
 std::vector<std::string> MarksOf(const Comparison& comparison, const analysis::TreeView& view) {
-  // Nodes by their frames: the dictionaries may differ.
+  // Finds nodes by their frames, because the dictionaries may differ.
   std::map<std::pair<std::uint32_t, tree::Frame>, std::uint32_t> children;
   for (std::uint32_t i = 1; i < view.nodes.size(); ++i) {
     children.emplace(std::pair(view.nodes[i].parent, view.frame(view.nodes[i])), i);

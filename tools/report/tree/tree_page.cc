@@ -52,7 +52,7 @@ again. Arrow keys go up to the caller, down to the most expensive callee, and to
 <p class="unseen" id="told" role="status"></p>
 )";
 
-// A rectangle of that colour, as it is in the picture.
+// A rectangle of this colour, as in the picture.
 std::string Swatch(std::string_view fill, std::string_view more = "") {
   return fmt::format(
       "<svg aria-hidden=\"true\" width=\"16\" height=\"16\" viewBox=\"0 0 16 16\"><rect "

@@ -23,22 +23,22 @@ using analysis::TreeView;
 using analysis::ViewNode;
 
 constexpr draw::Style kStyle{.utf8 = true};
-// The dark ground is that of pages.
+// The dark background is that of pages.
 constexpr std::string_view kDocumentStyle =
     "<style>:root{max-width:100%;height:auto}"
     "@media (prefers-color-scheme:dark){:root{background:#16161a}}</style>\n";
 constexpr double kLeastWidth = 0.5;
 constexpr unsigned kFrameHeight = 18;
-constexpr double kLetterWidth = 7.5;  // of the widest usual font
+constexpr double kLetterWidth = 7.5;  // in the widest common font
 
-// Black letters are readable on all: on each 8 : 1 and more.
+// Black letters have a contrast of at least 8 : 1 on each of them.
 constexpr std::array<std::string_view, 6> kModuleColors = {"#ffd9a0", "#ffe58f", "#d9e7a3",
                                                            "#b8e0d2", "#bcd6f2", "#e3cdf0"};
 constexpr std::string_view kSpecialColor = "#d4d4d8";
 
 double AsDouble(stats::Uint128 value) { return static_cast<double>(value); }
 
-// The same for a module in every picture.
+// A module has the same colour in every picture.
 std::string_view ColorOf(const tree::Frame& frame) {
   if (frame.kind == tree::FrameKind::kSpecial) return kSpecialColor;
   std::uint32_t hash = 2166136261U;  // FNV-1a

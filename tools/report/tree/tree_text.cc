@@ -22,11 +22,11 @@ using analysis::ViewNode;
 using analysis::ViewValue;
 
 constexpr std::size_t kMaxIndent = 40;      // functions
-constexpr std::size_t kMaxNameWidth = 100;  // of one
+constexpr std::size_t kMaxNameWidth = 100;  // of one function
 constexpr std::size_t kLeastNameWidth = 24;
-// What no function of the tree has: allocated bytes of a trace that selects a few functions.
+// Costs outside the functions of a tree: allocated bytes of a trace that selects a few functions.
 constexpr std::string_view kInNone = "(outside these functions)";
-constexpr double kSmallCount = 100;  // below, a mean has a decimal
+constexpr double kSmallCount = 100;  // smaller means have a decimal
 
 stats::Metric MetricLike(tree::Unit unit) {
   return unit == tree::Unit::kBytes ? stats::Metric::kAllocInclusive : stats::Metric::kWallTime;
@@ -50,7 +50,7 @@ class TreePrinter {
     const std::size_t count = view_.nodes.size();
     for (std::size_t i = 1; i < count; ++i) {
       if (shown_[i]) PutNode(i);
-      // After a node's last callee: the callees that were left out.
+      // After a node's last callee, adds the omitted callees.
       const std::size_t next_depth = i + 1 < count ? view_.nodes[i + 1].depth : 0;
       for (std::size_t at = i; view_.nodes[at].depth >= next_depth; at = view_.nodes[at].parent) {
         PutLeftOut(at);
@@ -168,7 +168,7 @@ std::string CostText(stats::Int128 sum, std::uint64_t denominator, tree::Unit un
   }
   const double rounded = std::round(std::abs(mean));
   const bool is_whole = rounded == std::abs(mean) || std::abs(mean) >= kSmallCount;
-  // The greatest sums are rounded up to 2^64.
+  // The greatest sums round up to 2^64.
   const std::uint64_t whole = rounded < 0x1p64 ? static_cast<std::uint64_t>(rounded) : UINT64_MAX;
   const std::string count =
       is_whole ? draw::FormatCount(whole) : fmt::format("{:.1f}", std::abs(mean));
@@ -188,7 +188,7 @@ std::string FlatText(const TreeView& view, const TreeTextOptions& options,
   const ViewNode& root = view.nodes[0];
   if (root.self != ViewValue()) rows.push_back(&root);
   for (std::size_t i = 1; i < view.nodes.size(); ++i) {
-    // The cost of a thread outside all functions is a row as well.
+    // The cost of a thread outside all functions is a row, too.
     const ViewNode& node = view.nodes[i];
     if (!by_first || node.depth > 1 || node.self != analysis::ViewValue()) rows.push_back(&node);
   }
