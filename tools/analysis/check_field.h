@@ -24,17 +24,17 @@ std::string_view Name(Stratum stratum);
 struct FieldChoice {
   Stratum stratum = Stratum::kNone;
   std::vector<std::string> versions;  // package versions covered by the sums, ascending
-  stats::ApiSums sums;                // without one's own share, if that is known
+  stats::ApiSums sums;                // without the machine's own share, if known
   bool own_removed = false;
 };
 
 // Chooses the narrowest stratum with enough other machines in its fullest quarter
 // (inference::kLeastMachines), or the one with the most. `rows`: everything published about the
 // symbol and soname of `mine` (whose week does not matter). If a package version was built several
-// times, uses the same build, or all builds if nothing is known about it; uses other versions only
+// times, uses the same build, or all builds if the field does not have it; uses other versions only
 // if the package version is missing altogether. Prefers rows over all classes or all weeks, and
-// never mixes them with single ones. `own`: one's own share of the field (row by row, any week); it
-// is subtracted from the sums where they can contain all of it. Pure.
+// never mixes them with single ones. `own`: the machine's own share of the field (row by row, any
+// week); it is subtracted from sums that can contain all of it. Pure.
 FieldChoice ChooseField(std::span<const stats::StatRow> rows, std::span<const stats::StatRow> own,
                         const stats::RowKey& mine);
 

@@ -15,7 +15,7 @@ namespace {
 
 using inference::Verdict;
 
-// Too little data sorts last, except before verdicts that are not worth a line.
+// Too little data sorts last, except before verdicts that are not listed.
 int Rank(Verdict verdict) {
   switch (verdict) {
     case Verdict::kWorse:
@@ -69,7 +69,7 @@ CheckReport Check(std::vector<CheckedApi> apis, stats::Metric metric, std::uint6
     try {
       while (helpers.size() + 1 < threads) helpers.emplace_back(work);
     } catch (const std::system_error&) {
-      // Fewer threads give the same result.
+      // Continues with fewer threads; the result is the same.
     }
     work();
   }

@@ -13,9 +13,9 @@
 
 namespace fieldcost::analysis {
 
-// The reasons why each CPU was idle, over time, with all parts superimposed from their beginnings.
-// A sample of idle time covers the time before it and is divided among the bins it extends into, to
-// the ns.
+// The reasons why each CPU was idle, over time, with all parts superimposed from their start. A
+// sample of idle time covers the time before it and is divided among the bins that it spans, to the
+// ns.
 struct IdleTimeline {
   using Bin = std::array<std::uint64_t, idle::kWhys + 1>;  // ns, like CpuIdle::by_why
   struct Cpu {
@@ -25,7 +25,7 @@ struct IdleTimeline {
   std::uint64_t length_ns = 0;  // of the longest part
   std::uint64_t parts = 0;
   std::vector<Cpu> cpus;  // ascending
-  bool has_more = false;  // CPUs than kMaxTimelineCpus, which are left out
+  bool has_more = false;  // more CPUs than kMaxTimelineCpus; the others are omitted
 
   // The beginning of a bin. REQUIRES: i <= bins.
   std::uint64_t EdgeNs(std::size_t i, std::size_t bins) const;

@@ -16,8 +16,8 @@
 namespace fieldcost::analysis {
 
 // Why CPUs were idle and what ended the idle periods, from a recording (common/idle/README.md). All
-// sums are exact ns. Pure functions. The recording is untrusted: anything not in the schema counts
-// as unknown and is never left out.
+// sums are exact ns. Pure functions. The recording is untrusted: anything outside the schema counts
+// as unknown and is never dropped.
 
 // In addition to idle::Why: a reason that this version does not know.
 inline constexpr std::size_t kUnknownWhy = idle::kWhys;

@@ -20,7 +20,7 @@ inline constexpr double kMostFalseLabChanges = 0.05;
 // With fewer runs per side, the variation between runs is unknown.
 inline constexpr std::uint64_t kLeastLabRuns = 3;
 
-// One API in one metric; all versions of its library together, so that they can be compared.
+// One API in one metric. All versions of its library count together, so that they can be compared.
 struct LabChange {
   std::string soname;
   std::string symbol;

@@ -19,7 +19,7 @@ struct LabCost {
   // The metrics, as for own measurements: every call has equal weight. Contributions are the runs
   // of the scenario.
   CostSummary summary;
-  bool is_own = false;                 // belongs to a library that is not public
+  bool is_own = false;                 // of a library that is not public
   std::uint64_t calls = 0;             // exact, in the first counted run that called it
   std::vector<wire::LabTotal> totals;  // minimum and maximum of the counted runs
   std::uint64_t runs = 0;              // in which its calls were timed
@@ -27,16 +27,16 @@ struct LabCost {
   // geometric mean costs; nullopt with fewer than 3 runs, or if each run has one call, because then
   // it would be the variation between calls.
   std::optional<double> run_spread;
-  std::optional<double> alloc_per_call;  // bytes, callees included; nullopt = not known
+  std::optional<double> alloc_per_call;  // bytes, including callees; nullopt = unknown
   stats::ShapeResult shape;
-  std::optional<ContextPenalty> field;  // nullopt = not compared, or not enough is known
+  std::optional<ContextPenalty> field;  // nullopt = not compared, or too little is known
 
-  // The time of all `calls` in ns: their number times the mean of the timed calls. nullopt = none
-  // timed.
+  // The time of all `calls` in ns: their number times the mean of the timed calls. nullopt = no
+  // call was timed.
   std::optional<double> TotalNs() const;
 };
 
-// One per called API, in the table's order. Takes as long as about four quantiles each.
+// One per called API, in the table's order. As expensive as about four quantiles each.
 std::vector<LabCost> LabCosts(const wire::LabTable& table);
 
 // The time of all functions together in ns; nested calls make it exceed the run's time.

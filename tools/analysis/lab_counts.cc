@@ -31,7 +31,7 @@ ApiName NameOf(const stats::ApiKey& api) { return {api.soname, api.symbol, api.s
 // The data of an API in one table.
 struct Api {
   Totals totals;
-  std::set<std::uint32_t> callers;  // numbers of APIs that were on the stack when it was entered
+  std::set<std::uint32_t> callers;  // indices of APIs on the stack when it was entered
   std::set<std::uint32_t> callees;
   std::uint32_t depth = ~0U;  // in its shortest stack; 0 = outermost
   double time_ns = 0;         // of `timed` calls
@@ -145,10 +145,10 @@ double Factor(const LabCount& count) {
   return std::max(ratio, 1 / ratio);
 }
 
-// Changes of one metric in one direction, by the API's number on the side with more.
+// Changes of one metric in one direction, by the API's index on the side with the higher count.
 using Changes = std::map<std::uint32_t, const LabCount*>;
 
-// Of two APIs that call each other, the one with the shortest stack is first.
+// If two APIs call each other, the one with the shorter stack is first.
 bool IsFirst(const Side& side, std::uint32_t outer, std::uint32_t inner) {
   return !side.apis[inner].callees.contains(outer) ||
          side.apis[outer].depth < side.apis[inner].depth;

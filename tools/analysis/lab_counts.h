@@ -45,7 +45,7 @@ struct LabCounts {
   std::vector<LabCount> apis;
   std::uint32_t runs_before = 0;  // counted in each measurement, at least
   std::uint32_t runs_after = 0;
-  std::size_t vary_before = 0;  // how many APIs' calls differ between runs
+  std::size_t vary_before = 0;  // number of APIs whose calls differ between runs
   std::size_t vary_after = 0;
   // False if the tables hold different numbers of measurements, or one counted no run; `apis` is
   // then empty.

@@ -14,7 +14,7 @@ namespace fieldcost::analysis {
 
 // Changes between two times on one machine, from its own rows. Pure functions.
 
-// One API in one metric; all versions of its library together.
+// One API in one metric. All versions of its library count together.
 struct LocalChange {
   std::string soname;
   std::string symbol;
@@ -23,7 +23,7 @@ struct LocalChange {
   stats::Figures after;
   std::uint64_t timed_before = 0;
   std::uint64_t timed_after = 0;
-  double ratio = 0;  // of the means, after to before; 0 = one is unknown or 0
+  double ratio = 0;  // of the means, after to before; 0 = one is 0 or unknown
   double delta = 0;  // Cliff's
   // kMore and kLess: both have inference::kLeastCalls timed calls, and the effects are at least
   // inference::kLeastDelta and inference::kLeastRatio. There is no probability, because the calls

@@ -20,7 +20,7 @@ constexpr std::size_t kMaxListed = 6;
 
 using Keys = std::vector<stats::RowKey>;
 
-// Escaped texts without duplicates; if there are many, those around `middle`.
+// Escaped texts without duplicates; of many, those around `middle`.
 std::string ListAround(const std::vector<std::string>& texts, std::size_t middle) {
   const std::size_t count = std::min(texts.size(), kMaxListed);
   const std::size_t first =

@@ -18,8 +18,8 @@ struct WeekRange {
   bool operator==(const WeekRange&) const = default;
 };
 
-// Selects rows of an API. Empty members select nothing, so that the widest available rows are used
-// (Summarise() of summary.h).
+// Selects rows of an API. Empty members do not restrict the selection, so that the widest available
+// rows are used (Summarise() of summary.h).
 struct Selection {
   std::string version;         // glob over package versions
   std::string hardware_class;  // glob over the names of hardware classes (stats::DisplayName)
@@ -35,21 +35,21 @@ bool IsMeant(const stats::RowKey& row, const Selection& selection);
 // The selected rows, in the same order.
 std::vector<stats::StatRow> Select(std::vector<stats::StatRow> rows, const Selection& selection);
 
-// The metric with this name ("wall_time"), nullopt if there is none.
+// The metric with this name ("wall_time"); nullopt if there is none.
 std::optional<stats::Metric> ParseMetric(std::string_view text);
 
-// "2026-11-19" = the week that contains this day, "2026-10-01..2026-11-19" = a range of weeks.
-// nullopt if the text is neither, a day is not between 1970 and 9999, or the second precedes the
-// first.
+// Parses "2026-11-19", the week that contains this day, and "2026-10-01..2026-11-19", a range of
+// weeks. nullopt if the text is neither, a day is not between 1970 and 9999, or the second day
+// precedes the first.
 std::optional<WeekRange> ParseWeeks(std::string_view text);
 
 // "2026-11-19", the first day of a week (weeks are counted from 1970-01-01, a Thursday).
 std::string FirstDay(std::uint32_t week);
 
-// Why none of these rows of `name` is selected: the missing selection and the available values: "no
-// version 9 of deflate; there are 1.2, 1.3", or "no week 2026-11-12 of deflate, version 1.2; ..."
-// if the week is missing only in combination with the other selections. Of many versions, lists
-// those closest to the requested one. Escaped. REQUIRES: there are rows, and none is selected.
+// The reason why none of these rows of `name` is selected, with the available values: "no version 9
+// of deflate; there are 1.2, 1.3", or "no week 2026-11-12 of deflate, version 1.2; ..." if the week
+// is missing only in combination with the other selections. Of many versions, lists those closest
+// to the requested one. Escaped. REQUIRES: there are rows, and none is selected.
 std::string MissingText(std::string_view untrusted_name, std::span<const stats::RowKey> rows,
                         const Selection& selection);
 

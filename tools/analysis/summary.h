@@ -54,7 +54,7 @@ std::optional<std::uint64_t> CallsOf(const CostSummary& summary);
 std::optional<stats::FieldCost> TotalOf(const CostSummary& summary);
 
 enum class SortKey { kCalls, kP50, kP95, kP99, kMean, kTotal };
-// nullopt if the text names none.
+// nullopt if there is no such key.
 std::optional<SortKey> ParseSortKey(std::string_view text);
 
 // A version's wall time in ns, or number of calls; -1 = unknown. REQUIRES: not kTotal.

@@ -16,7 +16,7 @@
 
 namespace fieldcost::analysis {
 
-// The report for a library's vendor on its use: in the field, from published rows, or in a lab,
+// The report on a library's use for its vendor: in the field, from published rows, or in a lab,
 // from a lab table. Pure. Rendered by vendor_text.h and vendor_page.h.
 
 enum class GroupBy { kModule, kNamespace, kBoth };
@@ -52,8 +52,8 @@ struct VendorApi {
 
   // The change of wall time; nullptr if not compared.
   const MetricChange* Time() const;
-  // The additional cost of the calls of version `after`, compared with the cost per call before;
-  // nullopt unless wall time is shown to be slower and this is known.
+  // The additional cost of the calls of version `after`, compared with the previous cost per call;
+  // nullopt unless wall time is shown to be slower and the cost is known.
   std::optional<stats::FieldCost> Regression() const;
 };
 
@@ -118,8 +118,7 @@ class VendorReportBuilder {
   VendorReport report_;
 };
 
-// The APIs with a change of this kind, as pairs of index and metric; for kMore, the costliest
-// regression first.
+// The APIs with a change of this kind; for kMore, the most costly regression first.
 using ChangedApi = std::pair<const VendorApi*, const MetricChange*>;
 std::vector<ChangedApi> WithChange(const VendorReport& report, Change change);
 

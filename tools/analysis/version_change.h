@@ -71,7 +71,7 @@ struct ApiChange {
   MetricChange* Find(stats::Metric metric);
 };
 
-// Compares an API's rows of one version with those of another (any builds, classes and weeks),
+// Compares an API's rows of one version with those of another (any builds, classes and weeks)
 // without deciding. Calls per run are not a cost and are not compared. REQUIRES: neither side is
 // empty; all rows of a side have the same soname, symbol, symbol version and package version, and
 // the sides differ only in the package version.

@@ -111,7 +111,7 @@ Status IntervalStacks::Add(std::vector<Interval> intervals, std::uint32_t thread
     std::uint64_t at;  // its self time is charged up to here
   };
   std::vector<Open> stack;
-  // The innermost one's own time, up to then.
+  // Charges the self time of the innermost call, up to `until`.
   const auto charge = [&](std::uint64_t until) -> Status {
     const std::uint64_t own = until - stack.back().at;
     if (calls != kNoCalls) {
@@ -144,7 +144,7 @@ Status IntervalStacks::Add(std::vector<Interval> intervals, std::uint32_t thread
     tree::PathId parent = tree::kRootPath;
     if (!stack.empty()) {
       parent = stack.back().path;
-      FIELDCOST_TRY(charge(interval.begin));  // those in it follow one another
+      FIELDCOST_TRY(charge(interval.begin));  // the calls within it follow one another
     }
     FIELDCOST_ASSIGN(const tree::PathId path, builder.AddPath(parent, interval.frame));
     if (calls != kNoCalls) {

@@ -14,7 +14,7 @@ namespace fieldcost::exchange {
 // Builds a tree from calls that begin and end, per thread: an event charges the time since the
 // thread's previous event to the function on top of the stack. Irregular events are counted and
 // reported; nothing is invented:
-// - an exit of a call that is not open is left out;
+// - an exit of a call that is not open is ignored;
 // - an exit of a call that is not on top also closes the calls above it;
 // - a time before the thread's previous one counts as that one, so no time is charged;
 // - calls still open at the end get the time up to the thread's last event.
@@ -71,7 +71,7 @@ class EventStacks {
 
 // Builds a tree from a thread's calls, given as intervals in any order: the self time of a call is
 // its time less that of the calls within it. A call that begins within another and ends more than
-// kRoundingNs after it is left out and counted.
+// kRoundingNs after it is ignored and counted.
 class IntervalStacks {
  public:
   // A call that ends at most this much after the enclosing call is ended with it, because writers

@@ -104,7 +104,7 @@ Result<Built> ImportAs(Format format, std::string_view untrusted_bytes,
               "this format is only written; open the file at profiler.firefox.com");
 }
 
-// Reports what no format can hold.
+// Reports what the formats cannot hold.
 void TellWhatIsLost(const ExportView& view, Format format, std::vector<std::string>& remarks) {
   const tree::Tree& tree = view.tree();
   if (tree.runs > 1) {

@@ -43,7 +43,7 @@ const FormatInfo& InfoOf(Format format);
 const FormatInfo* FindFormat(std::string_view name);
 
 struct ImportOptions {
-  std::optional<Format> format = std::nullopt;  // none: detected from the content
+  std::optional<Format> format = std::nullopt;  // nullopt: detected from the content
   // The metric of folded stacks, which the format does not state; default "samples".
   std::optional<tree::Metric> folded_metric = std::nullopt;
 };
@@ -51,8 +51,8 @@ struct ImportOptions {
 struct Imported {
   tree::Tree tree;  // of one run
   Format format;
-  // What was left out, with counts, and what was reinterpreted; one human-readable line each. May
-  // contain unmodified text of the input.
+  // What was omitted (with counts) or reinterpreted, as one human-readable line each. May contain
+  // unmodified text of the input.
   std::vector<std::string> untrusted_remarks;
   // The bytes of a recording (common/recording) of the same data by time and thread, for formats
   // that have both; times count from the first one. For formats with threads only, all data is at
@@ -61,8 +61,9 @@ struct Imported {
 };
 
 // kCorrupt with position and reason if the bytes do not have the format, kTooLarge beyond the
-// limits (limits.h), kUnsupported for formats that can only be written. Memory use is proportional
-// to the (decompressed) size, also if intervals are long (TimedSamples::MostExtraParts()).
+// limits (exchange_limits.h), kUnsupported for formats that can only be written. Memory use is
+// proportional to the (decompressed) size, even if intervals are long
+// (TimedSamples::MostExtraParts()).
 Result<Imported> Import(std::string_view untrusted_bytes, const ImportOptions& options = {});
 
 struct ExportOptions {
@@ -83,8 +84,8 @@ struct Exported {
 // kUnsupported for formats that can only be read.
 Result<Exported> Export(const tree::Tree& tree, Format format, const ExportOptions& options = {});
 
-// The metric to show first: "wall", else "cpu", else the first one of time, else the first one.
-// REQUIRES: the tree has a metric.
+// The metric to show first: "wall", else "cpu", else the first metric of time, else the first
+// metric. REQUIRES: the tree has a metric.
 std::size_t MainMetric(const std::vector<tree::Metric>& metrics);
 
 }  // namespace fieldcost::exchange

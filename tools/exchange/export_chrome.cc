@@ -48,7 +48,7 @@ class Numbers {
  private:
   struct Used {
     std::set<std::uint32_t> wanted;  // reserved ids
-    std::uint32_t next = 1;          // of those that are not
+    std::uint32_t next = 1;          // the next id that is not reserved
   };
 
   std::uint32_t Take(std::uint32_t wanted, Used& used) const {
@@ -58,7 +58,7 @@ class Numbers {
   }
 
   std::set<std::uint32_t> reserved_;
-  Used used_;  // by processes
+  Used used_;  // per process
   std::map<std::uint32_t, Used> threads_;
   std::map<std::tuple<std::size_t, std::uint32_t, std::string>, std::uint32_t> processes_;
 };
@@ -67,7 +67,7 @@ void Separate(std::string& json) {
   if (json.back() == '}') json += ",\n";
 }
 
-// "app 7: wall ns exact", or only the metric; members of `args` other than the name are ours.
+// "app 7: wall ns exact", or only the metric; members of `args` other than the name are our own.
 void AppendProcessName(const recording::Thread& of, const std::string& metric,
                        const Numbers::Place& place, std::string& json) {
   const std::string process = NameText(of.process);

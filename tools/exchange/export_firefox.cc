@@ -207,8 +207,8 @@ std::string IdentityJson(const ExportView& view, std::size_t metric,
                  pid, thread.tid == 0 ? of.label : std::to_string(thread.tid));
 }
 
-// A thread for the group and metric: one sample per path with a self cost. Empty if there is none,
-// unless `is_first`, which keeps the metric.
+// A thread for the group and metric, with one sample per path that has a self cost. Empty if there
+// is none, unless `is_first`, which keeps the metric.
 Status AppendThread(const ExportView& view, std::size_t metric, std::size_t group_number,
                     const std::vector<std::uint64_t>& self, std::string& json) {
   const ExportView::Group& group = view.groups()[group_number];

@@ -19,7 +19,7 @@ Result<std::string> ExportFolded(const ExportView& view, std::size_t metric) {
   // The format has no line for costs that belong to no path.
   if (self[0] != 0) text += fmt::format("{} {}\n", tree::kCut, self[0]);
   std::string stack;
-  std::vector<std::size_t> lengths;  // of the stack's text without its last frames
+  std::vector<std::size_t> lengths;  // of the stack's text, one per outer frame
   for (std::size_t node = 1; node < self.size(); ++node) {
     const ExportView::Node& place = view.nodes()[node];
     const std::size_t depth = view.tree().paths().depth(place.path);

@@ -30,7 +30,7 @@ PprofFunction FunctionOf(const tree::Frame& frame) {
           .address = frame.offset};
 }
 
-// The period of the main metric if that is sampled, otherwise of another one.
+// The period of the main metric if it is sampled, otherwise of another metric.
 void SetPeriod(PprofContent& content, const std::vector<tree::Metric>& metrics) {
   std::size_t sampled = content.default_type;
   for (std::size_t i = 0; i < metrics.size() && !metrics[sampled].sampled(); ++i) sampled = i;

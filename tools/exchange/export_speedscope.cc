@@ -34,7 +34,7 @@ std::string FrameJson(const tree::Frame& frame) {
 }
 
 std::string StackJson(const ExportView& view, std::size_t node) {
-  std::string stack;  // the innermost is written last
+  std::string stack;  // the innermost frame is written last
   const std::uint32_t root = view.groups()[view.nodes()[node].group].root;
   for (; node != root; node = view.nodes()[node].parent) {
     const std::string frame = std::to_string(view.nodes()[node].frame);
@@ -56,7 +56,7 @@ std::string ProfileName(const ExportView& view, std::size_t metric,
       of.thread.tid);
 }
 
-// Writes one group. A group without a cost is left out, unless `is_first`, which keeps the metric.
+// Writes one group. Omits a group without a cost, unless `is_first`, which keeps the metric.
 Status AppendProfile(const ExportView& view, std::size_t metric, std::size_t group, bool is_first,
                      const std::vector<std::uint64_t>& self, std::string& json) {
   std::vector<std::size_t> nodes;

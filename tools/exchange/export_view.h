@@ -10,9 +10,9 @@
 
 namespace fieldcost::exchange {
 
-// A tree in output order: only nodes with a cost, sorted as in codec.h regardless of the order in
-// which they were added. The nodes form groups: one for each thread that has a first frame, and one
-// for all others. Keeps a reference to the tree.
+// A tree in output order: only nodes with a cost, sorted as in common/tree/codec.h regardless of
+// the order in which they were added. The nodes form groups: one per thread that has a first frame,
+// and one for all others. Keeps a reference to the tree.
 class ExportView {
  public:
   struct Node {
@@ -40,9 +40,9 @@ class ExportView {
   // The first group with a cost: 1 if all costs belong to threads.
   std::size_t first_group() const { return first_group_; }
 
-  // Self sums of all runs, [node]. kTooLarge, with the path, if one exceeds `most`.
+  // The nodes' self values, summed over all runs. kTooLarge, with the path, if one exceeds `most`.
   Result<std::vector<std::uint64_t>> SelfSums(std::size_t metric, std::uint64_t most) const;
-  // Including the nodes below each node. kTooLarge if a sum exceeds `most`.
+  // The same including the nodes below. kTooLarge if a sum exceeds `most`.
   Result<std::vector<std::uint64_t>> InclusiveSums(std::size_t metric,
                                                    const std::vector<std::uint64_t>& self,
                                                    std::uint64_t most) const;

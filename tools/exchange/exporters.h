@@ -7,7 +7,7 @@
 
 namespace fieldcost::exchange {
 
-// One function for each format that can be written. For Export(), which documents them.
+// The functions behind Export(), one per format that can be written; Export() documents them.
 
 Result<std::string> ExportPprof(const ExportView& view, const std::string& title);
 Result<std::string> ExportFolded(const ExportView& view, std::size_t metric);

@@ -1,5 +1,5 @@
-// Gzip members (RFC 1952). Those written have a header without name and time, deflated bytes,
-// CRC-32 and size.
+// Gzip members (RFC 1952). Members that we write have a header without name and time, deflated
+// bytes, CRC-32 and size.
 #include "tools/exchange/gzip.h"
 
 #include <zlib.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kStepBytes = 256 * kKiB;
 constexpr Bytef kFirstByte = 0x1f;  // of a member
-constexpr int kOnlyGzip = 15 + 16;  // the greatest window; zlib's own format is not accepted
+constexpr int kOnlyGzip = 15 + 16;  // the largest window; zlib's own format is refused
 
 }  // namespace
 
@@ -37,7 +37,7 @@ Result<std::string> Gunzip(std::string_view untrusted_bytes, std::size_t max_dec
   int state = Z_OK;
   while (state == Z_OK) {
     const std::size_t before = content.size();
-    // One byte more than allowed shows that there is more.
+    // Reads one byte more than allowed to detect excess content.
     const std::size_t step = std::min(kStepBytes, max_decoded_bytes + 1 - before);
     content.resize(before + step);
     stream.next_out = reinterpret_cast<Bytef*>(content.data() + before);

@@ -14,7 +14,7 @@ namespace fieldcost::exchange {
 Result<std::string> Gunzip(std::string_view untrusted_bytes, std::size_t max_decoded_bytes,
                            std::size_t* members = nullptr);
 
-// One gzip member without a name or time: the same for the same bytes and version of zlib.
+// Returns one gzip member without name and time; equal bytes and zlib versions give equal results.
 // kInternal if the library fails.
 Result<std::string> Gzip(std::string_view bytes);
 

@@ -1,6 +1,6 @@
 // Reads Chrome's trace events, alone or in {"traceEvents": [...]}:
 //   {"ph": "B", "ts": 1.5, "pid": 1, "tid": 7, "name": "f"}
-// B and E enter and leave a function, X does both, "dur" apart; times are in µs.
+// B enters and E leaves a function; X does both, separated by "dur". Times are in µs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -136,7 +136,7 @@ class Chrome : public JsonEvents {
   Status NeedMetrics();
   Result<std::uint32_t> NumberOf(const Thread& thread);
   void AddName(const TraceEvent& event);
-  // The number of a thread whose process fieldcost wrote.
+  // The number of a thread in a process that fieldcost wrote.
   Result<std::uint32_t> OwnNumberOf(const Thread& thread);
   void NameThreads();
 
@@ -155,7 +155,7 @@ class Chrome : public JsonEvents {
   std::map<std::string, std::string> process_names_;
 
   std::size_t depth_ = 0;
-  std::uint64_t events_ = 0;      // whole ones
+  std::uint64_t events_ = 0;      // complete ones
   std::size_t events_depth_ = 0;  // of the array of events, while it is read
   bool is_found_ = false;
   std::string key_;

@@ -1,5 +1,5 @@
-// Reads the output of `perf script`: a line for the sample, one line per frame, the innermost
-// first, and a blank line.
+// Reads the output of `perf script`: per sample a header line, one line per frame (innermost
+// first), and a blank line.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -103,12 +103,12 @@ std::optional<Header> ParseHeader(std::string_view untrusted_line) {
 
 struct FrameLine {
   std::string_view untrusted_symbol;  // without an offset; empty: unknown
-  std::string_view untrusted_file;    // empty: not known
+  std::string_view untrusted_file;    // empty: unknown
 };
 
-// Where " (" precedes the file in "g(int) const+0x18 (/opt/My App (2)/h4)": both names may
-// contain blanks and parentheses. It is the one that follows an offset, or else the one that begins
-// a path or a name in brackets, or else the last one.
+// The position of the " (" that precedes the file in "g(int) const+0x18 (/opt/My App (2)/h4)"; both
+// names may contain blanks and parentheses. It is the one after an offset, else the one before a
+// path or a name in brackets, else the last one.
 std::size_t FileOf(std::string_view untrusted_text) {
   for (std::size_t at = untrusted_text.find("+0x"); at != std::string_view::npos;
        at = untrusted_text.find("+0x", at + 1)) {
@@ -157,7 +157,7 @@ class PerfScript {
         FIELDCOST_TRY(EndSample());
         return BeginSample(*header);
       }
-      if (untrusted_line.front() == '#') return {};  // about the recording
+      if (untrusted_line.front() == '#') return {};  // a comment about the recording
       if (untrusted_line.front() != ' ' || !in_sample_) {
         return Fail(
             ErrorCode::kCorrupt,

@@ -34,10 +34,10 @@ struct Profile {
   std::string type;
   std::string name;
   std::string unit;
-  std::optional<std::string> metric;                // what only we write
-  recording::Thread thread;                         // the same
+  std::optional<std::string> metric;                // only in files that we write
+  recording::Thread thread;                         // likewise
   std::vector<std::uint32_t> samples;               // frames of all stacks
-  std::vector<std::size_t> ends;                    // of each stack in it
+  std::vector<std::size_t> ends;                    // of each stack in `samples`
   std::vector<std::string_view> untrusted_weights;  // references to the text
   std::vector<FileEvent> events;
 };

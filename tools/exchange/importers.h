@@ -9,7 +9,7 @@
 
 namespace fieldcost::exchange {
 
-// One function for each format that can be read. For Import(), which documents them.
+// The functions behind Import(), one per format that can be read; Import() documents them.
 
 Result<Built> ImportPprof(std::string_view untrusted_bytes, Remarks& remarks);
 Result<Built> ImportFolded(std::string_view untrusted_text, const tree::Metric& metric,
@@ -19,7 +19,7 @@ Result<Built> ImportEvents(std::string_view untrusted_text, Remarks& remarks);
 Result<Built> ImportChrome(std::string_view untrusted_json, Remarks& remarks);
 Result<Built> ImportSpeedscope(std::string_view untrusted_json, Remarks& remarks);
 
-// Whether a line has the format, for detection from the content.
+// Whether a line has the format; used to detect formats from the content.
 bool IsEventLine(std::string_view untrusted_line);
 bool IsPerfSampleLine(std::string_view untrusted_line);
 

@@ -9,7 +9,7 @@
 
 namespace fieldcost::exchange {
 
-// Receives the events of a JSON text. An error stops the reading.
+// Receives the events of a JSON text. An error stops the parser.
 class JsonEvents {
  public:
   virtual ~JsonEvents() = default;
@@ -23,13 +23,13 @@ class JsonEvents {
   virtual Status Other() = 0;                                    // true, false, null
 };
 
-// Reads RFC 8259 JSON; invalid UTF-8 is passed on unchanged. Nothing is retained, so memory does
-// not grow with the text. kCorrupt with the offset if the text is not JSON, kTooLarge beyond
-// limits.h; errors of `events` with the offset.
+// Parses RFC 8259 JSON; passes on invalid UTF-8 unchanged. Retains nothing, so memory does not grow
+// with the text. kCorrupt with the offset if the text is not JSON, kTooLarge beyond
+// exchange_limits.h; errors of `events` with the offset.
 Status ReadJson(std::string_view untrusted_json, JsonEvents& events);
 
 // The same for a text that may be truncated, as after a crash, and may have a comma after the last
-// value of an array or object. Returns false if it is truncated.
+// element of an array or object. Returns false if it is truncated.
 Result<bool> ReadJsonBeginning(std::string_view untrusted_json, JsonEvents& events);
 
 }  // namespace fieldcost::exchange

@@ -14,7 +14,7 @@ inline std::string DecimalText(std::uint64_t value, unsigned decimals) {
   return fmt::format("{}.{:0{}}", value / one, value % one, decimals);
 }
 
-// "[a,b,c]", where `text` gives the element for each index below `count`.
+// "[a,b,c]"; `text` returns the element for each index below `count`.
 template <typename Text>
 void AppendArray(std::size_t count, const Text& text, std::string& json) {
   json += '[';

@@ -1,16 +1,5 @@
-// A pprof profile (pprof.proto has the field numbers; all other fields are ignored). Texts are
-// indices into string_table.
-//
-//   file     := one gzip member of Profile | Profile
-//   Profile  := sample_type { type unit }*, sample { location_id* value* label { key str | num }*
-//   }*,
-//               mapping { id memory_start file_offset filename build_id }*,
-//               location { id mapping_id address line { function_id }* }*,
-//               function { id name filename }*, string_table*,   ; the first text is empty
-//               comment*, period_type { type unit }, period, default_sample_type
-//
-// At most 128 MiB uncompressed, 2^20 entries of a kind, 16 KiB a text. Of a
-// stack, the outermost 1024 functions are kept.
+// Decodes pprof profiles: one gzip member, or the bare message. PPROF.md has the grammar and the
+// limits, pprof.proto the field numbers. Texts are indices into string_table.
 #include "tools/exchange/pprof.h"
 #include "tools/exchange/exchange_limits.h"
 
@@ -157,7 +146,7 @@ class Decoder {
     return text;
   }
 
-  // Many may share one long text.
+  // Many entries may share one long text.
   Status CountBytes(std::size_t bytes) {
     bytes_ += bytes;
     if (bytes_ <= kMaxPprofDecodedBytes) return {};
@@ -190,7 +179,7 @@ class Decoder {
 
   Status Add(const proto::PprofLocation& location) {
     PprofFunction place = {.module = {}, .name = {}};
-    std::uint64_t shift = 0;  // from addresses to those in the file
+    std::uint64_t shift = 0;  // from addresses to offsets in the file
     if (const auto found = mappings_.find(location.mapping_id()); found != mappings_.end()) {
       const proto::PprofMapping& mapping = profile_.mapping(found->second);
       FIELDCOST_ASSIGN(place.module, String(mapping.filename()));
@@ -217,7 +206,7 @@ class Decoder {
     return {};
   }
 
-  // Labels of other keys are left out.
+  // Ignores labels with other keys.
   Status SetThread(const proto::PprofSample& sample, PprofSample& added) {
     PprofThread thread;
     for (const proto::PprofLabel& label : sample.label()) {
@@ -267,7 +256,7 @@ class Decoder {
       }
     }
     frames_ += added.frames.size();
-    // Locations with many inlined functions are long stacks in few bytes.
+    // Locations with many inlined functions produce long stacks from few bytes.
     if (frames_ > kMaxPprofDecodedBytes) {
       return Fail(ErrorCode::kTooLarge, "stacks of more than {} functions", kMaxPprofDecodedBytes);
     }
@@ -300,7 +289,7 @@ Result<PprofContent> Decode(std::string_view untrusted_bytes) {
   FIELDCOST_TRY(EntryCounter(untrusted_bytes).Check());
   proto::PprofProfile profile;
   FIELDCOST_TRY(wire::ParseMessage(untrusted_bytes, profile));
-  // The empty text begins each profile; the second profile's numbers are of its own texts.
+  // Every profile begins with the empty text; the second profile's indices refer to its own texts.
   if (members > 1 && std::ranges::count(profile.string_table(), std::string()) > 1) {
     return Fail(ErrorCode::kCorrupt, "several profiles, one behind the other; expected one");
   }

@@ -9,10 +9,10 @@
 
 namespace fieldcost::exchange {
 
-// Stacks with values in pprof's format (profile.proto), which profilers of many languages write and
-// many tools display. USER_FILES.md states what is refused.
+// Reads and writes stacks with values in pprof's format (profile.proto), which profilers of many
+// languages write and many tools display. PPROF.md states what is refused.
 
-// Whether the bytes begin like a compressed profile.
+// Whether the bytes begin with the signature of gzip.
 bool IsGzip(std::string_view untrusted_bytes);
 
 struct PprofValueType {
@@ -23,11 +23,11 @@ struct PprofValueType {
 
 // A place in a program: a function, or code without a known name.
 struct PprofFunction {
-  std::string module;         // a file; empty = not known
+  std::string module;         // a file; empty = unknown
   std::string name;           // empty: code without a name
-  std::string file = {};      // its source, where known
-  std::string build_id = {};  // of the module, as others write it: hexadecimal; where known
-  std::uint64_t address = 0;  // of code without a name: in the module's file
+  std::string file = {};      // its source file, if known
+  std::string build_id = {};  // the module's, in hexadecimal, if known
+  std::uint64_t address = 0;  // of unnamed code: in the module's file
   bool operator==(const PprofFunction&) const = default;
 };
 
@@ -41,10 +41,10 @@ struct PprofThread {
 };
 
 struct PprofSample {
-  std::vector<std::uint32_t> frames;  // indices of functions, the outermost first
-  std::vector<std::uint64_t> values;  // one for each type
-  std::uint32_t thread = 0;           // number in `threads`, from 1; 0: not known
-  std::uint64_t deeper = 0;           // innermost frames beyond kMaxStackFrames, left out
+  std::vector<std::uint32_t> frames;  // indices of functions, outermost first
+  std::vector<std::uint64_t> values;  // one per type
+  std::uint32_t thread = 0;           // index in `threads`, from 1; 0: unknown
+  std::uint64_t deeper = 0;           // number of omitted innermost frames beyond kMaxStackFrames
   bool operator==(const PprofSample&) const = default;
 };
 
@@ -53,21 +53,21 @@ struct PprofContent {
   std::size_t default_type = 0;  // the type that tools show first
   std::vector<PprofFunction> functions;
   std::vector<PprofSample> samples;
-  std::vector<PprofThread> threads = {};  // different ones
+  std::vector<PprofThread> threads = {};  // each one once
   std::vector<std::string> comments;      // texts for people
   PprofValueType period_type = {};        // each sample stands for `period` of this; 0: unknown
   std::uint64_t period = 0;
   bool operator==(const PprofContent&) const = default;
 };
 
-// All of a profile, gzip or not; texts are untrusted. Each location is a function of its own, or
-// several if something was inlined there. kTooLarge beyond the limits of limits.h, kCorrupt for
-// anything but one whole profile without dangling references and negative values.
+// Decodes a profile, compressed or not; texts are untrusted. Each location becomes one function, or
+// several if functions were inlined there. kTooLarge beyond the limits of exchange_limits.h;
+// kCorrupt for anything but one complete profile without dangling references or negative values.
 Result<PprofContent> DecodePprof(std::string_view untrusted_bytes);
 
-// Writes gzip; deterministic. kTooLarge beyond the limits of DecodePprof(), or for a value above
-// 2^63 - 1; kInvalidArgument for an index out of range, or another number of values than of types.
-// Reading gives the same content.
+// Encodes a profile with gzip; deterministic. kTooLarge beyond the limits of DecodePprof(), or for
+// a value above 2^63 - 1; kInvalidArgument if an index is out of range, or the number of values
+// differs from that of types. Decoding restores the same content.
 Result<std::string> EncodePprof(const PprofContent& content);
 
 }  // namespace fieldcost::exchange

@@ -1,5 +1,5 @@
-// Writes pprof profiles (pprof.cc has the grammar): a location for each function or piece of
-// nameless code, each with its own number, and a mapping for each module.
+// Encodes pprof profiles (PPROF.md has the grammar): a location for each function or piece of
+// unnamed code, each with its own number, and a mapping for each module.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -78,7 +78,7 @@ class Writer {
     return SetText(content.period_type.unit, [&](std::int64_t text) { type.set_unit(text); });
   }
 
-  // A location of the same number in its module; a function, if it has a name.
+  // Adds a location with the same number in its module; also a function, if it has a name.
   Status Add(const PprofFunction& function) {
     const auto id = static_cast<std::uint64_t>(profile_.location_size()) + 1;
     proto::PprofLocation& location = *profile_.add_location();
@@ -156,7 +156,7 @@ class Writer {
 
   proto::PprofProfile profile_;
   std::unordered_map<std::string, std::int64_t> strings_;
-  std::map<std::pair<std::string, std::string>, std::uint64_t> modules_;  // and build-id
+  std::map<std::pair<std::string, std::string>, std::uint64_t> modules_;  // by file and build-id
 };
 
 Result<std::string> Encode(const PprofContent& content) {

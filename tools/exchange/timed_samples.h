@@ -22,8 +22,8 @@ class Remarks;
 // recording begins at the first one. Not thread-safe.
 class TimedSamples {
  public:
-  // The maximum number of additional parts for long-lasting costs: enough for 18 hours in a small
-  // file, and more in proportion to its samples, so that memory is bounded by the size of a file.
+  // Maximum number of additional parts for costs that last long: enough for 18 hours in a small
+  // file, and more in proportion to its samples, so that memory is bounded by the file's size.
   static constexpr std::uint64_t MostExtraParts(std::size_t samples) {
     return std::min<std::uint64_t>(65'536 + 256 * std::uint64_t{samples}, 1'000'000);
   }
@@ -31,7 +31,7 @@ class TimedSamples {
   // The number of a thread, the same for equal keys; named as in the first call unless SetThread()
   // is called. kTooLarge beyond kMaxThreads.
   Result<std::uint32_t> ThreadOf(const std::string& untrusted_key, recording::Thread thread);
-  // The number of the thread that equals `thread` in all fields; kTooLarge beyond kMaxThreads.
+  // The number of the thread that equals `thread` in all members; kTooLarge beyond kMaxThreads.
   Result<std::uint32_t> ThreadOf(const recording::Thread& thread);
   void SetThread(std::uint32_t number, recording::Thread thread);
   const recording::Thread& thread(std::uint32_t number) const { return threads_[number]; }

@@ -31,8 +31,8 @@ class TreeBuilder {
   Result<tree::FrameId> AddFrame(const tree::Frame& untrusted_frame);
   // Adds the frame of a text as written by FrameText(); parses each distinct text once.
   Result<tree::FrameId> AddFrameText(std::string_view untrusted_text);
-  // The path that extends `parent` by `frame`. Beyond tree::kMaxDepth frames, the last frame
-  // of the path becomes [other], which stands for all deeper ones; BuildTimed() reports how many.
+  // The path that extends `parent` by `frame`. Beyond tree::kMaxDepth frames, the path's last frame
+  // becomes [other], which stands for all deeper ones; BuildTimed() reports their number.
   Result<tree::PathId> AddPath(tree::PathId parent, tree::FrameId frame);
   // Appends [other], which represents this many deeper frames with unknown names.
   Result<tree::PathId> AddDeeper(tree::PathId parent, std::uint64_t frames);
@@ -41,11 +41,11 @@ class TreeBuilder {
   Result<std::size_t> AddMetric(tree::Metric untrusted_metric);
   // Always adds a new metric, even if the name exists.
   Result<std::size_t> AddOtherMetric(tree::Metric untrusted_metric);
-  // In samples; their mean weight becomes the metric's `per_sample`.
+  // Counts samples; their mean weight becomes the metric's `per_sample`.
   Status AddSample(std::size_t metric, tree::PathId path, std::uint64_t amount);
   Status Add(std::size_t metric, tree::PathId path, std::uint64_t amount);
   std::size_t metrics() const { return metrics_.size(); }
-  // Must receive the same data as the tree, by time and thread.
+  // Must receive the same data as the tree, with times and threads.
   TimedSamples& timed() { return timed_; }
 
   // The tree, and a recording of the data added to timed(), if any. REQUIRES: called once; nothing
@@ -63,12 +63,11 @@ class TreeBuilder {
   std::vector<std::vector<std::uint64_t>> values_;  // [metric][path id]
   std::vector<std::uint64_t> samples_;              // [metric]
   std::vector<std::uint64_t> sums_;                 // [metric], of samples
-  std::uint64_t deeper_ = 0;                        // frames left out
+  std::uint64_t deeper_ = 0;                        // number of omitted frames
   TimedSamples timed_;
 };
 
-// Counts data that was left out or reinterpreted, as human-readable lines with a count; one line
-// per kind.
+// Counts omitted or reinterpreted data; reports one human-readable line with a count per kind.
 class Remarks {
  public:
   // "{what}: {count}", if there are any.
