@@ -24,15 +24,15 @@ struct FlaggedApi {
 struct CheckResult {
   std::string checked;  // "2026-11-21 15:00 UTC"
   bool synthetic = false;
-  bool is_file = false;  // a saved profile was checked, perhaps another machine's
-  std::map<std::string, FlaggedApi, std::less<>> flagged;  // by symbol; the worst ratio
+  bool is_file = false;  // a saved profile was checked, possibly another machine's
+  std::map<std::string, FlaggedApi, std::less<>> flagged;  // by symbol; with the worst ratio
 };
 
 // kCorrupt if this is not such a document, kUnsupported if its format is newer.
 Result<CheckResult> ParseCheckResult(std::string_view untrusted_json);
 
-// The current contents of the file, which is read again when it has changed. Without a file, no API
-// is flagged. Not thread-safe.
+// The current contents of the file, which is read again whenever it has changed. Without a file, no
+// API is flagged. Not thread-safe.
 class CheckBook {
  public:
   explicit CheckBook(std::filesystem::path file) : file_(std::move(file)) {}

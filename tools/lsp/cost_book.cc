@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kSpectrumWidth = 24;
 constexpr std::size_t kMaxOtherVersions = 3;
-constexpr unsigned kStopQuestions = 1024;  // names between two checks of `stop`
+constexpr unsigned kStopQuestions = 1024;  // names indexed between two checks of `stop`
 
 bool IsIo(stats::Metric metric) { return (shm::BitOf(metric) & shm::kIoMetrics) != 0; }
 
@@ -144,7 +144,7 @@ bool CostBook::Refresh() {
   } else {
     problem_ = catalog.error().message;
   }
-  // Opening may have created an empty log. The state before that has been read in any case.
+  // Opening may have created an empty log. The earlier state has been read in any case.
   database_ = database;
   const Stamp after = StampOf(file_.string() + "-wal");
   log_ = log.size <= 0 && after.size == 0 ? after : log;

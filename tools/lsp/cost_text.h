@@ -20,7 +20,7 @@ struct TextStyle {
   bool markdown = false;
   WallTime now{};
   std::string_view link_template;  // a setting, see report::FillUntrustedLink
-  std::string note = "";           // below the headline: how certain it is; plain or Markdown
+  std::string note = "";           // shown below the headline: how certain it is; plain or Markdown
 };
 
 // The hover of one name: all libraries that have the symbol, or all overloads of a C++ name; the

@@ -23,9 +23,9 @@ struct Local {
 };
 
 struct Scope {
-  bool body = false;       // of a function: what stands in it is code
+  bool body = false;       // of a function: its content is code
   bool anonymous = false;  // unnamed namespace
-  std::string space;       // the namespaces around, "a::b"
+  std::string space;       // the enclosing namespaces, "a::b"
   std::vector<std::pair<std::string_view, std::uint32_t>> locals;  // name and its position
 };
 
@@ -208,7 +208,7 @@ class CReader {
     if (next == nullptr) return;
     const bool whole = next->kind == Kind::kKeyword && Text(*next) == "namespace";
     std::string space = QualifiedFrom(at_ + (whole ? 2 : 1));
-    if (whole) ++at_;  // it opens none
+    if (whole) ++at_;  // opens no namespace
     if (!whole) {
       const std::size_t last = space.rfind("::");
       if (last == std::string::npos) return;
@@ -233,8 +233,7 @@ class CReader {
     if (!calls && !name.member && !scoped && next != nullptr && IsMark(*next, "=;,)[{:")) {
       Declare(token);
     }
-    const bool more =
-        next != nullptr && next->kind == Kind::kScope;  // a scope, not the name itself
+    const bool more = next != nullptr && next->kind == Kind::kScope;  // a scope, not the full name
     if (!more && !token.far) lexed_.names.push_back(name);
   }
 

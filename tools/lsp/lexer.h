@@ -13,12 +13,12 @@ namespace fieldcost::lsp {
 
 // An identifier in code: not a keyword, and not in a comment, literal or include line.
 struct Name {
-  std::uint32_t begin = 0;      // of its last component
+  std::uint32_t begin = 0;      // of the last component
   std::uint32_t end = 0;        // just past it
-  std::uint32_t qualified = 0;  // begin of "a::b::name"; == begin if it has no scope
+  std::uint32_t qualified = 0;  // start of "a::b::name"; == begin if there are no scopes
   bool call = false;            // "(" follows
-  bool member = false;          // preceded by "." or "->"
-  bool local = false;           // declared by the file itself, so not a library's
+  bool member = false;          // follows "." or "->"
+  bool local = false;           // declared by the file itself, so not a library's function
 
   bool operator==(const Name&) const = default;
 };

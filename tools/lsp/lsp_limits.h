@@ -7,15 +7,16 @@
 
 namespace fieldcost::lsp {
 
-// All limits of the server. Input beyond a limit is refused or not annotated, never half processed.
+// All limits of the server. Input beyond a limit is refused or not annotated, never partly
+// processed.
 
 inline constexpr std::size_t kMaxHeaderBytes = 4 * kKiB;    // of one message
 inline constexpr std::size_t kMaxMessageBytes = 16 * kMiB;  // its content
 inline constexpr std::size_t kMaxJsonDepth = 64;
-inline constexpr std::size_t kReadBytes = 64 * kKiB;  // at once
+inline constexpr std::size_t kReadBytes = 64 * kKiB;  // per read
 
 inline constexpr std::size_t kMaxQueuedMessages = 4096;
-inline constexpr std::size_t kMaxQueuedRequests = 256;  // further ones are answered "busy"
+inline constexpr std::size_t kMaxQueuedRequests = 256;  // further ones get the response "busy"
 inline constexpr std::size_t kMaxQueuedBytes = 64 * kMiB;
 inline constexpr std::size_t kMaxDeferred = 64;  // requests waiting for the C++ names
 
@@ -38,7 +39,7 @@ inline constexpr std::size_t kMaxMacroNames = 256;          // examined to find 
 inline constexpr std::size_t kMaxLibraries = 4;             // with the same symbol, in one hover
 inline constexpr std::size_t kMaxCompletionItems = 200;
 inline constexpr std::size_t kMinCompletionPrefix = 3;
-inline constexpr std::size_t kMaxUsedNamespaces = 16;  // whose names are offered unqualified
+inline constexpr std::size_t kMaxUsedNamespaces = 16;  // their names are offered unqualified
 inline constexpr std::size_t kMaxHints = 500;
 inline constexpr std::size_t kMaxDiagnostics = 500;
 inline constexpr std::size_t kMaxActions = 8;

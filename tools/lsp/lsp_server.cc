@@ -21,7 +21,7 @@ void Server::Handle(Message message, const CancelToken& cancelled) {
   }
   const auto* bad = std::get_if<BadCall>(&message.call);
   if (bad != nullptr && bad->error == RpcError::kParseError) ForgetDocuments();
-  // A request that would be refused anyway is refused for that reason.
+  // A request that would be refused in any case is refused for that reason.
   const bool in_time = phase_ == Phase::kRunning || (bad != nullptr && bad->method == "initialize");
   if (bad != nullptr && (in_time || bad->error != RpcError::kInvalidParams)) {
     return Send(ErrorMessage(message.id, bad->error, bad->message));

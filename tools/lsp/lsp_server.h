@@ -40,7 +40,7 @@ class Server {
   explicit Server(ServerOptions options);
 
   void Handle(Message message, const CancelToken& cancelled);
-  // The C++ names have been (re)indexed: responds to the requests that waited for them.
+  // Passes the C++ names, once (re)indexed; responds to the requests that waited for them.
   void OnIndex(std::shared_ptr<const CxxIndex> index);
   // Called when no message is waiting: updates unrequested data such as diagnostics.
   void OnIdle();
@@ -89,7 +89,7 @@ class Server {
   void Refresh();
   void Apply(const Settings& settings);
   StatusFacts GetStatus() const;
-  // nullptr if it is not open or its text is unknown.
+  // nullptr if the document is not open or its text is unknown.
   OpenDocument* FindDocument(const std::string& uri);
   static const LexedText& LexedOf(OpenDocument& open);
   // The symbols that a name may refer to; empty if it is the file's own.
@@ -103,17 +103,17 @@ class Server {
     std::string note;
   };
   Guess GuessOf(const OpenDocument& open, const Name& name, bool markdown);
-  // The function that a macro with this name calls, judging by names; "" if there are none or
-  // several candidates.
+  // The function that a macro with this name calls, judging by names; "" if there is not exactly
+  // one candidate.
   std::string FunctionOfMacro(const std::string& macro);
   // The text to be completed.
   struct Typed {
     std::string name;       // "Json::Re", "Json::", "infl"
-    std::size_t begin = 0;  // of its last component, in the document
+    std::size_t begin = 0;  // of the name's last component, in the document
     std::size_t end = 0;
     bool scoped = false;
   };
-  // nullopt if it cannot be the name of a function.
+  // nullopt if the text cannot be the name of a function.
   static std::optional<Typed> TypedAt(OpenDocument& open, std::size_t offset);
   // Appends an item to `items` for each name with this prefix. Returns true if there may be more.
   bool AddNames(const Typed& typed, const CancelToken& cancelled,
@@ -121,7 +121,7 @@ class Server {
   bool AddCxxNames(const Typed& typed, const LexedText& lexed, const CancelToken& cancelled,
                    std::vector<CompletionItem>& items);
   std::optional<CompletionItem> ItemOf(const std::string& name, const Costs& costs) const;
-  // Whether the name may be found once the C++ names are indexed.
+  // Whether the name may be found once the C++ names have been indexed.
   bool MayComeLater(const OpenDocument& open, const Name& name) const;
   std::string CostTextOf(const Costs& costs, bool markdown, std::string note = "") const;
   // The names that start in the range, or the one at an empty range.

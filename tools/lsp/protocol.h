@@ -39,7 +39,7 @@ struct ClientFacts {
   bool show_document = false;          // window/showDocument
   bool hint_refresh = false;           // workspace/inlayHint/refresh
   bool configuration = false;          // workspace/configuration
-  bool status_changes = false;  // experimental.fieldcostStatus: wants fieldcost/didChangeStatus
+  bool status_changes = false;         // experimental.fieldcostStatus: fieldcost/didChangeStatus
   PositionEncoding encoding = PositionEncoding::kUtf16;
   bool says_encoding = false;  // general.positionEncodings was given
 };
@@ -68,7 +68,7 @@ struct CloseCall {
   std::string uri;
 };
 struct ConfigurationCall {
-  std::optional<Settings> settings;  // none: the server must request them
+  std::optional<Settings> settings;  // nullopt: the server must request them
 };
 struct HoverCall {
   std::string uri;
@@ -95,7 +95,7 @@ struct ExecuteCall {
   std::string api;  // "soname!symbol" of its first argument
 };
 struct StatusCall {};  // fieldcost/status
-// A response to one of our requests.
+// A response to one of the server's requests.
 struct AnswerCall {
   std::int64_t id = 0;
   std::optional<Settings> settings;  // if it responds to workspace/configuration
@@ -103,11 +103,11 @@ struct AnswerCall {
 struct UnknownCall {
   std::string method;
 };
-// A malformed message; gets an error response if it has (or may have had) an id.
+// A malformed message. It gets an error response if it has (or may have had) an id.
 struct BadCall {
   RpcError error = RpcError::kInvalidRequest;
   std::string message;
-  std::string method;  // empty if there is none
+  std::string method;  // empty if unknown
 };
 
 using Call =
@@ -120,12 +120,12 @@ struct Message {
   Call call;
 };
 
-// Never fails: malformed input becomes a BadCall. Lets no exceptions of the JSON library escape.
+// Never fails: malformed input becomes a BadCall. No exceptions of the JSON library escape.
 Message ParseMessage(std::string_view untrusted_json);
 
-// Parses the members of the section "fieldcost" from JSON text. A member that is missing, has
-// another type or is out of range keeps its default. `untrusted_json` may be {"fieldcost": {...}}
-// or the section.
+// Parses the members of the section "fieldcost" from JSON text, which may be {"fieldcost": {...}}
+// or the section itself. A member that is missing, has another type or is out of range keeps its
+// default.
 std::optional<Settings> ParseSettings(std::string_view untrusted_json);
 
 struct MarkupText {
@@ -137,9 +137,9 @@ struct HoverAnswer {
   Range range;
 };
 struct CompletionItem {
-  std::string label;        // the whole name
+  std::string label;        // the full name
   std::string text;         // the inserted text
-  std::string symbol;       // or a whole C++ name: the key for resolve
+  std::string symbol;       // or a full C++ name: the key for resolve
   std::string detail;       // labelDetails.detail: " 1.2 µs"
   std::string description;  // labelDetails.description: the library
   std::string sort_text;

@@ -23,7 +23,7 @@ bool IsIdentifier(std::string_view symbol) {
   return !symbol.empty() && !IsDigit(symbol.front()) && AreAll(symbol, IsWordCharacter);
 }
 
-// A call of a constructor names the class.
+// A constructor's name, as written in a call, is that of its class.
 std::string AsWritten(std::string name) {
   const std::vector<std::string> parts = SplitScopes(name);
   const std::size_t count = parts.size();
@@ -189,7 +189,7 @@ std::optional<Server::Typed> Server::TypedAt(OpenDocument& open, std::size_t off
   }
   typed.scoped = qualified != typed.begin;
   if (typed.scoped && !cxx) return std::nullopt;
-  // The spelling without blanks.
+  // Removes blanks from the name as typed.
   for (const std::string& scope : SplitScopes(text.substr(qualified, typed.begin - qualified))) {
     typed.name += scope + std::string(kScopeMark);
   }

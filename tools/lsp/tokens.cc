@@ -66,7 +66,7 @@ class Tokeniser {
 
   void Step() {
     const char c = text_[at_];
-    if (IsNameStart(c)) {  // first: it is what most characters belong to
+    if (IsNameStart(c)) {  // tested first, because most characters belong to names
       line_empty_ = false;
       Word();
     } else if (c == '\n') {

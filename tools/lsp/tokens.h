@@ -21,7 +21,7 @@ struct Token {
   std::uint32_t end = 0;
   Kind kind = Kind::kOther;
   char mark = 0;     // the character of a kMark
-  bool far = false;  // too far from the start of the line to be shown
+  bool far = false;  // too far from the start of its line to be shown
 };
 
 // Splits a text into tokens. Skips comments, whitespace and, in C and C++, #include, #pragma and
