@@ -17,15 +17,15 @@ namespace {
 
 constexpr Style kStyle{.utf8 = true};
 
-// The drawing of a curve.
+// Dimensions of a curve's drawing.
 constexpr unsigned kPlotWidth = 240;
 constexpr unsigned kPlotHeight = 130;
-constexpr unsigned kTop = 24;  // above it the vertical axis's label
+constexpr unsigned kTop = 24;  // room above the plot for the vertical axis's label
 constexpr unsigned kBottom = 40;
 constexpr unsigned kGap = 8;
 constexpr unsigned kMostTicks = 4;
 
-// The drawing of a matrix.
+// Dimensions of a matrix's drawing.
 constexpr unsigned kPitch = 18;
 constexpr std::size_t kNameColumns = 20;
 
@@ -48,7 +48,7 @@ std::string ArgumentText(const stats::Growth& growth) {
              : fmt::format("argument {}", growth.argument);
 }
 
-// Where points are within the plot.
+// Converts points to positions within the plot.
 class Scales {
  public:
   explicit Scales(const stats::Growth& growth)
@@ -153,7 +153,7 @@ std::string PairsSvg(std::span<const std::string> untrusted_names,
   for (unsigned i = 0; i < count; ++i) {
     svg += SvgText(left + (i + 0.5) * kPitch, kPitch - 5, "middle", kSvgTickFontSize,
                    std::to_string(i + 1));
-    // Shorten() has escaped it for terminals; what is left is text.
+    // Shorten() has already escaped it for terminals, so it is plain text.
     svg += SvgText(label_width, (i + 2) * kPitch - 5, "end", kSvgFontSize, labels[i]);
   }
   for (const auto& [line, column] : pairs) {

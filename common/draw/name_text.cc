@@ -11,16 +11,16 @@
 namespace fieldcost::draw {
 namespace {
 
-constexpr std::size_t kLeastName = 16;  // columns that blanks leave to a name
+constexpr std::size_t kLeastName = 16;  // minimum width of a name after its indentation
 
-// Longer ones first.
+// Longer names first.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kStandardNames = {
     {{"std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >",
       "std::string"},
      {"std::basic_string_view<char, std::char_traits<char> >", "std::string_view"},
      {"std::__cxx11::", "std::"}}};
 
-// A module has no blanks or brackets, which a function may have before a '!'.
+// The length of the module; unlike a function before a '!', it has no blanks or brackets.
 std::size_t ModuleBytes(std::string_view name) {
   const std::size_t mark = name.find('!');
   const bool has_module =
@@ -28,16 +28,16 @@ std::size_t ModuleBytes(std::string_view name) {
   return has_module ? mark + 1 : 0;
 }
 
-// Whether a word is a line of a source file: "/work/app.js:5:18".
+// Whether a word is a position in a source file: "/work/app.js:5:18".
 bool IsSourceLine(std::string_view word) {
   const std::size_t colon = word.rfind(':');
   return colon != word.npos && colon + 1 < word.size() && word.find_first_of("/.") < colon &&
          word.find_first_not_of("0123456789", colon + 1) == word.npos;
 }
 
-// Where the source file, the line or the build-id behind a name begins, as in "f (file.c)",
-// "JS:*f /a.js:5:18" and "libz.so+0x5d80 [1f95d549]"; the name's end if it has none. Arguments
-// follow their function without a blank.
+// The position of the source file, line or build-id after a name, as in "f (file.c)", "JS:*f
+// /a.js:5:18" and "libz.so+0x5d80 [1f95d549]"; the name's length if there is none. Arguments follow
+// their function without a blank.
 std::size_t OriginOf(std::string_view function) {
   const std::size_t begin = function.rfind(' ');
   const std::size_t end = function.size();
@@ -61,8 +61,8 @@ std::string Joined(const NamePieces& pieces, std::size_t left_out, const Style& 
   return name + pieces.name;
 }
 
-// Whether it is a function of Go, as "github.com/a/b.(*T).Run" and "app/store.Open": other names
-// have no path before a '.', and no pointer in brackets behind one.
+// Whether the name is a Go function, such as "github.com/a/b.(*T).Run" and "app/store.Open". Other
+// names have no path before a '.', and no pointer in brackets after one.
 bool IsGoName(std::string_view function) {
   if (function.find_first_of(" :<") != function.npos) return false;
   const std::size_t slash = function.rfind('/');
@@ -71,8 +71,8 @@ bool IsGoName(std::string_view function) {
   return has_path || function.find(".(*") != function.npos;
 }
 
-// "github.com/", "a/", "b.", "(*T)." and "Run"; dots in brackets, as of "Map[go.shape.int]", divide
-// nothing.
+// Splits into "github.com/", "a/", "b.", "(*T)." and "Run". Dots in brackets, as in
+// "Map[go.shape.int]", do not separate.
 void DivideGoName(std::string_view function, NamePieces& pieces) {
   const std::size_t path_end = function.rfind('/') + 1;  // 0 without a path
   unsigned depth = 0;
@@ -113,7 +113,7 @@ NamePieces PiecesOf(std::string_view escaped_name) {
     return pieces;
   }
   names::CxxNameParts parts = names::SplitCxxName(function);
-  // A place without a name, as "[kernel]+0x12", or several functions.
+  // A place without a name, such as "[kernel]+0x12", or several functions.
   const bool is_place = function.starts_with('[') || function.starts_with('+');
   if (parts.name.empty() || is_place || function.find(';') != std::string_view::npos) {
     pieces.module_bytes = 0;
@@ -132,7 +132,7 @@ std::string WithoutArguments(std::string_view escaped_name) {
   return std::string(escaped_name.substr(0, PiecesOf(escaped_name).named_bytes));
 }
 
-// A stack, "outer;inner": its innermost functions stay, as many as fit.
+// Shortens a stack, "outer;inner": keeps as many of the innermost functions as fit.
 std::string ShortenStack(std::string_view stack, std::size_t max_width, const Style& style) {
   const std::vector<std::string_view> frames = Split(stack, ";");
   std::string inner;

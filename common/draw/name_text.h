@@ -12,7 +12,7 @@ namespace fieldcost::draw {
 // Function names for people: "module!function", or the function alone. Accepts any bytes. Pure;
 // thread-safe.
 
-// Writes names of the standard library as in source code: std::string for
+// Replaces names of the standard library by those used in source code: std::string for
 // std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >.
 std::string WithStandardNames(std::string_view untrusted_name);
 
@@ -23,29 +23,28 @@ std::string WithStandardNames(std::string_view untrusted_name);
 //   libvault.so!vault::Compressor::pack
 //   libvault.so!…::pack
 //   pack
-// Functions of Go are divided in the same way: "raft.(*node).step", "….(*node).step", "step". Of a
-// stack, "outer;inner", the outer functions go after all arguments. The origin of a name, which is
-// its source file, line or build-id, goes first of all: "f (file.c)", "JS:*f /a.js:5:18",
-// "libz.so+0x5d80 [1f95d549]".
-// Leading blanks, as of a tree, stay, unless the function's own name, up to 16 columns, would have
-// no room.
+// Go functions are shortened in the same way: "raft.(*node).step", "….(*node).step", "step". In a
+// stack, "outer;inner", the outer functions are dropped after all arguments. The origin of a name
+// (its source file, line or build-id) is dropped before anything else: "f (file.c)", "JS:*f
+// /a.js:5:18", "libz.so+0x5d80 [1f95d549]". Leading blanks, such as a tree's indentation, stay
+// unless they leave too little room for up to 16 columns of the function's own name.
 std::string ShortenName(std::string_view untrusted_name, std::size_t max_width, const Style& style);
 
 // The parts that ShortenName() drops, in order; for pages whose scripts shorten names to the screen
 // by the same rule (tools/report/page_parts/short_names.js).
 struct NamePieces {
-  std::size_t module_bytes = 0;     // at the beginning, with the '!'
-  std::size_t whole_bytes = 0;      // at the beginning, without the origin
-  std::size_t named_bytes = 0;      // at the beginning, without arguments and origin, too
-  std::vector<std::string> scopes;  // with what separates them: "vault::", "(*node)."
-  // The function's own, or that of a place without a function, "libz.so!+0x12", if it has an
-  // origin. Empty: only letters in the middle can be dropped.
+  std::size_t module_bytes = 0;     // from the start, including the '!'
+  std::size_t whole_bytes = 0;      // from the start, without the origin
+  std::size_t named_bytes = 0;      // from the start, without arguments and origin
+  std::vector<std::string> scopes;  // with their separators: "vault::", "(*node)."
+  // The function's own name or, for a place without a function but with an origin, "libz.so!+0x12".
+  // Empty: only letters in the middle can be dropped.
   std::string name;
 };
-// REQUIRES: escaped, without blanks at the beginning.
+// REQUIRES: the name is escaped and does not begin with a blank.
 NamePieces PiecesOf(std::string_view escaped_name);
 
-// A path that is escaped, at most as wide: its end stays, where possible from a '/' on
+// Shortens an escaped path to at most `max_width` columns. Keeps its end, if possible from a '/' on
 // ("…/main.cc:61").
 std::string ShortenPath(std::string_view path, std::size_t max_width, const Style& style);
 

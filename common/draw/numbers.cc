@@ -59,7 +59,7 @@ double RoundToDigits(double value, unsigned digits) {
   return std::round(value / step) * step;
 }
 
-// Behind the point, of a number that is shown with so many significant digits.
+// The number of decimals of a number that is shown with this many significant digits.
 int DecimalsOf(double rounded, unsigned digits) {
   const double whole_digits = std::floor(std::log10(rounded) + 1e-9) + 1;
   return std::max(0, static_cast<int>(digits) - static_cast<int>(whole_digits));
@@ -70,7 +70,7 @@ std::string Scaled(double value, std::span<const ScaledUnit> units, const Style&
   if (!(value >= 0) || std::isinf(value)) return "-";
   std::size_t chosen = 0;
   double scaled = value == 0 ? 0 : RoundToDigits(value, digits);
-  // The largest unit that leaves at least one of it, after rounding in that unit.
+  // The largest unit in which the value is at least one after rounding.
   for (std::size_t i = 1; i < units.size(); ++i) {
     if (value < units[i].size * 0.9) break;
     const double candidate = RoundToDigits(value / units[i].size, digits);
@@ -89,10 +89,10 @@ std::string Scaled(double value, std::span<const ScaledUnit> units, const Style&
   return fmt::format("{:.2g} {}", scaled, name);
 }
 
-// Far above any machine; what is beyond is said of no machine.
+// Far above any machine; larger values are not shown.
 constexpr std::uint32_t kMostLog2 = 40;
 
-// "GenuineIntel-6" is nearly every Intel, other families tell generations apart.
+// "GenuineIntel-6" is nearly every Intel processor; other families distinguish generations.
 std::string ProcessorText(std::string_view family) {
   const std::size_t dash = family.rfind('-');
   if (dash == std::string_view::npos) return std::string(family);
@@ -249,7 +249,7 @@ std::string DurationText(double ns, const Style& style) {
       {kHourNs, "h"}, {60e9, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, style.utf8 ? "µs" : "us"}};
   for (const Unit& unit : units) {
     const double value = ns / unit.ns;
-    if (value < 0.99995) continue;  // what rounds to 1 is of the unit
+    if (value < 0.99995) continue;  // values that round to 1 use this unit
     const int digits = value < 9.9995 ? 3 : value < 99.995 ? 2 : value < 999.95 ? 1 : 0;
     return fmt::format("{:.{}f} {}", value, digits, unit.name);
   }

@@ -17,12 +17,12 @@ namespace fieldcost::draw {
 namespace {
 
 constexpr unsigned kMostExpensiveSlot = 31;
-constexpr std::size_t kBarWidth = 36;  // so that any histogram fits 80 columns
+constexpr std::size_t kBarWidth = 36;  // any histogram fits 80 columns
 constexpr std::size_t kBarWidthBesideMeans = 20;
 constexpr std::array<const char*, 9> kBlocks = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr std::array<const char*, 10> kAscii = {" ", ".", ":", "-", "=", "+", "*", "#", "%", "@"};
 
-// Gives 1 (rare) to levels - 1 (most frequent); 0 only for none.
+// Returns 1 (rare) to levels - 1 (most frequent); 0 only if the share is zero.
 std::size_t LevelOf(double share, std::size_t levels) {
   if (share <= 0) return 0;
   const auto level = static_cast<std::size_t>(std::ceil(share * static_cast<double>(levels - 1)));
@@ -84,10 +84,10 @@ std::optional<UsedSlots> FindUsedSlots(const Bars& bars) {
 }
 
 Rgb BucketColor(unsigned slot) {
-  // Goes from dark blue over grey to yellow, as the scale cividis (Nuñez, Anderton and Renslow,
-  // "Optimizing colormaps with consideration for color vision deficiency", PLOS ONE 13(7), 2018):
-  // hues that all kinds of colour vision tell apart. Its darkest part is left out, since nobody
-  // would see it on black.
+  // From dark blue over grey to yellow: the scale cividis (Nuñez, Anderton and Renslow, "Optimizing
+  // colormaps with consideration for color vision deficiency", PLOS ONE 13(7), 2018), whose hues
+  // all kinds of colour vision can distinguish. Omits its darkest part, which would be invisible on
+  // black.
   constexpr std::array<std::array<double, 3>, 5> kStops = {
       {{44, 79, 163}, {95, 120, 168}, {143, 154, 146}, {196, 179, 94}, {255, 212, 59}}};
   const double place = std::min(1.0, static_cast<double>(slot) / kMostExpensiveSlot) *

@@ -31,7 +31,7 @@ constexpr std::size_t kHeatLabelColumns = 24;
 
 std::string Color(unsigned slot) { return HexColor(BucketColor(slot)); }
 
-// Shows at least a little of a bar that stands for something.
+// Returns at least 1, so that every bar is visible.
 unsigned Length(double share, unsigned longest) {
   return std::max(1U, static_cast<unsigned>(std::lround(share * longest)));
 }
@@ -47,7 +47,7 @@ std::string Range(const UsedSlots& range, stats::Metric metric) {
                         static_cast<double>(shm::SlotMax(range.last)), " to ", metric, kStyle);
 }
 
-// Below a drawing of `range` that begins at `left` with `pitch` a slot; as wide as that.
+// Ticks below a drawing of `range` that begins at `left` with `pitch` per slot, and as wide as it.
 std::string Ticks(const UsedSlots& range, stats::Metric metric, unsigned left, unsigned pitch,
                   unsigned top) {
   std::string svg;
@@ -75,7 +75,7 @@ std::string HeatLabel(const HeatLine& line) {
   return Shorten(line.untrusted_label, kHeatLabelColumns, kStyle);
 }
 
-// A square a slot that is not empty; the least share is still seen.
+// One square per non-empty slot; even the smallest share is visible.
 std::string HeatCells(const HeatLine& line, const UsedSlots& range, stats::Metric metric,
                       unsigned left, unsigned top) {
   constexpr double kLeastOpacity = 0.08;

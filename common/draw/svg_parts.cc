@@ -7,7 +7,7 @@
 namespace fieldcost::draw {
 namespace {
 
-// The width of two letters or digits in the widest usual font; what is wider would be cut.
+// The width of two letters or digits in the widest common font; anything wider would be cut off.
 constexpr unsigned kTwoLettersWidth = 17;
 
 }  // namespace

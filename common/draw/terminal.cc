@@ -28,8 +28,8 @@ int CubeColor(Rgb color) {
   return 16 + 36 * level(color.red) + 6 * level(color.green) + level(color.blue);
 }
 
-// Returns the place of the last blank with at most `room` columns in front of it, else that of the
-// first blank behind a word; npos if there is none.
+// Returns the position of the last blank with at most `room` columns before it, else that of the
+// first blank after a word; npos if there is none.
 std::size_t BreakOf(std::string_view line, std::size_t room) {
   std::size_t best = std::string_view::npos;
   for (std::size_t at = line.find(' ', line.find_first_not_of(' ')); at != std::string_view::npos;
@@ -40,7 +40,7 @@ std::size_t BreakOf(std::string_view line, std::size_t room) {
   return best;
 }
 
-// Whether a byte of UTF-8 begins a code point.
+// Whether a byte is the first of a UTF-8 code point.
 bool BeginsColumn(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }
 
 }  // namespace

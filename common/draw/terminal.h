@@ -9,11 +9,11 @@ namespace fieldcost::draw {
 enum class ColorDepth { kNone, k256, kTrue };
 enum class ColorChoice { kAuto, kAlways, kNever };
 
-// How text may be drawn. The default suits any file or old terminal.
+// How text may be drawn. The default suits files and old terminals.
 struct Style {
   bool utf8 = false;
   ColorDepth color = ColorDepth::kNone;
-  std::size_t columns = 0;  // that fit on a line; 0 = unlimited: it is not a terminal
+  std::size_t columns = 0;  // of a line; 0 = unlimited: not a terminal
 };
 
 // The environment's settings for the terminal; empty = variable not set.
@@ -38,28 +38,29 @@ struct Rgb {
 // `text` in that colour, or unchanged without colour.
 std::string Paint(std::string_view text, Rgb color, ColorDepth depth);
 
-// Columns that UTF-8 text without escape sequences takes: its code points (we print no wide ones).
+// The width of UTF-8 text without escape sequences in columns: its number of code points, since no
+// wide ones are printed.
 std::size_t DisplayWidth(std::string_view text);
 
-// The same for text that Paint() may have painted.
+// The same for text that may contain Paint()'s escape sequences.
 std::size_t PlainWidth(std::string_view text);
 
 // The part of such text that takes the first or last `width` columns; all of it if it is narrower.
 std::string_view FirstColumns(std::string_view text, std::size_t width);
 std::string_view LastColumns(std::string_view text, std::size_t width);
 
-// `text` filled up with spaces to `width` columns; it may be painted.
+// Pads `text`, which may be painted, with spaces to `width` columns.
 std::string PadRight(std::string_view text, std::size_t width);
 std::string PadLeft(std::string_view text, std::size_t width);
 
-// Escapes external text, and cuts it in the middle ("sqlite3_~_step") if it is wider than
-// `max_width` columns.
+// Escapes external text and, if it is wider than `max_width` columns, drops its middle
+// ("sqlite3_~_step").
 std::string Shorten(std::string_view untrusted_text, std::size_t max_width, const Style& style);
-// The same for text that is escaped, and not painted unless it fits.
+// The same for text that is already escaped, and is not painted unless it fits.
 std::string ShortenEscaped(std::string_view text, std::size_t max_width, const Style& style);
 
-// Wraps every line that is longer than the terminal at blanks; continuation lines are indented by
-// two more columns. A word that is longer stays whole.
+// Wraps lines that are longer than the terminal at blanks; continuation lines are indented by two
+// more columns. Longer words are not split.
 std::string WrapLines(std::string_view text, const Style& style);
 
 }  // namespace fieldcost::draw

@@ -10,7 +10,7 @@ namespace fieldcost::draw {
 namespace {
 
 constexpr std::size_t kGap = 2;
-// Names narrower than this mostly lack their scopes; columns of kLeastSpareRank give way first.
+// Narrower names mostly lack their scopes; columns of kLeastSpareRank are dropped before that.
 constexpr std::size_t kReadableName = 32;
 constexpr unsigned kLeastSpareRank = 3;
 
@@ -43,7 +43,7 @@ std::vector<Place> NaturalPlaces(const std::vector<TextColumn>& columns,
   return places;
 }
 
-// The width of lines whose texts have the widths that `width_of` returns.
+// The width of lines whose cells have the widths that `width_of` returns.
 template <typename WidthOf>
 std::size_t LineWidth(const std::vector<TextColumn>& columns, const std::vector<Place>& places,
                       const WidthOf& width_of) {
@@ -53,7 +53,7 @@ std::size_t LineWidth(const std::vector<TextColumn>& columns, const std::vector<
                          });
 }
 
-// Leaves out and narrows until lines have at most `room` columns, if that is possible.
+// Omits and narrows columns until lines have at most `room` columns, if possible.
 void Fit(const std::vector<TextColumn>& columns, std::size_t room, std::vector<Place>& places) {
   const auto rank = [&](const Place& place) { return columns[place.column].rank; };
   const auto leave_out = [&](unsigned least_rank, const auto& width_of) {

@@ -24,22 +24,22 @@ struct TextColumn {
 
   std::string heading;
   bool right = false;
-  unsigned rank = 0;      // columns with the highest are left out first; 0 = never
-  std::size_t least = 0;  // texts may be shortened to this; 0 = they may not
-  bool is_name = false;   // of functions: shortened by ShortenName()
+  unsigned rank = 0;      // the highest are omitted first; 0 = never
+  std::size_t least = 0;  // minimum width of shortened texts; 0 = never shortened
+  bool is_name = false;   // of a function: shortened by ShortenName()
   Keeps keeps = Keeps::kBothEnds;
 };
 
-// One text per column: escaped, and painted only where it may not be shortened.
+// One text per column, escaped; painted only if the column is never shortened.
 using TextLine = std::vector<std::string>;
 
-// Columns two blanks apart, each as wide as its widest text; the last one is not padded. Each line
-// begins with `indent`. Without any heading there is no line of them. REQUIRES: as many texts as
-// columns in every line (checked).
+// Separates columns by two blanks; each is as wide as its widest text, but the last is not padded.
+// Each line begins with `indent`. Prints no heading if all are empty. REQUIRES: every line has as
+// many texts as there are columns (checked).
 std::string TextTable(const std::vector<TextColumn>& columns, const std::vector<TextLine>& lines,
                       const Style& style, std::string_view indent = "");
 
-// Whether a table has kept the column of this heading. Pure.
+// Whether a printed table contains the column with this heading. Pure.
 bool HasColumn(std::string_view table, std::string_view heading);
 
 }  // namespace fieldcost::draw

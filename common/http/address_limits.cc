@@ -20,7 +20,7 @@ constexpr seconds kRetryConnection{5};  // it is unknown when the other connecti
 constexpr double kRefusalsPerSecond =
     1.0 / static_cast<double>(AddressLimits::kPoliteRefusalInterval.count());
 
-// ::ffff:0:0/96, as which a socket of IPv6 sees clients of IPv4.
+// ::ffff:0:0/96, the prefix under which an IPv6 socket sees IPv4 clients.
 constexpr std::array<std::uint8_t, 12> kMappedV4 = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
 ClientNetwork NetworkOf(const IpAddress& address) {
@@ -154,8 +154,8 @@ std::optional<seconds> AddressLimits::Request(const ClientNetwork& from, TimePoi
   return UntilNextRequest(entry);
 }
 
-// Forgets the addresses without a connection that have nothing to be remembered for, as far as they
-// are at the list's ends, and as many others as are too many.
+// Forgets addresses without a connection whose buckets are full again, as far as they are at the
+// ends of the list, and as many others as exceed the limit.
 void AddressLimits::ForgetIdle(TimePoint now) {
   while (!idle_.empty()) {
     const bool first =

@@ -37,8 +37,8 @@ struct AddressLimitOptions {
 //
 // Requests are paid from a token bucket. A connection pays for its first request when it opens, so
 // no client gets more TLS handshakes than requests. Above a limit, an address gets a few polite
-// refusals (each costs a handshake; kPoliteRefusals, then one per kPoliteRefusalInterval); then
-// its connections must be closed without an answer.
+// refusals (each costs a handshake; kPoliteRefusals, then one per kPoliteRefusalInterval); then its
+// connections must be closed without a response.
 //
 // Memory: an address is remembered while it has a connection, and afterwards until its buckets are
 // full again. At most `max_remembered` addresses without a connection are remembered; the one

@@ -65,7 +65,7 @@ bool HasBlock(const std::string& bytes, std::string_view end_of_label) {
   return false;
 }
 
-// The error for a file with other content, which it names if recognized.
+// The error for a file with other content, which the message names if it is recognised.
 Error WrongContent(const PemFile& file, const std::string& bytes, std::string_view other_label,
                    std::string_view other_kind) {
   if (HasBlock(bytes, other_label)) {

@@ -8,13 +8,13 @@
 
 #include "common/base/result.h"
 
-// OpenSSL's type, so that no header of it is needed here.
+// OpenSSL's type, declared here so that no header of it is needed.
 struct ssl_ctx_st;
 
 namespace fieldcost::http {
 
 // A server's certificate and its private key, in two files. Errors name the file, the problem and
-// what to do, because the reader has a service that does not start.
+// the remedy, because the reader's service does not start.
 
 // The validity period of a certificate, both ends included.
 struct CertificateValidity {

@@ -34,9 +34,9 @@ using std::chrono::steady_clock;
 constexpr std::uint16_t kHttpPort = 80;
 constexpr std::uint16_t kProxyPort = 3128;
 constexpr std::size_t kMaxHeaderBytes = 16 * 1024;
-constexpr int kMaxInterimResponses = 8;  // 1xx before the real one
+constexpr int kMaxInterimResponses = 8;  // 1xx before the final one
 constexpr std::size_t kPieceBytes = 16 * 1024;
-constexpr milliseconds kAskEvery{100};  // whether the request may go on
+constexpr milliseconds kAskEvery{100};  // between calls of may_go_on
 
 // A connection; without TLS only its next_layer() is used.
 using Stream = ssl::stream<tcp::socket>;
@@ -64,11 +64,12 @@ int BytesInKernel(tcp::socket& socket, unsigned long which) {
 // to send it, even after our process has ended.
 void DropOnClose(tcp::socket& socket, bool drop) {
   const ::linger option{.l_onoff = drop ? 1 : 0, .l_linger = 0};
-  // Set directly: Asio forgets an option of its own where a destructor closes.
+  // Set directly, because Asio ignores its own option when a destructor closes the socket.
   ::setsockopt(socket.native_handle(), SOL_SOCKET, SO_LINGER, &option, sizeof option);
 }
 
-// What one operation came to. A value of its own for "too late": Asio has several.
+// The result of one operation. "Too late" has its own value, because Asio has several errors for
+// it.
 struct Outcome {
   error_code error;
   bool too_late = false;
@@ -192,7 +193,7 @@ void Client::State::Disconnect() {
 }
 
 Status Client::State::ChooseServer() {
-  // An address, as a name may lead anywhere.
+  // Only an address, because a name may lead anywhere.
   if (auto local = ParseOrigin(options.url, "http", kHttpPort); local && local->is_address) {
     plain = asio::ip::make_address(local->host).is_loopback();
     server = *std::move(local);
@@ -305,7 +306,7 @@ Outcome Client::State::SendAll(std::string_view message, const Deadline& deadlin
   return {};
 }
 
-// Sets `unanswered` if it failed because the connection was closed before any byte of an answer.
+// Sets `unanswered` if it failed because the connection was closed before any byte of a response.
 Result<Response> Client::State::Exchange(const Request& request, std::string_view head,
                                          bool& unanswered) {
   Deadline deadline(options.request_timeout);
@@ -320,8 +321,8 @@ Result<Response> Client::State::Exchange(const Request& request, std::string_vie
     deadline.at = std::min(deadline.at, steady_clock::now() + options.answer_after_stop);
     return BytesInKernel(socket, SIOCOUTQNSD) == 0;
   };
-  // A server that refuses a request may answer and close before it has read all of it: look for its
-  // answer even if not everything could be sent.
+  // A server that refuses a request may respond and close before it has read all of it: read its
+  // response even if not everything could be sent.
   for (int interim = 0; interim <= kMaxInterimResponses; ++interim) {
     Parser parser;
     parser.header_limit(kMaxHeaderBytes);

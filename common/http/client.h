@@ -18,31 +18,33 @@ struct ClientOptions {
   std::string url;
   std::filesystem::path ca_file;                      // PEM; empty = the system's trust store
   std::chrono::milliseconds connect_timeout{10'000};  // name look-up, connect and TLS handshake
-  std::chrono::milliseconds request_timeout{60'000};  // from first byte sent to last received
+  std::chrono::milliseconds request_timeout{
+      60'000};  // from the first byte sent to the last received
   std::size_t max_response_bytes = 16 * 1024 * 1024;  // headers at most 16 KiB
   std::string proxy_url;                              // "http://host:port" (CONNECT); empty = none
   // Called before connecting, before each piece of a request (its last byte is a separate piece),
   // and ten times per second while waiting. An error aborts the request, and nothing of it leaves
   // the machine afterwards: data that the kernel has not yet sent is dropped. If the whole request
-  // has been sent, Send() still waits for its answer for `answer_after_stop`. Null = never called.
+  // has been sent, Send() still waits for the response for `answer_after_stop`. Null = never
+  // called.
   std::function<Status()> may_go_on;
   std::chrono::milliseconds answer_after_stop{3'000};
 };
 
 // HTTPS client for one server: HTTP/1.1 over TLS 1.3. Keeps its connection between requests, and
-// reconnects once if the kept connection turns out to be closed before any answer (all of our
+// reconnects once if the kept connection turns out to be closed before any response (all of our
 // requests are safe to repeat). Not thread-safe.
 class Client {
  public:
-  // kInvalidArgument for a bad URL or an unreadable CA file (message names it).
+  // kInvalidArgument for an invalid URL or an unreadable CA file; the message names it.
   static Result<Client> Create(ClientOptions options);
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;
   ~Client();
 
   // Any HTTP status is a success here. kUnavailable: cannot connect (what, where, why);
-  // kUnauthenticated: the server's certificate does not verify; kDeadlineExceeded; kTooLarge;
-  // kCorrupt: not HTTP; or the error of may_go_on.
+  // kUnauthenticated: the server's certificate was not accepted; kDeadlineExceeded; kTooLarge;
+  // kCorrupt: the response is not HTTP; or the error of may_go_on.
   Result<Response> Send(const Request& request);
 
   // Whether the last byte of the last Send()'s request was sent. If not, no server has received the

@@ -12,9 +12,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr std::size_t kMaxRefusing = 64;  // connections turned away that still get an answer
+constexpr std::size_t kMaxRefusing = 64;  // connections turned away that still get a response
 
-// Takes its place from a session. REQUIRES: the lock.
+// Takes away a session's place. REQUIRES: the lock is held.
 void TakePlace(Connections::Core& core, Connections::Core::Entry& entry) {
   if (!entry.has_place) return;
   entry.has_place = false;
@@ -24,11 +24,11 @@ void TakePlace(Connections::Core& core, Connections::Core::Entry& entry) {
   core.addresses.Disconnect(entry.from, steady_clock::now());
 }
 
-// The answer to a new connection that is turned away; an empty TurnedAway if it is to be served,
-// nullopt if it is to be closed. REQUIRES: the lock.
+// The response to a new connection that is turned away; an empty TurnedAway if it is to be served,
+// nullopt if it is to be closed. REQUIRES: the lock is held.
 std::optional<TurnedAway> Admit(Connections::Core& core, const ClientNetwork& from) {
   using Kind = AddressLimits::Decision::Kind;
-  // Evicted ones count until they have ended.
+  // Evicted sessions count until they have ended.
   const bool room_to_refuse = core.sessions.size() - core.serving < kMaxRefusing;
   const bool full = core.serving >= core.options.max_connections;
   if (full && (core.silent.empty() || !room_to_refuse)) {

@@ -20,7 +20,7 @@ namespace fieldcost::http {
 // The owner runs io() on its threads. Thread-safe.
 class Connections {
  public:
-  // Uses all of the options but `address`, `port` and `threads`.
+  // Uses all options except `address`, `port` and `threads`.
   Connections(ServerOptions options, Handler handler);
   ~Connections();
 
@@ -32,8 +32,8 @@ class Connections {
   ServerCounters counters() const;
   boost::asio::io_context& io();
 
-  // Takes ownership of a connected, non-blocking TCP socket. Above max_connections it is answered
-  // with 503, above its address's limits with 429; if too many are being refused already, it is
+  // Takes ownership of a connected, non-blocking TCP socket. Above max_connections it gets 503,
+  // above its address's limits 429; if too many connections are being refused already, it is
   // closed.
   void Serve(UniqueFd accepted, const sockaddr_storage& peer);
 

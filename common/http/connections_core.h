@@ -58,16 +58,16 @@ struct Connections::Core {
   struct Entry {
     std::shared_ptr<Session> session;
     ClientNetwork from;
-    bool has_place = false;  // it is served, not turned away or evicted
+    bool has_place = false;  // served; neither turned away nor evicted
     std::optional<std::list<Session*>::iterator> silent;
   };
   std::unordered_map<Session*, Entry> sessions;
-  std::list<Session*> silent;  // those with a place that have sent no request yet, oldest first
+  std::list<Session*> silent;  // with a place, but no request yet; oldest first
   std::size_t serving = 0;     // sessions that have a place
   AddressLimits addresses;
 
-  // Called when a session has received a complete request head. False if its place was given to
-  // another: it must end without an answer.
+  // Called when a session has received a complete request head. Returns false if its place was
+  // given to another connection: it must then end without a response.
   bool Heard(Session* session);
 
   bool with_tls() const { return !options.certificate_file.empty(); }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxReasonBytes = 300;
 
-// The message of a body that JsonError() made; everything else as it is, without blanks around it.
+// The message in a body of JsonError(); any other body unchanged, without surrounding blanks.
 std::string ReasonIn(std::string_view untrusted_body) {
   constexpr std::string_view kKey = "\"message\": \"";
   const std::size_t key = untrusted_body.find(kKey);
@@ -29,7 +29,7 @@ std::string ReasonIn(std::string_view untrusted_body) {
       ++i;
     reason += untrusted_body[i];
   }
-  return std::string(Trim(untrusted_body));  // cut
+  return std::string(Trim(untrusted_body));  // truncated
 }
 
 }  // namespace

@@ -11,10 +11,10 @@ namespace fieldcost::http {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-// True if two header names are the same (ASCII case does not matter).
+// Whether two header names are equal, ignoring ASCII case.
 bool EqualNames(std::string_view left, std::string_view right);
 
-// The value of the first header with that name (case-insensitive), "" if none.
+// The value of the first header with that name (case-insensitive); "" if there is none.
 std::string_view Find(const Headers& headers, std::string_view name);
 
 struct Request {
@@ -34,13 +34,13 @@ struct Response {
 // Retry-After (RFC 9110 §10.2.3) in its seconds form, at most a day; nullopt for anything else.
 std::optional<std::chrono::seconds> ParseRetryAfter(std::string_view untrusted_value);
 
-// "status 503: <the server's message>", one line of limited length; for a redirect, that it is not
-// followed.
+// "status 503: <the server's message>", one line of limited length; for a redirect, states that it
+// is not followed.
 std::string DescribeAnswer(const Response& untrusted_response);
 
 // A JSON error body {"error": code name, "message": ...} with its content type.
 Response JsonError(int status, std::string_view code, std::string_view message);
-// The 405 error for a target that accepts only these methods: "GET, HEAD".
+// The 405 error for a target that accepts only the `allowed` methods: "GET, HEAD".
 Response WrongMethod(std::string_view allowed);
 
 }  // namespace fieldcost::http

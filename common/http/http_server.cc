@@ -109,7 +109,7 @@ struct Server::State {
   Connections connections;
   tcp::acceptor acceptor{asio::make_strand(connections.io())};  // used on its strand only
   std::uint16_t port = 0;
-  std::promise<void> accepting;  // kept when Accept() has ended
+  std::promise<void> accepting;  // fulfilled when Accept() has ended
   std::vector<std::thread> threads;
 };
 
@@ -145,7 +145,7 @@ asio::awaitable<void> Server::State::Accept() {
       failing = false;
       connections.Serve(std::move(accepted), peer);
     } else if (errno != ECONNABORTED && errno != EAGAIN && errno != EINTR) {
-      // No descriptors or memory: connections wait in the queue until some are free again.
+      // No descriptors or memory left: connections wait in the queue until there are some again.
       const int number = errno;
       if (!std::exchange(failing, true)) {
         LogError("http server: accept: {}", std::generic_category().message(number));
@@ -214,7 +214,7 @@ ServerCounters Server::counters() const { return state_->connections.counters();
 
 void Server::Stop(milliseconds grace) {
   if (state_->threads.empty()) return;
-  // Before new clients are turned away: from then on, responses must say "close".
+  // Called before new clients are turned away: from then on, responses must contain "close".
   state_->connections.CloseWhenDone();
   asio::post(state_->acceptor.get_executor(), [state = state_.get()] {
     boost::system::error_code ignored;

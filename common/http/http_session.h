@@ -11,7 +11,7 @@
 
 namespace fieldcost::http {
 
-// A connection that is turned away gets only this answer and is closed.
+// The only response to a connection that is turned away; it is then closed. nullopt: served.
 using TurnedAway = std::optional<Response>;
 
 // One connection, from handshake to close. Thread-safe.

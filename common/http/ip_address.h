@@ -13,7 +13,7 @@ namespace fieldcost::http {
 // An address of IPv4 or IPv6. Pure.
 struct IpAddress {
   std::array<std::uint8_t, 16> bytes{};  // most significant first
-  std::size_t size = 0;                  // 4 or 16 of them
+  std::size_t size = 0;                  // 4 or 16
 
   bool is_v6() const { return size == bytes.size(); }
   // 127.0.0.0/8 or ::1.

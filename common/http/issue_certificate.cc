@@ -45,7 +45,7 @@ bool IsHostName(std::string_view name) {
                      [](char c) { return IsWordCharacter(c) || c == '-' || c == '.'; });
 }
 
-// Names in the form of the extension's text. Commas, which separate them, cannot be in a name.
+// The names in the text form of the extension. Commas separate them, so a name cannot contain one.
 Result<std::string> AlternativeNames(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) {
@@ -99,7 +99,7 @@ bool AddExtensions(X509* certificate, X509* issuer, const Extensions& extensions
   return true;
 }
 
-// `issuer` null: it signs itself.
+// `issuer` is null for a self-signed certificate.
 Result<Owned<X509>> Make(const Subject& subject, EVP_PKEY* key, X509* issuer, EVP_PKEY* issuer_key,
                          std::chrono::sys_seconds now, std::chrono::days lifetime) {
   Owned<X509> made(X509_new());

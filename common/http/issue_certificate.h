@@ -16,9 +16,10 @@ struct IssuedCertificate {
 };
 
 // Issues a certificate for these host names and addresses, valid from a day before `now` (clocks
-// differ) for `lifetime`. Its authority is created for it alone and the authority's key discarded,
-// so that no other certificate can be issued in its name, not even by us. kInvalidArgument: no
-// names, or one that is neither a host name (a leading "*." stands for one label) nor an address.
+// differ) for `lifetime`. Its authority is created only for it and the authority's key is
+// discarded, so that no other certificate can be issued in its name, not even by us.
+// kInvalidArgument: no names, or one that is neither a host name (a leading "*." stands for one
+// label) nor an address.
 Result<IssuedCertificate> IssueCertificate(const std::vector<std::string>& names,
                                            std::chrono::sys_seconds now,
                                            std::chrono::days lifetime);

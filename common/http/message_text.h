@@ -21,7 +21,7 @@ struct ResponseHeadOptions {
 };
 Result<std::string> ResponseHead(const Response& response, const ResponseHeadOptions& options);
 
-// True if a response of this status has a body (and so a Content-Length): not 1xx, 204, 304.
+// Whether a response with this status has a body (and so a Content-Length): not 1xx, 204, 304.
 bool HasBody(int status);
 
 }  // namespace fieldcost::http

@@ -45,7 +45,7 @@ bool MatchesName(std::string_view entry, std::string_view host) {
   return host.size() == entry.size() || host[host.size() - entry.size() - 1] == '.';
 }
 
-// Takes ":port" and an IPv6 address's brackets away; nullopt if the port is another.
+// Removes ":port" and the brackets of an IPv6 address; nullopt if the port differs.
 std::optional<std::string_view> WithoutPort(std::string_view entry, std::uint16_t port) {
   std::string_view given;
   if (entry.starts_with('[')) {

@@ -17,9 +17,9 @@ struct ProxyVariables {
   static ProxyVariables FromEnvironment();
 };
 
-// The ClientOptions::proxy_url for the server at `url`: `configured` unless that is empty, else
-// from the variables; empty = connect directly. A variable without a scheme means http://.
-// Client::Create() checks whether the proxy is usable. Pure.
+// Returns the ClientOptions::proxy_url for the server at `url`: `configured` unless that is empty,
+// else the proxy from the variables; empty = connect directly. A variable without a scheme means
+// http://. Client::Create() checks whether the proxy is usable. Pure.
 std::string ChooseProxy(std::string_view url, std::string_view configured,
                         const ProxyVariables& variables);
 

@@ -10,9 +10,9 @@
 // head         := request-line header* CRLF
 // request-line := ("GET" | "HEAD" | "POST") " " target " HTTP/1.1" CRLF
 // header       := token ":" blank* value blank* CRLF        ; blank: space or tab
-// target, token and value are as IsOriginForm(), IsToken() and IsFieldValue() have them. Limits:
-// kMaxTargetBytes, kMaxHeaderLines, and for all of it ServerOptions::max_header_bytes. Framing: one
-// Host; with POST one Content-Length of decimal digits, at most max_body_bytes.
+// target, token and value: see IsOriginForm(), IsToken() and IsFieldValue(). Limits:
+// kMaxTargetBytes, kMaxHeaderLines, and for the whole head ServerOptions::max_header_bytes.
+// Framing: one Host; with POST, one Content-Length of decimal digits, at most max_body_bytes.
 namespace fieldcost::http {
 namespace {
 
@@ -22,7 +22,7 @@ tl::unexpected<Refusal> Refuse(int status, std::string_view reason) {
 
 bool IsVisible(char c) { return c > ' ' && c < 0x7f; }
 
-// Takes a line without its CRLF off the front of `rest`. REQUIRES: there is one.
+// Removes a line from the front of `rest`; returns it without its CRLF. REQUIRES: there is one.
 std::string_view TakeLine(std::string_view& rest) {
   const std::size_t end = rest.find("\r\n");
   FIELDCOST_CHECK(end != std::string_view::npos);
@@ -49,7 +49,7 @@ bool IsHost(std::string_view text) {
          AreAll(text, [](char c) { return IsWordCharacter(c) || c == '-' || c == '.'; });
 }
 
-// Whether a header value has the word among those that commas separate.
+// Whether a comma-separated header value contains the word.
 bool HasWord(std::string_view value, std::string_view word) {
   for (;;) {
     const std::size_t comma = value.find(',');
@@ -149,7 +149,7 @@ HeadScan::Outcome HeadScan::Scan(std::string_view untrusted_bytes) {
       if (rest.size() == 1) return Outcome::kIncomplete;
       if (rest[1] != '\n') return Outcome::kMalformed;
       if (rest.size() < 4 && std::string_view("\r\n\r\n").starts_with(rest)) {
-        return Outcome::kIncomplete;  // an empty line may follow: look again from here
+        return Outcome::kIncomplete;  // an empty line may follow: continue from here
       }
       scanned += 2;
       if (rest.starts_with("\r\n\r\n")) {

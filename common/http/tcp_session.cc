@@ -23,7 +23,7 @@ using asio::ip::tcp;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr std::size_t kMaxDrainBytes = 4 * 1024 * 1024;  // thrown away after a refusal
+constexpr std::size_t kMaxDrainBytes = 4 * 1024 * 1024;  // discarded after a refusal
 constexpr milliseconds kLingerTimeout{2'000};
 
 Response Refused(const Refusal& refusal) {
@@ -102,7 +102,7 @@ void TcpSession::Arm(milliseconds timeout) { ArmUntil(steady_clock::now() + time
 void TcpSession::ArmUntil(Deadline deadline) {
   deadline_.expires_at(deadline);
   deadline_.async_wait([self = shared_from_this()](boost::system::error_code error) {
-    // A wait that was already due when the timer was set anew is not the new deadline.
+    // A wait that was already due when the timer was reset does not belong to the new deadline.
     if (error || self->deadline_.expiry() > steady_clock::now()) return;
     if (IsPeersTurn(self->state_)) ++self->core_.counters.deadlines;
     self->Close();
@@ -221,7 +221,7 @@ std::optional<Response> TcpSession::Refuse(const tl::expected<Head, Refusal>& he
 
 asio::awaitable<bool> TcpSession::ServeOne(const std::shared_ptr<Core>& core,
                                            const std::string& peer) {
-  // The head, unless the connection ends first, or its place was given to another.
+  // Receives the head, unless the connection ends first or its place is given to another.
   tl::expected<Head, Refusal> head = co_await ReceiveHead();
   const bool is_gone = closed() || (!head && head.error().status == kCloseSilently);
   if (is_gone || (++request_number_ == 1 && !core_.Heard(this))) {
@@ -235,7 +235,7 @@ asio::awaitable<bool> TcpSession::ServeOne(const std::shared_ptr<Core>& core,
     (void)co_await Send(*std::move(refusal), true, false);
     co_return false;
   }
-  // The body.
+  // Receives the body.
   Request request{.method = std::move(head->method),
                   .target = std::move(head->target),
                   .headers = std::move(head->headers),
@@ -245,7 +245,7 @@ asio::awaitable<bool> TcpSession::ServeOne(const std::shared_ptr<Core>& core,
     Close();
     co_return false;
   }
-  // The answer.
+  // Responds.
   const bool head_only = request.method == "HEAD";
   Response response = co_await Handle(core, std::move(request));
   if (closed()) co_return false;
@@ -277,10 +277,10 @@ std::shared_ptr<Session> Session::Make(Connections::Core& core, UniqueFd accepte
   FIELDCOST_CHECK(core.tls.context != nullptr);
   try {
     tcp::socket socket(asio::make_strand(*core.io));
-    socket.assign(tcp::v4(), accepted.get());  // only looked at to open one: this one is open
+    socket.assign(tcp::v4(), accepted.get());  // used only to open a socket; this one is open
     accepted.Release();
     return std::make_shared<TcpSession>(core, std::move(socket), from, std::move(turned_away));
-  } catch (const std::exception& error) {  // no memory: the accept loop must survive it
+  } catch (const std::exception& error) {  // out of memory: the accept loop must survive it
     LogError("http server: connection: {}", error.what());
     return nullptr;
   }

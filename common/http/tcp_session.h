@@ -36,8 +36,8 @@ class TcpSession final : public Session, public std::enable_shared_from_this<Tcp
 
   void Start(std::shared_ptr<Core> core, std::function<void()> ended) override;
   void Stop(bool by_force) override;
-  // Accepts the handler's answer to the request with that number; drops one that is late or a
-  // duplicate. May be called from any thread.
+  // Accepts the handler's response to the request with that number; drops a late or repeated one.
+  // May be called from any thread.
   void Deliver(std::uint64_t request_number, Response response);
 
  private:
@@ -45,20 +45,20 @@ class TcpSession final : public Session, public std::enable_shared_from_this<Tcp
   // from kHandshake to kTurningAway and kLingering; a kept one from kResponding to kIdle, or to
   // kHead if more data has arrived; and every state may lead to kClosed, which is final.
   enum class State {
-    kHandshake,    // of TLS; without it nothing has happened yet
+    kHandshake,    // of TLS; without TLS, the initial state
     kTurningAway,  // the only response is being sent
-    kFirstHead,    // the peer has not requested anything yet
+    kFirstHead,    // the peer has not sent any request yet
     kIdle,         // between two requests
     kHead,         // part of a head has arrived
-    kBody,         // the whole head has arrived
+    kBody,         // the complete head has arrived
     kAnswering,    // the handler has the request
     kResponding,
-    kLingering,  // all is sent, the peer may still read
+    kLingering,  // everything is sent; the peer may still be reading
     kClosed,
   };
-  // We are waiting for the peer: if a deadline passes, it is the peer's fault.
+  // Whether the server waits for the peer: if a deadline passes, the peer caused it.
   static bool IsPeersTurn(State state);
-  // A request in progress is finished before the connection is closed, unless forced.
+  // Whether a request in progress is finished before the connection is closed, unless forced.
   static bool IsBusy(State state);
 
   using Deadline = std::chrono::steady_clock::time_point;
@@ -83,9 +83,9 @@ class TcpSession final : public Session, public std::enable_shared_from_this<Tcp
   // Goes through the states.
   Awaitable<void> Run(std::shared_ptr<Core> core);
   Awaitable<bool> Handshake();
-  // Serves one request; true if another may follow.
+  // Serves one request; returns true if another may follow.
   Awaitable<bool> ServeOne(const std::shared_ptr<Core>& core, const std::string& peer);
-  // Why this request is refused before its body is read, if it is.
+  // The refusal of this request before its body is read, if any.
   std::optional<Response> Refuse(const tl::expected<Head, Refusal>& head);
   // The refusal of a request above the address's limit.
   std::optional<Response> Charge();
@@ -95,25 +95,25 @@ class TcpSession final : public Session, public std::enable_shared_from_this<Tcp
   Awaitable<Io> ReadSome();
   Awaitable<Io> Write(boost::asio::const_buffer bytes);
 
-  // Receive one request. A head that is refused with kCloseSilently gets no answer.
+  // Receives one request. A head refused with kCloseSilently gets no response.
   static constexpr int kCloseSilently = 0;
   Awaitable<tl::expected<Head, Refusal>> ReceiveHead();
   Awaitable<bool> ReceiveBody(const Head& head, std::string& body);
 
-  // Waits for the handler's answer and sends it (tcp_session_respond.cc).
+  // Waits for the handler's response and sends it (tcp_session_respond.cc).
   Awaitable<Response> Handle(const std::shared_ptr<Core>& core, Request request);
   Awaitable<bool> Send(Response response, bool close, bool head_only);
 
   Core& core_;
-  boost::asio::ssl::stream<Socket> stream_;  // without TLS only its next_layer() is used
+  boost::asio::ssl::stream<Socket> stream_;  // without TLS, only its next_layer() is used
   boost::asio::steady_timer deadline_;       // closes the connection
-  boost::asio::steady_timer answered_;       // cancelled when answer_ has come
+  boost::asio::steady_timer answered_;       // cancelled when answer_ is set
   const ClientNetwork from_;
   TurnedAway turned_away_;
   State state_ = State::kHandshake;
-  bool stopping_ = false;             // closes after the response in progress
-  std::uint64_t request_number_ = 0;  // of the request whose head came last; 1 = the first
-  std::optional<Response> answer_;    // the handler's, in kAnswering
+  bool stopping_ = false;             // closes after the current response
+  std::uint64_t request_number_ = 0;  // of the last request head; 1 = the first
+  std::optional<Response> answer_;    // the handler's response, in kAnswering
   std::string received_;              // not yet consumed
   std::array<char, kReadBytes> chunk_;
 };

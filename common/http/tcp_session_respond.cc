@@ -1,4 +1,4 @@
-// The answers of a TcpSession: from the handler, and to the peer.
+// The response part of TcpSession: from the handler to the peer.
 #include <fmt/chrono.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ asio::awaitable<Response> TcpSession::Handle(const std::shared_ptr<Core>& core, 
   if (!answer_ && !closed()) {
     (void)co_await answered_.async_wait(kAwait);
   }
-  Enter(State::kResponding);  // an answer that comes now is too late
+  Enter(State::kResponding);  // a response that arrives now is too late
   if (answer_) co_return *std::exchange(answer_, std::nullopt);
   stopping_ = true;  // closes after this response
   co_return TryLater(503, kBusyRetry, "no answer in time");

@@ -6,7 +6,7 @@
 #include "common/base/result.h"
 #include "common/http/origin.h"
 
-// OpenSSL's types, so that its headers are not needed here.
+// OpenSSL's types, declared here so that its headers are not needed.
 struct ssl_ctx_st;
 struct ssl_st;
 
@@ -25,7 +25,7 @@ Status ConfigureTlsClient(ssl_ctx_st* context, const std::filesystem::path& ca_f
 // Makes a connection require a certificate for `server`: a name (also sent as SNI) or an address.
 Status ExpectServer(ssl_st* connection, const Origin& server);
 
-// Returns OpenSSL's first error as text (the others are its consequences); empties its queue.
+// Returns OpenSSL's first error as text (later ones follow from it), and empties its queue.
 std::string OpensslError();
 
 // Why the peer's certificate was refused; "" if something else failed.

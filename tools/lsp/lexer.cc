@@ -233,7 +233,8 @@ class CReader {
     if (!calls && !name.member && !scoped && next != nullptr && IsMark(*next, "=;,)[{:")) {
       Declare(token);
     }
-    const bool more = next != nullptr && next->kind == Kind::kScope;  // a scope, not the full name
+    const bool more =
+        next != nullptr && next->kind == Kind::kScope;  // a scope rather than the name itself
     if (!more && !token.far) lexed_.names.push_back(name);
   }
 
