@@ -6,7 +6,7 @@
 
 namespace fieldcost::probe_server {
 
-// The commands, one file each in commands/; program.cc combines them into one program.
+// The commands, one file each in commands/; probe_server_program.cc combines them.
 command::Command AuditCommand();
 command::Command BackupCommand();
 command::Command DeviceCommand();

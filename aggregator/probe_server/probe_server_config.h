@@ -26,7 +26,7 @@ struct Config {
   std::uint64_t retention_days = 90;
   std::uint64_t points_per_user = 20'000'000;  // received within retention_days
   std::uint64_t min_free_bytes = 256 * kMiB;   // below this, batches are refused; 0 = no limit
-  std::optional<LogFormat> log_format;         // none: journal if stderr is one, else text
+  std::optional<LogFormat> log_format;         // nullopt: journal if stderr is one, else text
   LogLevel log_level = LogLevel::kInfo;
 
   std::filesystem::path database() const;

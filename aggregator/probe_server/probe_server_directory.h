@@ -15,7 +15,7 @@ namespace fieldcost::probe_server {
 struct NewDirectory {
   std::filesystem::path directory;      // created; must be empty if it exists
   std::vector<std::string> hosts;       // names and addresses of the server
-  serve::CertificateFiles certificate;  // an existing one; empty = one of its own authority
+  serve::CertificateFiles certificate;  // an existing one; empty = issue one
   std::string address;                  // empty: all, or loopback if all hosts are this machine
   std::uint16_t port = 8445;            // 0: any free port at each start
   std::uint16_t admin_port = 8446;
@@ -23,7 +23,7 @@ struct NewDirectory {
 
 struct MadeDirectory {
   std::filesystem::path config;
-  std::filesystem::path authority;  // empty: the certificate was given by the caller
+  std::filesystem::path authority;  // empty: the caller provided the certificate
   std::filesystem::path unit_drop_in;
 };
 

@@ -8,7 +8,7 @@
 
 namespace fieldcost::probe_server {
 
-// Writes Prometheus' text format 0.0.4, without labels. Names and help texts are literals.
+// Writes Prometheus's text format 0.0.4, without labels. Names and help texts are literals.
 class MetricsText {
  public:
   void Counter(std::string_view name, std::string_view help, std::uint64_t value) {

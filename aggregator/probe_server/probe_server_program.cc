@@ -1,5 +1,4 @@
-// The program as a value: serving, which is the default without a command, and the operator's
-// commands.
+// The program as a value: serves by default; the operator's commands are subcommands.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -18,8 +18,7 @@ struct ClientOptions {
   std::string url;
   std::filesystem::path ca_file;                      // PEM; empty = the system's trust store
   std::chrono::milliseconds connect_timeout{10'000};  // name look-up, connect and TLS handshake
-  std::chrono::milliseconds request_timeout{
-      60'000};  // from the first byte sent to the last received
+  std::chrono::milliseconds request_timeout{60'000};  // from first byte sent to last received
   std::size_t max_response_bytes = 16 * 1024 * 1024;  // headers at most 16 KiB
   std::string proxy_url;                              // "http://host:port" (CONNECT); empty = none
   // Called before connecting, before each piece of a request (its last byte is a separate piece),

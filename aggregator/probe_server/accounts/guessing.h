@@ -14,9 +14,9 @@ namespace fieldcost::probe_server {
 
 // Limits password guessing. There are three counters, so that no outsider can lock users out:
 //
-// - Pair: the failures of one account from one network. After 5 failures it must wait a minute,
-//   then twice as long after each failure, up to an hour. A success clears it, and it expires a day
-//   after the last failure. It does not depend on other networks or other accounts.
+// - Pair: the failures of one account from one network. After 5 failures the next attempt must wait
+//   a minute, then twice as long after each failure, up to an hour. A success clears the counter,
+//   and it expires a day after the last failure. It is independent of other networks and accounts.
 // - Account and network: the failures of one account from all networks, and of all accounts from
 //   one network. Each is a budget of 50, refilled at 50 per day. A success gives back at most 5
 //   failures, and only those of its own pair, so a guesser who has an account gains nothing.

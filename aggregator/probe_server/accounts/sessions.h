@@ -23,10 +23,10 @@ struct Session {
   std::string id;
   UserId user;
   std::string user_name;
-  bool is_to_be_touched = false;  // the recorded last use is outdated
+  bool is_to_be_touched = false;  // the recorded time of the last use is outdated
 };
 
-// Begins a session with a new id; never accepts an existing id, which prevents session fixation.
+// Begins a session with a new id. Never accepts an existing id, to prevent session fixation.
 // REQUIRES: a transaction.
 Result<std::string> BeginSession(sqlite::Database& database, UserId user, WallTime now);
 // Returns the session with this id; nullopt if there is none or it has expired.

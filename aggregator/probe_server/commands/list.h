@@ -6,8 +6,8 @@
 
 namespace fieldcost::probe_server {
 
-// Prints a list to stdout, below its headings: on a terminal as a table that fits it, elsewhere
-// with a tab between two texts, for scripts.
+// Prints a list with headings to stdout: on a terminal as a table that fits it, otherwise
+// tab-separated, for scripts.
 void PrintList(const std::vector<draw::TextColumn>& columns,
                const std::vector<draw::TextLine>& lines);
 

@@ -25,7 +25,7 @@ struct AuditEntry {
   std::string object = {};
 };
 
-// REQUIRES, both: a transaction.
+// REQUIRES (for both): a transaction.
 Status Audit(Data& data, const AuditEntry& entry);
 Status ForgetOldAudit(Data& data, WallTime now);
 

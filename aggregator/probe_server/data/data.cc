@@ -90,7 +90,7 @@ Status CheckAgainstMark(const std::filesystem::path& file) {
   FIELDCOST_ASSIGN(sqlite::Database database,
                    sqlite::Database::Open(file, sqlite::Database::Access::kInspect,
                                           sqlite::Database::Pages::kChecked));
-  if (*mark == 0) return {};  // it may still be empty
+  if (*mark == 0) return {};  // the database may still be empty
   FIELDCOST_TRY(CheckVersion(database, file));
   FIELDCOST_ASSIGN(const std::uint64_t changes, database.QueryInt(kSelectChanges));
   if (changes >= *mark) return {};
@@ -108,7 +108,7 @@ Result<std::unique_ptr<Data>> Data::Open(const std::filesystem::path& file,
     if (lock->is_alone()) FIELDCOST_TRY(CheckAgainstMark(file));
   }
   std::optional<Mark> mark;
-  // Before the database, so that a database without a mark is never mistaken for a new one.
+  // Opened before the database, so that a database without a mark is never mistaken for a new one.
   if (lock) {
     FIELDCOST_ASSIGN(mark, Mark::Open(file));
   }

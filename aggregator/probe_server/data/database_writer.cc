@@ -10,7 +10,7 @@ namespace {
 
 // More than the number of threads that may wait for it.
 constexpr std::size_t kMaxWaiting = kMaxPosted + 64;
-// The maximum per transaction, because others wait for its sync and for everything in it.
+// Maximum number per transaction, because each job waits for all others and for the sync.
 constexpr std::size_t kMaxTogether = 64;
 
 // Whether the disk rather than the request caused the error.

@@ -26,14 +26,15 @@ class Writer {
   using Done = std::function<void(Status)>;
 
   explicit Writer(std::unique_ptr<Data> data);
-  ~Writer();  // as Stop()
+  ~Writer();  // like Stop()
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
   // Returns false and drops both if kMaxPosted jobs are waiting or the writer has been stopped.
   bool Post(Work work, Done done);
-  // Waits for the result. Accepted even when Post() is not, so that users can log in while batches
-  // pile up. kUnavailable: too many jobs are waiting. Must not be called from `work` or `done`.
+  // Waits for the result. Accepts work even if Post() does not, so that users can log in while
+  // batches pile up. kUnavailable: too many jobs are waiting. Must not be called from `work` or
+  // `done`.
   Status Run(Work work);
 
   // False once a disk read or write has failed: nothing more is written or acknowledged.

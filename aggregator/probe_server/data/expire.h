@@ -8,7 +8,7 @@
 
 namespace fieldcost::probe_server {
 
-inline constexpr std::size_t kExpireAtOnce = 200;  // events; other writes wait meanwhile
+inline constexpr std::size_t kExpireAtOnce = 200;  // events; other writes wait in the meantime
 
 // Removes events that began more than `days` ago, at most kExpireAtOnce of them. REQUIRES: a
 // transaction.

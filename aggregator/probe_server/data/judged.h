@@ -9,8 +9,8 @@
 
 namespace fieldcost::probe_server {
 
-// The number of events of the same label, program and build that an event is compared with, those
-// nearest in time.
+// Maximum number of events of the same label, program and build that an event is compared with: the
+// nearest ones in time.
 inline constexpr std::size_t kJudgedWith = 1'000;
 
 // Returns a verdict for each row by comparing it with all similar events, because those on one page

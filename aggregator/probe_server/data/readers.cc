@@ -8,7 +8,7 @@ Result<std::unique_ptr<Readers>> Readers::Open(const std::filesystem::path& file
                                                std::size_t count) {
   std::vector<std::unique_ptr<Data>> connections;
   for (std::size_t i = 0; i < count; ++i) {
-    // Reading with a write-ahead log also writes, namely to the memory shared with the writer.
+    // Readers of a write-ahead log also write, namely to the memory shared with the writer.
     FIELDCOST_ASSIGN(std::unique_ptr<Data> data,
                      Data::Open(file, sqlite::Database::Access::kWrite));
     FIELDCOST_TRY(data->database().Execute("PRAGMA query_only = ON"));

@@ -24,8 +24,8 @@ class OpenLock {
  public:
   // Waits while another program holds it exclusively.
   static Result<OpenLock> Take(const std::filesystem::path& database);
-  // For inspection without changes. is_alone() is true if no program has the database open; others
-  // are then kept from opening it meanwhile. Creates no file.
+  // For inspection without changes. is_alone() is true if no program has the database open; none
+  // can then open it during the inspection. Creates no file.
   static Result<OpenLock> TakeToLook(const std::filesystem::path& database);
 
   bool is_alone() const { return is_alone_; }

@@ -55,7 +55,7 @@ void AddSegment(Html& html, const probe::Event& event, const FoldedSteps& steps,
   const StepColor& color = ColorOf(row);
   const std::string words =
       fmt::format("{}: {}", NumberedName(row, step.name), DurationText(step.ns[column]));
-  // The table has the same links, so keyboard users need not tab through them twice.
+  // The table has the same links, so keyboard users need not tab through both.
   const bool leads = step.hits[column] != kNoHit;
   if (leads) {
     html.Raw("<a href=\"")

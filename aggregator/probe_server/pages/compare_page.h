@@ -14,10 +14,10 @@ namespace fieldcost::probe_server {
 // Events side by side. Pure.
 
 struct CompareView {
-  std::string label;                 // whose groups may be compared; empty: selected events
-  std::vector<probe::Event> events;  // oldest first: ratios are to the first
+  std::string label;                 // its groups may be compared; empty: selected events
+  std::vector<probe::Event> events;  // oldest first: ratios are relative to the first
   std::vector<std::string> users;    // owners of the events
-  std::vector<std::string> tags;     // that at least one event has
+  std::vector<std::string> tags;     // the tags that occur in at least one event
   std::string base_tag;              // compare by tag; empty: each event with the oldest
   std::string new_tag;
   std::optional<probe::Comparison> comparison;  // of the groups with these tags

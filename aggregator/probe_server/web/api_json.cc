@@ -12,7 +12,7 @@ namespace {
 
 namespace json = boost::json;
 
-// For one of them, this API has always used a shorter word, which scripts rely on.
+// For one change, this API has always used a shorter word, which scripts rely on.
 std::string_view WordOf(probe::Change change) {
   return change == probe::Change::kTooLittle ? "too_little" : probe::Name(change);
 }

@@ -9,7 +9,7 @@
 
 namespace fieldcost::probe_server {
 
-// The credentials that a request carries, and whether one of our pages has sent it. Pure.
+// The credentials in a request, and whether it was sent by one of our pages. Pure.
 
 inline constexpr char kSessionCookie[] = "__Host-fieldcost-probes";
 inline constexpr char kFormTokenHeader[] = "X-Form-Token";
@@ -19,10 +19,10 @@ std::optional<std::string_view> SessionOf(const http::Request& untrusted_request
 // The token after "Authorization: Bearer "; nullopt if none.
 std::optional<std::string_view> TokenOf(const http::Request& untrusted_request);
 
-// Whether a browser sent the request, which states its origin.
+// Whether a browser sent the request. Browsers state the origin of requests.
 bool IsOfBrowser(const http::Request& untrusted_request);
-// Whether the browser states that a page of this server sent the request, in Sec-Fetch-Site and
-// Origin, at least one of which must be present.
+// Whether the browser states, in Sec-Fetch-Site and Origin, that a page of this server sent the
+// request. At least one of these headers must be present.
 bool IsOfOurPages(const http::Request& untrusted_request);
 
 // Set-Cookie for a session that begins and for one that has ended.
@@ -31,8 +31,8 @@ std::string NoSessionCookie();
 
 // Whether a request is addressed to this server: its Host (RFC 9110 §7.2) is an IP address,
 // localhost, or one of the names ("*.example.org" matches one more label). Any other name may
-// belong to a site that resolves it to this server, so that a browser attributes our responses to
-// that site (DNS rebinding).
+// belong to a site that resolves it to this server, so that a browser would attribute our responses
+// to that site (DNS rebinding).
 bool IsOwnHost(std::string_view untrusted_host, const std::vector<std::string>& names);
 
 // Whether a redirect may lead there: the address is on this server.

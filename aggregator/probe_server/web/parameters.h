@@ -25,8 +25,8 @@ class Parameters {
   // The first value with this name; "" if there is none.
   std::string_view Find(std::string_view name) const;
   std::vector<std::string_view> All(std::string_view name) const;
-  // kInvalidArgument names a parameter that is not among `names` (separated by blanks), and lists
-  // `names`: if it were ignored, the response would be to a different question.
+  // kInvalidArgument if there is a parameter that is not among `names` (separated by blanks); the
+  // message names it and lists `names`. Ignoring it would answer a different question.
   Status CheckKnown(std::string_view names) const;
 
  private:

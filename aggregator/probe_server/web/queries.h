@@ -20,7 +20,7 @@ namespace fieldcost::probe_server {
 inline constexpr std::size_t kMaxHistoryEvents = 10'000;  // the newest
 // The maximum total weight of the points of events that are shown or exported.
 inline constexpr std::size_t kShownWeight = 400 * 1024;
-inline constexpr double kLeastChange = 0.05;  // smaller differences are no change
+inline constexpr double kLeastChange = 0.05;  // smaller differences do not count as changes
 
 // Users' names by number; removed users are "user 7".
 class UserNames {

@@ -26,7 +26,7 @@ struct Route {
   std::string_view method;
   std::string_view path;  // "*" matches any single part
   Access access;
-  VisitHandler handler;              // none: Ingest()
+  VisitHandler handler;              // null: Ingest()
   std::string_view parameters = {};  // of the query, separated by blanks; others are refused
   Pool pool = Pool::kCommon;
 };
@@ -128,8 +128,8 @@ Status CheckForm(Visit& visit, const Route& route) {
   const Error forged = Fail(ErrorCode::kPermissionDenied,
                             "this form was not sent by a page of this server, or its session has "
                             "ended; reload the page");
-  // A program sends no origin. A browser must, so that no page of another site can make its
-  // visitors guess passwords.
+  // Programs send no origin. Browsers must, so that no page of another site can use its visitors to
+  // guess passwords.
   const bool by_program = !is_form && !by_cookie && !IsOfBrowser(visit.untrusted_request);
   if (by_program) return {};
   if (!IsOfOurPages(visit.untrusted_request)) return forged;

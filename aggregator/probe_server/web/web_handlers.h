@@ -7,7 +7,7 @@ namespace fieldcost::probe_server {
 
 // The handlers of all routes, which site.cc lists. Errors become pages, or JSON below /v1.
 
-// login.cc
+// web_login.cc
 Result<http::Response> ShowLogin(Visit& visit);
 Result<http::Response> LogIn(Visit& visit);
 Result<http::Response> LogOut(Visit& visit);
@@ -31,7 +31,7 @@ Result<http::Response> MarkByForm(Visit& visit);
 Result<http::Response> AskToPurge(Visit& visit);
 Result<http::Response> PurgeByForm(Visit& visit);
 
-// api.cc
+// web_api.cc
 Result<http::Response> ApiEvents(Visit& visit);
 Result<http::Response> ApiEvent(Visit& visit);
 Result<http::Response> ApiCompare(Visit& visit);
@@ -42,7 +42,7 @@ Result<http::Response> ApiExport(Visit& visit);
 Result<http::Response> ApiMark(Visit& visit);
 Result<http::Response> ApiPurge(Visit& visit);
 
-// ingest.cc: responds after the commit, from another thread.
+// web_ingest.cc: responds after the commit, from another thread.
 void Ingest(const Visit& visit, const http::Respond& respond);
 
 }  // namespace fieldcost::probe_server
