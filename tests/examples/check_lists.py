@@ -1,8 +1,8 @@
-"""Compares the lists of examples with the texts in which examples stand, and with the tests that run them elsewhere.
+"""Compares the lists of examples with the documents that contain examples, and with the tests that run them elsewhere.
 
-Usage: check_lists.py SOURCE_DIR BUILD_DIR.  Prints each example of README files, --help and manual pages that no list
-has, each listed one that stands nowhere any more, and each one whose test elsewhere does not have it; exit status 1 if
-there is one.
+Usage: check_lists.py SOURCE_DIR BUILD_DIR. Prints each example of README files, --help and manual pages that is in no
+list, each listed one that is in no document any more, and each one whose test elsewhere does not contain it. Exit
+status 1 if there is any.
 """
 
 import re
@@ -14,7 +14,7 @@ from run import entries_of
 
 
 def code_of(path):
-    """The text of a script without its comments, on one line, continued lines joined."""
+    """The code of a script without comments, on one line, with continued lines joined."""
     comment = {".lua": "--", ".vim": '"', ".ts": "//"}.get(path.suffix, "#")
     lines = [line for line in path.read_text().splitlines() if not line.lstrip().startswith(comment)]
     return one_line(re.sub(r"\\\n", " ", "\n".join(lines)))
@@ -25,10 +25,10 @@ def one_line(text):
 
 
 def problem_elsewhere(source, entry, places):
-    """Why the entry's test does not run the example, or does not run what the entry says; empty if it does.
+    """Why the entry's test does not run the example, or does not run what the entry states; empty if it does.
 
-    The test has the command's text; or reads it from the document (`reads`), which it names; or runs another text
-    (`runs`), and the entry says in which way that differs (`differs`).
+    The test contains the command's text, or reads it from the document (`reads`), which it names, or runs another text
+    (`runs`), in which case the entry describes the difference (`differs`).
     """
     path = source / entry.get("test", "no test")
     if not entry["elsewhere"] or not path.is_file():

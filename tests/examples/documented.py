@@ -1,7 +1,7 @@
 """Finds the examples of README files, of every --help and of every manual page.
 
-An example is one command line as it stands there, without comment or description, continued lines joined; in pages of
-section 5 and of editors, which show settings, a whole block.
+An example is one command line as documented, without comment or description, with continued lines joined; in pages of
+section 5 and of editors, which show settings, it is a whole block.
 """
 
 import re
@@ -13,7 +13,7 @@ SETTINGS = re.compile(r"\.5$|^fieldcost-lsp\.1$")  # pages whose examples are no
 
 
 def command_lines(text):
-    """Joins what "\\" or "|" continues, and removes comments and the descriptions beside commands."""
+    """Joins lines continued by "\\" or "|", and removes comments and the descriptions next to commands."""
     text = re.sub(r"\s*\\\n\s*", " ", text)
     text = re.sub(r"\|\n\s*", "| ", text)
     lines = [re.sub(r"\s+#\s.*$", "", line).strip() for line in text.splitlines()]
@@ -21,7 +21,7 @@ def command_lines(text):
 
 
 def helps(binaries, words):
-    """Yields each command below `words`, and its --help."""
+    """Yields each command below `words` with its --help."""
     command = [str(binaries / words[0]), *words[1:], "--help"]
     text = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
     yield words, text
@@ -50,7 +50,7 @@ def examples_of_markdown(text):
 
 
 def all_examples(source, binaries):
-    """Returns a dictionary: each example, and the places where it stands."""
+    """Returns a dictionary from each example to the places where it is documented."""
     places = {}
 
     def add(place, examples):

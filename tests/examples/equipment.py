@@ -1,5 +1,5 @@
 """What examples need: catalogues, recordings, servers, programs. Each maker fills a box once per list, and the box is
-copied to each example that names the maker."""
+copied for each example that names the maker."""
 
 import http.server
 import json
@@ -11,8 +11,8 @@ MAKERS = {}
 
 
 def maker(*needs, each=False):
-    """Registers a maker, whose box has already what the makers of these names made. With `each` it fills each box anew:
-    a device's copies would send a server different batches under one number."""
+    """Registers a maker. Its box already contains the results of the makers in `needs`. With `each` it fills each box
+    anew: copies of one device would send different batches with the same number."""
     def register(function):
         function.needs, function.each = needs, each
         MAKERS[function.__name__] = function
@@ -21,7 +21,7 @@ def maker(*needs, each=False):
 
 
 def served(house, box, directory):
-    """Starts the aggregator of `directory`, and makes this box's user one who trusts it."""
+    """Starts the aggregator of `directory`, and makes this box's user trust it."""
     process, line = house.start(box, f"fieldcost-aggregator serve --config {directory}/aggregator.toml",
                                 r"listening on https://")
     address = directory / "address"  # init's configuration has it written
@@ -37,7 +37,7 @@ def served(house, box, directory):
 
 @maker()
 def fleet(house, box):
-    """A synthetic fleet's service, running; a user who trusts it and has fetched nothing."""
+    """The running service of a synthetic fleet; a user who trusts it and has fetched nothing."""
     directory = house.directory / "fleet"
     house.must(box, f"fieldcost-aggregator demo --data {directory} --agents 120 --profile demo.profile")
     served(house, box, directory)
@@ -45,20 +45,20 @@ def fleet(house, box):
 
 @maker("fleet")
 def catalogue(house, box):
-    """That fleet's catalogue, fetched."""
+    """The catalogue of that fleet, fetched."""
     house.must(box, "fieldcost sync --full")
 
 
 @maker()
 def doxygen_pages(house, box):
-    """Doxygen's pages of the real zlib.h."""
+    """Doxygen's pages for the real zlib.h."""
     box.write("work/Doxyfile", "INPUT = /usr/include/zlib.h\nGENERATE_LATEX = NO\nGENERATE_TAGFILE = zlib.tag\n"
               "EXTRACT_ALL = YES\nQUIET = YES\nWARNINGS = NO\nHAVE_DOT = NO\nPREDEFINED = ZEXTERN= OF(x)=x ZEXPORT=\n"
               "MACRO_EXPANSION = YES\nEXPAND_ONLY_PREDEF = YES\n")
     house.must(box, "doxygen Doxyfile")
 
 
-# Every run is selected for the field, on however busy a machine.
+# Selects every run for the field, however busy the machine.
 EAGER = """[selection]
 selection_probability = 1.0
 picks_per_run = 512
@@ -71,7 +71,7 @@ max_programs = 0
 
 @maker()
 def service(house, box):
-    """A service that has just been made, running; a user who trusts it and has not opted in."""
+    """A new service, running; a user who trusts it and has not opted in."""
     directory = house.directory / "service"
     house.must(box, f"fieldcost-aggregator init --dir {directory} --host localhost --port 0 --admin-port 0 --open")
     config = directory / "aggregator.toml"
@@ -88,7 +88,7 @@ def service(house, box):
 
 @maker("service", "database")
 def contributor(house, box):
-    """A user of that service who has sent seven batches, and has measured since then."""
+    """A user of that service who has sent seven batches and has measured since."""
     house.must(box, "fieldcost agent on")
     for _ in range(7):
         house.must(box, "fieldcost run -- sqlite3 my.db < script.sql && fieldcostd --once --flush")
@@ -103,7 +103,7 @@ def local(house, box):
 
 @maker()
 def database(house, box):
-    """A database of SQLite and a script that reads it."""
+    """An SQLite database and a script that reads it."""
     box.write("work/script.sql", "select name, (select count(*) from item as other where other.number > item.number) "
               "from item where number % 5 = 2;\n")
     insert = ("with recursive c(x) as (select 1 union all select x + 1 from c where x < 200) "
@@ -115,7 +115,7 @@ def database(house, box):
 
 @maker()
 def repository(house, box):
-    """A repository of git, with some commits that are not packed."""
+    """A git repository with some unpacked commits."""
     house.must(box, "git init -q . && git config user.name Ann && git config user.email ann@example.org",
                "for i in 1 2 3 4 5; do seq $i 9999 > file$i && git add . && git commit -q -m \"change $i\"; done")
 
@@ -129,7 +129,7 @@ def makefile(house, box):
 
 @maker()
 def report_script(house, box):
-    """A script of Python that uses SQLite and zlib."""
+    """A Python script that uses SQLite and zlib."""
     box.write("work/report.py", "import json, sqlite3, zlib\ndata = sqlite3.connect(':memory:')\n"
               "data.execute('create table t(a)')\ndata.executemany('insert into t values (?)', [(i,) for i in "
               "range(500)])\ntotal = data.execute('select sum(a) from t').fetchone()[0]\n"
@@ -151,7 +151,7 @@ def json_program(house, box):
 
 @maker()
 def setuid_sudo(house, box):
-    """A program `sudo` that runs with other privileges than its user's: Debian's su; for root, one of another user."""
+    """A program `sudo` with other privileges than its user's: Debian's su; for root, one owned by another user."""
     (box.path / "bin").mkdir()
     if os.getuid() != 0:
         (box.path / "bin" / "sudo").symlink_to("/bin/su")
@@ -167,21 +167,21 @@ def measured(house, box):
 
 @maker()
 def browser(house, box):
-    """What waits for a browser to show something: outside/xdg-open."""
+    """A FIFO through which the stand-in outside/xdg-open reports what the browser would show."""
     os.mkfifo(box.path / "browser")
 
 
 @maker()
 def pack_program(house, box):
-    """Programs that call zlib: ./pack N compresses N times; ./parse FILE decompresses what it compressed of FILE."""
+    """Programs that call zlib: ./pack N compresses N times; ./parse FILE compresses and restores FILE."""
     house.must(box, "gcc -O1 -o pack $SOURCE/tests/examples/programs/pack.c -lz && cp pack parse",
                "seq -f '{\"item\": %g}' 5000 > big.json")
 
 
 @maker("database")
 def tables(house, box):
-    """Tables of `fieldcost measure`: a.lab of q.sql with one in 100 of its rows, b.lab of q.sql, c.lab of a query;
-    all.lab is a.lab and b.lab, added."""
+    """Tables of `fieldcost measure`: a.lab for q.sql on one in 100 of its rows, b.lab for q.sql, c.lab for a query;
+    all.lab is the sum of a.lab and b.lab."""
     house.must(box, "sed 's/200/2/' q.sql > small.sql",
                "fieldcost measure --save a.lab -- sqlite3 :memory: '.read small.sql'",
                "fieldcost measure --rounds 2 --save b.lab -- sqlite3 :memory: '.read q.sql'",
@@ -191,8 +191,8 @@ def tables(house, box):
 
 @maker("pack_program")
 def pack_tables(house, box):
-    """before.lab of a program that compresses ten times what is quickly compressed, after.lab (and all.lab) of the same
-    program, which compresses twenty times other bytes, which take many times as long."""
+    """before.lab: a program compresses, ten times, bytes that are quick to compress. after.lab (and all.lab): the same
+    program compresses, twenty times, other bytes, which takes many times as long."""
     house.must(box, "fieldcost measure --save before.lab -- ./pack 10")
     house.must(box, "fieldcost measure --save after.lab -- ./pack 20 /bin/bash && cp after.lab all.lab")
 
@@ -207,8 +207,8 @@ def slower_zlib(house, box):
 
 @maker("catalogue", "database", "pack_program", "local")
 def check_material(house, box):
-    """Own measurements: steps of SQLite that cost many times what they cost the fleet, allocations of zlib that do
-    not; stacks in which such steps are."""
+    """Own measurements: steps of SQLite that cost many times more than in the fleet, allocations of zlib that do not;
+    stacks that contain such steps."""
     house.must(box, "fieldcost run --pick 'libsqlite3.so.0!sqlite3_*' -- sqlite3 my.db < script.sql",
                "fieldcost run --pick 'libz.so.1!*' --metrics time,alloc -- ./pack 150",
                "fieldcost check --save before.profile")
@@ -225,7 +225,7 @@ def programs(house, box):
 
 @maker("programs")
 def recordings(house, box):
-    """Exact events: old.fct and new.fct of two runs of ./old and ./new; one run of ./app under several names."""
+    """Exact events: old.fct and new.fct with two runs each of ./old and ./new; one run of ./app under several names."""
     record = "fieldcost trace --rate 499 --events functions"
     house.must(box, f"{record} --runs 2 -o old.fct -- ./old && {record} --runs 2 -o new.fct -- ./new",
                f"{record} -o run1.fct -- ./app && {record} -o run2.fct -- ./app && {record} -o run3.fct -- ./app",
@@ -234,14 +234,14 @@ def recordings(house, box):
 
 @maker("programs")
 def sampled(house, box):
-    """CPU time, which does not depend on what else the machine does: old.fct and new.fct of ten runs each."""
+    """CPU time, which does not depend on the machine's other work: old.fct and new.fct with ten runs each."""
     record = "fieldcost trace --rate 499 --runs 10"
     house.must(box, f"{record} -o old.fct -- ./old && {record} -o new.fct -- ./new")
 
 
 @maker("programs")
 def long_recording(house, box):
-    """a.fct of 15.5 seconds, most of them spent waiting; other formats of it."""
+    """a.fct with 15.5 seconds, mostly spent waiting; the same in other formats."""
     house.must(box, "fieldcost trace --events 'functions,libc.so.6!malloc' -o a.fct -- ./app 15.5",
                "cp a.fct server.fct",
                "fieldcost tree export a.fct --to pprof -o profile.pb.gz",
@@ -250,7 +250,7 @@ def long_recording(house, box):
 
 @maker("programs")
 def phases(house, box):
-    """a.fct of five runs of 1.55 seconds: loading until 0.5 s."""
+    """a.fct with five runs of 1.55 seconds, which load until 0.5 s."""
     house.must(box, "fieldcost trace --events functions --runs 5 -o a.fct -- ./app 1.55")
 
 
@@ -263,8 +263,8 @@ def renamed(house, box):
 
 @maker("makefile")
 def idle_recordings(house, box):
-    """a.fct, before.fct (old.fct), after.fct (new.fct), one.fct and other.fct of programs/idle_recordings.cc: what a
-    program left idle must not depend on what else this machine does."""
+    """a.fct, before.fct (old.fct), after.fct (new.fct), one.fct and other.fct of programs/idle_recordings.cc, because
+    the idle time of real programs would depend on the machine's other work."""
     house.must(box, "$BUILD/tests/examples/example_idle_recordings . && cp before.fct old.fct && cp after.fct new.fct")
 
 
@@ -287,8 +287,9 @@ def editor(house, box):
 
 @maker("editor")
 def events(house, box):
-    """Events of two builds and two tags: cold runs wait 60 ms longer, and those of build 1.3 240 ms longer still; a
-    copy of the database before build 1.3; in `run` and `event`, the names of a run of them and of its index_open."""
+    """Events of two builds and two tags: cold runs wait 60 ms longer, and those of build 1.3 another 240 ms longer; a
+    copy of the database before build 1.3; the files `run` and `event` with the names of a run of them and of its
+    index_open."""
     run = "fieldcost probe run --local --runs 6"
     house.must(box, f"{run} --tag warm --build 1.2 -- ./editor",
                f"{run} --tag cold --build 1.2 -- ./editor --scanner-delay-ms 60",
@@ -301,13 +302,13 @@ def events(house, box):
 
 @maker("events", each=True)
 def team_member(house, box):
-    """The same user, logged in at the probe server, with sending switched on."""
+    """The same user, logged in to the probe server, with sending switched on."""
     house.must(box, "pass show probes | fieldcost probe login " + house.addresses["https://probes.team.example"],
                "fieldcost probe on")
 
 
 class Collector(http.server.BaseHTTPRequestHandler):
-    """Stands for a collector of OpenTelemetry: answers how many spans it got."""
+    """A stand-in for an OpenTelemetry collector: responds with the number of spans received."""
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -324,7 +325,7 @@ class Collector(http.server.BaseHTTPRequestHandler):
 
 @maker()
 def collector(house, box):
-    """A collector of OpenTelemetry, on a port of its own."""
+    """An OpenTelemetry collector on its own port."""
     server = http.server.HTTPServer(("127.0.0.1", 0), Collector)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     house.servers.append(server)
@@ -333,8 +334,8 @@ def collector(house, box):
 
 @maker()
 def operator(house, box):
-    """A service's data, of a synthetic fleet of 20 machines, with its aggregator.toml, not running; a medium for
-    keys; aggregator.toml once more in /etc/fieldcost."""
+    """The data of a service for a synthetic fleet of 20 machines, with its aggregator.toml, not running; a medium for
+    keys; another copy of aggregator.toml in /etc/fieldcost."""
     house.must(box, "cd $BOX && fieldcost-aggregator demo --data demo --agents 20 --last-week 2945 && rmdir work",
                "mv demo work && cd work && sed -i 's/^port = .*/port = 0/' aggregator.toml",
                "mkdir -p $BOX/media/key $BOX/srv $BOX/etc/fieldcost",
@@ -345,7 +346,7 @@ def operator(house, box):
 
 @maker("operator")
 def inviting(house, box):
-    """The same for invited agents only, with one invitation, whose name is in the file invited."""
+    """The same for invited agents only, with one invitation, whose name is in the file `invited`."""
     house.must(box, "printf '[enrolment]\nmode = \"token\"\n' >> aggregator.toml",
                "fieldcost-aggregator invitation make --config aggregator.toml --json > made",
                "jq --raw-output .name made > invited")
@@ -353,14 +354,14 @@ def inviting(house, box):
 
 @maker("operator")
 def exported(house, box):
-    """The same with the keys of root and policy on another medium."""
+    """The same with the root and policy keys on another medium."""
     house.must(box, "for key in root policy; do fieldcost-aggregator keys export-offline --config aggregator.toml $key "
                "--to $BOX/media/key; done")
 
 
 @maker("operator", each=True)
 def running(house, box):
-    """The same service, running, with an admin listener and its token; server.pid is its process."""
+    """The same service, running, with an admin listener and its token; server.pid contains its process id."""
     house.must(box, "echo secret-of-the-admin > token && chmod 600 token && printf '[admin]\nport = 0\n"
                "address_file = \"admin-address\"\ntoken_files = [\"token\"]\n' >> aggregator.toml")
     process, _ = house.start(box, "fieldcost-aggregator --config aggregator.toml", r"listening on https://")
@@ -370,14 +371,14 @@ def running(house, box):
 
 @maker()
 def new_service(house, box):
-    """/srv/fieldcost, just made, at any free ports."""
+    """/srv/fieldcost, newly created, on any free ports."""
     house.must(box, "mkdir $BOX/srv && fieldcost-aggregator init --dir $BOX/srv/fieldcost --host fieldcost.example.org "
                "--port 0 --admin-port 0")
 
 
 @maker()
 def demo_data(house, box):
-    """demo, the data of a small synthetic fleet."""
+    """demo: the data of a small synthetic fleet."""
     house.must(box, "fieldcost-aggregator demo --data demo --agents 20")
 
 
@@ -388,7 +389,7 @@ def demo_server(house, box):
 
 
 def put_where_certbot_does(house, box, directory, host):
-    """Makes a server's new directory the one of certbot's certificate for that host."""
+    """Moves a server's new directory to where certbot keeps its certificate for that host."""
     house.must(box, "mkdir -p $BOX/etc/letsencrypt/live && cd $BOX/etc",
                f"mv {directory} letsencrypt/live/{host} && cd letsencrypt/live/{host}",
                "mv certificate.pem fullchain.pem && mv private_key.pem privkey.pem")
@@ -396,7 +397,7 @@ def put_where_certbot_does(house, box, directory, host):
 
 @maker("new_service")
 def certbot(house, box):
-    """A certificate for fieldcost.example.org, where certbot puts it."""
+    """A certificate for fieldcost.example.org, at certbot's location."""
     put_where_certbot_does(house, box, "../srv/fieldcost", "fieldcost.example.org")
 
 
@@ -416,7 +417,7 @@ def contributors_service(house, box):
 
 @maker()
 def probe_operator(house, box):
-    """A probe server's data with a user, an empty database otherwise, not running; its configuration in /etc, too."""
+    """A probe server's data with a user and otherwise empty, not running; its configuration also in /etc."""
     house.must(box, "mkdir -p $BOX/srv $BOX/etc/fieldcost && cd $BOX && rmdir work",
                "fieldcost-probe-server init --dir work --host localhost --port 0 --admin-port 0 && cd work",
                "echo correct-horse-battery > password",

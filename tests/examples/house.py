@@ -1,8 +1,8 @@
-"""Boxes in which examples run, what they are equipped with, and the processes beside them.
+"""Boxes in which examples run, their equipment, and the processes that run alongside.
 
-A box is a directory: `work` is the current one, `home` the user's. An example runs as it is documented; only
-directories of the system that it names (/srv, /media, /etc/fieldcost …) lie in the box, and addresses of servers are
-those of the servers here.
+A box is a directory: `work` is the current directory, `home` the user's. An example runs as documented, except that
+system directories which it names (/srv, /media, /etc/fieldcost …) are inside the box, and addresses of servers are
+replaced by those of the servers here.
 """
 
 import fcntl
@@ -22,7 +22,7 @@ SYSTEM = re.compile(r"(?<![\w.$}/])(?=/(?:srv|media|etc/fieldcost|etc/letsencryp
 
 
 def in_terminal(command, directory, environment, typed):
-    """Runs a command on a terminal, where each line of `typed` answers a prompt: a line that does not end."""
+    """Runs a command on a terminal. Each line of `typed` answers a prompt, which is an incomplete line."""
     terminal, inside = pty.openpty()
     with subprocess.Popen(command, cwd=directory, env=environment, stdin=inside, stdout=inside, stderr=inside,
                           start_new_session=True,
@@ -77,7 +77,7 @@ class House:
         } | self.addresses.get("environment", {})
 
     def here_text(self, text):
-        """`text` with this box's directories and this house's servers."""
+        """Returns `text` with this box's directories and this house's servers."""
         text = SYSTEM.sub("${BOX}", text)
         for documented, actual in self.addresses.items():
             if isinstance(actual, str):
@@ -85,7 +85,7 @@ class House:
         return text
 
     def run(self, box, script, typed=(), limit=LIMIT):
-        """Runs a script of bash to its end; returns status and output (both streams). With `typed`, on a terminal."""
+        """Runs a bash script to its end; returns status and output (both streams). With `typed`, on a terminal."""
         if typed:
             return in_terminal(["bash", "-c", script], box.work, self.environment(box), list(typed))
         with subprocess.Popen(["bash", "-c", script], cwd=box.work, env=self.environment(box), text=True,
@@ -99,7 +99,7 @@ class House:
         return process.returncode, output
 
     def must(self, box, *commands):
-        """Runs commands, one after the other, for equipment."""
+        """Runs commands one after the other to create equipment; they must succeed."""
         script = " && ".join(commands)
         status, output = self.run(box, script)
         if status != 0:
@@ -107,7 +107,7 @@ class House:
         return output
 
     def start(self, box, command, line):
-        """Starts `command`, and returns it with its first line that matches `line`; `stop()` ends it."""
+        """Starts `command`; returns it with its first line that matches `line`. `stop()` ends it."""
         process = subprocess.Popen(["bash", "-c", "exec " + command], cwd=box.work, env=self.environment(box),
                                    text=True, errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT)
@@ -125,7 +125,7 @@ class House:
         raise RuntimeError(f"{command}: no line like {line!r}:\n{seen}")
 
     def stop(self, process):
-        """Ends a started process in order, and returns its status and everything that it printed."""
+        """Stops a started process normally; returns its status and everything that it printed."""
         if process.poll() is None:
             process.terminate()
         try:
@@ -138,8 +138,8 @@ class House:
         return process.returncode, process.seen + output
 
     def box(self, names, makers):
-        """Returns an empty box with this equipment. All boxes have the same path, one after the other, since what an
-        agent keeps names its own directories."""
+        """Returns an empty box with this equipment. All boxes use the same path, one after the other, because an
+        agent's state contains the paths of its directories."""
         for name in names:
             self.make(name, makers)
         box = self.empty_box()
@@ -153,7 +153,7 @@ class House:
         return Box(path)
 
     def make(self, name, makers):
-        """Makes this equipment once: its maker fills a box, which is kept, unless each box has its own."""
+        """Creates this equipment once: its maker fills a box, which is kept, unless each box needs its own."""
         if name in self.made:
             if isinstance(self.made[name], RuntimeError):
                 raise self.made[name]

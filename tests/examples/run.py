@@ -1,9 +1,10 @@
-"""Runs the examples of one list as they are documented, and checks their answers.
+"""Runs the examples of one list as documented, and checks their output.
 
 Usage: run.py SOURCE_DIR BUILD_DIR LIST [--show] [TEXT]
 
-LIST is a file of lists/ without .toml; README.md describes its entries. Each example runs in a directory of its own.
---show prints the answers. TEXT selects the examples that contain it. Exit status 1: an answer is not the expected one.
+LIST is the name of a file in lists/ without .toml; README.md describes its entries. Each example runs in its own
+directory. --show prints the output. TEXT selects the examples that contain it. Exit status 1: some output is not as
+expected.
 """
 
 import re
@@ -35,7 +36,7 @@ def entries_of(path):
 
 
 def answer_of(house, box, entry):
-    """Status and output of the example, and of what looks at its files then."""
+    """Returns the status and output of the example, including commands that inspect its files afterwards."""
     command = entry["command"]
     for documented, here in entry.get("replace", {}).items():
         command = command.replace(documented, here)

@@ -39,7 +39,7 @@ class CheckFleet {
     for (; machines > 0; --machines) Contribute(Machine(), row);
     return row;
   }
-  // In week 2900 unless the row has another one.
+  // The week is 2900 unless the row has one.
   static void Contribute(const stats::CostHistogram& machine, stats::StatRow& row) {
     row.histogram.Merge(machine);
     row.scalars.Merge(stats::ScalarsOf(machine));

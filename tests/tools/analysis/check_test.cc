@@ -35,7 +35,7 @@ TEST(CheckFieldTest, WithoutARowOverAllClassesOrWeeksTheSingleOnesAreSummed) {
   std::vector<StatRow> rows = {fleet.Field(Key("f", "1.2-3", kLaptop, 7), 20),
                                fleet.Field(Key("f", "1.2-3", kLaptop, 8), 20),
                                fleet.Field(Key("f", "1.2-3", kServer, 8), 5)};
-  StatRow both = rows[0];  // machines of two weeks: no more than one of them for the test
+  StatRow both = rows[0];  // two weeks' machines; for the test they count as those of one week
   CheckFleet::Contribute(rows[1].histogram, both);
   FieldChoice choice = ChooseField(rows, {}, Key("f", "1.2-3", kLaptop));
   EXPECT_EQ(choice.stratum, Stratum::kSameClass);
@@ -43,7 +43,7 @@ TEST(CheckFieldTest, WithoutARowOverAllClassesOrWeeksTheSingleOnesAreSummed) {
   EXPECT_EQ(choice.sums.scalars.contributions, 40U);
   EXPECT_EQ(choice.sums.fullest_week.scalars.contributions, 20U);
   EXPECT_EQ(ChooseField(rows, {}, Key("f")).sums.scalars.contributions, 45U);
-  // But not twice.
+  // But nothing is counted twice.
   both.key = Key("f", "1.2-3", kLaptop);
   rows.push_back(both);
   EXPECT_EQ(ChooseField(rows, {}, Key("f", "1.2-3", kLaptop)).sums.histogram, both.histogram);
@@ -58,10 +58,10 @@ TEST(CheckFieldTest, OtherVersionsServeOnlyWhereMineIsMissing) {
   EXPECT_EQ(others.stratum, Stratum::kOtherVersions);
   EXPECT_THAT(others.versions, ElementsAre("1.1-1", "1.3-1"));
   EXPECT_EQ(others.sums.scalars.contributions, 100U);
-  // Too few of the same version are still its own.
+  // Even too few machines of the same version are preferred.
   rows.push_back(fleet.Field(Key("f", "1.2-3"), 3));
   EXPECT_EQ(ChooseField(rows, {}, Key("f", "1.2-3", kLaptop)).stratum, Stratum::kAllClasses);
-  // Another build of the same package is the same version.
+  // A different build of the same package is the same version.
   rows.back().key.api.build_id = "ffff";
   const FieldChoice build = ChooseField(rows, {}, Key("f", "1.2-3", kLaptop));
   EXPECT_EQ(build.stratum, Stratum::kAllClasses);
@@ -92,13 +92,14 @@ TEST(CheckFieldTest, OwnContributionIsTakenOutToTheLastBit) {
   EXPECT_EQ(choice.sums.histogram, others.histogram);
   EXPECT_EQ(choice.sums.scalars, others.scalars);
   EXPECT_EQ(choice.sums.fullest_week, others.fullest_week);
-  // Where contributions from before are in it, cubes are known neither of all nor of the others.
+  // If older contributions without cubes are included, cubes are unknown for all and for the
+  // others.
   field.scalars.cubed_contributions = field.fullest_week.scalars.cubed_contributions = 7;
   const FieldChoice older = ChooseField(std::vector{field}, own, Key("f", "1.2-3", kLaptop));
   EXPECT_TRUE(older.own_removed);
   EXPECT_EQ(older.sums.fullest_week.scalars.contributions, 40U);
   EXPECT_FALSE(older.sums.fullest_week.scalars.knows_cubes());
-  // Calls that were not included are not subtracted.
+  // Calls that the field does not include are not subtracted.
   const FieldChoice unsent = ChooseField(std::vector{fleet.Field(Key("g"), 1)}, own, Key("g"));
   EXPECT_FALSE(unsent.own_removed);
 }
@@ -112,7 +113,7 @@ TEST(CheckFieldTest, SubtractsOnlyOwnCallsInTheChosenRows) {
     own.push_back({.key = Key("f", "1.2-3", hardware, week)});
     CheckFleet::Contribute(fleet.Machine(), own.back());
   }
-  // Only one week of one class is published.
+  // Only one week of one class has been published.
   StatRow field = others;
   field.histogram.Merge(own[0].histogram);
   field.scalars.Merge(own[0].scalars);
@@ -156,7 +157,7 @@ TEST(CheckReportTest, ListsRegressionsFirstInAnyOrder) {
   EXPECT_NE(Check(apis, stats::Metric::kWallTime, 7).Seed(), report.Seed());
 }
 
-// Catalogues from before have no week's scalars.
+// Older catalogues have no scalars of single weeks.
 TEST(CheckReportTest, WhereNoWeekIsKnownThereAreNotEnoughMachines) {
   CheckFleet fleet;
   StatRow field = fleet.Field(Key("slow"), 50);

@@ -7,7 +7,7 @@
 namespace fieldcost::analysis {
 namespace {
 
-// `count` contributions of 100 equal calls each, around a cost; neighbours differ a little.
+// `count` contributions of 100 equal calls each around a cost; neighbouring ones differ slightly.
 stats::ContributionScalars Around(std::uint64_t cost, std::uint64_t count) {
   stats::ContributionScalars scalars;
   for (std::uint64_t i = 0; i < count; ++i) {

@@ -86,10 +86,10 @@ TEST_F(IdleViewTest, ChainsNameTheInnermostFunctionOfTheProgramThatHasAName) {
        "lock: app!Pool::Take()"},
       {"rust!rust::take;rust!std::sync::Mutex::lock;rust!std::sys::futex_wait;[lock]",
        "lock: rust!rust::take"},
-      // Such a library's function that works is the program's.
+      // A function of such a library that does work counts as the program's.
       {"app!main;app!std::map<int>::insert(int&&);libc.so!read;[I/O]",
        "I/O: app!std::map<int>::insert(int&&)"},
-      // Better than nothing: code without a name, then the innermost.
+      // Fallbacks: unnamed code, then the innermost function.
       {"app!+0x12;app!+0x34;libc.so!read;[I/O]", "I/O: app+0x34"},
       {"go!runtime.mstart;go!runtime.mcall;go!runtime.futex.abi0;[lock]",
        "lock: go!runtime.futex.abi0"},
@@ -207,7 +207,7 @@ TEST_F(IdleViewTest, AnotherKindOfRecordingIsRefused) {
   tree::Dictionary dictionary;
   auto writer = recording::Writer::Create(file(), dictionary, {}).value();
   const auto metric = writer.AddMetric({.name = idle::kCpuIdle}).value();
-  // Neither states how it was recorded as idle time.
+  // Neither stream states how it was recorded as idle time.
   ASSERT_TRUE(writer.AddStream({.name = "mode=bpf tick_ns=1 why=", .metrics = {metric}}));
   ASSERT_TRUE(writer.AddStream(
       {.kind = recording::StreamKind::kIdle, .name = "samples", .metrics = {metric}}));

@@ -21,7 +21,7 @@ class InstalledVersionsTest : public ::testing::Test {
  protected:
   InstalledVersionsTest() { Touch(1); }
 
-  // The package manager's database has changed.
+  // Simulates a change of the package manager's database.
   void Touch(int hours) const {
     EXPECT_TRUE(WriteFileAtomically(database_, "", 0600));
     fs::last_write_time(database_, fs::file_time_type(std::chrono::hours(hours)));

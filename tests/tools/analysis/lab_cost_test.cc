@@ -89,7 +89,7 @@ TEST(LabCostTest, TheMostExpensiveComeFirst) {
   EXPECT_EQ(costs.front().summary.api.symbol, "poll");
 }
 
-// Runs with this many calls, whose mean is `ns` with noise of 2 %.
+// Adds runs of this many calls, whose mean is `ns` with 2 % noise.
 LabTableBuilder& AddRuns(LabTableBuilder& builder, const std::string& symbol, double ns,
                          std::mt19937_64& random) {
   std::normal_distribution<double> octaves(0, std::log2(1.02));
@@ -109,7 +109,7 @@ wire::LabTable Scenario(std::mt19937_64& random, double planted) {
   return builder.Table();
 }
 
-// The difference between the two tables' runs is noise.
+// The tables' runs differ only by noise.
 TEST(LabChangeTest, EqualTablesAreSeldomFlagged) {
   std::mt19937_64 random(1);
   int flagged = 0;
@@ -162,7 +162,7 @@ TEST(LabChangeTest, TwoRunsAreTooFewAndOtherMachinesAreApart) {
   const auto few = CompareLabTables(before.Table(), after.Table(), stats::Metric::kWallTime);
   EXPECT_EQ(few.at(0).change, Change::kTooLittleData);
   EXPECT_EQ(few.at(0).runs_after, 3U);
-  // A slow machine is in one of the tables only: those of the other class are compared.
+  // Only one table contains a slow machine: the runs of the other class are compared.
   LabTableBuilder fast, slow, again;
   slow.hardware.cpu_family = "GenuineIntel-5";
   for (int run = 0; run < 5; ++run) {
@@ -176,7 +176,7 @@ TEST(LabChangeTest, TwoRunsAreTooFewAndOtherMachinesAreApart) {
   const auto changes = CompareLabTables(fast.Table(), both, stats::Metric::kWallTime);
   EXPECT_EQ(changes.at(0).change, Change::kNone);
   EXPECT_NEAR(changes.at(0).ratio, 1, 0.01);
-  // Where no class is in both there is nothing else to compare with.
+  // Without a common class, all are compared together.
   EXPECT_EQ(CompareLabTables(fast.Table(), slow.Table(), stats::Metric::kWallTime).at(0).change,
             Change::kMore);
 }

@@ -29,7 +29,7 @@ const LabCount* Find(const LabCounts& counts, std::string_view symbol, stats::Me
   return nullptr;
 }
 
-// A program that puts 60 times; each put prepares so often, and allocates with it.
+// A program that puts 60 times; the puts prepare `prepares` times in total, which allocates.
 wire::LabTable Program(std::uint64_t prepares, std::uint64_t put_ns = 1000) {
   LabTableBuilder builder;
   for (std::uint64_t run = 0; run < 5; ++run) {
@@ -46,7 +46,7 @@ wire::LabTable Program(std::uint64_t prepares, std::uint64_t put_ns = 1000) {
   return builder.Table();
 }
 
-// One API in one metric, from and to so many.
+// One API in one metric that changes from the first range to the second.
 LabCount One(std::uint64_t least, std::uint64_t most, std::uint64_t then_least,
              std::uint64_t then_most, std::uint32_t runs = 6) {
   LabTableBuilder before, after;
@@ -111,7 +111,7 @@ TEST(LabCountsTest, AnApiOfOneTableWasNotCalledInTheOther) {
   EXPECT_EQ(Find(counts, "new", kCalls)->before.most, 0U);
   EXPECT_TRUE(Find(counts, "new", kCalls)->decides);
   EXPECT_EQ(Find(counts, "gone", kCalls)->change, Change::kLess);
-  // But not if it was not looked for.
+  // But not if the old table did not select it.
   old.parts[0].apis = "libz.so.1!*";
   counts = CompareLabCounts(old, now);
   EXPECT_TRUE(counts.is_compared);
@@ -125,7 +125,7 @@ TEST(LabCountsTest, TablesOfDifferentMeasurementsAreNotCompared) {
   wire::LabTable uncounted = one;
   uncounted.parts[0].counted_runs = 0;
   EXPECT_FALSE(CompareLabCounts(one, uncounted).is_compared);
-  // Sums of as many are.
+  // Sums of equally many measurements are compared.
   const wire::LabTable more = wire::MergeLabTables(std::vector{one, Program(62)}).value();
   EXPECT_EQ(Find(CompareLabCounts(two, more), "prepare", kCalls)->after.least, 122U);
 }
@@ -152,7 +152,7 @@ TEST(LabCountsTest, TheOutermostApiThatIsCalledMoreComesFirst) {
   EXPECT_EQ(Find(counts, "other", kCalls)->change, Change::kNone);
 }
 
-// SQLite's parser prepares, too: of functions that call each other, the outer one is the cause.
+// SQLite's parser prepares, too: if functions call each other, the outer one is the cause.
 TEST(LabCountsTest, RecursionHidesNoCause) {
   const auto table = [](std::uint64_t calls) {
     LabTableBuilder builder;
@@ -165,7 +165,7 @@ TEST(LabCountsTest, RecursionHidesNoCause) {
   EXPECT_TRUE(Find(counts, "a_parser", kCalls)->follows);
 }
 
-// A caller that is called a little more often is no reason for many more calls.
+// A caller with slightly more calls does not explain many more calls.
 TEST(LabCountsTest, ASmallChangeExplainsNoGreatOne) {
   const auto table = [](std::uint64_t lines, std::uint64_t compressed) {
     LabTableBuilder builder;

@@ -11,7 +11,7 @@ namespace {
 using stats::Metric;
 using stats::StatRow;
 
-// So many calls of about `ns` each.
+// A row with this many calls of about `ns` each.
 StatRow Row(const char* symbol, std::uint64_t ns, std::uint64_t calls,
             Metric metric = Metric::kWallTime, const char* version = "1") {
   StatRow row;

@@ -20,7 +20,7 @@ TEST(NamespaceOfTest, CxxNamesGoByTheirScopes) {
   EXPECT_EQ(NamespaceOf("_ZN3fooltERKS_"), "foo");        // foo::operator<
   EXPECT_EQ(NamespaceOf("_ZN1acvSsEv"), "a");             // a::operator std::string()
   EXPECT_EQ(NamespaceOf("_ZN12_GLOBAL__N_11fEv"), "(anonymous namespace)");
-  EXPECT_EQ(NamespaceOf("_ZZN1a1fEvENKUlvE_clEv"), "a::f");  // of a lambda
+  EXPECT_EQ(NamespaceOf("_ZZN1a1fEvENKUlvE_clEv"), "a::f");  // from a lambda
   EXPECT_EQ(NamespaceOf("_ZTV3foo"), "(global)");
 }
 

@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using testing::WrittenRun;
 using testing::WrittenTree;
 
-// "depth name inclusive self" of each node but the root.
+// "depth name inclusive self" of each node except the root.
 std::vector<std::string> Lines(const TreeView& view) {
   std::vector<std::string> lines;
   for (std::size_t i = 1; i < view.nodes.size(); ++i) {

@@ -36,7 +36,7 @@ TEST(VendorReportTest, ChangesAreFoundAndNothingElseIs) {
   EXPECT_EQ(faster[0].first->symbol, "z_check");
   EXPECT_EQ(WithChange(report, Change::kNone).size(), 2U);
   EXPECT_EQ(report.compared, 4U);
-  // Half of what the newest version's calls cost is the regression.
+  // The regression is half of the cost of the newest version's calls.
   const VendorApi& api = *slower[0].first;
   EXPECT_NEAR(api.Regression()->ns / (*api.time.mean * 4 * 40 * 40), 0.5, 0.1);
   EXPECT_FALSE(api.Regression()->of_all_runs);
@@ -60,7 +60,7 @@ TEST(VendorReportTest, AGroupChangesAsItsExpensiveApisDo) {
   const VendorGroup& c = report.groups[0];
   EXPECT_EQ(c.slower, 1U);
   EXPECT_EQ(c.faster, 1U);
-  EXPECT_EQ(c.change, Change::kMore);  // z_flate is all of its cost
+  EXPECT_EQ(c.change, Change::kMore);  // z_flate accounts for all of its cost
   EXPECT_NEAR(c.ratio, 1.8, 0.25);
   EXPECT_LT(c.ratio_low, c.ratio);
   EXPECT_GT(c.ratio_high, c.ratio);

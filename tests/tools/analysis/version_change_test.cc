@@ -20,7 +20,7 @@ MetricChange Compared(const Rows& before, const Rows& after) {
   return change;
 }
 
-// Two weeks, each with each machine once.
+// Two weeks with the same machines, each machine once per week.
 Rows Weeks(VersionFleet& fleet, VersionFleet::Wish wish) {
   Rows rows;
   for (const std::uint32_t week : {2900U, 2901U}) {
@@ -45,7 +45,7 @@ TEST(VersionChangeTest, DistinguishesSlowerAndFasterVersionsFromEqualOnes) {
   EXPECT_EQ(slower.test.machines_after, 60U);
   EXPECT_EQ(after(11).change, Change::kLess);
   EXPECT_EQ(after(12).change, Change::kNone);
-  // Significant, perhaps, but too small to matter.
+  // Possibly significant, but too small to report.
   EXPECT_EQ(after(12.15).change, Change::kNone);
 }
 
@@ -57,7 +57,7 @@ TEST(VersionChangeTest, LittleDataGetsNoVerdict) {
   EXPECT_EQ(Compared(few, many).change, Change::kTooLittleData);
 }
 
-// Simpson's paradox: the library is the same, the fleet has bought faster machines.
+// Simpson's paradox: the library is unchanged, but the fleet has bought faster machines.
 TEST(VersionChangeTest, AnotherMixOfMachinesIsNoChangeOfTheLibrary) {
   VersionFleet fleet(3);
   const auto version = [&](const std::string& name, int slow, int fast, double octaves) {
@@ -94,7 +94,7 @@ TEST(VersionChangeTest, AnotherMixOfMachinesIsNoChangeOfTheLibrary) {
   EXPECT_EQ(fair.classes, 2U);
   EXPECT_NEAR(fair.ratio, 1, 0.15);
   EXPECT_NEAR(fair.delta, 0, 0.08);
-  // What the mixed numbers alone would show, and what they would hide.
+  // The mixed numbers alone would show the former and hide the latter.
   EXPECT_EQ(Compared(only_all(before), only_all(same)).change, Change::kLess);
   const Rows slower = version("2.0", 30, 120, 1);
   EXPECT_EQ(Compared(before, slower).change, Change::kMore);
@@ -117,14 +117,14 @@ TEST(VersionChangeTest, WhereNoWeekIsKnownThereAreNotEnoughMachines) {
   Rows before = {fleet.Row({.machines = 120})};
   const Rows after = {fleet.Row({.version = "2.0", .octaves = 13, .machines = 120})};
   EXPECT_EQ(Compared(before, after).change, Change::kMore);
-  before[0].fullest_week = {};  // as rows of before are
+  before[0].fullest_week = {};  // like rows of older catalogues
   const MetricChange change = Compared(before, after);
   EXPECT_EQ(change.change, Change::kTooLittleData);
   EXPECT_EQ(change.test.strata, 0U);
-  EXPECT_NEAR(change.ratio, 2, 0.3);  // an estimate all the same
+  EXPECT_NEAR(change.ratio, 2, 0.3);  // still estimated
 }
 
-// Estimates are of all weeks, the test of the fullest: a machine that comes back is no evidence.
+// Estimates cover all weeks, the test only the fullest: returning machines are no evidence.
 TEST(VersionChangeTest, MachinesThatComeBackAreNoEvidence) {
   VersionFleet fleet(8);
   int told_apart = 0;

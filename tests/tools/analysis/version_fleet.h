@@ -11,8 +11,9 @@
 
 namespace fieldcost::analysis {
 
-// Creates published rows of differing machines: the log2 of a machine's typical cost is normal
-// around its class's with a deviation of 0.4 octave; its calls' around that with 1 octave.
+// Creates published rows of machines that differ: the log2 of a machine's typical cost is normally
+// distributed around its class's with a deviation of 0.4 octaves, that of a call around its
+// machine's with 1 octave.
 class VersionFleet {
  public:
   explicit VersionFleet(unsigned seed) : random_(seed) {}

@@ -19,7 +19,7 @@ TEST(WaitingTest, KnowsFunctionsOfTheCLibraryAndOfGlib) {
   EXPECT_TRUE(Waits("libpthread.so.0", "pthread_cond_wait"));
   EXPECT_TRUE(Waits("libglib-2.0.so.0", "g_main_loop_run"));
   EXPECT_FALSE(Waits("libc.so.6", "pthread_mutex_lock"));
-  EXPECT_FALSE(Waits("libz.so.1", "poll"));  // a namesake
+  EXPECT_FALSE(Waits("libz.so.1", "poll"));  // a different function with that name
 }
 
 TEST(WaitingTest, KnowsFunctionsOfTheCxxLibrary) {
@@ -55,7 +55,7 @@ TEST(WaitingTest, LeavesOtherFunctionsOfCxx) {
            "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE",
            "_ZN5Queue4waitEv",  // Queue::wait(): may well compute
            "_ZN5boost6system10error_codeC1Ev",
-           "_ZNSt6threadnonsense",  // not a name of C++
+           "_ZNSt6threadnonsense",  // not a C++ name
        }) {
     EXPECT_FALSE(Waits("libstdc++.so.6", symbol)) << symbol;
   }

@@ -18,7 +18,7 @@ constexpr int kDamaged = 65;
 constexpr int kNotFound = 66;
 constexpr int kUnsupported = 78;
 
-// What reading commands do with catalogues and names that are not as they should be.
+// How reading commands react to invalid catalogues and names.
 class BadInputTest : public CatalogCliTest {
  protected:
   const std::vector<std::vector<std::string>> reading_ = {
@@ -36,7 +36,7 @@ class BadInputTest : public CatalogCliTest {
     ASSERT_TRUE(status.has_value()) << status.error().message;
   }
 
-  // Each reading command fails with one line and that status, and with valid JSON.
+  // Expects that each reading command fails with one line and that status, and with valid JSON.
   void ExpectRefusal(int status, const std::string& code, const std::string& message) {
     for (const std::vector<std::string>& command : reading_) {
       const ProcessResult result = Cli(command);
@@ -56,7 +56,7 @@ TEST_F(BadInputTest, WithoutACatalogueTheWayToOneIsNamed) {
 }
 
 TEST_F(BadInputTest, NeverReadsUnverifiedFiles) {
-  // A sync that was refused leaves a file without a snapshot: no catalogue.
+  // After a refused sync, the file has no snapshot: there is no catalogue.
   PublishAndSync(rows_);
   Change("DELETE FROM meta WHERE key = 'snapshot_version'");
   ExpectRefusal(kNotFound, "not_found", "no catalogue yet: run `fieldcost sync`");
@@ -200,7 +200,7 @@ TEST_F(BadInputTest, HostileNamesInTheCatalogueAreOnlyText) {
 }
 
 TEST_F(BadInputTest, EscapesTerminalControlsInNamesOfTheFile) {
-  // Rows cannot hold such names (their decoder refuses them), the file's index could.
+  // Rows cannot contain such names (the decoder refuses them), but the file's index can.
   PublishAndSync(rows_);
   Change("UPDATE apis SET symbol = 'open_' || char(27) || '[2J' WHERE symbol = 'open_it'");
   const ProcessResult typo = Cli({"show", "open_"});

@@ -82,7 +82,7 @@ TEST(RowSentenceTest, NamesFunctionVersionDaysAndCostInUnitsForPeople) {
   EXPECT_THAT(RowSentence(again, {}), HasSubstr("took 200.0 us together."));
 }
 
-// One run that stands for 4,096: n and sum hold it 4,096 times.
+// One run that stands for 4,096: n and sum count it 4,096 times.
 TEST(RowSentenceTest, ExplainsARunThatStandsForMany) {
   EXPECT_THAT(
       RowSentence(Row(stats::Metric::kTimePerRun, std::vector<std::uint64_t>(4'096, 18'051)),
@@ -109,7 +109,7 @@ TEST(RowSentenceTest, TextFromOutsideIsEscaped) {
   EXPECT_THAT(RowSentence(row, kUtf8), HasSubstr("a\\x1b[2J in "));
 }
 
-// Each text and number of a row stands below its sentence.
+// The texts and numbers of each row follow its sentence.
 TEST(PreviewTextTest, ASentenceHasTheExactValuesBelowIt) {
   agent::BatchDetails batch;
   batch.content.rows = {Row(stats::Metric::kFirstCallTime, {158}),
@@ -131,7 +131,7 @@ TEST(PreviewTextTest, ASentenceHasTheExactValuesBelowIt) {
 TEST(ForgetPlanTest, CountsWhatCanBeTakenBackWhatIsDeletedAndWhatIsTooOld) {
   LoggedBatch old = Batch(2, SpoolState::kSent);
   old.can_withdraw = false;
-  // The agent does not know whether it has arrived.
+  // The agent does not know whether this batch has arrived.
   LoggedBatch tried = Batch(3, SpoolState::kQueued);
   tried.can_withdraw = true;
   agent::AgentStatus status;

@@ -9,7 +9,7 @@
 
 namespace fieldcost::cli {
 
-// Runs the program with a published catalogue, which the program fetches itself.
+// Runs the program with a published catalogue that it fetches itself.
 class CatalogCliTest : public CliTest {
  protected:
   void PublishAndSync(const std::vector<stats::StatRow>& rows) {

@@ -53,7 +53,7 @@ TEST_F(CatalogViewTest, FunctionsThatWaitAreSetApart) {
   rows.push_back(testing::MakeRow("libc.so.6", "read", 10, 1500));
   rows.push_back(testing::MakeRow("libmine.so.1", "poll", 10, 1500));
   PublishAndSync(rows);
-  for (const char* key : {"total", "p50"}) {  // by the index, and by reading all
+  for (const char* key : {"total", "p50"}) {  // from the index, and from all rows
     const std::string top = Cli({"top", "--sort", key}).output;
     EXPECT_THAT(top, AllOf(HasSubstr("read  "), HasSubstr("libmine.so.1"),
                            HasSubstr("(waiting: 1 function set apart, since waiting is not a cost: "
@@ -144,7 +144,7 @@ TEST_F(CatalogViewTest, NeverShowsUnmeasuredValuesAsZero) {
 TEST_F(CatalogViewTest, AnApiIsOneLineForAllItsVersions) {
   std::vector<stats::StatRow> rows = rows_;
   rows.push_back(testing::MakeRow("liba.so.1", "open_it", 100, 3000));
-  rows.back().key.api.package_version = "1.10-1";  // the newest: 10 is more than 2
+  rows.back().key.api.package_version = "1.10-1";  // the newest: 10 > 2
   PublishAndSync(rows);
   const std::string top = Cli({"top", "--library", "a.so"}).output;
   // 300 x 1.5 us and 100 x 3 us are 750 us of 750.035.
@@ -261,7 +261,7 @@ TEST_F(CatalogViewTest, DistinguishesTheTypicalMachineFromTheTypicalCall) {
   EXPECT_THAT(Cli({"top"}).output, HasSubstr("; -: most contributions are too old to tell)\n"));
 }
 
-// Mutant order_by_all_calls: the total of all calls would put it first.
+// Mutant order_by_all_calls: ordered by the total of all calls, it would come first.
 TEST_F(CatalogViewTest, OneContributionsCallsNeitherLeadTheTableNorAreShown) {
   stats::StatRow liar = testing::RowWithOneLiar(rows_[0].key);
   liar.key.api.symbol = "lied_about";
@@ -281,7 +281,7 @@ TEST_F(CatalogViewTest, OneContributionsCallsNeitherLeadTheTableNorAreShown) {
     EXPECT_THAT(top, HasSubstr("lied_about"));
   }
   EXPECT_NE(first({"top", "--sort", "p50"}), "lied_about");
-  // 52 honest calls, and the liar's up to the cap of 255.
+  // 52 honest calls, and the liar's, bounded to 255.
   EXPECT_THAT(Cli({"top"}).output, ::testing::ContainsRegex("lied_about +liba.so.1 .* 307 +6 "));
   const std::string show = Cli({"show", "lied_about"}).output;
   EXPECT_THAT(show, HasSubstr("all calls: left out, a few machines made most of these calls\n"));
@@ -392,7 +392,7 @@ TEST_F(CatalogViewTest, SyncGoesThroughTheProxyOfTheConfigurationOrTheEnvironmen
   EXPECT_EQ(by_variable.exit_status, 0) << by_variable.errors;
   const std::string url = publisher_.Client(home()).server.url;
   EXPECT_TRUE(proxy.WaitForLine("tunnel to " + url.substr(std::string("https://").size())));
-  // Nothing listens there any more: commands that do not use it still work, others fail.
+  // Nothing listens there any more: commands that do not use the proxy still work, others fail.
   proxy.Signal(SIGKILL);
   proxy.Wait();
   EXPECT_EQ(Cli({"sync", "--full"}, {{"HTTPS_PROXY", proxy_url}}).exit_status, 69);

@@ -1,7 +1,7 @@
-"""Compares what `diff` or `report vendor` found with what was planted in a synthetic fleet.
+"""Compares the findings of `diff` or `report vendor` with the changes planted in a synthetic fleet.
 
-Usage: check_planted.py PLANTED_JSON LIBRARY FROM TO < DIFF_JSON, or PLANTED_JSON newest < VENDOR_JSON.  Prints
-what differs, one line each: a planted change of wall time that was not found, an API flagged that was not planted.
+Usage: check_planted.py PLANTED_JSON LIBRARY FROM TO < DIFF_JSON, or PLANTED_JSON newest < VENDOR_JSON. Prints one line
+per difference: a planted change of wall time that was not found, or an API flagged without a planted change.
 """
 
 import json
@@ -11,7 +11,7 @@ WORDS = {"regression": "more", "improvement": "less"}
 
 
 def flagged(library, apis, changes_of):
-    """(library, symbol, direction) of all metrics, and of wall time alone."""
+    """Returns (library, symbol, direction) for all metrics, and for wall time alone."""
     found = {(library(api), api["symbol"], change["change"], change["metric"])
              for api in apis for change in changes_of(api) if change["change"] in ("more", "less")}
     return {each[:3] for each in found}, {each[:3] for each in found if each[3] == "wall_time"}

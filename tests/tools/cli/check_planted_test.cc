@@ -1,4 +1,4 @@
-// `fieldcost check` of a machine of the synthetic fleet, whose ailments are known: real store,
+// `fieldcost check` on a machine of the synthetic fleet with known regressions: real store,
 // publication, server, sync and program.
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ using testing::ProcessResult;
 
 constexpr int kWorse = 1;
 
-// What of the planted is not flagged, and what is flagged without having been planted.
+// Prints planted regressions that are not flagged, and flagged APIs without a planted regression.
 constexpr char kUnlikePlanted[] = R"(
 import json, sys
 planted = {one["api"] for one in json.load(open(sys.argv[1]))["profile"]}
@@ -30,7 +30,7 @@ assert {api["compared_with"] for api in checked["apis"]} == {"same_class"}
 
 TEST(CheckPlantedTest, ThePlantedAilmentsAreFoundAndNothingElse) {
   const testing::TempDir directory;
-  // 120 machines of its own class.
+  // 120 machines have the same class as this one.
   const testing::DemoCatalog demo(directory.path(), {.agents = 480});
   ASSERT_THAT(demo.error(), IsEmpty());
   const std::string profile = demo.profile().string();

@@ -14,7 +14,7 @@
 #include "tests/support/binary_dir.h"
 #include "tests/tools/cli/catalog_fixture.h"
 
-// `check` as a user runs it: real catalogues, profiles, batches.
+// `check` as users run it: real catalogues, profiles, batches.
 
 namespace fieldcost::cli {
 namespace {
@@ -66,14 +66,14 @@ class CommandCheckTest : public CatalogCliTest {
     return row;
   }
 
-  // The published costs of that API on other machines.
+  // The published costs of this API on other machines.
   StatRow Field(const std::string& symbol, int machines = 40) {
     StatRow row = Row(symbol);
     for (; machines > 0; --machines) Contribute(machines_.Measure(), row);
     return row;
   }
 
-  // A profile's row of that API.
+  // A profile's row of this API.
   StatRow Mine(const std::string& symbol, double octaves = 0, int calls = 300) {
     StatRow row = Row(symbol);
     row.key.hardware = {.architecture = "x86_64",
@@ -96,7 +96,7 @@ class CommandCheckTest : public CatalogCliTest {
     return Write("my.profile", wire::EncodeProfile(rows).value());
   }
 
-  // A field of eight APIs and a machine, healthy but for `slow`.
+  // Publishes a field of eight APIs and measures a machine on which only `slow` is unhealthy.
   std::string PublishAndMeasure(double octaves_slower) {
     std::vector<StatRow> field;
     std::vector<StatRow> mine;
@@ -169,7 +169,7 @@ TEST_F(CommandCheckTest, ReportsTooLittleDataWithItsOwnExitStatus) {
                                    HasSubstr("  liba.so.1!few  12 of 30 machines\n"),
                                    HasSubstr("  liba.so.1!rare  20 of 100 calls\n"),
                                    HasSubstr("  liba.so.1!new  not in the catalogue\n")));
-  // Nothing of that metric, nothing at all.
+  // No data for this metric, then no data at all.
   EXPECT_EQ(Cli({"check", profile, "--metric", "alloc_inclusive"}).exit_status, kTooLittle);
   const ProcessResult nothing = Cli({"check"});
   EXPECT_EQ(nothing.exit_status, kTooLittle) << nothing.errors;
@@ -337,7 +337,7 @@ class OwnContributionTest : public CommandCheckTest {
     ASSERT_EQ(sent.exit_status, 0) << sent.errors;
   }
 
-  // The contributions of 40 other machines for this machine's functions.
+  // The contributions of 40 other machines to this machine's functions.
   std::map<stats::ApiKey, StatRow> Others() {
     std::map<stats::ApiKey, StatRow> others;
     for (const wire::UntrustedRow& sent : server_->Rows(stats::Metric::kWallTime)) {
@@ -353,7 +353,7 @@ class OwnContributionTest : public CommandCheckTest {
     return all;
   }
 
-  // All numbers of the comparisons' results.
+  // All numbers in the comparisons' results.
   std::string Numbers(const std::string& document) {
     return Json(document,
                 "[(a['api'], a['n'], a['contributions'], a['field_calls'], a['seed'], "
@@ -365,10 +365,10 @@ class OwnContributionTest : public CommandCheckTest {
 
 TEST_F(OwnContributionTest, IsTakenOutToTheLastBit) {
   MeasureAndSend();
-  MeasureAndSend();  // of the same week: no new contribution
+  MeasureAndSend();  // in the same week: no new contribution
   auto others = Others();
   ASSERT_FALSE(others.empty());
-  // The fullest quarter is the one of the measurement.
+  // The fullest quarter is that of the measurement.
   const std::uint32_t week = server_->Rows().at(0).week;
   const std::uint32_t quarter = week - week % wire::kWeeksPerEpoch;
   for (auto& [api, row] : others) row.fullest_week = {.week = quarter, .scalars = row.scalars};

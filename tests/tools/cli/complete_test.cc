@@ -80,7 +80,7 @@ TEST(CompleteTest, AnOptionsValueIsOneOfItsChoices) {
   EXPECT_THAT(Texts({"--color", "a"}), ElementsAre("auto", "always"));
   EXPECT_THAT(Texts({"top", "--sort", ""}), Contains("p99"));
   EXPECT_THAT(Texts({"top", "--sort=p9"}), ElementsAre("--sort=p95", "--sort=p99"));
-  // Split as by bash.
+  // Words as split by bash.
   EXPECT_THAT(Texts({"top", "--sort", "=", "p9"}), ElementsAre("p95", "p99"));
   EXPECT_THAT(Texts({"top", "--sort", "="}), Contains("p99"));
   EXPECT_THAT(Texts({"top", "--limit", ""}), IsEmpty());
@@ -101,7 +101,7 @@ TEST(CompleteTest, ApisAreThoseOfTheCatalogue) {
   EXPECT_THAT(Texts({"show", "open_it", "tw"}), IsEmpty());
   EXPECT_THAT(Texts({"spectrum", "open_it", "tw"}), ElementsAre("twin", "twist"));
   EXPECT_THAT(Texts({"hist", "op"}), ElementsAre("open_it"));
-  // The full name is needed; of two libraries a shell would only leave "lib".
+  // The full name is required; if two libraries have it, a shell would only insert "lib".
   EXPECT_THAT(Texts({"sync", "--api", "op"}), ElementsAre("liba.so.1!open_it"));
   EXPECT_THAT(Texts({"sync", "--api", "tw"}), IsEmpty());
   EXPECT_THAT(Texts({"sync", "--api", "libb.so.2!"}),
@@ -115,7 +115,7 @@ TEST(CompleteTest, NamesOfCxxAreThoseOfItsSource) {
   EXPECT_THAT(Texts({"show", "liba.so.1!a::"}), ElementsAre("liba.so.1!a::Reader::read"));
   EXPECT_THAT(Texts({"run", "--pick", "libz.so.1!*,a::"}),
               ElementsAre("libz.so.1!*,liba.so.1!a::Reader::read"));
-  // Its name for linkers is needed there.
+  // This option requires the linker's name.
   EXPECT_THAT(Texts({"sync", "--api", "a::"}), IsEmpty());
 }
 

@@ -12,7 +12,7 @@ using testing::ProcessResult;
 
 class CompletionTest : public CatalogCliTest {
  protected:
-  // Runs `script` in the shell once it has the completion script; $fieldcost is the program.
+  // Runs `script` in the shell after loading the completion script; $fieldcost is the program.
   std::string In(const std::string& shell, const std::string& script) {
     const std::filesystem::path program(FIELDCOST_PROGRAM);
     const std::vector<std::string> quiet = shell == "bash" ? std::vector<std::string>{"--norc"}
@@ -37,14 +37,14 @@ class CompletionTest : public CatalogCliTest {
 
   const testing::TempDir place_;
 
-  // What bash would put in place of the last word: one line each.
+  // The candidates with which bash would replace the last word, one per line.
   std::string Bash(const std::string& words, const std::string& before = "") {
     return In("bash", "source <(fieldcost completion bash)\n" + before + "\nCOMP_WORDS=(" + words +
                           ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_fieldcost\n"
                           "((${#COMPREPLY[@]})) && printf '%s\\n' \"${COMPREPLY[@]}\"\ntrue");
   }
 
-  // zsh's completion builtins work at a prompt only; prints their arguments instead.
+  // zsh's completion builtins work only at a prompt; these stubs print their arguments instead.
   std::string Zsh(const std::string& words, const std::string& prefix) {
     return In("zsh",
               "compdef() { : }\n"
@@ -68,7 +68,7 @@ TEST_F(CompletionTest, BashCompletesCommandsOptionsAndApis) {
   EXPECT_EQ(Bash("fieldcost top --sort p9"), "p95\np99\n");
   EXPECT_EQ(Bash("fieldcost top --sort = p9"), "p95\np99\n");
   EXPECT_EQ(Bash("fieldcost show tw"), "twin\n");
-  // An exclamation mark is history's in bash unless it is quoted, or the word is already.
+  // bash expands an exclamation mark from its history unless the mark or the word is quoted.
   EXPECT_EQ(Bash("fieldcost show 'liba.so.1\\!op'"), "liba.so.1\\!open_it\n");
   EXPECT_EQ(Bash("fieldcost show \"'liba.so.1!op\""), "liba.so.1!open_it\n");
 }
@@ -100,7 +100,7 @@ TEST_F(CompletionTest, BashCompletesNamesOfCxxThatItHasBrokenAtTheirColons) {
             "offset 9\n");
 }
 
-// As typed at a prompt, where bash itself breaks the line and puts the answer in.
+// As typed at a prompt, where bash itself splits the line and inserts the answer.
 TEST_F(CompletionTest, BashAtAPromptWritesANameOfCxxOut) {
   PublishAndSync(CxxRows());
   const std::string bin = std::filesystem::path(FIELDCOST_PROGRAM).parent_path().string();
@@ -140,7 +140,7 @@ TEST_F(CompletionTest, LibrariesAndVersionsAreCompletedInEveryShell) {
 TEST_F(CompletionTest, BashLeavesFilesAndOtherProgramsToItself) {
   EXPECT_THAT(Bash("fieldcost run -- tru"), HasSubstr("true\n"));
   EXPECT_THAT(Bash("fieldcost agent explain /bin/tru"), HasSubstr("/bin/true\n"));
-  // With bash-completion there is completion of that program; else files.
+  // With bash-completion, that program's own completion is used; otherwise files.
   EXPECT_EQ(Bash("fieldcost run -- git ch", "_command_offset() { COMPREPLY=(\"offset $1\"); }"),
             "offset 3\n");
   EXPECT_THAT(Bash("fieldcost run -- cat /etc/host"), HasSubstr("/etc/hosts\n"));

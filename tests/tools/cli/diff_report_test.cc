@@ -40,7 +40,7 @@ class DiffReportTest : public ::testing::Test {
     return demo_->Fieldcost(std::move(arguments));
   }
 
-  // The output of a Python script of the tests for `input`.
+  // The output of a Python script of the tests, given `input`.
   static std::string Python(std::vector<std::string> script, const std::string& input) {
     script.insert(script.begin(), "python3");
     const ProcessResult result =
@@ -62,7 +62,7 @@ class DiffReportTest : public ::testing::Test {
 testing::TempDir* DiffReportTest::directory_ = nullptr;
 testing::DemoCatalog* DiffReportTest::demo_ = nullptr;
 
-// A command's output on a terminal with 80 columns, without a pager.
+// Runs commands on a terminal with 80 columns, without a pager.
 TEST_F(DiffReportTest, NoCommandsOutputIsWiderThanTheTerminal) {
   using Line = std::vector<std::string>;
   for (const Line& line : {Line{"top"},
@@ -145,7 +145,7 @@ TEST_F(DiffReportTest, DiffIsATableForPeople) {
   const ProcessResult calm = Cli({"diff", "sqlite3", "--api", "sqlite3_bind_*"});
   EXPECT_EQ(calm.exit_status, 0);
   EXPECT_THAT(calm.output, HasSubstr("no significant changes"));
-  // In reverse, what was slower is faster.
+  // In reverse order, slower becomes faster.
   EXPECT_THAT(Cli({"diff", "sqlite3", "3.46", "3.45"}).output, HasSubstr("faster  sqlite3_step "));
 }
 

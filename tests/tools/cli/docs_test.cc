@@ -33,7 +33,7 @@ class DocsTest : public CatalogCliTest {
 
   std::filesystem::path output() const { return home() / "docs" / "cards"; }
 
-  // Every file below a directory, with what is in it.
+  // All files below a directory with their contents.
   static std::map<std::string, std::string> Files(const std::filesystem::path& directory) {
     std::map<std::string, std::string> files;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
@@ -61,16 +61,16 @@ TEST_F(DocsTest, EveryApiGetsItsFilesAndTheIndexNamesThem) {
               AllOf(HasSubstr("srcset=\"open_it.dark.svg\""), HasSubstr("open_it.light.svg"),
                     HasSubstr("href=\"https://costs.example/api/liba.so.1!open_it\"")));
   EXPECT_THAT(files.at("liba.so.1/open_it.light.svg"), HasSubstr("<desc"));
-  // Characters other than letters, digits, '_', '-' and '.' are hexadecimal.
+  // Characters other than letters, digits, '_', '-' and '.' are written in hexadecimal.
   EXPECT_THAT(files.at("liba.so.1/A~3C~22~3E~3Cimg~3E.html"),
               HasSubstr("api/liba.so.1!A%3C%22%3E%3Cimg%3E"));
   for (const auto& [name, text] : files) {
-    if (name == "index.json") continue;  // where such names need no escape
+    if (name == "index.json") continue;  // JSON need not escape such names
     EXPECT_THAT(text, Not(HasSubstr("<img>"))) << name;
   }
   EXPECT_THAT(files.at("index.html"), HasSubstr("href=\"liba.so.1/A~3C~22~3E~3Cimg~3E.html\""));
 
-  // The same catalogue, the same bytes.
+  // The same catalogue gives the same bytes.
   ASSERT_EQ(Cli({"docs", "cards", "--output", (home() / "again").string(), "--url",
                  "https://costs.example/api/{soname}!{symbol}"})
                 .exit_status,
@@ -195,7 +195,7 @@ TEST(DoxygenPagesTest, RefusesFilesThatAreNotTagFiles) {
   EXPECT_TRUE(ReadTagFile(member("sub/z.html")).has_value());
   std::string deep;
   for (int i = 0; i < 100'000; ++i) deep += "<a>";
-  std::string hidden;  // what seems to close them does not
+  std::string hidden;  // text that looks like closing tags but is not
   for (int i = 0; i < 100'000; ++i) hidden += "<a b='</a>'><!-- </a> --><![CDATA[</a>]]>";
   EXPECT_FALSE(ReadTagFile(hidden).has_value());
   for (const std::string& bad :

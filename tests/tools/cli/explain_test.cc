@@ -68,7 +68,7 @@ TEST_F(CliTest, ExplainsARunningProcess) {
   EXPECT_EQ(Cli({"agent", "explain", "2147483647"}).exit_status, 66);
 }
 
-// sed waits for a second line when it is inspected, and reads it by getdelim(), inside libc.
+// When inspected, sed is waiting for a second line, which it reads by getdelim(), inside libc.
 TEST_F(CliTest, ExplainNamesFunctionsWhoseBytesAreNotMeasuredAndWhy) {
   const auto explain = [this](const std::string& option) {
     return Shell(

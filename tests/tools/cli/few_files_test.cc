@@ -1,4 +1,4 @@
-// Commands where few files may be open: they work, or end with one status and the remedy.
+// Commands with a low limit on open files either work, or fail with one status and the remedy.
 #include "tests/tools/cli/cli_fixture.h"
 
 namespace fieldcost::cli {
@@ -20,8 +20,9 @@ constexpr bool kIsSanitized = false;
 
 class FewFilesTest : public CliTest, public ::testing::WithParamInterface<std::string> {
  protected:
-  // `$fieldcost` with these arguments, in a directory of its own. `limiter` begins the command line
-  // of the program that sets the limit: a shell with so few descriptors could not redirect any.
+  // Runs `$fieldcost` with these arguments in an empty directory. `limiter` is the start of a
+  // command line that sets the limit, because a shell with so few descriptors could not redirect
+  // any.
   ProcessResult RunWith(const std::string& limiter) {
     return Shell("cd " + work_.path().string() + " && exec < /dev/null && exec " + limiter +
                  "\"$fieldcost\" " + GetParam());
@@ -41,7 +42,7 @@ TEST_P(FewFilesTest, EndsAsUsualOrWithTheRemedy) {
   for (int limit = kLeast; limit <= kMost; ++limit) {
     const ProcessResult result = RunWith("prlimit --nofile=" + std::to_string(limit) + " ");
     if (result.exit_status == 0) continue;
-    // The dynamic linker needs descriptors, too, and the test has inherited some.
+    // The dynamic linker needs descriptors, too, and the test may have inherited some.
     if (result.errors.find("error while loading shared libraries") != std::string::npos) continue;
     ++refused;
     EXPECT_EQ(result.exit_status, kShortOfFiles) << limit << ": " << result.errors;

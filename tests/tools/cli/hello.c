@@ -1,4 +1,4 @@
-// A program to be reached, or not: says whether the measuring library is in it.
+// Prints whether the measuring library is loaded.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-// Every command, on a terminal, with names that try to steer it.
+// Runs every command on a terminal with names that try to control it.
 #include <fmt/format.h>
 
 #include "common/base/text.h"
@@ -16,7 +16,7 @@ using testing::ProcessResult;
 constexpr char kHostile[] =
     "a\x1b[2Jb\x9b"
     "31mc\u009b31md\u202ee\u2066f\u061cg\u200fh";
-// Bytes that must never reach a terminal. The raw 0x9b is found by the letter before it.
+// Bytes that must never reach a terminal. The preceding letter identifies the raw 0x9b.
 constexpr const char* kForbidden[] = {"\x1b[2J", "b\x9b",  "\u009b", "\u202e",
                                       "\u2066",  "\u061c", "\u200f"};
 
@@ -42,7 +42,7 @@ class HostileTextTest : public ProbeCommandTest {
     shown_ = result.output;
   }
 
-  // Each command that has no commands of its own.
+  // Checks each command that has no subcommands.
   void ExpectHarmlessCommands(const command::Command& command, std::vector<std::string> words) {
     if (command.commands.empty()) {
       for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{

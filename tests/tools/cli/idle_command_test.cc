@@ -62,7 +62,7 @@ class IdleCommandTest : public CliTest {
     return Path("a.fct");
   }
 
-  // Runs of one second in which two CPUs are idle at times; `has_convoy` adds the convoy on a lock.
+  // Runs of one second in which two CPUs are sometimes idle; `has_convoy` adds a lock convoy.
   std::string Convoy(const std::string& name, bool has_convoy, unsigned seed,
                      std::uint64_t runs = 10) const {
     IdleRecorder recorder(Path(name));

@@ -1,7 +1,7 @@
-"""Runs a command on a terminal of its own and prints what it shows there.
+"""Runs a command on its own terminal and prints what it shows there.
 
-Usage: in_terminal.py [--type LINES] ROWS COLUMNS COMMAND...  Exits as the command does. Each line is
-typed when the command has shown another "ready> ".
+Usage: in_terminal.py [--type LINES] ROWS COLUMNS COMMAND... Exits with the command's status. Types one line each time
+the command shows another "ready> ".
 """
 
 import fcntl
@@ -13,8 +13,8 @@ import termios
 
 
 def shown(rows, columns, command, lines=(), directory=None, environment=None, prompt=b"ready> "):
-    """Runs a command on a terminal of this size: its exit status (128 + signal), and the bytes that it shows there.
-    Each of `lines` is typed when the command has shown another `prompt`."""
+    """Runs a command on a terminal of this size; returns its exit status (128 + signal) and the bytes that it shows
+    there. Types one of `lines` each time the command shows another `prompt`."""
     pid, terminal = pty.fork()
     if pid == 0:
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))

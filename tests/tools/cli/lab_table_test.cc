@@ -1,4 +1,4 @@
-// Commands about lab tables: merge, and the reading commands with --table.
+// Commands that read lab tables: merge, and the reading commands with --table.
 #include <sstream>
 
 #include "common/base/file.h"
@@ -61,11 +61,11 @@ TEST_F(LabTableTest, MergeAddsUpInAnyOrder) {
                                               wire::SampleLabTable()};
   const wire::LabTable sum = wire::MergeLabTables(tables).value();
   EXPECT_EQ(Bytes(Path("all.lab")), wire::EncodeLabTable(sum).value());
-  // A sum is a table, too, and may be written over one of its parts.
+  // A sum is a table, too, and may overwrite one of its parts.
   EXPECT_EQ(Cli({"merge", c, b, "--output", Path("some.lab")}).exit_status, 0);
   EXPECT_EQ(Cli({"merge", "-o", Path("some.lab"), Path("some.lab"), a}).exit_status, 0);
   EXPECT_EQ(Bytes(Path("some.lab")), Bytes(Path("all.lab")));
-  // Readable by the user only.
+  // Only the user can read it.
   EXPECT_EQ(std::filesystem::status(Path("all.lab")).permissions(),
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
@@ -275,7 +275,7 @@ TEST_F(ReadTableTest, NoLineIsWiderThanTheTerminal) {
   }
 }
 
-// The user's own functions never reach the field, not even by name.
+// The user's own functions never leave the machine, not even by name.
 TEST_F(ReadTableTest, CheckTakesItAsAProfileWithoutOwnFunctions) {
   PublishAndSync({testing::MakeRow("libsqlite3.so.0", "grows", 300, 1500),
                   testing::MakeRow("libsqlite3.so.0", "own", 300, 1500)});
@@ -312,7 +312,7 @@ TEST_F(ReadTableTest, DiffComparesRuns) {
   EXPECT_EQ(Cli({"diff", table_, Path("none.lab")}).exit_status, kNotFound);
 }
 
-// Each call took the same time, but there are more: that is the answer, and the status.
+// Each call took the same time, but there are more calls: the output and the status report this.
 TEST_F(ReadTableTest, DiffReportsExactCounts) {
   wire::LabTable more = wire::ShapesLabTable(1, 2);
   const auto constant = std::find_if(more.apis.begin(), more.apis.end(),

@@ -6,7 +6,8 @@
 #include "tests/support/binary_dir.h"
 #include "tests/tools/cli/cli_fixture.h"
 
-// `fieldcost measure` from the command line: what ends it, what it prints then, and what it leaves.
+// `fieldcost measure` from the command line: how it ends, what it prints, and what it leaves
+// behind.
 
 namespace fieldcost::cli {
 namespace {
@@ -44,7 +45,7 @@ class MeasureCommandTest : public CliTest {
     ASSERT_EQ(table->parts.size(), 1U);
     EXPECT_EQ(table->parts[0].rounds, rounds);
   }
-  // Leaves no lab files in memory.
+  // The lab files left in memory; none are expected.
   static std::string LabsOf(const std::filesystem::path& home) {
     std::string found;
     for (const std::filesystem::path& root : testing::MemoryRoots()) {
@@ -93,7 +94,7 @@ TEST_F(MeasureCommandTest, ReportsWhyProgramsCannotBeMeasured) {
     EXPECT_EQ(result.exit_status, 78) << program;
     EXPECT_THAT(result.errors, HasSubstr("cannot be measured: ")) << program;
   }
-  // A scenario of several programs may contain such a program.
+  // A scenario of several programs may include such a program.
   EXPECT_EQ(Measure({"--rounds", "1"}, Script(kVictims + "hello_static; true")).exit_status, 0);
   const std::filesystem::path privileged = work_.path() / "privileged";
   std::filesystem::copy_file(kVictims + "hello", privileged);
@@ -122,8 +123,8 @@ TEST_F(MeasureCommandTest, WrongOptionsAreRefused) {
 }
 
 TEST_F(MeasureCommandTest, ATimeoutKeepsFinishedRounds) {
-  // The plain run, the map run, and of each round a map run and, since one API is one group, a
-  // timing run: the 6th is the second round's, also if one was repeated. It never ends.
+  // The plain run, the map run, and per round a map run and (since one API is one group) a timing
+  // run: the 6th belongs to the second round even if one was repeated. It never ends.
   const ProcessResult result =
       Measure({"--rounds", "5", "--timeout", "3s", "--save", Saved(), "--apis", "*!victim_noop"},
               Script(std::string(kCount) + "if [ $n = 6 ]; then exec sleep 60; fi; exec " +
@@ -145,7 +146,7 @@ TEST_F(MeasureCommandTest, APrepareThatFailsKeepsFinishedRounds) {
 }
 
 TEST_F(MeasureCommandTest, AnInterruptKeepsFinishedRoundsAndNothingOnMemory) {
-  // The 8th run, of the third round, interrupts its grandparent, as ^C does, and waits.
+  // The 8th run, in the third round, interrupts its grandparent as ^C does, and waits.
   const ProcessResult result =
       Shell("echo $$ > " + (work_.path() / "pid").string() +
             "; exec $fieldcost measure --rounds 5 --save " + Saved() +
@@ -176,7 +177,7 @@ TEST_F(MeasureCommandTest, ReportsDifferingOutput) {
 
 TEST_F(MeasureCommandTest, AProgramThatStaysIsMarked) {
   const ProcessResult result =
-      // Noticed only if it has begun before the command ends.
+      // Detected only if the program has started before the command ends.
       Measure({"--rounds", "0"},
               Script("sleep 30 >/dev/null 2>&1 & echo $! >> pids; [ -z \"$FIELDCOST_LAB_DIR\" ] || "
                      "until grep -q sleep /proc/$!/comm && grep -q '\\.lab' /proc/$!/maps; "
@@ -211,7 +212,7 @@ TEST_F(MeasureCommandTest, NamesTheReasonWhyAnApiIsLeftOut) {
   EXPECT_THAT(as_json.output, HasSubstr(R"("left_out_apis":["liblong_named.so.1!long_named_abc)"));
 }
 
-// Each call takes as long as before; only the number of calls has changed.
+// Each call takes as long as before; only the number of calls differs.
 TEST_F(MeasureCommandTest, DiffBaseNamesWhatIsCalledMoreOften) {
   const auto measure = [&](const std::string& option, const std::string& calls) {
     return Measure({"--rounds", "3", "--apis", "*!tally_*", option, Saved()},
@@ -227,7 +228,7 @@ TEST_F(MeasureCommandTest, DiffBaseNamesWhatIsCalledMoreOften) {
   EXPECT_THAT(same.output, HasSubstr("\n0 changes in calls and bytes per run (4 runs counted"));
 }
 
-// The field's metrics by name; what cannot be measured is missing rather than 0.
+// The metrics have the field's names; those that cannot be measured are missing rather than 0.
 TEST_F(MeasureCommandTest, BytesAndCyclesAreMetricsOfTheTable) {
   ASSERT_EQ(Measure({"--rounds", "1", "--save", Saved()}, {kVictims + "io", "streams"}).exit_status,
             0);
@@ -276,12 +277,12 @@ TEST_F(MeasureCommandTest, AFullMemoryFileSystemKeepsFinishedRounds) {
   ExpectRounds(1);
 }
 
-// With an agent in mode on: it keeps nothing of a lab, and the lab leaves nothing.
+// With an agent in mode `on`: it keeps nothing from a lab, and the lab leaves nothing behind.
 class LabStaysHereTest : public MeasureCommandTest {
  protected:
   void SetUp() override { ASSERT_EQ(Cli({"agent", "on"}).exit_status, 0); }
 
-  // The remains of programs with functions of these names, after the agent has collected.
+  // Traces of programs with functions of these names, after the agent has collected.
   std::string LeftBehind() {
     std::string left = LabsOf(home());
     EXPECT_EQ(Start({FIELDCOST_DAEMON, "--once"}, {}).exit_status, 0);
@@ -300,7 +301,7 @@ TEST_F(LabStaysHereTest, LeavesNothingForTheAgentHoweverTheRunEnds) {
   EXPECT_EQ(LeftBehind(), "");
   EXPECT_EQ(Measure({"--rounds", "1"}, {kVictims + "victim", "alloc"}).exit_status, 0);
   EXPECT_EQ(LeftBehind(), "");
-  // A measured program that is killed.
+  // The measured program is killed.
   Measure({"--rounds", "1", "--ignore-failure", "all"}, {kVictims + "victim", "die"});
   EXPECT_EQ(LeftBehind(), "");
 }

@@ -1,4 +1,4 @@
-// A home that is missing, or in which nothing can be kept, never stops the program.
+// A home directory that is missing or not writable never prevents the program from running.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,10 +20,10 @@ struct Home {
 
 std::string NameOf(const ::testing::TestParamInfo<Home>& given) { return given.param.name; }
 
-// Without HOME the home of the user database is used; nothing is written there.
+// Without HOME, the home of the user database is used; nothing is written there.
 class NoHomeTest : public CliTest, public ::testing::WithParamInterface<Home> {
  protected:
-  // Runs the command where HOME is such, and expects that the program has run as it does alone.
+  // Runs the command with this HOME, and expects the program to run as it does by itself.
   testing::ProcessResult Expect(const std::string& command, const std::string& output = "hello\n") {
     auto result = Shell(kNoProfile + GetParam().set + "; \"$fieldcost\" " + command + kProgram);
     EXPECT_EQ(result.exit_status, 5) << result.errors;

@@ -1,4 +1,4 @@
-// Programs without a PLT: which calls are measured, and one reason for the others.
+// Programs without a PLT: which calls are measured, and a single reason for the others.
 #include "tests/support/binary_dir.h"
 #include "tests/tools/cli/cli_fixture.h"
 

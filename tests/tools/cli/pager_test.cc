@@ -93,7 +93,7 @@ TEST_F(PagerTest, APagerThatIsNotThereIsRemarkedUponAndTheTextWritten) {
 }
 
 TEST_F(PagerTest, ThePagerGetsSignalsAsUsual) {
-  // A pipeline in the pager must end when its reader does, as in any shell.
+  // A pipeline in the pager must end when its reader ends, as in any shell.
   const ProcessResult result =
       OnTerminal(24, {"top"}, {{"PAGER", "yes | head -n 1; echo status $?"}});
   EXPECT_THAT(result.output, AllOf(HasSubstr("y\nstatus 0\n"), Not(HasSubstr("Broken pipe"))));

@@ -1,7 +1,7 @@
 #include "tests/tools/cli/cli_fixture.h"
 
-// What the administrator's /etc/fieldcost/system.toml does to a user's decision: in a mount
-// namespace of its own.
+// The effect of the administrator's /etc/fieldcost/system.toml on a user's decision, tested in a
+// separate mount namespace.
 
 namespace fieldcost::cli {
 namespace {
@@ -14,7 +14,7 @@ constexpr int kPermissionDenied = 77;
 
 class PermissionTest : public CliTest {
  protected:
-  // Runs the command where system.toml holds this text.
+  // Runs the command with this text in system.toml.
   ProcessResult Where(const std::string& system, const std::string& command) {
     return Shell(
         "mkdir -p \"$FIELDCOST_HOME/etc\" && cp -a /etc/. \"$FIELDCOST_HOME/etc\" && cd "

@@ -1,4 +1,4 @@
-// `fieldcost probe compare -- OLD -- NEW` and `probe run`, on programs that run.
+// `fieldcost probe compare -- OLD -- NEW` and `probe run` with real programs.
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ constexpr int kUnsupported = 78;
 
 class ProbeAlternateTest : public ProbeCommandTest {
  protected:
-  // A copy of the program, under a name of its own.
+  // Copies the program under this name.
   std::string Copy(const std::string& program, const std::string& name) {
     const std::string copy = Path(name);
     std::filesystem::copy_file(program, copy);
@@ -40,7 +40,7 @@ class ProbeAlternateTest : public ProbeCommandTest {
     options.insert(options.end(), after.begin(), after.end());
     return Cli(options);
   }
-  // Programs of the events on this machine, oldest first.
+  // The programs of the events on this machine, oldest first.
   std::string ProgramsInOrder() {
     const json::value listed = json::parse(Cli({"probe", "list", "--all", "--json"}).output);
     std::string programs;
@@ -56,7 +56,7 @@ TEST_F(ProbeAlternateTest, RunsBothProgramsByTurnsAndComparesThemAsOne) {
   const std::string after = Copy("/usr/bin/gzip", "new");
   const std::string text = Path("text");
   std::ofstream(text) << std::string(1 << 20, 'x');
-  // Equal programs: no limit that chance could pass.
+  // Equal programs, with a limit that chance cannot exceed.
   const ProcessResult compared = Compare({"--runs", "5", "--fail-above", "10000%", "--json"},
                                          {before, "-1", "-c", text}, {after, "-1", "-c", text});
   EXPECT_EQ(compared.exit_status, 0) << compared.errors;
@@ -71,7 +71,7 @@ TEST_F(ProbeAlternateTest, RunsBothProgramsByTurnsAndComparesThemAsOne) {
   EXPECT_TRUE(parsed.at("left_out").as_array().empty());
 }
 
-// Sleeps, so that a busy machine makes both sides longer, and never the planted one the shorter.
+// Sleeping: a busy machine makes both sides longer but never reverses the planted difference.
 TEST_F(ProbeAlternateTest, NamesTheStepOfARealProgramThatTakesLonger) {
   const std::string points = Path("probe.toml");
   std::ofstream(points) << "[[point]]\nlabel = \"slept\"\nat = \"libc.so.6!*nanosleep\"\n"
@@ -111,8 +111,8 @@ class BusyLoop {
   pid_t pid_;
 };
 
-// Beside a loop on the same CPU, one side is more important than the loop (if that is permitted; as
-// important otherwise), and the other one far less.
+// Next to a loop on the same CPU, one side has a higher priority than the loop (if permitted, else
+// the same) and the other one a much lower priority.
 TEST_F(ProbeAlternateTest, ReportsThatTheSidesRanUnderDifferentLoad) {
   if (!std::filesystem::exists("/proc/self/schedstat")) GTEST_SKIP() << "no /proc/PID/schedstat";
   cpu_set_t allowed;
@@ -135,7 +135,7 @@ TEST_F(ProbeAlternateTest, ReportsThatTheSidesRanUnderDifferentLoad) {
   EXPECT_THAT(compared.output, HasSubstr("the sides ran under different load"));
 }
 
-// What is linked statically loads no library, so none of its points can be recorded.
+// Statically linked programs load no library, so their points cannot be recorded.
 TEST_F(ProbeAlternateTest, GivesTheReasonWhyAProgramHasNoPoints) {
   const std::string fixed = kVictims + "hello_static";
   for (const ProcessResult& refused :
@@ -175,10 +175,10 @@ TEST_F(ProbeAlternateTest, ReportsEachPointThatWasNeverPassedAndOnceIfItRunsOfte
   const ProcessResult compared = Compare({"--runs", "5", "--points", points}, {hello}, {hello});
   EXPECT_EQ(compared.exit_status, 0) << compared.errors;
   EXPECT_THAT(compared.errors, reasons);
-  EXPECT_EQ(lines(compared), 2 * once) << compared.errors;  // of each side's first run
+  EXPECT_EQ(lines(compared), 2 * once) << compared.errors;  // from the first run of each side
 }
 
-// The library's own stub stands above main(): the stack goes on to the program's beginning.
+// The library's own stub is above main(), but the stack reaches the beginning of the program.
 TEST_F(ProbeAlternateTest, AStackOfTheMainThreadIsWhole) {
   const ProcessResult run =
       Cli({"probe", "run", "--local", "--stacks", "--", kVictims + "probed", "scopes"});

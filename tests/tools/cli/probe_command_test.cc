@@ -1,4 +1,4 @@
-// `fieldcost probe list|show|mark|purge|export` over databases that are made here.
+// `fieldcost probe list|show|mark|purge|export` with databases created here.
 #include <boost/json.hpp>
 
 #include "common/base/file.h"

@@ -1,4 +1,4 @@
-// `fieldcost probe compare|history`: what continuous integration asks.
+// `fieldcost probe compare|history` as used in continuous integration.
 #include <boost/json.hpp>
 
 #include "tests/tools/cli/probe_fixture.h"
@@ -100,7 +100,7 @@ TEST_F(ProbeCommandTest, LabelsAreComparedEachOnItsOwn) {
             0);
 }
 
-// An unchanged program whose base is half warm, and whose new build has cold runs only.
+// An unchanged program; half of the base is warm, and the new build has only cold runs.
 TEST_F(ProbeCommandTest, RunsWithOtherTagsAreNeverMixed) {
   const std::string file =
       Database({{.count = 16},

@@ -17,11 +17,11 @@ inline constexpr std::uint64_t kFirstNs = 1'600'000'000'000'000'000;  // 2020-09
 
 // Runs of an editor, each with one event "index_open" of three steps.
 struct SomeRuns {
-  std::uint64_t first = 1;  // run ids from there on, times with them
+  std::uint64_t first = 1;  // the first run id; times depend on it
   std::size_t count = 10;
   std::string build = "1.2";
   std::vector<std::string> tags = {"warm"};
-  std::uint64_t load_ms = 30;  // the second step; the others 10 and 20
+  std::uint64_t load_ms = 30;  // the second step; the others take 10 and 20
   std::string label = "index_open";
   std::string program = "editor";
 };
@@ -77,7 +77,7 @@ class ProbeCommandTest : public CliTest {
   void SetUp() override { std::filesystem::create_directories(home()); }
   std::string Path(const std::string& name) const { return (home() / name).string(); }
 
-  // Into that database, which is made if there is none.
+  // Adds the batch to that database, which is created if missing.
   void Add(const std::string& file, const probe::Batch& batch) {
     auto database = *sqlite::Database::Open(file, sqlite::Database::Access::kCreate);
     auto store = *probe::EventStore::Create(database);

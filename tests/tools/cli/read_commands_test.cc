@@ -9,14 +9,14 @@ using ::testing::Not;
 using testing::ProcessResult;
 using ::testing::StartsWith;
 
-// hist, spectrum, search, and what the reading commands choose.
+// hist, spectrum, search, and the defaults of the reading commands.
 class ReadCommandsTest : public CatalogCliTest {
  protected:
   static stats::StatRow Newer(stats::StatRow row) {
     row.key.api.package_version = "2.0-1";
     return row;
   }
-  // A value of a cell of record `record` of CSV.
+  // The cell of a column in record `record` of a CSV text.
   std::string Cell(const std::string& csv, int record, const std::string& column) {
     const testing::ProcessResult result = testing::RunProcess(
         {.arguments = {"python3", "-c",
@@ -137,7 +137,7 @@ TEST_F(ReadCommandsTest, TopByTotalStopsEarlyAndAgreesWithTheFullTable) {
     const std::string all = top("0");
     const std::string few = top("9");
     EXPECT_EQ(all.substr(0, few.size()), few);
-    // Both versions of that one are more than one of any other.
+    // Both versions of that function together cost more than one version of any other.
     EXPECT_EQ(Cell(few, 0, "symbol"), *versions == 0 ? "function_56" : "function_59");
   }
   EXPECT_THAT(Cli({"top", "--limit", "9"}).output, HasSubstr("(the first 9; more: --limit)"));
@@ -159,7 +159,7 @@ TEST_F(ReadCommandsTest, LocalMeasurementsAreSearchedToo) {
   EXPECT_EQ(Cli({"hist", "x", "--local"}).exit_status, 66);
 }
 
-// The library is installed on the machine of the test, so all commands show that version, not the
+// The library is installed on the test's machine, so all commands show that version rather than the
 // newest one.
 TEST_F(ReadCommandsTest, EveryCommandShowsTheVersionInstalledHere) {
   const ProcessResult package = testing::RunProcess(

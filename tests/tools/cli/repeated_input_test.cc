@@ -1,4 +1,4 @@
-// Commands that run another one several times: each run reads the same standard input.
+// Commands that run another command several times: each run reads the same standard input.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,14 +15,14 @@ constexpr char kLine[] = "the only line";
 
 struct Repeated {
   std::string name;
-  std::string options;   // shown to the shell as they are
-  std::string programs;  // behind "--"
-  std::size_t runs = 0;  // at least so many
+  std::string options;   // passed to the shell unchanged
+  std::string programs;  // after "--"
+  std::size_t runs = 0;  // minimum number
 };
 
 class RepeatedInputTest : public CliTest, public ::testing::WithParamInterface<Repeated> {
  protected:
-  // Runs the command line in a directory that has `input.txt`.
+  // Runs the command line in a directory that contains `input.txt`.
   testing::ProcessResult Run(const std::string& before, const std::string& options,
                              const std::string& behind) {
     std::ofstream(work_.path() / "input.txt") << kLine << '\n';

@@ -127,11 +127,11 @@ TEST_F(CliTest, APickIsMeasuredEvenInModeOffAndStaysLocal) {
 
 TEST_F(CliTest, MeasuresAndShowsAProgramRunByHand) {
   ASSERT_EQ(Cli({"agent", "local"}).exit_status, 0);
-  // With the default coin, which by itself would choose one run in 16.
+  // Uses the default probability, which would select one run in 16.
   WriteConfig(
       "[modules]\nbuiltin_modules = false\nextra_modules = [\"libvictim.so.1\"]\n"
       "[selection]\nio_probability = 0\nmax_programs = 0\n");
-  // It has functions that are not called, too, and draws of these show nothing: not five times.
+  // The library also has functions that are not called; drawing only these five times is unlikely.
   for (int i = 0; i < 5; ++i) {
     const ProcessResult run = Cli({"run", "--", FIELDCOST_BINARY_DIR "/victims/victim", "alloc"});
     ASSERT_EQ(run.exit_status, 0) << run.errors;
@@ -145,14 +145,14 @@ class ShowRunTest : public CliTest {
  protected:
   ShowRunTest() { EXPECT_EQ(Cli({"agent", "local"}).exit_status, 0); }
 
-  // The coin never chooses a run here, so everything measured was requested.
+  // No run is selected at random, so everything measured was requested.
   void SetUp() override {
     WriteConfig(
         "[modules]\nbuiltin_modules = false\nextra_modules = [\"libvictim.so.1\"]\n"
         "[selection]\nselection_probability = 0\nmax_programs = 0\n");
   }
 
-  // All that the program calls of it: chance may draw what is not called.
+  // All functions that the program calls: a random draw might choose functions that are not called.
   const std::string all_ = "libvictim.so.1!*";
   const std::string victim_ = FIELDCOST_BINARY_DIR "/victims/victim";
 };
@@ -228,7 +228,7 @@ TEST_F(ShowRunTest, TopReportsHowManyRunsWereDrawn) {
 
 TEST_F(ShowRunTest, TwoTimesOfThisMachineAreCompared) {
   ASSERT_EQ(Cli({"run", "--pick", all_, "--", victim_, "alloc"}).exit_status, 0);
-  // All of it is after that.
+  // Everything was measured after that time.
   const ProcessResult before = Cli({"diff", "libvictim.so.1", "--local", "--before", "1h"});
   EXPECT_EQ(before.exit_status, 2) << before.errors;
   EXPECT_THAT(before.output, StartsWith("no API was measured both before and after\n"));
@@ -347,14 +347,14 @@ TEST_F(CliTest, ReportsUnfulfilledPicksAfterTheRun) {
   EXPECT_EQ(run.exit_status, 3);
   EXPECT_THAT(run.errors,
               AllOf(HasSubstr("nothing measured for 'libcanaryowm.so!*'"), HasSubstr("soname")));
-  // The function exists but is not called; then it is called.
+  // The function exists, but is called only later.
   const std::vector<std::string> idle = {"run", "--pick", "libcanaryown.so!canaryown_idle", "--",
                                          kOwn};
   EXPECT_THAT(Cli(idle).errors, HasSubstr("not called from the program"));
   std::vector<std::string> called = idle;
   called.push_back("call");
   EXPECT_THAT(Cli(called).errors, IsEmpty());
-  // Also the second time, although the first run has left its results.
+  // Also the second time, although the first run has left results.
   EXPECT_THAT(Cli(idle).errors, HasSubstr("not called from the program"));
   EXPECT_THAT(Cli(idle, {{"FIELDCOST_QUIET", "1"}}).errors, IsEmpty());
 }
@@ -377,7 +377,7 @@ TEST_F(CliTest, ARunWithAPickEndsAsItsProgram) {
   EXPECT_EQ(picked({kOwn, "abort"}).signal, 6);
   EXPECT_EQ(picked({"sh", "-c", "kill -TERM $$"}).signal, 15);
   EXPECT_EQ(picked({"sh", "-c", "kill -PIPE $$; echo survived"}).signal, 13);
-  // Ending the command ends the program.
+  // Terminating the command terminates the program.
   const ProcessResult passed_on = picked(
       {"sh", "-c",
        "trap 'kill $!; echo ended; exit 5' TERM; kill -TERM $PPID; sleep 30 >&- 2>&- & wait"});

@@ -14,7 +14,7 @@
 #include "tests/support/run_files.h"
 #include "tests/support/temp_dir.h"
 
-// The real program, and real login shells in a home directory of their own.
+// The real program, and real login shells in a separate home directory.
 
 namespace fieldcost::cli {
 namespace {
@@ -31,7 +31,7 @@ constexpr char kSourceLibrary[] = FIELDCOST_BINARY_DIR "/lib/libfieldcost_preloa
 
 class SessionTest : public ::testing::Test {
  protected:
-  // As a login program would: an environment with a home directory and little else.
+  // Like a login program: an environment with a home directory and little else.
   std::vector<std::string> AtLogin(const std::vector<std::string>& command,
                                    const std::vector<std::string>& variables = {}) const {
     std::vector<std::string> arguments = {"/usr/bin/env", "-i", "PATH=/usr/bin:/bin",
@@ -75,7 +75,7 @@ class SessionTest : public ::testing::Test {
     ASSERT_EQ(::chmod((home() / name).c_str(), mode), 0);
   }
 
-  // Every file and directory at home but the agent's state, with its mode and bytes.
+  // Every file and directory in the home except the agent's state, with its mode and bytes.
   std::map<std::string, std::string> Home() const {
     std::map<std::string, std::string> found;
     for (const auto& entry : fs::recursive_directory_iterator(home())) {
@@ -237,7 +237,7 @@ TEST_F(SessionTest, SwitchedOffNewShellsAreSilentAndWithoutIt) {
 
 TEST_F(SessionTest, SwitchedOffOldShellsStaySilentToo) {
   ASSERT_EQ(On().exit_status, 0);
-  // It names the library nowhere but in a variable that it has exported.
+  // The shell names the library only in a variable that it has exported.
   testing::BackgroundProcess old_shell(
       {.arguments =
            AtLogin({"bash", "-l", "-c", "echo ready; kill -STOP $$; " + kHello + "; echo ended"})});

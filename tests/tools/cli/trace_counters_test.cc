@@ -1,4 +1,4 @@
-// `fieldcost trace --counters`: counts events where possible and reports where it is not.
+// `fieldcost trace --counters`: counts events if possible, and otherwise reports that it is not.
 #include <map>
 #include <sstream>
 
@@ -15,7 +15,7 @@ using ::testing::Not;
 using testing::ProcessResult;
 
 constexpr int kUsage = 64;
-constexpr double kPeriod = 101;  // of faults
+constexpr double kPeriod = 101;  // between faults
 const std::string kVictims = FIELDCOST_BINARY_DIR "/victims/";
 const std::string kHardware = "cycles,instructions,cache-misses,branch-misses";
 
@@ -27,7 +27,7 @@ class TraceCountersTest : public CliTest {
     return Cli(arguments);
   }
   std::string file() const { return (work_.path() / "a.fct").string(); }
-  // Each function's own page faults.
+  // The page faults of each function itself.
   std::map<std::string, std::uint64_t> Faults() {
     const ProcessResult folded =
         Cli({"tree", "export", "--to", "folded", "--metric", "faults", file()});
@@ -115,7 +115,7 @@ TEST_F(TraceCountersTest, ProgramsAreComparedByThemAndWhatIsMissingIsSaidOnce) {
   EXPECT_EQ(compared.exit_status, 1) << compared.errors;
   EXPECT_THAT(compared.output, HasSubstr("faults_thread"));
   const std::size_t first = compared.errors.find("cycles: not measured");
-  if (first == std::string::npos) return;  // there is hardware
+  if (first == std::string::npos) return;  // this machine has hardware counters
   EXPECT_EQ(compared.errors.find("cycles: not measured", first + 1), std::string::npos)
       << compared.errors;
 }

@@ -22,7 +22,7 @@ using testing::ProcessResult;
 
 constexpr int kUsage = 64;
 const std::string kVictims = FIELDCOST_BINARY_DIR "/victims/";
-// Compresses for a while, in a library that is not built here.
+// Compresses for a while in a library that is not built here.
 const std::vector<std::string> kCompressing = {
     "python3", "-c",
     "import zlib\nfor i in range(40): zlib.compress(bytes(j * j >> 3 & 255 for j in "
@@ -78,7 +78,7 @@ TEST_F(TraceEventsTest, CallsOfFunctionsAreExactAndHaveNames) {
   EXPECT_EQ(traced.output, plain.output);
   EXPECT_EQ(Cli({"tree", "verify", file()}).exit_status, 0);
   const auto calls = Costs(file(), "calls");
-  // Inclusive: its own and those of what it calls.
+  // Inclusive counts: a function's own calls and those of its callees.
   EXPECT_THAT(calls, ElementsAre(Pair("work", "6"), Pair("work/leaf", "1"),
                                  Pair("work/middle", "4"), Pair("work/middle/leaf", "3")));
 }
@@ -98,7 +98,7 @@ TEST_F(TraceEventsTest, EventsOfAProgramWithSeveralThreadsAreEachThreads) {
   const ProcessResult shown =
       Cli({"tree", "show", file(), "--by", "thread", "--metric", "calls", "--depth", "1", "--all"});
   EXPECT_EQ(shown.exit_status, 0) << shown.errors;
-  // 1,000 of work(), each with 5 more.
+  // 1,000 calls of work(), each with 5 more calls.
   std::size_t threads = 0;
   std::istringstream lines(shown.output);
   for (std::string line; std::getline(lines, line);) {
@@ -157,7 +157,7 @@ TEST_F(TraceEventsTest, SeveralRunsAreComparedRunByRun) {
   EXPECT_NE(same.exit_status, 1) << same.output;
 }
 
-// A program without the right to perf_event_open(2), as most are on Debian, and all it starts.
+// A program without permission for perf_event_open(2), as is usual on Debian, and its children.
 const std::string kForbidPerf = R"(
 import ctypes, os, struct, sys
 PERF_EVENT_OPEN, NUMBER, ALLOW, DENY = 298, 0, 0x7fff0000, 0x00050001

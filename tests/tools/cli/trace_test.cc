@@ -1,4 +1,4 @@
-// `fieldcost trace` of real programs, and what its recordings have.
+// `fieldcost trace` with real programs, and the contents of its recordings.
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -49,7 +49,7 @@ TEST_F(TraceTest, StacksOfAForeignProgramHaveNames) {
   EXPECT_EQ(Cli({"tree", "verify", file()}).exit_status, 0);
   EXPECT_THAT(Show().output, AllOf(HasSubstr("cpu of 2 runs: "), HasSubstr("(sampled)"),
                                    HasSubstr("_PyEval_EvalFrameDefault")));
-  // Everything is called by main, and nearly everything by the interpreter's loop.
+  // main calls everything, and the interpreter's loop nearly everything.
   EXPECT_THAT(Show({"--callers", "*_PyEval_EvalFrameDefault"}).output, HasSubstr("Py_RunMain"));
   struct stat info {};
   ASSERT_EQ(::stat(file().c_str(), &info), 0);
@@ -125,7 +125,7 @@ TEST_F(TraceTest, AWaitIsInTheIntervalsInWhichItPassesAndPartsAddUp) {
   }
 }
 
-// musl describes none of its code for debuggers or unwinders.
+// musl has no debug or unwind information for its code.
 TEST_F(TraceTest, WaitsInMuslHaveTheStacksOfTheProgram) {
   for (const char* build : {"waits_musl", "waits_musl_static"}) {
     const std::string program = std::string(FIELDCOST_BINARY_DIR "/victims/") + build;
@@ -166,7 +166,7 @@ TEST_F(TraceTest, ThreadsAndProcessesHaveTheirNamesAndNumbers) {
   EXPECT_THAT(by_process, Not(HasSubstr("reader")));
 }
 
-// The field's library keeps the return addresses of calls that it measures.
+// The measuring library replaces the return addresses of calls that it measures.
 TEST_F(TraceTest, StacksGoOnThroughCallsThatTheFieldMeasures) {
   const ProcessResult traced = Trace(
       {"--rate", "997"}, {FIELDCOST_PROGRAM, "run", "--pick", "libz.so.1!*", "--", "python3", "-c",
@@ -220,7 +220,7 @@ TEST_F(TraceTest, AFailureToRecordKeepsTheLastRecording) {
 }
 
 TEST_F(TraceTest, AKilledRecorderLeavesAValidRecording) {
-  // Ends the recorder when it has written twice.
+  // Kills the recorder after it has written twice.
   const std::string grown =
       "s=$(stat -c %s " + file() + "); while [ $(stat -c %s " + file() + ") -eq $s ]; do :; done; ";
   const ProcessResult traced = Trace({}, {"/bin/sh", "-c", grown + grown + "kill -KILL $PPID"});

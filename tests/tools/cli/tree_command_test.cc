@@ -1,4 +1,4 @@
-// `fieldcost tree ...` over recordings that are made here.
+// `fieldcost tree ...` with recordings created here.
 #include <fstream>
 
 #include "common/base/file.h"
@@ -56,7 +56,7 @@ struct Sample {
   std::uint64_t time_ns;
   std::string path;  // "main;z!deflate"
   std::uint64_t ns;
-  std::uint32_t thread = 0;  // 0: none; else as kThreads
+  std::uint32_t thread = 0;  // 0: none; else an index into kThreads
 };
 
 const recording::Thread kThreads[] = {
@@ -68,7 +68,7 @@ class TreeCommandTest : public CliTest {
 
   std::string Path(const std::string& name) const { return (home() / name).string(); }
 
-  // Each run begins when the one before has ended, and takes 10 s.
+  // Each run takes 10 s and begins when the previous one has ended.
   std::string Record(const std::string& name, const std::vector<std::vector<Sample>>& runs) {
     tree::Dictionary dictionary;
     auto writer = recording::Writer::Create(Path(name), dictionary, {}).value();

@@ -36,7 +36,7 @@ class TreeCompareTest : public CliTest {
 };
 
 TEST_F(TreeCompareTest, FindsOnlyTheFunctionThatIsCalledMoreOften) {
-  // jumps calls leaf, too, and others.
+  // jumps calls leaf and other functions, too.
   const ProcessResult compared =
       Compare({"--runs", "3", "--events", "functions", "--metric", "calls"}, {kTraced, "work"},
               {kTraced, "fib"});
@@ -54,7 +54,7 @@ TEST_F(TreeCompareTest, TheSameProgramCostsTheSame) {
   EXPECT_THAT(same.output, HasSubstr("No significant changes"));
 }
 
-// A file's name is not what a program is.
+// A program is not identified by its file's name.
 TEST_F(TreeCompareTest, TheSameProgramInTwoFilesCostsTheSame) {
   const fs::path old_file = work_.path() / "old";
   const fs::path new_file = work_.path() / "new";
@@ -71,7 +71,7 @@ TEST_F(TreeCompareTest, TheSameProgramInTwoFilesCostsTheSame) {
   const ProcessResult diff =
       Cli({"tree", "diff", kept + "/old-1.fct", kept + "/new-1.fct", "--metric", "calls"});
   EXPECT_THAT(diff.output, Not(HasSubstr("gone")));
-  // And what differs between two files is named as such.
+  // Differences between two files are still reported as such.
   const ProcessResult more = Compare({"--runs", "2", "--events", "functions", "--metric", "calls"},
                                      {old_file, "work"}, {new_file, "fib"});
   EXPECT_EQ(more.exit_status, 1);
@@ -139,7 +139,7 @@ TEST_F(TreeCompareTest, DoesNotCompareFailedRuns) {
   EXPECT_EQ(Cli({"tree", "compare", "--", "--", "/bin/true"}).exit_status, kUsage);
 }
 
-// With every path kept, and leaves that hold all, it is exact.
+// The tree is exact if every path is kept and leaves hold everything.
 TEST_F(TreeCompareTest, ATimeTreeThatKeepsAllCountsAllSamples) {
   const std::string file = (work_.path() / "a.fct").string();
   ASSERT_EQ(

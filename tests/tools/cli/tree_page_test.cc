@@ -1,4 +1,4 @@
-// `fieldcost tree ... --html`, and what a recording cost over time.
+// `fieldcost tree ... --html`, and the cost of a recording over time.
 #include <array>
 #include <fstream>
 #include <map>
@@ -39,7 +39,7 @@ class TreePageCommandTest : public CliTest {
   void SetUp() override { std::filesystem::create_directories(home()); }
   std::string Path(const std::string& name) const { return (home() / name).string(); }
 
-  // Samples of two streams with three metrics, at times and of paths that look random.
+  // Samples of two streams with three metrics, at pseudo-random times and paths.
   std::string Record(const std::string& name, const std::vector<RunOf>& runs,
                      std::size_t samples_without_run = 0) {
     tree::Dictionary dictionary;
@@ -66,7 +66,7 @@ class TreePageCommandTest : public CliTest {
         const std::array<std::uint64_t, 2> values = {random() % 1'000, random() % 3};
         const recording::ThreadId thread(static_cast<std::uint32_t>(i % 3));
         EXPECT_TRUE(writer.Append(all, time_ns, path, values, thread));
-        // Some are longer than a bin, and some began before their run.
+        // Some waits are longer than a bin, and some began before their run.
         const std::uint64_t wait_ns = i % 7 == 0 ? i % 20 * kMs + values[0] : values[0];
         EXPECT_TRUE(writer.Append(waits, time_ns, path, std::span(&wait_ns, 1), thread));
       }
@@ -85,7 +85,7 @@ class TreePageCommandTest : public CliTest {
     return Path(name);
   }
 
-  // By path; what is not 0.
+  // Nonzero values by path.
   using Values = std::map<std::uint32_t, std::uint64_t>;
 
   static Values SelfOf(const tree::Tree& tree, std::size_t metric) {
@@ -98,7 +98,7 @@ class TreePageCommandTest : public CliTest {
   }
 
   static void ExpectThreadsAddUp(const Timeline& timeline) {
-    ASSERT_GE(timeline.threads.size(), 2U);  // equal names of several runs are one
+    ASSERT_GE(timeline.threads.size(), 2U);  // equal names in several runs count as one
     for (std::size_t metric = 0; metric < timeline.bins.size(); ++metric) {
       for (std::size_t bin = 0; bin < timeline.bins[metric].size(); ++bin) {
         Values all;
@@ -112,7 +112,7 @@ class TreePageCommandTest : public CliTest {
     }
   }
 
-  // A recording of so many threads; thread i has i + 1 samples of a path of its own.
+  // A recording of this many threads; thread i has i + 1 samples of a path of its own.
   std::string RecordThreads(const std::string& name, std::uint32_t threads,
                             std::size_t paths_of_each = 1, std::size_t samples_of_each = 0) {
     tree::Dictionary dictionary;
@@ -157,8 +157,8 @@ class TreePageCommandTest : public CliTest {
     return sum;
   }
 
-  // Each bin, or one of `step`, and some of several, against the tree of that interval, value for
-  // value.
+  // Compares every `step`-th bin, and some groups of bins, with the tree of the same interval,
+  // value by value.
   static void ExpectBinsAreTrees(const std::string& operand, std::size_t expected_bins,
                                  std::optional<recording::DivideBy> by = std::nullopt,
                                  std::size_t step = 1) {
@@ -211,7 +211,7 @@ TEST_F(TreePageCommandTest, EachBinOfThreadsIsTheTreeOfItsInterval) {
   ExpectBinsAreTrees(file + "@1.5ms..6.333333ms", kPageBins, recording::DivideBy::kProcess, 37);
 }
 
-// Calls are longer and shorter than bins.
+// Some calls are longer and some shorter than a bin.
 TEST_F(TreePageCommandTest, EachBinOfImportedEventsIsTheTreeOfItsInterval) {
   std::mt19937_64 random(9);
   std::ofstream events(Path("events"));
@@ -311,7 +311,7 @@ TEST_F(TreePageCommandTest, ThreadsCanBeChosenUpToALimitAndTheOthersAreOne) {
   const Timeline timeline = TimelineOf(file);
   ASSERT_EQ(timeline.threads.size(), kPageThreads);
   EXPECT_EQ(timeline.threads.back().untrusted_label, "[10 other threads]");
-  // Threads 1 to 9 have the fewest samples, and one that belongs to no thread has none.
+  // Threads 1 to 9 have the fewest samples, and the group without a thread has none.
   EXPECT_EQ(SumOf(timeline.threads.back().bins), 45 * kMs);
   std::uint64_t sum = 0;
   for (const Timeline::Thread& thread : timeline.threads) sum += SumOf(thread.bins);
@@ -325,7 +325,7 @@ TEST_F(TreePageCommandTest, ThreadsCanBeChosenUpToALimitAndTheOthersAreOne) {
   EXPECT_THAT(divided.output, Not(HasSubstr("<select id=\"thread\">")));
 }
 
-// 64 bins of 32 threads of 2,000 paths would be 4 million values.
+// 64 bins for 32 threads with 2,000 paths each would be 4 million values.
 TEST_F(TreePageCommandTest, NoThreadsCanBeChosenWhereTheyWouldMakeThePageTooLarge) {
   const Timeline timeline = TimelineOf(RecordThreads("wide.fct", 31, 70'000, 70'000));
   EXPECT_TRUE(timeline.threads.empty());

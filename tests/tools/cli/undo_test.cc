@@ -6,7 +6,7 @@
 #include "tests/support/binary_dir.h"
 #include "tests/tools/cli/cli_fixture.h"
 
-// log, forget and enrol: the real programs with a server that checks their requests.
+// log, forget and enrol: the real programs with a server that verifies their requests.
 
 namespace fieldcost::cli {
 namespace {
@@ -57,7 +57,7 @@ class UndoTest : public CliTest {
     ASSERT_EQ(server_->bodies().size(), static_cast<std::size_t>(number));
   }
 
-  // The same with a terminal for stdin, stdout and stderr, on which `typed` is typed.
+  // The same with stdin, stdout and stderr on a terminal, on which `typed` is typed.
   ProcessResult OnTerminal(const std::string& command, const std::string& typed) {
     return Shell("printf '" + typed + "\\n' | script -qec '\"$fieldcost\" " + command +
                  "' /dev/null");
@@ -77,7 +77,7 @@ TEST_F(UndoTest, ListsSentBatchesAndShowsThemByteForByte) {
                            " 1  20.* UTC  20.* UTC  sent  .*\n 2  20.* UTC  20.* UTC  sent  .*\n"));
   EXPECT_EQ(Cli({"agent", "log", "1", "--raw"}).output, server_->bodies()[0]);
   EXPECT_EQ(Cli({"agent", "log", "2", "--raw"}).output, server_->bodies()[1]);
-  // As the preview shows it.
+  // In the preview's format.
   EXPECT_THAT(preview.output, HasSubstr("libvictim.so.1!victim_allocate  version "));
   const ProcessResult one = Cli({"agent", "log", "1"});
   EXPECT_THAT(one.output,

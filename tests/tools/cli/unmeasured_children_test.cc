@@ -3,7 +3,7 @@
 #include "tests/support/binary_dir.h"
 #include "tests/tools/cli/cli_fixture.h"
 
-// Commands that measure programs name children into which no library can be loaded.
+// Commands that measure programs report children into which no library can be loaded.
 
 namespace fieldcost::cli {
 namespace {
@@ -13,8 +13,8 @@ using testing::ProcessResult;
 
 const std::string kVictims = FIELDCOST_BINARY_DIR "/victims/";
 
-// A way to run a program, and the output before the name of a child. `waits`: how often the command
-// waits while it checks the children several times.
+// A way to run a program, and the text before the name of a child. `waits`: the number of times
+// that the command waits while it checks the children several times.
 struct Way {
   std::string name;
   std::vector<std::string> command;
@@ -24,8 +24,8 @@ struct Way {
 
 class UnmeasuredChildrenTest : public CliTest, public ::testing::WithParamInterface<Way> {
  protected:
-  // Runs a script that starts `child` (tests/victims/stays.c) in the background, and ends it after
-  // the command, which checks the children while it waits, has waited this many times more.
+  // Runs a script that starts `child` (tests/victims/stays.c) in the background and ends after the
+  // command, which checks the children while it waits, has waited that many more times.
   ProcessResult RunWith(const std::string& child) {
     const std::string script = "cd " + work_.path().string() + R"sh( || exit 9
 waits() {

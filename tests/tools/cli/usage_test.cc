@@ -18,7 +18,7 @@ using ::testing::StartsWith;
 constexpr int kUsage = 64;
 constexpr int kNotFound = 66;
 
-// The words of every command, from the program's own on.
+// Adds the words of every command line, beginning with the program's name.
 void AddLines(const command::Command& command, std::vector<std::string> words,
               std::vector<std::vector<std::string>>& lines) {
   lines.push_back(words);

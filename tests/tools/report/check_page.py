@@ -1,10 +1,10 @@
-"""Reads an HTML page from stdin; prints what is wrong with it, one line each.   check_page.py [--scripts]
+"""Reads an HTML page from stdin and prints its problems, one per line.   check_page.py [--scripts]
 
-Wrong is: tags that do not nest, an id twice, a reference to an id that is not there, anything that would
-be fetched or run (script, link, img, http:, url(), event handlers, style attributes), text in the style
-element that the page's own policy does not let through, a drawing or table without words.
+Problems are: tags that do not nest, a repeated id, a reference to an id that does not exist, anything that would be
+fetched or run (script, link, img, http:, url(), event handlers, style attributes), text in the style element that the
+page's own policy does not permit, and a drawing or table without a text description.
 
---scripts: the page may have scripts, which its policy lets through, and JSON, which is well-formed.
+--scripts: the page may have scripts that its policy permits, and JSON, which must be well-formed.
 """
 
 import base64

@@ -1,7 +1,7 @@
-"""Compares the commands of all programs, as --help lists them, with those whose output golden/ has.
+"""Compares the commands of all programs, as listed by --help, with those whose output is in golden/.
 
-Usage: every_command.py SOURCE_DIR BUILD_DIR.  Prints each command that has neither a golden nor a reason in
-without_golden.toml, and each reason that is not needed; exit status 1 if there is one.
+Usage: every_command.py SOURCE_DIR BUILD_DIR. Prints each command that has neither a golden output nor a reason in
+without_golden.toml, and each reason that is not needed; exit status 1 if there is any.
 """
 
 import re
@@ -20,8 +20,8 @@ FEWEST = 90  # commands that our programs have
 
 
 def commands_of(binaries):
-    """Each command of each program. A command that has others below it is one of them only if it does something
-    itself, which its usage shows."""
+    """Returns each command of each program. A command with subcommands is included only if it does something itself,
+    which its usage shows."""
     for program in documented.PROGRAMS:
         for words, text in documented.helps(binaries, [program]):
             if "\nCommands:\n" not in text or "[COMMAND]" in text:
@@ -29,7 +29,7 @@ def commands_of(binaries):
 
 
 def commands_in(line, commands):
-    """Those of `commands` that a line of bash runs; of `idle show` and `idle`, the longer one."""
+    """Returns those of `commands` that a line of bash runs; of `idle show` and `idle`, the longer one."""
     for part in re.split(r"&&|\|\|?|;", ANYWHERE.sub("", line)):
         words = VARIABLES.sub("", part).split()
         heads = [" ".join(words[:count]) for count in range(len(words), 0, -1)]

@@ -1,9 +1,9 @@
-"""What commands show on terminals of 80, 120 and 200 columns: on the C++ project in shop/, of a catalogue, of services.
+"""Checks what commands show on terminals of 80, 120 and 200 columns: for the project in shop/, a catalogue, services.
 
 Usage: terminal_test.py SOURCE_DIR BUILD_DIR [--update | --record] [TEXT]
 
-README.md describes project.toml, services.toml and golden/. --update writes golden/ anew, --record what is in
-recorded/. TEXT selects the commands that contain it. Exit status 1: something is not as expected.
+README.md describes project.toml, services.toml and golden/. --update rewrites golden/, --record rewrites recorded/.
+TEXT selects the commands that contain it. Exit status 1: something is not as expected.
 """
 
 import difflib
@@ -104,8 +104,8 @@ def problems_of(text, width):
 
 
 def chosen(entry, text):
-    """What the golden file has of a text: all but what `masks` names, or of a live one the groups of `parts`, masked,
-    since blanks and numbers of digits depend on other lines and on this run."""
+    """The part of a text that is compared with golden/: all except what `masks` names; for live output the groups of
+    `parts`, masked, because blanks and numbers of digits depend on other lines and on this run."""
     if "parts" not in entry:
         return hidden(entry, text)
     text = re.sub("  +", "  ", re.sub(r"[#.,]*#", "#", masked(text)))
@@ -119,8 +119,8 @@ def chosen(entry, text):
 
 
 class StoppedClock(House):
-    """Where all programs have the same time, also those that run beside others, since services and their readers show
-    dates and ages."""
+    """A clock that shows the same time to all programs, including those running alongside others, because services and
+    their readers show dates and ages."""
 
     def environment(self, box):
         library = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
