@@ -1,4 +1,4 @@
-// What is written is read again as what it was, but for what a format does not hold.
+// Exported trees are imported unchanged, except for what a format cannot represent.
 
 #include "tools/exchange/exchange.h"
 
@@ -27,7 +27,7 @@ Imported Read(const std::string& bytes, const ImportOptions& options = {}) {
   return imported ? std::move(*imported) : Imported{TreeOfStacks({}, {}), Format::kPprof, {}};
 }
 
-// The sample tree without what the format leaves out.
+// The sample tree without what the format omits.
 tree::Tree Without(bool files, bool build_ids) {
   tree::Tree tree = SampleTree();
   auto dictionary = std::make_shared<tree::Dictionary>();
@@ -92,7 +92,7 @@ TEST(ExchangeTest, FoldedHoldsOneMetricAndNames) {
               ElementsAre(HasSubstr("deflate cpu=1003009"), HasSubstr("fill_window cpu=3009027"),
                           HasSubstr("deflate;[kernel] cpu=77")));
   EXPECT_EQ(imported.tree.metrics, std::vector<tree::Metric>{cpu});
-  // Written again it is the same.
+  // Exporting it again gives the same bytes.
   EXPECT_EQ(Written(imported.tree, Format::kFolded).bytes, exported.bytes);
 }
 

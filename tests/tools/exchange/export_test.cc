@@ -1,4 +1,4 @@
-// The bytes of small trees, as other programs see them.
+// The bytes of small exported trees, as other programs see them.
 
 #include <gmock/gmock.h>
 
@@ -81,7 +81,7 @@ TEST(ExportTest, BytesThatAreNoTextBecomeText) {
   EXPECT_EQ(content.comments[0], "\\xfe");
 }
 
-// Two names that differ in an invalid byte stay different, also at the greatest length.
+// Names that differ only in an invalid byte stay different, even at the maximum length.
 TEST(ExportTest, NamesOfInvalidBytesAreReadAsTheyWere) {
   const std::string most(tree::kMaxNameBytes, '\xff');
   const std::string other = most.substr(1) + '\xfe';

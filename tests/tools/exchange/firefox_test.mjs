@@ -1,4 +1,4 @@
-// Firefox Profiler's own importer (its program for the command line) reads our profile, and its call trees are ours.
+// Firefox Profiler's own importer (in its command line program) reads our profile; its call trees equal ours.
 
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 
 import { METRICS, add, given, sample, sorted, stacksOfOurs } from './ours.mjs';
 
-const TOO_LARGE = 2 ** 53;  // of ns: it has its numbers as doubles
+const TOO_LARGE = 2 ** 53;  // ns: the importer holds numbers as doubles
 
 const PROGRAM = given('FIELDCOST_TEST_FIREFOX_PROFILER');
 let session;
@@ -20,8 +20,8 @@ async function asked(...options) {
   return JSON.parse(stdout);
 }
 
-// Its `load` gives the process that answers half a second to start, which may be too short, so that is started itself.
-// Asked before it has said in its log that it can answer, it would be taken for a dead one, and forgotten.
+// Starts the responding process itself, because the program's `load` gives it only half a second to start, which may be
+// too short. A request before its log says that it is ready would make the client consider it dead and forget it.
 let server;
 function opened(file, name) {
   session = name;
@@ -42,7 +42,7 @@ function opened(file, name) {
   });
 }
 
-// As stacksOfOurs(), of one thread's call tree.
+// Like stacksOfOurs(), for one thread's call tree.
 async function stacksOf(thread) {
   const tree = await asked('thread', 'samples-top-down', '--thread', thread.threadHandle);
   const toInteger = tree.weightType === 'tracing-ms' ? (ms) => Math.round(ms * 1e6) : (sum) => sum;

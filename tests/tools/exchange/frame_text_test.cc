@@ -51,7 +51,7 @@ TEST(FrameTextTest, EveryTextIsReadAsWhatWasWritten) {
 TEST(FrameTextTest, OthersNamesBecomeTheSameInEveryBuild) {
   EXPECT_EQ(FrameOfText("/usr/lib/libz.so.1.2.13!deflate"), Function("libz.so!deflate"));
   EXPECT_EQ(FrameOfText("_Z1fi.isra.0"), Function("f(int)"));
-  EXPECT_EQ(FrameOfText("main.hot"), Function("main.hot"));  // of Go, say
+  EXPECT_EQ(FrameOfText("main.hot"), Function("main.hot"));  // for example in Go
   EXPECT_EQ(FrameOfText(""), tree::SpecialFrame("[unknown]"));
   EXPECT_EQ(FrameOfNames("/usr/lib/libz.so.1", ""), Function("libz.so![unknown]"));
   EXPECT_EQ(FrameOfNames("", "[unknown]"), tree::SpecialFrame("[unknown]"));

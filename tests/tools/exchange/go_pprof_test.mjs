@@ -1,4 +1,4 @@
-// Go's pprof reads our profiles, and we read Go's: the same sums by stack and by function.
+// Go's pprof reads our profiles, and we read Go's: sums by stack and by function are equal.
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -7,7 +7,7 @@ import { METRICS, add, nameOf, sample, shown, sorted, stacksOfOurs, text } from 
 
 const pprof = (...options) => text('FIELDCOST_TEST_PPROF', '-symbolize=none', ...options);
 
-// As stacksOfOurs(), of `pprof -raw`, whose numbers are not rounded.
+// Like stacksOfOurs(), from `pprof -raw`, whose numbers are not rounded.
 function stacksOfPprof(file) {
   const lines = pprof('-raw', file).split('\n');
   const at = lines.indexOf('Samples:');

@@ -1,4 +1,4 @@
-// Writes a profile of known counts by runtime/pprof: 5 and 2 (two lines of one function) and 3.
+// Writes a profile with known counts by runtime/pprof: 5 and 2 (two lines of one function) and 3.
 package main
 
 import (

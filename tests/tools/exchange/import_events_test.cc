@@ -1,4 +1,5 @@
-// Calls that begin and end: enter/exit text, Chrome's trace events, speedscope's.
+// Importers of calls that begin and end: enter/exit text, Chrome's trace events, speedscope's
+// events.
 
 #include <gmock/gmock.h>
 
@@ -52,11 +53,11 @@ TEST(ImportEventsTest, WhatDoesNotFitIsCountedAndNotGuessed) {
       "1100 7 exit b\n"  // never entered
       "1200 7 enter b\n"
       "1300 7 enter c\n"
-      "1250 7 enter d\n"  // before the last one
+      "1250 7 enter d\n"  // before the previous one
       "1400 7 exit b\n"   // c and d have no exit
       "1450 7 lost 20\n"
-      "1500 7 enter e\n"  // stays open
-      "1600 8 exit a\n",  // of another thread
+      "1500 7 enter e\n"  // never exits
+      "1600 8 exit a\n",  // in another thread
       Format::kEvents);
   EXPECT_THAT(imported.untrusted_remarks,
               UnorderedElementsAre("exits without an entry, left out: 2",
@@ -149,7 +150,7 @@ TEST(ImportChromeTest, BadFilesAreRefused) {
   EXPECT_THAT(ErrorOf("[{\"ph\":\"B\"}x", Format::kChrome).message, HasSubstr("at byte 11"));
   EXPECT_THAT(ErrorOf("[{\"ph\":\"B\"},", Format::kChrome).message,
               HasSubstr("none of its 1 event"));
-  // Sums past 64 bits.
+  // Sums above 64 bits.
   std::string much = "[";
   for (int i = 0; i < 2; ++i) {
     much += (i == 0 ? "" : ",") +

@@ -1,4 +1,4 @@
-// Stacks with values: perf script, pprof and folded stacks; and how formats are told.
+// Importers of stacks with values (perf script, pprof, folded stacks), and detection of formats.
 
 #include <gmock/gmock.h>
 
@@ -98,7 +98,7 @@ TEST(ImportPprofTest, OthersTypesBecomeMetricsWithUnits) {
                   tree::Metric{.name = "cpu-2", .unit = tree::Unit::kCount, .per_sample = 1},
                   tree::Metric{.name = "samples", .unit = tree::Unit::kCount, .per_sample = 1}));
   EXPECT_THAT(imported.untrusted_remarks, ElementsAre("CPU in widgets is taken for a count"));
-  // The source file is not a part of the name there.
+  // There, the source file is not part of the name.
   EXPECT_EQ(imported.tree.dictionary->frames.frame(tree::FrameId(0)), Function("app!main"));
 }
 
@@ -169,7 +169,7 @@ TEST(ImportTest, EveryCutFileIsRefusedOrReadAsOne) {
         EXPECT_EQ(error.code, ErrorCode::kCorrupt) << size;
       }
       if (info.format == Format::kChrome || info.format == Format::kSpeedscope) {
-        // But for the last line's end, and whole events of Chrome's.
+        // Except for the end of the last line, and complete events of Chrome's.
         const auto imported = Import(bytes.substr(0, size), {.format = info.format});
         const bool is_reported =
             imported && info.format == Format::kChrome && imported->untrusted_remarks.size() == 1;

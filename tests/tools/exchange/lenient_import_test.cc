@@ -1,5 +1,5 @@
-// Files of other programs as they are found: cut, out of order, with fractions, signs and blanks.
-// What is unambiguous is read; what is left out is reported.
+// Files of other programs as found in practice: truncated, out of order, with fractions, signs and
+// blanks. Unambiguous content is read; omissions are reported.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -34,7 +34,7 @@ std::string Repeated(std::string_view text, std::size_t times) {
   return all;
 }
 
-// The value of the only line that ends with the frame.
+// The values of the only line that ends with this frame.
 std::string LineOf(const Imported& imported, std::string_view frame) {
   for (const std::string& line : LinesOf(imported.tree)) {
     if (line.substr(0, line.find(' ')).ends_with(frame)) return line.substr(line.find(' ') + 1);
@@ -53,7 +53,7 @@ TEST(LenientFoldedTest, BlanksAroundLinesAndFramesAreNoPartOfNames) {
         << text;
     EXPECT_THAT(imported.untrusted_remarks, IsEmpty()) << text;
   }
-  // Ours, escaped, stay.
+  // Blanks in our own files are escaped and stay.
   EXPECT_THAT(LinesOf(ReadAs("\\x20main;f\\x20 1\n", Format::kFolded).tree),
               ElementsAre("\\x20main;f\\x20 samples=1"));
 }
@@ -67,7 +67,7 @@ TEST(LenientFoldedTest, FractionsAreExactInASmallerUnit) {
               ElementsAre("counts have fractions: they are in units of 10^-3, as milli-samples"));
   EXPECT_THAT(LinesOf(ReadAs("a 1.00\nb 2e3\nc +4\n", Format::kFolded).tree),
               ElementsAre("a samples=1", "b samples=2000", "c samples=4"));
-  // A fraction of a third has no end.
+  // The decimals of a third do not end.
   const Imported third = ReadAs("a 0.33333333333333331\nb 1.5\n", Format::kFolded);
   EXPECT_THAT(LinesOf(third.tree),
               ElementsAre("a nano-samples=333333333", "b nano-samples=1500000000"));
@@ -89,12 +89,12 @@ TEST(LenientFoldedTest, TwoCountsOnEachLineAreBothRead) {
   EXPECT_THAT(imported.untrusted_remarks,
               ElementsAre("each line has two counts, as difffolded.pl writes them: samples-before "
                           "and samples"));
-  // A number that only some lines have is a part of a name.
+  // A number that only some lines have is part of a name.
   EXPECT_THAT(LinesOf(ReadAs("worker 7 25\nmain 3\n", Format::kFolded).tree),
               ElementsAre("main samples=3", "worker 7 samples=25"));
 }
 
-// The outermost kMaxDepth - 1 frames, then [other] with all that was deeper.
+// The outermost kMaxDepth - 1 frames, then [other] with everything deeper.
 TEST(DeepStackTest, FramesBeyondTheLimitBecomeOneInEveryFormat) {
   constexpr std::size_t kFrames = 2000;
   const std::string remark = fmt::format(
@@ -133,7 +133,7 @@ TEST(DeepStackTest, FramesBeyondTheLimitBecomeOneInEveryFormat) {
     }
   }
   EXPECT_EQ(LineOf(ReadAs(folded + " 10\nmain;draw 7\n", Format::kFolded), ";draw"), "samples=7");
-  // Exactly as deep as allowed: as it is.
+  // A stack of exactly the maximum depth stays unchanged.
   const Imported whole =
       ReadAs("main" + Repeated(";f", tree::kMaxDepth - 1) + " 10\n", Format::kFolded);
   EXPECT_EQ(LineOf(whole, "f;f"), "samples=10");
@@ -168,7 +168,7 @@ TEST(ForeignKindTest, FilesThatAreNotImportedAreNamedWithWhatConvertsThem) {
       EXPECT_THAT(imported.error().message, HasSubstr(command));
     }
   }
-  // Names of functions in texts are none of these.
+  // Function names in text formats are none of these.
   ReadAs("gmon_start;f 1\n", Format::kFolded);
 }
 
@@ -328,7 +328,7 @@ TEST(LenientChromeTest, EventsInAnyOrderAreThoseOfTheirTimes) {
                             "main;a;b calls=1 wall=30000", "main;x calls=1 wall=20000"))
         << text;
     ASSERT_THAT(imported.untrusted_remarks, IsEmpty()) << text;
-    // Each 97th order; there are 9!.
+    // Tests every 97th of the 9! orders.
     for (int i = 0; i < 96; ++i) std::ranges::next_permutation(events);
   } while (std::ranges::next_permutation(events).found && ++orders < 3000);
   EXPECT_GT(orders, 2999);

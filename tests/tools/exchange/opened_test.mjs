@@ -1,4 +1,4 @@
-// The sample tree of sample_tree.cc in every format, as programs of others read it.
+// The sample tree of sample_tree.cc in every format, as read by other programs.
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ after(async () => {
   await browser?.close();
 });
 
-// What speedscope shows of a file: its table of functions.
+// What speedscope shows for a file: its table of functions.
 async function opened(name) {
   const page = await browser.newPage();
   const said = [];
@@ -39,7 +39,7 @@ async function opened(name) {
     said.push(dialog.message());
     dialog.dismiss();
   });
-  // As the program `speedscope` hands its page a file.
+  // Passes the file to the page as the program `speedscope` does.
   const script = path(`${name}.js`);
   const bytes = sample(name).toString('base64');
   writeFileSync(script, `speedscope.loadFileFromBase64(${JSON.stringify(name)}, "${bytes}")`);
@@ -61,9 +61,9 @@ describe('speedscope', () => {
   const run = 'Runner::operator()(int, char const*) const';
   const shown = {
     'speedscope.speedscope.json': ['300.00ns', 'libz.so!deflate', `app!${run}`, 'libx.so!0x1234'],
-    'pprof.pb.gz': ['300.00ns', 'deflate', run],  // it leaves out code without a name
+    'pprof.pb.gz': ['300.00ns', 'deflate', run],  // speedscope omits unnamed code
     'folded.folded': ['libz.so!deflate', `app!${run}`, 'libx.so!0x1234'],
-    'chrome.json': ['app!main', `app!${run}`],  // of the first metric
+    'chrome.json': ['app!main', `app!${run}`],  // of its first metric
     'threads.speedscope.json': ['app!main', '[thread app 7] wall ns exact'],  // its first profile
     'threads.trace.json': ['app!main'],
     'threads.pb.gz': ['[thread app/io 8]', 'deflate'],

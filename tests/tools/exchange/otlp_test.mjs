@@ -1,4 +1,4 @@
-// Events of probe points as OTLP/JSON: OpenTelemetry's own messages (what its exporters send) hold all of it.
+// Events of probe points as OTLP/JSON: OpenTelemetry's own messages (as sent by its exporters) hold all of it.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -13,11 +13,11 @@ const transformer = dirname(require.resolve('@opentelemetry/otlp-transformer/pac
 const { opentelemetry } = require(join(transformer, 'build/src/generated/root.js'));
 const Request = opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
 
-// The protocol's JSON has ids in hexadecimal, where that of protobuf has base64; nothing else differs.
+// OTLP's JSON has ids in hexadecimal, protobuf's in base64; everything else is equal.
 const inBase64 = (key, value) =>
   ['traceId', 'spanId', 'parentSpanId'].includes(key) ? Buffer.from(value, 'hex').toString('base64') : value;
 
-// A message does not tell an empty list from none.
+// A message does not distinguish an empty list from a missing one.
 const withoutEmpty = (key, value) => (Array.isArray(value) && value.length === 0 ? undefined : value);
 
 describe("OpenTelemetry's messages", () => {

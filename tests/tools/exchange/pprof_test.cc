@@ -19,7 +19,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// "main;run" in a program, "inflate", which was inlined into "uncompress", in libz.
+// "main;run" in a program, and "inflate" inlined into "uncompress" in libz.
 proto::PprofProfile Sample() {
   proto::PprofProfile profile;
   for (const char* text : {"", "samples", "count", "cpu", "nanoseconds", "/usr/bin/app",
@@ -157,13 +157,13 @@ TEST(PprofTest, BombsAreRefusedBeforeTheyTakeMemory) {
   std::string many;
   for (std::size_t i = 0; i <= kMaxPprofEntries; ++i) many += std::string("\x12\x00", 2);
   EXPECT_EQ(CodeOf(many), ErrorCode::kTooLarge);
-  // Empty lines of one location; the bytes after them are not even read.
+  // Empty lines of one location; the bytes after them are not read.
   std::string lines;
   for (std::size_t i = 0; i <= kMaxPprofEntries; ++i) lines += std::string("\x22\x00", 2);
   const std::string length = {'\x82', '\x80', '\x80', '\x01'};  // 2^21 + 2, as a varint
   ASSERT_EQ(lines.size(), (1U << 21) + 2);
   EXPECT_EQ(CodeOf("\x22" + length + lines + "\x07"), ErrorCode::kTooLarge);
-  // Many places of one long name.
+  // Many locations with the same long name.
   EXPECT_EQ(CodeAfter([](auto& p) {
               p.set_string_table(7, std::string(kMaxPprofTextBytes, 'x'));
               for (std::uint64_t i = 0; i <= kMaxPprofDecodedBytes / kMaxPprofTextBytes; ++i) {
@@ -288,7 +288,7 @@ TEST(PprofTest, LabelsBeyondTheLimitAreRefusedBeforeTheyTakeMemory) {
   for (std::size_t i = 0; i <= kMaxPprofLabels; ++i) many.append("\x1a\x00", 2);
   ASSERT_TRUE(profile.mutable_sample(0)->MergeFromString(many.substr(0, 2 * 1000)));
   EXPECT_TRUE(DecodePprof(profile.SerializeAsString()).has_value());
-  // A message may stand in several pieces: this is the sample's.
+  // A message may be split into several pieces: this one belongs to the sample.
   std::string sample = Sample().sample(0).SerializeAsString() + many;
   std::string bytes = "\x12";
   for (std::size_t size = sample.size(); size != 0; size >>= 7) {
@@ -321,7 +321,7 @@ TEST(EncodePprofTest, ToolsFindNamesAndComments) {
   ASSERT_EQ(profile.mapping_size(), 2);
   EXPECT_TRUE(profile.mapping(1).has_functions());
   for (const proto::PprofLocation& location : profile.location()) EXPECT_NE(location.id(), 0U);
-  // The leaf comes first.
+  // The leaf is first.
   EXPECT_EQ(profile.sample(1).location_id(0), 2U);
 }
 

@@ -9,7 +9,7 @@
 
 namespace fieldcost::exchange {
 
-// What is read of a file, which its content must tell to be of the format.
+// Imports a file whose format must be detected from its content.
 inline Imported ReadAs(const std::string& bytes, Format format) {
   Result<Imported> imported = Import(bytes);
   EXPECT_TRUE(imported.has_value()) << imported.error().message;

@@ -19,12 +19,12 @@ struct PprofUnit {
   std::string untrusted_unit;
 };
 
-// One stack, its outermost function first: "module!function" where the module's file is known
-// (without its directories), else "function"; an address where there is no name.
+// Receives one stack, outermost function first: "module!function" if the module's file is known
+// (without directories), else "function"; an address if there is no name.
 using StackVisitor =
     std::function<Status(std::span<const std::string_view> untrusted_frames, std::uint64_t value)>;
 
-// A profile as DecodePprof() reads it, stack by stack, with values of the default type.
+// Reads a profile by DecodePprof() stack by stack, with values of the default type.
 inline Result<PprofUnit> ReadPprof(std::string_view untrusted_bytes, const StackVisitor& visit) {
   FIELDCOST_ASSIGN(const PprofContent content, DecodePprof(untrusted_bytes));
   std::vector<std::string> names;

@@ -41,7 +41,7 @@ cp "$SOURCES"/package.json "$SOURCES"/package-lock.json "$SOURCES"/*.mjs "$WORK/
 install_folder "$WORK" exchange
 "$WRITE_SAMPLES" "$WORK/samples"
 
-# Go's library is compiled already: neither its sources nor the command `go` are needed.
+# Go's library is already compiled: neither its sources nor the command `go` are needed.
 go_tests=()
 unpack_go
 if [[ -d $GO_ROOT ]]; then
@@ -56,7 +56,7 @@ else
   step "Debian's golang-1.19-go cannot be had: go tool pprof is not tried (log: build/packages.log)"
 fi
 
-# Firefox Profiler's program answers by a socket, whose path must be short.
+# Firefox Profiler's program responds through a socket, whose path must be short.
 sessions="$(mktemp -d)"
 trap 'rm -rf "$sessions"' EXIT
 

@@ -42,9 +42,9 @@ tree::Tree SampleTree() {
                                .build_id = std::string("\xde\xad\x00\xef", 4),
                                .offset = 0x1234};
   const tree::Frame jit = {.kind = FrameKind::kUnnamed, .offset = 0x7f0000001000};
-  const tree::Frame odd = {.function = "operator!"};  // not in a module "operator"
+  const tree::Frame odd = {.function = "operator!"};  // not in a module named "operator"
   const tree::Frame kernel = tree::SpecialFrame(tree::kKernel);
-  constexpr std::uint64_t kMuch = (std::uint64_t{1} << 62) + 1;  // no double holds it
+  constexpr std::uint64_t kMuch = (std::uint64_t{1} << 62) + 1;  // not representable as a double
   return TreeOfStacks({{.name = "wall", .unit = tree::Unit::kNanoseconds},
                        {.name = "calls", .unit = tree::Unit::kCount},
                        {.name = "allocated", .unit = tree::Unit::kBytes},

@@ -9,7 +9,7 @@
 
 namespace fieldcost::exchange {
 
-// A stack, its outermost frame first, and a value for each metric.
+// A stack, outermost frame first, and a value per metric.
 struct SampleStack {
   std::vector<tree::Frame> frames;
   std::vector<std::uint64_t> values;
@@ -18,13 +18,13 @@ struct SampleStack {
 // A tree of one run.
 tree::Tree TreeOfStacks(std::vector<tree::Metric> metrics, const std::vector<SampleStack>& stacks);
 
-// All kinds of frames; an exact metric of each unit, and a sampled one.
+// A tree with all kinds of frames, an exact metric of each unit, and a sampled one.
 tree::Tree SampleTree();
 
-// "libz.so!deflate" is a function of a module, "main" of none.
+// "libz.so!deflate" is a function in a module, "main" one without a module.
 tree::Frame Function(std::string_view text);
 
-// A line for each path that costs something: "main;run wall=3 calls=1"; in canonical order.
+// One line per path with a cost, "main;run wall=3 calls=1", in canonical order.
 std::vector<std::string> LinesOf(const tree::Tree& tree);
 
 }  // namespace fieldcost::exchange

@@ -1,4 +1,4 @@
-// Threads of what is exported, as the formats have them, and what is read of them again.
+// Threads of exported trees as the formats represent them, and as they are imported again.
 
 #include <gmock/gmock.h>
 
@@ -37,7 +37,7 @@ tree::Tree TreeIn(const Recording& recording) {
       .value();
 }
 
-// Of kThreads, and of none, on paths that they share; three metrics.
+// Samples with the threads of kThreads, and without a thread, on shared paths; three metrics.
 Recording Recorded(std::uint64_t seed, std::size_t samples) {
   std::mt19937_64 random(seed);
   tree::Dictionary dictionary;
@@ -69,7 +69,7 @@ Exported ExportedBy(const Recording& recording, DivideBy by, Format format) {
       .value();
 }
 
-// Sums by the first frame and metric, of what belongs to no further path, too.
+// Sums by first frame and metric, including costs without a further path.
 std::map<std::string, std::uint64_t> SumsBy(DivideBy by, const Recording& recording) {
   const Recording divided = recording::DividedByThread(recording, by, false).value();
   const tree::Tree tree = TreeIn(divided);
@@ -114,7 +114,7 @@ TEST(ThreadsTest, SumsOfProcessesAreReadAgainBitForBit) {
   }
 }
 
-// What has neither costs of no path nor metrics in which nothing costs anything is the same tree.
+// Without pathless costs and metrics whose costs are all zero, the tree is unchanged.
 TEST(ThreadsTest, PathsAreThoseOfTheWhole) {
   const Recording recording = Recorded(5, 500);
   for (const Format format : {Format::kPprof, Format::kSpeedscope}) {
@@ -194,14 +194,14 @@ TEST(ThreadsTest, ChromeHasNumbersAndNamesOfProcessesAndThreads) {
 {"name":"app!main","ph":"X","ts":0.000,"dur":2.500,"pid":7,"tid":8},
 {"name":"read","ph":"X","ts":0.000,"dur":2.500,"pid":7,"tid":8}
 ]})"));
-  // Calls are of a process of another number.
+  // Calls have a process with a different id.
   EXPECT_THAT(json, HasSubstr(R"("args":{"name":"app 7: calls count exact")"));
 }
 
 TEST(ThreadsTest, FirefoxHasAThreadAThreadAndMetricWithoutItsFrame) {
   const std::string json = Written(Format::kFirefox);
-  // Frames: [several threads], [thread app 7], main, [thread app/io 8], read. Stacks: 2 and 4
-  // begin.
+  // Frames: [several threads], [thread app 7], main, [thread app/io 8], read. Stacks: roots are the
+  // threads' second frames.
   EXPECT_THAT(json, HasSubstr("\"stackTable\":{\"frame\":[0,1,2,3,2,4],\n"
                               "\"prefix\":[null,null,null,null,null,4],"));
   for (
@@ -247,7 +247,7 @@ TEST(ThreadsTest, PprofHasLabelsAndTheFrames) {
                                    "[thread app/io 8];main;read; app 7 io 8"));
 }
 
-// A process that executes another program, and an id that is in use again.
+// A process that executes another program, and an id that is reused.
 TEST(ThreadsTest, EqualNumbersOfDifferentThreadsAreKeptApart) {
   const std::vector<ThreadFrame> threads = {{"[thread sh 7]", {7, 7, "sh", "sh"}},
                                             {"[thread gzip 7]", {7, 7, "gzip", "gzip"}},
@@ -267,7 +267,7 @@ TEST(ThreadsTest, EqualNumbersOfDifferentThreadsAreKeptApart) {
   }
 }
 
-// Other programs label samples, too; a first frame is then a frame like all.
+// Other programs label samples, too; a first frame is then an ordinary frame.
 TEST(ThreadsTest, LabelsOfOthersAreThreads) {
   const std::string bytes = EncodePprof({.types = {{"cpu", "nanoseconds"}},
                                          .functions = {{.module = "", .name = "[kernel]"}},

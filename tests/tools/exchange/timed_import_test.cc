@@ -1,4 +1,4 @@
-// Times and threads of what is imported: each is a recording, too.
+// Times and threads of imported files: each becomes a recording, too.
 
 #include <gmock/gmock.h>
 
@@ -103,7 +103,7 @@ Sums SumsIn(const Recording& recording, Interval interval) {
   return sums;
 }
 
-// Bit for bit, wherever a recording is cut.
+// Equal bit for bit, wherever a recording is cut.
 TEST(TimedImportTest, PartsAddUpToTheWhole) {
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     std::mt19937_64 random(seed);
@@ -126,7 +126,7 @@ TEST(TimedImportTest, PartsAddUpToTheWhole) {
             if (stream == 0) wall += part[stream][path];
           }
         }
-        // No thread has more than the time that there is.
+        // No thread has more time than has passed.
         if (i + 1 < edges.size()) {
           EXPECT_LE(wall, 5 * (edges[i] - edges[i - 1]));
         }
@@ -143,7 +143,7 @@ TEST(TimedImportTest, ACallOfMinutesIsInEachSecond) {
   EXPECT_THAT(LinesIn(recording, 0, UINT64_MAX), ElementsAre("a calls=1 wall=123456789012"));
 }
 
-// A hostile file of a few lines does not become a recording of hundreds of megabytes.
+// A hostile file of a few lines must not become a recording of hundreds of megabytes.
 TEST(TimedImportTest, RecordingOfLongCallsIsInProportionToTheFile) {
   const auto file = [](std::uint64_t calls, std::uint64_t seconds) {
     std::string text;
@@ -217,7 +217,7 @@ TEST(TimedImportTest, EventsOfChromeHaveTheNamesOfTheirThreads) {
                                               Thread{5, 7, "browser", "compositor"},
                                               Thread{0, 0, "net", "io"}));
   EXPECT_EQ(LinesIn(recording, 0, UINT64_MAX), LinesOf(imported.tree));
-  // The time of a is before and behind that of b.
+  // a's self time lies before and after b.
   EXPECT_THAT(LinesIn(recording, 0, 1'001),
               ElementsAre("a calls=1 wall=1000", "a;b calls=1 wall=1", "c calls=1 wall=1"));
   EXPECT_THAT(LinesIn(recording, 1'999, 8'001),
@@ -241,7 +241,7 @@ TEST(TimedImportTest, ProfilesOfSpeedscopeThatAreEventsAreThreads) {
       ReadAs(head + evented + "," + sampled + "]}", Format::kSpeedscope).recording.has_value());
 }
 
-// Paths that we write to Chrome stand one behind the other, whenever they were.
+// Paths exported to Chrome's format follow one another, whatever their times were.
 TEST(TimedImportTest, WhatWeExportedHasNoTimes) {
   const Imported imported = ReadAs(kEvents, Format::kEvents);
   for (const Format format : {Format::kChrome, Format::kSpeedscope, Format::kPprof}) {

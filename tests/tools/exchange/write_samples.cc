@@ -1,5 +1,5 @@
-// Writes the sample tree in every format, and events of probe points in theirs, to a folder, for
-// programs of others: write_samples FOLDER
+// Writes the sample tree in every format, and events of probe points in theirs, to a folder, to be
+// opened in other programs: write_samples FOLDER
 
 #include <cstdio>
 #include <filesystem>
@@ -13,7 +13,7 @@
 namespace fieldcost {
 namespace {
 
-// Two that overlap on a thread, and one more of another process.
+// Two events that overlap on a thread, and one of another process.
 std::vector<probe::Event> SomeEvents() {
   std::vector<probe::Event> events = {
       probe::SomeEvent(1, {{.label = "open", .kind = probe::HitKind::kBegin},

@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Out of line: g++ 12 mistakes such texts in an expression for short ones.
+// Not inlined: g++ 12 mistakes such texts in an expression for short ones.
 [[gnu::noinline]] std::string Many(std::size_t count, char c) { return std::string(count, c); }
 
 std::string NameOf(std::string_view symbol) {
@@ -29,7 +29,7 @@ TEST(CxxNameTest, ScopesAndNameWithoutArguments) {
   EXPECT_EQ(NameOf("_ZNK1a1bIiNS_1cEE3getEv"), "a::b::get");
   EXPECT_EQ(NameOf("_ZN1aC1ERKS_"), "a::a");
   EXPECT_EQ(NameOf("_ZN1aD1Ev"), "a::~a");
-  // template <class T> T n::max(T, T): the result stands in front
+  // template <class T> T n::max(T, T): the symbol begins with the result type
   EXPECT_EQ(NameOf("_ZN1n3maxIiEET_S1_S1_"), "n::max");
   EXPECT_EQ(NameOf("_ZN1n4nameB5cxx11Ev"), "n::name");
   EXPECT_EQ(NameOf("_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE6appendEPKc"),
@@ -45,7 +45,7 @@ TEST(CxxNameTest, OmitsSymbolsThatCannotBeCalledByName) {
 }
 
 TEST(CxxNameTest, ANameThatWouldGrowWithoutBoundIsRefused) {
-  // Each function type holds the one before three times.
+  // Each function type contains the previous one three times.
   std::string symbol = "_Z1fPFivE";
   const std::string digits = "_0123456789ABCDEFGHIJ";
   for (std::size_t i = 1; symbol.size() < 230 && i + 1 < digits.size(); ++i) {
@@ -57,7 +57,7 @@ TEST(CxxNameTest, ANameThatWouldGrowWithoutBoundIsRefused) {
 }
 
 TEST(CxxNameTest, RefusesNamesThatWouldBecomeEnormous) {
-  // The worst product of 24 references: eight levels of three.
+  // The worst case with 24 references: eight levels of three.
   std::string symbol = "_Z1fPFivE";
   std::string last = "S0_";
   const char* const ids[] = {"S2_", "S4_", "S6_", "S8_", "SA_", "SC_", "SE_"};
@@ -87,7 +87,7 @@ TEST(CxxIndexTest, OverloadsAreFoundTogetherByAnyEndOfTheirScopes) {
 
 TEST(CxxIndexTest, NamesThatBeginSoAreFoundOnceEach) {
   CxxIndex index;
-  // In no order; Json::Reader has a constructor, two overloads of parse(), and a destructor.
+  // Unordered; Json::Reader has a constructor, two overloads of parse(), and a destructor.
   for (const char* symbol :
        {"_ZN4Json6ReaderD1Ev", "_ZN4Json6Reader5parseEPKcS2_", "_ZN4Json6ReaderC1Ev",
         "_ZN4Json6Reader5parseEi", "_ZN4Json4Path7resolveEv", "_ZN5Jsony1fEv", "_Z6globalv",

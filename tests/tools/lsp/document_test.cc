@@ -26,7 +26,7 @@ TEST(TextPositionTest, CountsInTheUnitsOfTheEncoding) {
 }
 
 TEST(TextPositionTest, InsideACharacterMeansItsStartAndBeyondTheLineItsEnd) {
-  EXPECT_EQ(ByteOffset(kLine, 3, PositionEncoding::kUtf16), 3u);  // between the surrogates
+  EXPECT_EQ(ByteOffset(kLine, 3, PositionEncoding::kUtf16), 3u);  // between two surrogates
   EXPECT_EQ(ByteOffset(kLine, 5, PositionEncoding::kUtf8), 3u);
   EXPECT_EQ(ByteOffset(kLine, 4'000'000'000u, PositionEncoding::kUtf16), 8u);
 }
@@ -46,7 +46,7 @@ TEST(DocumentTest, LinesEndInThreeWays) {
   EXPECT_EQ(document.OffsetOf({1, 9}), 3u);
   EXPECT_EQ(document.OffsetOf({2, 9}), 6u);
   EXPECT_EQ(document.OffsetOf({3, 0}), 7u);
-  EXPECT_EQ(document.OffsetOf({4, 0}), 8u);  // behind the text: its end
+  EXPECT_EQ(document.OffsetOf({4, 0}), 8u);  // after the text: its end
   EXPECT_EQ(document.PositionOf(7), (Position{3, 0}));
   EXPECT_EQ(document.PositionOf(4), (Position{1, 1}));  // inside "\r\n"
 }

@@ -1,4 +1,4 @@
-// Real editors without a screen: Neovim, alone and with clangd, and Vim with YouCompleteMe.
+// Real editors without a screen: Neovim alone and with clangd, and Vim with YouCompleteMe.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -17,7 +17,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// ycmd outlives its editor; fieldcost-lsp ends with ycmd.
+// Kills ycmd, which outlives its editor; fieldcost-lsp ends with ycmd.
 void EndServerOf(const std::string& said) {
   const std::string name = "ycmd: ";
   const std::size_t place = said.find(name);
@@ -70,7 +70,7 @@ class EditorsTest : public LspTest {
   }
   // Returns what the script reports.
   std::string Vim(std::vector<std::pair<std::string, std::string>> environment = {}) {
-    std::filesystem::create_directories(project() / ".git");  // its root
+    std::filesystem::create_directories(project() / ".git");  // the project's root
     const std::filesystem::path said_file = home() / "said";
     const std::string script = FIELDCOST_EDITOR_SCRIPTS "/ycm.vim";
     environment.push_back({"RESULT", said_file.string()});

@@ -9,10 +9,10 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Out of line: g++ 12 mistakes such texts in an expression for short ones.
+// Not inlined: g++ 12 mistakes such texts in an expression for short ones.
 [[gnu::noinline]] std::string Many(std::size_t count, char c) { return std::string(count, c); }
 
-// Names that are looked up: "name" or, of a call, "name()".
+// The names that are looked up: "name", or "name()" for a call.
 std::vector<std::string> Shown(std::string_view text, std::string_view language) {
   std::vector<std::string> shown;
   for (const Name& name : Lex(text, LanguageOf(language)).names) {

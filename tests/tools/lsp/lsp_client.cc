@@ -61,7 +61,7 @@ LspClient::~LspClient() {
 void LspClient::SendBytes(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(input_, bytes.data(), bytes.size());
-    if (written <= 0) return;  // it has ended
+    if (written <= 0) return;  // the program has ended
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
 }
@@ -176,7 +176,7 @@ void LspClient::CloseInput() {
 }
 
 int LspClient::ExitStatus() {
-  // Its output ends with it.
+  // The program's output ends when it does.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMs);
   while (std::chrono::steady_clock::now() < deadline && Fill()) continue;
   int status = 0;

@@ -1,4 +1,4 @@
-// How the server reacts to changed texts, settings, checks and catalogues, and how it ends.
+// How the server responds to changed texts, settings, checks and catalogues, and how it ends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -70,7 +70,7 @@ TEST_F(LspServerTest, AMessageThatCouldNotBeReadMayHaveBeenAnEdit) {
     client_->Open(kUri, "c", "int y = slow_call();\n");
     EXPECT_THAT(Hints(), ElementsAre("0:17 2.5 ms"));
     client_->SendJson(lost);
-    // It would move the text after it.
+    // Hints there would move the text after them.
     EXPECT_THAT(Hints(), IsEmpty());
   }
 }
@@ -94,7 +94,7 @@ TEST_F(LspServerTest, MarksFindingsOfTheLastCheckOnlyOnRequest) {
   constexpr int kMostPublished = 10;
   const auto messages = [&](std::size_t count) {
     std::vector<std::string> texts;
-    // C++ names may be indexed slightly later, and the marks published once more.
+    // C++ names may be indexed slightly later, and the marks are then published again.
     for (int published = 0; published < kMostPublished; ++published) {
       const json::value message = client_->Await("textDocument/publishDiagnostics");
       if (message.is_null()) break;
@@ -111,7 +111,7 @@ TEST_F(LspServerTest, MarksFindingsOfTheLastCheckOnlyOnRequest) {
               ElementsAre(StartsWith("0 slow_call (libslow.so.1 1.2-3) is worse here"),
                           StartsWith("1 cv::resize(double) (libcv.so.4) is worse here")));
   EXPECT_EQ(client_->Result("fieldcost/status", nullptr).at("flagged").to_number<int>(), 2);
-  write("normal ");  // another size, whatever the file system's clock
+  write("normal ");  // changes the size, whatever the file system's clock shows
   client_->Result("fieldcost/status", nullptr);
   EXPECT_THAT(messages(0), IsEmpty());
 }
@@ -133,7 +133,7 @@ TEST_F(LspServerTest, HintsAreAskedForAgainAfterEachSync) {
   PublishAndSync(Rows());
   Begin();
   client_->Open(kUri, "c", "int x = slow_call();");
-  client_->Await("workspace/inlayHint/refresh");  // the names of C++ are known
+  client_->Await("workspace/inlayHint/refresh");  // the C++ names have been indexed
   PublishAndSync({testing::MakeRow("libslow.so.1", "slow_call", 100, 7'000)});
   client_->Result("fieldcost/status", nullptr);
   EXPECT_FALSE(client_->Await("workspace/inlayHint/refresh").is_null());
@@ -174,7 +174,7 @@ TEST_F(LspServerTest, AnUnchangedCatalogueIsReportedOnce) {
   for (json::value message = client_->Receive(); !message.is_null(); message = client_->Receive()) {
     ++reports;
   }
-  EXPECT_LE(reports, 1);  // once more when the names of C++ are known
+  EXPECT_LE(reports, 1);  // a second time once the C++ names have been indexed
   EXPECT_EQ(client_->ExitStatus(), 0);
 }
 

@@ -1,4 +1,4 @@
-// The protocol itself, with the real program: life cycle, errors, hostile input.
+// The protocol itself with the real program: life cycle, errors, hostile input.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -108,7 +108,7 @@ TEST_F(ProtocolTest, AnswersInvalidRequestsWithoutAnId) {
     client_.SendJson(text);
     EXPECT_EQ(Code(client_.Receive()), code) << text.substr(0, 80);
   }
-  // A request without an id, an answer to nothing, an id of text.
+  // A request without an id, a response to no request, an id that is a string.
   client_.SendJson(R"({"jsonrpc": "2.0", "method": "textDocument/hover", "params": {}})");
   client_.SendJson(R"({"jsonrpc": "2.0", "id": 77, "result": [{}]})");
   client_.SendJson(R"({"jsonrpc": "2.0", "id": "text", "method": "fieldcost/status"})");
@@ -145,7 +145,7 @@ TEST_F(ProtocolTest, MessagesArriveByteByByte) {
 
 TEST_F(ProtocolTest, CancelledRequestsAreAnsweredAsSuch) {
   client_.Start();
-  // The reader sees the whole burst before the first answers are made; the first may be too quick.
+  // The reader receives the whole burst before the first response; only the first may be too quick.
   std::string burst;
   const auto add = [&](const json::value& message) {
     const std::string text = json::serialize(message);
@@ -166,7 +166,7 @@ TEST_F(ProtocolTest, CancelledRequestsAreAnsweredAsSuch) {
   client_.SendBytes(burst);
   for (int id = 1001; id < 1012; ++id) {
     const json::value answer = client_.Receive();
-    EXPECT_EQ(answer.at("id").get_int64(), id);  // each exactly once, in order
+    EXPECT_EQ(answer.at("id").get_int64(), id);  // each exactly once and in order
     if (answer.get_object().contains("error")) {
       EXPECT_EQ(Code(answer), -32800);
     }

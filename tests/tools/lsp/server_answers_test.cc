@@ -75,7 +75,7 @@ TEST_F(LspServerTest, CxxNamesAreFoundWithTheirOverloads) {
   client_->Open(kUri, "cpp",
                 "void f() { cv::resize(1, 2); stand_one(3); }\n"
                 "void g() { resize(1); x.resize(2); }\n");
-  // Also the first one, which may come before the names are indexed.
+  // This includes the first hover, which may come before the names are indexed.
   EXPECT_THAT(HoverAt(0, 17), AllOf(StartsWith("`cv::resize("), HasSubstr("also `cv::resize(")));
   EXPECT_THAT(HoverAt(0, 31), StartsWith("`stand_one(int)`"));
   EXPECT_EQ(HoverAt(1, 13), "");
@@ -93,7 +93,7 @@ TEST_F(LspServerTest, AMemberOfAnUnknownClassHasMarkedCandidates) {
   Begin();
   const std::string text = "void f() { r.parse(1); p->parse(); int n = r.parse; r.unknown(); }\n";
   client_->Open(kUri, "cpp", text);
-  // Also the first one, which may come before the names are indexed.
+  // This includes the first hover, which may come before the names are indexed.
   for (const int character : {15, 28}) {
     EXPECT_THAT(HoverAt(0, character),
                 AllOf(StartsWith("`Json::Reader::parse(char const*)`: typically **5.0 µs** a call\n"
@@ -213,7 +213,7 @@ TEST_F(LspServerTest, NamesOfCxxAreCompletedAsTheyAreWritten) {
   const json::value used =
       client_->Result("textDocument/completion", At("file:///w/used.cc", 1, 10));
   EXPECT_THAT(Edits(used.at("items").as_array()), ElementsAre("Reader::parse @8-10 parse"));
-  // C has no such names.
+  // C has no qualified names.
   client_->Open("file:///w/b.c", "c", "Json");
   const json::value c = client_->Result("textDocument/completion", At("file:///w/b.c", 0, 4));
   EXPECT_TRUE(c.at("items").as_array().empty());
@@ -242,7 +242,7 @@ TEST_F(LspServerTest, CompletionKeepsOutOfTheWay) {
   EXPECT_THAT(Complete(1, 23), IsEmpty());  // too short
   Configure(R"({"completion": {"minPrefix": 1}})");
   EXPECT_EQ(Complete(1, 23).size(), 2u);
-  EXPECT_THAT(Complete(1, 26), IsEmpty());  // A<"><img> is no name that could be written
+  EXPECT_THAT(Complete(1, 26), IsEmpty());  // A<"><img> cannot be written in source code
   Configure(R"({"completion": {"besideOtherServers": true}})");
   EXPECT_THAT(Complete(0, 11), IsEmpty());
   client_->Open("file:///w/a.py", "python", "import ctypes\nlib.ope");

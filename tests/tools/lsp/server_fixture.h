@@ -36,7 +36,7 @@ class LspServerTest : public LspTest {
         .at("items")
         .as_array();
   }
-  // "line:character label" each.
+  // Each hint as "line:character label".
   std::vector<std::string> Hints(const char* uri = kUri) {
     std::vector<std::string> hints;
     const json::value result = client_->Result("textDocument/inlayHint", In(uri, 0, 1000));

@@ -48,7 +48,7 @@ TEST(SettingsTest, EverySettingOfTheTableIsRead) {
             all);
 }
 
-// Configuration files from before the setting was renamed.
+// For configuration files written before the setting was renamed.
 TEST(SettingsTest, TheOldNameOfTheSlowTailIsReadAndTheNewOneWins) {
   EXPECT_EQ(
       ParseSettings(

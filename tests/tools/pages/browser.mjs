@@ -1,4 +1,4 @@
-// Shared by the tests of pages: the browser, and pages that must not fetch anything or report errors.
+// Shared by the tests of pages: the browser, and pages that must neither fetch anything nor report errors.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -20,7 +20,7 @@ export const pictures = given('FIELDCOST_TEST_PICTURES');
 export const goldenFolder = given('FIELDCOST_TEST_GOLDEN');
 const update = process.env.FIELDCOST_UPDATE_GOLDEN !== undefined;
 
-// An A4 sheet with the margins of the style is 680 CSS pixels wide.
+// An A4 sheet within the style's margins is 680 CSS pixels wide.
 export const views = {
   narrow: { width: 400, height: 800 },
   medium: { width: 1100, height: 900, layoutOnly: true },
@@ -39,7 +39,7 @@ export function launch() {
   });
 }
 
-/** `first` runs in the page before its own scripts. */
+/** Opens a page; `first` runs in it before its own scripts. */
 export async function withPage(browser, { width, height, dark, paper, withoutScripts, first }, url, use) {
   const context = await browser.newContext({
     viewport: { width, height },
@@ -77,7 +77,7 @@ export function toldBy(folder, ...words) {
   });
 }
 
-/** What is requested in one frame is drawn in the next. */
+/** Waits for the next picture: what is requested in one frame is drawn in the next. */
 export function nextPicture(page) {
   return page.evaluate(() => new Promise((resolve) => {
     requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(resolve)));
@@ -90,7 +90,7 @@ export async function checkAxe(page) {
   assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(', ')}`), []);
 }
 
-/** Compares the page's appearance with the golden picture of that name. `empty`: a page to work in. */
+/** Compares the page's appearance with the golden picture of that name. `empty`: a page for computations. */
 export async function checkPicture(page, empty, name) {
   const made = await smallPicture(page, empty, join(pictures, `${name}.png`));
   const golden = join(goldenFolder, `${name}.png`);

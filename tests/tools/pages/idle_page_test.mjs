@@ -1,5 +1,5 @@
-// Opens pages of idle CPUs, written by `fieldcost idle show` for a recording, in a browser, and compares them with
-// the program's JSON output; by mouse, by keyboard, without scripts.
+// Opens pages of idle CPUs, written by `fieldcost idle show`, in a browser and compares them with the program's JSON
+// output: by mouse, by keyboard, without scripts.
 
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
@@ -37,7 +37,7 @@ function withIdle(view, name, use) {
 
 const told = (name) => toldBy(folder, 'idle', 'show', operands[name]);
 
-/** "1.2 s" in ns, and the possible error of two digits. */
+/** Checks "1.2 s" against ns, within the rounding error of two digits. */
 function expectTime(text, ns, what) {
   const [number, unit] = text.split(' ');
   const shown = Number(number) * { ns: 1, 'µs': 1e3, ms: 1e6, s: 1e9 }[unit];
@@ -122,7 +122,7 @@ describe('the page of idle CPUs', () => {
         );
         return columns.reduce((sum, column) => sum + Number(column.slice(4)), 0) / (width * height);
       }));
-      const lengthNs = 4e9; // to behind the last sample: that of /proc/stat
+      const lengthNs = 4e9; // to just after the last sample of /proc/stat
       assert.equal(areas.length, 2);
       cpus.forEach(({ idle }, i) => {
         assert.ok(Math.abs(areas[i] - Number(idle) / lengthNs) < 1e-3, `CPU ${i}: ${areas[i]}`);

@@ -2,7 +2,7 @@
 
 /** Runs in the page. */
 function measure({ paper }) {
-  // Letters have a width of whole screen pixels at any scale of the drawing.
+  // Letters are whole screen pixels wide at any scale of the drawing.
   const slack = 2;
   const problems = [];
   const root = document.scrollingElement ?? document.documentElement;
@@ -17,7 +17,7 @@ function measure({ paper }) {
     }
   }
   for (const svg of document.querySelectorAll('svg')) {
-    // A flame graph has its own width and is scrolled on narrower screens.
+    // A flame graph has its own width and scrolls on narrower screens.
     if (!isShown(svg) || svg.closest('.flame')) continue;
     const box = svg.getBoundingClientRect();
     if (box.left < 0 || box.right > width + 0.5) {
@@ -35,12 +35,12 @@ function measure({ paper }) {
     if (image.naturalWidth === 0) problems.push(`no picture: ${image.getAttribute('src')}`);
     if (image.getBoundingClientRect().right > width) problems.push('a picture is cut');
   }
-  // The picture comes second.
+  // The picture is in the second column.
   for (const line of document.querySelectorAll('tbody tr')) {
     const place = [...line.children].findIndex((cell) => cell.classList.contains('picture'));
     if (place > 1 && isShown(line)) problems.push(`the picture is column ${place + 1}: ${name(line)}`);
   }
-  // Numbers are not broken over lines; on a narrow screen a cell is a line with its label.
+  // Numbers must not wrap; on a narrow screen, each cell is a line with its label.
   for (const cell of document.querySelectorAll('td.n')) {
     const number = [...cell.childNodes].find((node) => node.nodeType === Node.TEXT_NODE);
     if (number === undefined || !isShown(cell)) continue;

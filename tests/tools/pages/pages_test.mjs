@@ -1,5 +1,5 @@
-// Opens the golden pages of tests/tools/report in a browser and checks their layout at several widths and on paper,
-// light and dark, and their appearance.
+// Opens the golden pages of tests/tools/report in a browser and checks their layout at several widths and on paper, in
+// light and dark mode, and their appearance.
 
 import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -41,7 +41,7 @@ const withPage = (...rest) => withPageOf(browser, ...rest);
 async function changed(file, from, to) {
   const html = await readFile(join(folder, file), 'utf8');
   assert.ok(html.includes(from), `${file} has no ${from}`);
-  // Without the policy, which allows no other style.
+  // Removes the policy, which permits no other style.
   const copy = join(pictures, 'changed.html');
   await writeFile(copy, html.replace(/<meta http-equiv[^>]*>/, '').replace(from, to));
   return pathToFileURL(copy).href;

@@ -1,8 +1,8 @@
-// Compares pictures of pages with golden ones, at a scale at which the grain of letters disappears.
+// Compares pictures of pages with golden ones at a scale at which the rendering of letters does not matter.
 
 /** One pixel of a golden picture is a square with this many screen pixels per side. */
 export const square = 8;
-/** The most that pictures may differ, of 255 in a channel: the mean of all squares, and the share that differs much. */
+/** The maximum differences, of 255 per channel: the mean of all squares, and the share that differs much. */
 export const tolerance = { mean: 1.5, much: 48, share: 0.01 };
 const maxHeight = 3200;
 

@@ -1,5 +1,5 @@
-// Opens pages of call trees, written by `fieldcost` for recordings, in a browser, and compares them with the
-// program's terminal output; by mouse, by keyboard, without scripts.
+// Opens pages of call trees, written by `fieldcost` for recordings, in a browser and compares them with the program's
+// terminal output: by mouse, by keyboard, without scripts.
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -41,7 +41,7 @@ function withTree(view, name, use) {
   });
 }
 
-// (waitForFunction() would have to evaluate text, which the page's policy forbids.)
+// waitForFunction() is not used, because it evaluates text, which the page's policy forbids.
 async function settled(page) {
   await page.evaluate(() => new Promise((resolve) => {
     const look = () => {
@@ -65,13 +65,13 @@ async function metricIs(page, name) {
 /** The JSON output of `fieldcost tree ...`. */
 const told = (...words) => toldBy(folder, 'tree', ...words);
 
-// Control characters as shown in pages and terminals.
+// Replaces control characters as pages and terminals do.
 const escaped = (name) => name.replace(
   /[\x00-\x1f\x7f]/g,
   (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`,
 );
 
-/** Keyed by path, without nodes that cost nothing. Values are texts. */
+/** The nodes keyed by path, without those that cost nothing. Values are texts. */
 function byPath({ nodes }, isDifference = false) {
   const paths = [];
   const found = {};
@@ -103,7 +103,7 @@ function shown(page) {
 
 const operand = (page) => page.textContent('#operand');
 
-/** The frames of the picture, by path: "left width row". */
+/** The frames of the picture keyed by path: "left width row". */
 function frames(page) {
   return page.evaluate(() => {
     const { model, flame } = treePage;
@@ -117,7 +117,7 @@ function frames(page) {
   });
 }
 
-/** Drags over the timeline, from and to parts of its width. */
+/** Drags over the timeline, from and to these fractions of its width. */
 async function brush(page, from, to) {
   const box = await page.locator('#timeline .u-over').boundingBox();
   const y = box.y + box.height / 2;
@@ -141,7 +141,7 @@ for (const name of ['a', 'diff']) {
       it(`has nothing that axe finds: ${view}`, async () => {
         await withTree(options, name, async (page) => {
           await checkAxe(page);
-          if (options.paper) return; // which has no search
+          if (options.paper) return; // paper has no search
           await page.fill('#search', 'parse');
           await page.click('#heaviest button');
           await nextPicture(page);
@@ -185,7 +185,7 @@ describe('the flame graph', () => {
         await page.mouse.move(box.x + left + width / 2, box.y + row * 18 + 2);
         assert.ok((await page.textContent('#hovered')).startsWith(`${name}: `), name);
       }
-      // Opaque inside, with a gap of nothing below.
+      // Opaque inside the frames, with an empty gap below.
       const drawn = await page.evaluate((points) => {
         const canvas = document.getElementById('picture');
         const { data, width } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
@@ -363,7 +363,7 @@ describe('an interval', () => {
       const [, to] = (await operand(page)).split('..');
       assert.equal(await page.getAttribute('#to', 'aria-valuetext'), to);
       assert.deepEqual(await shown(page), byPath(await told('show', await operand(page))));
-      await page.keyboard.press('Home'); // no further than behind the begin
+      await page.keyboard.press('Home'); // stays at the beginning
       await nextPicture(page);
       assert.deepEqual(await page.evaluate(() => treePage.model.interval), { from: 0, to: 1 });
     });
@@ -500,7 +500,7 @@ describe('what is from others', () => {
 });
 
 describe('a thread', () => {
-  /** The program's output for it: the tree below its frame. */
+  /** The program's output for a thread: the tree below its frame. */
   async function ofThread(label, ...words) {
     const found = {};
     for (const [path, values] of Object.entries(byPath(await told('show', ...words, '--by', 'thread')))) {

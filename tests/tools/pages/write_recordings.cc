@@ -1,11 +1,11 @@
 // Writes recordings of call trees for the tests of pages: write_recordings FOLDER
 //
-//   a.fct      three runs of two metrics, with names that try to be markup
-//   old.fct    ten runs, and ten of a build in which a function got slower, one vanished, one is
-//   new: new.fct large.fct  one run with 100,000 paths in 200,000 samples big.fct    sums that are
-//   beyond what a double holds exactly
-//   threads.fct  three threads that share some paths
-//   idle.fct   why two CPUs were idle
+//   a.fct             three runs with two metrics, and names that try to be markup
+//   old.fct, new.fct  ten runs each; in the new build a function is slower, one is gone, one new
+//   large.fct         one run with 100,000 paths in 200,000 samples
+//   big.fct           sums beyond what a double holds exactly
+//   threads.fct       three threads that share some paths
+//   idle.fct          why two CPUs were idle
 
 #include <algorithm>
 #include <filesystem>
@@ -29,7 +29,7 @@ constexpr std::uint64_t kLargeRunNs = 10'000 * kMs;
 
 struct Weighted {
   std::string path;  // "main;z!deflate"
-  std::uint64_t ns;  // of each sample
+  std::uint64_t ns;  // per sample
 };
 
 tree::PathId Intern(const std::string& path, tree::Dictionary& dictionary) {
@@ -49,8 +49,8 @@ tree::PathId Intern(const std::string& path, tree::Dictionary& dictionary) {
   return at;
 }
 
-// A recording of runs that follow each other, each with `samples` of the paths, by a random
-// sequence that is the same everywhere; what a sample costs varies by a tenth.
+// Writes a recording of consecutive runs, each with `samples` of the paths, in a pseudo-random
+// sequence that is the same everywhere; the cost of samples varies by a tenth.
 class Recorder {
  public:
   Recorder(const std::filesystem::path& file, std::vector<tree::Metric> metrics)
@@ -76,14 +76,14 @@ class Recorder {
     End(run, length_ns);
   }
 
-  // A tree with this many paths, each sampled at least once.
+  // Adds a run with this many paths, each sampled at least once.
   void AddLargeRun() {
     const auto run = writer_.BeginRun(0, "large", "").value();
     std::vector<tree::PathId> paths = {tree::kRootPath};
     while (paths.size() < kLargePaths) {
       const tree::Frame frame{.module = "lib" + std::to_string(random_() % 7),
                               .function = "function_" + std::to_string(random_() % 9'000)};
-      // The nearer to the begin, the likelier: some hundred paths are wide, most are narrow.
+      // Parents near the beginning are more likely: some hundred paths are wide, most are narrow.
       const std::size_t at = (random_() % paths.size()) * (random_() % 1'000) / 1'000;
       const tree::PathId parent = paths[at];
       const auto id = dictionary_.frames.Intern(frame).value();
@@ -145,7 +145,7 @@ void WriteSmall(const std::filesystem::path& file) {
   recorder.Close();
 }
 
-// Ten runs each; in the new build one path is half as dear again, one is gone, one is new.
+// Ten runs; in the new build one path costs half as much again, one is gone, one is new.
 void WriteBuild(const std::filesystem::path& file, bool is_new) {
   std::vector<Weighted> paths = kSmall;
   for (Weighted& one : paths) {
@@ -202,8 +202,7 @@ void WriteThreads(const std::filesystem::path& file) {
   FIELDCOST_CHECK(writer.Close().has_value());
 }
 
-// A lock that is held while its holder sleeps, requests, and work that nobody is known to have
-// left.
+// A lock that is held while its holder sleeps, requests, and idle time without a monitored cause.
 void WriteIdle(const std::filesystem::path& file) {
   const std::string lock =
       "app!main;app!Queue::Take(</script><b>&);libc.so!pthread_mutex_lock;[lock]";

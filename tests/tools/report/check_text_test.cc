@@ -99,7 +99,7 @@ TEST(CheckTextTest, ExplainingShowsBothDistributionsBucketByBucket) {
                        "|                        |\n"
                        "  4.1 us - 8.2 us    150  75.0 % |@@@@@@@@@@@@@@@@@@@@@@  |      0   0.0 % "
                        "|                        |\n"));
-  // As wide as the terminal at most, where that has room for any bars.
+  // At most as wide as the terminal, if that has room for any bars.
   for (const std::size_t columns : {62, 80, 100}) {
     std::istringstream lines(ExplainText(report.apis[0], report.metric, {.columns = columns}));
     for (std::string line; std::getline(lines, line);) {

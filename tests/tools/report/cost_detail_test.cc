@@ -54,7 +54,7 @@ TEST(CostDetailTest, MentionsTheLoadOnlyWhereItIsKnown) {
       Row("liba.so.1", "work", Metric::kWallTime, {20, 20, 20, 20}, 2)};
   analysis::CostSummary summary = analysis::Summarise(rows, stats::Whose::kOwn)[0];
   EXPECT_THAT(CostDetail(summary, kPlain), HasSubstr("under low load"));
-  summary.load_known = false;  // of a lab table
+  summary.load_known = false;  // as for a lab table
   EXPECT_THAT(CostDetail(summary, kPlain), Not(HasSubstr("load")));
   EXPECT_THAT(CostBrief(summary, kPlain), Not(HasSubstr("load")));
 }
@@ -85,7 +85,7 @@ TEST(FigureTextTest, MarksOlderContributionsAsUnweighted) {
             "each of 21 contributions counts the same; 3 older without weight");
 }
 
-// One run, which had these reasons to measure no bytes.
+// A run that did not measure bytes, for these reasons.
 stats::StatRow NotMeasured(const char* symbol, std::vector<std::uint64_t> reasons) {
   return Row("liba.so.1", symbol, Metric::kNotMeasured, std::move(reasons), 1);
 }

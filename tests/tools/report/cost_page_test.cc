@@ -35,7 +35,7 @@ CostPageContent Content(const std::vector<stats::StatRow>& rows) {
 }
 
 TEST(CostPageTest, ThePageIsTheGoldenOne) {
-  // What is widest: a name of C++, a build-id, all buckets from nanoseconds to a minute, long
+  // The widest content: a C++ name, a build-id, all buckets from nanoseconds to a minute, and long
   // labels.
   std::vector<std::uint64_t> all;
   for (unsigned power = 3; power < 36; ++power) all.insert(all.end(), power, 3ULL << power);
@@ -127,7 +127,7 @@ TEST(SvgTest, SpectraOfOneRangeStandUnderTheirScale) {
   const auto range = draw::Join(draw::FindUsedSlots(bars),
                                 draw::FindUsedSlots(draw::CountBars(dear, Metric::kWallTime)));
   EXPECT_THAT(draw::TicksOf(*range, Metric::kWallTime), ::testing::ElementsAre(1e3, 1e6));
-  // The slots of 64 ns to 4.2 ms are 16 columns of 7 pixels; the first holds all.
+  // The slots from 64 ns to 4.2 ms are 16 columns of 7 pixels; the first one has all calls.
   EXPECT_THAT(draw::SpectrumSvgOver(bars, *range, Metric::kWallTime),
               AllOf(HasSubstr("width=\"111\""), HasSubstr("<rect x=\"0\" y=\"0\"")));
   EXPECT_THAT(draw::SpectrumScaleSvg(*range, Metric::kWallTime),
@@ -138,7 +138,7 @@ TEST(SvgTest, SpectraOfOneRangeStandUnderTheirScale) {
 TEST(SvgTest, ALongLabelHasRoom) {
   stats::CostHistogram histogram;
   histogram.Add(3000);
-  // "2.0 k calls – 4.1 k calls" is 25 letters of 8.5 pixels, at the left of the bar.
+  // "2.0 k calls – 4.1 k calls" has 25 letters of 8.5 pixels, left of the bar.
   EXPECT_THAT(draw::HistogramSvg(draw::CountBars(histogram, Metric::kCallsPerRun),
                                  Metric::kCallsPerRun, "f"),
               AllOf(HasSubstr("<text x=\"213\" y=\"15\" text-anchor=\"end\""),

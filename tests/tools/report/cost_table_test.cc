@@ -24,7 +24,7 @@ constexpr draw::Style kPlain{};
 constexpr draw::Style kUtf8{.utf8 = true};
 constexpr draw::Style kColor{.utf8 = true, .color = draw::ColorDepth::kTrue};
 
-// A line for each, in that order.
+// A table with one line per summary, in the same order.
 std::string TableOf(const std::vector<analysis::CostSummary>& summaries, const draw::Style& style) {
   std::vector<analysis::ApiCost> costs;
   for (const analysis::CostSummary& summary : summaries) {

@@ -15,7 +15,7 @@ namespace {
 
 using Put = std::function<void(CsvWriter& csv)>;
 
-// Columns a, b, ...: each of `puts` puts the cell of one, the same in each record.
+// Columns a, b, ...: each of `puts` writes one column's cell, the same in each record.
 std::string CsvOfCells(const std::vector<Put>& puts, std::size_t records = 1) {
   CsvColumns<int> columns;
   for (std::size_t i = 0; i < puts.size(); ++i) {

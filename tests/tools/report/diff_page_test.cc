@@ -19,7 +19,7 @@ using ::testing::Not;
 const Provenance kProvenance{
     .source = "catalogue", .snapshot = 7, .published = "2026-11-21 03:10 UTC", .synthetic = true};
 
-// One API in two versions; octaves are of its cost.
+// Adds an API in two versions; `before` and `after` are its costs in octaves.
 void AddApi(VersionFleet& fleet, const std::string& symbol, double before, double after,
             analysis::LibraryComparison& comparison) {
   comparison.Add(std::vector<stats::StatRow>{

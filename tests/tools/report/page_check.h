@@ -4,15 +4,15 @@
 
 namespace fieldcost::report {
 
-// Helpers for tests of pages.
+// Shared by tests of pages.
 
-// The page's problems, one per line; see check_page.py.
+// The problems of a page, one per line; see check_page.py.
 std::string PageProblems(const std::string& page);
 // The same for a page with scripts.
 std::string ScriptedPageProblems(const std::string& page);
 
-// The full text of a golden file in this folder; rewrites it first if FIELDCOST_UPDATE_GOLDEN is
-// set.
+// The contents of a golden file in this folder; first rewrites it to `made` if
+// FIELDCOST_UPDATE_GOLDEN is set.
 std::string Golden(const std::string& name, const std::string& made);
 
 // Markup, quotes and an escape sequence.

@@ -40,7 +40,7 @@ TEST(VendorDocumentsTest, BeginsWithTheSummaryForDecisionMakers) {
   const std::string page = Page(report);
   EXPECT_LT(page.find("<p class=\"lead\">" + draw::EscapeHtml(sentence) + ".</p>"),
             page.find("<h2"));
-  // Statistics are folded: they stand in no table of the first view.
+  // Statistics are folded: no visible table contains them.
   EXPECT_GT(page.find(">Delta</th>"), page.find("<details>"));
 }
 
@@ -114,7 +114,7 @@ TEST(VendorDocumentsTest, FunctionsThatWaitAreNamedApart) {
   EXPECT_THAT(VendorText(report, {}), HasSubstr(line));
   EXPECT_THAT(Page(report), HasSubstr("waiting: 1 function set apart"));
   EXPECT_THAT(VendorCsv(report, {}), Not(HasSubstr("poll")));
-  // Functions of C++ by their short names, overloads together.
+  // C++ functions by their short names, overloads combined.
   EXPECT_EQ(WaitingText({"_ZNSt6thread4joinEv", "poll"}),
             "waiting: 2 functions set apart, since waiting is not a cost: poll, "
             "std::thread::join");

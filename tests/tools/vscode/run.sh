@@ -29,7 +29,7 @@ readonly BUILD="$(realpath -m "${1:-build/dev}")"
 readonly WORK="$PWD/build/vscode"
 readonly EXTENSION="$WORK/tools/vscode"
 readonly TESTS="$WORK/tests/tools/vscode"
-# The inputs of the package: deploy/debian/build.sh compares them with the committed ones.
+# The package's inputs: deploy/debian/build.sh compares them with the committed ones.
 SOURCES="$(git ls-files -z tools/vscode LICENSE tools/lsp/SETTINGS.md | LC_ALL=C sort -z | xargs -0 sha256sum |
   sha256sum)"
 readonly SOURCES
@@ -37,7 +37,7 @@ readonly EDITOR_TIMEOUT_S=180
 
 . tests/support/npm.sh
 
-# The sources are copied because npm and the compilers write next to them.
+# Copies the sources, because npm and the compilers write next to them.
 copy_sources() {
   mkdir -p "$EXTENSION" "$TESTS"
   local folder
@@ -50,7 +50,7 @@ copy_sources() {
   install -D -m 644 tools/lsp/SETTINGS.md "$WORK/tools/lsp/SETTINGS.md"
 }
 
-# As in tools/vscode/README.md; npm has cached the dependencies.
+# As in tools/vscode/README.md; the dependencies are in npm's cache.
 pack() {
   local status=0
   step "pack"
@@ -91,7 +91,7 @@ editor_test() {
   chromium="$(command -v chromium)" || skip "chromium is missing"
   [[ -x "$BUILD/bin/fieldcost-lsp" && -x "$BUILD/bin/synthetic_catalog" ]] ||
     fail "fieldcost-lsp or synthetic_catalog is not built in $BUILD"
-  # The editor expects its dependencies below its own folder; the lock file has them here.
+  # The editor expects its dependencies below its own folder, but the lock file puts them here.
   ln -sfn ../../.. "$code/node_modules"
   cd "$TESTS"
   bundle editor editor/editor_test.ts

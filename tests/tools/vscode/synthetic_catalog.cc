@@ -1,6 +1,6 @@
-// synthetic_catalog DIRECTORY: a profile directory with a catalogue for the test of the editor.
+// synthetic_catalog DIRECTORY: creates a profile directory with a catalogue for the editor's test.
 //
-// Published and synced as in the field, over TLS on loopback; plainly labelled synthetic.
+// It is published and synced as in the field, over TLS on loopback, and clearly labelled synthetic.
 
 #include <cstdio>
 #include <filesystem>
@@ -20,7 +20,7 @@ std::vector<fieldcost::stats::StatRow> Rows() {
   return {// 1.5 µs; also allocates.
           MakeRow("libsqlite3.so.0", "sqlite3_step", 300, 1'500),
           MakeRow("libsqlite3.so.0", "sqlite3_step", 300, 4'096, Metric::kAllocInclusive),
-          // 7 ms: beyond the threshold of inlay hints.
+          // 7 ms: above the threshold of inlay hints.
           MakeRow("libsqlite3.so.0", "sqlite3_exec", 200, 7'000'000),
           MakeRow("libsqlite3.so.0", "sqlite3_prepare_v2", 100, 30'000),
           MakeRow("libz.so.1", "deflate", 500, 90'000)};

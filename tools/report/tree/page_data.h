@@ -12,13 +12,11 @@ namespace fieldcost::report {
 // name in them can end the element.
 //
 //   #id      names, and per node: parent (less than the node; the first is the root), frame (an
-//   index
-//            into names, from 1 on), where (tree::kInBefore, kInAfter); "metrics": self values per
-//            node. Sums beyond 2^53 are texts, for BigInt. "more": [node, value, ...] by which an
-//            inclusive value exceeds the sum below it (tree::Excess()).
+//            index into names, from 1 on), where (tree::kInBefore, kInAfter); "metrics": self
+//            values per node. Sums beyond 2^53 are texts, for BigInt. "more": [node, value, ...] by
+//            which an inclusive value exceeds the sum below it (tree::Excess()).
 //   .bins    some bins of a metric ("data-metric"): [[step, value, ...], ...], in which the nodes
-//   are
-//            the sums of the steps. With "data-thread": bins of the thread with that number in
+//            are the sums of the steps. With "data-thread": bins of the thread with that number in
 //            #tree's "threads", from 1 on.
 std::string TreePageData(const TreePage& page, std::string_view id = "tree");
 

@@ -72,7 +72,7 @@ void ExpectGolden(const std::string& made, const std::string& name) {
   EXPECT_EQ(made, ReadFile(path, kMaxGoldenBytes).value_or(""));
 }
 
-// Whether a program finds the text well-formed.
+// Expects that a real parser accepts the text as well-formed.
 void ExpectXml(const std::string& xml) {
   const testing::ProcessResult result =
       testing::RunProcess({.arguments = {"python3", "-c",
@@ -161,7 +161,7 @@ TEST(CostCardTest, HostileNamesStayText) {
                               HasSubstr("%3Cscript%3E")));
   for (const RoffMacros macros : {RoffMacros::kMan, RoffMacros::kMdoc}) {
     const std::string roff = CardRoff(card, macros);
-    // No line of ours begins with what came from outside, and no escape of roff is in it.
+    // No line begins with external text, and no roff escape is in it.
     EXPECT_THAT(roff, AllOf(Not(HasSubstr("\n.SH `")), Not(HasSubstr("\x1b")),
                             HasSubstr("\\ex0a.SH \\(ga\\(ba")));
   }
@@ -191,7 +191,7 @@ TEST(LinkTemplateTest, NamesArePercentEncoded) {
   EXPECT_EQ(FillLink("", api), "");
 }
 
-// Those of an editor's setting.
+// For templates from an editor's settings.
 TEST(LinkTemplateTest, OnlyWebAddressesWithAPlaceForTheNameAreLinksForOthers) {
   const stats::ApiKey api{.soname = "libx.so.1", .package_version = "1.2", .symbol = "A<\"><img>"};
   EXPECT_EQ(FillUntrustedLink("https://h/api/{api}", api),

@@ -55,7 +55,7 @@ TEST(LabExportTest, CalleesThatTakeMoreThanTheirCallerShareWhatItTakes) {
               ElementsAre(std::pair(l + "a;" + l + "b", 750), std::pair(l + "a;" + l + "c", 250)));
 }
 
-// The mean covers whole recursions; untimed calls cost what is below them.
+// A recursion's time is its mean as a whole; untimed calls cost as much as their callees.
 TEST(LabExportTest, RecursionsAndWhatWasNotTimedCountOnce) {
   LabTableBuilder builder;
   builder.Run("r", {1000}).Run("leaf", {10});

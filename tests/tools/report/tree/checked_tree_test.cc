@@ -13,7 +13,7 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A report that has flagged libz.so.1!deflate.
+// A report that flags libz.so.1!deflate.
 analysis::CheckReport Flagging() {
   analysis::CheckReport report;
   const auto add = [&](const char* symbol, inference::Verdict verdict) {

@@ -27,7 +27,7 @@ double LightnessOf(std::string_view hex) { return Luminance(RgbOf(hex)); }
 
 double Contrast(std::string_view hex) { return (LightnessOf(hex) + 0.05) / (kLetters + 0.05); }
 
-// Blue against what eyes without red or green see of the rest.
+// Blue relative to what readers without red or green perception see of the other channels.
 int Blueness(std::string_view hex) {
   const draw::Rgb color = RgbOf(hex);
   return 2 * color.blue - color.red - color.green;
@@ -38,7 +38,7 @@ TEST(TreeColorsTest, ThoseOfRatiosRiseInLightness) {
     EXPECT_GE(Contrast(kRatioColors[i].color), 4.5) << i;
     if (i == 0) continue;
     EXPECT_GT(kRatioColors[i].least_ratio, kRatioColors[i - 1].least_ratio);
-    // Distinguishable without hues.
+    // Distinguishable without hue.
     EXPECT_GT(LightnessOf(kRatioColors[i].color), 1.3 * LightnessOf(kRatioColors[i - 1].color))
         << i;
   }

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// Compared by enough calls and machines, but for the ones that the field has too little of.
+// An API compared by enough calls and machines, unless the verdict is too little data.
 analysis::CheckedApi Api(const std::string& symbol, double ratio, Verdict verdict) {
   analysis::CheckedApi api;
   api.key.api.soname = "libz.so.1";
@@ -93,7 +93,7 @@ TEST(FlamePageTest, ItIsReadableWithoutColour) {
                     HasSubstr(">read</text>"), Not(HasSubstr(">tiny</text>"))));
   EXPECT_THAT(page, HasSubstr("2 of 3 APIs that are worse than the field are in this profile, with "
                               "62 % of it."));
-  // Most of the profile first.
+  // Ordered by the share of the profile, greatest first.
   EXPECT_LT(page.find(">deflate</span>"), page.find(">Json::Reader::parse()</span>"));
 }
 

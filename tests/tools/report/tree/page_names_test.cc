@@ -28,7 +28,7 @@ using testing::WrittenTree;
 
 constexpr std::size_t kWidest = 130;
 
-// Names of each kind, as recordings have them; no ';', which separates frames here.
+// Names of each kind as they occur in recordings; without ';', which separates frames here.
 const std::vector<std::string> kNames = {
     "libvault.so!vault::Compressor::pack<char>(std::vector<char, std::allocator<char> > const&)",
     "libevents.so!events::to_json(std::__cxx11::basic_string<char, std::char_traits<char>, "
@@ -112,7 +112,7 @@ console.log(`compared ${{compared}}`);
   const testing::ProcessResult result =
       testing::RunProcess({.arguments = {"node", "-"}, .input = script});
   EXPECT_EQ(result.exit_status, 0) << result.errors;
-  // "main" is the root of all, too.
+  // "main" is also the root.
   EXPECT_EQ(result.output, fmt::format("compared {}\n", (kNames.size() + 1) * (kWidest + 1)));
 }
 

@@ -36,7 +36,7 @@ std::string Page(const tree::MeanTree& tree) {
   return TreePageHtml({.tree = tree, .untrusted_operand = "a.fct", .untrusted_file = "a.fct"});
 }
 
-// The content between the element's start tag, which contains `tag`, and its end tag.
+// The content between the start tag that contains `tag` and its end tag, for each such element.
 std::vector<json::value> DataOf(const std::string& page, const std::string& tag) {
   std::vector<json::value> found;
   for (std::size_t at = page.find(tag); at != std::string::npos; at = page.find(tag, at + 1)) {
@@ -65,7 +65,7 @@ std::vector<std::string> PathsOf(const json::object& tree) {
   return paths;
 }
 
-// By path; values that are not 0.
+// Values other than 0, keyed by path.
 std::map<std::string, std::string> ValuesOf(const json::object& tree, const std::string& side) {
   std::map<std::string, std::string> values;
   const std::vector<std::string> paths = PathsOf(tree);

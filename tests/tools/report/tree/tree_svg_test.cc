@@ -21,7 +21,7 @@ TreeView View(const std::vector<WrittenRun>& runs) {
   return analysis::TopDown(tree::Average(WrittenTree(runs)).value(), 0);
 }
 
-// The drawn width of the frame of that name; 0 if it is not drawn.
+// The drawn width of this function's frame; 0 if it is not drawn.
 double WidthOf(const std::string& svg, const std::string& name) {
   std::smatch found;
   const std::regex frame("<title>" + name + ": [^<]*</title><rect [^>]*\" width=\"([0-9.]+)\"");

@@ -44,7 +44,7 @@ TEST(TreeTextTest, IsIndentedAndCountsWhatItLeavesOut) {
 }
 
 TEST(TreeTextTest, LinesOfNothingAreNotShown) {
-  // A path with a value of another metric only.
+  // A path with a value only in another metric.
   auto dictionary = std::make_shared<tree::Dictionary>();
   const auto path = [&](tree::PathId caller, const char* name) {
     const auto frame = dictionary->frames.Intern({.function = name});

@@ -1,5 +1,5 @@
-// shop_index [BATCHES]: two threads make batches of sales, a queue takes them to the main thread,
-// which compresses them and keeps them.
+// shop_index [BATCHES]: two threads create batches of sales; a queue passes them to the main
+// thread, which compresses and stores them.
 #include <fieldcost/probe.h>
 
 #include <condition_variable>

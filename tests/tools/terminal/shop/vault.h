@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-// Library 2: keeps texts, compressed, in a database in memory.
+// Library 2: stores compressed texts in a database in memory.
 namespace shop::vault {
 
 template <template <typename, typename> class Container>

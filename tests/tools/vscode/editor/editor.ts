@@ -1,5 +1,5 @@
-// A real editor for tests: the server of VS Code, from the npm package of code-server, and its page
-// in headless Chromium. All on loopback; everything that is started here is ended by stop().
+// A real editor for tests: the server of VS Code, from the npm package code-server, and its page in
+// headless Chromium. Everything is on loopback, and stop() ends all processes started here.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { type WriteStream, createWriteStream } from 'node:fs';
@@ -19,7 +19,7 @@ export interface EditorOptions {
   readonly chromium: string;
   /** Extensions to install. */
   readonly vsix: readonly string[];
-  /** Made and filled by the editor. */
+  /** Created and filled by the editor. */
   readonly directory: string;
   /** The user's settings. */
   readonly settings: Readonly<Record<string, unknown>>;
@@ -31,7 +31,7 @@ function serverArguments(directory: string): string[] {
 }
 
 export class Editor {
-  /** Hosts other than this machine that the page asked for. */
+  /** Hosts other than this machine that the page contacted. */
   readonly foreignHosts: string[] = [];
 
   private constructor(
@@ -72,10 +72,11 @@ export class Editor {
       ],
       {
         cwd: code,
-        // No shop for extensions: nothing of the editor's own asks another machine either.
+        // No extension gallery, so that the editor itself contacts no other machine.
         env: { ...process.env, EXTENSIONS_GALLERY: '{}', ...options.environment },
         stdio: ['ignore', 'pipe', 'pipe'],
-        // A group of its own: it starts a host for the extensions, and that the language server.
+        // A process group, because the server starts an extension host, and that the language
+        // server.
         detached: true,
       },
     );
@@ -96,7 +97,7 @@ export class Editor {
     }
   }
 
-  /** Opens a folder and one file of it; answers the question whether the folder is trusted. */
+  /** Opens a folder and one of its files; answers whether the folder is trusted. */
   async open(folder: string, file: string, trusted: boolean): Promise<void> {
     const uri = `vscode-remote://127.0.0.1:${this.port}${join(folder, file)}`;
     const query = new URLSearchParams({ folder, payload: JSON.stringify([['openFile', uri]]) });
@@ -110,7 +111,7 @@ export class Editor {
     return this.page.locator('.editor-instance .view-line');
   }
 
-  /** A piece of the text as the editor colours it: the whole word. */
+  /** A piece of text as coloured by the editor: the whole word. */
   word(word: string): Locator {
     return this.lines().locator('span > span').filter({ hasText: word }).last();
   }
@@ -151,7 +152,7 @@ export class Editor {
   }
 }
 
-/** The user's settings; an editor that runs follows them. */
+/** Writes the user's settings; a running editor follows them. */
 export async function writeUserSettings(
   directory: string,
   settings: Readonly<Record<string, unknown>>,

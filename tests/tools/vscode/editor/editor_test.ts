@@ -43,7 +43,7 @@ int Copy(sqlite3* from) {
 }
 `;
 
-/** A folder whose settings name a program as the server. */
+/** Creates a folder whose settings name a program as the server. */
 async function makeFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const program = join(folder, 'server');
@@ -73,8 +73,8 @@ async function completionRows(editor: Editor): Promise<Locator> {
 }
 
 /**
- * Opens the details of the completion with that text. The key does something else while the list is
- * redrawn, which the page does not show, so it is pressed until there are details.
+ * Opens the details of the completion with that text. While the list is redrawn, which the page does
+ * not show, the key has another effect; so it is pressed until the details appear.
  */
 async function showDetails(editor: Editor, item: string, text: RegExp): Promise<void> {
   const chosen = editor.page.locator('.suggest-widget .monaco-list-row.focused');

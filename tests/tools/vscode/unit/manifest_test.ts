@@ -24,7 +24,7 @@ void describe('manifest', () => {
   });
 
   void it('has every setting of the server, with its default but for two', () => {
-    // Decided by what else is installed, and by how VS Code asks: see the README.
+    // These depend on other extensions and on how VS Code requests completions: see the README.
     const ownDefaults = ['completion.besideOtherServers', 'completion.minPrefix'];
     const rows = [...serverSettings.matchAll(/^\| `([a-zA-Z.]+)` \| `([^`]+)` \|/gm)];
     assert.ok(rows.length > 10);
