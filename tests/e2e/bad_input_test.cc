@@ -3,7 +3,7 @@
 #include "tests/e2e/house.h"
 #include "tests/support/run_files.h"
 
-// One clear line for whatever can be wrong from outside; nothing lost, no crash.
+// Any invalid external input gives one clear line; nothing is lost and nothing crashes.
 
 namespace fieldcost::testing {
 namespace {
@@ -17,7 +17,7 @@ class BadInputTest : public HouseTest {
     return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
   }
 
-  // Starts an aggregator that must refuse to.
+  // Starts an aggregator that must refuse to run.
   ProcessResult RefusedAggregator() const {
     ProcessResult result =
         RunProcess({.arguments = {kAggregator, "--config", aggregator_config().string()}});

@@ -27,7 +27,7 @@ std::string TextOf(const std::filesystem::path& path) {
   return text.str();
 }
 
-// One catalogue for all: it takes seconds to make.
+// One catalogue for all tests, because creating it takes seconds.
 class DemoCatalogTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -116,7 +116,7 @@ TEST_F(DemoCatalogTest, DoxygenPagesOfZlibsOwnHeaderGetCards) {
   const ProcessResult made = demo_->Fieldcost(command);
   ASSERT_EQ(made.exit_status, 0) << made.errors << made.output;
   const boost::json::value counts = boost::json::parse(made.output);
-  // All of the catalogue's but those that the header makes macros of.
+  // All functions of the catalogue except those that the header defines as macros.
   EXPECT_GE(counts.at("found").as_int64(), 8);
   EXPECT_EQ(counts.at("cards"), counts.at("found"));
   EXPECT_EQ(counts.at("pages").as_int64(), 1);
@@ -130,7 +130,7 @@ TEST_F(DemoCatalogTest, DoxygenPagesOfZlibsOwnHeaderGetCards) {
                     HasSubstr("SYNTHETIC: made-up data"), HasSubstr("<svg role=\"img\""),
                     HasSubstr("href=\"https://costs.example/api/libz.so.1!inflate\"")));
   EXPECT_GT(after.size(), before.size());
-  // Once more: the same bytes.
+  // Running it again gives the same bytes.
   ASSERT_EQ(demo_->Fieldcost(command).exit_status, 0);
   EXPECT_EQ(TextOf(page), after);
 }
@@ -162,7 +162,7 @@ TEST_F(DemoCatalogTest, ManualPagesEndWithTheCost) {
   EXPECT_THAT(man({"crc32", "--roff"}).output,
               AllOf(HasSubstr(".Nd a checksum"), HasSubstr("\n.Sh COST\n"), Not(HasSubstr(".SH"))));
   EXPECT_THAT(man({"crc32"}).output, AllOf(HasSubstr("a checksum"), HasSubstr("COST")));
-  // Without a page there is the section alone.
+  // Without an existing page, only the section is shown.
   EXPECT_THAT(man({"adler32", "--roff"}).output,
               AllOf(HasSubstr(".TH \"adler32\" 3\n"), HasSubstr("\n.SH COST\n")));
   EXPECT_THAT(man({"adler32"}).output, AllOf(HasSubstr("COST"), HasSubstr("p95")));

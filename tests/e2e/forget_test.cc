@@ -5,8 +5,8 @@
 #include "common/catalog/catalog.h"
 #include "tests/e2e/house.h"
 
-// What a volunteer takes back is gone to the last bit: the published rows are those of a history
-// without him.
+// Withdrawn data is removed to the last bit: the published rows equal those of a history without
+// this volunteer.
 
 namespace fieldcost::testing {
 namespace {
@@ -16,7 +16,8 @@ using ::testing::Not;
 
 class ForgetTest : public HouseTest {
  protected:
-  // Another user of the same service; the house's own is the one who forgets.
+  // Runs a command as another user of the same service; the house's own user is the one who
+  // forgets.
   ProcessResult OtherUser(std::vector<std::string> arguments,
                           const std::string& name = "other") const {
     ProcessOptions options = Options(std::move(arguments));
@@ -24,7 +25,7 @@ class ForgetTest : public HouseTest {
     return RunProcess(options);
   }
 
-  // Opts in and measures; what was measured stays unsent.
+  // Opts in and measures; the measurements stay unsent.
   void OtherUserMeasures() const {
     const std::filesystem::path place = home().parent_path() / "other";
     std::filesystem::create_directories(place);
@@ -54,7 +55,7 @@ class ForgetTest : public HouseTest {
     ASSERT_EQ(uploaded.exit_status, 0) << uploaded.errors;
   }
 
-  // The published rows, as somebody sees them who fetches the catalogue for the first time.
+  // The published rows, as seen by a user who fetches the catalogue for the first time.
   std::vector<stats::StatRow> PublishedRows() {
     Publish();
     std::filesystem::remove(home() / "catalog.db");
@@ -76,7 +77,7 @@ class ForgetTest : public HouseTest {
 TEST_F(ForgetTest, ThePublishedNumbersAreThoseOfAHistoryWithoutTheAgent) {
   StartAggregator();
   ASSERT_NO_FATAL_FAILURE(OtherUserMeasures());
-  // The other user's data goes to two services; only the first one hears of the house's user.
+  // The other user's data goes to two services; only the first receives data of the house's user.
   std::filesystem::copy(home().parent_path() / "other", home().parent_path() / "twin",
                         std::filesystem::copy_options::recursive);
   ASSERT_EQ(Fieldcost({"agent", "on"}).exit_status, 0);

@@ -88,7 +88,7 @@ boost::json::object HouseTest::Published(const std::string& symbol) const {
   const boost::json::array& rows = answer.at("rows").as_array();
   EXPECT_EQ(rows.size(), 1U) << shown.output;
   boost::json::object metrics = rows.at(0).at("metrics").as_object();
-  // The exact sums of all calls, which are shown only where few machines did not make most of them.
+  // The exact sums over all calls, which are shown only if few machines did not make most of them.
   const auto catalog = catalog::Catalog::Open(home() / "catalog.db");
   if (!catalog) return {};
   const auto published = catalog->Find(symbol, "libvictim.so.1");
@@ -106,8 +106,8 @@ boost::json::object HouseTest::Published(const std::string& symbol) const {
 
 void HouseTest::WriteAgentConfig(const std::string& url, const std::string& more,
                                  const std::string& selection) const {
-  // Every function of the victim library is picked in every run, and nothing else; no machine is
-  // too busy, nor busy.
+  // Every run picks all functions of the victim library and nothing else, and no machine counts as
+  // busy.
   std::ofstream(home() / "agent.toml")
       << "[aggregator]\nurl = \"" << url << "\"\nca_file = \"" << certificates_.ca.string()
       << "\"\n[selection]\nselection_probability = 1.0\npicks_per_run = 512\n"

@@ -16,32 +16,33 @@
 
 namespace fieldcost::testing {
 
-// The whole house on loopback, with the real programs: an aggregator, one user's agent, victims.
+// A complete installation on loopback with the real programs: an aggregator, one user's agent,
+// victims.
 class HouseTest : public ::testing::Test {
  protected:
   HouseTest();
 
-  // Starts the aggregator (on any free port) and tells the agent's configuration its address.
+  // Starts the aggregator on any free port and writes its address to the agent's configuration.
   void StartAggregator();
-  // SIGTERM, and the clean end that must follow. Returns all that it had to say.
+  // Sends SIGTERM, which must end it cleanly. Returns everything that it printed.
   std::string StopAggregator();
-  // SIGKILL.
+  // Sends SIGKILL.
   void KillAggregator();
-  // Publishes, waits for the line that says so, and returns it.
+  // Publishes; waits for the line that reports this and returns it.
   std::string Publish();
 
-  // Runs `fieldcost`, `fieldcostd --once --flush`, or a victim under `fieldcost run`.
+  // Run `fieldcost`, `fieldcostd --once --flush`, or a victim under `fieldcost run`.
   ProcessResult Fieldcost(std::vector<std::string> arguments) const;
   ProcessResult Upload() const;
   ProcessResult RunVictim(const std::string& scenario) const;
   ProcessOptions Options(std::vector<std::string> arguments) const;
 
-  // The published numbers of one of the victim library's functions, by metric; empty if none.
+  // The published numbers of a function of the victim library, by metric; empty if there are none.
   boost::json::object Published(const std::string& symbol) const;
-  // Fetches the whole catalogue and expects that to work.
+  // Fetches the whole catalogue; this must succeed.
   void SyncAll() const;
 
-  // `selection`: more lines of that section.
+  // `selection`: additional lines of that section.
   void WriteAgentConfig(const std::string& url, const std::string& more = "",
                         const std::string& selection = "") const;
   std::filesystem::path home() const { return directory_.path() / "home"; }

@@ -3,7 +3,7 @@
 #include "tests/e2e/house.h"
 #include "tests/support/run_files.h"
 
-// From a call in a program to the terminal, with the real programs: the numbers must come out
+// From a call in a program to the terminal, with the real programs: the numbers must arrive
 // exactly.
 
 namespace fieldcost::testing {
@@ -13,8 +13,8 @@ using boost::json::object;
 
 class PipelineTest : public HouseTest {
  protected:
-  // Runs of the scenario "alloc" so far: each allocates 3, 7 and 22 bytes 1,000 times, and 1,000
-  // times 100 bytes in a callee.
+  // Runs the scenario "alloc": each run allocates 3, 7 and 22 bytes 1,000 times, and 100 bytes in a
+  // callee 1,000 times.
   void RunAlloc(int times) {
     for (int i = 0; i < times; ++i) ASSERT_EQ(RunVictim("alloc").output, "allocated\n");
     runs_ += times;
@@ -79,7 +79,7 @@ TEST_F(PipelineTest, SampledRunsArriveWithTheirExactNumberOfCalls) {
   SyncAll();
   const object metrics = Published("victim_noop");
   ASSERT_TRUE(metrics.contains("wall_time"));
-  // One call in 64 was timed, and stands for those that were not.
+  // One call in 64 was timed and represents the untimed ones.
   const object& calls = metrics.at("wall_time").at("all_calls").as_object();
   EXPECT_LT(calls.at("timed").to_number<std::int64_t>(), 3000);
   EXPECT_GT(calls.at("count").to_number<std::int64_t>(),
@@ -97,14 +97,14 @@ TEST_F(PipelineTest, StoppingAndStartingAnythingAnywhereChangesNoNumber) {
 
   RunAlloc(1);
   KillAggregator();
-  EXPECT_NE(Upload().exit_status, 0);  // nobody there: the batch waits in the spool
+  EXPECT_NE(Upload().exit_status, 0);  // no server: the batch waits in the spool
   RunAlloc(1);
   StartAggregator();
   ASSERT_EQ(Upload().exit_status, 0);
-  KillAggregator();  // acknowledged, perhaps not yet in a checkpoint
+  KillAggregator();  // acknowledged, but possibly not yet in a checkpoint
   StartAggregator();
 
-  for (int round = 0; round < 8; ++round) {  // a daemon killed at eight moments
+  for (int round = 0; round < 8; ++round) {  // kills the daemon at eight different times
     RunAlloc(1);
     BackgroundProcess daemon(Options({kFieldcostd, "--once", "--flush"}));
     for (int i = 0; i < round * 4; ++i) RunProcess({.arguments = {"true"}});  // a while, not timed
@@ -114,7 +114,7 @@ TEST_F(PipelineTest, StoppingAndStartingAnythingAnywhereChangesNoNumber) {
   ASSERT_EQ(Upload().exit_status, 0);
   StopAggregator();
   StartAggregator();
-  EXPECT_EQ(Upload().exit_status, 0);  // nothing left: nothing is counted again
+  EXPECT_EQ(Upload().exit_status, 0);  // nothing is left, so nothing is counted twice
 
   Publish();
   SyncAll();

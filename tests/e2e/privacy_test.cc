@@ -10,8 +10,8 @@
 #include "common/wire/wire_requests.h"
 #include "tests/e2e/house.h"
 
-// Canaries in everything the agent could see must appear in nothing that leaves the machine. The
-// claims of agent/PRIVACY.md lean on these tests.
+// Canaries in everything that the agent could see must appear in nothing that leaves the machine.
+// The claims of agent/PRIVACY.md are based on these tests.
 
 namespace fieldcost::testing {
 namespace {
@@ -30,7 +30,7 @@ const std::vector<std::string> kCanaries = {"canaryhost",  "canaryuser", "canary
                                             "canaryshop",  "xx_CANARY"};
 constexpr char kToken[] = "token-of-an-invitation";
 
-// What a request may say beside its body; nothing about program, machine, language or time.
+// The only headers that a request may have: none about program, machine, language or time.
 const std::set<std::string> kHeaders = {"Host",
                                         "User-Agent",
                                         "Content-Length",
@@ -46,7 +46,7 @@ const std::set<std::string> kHeaders = {"Host",
 
 class PrivacyTest : public HouseTest {
  protected:
-  // Stands in for the aggregator, only to see every byte of every request. It wants agents to
+  // A stand-in for the aggregator that records every byte of every request. It requires agents to
   // enrol, and publishes nothing.
   void StartWitness() {
     auto started = http::Server::Start(
@@ -76,7 +76,7 @@ class PrivacyTest : public HouseTest {
     return {.status = 200, .body = wire::EncodeAnswer({.accepted_rows = 1, .receipt = "0a0b"})};
   }
 
-  // What was sent, without what was asked for.
+  // The requests that sent batches, without the others.
   std::vector<http::Request> Batches() {
     std::vector<http::Request> batches = Requests();
     std::erase_if(batches,
@@ -84,14 +84,14 @@ class PrivacyTest : public HouseTest {
     return batches;
   }
 
-  // What was asked for, in order of time; the witness has stopped then.
+  // All requests in order of time; stops the witness.
   std::vector<http::Request> Requests() {
     witness_->Stop(std::chrono::milliseconds(1000));
     const std::lock_guard lock(mutex_);
     return seen_;
   }
 
-  // A root of trust with a key for policies, without which no policy is asked for.
+  // Pins a root of trust with a key for policies; without one, agents request no policy.
   void PinARoot() {
     StartAggregator();
     const ProcessResult sign =
@@ -143,7 +143,7 @@ wire::BatchContent Decoded(const std::string& body) {
 TEST_F(PrivacyTest, NoCanaryLeavesTheMachine) {
   ASSERT_NO_FATAL_FAILURE(PinARoot());
   StartWitness();
-  // A machine, a user, a path, an argument, an environment and a private library full of canaries.
+  // A host, user, path, argument, environment and private library full of canaries.
   const std::filesystem::path path = home() / "canarypath";
   const std::filesystem::path victims = std::filesystem::path(kVictim).parent_path();
   std::filesystem::create_directories(path);
@@ -176,7 +176,7 @@ TEST_F(PrivacyTest, NoCanaryLeavesTheMachine) {
   for (const http::Request& request : requests) {
     by_target[request.target] = &request;
     std::string text = request.method + " " + request.target + "\n" + request.body;
-    // A withdrawal proves by its headers alone which batch it means.
+    // A withdrawal identifies its batch by headers alone.
     const std::string content = request.body.empty() ? "" : Decompressed(request.body);
     for (const auto& [name, value] : request.headers) {
       text += name + ": " + value + "\n";
@@ -191,7 +191,7 @@ TEST_F(PrivacyTest, NoCanaryLeavesTheMachine) {
       EXPECT_THAT(content, Not(HasSubstr(canary))) << request.target;
     }
   }
-  // All kinds of requests were there, and the search works: what may be there is found.
+  // All kinds of requests were made, and the search works: it finds permitted texts.
   ASSERT_THAT(by_target,
               AllOf(Contains(Key(wire::kBatchesPath)), Contains(Key(wire::kEnrolmentsPath)),
                     Contains(Key(wire::kWithdrawalsPath)), Contains(Key(wire::kPolicyPath)),
@@ -200,10 +200,10 @@ TEST_F(PrivacyTest, NoCanaryLeavesTheMachine) {
   EXPECT_THAT(Decompressed(body), AllOf(HasSubstr("victim_allocate"), HasSubstr("libvictim.so.1")));
   EXPECT_EQ(http::Find(by_target[wire::kEnrolmentsPath]->headers, wire::kTokenHeader), kToken);
 
-  // The user saw these very bytes before, and sees them after.
+  // The user saw exactly these bytes before, and sees them afterwards.
   EXPECT_EQ(ContentOf(path / "preview"), body);
   EXPECT_EQ(ContentOf(path / "kept"), body);
-  // What is likely to be shown to others holds nothing of it, either.
+  // Output that users are likely to show to others contains no canaries, either.
   for (const char* file : {"log", "view"}) {
     const std::string text = ContentOf(path / file);
     EXPECT_THAT(text, HasSubstr("victim_allocate"));
@@ -221,15 +221,15 @@ TEST_F(PrivacyTest, ABatchHoldsNothingButItsRowsAndTheMachinesClass) {
   const std::vector<http::Request> requests = Batches();
   ASSERT_THAT(requests, SizeIs(1));
   const std::string& body = requests[0].body;
-  // What is known of it, encoded again, has the same bytes: there is nothing else in it.
+  // Encoding the decoded content gives the same bytes: the batch contains nothing else.
   const wire::BatchContent content = Decoded(body);
   const auto again = wire::EncodeBatch(content);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(*again, body);
   EXPECT_TRUE(wire::ValidateHardwareClass(content.hardware));
-  // The service has no policy; that of this machine, which counts its changes, is not told.
+  // The service has no policy; the version of this machine's own policy is not sent.
   EXPECT_EQ(content.field_policy_version, 0U);
-  // The name of the service and the root that all of its agents have pinned.
+  // The service's name, and the root that all of its agents have pinned.
   const std::string root = ReadFile(home() / "catalog_root", 64 * kKiB).value();
   EXPECT_EQ(http::Find(requests[0].headers, wire::kServiceHeader),
             wire::ServiceId("localhost", wire::RootFingerprint(root)));
@@ -243,13 +243,13 @@ TEST_F(PrivacyTest, ABatchHoldsNothingButItsRowsAndTheMachinesClass) {
     EXPECT_LE(WeekOf(SystemClock().Now()) - row.week, 1U);
   }
   EXPECT_EQ(libraries, std::set<std::string>{"libvictim.so.1"});
-  // What a run says beside its cells was there, too.
+  // The values of a run besides its cells were included, too.
   EXPECT_THAT(metrics, AllOf(Contains(stats::Metric::kCallsPerRun),
                              Contains(stats::Metric::kFirstCallTime)));
 }
 
-// A library without a soname, in no package: only --pick measures it. Neither then, nor when its
-// owner lets it be sent, does what was picked by hand leave.
+// A library without a soname and package is measured only by --pick. What was picked by hand is not
+// sent, neither then nor after its owner has permitted to send the library.
 TEST_F(PrivacyTest, WhatIsPickedOfOnesOwnLibraryStaysHereForEver) {
   ASSERT_NO_FATAL_FAILURE(PinARoot());
   StartWitness();
@@ -300,7 +300,7 @@ TEST_F(PrivacyTest, OffAndLocalAskNobody) {
 
 TEST_F(PrivacyTest, TheServiceKeepsNoAddress) {
   StartAggregator();
-  // Another one of loopback's addresses, so that it can be told from the server's own.
+  // A different address of loopback, to distinguish it from the server's own.
   const std::string address = "127.77.66.55";
   BackgroundProcess proxy(
       {.arguments = {"python3", FIELDCOST_SUPPORT_DIR "/connect_proxy.py", address}});
@@ -325,7 +325,7 @@ TEST_F(PrivacyTest, TheServiceKeepsNoAddress) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(server() / "data")) {
       if (!entry.is_regular_file()) continue;
       const auto content = ReadFile(entry.path(), std::size_t{1} << 26);
-      if (!content) continue;  // the service has replaced it
+      if (!content) continue;  // replaced by the service meanwhile
       ++files;
       expect_none(*content, entry.path().string());
       if (content->starts_with("\x28\xb5\x2f\xfd")) {
@@ -334,7 +334,7 @@ TEST_F(PrivacyTest, TheServiceKeepsNoAddress) {
     }
     EXPECT_GT(files, 3U);
   };
-  // What a batch leaves in the store is in its log first, which is not compressed, as tables are.
+  // A batch is first in the store's log, which, unlike tables, is not compressed.
   search_files();
   Publish();
   expect_none(StopAggregator(), "what it said");

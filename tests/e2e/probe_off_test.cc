@@ -1,4 +1,4 @@
-// Consent to probe points that is withdrawn while a batch is on its way.
+// Consent to probe points is withdrawn while a batch is being sent.
 #include <filesystem>
 
 #include "tests/agent/volunteer/holding_proxy.h"
@@ -36,7 +36,7 @@ class ProbeOffTest : public ProbeWayTest {
     }
     return false;
   }
-  // Whether the decision is on the disk, where the sender looks.
+  // Whether the decision is on disk, where the sender reads it.
   bool IsOff() const { return Status().at("mode").as_string() == "off"; }
 };
 
@@ -62,7 +62,7 @@ TEST_F(ProbeOffTest, ReportsABatchThatArrivesMeanwhileAsSent) {
   proxy.WaitUntilHeld();
   BackgroundProcess off(Options({"--json", "probe", "off"}));
   ASSERT_TRUE(WaitUntil([&] { return IsOff(); }));
-  // It opens the sender's lock only to wait.
+  // The command opens the sender's lock only to wait.
   ASSERT_TRUE(WaitUntil([&] { return HasOpen(off.pid(), "probe_send.lock"); }));
   proxy.Release();
   const ProcessResult result = off.Wait();

@@ -11,7 +11,7 @@
 
 namespace fieldcost::testing {
 
-// A user with a profile of his own, programs with probe points, and a team's server, all real.
+// A user with a separate profile, programs with probe points, and a team's server, all real.
 inline const std::string kFieldcost = FIELDCOST_BINARY_DIR "/bin/fieldcost";
 inline const std::string kFieldcostd = FIELDCOST_BINARY_DIR "/bin/fieldcostd";
 inline const std::string kEditor = FIELDCOST_BINARY_DIR "/victims/probe_editor";

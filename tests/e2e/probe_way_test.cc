@@ -1,4 +1,4 @@
-// Probe points on their way: program, rings, this machine's database, the team's server.
+// The path of probe points: program, rings, this machine's database, the team's server.
 #include <fcntl.h>
 #include <sys/inotify.h>
 
@@ -96,7 +96,8 @@ TEST_F(ProbeWayTest, ServerThatIsKilledHasEachPointOnce) {
     Record({}, {kProbed, "scopes"});
     EXPECT_NE(Fieldcost({"probe", "flush"}).exit_status, 0);
     Start();
-    // It has another port: what is queued is for the same server, so the device logs in anew.
+    // The server has a new port. Queued events are for the same server, so the device logs in
+    // again.
     std::ifstream in(user_.path() / "state" / "probe_login");
     std::string text((std::istreambuf_iterator<char>(in)), {});
     text.replace(0, text.find('\n'), url_);
@@ -128,7 +129,7 @@ TEST_F(ProbeWayTest, KilledRecorderLosesNothingOfAProgramThatGoesOn) {
   EXPECT_EQ(Number(spool(), "SELECT count(*) FROM event WHERE flags & 1"), 0U) << "incomplete";
 }
 
-// As on a disk that is full.
+// As on a full disk.
 TEST_F(ProbeWayTest, ProgramGoesOnWhereNothingCanBeKeptAndItIsKeptLater) {
   Record({"--local"}, {kProbed, "scopes"});
   const std::uint64_t before = Hits(spool());
@@ -172,7 +173,7 @@ TEST_F(ProbeWayTest, MemoryOfTheProgramIsNeverKeptNorSent) {
   EXPECT_GT(files, 4);
 }
 
-// Whether the text is in a file on memory of that user. Only what was written takes any there.
+// Whether a file of this user in memory contains the text. Reads only pages that were written.
 bool IsOnMemory(const std::filesystem::path& user, const std::string& text) {
   std::error_code none;
   for (const std::filesystem::path& root : MemoryRoots()) {
@@ -207,7 +208,7 @@ TEST_F(ProbeWayTest, NextCommandWipesMemoryOfAProgramThatWasKilledWithItsRecorde
       BackgroundProcess recorder(Options({"probe", "run", "--local", "--stacks", "--", kProbed,
                                           "canary_killed", "2b5f", pipe.string()}));
       ASSERT_TRUE(recorder.WaitForLine("recorded"));
-      recorder.Signal(SIGKILL);  // and reaped, without its output, which the program still has
+      recorder.Signal(SIGKILL);  // also reaped, but not its output, which the program still holds
     }
     ProcessOptions next = Options({});
     next.arguments = command;
@@ -228,7 +229,7 @@ TEST_F(ProbeWayTest, NextCommandWipesMemoryOfAProgramThatWasKilledWithItsRecorde
       << "points are kept, without stacks";
 }
 
-// Names of files in the state directory that somebody has opened.
+// The names of files in the state directory that were opened.
 std::set<std::string> Opened(int inotify) {
   std::set<std::string> names;
   alignas(inotify_event) char buffer[16 * 1024];

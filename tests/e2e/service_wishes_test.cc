@@ -6,7 +6,7 @@
 #include "common/shm/policy_file.h"
 #include "tests/e2e/house.h"
 
-// What a service asks of its agents: a token, and a policy. Both with the real programs.
+// What a service requires of its agents: a token, and a policy. Both with the real programs.
 
 namespace fieldcost::testing {
 namespace {
@@ -85,12 +85,12 @@ TEST_F(ServiceWishesTest, ASignedPolicyIsFollowedButNoOlderOneAfterIt) {
   ASSERT_EQ(Upload().exit_status, 0);
   const std::string fetched = PolicyOfPrograms();
   ASSERT_FALSE(fetched.empty());
-  ASSERT_EQ(Upload().exit_status, 0);  // writes the policy that it has for programs
+  ASSERT_EQ(Upload().exit_status, 0);  // writes the current policy for programs
   EXPECT_EQ(PolicyOfPrograms(), fetched) << "programs follow it as soon as it has been fetched";
   EXPECT_EQ(Status().at("field_policy_version").to_number<int>(), 1);
   EXPECT_EQ(Status().at("field_policy_problem").as_string(), "");
 
-  // An agent asks once a day, when it has sent something; for it, that day is over.
+  // An agent asks once a day, after it has sent something; here, that day has passed.
   const auto ask_again = [this] {
     std::filesystem::remove(home() / "state" / "field_policy_check");
     EXPECT_EQ(RunVictim("calls").exit_status, 0);

@@ -1,6 +1,6 @@
 // A new user's day: what volunteers, developers, vendors and operators do first, with the real
-// programs, on a terminal of 80 columns. Whatever is typed has been shown before, by a help or by
-// an answer, so that nobody has to open a document.
+// programs, on a terminal of 80 columns. All typed words have been shown before, by --help or by
+// output, so that users need not open a document.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -36,7 +36,7 @@ std::string TextOf(const std::filesystem::path& path) {
   return text.str();
 }
 
-// What was broken at blanks to fit the terminal.
+// Joins lines that were wrapped at blanks to fit the terminal.
 std::string OnOneLine(const std::string& text) {
   std::istringstream words(text);
   std::string line;
@@ -46,13 +46,13 @@ std::string OnOneLine(const std::string& text) {
 
 class UserDayTest : public ::testing::Test {
  protected:
-  // How many commands a task took, and how many words nothing had shown before.
+  // Records the number of commands for a task, and of words that nothing had shown before.
   ~UserDayTest() override {
     RecordProperty("commands", commands_);
     RecordProperty("documents", documents_);
   }
 
-  // What stands on the terminal after that line.
+  // Types a line; returns what the terminal shows afterwards.
   std::string Type(const std::string& program, Words words, int status) {
     ++commands_;
     ExpectKnown(words);
@@ -71,7 +71,7 @@ class UserDayTest : public ::testing::Test {
     std::istringstream lines(result.output);
     for (std::string text; std::getline(lines, text);) {
       std::string last = text.substr(text.rfind('\r') + 1);  // as progress is shown
-      // However long the directory of the tests is.
+      // Independent of the length of the test's directory.
       for (std::size_t at; (at = last.find(directory_.path().string())) != std::string::npos;) {
         last.replace(at, directory_.path().string().size(), "/srv");
       }
@@ -93,8 +93,7 @@ class UserDayTest : public ::testing::Test {
   std::filesystem::path home_ = directory_.path() / "home";
 
  private:
-  // --help is what everybody knows. Commands, which stand in front, and options must have been
-  // shown.
+  // Every user knows --help. Commands, which come first, and options must have been shown.
   void ExpectKnown(const Words& words) {
     static const std::set<std::string> kGroups = {"agent", "report"};
     for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
@@ -121,8 +120,8 @@ TEST_F(UserDayTest, AVolunteerLooksAndEnds) {
   Fieldcost({"--help"});
   EXPECT_THAT(Fieldcost({"run", "--", kVictim, "alloc"}), HasSubstr("fieldcost agent local|on"));
   EXPECT_THAT(Fieldcost({"agent", "local"}), HasSubstr("fieldcost top --local"));
-  // The result at once, of the first run that there is: so many of its calls are of public
-  // libraries that some of those which chance draws are called.
+  // The very first run shows results: it calls so many functions of public libraries that some of
+  // the randomly drawn ones are called.
   EXPECT_THAT(Fieldcost({"run", "--", "python3", "-c", "pass"}), HasSubstr("TOTAL"));
   EXPECT_THAT(Fieldcost({"top", "--local"}), AllOf(HasSubstr("API"), HasSubstr("on request")));
   EXPECT_THAT(Fieldcost({"show", "victim_allocate"}, 66), HasSubstr("add --local"));
@@ -136,7 +135,7 @@ TEST_F(UserDayTest, AVolunteerLooksAndEnds) {
   Fieldcost({"agent", "off"});
 }
 
-// On the catalogue of the synthetic fleet.
+// Uses the catalogue of the synthetic fleet.
 class UserDayWithCatalogTest : public UserDayTest {
  protected:
   void SetUp() override {
@@ -148,7 +147,7 @@ class UserDayWithCatalogTest : public UserDayTest {
   const DemoCatalog demo_{directory_.path(), {.agents = 120}};
 };
 
-// A hover and a completion, as an editor asks for them.
+// A hover and a completion, as an editor requests them.
 void UserDayWithCatalogTest::LooksInAnEditor() {
   namespace json = boost::json;
   constexpr char kUri[] = "file:///w/a.cc";
@@ -185,7 +184,7 @@ TEST_F(UserDayWithCatalogTest, ADeveloperFindsWhatACallCosts) {
   std::ofstream(stacks) << "main;deflate 70\nmain;adler32 30\n";
   Fieldcost({"check", demo_.profile().string(), "--tree", stacks, "--flame", flame}, 1);
   EXPECT_THAT(TextOf(flame), HasSubstr("adler32"));
-  // Completion, as the script of a shell asks for it.
+  // Completion, as a shell's script requests it.
   EXPECT_THAT(demo_.Fieldcost({"__complete", "show", "Json::Reader::pa"}).output,
               HasSubstr("Json::Reader::parse\t"));
   LooksInAnEditor();
@@ -230,7 +229,7 @@ TEST_F(UserDayTest, AnOperatorChecksBeforeStarting) {
   std::ofstream(config) << good;
   EXPECT_THAT(Aggregator({"--check-config", "--config", config}), HasSubstr(": OK"));
 
-  // A fleet to look at, served at a port that was free.
+  // A fleet to explore, served at a free port.
   Aggregator({"demo", "--help"});
   const std::string demo = Below("demo").string();
   EXPECT_THAT(

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Process 1 of new mount, pid, uts, ipc and control group namespaces, made by run.sh: turns into the
+# Process 1 of new mount, pid, uts, ipc and control group namespaces, created by run.sh: becomes the
 # systemd of the tree ROOT, which runs inside.sh and ends with its status.     boot.sh ROOT ARCHIVES
 set -euo pipefail
 root=$1
@@ -7,7 +7,7 @@ archives=$2
 
 mount --bind "$root" "$root"
 mount -t proc proc "$root/proc"
-# Settings of the kernel are the machine's; with them read-only systemd takes this for a container.
+# Kernel settings belong to the machine; if they are read-only, systemd detects a container.
 mount --bind "$root/proc/sys" "$root/proc/sys"
 mount -o remount,bind,ro "$root/proc/sys"
 mount -t sysfs -o ro sysfs "$root/sys"
@@ -15,7 +15,7 @@ mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup"
 mount -t tmpfs -o mode=755 tmpfs "$root/run"
 mount --bind "$archives" "$root/var/cache/apt/archives"
 
-# Nothing is started but the test and what it asks for.
+# Starts nothing but the test and the units that it requests.
 find "$root/lib/systemd/system" "$root/etc/systemd/system" -name '*.wants' -prune -exec rm -r {} +
 mkdir -p "$root/run/systemd/system"
 cat > "$root/run/systemd/system/fieldcost-test.service" << END
@@ -32,7 +32,7 @@ StandardError=append:/given/output
 Delegate=yes
 END
 hostname fieldcost-test
-# Not chroot: who is in one may not make user namespaces, which PrivateUsers= needs.
+# Not chroot: it prevents the creation of user namespaces, which PrivateUsers= needs.
 cd "$root"
 pivot_root . mnt
 cd /

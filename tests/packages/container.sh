@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Builds the container image's second stage and runs the service in it, as the image says: read-only,
-# without privileges, its data in a volume.     container.sh BASE_TAR PROGRAM WORK_DIR
+# Builds the second stage of the container image and runs the service in it as the image specifies:
+# read-only, without privileges, with its data in a volume.     container.sh BASE_TAR PROGRAM
+# WORK_DIR
 #
-# The first stage would compile everything once more: here its result is made from PROGRAM, by the
-# script that makes it there. Everything else is the Containerfile's. Exit status 77: skipped.
+# The first stage would compile everything again: its result is created here from PROGRAM, by the
+# same script as there. Everything else is the Containerfile's. Exit status 77: skipped.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 readonly BASE_TAR="$(realpath "$1")"
@@ -20,7 +21,7 @@ skip() {
   exit 77
 }
 
-# Inside namespaces of its own: a mount and a network that nobody else sees.
+# Runs inside separate mount and network namespaces.
 run_service() {
   local root=$1 pid i status=0
   ip link set lo up

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs as root in a fresh minimal Debian 12 under its own systemd, only ever called by boot.sh: what an administrator
-# and a user do with the packages, from the installation to the purge.
+# Runs as root in a fresh minimal Debian 12 with its own systemd; called only by boot.sh. Does what an administrator
+# and a user do with the packages, from installation to purge.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive
 
@@ -10,7 +10,7 @@ readonly AGENT_TOML=$HOME_DIR/.config/fieldcost/agent.toml
 readonly STATE=$HOME_DIR/.local/state/fieldcost
 readonly LOG=/var/log/aggregator-of-the-test.log
 readonly PACKAGES=(fieldcost fieldcost-agent fieldcost-aggregator fieldcost-probe-server)
-# They have nothing to purge: once removed they are not known any more.
+# These have nothing to purge: after removal, dpkg does not know them any more.
 readonly PROBE_DEV=fieldcost-probe-dev
 readonly EDITORS=$(find /given/build/debian -name 'fieldcost-editors_*' -printf 'fieldcost-editors')
 
@@ -27,7 +27,7 @@ quietly() {
     fail "failed: $*"
   }
 }
-# Standard output and error, and the exit status, of what may fail.
+# Runs a command that may fail: sets `status` and `output` (both streams).
 try() {
   status=0
   output="$("$@" 2>&1)" || status=$?
@@ -35,17 +35,17 @@ try() {
 expect() {
   [[ "$output" == *"$1"* ]] || fail "no \"$1\" in: $output"
 }
-# What programs of the user left on memory.
+# Files in memory left by the user's programs.
 memory_files() { find /dev/shm /run/user -path "*fieldcost*$STATE/*" -name "${1:-*}" 2> /dev/null | sort || true; }
 user() { runuser -u tester -- env -i HOME=$HOME_DIR USER=tester PATH=/usr/bin:/bin LC_ALL=C.UTF-8 "$@"; }
 install_ours() { quietly apt-get install -y --no-install-recommends "$@" /given/build/debian/*.deb; }
-# Runs in a directory what a document shows, as it stands there: tests/examples compares both.
+# Runs commands in a directory exactly as documented: tests/examples compares both.
 as_shown() { quietly bash -e -c "cd $1; $2"; }
 answer() {
   quietly env -u DEBIAN_FRONTEND ANSWER="$1" EDITOR=/given/answer.sh VISUAL=/given/answer.sh DEBCONF_NOWARNINGS=yes \
     dpkg-reconfigure --frontend=editor fieldcost-agent
 }
-# Half a minute at most.
+# Waits at most half a minute.
 wait_until() {
   local i
   for ((i = 0; i < 300; ++i)); do
@@ -54,8 +54,8 @@ wait_until() {
   done
   fail "never came: $* (aggregator: $(tail -n 3 $LOG))"
 }
-# What packages could leave behind: every file but what dpkg, apt and debconf keep for all of them, and
-# what goes with a shutdown.
+# All files that packages could leave behind: excludes those that dpkg, apt and debconf keep for all
+# packages, and those that a shutdown removes.
 files() {
   find / -xdev \( -path /proc -o -path /sys -o -path /run -o -path /given -o -path /tmp -o -path /home \
     -o -path /var/cache -o -path /var/log -o -path /var/lib/dpkg -o -path /var/lib/apt \) -prune \
@@ -69,7 +69,7 @@ step "what the packages need"
 chmod 755 /given/answer.sh
 needed="$(apt-get install -s --no-install-recommends sudo /given/build/debian/*.deb |
   awk '/^Inst/ && $2 !~ /^fieldcost/ { print $2 }')"
-# The tree's lists may be older than what the mirror has. 77: run.sh skips.
+# The tree's lists may be older than the mirror. Status 77: run.sh skips.
 install_needed() {
   # shellcheck disable=SC2086
   apt-get install -y --no-install-recommends $needed > /tmp/log 2>&1
@@ -79,7 +79,7 @@ install_needed || { apt-get update > /tmp/log 2>&1 && install_needed; } || {
   exit 77
 }
 useradd --create-home --shell /bin/bash tester
-# What documents show must ask no question here.
+# Documented commands must ask no questions here.
 printf 'APT::Get::Assume-Yes "true";\nAPT::Install-Recommends "false";\n' > /etc/apt/apt.conf.d/99-test
 echo 'Defaults env_keep += "DEBIAN_FRONTEND"' > /etc/sudoers.d/test
 files > /tmp/before
@@ -142,7 +142,7 @@ grep -qx 'permit = true' $SYSTEM || fail "$(cat $SYSTEM)"
 step "an aggregator with a certificate of its own"
 dropin=/etc/systemd/system/fieldcost-aggregator.service.d
 as_shown / 'sudo fieldcost-aggregator init --dir /srv/fieldcost --host fieldcost.example.org'
-# The machine's network is this one's, too: any free port.
+# This machine shares its network: use any free port.
 sed -i 's|^port = .*|port = 0|' /srv/fieldcost/aggregator.toml
 as_shown / 'sudo chown -R _fieldcost-aggregator: /srv/fieldcost'
 as_shown / 'sudo install -D -m 644 -t /etc/systemd/system/fieldcost-aggregator.service.d \
@@ -189,7 +189,7 @@ max_load_per_core_percent = 10000
 max_cpu_pressure_percent = 200
 END
 chmod 644 $AGENT_TOML "${AGENT_TOML%/*}/ca.pem"
-# The pinned root comes to the user from the operator, not over this connection.
+# The user gets the pinned root from the operator, not over this connection.
 user mkdir -p $HOME_DIR/.local/share/fieldcost
 install -m 644 /var/lib/fieldcost-aggregator/publish/root/1 $HOME_DIR/.local/share/fieldcost/catalog_root
 quietly user fieldcost agent on
@@ -210,7 +210,7 @@ api="$(user fieldcost top --limit 1 --csv | awk -F, 'NR == 2 { print $1 }')"
 [[ "$api" == *!* ]] || fail "the catalogue is empty"
 quietly user fieldcost show "$api"
 quietly user fieldcost-lsp --version
-# The server's data is its user's alone.
+# Only the server's user can access its data.
 [[ "$(stat -c '%U %a' /var/lib/fieldcost-aggregator)" == "_fieldcost-aggregator 700" ]] ||
   fail "$(stat /var/lib/fieldcost-aggregator)"
 
@@ -274,7 +274,7 @@ for shell in '/bin/true' 'bash -lc /bin/true' 'sh -lc /bin/true'; do
   [[ -z "$(login "$shell")" ]] || fail "a login prints: $(login "$shell")"
 done
 [[ -z "$(login 'echo $LD_PRELOAD')" ]] || fail "programs are still preloaded: $(login 'echo $LD_PRELOAD')"
-# Sessions that are still open, and desktops, name the copy.
+# Open sessions and desktops still name the copy.
 copy=$STATE/session/libfieldcost_preload.so
 printed=$(user LD_PRELOAD=$copy FIELDCOST_STATE_DIR=$STATE /bin/true 2>&1)
 [[ -z "$printed" ]] || fail "an old session's programs complain: $printed"

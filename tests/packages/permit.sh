@@ -6,7 +6,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 file=$work/system.toml
 
-# The functions as they are in the script $1.
+# The functions as defined in the script $1.
 functions_of() { sed -n '/^permit_in() {/,/^}/p; /^with_permit() {/,/^}/p' "$scripts/fieldcost-agent.$1"; }
 [ "$(functions_of config)" = "$(functions_of postinst | sed '/^with_permit/,$d')" ] || {
   echo "config and postinst do not read the file alike"
@@ -14,7 +14,8 @@ functions_of() { sed -n '/^permit_in() {/,/^}/p; /^with_permit() {/,/^}/p' "$scr
 }
 eval "$(functions_of postinst)"
 
-# expect TEXT VALUE TEXT_WITH_FALSE: VALUE is read from TEXT; with permit = false it is the other.
+# expect TEXT VALUE TEXT_WITH_FALSE: VALUE is read from TEXT; permit = false turns TEXT into
+# TEXT_WITH_FALSE.
 expect() {
   printf "$1" > "$file"
   [ "$(permit_in "$file")" = "$2" ] || {
@@ -33,7 +34,7 @@ expect '[consent]\n# permit = true\n[other]\npermit = true\n' '' \
   '[consent]\npermit = false\n# permit = true\n[other]\npermit = true\n'
 expect '' '' '\n[consent]\npermit = false\n'
 
-# The scripts themselves, on a directory of ours and with an answer of ours instead of debconf's.
+# The scripts themselves, on a test directory and with a fixed answer instead of debconf's.
 cat > "$work/debconf" << 'END'
 db_get() { RET=$answer; }
 db_set() { answer=$2; }
@@ -65,7 +66,7 @@ mkdir "$etc"
 configure
 [ "$(permit_in "$file")" = false ] || fail "an answer is not written"
 [ "$(stat -c %a "$file")" = 644 ] || fail "others may not read the answer"
-# A link stays one, and the file behind it keeps its mode.
+# A link stays a link, and the file that it points to keeps its mode.
 mv "$file" "$work/elsewhere"
 chmod 640 "$work/elsewhere"
 ln -s "$work/elsewhere" "$file"
@@ -73,7 +74,7 @@ answer=true
 run "$source" postinst configure
 [ -L "$file" ] && [ "$(permit_in "$work/elsewhere")" = true ] || fail "not written through a link"
 [ "$(stat -c %a "$work/elsewhere")" = 640 ] || fail "the mode is another"
-# What is no file is left alone, and keeps nobody from installing.
+# Anything that is not a file is left alone and does not prevent installation.
 for target in "$work/nowhere" "$work/no/where" "$work"; do
   ln -sfn "$target" "$file"
   configure
@@ -85,7 +86,7 @@ rm "$file"
 mkdir "$file"
 configure
 [ -d "$file" ] || fail "a directory was replaced"
-# Purging takes what is ours, whatever it has become, and nothing of the administrator's.
+# Purging removes our files, whatever has become of them, and nothing of the administrator's.
 touch "$file.new-abc123" "$file.backup" "$file/inside"
 run "$source" postrm remove
 [ -d "$file" ] || fail "removed before it was purged"

@@ -37,7 +37,7 @@ skip() {
   exit 77
 }
 
-# What failed, with the last lines of its log.
+# Fails with the last lines of the step's log.
 fail_with_log() {
   tail -n 20 "$2" >&2
   fail "$1 (the whole log: $2)"
@@ -65,7 +65,8 @@ check_with_lintian() {
     > "$WORK/lintian.log" 2>&1 || fail_with_log "lintian objects" "$WORK/lintian.log"
 }
 
-# What the flags of a distribution must not change in the library that goes into other programs.
+# Checks properties of the library loaded into other programs that a distribution's flags must not
+# change.
 check_measuring_library() {
   step "the measuring library"
   local unpacked="$WORK/unpacked" library dynamic
@@ -76,12 +77,13 @@ check_measuring_library() {
   [[ "$(grep -c '(NEEDED)' <<< "$dynamic")" == 1 ]] && grep -q 'NEEDED.*\[libc\.so\.6\]' <<< "$dynamic" ||
     fail "it needs more than libc.so.6: $dynamic"
   grep -q 'FLAGS.*NOW' <<< "$dynamic" || fail "it is not linked with -z now"
-  # Its own functions must not call what the flags of a distribution add.
+  # Its own functions must not call anything that a distribution's flags add.
   ! readelf --dyn-syms --wide "$library" | grep -E '__stack_chk_fail|_chk@' ||
     fail "it was built with a stack protector or fortified functions"
 }
 
-# What VS Code's stage has packed is what is in the package; where it could not pack there is no package.
+# The package contains what the VS Code stage has packed; if that could not pack, there is no
+# package.
 check_editors() {
   local package packed=build/vscode/fieldcost.vsix unpacked="$WORK/unpacked-editors"
   package="$(find "$DEBS" -name 'fieldcost-editors_*.deb')"
@@ -106,7 +108,7 @@ check_editors() {
 make_base() {
   if [[ -n "$(find "$BASE" -mtime -$MAX_BASE_AGE_DAYS 2> /dev/null)" ]]; then return 0; fi
   step "fetch a minimal Debian 12"
-  # The lists of packages stay in it, so that it is of one day with what is installed later.
+  # Keeps the package lists, so that they match what is installed later.
   if ! timeout 300 mmdebstrap --mode=root --variant=minbase --include=systemd \
     --skip=cleanup/apt/lists bookworm \
     "$WORK/new-base.tar" "$MIRROR" > "$WORK/mmdebstrap.log" 2>&1; then
@@ -127,10 +129,10 @@ make_certificates() {
     > "$WORK/openssl.log" 2>&1 || fail_with_log "openssl made no certificates" "$WORK/openssl.log"
 }
 
-# All its processes have ended: the one thing that a namespace does not take with it.
+# Removes a control group whose processes have all ended; namespaces do not remove it.
 remove_cgroup() { [[ ! -d "$1" ]] || find "$1" -depth -type d -exec rmdir {} \; ; }
 
-# In namespaces of their own: whatever happens, neither a mount nor a process stays.
+# Uses namespaces, so that neither a mount nor a process remains in any case.
 use_them() {
   step "use them in a new Debian tree"
   rm -rf "$ROOT"

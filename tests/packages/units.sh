@@ -1,5 +1,6 @@
 #!/bin/sh
-# The systemd units are well-formed, and the server's is shut in.     units.sh UNIT_DIR PROGRAM_DIR
+# Checks that the systemd units are well-formed and the servers sandboxed.     units.sh UNIT_DIR
+# PROGRAM_DIR
 set -eu
 units=$1
 programs=$2
@@ -12,13 +13,13 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export XDG_RUNTIME_DIR="$work"
 
-# `verify` wants the programs to be there: those of this build, instead of the installed ones.
+# `verify` requires the programs to exist: uses those of this build instead of the installed ones.
 for unit in fieldcostd.service fieldcostd.path fieldcost-probe.service fieldcost-probe.path \
   fieldcost-aggregator.service fieldcost-probe-server.service; do
   sed -E "s,^(ExecStart|ExecStopPost)=[^ ]*/,\\1=$programs/," "$units/$unit" > "$work/$unit"
 done
 
-# It complains, but ends well, about settings that it does not know.
+# For unknown settings it prints a message but exits with 0.
 check() {
   said=$(systemd-analyze verify --man=no "$@" 2>&1) && [ -z "$said" ] || {
     echo "systemd-analyze verify $*: $said"
@@ -35,7 +36,7 @@ echo 'Nonsense=yes' >> "$work/fieldcostd.path"
   exit 1
 }
 
-# exposure UNIT AT_MOST: ten times its exposure, of 100.
+# exposure UNIT AT_MOST: checks ten times the unit's exposure, of 100.
 exposure() {
   systemd-analyze security --offline=yes --threshold="$2" --no-pager "$work/$1" > "$work/exposure" || {
     echo "more exposed than $2 of 100: $(tail -n 1 "$work/exposure")"

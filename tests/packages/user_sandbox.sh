@@ -1,5 +1,6 @@
 #!/bin/bash
-# The user units do their work in their sandbox, under a real service manager of an unprivileged user.
+# Checks that the user units work in their sandbox, under a real service manager of an unprivileged
+# user.
 #   user_sandbox.sh UNIT_DIR PROGRAM_DIR VICTIM_DIR
 set -euo pipefail
 units=$1
@@ -17,7 +18,7 @@ fail() {
   exit 1
 }
 
-# Inside: the user, with a control group and a runtime directory of his own.
+# Inside: runs as the user, with a separate control group and runtime directory.
 if [[ "${4:-}" == inside ]]; then
   work=$HOME
   mkdir -p "$HOME/.config/systemd/user"
@@ -40,7 +41,7 @@ if [[ "${4:-}" == inside ]]; then
     fail "$2 of $1 is $(property "$1" "$2"), status $(property "$1" ExecMainStatus)"
   }
 
-  # The agent collects a run on memory into its database in the home directory.
+  # The agent collects a run from memory into its database in the home directory.
   "$programs/fieldcost" agent local > /dev/null
   "$programs/fieldcost" run -- ls -R /etc > /dev/null 2>&1 || true
   rm -f "$HOME/.local/state/fieldcost/agent.db"*
@@ -52,7 +53,7 @@ if [[ "${4:-}" == inside ]]; then
   systemctl --user stop fieldcostd.service
   [[ "$(property fieldcostd.service Result)" == success ]] || fail "fieldcostd: $(property fieldcostd.service Result)"
 
-  # What a recorder that was killed has left is collected.
+  # Data left by a killed recorder is collected.
   mkfifo "$HOME/pipe"
   "$programs/fieldcost" probe run --local --stacks -- \
     "$victims/probed" canary_killed 1 "$HOME/pipe" > "$HOME/said" 2>&1 &
@@ -74,7 +75,8 @@ if [[ "${4:-}" == inside ]]; then
   exit 0
 fi
 
-# In namespaces of its own: what tells systemd that it is in charge, and one hierarchy of control groups.
+# Outside, in separate namespaces: a directory that marks systemd as running, and one hierarchy of
+# control groups.
 if [[ "${4:-}" == outside ]]; then
   mkdir -p /run/systemd
   mount -t tmpfs none /run/systemd && mkdir /run/systemd/system || skip "nothing can be mounted"
@@ -87,7 +89,7 @@ if [[ "${4:-}" == outside ]]; then
     exec setpriv --reuid=$USER_ID --regid=$USER_ID --clear-groups env -i PATH=/usr/bin:/bin HOME="$5" \
       XDG_RUNTIME_DIR="$6" bash "$0" "$units" "$programs" "$victims" inside
   ) || status=$?
-  # Its manager has ended, and has left the groups of its units.
+  # The user's manager has ended, but the control groups of its units remain.
   find "$group" -depth -type d -exec rmdir {} \; 2> /dev/null || true
   exit $status
 fi

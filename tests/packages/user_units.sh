@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# Sourced by inside.sh: a user's own service manager starts the agent once something is measured, stops
-# it with the user's decision, and never runs in circles.
+# Sourced by inside.sh: a user's service manager starts the agent once something is measured, stops
+# it when the user decides so, and never restarts it in a loop.
 
 readonly RUNTIME_DIR=/run/user/1000
 
 in_session() { user XDG_RUNTIME_DIR=$RUNTIME_DIR "$@"; }
 property() { in_session systemctl --user show --value --property="$1" "${2:-fieldcostd.service}"; }
 
-# Waits, a minute at most, until property $1 of unit $2 is $3, or with "not" as $4 is something else.
+# Waits at most a minute until property $1 of unit $2 is $3 or, with "not" as $4, is different.
 wait_for() {
   local i
   for ((i = 0; i < 600; ++i)); do
@@ -22,7 +22,7 @@ wait_for() {
 }
 
 start_session() {
-  # A control group below that of the test's own unit, as user@.service has one.
+  # A control group below that of the test's unit, like that of user@.service.
   local group
   group=/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)/session
   install -d -m 700 -o tester -g tester $RUNTIME_DIR
@@ -58,8 +58,8 @@ use_user_units() {
   quietly user fieldcost agent off
   wait_for ActiveState fieldcostd.service inactive
   [[ "$(property Result)" == success ]] || fail "$(tail -n 5 /tmp/session.log)"
-  # A pick by hand may leave a run file that nobody collects in mode off: the agent looks once. Were it
-  # started again and again, the path unit would never wait.
+  # A manual pick may leave a run file that is not collected in mode off: the agent looks once. If
+  # it were started again and again, the path unit would never wait.
   local before
   before="$(property InvocationID)"
   quietly user fieldcost run --pick 'libapt-pkg.so.6.0!*' -- apt-cache stats
@@ -70,7 +70,7 @@ use_user_units() {
   quietly user fieldcost agent on
   quietly user fieldcost run -- apt-cache dump
   wait_for ActiveState fieldcostd.service active
-  # What the administrator changes reaches everybody who takes part, in both directions.
+  # A change by the administrator reaches all participants, in both directions.
   answer no
   wait_for ActiveState fieldcostd.service inactive
   answer yes

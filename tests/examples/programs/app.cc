@@ -1,6 +1,6 @@
-// A program whose costs are known, built in pairs: with SLOWER, digest() does four times the work,
-// in four times the calls and bytes; with RENAMED, parse(char*) is called parse(text) and takes
-// three times as long.
+// A program with known costs, built in pairs: with SLOWER, digest() does four times the work, in
+// four times the calls and bytes; with RENAMED, parse(char*) is called parse(text) and takes three
+// times as long.
 //
 //   app             parses, digests and compresses for some 100 ms
 //   app SECONDS     loads in the first third, serves from 77 % to 94 %, parses otherwise: of 15.5 s
@@ -18,7 +18,7 @@ struct text {
   char* begin;
 };
 
-// A part of each function that calls it, so that the cost is that function's own.
+// Part of each function that calls it, so that its cost is that function's own.
 __attribute__((always_inline, no_instrument_function)) static inline void mix(const char* bytes,
                                                                               int times) {
   unsigned long local = sum;

@@ -1,4 +1,4 @@
-// Writes recordings of idle CPUs, of which all is known: `idle_recordings DIRECTORY`.
+// Writes recordings of idle CPUs with known contents: `idle_recordings DIRECTORY`.
 //
 //   a.fct                    one run of 15.5 s; threads queue for a lock from 12 s on
 //   before.fct, after.fct    ten runs of a second, without and with that queue
@@ -18,7 +18,7 @@ constexpr char kLock[] = "app!main;app!Queue::Take();libc.so!pthread_mutex_lock;
 constexpr char kHold[] = "app!main;app!Queue::Fill();libc.so!nanosleep;[sleep]";
 constexpr char kPoll[] = "app!main;app!Serve();libc.so!poll;[events]";
 
-// Ten milliseconds: CPU 0 waits for events for 3 ms and, in a queue, for a lock for 4 ms.
+// Ten milliseconds: CPU 0 waits 3 ms for events and, with a queue, 4 ms for a lock.
 void AddPeriods(IdleRecorder& recorder, std::uint64_t at_ns, bool has_queue) {
   recorder.Add({.cpu = 0,
                 .from_ns = at_ns,
