@@ -36,7 +36,7 @@ bool IsSourceLine(std::string_view word) {
 }
 
 // The position of the source file, line or build-id after a name, as in "f (file.c)", "JS:*f
-// /a.js:5:18" and "libz.so+0x5d80 [1f95d549]"; the name's length if there is none. Arguments follow
+// /a.js:5:18" and "libz.so+0x5d80 [1f95d549]"; the name's length if none. Arguments follow
 // their function without a blank.
 std::size_t OriginOf(std::string_view function) {
   const std::size_t begin = function.rfind(' ');

@@ -62,7 +62,7 @@ std::string SpectrumLegend(const UsedSlots& range, std::size_t width, stats::Met
 // ns".
 std::string BucketText(unsigned slot, stats::Metric metric, const Style& style);
 
-// The mean of a bucket's values: "171 ns"; empty if there are none, or they are too short to
+// The mean of a bucket's values: "171 ns"; empty if none, or they are too short to
 // distinguish.
 std::string BucketMeanText(const stats::CostHistogram& histogram, unsigned slot,
                            stats::Metric metric, const Style& style);

@@ -29,7 +29,7 @@ int CubeColor(Rgb color) {
 }
 
 // Returns the position of the last blank with at most `room` columns before it, else that of the
-// first blank after a word; npos if there is none.
+// first blank after a word; npos if none.
 std::size_t BreakOf(std::string_view line, std::size_t room) {
   std::size_t best = std::string_view::npos;
   for (std::size_t at = line.find(' ', line.find_first_not_of(' ')); at != std::string_view::npos;

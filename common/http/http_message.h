@@ -14,7 +14,7 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 // Whether two header names are equal, ignoring ASCII case.
 bool EqualNames(std::string_view left, std::string_view right);
 
-// The value of the first header with that name (case-insensitive); "" if there is none.
+// The value of the first header with that name (case-insensitive); "" if none.
 std::string_view Find(const Headers& headers, std::string_view name);
 
 struct Request {

@@ -37,7 +37,7 @@ class HouseTest : public ::testing::Test {
   ProcessResult RunVictim(const std::string& scenario) const;
   ProcessOptions Options(std::vector<std::string> arguments) const;
 
-  // The published numbers of a function of the victim library, by metric; empty if there are none.
+  // The published numbers of a function of the victim library, by metric; empty if none.
   boost::json::object Published(const std::string& symbol) const;
   // Fetches the whole catalogue; this must succeed.
   void SyncAll() const;

@@ -32,7 +32,7 @@ std::vector<ApiCost> CostsOf(std::vector<CostSummary> summaries, Versions versio
 // if it is there. Keeps the order of the others.
 bool PutInstalledFirst(std::vector<CostSummary>& versions, const InstalledVersion& installed);
 
-// Sorts by descending total, or by shown() if there is none; functions without a known cost come
+// Sorts by descending total, or by shown() if it is unknown; functions without a known cost come
 // last, ties by name. Totals over measured runs only come after totals over all runs.
 void Sort(std::vector<ApiCost>& costs, SortKey key);
 

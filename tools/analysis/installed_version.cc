@@ -43,7 +43,7 @@ bool IsPlain(std::string_view text) {
   });
 }
 
-// The file that the dynamic linker would most likely load; empty if there is none.
+// The file that the dynamic linker would most likely load; empty if none.
 std::string FileOf(const std::string& soname) {
   for (const char* const folder : kFolders) {
     const fs::path file = fs::path(folder) / soname;

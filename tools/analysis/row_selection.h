@@ -35,7 +35,7 @@ bool IsMeant(const stats::RowKey& row, const Selection& selection);
 // The selected rows, in the same order.
 std::vector<stats::StatRow> Select(std::vector<stats::StatRow> rows, const Selection& selection);
 
-// The metric with this name ("wall_time"); nullopt if there is none.
+// The metric with this name ("wall_time"); nullopt if none.
 std::optional<stats::Metric> ParseMetric(std::string_view text);
 
 // Parses "2026-11-19", the week that contains this day, and "2026-10-01..2026-11-19", a range of

@@ -32,7 +32,7 @@ struct CostSummary {
 
   // The metric's summary, nullptr if it was not measured.
   const MetricSummary* Find(stats::Metric metric) const;
-  // The summary of times: from runs started at low load, or, if there are none, at higher load.
+  // The summary of times: from runs started at low load or, if none, at higher load.
   const MetricSummary* FindTime() const;
   bool IsOnlyOfBusyMachines() const;
   // Whether the metric could not be measured in some run.

@@ -39,7 +39,7 @@ struct FormatInfo {
 // All formats.
 std::span<const FormatInfo> Formats();
 const FormatInfo& InfoOf(Format format);
-// Finds a format by name; nullptr if there is none.
+// Finds a format by name; nullptr if none.
 const FormatInfo* FindFormat(std::string_view name);
 
 struct ImportOptions {

@@ -34,7 +34,7 @@ class TextLines {
   std::size_t number_ = 0;
 };
 
-// Removes and returns the first word; empty if there is none.
+// Removes and returns the first word; empty if none.
 inline std::string_view TakeWord(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
   const std::string_view word = text.substr(0, text.find_first_of(" \t"));

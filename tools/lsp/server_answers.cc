@@ -32,7 +32,7 @@ std::string AsWritten(std::string name) {
   return name;
 }
 
-// The start of an "a::b::" at the end of `text`; npos if there is none, or in a comment or literal.
+// The start of an "a::b::" at the end of `text`; npos if none, or in a comment or literal.
 std::size_t ScopesAtEnd(std::string_view text, const Language& language) {
   if (!text.ends_with(kScopeMark)) return std::string_view::npos;
   const std::vector<Token> tokens = Tokenise(text, language);

@@ -182,7 +182,7 @@ std::string NotMeasuredLines(const analysis::CostSummary& summary, const draw::S
   return lines.empty() ? "" : "\n" + draw::TextTable({{}, {}}, lines, style, "  ");
 }
 
-// Returns an earlier metric with the same unit and the same sums; null if there is none.
+// Returns an earlier metric with the same unit and the same sums; null if none.
 const stats::Metric* SameBefore(const analysis::CostSummary& summary, stats::Metric metric,
                                 const analysis::MetricSummary& numbers) {
   for (const auto& [other, others] : summary.metrics) {

@@ -33,7 +33,7 @@ struct NewDevice {
 // kTooLarge: the user already has kMaxDevicesOfUser; kInvalidArgument (names.h).
 Result<NewDevice> AddDevice(sqlite::Database& database, UserId user,
                             std::string_view untrusted_name, WallTime now);
-// Returns the device that the token belongs to; nullopt if there is none or it has been revoked.
+// Returns the device that the token belongs to; nullopt if unknown or revoked.
 Result<std::optional<Device>> FindDevice(sqlite::Database& database,
                                          std::string_view untrusted_token);
 Result<bool> IsDeviceActive(sqlite::Database& database, DeviceId device);

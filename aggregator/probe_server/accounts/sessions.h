@@ -29,7 +29,7 @@ struct Session {
 // Begins a session with a new id. Never accepts an existing id, to prevent session fixation.
 // REQUIRES: a transaction.
 Result<std::string> BeginSession(sqlite::Database& database, UserId user, WallTime now);
-// Returns the session with this id; nullopt if there is none or it has expired.
+// Returns the session with this id; nullopt if unknown or expired.
 Result<std::optional<Session>> FindSession(sqlite::Database& database,
                                            std::string_view untrusted_id, WallTime now);
 Status TouchSession(sqlite::Database& database, const std::string& id, WallTime now);

@@ -25,7 +25,7 @@ inline Result<boost::json::object> ObjectOf(const std::string& untrusted_body) {
   return std::move(untrusted_value.get_object());
 }
 
-// The member with this name; nullopt if there is none or it is not a string.
+// The member with this name; nullopt if it is missing or not a string.
 inline std::optional<std::string> TextOf(const boost::json::object& untrusted_object,
                                          std::string_view name) {
   const boost::json::value* value = untrusted_object.if_contains(name);

@@ -22,7 +22,7 @@ class Parameters {
   // contains control characters, or there are too many.
   static Result<Parameters> Parse(std::string_view untrusted_text);
 
-  // The first value with this name; "" if there is none.
+  // The first value with this name; "" if none.
   std::string_view Find(std::string_view name) const;
   std::vector<std::string_view> All(std::string_view name) const;
   // kInvalidArgument if there is a parameter that is not among `names` (separated by blanks); the
@@ -40,7 +40,7 @@ struct Target {
 // kInvalidArgument.
 Result<Target> ParseTarget(std::string_view untrusted_target);
 
-// The value of the first cookie with this name; nullopt if there is none.
+// The value of the first cookie with this name; nullopt if none.
 std::optional<std::string_view> FindCookie(std::string_view untrusted_header,
                                            std::string_view name);
 

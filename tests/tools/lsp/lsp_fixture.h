@@ -40,7 +40,7 @@ class LspTest : public ::testing::Test {
                              {"end", boost::json::object{{"line", last_line}, {"character", 0}}}}},
         {"context", boost::json::object{{"diagnostics", boost::json::array{}}}}};
   }
-  // The hover text at this position; "" if there is none.
+  // The hover text at this position; "" if none.
   static std::string Hover(LspClient& client, const std::string& uri, int line, int character) {
     const boost::json::value result = client.Result("textDocument/hover", At(uri, line, character));
     if (!result.is_object()) return "";

@@ -119,7 +119,7 @@ Result<Explained> Explain(const std::string& subject, const agent::AgentPaths& p
 }
 
 // The libraries with a function of that name, among the functions measured here or in the field.
-// kNotFound, with similar names, if there are none.
+// kNotFound, with similar names, if none.
 Result<Functions> FindFunctions(const std::string& name) {
   const std::size_t mark = name.find('!');
   const std::string symbol = mark == std::string::npos ? name : name.substr(mark + 1);

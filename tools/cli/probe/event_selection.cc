@@ -91,7 +91,7 @@ Status AddPart(const std::string& part, EventSelection& selection) {
   return {};
 }
 
-// The length of a leading file name including its colon; 0 if there is none.
+// The length of a leading file name including its colon; 0 if none.
 std::size_t FileLength(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos || colon == 0) return 0;

@@ -21,7 +21,7 @@ std::string EventsJson(const std::vector<JudgedEvent>& events, const EventListTe
 
 // {"events": [{..., "steps": [{"name", "ns", "between_threads", "point"}], "points": [{"label",
 // "function", "file", "line", "kind", "ns", "thread", "run", "program", "value", "stack":
-// [{"function", "module", "file", "line"}] (null if there is none), "stack_is_cut"}],
+// [{"function", "module", "file", "line"}] (null if none), "stack_is_cut"}],
 // "points_left_out"}]}.
 struct ShownEvent {
   JudgedEvent judged;

@@ -29,7 +29,7 @@ bool IsSessionLine(std::string_view line) {
   return line.starts_with(kBegin) && line.find(kMark) != std::string_view::npos;
 }
 
-// Returns the first of our lines, with its newline; empty if there is none.
+// Returns the first of our lines, with its newline; empty if none.
 std::string_view FindSessionLine(std::string_view profile) {
   for (std::size_t begin = 0; begin < profile.size();) {
     const std::size_t end = std::min(profile.find('\n', begin), profile.size() - 1) + 1;

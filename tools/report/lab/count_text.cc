@@ -96,7 +96,7 @@ double EffectOf(const LabChange& change) {
 }
 
 // The slower function to name: among those with at least half of the greatest effect, the one with
-// the greatest ratio, because slow callers merely wait for it. Null if there is none.
+// the greatest ratio, because slow callers merely wait for it. Null if none.
 const LabChange* MostSlower(const std::vector<LabChange>& times) {
   double most = 0;
   for (const LabChange& change : times) {

@@ -21,7 +21,7 @@ class FrameNames {
   // Returns the first API of the report that this frame may be; worse and more expensive ones come
   // first. Recognises "deflate", "deflate+0x1f", "deflate_[j]", "deflate@plt", "libz.so.1!deflate",
   // "libz.so.1.2.13`deflate"; for C++ "_ZN2cv6resizeEd", "cv::resize(double)", "cv::resize". A
-  // module, if given, must be the API's library. nullptr if there is none.
+  // module, if given, must be the API's library. nullptr if none.
   const analysis::CheckedApi* Find(std::string_view untrusted_frame) const;
   // The same for a frame of a call tree, whose module has no version.
   const analysis::CheckedApi* Find(const tree::Frame& frame) const;
