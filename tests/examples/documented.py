@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 PROGRAMS = ("fieldcost", "fieldcostd", "fieldcost-aggregator", "fieldcost-probe-server", "fieldcost-lsp")
-SETTINGS = re.compile(r"\.5$|^fieldcost-lsp\.1$")  # pages whose examples are no commands
+SETTINGS = re.compile(r"\.5$|^fieldcost-lsp\.1$")  # pages whose examples are not commands
 
 
 def command_lines(text):

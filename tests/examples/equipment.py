@@ -24,7 +24,7 @@ def served(house, box, directory):
     """Starts the aggregator of `directory`, and makes this box's user trust it."""
     process, line = house.start(box, f"fieldcost-aggregator serve --config {directory}/aggregator.toml",
                                 r"listening on https://")
-    address = directory / "address"  # init's configuration has it written
+    address = directory / "address"  # written according to init's configuration
     url = address.read_text().strip() if address.exists() else line[line.index("https://"):]
     box.write("home/.config/fieldcost/agent.toml",
               f'[aggregator]\nurl = "{url}"\nca_file = "{directory}/ca.pem"\n')

@@ -16,8 +16,8 @@ import termios
 import threading
 from pathlib import Path
 
-LIMIT = 150  # seconds: of a process that hangs
-MEMORY = f"/dev/shm/fieldcost-{os.getuid()}"  # where programs write what was measured: agent/settings/memory_dir.h
+LIMIT = 150  # seconds until a hanging process is killed
+MEMORY = f"/dev/shm/fieldcost-{os.getuid()}"  # of run files: agent/settings/memory_dir.h
 SYSTEM = re.compile(r"(?<![\w.$}/])(?=/(?:srv|media|etc/fieldcost|etc/letsencrypt|var/lib/fieldcost-aggregator)\b)")
 
 
@@ -34,7 +34,7 @@ def in_terminal(command, directory, environment, typed):
         while True:
             try:
                 shown += os.read(terminal, 65536)
-            except OSError:  # Linux's end of a terminal
+            except OSError:  # how Linux reports the end of a terminal
                 break
             if typed and re.search(rb"[:?\])>] ?$", shown):
                 os.write(terminal, typed.pop(0).encode() + b"\n")

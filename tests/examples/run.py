@@ -19,7 +19,7 @@ from house import LIMIT, House
 KEYS = {"command", "needs", "first", "then", "status", "answer", "absent", "typed", "until", "replace", "file",
         "limit", "elsewhere", "test", "reads", "runs", "differs"}
 
-SKIPPED = 77  # as CTest knows it: SKIP_RETURN_CODE
+SKIPPED = 77  # CTest's SKIP_RETURN_CODE
 
 
 def entries_of(path):

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Builds the second stage of the container image and runs the service in it as the image specifies:
-# read-only, without privileges, with its data in a volume.     container.sh BASE_TAR PROGRAM
-# WORK_DIR
+# Builds the second stage of the container image and runs the service in it as the image specifies: read-only, without
+# privileges, with its data in a volume.     container.sh BASE_TAR PROGRAM WORK_DIR
 #
 # The first stage would compile everything again: its result is created here from PROGRAM, by the
 # same script as there. Everything else is the Containerfile's. Exit status 77: skipped.

@@ -1,6 +1,5 @@
 #!/bin/bash
-# Checks that the packages' build dependencies are what the build installs.     dependencies.sh
-# SOURCE_DIR
+# Checks that the packages' build dependencies are what the build installs.     dependencies.sh SOURCE_DIR
 set -euo pipefail
 cd "$1"
 

@@ -14,8 +14,7 @@ functions_of() { sed -n '/^permit_in() {/,/^}/p; /^with_permit() {/,/^}/p' "$scr
 }
 eval "$(functions_of postinst)"
 
-# expect TEXT VALUE TEXT_WITH_FALSE: VALUE is read from TEXT; permit = false turns TEXT into
-# TEXT_WITH_FALSE.
+# expect TEXT VALUE TEXT_WITH_FALSE: VALUE is read from TEXT; permit = false turns TEXT into TEXT_WITH_FALSE.
 expect() {
   printf "$1" > "$file"
   [ "$(permit_in "$file")" = "$2" ] || {

@@ -65,8 +65,7 @@ check_with_lintian() {
     > "$WORK/lintian.log" 2>&1 || fail_with_log "lintian objects" "$WORK/lintian.log"
 }
 
-# Checks properties of the library loaded into other programs that a distribution's flags must not
-# change.
+# Checks properties of the measuring library that a distribution's flags must not change.
 check_measuring_library() {
   step "the measuring library"
   local unpacked="$WORK/unpacked" library dynamic
@@ -82,8 +81,7 @@ check_measuring_library() {
     fail "it was built with a stack protector or fortified functions"
 }
 
-# The package contains what the VS Code stage has packed; if that could not pack, there is no
-# package.
+# The package contains what the VS Code stage has packed; if that packed nothing, there is no package.
 check_editors() {
   local package packed=build/vscode/fieldcost.vsix unpacked="$WORK/unpacked-editors"
   package="$(find "$DEBS" -name 'fieldcost-editors_*.deb')"

@@ -1,6 +1,5 @@
 #!/bin/sh
-# Checks that the systemd units are well-formed and the servers sandboxed.     units.sh UNIT_DIR
-# PROGRAM_DIR
+# Checks that the systemd units are well-formed and the servers sandboxed.     units.sh UNIT_DIR PROGRAM_DIR
 set -eu
 units=$1
 programs=$2

@@ -1,6 +1,5 @@
 #!/bin/bash
-# Checks that the user units work in their sandbox, under a real service manager of an unprivileged
-# user.
+# Checks that the user units work in their sandbox, under a real service manager of an unprivileged user.
 #   user_sandbox.sh UNIT_DIR PROGRAM_DIR VICTIM_DIR
 set -euo pipefail
 units=$1
@@ -75,8 +74,7 @@ if [[ "${4:-}" == inside ]]; then
   exit 0
 fi
 
-# Outside, in separate namespaces: a directory that marks systemd as running, and one hierarchy of
-# control groups.
+# Outside, in separate namespaces: a directory that marks systemd as running, and one control group hierarchy.
 if [[ "${4:-}" == outside ]]; then
   mkdir -p /run/systemd
   mount -t tmpfs none /run/systemd && mkdir /run/systemd/system || skip "nothing can be mounted"

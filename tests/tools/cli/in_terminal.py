@@ -26,7 +26,7 @@ def shown(rows, columns, command, lines=(), directory=None, environment=None, pr
     while True:
         try:
             some = os.read(terminal, 65536)
-        except OSError:  # Linux's end of a terminal
+        except OSError:  # how Linux reports the end of a terminal
             some = b""
         if not some:
             break

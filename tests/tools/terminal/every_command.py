@@ -14,9 +14,9 @@ sys.path.append(str(HERE.parents[1] / "examples"))
 
 import documented  # noqa: E402
 
-ANYWHERE = re.compile(r" --no-pager\b")  # options that may stand before a command
+ANYWHERE = re.compile(r" --no-pager\b")  # options that may precede a command
 VARIABLES = re.compile(r"^\s*(?:\w+=(?:'[^']*'|\S*)\s+)+")
-FEWEST = 90  # commands that our programs have
+FEWEST = 90  # minimum number of commands of all programs
 
 
 def commands_of(binaries):

@@ -120,7 +120,7 @@ class TreePrinter {
 
   void PutLeftOut(std::size_t parent) {
     const LeftOut out = std::exchange(left_out_[parent], {});
-    if (out.value.before == 0 && out.value.after == 0) return;  // nothing, or what costs nothing
+    if (out.value.before == 0 && out.value.after == 0) return;  // nothing with a cost
     Put(out.value, {}, tree::kInBefore | tree::kInAfter,
         Indented(view_.nodes[parent].depth,
                  fmt::format("({} more)", draw::FormatCount(out.count))));

@@ -16,12 +16,12 @@ local function start(name, command)
   lsp.buf_attach_client(buffer, id)
 end
 
--- As the README says: its first block alone, or all of them; otherwise as the manual page says.
+-- Follows EDITORS.md, only its first block or all of them, or else the manual page.
 local blocks = {}
 for block in io.open(vim.env.FIELDCOST_README):read('*a'):gmatch('```lua\n(.-)```') do table.insert(blocks, block) end
 if vim.env.WITH_MAPPING then vim.keymap.set('n', 'K', 'gg') end
 if vim.env.WITH_START then
-  -- What 0.8 and later have: they start it, and attach the current buffer.
+  -- Like 0.8 and later: starts the client and attaches the current buffer.
   lsp.start = function(config)
     report('start', config.name)
     lsp.buf_attach_client(buffer, lsp.start_client(config))
@@ -46,11 +46,11 @@ else
   end
   report('ready', ready(1))
 end
--- A function of Lua has no text.
+-- Lua functions cannot be printed as text.
 local mapping = vim.fn.maparg('K', 'n', false, true)
 report('mapping of K', mapping.callback and 'Lua' or mapping.rhs or 'none')
 
--- Each server's answer at the cursor.
+-- Each server's response at the cursor.
 local function ask(method, line, character)
   local answers = lsp.buf_request_sync(buffer, method, {
     textDocument = { uri = uri }, position = { line = line, character = character } }, 30000)
@@ -82,7 +82,7 @@ vim.wait(10000, function()
 end, 10)
 report('window', shown and vim.json.encode(shown) or 'none')
 
--- Insert-mode completion, as <C-x><C-o> makes its list.
+-- Insert-mode completion, with a list like that of <C-x><C-o>.
 local words = {}
 for name, result in pairs(ask('textDocument/completion', 2, 12)) do
   if type(result) == 'table' then

@@ -1,7 +1,7 @@
 " Drives Vim with YouCompleteMe. Writes "name: value" lines to $RESULT; the test compares them.
 set nocompatible runtimepath^=/usr/share/vim-youcompleteme
 filetype plugin on
-" As the README says, or the manual page.
+" Follows EDITORS.md or the manual page.
 if empty($WITH_MANUAL_PAGE)
   let s:blocks = split(join(readfile($FIELDCOST_README), "\n"), '```vim\n')[1:]
   let s:settings = split(split(s:blocks[0], '```')[0], "\n")
