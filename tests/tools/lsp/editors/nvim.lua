@@ -46,7 +46,7 @@ else
   end
   report('ready', ready(1))
 end
--- Lua functions cannot be printed as text.
+-- A mapping to a Lua function has no right-hand side.
 local mapping = vim.fn.maparg('K', 'n', false, true)
 report('mapping of K', mapping.callback and 'Lua' or mapping.rhs or 'none')
 
