@@ -25,9 +25,9 @@ std::string WithStandardNames(std::string_view untrusted_name);
 //   pack
 // Go functions are shortened in the same way: "raft.(*node).step", "….(*node).step", "step". In a
 // stack, "outer;inner", the outer functions are dropped after all arguments. The origin of a name
-// (its source file, line or build-id) is dropped before anything else: "f (file.c)", "JS:*f
-// /a.js:5:18", "libz.so+0x5d80 [1f95d549]". Leading blanks, such as a tree's indentation, stay
-// unless they leave too little room for up to 16 columns of the function's own name.
+// (its source file, line or build-id) is dropped before anything else: "f (file.c)",
+// "JS:*f /a.js:5:18", "libz.so+0x5d80 [1f95d549]". Leading blanks, such as a tree's indentation,
+// stay unless they leave too little room for up to 16 columns of the function's own name.
 std::string ShortenName(std::string_view untrusted_name, std::size_t max_width, const Style& style);
 
 // The parts that ShortenName() drops, in order; for pages whose scripts shorten names to the screen

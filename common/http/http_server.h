@@ -75,8 +75,8 @@ Result<std::uint16_t> CheckListen(const std::string& address, std::uint16_t port
 // Beast 1.81 would accept: any Transfer-Encoding, anything but exactly one numeric Content-Length
 // on POST, no or several Hosts, folded headers, invalid targets. Each connection has its own strand
 // and absolute deadlines for handshake, header, body and response. Above max_connections a new one
-// replaces the oldest that has not yet sent a complete request head; if there is no such one, it
-// gets 503 with Retry-After.
+// replaces the oldest that has not yet sent a complete request head; if all have sent one, it gets
+// 503 with Retry-After.
 class Server {
  public:
   // Binds, listens and serves, after ReserveDescriptors(). kInvalidArgument: certificate, key or
