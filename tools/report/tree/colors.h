@@ -5,8 +5,8 @@
 
 namespace fieldcost::report {
 
-// The colours of call trees in pictures and on pages. Dark letters have a contrast of at least 4.5
-// : 1 on all of them.
+// The colours of call trees in pictures and on pages. On each of them, dark letters have a contrast
+// of at least 4.5 : 1.
 
 // The cost of an API here relative to its cost in the field, and the minimum ratio of each colour.
 // Lightness increases monotonically: the upper part of viridis (van der Walt and Smith 2015), which

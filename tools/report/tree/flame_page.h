@@ -14,7 +14,7 @@ struct FlamePageContent {
   bool synthetic = false;      // the field's data is synthetic; stated at the top
 };
 
-// A flame graph as a self-contained HTML document without scripts. Callers are below their callees;
+// A flame graph as a self-contained HTML document without scripts. Callers are above their callees;
 // the width is the cost including callees; the most expensive comes first. The colour is the cost
 // of an API relative to the field, grey if the field does not know it. The label repeats it; "!"
 // marks APIs that are worse by the test. Frames too narrow to be seen are omitted. Names are
