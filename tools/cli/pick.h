@@ -11,7 +11,7 @@ namespace fieldcost::cli {
 
 // Converts one name of a pick, as users write it, to globs "soname!symbol", comma-separated. Such a
 // glob stays unchanged. A symbol, or a glob over symbols, applies to all libraries. A C++ name
-// ("soname!a::B::f", or just "B::f": any of its scopes may be omitted from the left; no arguments)
+// ("soname!a::B::f", or just "B::f": without arguments, and leading scopes may be omitted)
 // matches every overload and template instance, const or not; "a::B::*", with all its scopes,
 // matches every member. Names that merely begin with it do not match, but functions with an
 // argument type inside such a scope do. kInvalidArgument for anything else, and for operators and

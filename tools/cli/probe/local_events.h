@@ -28,7 +28,7 @@ struct JudgedEvent {
   probe::Verdict verdict;
 };
 
-// Maximum number of events read; the newest ones are.
+// Maximum number of events read; if there are more, only the newest.
 inline constexpr std::size_t kMostEventsRead = 200'000;
 
 struct JudgedEvents {
