@@ -32,8 +32,8 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr char kLockName[] = "daemon.lock";
-// The notification that a file was closed, by the end of its mapping, comes a moment before its
-// lock is released.
+// The event for the closing of a file (the end of its mapping) arrives a moment before its lock is
+// released.
 constexpr milliseconds kSettleTime{100};
 constexpr seconds kQuickLook{1};
 constexpr std::uint32_t kMaxQuickLooks = 3;
@@ -56,7 +56,8 @@ volatile sig_atomic_t g_reload = 0;
 volatile sig_atomic_t g_may_exit_at_once = 0;
 
 void OnStop(int) {
-  // A request is under way: every instant is safe to die at, and the answer may take a minute.
+  // A request is in progress: it is safe to exit at any instant, and the response may take a
+  // minute.
   if (g_may_exit_at_once != 0) ::_exit(0);
   g_stop = 1;
 }
@@ -70,7 +71,7 @@ sigset_t StopSignals() {
   return set;
 }
 
-// Our signals are delivered only inside ppoll and, those that stop us, during a request.
+// Our signals are delivered only inside ppoll; those that stop us, also during a request.
 sigset_t BlockSignals() {
   struct sigaction action {};
   ::sigemptyset(&action.sa_mask);
@@ -99,7 +100,7 @@ std::string WhyOff(const AgentPaths& paths) {
 
 Result<DaemonLoop> DaemonLoop::Start(const AgentPaths& paths, const Clock& clock) {
   DaemonLoop loop(paths, clock);
-  // Blocked before readiness is reported: a hang-up that comes then must not end the daemon.
+  // Blocked before readiness is reported, so that a SIGHUP arriving then does not end the daemon.
   loop.while_waiting_ = BlockSignals();
   FIELDCOST_TRY(loop.Reload());
   const std::filesystem::path lock_file = paths.state_dir / kLockName;
@@ -135,8 +136,8 @@ Result<std::optional<std::string>> DaemonLoop::IsOver() {
   if (g_stop != 0) return std::optional<std::string>("stopped");
   const auto consent = EffectiveConsent(paths_);
   if (consent && consent->mode != Mode::kOff) return std::optional<std::string>();
-  // Even if the settings cannot be read: programs must stop at once. A decision that cannot be read
-  // counts as none.
+  // Even if the settings cannot be read: programs must stop at once. An unreadable decision counts
+  // as no consent.
   const Status told = StopMeasuring(paths_, agent_->config());
   if (!told) LogError("programs cannot be told to stop measuring: {}", told.error().message);
   if (!consent) return consent.error();
@@ -153,7 +154,7 @@ Result<std::string> DaemonLoop::Run() {
     FIELDCOST_ASSIGN(const std::optional<std::string> over, IsOver());
     if (over) {
       systemd::NotifyStopping(*over);
-      // The session or the machine may be about to end, and with it what run files are on.
+      // The session or the machine may be about to end, and the run files with it.
       if (g_stop != 0) Harvest();
       return *over;
     }
@@ -199,12 +200,12 @@ Status DaemonLoop::ArmTimer() {
     const itimerspec spec{
         .it_interval = {},
         .it_value = {.tv_sec = whole.count(), .tv_nsec = static_cast<long>((at - whole).count())}};
-    // A clock that is set wakes us, too.
+    // Setting the clock also wakes us.
     if (::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &spec,
                           nullptr) == 0) {
       return {};
     }
-    // It has been set since the last time that the timer was.
+    // The clock was set after the timer was last armed.
     if (errno != ECANCELED) return ErrnoError("set a timer for", paths_.state_dir, errno);
     wait = std::chrono::microseconds(1);
   }
@@ -225,7 +226,7 @@ Status DaemonLoop::Wait() {
   if (ready > 0 && polled[0].revents != 0) HandleEvents();
   if (ready > 0 && polled[1].revents != 0) {
     std::uint64_t expired = 0;
-    // ECANCELED: the clock was set. In any case there may be something to do.
+    // ECANCELED: the clock was set. Either way there may be something to do.
     [[maybe_unused]] const ssize_t got = ::read(timer_.get(), &expired, sizeof expired);
     upload_ = true;
   }
@@ -233,7 +234,8 @@ Status DaemonLoop::Wait() {
 }
 
 Status DaemonLoop::WatchRuns() {
-  // No place, no new files; the place is looked for again with the policy.
+  // Without a memory directory there are no new files; it is searched for again with the next
+  // policy.
   if (!FindMemoryDir(paths_)) return {};
   const int watch = ::inotify_add_watch(inotify_.get(), paths_.run_dir().c_str(), kWatchedEvents);
   if (watch < 0) return ErrnoError("watch", paths_.run_dir(), errno);
@@ -243,7 +245,7 @@ Status DaemonLoop::WatchRuns() {
     LogWarning("{} was removed; it has been made again", paths_.run_dir().string());
   }
   run_watch_ = watch;
-  harvest_at_ = Monotonic::now();  // some may have come before the watch
+  harvest_at_ = Monotonic::now();  // some may have appeared before the watch
   return {};
 }
 
@@ -263,7 +265,7 @@ void DaemonLoop::WatchSystemFile() {
 
 void DaemonLoop::RefreshPolicy() {
   if (policy_at_ && *policy_at_ <= Monotonic::now()) {
-    const Status status = Reload();  // a policy of the service may have expired
+    const Status status = Reload();  // the service's policy may have expired
     if (status) return;
     LogWarning("the settings stay as they are: {}", status.error().message);
     policy_at_ = Monotonic::now() + kPolicyRetry;
@@ -285,7 +287,7 @@ void DaemonLoop::HandleEvents() {
   const ssize_t got = ::read(inotify_.get(), buffer, sizeof buffer);
   const std::string consent_name = paths_.consent_file().filename().string();
   const std::string pause_name = paths_.pause_file().filename().string();
-  // The file, or the directory on the way to it.
+  // The file itself, or the next directory on the path to it.
   const std::string system_name = paths_.system_file.lexically_relative(watched_).begin()->string();
   for (ssize_t at = 0; at + static_cast<ssize_t>(sizeof(inotify_event)) <= got;) {
     inotify_event event;
@@ -295,11 +297,11 @@ void DaemonLoop::HandleEvents() {
     if (event.wd == state_watch_) {
       if (name == consent_name || name == pause_name) reload_ = true;
     } else if (event.wd == system_watch_) {
-      // What happens to the watched directory itself has no name.
+      // Events of the watched directory itself have no name.
       if (name.empty() || name == system_name) reload_ = true;
       if ((event.mask & IN_IGNORED) != 0) system_watch_ = -1;
     } else if (event.wd == run_watch_ && (event.mask & kGoneEvents) != 0) {
-      reload_ = true;  // makes it again, and watches that
+      reload_ = true;  // creates it again and watches the new one
     } else if ((event.mask & IN_CREATE) != 0) {
       MoveUp(harvest_at_, kHarvestPeriod);
     } else if ((event.mask & kGoneEvents) == 0) {
@@ -331,7 +333,7 @@ void DaemonLoop::Upload() {
   if (!upload_ || Monotonic::now() < upload_not_before_) return;
   upload_ = false;
   const auto consent = EffectiveConsent(paths_);
-  // Then no signal finds us in the middle of a request, and the last harvest is made.
+  // So no signal arrives in the middle of a request, and the last harvest is made.
   if (!consent || consent->mode != Mode::kOn) return;
   const sigset_t stop = StopSignals();
   g_may_exit_at_once = 1;
@@ -367,7 +369,7 @@ Result<std::string> RunOnce(Agent& agent, UploadWish wish) {
     if (!has_new_policy) {
       LogWarning("the service's policy is not followed: {}", has_new_policy.error().message);
     } else if (*has_new_policy) {
-      // Programs follow it from now on, not only after the next run of this.
+      // So programs follow it from now on, not only after the next run.
       FIELDCOST_ASSIGN(Agent renewed, Agent::Open(agent.paths(), SystemClock()));
       FIELDCOST_TRY(renewed.WritePolicy());
     }

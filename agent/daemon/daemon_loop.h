@@ -15,18 +15,19 @@
 
 namespace fieldcost::agent {
 
-// The event loop of `fieldcostd`. Harvests run files soon after their program closed them
+// The event loop of `fieldcostd`. Harvests run files soon after their programs have closed them
 // (inotify), and every minute while there are any. Uploads at Agent::NextUpload() on the wall
-// clock, even if that is set or the machine sleeps meanwhile. Ends on SIGTERM or SIGINT, or when
-// consent becomes off or the administrator forbids collection. Rereads the settings on SIGHUP and
-// daily, since a policy may expire. Writes the policy then, and when it wakes and finds the
-// catalogue changed. At most one instance per process: it owns these signals.
+// clock, even if the clock is set or the machine sleeps meanwhile. Ends on SIGTERM or SIGINT, or
+// when consent becomes off or the administrator forbids collection. Rereads the settings on SIGHUP
+// and daily, since a policy may expire, and writes the policy then, or on waking if the catalogue
+// has changed. At most one instance per process, since it owns these signals.
 class DaemonLoop {
  public:
-  // kAlreadyExists if another daemon of this user runs.
+  // kAlreadyExists if another daemon of this user is running.
   static Result<DaemonLoop> Start(const AgentPaths& paths, const Clock& clock);
 
-  // Runs until it is to end; returns the reason. Notifies the service manager when it is ready.
+  // Runs until there is a reason to end, which is returned. Notifies the service manager when
+  // ready.
   Result<std::string> Run();
 
  private:
@@ -36,7 +37,7 @@ class DaemonLoop {
   DaemonLoop(AgentPaths paths, const Clock& clock) : paths_(std::move(paths)), clock_(&clock) {}
 
   Status Reload();
-  // The reason to end; nullopt to continue.
+  // Returns the reason to end; nullopt to continue.
   Result<std::optional<std::string>> IsOver();
   void Harvest();
   void Upload();
@@ -55,11 +56,11 @@ class DaemonLoop {
   const Clock* clock_;
   UniqueFd lock_;
   UniqueFd inotify_;
-  UniqueFd timer_;  // by the wall clock
+  UniqueFd timer_;  // on the wall clock
   int run_watch_ = -1;
   int state_watch_ = -1;
   int system_watch_ = -1;
-  std::filesystem::path watched_;  // by system_watch_
+  std::filesystem::path watched_;  // the directory of system_watch_
   sigset_t while_waiting_{};
   std::optional<Agent> agent_;
   Deadline harvest_at_;
@@ -71,12 +72,12 @@ class DaemonLoop {
   bool reload_ = false;
 };
 
-// Harvests once and uploads what is due, or everything. Returns a summary; an unreachable server is
-// an error, although nothing is lost.
+// Harvests once, and uploads what is due, or everything. Returns a summary. An unreachable server
+// is an error, although nothing is lost.
 Result<std::string> RunOnce(Agent& agent, UploadWish wish);
 
-// Why nothing is collected: the user's decision, or the administrator's. REQUIRES: one of them
-// forbids collection.
+// Explains why nothing is collected: the user's decision or the administrator's. REQUIRES: one of
+// them forbids collection.
 std::string WhyOff(const AgentPaths& paths);
 
 }  // namespace fieldcost::agent

@@ -1,4 +1,4 @@
-// fieldcostd: collects what measured programs left, and sends it if the user has opted in.
+// fieldcostd: collects the run files of measured programs, and sends sums if the user has opted in.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -25,8 +25,8 @@ void Say(const std::string& what) {
   std::fflush(stdout);
 }
 
-// Programs may still measure although the administrator forbids it or the user's decision cannot be
-// read. Stops them even if the settings are invalid.
+// Programs may still be measuring although the administrator forbids it or the user's decision
+// cannot be read. Stops them even if the settings are invalid.
 Status TellProgramsToStop(const agent::AgentPaths& paths, const Result<agent::Consent>& consent) {
   const auto config = agent::LoadConfigInForce(paths, fieldcost::SystemClock().Now());
   const Status told = agent::StopMeasuring(paths, config ? *config : agent::AgentConfig());
@@ -44,7 +44,7 @@ Result<int> RunDaemon(const command::Arguments& arguments) {
   if (!consent || consent->mode == agent::Mode::kOff) {
     FIELDCOST_TRY(TellProgramsToStop(paths, consent));
     const std::string why = agent::WhyOff(paths);
-    fieldcost::systemd::NotifyReady(why);  // so that the service manager takes it for no failure
+    fieldcost::systemd::NotifyReady(why);  // so that the service manager does not report a failure
     Say(why + "; nothing to do (`fieldcost agent on` opts in)");
     return 0;
   }

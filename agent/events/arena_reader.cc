@@ -14,7 +14,7 @@ namespace fieldcost::events {
 namespace {
 
 constexpr std::uint64_t kMostSum = std::uint64_t{1} << 60;
-constexpr std::uint64_t kMostMultiplier = std::uint64_t{1} << 35;  // 8 ns a tick
+constexpr std::uint64_t kMostMultiplier = std::uint64_t{1} << 35;  // 8 ns per tick
 
 // The call that a thread was in when its slot was read.
 struct OpenCall {
@@ -25,11 +25,11 @@ struct OpenCall {
   bool is_known = false;
 };
 
-// The file, and which number has which index.
+// The file, and the mapping of its numbers to indices.
 struct Reading {
   const agent::RunBytes* untrusted;
   shm::TraceHeader header;
-  std::vector<std::uint32_t> module_of;  // by the file's number
+  std::vector<std::uint32_t> module_of;  // by its number in the file
   std::vector<std::uint32_t> api_of;
   std::vector<shm::TraceChunk> untrusted_chunks;
   std::unordered_map<std::uint32_t, std::uint32_t> node_of;
@@ -96,7 +96,7 @@ Status ReadModules(Reading& reading) {
   return {};
 }
 
-// The module that was there last.
+// The latest module at that address.
 std::uint32_t ModuleAt(const Arena& arena, std::uint64_t address) {
   for (std::size_t i = arena.modules.size(); i-- > 0;) {
     const ArenaModule& module = arena.modules[i];
@@ -105,7 +105,7 @@ std::uint32_t ModuleAt(const Arena& arena, std::uint64_t address) {
   return kNone;
 }
 
-// Adds the API of that number; kNone if the program could not write it down.
+// Adds the API with that number; kNone if the program could not record it.
 Result<std::uint32_t> IndexOfApi(std::uint64_t number, Reading& reading) {
   if (number >= shm::kTraceApis) return Fail(ErrorCode::kCorrupt, "API {}", number);
   std::uint32_t& index = reading.api_of[number];
@@ -215,8 +215,8 @@ Status ReadEdges(std::uint32_t chunk, const shm::TraceChunk& untrusted_chunk, Re
   return {};
 }
 
-// Reads the table, before all else: a program that runs has written a node's parent, and what names
-// it, before the node.
+// Reads the table before everything else: a running program writes a node's parent, and the records
+// that name it, before the node itself.
 Status ReadChunkTable(Reading& reading) {
   const std::uint64_t all = reading.header.arena_bytes / shm::kTraceChunkBytes;
   if (reading.header.chunk_count > all) {
@@ -247,9 +247,9 @@ void Add(std::uint64_t untrusted_count, std::uint64_t& sum) {
   sum += std::min(untrusted_count, kMostSum - std::min(sum, kMostSum));
 }
 
-// Reads the call that a thread is in, before its nodes are read. The order matters: a clock that
-// was read before an event began is not ahead of it, and values that are read after `busy` was 0
-// belong to no event that had begun by then, unless last_ticks changes until the nodes are read.
+// Reads the call that a thread is in, before its nodes. The order matters: a clock value read
+// before an event began is not later than the event, and values read after `busy` was 0 include no
+// event that had begun by then, unless last_ticks changes before the nodes have been read.
 Status LookAtThread(std::uint32_t slot, Reading& reading) {
   const auto at = [&](std::size_t offset) {
     return shm::TraceThreadsOffset() + slot * sizeof(shm::TraceThread) + offset;
@@ -267,7 +267,7 @@ Status LookAtThread(std::uint32_t slot, Reading& reading) {
 
 // REQUIRES: the thread's nodes, and then last_ticks, have been read.
 std::uint64_t OpenTicks(const OpenCall& open, const shm::TraceThread& untrusted_thread) {
-  // How far the counters of two CPUs may be apart, and more.
+  // A generous bound on the difference between the counters of two CPUs.
   constexpr std::uint64_t kApart = 4096;
   const bool is_same = open.is_known && open.last_ticks == untrusted_thread.last_ticks &&
                        open.current == untrusted_thread.current;
@@ -281,7 +281,7 @@ Status ReadThread(std::uint32_t slot, Reading& reading) {
   FIELDCOST_TRY(ReadPart(reading, shm::TraceThreadsOffset() + slot * sizeof untrusted, untrusted));
   if (untrusted.threads == 0) return {};
   const auto root = reading.node_of.find(untrusted.root);
-  // The chunk of a program that runs may be new.
+  // In a running program, the chunk may be new.
   if (root == reading.node_of.end()) return {};
   if (reading.arena.nodes[root->second].kind != PlaceKind::kRoot) {
     return Fail(ErrorCode::kCorrupt, "thread {} has no tree", slot);
@@ -310,7 +310,7 @@ Status ReadThread(std::uint32_t slot, Reading& reading) {
   return {};
 }
 
-// Whether sums of all these can be made.
+// Whether all of these can be summed without overflow.
 template <typename Parts, typename ValuesOf>
 bool AreSmall(const Parts& parts, ValuesOf values_of) {
   std::array<std::uint64_t, shm::kTraceMetrics + 2> sums{};

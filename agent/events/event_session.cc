@@ -64,7 +64,8 @@ Result<Variables> Prepare(const fs::path& directory, const TraceOptions& options
 
 namespace {
 
-// Forgets the open calls of threads that have ended. No thread of another PID namespace is known.
+// Clears the open calls of threads that have ended, including all threads of other PID namespaces,
+// which cannot be found.
 void CloseCallsOfEnded(Arena& arena) {
   for (ArenaThread& thread : arena.threads) {
     std::error_code error;

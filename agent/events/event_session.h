@@ -22,28 +22,28 @@ namespace fieldcost::events {
 
 struct TraceOptions {
   std::filesystem::path library;  // libfieldcost_events.so
-  bool functions = false;         // of code built with -finstrument-functions
-  bool branches = false;          // of code built with -fsanitize-coverage=trace-pc[-guard]
-  std::string globs;              // "library!symbol", comma-separated: calls of these, no rebuild
-  bool data_slots = false;        // calls through all data slots, which changes &function
+  bool functions = false;         // in code built with -finstrument-functions
+  bool branches = false;          // in code built with -fsanitize-coverage=trace-pc[-guard]
+  std::string globs;        // "library!symbol", comma-separated: trace these calls; no rebuild
+  bool data_slots = false;  // calls through all data slots, which changes &function
   std::uint64_t arena_bytes = shm::kTraceUsualArenaBytes;  // a multiple of kTraceChunkBytes
   std::uint64_t tsc_to_ns_multiplier = 0;                  // agent::CalibrateTsc()
 };
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-// Writes the plan to the directory, which must be in memory (tmpfs) and belong to this process, and
-// returns the environment variables that the program needs: LD_PRELOAD keeps its present value,
-// with this library in place of the field's. kInvalidArgument, kTooLarge, kIo.
+// Writes the plan to the directory, which must be in memory (tmpfs) and belong to this process.
+// Returns the environment variables that the program needs: LD_PRELOAD keeps its present value,
+// except that this library replaces the field's. kInvalidArgument, kTooLarge, kIo.
 Result<Variables> Prepare(const std::filesystem::path& directory, const TraceOptions& options);
 
 struct Arenas {
   std::vector<Arena> arenas;  // one per program; each exec creates another
-  std::uint32_t refused = 0;  // files that could not be understood
+  std::uint32_t refused = 0;  // files that could not be parsed
 };
 
 // Reads the arenas that programs left, and removes those of ended programs. Arenas of running
-// programs are read as they are; a later read returns at least as much.
+// programs are read in their current state; a later read returns at least as much.
 Result<Arenas> TakeArenas(const std::filesystem::path& directory);
 
 }  // namespace fieldcost::events

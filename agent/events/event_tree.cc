@@ -15,7 +15,7 @@ struct Described {
   const char* name;
   tree::Unit unit;
 };
-// The names and units, by shm::TraceMetric.
+// The names and units, indexed by shm::TraceMetric.
 constexpr Described kDescribed[shm::kTraceMetrics] = {
     {"allocated", tree::Unit::kBytes},    {"allocations", tree::Unit::kCount},
     {"freed", tree::Unit::kBytes},        {"frees", tree::Unit::kCount},
@@ -38,7 +38,7 @@ tree::Frame FrameOfApi(const Arena& arena, const ArenaNode& node) {
   return tree::MakeFrame(symbol);
 }
 
-// Frames of one arena's nodes, each place's once.
+// The frames of an arena's nodes; looks up each place once.
 class Frames {
  public:
   Frames(const Arena& arena, const NameCode& name, tree::FrameTable& table)
@@ -76,7 +76,7 @@ class Frames {
   std::map<std::pair<PlaceKind, std::uint64_t>, tree::FrameId> known_;
 };
 
-// Self times by node: what its inclusive time leaves of its children's, all rounded down.
+// Self times by node: inclusive times minus those of the children, each rounded down.
 std::vector<std::uint64_t> SelfNanoseconds(const Arena& arena) {
   const std::size_t count = arena.nodes.size();
   std::vector<std::uint64_t> ticks(count);  // inclusive
@@ -85,7 +85,7 @@ std::vector<std::uint64_t> SelfNanoseconds(const Arena& arena) {
     const ArenaNode& node = arena.nodes[i];
     ticks[i] += node.ticks;
     const std::uint64_t inclusive = arena.Nanoseconds(ticks[i]);
-    ns[i] += inclusive;  // less its children's
+    ns[i] += inclusive;  // minus its children's
     if (node.parent == kNone) continue;
     ticks[node.parent] += ticks[i];
     ns[node.parent] -= inclusive;
@@ -93,14 +93,14 @@ std::vector<std::uint64_t> SelfNanoseconds(const Arena& arena) {
   return ns;
 }
 
-// Self times by node, rounded down, with calls that are open: never more than SelfNanoseconds()
-// will give at the end.
+// Self times by node, rounded down, including open calls. Never more than the final result of
+// SelfNanoseconds().
 std::vector<std::uint64_t> LeastNanoseconds(const Arena& arena) {
   std::vector<std::uint64_t> ticks;
   ticks.reserve(arena.nodes.size());
   for (const ArenaNode& node : arena.nodes) ticks.push_back(node.ticks);
   for (const ArenaThread& thread : arena.threads) {
-    // Outside of all calls it is unknown whether another one will come.
+    // Outside of all calls, the next call may never come.
     if (arena.nodes[thread.current].kind != PlaceKind::kRoot) {
       ticks[thread.current] += thread.open_ticks;
     }
@@ -126,7 +126,7 @@ class Blocks {
 
  private:
   static constexpr char kBranches[] = "[branches]";
-  static constexpr char kFirst[] = "[first]";  // nothing was before it on its thread
+  static constexpr char kFirst[] = "[first]";  // the first block of its thread
 
   Result<tree::FrameId> Of(std::uint64_t address, std::uint32_t module) {
     const auto [at, is_new] = known_.try_emplace(address, tree::FrameId{0});
@@ -145,7 +145,7 @@ class Blocks {
   std::map<std::uint64_t, tree::FrameId> known_;
 };
 
-// Adds up all values that `visit_all` visits.
+// Sums all values that `visit_all` visits.
 template <typename VisitAll>
 Result<tree::RunValues> Together(std::size_t metrics, const VisitAll& visit_all) {
   tree::RunValues values(metrics);

@@ -22,17 +22,18 @@
 namespace fieldcost::agent {
 namespace {
 
-// Where run files were when a missing one was last taken for gone: see SeesAllRuns().
+// Key of the run files' place when a missing one was last treated as gone: see SeesAllRuns().
 constexpr char kRunPlaceText[] = "run_place";
 constexpr char kRefusedDirectory[] = "refused";
 constexpr std::size_t kMaxFilesPerHarvest = 4096;
 constexpr std::size_t kMaxRefusedFiles = 16;
-// A file whose writer died before it finished making it is removed after this time.
+// A file whose writer died before completing it is removed after this time.
 constexpr std::int64_t kUnfinishedSeconds = 60;
 constexpr std::uint64_t kPsPerNs = 1000;
-// 13 days, of all threads together.
+// 13 days, over all threads.
 constexpr std::uint64_t kMaxTimePerRunNs = std::uint64_t{1} << 50;
-// Squares of a run's time, times the runs it stands for: services take 1,000 times that in a row.
+// Bounds the square of a run's time, times the runs it represents; a service accepts 1,000 times
+// that for a row.
 constexpr stats::Uint128 kMaxSquaresPerRun = stats::Uint128{1} << 102;
 
 std::uint64_t SecondOf(WallTime time) {
@@ -45,13 +46,13 @@ std::uint64_t InodeOf(const std::filesystem::path& path) {
   return ::lstat(path.c_str(), &info) == 0 ? info.st_ino : 0;
 }
 
-// Our own trouble, as opposed to the file's.
+// Whether the error is a failure on our side rather than a defect of the file.
 bool IsOurs(const Error& error) {
   return error.code == ErrorCode::kIo || error.code == ErrorCode::kUnavailable ||
          error.code == ErrorCode::kInternal;
 }
 
-// All measurements of libraries that are not public share one key.
+// All measurements of non-public libraries share one key.
 stats::ApiKey PrivateApi() {
   return {.soname = kPrivateName,
           .package_version = {},
@@ -60,7 +61,7 @@ stats::ApiKey PrivateApi() {
           .symbol_version = {}};
 }
 
-// One value for each reason.
+// One value per reason.
 RunCell NotMeasuredCell(std::size_t pick, std::uint32_t reasons) {
   RunCell cell{.pick = static_cast<std::uint32_t>(pick),
                .metric = stats::Metric::kNotMeasured,
@@ -71,7 +72,7 @@ RunCell NotMeasuredCell(std::size_t pick, std::uint32_t reasons) {
   return cell;
 }
 
-// Makes room for one more in runs/refused/: the oldest goes.
+// Makes room for another file in runs/refused/ by removing the oldest.
 void LimitRefused(const std::filesystem::path& directory) {
   std::vector<std::pair<std::int64_t, std::filesystem::path>> files;
   std::error_code error;
@@ -87,7 +88,7 @@ void LimitRefused(const std::filesystem::path& directory) {
   }
 }
 
-// Adds the run files in a directory, ascending.
+// Appends the run files of a directory in ascending order.
 Status ListDirectory(const std::filesystem::path& directory,
                      std::vector<std::filesystem::path>& files) {
   const auto first = static_cast<std::ptrdiff_t>(files.size());
@@ -104,15 +105,16 @@ Status ListDirectory(const std::filesystem::path& directory,
   return {};
 }
 
-// This boot, and which directory of it this is, also where another mount namespace shows one of the
-// same name. Empty if it is not there.
+// Identifies a directory within this boot, even if another mount namespace has a directory of the
+// same name. Empty if it does not exist.
 std::string PlaceOf(const std::filesystem::path& directory, const std::string& boot_id) {
   struct stat info {};
   if (::stat(directory.c_str(), &info) != 0) return {};
   return fmt::format("{} {}:{}", boot_id, info.st_dev, info.st_ino);
 }
 
-// A file that its process has not finished making: removed once it is old and its process is gone.
+// Handles a file that its process has not completed: removes it if it is old and its process is
+// gone.
 void LeaveUnready(const std::filesystem::path& path, const RunFileBytes& bytes,
                   HarvestReport& report) {
   const bool is_old = ::time(nullptr) - bytes.modified_unix_seconds() > kUnfinishedSeconds;
@@ -232,7 +234,7 @@ Status Harvester::NamePicks(const RunInfo& info, RunContent& content) {
 Status Harvester::HarvestFile(const std::filesystem::path& path, HarvestReport& report) {
   const auto bytes = RunFileBytes::Open(path);
   if (!bytes) {
-    if (bytes.error().code == ErrorCode::kNotFound) return {};  // somebody else was faster
+    if (bytes.error().code == ErrorCode::kNotFound) return {};  // another process was faster
     return IsOurs(bytes.error()) ? Status(bytes.error()) : Refuse(path, bytes.error(), report);
   }
   const auto info = ReadRunInfo(*bytes);
@@ -241,7 +243,7 @@ Status Harvester::HarvestFile(const std::filesystem::path& path, HarvestReport& 
     LeaveUnready(path, *bytes, report);
     return {};
   }
-  // Checked before the cells are read: the values of a process that has ended are final.
+  // Checked before the cells are read: once the process has ended, the values are final.
   const bool ended = !IsBeingWritten(bytes->fd());
   auto content = ReadRunContent(*bytes, *info, ended);
   if (!content) return Refuse(path, content.error(), report);
@@ -256,8 +258,9 @@ Status Harvester::HarvestFile(const std::filesystem::path& path, HarvestReport& 
     ++report.files_left;
     return {};
   }
-  // The snapshot outlives the file: killed in between, we find the file counted. It goes with the
-  // next transaction, since each costs a write to the disk.
+  // The snapshot outlives the file: if we are killed in between, the next harvest finds the file
+  // already counted. It is deleted in the next transaction, since each transaction costs a disk
+  // write.
   if (InodeOf(path) == run.inode && ::unlink(path.c_str()) == 0) ++report.files_finished;
   missing_.push_back(run);
   return {};
@@ -268,10 +271,10 @@ Status Harvester::Count(const std::filesystem::path& path, const RunIdentity& ru
                         HarvestReport& report) {
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, database_->Begin());
   FIELDCOST_TRY(ForgetMissing());
-  // A file that is gone has been counted and its snapshot perhaps removed: not again.
+  // A file that is gone has been counted, and its snapshot may be gone, too: do not count it again.
   if (InodeOf(path) != run.inode) return {};
-  // Read inside the transaction: a withdrawal of consent writes the file first and then removes the
-  // rows that this may have added.
+  // Read inside the transaction: withdrawing consent first writes the file and then removes the
+  // rows that this transaction may have added.
   const auto consent = EffectiveConsent(*paths_);
   const Consent decision = consent ? *consent : Consent{};
   if (!info.forced && !MayKeep(decision, info.start())) return {};
@@ -281,8 +284,8 @@ Status Harvester::Count(const std::filesystem::path& path, const RunIdentity& ru
   const std::uint64_t now = SecondOf(clock_->Now());
   RunSnapshot changes{
       .looked_second = now, .numbers = NumbersOf(info, content, before.numbers), .totals = {}};
-  // Calls are dated with the begin of the time since the last harvest, or since the run's start, so
-  // that a query for calls after a moment returns none from before.
+  // Calls are dated with the time of the previous harvest, or with the run's start, so that a query
+  // for calls after a given time never returns earlier ones.
   const RecentKey when{
       .second = before.is_known ? before.looked_second : std::min(SecondOf(info.start()), now),
       .request = info.request_id,
@@ -307,12 +310,12 @@ Status Harvester::Count(const std::filesystem::path& path, const RunIdentity& ru
   return {};
 }
 
-// Counts runs by kind. Runs that were not drawn leave a count and no file.
+// Counts runs by kind. Runs that were not drawn have a count but no file.
 Status Harvester::CountRun(const RunInfo& info) {
   return database_->Add(info.forced || info.asked ? kAskedRunsNumber : kDrawnRunsNumber, 1);
 }
 
-// The skip file begins at 0 again with each boot.
+// The skip file restarts at 0 on each boot.
 Status Harvester::CountNotDrawn() {
   std::uint64_t now = 0;
   for (const SkipCount& skip : ReadSkips(paths_->skip_file())) {
@@ -330,7 +333,7 @@ Status Harvester::CountNotDrawn() {
 Status Harvester::AddNumbers(const RunInfo& info, const RunNumbers& before, const RunNumbers& now) {
   const std::uint64_t timed = now.timed_calls - before.timed_calls;
   const std::uint64_t untimed = now.untimed_calls - before.untimed_calls;
-  // 512 picks of kMaxRunCalls at kMaxCallCostPs: below 2^79.
+  // 512 picks of kMaxRunCalls calls at kMaxCallCostPs each: below 2^79.
   const stats::Uint128 overhead_ps =
       stats::Uint128{timed} * info.timed_call_ps + stats::Uint128{untimed} * info.untimed_call_ps;
   FIELDCOST_TRY(database_->Add(kLostCallsNumber, now.lost_calls - before.lost_calls));
@@ -348,7 +351,8 @@ Status Harvester::CountCell(const RunCell& cell, const RunPick& pick, const RunS
   const auto counted = before.totals.find({cell.pick, cell.metric});
   if (counted != before.totals.end()) {
     if (cell.histogram == counted->second) return {};
-    // Less than before: another harvester has read a newer state, or the file was tampered with.
+    // Less than before: another harvester has read a newer state, or the file has been tampered
+    // with.
     if (!difference.Subtract(counted->second)) return {};
   }
   const LocalKey key{.api = pick.api, .metric = cell.metric, .week = WeekOf(clock_->Now())};
@@ -384,9 +388,10 @@ bool Harvester::IsThere(const RunIdentity& run) const {
   });
 }
 
-// Whether a missing run file is gone for all harvesters. This process may see other memory: a
-// container with the user's home may have its own /dev/shm, and the directory of a session ends
-// with it. Another harvester may still count such runs; they vanish with a reboot.
+// Whether a missing run file is gone for all harvesters. This process may see a different memory
+// directory: a container that shares the user's home may have its own /dev/shm, and a session's
+// directory ends with the session. Another harvester may still count such runs; they are lost at
+// reboot.
 Result<bool> Harvester::SeesAllRuns() {
   const std::string boot_id = BootId();
   const std::string place = PlaceOf(paths_->run_dir(), boot_id);

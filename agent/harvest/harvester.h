@@ -19,17 +19,17 @@ namespace fieldcost::agent {
 
 struct HarvestReport {
   std::uint32_t files_read = 0;
-  std::uint32_t files_finished = 0;  // their process has ended: summed for good and removed
-  std::uint32_t files_refused = 0;   // corrupt or foreign: set aside in runs/refused/
-  std::uint32_t files_left = 0;      // their process still runs
-  std::uint32_t cells_refused = 0;   // sums that no calls could have made
+  std::uint32_t files_finished = 0;  // process has ended: finally summed and removed
+  std::uint32_t files_refused = 0;   // corrupt or foreign: moved to runs/refused/
+  std::uint32_t files_left = 0;      // process is still running
+  std::uint32_t cells_refused = 0;   // sums that no calls could produce
   std::uint64_t calls = 0;           // newly counted
-  std::string refused_reason;        // of the first refused file
+  std::string refused_reason;        // for the first refused file
 };
 
-// Turns run files into rows. The growth of a file since its last harvest is added in one
-// transaction together with the new snapshot, so that any number of harvesters, killed anywhere,
-// count every call once. Rows get the week of the harvest.
+// Turns run files into rows. A file's growth since its last harvest and the new snapshot are
+// written in one transaction, so every call is counted exactly once, however many harvesters there
+// are and wherever they are killed. Rows get the week of the harvest.
 class Harvester {
  public:
   Harvester(const AgentPaths& paths, const AgentConfig& config, const Clock& clock,
@@ -39,8 +39,8 @@ class Harvester {
 
  private:
   Status HarvestFile(const std::filesystem::path& path, HarvestReport& report);
-  // Sets versions from the packages that own the modules; functions that are not public lose their
-  // names.
+  // Sets versions from the packages that own the modules, and removes the names of non-public
+  // functions.
   Status NamePicks(const RunInfo& info, RunContent& content);
   Status Count(const std::filesystem::path& path, const RunIdentity& run, const RunInfo& info,
                const RunContent& content, bool ended, HarvestReport& report);
@@ -60,28 +60,28 @@ class Harvester {
   const AgentPaths* paths_;
   const Clock* clock_;
   StateDb* database_;
-  std::map<std::string, std::string> public_modules_;  // soname -> package, empty = any
+  std::map<std::string, std::string> public_modules_;  // soname -> package; empty = any
   std::set<std::string> extra_modules_;
-  std::vector<std::filesystem::path> directories_;  // that may hold run files
-  std::vector<RunIdentity> missing_;                // counted and gone, snapshots still there
+  std::vector<std::filesystem::path> directories_;  // may contain run files
+  std::vector<RunIdentity> missing_;  // counted and unlinked; snapshot not deleted yet
 };
 
-// A run's numbers about the measuring itself, never less than `before`: while a program runs, its
-// numbers are not read at one instant, and another harvester may have read newer ones. Pure.
+// A run's numbers about the measurement itself, never less than `before`: the numbers of a running
+// program are not read at one instant, and another harvester may have read newer ones. Pure.
 RunNumbers NumbersOf(const RunInfo& info, const RunContent& content, const RunNumbers& before);
 
-// The metrics of which a run gives at most one value: calls and the time they took together, once
-// it has ended (until then even a pick whose time is over may be in the middle of one), and the
-// first call's time. The time weighs as many runs as the pick stands for; what was picked by hand
-// stands for none. Pure.
+// The metrics with at most one value per run: the number of calls and their total time, once the
+// run has ended (until then, even a pick whose time is over may have a call in progress), and the
+// time of the first call. The total time is weighted by the number of runs that the pick
+// represents; a manual pick represents none. Pure.
 std::vector<RunCell> SingleValues(const RunInfo& info, const RunContent& content, bool ended);
 
-// The run files that are there (RunDirectories()), ascending in each directory.
+// The existing run files (RunDirectories()), in ascending order within each directory.
 Result<std::vector<std::filesystem::path>> ListRunFiles(const AgentPaths& paths);
 
-// Removes the run files, also of programs that run, except what was picked by hand. REQUIRES:
-// nothing is to be collected. Programs that run may go on for a phase, and that must not be counted
-// when collecting is permitted again.
+// Removes the run files, even those of running programs, except those of manual picks. REQUIRES:
+// collection is not permitted. Running programs may continue until their next phase, and that must
+// not be counted when collection is permitted again.
 Status RemoveUnwantedRuns(const AgentPaths& paths);
 
 }  // namespace fieldcost::agent

@@ -15,12 +15,12 @@
 namespace fieldcost::agent {
 namespace {
 
-// The owner in the form of the database: "PACKAGE VERSION", or empty.
+// The owner as stored in the database: "PACKAGE VERSION", or empty.
 std::string TextOf(const PackageOwner& owner) {
   return owner.package.empty() ? std::string() : owner.package + ' ' + owner.version;
 }
 
-// nullopt for what earlier releases kept, the version alone.
+// nullopt for the format of earlier releases, which stored only the version.
 std::optional<PackageOwner> OwnerIn(const std::string& text) {
   if (text.empty()) return PackageOwner{};
   const std::size_t space = text.find(' ');
@@ -33,7 +33,7 @@ bool IsSameFile(const struct stat& a, const struct stat& b) {
          a.st_ctim.tv_nsec == b.st_ctim.tv_nsec;
 }
 
-// The regular file at `path`, open to be read, and what it is.
+// Opens the regular file at `path` for reading, and stats it.
 UniqueFd OpenRegular(const std::string& path, struct stat& info) {
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd.valid() || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return UniqueFd();
@@ -47,7 +47,7 @@ Result<PackageOwner> ModuleVersions::Find(const stats::ApiKey& api,
   if (untrusted_path.empty() || untrusted_path[0] != '/' || api.build_id.empty()) {
     return PackageOwner{};
   }
-  // A library goes by its soname or by the file that the soname links to ("libz.so.1.2.13").
+  // A library's file is named like its soname, or like the target of its link ("libz.so.1.2.13").
   const std::string stem = api.soname.substr(0, api.soname.find(".so"));
   if (!std::filesystem::path(untrusted_path).filename().string().starts_with(stem)) {
     return PackageOwner{};
@@ -55,7 +55,7 @@ Result<PackageOwner> ModuleVersions::Find(const stats::ApiKey& api,
   struct stat info {};
   const UniqueFd fd = OpenRegular(untrusted_path, info);
   if (!fd.valid() || BuildIdIn(ReaderOf(fd)) != api.build_id) return PackageOwner{};
-  // The change time, which unlike that of modification is never set to an older one.
+  // The change time: unlike the modification time, it is never set back.
   const ModuleFile file{.path = untrusted_path,
                         .inode = info.st_ino,
                         .modified_ns = static_cast<std::uint64_t>(info.st_ctim.tv_sec) *
@@ -67,7 +67,7 @@ Result<PackageOwner> ModuleVersions::Find(const stats::ApiKey& api,
   auto owner = AskOwner(managers_, untrusted_path);
   struct stat after {};
   if (!owner || ::stat(untrusted_path.c_str(), &after) != 0 || !IsSameFile(info, after)) {
-    return PackageOwner{};  // replaced meanwhile: the answer may be about its successor
+    return PackageOwner{};  // replaced meanwhile: the response may describe its successor
   }
   if (owner->version.size() > wire::kMaxVersionBytes) owner = PackageOwner{};
   FIELDCOST_TRY(database_->SaveModuleVersion(file, TextOf(*owner)));

@@ -10,9 +10,9 @@
 namespace fieldcost::agent {
 namespace {
 
-// While a catalogue is read: memory for this many, not for all it holds.
+// Bounds the memory used while a catalogue is read.
 constexpr std::size_t kMaxCollected = std::size_t{4} * shm::kMaxWeights;
-// Above this the weight is the least in any case, and below it nothing overflows.
+// At or above this, the weight is the minimum in any case; below it, nothing overflows.
 constexpr std::uint64_t kManyContributions = std::uint64_t{1} << 32;
 
 bool IsKnownBetter(const ApiContributions& a, const ApiContributions& b) {
@@ -27,11 +27,11 @@ void KeepBestKnown(std::vector<ApiContributions>& apis, std::size_t count = shm:
   apis.resize(count);
 }
 
-// Joins rows of one soname and symbol; programs pick each symbol version as an API of its own.
+// Joins the rows of one soname and symbol; programs pick each symbol version as an API of its own.
 void Collect(const std::vector<stats::StatRow>& rows, std::vector<ApiContributions>& apis) {
   std::map<std::string, std::map<stats::Metric, std::uint64_t>> by_symbol_version;
   for (const stats::StatRow& row : rows) {
-    // Counts only the row over all classes and weeks: the others are its parts.
+    // Counts only the row over all classes and weeks; the others are its parts.
     if (row.key.week != 0 || row.key.hardware != stats::HardwareClass{}) continue;
     std::uint64_t& sum = by_symbol_version[row.key.api.symbol_version][row.key.metric];
     sum =

@@ -10,10 +10,10 @@
 
 namespace fieldcost::agent {
 
-// The probability with which a program's random pick takes each API: APIs with few contributions
-// are favoured, so that the catalogue grows evenly instead of measuring malloc again and again.
+// The probability with which a program's random pick chooses each API. APIs with few contributions
+// are preferred, so that the catalogue grows evenly instead of measuring malloc again and again.
 
-// How much the catalogue knows of an API: machines and weeks that contributed.
+// How much the catalogue knows about an API: the machines and weeks that contributed.
 struct ApiContributions {
   std::uint64_t api_hash = 0;  // shm::ApiHash
   std::uint64_t contributions = 0;
@@ -22,22 +22,22 @@ struct ApiContributions {
 
 // An API with this many contributions is picked half as often as one without any.
 inline constexpr std::uint64_t kHalfWeightContributions = 100;
-// However well an API is known, it stays in the race: costs change with versions and machines.
+// Even the best-known API is still picked occasionally: costs change with versions and machines.
 inline constexpr std::uint32_t kLeastWeight = shm::kFullWeight / 64;
 
 // max(kLeastWeight, kFullWeight * T / (T + c)), T = kHalfWeightContributions, rounded down.
 std::uint32_t WeightOf(std::uint64_t contributions);
 
-// The policy file's entries, ascending by hash: one an API with contributions, at most
-// shm::kMaxWeights; if there are more APIs, those that are known best. Two APIs of one hash get the
-// smaller weight of the two. The service's weights multiply those of all symbol versions that the
-// catalogue knows, and hold for the function without a version. Pure.
+// Returns the policy file's entries, ascending by hash: one per API with contributions, at most
+// shm::kMaxWeights; if there are more APIs, the best-known ones. If two APIs have the same hash,
+// the smaller weight is used. The service's weights multiply those of all symbol versions in the
+// catalogue, and apply to the function without a version. Pure.
 std::vector<shm::WeightEntry> WeightsFrom(std::vector<ApiContributions> apis,
                                           const std::vector<wire::PolicyWeight>& policy = {});
 
 // Returns the contributions in a local catalogue: at most a few times shm::kMaxWeights entries, the
-// best known APIs; none if there is no catalogue yet or its data is synthetic. An API's
-// contributions are those of all its versions in the metric with the most. Takes seconds for a
+// best-known APIs; none if there is no catalogue yet or its data is synthetic. An API's
+// contributions are summed over all its versions, for the metric with the most. Takes seconds for a
 // catalogue of a million rows.
 Result<std::vector<ApiContributions>> ContributionsIn(const std::filesystem::path& catalog_file);
 

@@ -11,11 +11,11 @@
 namespace fieldcost::agent {
 namespace {
 
-// A catalogue that changed less than this before the policy was written may have changed while it
-// was being read.
+// A catalogue changed less than this before the policy was written may have changed while it was
+// being read.
 constexpr std::chrono::seconds kCatalogReadTime{10};
 
-// Whether a policy written at `policy` has seen all of a catalogue changed last at `catalog`.
+// Whether a policy written at `policy_ns` reflects all of a catalogue last changed at `catalog_ns`.
 bool HasSeen(std::int64_t policy_ns, std::int64_t catalog_ns) {
   return policy_ns - catalog_ns > std::chrono::nanoseconds(kCatalogReadTime).count();
 }
@@ -23,7 +23,7 @@ bool HasSeen(std::int64_t policy_ns, std::int64_t catalog_ns) {
 }  // namespace
 
 std::int64_t CatalogChangeNs(const std::filesystem::path& catalog_file) {
-  // The newest data may be in the write-ahead log only. A reader creates an empty log.
+  // The newest data may be only in the write-ahead log. A reader creates an empty log.
   return std::max(ChangeNs(catalog_file), ChangeNs(catalog_file.string() + "-wal"));
 }
 

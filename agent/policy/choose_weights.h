@@ -9,16 +9,16 @@
 
 namespace fieldcost::agent {
 
-// The source of the weights: the local catalogue, which is read if it has changed since the policy
-// was last checked and then takes seconds, or the present policy.
+// The source of the weights: the present policy, or the local catalogue, which is read only if it
+// has changed since the policy was last checked. Reading it takes seconds.
 enum class WeightSource { kCatalogue, kPresentPolicy };
 
-// The weights for the next policy file: those of the local catalogue, multiplied by the service's
-// policy's. If the catalogue cannot be read they stay as they are.
+// The weights for the next policy file: those of the local catalogue, multiplied by those of the
+// service's policy. If the catalogue cannot be read, the present weights are kept.
 PolicyWeights ChooseWeights(const AgentPaths& paths, const AgentConfig& config,
                             WeightSource source);
 
-// Returns when a catalogue was last changed, in ns since 1970; 0 without a catalogue.
+// When a catalogue was last changed, in ns since 1970; 0 if there is none.
 std::int64_t CatalogChangeNs(const std::filesystem::path& catalog_file);
 
 }  // namespace fieldcost::agent

@@ -28,8 +28,8 @@ bool IsName(std::string_view text) {
          AreAll(text, IsWordCharacter);
 }
 
-// Removes and returns the last token of a text and the white space after it: a word, or one
-// character. Empty if there is none.
+// Removes and returns the last token of a text (a word or a single character), and removes the
+// white space after it. Empty if there is none.
 std::string_view TakeLastToken(std::string_view& text) {
   text = text.substr(0, text.find_last_not_of(" \t\r\n\\") + 1);
   std::size_t begin = text.size();
@@ -42,10 +42,10 @@ std::string_view TakeLastToken(std::string_view& text) {
 
 struct Entry {
   path file;
-  std::filesystem::file_status status;  // not following links
+  std::filesystem::file_status status;  // without following links
 };
 
-// The entries of a directory, ascending, at most `most`; reduces it by their number.
+// The entries of a directory, ascending, at most `most`, which is reduced by their number.
 std::vector<Entry> EntriesOf(const path& directory, std::size_t& most) {
   std::vector<Entry> entries;
   std::error_code error;
@@ -60,13 +60,13 @@ std::vector<Entry> EntriesOf(const path& directory, std::size_t& most) {
   return entries;
 }
 
-// The limits that remain.
+// What is left of the limits.
 struct Budget {
   DocumentationLimits left;
   steady_clock::time_point end;
 };
 
-// The numbers of names. Numbers, since a hundred thousand names would take more memory than the
+// The numbers of names. Not the names: a hundred thousand of them would need more memory than the
 // rest of the daemon.
 class Numbers {
  public:
@@ -91,7 +91,7 @@ class Numbers {
   }
 
   std::vector<std::uint64_t> numbers_;
-  std::size_t different_ = 0;  // when they were counted last
+  std::size_t different_ = 0;  // at the last count
 };
 
 void ReadHeader(const path& file, Budget& budget, Numbers& numbers) {
@@ -123,7 +123,7 @@ void AddHeaders(const path& root, Budget& budget, Numbers& numbers) {
   }
 }
 
-// A number that changes, almost certainly, if one of the directories changes; never 0.
+// A number that almost certainly changes if one of the directories changes; never 0.
 std::uint32_t SourceOf(const AgentPaths& paths) {
   std::uint64_t hash = shm::kEmptyHash;
   const auto add = [&hash](const path& directory) {
@@ -187,7 +187,7 @@ std::string DocumentedBits(const std::vector<std::uint64_t>& numbers) {
 }
 
 std::optional<DocumentedNames> ChooseDocumentedNames(const AgentPaths& paths) {
-  // Determined first, so that a change during the search is noticed the next time.
+  // Determined first, so that a change during the search is noticed next time.
   const std::uint32_t source = SourceOf(paths);
   if (LoadPresentPolicy(paths).documented_source == source) return std::nullopt;
   return DocumentedNames{.bits = DocumentedBits(FindDocumentedNames(paths)), .source = source};

@@ -14,41 +14,41 @@
 
 namespace fieldcost::agent {
 
-// The functions that manual pages and C headers on this machine document. Programs prefer them in
-// random picks (agent/preload/candidates.h). The names stay on this machine.
+// Finds the functions that manual pages and C headers on this machine document. Programs prefer
+// them in random picks (agent/preload/candidates.h). The names stay on this machine.
 
 using NameSet = std::unordered_set<std::string>;
 
-// How much is read. Names beyond a limit are left out and count as undocumented.
+// Limits of the search. Names beyond a limit are left out and count as undocumented.
 struct DocumentationLimits {
   std::size_t files = 10'000;              // headers
-  std::size_t file_bytes = 2'000'000;      // of one header; larger ones are not read
+  std::size_t file_bytes = 2'000'000;      // per header; larger ones are not read
   std::size_t bytes = 64'000'000;          // of all headers
   std::size_t depth = 4;                   // directories below a header directory
   std::size_t entries = 200'000;           // directory entries
   std::chrono::milliseconds time{10'000};  // after this time, no further file is read
 };
 
-// Adds the names that the text of a C header may declare: each word in front of "(", of ", (" or
-// ") (" (the name is an argument of a macro), or of a macro and "((". Macros and words of comments
-// may be among them. Names with a leading underscore are left out: C reserves them, so a header
-// that mentions one uses it rather than documents it.
+// Adds the names that the text of a C header may declare: each word before "(", before ", (" or ")
+// (" (where the name is a macro's argument), or before a macro and "((". Macros and words in
+// comments may be among them. Names with a leading underscore are left out: C reserves them, so a
+// header that mentions one uses it rather than documents it.
 void AddHeaderNames(std::string_view untrusted_text, NameSet& names);
 
-// Returns the numbers (shm::DocumentedNumber()), ascending, of the names of the manual pages
-// ("read" for read.2.gz) and of those in regular files NAME.h of the header directories, read from
-// the top down. Symbolic links to headers and directories are not followed; unreadable files are
-// left out.
+// Returns the numbers (shm::DocumentedNumber()), ascending, of the names of manual pages ("read"
+// for read.2.gz) and of those in regular files NAME.h of the header directories, searched from the
+// top down. Symbolic links to headers and directories are not followed; unreadable files are left
+// out.
 std::vector<std::uint64_t> FindDocumentedNames(const AgentPaths& paths,
                                                const DocumentationLimits& limits = {});
 
-// Returns the names with these numbers as the policy file has them: 16 bits or more for each,
-// unless there are more than shm::kMaxDocumentedBytes can hold. No bits for no names.
+// Encodes the names with these numbers for the policy file, with at least 16 bits per name, unless
+// shm::kMaxDocumentedBytes is too small for that. No bits if there are no names.
 std::string DocumentedBits(const std::vector<std::uint64_t>& numbers);
 
 // Returns the documented names for the next policy file; nullopt if those of the present one are up
-// to date: the directories, and those directly in the header directories, have not changed. May
-// take seconds.
+// to date, that is, the directories, and those directly in the header directories, have not
+// changed. May take seconds.
 std::optional<DocumentedNames> ChooseDocumentedNames(const AgentPaths& paths);
 
 }  // namespace fieldcost::agent

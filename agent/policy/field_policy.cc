@@ -41,7 +41,7 @@ std::string HexSha256(std::string_view bytes) {
 
 double Share(std::uint32_t per_65536, double most) { return std::min(per_65536 / kWhole, most); }
 
-// Applies a limit; 0 means none.
+// Applies a limit; 0 means no limit.
 std::uint64_t Limited(std::uint32_t value, std::uint64_t most) {
   return value == 0 ? most : std::min<std::uint64_t>(value, most);
 }
@@ -60,10 +60,10 @@ std::filesystem::path CheckFile(const AgentPaths& paths) {
   return paths.state_dir / kFieldPolicyCheckName;
 }
 
-// Beyond it a number of seconds is no time (the year 36812).
+// Larger numbers of seconds are not valid times (the year 36812).
 constexpr std::uint64_t kMaxUnixSeconds = std::uint64_t{1} << 40;
 
-// When the service was asked last, and what was wrong with its answer.
+// The time of the last request to the service, and the problem with its response.
 struct Check {
   std::int64_t unix_seconds = 0;
   std::string problem;
@@ -90,13 +90,13 @@ Status SaveCheck(const AgentPaths& paths, WallTime now, std::string_view problem
                              0600);
 }
 
-// A check in the future comes of a clock that was wrong.
+// A check in the future comes from a wrong clock.
 bool IsCheckDue(const AgentPaths& paths, WallTime now) {
   const WallTime last{std::chrono::seconds(LoadCheck(paths).unix_seconds)};
   return now - last >= kCheckPeriod || last > now;
 }
 
-// Loads the policy stored under this pinned root; that of another service is ignored.
+// Loads the policy stored under this pinned root; a policy of another service is ignored.
 Result<KeptPolicy> LoadKept(const AgentPaths& paths, std::string_view pinned) {
   KeptPolicy fresh{.highest_version = 0,
                    .pinned_sha256 = HexSha256(pinned),
@@ -173,7 +173,7 @@ AgentConfig ApplyPolicy(AgentConfig config, const wire::PolicyMetadata& policy) 
   apply("selection.io_probability", policy.io_per_65536, config.io_probability, share);
   apply("selection.cycles_probability", policy.cycles_per_65536, config.cycles_probability, share);
 
-  // How much may be measured at once, and what it may cost.
+  // How much may be measured at once, and its permitted cost.
   apply("selection.max_programs", policy.max_programs, config.max_programs,
         [](std::uint32_t value) { return Limited(value, kMaxPolicyPrograms); });
   apply("selection.max_load_per_core_percent", policy.max_load_per_core_percent,
@@ -191,14 +191,14 @@ AgentConfig ApplyPolicy(AgentConfig config, const wire::PolicyMetadata& policy) 
   apply("selection.max_run_files", policy.max_run_files, config.max_run_files,
         [](std::uint32_t value) { return Limited(value, kMaxPolicyRunFiles); });
 
-  // How long a run is, and how often a call is timed.
+  // The length of a run, and how often a call is timed.
   apply("selection.phase_minutes", policy.phase_seconds, config.phase_minutes, PhaseMinutes);
   apply("selection.max_phases", policy.max_phases, config.max_phases,
         [](std::uint32_t value) { return std::clamp<std::uint64_t>(value, 1, kMaxPolicyPhases); });
   apply("selection.sampling", policy.sampling_log2, config.sampling,
         [](std::uint32_t value) { return std::uint64_t{1} << std::min(value, kMaxSamplingShift); });
 
-  // The batches, and their times.
+  // The size and timing of batches.
   apply("batch.max_batch_bytes", policy.max_batch_bytes, config.max_batch_bytes,
         [](std::uint32_t value) {
           return std::clamp<std::uint64_t>(value, kMinPolicyBatchBytes, kMaxPolicyBatchBytes);
@@ -256,7 +256,7 @@ Result<KeptPolicy> DecodeKeptPolicy(std::string_view untrusted_bytes) {
 FieldPolicy LoadFieldPolicy(const AgentPaths& paths, WallTime now) {
   FieldPolicy policy;
   const auto pinned = ReadFile(paths.catalog_root_file, catalog::kMaxRootBytes);
-  if (!pinned) return policy;  // without a root there never was a policy
+  if (!pinned) return policy;  // without a root there was never a policy
   policy.problem = LoadCheck(paths).problem;
   const auto kept = LoadKept(paths, *pinned);
   if (!kept) {
@@ -285,10 +285,10 @@ Result<bool> FetchFieldPolicy(const AgentPaths& paths, const AgentConfig& config
   }
   FIELDCOST_ASSIGN(const auto lock, UploadLock::Take(paths, std::chrono::milliseconds(0)));
   if (!lock || !IsCheckDue(paths, now)) return false;
-  // Saved before the first byte is sent: at most one check a day, successful or not.
+  // Saved before the first byte is sent: at most one check per day, successful or not.
   FIELDCOST_TRY(SaveCheck(paths, now, ""));
   auto loaded = LoadKept(paths, *pinned);
-  // A damaged file has lost the highest version; the service's is as good as at the first time.
+  // A damaged file has lost the highest version; start again as on the first fetch.
   const KeptPolicy before = loaded ? std::move(*loaded)
                                    : KeptPolicy{.highest_version = 0,
                                                 .pinned_sha256 = HexSha256(*pinned),
@@ -300,7 +300,7 @@ Result<bool> FetchFieldPolicy(const AgentPaths& paths, const AgentConfig& config
                        config, [&paths] { return CheckMaySend(paths); },
                        std::max(wire::kMaxPolicyBytes, catalog::kMaxRootBytes)));
   const Status fetched = Fetch(client, now, kept);
-  // A root that was verified is kept even if the policy under it was not.
+  // A verified root is kept even if the policy under it failed verification.
   const bool is_new = kept != before || !loaded;
   if (is_new) {
     FIELDCOST_TRY(WriteFileAtomically(KeptFile(paths), EncodeKeptPolicy(kept), 0600));

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxChildrenBytes = 1 << 20;
 
-// Adds the children of a process, those of all its threads.
+// Appends the children of all threads of a process.
 void AddChildren(const fs::path& process, std::vector<pid_t>& pids) {
   std::error_code error;
   for (fs::directory_iterator threads(process / "task", error), end; !error && threads != end;
@@ -30,7 +30,7 @@ void AddChildren(const fs::path& process, std::vector<pid_t>& pids) {
   }
 }
 
-// Whether this is a property of the program, or where it runs, that keeps every library out.
+// Whether this reason, a property of the program or its environment, keeps out every library.
 bool KeepsLibrariesOut(Reach reach) {
   return reach == Reach::kStatic || reach == Reach::kOtherRoot || reach == Reach::kOtherMachine ||
          reach == Reach::kOtherLibc || reach == Reach::kPrivileged;
@@ -45,12 +45,12 @@ void ChildWatch::Look() {
     const fs::path process = options_.proc / std::to_string(pids[i]);
     AddChildren(process, pids);
     std::error_code error;
-    // Another one after each exec.
+    // Changes with each exec.
     const fs::path program = fs::read_symlink(process / "exe", error);
     if (error || known_.contains({pids[i], program})) continue;
     const auto explained = ExplainProcess(options_, pids[i]);
     if (!explained) continue;
-    // It may have become another program meanwhile: then the next look counts.
+    // The process has executed another program meanwhile; the next look explains that one.
     if (explained->why.program != program) continue;
     known_.emplace(pids[i], program);
     if (KeepsLibrariesOut(explained->why.reach) && found_.size() < kMostFound) {

@@ -16,7 +16,7 @@ struct ElfFile {
   std::optional<Elf64_Phdr> interpreter;
   std::optional<Elf64_Phdr> dynamic;
 
-  // The offset in the file of the byte that will be at this address.
+  // Returns the file offset of the byte that will be loaded at this address.
   std::optional<std::uint64_t> OffsetOf(std::uint64_t address) const;
 };
 

@@ -23,7 +23,7 @@ constexpr std::size_t kMaxStringTableBytes = 16 << 20;
 constexpr std::size_t kMaxRelocations = 1 << 20;
 constexpr std::size_t kMaxSymbolBytes = 4096;
 
-// The tables that the dynamic section refers to, as offsets in the file.
+// The tables that the dynamic section refers to, given by their file offsets.
 struct Tables {
   std::vector<Elf64_Rela> relocations;  // DT_RELA
   std::vector<Elf64_Rela> plt;          // DT_JMPREL
@@ -35,7 +35,7 @@ std::vector<Elf64_Rela> ReadRelocations(const ReadAt& read, const ElfFile& elf,
                                         std::uint64_t address, std::uint64_t bytes) {
   const auto offset = elf.OffsetOf(address);
   if (!offset || bytes == 0) return {};
-  // The whole count is not trusted: memory for what is there.
+  // The count is untrusted, so memory is allocated only for entries that exist.
   constexpr std::size_t kAtOnce = 4096;
   const std::size_t count = static_cast<std::size_t>(
       std::min<std::uint64_t>(bytes / sizeof(Elf64_Rela), kMaxRelocations));
@@ -80,7 +80,7 @@ Tables ReadTables(const ReadAt& read, const ElfFile& elf) {
           .strings = ReadStrings(read, elf, values[DT_STRTAB], values[DT_STRSZ])};
 }
 
-// Searches the program's code for what it does with its GLOB_DAT slots.
+// Searches the program's code for uses of its GLOB_DAT slots.
 class SlotUses {
  public:
   SlotUses(const ReadAt& read, const ElfFile& elf, bool is_fixed, const Tables& tables) {
@@ -108,7 +108,8 @@ class SlotUses {
   }
 
  private:
-  // False if it is more than is searched in the program, which then measures none of the slots.
+  // Returns false if the code exceeds the limit of the search in the program, which then measures
+  // none of the slots.
   bool SearchCode(const ReadAt& read, const ElfFile& elf) {
     std::uint64_t left = shm::kMaxSearchedCodeBytes;
     for (const Elf64_Phdr& load : elf.loads) {
@@ -140,26 +141,26 @@ class SlotUses {
 
 // Returns whether our libraries never measure this symbol, regardless of its slot.
 bool IsNeverMeasured(std::string_view symbol) {
-  if (symbol.starts_with("_ITM_")) return true;  // missing in most programs
+  if (symbol.starts_with("_ITM_")) return true;  // absent from most programs
   symbol.remove_prefix(std::min(symbol.find_first_not_of('_'), symbol.size()));
   return std::ranges::any_of(shm::kNeverMeasured, [symbol](const shm::NamePattern& pattern) {
     return GlobMatch({pattern.text, pattern.bytes}, symbol);
   });
 }
 
-// Collects the relocations of each symbol, by its number.
+// Collects the relocations of each symbol by symbol number.
 class Collector {
  public:
   Collector(const ReadAt& read, const Tables& tables) : read_(read), tables_(tables) {}
 
-  // Null if the symbol is no function of another object.
+  // Null unless the symbol is a function of another object.
   ImportedFunction* Of(const Elf64_Rela& relocation) {
     const auto number = static_cast<std::uint32_t>(ELF64_R_SYM(relocation.r_info));
     const auto [place, is_new] = places_.try_emplace(number, kNone);
     if (is_new && functions_.size() < kMaxImports) place->second = Add(number);
     return place->second == kNone ? nullptr : &functions_[place->second];
   }
-  // Null also if no slot has named it before.
+  // Null also if no previous slot refers to it.
   ImportedFunction* Known(const Elf64_Rela& relocation) {
     const auto place = places_.find(static_cast<std::uint32_t>(ELF64_R_SYM(relocation.r_info)));
     return place == places_.end() || place->second == kNone ? nullptr : &functions_[place->second];
@@ -192,7 +193,7 @@ class Collector {
   std::vector<ImportedFunction> functions_;
 };
 
-// Whether one of the globs means a function of that name.
+// Whether one of the globs matches a function of that name.
 bool IsMeant(std::string_view globs, std::string_view symbol) {
   for (const std::string_view glob : Split(globs, ",")) {
     const std::size_t mark = glob.find('!');

@@ -6,9 +6,9 @@
 
 namespace fieldcost::agent {
 
-// What LD_PRELOAD is to be for a program that `library` measures: that one (empty: none), and what
-// is there already, `present` or what the variable has in this process, but for the field's
-// library: two that measure one program measure each other.
+// Returns the value of LD_PRELOAD for a program that `library` measures: that library (none if
+// empty), followed by the existing value (`present`, or this process's) without the field's
+// library. Two libraries that measure one program would measure each other.
 std::string PreloadWith(const std::filesystem::path& library);
 std::string PreloadWith(const std::filesystem::path& library, std::string_view present);
 

@@ -27,12 +27,12 @@ constexpr std::size_t kMaxDynamicEntries = 4096;
 constexpr std::size_t kMaxInterpreterBytes = 4096;
 constexpr std::size_t kMaxLibraryNameBytes = 256;
 constexpr std::size_t kMaxStringTableBytes = 4 << 20;
-constexpr std::size_t kMaxScriptLineBytes = 256;  // as the kernel's BINPRM_BUF_SIZE
-constexpr int kMaxInterpreters = 5;               // scripts of scripts, as the kernel allows
+constexpr std::size_t kMaxScriptLineBytes = 256;  // the kernel's BINPRM_BUF_SIZE
+constexpr int kMaxInterpreters = 5;               // nested scripts; the kernel's limit
 
-constexpr unsigned kMachine = EM_X86_64;  // the preload library's
+constexpr unsigned kMachine = EM_X86_64;  // that of the preload library
 
-// Symbols that an instrumented program calls or, if linked with the runtime, defines.
+// Symbols that an instrumented program calls, or defines if the runtime is linked in.
 constexpr std::array<std::string_view, 4> kSanitizerSymbols = {"__asan_init", "__tsan_init",
                                                                "__hwasan_init", "__msan_init"};
 
@@ -80,7 +80,7 @@ Explanation Because(Reach reach, std::string detail = {}) { return {reach, std::
 
 Explanation Damaged() { return Because(Reach::kNotProgram, "damaged ELF file"); }
 
-// Returns the text at `offset` up to its zero; nullopt without one within `max_bytes`.
+// Returns the text at `offset` up to its terminating zero; nullopt if there is none in `max_bytes`.
 std::optional<std::string> ReadText(const ReadAt& read, std::uint64_t offset,
                                     std::size_t max_bytes) {
   if (max_bytes == 0) return std::nullopt;
@@ -96,7 +96,7 @@ struct DynamicPart {
   std::vector<std::uint64_t> needed;  // offsets into the string table
   std::uint64_t strings_address = 0;
   std::uint64_t strings_bytes = 0;
-  bool is_program = false;  // position independent, as -static-pie makes it
+  bool is_program = false;  // position independent, built with -static-pie
 };
 
 DynamicPart ReadDynamic(const ReadAt& read, const Elf64_Phdr& header) {
@@ -117,7 +117,7 @@ DynamicPart ReadDynamic(const ReadAt& read, const Elf64_Phdr& header) {
   return part;
 }
 
-// The sanitizer's library, or the symbol that shows it is linked in; empty if neither.
+// The sanitizer's library, or the symbol that reveals a linked-in one; empty if neither.
 std::string FindSanitizer(const ReadAt& read, const ElfFile& elf, const DynamicPart& part) {
   const auto strings = elf.OffsetOf(part.strings_address);
   if (!strings || part.strings_bytes == 0) return {};
@@ -138,7 +138,7 @@ std::string FindSanitizer(const ReadAt& read, const ElfFile& elf, const DynamicP
   return {};
 }
 
-// Explains a file without interpreter.
+// Explains a file that has no interpreter.
 Explanation ExplainUnlinked(const ReadAt& read, const ElfFile& elf, unsigned type) {
   const bool is_program =
       type == ET_EXEC || (elf.dynamic && ReadDynamic(read, *elf.dynamic).is_program);
@@ -160,7 +160,7 @@ std::string FirstScriptWord(std::string_view& rest) {
   return word;
 }
 
-// The program named by what follows "#!"; of "/usr/bin/env -S NAME=VALUE python3 -u", python3.
+// The program named by the text after "#!"; python3 for "/usr/bin/env -S NAME=VALUE python3 -u".
 fs::path InterpreterOf(std::string_view line) {
   const std::string interpreter = FirstScriptWord(line);
   if (fs::path(interpreter).filename() != "env") return interpreter;
@@ -172,7 +172,7 @@ fs::path InterpreterOf(std::string_view line) {
   return interpreter;
 }
 
-// Whether the kernel would set AT_SECURE when we start this file.
+// The reason why the kernel would set AT_SECURE if we started this file; empty if it would not.
 std::string PrivilegeOf(const fs::path& path, const struct stat& info) {
   struct statvfs file_system {};
   if (::statvfs(path.c_str(), &file_system) == 0 && (file_system.f_flag & ST_NOSUID) != 0)

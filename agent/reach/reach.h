@@ -14,32 +14,32 @@
 
 namespace fieldcost::agent {
 
-// Why a program can, or cannot, be measured. Everything that is read here, files of programs and of
-// /proc, is hostile; names and details are to be escaped before they are shown. Thread-safe.
+// Explains why a program can or cannot be measured. All input (program files and /proc) is
+// untrusted; escape names and details before showing them. Thread-safe.
 
 inline constexpr char kPreloadLibraryName[] = "libfieldcost_preload.so";
 
-// The detail of kNotProgram for a shared library.
+// The detail of kNotProgram for shared libraries.
 inline constexpr char kSharedLibrary[] = "a shared library";
 
 enum class Reach {
-  kMeasuring,      // of a process: a run file of ours is mapped and attached
-  kAble,           // nothing stands in the way; of a process: the library is loaded
-  kNotAsked,       // of a process: it was started without the library
-  kNotLoaded,      // of a process: its environment names the library, but it is not there
-  kPrivileged,     // runs with other privileges than its user's
+  kMeasuring,      // process: a run file of ours is mapped and attached
+  kAble,           // no obstacle; process: the library is loaded
+  kNotAsked,       // process: started without the library
+  kNotLoaded,      // process: its environment names the library, but it is not loaded
+  kPrivileged,     // runs with privileges that its user does not have
   kStatic,         // no dynamic linker
-  kOtherMachine,   // 32 bit, or of another processor
-  kOtherRoot,      // of a process: its root directory is another one, without the library
+  kOtherMachine,   // 32-bit, or for another processor
+  kOtherRoot,      // process: has another root directory, without the library
   kOtherLibc,      // the dynamic linker is not glibc's
-  kSanitizer,      // built with AddressSanitizer or its like
-  kSandboxStrict,  // of a process: seccomp mode 1
-  kSandboxFilter,  // of a process: it was measured until it entered seccomp mode 2
+  kSanitizer,      // built with AddressSanitizer or similar
+  kSandboxStrict,  // process: in seccomp mode 1
+  kSandboxFilter,  // process: measured until it entered seccomp mode 2
   kNotProgram,     // not an executable file
-  kUnreadable,     // may not be looked at
+  kUnreadable,     // no permission to read it
 };
 
-// All of them, in the order in which they are shown.
+// All of them, in display order.
 inline constexpr Reach kAllReaches[] = {
     Reach::kMeasuring,  Reach::kAble,      Reach::kNotAsked,      Reach::kNotLoaded,
     Reach::kPrivileged, Reach::kStatic,    Reach::kOtherMachine,  Reach::kOtherRoot,
@@ -48,25 +48,25 @@ inline constexpr Reach kAllReaches[] = {
 
 // Stable name for JSON: "measuring", "static", ...
 std::string_view Name(Reach reach);
-// The reason as a phrase that follows a program's name and a colon.
+// The reason, as a phrase that follows a program's name and a colon.
 std::string_view Phrase(Reach reach);
 
 struct Explanation {
   Reach reach = Reach::kAble;
   std::string untrusted_detail;    // e.g. "libasan.so.8"; may be empty
-  std::filesystem::path program;   // the ELF file that decides: of a script, its interpreter
-  std::filesystem::path run_file;  // of a process: kMeasuring: what its costs are written to
+  std::filesystem::path program;   // the ELF file that decides; for a script, its interpreter
+  std::filesystem::path run_file;  // process, kMeasuring: the file its costs are written to
 };
 
 // Whether the dynamic linker would load the library into a program with these bytes. Reads a
 // bounded part of them. Pure.
 Explanation ExplainElf(const ReadAt& read);
 
-// The same of a file that the current user starts: also whether that would be a privileged
-// execution, and the interpreter of a script. kNotFound if there is no such file.
+// The same for a file that the current user would start; also considers privileged execution and
+// resolves scripts to their interpreters. kNotFound if there is no such file.
 Result<Explanation> ExplainProgram(const std::filesystem::path& path);
 
-// The same without these two: of /proc/PID/exe, which is past both.
+// The same without these two checks: for /proc/PID/exe, where both have already happened.
 Result<Explanation> ExplainProgramFile(const std::filesystem::path& path);
 
 // Whether this is the file name of a sanitizer's runtime library.
@@ -85,22 +85,22 @@ struct ProcessReach {
 struct SurveyOptions {
   std::filesystem::path proc = "/proc";
   std::filesystem::path run_dir;              // AgentPaths::run_dir()
-  uid_t uid = 0;                              // whose processes
-  std::string library = kPreloadLibraryName;  // file name of the one that should be loaded
+  uid_t uid = 0;                              // owner of the processes
+  std::string library = kPreloadLibraryName;  // file name of the library that should be loaded
 };
 
 // kNotFound if there is no such process.
 Result<ProcessReach> ExplainProcess(const SurveyOptions& options, pid_t pid);
 
-// All processes of the user but kernel threads and zombies, ascending by pid. Those that end
-// meanwhile are left out.
+// All processes of the user except kernel threads and zombies, in ascending order of pid. Processes
+// that end meanwhile are left out.
 Result<std::vector<ProcessReach>> Survey(const SurveyOptions& options);
 
-// The user's processes that would still hand on LD_PRELOAD with `library` (absolute path): those
-// with it in their environment; and, because what a process has exported since its start cannot be
-// seen from outside, those that may have taken it from the files of a session: login and
-// interactive shells, and the user's systemd, with this home directory and started before (clock
-// ticks since boot, as /proc/PID/stat counts them).
+// The user's processes that would still pass on LD_PRELOAD with `library` (absolute path). These
+// are the ones with it in their initial environment. Later exports are invisible from outside, so
+// this also includes processes that may have got it from session files: login and interactive
+// shells and the user's systemd, with this home directory and started earlier (in clock ticks since
+// boot, as in /proc/PID/stat).
 struct HolderQuery {
   std::filesystem::path library;
   std::filesystem::path home;

@@ -1,4 +1,5 @@
-// Explains living processes from /proc: ExplainProcess(), Survey() and LibraryHolders() of reach.h.
+// Explains running processes from /proc: ExplainProcess(), Survey() and LibraryHolders() of
+// reach.h.
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -45,12 +46,12 @@ bool EndsWithName(std::string_view path, std::string_view name) {
 struct ProcessStatus {
   std::string name;
   std::uint64_t real_uid = 0;
-  bool has_other_ids = false;  // effective or saved ones
+  bool has_other_ids = false;  // effective or saved ids
   bool has_memory = false;     // kernel threads and zombies have none
   std::uint64_t seccomp = 0;
 };
 
-// The decimal numbers of a line.
+// The decimal numbers in a line.
 std::vector<std::uint64_t> Numbers(std::string_view text) {
   std::vector<std::uint64_t> numbers;
   while (!text.empty()) {
@@ -108,7 +109,7 @@ void LookAtMapping(std::string_view line, std::string_view run_prefix, std::stri
   constexpr std::string_view kDeleted = " (deleted)";
   const bool is_deleted = path.ends_with(kDeleted);
   if (is_deleted) path.remove_suffix(kDeleted.size());
-  // No process reads a file that was removed.
+  // A deleted run file will not be harvested.
   if (!is_deleted && path.starts_with(run_prefix) && path.ends_with(shm::kRunFileSuffix)) {
     mapped.run_file = path;
   }
@@ -119,7 +120,7 @@ void LookAtMapping(std::string_view line, std::string_view run_prefix, std::stri
   }
 }
 
-// nullopt if it may not be read.
+// nullopt if it cannot be read.
 std::optional<Mapped> ReadMaps(const fs::path& directory, const std::string& run_prefix,
                                const std::string& library) {
   const UniqueFd fd(::open((directory / "maps").c_str(), O_RDONLY | O_CLOEXEC));
@@ -145,7 +146,7 @@ std::optional<Mapped> ReadMaps(const fs::path& directory, const std::string& run
   return mapped;
 }
 
-// Whether the process that made this run file still measures: it stops when it enters a sandbox.
+// Whether the process that created this run file still measures; it stops on entering a sandbox.
 bool IsAttached(const std::string& run_file) {
   const UniqueFd fd(::open(run_file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   shm::RunHeader header;
@@ -154,7 +155,7 @@ bool IsAttached(const std::string& run_file) {
          header.version == shm::kRunVersion && header.attached != 0;
 }
 
-// Returns whether the kernel marked the process as a privileged execution. For 64-bit processes.
+// Whether the kernel marked the process as a privileged execution. For 64-bit processes only.
 std::optional<bool> IsSecureExecution(const fs::path& directory) {
   const auto bytes = ReadFile(directory / "auxv", kMaxAuxiliaryBytes);
   if (!bytes) return std::nullopt;
@@ -166,7 +167,7 @@ std::optional<bool> IsSecureExecution(const fs::path& directory) {
   return false;
 }
 
-// The value of a variable in a block of zero-terminated "NAME=VALUE"; empty if it is not there.
+// The value of a variable in a block of zero-terminated "NAME=VALUE" entries; empty if missing.
 std::string_view VariableIn(std::string_view block, std::string_view name) {
   while (!block.empty()) {
     const std::size_t end = std::min(block.find('\0'), block.size());
@@ -205,8 +206,8 @@ std::optional<std::uint64_t> ReadStartTicks(const fs::path& directory) {
   return ParseUint64(rest.substr(0, rest.find(' ')));
 }
 
-// Whether a process with this command line reads the files of a session: "-bash", "bash",
-// "sh -lc ...", "zsh --login", "systemd --user"; but not "sh -c ..." or "sh script".
+// Whether a process with this command line reads session files: "-bash", "bash", "sh -lc ...", "zsh
+// --login" and "systemd --user" do; "sh -c ..." and "sh script" do not.
 bool ReadsSessionFiles(std::string_view command_line) {
   bool is_first = true;
   bool is_manager = false;
@@ -232,8 +233,7 @@ bool ReadsSessionFiles(std::string_view command_line) {
   return !is_first && !is_manager;
 }
 
-// Returns whether the process has another root directory than this one; false if it is not
-// permitted to know.
+// Whether the process has a different root directory than this one; false if we may not look.
 bool HasOtherRoot(const fs::path& directory) {
   struct stat its {};
   struct stat ours {};
@@ -263,7 +263,7 @@ Explanation ExplainState(const fs::path& directory, const ProcessStatus& status,
   }
   if (!mapped->sanitizer.empty()) return because(Reach::kSanitizer, mapped->sanitizer);
   if (mapped->has_library) return because(Reach::kAble);
-  // The link leads to the file even if it has been replaced meanwhile.
+  // The link leads to the original file even if it has been replaced meanwhile.
   const auto file = ExplainProgramFile(directory / "exe");
   const Reach of_file = file ? file->reach : Reach::kAble;
   if (of_file == Reach::kOtherMachine) return because(of_file, file->untrusted_detail);
@@ -282,13 +282,13 @@ Explanation ExplainState(const fs::path& directory, const ProcessStatus& status,
 }
 
 std::string RunPrefix(const SurveyOptions& options) {
-  // The kernel names files without the links that led to them.
+  // The kernel reports files by their paths without symbolic links.
   std::error_code error;
   const fs::path resolved = fs::weakly_canonical(options.run_dir, error);
   return (error ? options.run_dir : resolved).string() + "/";
 }
 
-// Calls `visit` with the directory and status of each of the user's living processes.
+// Calls `visit` with the directory and status of each running process of the user.
 template <typename Visit>
 Status ForEachProcess(const SurveyOptions& options, const Visit& visit) {
   std::error_code error;
@@ -333,7 +333,7 @@ Result<std::vector<ProcessReach>> Survey(const SurveyOptions& options) {
       options, [&](pid_t pid, const fs::path& directory, const ProcessStatus& status) {
         ProcessReach process{pid, status.name,
                              ExplainState(directory, status, run_prefix, options.library)};
-        // A process that ended meanwhile is ignored.
+        // The process ended meanwhile.
         if (process.why.reach == Reach::kUnreadable && !ReadStatus(directory)) return;
         found.push_back(std::move(process));
       }));

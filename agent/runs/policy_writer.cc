@@ -35,7 +35,7 @@ std::uint32_t Per65536(double share) {
   return static_cast<std::uint32_t>(std::lround(std::clamp(share, 0.0, 1.0) * 65536.0));
 }
 
-// 0 means no budget, so the smallest budget is not rounded to it.
+// 0 means "no budget", so the smallest budget is not rounded down to it.
 std::uint32_t OverheadPer65536(double percent) {
   return percent <= 0 ? 0 : std::max(Per65536(percent / 100), 1U);
 }
@@ -59,14 +59,14 @@ bool AreValid(const std::vector<shm::WeightEntry>& weights) {
          });
 }
 
-// Where the parts of a policy file that SerialOf knows begin.
+// Offsets of the parts of a policy file that SerialOf accepts.
 struct Parts {
   shm::PolicyHeader header;
   std::uint64_t weights_at = 0;
   std::uint64_t documented_at = 0;
 };
 
-// Returns nullopt if the parts do not have the size of the whole.
+// nullopt if the sizes of the parts do not add up to the file's.
 std::optional<Parts> PartsOf(const std::string& bytes) {
   Parts parts;
   const shm::PolicyHeader& header = parts.header;
@@ -79,7 +79,7 @@ std::optional<Parts> PartsOf(const std::string& bytes) {
   return parts;
 }
 
-// The weights of a policy file that SerialOf knows; nullopt if they are damaged.
+// The weights of a policy file that SerialOf accepts; nullopt if they are damaged.
 std::optional<std::vector<shm::WeightEntry>> WeightsOf(const std::string& bytes) {
   const auto parts = PartsOf(bytes);
   if (!parts) return std::nullopt;
@@ -90,14 +90,14 @@ std::optional<std::vector<shm::WeightEntry>> WeightsOf(const std::string& bytes)
   return weights;
 }
 
-// The documented names of a policy file that SerialOf knows; none if they are damaged.
+// The documented names of a policy file that SerialOf accepts; none if they are damaged.
 DocumentedNames DocumentedNamesOf(const std::string& bytes) {
   const auto parts = PartsOf(bytes);
   if (!parts || !shm::IsDocumentedSize(parts->header.documented_bytes)) return {};
   return {.bits = bytes.substr(parts->documented_at), .source = parts->header.documented_source};
 }
 
-// Held while the policy is replaced, for some milliseconds, so that no serial is given twice.
+// Held for some milliseconds while the policy is replaced, so that serials are unique.
 Result<UniqueFd> LockPolicy(const AgentPaths& paths) {
   const std::filesystem::path file = paths.state_dir / kLockName;
   UniqueFd lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -108,7 +108,8 @@ Result<UniqueFd> LockPolicy(const AgentPaths& paths) {
   return lock;
 }
 
-// Finds and makes where programs may write, with a skip file; none, and a message, if it cannot.
+// Finds or creates the directory in which programs may write, with a skip file. On failure, logs a
+// message and returns nullopt.
 std::optional<MemoryDir> MemoryFor(const AgentPaths& paths) {
   const auto memory = MakeMemoryDir(paths);
   const Status status =
@@ -118,7 +119,7 @@ std::optional<MemoryDir> MemoryFor(const AgentPaths& paths) {
   return *memory;
 }
 
-// Sets the file's time: its weights reflect the catalogue as of then.
+// Sets the file's time, up to which its weights reflect the catalogue.
 void SetTime(const std::filesystem::path& file, std::int64_t unseen_ns) {
   constexpr std::int64_t kNsPerSecond = 1'000'000'000;
   const timespec before{.tv_sec = unseen_ns / kNsPerSecond, .tv_nsec = unseen_ns % kNsPerSecond};
@@ -143,14 +144,14 @@ std::vector<std::string> AllowedModules(const AgentConfig& config) {
   std::erase_if(modules, [](const std::string& soname) {
     return soname.empty() || soname.size() >= shm::kMaxSonameBytes;
   });
-  // The user's own come first: they are the last to be left out.
+  // The user's own modules come first, so that they are the last to be dropped.
   if (modules.size() > shm::kMaxAllowedModules) modules.resize(shm::kMaxAllowedModules);
   std::sort(modules.begin(), modules.end());
   modules.erase(std::unique(modules.begin(), modules.end()), modules.end());
   return modules;
 }
 
-// The second at which programs resume measuring without the agent; 0: never.
+// The second at which programs resume measuring without the agent; 0 = never.
 std::uint32_t ResumeSecond(const std::optional<WallTime>& paused_until) {
   if (!paused_until) return 0;
   const auto second =
@@ -213,7 +214,7 @@ std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input) {
     std::memcpy(bytes.data() + at, soname.data(), soname.size());
     at += sizeof(shm::AllowedModule);
   }
-  // Not memcpy: there may be none, and then no address of them.
+  // Not memcpy: if there are none, their address may be null.
   std::copy_n(reinterpret_cast<const char*>(input.weights.data()),
               input.weights.size() * sizeof(shm::WeightEntry), bytes.data() + at);
   at += input.weights.size() * sizeof(shm::WeightEntry);
@@ -270,7 +271,7 @@ Status StopMeasuring(const AgentPaths& paths, const AgentConfig& config) {
   std::error_code error;
   if (!std::filesystem::exists(paths.policy_file(), error)) return {};
   PresentPolicy present = LoadPresentPolicy(paths);
-  // Damaged weights know no catalogue, so that the next policy has them made anew.
+  // Damaged weights count as reflecting no catalogue, so the next policy computes them again.
   const std::int64_t unseen_ns = present.weights ? present.change_ns : 1;
   return WritePolicyFile(
       paths, config, false,

@@ -20,13 +20,13 @@
 namespace fieldcost::agent {
 namespace {
 
-// The space that a run file may occupy: holes are free.
+// The disk space that a run file may occupy; holes do not count.
 constexpr std::uint64_t kMaxRunDataBytes = 1024 * kMiB;
 constexpr int kMaxCellReads = 100;
 constexpr std::uint64_t kNsPerMicrosecond = 1000;
 
 Result<RunPick> CheckPick(const shm::Pick& untrusted_pick, const RunInfo& info) {
-  // Values that could mislead later readers.
+  // Rejects values that could mislead later readers.
   const auto soname = TextOf(untrusted_pick.soname);
   const auto symbol = TextOf(untrusted_pick.symbol);
   const auto version = TextOf(untrusted_pick.symbol_version);
@@ -45,7 +45,7 @@ Result<RunPick> CheckPick(const shm::Pick& untrusted_pick, const RunInfo& info) 
     return Fail(ErrorCode::kCorrupt, "reasons {:#x} for what is not measured",
                 untrusted_pick.not_measured);
   }
-  // Taken unchanged: names, and the draw of the pick.
+  // Copied unchanged: names, and the draw of the pick.
   RunPick pick{
       .api = {.soname = std::string(*soname),
               .package_version = {},
@@ -65,7 +65,7 @@ Result<RunPick> CheckPick(const shm::Pick& untrusted_pick, const RunInfo& info) 
                 .order = untrusted_pick.draw_order,
                 .watched_per_65536 = untrusted_pick.watched_per_65536},
       .chances = {.run = info.selection_per_65536, .time = info.time_per_65536}};
-  // What only some picks have.
+  // Set only in some picks.
   if ((untrusted_pick.flags & shm::kPickLater) != 0) {
     pick.chances.phase = untrusted_pick.selection_per_65536;
   }
@@ -109,7 +109,7 @@ CellState ReadCell(const RunBytes& bytes, std::uint64_t offset, bool process_end
 
 Result<RunFileBytes> RunFileBytes::Open(const std::filesystem::path& path) {
   RunFileBytes bytes;
-  // O_NONBLOCK: a FIFO put in this place must not make us wait.
+  // O_NONBLOCK: a FIFO in this place must not block us.
   bytes.fd_ =
       UniqueFd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!bytes.fd_.valid()) {
@@ -152,7 +152,7 @@ bool RunFileBytes::Read(std::uint64_t offset, void* to, std::size_t size) const 
 std::uint64_t RunFileBytes::NextData(std::uint64_t offset) const {
   const off_t data = ::lseek(fd_.get(), static_cast<off_t>(offset), SEEK_DATA);
   if (data >= 0) return static_cast<std::uint64_t>(data);
-  return errno == ENXIO ? size_ : offset;  // ENXIO: nothing but a hole is left
+  return errno == ENXIO ? size_ : offset;  // ENXIO: only a hole is left
 }
 
 WallTime RunInfo::start() const {
@@ -161,7 +161,7 @@ WallTime RunInfo::start() const {
 
 namespace {
 
-// Checks the values that, with the file's size, determine all offsets and counts.
+// Checks the header values that, together with the file's size, determine all offsets and counts.
 Status CheckHeader(const shm::RunHeader& untrusted_header, std::uint64_t file_bytes) {
   if (untrusted_header.version != shm::kRunVersion) {
     return Fail(
@@ -234,7 +234,7 @@ struct CellSum {
   stats::Uint128 nested = 0;
   stats::Uint128 sampled = 0;
   bool is_torn = false;
-  bool is_refused = false;  // of some thread
+  bool is_refused = false;  // for some thread
 };
 
 Status ReadPicks(const RunBytes& untrusted_bytes, const RunInfo& info, RunContent& content,
@@ -259,8 +259,8 @@ Status ReadPicks(const RunBytes& untrusted_bytes, const RunInfo& info, RunConten
   return {};
 }
 
-// Returns the first cell from `index` on that belongs to a pick (the first `picked` of each thread
-// slot do) and that may be nonzero; nullopt without one.
+// Returns the first cell at or after `index` that belongs to a pick (the first `picked` cells of
+// each thread slot do) and may be nonzero; nullopt if there is none.
 std::optional<std::uint64_t> NextUsedCell(const RunBytes& untrusted_bytes, const RunInfo& info,
                                           std::uint64_t picked, std::uint64_t index) {
   const std::uint64_t begin = shm::CellsOffset(info.pick_capacity);
@@ -320,8 +320,8 @@ Status ReadCells(const RunBytes& untrusted_bytes, const RunInfo& info, bool proc
   return {};
 }
 
-// Returns the first thread slot from `slot` on whose counters may be nonzero; kThreadSlots without
-// one.
+// Returns the first thread slot at or after `slot` whose counters may be nonzero; kThreadSlots if
+// there is none.
 std::uint64_t NextCountingSlot(const RunBytes& untrusted_bytes, const RunInfo& info,
                                std::uint64_t slot) {
   if (slot >= shm::kThreadSlots) return shm::kThreadSlots;
@@ -333,7 +333,7 @@ std::uint64_t NextCountingSlot(const RunBytes& untrusted_bytes, const RunInfo& i
   return std::min<std::uint64_t>((data - begin) / slot_bytes, shm::kThreadSlots);
 }
 
-// Calls that a counter counted, by pick.
+// The calls counted by the counters, per pick.
 Result<std::vector<std::uint64_t>> ReadCounters(const RunBytes& untrusted_bytes,
                                                 const RunInfo& info) {
   const std::uint64_t begin = shm::CountersOffset(info.pick_capacity);
@@ -349,13 +349,14 @@ Result<std::vector<std::uint64_t>> ReadCounters(const RunBytes& untrusted_bytes,
                               untrusted_counters.size() * sizeof(shm::CallCounter))) {
       return Fail(ErrorCode::kCorrupt, "the counters of thread {} cannot be read", slot);
     }
-    // 48 bits each: 256 of them do not overflow.
+    // 48 bits each, so 256 of them do not overflow.
     for (std::size_t i = 0; i < calls.size(); ++i) calls[i] += shm::CallsOf(untrusted_counters[i]);
   }
   return calls;
 }
 
-// The formula at the head of common/shm/run_file.h; nullopt if no calls give these numbers.
+// The formula at the head of common/shm/run_file.h; nullopt if no calls could produce these
+// numbers.
 std::optional<PickCalls> CallsOf(const CellSum& sum, std::uint64_t counted) {
   const stats::Uint128 timed = sum.abandoned + sum.cell.histogram.timed();
   const stats::Uint128 all = timed + sum.nested + counted;

@@ -1,4 +1,4 @@
-// Reads and makes skip files; common/shm/skip_file.h has their layout.
+// Reads and creates skip files; common/shm/skip_file.h has their layout.
 #include "agent/runs/skip_counts.h"
 
 #include <array>

@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kCalibrationNs = 40'000'000;
 constexpr int kReadings = 16;  // per end; the one with the shortest bracket is used
 constexpr std::size_t kMaxCacheFileBytes = 256;
-// 0.1 to 10 GHz; anything else is a broken counter.
+// 0.1 to 10 GHz; anything else indicates a broken counter.
 constexpr std::uint64_t kMinMultiplier = (std::uint64_t{1} << 32) / 10;
 constexpr std::uint64_t kMaxMultiplier = (std::uint64_t{1} << 32) * 10;
 

@@ -10,9 +10,9 @@
 
 namespace fieldcost::agent {
 
-// Validates fields of files that programs leave, which are untrusted. Pure.
+// Validates fields of untrusted files that programs leave. Pure.
 
-// A zero-terminated text in a fixed field. nullopt if the zero is missing.
+// Returns the zero-terminated text in a fixed-size field; nullopt if there is no zero.
 template <std::size_t kSize>
 std::optional<std::string_view> TextOf(const char (&untrusted_field)[kSize]) {
   const void* end = std::memchr(untrusted_field, 0, kSize);
@@ -20,7 +20,7 @@ std::optional<std::string_view> TextOf(const char (&untrusted_field)[kSize]) {
   return std::string_view(untrusted_field);
 }
 
-// The cell's histogram, with a staged update completed; nullopt if it is not a valid one.
+// Returns the cell's histogram, with a staged update completed; nullopt if it is invalid.
 std::optional<stats::CostHistogram> HistogramOf(const shm::Cell& untrusted_cell);
 
 }  // namespace fieldcost::agent

@@ -15,7 +15,7 @@ namespace fieldcost::agent {
 namespace {
 
 constexpr std::uint64_t kMinBatchBytes = 1024;
-// Compressed, a batch of this size cannot pass the wire's cap, even if zstd gains nothing.
+// A compressed batch of this size cannot exceed the wire's cap, even if zstd gains nothing.
 constexpr std::uint64_t kMaxBatchBytes = 192 * kKiB;
 static_assert(kMaxBatchBytes < wire::kMaxBatchBodyBytes);
 constexpr std::uint64_t kMaxBatchAgeHours = 24 * 28;
@@ -26,11 +26,11 @@ constexpr std::uint64_t kMaxRunFileLimit = 4096;
 constexpr std::uint64_t kMaxPhaseMinutes = 60 * 24 * 28;
 constexpr std::uint64_t kMaxSampling = std::uint64_t{1} << shm::kMaxSamplingLog2;
 constexpr std::uint64_t kMaxExtraModules = 256;
-// The aggregator takes rows of five weeks back.
+// The aggregator accepts rows up to five weeks old.
 constexpr std::uint64_t kMaxSpoolAgeDays = 28;
 constexpr std::uint64_t kMaxSpoolLimitBytes = 1024 * kMiB;
 
-// The keys that a policy of the service may set where the user has not.
+// The keys that the service's policy may set unless the user has set them.
 constexpr std::array<std::string_view, 15> kPolicyKeys = {"selection.selection_probability",
                                                           "selection.picks_per_run",
                                                           "selection.alloc_probability",

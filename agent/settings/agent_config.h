@@ -13,12 +13,12 @@
 
 namespace fieldcost::agent {
 
-// agent.toml. Every key is optional; deploy/config/agent.toml shows them all with comments.
+// The contents of agent.toml. Every key is optional; deploy/config/agent.toml lists them all.
 struct AgentConfig {
   // [aggregator]
   std::string url;                // empty = nothing can be uploaded or synced
   std::filesystem::path ca_file;  // empty = system trust store
-  std::string proxy;              // "http://host:port"; empty = HTTPS_PROXY and NO_PROXY decide
+  std::string proxy;              // "http://host:port"; empty = use HTTPS_PROXY and NO_PROXY
   bool download_policy = true;    // follow the service's signed policy
   // [batch]
   std::uint64_t max_batch_bytes = 128 * 1024;
@@ -27,37 +27,37 @@ struct AgentConfig {
   double selection_probability = 1.0 / 16;  // share of program runs that measure something
   std::uint64_t picks_per_run = 1;
   double alloc_probability = 0.5;   // share of measured runs that also meter allocation
-  double io_probability = 0.1;      // share that meters input and output, and nothing else
+  double io_probability = 0.1;      // share that measures only input and output
   double cycles_probability = 0.1;  // share that also counts cycles
-  std::uint64_t max_programs = 6;   // measured at once; 0 = no limit, as in the next three
+  std::uint64_t max_programs = 6;   // measured at once; 0 = no limit, also in the next three
   std::uint64_t max_load_per_core_percent = 80;
   std::uint64_t max_cpu_pressure_percent = 20;
-  double overhead_percent = 1.0;  // of a thread's CPU time that measuring may take
+  double overhead_percent = 1.0;  // measuring overhead permitted, relative to a thread's CPU time
   std::uint64_t max_run_files = 64;
-  std::uint64_t phase_minutes = 60;  // after which a program picks anew; 0 = never
+  std::uint64_t phase_minutes = 60;  // after which a program picks again; 0 = never
   std::uint64_t max_phases = 24;
-  std::uint64_t sampling = 1;  // of this many calls one is timed; a power of two
-  bool data_slots = false;     // calls through data slots too
+  std::uint64_t sampling = 1;  // one call in this many is timed; a power of two
+  bool data_slots = false;     // also measure calls through data slots
   // [modules]
   bool builtin_modules = true;             // whether the built-in public list is allowed
-  std::vector<std::string> extra_modules;  // sonames allowed beside the built-in public list
+  std::vector<std::string> extra_modules;  // sonames allowed besides the public ones
   // [spool]
   std::uint64_t max_spool_bytes = 16 * 1024 * 1024;
-  std::uint64_t max_spool_age_days = 21;            // older batches are dropped unsent, and counted
-  std::uint64_t max_sent_bytes = 64 * 1024 * 1024;  // sent batches kept, so that they can be undone
+  std::uint64_t max_spool_age_days = 21;            // older batches are dropped unsent and counted
+  std::uint64_t max_sent_bytes = 64 * 1024 * 1024;  // sent batches kept, so they can be withdrawn
   // [upload]
-  bool on_battery = false;  // also while the machine runs on its battery
-  bool on_metered = false;  // also through a metered connection
+  bool on_battery = false;  // also while running on battery
+  bool on_metered = false;  // also over a metered connection
 
   // The keys in the file, "table.key": the user's own decisions.
   std::set<std::string, std::less<>> written;
-  // Settings that only the service's policy has; set by ApplyPolicy() (field_policy.h).
+  // Settings that only the service's policy contains; set by ApplyPolicy() (field_policy.h).
   std::uint64_t field_policy_version = 0;          // 0 = none in force
   std::chrono::seconds min_upload_interval{3600};  // between two requests of this agent
-  std::vector<wire::PolicyModule> policy_modules;  // instead of the built-in list; empty = that
+  std::vector<wire::PolicyModule> policy_modules;  // replace the built-in list unless empty
   std::vector<wire::PolicyWeight> policy_weights;
 
-  // Reads `path`; the defaults if there is no such file; kInvalidArgument with place and reason.
+  // Reads `path`; defaults if it does not exist. kInvalidArgument with place and reason.
   static Result<AgentConfig> Load(const std::filesystem::path& path);
 };
 

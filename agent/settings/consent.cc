@@ -1,5 +1,5 @@
-// The consent file: mode " " time "\n". The mode is off, local or on; the time is that of the
-// decision, RFC 3339 in UTC with six digits of a second ("2000-01-31T12:00:00.000000Z").
+// The consent file: mode " " time "\n". The mode is off, local or on; the time is when the decision
+// was made, in RFC 3339, UTC, with microseconds ("2000-01-31T12:00:00.000000Z").
 #include "agent/settings/consent.h"
 
 #include <fcntl.h>
@@ -26,7 +26,7 @@ constexpr std::size_t kMaxFractionDigits = 6;
 constexpr std::array<std::pair<Mode, std::string_view>, 3> kModes = {
     {{Mode::kOff, "off"}, {Mode::kLocal, "local"}, {Mode::kOn, "on"}}};
 
-// RFC 3339 §5.6 in UTC ("Z") with all six digits of the microseconds.
+// RFC 3339 §5.6 in UTC ("Z"), always with six digits of microseconds.
 std::string FormatTime(WallTime time) {
   const auto day = std::chrono::floor<std::chrono::days>(time);
   const std::chrono::year_month_day date(day);
@@ -141,7 +141,7 @@ Status WithdrawConsent(const std::filesystem::path& file, WallTime now) {
   const auto decision = LoadConsent(file);
   if (decision && decision->mode == Mode::kOff) return {};
   const Status saved = SaveConsent(file, {.mode = Mode::kOff, .since = now});
-  // The disk may be full. No file means off as well, and takes no space.
+  // The disk may be full. A missing file means off as well, and needs no space.
   if (saved || ::unlink(file.c_str()) != 0) return saved;
   const std::filesystem::path directory = file.parent_path();
   const UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

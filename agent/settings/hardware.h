@@ -7,20 +7,20 @@
 
 namespace fieldcost::agent {
 
-// The facts that determine the coarse class of this machine; texts are the contents of files.
+// The facts that determine this machine's coarse class; texts are the contents of files.
 struct HardwareFacts {
-  std::string architecture;  // of uname(2)
+  std::string architecture;  // from uname(2)
   std::string cpuinfo;       // /proc/cpuinfo
   std::string meminfo;       // /proc/meminfo
   std::string os_release;    // /etc/os-release
   long cores = 1;            // online
 };
 
-// Pure. Unknown parts become "unknown" or 0; texts have no spaces and at most
+// Pure. Unknown parts become "unknown" or 0; texts contain no spaces and have at most
 // wire::kMaxClassTextBytes bytes.
 stats::HardwareClass ClassOf(const HardwareFacts& facts);
 
-// This machine's.
+// The class of this machine.
 stats::HardwareClass ThisHardware();
 
 }  // namespace fieldcost::agent

@@ -68,7 +68,7 @@ Status CheckRoot(const fs::path& root) {
 
 fs::path DirectoryIn(const fs::path& root, const AgentPaths& paths) {
   fs::path directory = root / paths.state_dir.lexically_normal().relative_path();
-  // "/state/" is "/state".
+  // "/state/" means "/state".
   return directory.has_filename() ? directory : directory.parent_path();
 }
 
@@ -100,7 +100,7 @@ Result<MemoryDir> FindMemoryDir(const AgentPaths& paths) {
 Result<MemoryDir> MakeMemoryDir(const AgentPaths& paths) {
   FIELDCOST_ASSIGN(MemoryDir memory, FindMemoryDir(paths));
   FIELDCOST_TRY(MakeDirectories(memory.root, 0700));
-  // Another process may have been faster.
+  // Another process may have created it meanwhile.
   FIELDCOST_TRY(CheckRoot(memory.root));
   FIELDCOST_TRY(MakeDirectories(memory.directory, 0700));
   FIELDCOST_TRY(MakeDirectories(memory.directory / shm::kRunDirectoryName, 0700));
@@ -122,7 +122,7 @@ std::vector<fs::path> RunDirectories(const AgentPaths& paths) {
 }
 
 void RemoveOldFiles(const AgentPaths& paths) {
-  ::rmdir((paths.state_dir / shm::kRunDirectoryName).c_str());  // if it is empty
+  ::rmdir((paths.state_dir / shm::kRunDirectoryName).c_str());  // only if it is empty
   ::unlink((paths.state_dir / shm::kLeaseFileName).c_str());
   ::unlink((paths.state_dir / shm::kSkipFileName).c_str());
 }

@@ -8,29 +8,28 @@
 
 namespace fieldcost::agent {
 
-// Where measured programs leave what they write (run files, leases, skip file): on memory, since a
-// program that has a file mapped is killed by a signal where the disk is full, or gone, at the
-// wrong moment. It lasts until the machine is switched off; below XDG_RUNTIME_DIR, until the user
-// logs out. Below `root` all is this user's alone, and each agent has a directory of its own.
+// The directory to which measured programs write run files, leases and the skip file. It is in
+// memory, since a program that has a file mapped is killed by a signal if the disk is full or gone
+// at the wrong moment. It lasts until the machine is switched off; below XDG_RUNTIME_DIR, until the
+// user logs out. Only this user can access `root`, and each agent has its own directory below it.
 struct MemoryDir {
   std::filesystem::path root;
   std::filesystem::path directory;  // root/STATE_DIR
 };
 
-// Returns the first usable one of the agent's memory roots: on tmpfs or ramfs, and accessible only
-// to this user. Creates nothing. kUnavailable, with the problem of each, if none is usable: then
-// nothing can be measured.
+// Finds the first usable one of the agent's memory roots: on tmpfs or ramfs, and accessible only to
+// this user. Creates nothing. If none is usable, returns kUnavailable with the problem of each;
+// nothing can be measured then.
 Result<MemoryDir> FindMemoryDir(const AgentPaths& paths);
 
-// The same, and makes it and runs/ (mode 0700).
+// The same, but creates it and runs/ (mode 0700).
 Result<MemoryDir> MakeMemoryDir(const AgentPaths& paths);
 
-// The directories that may hold run files, of those that are there: of each usable memory root
-// (programs may have been told another one before), and state_dir/runs, where versions before
-// policy version 3 left them.
+// The existing directories that may contain run files: one for each usable memory root (programs
+// may have received a different one earlier), and state_dir/runs, used before policy version 3.
 std::vector<std::filesystem::path> RunDirectories(const AgentPaths& paths);
 
-// Removes what those versions left in the state directory, but for run files.
+// Removes the files of those versions, except run files, from the state directory.
 void RemoveOldFiles(const AgentPaths& paths);
 
 }  // namespace fieldcost::agent

@@ -14,14 +14,14 @@
 namespace fieldcost::agent {
 namespace {
 
-// The absolute path that a variable names; empty if it does not.
+// The absolute path in a variable; empty if it is unset or not absolute.
 std::filesystem::path AbsolutePath(const char* variable) {
   const char* untrusted_value = std::getenv(variable);
   std::filesystem::path path(untrusted_value == nullptr ? "" : untrusted_value);
   return path.is_absolute() ? path : std::filesystem::path();
 }
 
-// Returns the home in the user database, or an empty path.
+// The home directory from the user database; empty if there is none.
 std::filesystem::path HomeOfDatabase() {
   constexpr std::size_t kMostBytes = 65'536;
   std::vector<char> bytes(kMostBytes);
@@ -33,7 +33,7 @@ std::filesystem::path HomeOfDatabase() {
   return home.is_absolute() ? home : std::filesystem::path();
 }
 
-// The directory that a variable names, or `fallback` below the home.
+// The directory in a variable, or else `fallback` below the home directory.
 std::filesystem::path Directory(const char* variable, const char* fallback) {
   std::filesystem::path directory = AbsolutePath(variable);
   return directory.empty() ? HomeDirectory() / fallback : directory;

@@ -8,28 +8,28 @@
 
 namespace fieldcost::agent {
 
-// Candidates for the root of the memory directory, to which programs write (memory_dir.h), best
+// The candidates for the root of the memory directory, to which programs write (memory_dir.h), best
 // first: $XDG_RUNTIME_DIR/fieldcost, /run/user/UID/fieldcost, /dev/shm/fieldcost-UID.
 std::vector<std::filesystem::path> MemoryRoots();
 
-// Returns $HOME, or the user database's home if HOME is unset, empty or not an absolute path, as it
-// is for services and in containers. A user without an entry has /root (if it is root) or
-// /nonexistent. The directory need not exist or be writable.
+// Returns $HOME, or the home in the user database if HOME is unset, empty or not an absolute path,
+// as in services and containers. For a user without an entry, /root (if root) or /nonexistent. The
+// directory need not exist or be writable.
 std::filesystem::path HomeDirectory();
 
-// Where one user's agent keeps its files. With FIELDCOST_HOME=DIR everything is below DIR
-// (agent.toml, state/, catalog.db, catalog_root); else the XDG base directories are used:
+// The files of one user's agent. With FIELDCOST_HOME=DIR, everything is below DIR (agent.toml,
+// state/, catalog.db, catalog_root). Otherwise the XDG base directories are used:
 // $XDG_CONFIG_HOME/fieldcost/agent.toml, $XDG_STATE_HOME/fieldcost/ and
 // $XDG_DATA_HOME/fieldcost/{catalog.db,catalog_root}. An XDG variable that is not an absolute path
-// is ignored, as its specification requires. Their defaults are below HomeDirectory().
+// is ignored, as its specification requires. The defaults are below HomeDirectory().
 struct AgentPaths {
   std::filesystem::path config_file;
   std::filesystem::path state_dir;  // consent, policy, agent.db, agent_keys/
   std::filesystem::path catalog_file;
   std::filesystem::path catalog_root_file;
-  // The permissions of the machine's administrator; see system_policy.h. The same for every user.
+  // What the machine's administrator permits, the same for every user; see system_policy.h.
   std::filesystem::path system_file = "/etc/fieldcost/system.toml";
-  // Where the kernel reports batteries, and the system's message bus (power.h). Empty: as usual.
+  // Where the kernel reports batteries, and the system message bus (power.h; empty = default).
   std::filesystem::path power_supply_dir = "/sys/class/power_supply";
   std::string bus_address;
   // Where manual pages of functions and C headers are installed; see documented_names.h.
@@ -42,7 +42,7 @@ struct AgentPaths {
   std::filesystem::path consent_file() const { return state_dir / "consent"; }
   std::filesystem::path pause_file() const { return state_dir / "paused"; }
   std::filesystem::path policy_file() const;
-  // A file in the memory directory that FindMemoryDir() finds now; without one, in the state
+  // A file in the memory directory that FindMemoryDir() returns now; if there is none, in the state
   // directory, where no such file exists.
   std::filesystem::path run_dir() const;
   std::filesystem::path skip_file() const;

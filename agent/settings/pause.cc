@@ -1,4 +1,4 @@
-// The pause file: seconds since 1970, or "until resumed"; then a line feed.
+// The pause file: seconds since 1970, or "until resumed", followed by a line feed.
 
 #include "agent/settings/pause.h"
 
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMaxPauseFileBytes = 32;
 constexpr std::string_view kForever = "until resumed";
 
-// Seconds whose microseconds a WallTime can hold.
+// The greatest number of seconds that a WallTime (in microseconds) can represent.
 constexpr std::uint64_t kMostSeconds = std::numeric_limits<std::int64_t>::max() / 1'000'000;
 
 WallTime EndOf(std::string_view untrusted_text) {

@@ -8,10 +8,10 @@
 
 namespace fieldcost::agent {
 
-// The user's pause: nothing is measured or sent, and unsent data and the decision (consent.h) stay
-// unchanged. The file `paused` in the state directory holds its end.
+// A pause requested by the user: nothing is measured or sent; unsent data and the decision
+// (consent.h) stay unchanged. The file `paused` in the state directory contains its end.
 
-// The end of a pause that only `resume` ends.
+// The end of a pause that lasts until `resume`.
 inline constexpr WallTime kUntilResumed = WallTime::max();
 
 // The end of the pause in effect at `now`; nullopt if none. An invalid file counts as a pause until

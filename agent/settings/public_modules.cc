@@ -7,7 +7,7 @@
 namespace fieldcost::agent {
 namespace {
 
-// Ascending by byte value; Debian 12 names. One a line, so that changes are easy to review.
+// Names in Debian 12, ascending by byte value. One per line, so that changes are easy to review.
 // clang-format off
 constexpr std::array kPublicModules = std::to_array<std::string_view>({
     "libEGL.so.1",

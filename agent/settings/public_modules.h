@@ -9,16 +9,16 @@
 
 namespace fieldcost::agent {
 
-// Sonames of well-known libraries that every Debian user can install, ascending. Use of
-// one of them, and its costs, reveal nothing about the user.
+// Sonames of well-known libraries that every Debian user can install, ascending. The use of one of
+// them and its costs reveal nothing about the user.
 std::span<const std::string_view> PublicModules();
 
 // Whether `soname` is in the list.
 bool IsPublicModule(std::string_view soname);
 
-// What may be measured and sent in addition to the modules that the user names: the list of the
-// service's policy, else the built-in one; nothing if the user disables both (builtin_modules =
-// false).
+// The modules that may be measured and sent in addition to those that the user names: the list of
+// the service's policy, or else the built-in one; empty if the user disables both (builtin_modules
+// = false).
 std::vector<wire::PolicyModule> PublicModulesOf(const AgentConfig& config);
 
 // Stands for all functions of non-public libraries: their measurements are summed under this name

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Locked as long as the descriptor is open, here or in a child; invalid if somebody else has it.
+// Locked while the descriptor is open, here or in a child; invalid if another process holds it.
 UniqueFd Lock(const fs::path& directory) {
   UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (fd.valid() && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) fd.Reset();
@@ -40,7 +40,7 @@ Result<ScratchDirectory> ScratchDirectory::Make(const AgentPaths& paths, std::st
   FIELDCOST_ASSIGN(const MemoryDir memory, MakeMemoryDir(paths));
   const std::string prefix = std::string(purpose) + "-";
   RemoveAbandoned(memory.directory, prefix);
-  // One that somebody else takes for abandoned before it is locked is made anew.
+  // Another process may remove it as abandoned before it is locked; then try again.
   constexpr int kAttempts = 16;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     std::string name = (memory.directory / (prefix + "XXXXXX")).string();

@@ -9,12 +9,12 @@
 
 namespace fieldcost::agent {
 
-// A directory in memory, private to this process, for the output of programs that it starts;
-// deleted with this object. Movable; not thread-safe.
+// A directory in memory, private to this process, for the output of programs that it starts.
+// Deleted with this object. Movable; not thread-safe.
 class ScratchDirectory {
  public:
-  // Created below MakeMemoryDir(), with the same errors. `purpose` is the first part of its name.
-  // Removes directories of the same purpose whose processes were killed.
+  // Creates it below MakeMemoryDir(), with the same errors. `purpose` is the first part of its
+  // name. Also removes directories of the same purpose whose processes were killed.
   static Result<ScratchDirectory> Make(const AgentPaths& paths, std::string_view purpose);
 
   ~ScratchDirectory();

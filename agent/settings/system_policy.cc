@@ -7,7 +7,7 @@
 namespace fieldcost::agent {
 namespace {
 
-// A link, to the file or to its directory, that leads nowhere: what it led to may have forbidden.
+// A dangling link to the file or its directory: the missing file may have forbidden collection.
 bool LeadsNowhere(const std::filesystem::path& file) {
   std::error_code error;
   for (const std::filesystem::path& path : {file, file.parent_path()}) {

@@ -35,7 +35,7 @@ std::uint64_t SecondOf(WallTime time) {
   return second < 0 ? 0 : static_cast<std::uint64_t>(second);
 }
 
-// Rows of this machine, ascending. `stored` holds pairs of a LocalKey and a histogram.
+// Rows of this machine, ascending. `stored` contains pairs of a LocalKey and a histogram.
 template <typename Stored>
 std::vector<stats::StatRow> StatRowsOf(const Stored& stored) {
   const stats::HardwareClass hardware = ThisHardware();
@@ -103,12 +103,12 @@ Status Agent::SetMode(Mode mode) {
   if (before.mode != Mode::kOff && mode != Mode::kOff && before.mode != mode) {
     FIELDCOST_ASSIGN([[maybe_unused]] const HarvestReport report, Harvest());
   }
-  // The same decision again keeps its date: it was never interrupted.
+  // Repeating the same decision keeps its date: consent was never interrupted.
   if (!loaded || before.mode != mode || !Exists(file)) {
     FIELDCOST_TRY(SaveConsent(file, {.mode = mode, .since = state_->clock->Now()}));
   }
   const Status told = WritePolicy();
-  // An upload that is under way ends before what it was sending is dropped.
+  // An upload in progress must end before the data that it was sending is dropped.
   const Status quiet = mode == Mode::kOn ? Status() : UploadLock::WaitForOthers(paths());
   const Status dropped = DropUnwanted(before.mode, mode);
   if (!quiet) return quiet;
@@ -137,7 +137,7 @@ Status Agent::DropUnwanted(Mode before, Mode now) {
   } else if (before == now && now == Mode::kOn) {
     return {};
   }
-  // The decision is on disk by now: a harvest that is under way sees it, or is cleaned up after.
+  // The decision is on disk now: a harvest in progress sees it, or its rows are deleted below.
   FIELDCOST_TRY(state_->OpenDatabase());
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, state_->database->Begin());
   FIELDCOST_TRY(state_->spool->DropUnsent("consent was withdrawn", state_->clock->Now()));
@@ -160,7 +160,7 @@ Result<bool> Agent::RefreshFieldPolicy() {
 }
 
 Result<HarvestReport> Agent::Harvest() {
-  // A decision that cannot be read stops us here, before any file is removed.
+  // An unreadable decision stops us here, before any file is removed.
   FIELDCOST_ASSIGN([[maybe_unused]] const Consent consent, state_->LoadDecision());
   FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, ListRunFiles(paths()));
   if (files.empty() && !state_->HasDatabase()) return HarvestReport{};
@@ -193,7 +193,7 @@ Result<RequestedRows> Agent::RowsOfRequest(std::uint64_t request_id) const {
 
 Status Agent::ForgetLocal() {
   if (!state_->HasDatabase()) return {};
-  // What has been measured until now is forgotten, too.
+  // Harvest first, so that what has been measured so far is erased, too.
   FIELDCOST_ASSIGN([[maybe_unused]] const HarvestReport report, Harvest());
   FIELDCOST_TRY(state_->OpenDatabase());
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, state_->database->Begin());

@@ -1,4 +1,4 @@
-// What the user sees and takes back: the part of Agent about the log of batches.
+// The part of Agent that shows the log of batches and withdraws them.
 #include <algorithm>
 
 #include "agent/spool/batcher.h"
@@ -75,7 +75,7 @@ Result<ForgetReport> Agent::Forget(const ForgetProgress& progress) {
     return report;
   }
   if (consent.mode != Mode::kOff) {
-    // What has been measured up to now is forgotten too, not sent later.
+    // Harvest first, so that what has been measured so far is forgotten, too, and not sent later.
     const auto harvest = Harvest();
     if (!harvest) LogWarning("forget: {}", harvest.error().message);
   }

@@ -13,18 +13,18 @@
 
 namespace fieldcost::agent {
 
-// Database names of the state of the schedule (upload_schedule.h).
+// Database keys for the state of the schedule (upload_schedule.h).
 inline constexpr char kUploadSeedNumber[] = "upload_seed";
-inline constexpr char kNextTryNumber[] = "next_upload";     // microseconds; 0 = never tried
+inline constexpr char kNextTryNumber[] = "next_upload";     // microseconds; 0 = never attempted
 inline constexpr char kSlotsEpochNumber[] = "slots_epoch";  // the epoch whose slots are in use
 inline constexpr char kFailedUploadsNumber[] = "failed_uploads";
 inline constexpr char kUploadProblemText[] = "upload_problem";
 
-// Shared by the files that implement Agent; private to them.
+// The state of an Agent, shared by the files that implement it and private to them.
 struct Agent::State {
   State(AgentPaths its_paths, AgentConfig its_config, const Clock& its_clock);
 
-  // Opened when first needed, so that mode off creates no files.
+  // Opened on first use, so that mode off creates no files.
   Status OpenDatabase();
   bool HasDatabase() const;
   // The consent in force; the user's own decision is in paths.consent_file().
@@ -32,28 +32,28 @@ struct Agent::State {
 
   // REQUIRES, for all functions below: the database is open.
   Result<UploadState> LoadUploadState(WallTime now);
-  // Same, with next_try corrected by NextTryInNewEpoch() or CorrectNextTry() if necessary.
+  // The same, with next_try corrected by NextTryInNewEpoch() or CorrectNextTry() if necessary.
   Result<UploadState> LoadCorrectedUploadState(WallTime now);
   Status NewUploadSeed();
   Status SaveUploadState(const UploadState& upload, std::string_view problem);
   Status KeepNeededKeys();
 
-  // The steps of Upload(), in this order. Ages batches and drops those beyond the limits.
+  // The steps of Upload(), in this order. Ages batches, and drops those beyond the limits.
   Status AgeSpool(WallTime now);
   // Whether an upload is due and the machine's power and connection permit it.
   Result<bool> MayUploadNow(const UploadState& upload, WallTime now);
-  // Nullopt if another process uploads or has just done so. Reloads `upload`.
+  // nullopt if another process is uploading or has just done so. Reloads `upload`.
   Result<std::optional<UploadLock>> TakeTurn(UploadWish wish, WallTime now, UploadState& upload);
   Status SendWaiting(UploadWish wish, const UploadState& upload, Batcher& batcher,
                      UploadReport& report);
-  // Records the outcome and sets the time of the next try.
+  // Records the outcome and sets the time of the next attempt.
   Status NoteOutcome(UploadState upload, WallTime now, UploadReport& report);
 
   const AgentPaths paths;
   const AgentConfig config;
   const Clock* clock;
   std::optional<StateDb> database;
-  std::optional<SpoolDb> spool;  // of the database
+  std::optional<SpoolDb> spool;  // in the database
   AgentKeys keys;
   Uploader uploader;
 };

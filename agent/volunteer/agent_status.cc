@@ -1,4 +1,4 @@
-// What Agent says of itself: the part of it that only looks.
+// The read-only part of Agent: its status.
 #include "agent/volunteer/agent_status.h"
 
 #include <fcntl.h>
@@ -25,30 +25,30 @@
 namespace fieldcost::agent {
 namespace {
 
-// A measured run takes a few tens of KiB, and others write too.
+// A measured run takes a few tens of KiB, and other programs write here, too.
 constexpr std::uint64_t kLeastFreeBytes = kMiB;
 
-// Why programs cannot make their run files; empty if they can.
+// Explains why programs cannot create their run files; empty if they can.
 std::string RunDirectoryProblem(const AgentPaths& paths) {
   const auto memory = FindMemoryDir(paths);
   if (!memory) return memory.error().message;
   const std::filesystem::path directory = memory->directory / shm::kRunDirectoryName;
   struct statvfs room {};
   if (::statvfs(directory.c_str(), &room) != 0) {
-    if (errno == ENOENT) return {};  // the first program makes it
+    if (errno == ENOENT) return {};  // the first program creates it
     return ErrnoError("check the free space of", directory, errno).message;
   }
-  // Asks for the user that we act for, who need not be the real one.
+  // Checks for the effective user, not the real one.
   if (::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
     return ErrnoError("write in", directory, errno).message;
   }
-  // Both are 0 where a file system does not count its files.
+  // Both are 0 on file systems that do not count files.
   const bool no_files_left = room.f_files != 0 && room.f_favail == 0;
   if (room.f_bavail * room.f_frsize >= kLeastFreeBytes && !no_files_left) return {};
   return fmt::format("the file system of {} is full", directory.string());
 }
 
-// Why programs are not measured although they should be; empty if they are.
+// Explains why programs are not measured although they should be; empty if they are.
 std::string PolicyProblem(const AgentPaths& paths, const Consent& consent, bool paused) {
   if (consent.mode == Mode::kOff) return {};
   const auto bytes = ReadFile(paths.policy_file(), kMaxPolicyBytes);
@@ -74,7 +74,7 @@ FieldPolicyStatus StatusOf(const FieldPolicy& policy) {
   return status;
 }
 
-// The counts in the database.
+// Reads the counts in the database.
 Status ReadCounts(StateDb& database, MeasuringStatus& measuring) {
   FIELDCOST_ASSIGN(const std::uint64_t since, database.Get(kRecentSinceNumber, 0));
   measuring.times_since = WallTime(std::chrono::seconds(static_cast<std::int64_t>(since)));
@@ -122,7 +122,7 @@ Result<MeasuringStatus> Agent::GetMeasuring() const {
   FIELDCOST_ASSIGN(const std::vector<std::filesystem::path> files, ListRunFiles(paths()));
   measuring.run_files = files.size();
   measuring.skips = ReadSkips(paths().skip_file());
-  // Runs that were not selected at random are as the policy wants it, and no obstacle.
+  // Runs that were not selected at random follow the policy, so they are no obstacle.
   std::erase_if(measuring.skips,
                 [](const SkipCount& skip) { return skip.skip == shm::Skip::kNotDrawn; });
   const bool paused = PausedUntil(paths(), state_->clock->Now()).has_value();

@@ -1,4 +1,4 @@
-// Batches on their way: the part of Agent that previews, sends and schedules them.
+// The part of Agent that previews, sends and schedules batches.
 #include <algorithm>
 #include <limits>
 
@@ -15,7 +15,7 @@ namespace fieldcost::agent {
 namespace {
 
 constexpr std::uint32_t kMaxSentByFlush = 1024;
-// How long an upload is put off while the machine should not upload.
+// How long an upload is postponed while the machine should not upload.
 constexpr std::chrono::hours kPutOff{1};
 
 bool IsDue(const UploadState& upload, WallTime now) {
@@ -30,7 +30,7 @@ Result<UploadState> Agent::State::LoadUploadState(WallTime now) {
   upload.max_age = std::chrono::hours(config.max_batch_age_hours);
   upload.min_interval = config.min_upload_interval;
   FIELDCOST_ASSIGN(const std::uint64_t seed, database->Get(kUploadSeedNumber, 0));
-  // New slots with a new key, or they would link the epochs.
+  // New slots with each new key; the same slots would link the epochs.
   upload.seed = seed ^ (wire::EpochOf(now).value() << 32);
   FIELDCOST_ASSIGN(upload.oldest_pending, database->OldestPending());
   FIELDCOST_ASSIGN(const SpoolPace pace, spool->Pace(now));
@@ -66,7 +66,7 @@ Result<UploadState> Agent::State::LoadCorrectedUploadState(WallTime now) {
 }
 
 Status Agent::State::NewUploadSeed() {
-  return database->Set(kUploadSeedNumber, crypto::RandomUint64() >> 1);  // as large as SQLite has
+  return database->Set(kUploadSeedNumber, crypto::RandomUint64() >> 1);  // the maximum of SQLite
 }
 
 Status Agent::State::SaveUploadState(const UploadState& upload, std::string_view problem) {
@@ -126,7 +126,7 @@ Result<std::optional<UploadLock>> Agent::State::TakeTurn(UploadWish wish, WallTi
   return lock;
 }
 
-// Sends queued batches and then, if all have left, pending rows.
+// Sends queued batches and then, if all of them have been sent, pending rows.
 Status Agent::State::SendWaiting(UploadWish wish, const UploadState& upload, Batcher& batcher,
                                  UploadReport& report) {
   const bool flush = wish == UploadWish::kEverythingNow;
@@ -143,7 +143,7 @@ Status Agent::State::SendWaiting(UploadWish wish, const UploadState& upload, Bat
 Status Agent::State::NoteOutcome(UploadState upload, WallTime now, UploadReport& report) {
   FIELDCOST_ASSIGN(const SpoolPace left, spool->Pace(now));
   report.batches_left = static_cast<std::uint32_t>(left.queued);
-  // Switched off meanwhile: not a failure.
+  // Consent was withdrawn meanwhile: not a failure.
   if (report.stopped_by && !CheckMaySend(paths)) return {};
   upload.queued = left.queued;
   upload.failures = report.stopped_by ? upload.failures + 1 : 0;
