@@ -1,4 +1,5 @@
-// The login file: five lines, each ended by "\n": url, user, device, token, CA file (may be empty).
+// The login file: five lines, each terminated by "\n": url, user, device, token, CA file (may be
+// empty).
 #include "agent/probe/login.h"
 
 #include <array>

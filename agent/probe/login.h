@@ -19,8 +19,8 @@ std::filesystem::path LoginFile(const agent::AgentPaths& paths);    // state/pro
 // Exists while there is data to collect or send; its presence starts `fieldcost-probe collect`.
 std::filesystem::path WorkFile(const agent::AgentPaths& paths);  // state/probe_work
 
-// Consent, off or on; covers only events that began since then. Off if the administrator forbids it
-// (`[probe] permit` in system.toml).
+// The consent, off or on; covers only events that began at or after it. Off if the administrator
+// forbids probe points (`[probe] permit` in system.toml).
 Result<agent::Consent> ProbeConsent(const agent::AgentPaths& paths);
 // kPermissionDenied: names the file, its setting, and who can change it.
 Status CheckProbesPermitted(const agent::AgentPaths& paths);
@@ -37,11 +37,11 @@ struct Login {
   std::filesystem::path ca_file;  // empty: the system's trust store
 };
 
-// kNotFound: not logged in (the message explains how); kPermissionDenied: others could read it;
+// kNotFound: not logged in (the message explains how). kPermissionDenied: others could read it.
 // kCorrupt.
 Result<Login> LoadLogin(const agent::AgentPaths& paths);
 Status SaveLogin(const agent::AgentPaths& paths, const Login& login);
-// Does nothing if it does not exist.
+// Does nothing if there is none.
 Status RemoveLogin(const agent::AgentPaths& paths);
 
 }  // namespace fieldcost::probe

@@ -1,4 +1,4 @@
-// Reads probe.toml, the points that a user names: ReadPoints() and ParsePoints() of plan.h.
+// Reads probe.toml, the points that a user names: ReadPoints() and ParsePoints() of probe_plan.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 using config::TomlFile;
 
-// As many as the library takes for one function.
+// The library's limit per function.
 constexpr std::size_t kMostOfFunction = 4;
 constexpr char kLabelRule[] = "expected 1 to 64 bytes without control characters";
 

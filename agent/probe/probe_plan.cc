@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t kMaxPlanBytes =
     sizeof(shm::ProbePlan) + shm::kMaxProbePoints * sizeof(shm::ProbePlanPoint);
 
-// Stores a text in a field of zeros; false, and nothing stored, if it does not fit with its end.
+// Stores a text in a field of zeros. Returns false, storing nothing, if it does not fit with its
+// terminating zero.
 template <std::size_t kBytes>
 bool Store(const std::string& text, char (&field)[kBytes]) {
   if (text.size() >= kBytes || text.find('\0') != std::string::npos) return false;

@@ -15,8 +15,7 @@ namespace fieldcost::probe {
 // holder is its only collector; the lock is released when the process ends. Movable.
 class Session {
  public:
-  // Creates one with that id, or a random one if it is 0. Errors: those of
-  // agent::MakeMemoryDir().
+  // Creates one with that id, or a random one if it is 0. Errors: those of agent::MakeMemoryDir().
   static Result<Session> Make(const agent::AgentPaths& paths, std::uint64_t id = 0);
   // Returns nullopt if another process holds it.
   static Result<std::optional<Session>> Take(const std::filesystem::path& directory);
@@ -26,7 +25,7 @@ class Session {
 
   // The files that programs left, by name.
   std::vector<std::filesystem::path> Files() const;
-  // Removes it with everything in it.
+  // Removes the directory and its contents.
   Status Remove();
 
  private:

@@ -20,7 +20,7 @@
 namespace fieldcost::probe {
 namespace {
 
-constexpr std::uint64_t kMostMultiplier = std::uint64_t{1} << 35;  // 8 ns a tick
+constexpr std::uint64_t kMostMultiplier = std::uint64_t{1} << 35;  // 8 ns per tick
 constexpr std::uint64_t kMostNs = std::uint64_t{1} << 63;
 constexpr std::size_t kMostAtOnce = 16 << 10;
 
@@ -50,7 +50,7 @@ void AddIncomplete(const Part& untrusted, RunFacts& facts) {
   facts.open_until_ticks = std::max(facts.open_until_ticks, untrusted.open_until_ticks);
 }
 
-// Positions are modulo 2^64.
+// Compares positions, which are modulo 2^64.
 bool IsEarlier(std::uint64_t one, std::uint64_t other) {
   return static_cast<std::int64_t>(one - other) < 0;
 }
@@ -71,7 +71,7 @@ std::uint64_t RunFacts::UnixNs(std::uint64_t ticks) const {
 Result<RingFile> RingFile::Open(const std::filesystem::path& path) {
   RingFile file;
   file.name_ = path.string();
-  // O_NONBLOCK: a FIFO put in this place must not make us wait.
+  // O_NONBLOCK: a FIFO in this place must not block us.
   file.fd_ =
       UniqueFd(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file.fd_.valid()) {
@@ -102,7 +102,7 @@ Status RingFile::ReadHeader() {
   shm::ProbeHeader untrusted;
   if (!ReadFrom(fd_, 0, &untrusted, sizeof untrusted)) {
     struct stat info {};
-    // Its writer makes it longer before it writes anything.
+    // Its writer extends the file before it writes anything.
     if (::fstat(fd_.get(), &info) == 0 && info.st_size == 0) {
       return Fail(ErrorCode::kUnavailable, "{}: not finished", name_);
     }
@@ -155,7 +155,7 @@ Status RingFile::ReadRings() {
     if (is_first) rings_[i].tail = untrusted[i].tail;
     rings_[i].head = untrusted[i].head;
   }
-  // A ring's area is there before a position beyond it: so it is read after the positions.
+  // A ring's area is recorded before any position beyond it, so it is read after the positions.
   if (!ReadFrom(fd_, shm::ProbeRingsOffset(), untrusted.data(),
                 untrusted.size() * sizeof untrusted[0])) {
     return Fail(ErrorCode::kCorrupt, "{}: shorter than its rings", name_);
@@ -228,7 +228,7 @@ Result<RingFile::Progress> RingFile::Read(std::size_t ring, std::uint64_t positi
     const Records records = VisitRecords(words, part.to_ring_end, most - visited, visit);
     visited += records.hits;
     progress.position += records.bytes;
-    // A record that is cut off by the end of the read part is read again, unless there is no more.
+    // A record cut off by the end of this read is read again, unless there is no more data.
     if (records.is_broken || records.bytes == 0) {
       return Fail(ErrorCode::kCorrupt, "{}: ring {} has no record at {}", name_, ring,
                   progress.position);
@@ -245,7 +245,8 @@ Status RingFile::Release(std::size_t ring, std::uint64_t position) {
   }
   const auto blocks = static_cast<std::uint8_t>(position / shm::kProbeBlockBytes);
   const std::uint64_t at = RingOffset(ring);
-  // First for the next reader: it may see a hit twice, but misses none that the program overwrites.
+  // Written first, for the next reader: it may see a hit twice, but does not miss any that the
+  // program overwrites.
   if (::pwrite(fd_.get(), &position, sizeof position,
                static_cast<off_t>(at + offsetof(shm::ProbeRing, tail))) != sizeof position ||
       ::pwrite(fd_.get(), &blocks, sizeof blocks,

@@ -17,19 +17,19 @@
 
 namespace fieldcost::probe {
 
-// The contents of a program's rings. They are untrusted and never mapped: the program may truncate
+// Reads a program's rings. The contents are untrusted and never mapped: the program may truncate
 // its file at any time. Strings are as the program wrote them: bounded, with arbitrary bytes.
 
 struct RingSite {
   std::string label;     // not empty, at most 64 bytes
-  std::string file;      // empty: unknown; likewise function
-  std::string function;  // of a named point "library!symbol"
+  std::string file;      // empty: unknown; the same for function
+  std::string function;  // for a named point: "library!symbol"
   std::uint32_t line = 0;
   shm::ProbeSiteKind kind = shm::kProbeSource;
   std::uint32_t automatic = 0;  // shm::ProbeAutomatic
 };
 
-// A module that the program had loaded, to resolve names after the program has ended.
+// A loaded module of the program, recorded to resolve names after the program has ended.
 struct RingModule {
   std::string path;
   std::string build_id;  // bytes; empty if it has none
@@ -42,17 +42,17 @@ struct RingModule {
 // A hit. `registers` and `stack` are valid until the visitor returns.
 struct RingHit {
   shm::ProbeKind kind = shm::kProbePoint;  // never kProbeFill
-  std::uint32_t site = 0;                  // number; below shm::kProbeSites
+  std::uint32_t site = 0;                  // number, below shm::kProbeSites
   std::uint32_t thread = 0;
   std::uint64_t ticks = 0;
-  std::uint64_t sequence = 0;  // in the thread, from 1 on
+  std::uint64_t sequence = 0;  // within the thread, from 1
   shm::ProbeEventId event{};
   std::optional<std::uint64_t> value;
-  std::uint64_t parent = 0;  // of kProbeJoin
-  bool entered = false;      // of a named point: true on entry, false after the return
+  std::uint64_t parent = 0;  // for kProbeJoin
+  bool entered = false;      // for a named point: true on entry, false after the return
   bool returned = false;
   const shm::ProbeRegisters* registers = nullptr;  // null: without a stack
-  std::span<const std::uint64_t> stack;            // words from registers->sp on
+  std::span<const std::uint64_t> stack;            // words starting at registers->sp
   bool stack_is_short = false;                     // shorter than usual
 };
 
@@ -69,49 +69,49 @@ struct RunFacts {
   std::uint64_t start_monotonic_ns = 0;
   std::uint64_t start_boot_ns = 0;
   std::uint64_t process_start_unix_ns = 0;
-  // These change.
-  bool attached = false;          // false: entered a sandbox, and is left alone from then on
-  bool ended = false;             // its exit was seen
-  std::uint64_t lost_hits = 0;    // of threads without a ring, and of sites that were not stored
-  std::uint64_t dropped = 0;      // in all rings: for lack of space
-  std::uint64_t interrupted = 0;  // in all rings: in signal handlers
+  // These can change.
+  bool attached = false;          // false: entered a sandbox, and is no longer observed
+  bool ended = false;             // its exit was recorded
+  std::uint64_t lost_hits = 0;    // of threads without a ring, or of sites that were not stored
+  std::uint64_t dropped = 0;      // in all rings, for lack of space
+  std::uint64_t interrupted = 0;  // in all rings, in signal handlers
   std::uint32_t site_count = 0;   // at most shm::kProbeSites
-  // Bits: the point of the plan stands at a function of the program.
+  // One bit per point of the plan: set if it was placed at a function of the program.
   std::array<std::uint64_t, shm::kMaxProbePoints / 64> placed{};
-  std::vector<shm::ProbeEventId> incomplete;  // events that lost a hit, sorted, each once
-  // More events lost a hit than can be listed: all that were open at some time in between, in
-  // ticks.
+  std::vector<shm::ProbeEventId> incomplete;  // events that lost a hit; sorted, without duplicates
+  // More events lost a hit than can be listed: all events that were open at any time in this
+  // interval, in ticks.
   bool all_incomplete = false;
   std::uint64_t open_from_ticks = 0;
   std::uint64_t open_until_ticks = 0;
 
-  // Unix time of a hit; clocks that run backwards or too far are clamped to `start_unix_ns` or
+  // Unix time of a hit. If clocks run backwards or too far, it is clamped to `start_unix_ns` or
   // 2^63.
   std::uint64_t UnixNs(std::uint64_t ticks) const;
 };
 
-// One program's file, opened by its only reader: it holds flock(LOCK_EX), which does not conflict
+// One program's file, opened by its only reader, which holds flock(LOCK_EX); this does not conflict
 // with the program's own lock (fcntl). Movable; not thread-safe.
 class RingFile {
  public:
-  // kNotFound: gone. kUnavailable: its writer is still creating it, another process reads it, or
-  // too many files are open: try again later. kCorrupt: not a file of this user that holds rings;
-  // kUnsupported: of another version. kIo: a local error.
+  // kNotFound: it is gone. kUnavailable: its writer is still creating it, another process reads it,
+  // or too many files are open; try again later. kCorrupt: not a ring file of this user.
+  // kUnsupported: another version. kIo: a local error.
   static Result<RingFile> Open(const std::filesystem::path& path);
 
   const RunFacts& facts() const { return facts_; }
   // Rereads the header and all rings. kCorrupt, kIo.
   Status Refresh();
 
-  // Returns whether its process is alive and has not called exec; true if unsure. Call it before
-  // the last Refresh() and Read(): data read after a `false` is final.
+  // Whether the process is alive and has not called exec; true if unknown. Call it before the last
+  // Refresh() and Read(): data read after a `false` is final.
   bool IsBeingWritten() const;
 
-  // The position up to which the ring was released: where to begin if no other is known.
+  // The position up to which the ring was released; start there if no other position is known.
   std::uint64_t tail(std::size_t ring) const { return rings_[ring].tail; }
-  // The position up to which it is written, as of the last Refresh().
+  // The position up to which it has been written, as of the last Refresh().
   std::uint64_t head(std::size_t ring) const { return rings_[ring].head; }
-  // Its capacity before its thread loses hits or moves to an area.
+  // Its capacity, beyond which its thread loses hits or moves to an area.
   std::uint64_t room(std::size_t ring) const {
     return rings_[ring].area == 0 ? shm::kProbeRingBytes : shm::kProbeAreaBytes;
   }
@@ -121,30 +121,30 @@ class RingFile {
     bool at_end = true;          // false: `most` was reached first
   };
   // Calls visit(hit) for at most `most` hits of a ring in [position, head), in the ring's order.
-  // REQUIRES: ring < shm::kProbeRings; position is tail(), or from a Progress. kCorrupt: this is no
-  // ring; the file's others may be sound. kIo.
+  // REQUIRES: ring < shm::kProbeRings; position is tail() or comes from a Progress. kCorrupt: this
+  // ring is invalid, but others in the file may be sound. kIo.
   Result<Progress> Read(std::size_t ring, std::uint64_t position, std::size_t most,
                         const std::function<void(const RingHit&)>& visit) const;
-  // Releases the space before `position`, which is from a Progress; the program may reuse it.
+  // Releases the space before `position`, which comes from a Progress; the program may reuse it.
   // REQUIRES: ring < shm::kProbeRings.
   Status Release(std::size_t ring, std::uint64_t position);
 
-  // Overwrites the file's copies of the program's memory (registers, raw stacks, records read
-  // before), once; hits keep their times and sites. REQUIRES: IsBeingWritten() was false before the
+  // Overwrites the file's copies of the program's memory (registers, raw stacks, records already
+  // read) once; hits keep their times and sites. REQUIRES: IsBeingWritten() was false before the
   // last Refresh().
   Status Wipe();
 
-  // The modules that are complete, in the order in which they were loaded.
+  // The completely written modules, in the order in which they were loaded.
   std::vector<RingModule> Modules() const;
 
-  // A site that a hit names. nullopt: it is not complete (yet), or makes no sense.
+  // The site that a hit refers to. nullopt: it is invalid, or not complete (yet).
   std::optional<RingSite> Site(std::uint32_t number) const;
 
  private:
   RingFile() = default;
   Status ReadHeader();
   Status ReadRings();
-  // A piece of the file that holds unread records.
+  // A piece of the file that contains unread records.
   struct Kept {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
@@ -155,11 +155,11 @@ class RingFile {
   UniqueFd fd_;
   std::string name_;
   RunFacts facts_;
-  // Where a ring's bytes from a position on are in the file.
+  // The place of a ring's bytes, from a position on, in the file.
   struct Part {
     std::uint64_t file_offset = 0;  // of the position
-    std::uint64_t bytes = 0;        // that follow there, up to the head at most
-    std::uint64_t to_ring_end = 0;  // where places begin anew
+    std::uint64_t bytes = 0;        // available there, at most up to the head
+    std::uint64_t to_ring_end = 0;  // where places start again
   };
   Part PartAt(std::size_t ring, std::uint64_t position) const;
   bool IsWithin(std::size_t ring, std::uint64_t position) const;

@@ -43,8 +43,8 @@ RingHit HitOf(const shm::ProbeRecord& record, std::span<const std::uint64_t> aft
   return hit;
 }
 
-// Returns the record at the beginning of `rest`, after which the ring has `to_end` bytes; nullopt
-// if it is invalid. REQUIRES: room for a ProbeRecord.
+// Returns the record at the beginning of `rest`, which is followed by `to_end` bytes of the ring;
+// nullopt if it is invalid. REQUIRES: room for a ProbeRecord.
 std::optional<shm::ProbeRecord> RecordAt(std::span<const std::uint64_t> rest,
                                          std::uint64_t to_end) {
   shm::ProbeRecord record;

@@ -1,4 +1,4 @@
-// Removes memory of programs from rings that were left: WipeAbandonedRings(), RingFile::Wipe().
+// Removes copies of programs' memory from abandoned rings: WipeAbandonedRings(), RingFile::Wipe().
 #include "agent/probe/ring_wiper.h"
 
 #include <fcntl.h>
@@ -18,13 +18,13 @@ namespace {
 
 constexpr std::size_t kMostAtOnce = 64 << 10;
 
-// Returns whether this process has no descriptor left, in which case the file's state is unknown.
+// Whether this process has run out of descriptors, so that the file's state is unknown.
 bool CannotOpen(const std::filesystem::path& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   return !fd.valid() && (errno == EMFILE || errno == ENFILE || errno == ENOMEM);
 }
 
-// Whether the file holds no memory of its program any more.
+// Whether the file no longer contains memory of its program.
 bool IsWiped(const std::filesystem::path& path) {
   if (CannotOpen(path)) return false;
   auto file = RingFile::Open(path);
@@ -33,7 +33,7 @@ bool IsWiped(const std::filesystem::path& path) {
     return file.error().code == ErrorCode::kUnavailable ||
            file.error().code == ErrorCode::kNotFound;
   }
-  // A program that still runs is waited for.
+  // If the program is still running, its file is wiped later.
   if (file->IsBeingWritten()) return true;
   return file->Refresh() && file->Wipe();
 }
@@ -42,7 +42,7 @@ bool IsWiped(const std::filesystem::path& path) {
 
 void WipeAbandonedRings(const agent::AgentPaths& paths) {
   for (const std::filesystem::path& directory : SessionDirectories(paths)) {
-    // One without rings may be new: its recorder must not find it held.
+    // A session without rings may be new: its recorder must not find it locked.
     if (SessionFiles(directory).empty()) continue;
     const auto session = Session::Take(directory);
     if (!session || !*session) continue;
@@ -64,7 +64,7 @@ Status RingFile::Clear(std::uint64_t begin, std::uint64_t end) {
 
 Status RingFile::WipeRing(std::size_t ring, std::vector<Kept>& kept) {
   std::uint64_t position = rings_[ring].tail;
-  if (!IsWithin(ring, position)) return {};  // nothing of it is believed, and all of it goes
+  if (!IsWithin(ring, position)) return {};  // the ring is invalid, so all of it is wiped
   std::vector<std::uint64_t> words;
   while (position != rings_[ring].head) {
     const Part part = PartAt(ring, position);
@@ -80,7 +80,7 @@ Status RingFile::WipeRing(std::size_t ring, std::vector<Kept>& kept) {
     }
     kept.push_back({part.file_offset, part.file_offset + records.bytes});
     position += records.bytes;
-    if (records.is_broken || records.bytes == 0) return {};  // the rest of it goes
+    if (records.is_broken || records.bytes == 0) return {};  // the rest is wiped
   }
   return {};
 }
@@ -97,7 +97,7 @@ Status RingFile::Wipe() {
     FIELDCOST_TRY(WipeRing(ring, kept));
   }
   std::ranges::sort(kept, {}, &Kept::begin);
-  // Records read before are still in the rings: wipes everything except the unread ones.
+  // Records already read are still in the rings, so everything except the unread ones is wiped.
   const Kept regions[] = {{shm::ProbeDataOffset(), shm::ProbeModulesOffset()},
                           {shm::ProbeAreasOffset(), shm::ProbeFileBytes()}};
   for (const Kept& region : regions) {

@@ -6,7 +6,7 @@ namespace fieldcost::probe {
 namespace {
 
 constexpr char kLockName[] = "probe_send.lock";
-// Longer than a sender waits for the answer to what has left, and than most name look-ups.
+// Longer than a sender waits for the response to a sent batch, and than most name look-ups.
 constexpr std::chrono::seconds kOffWaits{30};
 
 }  // namespace
@@ -21,7 +21,7 @@ Result<std::optional<SendLock>> SendLock::Take(const agent::AgentPaths& paths,
 
 Status SendLock::WaitForOthers(const agent::AgentPaths& paths) {
   const std::filesystem::path path = paths.state_dir / kLockName;
-  // A process that creates the file from now on reads the decision after that.
+  // A process that creates the file after this reads the decision later still.
   FIELDCOST_ASSIGN(const bool is_over, WaitForLockFile(path, kOffWaits));
   if (is_over) return {};
   return Fail(ErrorCode::kUnavailable,

@@ -20,9 +20,9 @@ class SendLock {
   static Result<std::optional<SendLock>> Take(const agent::AgentPaths& paths,
                                               std::chrono::milliseconds wait);
 
-  // Waits after consent was withdrawn: when it returns, nothing is being sent, and the spool has
-  // the result of the last batch. kUnavailable if a sender does not end within 30 s: the batch that
-  // it had begun to send may still leave. Creates no file.
+  // Call after consent was withdrawn: when this returns, nothing is being sent, and the spool
+  // contains the outcome of the last batch. kUnavailable if a sender does not end within 30 s: the
+  // batch that it had begun to send may still leave. Creates no file.
   static Status WaitForOthers(const agent::AgentPaths& paths);
 
  private:

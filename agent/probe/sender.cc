@@ -70,7 +70,7 @@ http::Request BatchRequest(const Login& login, std::string body) {
           .body = std::move(body)};
 }
 
-// False: no further batch is to be sent now.
+// Returns false if no further batch should be sent now.
 Result<bool> SendOne(http::Client& client, const Login& login, Spool& spool, const Clock& clock,
                      Spool::Outgoing batch, SendReport& report) {
   FIELDCOST_TRY(spool.NoteLeaving(batch.sequence));
@@ -78,7 +78,7 @@ Result<bool> SendOne(http::Client& client, const Login& login, Spool& spool, con
   if (!response) {
     if (!client.has_sent_all()) FIELDCOST_TRY(spool.NoteNotLeft());
     report.stopped_by = Within(response.error(), "send probe points");
-    // Not the server's fault: nothing to wait for.
+    // Not the server's fault, so no wait before the next attempt.
     if (response.error().code == ErrorCode::kPermissionDenied) return false;
     FIELDCOST_TRY(spool.NoteFailure(clock.Now(), {}));
     return false;
@@ -156,12 +156,12 @@ Result<SendReport> SendQueued(const agent::AgentPaths& paths, Spool& spool, cons
                 "send probe points: another process has been sending them for {} s",
                 kSenderWaits.count());
   }
-  // Under the lock, for which a process that withdraws consent waits.
+  // Checked under the lock, for which a process that withdraws consent waits.
   FIELDCOST_TRY(CheckMaySendProbes(paths));
   FIELDCOST_ASSIGN(const Login login, LoadLogin(paths));
   FIELDCOST_ASSIGN(const std::string device, spool.Device());
   if (device != login.device) {
-    // The numbers of its batches are another device's.
+    // The numbers of its batches belong to another device.
     return Fail(
         ErrorCode::kUnauthenticated,
         "send probe points to {}: {} belongs to another device than the one that logged in: "

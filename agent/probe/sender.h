@@ -20,8 +20,8 @@ struct Account {
   std::string password;
   std::string device_name;
 };
-// Requests a token for this machine. kUnauthenticated: user or password is wrong; kUnavailable: too
-// many attempts, or not now; kInvalidArgument: the URL, the CA file.
+// Requests a token for this machine. kUnauthenticated: wrong user or password. kUnavailable: too
+// many attempts, or temporarily not possible. kInvalidArgument: invalid URL or CA file.
 Result<Login> LogIn(const std::string& url, const std::filesystem::path& ca_file,
                     const Account& account);
 
@@ -31,9 +31,9 @@ struct SendReport {
   std::uint64_t left = 0;
   std::optional<Error> stopped_by;
 };
-// Sends queued batches, oldest first, until none is left or an error occurs; a batch is removed
-// from the spool once the server confirms it. Stops at once if consent is withdrawn. Records when
-// to try again. Holds the SendLock, waiting for another process that holds it.
+// Sends queued batches, oldest first, until none is left or an error occurs. A batch is removed
+// from the spool once the server has confirmed it. Stops at once if consent is withdrawn. Records
+// the time of the next attempt. Holds the SendLock, and waits for another process that holds it.
 Result<SendReport> SendQueued(const agent::AgentPaths& paths, Spool& spool, const Clock& clock);
 
 }  // namespace fieldcost::probe

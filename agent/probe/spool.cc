@@ -29,7 +29,7 @@ constexpr char kDevice[] = "device";
 
 constexpr std::uint64_t kLeastWaitSeconds = 60;
 constexpr std::uint64_t kMostWaitSeconds = 3600;
-constexpr std::uint64_t kPartRemoved = 8;  // of all, at once
+constexpr std::uint64_t kPartRemoved = 8;  // of the total, per removal
 
 Result<std::uint64_t> NumberOf(sqlite::Database& database, const char* name) {
   sqlite::Statement statement = database.Prepare("SELECT value FROM number WHERE name = ?");

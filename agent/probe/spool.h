@@ -18,20 +18,20 @@ namespace fieldcost::probe {
 
 // probe.db: the points that this machine's programs passed, the read positions of their rings, and
 // batches to be sent to the server. Several processes may have it open. Not thread-safe. Errors:
-// those of sqlite::Database, and of EventStore.
+// those of sqlite::Database and EventStore.
 class Spool {
  public:
   static constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
 
   // Creates it if it does not exist.
   static Result<Spool> Open(const std::filesystem::path& file);
-  // Returns kNotFound if it does not exist.
+  // kNotFound if it does not exist.
   static Result<Spool> OpenExisting(const std::filesystem::path& file);
 
   EventStore& events() { return *events_; }
   sqlite::Database& database() { return *database_; }
 
-  // The position up to which each ring of a run is stored; 0: nothing yet.
+  // The position up to which each ring of a run is stored; 0: nothing stored yet.
   using Positions = std::array<std::uint64_t, shm::kProbeRings>;
   Result<Positions> PositionsOf(std::uint64_t run);
 
@@ -41,10 +41,10 @@ class Spool {
   // while consent is withdrawn is either deleted with the rest or not queued.
   Status Keep(Batch batch, std::uint64_t run, const Positions& positions,
               const std::function<Result<Destination>()>& destination);
-  // To be called once all of a run has been read.
+  // Call it once a run has been read completely.
   Status ForgetPositions(std::uint64_t run);
 
-  // The device that the batches' numbers belong to; empty: none yet.
+  // The device to which the batches' numbers belong; empty if there is none yet.
   Result<std::string> Device();
   Status SetDevice(const std::string& device);
 
@@ -60,10 +60,11 @@ class Spool {
   // the mark records, even after a crash, that the server may have it.
   Status NoteLeaving(std::uint64_t sequence);
   Status NoteNotLeft();
-  // Drops all batches, since consent was withdrawn or another server gets what comes; how many.
+  // Drops all batches, because consent was withdrawn or the server changes. Returns their number.
   Result<std::uint64_t> DropOutgoing();
 
-  // When to try again, after failures: 1 minute, doubling to 1 hour, or what the server asked for.
+  // The time of the next attempt after failures: 1 minute, doubling to 1 hour, or as the server
+  // requests.
   Status NoteFailure(WallTime now, std::optional<std::chrono::seconds> retry_after);
   Status NoteSuccess();
   Result<WallTime> NextTry();  // the epoch: at once
@@ -74,13 +75,13 @@ class Spool {
     std::uint64_t sent = 0;
     std::uint64_t refused = 0;
     std::uint64_t dropped = 0;  // batches beyond kMostBytes, or by DropOutgoing()
-    // Of those that DropOutgoing() dropped: they had left, and the server did not answer.
+    // Of those that DropOutgoing() dropped: sent, but the server did not respond.
     std::uint64_t may_have_arrived = 0;
     std::string last_refusal;
   };
   Result<Totals> Count();
 
-  // Removes events and batches, the oldest first, until all together takes at most `most_bytes`.
+  // Removes the oldest events and batches until everything takes at most `most_bytes`.
   Status Trim(std::uint64_t most_bytes = kMostBytes);
 
  private:
@@ -88,7 +89,7 @@ class Spool {
   static Result<Spool> Open(const std::filesystem::path& file, sqlite::Database::Access access);
   Status Add(const char* number, std::uint64_t by);
 
-  std::unique_ptr<sqlite::Database> database_;  // where it is does not change
+  std::unique_ptr<sqlite::Database> database_;  // has a stable address
   std::unique_ptr<EventStore> events_;
 };
 

@@ -1,4 +1,4 @@
-// `fieldcost-probe collect`: Collect() of record.h.
+// `fieldcost-probe collect`: Collect() of record_events.h.
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,7 +23,7 @@ constexpr int kTryEveryMs = 30'000;  // if there are only batches to send
 volatile sig_atomic_t g_stop = 0;
 void OnStop(int) { g_stop = 1; }
 
-// Delivers stop signals only where no work is incomplete.
+// Delivers stop signals only while no work is in progress.
 void HandleStops() {
   struct sigaction action {};
   ::sigemptyset(&action.sa_mask);
@@ -38,7 +38,7 @@ class Sessions {
  public:
   Sessions(const agent::AgentPaths& paths, Spool& spool) : paths_(paths), spool_(spool) {}
 
-  // Reads the rings of all sessions. Returns whether another look is needed.
+  // Reads the rings of all sessions. Returns whether they must be read again.
   Result<bool> Look() {
     bool is_left = false;
     std::uint64_t written = 0;
@@ -132,7 +132,7 @@ Result<std::string> Collect(const agent::AgentPaths& paths, const CollectOptions
   std::chrono::milliseconds until_send{0};
   for (;;) {
     FIELDCOST_ASSIGN(const bool is_left, sessions.Look());
-    // Rings may need far more frequent looks than sending does.
+    // Rings may have to be read far more often than batches are sent.
     until_send -= sessions.wait();
     if (!is_left || options.once || until_send <= std::chrono::milliseconds(0)) {
       until_send = LookPace::kMost;
@@ -144,7 +144,7 @@ Result<std::string> Collect(const agent::AgentPaths& paths, const CollectOptions
       std::filesystem::remove(WorkFile(paths), error);
     }
     if (options.once || g_stop != 0 || (!is_left && sent.left == 0)) break;
-    // Programs do not wake the reader of their rings, so this polls. A signal ends the wait.
+    // Programs do not wake the reader of their rings, so it polls. A signal ends the wait.
     ::poll(nullptr, 0, is_left ? static_cast<int>(sessions.wait().count()) : kTryEveryMs);
   }
   std::string said =

@@ -17,20 +17,20 @@ namespace fieldcost::probe {
 namespace {
 
 constexpr std::size_t kHitsAtOnce = 256;
-constexpr std::size_t kBuildIdBytes = 6;  // to identify a build without a name
+constexpr std::size_t kBuildIdBytes = 6;  // to identify an unnamed build
 constexpr std::size_t kMaxIoBytes = 4096;
-constexpr std::size_t kMostModules = 4096;  // remembered
-// Two clocks read in succession differ by less; a machine sleeps for longer.
+constexpr std::size_t kMostModules = 4096;  // remembered in SeenPoints
+// Two clocks read in succession differ by less than this; sleeps are longer.
 constexpr std::int64_t kSleepNs = 100'000'000;
 
 using Monotonic = std::chrono::steady_clock;
 
-// Returns how long the machine has slept since it was booted.
+// Returns how long the machine has slept since boot.
 std::int64_t SleptNs() {
   return static_cast<std::int64_t>(ClockNs(CLOCK_BOOTTIME) - MonotonicNs());
 }
 
-// Returns how much the process has read from disks; 0 if unknown.
+// Returns how many bytes the process has read from disks; 0 if unknown.
 std::uint64_t DiskReadOf(std::uint32_t pid) {
   const auto text = ReadFile(fmt::format("/proc/{}/io", pid), kMaxIoBytes);
   if (!text) return 0;
@@ -120,7 +120,7 @@ Status Collector::OpenNew() {
     }
     auto file = RingFile::Open(path);
     if (!file) {
-      // A file that is being created is read at the next look.
+      // A file that is still being created is opened at the next look.
       if (file.error().code == ErrorCode::kUnavailable || file.error().code == ErrorCode::kNotFound)
         continue;
       LogWarning("{}: {}", path.string(), file.error().message);

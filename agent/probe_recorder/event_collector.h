@@ -22,24 +22,25 @@ namespace fieldcost::probe {
 class Collector {
  public:
   struct Options {
-    std::size_t batch_bytes = 128 * 1024;  // a batch is stored once it has this size
-    std::chrono::seconds batch_age{60};    // or age
+    std::size_t batch_bytes = 128 * 1024;  // a batch is stored once it has reached this size
+    std::chrono::seconds batch_age{60};    // or this age
   };
 
-  // REQUIRES: all outlive this.
+  // REQUIRES: all arguments outlive this.
   Collector(const agent::AgentPaths& paths, Session& session, Spool& spool, StackNamer& namer,
             Options options);
   ~Collector();
 
   struct Report {
-    std::uint64_t hits = 0;  // read so far, in all looks
+    std::uint64_t hits = 0;  // in all looks so far
     std::uint64_t runs = 0;
     std::uint64_t refused = 0;  // files that could not be parsed
     std::uint64_t lost = 0;     // hits that were not stored, for any reason
     std::uint64_t written = 0;  // bytes in the fullest ring since the previous look
     bool has_programs = false;  // some are still running
   };
-  // Reads the rings of all programs once. Unless `all`, incomplete batches are not stored yet.
+  // Reads the rings of all programs once. Unless `all` is set, incomplete batches are not stored
+  // yet.
   Result<Report> Look(bool all);
 
   // The named points seen in programs that have ended or were read with `all`.

@@ -5,9 +5,9 @@
 
 namespace fieldcost::probe {
 
-// Determines how long to wait until rings are read again: until about an eighth of the fullest ring
-// has been written, between 5 ms and 1 s, and at most twice the previous wait. A program that
-// passes no points costs one look per second. Pure; not thread-safe.
+// Computes the wait before rings are read again: until about an eighth of the fullest ring has been
+// written, but 5 ms to 1 s, and at most twice the previous wait. A program that passes no points
+// costs one look per second. Pure; not thread-safe.
 class LookPace {
  public:
   static constexpr std::chrono::milliseconds kLeast{5};

@@ -14,7 +14,7 @@ constexpr std::size_t kHitBytes = 20;
 constexpr std::size_t kEventBytes = 40;
 constexpr std::size_t kMostOpen = 4096;  // open events that are remembered
 constexpr std::size_t kMessageBytes = 12;
-constexpr std::uint64_t kManyReadBytes = 1 << 20;  // a run without tags gets "disk"
+constexpr std::uint64_t kManyReadBytes = 1 << 20;  // gives a run without tags the tag "disk"
 
 std::uint64_t Bounded(std::uint64_t ns) { return std::clamp(ns, kLeastNs, kMostNs - 1); }
 
@@ -98,7 +98,7 @@ std::uint32_t RunBatch::SiteOf(std::uint32_t number, const RingFile& file) {
   auto known = sites_.find(number);
   if (known == sites_.end()) {
     const std::optional<RingSite> untrusted_site = file.Site(number);
-    // A site that is not completely written yet is named by its number, and read again later.
+    // A site that is not completely written yet is named by its number and read again later.
     Site site = untrusted_site
                     ? SiteFrom(*untrusted_site)
                     : Site{.label = "point " + std::to_string(number), .function = {}, .file = {}};
@@ -148,8 +148,8 @@ void RunBatch::Add(const RingHit& untrusted_hit, const RingFile& file) {
     event.label = id.run == run_.id && id.number == 0 ? CleanText(run_.program, kMaxLabelBytes)
                                                       : batch_.sites[site].label;
     event.begin_ns = ns;
-    // An end may be read before its begin, since threads are read one after the other; clocks may
-    // differ between CPUs, and programs may lie.
+    // An end may be read before its begin, since threads are read one after the other. Clocks may
+    // differ between CPUs, and programs may write wrong times.
     if (event.end_ns != 0) event.end_ns = std::max(event.end_ns, ns);
     if (event.end_ns == 0 && open_.size() < kMostOpen) open_.insert_or_assign(id, ns);
   }

@@ -18,10 +18,10 @@ namespace {
 
 std::string FileNameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Whether it is one of our libraries: their functions are between a point and its caller.
+// Whether it is one of our libraries, whose functions are between a point and its caller.
 bool IsOurs(const std::string& path) { return FileNameOf(path).starts_with("libfieldcost_"); }
 
-// Adds the module's executable parts at their addresses, if its path still has the same build.
+// Adds the module's executable segments at their addresses if its path still has the same build.
 void AddCode(const RingModule& module, unwind::ModuleMap& map) {
   const UniqueFd fd(::open(module.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat info {};
@@ -46,7 +46,7 @@ bool IsOfMacro(const Frame& frame) { return frame.file.ends_with("fieldcost/prob
 
 unwind::Registers RegistersOf(const shm::ProbeRegisters& from) {
   unwind::Registers to;
-  // ip is the return address; the call is before it.
+  // ip is the return address; the call instruction precedes it.
   to.Set(unwind::kRip, from.ip - 1);
   to.Set(unwind::kRsp, from.sp);
   to.Set(unwind::kRbp, from.bp);

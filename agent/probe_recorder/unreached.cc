@@ -33,7 +33,7 @@ bool IsPlaced(std::size_t number, const SeenPoints& seen) {
   return number / 64 < seen.placed.size() && (seen.placed[number / 64] >> (number % 64) & 1) != 0;
 }
 
-// Returns why a point was placed nowhere.
+// Explains why a point was not placed anywhere.
 std::string WhyNotPlaced(const NamedPoint& point, const SeenPoints& seen) {
   const std::size_t mark = point.at.find('!');
   const std::string library = point.at.substr(0, mark);

@@ -1,19 +1,19 @@
 #pragma once
 
-// Writes to a Cell (run_file.h) by a library inside a program. No C++ runtime, no vector register,
-// no lock.
+// How a library inside a program writes to a Cell (run_file.h). No C++ runtime, no vector
+// registers, no locks.
 
 #include "common/shm/run_file.h"
 
 namespace fieldcost::shm {
 
-// Adds one value that represents 2^weight_log2 calls to a cell, such that it can be repaired after
-// a kill at any instruction: see common/shm/run_file.h. Plain stores become visible in this order,
-// since x86 keeps stores ordered; the fences restrain the compiler.
+// Adds one value that represents 2^weight_log2 calls to a cell, such that the cell can be repaired
+// after a kill at any instruction: see common/shm/run_file.h. Plain stores become visible in this
+// order, since x86 does not reorder stores; the fences restrain the compiler.
 inline void AddToCell(Cell* cell, uint64_t value, uint32_t weight_log2) {
   __extension__ using Wide = unsigned __int128;
   if (__builtin_expect(cell->staged_slot != 0, 0)) {
-    // The last update was left half way, by a signal handler that jumped out of it.
+    // The last update was interrupted by a signal handler that jumped out of it.
     cell->buckets[cell->staged_slot - 1] = cell->staged;
     cell->untimed = cell->staged_untimed;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -38,7 +38,7 @@ inline void AddToCell(Cell* cell, uint64_t value, uint32_t weight_log2) {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   __atomic_store_n(state, (uint64_t{slot + 1} << 32) | sequence, __ATOMIC_RELEASE);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  *bucket = cell->staged;  // read again: holding it would cost four saved registers
+  *bucket = cell->staged;  // read again: keeping it would cost four saved registers
   cell->untimed = cell->staged_untimed;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   __atomic_store_n(state, uint64_t{sequence + 1}, __ATOMIC_RELEASE);

@@ -1,17 +1,17 @@
 #pragma once
 
-// The files that the lab (`fieldcost measure`) and the library in a scenario's programs exchange: a
-// plan, and per program a file with its calls. Both are in one directory in memory that the lab
-// creates for itself; the agent never sees it. Little endian, fixed layout, x86-64 only. No C++
-// runtime. The lab treats the programs' files as hostile.
+// The files exchanged between the lab (`fieldcost measure`) and the library in a scenario's
+// programs: a plan, and per program a file with its calls. Both are in an in-memory directory that
+// the lab creates for itself; the agent never sees it. Little endian, fixed layout, x86-64 only. No
+// C++ runtime. The lab does not trust the programs' files.
 //
 //   plan:     LabPlanHeader | LabPlanEntry[entry_count], ascending by hash | globs, zero-terminated
 //   lab file: LabHeader | LabApi[kLabApis] | pair rows | LabNode[slot][kLabNodes] | blocks |
 //             LabIoBlock[kLabIoBlocks] (of a map)
 //
-// An API has one number in a program's files: that of the stub that its calls go through. Entries
-// that were never called are all zeros. In the pair rows, bit b of row a is set if b was entered on
-// a thread on which a had not returned yet.
+// An API has one number in a program's files: that of the stub through which it is called. Entries
+// of APIs that were never called are all zeros. In the pair rows, bit b of row a is set if b was
+// entered on a thread on which a had not returned yet.
 
 #include <stdint.h>
 
@@ -28,8 +28,8 @@ inline constexpr char kLabMagic[8] = {'f', 'c', 'l', 'a', 'b', 'r', 'u', 'n'};
 inline constexpr uint32_t kLabVersion = 4;
 
 inline constexpr uint32_t kLabApis = 16384;
-inline constexpr uint32_t kLabNodes = 16384;   // of a thread
-inline constexpr uint32_t kLabBlocks = 65536;  // of a program
+inline constexpr uint32_t kLabNodes = 16384;   // per thread
+inline constexpr uint32_t kLabBlocks = 65536;  // per program
 inline constexpr uint32_t kLabIoBlocks = 16384;
 inline constexpr uint32_t kLabLeftOutNames = 8;
 inline constexpr uint32_t kLabArguments = 6;  // integer registers
@@ -38,15 +38,15 @@ inline constexpr uint32_t kNoArgument = 0xff;
 inline constexpr uint32_t kMaxLabPlanBytes = 1 << 20;
 
 enum LabMode : uint32_t {
-  kLabMap = 1,   // which APIs are called, which are on one stack, what they allocate
-  kLabTime = 2,  // how long those of one group take
+  kLabMap = 1,   // which APIs are called, which are on one stack, and what they allocate
+  kLabTime = 2,  // how long the calls of one group take
 };
 
 enum LabRole : uint32_t {
-  kLabKnown = 0,  // of another group: left alone
+  kLabKnown = 0,  // of another group: not measured
   kLabTimed = 1,
-  kLabNew = 2,  // not in the plan: if it is called, the plan was made without it
-  // Not measured, but its calls move bytes that cannot be counted. In no plan: programs find these.
+  kLabNew = 2,  // not in the plan: if it is called, the plan does not cover it
+  // Not measured, but its calls move bytes that cannot be counted. In no plan; found by programs.
   kLabHides = 3,
 };
 
@@ -57,8 +57,8 @@ struct LabPlanHeader {
   uint64_t size_bytes;
   uint64_t tsc_to_ns_multiplier;
   uint32_t entry_count;  // at most kLabApis
-  uint32_t glob_bytes;   // of "library!symbol" globs with commas between them, and their end
-  uint32_t data_slots;   // 1: calls through GLOB_DAT slots too
+  uint32_t glob_bytes;   // "library!symbol" globs separated by commas, with the terminating zero
+  uint32_t data_slots;   // 1: also calls through GLOB_DAT slots
   uint32_t reserved;
 };
 static_assert(sizeof(LabPlanHeader) == 48);
@@ -66,27 +66,27 @@ static_assert(sizeof(LabPlanHeader) == 48);
 struct LabPlanEntry {
   uint64_t api_hash;  // ApiHash()
   uint32_t role;      // LabRole
-  uint32_t argument;  // 0..5: the integer argument by whose size costs are told apart; kNoArgument
+  uint32_t argument;  // 0..5: costs are broken down by this argument's size; kNoArgument
 };
 static_assert(sizeof(LabPlanEntry) == 16);
 
 enum LabApiFlags : uint32_t {
   kLabDescribed = 1,  // called
-  kLabSighted = 2,    // called, and not in the plan
-  kLabAllocator = 4,  // one of the malloc family: what it allocates is its caller's
+  kLabSighted = 2,    // called, but not in the plan
+  kLabAllocator = 4,  // of the malloc family: its allocations are attributed to its caller
 };
 
 struct LabApi {
-  char module[64];  // soname, else the file's name
+  char module[64];  // soname, or else the file's name
   char symbol[256];
   char version[64];  // empty if unversioned
   uint8_t build_id[32];
   uint32_t build_id_bytes;
-  uint32_t flags;  // LabApiFlags; last
+  uint32_t flags;  // LabApiFlags; written last
   char path[512];
-  uint64_t first_call_ns;     // of the process's first call + 1; 0 = none has returned
+  uint64_t first_call_ns;     // of the process's first call, plus 1; 0 = none has returned
   uint64_t first_call_bytes;  // likewise
-  uint32_t not_measured;  // NotMeasured: why bytes of its calls are not known; added at any time
+  uint32_t not_measured;      // NotMeasured: why its calls' bytes are unknown; added at any time
   uint32_t reserved[17];
 };
 static_assert(sizeof(LabApi) == 1024);
@@ -101,39 +101,39 @@ struct LabNode {
 };
 static_assert(sizeof(LabNode) == 32);
 
-// Sums of Log2Times256() of costs (log2_fixed.h). They are not staged as cells are: those of a
-// killed program may lack a cell's last value.
+// Sums of Log2Times256() of costs (log2_fixed.h). Unlike cells they are not staged: if the program
+// is killed, they may lack the last value of the cell.
 struct LabLogSums {
   uint64_t count;
   uint64_t sum;
   uint64_t sum_squares;
 };
 
-// What one thread did with one API. How often it called it, exactly, is `calls`: with the values of
-// its cell, nested and abandoned calls, and those that have not returned.
+// One thread's calls of one API. `calls` is their exact number: the values of its cell, nested and
+// abandoned calls, and those that have not returned.
 struct LabBlock {
   uint32_t api;
   uint32_t slot;
   uint64_t calls;
-  uint64_t nested;  // recorded by nobody: inner calls of a recursion, and of what else was measured
+  uint64_t nested;     // not recorded: inner calls of a recursion, or within another measured call
   uint64_t abandoned;  // left by longjmp or an exception
 };
 
 struct LabMapBlock {
   LabBlock head;
-  uint64_t without_bytes;  // calls that allocated nothing, most of all: they are in no cell
-  uint64_t io;             // 1 + the number of its LabIoBlock; 0: no call has moved a byte
-  Cell inclusive;          // bytes a call, of the others
+  uint64_t without_bytes;  // calls that allocated nothing (most calls): not in any cell
+  uint64_t io;             // 1 + the number of its LabIoBlock; 0: no call has moved any bytes
+  Cell inclusive;          // bytes per call, for the other calls
   Cell exclusive;
   Cell sizes;  // of each allocation
-  // Calls by the size of each integer argument: the first kLabAllArguments calls, of later ones one
-  // in 16, evenly spread.
+  // Calls by the size of each integer argument: the first kLabAllArguments calls, then one call in
+  // 16, evenly spread.
   uint64_t arguments[kLabArguments][kBucketSlots];
 };
 
-// Bytes per call from and to files and sockets, for the calls that moved any: metrics kDiskRead,
-// kDiskWritten, kNetReceived, kNetSent. Of a block's calls that returned (without_bytes + those in
-// `inclusive`) the others moved none.
+// Bytes per call from and to files and sockets, for calls that moved any: metrics kDiskRead,
+// kDiskWritten, kNetReceived, kNetSent. The block's other calls that returned (all: without_bytes +
+// those in `inclusive`) moved none.
 inline constexpr uint32_t kLabIoMetrics = 4;
 struct LabIoBlock {
   Cell moved[kLabIoMetrics];
@@ -142,7 +142,7 @@ struct LabIoBlock {
 struct LabTimeBlock {
   LabBlock head;
   Cell time;    // ns
-  Cell cycles;  // reference cycles of the same calls: ticks of the time stamp counter
+  Cell cycles;  // reference cycles of the same calls: time stamp counter ticks
   LabLogSums all;
   LabLogSums by_argument[kBucketSlots];
 };
@@ -152,25 +152,25 @@ struct LabHeader {
   uint32_t version;
   uint32_t mode;
   uint64_t size_bytes;
-  uint32_t complete;  // 1 once everything above and the program's name are written
+  uint32_t complete;  // 1 once everything above and the program's name have been written
   uint32_t pid;
   uint32_t parent_pid;
-  uint32_t attached;  // 0: it entered a sandbox, or loaded what must be left alone
+  uint32_t attached;  // 0: it entered a sandbox, or loaded something that must not be intercepted
   uint64_t start_unix_ns;
   uint64_t tsc_to_ns_multiplier;
   uint32_t bias_ps;  // subtracted from every time
   uint32_t bias_spread_ps;
-  uint64_t lost_calls;       // no slot, no memory, or in a signal handler that interrupted us
-  uint64_t lost_records;     // calls for which no record was left
-  uint64_t lost_nodes;       // calls told of their caller's node, since there was none left
-  uint64_t moved_calls;      // that came back on another thread
-  uint32_t candidate_count;  // APIs that slots lead to
+  uint64_t lost_calls;       // no slot or memory, or in a signal handler that interrupted us
+  uint64_t lost_records;     // calls for which no record was free
+  uint64_t lost_nodes;       // calls attributed to their caller's node, since no node was free
+  uint64_t moved_calls;      // that returned on another thread
+  uint32_t candidate_count;  // APIs that slots point to
   uint32_t left_out;         // beyond kLabApis, or whose names are too long
-  uint32_t block_count;      // may pass kLabBlocks: the rest was lost
-  uint32_t io_block_count;   // may pass kLabIoBlocks, likewise
+  uint32_t block_count;      // may exceed kLabBlocks: the rest was lost
+  uint32_t io_block_count;   // may exceed kLabIoBlocks, likewise
   uint32_t node_counts[kThreadSlots];
   char program[256];
-  // The first of those that were left out: "library!symbol", cut if it is longer; then empty ones.
+  // The first ones that were left out: "library!symbol", truncated if longer; the rest empty.
   char left_out_names[kLabLeftOutNames][320];
   uint8_t reserved[144];
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-// The log2 buckets every cost is recorded in. Shared with the preload library: no C++ runtime.
+// The log2 buckets of recorded costs. Shared with the preload library: no C++ runtime.
 
 #include <stdint.h>
 

@@ -1,14 +1,14 @@
 #pragma once
 
-// Integer logarithms, computed with integers only. Runs after the end stamp of a timed call, inside
-// the measured program: no C++ runtime, no floating point, no vector registers, no branch (30
+// Integer logarithms, computed with integers only. Used after the end stamp of a timed call, inside
+// the measured program: no C++ runtime, no floating point, no vector registers, no branches (30
 // instructions on x86-64); 2 KiB of constants, two or three cache lines per call.
 
 #include <stdint.h>
 
 namespace fieldcost::shm {
 
-// What Log2Times256() needs, computed by the compiler.
+// The tables of Log2Times256(), computed by the compiler.
 class Log2Tables {
  public:
   constexpr Log2Tables() {
@@ -32,13 +32,13 @@ class Log2Tables {
     const uint64_t fraction = mantissa << 1U;
     const auto at = static_cast<unsigned>(fraction >> 59U);
     const auto rest = static_cast<uint32_t>(fraction >> 43U) & 0xffffU;
-    // A chord is below the logarithm by at most 0.05 steps here: so it is this step or the next.
+    // A chord is at most 0.05 steps below the logarithm, so the result is this step or the next.
     const uint32_t step = (chord_[at] + ((chord_[at + 1] - chord_[at]) * rest >> 16U)) >> 8U;
     return step + (mantissa > last_[step] ? 1U : 0U);
   }
 
  private:
-  __extension__ using Fixed = unsigned __int128;  // 126 bits behind the point
+  __extension__ using Fixed = unsigned __int128;  // 126 fractional bits
   static constexpr unsigned kOneShift = 126;
   static constexpr Fixed kOne = Fixed{1} << kOneShift;
   static constexpr unsigned kFractionBits = 8;

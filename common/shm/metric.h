@@ -6,22 +6,22 @@
 
 namespace fieldcost::shm {
 
-// Numbers are part of every format and never reused. Units in the comment.
+// The numbers are part of every format and never reused. Units are in the comments.
 enum class Metric : uint8_t {
-  kWallTime = 1,        // ns per call, in runs that began on a machine with little to do
+  kWallTime = 1,        // ns per call, in runs that began on a machine that was not busy
   kCpuCycles = 2,       // reference cycles (time stamp counter ticks) from call to return
   kAllocInclusive = 3,  // bytes allocated during the call, callees included
   kAllocExclusive = 4,  // bytes allocated by the function's own code
-  kAllocSize = 5,       // bytes of each single allocation made during the call
+  kAllocSize = 5,       // bytes of each allocation made during the call
   kDiskRead = 6,        // bytes read by file I/O during the call
   kDiskWritten = 7,     // bytes written by file I/O during the call
   kNetReceived = 8,     // bytes received by sockets during the call
   kNetSent = 9,         // bytes sent by sockets during the call
-  // One value per run and pick; no cell, see run_file.h:
+  // One value per run and pick; no cell, see run_file.h.
   kCallsPerRun = 10,    // calls, timed or not; the sum over runs is the exact number of calls
-  kFirstCallTime = 11,  // ns of the first call in a run; it is in kWallTime too
-  // ns of all calls in a run together. Weighted by the number of runs that the run represents
-  // (selection.h), so that its sum is that of all runs, measured or not.
+  kFirstCallTime = 11,  // ns of the first call in a run; also included in kWallTime
+  // Total ns of all calls in a run. Weighted by the number of runs that this run represents
+  // (selection.h), so that the sum estimates that of all runs, measured or not.
   kTimePerRun = 12,
   // kWallTime of runs that began on a busy machine; it has no cell.
   kWallTimeBusy = 13,
@@ -35,11 +35,11 @@ inline constexpr unsigned kMaxMetric = 14;
 // Why bytes of a function's calls could not be counted; a set of bits. A metric that is not
 // measured has no value, never 0.
 enum NotMeasured : uint32_t {
-  kDiskInsideLibc = 1,  // libc moves them by system calls of its own: stdio
-  kReadMapped = 2,      // a library has mapped a file, and reads it without a call
-  kWrittenMapped = 4,   // the same with a mapping that is written to
-  kNetInsideLibc = 8,   // like the first, of sockets: resolver, syslog
-  kAllocInLoader = 16,  // the call has brought a library: the loader allocates without a slot
+  kDiskInsideLibc = 1,  // libc moves them with system calls of its own: stdio
+  kReadMapped = 2,      // a library has mapped a file and reads it without calls
+  kWrittenMapped = 4,   // the same, with a mapping that is written to
+  kNetInsideLibc = 8,   // like the first, for sockets: resolver, syslog
+  kAllocInLoader = 16,  // the call loaded a library: the loader allocates without a slot
 };
 inline constexpr uint32_t kAllNotMeasured = 31;
 
@@ -47,7 +47,7 @@ inline constexpr uint32_t kAllNotMeasured = 31;
 using MetricSet = uint32_t;
 constexpr MetricSet BitOf(Metric metric) { return MetricSet{1} << static_cast<unsigned>(metric); }
 
-// What `--metrics time`, `alloc`, `io` and `cycles` mean.
+// The metrics of `--metrics time`, `alloc`, `io` and `cycles`.
 inline constexpr MetricSet kTimeMetrics = BitOf(Metric::kWallTime);
 inline constexpr MetricSet kAllocMetrics =
     BitOf(Metric::kAllocInclusive) | BitOf(Metric::kAllocExclusive) | BitOf(Metric::kAllocSize);

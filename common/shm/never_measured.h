@@ -3,12 +3,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Functions that are never measured: libraries inside programs leave them alone, and tools must not
-// announce them.
+// Functions that are never measured: libraries inside programs do not intercept them, and tools
+// must not announce them.
 
 namespace fieldcost::shm {
 
-// Stores its text inline: an array of these needs no relocations, which would cost every program.
+// Stores its text inline, so that an array needs no relocations, which would cost every program.
 struct NamePattern {
   static constexpr size_t kMostBytes = 18;
   // NOLINTNEXTLINE(google-explicit-constructor): for a list of literals
@@ -21,15 +21,15 @@ struct NamePattern {
   char text[kMostBytes];  // not terminated
 };
 
-// Names of functions that no thunk may intercept, without their leading underscores; '*' matches
-// any run.
+// Names of functions that no thunk may intercept, without leading underscores; '*' is a wildcard.
 //
-// The first group reads the caller's frame: an intercepted dlopen loses its caller's RUNPATH, an
-// intercepted dlsym(RTLD_NEXT) returns its caller, a stack walk that begins in the thunk shows it
-// or ends there. The others go to another stack, return twice or never, or have a calling
-// convention of their own. Found by searching the code of all libraries of the built-in list for
-// functions that read their return address or load the stack pointer. dl_iterate_phdr reads it,
-// too, but only to learn which namespace asks: ours is its caller's.
+// The functions of the first group read the caller's frame: an intercepted dlopen loses its
+// caller's RUNPATH, an intercepted dlsym(RTLD_NEXT) returns its caller, and a stack walk that
+// begins in the thunk shows it or ends there. The others switch to another stack, return twice or
+// never, or have their own calling convention. Found by searching the code of all libraries in the
+// built-in list for functions that read their return address or load the stack pointer.
+// dl_iterate_phdr reads it, too, but only to determine the caller's namespace, which is the same
+// for the thunk.
 inline constexpr NamePattern kNeverMeasured[] = {
     "*_Unwind_*",  // also __libunwind_Unwind_*
     "*backtrace",

@@ -1,8 +1,8 @@
 #pragma once
 
-// The run-time libraries of sanitizers, of gcc and of clang. They intercept what the preload
-// library would, or replace it, and count on being the first library: programs that have one are
-// left alone by the library, and the agent reports this beforehand.
+// The run-time libraries of the sanitizers of gcc and clang. They intercept or replace the
+// functions that the preload library would, and must be the first library. The preload library does
+// not intercept anything in programs that have one, and the agent reports this beforehand.
 
 namespace fieldcost::shm {
 

@@ -4,9 +4,9 @@
 // daemon (which sets the weights) and the harvester (which re-weights totals). No C++ runtime.
 //
 // Only functions that the program calls are drawn. Before the program begins, each candidate is
-// watched with a probability, `watched_per_65536`, that depends on nothing but the numbers of slots
-// and on whether the program itself imports it, or only its libraries do; for what dlopen brings,
-// also on the room that is left. Whether it is watched depends on its name and the run's random
+// watched with a probability, `watched_per_65536`, that depends only on the numbers of slots and on
+// whether the program itself imports it or only its libraries do; for libraries loaded by dlopen,
+// also on the remaining room. Whether it is watched depends on its name and the run's random
 // number. The first call of a watched function (a sighting) enters it into the draw: a weighted
 // reservoir (Chao 1982). Its weight is added to the sum W of the weights of all functions sighted
 // so far, and it takes the place of the pick with probability weight / W. So at any time, the place
@@ -23,11 +23,11 @@
 //   exactly when the run ends.
 // - Of `wanted` places, number `order` (from 0) is drawn from the rest after the places before it:
 //   W excludes their weights. Each place gives an estimate of the total: the values of the places
-//   before it, plus its own value times W / weight; in the mean of the estimates (Des Raj 1956) its
+//   before it, plus its own value times W / weight. In the mean of the estimates (Des Raj 1956) its
 //   value counts (W / weight + wanted - 1 - order) / wanted times. A place that stays empty
 //   contributes an estimate from the places before it only, which are then all functions.
-// - All this divided by the probability that the function was watched, and by the probability that
-//   the run, and its phase, were chosen at all. Runs that are measured although they were not
+// - All this is divided by the probability that the function was watched, and by the probability
+//   that the run, and its phase, were chosen at all. Runs that are measured although they were not
 //   selected (kRunAsked, kRunForced) represent no runs and stay on their machine; runs that were
 //   both requested and selected are treated like any other. Picks that have lost their place
 //   represent no runs.
@@ -47,8 +47,9 @@ constexpr uint64_t ApiHash(const char* soname, const char* symbol, const char* s
   return *symbol_version == '\0' ? hash : HashText(symbol_version, HashText("@", hash));
 }
 
-// Draws of a run whose results stay with its user, where each slot is equally likely: attempts per
-// pick, and whether an attempt takes the API it found. `random` has 64 random bits.
+// For draws in a run whose results stay with its user, in which each slot is equally likely: the
+// attempts per pick, and whether an attempt takes the API that it found. `random` has 64 random
+// bits.
 inline constexpr uint32_t kDrawsPerPick = 128;
 constexpr bool TakesDraw(uint64_t random, uint32_t weight) { return (random >> 48) < weight; }
 
@@ -59,12 +60,12 @@ constexpr bool TakesDraw(uint64_t random, uint32_t weight) { return (random >> 4
 inline constexpr uint32_t kMaxWatched = 256;
 inline constexpr uint32_t kExpectedWatched = 96;
 
-// What comes later gets one in so many of the thunks that are left.
+// Libraries loaded later get one in this many of the remaining thunks.
 inline constexpr uint32_t kShareOfRoom = 4;
 
 // Probabilities that a function is watched.
 struct WatchChances {
-  uint32_t of_program;    // if the program imports it; not below the other
+  uint32_t of_program;    // if the program imports it; not less than the other
   uint32_t of_libraries;  // if only libraries do
 };
 
@@ -73,8 +74,8 @@ constexpr uint32_t ShareOf(uint64_t expected, uint64_t slots) {
   return slots <= expected ? kCertain : static_cast<uint32_t>(expected * kCertain / slots) + 1;
 }
 
-// Of a process where so many slots belong to the program, and to its libraries, for a draw of so
-// many places (1..kMaxPlaces).
+// The probabilities in a process in which this many slots belong to the program and to its
+// libraries, for a draw of `places` (1..kMaxPlaces).
 constexpr WatchChances WatchChancesOf(uint64_t program_slots, uint64_t library_slots,
                                       uint32_t places) {
   const uint64_t expected = kExpectedWatched + places - 1;
@@ -85,16 +86,16 @@ constexpr WatchChances WatchChancesOf(uint64_t program_slots, uint64_t library_s
   return {program, libraries < program ? libraries : program};
 }
 
-// The probability for names that first occur in slots of libraries loaded later. It only decreases,
-// starting from that for libraries: so a name that was rejected before is rejected again, and a new
-// one is watched with exactly this probability, regardless of the remaining room.
+// The probability for names that first occur in slots of libraries loaded later. Starts with the
+// one for libraries and only decreases: so a name that was rejected before is rejected again, and a
+// new one is watched with exactly this probability, regardless of the remaining room.
 constexpr uint32_t LaterChance(uint32_t chance, uint32_t room, uint64_t slots) {
   const uint32_t share = ShareOf(room / kShareOfRoom, slots);
   return share < chance ? share : chance;
 }
 
-// What decides whether functions of this name are watched in a process that has this random number:
-// if it is below their chance.
+// Functions of this name are watched in a process with this random number if the returned number is
+// less than their probability.
 constexpr uint32_t WatchNumber(const char* symbol, uint64_t random_names) {
   return static_cast<uint32_t>(FinaliseBits(HashText(symbol) ^ random_names) >> 48);
 }
@@ -108,7 +109,7 @@ struct Places {
   uint64_t called_weight;  // W: sum of the weights of all functions sighted
   struct Place {
     uint32_t weight;
-    uint32_t pick;  // an index of the user's
+    uint32_t pick;  // an index chosen by the caller
   } places[kMaxPlaces];
 };
 
@@ -119,8 +120,8 @@ constexpr uint64_t WeightLeft(const Places& places, uint32_t order) {
   return left;
 }
 
-// Adds the weight (1..kFullWeight) of a sighted function; returns the place that it takes, kNoPlace
-// if none. Changes no place yet.
+// Adds the weight (1..kFullWeight) of a sighted function. Returns the place that it takes, or
+// kNoPlace. Changes no place yet.
 constexpr uint32_t OfferPlaces(Places* places, uint32_t weight, uint64_t* random) {
   __extension__ using Wide = unsigned __int128;
   uint64_t left = places->called_weight += weight;
@@ -131,8 +132,8 @@ constexpr uint32_t OfferPlaces(Places* places, uint32_t weight, uint64_t* random
   return places->count < places->wanted ? places->count : kNoPlace;
 }
 
-// Puts a pick into the place that OfferPlaces() returned. Returns the pick that has lost its place;
-// kNoPlace if none has.
+// Puts a pick into the place that OfferPlaces() returned. Returns the pick that lost its place, or
+// kNoPlace.
 constexpr uint32_t TakePlace(Places* places, uint32_t order, uint32_t weight, uint32_t pick) {
   uint32_t lost = kNoPlace;
   if (places->count == places->wanted) {
@@ -151,16 +152,16 @@ static_assert(ApiHash("", "", "") != ApiHash("a", "", ""));
 struct DrawnPick {
   uint64_t weight_left = 0;        // WeightLeft() of its place
   uint32_t weight = 0;             // 1..kFullWeight
-  uint32_t wanted = 0;             // places; 0: it stands for nothing
+  uint32_t wanted = 0;             // places; 0: it represents no runs
   uint32_t order = 0;              // its place
   uint32_t watched_per_65536 = 0;  // 1..kCertain
 };
 
-// Chances per_65536 that all had to come true for the pick to be drawn at all.
+// The probabilities (per_65536) of all events that had to occur for the pick to be drawn.
 struct Chances {
-  uint32_t run = kCertain;    // the run was chosen
-  uint32_t phase = kCertain;  // and, later in it, the pick's phase
-  uint32_t time = kCertain;   // and that it records this metric
+  uint32_t run = kCertain;    // the run was selected
+  uint32_t phase = kCertain;  // then the pick's phase
+  uint32_t time = kCertain;   // this metric is recorded
 };
 
 inline constexpr uint32_t kMostRunsStoodFor = uint32_t{1} << 24;
@@ -168,7 +169,7 @@ inline constexpr uint64_t kMostWeightLeft = uint64_t{kMaxWatched} * kFullWeight;
 
 constexpr bool IsChance(uint32_t untrusted_chance);
 
-// Returns whether `untrusted` is possible: then nothing below overflows.
+// Whether `untrusted` is possible; then nothing below overflows.
 constexpr bool IsPossible(const DrawnPick& untrusted) {
   return untrusted.wanted >= 1 && untrusted.wanted <= kMaxPlaces &&
          untrusted.order < untrusted.wanted && untrusted.weight >= 1 &&
@@ -203,7 +204,7 @@ constexpr uint32_t RunsStoodFor(const DrawnPick& untrusted_pick, const Chances& 
   const bool is_below_one = over < under;
   const uint32_t least = is_below_one ? 0 : power;
   const uint32_t most = is_below_one ? 1 : 2 * power;
-  // `most` if a fraction with these random binary digits is below rest / under.
+  // `most` if a fraction with these random binary digits is less than rest / under.
   Wide rest = is_below_one ? over : over - under;
   for (int digit = 63; digit >= 0 && rest != 0; --digit) {
     rest *= 2;
@@ -214,7 +215,7 @@ constexpr uint32_t RunsStoodFor(const DrawnPick& untrusted_pick, const Chances& 
   return least;
 }
 
-// Random bits for that, which the run's picks do not depend on.
+// The random bits for RunsStoodFor(), independent of those that decide the run's picks.
 constexpr uint64_t RoundingBits(uint64_t random_draw, uint32_t pick_index) {
   return FinaliseBits(random_draw ^ (0xd1b54a32d192ed03 * (uint64_t{pick_index} + 1)));
 }

@@ -1,10 +1,10 @@
 #pragma once
 
-// The skip file: counts why program runs did not take part, since the memory directory
+// The skip file: counts why program runs were not measured, since the memory directory
 // (policy_file.h) was created. The daemon creates it at full size, so that counting needs no more
 // space; preload libraries map it and add with one atomic instruction. `fieldcost agent status`
-// shows the counts except those of runs that were not drawn, as the policy intends; these are added
-// up in the agent's database. Little endian. No C++ runtime.
+// shows the counts, except those of runs that were not drawn, as the policy intends; these are
+// added up in the agent's database. Little endian. No C++ runtime.
 
 #include <stdint.h>
 
@@ -15,20 +15,20 @@ inline constexpr char kSkipFileName[] = "skips";
 
 // Indices into SkipFile::counts; never reused.
 enum class Skip : uint32_t {
-  kPolicyUnusable = 0,   // damaged; one of another version does not say where to count
+  kPolicyUnusable = 0,   // damaged; one of another version does not state where to count
   kSystemLoaded = 1,     // load average or CPU pressure
-  kNoLease = 2,          // enough other programs are measured
+  kNoLease = 2,          // enough other programs are being measured
   kTooManyRunFiles = 3,  // the daemon has not collected them
   kNothingToPick = 4,    // no call to an allowed library was drawn
   kNoRunFile = 5,        // the run directory is missing, read-only or full
   kTightLimits = 6,      // the program's resource limits leave no room
-  kSanitizer = 7,        // built with AddressSanitizer or its like
+  kSanitizer = 7,        // built with AddressSanitizer or similar
   kSandboxed = 8,        // entered seccomp: measured until then
-  kNoMemory = 9,         // private memory could not be had
-  kCollector = 10,    // its garbage collector searches registers: may have been measured until then
-  kNotDrawn = 11,     // the coin said no, and nobody asked
-  kPickTooLong = 12,  // the list of what was asked for by name is longer than kMaxPickBytes
-  kPicksLeftOut = 13,  // measured, but more APIs were asked for by name than kMaxPicks
+  kNoMemory = 9,         // private memory could not be allocated
+  kCollector = 10,       // its garbage collector scans registers: may have been measured until then
+  kNotDrawn = 11,        // not selected at random, and not requested
+  kPickTooLong = 12,     // the list of functions requested by name exceeds kMaxPickBytes
+  kPicksLeftOut = 13,    // measured, but more than kMaxPicks APIs were requested by name
 };
 inline constexpr uint32_t kSkipCount = 14;
 

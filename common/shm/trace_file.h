@@ -1,17 +1,18 @@
 #pragma once
 
-// The files that `fieldcost trace` and the library in traced programs exchange: a plan, and per
-// program an *arena* with the tree of its calls. Both are in one directory in memory that the
-// command creates for itself. Little endian, fixed layout, x86-64 only. No C++ runtime. Readers
-// treat an arena as hostile.
+// The files exchanged between `fieldcost trace` and the library in traced programs: a plan, and per
+// program an *arena* with the tree of its calls. Both are in an in-memory directory that the
+// command creates for itself. Little endian, fixed layout, x86-64 only. No C++ runtime. Readers do
+// not trust an arena.
 //
 //   plan:  TracePlanHeader | globs, zero-terminated
 //   arena: TraceHeader | TraceModule[kTraceModules] | TraceThread[kThreadSlots]
 //          | TraceChunk[kTraceMaxChunks] | TraceApi[kTraceApis] | chunks
 //
-// A chunk belongs to one thread and holds nodes of its tree, or edges of its branches. All chunks
-// together are one array of nodes, in which the number of a node is its index. A parent's number is
-// smaller than its children's. Every number of a node or edge has one writer and only grows.
+// A chunk belongs to one thread and contains nodes of its tree, or edges of its branches. All
+// chunks together form one array of nodes, in which the number of a node is its index. A parent's
+// number is smaller than its children's. Every number of a node or edge has one writer and only
+// grows.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,30 +34,30 @@ inline constexpr uint32_t kTraceApis = 16384;
 inline constexpr uint64_t kTraceChunkBytes = 64 << 10;
 inline constexpr uint32_t kTraceMaxChunks = 16384;  // an arena of 1 GiB
 inline constexpr uint64_t kTraceUsualArenaBytes = uint64_t{256} << 20;
-inline constexpr uint32_t kTraceMaxDepth = 1023;  // frames of a path, without [cut]
+inline constexpr uint32_t kTraceMaxDepth = 1023;  // frames in a path, without [cut]
 inline constexpr uint32_t kTraceNoNode = ~uint32_t{0};
 inline constexpr uint32_t kTraceNoModule = ~uint32_t{0};
 inline constexpr uint32_t kMaxTracePlanBytes = 1 << 20;
 
-// The traced events, as bits. Bit 0 is left to the library.
+// The traced events, as bits. Bit 0 is reserved for the library.
 enum TraceEvents : uint32_t {
-  kTraceFunctions = 2,  // of code built with -finstrument-functions
-  kTraceBranches = 4,   // of code built with -fsanitize-coverage=trace-pc[-guard]
-  kTraceCalls = 8,      // of the APIs that the globs name
+  kTraceFunctions = 2,  // in code built with -finstrument-functions
+  kTraceBranches = 4,   // in code built with -fsanitize-coverage=trace-pc[-guard]
+  kTraceCalls = 8,      // of APIs that match the globs
 };
 
-// A node's counts in addition to calls and time; indices, and bits of `metrics`. Numbers are never
+// A node's counts in addition to calls and time: indices, and bits of `metrics`. Numbers are never
 // reused.
 enum TraceMetric : uint32_t {
-  kTraceAllocatedBytes = 0,  // as asked for
+  kTraceAllocatedBytes = 0,  // as requested
   kTraceAllocatedBlocks = 1,
-  kTraceFreedBytes = 2,  // as the allocator gave them, which may be more than was asked for
+  kTraceFreedBytes = 2,  // as the allocator provided them, which may be more than requested
   kTraceFreedBlocks = 3,
-  kTraceDiskRead = 4,  // bytes; as the run file's metrics of this name
+  kTraceDiskRead = 4,  // bytes; like the run file's metrics of these names
   kTraceDiskWritten = 5,
   kTraceNetReceived = 6,
   kTraceNetSent = 7,
-  kTracePageFaults = 8,  // of user mode
+  kTracePageFaults = 8,  // in user mode
   kTraceContextSwitches = 9,
 };
 inline constexpr uint32_t kTraceMetrics = 10;
@@ -71,8 +72,8 @@ struct TracePlanHeader {
   uint64_t size_bytes;
   uint64_t tsc_to_ns_multiplier;  // 32.32 fixed point
   uint64_t arena_bytes;           // of chunks; a multiple of kTraceChunkBytes
-  uint32_t glob_bytes;  // of "library!symbol" globs with commas between them, and their end
-  uint32_t data_slots;  // 1: calls through GLOB_DAT slots too
+  uint32_t glob_bytes;  // "library!symbol" globs separated by commas, with the terminating zero
+  uint32_t data_slots;  // 1: also calls through GLOB_DAT slots
 };
 static_assert(sizeof(TracePlanHeader) == 48);
 
@@ -82,31 +83,31 @@ struct TraceModule {
   char soname[128];  // empty if it has none
   uint8_t build_id[32];
   uint32_t build_id_bytes;
-  uint32_t complete;  // 1, last
-  uint64_t base;      // what to add to its virtual addresses
+  uint32_t complete;  // 1, written last
+  uint64_t base;      // to be added to its virtual addresses
   uint64_t begin;     // its mapped range
   uint64_t end;
-  uint64_t code_offset;  // of its code: place in the file less virtual address, modulo 2^64
+  uint64_t code_offset;  // of its code: file offset minus virtual address, modulo 2^64
   uint64_t reserved[39];
 };
 static_assert(sizeof(TraceModule) == 1024);
 
 struct TraceThread {
-  uint32_t threads;  // that had this slot, one after the other; 0: never used
+  uint32_t threads;  // that successively had this slot; 0: never used
   uint32_t tid;      // of the last one
   uint32_t root;     // number of its first node
-  uint32_t current;  // of the node that time is charged to, now; written after last_ticks
+  uint32_t current;  // the node to which time is currently charged; written after last_ticks
   uint64_t first_ticks;
   uint64_t last_ticks;     // of the last event: what has been charged is the time until then. It
                            // is written before that is
-  uint64_t between_ticks;  // that no thread had the slot
+  uint64_t between_ticks;  // during which no thread had the slot
   uint32_t metrics;        // bits of kTraceThreadMetrics that were measured on all of them
-  uint32_t busy;          // not 0 while an event is written down: the rest may not yet fit together
-  uint64_t lost_events;   // in signal handlers that interrupted us
-  uint64_t folded_calls;  // that found no place but in their caller's node
-  uint64_t left_frames;   // by longjmp or an exception
+  uint32_t busy;           // nonzero while an event is being recorded: the rest may be inconsistent
+  uint64_t lost_events;    // in signal handlers that interrupted us
+  uint64_t folded_calls;   // without a node of their own: counted in their caller's
+  uint64_t left_frames;    // left by longjmp or an exception
   uint64_t unmatched_exits;  // of functions that were not entered
-  uint64_t clock_steps;      // how often the clock went back
+  uint64_t clock_steps;      // how often the clock went backwards
   uint64_t reserved[5];
 };
 static_assert(sizeof(TraceThread) == 128);
@@ -114,7 +115,7 @@ static_assert(sizeof(TraceThread) == 128);
 enum TraceChunkKind : uint16_t { kTraceFree = 0, kTraceNodes = 1, kTraceEdges = 2 };
 
 struct TraceChunk {
-  uint16_t kind;  // TraceChunkKind; last
+  uint16_t kind;  // TraceChunkKind; written last
   uint16_t slot;  // of the thread
   uint32_t used;  // nodes or edges in it
 };
@@ -130,33 +131,33 @@ struct TraceApi {
 static_assert(sizeof(TraceApi) == 384);
 
 // A node's place: a function's address, or one of these.
-inline constexpr uint64_t kTraceApiPlace = uint64_t{1} << 63;      // and the API's number
-inline constexpr uint64_t kTraceSpecialPlace = uint64_t{1} << 62;  // and one of:
-inline constexpr uint64_t kTraceRoot = kTraceSpecialPlace | 0;     // outside of all that is traced
-inline constexpr uint64_t kTraceOther = kTraceSpecialPlace | 1;    // paths that found no place
+inline constexpr uint64_t kTraceApiPlace = uint64_t{1} << 63;      // with the API's number
+inline constexpr uint64_t kTraceSpecialPlace = uint64_t{1} << 62;  // with one of:
+inline constexpr uint64_t kTraceRoot = kTraceSpecialPlace | 0;     // outside of everything traced
+inline constexpr uint64_t kTraceOther = kTraceSpecialPlace | 1;    // paths without space
 inline constexpr uint64_t kTraceCut = kTraceSpecialPlace | 2;      // beyond kTraceMaxDepth
 
 // Self values: the costs while this node was the innermost.
 struct TraceNode {
   uint64_t place;
-  uint32_t parent;            // number; of a root kTraceNoNode
-  uint16_t depth : 11;        // of a root 0
-  uint16_t not_measured : 5;  // NotMeasured: why bytes of its own are not known
-  uint16_t frame_words;       // the writer's: from its hook's frame to its return address, and 1
+  uint32_t parent;            // number; kTraceNoNode for a root
+  uint16_t depth : 11;        // 0 for a root
+  uint16_t not_measured : 5;  // NotMeasured: why its own bytes are unknown
+  uint16_t frame_words;       // writer's: from its hook's frame to its return address, plus 1
   uint64_t calls;
   uint64_t ticks;
-  uint64_t last_child_place;  // the writer's: which child was called last
+  uint64_t last_child_place;  // writer's: the child that was called last
   uint32_t last_child;
-  uint32_t follower;  // the writer's: the sibling that was called after it the last time; 0 = ?
+  uint32_t follower;               // writer's: the sibling called after it last time; 0 = unknown
   uint64_t values[kTraceMetrics];  // by TraceMetric
 };
 static_assert(sizeof(TraceNode) == 128);
 inline constexpr uint32_t kTraceNodesOfChunk = kTraceChunkBytes / sizeof(TraceNode);
 
-// A branch: how often block `to` was entered after block `from` on its thread, and what was spent
-// until the next block. A block is the address at which its callback returns.
+// A branch: how often block `to` was entered after block `from` on its thread, and the cost until
+// the next block. A block is the return address of its callback.
 struct TraceEdge {
-  uint64_t from;  // 0: the thread's first
+  uint64_t from;  // 0: `to` was the thread's first
   uint64_t to;
   uint64_t count;
   uint64_t ticks;
@@ -171,26 +172,26 @@ struct TraceHeader {
   uint32_t version;
   uint32_t events;  // TraceEvents
   uint64_t size_bytes;
-  uint32_t complete;  // 1 once everything above `metrics` is written
+  uint32_t complete;  // 1 once everything above `metrics` has been written
   uint32_t pid;
   uint32_t parent_pid;
-  uint32_t attached;  // 0: it entered a sandbox, or loaded what must be left alone
+  uint32_t attached;  // 0: it entered a sandbox, or loaded something that must not be intercepted
   uint64_t arena_bytes;
   uint64_t start_unix_ns;
   uint64_t start_monotonic_ns;
   uint64_t start_ticks;
   uint64_t tsc_to_ns_multiplier;
   char program[512];      // path
-  uint32_t metrics;       // bits of TraceMetric: what is measured at all
-  uint32_t module_count;  // may pass kTraceModules: the rest is not known
-  uint32_t api_count;     // APIs that slots lead to
-  uint32_t left_out;      // APIs beyond kTraceApis, or with names that are too long
+  uint32_t metrics;       // bits of TraceMetric: those measured at all
+  uint32_t module_count;  // may exceed kTraceModules: the rest is unknown
+  uint32_t api_count;     // APIs that slots point to
+  uint32_t left_out;      // APIs beyond kTraceApis, or with too long names
   uint32_t chunk_count;   // claimed
-  uint32_t not_measured;  // NotMeasured, of all nodes: a library has mapped a file; at any time
+  uint32_t not_measured;  // NotMeasured, for all nodes: a library has mapped a file; at any time
   uint64_t lost_events;   // of threads without a slot
-  uint64_t lost_calls;    // of APIs, for which no record was left
-  uint64_t moved_calls;   // of APIs, that came back on another thread
-  uint64_t lost_edges;    // branches that found no place
+  uint64_t lost_calls;    // of APIs, for which no record was free
+  uint64_t moved_calls;   // of APIs, that returned on another thread
+  uint64_t lost_edges;    // branches for which there was no space
   uint8_t reserved[3448];
 };
 static_assert(sizeof(TraceHeader) == 4096 && offsetof(TraceHeader, metrics) == 592);
