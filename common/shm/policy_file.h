@@ -104,8 +104,8 @@ struct PolicyHeader {
   // The directory for everything that programs map and write, on a file system whose pages are
   // memory (tmpfs, ramfs). On any other, a store can fail long after its page was present (no space
   // for a copy on write, a quota, a dead disk or network), and then the program gets a signal.
-  uint32_t memory_root_bytes;  // length of the part of memory_dir below which all is this user's
-                               // alone; 0: there is no such directory, nothing may be measured
+  uint32_t memory_root_bytes;  // length of the prefix of memory_dir that is the root, which only
+                               // this user owns; 0: no such directory, measure nothing
   // If nonzero, `collection_enabled` is 0 only until then.
   uint32_t resume_unix_second;
   uint32_t documented_bytes;            // 0: documentation unknown; or a power of two

@@ -106,8 +106,7 @@ struct Pick {
   uint32_t called;               // how many of them had been called when this was last written
   uint32_t selection_per_65536;  // from the policy when its phase began
   uint32_t flags;                // PickFlags
-  uint32_t
-      not_measured;  // NotMeasured: values of these metrics are none; bits are added at any time
+  uint32_t not_measured;         // NotMeasured: why metrics have no values; added at any time
   uint32_t reserved;
 };
 static_assert(sizeof(Pick) == 64 + 256 + 64 + 32 + 16 + 512 + 48 + 32);

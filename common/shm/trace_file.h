@@ -98,8 +98,7 @@ struct TraceThread {
   uint32_t root;     // number of its first node
   uint32_t current;  // the node to which time is currently charged; written after last_ticks
   uint64_t first_ticks;
-  uint64_t last_ticks;     // of the last event: what has been charged is the time until then. It
-                           // is written before that is
+  uint64_t last_ticks;     // of the last event, up to which time is charged; written before that
   uint64_t between_ticks;  // during which no thread had the slot
   uint32_t metrics;        // bits of kTraceThreadMetrics that were measured on all of them
   uint32_t busy;           // nonzero while an event is being recorded: the rest may be inconsistent

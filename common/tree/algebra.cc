@@ -12,7 +12,7 @@
 namespace fieldcost::tree {
 namespace {
 
-// What the operands share, and an empty result with room for it.
+// The common parts of the operands, and an empty result with room for them.
 struct Prepared {
   Tree tree;
   std::vector<std::vector<std::uint32_t>> to;  // of Union
@@ -52,7 +52,7 @@ Result<Prepared> Prepare(std::span<const Tree> trees) {
   return prepared;
 }
 
-// In how many of the trees' dictionaries each path is.
+// The number of trees whose dictionary contains each path.
 std::vector<std::uint32_t> KnownIn(std::span<const Tree> trees, const Prepared& prepared) {
   std::vector<std::uint32_t> known(prepared.tree.paths().size());
   for (std::size_t i = 0; i < trees.size(); ++i) {
@@ -63,7 +63,7 @@ std::vector<std::uint32_t> KnownIn(std::span<const Tree> trees, const Prepared& 
   return known;
 }
 
-// False if something does not fit.
+// Returns false on overflow.
 bool AddSpreads(const std::vector<Spread>& from, const std::vector<std::uint32_t>& to,
                 bool is_first, std::vector<Spread>& sums) {
   bool fits = true;
@@ -108,7 +108,7 @@ Result<WithRemarks<Tree>> Add(std::span<const Tree> trees) {
       }
     }
   }
-  // Where a tree knows nothing of a path, its runs have 0 of it.
+  // If a tree does not know a path, its runs have 0 for it.
   const std::vector<std::uint32_t> known = KnownIn(trees, prepared);
   for (MetricSpreads& spreads : sum.values) {
     LowerMinima(known, trees.size(), spreads.self);
@@ -120,7 +120,7 @@ Result<WithRemarks<Tree>> Add(std::span<const Tree> trees) {
 Result<WithRemarks<Tree>> Minimum(std::span<const Tree> trees) {
   FIELDCOST_ASSIGN(Prepared prepared, Prepare(trees));
   Tree& least = prepared.tree;
-  std::vector<std::uint32_t> always(least.paths().size());  // in how many trees it is in each run
+  std::vector<std::uint32_t> always(least.paths().size());  // the trees in which every run has it
   for (std::size_t i = 0; i < trees.size(); ++i) {
     for (std::size_t path = 0; path < trees[i].present.size(); ++path) {
       if (trees[i].present[path] == trees[i].runs) ++always[Mapped(prepared.to[i], path)];
@@ -145,7 +145,7 @@ Result<WithRemarks<Tree>> Minimum(std::span<const Tree> trees) {
     for (Spread& self : spreads.self) self = OneRun(self.min);
     for (Spread& inclusive : spreads.inclusive) inclusive = OneRun(inclusive.min);
   }
-  // A tree that is a minimum itself speaks of more runs than the one that it stands for.
+  // A tree that is itself a minimum represents more runs than the one that it counts as.
   least.least_of = 0;
   for (const Tree& tree : trees) {
     least.least_of += tree.least_of == 0 ? tree.runs : tree.least_of;

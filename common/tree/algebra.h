@@ -16,18 +16,18 @@ namespace fieldcost::tree {
 template <typename T>
 struct WithRemarks {
   T tree;
-  std::vector<std::string> remarks;  // for people; each a line
+  std::vector<std::string> remarks;  // one line each, for the user
 };
 
-// All runs of all trees together: runs, presence and sums add, minima and maxima combine. The
-// result, as written by EncodeTree(), does not depend on order or grouping. kInvalidArgument as for
+// All runs of all trees: runs, presence and sums are added, minima and maxima combined. The result,
+// as written by EncodeTree(), does not depend on order or grouping. kInvalidArgument as for
 // MatchMetrics(); kTooLarge if a sum exceeds 128 bits or a limit. REQUIRES: at least one tree.
 Result<WithRemarks<Tree>> Add(std::span<const Tree> trees);
 
-// The paths that are in every run of every tree, with the least self and the least inclusive value
-// of any run: removes asynchronous noise. Its Excess() is what varies. It represents one run and
-// can be added and compared like one. Errors as for Add(). For samples it is biased low, with a
-// remark. REQUIRES: at least one tree.
+// The paths that are in every run of every tree, with the smallest self and the smallest inclusive
+// value of any run: removes asynchronous noise. Its Excess() is the part that varies. It represents
+// one run, and can be added and compared like one. Errors as for Add(). For samples it is biased
+// low, and gets a remark. REQUIRES: at least one tree.
 Result<WithRemarks<Tree>> Minimum(std::span<const Tree> trees);
 
 }  // namespace fieldcost::tree

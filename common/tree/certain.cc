@@ -10,17 +10,17 @@
 namespace fieldcost::tree {
 namespace {
 
-// A change relative to the other paths has to be this share of it as measured, too.
+// A change relative to the other paths must also be at least this share as large as measured.
 constexpr double kLeastMeasured = 0.5;
 constexpr double kLeastP = 1e-300;
-// The variance of equal values is at most this share of their square: squares are rounded.
+// The variance of equal values is at most this share of their square, since squares are rounded.
 constexpr double kRounding = 1e-15;
 
 bool IsConstant(const inference::Moments& moments) {
   return moments.variance <= kRounding * moments.mean * moments.mean;
 }
 
-// The changes that are certain, among all values with enough samples.
+// Finds the certain changes among all values with enough samples.
 class Tests {
  public:
   Tests(const Observed& observed, const PathTable& paths, const CompareOptions& options)
@@ -32,7 +32,7 @@ class Tests {
   struct Test {
     std::uint32_t path;
     ValueKind kind;
-    double q = 1;  // the smaller one of those that found a change
+    double q = 1;  // the smaller q of the tests that found a change
     bool is_found = false;
   };
   struct Means {
@@ -56,14 +56,14 @@ class Tests {
   }
   std::vector<double> AdjustedP(const PathValues& values) const;
   void Add(std::uint32_t path, ValueKind kind);
-  // Finds changes as measured, and those relative to the other paths.
+  // Finds changes as measured, and changes relative to the other paths.
   void FindMeasured();
   void FindRelative();
   bool IsLargeEnough(const TwoSides& sides) const;
   void TestTotal(TotalChange& total) const;
   std::optional<double> AlikeP() const;
   std::vector<Change> Found() const;
-  // Whether what is reported further down leaves nothing to report of the whole path.
+  // Whether the changes reported further down leave nothing to report for the whole path.
   bool IsExplained(const TwoSides& whole, const Means& below) const;
   std::vector<bool> Explained() const;  // [path id]
 
@@ -71,7 +71,7 @@ class Tests {
   const PathTable& paths_;
   const CompareOptions& options_;
   std::vector<Test> tests_;
-  bool is_relative_ = false;  // changes relative to the other paths count, too
+  bool is_relative_ = false;  // also report changes relative to the other paths
 };
 
 std::vector<double> Tests::AdjustedP(const PathValues& values) const {
@@ -141,7 +141,7 @@ std::optional<double> Tests::AlikeP() const {
 
 bool Tests::IsExplained(const TwoSides& whole, const Means& below) const {
   if ((below.after - below.before) / whole.difference() >= options_.explained) return true;
-  // What is left of the path varies, relative to itself, as the whole of it does.
+  // The rest of the path is assumed to have the same relative variation as the whole.
   const auto rest = [](inference::Moments moments, double reported) {
     const double left = std::max(0.0, moments.mean - reported);
     if (moments.mean > 0) moments.variance *= left * left / (moments.mean * moments.mean);
@@ -155,7 +155,7 @@ bool Tests::IsExplained(const TwoSides& whole, const Means& below) const {
 
 std::vector<bool> Tests::Explained() const {
   const PathValues& values = is_relative_ ? *observed_.relative : observed_.measured;
-  std::vector<Means> below(paths_.size());  // what is reported of a path and of all below it
+  std::vector<Means> below(paths_.size());  // reported for a path and everything below it
   std::vector<bool> is_found(paths_.size());
   for (const Test& test : tests_) {
     if (!test.is_found) continue;
@@ -202,7 +202,7 @@ void Tests::Run(Comparison& comparison) {
     const TwoSides& self = observed_.measured.self[path];
     const TwoSides& inclusive = observed_.measured.inclusive[path];
     Add(path, ValueKind::kSelf);
-    // For a leaf it would be the same question again.
+    // For a leaf it would be the same test again.
     if (inclusive.before.mean != self.before.mean || inclusive.after.mean != self.after.mean) {
       Add(path, ValueKind::kInclusive);
     }

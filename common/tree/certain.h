@@ -8,14 +8,14 @@
 
 namespace fieldcost::tree {
 
-// Before and after.
+// A value before and after.
 struct TwoSides {
   inference::Moments before;
   inference::Moments after;
   double difference() const { return after.mean - before.mean; }
 };
 
-// [path id].
+// Indexed by path id.
 struct PathValues {
   std::vector<TwoSides> self;
   std::vector<TwoSides> inclusive;
@@ -30,8 +30,8 @@ struct Observed {
   double per_sample = 0;
 };
 
-// Sets all members of `comparison` except the dictionary, the factor and its p, which are set
-// already. REQUIRES: as many values as paths.
+// Sets all members of `comparison` except the dictionary, the factor and its p, which the caller
+// has set. REQUIRES: as many values as paths.
 void FindCertain(const Observed& observed, const CompareOptions& options, Comparison& comparison);
 
 }  // namespace fieldcost::tree

@@ -1,16 +1,17 @@
-// A tree of runs as bytes. Numbers are LEB128, as short as they can be, of up to 128 bits;
-// codec_parts.cc has the names.
+// Encodes a tree of runs. Numbers are LEB128 in their shortest form, of up to 128 bits;
+// codec_parts.cc defines `names`.
 //
 //   tree      := 1:u8 1:u8 names runs least_of present* values*     ; format version, kind
 // For each path, the root first:
-//   present   := runs that its parent (of the root: the tree) is in, and it is not
-// For each metric, for each path, the root last, so that what goes on from a path is known:
+//   present   := number of runs that contain its parent (for the root: of the tree's runs) but not
+//   it
+// For each metric, for each path, the root last, so that children are known before their parents:
 //   values    := spread inclusive
-//   spread    := max [of more runs than one, max > 0: max-min [> 0: sum sum_squares]]
-//   inclusive := excess [of more runs than one, its sum > 0, not nothing but self:
-//                        max max-min [> 0: sum_squares]]
-// excess = inclusive sum - self sum - inclusive sums of the children. "Nothing but self": the path
-// has no children, and the excess is 0.
+//   spread    := max [if several runs, max > 0: max-min [if > 0: sum sum_squares]]
+//   inclusive := excess [if several runs, its sum > 0, not only self:
+//                        max max-min [if > 0: sum_squares]]
+// excess = inclusive sum - self sum - inclusive sums of the children. "Only self": the path has no
+// children, and the excess is 0.
 #include "common/tree/codec.h"
 
 #include <algorithm>
@@ -28,19 +29,19 @@ using stats::AppendVarint;
 using stats::Multiply;
 using stats::Uint128;
 
-// Whether `present` runs of `runs` can have these values, the others 0.
+// Whether `present` of `runs` runs can have these values while the others have 0.
 bool IsPossible(const Spread& spread, std::uint64_t runs, std::uint64_t present) {
   const std::uint64_t least = present == runs ? spread.min : 0;
   if (spread.min != least || spread.min > spread.max) return false;
   if (present == 0) return spread == Spread{};
-  // The greatest is one of them, and the least if all are there.
+  // The maximum is one of them; so is the minimum if all runs are present.
   const Uint128 count = present;
   if (spread.sum < (count - 1) * least + spread.max) return false;
   if (spread.sum > (present == runs ? (count - 1) * spread.max + least : count * spread.max)) {
     return false;
   }
-  if (((spread.sum ^ spread.sum_squares) & 1) != 0) return false;  // x and x^2 have one parity
-  // Cauchy and Schwarz; and (max - x)(x - least) >= 0.
+  if (((spread.sum ^ spread.sum_squares) & 1) != 0) return false;  // x and x^2 have the same parity
+  // The Cauchy-Schwarz inequality; and (max - x)(x - least) >= 0.
   return Multiply(spread.sum, spread.sum) <= Multiply(count, spread.sum_squares) &&
          Add(Multiply(count * least, spread.max), spread.sum_squares) <=
              Multiply(Uint128{least} + spread.max, spread.sum);
@@ -130,7 +131,7 @@ Result<MetricSpreads> TakeSpreads(Reader& reader, const Tree& tree,
         inclusive.max < self.max) {
       return Malformed("sums that so many runs cannot have");
     }
-    // No path has more than its parent, whose sum is below 2^128.
+    // No path has more than its parent, whose sum is less than 2^128.
     Uint128& parent = below[tree.paths().parents()[path]];
     if (path != 0 && !AddTo(parent, sum)) return Malformed("a sum");
     spreads.self[path] = self;
@@ -139,7 +140,7 @@ Result<MetricSpreads> TakeSpreads(Reader& reader, const Tree& tree,
   return spreads;
 }
 
-// [path id]: each in as many runs as its parent, or less, but in one.
+// Indexed by path id. Each path is in at most as many runs as its parent, and in at least one.
 Result<std::vector<std::uint32_t>> TakePresent(Reader& reader, const PathTable& paths,
                                                std::uint64_t runs) {
   std::vector<std::uint32_t> present(paths.size());

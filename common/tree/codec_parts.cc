@@ -1,14 +1,15 @@
-// What all trees begin with, behind format version and kind. Numbers are LEB128, as short as they
-// can be.
+// The common beginning of all encoded trees, after format version and kind. Numbers are LEB128 in
+// their shortest form.
 //
 //   names     := count metric*  count string*  count frame*  count path*
 //   metric    := size name unit per_sample             ; ascending by name
 //   string    := shared size rest                      ; ascending; the first `shared` bytes are
-//                                                      ; those of the string before
-//   frame     := kind module function file build_id offset   ; ascending; of strings: 0 is the
-//                                                      ; empty one, 1 the first
+//                                                      ; those of the previous string
+//   frame     := kind module function file build_id offset   ; ascending; names are indices into
+//   the
+//                                                      ; strings, from 1; 0 is the empty string
 //   path      := up frame                              ; depth first, siblings ascending by frame;
-//                                                      ; its parent is `up` above the path before
+//                                                      ; its parent is `up` above the previous path
 #include "common/tree/codec_parts.h"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ namespace {
 using stats::AppendVarint;
 using stats::Uint128;
 
-constexpr std::uint64_t kFirstString = 1;  // 0 is the empty one
+constexpr std::uint64_t kFirstString = 1;  // 0 is the empty string
 
 void AppendMetrics(const std::vector<Metric>& metrics, std::string& bytes) {
   AppendVarint(metrics.size(), bytes);
@@ -38,7 +39,7 @@ void AppendMetrics(const std::vector<Metric>& metrics, std::string& bytes) {
 
 using Strings = std::map<std::string_view, std::uint64_t>;
 
-// Each begins with as much of the one before as it can.
+// Each shares the longest possible prefix with the previous one.
 void AppendStrings(Strings& strings, std::string& bytes) {
   AppendVarint(strings.size(), bytes);
   std::string_view before;
@@ -104,7 +105,7 @@ Result<std::vector<std::string>> TakeStrings(Reader& reader) {
     FIELDCOST_ASSIGN(const std::uint64_t shared, reader.Number(before.size()));
     FIELDCOST_ASSIGN(const std::uint64_t size, reader.Number(kMaxNameBytes));
     FIELDCOST_ASSIGN(const std::string_view rest, reader.Bytes(size));
-    // Ascending, and no more in common with the one before.
+    // Must be ascending, and share no more with the previous one.
     if (rest.empty() ||
         (shared < before.size() &&
          static_cast<unsigned char>(rest.front()) <= static_cast<unsigned char>(before[shared]))) {
@@ -150,8 +151,8 @@ Status TakePaths(Reader& reader, Dictionary& dictionary, std::vector<bool>& is_l
   dictionary.paths.Reserve(count + 1);
   is_leaf.assign(count + 1, true);
   std::vector<bool> used(dictionary.frames.size());
-  std::vector<PathId> open = {kRootPath};  // the way to the last path
-  std::vector<std::uint64_t> least = {0};  // at each, what its next child's frame is at least
+  std::vector<PathId> open = {kRootPath};  // the ancestors of the last path, and that path
+  std::vector<std::uint64_t> least = {0};  // for each, the minimum of its next child's frame
   for (std::size_t i = 0; i < count; ++i) {
     FIELDCOST_ASSIGN(const std::uint64_t up, reader.Number(open.size() - 1));
     FIELDCOST_ASSIGN(const std::uint64_t frame, reader.Number());

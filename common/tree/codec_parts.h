@@ -13,16 +13,16 @@
 
 namespace fieldcost::tree {
 
-// The parts of the encoding shared by both kinds of trees; codec.cc has the grammar.
+// The parts of the encoding that both kinds of trees share; codec.cc has the grammar.
 
 inline constexpr std::uint8_t kTreeFormatVersion = 1;
 enum class TreeKind : std::uint8_t { kRuns = 1, kMeans = 2 };
 
-// Version, kind, metrics, and the frames and paths of `order`, of CanonicalOrder().
+// Appends version, kind, metrics, and the frames and paths of `order` (from CanonicalOrder()).
 void AppendHead(TreeKind kind, const std::vector<Metric>& metrics, const Dictionary& dictionary,
                 const std::vector<PathId>& order, std::string& bytes);
 
-// Those in any run, or on any side, in canonical order.
+// The paths that are in any run, or on any side, in canonical order.
 template <typename Number>
 std::vector<PathId> OrderOf(const Dictionary& dictionary, const std::vector<Number>& present) {
   std::vector<bool> kept(present.size());
@@ -30,10 +30,10 @@ std::vector<PathId> OrderOf(const Dictionary& dictionary, const std::vector<Numb
   return CanonicalOrder(dictionary, kept);
 }
 
-// [path id]: whether a path of `order` goes on from it.
+// Indexed by path id: whether a path in `order` extends it.
 std::vector<bool> HasChildren(const PathTable& paths, const std::vector<PathId>& order);
 
-// Consumes parts from the front.
+// Reads parts from the front.
 class Reader {
  public:
   explicit Reader(std::string_view untrusted_bytes) : rest_(untrusted_bytes) {}
@@ -43,7 +43,7 @@ class Reader {
   // kCorrupt if it is missing, greater than `most`, or not in its shortest form.
   Result<stats::Uint128> Wide(stats::Uint128 most = ~stats::Uint128{0});
   Result<std::uint64_t> Number(std::uint64_t most = ~std::uint64_t{0});
-  // A count of items of at least `least_bytes` each; kTooLarge if it is above `most`.
+  // Reads a count of items of at least `least_bytes` each; kTooLarge if it is greater than `most`.
   Result<std::size_t> Count(std::size_t most, std::size_t least_bytes, std::string_view what);
   Result<std::string_view> Bytes(std::size_t size);
 
@@ -58,8 +58,8 @@ struct Head {
   std::shared_ptr<const Dictionary> dictionary;
   std::vector<bool> is_leaf;  // [path id]
 };
-// Reads what AppendHead() wrote. Also kCorrupt unless at least twice as many bytes remain as there
-// are values, so that memory may be allocated for them.
+// Reads the output of AppendHead(). Also kCorrupt unless the remaining bytes are at least twice as
+// many as the values, so that memory may be allocated for them.
 Result<Head> TakeHead(Reader& reader, TreeKind kind);
 
 }  // namespace fieldcost::tree

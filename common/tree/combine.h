@@ -6,7 +6,7 @@
 
 namespace fieldcost::tree {
 
-// Sums with overflow checks; after an overflow `to` is unspecified.
+// Sums with overflow checks; after an overflow, `to` is unspecified.
 
 [[nodiscard]] inline bool AddTo(stats::Uint128& to, stats::Uint128 amount) {
   return !__builtin_add_overflow(to, amount, &to);

@@ -16,24 +16,24 @@ namespace {
 
 using stats::Uint128;
 
-// Counts that a program determines by what it does.
+// Counts that are determined by the program's behaviour.
 constexpr std::array<std::string_view, 4> kDeterminedCounts = {"calls", "branches", "allocations",
                                                                "frees"};
-// Times that grow when the machine is slower, also under other tools' names.
+// Times that grow on a slower machine, including other tools' names for them.
 constexpr std::array<std::string_view, 7> kSpeedMetrics = {
     "cpu", "wall", "branch-wall", "cpu-clock", "task-clock", "cycles", "samples"};
 
-constexpr double kAgree = 0.05;  // p above which the paths' ratios agree
+constexpr double kAgree = 0.05;  // the paths' ratios agree if p is greater than this
 
 bool IsOneOf(std::string_view name, std::span<const std::string_view> names) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// The runs' values, [run][path id].
+// The runs' values, indexed by [run][path id].
 struct Runs {
   std::vector<std::vector<double>> self;
   std::vector<std::vector<double>> inclusive;
-  std::size_t before = 0;  // so many of them, the first
+  std::size_t before = 0;  // the number of runs before, which come first
 };
 
 void AddRun(const Tree& tree, std::size_t metric, const std::vector<std::uint32_t>& to,
@@ -48,8 +48,8 @@ void AddRun(const Tree& tree, std::size_t metric, const std::vector<std::uint32_
   }
 }
 
-// Sets the factor between the sides and its p; returns by how much to multiply each run's values so
-// that its factor becomes that of the mean run before.
+// Sets the factor between the sides and its p. Returns the multipliers that make each run's factor
+// that of the mean run before.
 std::vector<double> FactorsOut(const Runs& runs, double least, Comparison& comparison) {
   std::vector<double> factors = RunFactors(runs.self, runs.before, least);
   std::vector<double> logs;
@@ -80,7 +80,7 @@ Error NoSuchMetric(std::string_view metric) {
   return Fail(ErrorCode::kInvalidArgument, "the trees have no metric {} in common", metric);
 }
 
-// Mean and variance of what a run brings, divided by the denominator.
+// Mean and variance of the runs' contributions, divided by the denominator.
 inference::Moments MomentsOf(const SideSum& side, std::uint64_t runs, std::uint64_t denominator) {
   const auto count = static_cast<long double>(runs);
   if (runs == 0) return {};
@@ -97,7 +97,7 @@ inference::Moments MomentsOf(const SideSum& side, std::uint64_t runs, std::uint6
   return moments;
 }
 
-// The factor between the sides of sums over runs.
+// The factor between the two sides, for sums over runs.
 double FactorOf(const Observed& observed, const CompareOptions& options) {
   std::vector<std::vector<double>> self(2);
   for (const TwoSides& sides : observed.measured.self) {

@@ -13,30 +13,30 @@
 
 namespace fieldcost::tree {
 
-// What changed between two builds, and is the change certain? Runs are the observations. This is
-// the only floating point of trees. Pure functions, thread-safe.
+// Determines what changed between two builds, and whether the change is certain. Runs are the
+// observations. Only here do trees use floating point. Pure functions, thread-safe.
 
 struct CompareOptions {
-  double least_samples = 20;  // per run, on the side that has more; of sampled metrics
-  // The maximum expected share of false findings; also the p up to which the whole, or the sides'
-  // common factor, counts as changed.
+  double least_samples = 20;  // per run, on the side with more; for sampled metrics
+  // The maximum expected share of false findings; also the greatest p at which the whole, or the
+  // common factor of the sides, counts as changed.
   double false_share = 0.01;
-  // Smaller changes are not reported: below this share of the whole, and below this share of the
+  // Smaller changes are not reported: below this share of the whole, or below this share of the
   // previous cost of the path (or of the whole).
   double least_of_total = 0.001;
   double least_of_node = 0.05;
-  // The latter share applies to values that do not vary within a side and so need no margin.
+  // Replaces least_of_node for values that do not vary within a side and so need no margin.
   double least_of_constant = 0.05;
-  // Whether values depend on the speed of the machine, which is common to all paths of a run.
+  // Whether values depend on the speed of the machine, which all paths of a run have in common.
   bool depends_on_speed = true;
   // A path is not reported if this share of its change is reported for its callees.
   double explained = 0.8;
 };
 
-// The options for a metric, by its name. CPU time depends on the speed of the machine; counts,
-// bytes and waits do not. Calls and other counts that a program determines are reported regardless
-// of their share. Bytes that are equal in all runs of a side are reported down to a thousandth of
-// the whole, since the length of a program's own name changes a few bytes.
+// The options for a metric, chosen by its name. CPU time depends on the speed of the machine;
+// counts, bytes and waits do not. Calls and other counts that a program determines are reported
+// regardless of their share. Bytes that are equal in all runs of a side are reported down to a
+// thousandth of the whole, since the length of the program's own name changes a few bytes.
 CompareOptions CompareOptionsFor(const Metric& metric);
 
 enum class ValueKind : std::uint8_t { kSelf, kInclusive };
@@ -44,18 +44,18 @@ enum class ValueKind : std::uint8_t { kSelf, kInclusive };
 struct Change {
   PathId path;
   ValueKind kind = ValueKind::kSelf;
-  // Mean of a run, in the metric's unit, as measured.
+  // Mean per run, in the metric's unit, as measured.
   double before = 0;
   double after = 0;
   double q = 1;  // p adjusted for the number of tests (Benjamini and Hochberg)
   double difference() const { return after - before; }
 };
 
-// The whole of a run, tested as a value of its own.
+// The total of a run, tested as a separate value.
 struct TotalChange {
-  double before = 0;  // mean of a run, as measured
+  double before = 0;  // mean per run, as measured
   double after = 0;
-  std::optional<double> p;  // two-sided; nullopt without a verdict
+  std::optional<double> p;  // two-sided; nullopt if there is no verdict
   bool is_certain = false;
   double difference() const { return after - before; }
 };
@@ -66,8 +66,8 @@ struct Comparison {
   // has enough samples or any cost. There is then no verdict, and `changes` is empty.
   bool is_enough = false;
   TotalChange total;
-  // By how much paths changed in common: 1.06 is 6 % slower. It stays in all values above and
-  // below. 1 for metrics that do not depend on the speed of the machine.
+  // The common change of all paths: 1.06 is 6 % slower. Not removed from any value above or below.
+  // 1 for metrics that do not depend on the speed of the machine.
   double factor = 1;
   std::optional<double> factor_p;  // two-sided; nullopt if the runs' own factors are unknown
   // Whether the paths' own changes agree with the factor within their errors: the probability of
@@ -78,11 +78,11 @@ struct Comparison {
 
   // Whether the whole changed and the paths' ratios agree within their errors.
   bool AreAllAlike() const;
-  // Whether anything costs more: the whole or a path.
+  // Whether the whole or any path costs more.
   bool HasIncrease() const;
 };
 
-// Each tree is one run; one of several runs counts as their mean. A path changed if
+// Each tree is one run; a tree of several runs counts as their mean. A path changed if
 // - Welch's test finds a difference between the values as measured, or
 // - it finds one relative to the other paths of the same run, which is unaffected by a machine that
 //   is busy during a whole run: each run's values are divided by its common factor, the median of
@@ -96,8 +96,8 @@ struct Comparison {
 Result<Comparison> Compare(std::span<const Tree> before, std::span<const Tree> after,
                            std::string_view metric, const CompareOptions& options = {});
 
-// The same for sums over runs, whose individual factors are no longer known: only values as
-// measured are tested, so less is certain. kInvalidArgument if a tree lacks the metric.
+// The same for sums over runs, whose individual factors are unknown: only values as measured are
+// tested, so less is certain. kInvalidArgument if a tree lacks the metric.
 Result<Comparison> Compare(const MeanTree& difference, std::string_view metric,
                            const CompareOptions& options = {});
 

@@ -13,11 +13,11 @@
 
 namespace fieldcost::tree {
 
-// Numbers are in files: never reused.
+// The numbers are stored in files and never reused.
 enum class FrameKind : std::uint8_t {
   kFunction = 1,
   kUnnamed = 2,  // code without a known name
-  kSpecial = 3,  // not code, but a remark, as below
+  kSpecial = 3,  // not code: one of the markers below
 };
 
 // Functions of special frames.
@@ -27,36 +27,36 @@ inline constexpr char kOther[] = "[other]";          // paths beyond a limit
 inline constexpr char kGenerated[] = "[generated]";  // code generated at run time, without names
 inline constexpr char kIdleWait[] = "[idle wait]";   // the CPU was idle
 
-// A place in a program, identified across builds: frames are equal if they mean the same code.
-// MakeFrame() (identity.h) makes them from symbols. Ordered by all members. Members that do not
-// apply to the kind are empty.
+// A place in a program, identified across builds: equal frames mean the same code. MakeFrame()
+// (identity.h) creates them from symbols. Ordered by all members. Members that do not apply to the
+// kind are empty.
 struct Frame {
   FrameKind kind = FrameKind::kFunction;
   std::string module;    // soname without version, or the executable's file name; may be unknown
-  std::string function;  // demangled with arguments, without a clone's suffix; not empty
-  std::string file;      // source file of a local symbol, where known
-  std::string build_id;  // of unnamed code: bytes; empty if the module has none
-  std::uint64_t offset = 0;  // of unnamed code: in the module's file, in bytes
+  std::string function;  // demangled, with arguments, without clone suffixes; not empty
+  std::string file;      // source file of a local symbol, if known
+  std::string build_id;  // for unnamed code: bytes; empty if the module has none
+  std::uint64_t offset = 0;  // for unnamed code: in the module's file, in bytes
   auto operator<=>(const Frame&) const = default;
 };
 
 // A special frame: `function` is one of the names above, or another in brackets.
 Frame SpecialFrame(std::string function);
 
-// kInvalidArgument unless members are as Frame requires, kTooLarge beyond the limits (limits.h).
+// kInvalidArgument unless valid as described above; kTooLarge beyond the limits (tree_limits.h).
 Status Validate(const Frame& untrusted_frame);
 
 using FrameId = StrongId<struct FrameIdTag, std::uint32_t>;
 
-// Frames numbered in the order in which they were first seen. Movable; not thread-safe.
+// Frames, numbered in the order of their first occurrence. Movable; not thread-safe.
 class FrameTable {
  public:
-  // Holds at most `most` frames, with at most so many bytes of names together.
+  // Holds at most `most` frames, whose names have at most `most_bytes` bytes in total.
   explicit FrameTable(std::size_t most = kMaxFrames, std::size_t most_bytes = kMaxAllNameBytes)
       : most_(most), most_bytes_(most_bytes) {}
 
-  // The number of `frame`, the same for an equal one. Errors of Validate(); kTooLarge if the table
-  // is full.
+  // Returns the number of `frame`; equal frames have the same number. Errors of Validate();
+  // kTooLarge if the table is full.
   Result<FrameId> Intern(const Frame& untrusted_frame);
   std::optional<FrameId> Find(const Frame& frame) const;
 

@@ -11,10 +11,10 @@
 namespace fieldcost::tree {
 namespace {
 
-constexpr std::string_view kDeleted = " (deleted)";  // as /proc/PID/maps says
+constexpr std::string_view kDeleted = " (deleted)";  // the suffix in /proc/PID/maps
 constexpr std::string_view kSharedObject = ".so";
 
-// GCC's and LLVM's clones of a function that are the same function to its author.
+// GCC's and LLVM's clones that are the same function in the source code.
 constexpr std::array<std::string_view, 14> kClones = {
     "isra",       "constprop", "part",        "cold",    "hot",    "unlikely", "lto_priv",
     "localalias", "llvm",      "specialized", "argprom", "__uniq", "__part",   "simdclone"};
@@ -27,7 +27,7 @@ bool IsClone(std::string_view word) {
 
 std::string_view BaseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// Whether it is as in ".so", ".so.1", ".so.1.2.13"; `end` is where the version begins.
+// Whether the name ends as in ".so", ".so.1", ".so.1.2.13"; sets `end` to where the version begins.
 bool EndsAsSharedObject(std::string_view name, std::size_t& end) {
   for (std::size_t at = name.rfind(kSharedObject); at != std::string_view::npos && at != 0;
        at = name.rfind(kSharedObject, at - 1)) {

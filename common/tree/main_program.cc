@@ -27,7 +27,7 @@ bool IsExecutable(std::string_view module) {
   return !module.ends_with(".so") && !module.starts_with('[');
 }
 
-// The executables that only this side has, in the order of its command's words.
+// The executables that only this side has, in the order of the words in its command.
 std::vector<std::string> OwnPrograms(const Names& own, const Names& other,
                                      std::string_view command) {
   std::vector<std::string> found;
@@ -40,12 +40,12 @@ std::vector<std::string> OwnPrograms(const Names& own, const Names& other,
   }
   if (!found.empty()) return found;
   std::ranges::copy_if(own, std::back_inserter(found), is_own);
-  if (found.size() > 1) found.clear();  // it is not known which one is the main program
+  if (found.size() > 1) found.clear();  // it is unknown which one is the main program
   return found;
 }
 
-// "[thread new/worker]" of "[thread old/worker]": threads and processes have a program's name, cut
-// as the kernel cuts it. Other texts stay as they are.
+// Turns "[thread old/worker]" into "[thread new/worker]": threads and processes are named after a
+// program, truncated as by the kernel. Other texts are returned unchanged.
 std::string RenamedOwner(const std::string& function, std::string_view from, std::string_view to) {
   constexpr std::size_t kMostNameBytes = 15;
   from = from.substr(0, kMostNameBytes);

@@ -1,13 +1,13 @@
-// A tree of means as bytes, as codec.cc has those of runs.
+// Encodes a tree of means; compare the encoding of a tree of runs in codec.cc.
 //
 //   means     := 1:u8 2:u8 names denominator runs_before runs_after where* sides*
 // For each path, the root first:
-//   where     := 1 before, 2 after, 3 both             ; of the root also 0
+//   where     := 1 before, 2 after, 3 both             ; for the root also 0
 // For each metric, for each path, the root last:
 //   sides     := side(before) side(after) inclusive_side(before) inclusive_side(after)
-//   side      := sum [> 0: sum_squares]
-//   inclusive_side := excess [its sum > 0, not nothing but self: sum_squares]
-// Excess and "nothing but self" are those of codec.cc.
+//   side      := sum [if > 0: sum_squares]
+//   inclusive_side := excess [if its sum > 0, not only self: sum_squares]
+// "excess" and "only self" are defined in codec.cc.
 #include <array>
 #include <utility>
 
@@ -29,8 +29,8 @@ constexpr Uint128 kSumEnd = Uint128{1} << 127;
 using SidePart = SideSum Sides::*;
 constexpr std::array<SidePart, 2> kSides = {&Sides::before, &Sides::after};
 
-// Whether runs that bring integers can have these sums: x <= x^2, their parity is the same, and
-// Cauchy and Schwarz.
+// Whether runs that contribute integers can have these sums: x <= x^2, both have the same parity,
+// and the Cauchy-Schwarz inequality.
 bool IsPossible(const SideSum& side, std::uint64_t runs) {
   return side.sum < kSumEnd && side.sum <= side.sum_squares &&
          ((side.sum ^ side.sum_squares) & 1) == 0 &&
@@ -38,7 +38,7 @@ bool IsPossible(const SideSum& side, std::uint64_t runs) {
          Multiply(side.sum, side.sum) <= Multiply(runs, side.sum_squares);
 }
 
-// The excess of each path, [path id]. Modulo 2^128 on the way, exact at the end.
+// Indexed by path id. Intermediate values are modulo 2^128; the result is exact.
 std::vector<Uint128> Excess(const MeanTree& tree, std::size_t metric, SidePart side) {
   const MetricSides& values = tree.values[metric];
   std::vector<Uint128> excess(values.self.size());
@@ -102,7 +102,7 @@ Result<MetricSides> TakeSides(Reader& reader, const MeanTree& tree,
           inclusive.sum_squares < self.sum_squares || (!is_there && inclusive.sum != 0)) {
         return Malformed("sums that so many runs cannot have");
       }
-      // Below 2^127 each, so it is told if they pass 128 bits.
+      // Each is less than 2^127, so an overflow of 128 bits is detected.
       if (path != 0 && !AddTo(below[i][tree.paths().parents()[path]], inclusive.sum)) {
         return Malformed("a sum");
       }

@@ -20,7 +20,7 @@ Error TooMuch(const Metric& metric) {
   return Fail(ErrorCode::kTooLarge, "the sum of {} exceeds 127 bits", metric.name);
 }
 
-// `from`, over a denominator that is `factor` times as great, is added. False if it does not fit.
+// Adds `from`, converted to a denominator `factor` times as great. Returns false on overflow.
 bool AddScaled(const SideSum& from, std::uint64_t factor, SideSum& to) {
   Uint128 sum = 0;
   Uint128 squares = 0;
@@ -71,7 +71,7 @@ std::vector<stats::Int128> Reduced(const std::vector<Sides>& values, std::uint64
   return reduced;
 }
 
-// Denominator, numbers of runs, and empty values of all the paths and metrics.
+// A sum with the denominator, the numbers of runs, and empty values for all paths and metrics.
 Result<MeanTree> EmptySum(std::span<const MeanTree> trees, const MatchedMetrics& matched,
                           std::shared_ptr<const Dictionary> dictionary) {
   MeanTree sum = {.dictionary = std::move(dictionary), .metrics = matched.metrics};

@@ -14,14 +14,14 @@ namespace fieldcost::tree {
 
 // Exact means over runs, and differences of means: integers over one denominator. Each has two
 // sides, the subtrahend (before) and the minuend (after); its value is after - before. A mean has
-// an empty `before`. So differences can be added and subtracted like means, and nothing is lost:
-// both sides and their squares remain available for tests, and for showing what vanished or is new.
-// Pure functions.
+// an empty `before`. So differences can be added and subtracted like means without loss: both sides
+// and their squares remain available for tests, and for showing what disappeared or is new. Pure
+// functions.
 
-// A value of one side. Each run of the side contributes cost * denominator / runs.
+// The value of one side. Each run of the side contributes cost * denominator / runs.
 struct SideSum {
   stats::Uint128 sum = 0;
-  stats::Uint128 sum_squares = 0;  // of the runs' contributions
+  stats::Uint128 sum_squares = 0;  // of the contributions of the runs
   bool operator==(const SideSum&) const = default;
 };
 struct Sides {
@@ -29,7 +29,7 @@ struct Sides {
   SideSum after;
   bool operator==(const Sides&) const = default;
 };
-// Over the denominator. Sums are below 2^127, so that it fits.
+// In units of 1 / denominator. Sums are less than 2^127, so the difference fits.
 inline stats::Int128 NumeratorOf(const Sides& sides) {
   return static_cast<stats::Int128>(sides.after.sum) - static_cast<stats::Int128>(sides.before.sum);
 }
@@ -54,7 +54,7 @@ struct MeanTree {
   const PathTable& paths() const { return dictionary->paths; }
 };
 
-// Per run of the tree: sums over the number of its runs. kTooLarge if a sum is 2^127 or more.
+// The mean per run: sums over the number of the tree's runs. kTooLarge if a sum is 2^127 or more.
 Result<MeanTree> Average(const Tree& tree);
 
 // The sum, over the least common multiple of the denominators; the same bits in any order and
@@ -62,13 +62,13 @@ Result<MeanTree> Average(const Tree& tree);
 // sum of squares 128 bits, or a sum 127 bits. REQUIRES: at least one tree.
 Result<WithRemarks<MeanTree>> Add(std::span<const MeanTree> trees);
 
-// after - before: Add() of `after` and of `before` with its sides exchanged.
+// after - before: Add() of `after` and of `before` with its sides swapped.
 Result<WithRemarks<MeanTree>> Difference(const MeanTree& before, const MeanTree& after);
 // The difference of their averages.
 Result<WithRemarks<MeanTree>> Difference(const Tree& before, const Tree& after);
 
-// The values alone, in lowest terms: equal means and differences are equal bit for bit, however
-// they were computed.
+// Only the values, in lowest terms: equal means and differences have equal bits, however they were
+// computed.
 struct NetValues {
   std::uint64_t denominator = 1;
   std::vector<std::vector<stats::Int128>> self;       // [metric][path id]

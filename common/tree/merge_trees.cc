@@ -14,7 +14,8 @@ namespace {
 
 using stats::Uint128;
 
-// [path id]: whether it, or what goes on from it, has any value. The root always is.
+// Indexed by path id: whether it, or a path that extends it, has any value. Always true for the
+// root.
 std::vector<bool> IsThere(const Measured& measured) {
   const PathTable& paths = measured.dictionary->paths;
   FIELDCOST_CHECK(measured.values.metrics() == measured.metrics.size());
@@ -33,16 +34,17 @@ std::vector<bool> IsThere(const Measured& measured) {
   return there;
 }
 
-// How many events in a row a stack may lack: functions that ended by calling the next one.
+// The maximum number of successive events missing from a stack: functions that ended by calling the
+// next one.
 constexpr std::size_t kMostTailCalls = 3;
 
-// A stack, or a part of one: the node of the events that it is of, and where it stands itself.
+// The place of a stack or a part of one: the event node that it belongs to, and its own path.
 struct Place {
   PathId node = kRootPath;
   PathId at = kRootPath;
 };
 
-// A stack's part of what its node has to share.
+// A stack, and its weight in the division of its node's value.
 struct Part {
   PathId node;
   PathId at;
@@ -57,16 +59,17 @@ class Merger {
   Status EnterEvents();
   Status EnterSamples(MergedRun& merged);
   Status AddEvents(RunValues& values) const;
-  // One column of the samples to one of the result.
+  // Adds one column of the samples to a column of the result.
   Status AddSamples(std::size_t from, std::size_t to, RunValues& values) const;
-  // What `divided` has at nodes of the events is moved to their stacks.
+  // Moves the values of `divided` from event nodes to their stacks.
   Status Divide(std::size_t divided, const std::vector<std::size_t>& weights,
                 RunValues& values) const;
   std::shared_ptr<const Dictionary> dictionary() const { return dictionary_; }
 
  private:
   bool IsEvent(PathId path) const { return path.value() < event_paths_; }
-  // The events' node that a stack at `node` comes to with `frame`; nullopt: it has no events.
+  // The event node that a stack at `node` reaches with `frame`; nullopt if there are no events for
+  // it.
   std::optional<PathId> Follow(PathId node, FrameId frame);
   std::optional<PathId> FindBehindTailCalls(PathId node, FrameId frame) const;
   Result<std::vector<Part>> Parts(const std::vector<std::size_t>& weights) const;
@@ -118,7 +121,7 @@ std::optional<PathId> Merger::FindBehindTailCalls(PathId node, FrameId frame) co
     PathId ancestor = path;
     for (std::size_t i = 0; i < below; ++i) ancestor = paths.parent(ancestor);
     if (ancestor != node) continue;
-    if (found) return std::nullopt;  // nobody knows which
+    if (found) return std::nullopt;  // ambiguous
     found = path;
   }
   return found;
@@ -146,7 +149,7 @@ Status Merger::EnterSamples(MergedRun& merged) {
     places_[path] = {.node = before.node, .at = at};
   }
   for (std::uint32_t path = 1; path < there.size(); ++path) {
-    bool is_stack = false;  // it ends here
+    bool is_stack = false;  // whether a stack ends here
     for (std::size_t metric = 0; metric < samples_.metrics.size() && !is_stack; ++metric) {
       is_stack = samples_.values.value(metric, PathId(path)) != 0;
     }
@@ -199,8 +202,8 @@ Result<std::vector<Part>> Merger::Parts(const std::vector<std::size_t>& weights)
   return parts;
 }
 
-// Shares of `amount` in proportion to the weights: rounded down, and what is left goes one by one
-// to the largest remainders, of equal ones to the first.
+// Divides `amount` in proportion to the weights: each share is rounded down, and the rest goes one
+// by one to the largest remainders; among equal ones, to the first.
 std::vector<std::uint64_t> Apportion(std::uint64_t amount, std::span<const Part> parts) {
   Uint128 total = 0;
   for (const Part& part : parts) total += part.weight;

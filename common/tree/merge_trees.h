@@ -12,37 +12,37 @@
 
 namespace fieldcost::tree {
 
-// One run, or interval, as one recorder saw it.
+// One run or interval, as measured by one recorder.
 struct Measured {
   std::shared_ptr<const Dictionary> dictionary;
   std::vector<Metric> metrics;
-  RunValues values;  // a column for each metric
+  RunValues values;  // one column per metric
 };
 
 struct MergeOptions {
   std::string divided = "wall";                           // the events' metric that samples divide
-  std::vector<std::string> weights = {"cpu", "off-cpu"};  // the samples' metrics that tell how
+  std::vector<std::string> weights = {"cpu", "off-cpu"};  // the samples' metrics that weight them
 };
 
 struct MergedRun {
-  Measured run;  // the events' metrics, then those of the samples
-  // Sampled stacks with frames between two that have events, and the number of these frames, which
-  // are not in the result.
+  Measured run;  // the events' metrics, followed by those of the samples
+  // Sampled stacks with frames between two frames that have events, and the number of these frames,
+  // which are not in the result.
   std::uint64_t stacks_with_dropped = 0;
   std::uint64_t dropped_frames = 0;
-  std::vector<std::string> remarks;  // a line for each metric of the samples that is left out
+  std::vector<std::string> remarks;  // one line per omitted metric of the samples
 };
 
-// Events and samples of one run in one tree. A stack's frames are followed from outside: where the
-// node of the events reached so far has a child of that frame, it goes on there; else, if one path
-// alone leads on to that frame over at most three others, there: these ended by calling the next
-// one, and are not on the stack. What follows the last such frame hangs below, and frames between
-// are dropped. Events decide, samples divide: what
-// a node of the events has itself of `divided` is shared among its stacks in proportion to their
-// weights, by largest remainder (of equal ones the first in canonical order), so that the inclusive
-// value of every node of the events stays what it was. Without a stack a node keeps it. A metric of
-// both is that of the events. kInvalidArgument if a metric of the options is missing (of the
-// weights: all), kTooLarge beyond limits or 64 bits.
+// Combines events and samples of one run in one tree. A stack's frames are followed from the
+// outermost one. If the event node reached so far has a child with that frame, it continues there;
+// otherwise, if exactly one path leads to that frame over at most three others, it continues at its
+// end: the others are functions that ended by calling the next one, and so are not on the stack.
+// The frames after the last such frame are added below it, and frames in between are dropped. The
+// self value of `divided` of each event node is divided among its stacks in proportion to their
+// weights, by largest remainder (among equal ones, the first in canonical order), so that the
+// inclusive values of all event nodes stay unchanged. A node without stacks keeps its value. If
+// both have a metric, that of the events is used. kInvalidArgument if a metric of the options is
+// missing (for the weights: all of them); kTooLarge beyond limits or 64 bits.
 Result<MergedRun> MergeEventsAndSamples(const Measured& events, const Measured& samples,
                                         const MergeOptions& options = {});
 

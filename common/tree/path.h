@@ -12,31 +12,31 @@
 namespace fieldcost::tree {
 
 using PathId = StrongId<struct PathIdTag, std::uint32_t>;
-inline constexpr PathId kRootPath{0};  // without frames
+inline constexpr PathId kRootPath{0};  // has no frames
 
-// Interned call paths: a path is its caller's path plus one frame. Numbered in the order in which
-// they were first seen, so a caller always has a smaller number than its callees, and one sweep
-// from the last path to the first sums a tree. Movable and copyable; not thread-safe. Interning
-// costs one look-up in a hash table.
+// Interned call paths: a path is its caller's path plus one frame. Numbered in the order of their
+// first occurrence, so a caller always has a smaller number than its callees, and one sweep from
+// the last path to the first sums a tree. Movable and copyable; not thread-safe. Interning costs
+// one look-up in a hash table.
 class PathTable {
  public:
   PathTable();
 
-  // The id of the path that extends `parent` by `frame`. kTooLarge if it is deeper than kMaxDepth
+  // The id of the path that extends `parent` by `frame`. kTooLarge if it has more than kMaxDepth
   // frames, or the table is full. REQUIRES: parent.value() < size().
   Result<PathId> Intern(PathId parent, FrameId frame);
   std::optional<PathId> Find(PathId parent, FrameId frame) const;
 
-  // REQUIRES: id.value() < size(), and it is not the root for parent and frame.
+  // REQUIRES: id.value() < size(), and for parent and frame, it is not the root.
   PathId parent(PathId id) const;
   FrameId frame(PathId id) const;
-  std::size_t depth(PathId id) const;  // number of its frames; 0 is the root
+  std::size_t depth(PathId id) const;  // the number of its frames; 0 for the root
 
   // All parents and frames by id, for sweeps; the root's are 0.
   std::span<const std::uint32_t> parents() const { return parents_; }
   std::span<const std::uint32_t> frames() const { return frames_; }
 
-  std::size_t size() const { return parents_.size(); }  // with the root
+  std::size_t size() const { return parents_.size(); }  // including the root
   void Reserve(std::size_t paths);
 
  private:

@@ -8,8 +8,7 @@
 namespace fieldcost::tree {
 namespace {
 
-// `frame_to` names each frame anew; with `folds`, a path that ends in a frame twice ends in it
-// once.
+// Renames frames with `frame_to`. With `folds`, repeated frames at the end of a path become one.
 Result<PathMap> Map(const Dictionary& from, const std::function<Frame(const Frame&)>& frame_to,
                     bool folds) {
   auto to = std::make_shared<Dictionary>();
@@ -33,7 +32,7 @@ Result<PathMap> Map(const Dictionary& from, const std::function<Frame(const Fram
   return map;
 }
 
-// The values of a tree's only run. REQUIRES: it has one run, and is no minimum.
+// The values of a tree's only run. REQUIRES: it has one run, and is not a minimum.
 RunValues RunOf(const Tree& tree) {
   FIELDCOST_CHECK(tree.runs == 1 && tree.least_of == 0);
   RunValues run(tree.metrics.size());

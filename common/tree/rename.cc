@@ -16,14 +16,14 @@ bool IsSign(std::string_view text, std::size_t at) {
   return at < text.size() && kOperatorSigns.find(text[at]) != std::string_view::npos;
 }
 
-// Whether the '=' or '!' there is one of an operator's name.
+// Whether the '=' or '!' at `at` is part of an operator's name.
 bool IsOfOperator(std::string_view text, std::size_t at) {
   std::size_t begin = at;
   while (begin > 0 && IsSign(text, begin - 1)) --begin;
   return text.substr(0, begin).ends_with(kOperator);
 }
 
-// Where the names are parted; nullopt if nowhere, or it is not certain.
+// The position of the '=' between the names; nullopt if there is none, or it is ambiguous.
 std::optional<std::size_t> Separator(std::string_view text) {
   std::optional<std::size_t> found;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -39,8 +39,8 @@ bool HasModule(std::string_view name) {
   return at != std::string_view::npos && !IsOfOperator(name, at);
 }
 
-// What each '*' of the pattern stands for, the earlier ones for as little as they can; nullopt if
-// it does not match.
+// The texts that the '*'s of the pattern match, earlier ones as short as possible; nullopt if the
+// pattern does not match.
 std::optional<std::vector<std::string_view>> Match(std::string_view pattern,
                                                    std::string_view text) {
   const std::vector<std::string_view> parts = Split(pattern, "*");

@@ -12,7 +12,7 @@
 namespace fieldcost::tree {
 
 // Rules "OLD=NEW" for names that differ in the old build. OLD is a complete function name or
-// "module!function". A '*' in OLD matches any text; each '*' in NEW is replaced by the matching
+// "module!function". A '*' in OLD matches any text; each '*' in NEW is replaced by the matched
 // text, in order. "parse(char*)=parse(text)", "old::*=new::*", "libold.so!*=libnew.so!*". Not
 // thread-safe, since it counts matches.
 class RenameRules {

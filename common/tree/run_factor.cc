@@ -10,16 +10,16 @@
 namespace fieldcost::tree {
 namespace {
 
-constexpr std::size_t kLeastPaths = 5;  // among fewer each weighs the same
+constexpr std::size_t kLeastPaths = 5;  // with fewer paths, all have the same weight
 
-// Cut so that none is more than 1 / kLeastPaths of their sum.
+// Caps weights so that none is more than 1 / kLeastPaths of their sum.
 std::vector<double> Capped(std::vector<double> weights) {
   if (weights.empty()) return weights;
   std::vector<double> sorted = weights;
   std::ranges::sort(sorted, std::greater());
   double rest = std::accumulate(sorted.begin(), sorted.end(), 0.0);
   double cap = sorted.back();
-  // With the greatest i weights cut to the cap: cap = (i * cap + rest) / kLeastPaths.
+  // If the greatest i weights are reduced to the cap: cap = (i * cap + rest) / kLeastPaths.
   for (std::size_t i = 0; i < std::min(kLeastPaths, sorted.size()); ++i) {
     const double fitting = rest / static_cast<double>(kLeastPaths - i);
     if (sorted[i] <= fitting) {

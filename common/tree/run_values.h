@@ -10,9 +10,9 @@
 
 namespace fieldcost::tree {
 
-// The costs of one run, or of an interval of it: for each metric a self value per path, by the ids
-// of one PathTable. Dense: a path that is not contained costs 0, and so does one past the end of a
-// column. A path is contained if it, or a path that extends it, has a cost in any metric. A value;
+// The costs of one run, or of an interval of it: for each metric a self value per path, indexed by
+// the ids of one PathTable. Dense: paths that are not contained, or are beyond the end of a column,
+// cost 0. A path is contained if it, or a path that extends it, has a cost in any metric. A value;
 // not thread-safe.
 class RunValues {
  public:
@@ -21,20 +21,20 @@ class RunValues {
 
   std::size_t metrics() const { return columns_.size(); }
 
-  // REQUIRES for all: metric < metrics().
+  // REQUIRES for all functions below: metric < metrics().
   std::span<const std::uint64_t> column(std::size_t metric) const;  // [path id]
   std::uint64_t value(std::size_t metric, PathId path) const;
 
-  // Grows the column to at least `paths` and returns it for writing; valid until the next column
-  // grows. REQUIRES: paths <= kMaxPaths.
+  // Grows the column to at least `paths` elements and returns it for writing; valid until the next
+  // column grows. REQUIRES: paths <= kMaxPaths.
   std::span<std::uint64_t> MutableColumn(std::size_t metric, std::size_t paths);
 
   // kTooLarge, without a change, if the value would exceed 2^64 - 1. REQUIRES: path.value() <
   // kMaxPaths.
   Status Add(std::size_t metric, PathId path, std::uint64_t amount);
 
-  // Adds all values. kTooLarge as above, when some have already been added. REQUIRES: as many
-  // metrics.
+  // Adds all values. kTooLarge as above, but some values may have been added. REQUIRES: the same
+  // number of metrics.
   Status Add(const RunValues& other);
 
  private:

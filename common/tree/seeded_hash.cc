@@ -13,7 +13,7 @@ const std::uint64_t kSeed = [] {
 }  // namespace
 
 std::uint64_t SeededHash(std::uint64_t value) {
-  // The finalizer of MurmurHash3 (Austin Appleby), between two halves of a secret.
+  // The finalizer of MurmurHash3 (Austin Appleby), between two uses of the secret seed.
   value ^= kSeed;
   value = (value ^ (value >> 33)) * 0xff51afd7ed558ccdULL;
   value += kSeed;

@@ -15,17 +15,17 @@
 namespace fieldcost::tree {
 namespace {
 
-// So many runs are swept at once: what they have of a path lies side by side.
+// The number of runs processed in one sweep; their values of a path are adjacent.
 constexpr std::size_t kLanes = 16;
 using Mask = std::uint16_t;
 static_assert(sizeof(Mask) * 8 == kLanes, "a bit for each");
 
-// Sums of kLanes values below 2^kSmallBits fit 64 bits, those of their squares 128.
+// Sums of kLanes values below 2^kSmallBits fit into 64 bits, those of their squares into 128.
 constexpr int kSmallBits = 60;
 static_assert(kLanes <= std::size_t{1} << (64 - kSmallBits) &&
               kLanes <= std::size_t{1} << (128 - 2 * kSmallBits));
 
-// True if something did not fit.
+// Returns true on overflow.
 bool Gather(const std::uint64_t* values, std::size_t lanes, Spread& spread) {
   std::uint64_t sum = 0;
   std::uint64_t any = 0;
@@ -52,8 +52,8 @@ bool Gather(const std::uint64_t* values, std::size_t lanes, Spread& spread) {
   return passed;
 }
 
-// Room for that many. Of large memory most of the time goes into its first touch: huge pages, where
-// they can be had, make that rare.
+// Allocates room for that many. Most of the cost of a large allocation is its first touch, which
+// huge pages, if available, make rare.
 void MakeRoom(std::vector<Spread>& spreads, std::size_t paths) {
   constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
   spreads.reserve(paths);
@@ -61,7 +61,7 @@ void MakeRoom(std::vector<Spread>& spreads, std::size_t paths) {
   const std::uintptr_t first = (begin + kHugePage - 1) & ~(kHugePage - 1);
   const std::uintptr_t last = (begin + paths * sizeof(Spread)) & ~(kHugePage - 1);
   if (spreads.empty() && first < last) {
-    ::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);  // or not
+    ::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);  // best effort
   }
   spreads.resize(paths);
 }
@@ -76,7 +76,7 @@ class Sweep {
         masks_(paths.size()),
         below_(paths.size() * runs.size()) {}
 
-  // False if something did not fit.
+  // Returns false on overflow.
   bool Add(std::size_t column, MetricSpreads& spreads);
   void AddPresent(std::vector<std::uint32_t>& present) const {
     for (std::size_t i = 0; i < masks_.size(); ++i) {
@@ -95,8 +95,8 @@ class Sweep {
   std::span<const std::uint32_t> parents_;
   std::span<const RunValues> runs_;
   bool is_first_;
-  std::vector<Mask> masks_;           // [path]: the runs that it is in
-  std::vector<std::uint64_t> below_;  // [path][run]: what goes on from it; 0 between metrics
+  std::vector<Mask> masks_;           // [path]: the runs that contain it
+  std::vector<std::uint64_t> below_;  // [path][run]: sum of its children; 0 between metrics
 };
 
 bool Sweep::Add(std::size_t column, MetricSpreads& spreads) {
@@ -139,7 +139,7 @@ bool Sweep::Add(std::size_t column, MetricSpreads& spreads) {
   return !passed;
 }
 
-// Their order by name. kInvalidArgument unless each is valid, and there once.
+// Their order by name. kInvalidArgument unless all are valid and different.
 Result<std::vector<std::size_t>> OrderOf(const std::vector<Metric>& metrics) {
   if (metrics.size() > kMaxMetrics) {
     return Fail(ErrorCode::kTooLarge, "{} metrics are more than {}", metrics.size(), kMaxMetrics);
@@ -179,7 +179,7 @@ Result<Tree> TreeOf(std::shared_ptr<const Dictionary> dictionary, std::vector<Me
   for (std::size_t done = 0; done < runs.size(); done += kLanes) {
     Sweep sweep(tree.paths(), runs.subspan(done, std::min(kLanes, runs.size() - done)), done == 0);
     for (std::size_t i = 0; i < order.size(); ++i) {
-      // Made here, they are still in the caches when they are filled.
+      // Allocated here, so they are still in the caches when they are filled.
       MakeRoom(tree.values[i].self, paths);
       MakeRoom(tree.values[i].inclusive, paths);
       if (sweep.Add(order[i], tree.values[i])) continue;

@@ -16,8 +16,7 @@
 
 namespace fieldcost::tree {
 
-// One value over the runs of a tree: exact sums, and the least and greatest value. A run without it
-// counts as 0.
+// One value over the runs of a tree: exact sums, minimum and maximum. It is 0 in a run without it.
 struct Spread {
   stats::Uint128 sum = 0;
   stats::Uint128 sum_squares = 0;
@@ -26,20 +25,20 @@ struct Spread {
   bool operator==(const Spread&) const = default;
 };
 
-// A metric's values, [path id].
+// The values of a metric, indexed by path id.
 struct MetricSpreads {
   std::vector<Spread> self;
   std::vector<Spread> inclusive;
 };
 
-// The costs of runs by call path. A plain value; made by TreeOf(), by the functions of algebra.h,
-// and by DecodeTree().
+// The costs of runs by call path. A plain value, created by TreeOf(), DecodeTree() and the
+// functions of algebra.h.
 struct Tree {
   std::shared_ptr<const Dictionary> dictionary;
   std::vector<Metric> metrics;         // ascending by name, each once
   std::uint64_t runs = 1;              // from 1 to kMaxRuns
-  std::uint64_t least_of = 0;          // the number of runs of the minimum (Minimum()); 0: not one
-  std::vector<std::uint32_t> present;  // [path id]: the number of runs with it; a parent's not less
+  std::uint64_t least_of = 0;          // number of runs of a minimum (Minimum()), or 0
+  std::vector<std::uint32_t> present;  // [path id]: number of runs that contain it
   std::vector<MetricSpreads> values;   // [metric]
 
   const PathTable& paths() const { return dictionary->paths; }
@@ -48,19 +47,19 @@ struct Tree {
 // The index of the metric of that name.
 std::optional<std::size_t> FindMetric(std::span<const Metric> metrics, std::string_view name);
 
-// The tree of all these runs. Inclusive values cover a path and all paths that extend it, computed
-// in one backward sweep. kInvalidArgument if a metric is invalid or duplicated, kTooLarge if a
-// run's value exceeds 64 bits, a sum 128 bits, or there are too many metrics. REQUIRES: at least
-// one run and at most kMaxRuns; each with a column for each metric, in the given order, none longer
-// than the number of paths.
+// Returns the tree of all these runs. Inclusive values cover a path and all paths that extend it,
+// and are computed in one backward sweep. kInvalidArgument if a metric is invalid or duplicated;
+// kTooLarge if a run's value exceeds 64 bits, a sum 128 bits, or there are too many metrics.
+// REQUIRES: between one and kMaxRuns runs, each with one column per metric, in the given order, and
+// none longer than the number of paths.
 Result<Tree> TreeOf(std::shared_ptr<const Dictionary> dictionary, std::vector<Metric> metrics,
                     std::span<const RunValues> runs);
 
-// The excess of each path's inclusive sum over its self sum and the inclusive sums of its children:
-// 0 in trees of runs; in a minimum (algebra.h) what varies. REQUIRES: a metric of the tree.
+// The excess of each path's inclusive sum over its self sum and its children's inclusive sums: 0 in
+// trees of runs; the part that varies in a minimum (algebra.h). REQUIRES: a metric of the tree.
 std::vector<stats::Uint128> Excess(const Tree& tree, std::size_t metric);
 
-// The total self sum of code without a name, which cannot be matched across builds. The whole is
+// The total self sum of code without a name, which cannot be matched across builds. The total is
 // the root's inclusive sum. REQUIRES: a metric of the tree.
 stats::Uint128 UnnamedSum(const Tree& tree, std::size_t metric);
 

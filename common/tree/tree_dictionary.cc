@@ -8,7 +8,7 @@
 namespace fieldcost::tree {
 namespace {
 
-// [path id of `from`] = id in `to`.
+// Returns the mapping [path id in `from`] = path id in `to`.
 Result<std::vector<std::uint32_t>> Enter(const Dictionary& from, Dictionary& to) {
   std::vector<std::uint32_t> frames(from.frames.size());
   for (std::uint32_t i = 0; i < frames.size(); ++i) {
@@ -54,7 +54,7 @@ Result<Union> Unite(std::span<const std::shared_ptr<const Dictionary>> dictionar
 std::vector<PathId> CanonicalOrder(const Dictionary& dictionary, const std::vector<bool>& kept) {
   const PathTable& paths = dictionary.paths;
   FIELDCOST_CHECK(kept.size() == paths.size());
-  // Frames by rank, so that siblings compare by a number.
+  // Ranks of the frames, so that siblings are compared by number.
   std::vector<std::uint32_t> by_rank(dictionary.frames.size());
   std::iota(by_rank.begin(), by_rank.end(), 0U);
   std::sort(by_rank.begin(), by_rank.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -62,7 +62,7 @@ std::vector<PathId> CanonicalOrder(const Dictionary& dictionary, const std::vect
   });
   std::vector<std::uint32_t> rank(by_rank.size());
   for (std::uint32_t i = 0; i < by_rank.size(); ++i) rank[by_rank[i]] = i;
-  // Children of each path one behind the other, in descending order: a stack turns it round.
+  // The children of each path, adjacent and in descending order, since the stack reverses them.
   std::vector<std::uint32_t> begin(paths.size() + 1);
   for (std::size_t i = 1; i < paths.size(); ++i) {
     if (!kept[i]) continue;

@@ -7,15 +7,15 @@
 
 namespace fieldcost::tree {
 
-// Limits of a tree. Recorders stay below them by folding (into "[other]", "[cut]"); readers refuse
-// anything beyond them, with kTooLarge.
+// Limits of a tree. Recorders stay within them by folding (into "[other]", "[cut]"); readers refuse
+// anything beyond them with kTooLarge.
 inline constexpr std::size_t kMaxPaths = std::size_t{1} << 24;   // including the root
-inline constexpr std::size_t kMaxFrames = std::size_t{1} << 22;  // different ones
-inline constexpr std::size_t kMaxDepth = 1024;                   // frames of a path
+inline constexpr std::size_t kMaxFrames = std::size_t{1} << 22;  // distinct ones
+inline constexpr std::size_t kMaxDepth = 1024;                   // frames per path
 inline constexpr std::size_t kMaxMetrics = 64;
 inline constexpr std::size_t kMaxRuns = UINT32_MAX;
-inline constexpr std::size_t kMaxNameBytes = 16 * kKiB;      // of a module, function or file
-inline constexpr std::size_t kMaxAllNameBytes = 256 * kMiB;  // of all frames of a table
+inline constexpr std::size_t kMaxNameBytes = 16 * kKiB;      // per module, function or file
+inline constexpr std::size_t kMaxAllNameBytes = 256 * kMiB;  // for all frames of a table
 inline constexpr std::size_t kMaxMetricNameBytes = 64;
 inline constexpr std::size_t kMaxBuildIdBytes = 64;
 static_assert(kMaxPaths <= UINT32_MAX && kMaxFrames <= UINT32_MAX, "their ids have 32 bits");
