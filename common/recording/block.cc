@@ -21,7 +21,7 @@ void AppendIds(std::span<const std::uint32_t> ids, ByteWriter& bytes) {
   bytes.Pad();
 }
 
-// How many bytes a number of a thread takes, from the least one of its block on.
+// The bytes needed for a thread's number, relative to the smallest one in its block.
 std::uint32_t ThreadWidth(std::uint32_t difference) {
   if (difference == 0) return 0;
   if (difference <= UINT8_MAX) return 1;
@@ -50,7 +50,8 @@ Result<Head> ReadHead(std::string_view untrusted_payload, std::string_view what)
   return LoadAt<Head>(untrusted_payload.data());
 }
 
-// Adds value(i) to the sum of each sample's path; false if a path is beyond the end of `out`.
+// Adds value(i) to the sum of each sample's path. Returns false if a path is beyond the end of
+// `out`.
 template <typename Id, typename Value>
 bool Scatter(const char* ids, std::uint32_t begin, std::uint32_t end, const Value& value,
              std::span<std::uint64_t> out) {

@@ -17,17 +17,17 @@ namespace fieldcost::recording {
 
 // The head of a block: at most kBlockSamples samples of one stream, ascending in time.
 //   block := BlockHead times? ids threads? column* sums?
-// times: u32*, relative to the first one, omitted if all are equal; ids: u16* or u32*; threads:
-// u8*, u16* or u32*, relative to the least one, omitted if all are equal; one column per metric of
-// the stream; each padded to 8. If sum_entries > 0, the sums of all samples per path; omitted where
-// adding them is not much cheaper than adding the samples.
+// times: u32*, relative to the first one, omitted if all are equal. ids: u16* or u32*. threads:
+// u8*, u16* or u32*, relative to the smallest one, omitted if all are equal. One column per metric
+// of the stream. Each part is padded to 8. sums: if sum_entries > 0, the sums of all samples per
+// path; omitted unless adding them is much cheaper than adding the samples.
 struct BlockHead {
   std::uint16_t stream = 0;
   std::uint16_t metrics = 0;
   std::uint32_t samples = 0;
   std::uint64_t first_ns = 0;
   std::uint64_t last_ns = 0;
-  std::uint32_t paths = 0;  // ids are below this
+  std::uint32_t paths = 0;  // ids are less than this
   std::uint32_t sum_entries = 0;
   std::uint32_t id_width = 2;    // 2 or 4
   std::uint32_t time_width = 4;  // 0 or 4
@@ -59,7 +59,7 @@ struct VectorHead {
 };
 static_assert(sizeof(VectorHead) == 16, "it is in the file as it is here");
 
-// A block's samples, in columns. times: ascending. values: per metric, one value per sample.
+// A block's samples, in columns. times: ascending. values: one vector per metric.
 struct BlockSamples {
   std::span<const std::uint64_t> times_ns;
   std::span<const std::uint32_t> paths;
@@ -78,8 +78,8 @@ std::string EncodeBlock(std::uint16_t stream, std::uint32_t paths, const BlockSa
 std::string EncodeGroup(std::uint16_t stream, std::uint64_t first_block, const SumsOfPaths& sums);
 std::string EncodeVector(const VectorHead& head, std::span<const std::uint64_t> values);
 
-// kCorrupt unless the head is as above and the parts fit into the payload. Values, ids and their
-// order are not checked: callers must compare ids with the number of paths.
+// kCorrupt unless the head is as described above and the parts fit into the payload. Values, ids
+// and their order are not checked: callers must compare ids with the number of paths.
 struct BlockView {
   BlockHead head;
   const char* times = nullptr;
@@ -91,10 +91,10 @@ struct BlockView {
 
   std::uint64_t time_ns(std::uint32_t i) const;
   std::uint32_t path(std::uint32_t i) const;
-  std::uint64_t thread(std::uint32_t i) const;  // may be any number
-  // The number of samples before `time_ns`, if times ascend.
+  std::uint64_t thread(std::uint32_t i) const;  // unchecked; may be any number
+  // The number of samples before `time_ns`, provided that times ascend.
   std::uint32_t Before(std::uint64_t untrusted_time_ns) const;
-  // REQUIRES: head.sum_entries > 0, metric < head.metrics. kCorrupt if they do not fit.
+  // REQUIRES: head.sum_entries > 0, metric < head.metrics. kCorrupt if the sums do not fit.
   Result<Sums> SumsOf(std::uint32_t metric) const;
 };
 Result<BlockHead> ReadBlockHead(std::string_view untrusted_payload);
@@ -105,8 +105,8 @@ Result<Sums> ReadGroup(std::string_view untrusted_payload, std::uint32_t metric)
 Result<VectorHead> ReadVectorHead(std::string_view untrusted_payload);
 Result<Column> ReadVector(std::string_view untrusted_payload);
 
-// Adds samples [begin, end) of a metric times `factor`, modulo 2^64. False if a path is beyond the
-// end of `out`. REQUIRES: begin <= end <= samples, metric < metrics.
+// Adds samples [begin, end) of a metric times `factor`, modulo 2^64. Returns false if a path is
+// beyond the end of `out`. REQUIRES: begin <= end <= samples, metric < metrics.
 [[nodiscard]] bool AddSamples(const BlockView& block, std::uint32_t metric, std::uint32_t begin,
                               std::uint32_t end, std::uint64_t factor,
                               std::span<std::uint64_t> out);

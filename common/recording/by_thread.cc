@@ -16,7 +16,7 @@ namespace {
 
 std::string_view WordOf(DivideBy by) { return by == DivideBy::kThread ? "thread" : "process"; }
 
-// Empty: not known.
+// Empty if unknown.
 std::string NameOf(const Thread& thread, DivideBy by) {
   const bool is_process = by == DivideBy::kProcess;
   std::string name = is_process || thread.name.empty() ? thread.process : thread.name;
@@ -71,7 +71,7 @@ Labels ChooseLabels(const Descriptions& about, DivideBy by, bool by_name) {
   return {.texts = LabelsOf(about.threads, by, false), .with_numbers = false};
 }
 
-// The part of a thread that a label names.
+// The parts of a thread that a label contains.
 Thread ThreadIn(const std::string& label, Thread thread, DivideBy by, bool with_numbers) {
   const std::string other = SeveralOf(by, "other");
   if (label == other) return {.name = other.substr(1, other.size() - 2)};
@@ -83,12 +83,12 @@ Thread ThreadIn(const std::string& label, Thread thread, DivideBy by, bool with_
   return thread;
 }
 
-// Paths with the frame of a thread in front.
+// Prefixes paths with the frame of a thread.
 class ThreadPaths {
  public:
   ThreadPaths(const tree::Dictionary& from, tree::Dictionary& to) : from_(from), to_(to) {}
 
-  // A frame for each label, and one for each that there was.
+  // Adds a frame per label, after all existing frames.
   Status Prepare(const std::vector<std::string>& labels) {
     for (std::uint32_t i = 0; i < from_.frames.size(); ++i) {
       FIELDCOST_ASSIGN(const tree::FrameId frame,
@@ -105,7 +105,7 @@ class ThreadPaths {
 
   Result<tree::PathId> Of(std::uint32_t path, ThreadId thread) {
     const tree::PathId root = roots_[thread.value()];
-    std::vector<std::uint32_t> missing;  // the innermost first
+    std::vector<std::uint32_t> missing;  // innermost first
     tree::PathId at = root;
     for (; path != tree::kRootPath.value(); path = from_.paths.parents()[path]) {
       if (const auto known = known_.find(Key(path, root)); known != known_.end()) {
@@ -116,7 +116,7 @@ class ThreadPaths {
     }
     for (auto next = missing.rbegin(); next != missing.rend(); ++next) {
       const Result<tree::PathId> made = to_.paths.Intern(at, frames_[from_.paths.frames()[*next]]);
-      // Too deep, or too many: its caller has it.
+      // Too deep, or too many paths: fold it into its caller.
       if (!made && made.error().code != ErrorCode::kTooLarge) return made.error();
       if (made) at = *made;
       known_.emplace(Key(*next, root), at);

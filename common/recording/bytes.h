@@ -54,7 +54,7 @@ class ByteWriter {
 };
 
 // Reads the output of a ByteWriter. Beyond the end, and after anything malformed, all reads return
-// 0 or empty and ok() is false.
+// 0 or empty, and ok() is false.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view untrusted_bytes) : bytes_(untrusted_bytes) {}
@@ -67,7 +67,7 @@ class ByteReader {
     const std::string_view bytes = Bytes(sizeof(Integer));
     return ok_ ? LoadAt<Integer>(bytes.data()) : Integer{};
   }
-  std::uint64_t Varint();  // of 64 bits
+  std::uint64_t Varint();  // at most 64 bits
   std::string_view Bytes(std::size_t size);
   // Reads a text; one longer than `max_bytes` is malformed.
   std::string_view Text(std::size_t max_bytes);

@@ -15,7 +15,8 @@ std::uint64_t GreatestOf(std::uint32_t width) {
   return width == 8 ? UINT64_MAX : (std::uint64_t{1} << 8 * width) - 1;
 }
 
-// What all values are a multiple of; 1 if they are all 0. Ends as soon as it is 1.
+// The greatest common divisor of all differences to `base`; 1 if they are all 0. Stops once it is
+// 1.
 std::uint64_t CommonScale(std::span<const std::uint64_t> values, std::uint64_t base) {
   std::uint64_t scale = 0;
   for (const std::uint64_t value : values) {
@@ -29,7 +30,7 @@ void AppendQuotient(std::uint64_t quotient, std::uint32_t width, std::string& ou
   out.append(reinterpret_cast<const char*>(&quotient), width);
 }
 
-// The width that takes the fewest bytes, if those that reach its greatest number take 8 more.
+// The width that takes the fewest bytes in total, given that values beyond its maximum take 8 more.
 std::uint32_t BestWidth(std::span<const std::uint64_t> values, std::uint64_t scale) {
   std::array<std::size_t, kWidths.size()> bytes{};
   for (std::size_t i = 0; i < kWidths.size(); ++i) bytes[i] = kWidths[i] * values.size();

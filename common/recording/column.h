@@ -9,10 +9,10 @@
 
 namespace fieldcost::recording {
 
-// A column of integers, read in place from the file: the i-th is
-// base + scale * q[i] modulo 2^64, q in 0, 1, 2, 4 or 8 bytes. Equal values take none. Pure.
+// A column of integers, read in place from the file: the i-th is base + scale * q[i] modulo 2^64,
+// with q in 0, 1, 2, 4 or 8 bytes. Equal values take no bytes. Pure.
 //   column := base:u64 scale:u64 width:u32 0:u32 q:(u8|u16|u32|u64)*     padded to 8
-// width: the bytes of a q; if it is 0, scale is 1.
+// width: the bytes per q; if it is 0, scale is 1.
 struct Column {
   std::uint64_t base = 0;
   std::uint64_t scale = 1;
@@ -40,24 +40,22 @@ void WithWidth(std::uint32_t width, Work&& work) {
   }
 }
 
-// Appends a column. It begins and ends at a multiple of 8 of `out`, if that is where `out` ends
-// now.
+// Appends a column. It begins and ends at a multiple of 8 of `out` if `out` now ends at one.
 void AppendColumn(std::span<const std::uint64_t> values, std::string& out);
 // Reads a column of `count` values. REQUIRES: the reader's bytes outlive it.
 Column ReadColumn(ByteReader& untrusted_bytes, std::uint32_t count);
 
-// Dense columns, at the speed of memory. REQUIRES: out.size() >= column.count.
+// Dense columns, at memory speed. REQUIRES: out.size() >= column.count.
 void SetAll(const Column& column, std::span<std::uint64_t> out);  // the rest of `out` is 0
 // Adds each value times `factor`, modulo 2^64.
 void AddAll(const Column& column, std::uint64_t factor, std::span<std::uint64_t> out);
 
-// Sums of a few among many paths: ids ascending, each once, and a value per metric.
+// Sums of a few among many paths: distinct ascending ids, and a value per metric.
 //   sums := entries:u32 wide_gaps:u32 gap:u8* wide_gap:u32* column*      each padded to 8
-//   column := scale:u64 width:u32 wide:u32 q:(u8|u16|u32|u64)* wide:u64*       ; as many q as
-//   entries
+//   column := scale:u64 width:u32 wide:u32 q:(u8|u16|u32|u64)* wide:u64*       ; one q per entry
 // A gap is the difference to the previous id (to 0 for the first one); 255 refers to the next wide
-// gap. A value is scale * q; the greatest q of the width refers to the next wide value, except for
-// width 8, which has none.
+// gap. A value is scale * q; the maximum q of the width refers to the next wide value, except for
+// width 8, which has no wide values.
 inline constexpr std::uint32_t kWideGap = 255;
 struct Sums {
   std::uint32_t entries = 0;
@@ -76,7 +74,7 @@ void AppendSums(std::span<const std::uint32_t> ids,
 // Reads the sums of one metric. REQUIRES: the reader's bytes outlive them.
 Sums ReadSums(ByteReader& untrusted_bytes, std::uint32_t metric);
 
-// Calls take(id, value) for each. Returns false, possibly after some calls, if the sums are
+// Calls take(id, value) for each entry. Returns false, possibly after some calls, if the sums are
 // malformed; never passes an id of `paths` or more.
 template <typename Take>
 [[nodiscard]] bool ForEachSum(const Sums& sums, std::size_t paths, Take&& take) {

@@ -9,10 +9,10 @@
 namespace fieldcost::recording {
 namespace {
 
-// Makes contents of frames, one after the other.
+// Builds contents frame by frame.
 class Builder {
  public:
-  // Takes a frame. The payload may be missing of blocks, groups and vectors.
+  // Adds a frame. The payload may be missing for blocks, groups and vectors.
   Status Take(IndexEntry entry, std::string_view untrusted_payload) {
     FIELDCOST_TRY(TakeContent(entry, untrusted_payload));
     contents_.frames.push_back(entry);
@@ -58,8 +58,8 @@ class Builder {
     return {};
   }
 
-  // Compares a frame's number of paths with those that are known now. Without a payload (by the
-  // index) that is done when the frame is used.
+  // Compares a frame's number of paths with the number known so far. Without a payload (when
+  // reading by the index), this check is done when the frame is used.
   Status CheckPaths(FrameType type, std::string_view untrusted_payload) const {
     std::optional<std::uint32_t> paths;
     if (type == FrameType::kBlock && !untrusted_payload.empty()) {
@@ -93,12 +93,13 @@ bool IsOfStream(FrameType type) {
   return type == FrameType::kBlock || type == FrameType::kGroup || type == FrameType::kVector;
 }
 
-// Reads contents by the index. An error if it does not fit the file: then the frames decide.
+// Reads contents by the index. On an error, because it does not match the file, the frames are
+// read.
 Result<Contents> ByIndex(std::string_view untrusted_file, const ClockAnchors& anchors,
                          const FileFrame& index) {
   Builder builder;
   std::uint64_t end = kHeaderBytes;
-  bool is_exact = true;  // else the last frame was not looked at
+  bool is_exact = true;  // else the last frame was not examined
   for (const IndexEntry& entry : DecodeIndex(index)) {
     if (entry.offset >= index.offset || entry.offset < end || (is_exact && entry.offset != end)) {
       return Fail(ErrorCode::kCorrupt, "the index lists frames where there are none");

@@ -14,10 +14,10 @@
 
 namespace fieldcost::recording {
 
-// The place at which reading a recording stopped, and the reason.
+// Where reading a recording stopped, and the reason.
 struct Stop {
   std::uint64_t offset = 0;
-  std::string reason;  // empty: at the end of the file
+  std::string reason;  // empty: the end of the file
 };
 
 // Everything known about a recording before samples are read.
@@ -31,9 +31,9 @@ struct Contents {
   Stop stop;
 };
 
-// Uses the index, if the file ends with a matching one; else reads all frames up to the first that
-// is incomplete or does not follow from its predecessors. kInvalidArgument, kCorrupt or
-// kUnsupported if not even the header can be read.
+// Uses the index if the file ends with a matching one; otherwise reads all frames up to the first
+// that is incomplete or does not follow from its predecessors. kInvalidArgument, kCorrupt or
+// kUnsupported if even the header cannot be read.
 Result<Contents> ReadContents(std::string_view untrusted_file);
 // The same, ignoring any index.
 Result<Contents> ReadContentsWithoutIndex(std::string_view untrusted_file);

@@ -26,7 +26,7 @@ std::int64_t FromZigZag(std::uint64_t value) {
   return static_cast<std::int64_t>(value >> 1 ^ (~(value & 1) + 1));
 }
 
-// What is not as it may be was not written by us.
+// Our writers never produce invalid data, so the file is corrupt.
 Status FromFile(Status status) {
   if (status || status.error().code == ErrorCode::kTooLarge) return status;
   return Corrupt(status.error().message);

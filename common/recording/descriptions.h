@@ -17,7 +17,7 @@ namespace fieldcost::recording {
 
 using StreamId = StrongId<struct StreamIdTag, std::uint16_t>;
 
-// Numbers are in files: never reused.
+// The numbers are stored in files and never reused.
 enum class StreamKind : std::uint8_t {
   kSamples = 1,    // of running stacks
   kWaits = 2,      // waits of threads; values in ns are spans that end at that time (spans.h)
@@ -29,8 +29,8 @@ enum class StreamKind : std::uint8_t {
 // Samples of one kind, ascending in time. Each has a value for some of the recording's metrics.
 struct Stream {
   StreamKind kind = StreamKind::kSamples;
-  std::string name;                    // printable; if there are several of a kind
-  std::vector<std::uint16_t> metrics;  // indices, each once, at least one
+  std::string name;                    // printable; distinguishes streams of one kind
+  std::vector<std::uint16_t> metrics;  // distinct indices, at least one
   bool operator==(const Stream&) const = default;
 };
 
@@ -62,7 +62,7 @@ struct Descriptions {
   std::vector<Stream> streams;
   std::vector<Run> runs;
   std::vector<Count> counts;
-  std::vector<Thread> threads = {Thread()};  // by ThreadId; the first one is kNoThread
+  std::vector<Thread> threads = {Thread()};  // by ThreadId; the first is kNoThread
   bool operator==(const Descriptions&) const = default;
 };
 
@@ -79,8 +79,8 @@ std::string EncodeRunEnd(const Descriptions& all, std::size_t run);
 //   count := text:name value
 std::string EncodeCount(const Count& count);
 
-// Each adds to the content of the preceding frames: kCorrupt unless it follows from them and is as
-// above, kTooLarge beyond the limits.
+// Each adds to the content of the preceding frames. kCorrupt unless it follows from them and is as
+// described above; kTooLarge beyond the limits.
 Status DecodeMetrics(std::string_view untrusted_payload, Descriptions& all);
 Status DecodeRun(std::string_view untrusted_payload, Descriptions& all);
 Status DecodeCount(std::string_view untrusted_payload, Descriptions& all);
@@ -96,7 +96,7 @@ std::string EncodeTreePart(const TreePart& part);
 // kCorrupt unless part < parts.
 Result<TreePart> ReadTreePart(std::string_view untrusted_payload);
 
-// kInvalidArgument unless members are as above and in range; kTooLarge if there are too many.
+// kInvalidArgument unless members are valid as described above; kTooLarge if there are too many.
 Status AddMetric(const tree::Metric& untrusted_metric, Descriptions& all);
 Status AddStream(const Stream& untrusted_stream, Descriptions& all);
 Status AddRun(const Run& untrusted_run, Descriptions& all);

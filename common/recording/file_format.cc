@@ -15,7 +15,7 @@
 namespace fieldcost::recording {
 namespace {
 
-// Made like PNG's: a transfer as text, or one that drops the eighth bit, is seen at once.
+// Like PNG's, detects transfers in text mode and those that drop the eighth bit.
 constexpr std::string_view kMagic(
     "\x89"
     "fct\r\n\x1a\n",
@@ -35,7 +35,7 @@ std::string EncodeHeader(const ClockAnchors& anchors) {
   std::string out(kMagic);
   ByteWriter bytes(out);
   bytes.Fixed(kVersion);
-  bytes.Fixed(std::uint32_t{0});  // flags: none yet
+  bytes.Fixed(std::uint32_t{0});  // flags: none defined yet
   bytes.Fixed(anchors.created_ns);
   bytes.Fixed(anchors.monotonic_ns);
   bytes.Fixed(anchors.ticks);

@@ -16,12 +16,12 @@ namespace fieldcost::recording {
 inline constexpr std::size_t kHeaderBytes = 64;
 inline constexpr std::size_t kFrameHeadBytes = 16;
 
-// One moment on all clocks. Times in a recording are ns of the monotonic clock since this moment.
+// The same moment by all clocks. Times in a recording are ns of the monotonic clock since then.
 struct ClockAnchors {
   std::uint64_t created_ns = 0;    // since 1970-01-01 UTC; 0: computed from other recordings
   std::uint64_t monotonic_ns = 0;  // CLOCK_MONOTONIC
-  std::uint64_t ticks = 0;         // of the time stamp counter; 0: not known
-  // Nanoseconds per tick, in units of 2^-32; 0: not known.
+  std::uint64_t ticks = 0;         // of the time stamp counter; 0: unknown
+  // Nanoseconds per tick, in units of 2^-32; 0: unknown.
   std::uint64_t ns_per_tick = 0;
   bool operator==(const ClockAnchors&) const = default;
 };
@@ -32,7 +32,7 @@ Result<ClockAnchors> DecodeHeader(std::string_view untrusted_bytes);
 // Whether a file begins like a recording, so that commands can distinguish it from other inputs.
 bool LooksLikeRecording(std::string_view untrusted_bytes);
 
-// Numbers are in files: never reused. Frames of unknown types are skipped.
+// The numbers are stored in files and never reused. Frames of unknown types are skipped.
 enum class FrameType : std::uint32_t {
   kDictionary = 1,
   kMetrics = 2,
@@ -59,13 +59,13 @@ struct FileFrame {
 // Appends head, payload and padding. REQUIRES: payload.size() <= kMaxFramePayloadBytes.
 void AppendFrame(FrameType type, std::uint32_t number, std::string_view payload, std::string& out);
 
-// Why there is no valid frame; empty if there is one.
+// A frame, or the reason why there is no valid one.
 struct FrameResult {
   FileFrame frame;
   std::string trouble;
   bool ok() const { return trouble.empty(); }
 };
-// The frame at `offset` of a whole file. Its checksum is verified, unless that was done before.
+// Returns the frame at `offset` of a whole file. Verifies its checksum unless that was done before.
 FrameResult FrameAt(std::string_view untrusted_file, std::uint64_t offset,
                     bool was_checked = false);
 

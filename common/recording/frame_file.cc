@@ -20,7 +20,7 @@ Result<FrameFile> FrameFile::Create(const std::filesystem::path& path,
       return fieldcost::Fail(ErrorCode::kInvalidArgument, "replace {}: not a regular file",
                              path.string());
     }
-    // Processes that have the old one open, or mapped, keep it.
+    // Processes that have the old file open or mapped keep it.
     if (::unlink(path.c_str()) != 0) return ErrnoError("replace", path, errno);
   }
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
@@ -48,7 +48,7 @@ Result<std::uint64_t> FrameFile::Append(FrameType type, std::string_view payload
 }
 
 Status FrameFile::Fail(Error error) {
-  // Readers would pass over a torn end, too; but so the file is whole as far as it goes.
+  // Readers would skip an incomplete end, too, but this way the file is intact up to its end.
   if (::ftruncate(fd_.get(), static_cast<off_t>(written_)) != 0) {
     error.message += "; its end is torn";
   }

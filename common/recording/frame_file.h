@@ -13,8 +13,8 @@
 namespace fieldcost::recording {
 
 // An append-only file of frames. Frames are buffered until Flush() or until they reach kWriteBytes.
-// After a failure nothing more is written, and the file is truncated to what was last flushed.
-// Movable; not thread-safe.
+// After a failure nothing more is written, and the file is truncated to its state at the last
+// flush. Movable; not thread-safe.
 class FrameFile {
  public:
   // Creates the file with mode 0600, replacing an existing one.
@@ -23,12 +23,12 @@ class FrameFile {
   // Keeps everything in memory, for TakeBytes().
   static FrameFile InMemory(const ClockAnchors& anchors);
 
-  // Appends a frame; returns its offset. kIo and the like if the file has failed, now or before.
-  // REQUIRES: payload.size() <= kMaxFramePayloadBytes.
+  // Appends a frame; returns its offset. kIo or another error if the file has failed, now or
+  // before. REQUIRES: payload.size() <= kMaxFramePayloadBytes.
   Result<std::uint64_t> Append(FrameType type, std::string_view payload);
   // Passes everything to the operating system, so that it survives the end of this process.
   Status Flush();
-  // Also waits until it is on the disk.
+  // Also waits until the data is on the disk.
   Status Sync();
   // REQUIRES: InMemory(). Nothing may follow.
   std::string TakeBytes() { return std::move(pending_); }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kPlus = 1;
 constexpr std::uint64_t kMinus = ~std::uint64_t{0};  // modulo 2^64
-// An addition to a path somewhere costs about as much as those to two in a row (measured).
+// A random addition to a path costs about as much as two sequential ones (measured).
 constexpr std::uint64_t kDensePerAddition = 2;
 
 }  // namespace

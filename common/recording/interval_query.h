@@ -9,7 +9,7 @@
 namespace fieldcost::recording {
 
 // Computes the values of an interval (README.md describes the algorithm). Short-lived. REQUIRES:
-// the recording lives longer. Not thread-safe, but several queries may read one recording.
+// the recording outlives it. Not thread-safe, but several queries may read one recording.
 class IntervalQuery {
  public:
   IntervalQuery(const Recording& recording, StreamId stream, std::size_t metric);
@@ -17,13 +17,13 @@ class IntervalQuery {
   Status Run(Interval interval, std::vector<std::uint64_t>& out);
 
  private:
-  // The position after a number of samples of a block; 0 samples after the last block.
+  // A number of samples of a block before a position; 0 samples after the last block.
   struct Position {
     std::size_t block = 0;
     std::uint32_t sample = 0;
   };
-  // A position as the nearest block boundary, and samples to add to the sums before that (factor 1)
-  // or to subtract from them (-1).
+  // A position as the nearest block boundary, and samples to add to the sums before that boundary
+  // (factor 1) or to subtract from them (-1).
   struct End {
     std::size_t blocks = 0;
     std::size_t block = 0;
@@ -41,13 +41,13 @@ class IntervalQuery {
   std::uint64_t CostFrom(std::optional<std::size_t> vector, std::size_t blocks) const;
 
   Status AddEnd(const End& end, std::uint64_t factor);
-  // Adds or subtracts the blocks between `from` and `to`, in either order, so that the sums before
-  // `from` become those before `to`.
+  // Adds or subtracts the blocks between `from` and `to`, in either order, to convert the sums
+  // before `from` to those before `to`.
   Status AddBlocks(std::size_t from, std::size_t to, std::uint64_t factor);
   Status AddVector(std::optional<std::size_t> vector, std::uint64_t factor, bool is_first);
-  // All samples with from <= time < to, each with its full value.
+  // Adds all samples with from <= time < to, each with its full value.
   Status AddWhole(Interval interval);
-  // For samples from a time on, the parts of their spans that passed before it (spans.h).
+  // Adds, for samples from a time on, the parts of their spans that passed before it (spans.h).
   Status AddPassed(std::uint64_t time_ns, std::uint64_t factor);
 
   const Recording& recording_;

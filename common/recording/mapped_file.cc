@@ -11,7 +11,7 @@
 namespace fieldcost::recording {
 
 Result<MappedFile> MappedFile::Open(const std::filesystem::path& path) {
-  // Opening a pipe would wait for its writer; a regular file knows nothing of O_NONBLOCK.
+  // Opening a pipe would wait for its writer; for regular files, O_NONBLOCK has no effect.
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!fd.valid()) return ErrnoError("open", path, errno);
   struct stat info {};

@@ -87,7 +87,7 @@ std::uint64_t Recording::BeginOf(StreamId stream) const {
     if (!HasSpans(contents_.descriptions, stream, metric)) continue;
     const Interval ends{.from_ns = first_ns,
                         .to_ns = first_ns + std::min(kMaxSpanNs, UINT64_MAX - first_ns)};
-    // What cannot be read makes queries fail, not the span.
+    // Unreadable frames make queries fail, but not this function.
     (void)ForEachSample(stream, ends, [&](std::uint64_t time_ns, std::uint32_t, auto values) {
       begin_ns = std::min(begin_ns, time_ns - std::min({values[metric], kMaxSpanNs, time_ns}));
     }).has_value();
@@ -223,7 +223,7 @@ Result<std::vector<Bin>> Recording::Bins(StreamId stream, std::size_t metric, In
 
 Result<std::vector<std::string>> Recording::Trees() const {
   std::vector<std::string> trees;
-  std::uint32_t expected = 0;  // of the parts of the last one
+  std::uint32_t expected = 0;  // part of the last tree
   for (std::uint32_t number = 0; number < contents_.frames.size(); ++number) {
     if (contents_.frames[number].type != FrameType::kTree) continue;
     FIELDCOST_ASSIGN(const FileFrame frame, Frame(number));
@@ -233,7 +233,7 @@ Result<std::vector<std::string>> Recording::Trees() const {
     trees.back() += part.bytes;
     expected = part.part + 1 == part.parts ? 0 : part.part + 1;
   }
-  if (expected != 0) trees.pop_back();  // a crash was in the middle of it
+  if (expected != 0) trees.pop_back();  // a crash interrupted writing it
   return trees;
 }
 

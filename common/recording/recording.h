@@ -29,8 +29,8 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-// Turns self values into inclusive ones, which include all paths that continue each path, in one
-// sweep from the last path to the first. REQUIRES: as many values as paths.
+// Converts self values to inclusive ones, which include all paths that extend each path, in one
+// sweep from the last path to the first. REQUIRES: one value per path.
 void AddUp(const tree::PathTable& paths, std::span<std::uint64_t> values);
 
 // The values of a part of an interval.
@@ -39,18 +39,18 @@ struct Bin {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> values;  // path, self value; ascending
 };
 
-// A recording opened for reading. Frames are checked when they are first used: a query that needs a
-// damaged frame returns kCorrupt, others still work. Queries are const and may run in several
-// threads. Movable.
+// A recording opened for reading. Frames are checked on first use: a query that needs a damaged
+// frame returns kCorrupt, others still work. Queries are const and may run in several threads.
+// Movable.
 class Recording {
  public:
-  // Errors of ReadContents(), and of opening the file.
+  // Errors of ReadContents(), or of opening the file.
   static Result<Recording> Open(const std::filesystem::path& path);
-  // Reads a file's bytes, which it keeps.
+  // Reads a file's bytes, and keeps them.
   static Result<Recording> Of(std::string untrusted_file);
   // Reads a file's bytes. REQUIRES: they outlive it.
   static Result<Recording> Over(std::string_view untrusted_file);
-  // The same, from the frames alone, ignoring any index.
+  // The same from the frames only, ignoring any index.
   static Result<Recording> WithoutIndex(std::string_view untrusted_file);
 
   // Its frames, streams, metrics, runs and counts, and how far it could be read.
@@ -60,10 +60,10 @@ class Recording {
   // sample; nullopt without samples.
   std::optional<Interval> Span() const;
 
-  // All of these REQUIRE: stream < contents().streams.size(), metric < the stream's metrics (their
-  // numbers in the stream).
+  // REQUIRES for all functions below: stream < contents().streams.size(), and metric (an index into
+  // the stream's metrics) is less than their number.
 
-  // The exact self value of each path in the interval: out[path id], as many as paths. Of spans
+  // The exact self value of each path in the interval: out[path id], one per path. For spans
   // (spans.h), the part that passes in the interval. Costs a few additions per path and those of
   // some blocks, independent of the interval's length (README.md).
   Status SelfValues(StreamId stream, std::size_t metric, Interval interval,
@@ -71,12 +71,12 @@ class Recording {
   // The values of all streams, by the recording's metrics. kTooLarge if one is 2^64 or more.
   Result<tree::RunValues> Values(Interval interval) const;
 
-  // Visits all samples whose time is in the interval in order of time; kCorrupt if they are not
+  // Visits all samples whose time is in the interval in order of time. kCorrupt if they are not
   // ordered in the file. `values`: one per metric of the stream.
   using OnSample = std::function<void(std::uint64_t time_ns, std::uint32_t path,
                                       std::span<const std::uint64_t> values)>;
   Status ForEachSample(StreamId stream, Interval interval, const OnSample& on_sample) const;
-  // The same, with the thread of each, which is one of contents().descriptions.threads.
+  // The same, with the thread of each sample, an index into contents().descriptions.threads.
   using OnThreadSample =
       std::function<void(std::uint64_t time_ns, std::uint32_t path, ThreadId thread,
                          std::span<const std::uint64_t> values)>;
@@ -84,11 +84,11 @@ class Recording {
                              const OnThreadSample& on_sample) const;
 
   // Divides the interval into `count` parts whose lengths differ by at most 1 ns, each with its
-  // paths of non-zero value: the data of a picture over time. REQUIRES: 0 < count <= kMaxBins.
+  // paths of nonzero value: the data of a picture over time. REQUIRES: 0 < count <= kMaxBins.
   Result<std::vector<Bin>> Bins(StreamId stream, std::size_t metric, Interval interval,
                                 std::size_t count) const;
 
-  // The trees in it (Writer::PutTree), in order; each as it was given.
+  // The trees in it (Writer::PutTree), in order and unchanged.
   Result<std::vector<std::string>> Trees() const;
 
   // A frame of contents().frames. kCorrupt if it is damaged or does not match its entry.
@@ -111,7 +111,7 @@ class Recording {
   std::shared_ptr<const std::string> owned_;
   std::string_view file_;
   Contents contents_;
-  // [frame]: its checksum was valid. Set on the first use.
+  // [frame]: whether its checksum has been verified. Set on first use.
   std::unique_ptr<std::atomic<bool>[]> checked_;
   std::unique_ptr<Begins[]> begins_;  // [stream]
 };

@@ -16,7 +16,7 @@ using tree::PathId;
 
 Error Malformed(std::string_view what) { return Corrupt(fmt::format("dictionary: {}", what)); }
 
-// Texts that many frames share, each once an increment.
+// Texts that frames share; each is stored once per increment.
 class TextTable {
  public:
   std::size_t Intern(std::string_view text) {
@@ -113,7 +113,7 @@ std::string EncodeIncrement(const tree::FrameTable& frames, const tree::PathTabl
   }
   std::string path_bytes;
   ByteWriter path_writer(path_bytes);
-  // Paths follow when all frames are there that they may need.
+  // Paths follow once all frames that they may need have been written.
   const bool has_frames = size.frames == frames.size();
   for (; has_frames && size.paths < paths.size() && path_bytes.size() < kDictionaryBytes;
        ++size.paths) {

@@ -12,8 +12,8 @@ namespace fieldcost::recording {
 
 // Frames and paths in increments: each contains those added since the previous one, in order.
 //   dictionary := first_frame first_path text_count text* frame_count frame* path_count path*
-//   frame := kind module file build_id function offset     ; module, file, build_id: texts
-//   path := (its id - its parent's) frame                  ; the root is not in it
+//   frame := kind module file build_id function offset     ; module, file, build_id: text numbers
+//   path := (its id - its parent's) frame                  ; the root is omitted
 // All numbers are varints, text := size byte*.
 
 // The part of the tables that is already in a file.
@@ -29,8 +29,8 @@ std::string EncodeIncrement(const tree::FrameTable& frames, const tree::PathTabl
                             DictionarySize& size);
 
 // Adds an increment to tables that contain the previous ones. kCorrupt if it does not follow from
-// them or is not as above; kTooLarge beyond the limits. After an error the tables may contain part
-// of it.
+// them or is not as described above; kTooLarge beyond the limits. After an error the tables may
+// contain part of it.
 Status DecodeIncrement(std::string_view untrusted_payload, tree::FrameTable& frames,
                        tree::PathTable& paths);
 

@@ -104,7 +104,7 @@ std::uint64_t CostOf(const StreamIndex::Block& block) {
 }
 
 void StreamIndex::Finish() {
-  // A crash may have been in the middle of them.
+  // A crash may have interrupted writing them.
   if (!vectors_.empty() && vectors_.back().frames.size() < metrics_) vectors_.pop_back();
   block_costs_.assign(1, 0);
   group_costs_.assign(1, 0);

@@ -14,18 +14,18 @@
 
 namespace fieldcost::recording {
 
-// The summary of a frame for readers. The index has one for each preceding frame, so that a long
+// The summary of a frame for readers. The index has one entry per preceding frame, so that a long
 // recording can be opened without reading all of it.
 struct IndexEntry {
   std::uint64_t offset = 0;
-  std::uint64_t first_ns = 0;  // of a block
+  std::uint64_t first_ns = 0;  // for a block
   std::uint64_t last_ns = 0;
   std::uint64_t ordinal = 0;  // block: its number in its stream; group: first block; vector: blocks
   FrameType type{};
-  std::uint32_t samples = 0;      // of a block
-  std::uint32_t sum_entries = 0;  // of a block or group
+  std::uint32_t samples = 0;      // for a block
+  std::uint32_t sum_entries = 0;  // for a block or group
   std::uint16_t stream = 0;
-  std::uint16_t metric = 0;  // of a vector, in its stream
+  std::uint16_t metric = 0;  // for a vector: index into the stream's metrics
   bool operator==(const IndexEntry&) const = default;
 };
 static_assert(sizeof(IndexEntry) == 48, "it is in the file as it is here");
@@ -59,13 +59,13 @@ class StreamIndex {
   explicit StreamIndex(std::size_t metrics) : metrics_(metrics) {}
 
   // Adds a block, group or vector. kCorrupt unless it follows from its predecessors. Sets the
-  // number of a block's entry that has none yet. `frame`: its number in the file.
+  // number of a block's entry if it has none yet. `frame` is its number in the file.
   Status Add(IndexEntry& untrusted_entry, std::uint32_t frame);
-  // Must be called after the last one, before Cost().
+  // Must be called after the last entry and before Cost().
   void Finish();
 
   const std::vector<Block>& blocks() const { return blocks_; }
-  // Indexed by block / kGroupBlocks; may be shorter than that.
+  // Indexed by block / kGroupBlocks; may be shorter than the blocks require.
   const std::vector<Group>& groups() const { return groups_; }
   const std::vector<Vector>& vectors() const { return vectors_; }  // ascending
   std::size_t metrics() const { return metrics_; }
@@ -102,11 +102,11 @@ class StreamIndex {
   std::vector<Block> blocks_;
   std::vector<Group> groups_;
   std::vector<Vector> vectors_;
-  std::vector<std::uint64_t> block_costs_;  // of all blocks before the i-th
-  std::vector<std::uint64_t> group_costs_;  // of all before block i * kGroupBlocks, by groups
+  std::vector<std::uint64_t> block_costs_;  // cumulative costs of the blocks before the i-th
+  std::vector<std::uint64_t> group_costs_;  // of those before block i * kGroupBlocks, using groups
 };
 
-// The cost of adding the sums of a block or group or, if it has none, its samples.
+// The cost of adding the sums of a block or group or, if there are none, its samples.
 std::uint64_t CostOf(const StreamIndex::Block& block);
 
 }  // namespace fieldcost::recording

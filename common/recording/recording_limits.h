@@ -14,7 +14,7 @@ inline constexpr std::size_t kMaxStreams = 64;
 inline constexpr std::size_t kMaxRuns = 65'536;
 inline constexpr std::size_t kMaxCounts = 256;
 inline constexpr std::uint32_t kMaxThreads = 1'048'576;
-inline constexpr std::size_t kMaxNameBytes = 256;       // of a stream, count or thread
+inline constexpr std::size_t kMaxNameBytes = 256;       // for a stream, count or thread
 inline constexpr std::size_t kMaxCommandBytes = 4'096;  // longer ones are truncated
 inline constexpr std::size_t kMaxHashBytes = 64;
 inline constexpr std::size_t kMaxFramePayloadBytes = 256 * kMiB;
@@ -22,19 +22,19 @@ inline constexpr std::size_t kMaxFramePayloadBytes = 256 * kMiB;
 inline constexpr std::size_t kDictionaryBytes = 16 * kMiB;
 // The maximum that a writer buffers until the next flush.
 inline constexpr std::size_t kWriteBytes = kMiB;
-inline constexpr std::size_t kMaxBins = 65'536;           // of a picture over time
+inline constexpr std::size_t kMaxBins = 65'536;           // in a picture over time
 inline constexpr std::size_t kTreePartBytes = 64 * kMiB;  // a larger tree has several frames
-// The greatest time: one wrong reading of a clock must not make all later samples late.
+// The maximum time: one wrong clock reading must not make all later samples late.
 inline constexpr std::uint64_t kMaxTimeNs = std::uint64_t{1} << 62;  // 146 years
 
 // Waits and events with a duration (spans.h) are written in parts of at most this length.
 inline constexpr std::uint64_t kMaxSpanNs = 1'000'000'000;
 
-// The limits of a block: its number of samples, and the time that it spans (less than this).
+// The limits of a block: its number of samples, and its duration (less than this).
 inline constexpr std::uint32_t kBlockSamples = 4'096;
 inline constexpr std::uint64_t kBlockNs = 1'000'000'000;
 inline constexpr std::size_t kGroupBlocks = 16;
-// A cumulative vector follows the first whole group after this many samples, or this many per path.
+// A cumulative vector follows the first full group after this many samples, or this many per path.
 inline constexpr std::uint64_t kVectorSamples = 65'536;
 inline constexpr std::uint64_t kVectorSamplesPerPath = 4;
 

@@ -9,7 +9,7 @@
 namespace fieldcost::recording {
 namespace {
 
-// A command is whatever bytes the user gave; in a recording it is one line, and not endless.
+// A command is arbitrary bytes from the user; in a recording it is a single line of limited length.
 std::string Printable(std::string_view command) {
   std::string text(command.substr(0, kMaxCommandBytes));
   for (char& c : text) {
@@ -169,7 +169,7 @@ Status Writer::Flush() {
 Status Writer::PutIndex() {
   FIELDCOST_TRY(Flush());
   const std::string index = EncodeIndex(index_, file_.size());
-  // Readers make it themselves where it is missing.
+  // Without it, readers build the index themselves.
   if (index.size() <= kMaxFramePayloadBytes) {
     FIELDCOST_TRY(file_.Append(FrameType::kIndex, index));
   }

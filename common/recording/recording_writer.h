@@ -17,10 +17,10 @@
 
 namespace fieldcost::recording {
 
-// Writes a recording. Flushed data remains readable however this process ends and, after a power
-// loss, as far as it had reached the disk; Close() adds the index that makes opening fast.
+// Writes a recording. Flushed data remains readable however this process ends; after a power loss,
+// as far as it had reached the disk. Close() adds the index that makes opening fast.
 //
-// After the first write failure the file keeps what was flushed before, and every call returns the
+// After the first write failure the file keeps the data flushed before, and every call returns the
 // same error. Movable; not thread-safe. Memory: 24 bytes per path for each stream and metric, and
 // 48 bytes per block for the index.
 class Writer {
@@ -33,19 +33,20 @@ class Writer {
   // Writes to memory, for TakeBytes().
   static Writer InMemory(const tree::Dictionary& dictionary, const ClockAnchors& anchors);
 
-  // kInvalidArgument or kTooLarge if it may not be; then nothing has changed.
+  // kInvalidArgument or kTooLarge if it is invalid; nothing is changed then.
   Result<std::uint16_t> AddMetric(const tree::Metric& metric);
   Result<StreamId> AddStream(const Stream& stream);
 
-  // A run begins, or ends, at ns since the anchors. Commands are made printable and truncated.
+  // A run begins or ends at this time, in ns since the anchors. Commands are made printable and
+  // truncated.
   Result<std::uint32_t> BeginRun(std::uint64_t time_ns, std::string_view command,
                                  std::string_view environment_hash);
   Status EndRun(std::uint32_t run, std::uint64_t time_ns, std::int32_t exit_status);
 
-  // Adds a thread, whose samples may follow. Names are made printable and truncated. kTooLarge if
-  // there are kMaxThreads.
+  // Adds a thread, for which samples may follow. Names are made printable and truncated. kTooLarge
+  // if there are kMaxThreads already.
   Result<ThreadId> AddThread(Thread thread);
-  // Changes a thread's name or number, also for its earlier samples. REQUIRES: it was added.
+  // Changes a thread's name or ids, also for its earlier samples. REQUIRES: it was added.
   void SetThread(ThreadId number, Thread thread);
 
   // Sets a count; the last value of a name is valid.
@@ -54,20 +55,20 @@ class Writer {
   // Adds a sample: the cost of `path` in each of the stream's metrics at that time. Samples may
   // come in any order within a block (kBlockNs, or since the last flush). An earlier one gets the
   // end time of the last block and is counted as late: its cost is kept, but its time is lost.
-  // kTooLarge if a sum would exceed 64 bits, kInvalidArgument beyond kMaxTimeNs: then nothing has
-  // changed. REQUIRES: path is in the dictionary; one value per metric of the stream; the thread
-  // was added.
+  // kTooLarge if a sum would exceed 64 bits, kInvalidArgument beyond kMaxTimeNs; nothing is changed
+  // then. REQUIRES: path is in the dictionary; one value per metric of the stream; the thread was
+  // added.
   Status Append(StreamId stream, std::uint64_t time_ns, tree::PathId path,
                 std::span<const std::uint64_t> values, ThreadId thread = kNoThread);
 
-  // Keeps a tree, as common/tree encodes it.
+  // Stores a tree as encoded by common/tree.
   Status PutTree(std::string_view encoded_tree);
 
   // Ends open blocks and passes everything to the operating system. Call it about every second.
   Status Flush();
-  // The same, then the index, then waits for the disk. Nothing may follow.
+  // The same, then writes the index and waits for the disk. No calls may follow.
   Status Close();
-  // As Close(), of a recording in memory: its bytes. REQUIRES: InMemory().
+  // Close() for a recording in memory; returns its bytes. REQUIRES: InMemory().
   Result<std::string> TakeBytes();
 
   std::uint64_t size_bytes() const { return file_.size(); }
@@ -87,7 +88,7 @@ class Writer {
   DictionarySize in_file_;
   Descriptions descriptions_;
   std::vector<StreamWriter> streams_;
-  std::vector<std::uint32_t> changed_threads_;  // since they were put last
+  std::vector<std::uint32_t> changed_threads_;  // since they were last written
   std::vector<IndexEntry> index_;
 };
 

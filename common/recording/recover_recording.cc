@@ -10,11 +10,11 @@
 namespace fieldcost::recording {
 namespace {
 
-// Frames before the stop and the first problem; not those of a tree whose end is missing.
+// The frames before the stop and the first problem, except those of a tree whose end is missing.
 std::size_t GoodFrames(const std::vector<IndexEntry>& frames, std::uint64_t end,
                        const Recording& recording) {
   std::size_t good = 0;
-  std::size_t whole = 0;  // up to there all trees are
+  std::size_t whole = 0;  // up to there, all trees are complete
   for (; good < frames.size() && frames[good].offset < end; ++good) {
     if (frames[good].type == FrameType::kTree) {
       const auto frame = recording.Frame(static_cast<std::uint32_t>(good));
@@ -61,7 +61,7 @@ Result<RecoverReport> Recover(const std::filesystem::path& from, const std::file
     report.kept_samples += index[i].samples;
   }
   report.kept_bytes = out.size();
-  // A file without problems loses nothing but its index.
+  // A file without problems loses at most its index.
   report.lost_bytes = report.reason.empty() ? 0 : file.bytes().size() - end_of_last;
   FIELDCOST_TRY(out.Append(FrameType::kIndex, EncodeIndex(index, out.size())));
   FIELDCOST_TRY(out.Sync());

@@ -22,8 +22,8 @@ inline bool HasSpans(const Descriptions& descriptions, StreamId stream, std::siz
          descriptions.metrics[one.metrics[metric]].unit == tree::Unit::kNanoseconds;
 }
 
-// The greatest length of the stream's spans. Waits and events are written in parts while they pass.
-// An idle period is known when it ends, and is one sample, however long it was.
+// The maximum length of the stream's spans. Waits and events are written in parts while they pass.
+// An idle period is recorded when it ends, as one sample of any length.
 inline std::uint64_t SpanLimitNs(const Descriptions& descriptions, StreamId stream) {
   const bool is_idle = descriptions.streams[stream.value()].kind == StreamKind::kIdle;
   return is_idle ? UINT64_MAX : kMaxSpanNs;

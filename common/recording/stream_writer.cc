@@ -9,9 +9,9 @@
 namespace fieldcost::recording {
 namespace {
 
-// Whether sums save enough: adding them is at most a third of the work of adding what they sum.
-// With half of it a sample would take 0.7 bytes more, and no query would be faster (measured, 5,000
-// paths).
+// Whether sums save enough: adding them costs at most a third of adding the items that they sum.
+// With a half instead, a sample would take 0.7 bytes more and no query would be faster (measured,
+// 5,000 paths).
 bool Pays(std::size_t entries, std::uint64_t cost) { return entries <= cost / 3; }
 
 template <typename Value>

@@ -23,13 +23,13 @@ class StreamWriter {
 
   // Whether the open block must be sealed before a sample with this time is added.
   bool IsFullFor(std::uint64_t time_ns) const;
-  // A time before the last block's end is set to that, and counted. kTooLarge if the stream's sum
-  // of a metric would pass 2^64 - 1: then nothing has changed. REQUIRES: !IsFullFor(time_ns), a
-  // value per metric.
+  // Adds a sample. A time before the end of the last block is set to that end, and counted.
+  // kTooLarge if the stream's sum of a metric would exceed 2^64 - 1; nothing is changed then.
+  // REQUIRES: !IsFullFor(time_ns), one value per metric.
   Status Append(std::uint64_t time_ns, std::uint32_t path, std::uint32_t thread,
                 std::span<const std::uint64_t> values);
-  // Passes the open block, if there is one, and the sums due after it to the sink. All paths so far
-  // are below `paths`. After an error of the sink nothing may be added.
+  // Passes the open block, if any, and the sums due after it to the sink. All paths so far are less
+  // than `paths`. After an error of the sink nothing may be added.
   Status Seal(std::size_t paths, const Sink& sink);
 
   std::uint64_t late_samples() const { return late_samples_; }
@@ -55,10 +55,10 @@ class StreamWriter {
   std::uint64_t late_samples_ = 0;
   std::uint64_t blocks_ = 0;
   std::uint64_t samples_since_vector_ = 0;
-  std::uint64_t group_cost_ = 0;  // of adding its blocks one by one
+  std::uint64_t group_cost_ = 0;  // of adding its blocks individually
   PathSums block_sums_;
   PathSums group_sums_;
-  std::vector<std::vector<std::uint64_t>> cumulative_;  // of all whole groups
+  std::vector<std::vector<std::uint64_t>> cumulative_;  // over all complete groups
 };
 
 }  // namespace fieldcost::recording

@@ -15,16 +15,16 @@ namespace fieldcost::recording {
 
 // A thread's number in the recording's table, which begins with kNoThread.
 using ThreadId = StrongId<struct ThreadIdTag, std::uint32_t>;
-// For samples of several threads together, or of an unknown thread.
+// For samples of several threads combined, or of an unknown thread.
 inline constexpr ThreadId kNoThread{0};
 
-// A thread while it executes one program: after an exec it counts as another one. Unknown fields
-// are 0 or empty.
+// A thread while it executes one program: after an exec it counts as a different one. Unknown
+// fields are 0 or empty.
 struct Thread {
   std::uint32_t pid = 0;
   std::uint32_t tid = 0;
   std::string process;  // name of the process's main thread; printable
-  std::string name;     // its own; printable
+  std::string name;     // its own name; printable
   bool operator==(const Thread&) const = default;
 };
 
@@ -35,7 +35,7 @@ Thread Printable(Thread thread);
 //   thread := number pid tid text:process text:name      ; the next number, or one that has changed
 std::string EncodeThreads(std::span<const Thread> all, std::span<const std::uint32_t> numbers);
 // Adds to, or changes, the content of the preceding frames. kCorrupt unless it follows from them
-// and is as above, kTooLarge beyond kMaxThreads.
+// and is as described above; kTooLarge beyond kMaxThreads.
 Status DecodeThreads(std::string_view untrusted_payload, std::vector<Thread>& all);
 
 }  // namespace fieldcost::recording

@@ -20,7 +20,7 @@ PathCounts MostFrequentFirst(const std::vector<TimedPath>& samples) {
   return sorted;
 }
 
-// Where the i-th of n equal parts of an interval begins.
+// The beginning of the i-th of n equal parts of an interval.
 std::uint64_t EdgeOf(Interval interval, std::uint64_t i, std::uint64_t n) {
   const stats::Uint128 length = interval.to_ns - interval.from_ns;
   return interval.from_ns + static_cast<std::uint64_t>(length * i / n);
@@ -107,7 +107,7 @@ TimeTree::Answer TimeTree::Count(Interval interval) const {
   return answer;
 }
 
-// Depth: each level's interval is shorter by N, so 64 at most.
+// Recursion depth: each level divides the interval by N >= 2, so at most 64.
 void TimeTree::CountBelow(std::size_t number, Interval interval, Answer& answer,
                           std::vector<TimedPath>& samples) const {
   const Node& node = nodes_[number];

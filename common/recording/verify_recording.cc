@@ -21,7 +21,7 @@ class Verifier {
   void Run() {
     for (std::size_t i = 0; i < contents_.streams.size(); ++i) {
       CheckSamples(contents_.streams[i]);
-      // One metric at a time, so that memory is needed for all paths of one only.
+      // One metric at a time, so that memory is needed only for all paths of one metric.
       for (std::size_t metric = 0; metric < contents_.streams[i].metrics(); ++metric) {
         CheckSums(contents_.streams[i], metric);
       }
@@ -84,7 +84,7 @@ class Verifier {
     for (std::size_t i = 0; i < stream.blocks().size(); ++i) {
       const std::uint32_t frame = stream.blocks()[i].frame;
       const auto block = recording_.Block(frame, stream.metrics());
-      if (!block) return;  // it was reported; all that follows would differ
+      if (!block) return;  // already reported; everything after it would differ
       for (std::uint32_t sample = 0; sample < block->head.samples; ++sample) {
         const std::uint32_t path = block->path(sample);
         if (path >= paths) return;
@@ -159,7 +159,7 @@ class Verifier {
 void CompareIndex(std::string_view file, const Contents& contents, VerifyReport& report) {
   const auto index = FindIndex(file);
   report.has_index = index.has_value();
-  // If reading stopped early, the index has frames that were not read.
+  // If reading stopped early, the index contains frames that were not read.
   if (!index || !contents.stop.reason.empty()) return;
   if (DecodeIndex(*index) != contents.frames) {
     report.problems.push_back({.offset = index->offset, .what = "index: it lists other frames"});

@@ -26,16 +26,16 @@ struct VerifyReport {
   std::size_t runs = 0;
   std::size_t open_runs = 0;  // without an end
   std::size_t trees = 0;
-  bool has_index = false;         // a file that was not closed has none, which is not a problem
+  bool has_index = false;         // a file that was not closed has none; not a problem
   Stop stop;                      // the end, or the first incomplete frame
   std::vector<Problem> problems;  // ascending by offset; the first kMaxProblems
   bool is_good() const { return stop.reason.empty() && problems.empty(); }
 };
 inline constexpr std::size_t kMaxProblems = 100;
 
-// Checks the whole file: every checksum; that paths follow their parents; that samples ascend and
+// Checks the whole file: all checksums; that paths follow their parents; that samples ascend and
 // have known paths; the sums of blocks, groups and vectors against the samples; that the sums of
-// trees are possible; the index against the frames. Errors of ReadContents() and of opening.
+// trees are possible; and the index against the frames. Errors of ReadContents() and of opening.
 Result<VerifyReport> Verify(std::string_view untrusted_file);
 Result<VerifyReport> VerifyFile(const std::filesystem::path& path);
 

@@ -3,8 +3,7 @@
 //
 //   tree      := 1:u8 1:u8 names runs least_of present* values*     ; format version, kind
 // For each path, the root first:
-//   present   := number of runs that contain its parent (for the root: of the tree's runs) but not
-//   it
+//   present   := number of runs with its parent (for the root: of all runs) but without it
 // For each metric, for each path, the root last, so that children are known before their parents:
 //   values    := spread inclusive
 //   spread    := max [if several runs, max > 0: max-min [if > 0: sum sum_squares]]

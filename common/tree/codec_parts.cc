@@ -5,8 +5,7 @@
 //   metric    := size name unit per_sample             ; ascending by name
 //   string    := shared size rest                      ; ascending; the first `shared` bytes are
 //                                                      ; those of the previous string
-//   frame     := kind module function file build_id offset   ; ascending; names are indices into
-//   the
+//   frame     := kind module function file build_id offset   ; ascending; names are numbers of
 //                                                      ; strings, from 1; 0 is the empty string
 //   path      := up frame                              ; depth first, siblings ascending by frame;
 //                                                      ; its parent is `up` above the previous path
