@@ -9,14 +9,15 @@
 
 namespace fieldcost::command {
 
-// The user's input to a command and to its parents, validated by their options. Options are looked
-// up by the first of their names; REQUIRES: such an option exists.
+// The user's input to a command and its parents, validated by their options. Options are looked up
+// by their first name. REQUIRES: such an option exists.
 class Arguments {
  public:
-  bool Has(std::string_view name) const;                 // whether the user has given it
+  bool Has(std::string_view name) const;                 // whether the user specified it
   const std::string& Text(std::string_view name) const;  // its value, or its default, or ""
-  const std::vector<std::string>& Texts(std::string_view name) const;  // all of its values
-  // Its value or default; nullopt without either. REQUIRES: the option is checked by CheckNumber().
+  const std::vector<std::string>& Texts(std::string_view name) const;  // all its values
+  // Its value or default; nullopt if it has neither. REQUIRES: the option is checked by
+  // CheckNumber().
   std::optional<std::uint64_t> Number(std::string_view name) const;
   // The words after "--".
   const std::vector<std::string>& program() const { return program_; }

@@ -17,11 +17,11 @@ enum class Completes {
   kNothing,
   kFiles,
   kPrograms,
-  kSymbol,    // a function of the catalogue by its name, or as soname!name
-  kApi,       // only as soname!symbol, as linkers know it
+  kSymbol,    // a function of the catalogue, by name or as soname!name
+  kApi,       // only as soname!symbol, with the linker's symbol name
   kApiGlobs,  // a list of soname!name
   kLibrary,   // a library of the catalogue
-  kVersion,   // of the library, or the function's library, that the line names before
+  kVersion,   // of the library (or the function's) named earlier on the line
   kMetrics,   // a list of metrics of `run`
 };
 
@@ -40,7 +40,7 @@ struct Option {
   Completes completes = Completes::kNothing;
   CheckText check = nullptr;
   bool required = false;
-  bool repeats = false;  // may be given several times; for operands, only the last one
+  bool repeats = false;  // may occur several times; for operands, only the last one
   std::vector<std::string_view> needs = {};     // options that it requires
   std::vector<std::string_view> excludes = {};  // options that it conflicts with
 
@@ -64,7 +64,7 @@ struct Command {
   std::vector<std::string_view> without = {};  // the program's options that it does not accept
   bool takes_program = false;                  // another command line follows after "--"
   std::vector<std::string_view> instead_of_program = {};  // one of these may replace it
-  // Reports an invalid combination of options; "" = valid.
+  // Returns what is wrong with a combination of options; "" if it is valid.
   std::function<std::string(const Arguments&)> check = nullptr;
 };
 

@@ -34,7 +34,7 @@ class Completer {
  private:
   const Command& command() const { return *path_.back(); }
 
-  // Whether a word that may be unfinished is another program, without "--" before it.
+  // Whether a word, possibly unfinished, is another program without a preceding "--".
   bool BeginsProgram(const std::string& word) const {
     return waiting_ == nullptr && !word.starts_with('-') && word != "=" && Below(word) == nullptr &&
            IsProgramWord(command(), word);
@@ -42,16 +42,16 @@ class Completer {
 
   static Completion Programs() { return {.more = Completion::More::kPrograms}; }
 
-  // After "--" another program's command line begins.
+  // Completes after "--", where another program's command line begins.
   Completion BehindMark(std::size_t word_count, std::size_t program_word) {
     if (!command().takes_program) return {};
     if (program_word + 1 == word_count) return Programs();
     return {.more = Completion::More::kCommandLine, .program_word = program_word};
   }
 
-  // A finished word.
+  // Processes a finished word.
   void Take(const std::string& word) {
-    if (word == "=" && waiting_ != nullptr) return;  // bash makes three words of --color=auto
+    if (word == "=" && waiting_ != nullptr) return;  // bash splits --color=auto into three words
     if (waiting_ != nullptr) {
       Remember(*waiting_, word);
       waiting_ = nullptr;
@@ -116,7 +116,7 @@ class Completer {
   }
 
   void Options(std::string_view word) {
-    std::set<std::string> offered;  // --help is every command's own
+    std::set<std::string> offered;  // subcommands have their own --help
     for (auto command = path_.rbegin(); command != path_.rend(); ++command) {
       for (const Option* option : OptionsOf(**command, *command == path_.front())) {
         for (const std::string& name : NamesOf(*option)) {
@@ -128,7 +128,7 @@ class Completer {
     if (command().takes_program) Offer(word, "--", "End of options; program follows");
   }
 
-  // `before` is what the last word holds in front of the value.
+  // `before` is the part of the last word before the value.
   void Value(const Option& option, const std::string& before, std::string_view begin) {
     for (const std::string& choice : option.choices) {
       if (choice.starts_with(begin)) found_.candidates.push_back({before + choice, ""});
@@ -183,8 +183,9 @@ class Completer {
     for (const std::string& name : names) found_.candidates.push_back({before + name, ""});
   }
 
-  // A bare symbol goes on as a symbol where that is enough; else as the full names, if these have
-  // all one library, so that no shell shortens the word to what different ones have in common.
+  // Completes a bare symbol as a symbol if that is enough. Otherwise, completes it to full names,
+  // if all of them have the same library, so that no shell shortens the word to their common
+  // prefix.
   void ApiNames(const std::string& before, std::string_view begin, bool symbol_is_enough,
                 const std::function<NameLookups::Names(std::string_view)>& look_up) {
     const std::size_t mark = begin.find('!');
@@ -205,7 +206,7 @@ class Completer {
   std::vector<const Command*> path_;  // from the program to the command reached
   const NameLookups& lookups_;
   const Option* waiting_ = nullptr;  // an option whose value comes next
-  std::string library_;              // that the line names
+  std::string library_;              // named on the line
   std::string api_;
   std::size_t operands_ = 0;
   Completion found_;

@@ -22,7 +22,7 @@ std::string ListOf(const std::vector<std::string>& words) {
 }
 
 // Appends `line` followed by `text`, wrapped to the width with an indentation of `indent` columns.
-// Puts nothing in front of the first word.
+// Adds no blank before the first word.
 void AddFilled(std::string line, std::string_view text, std::size_t indent, std::string& help) {
   bool is_empty = true;
   while (!text.empty()) {
@@ -50,7 +50,7 @@ void AddEntry(std::string_view left, std::string_view text, std::string& help) {
   AddFilled(std::move(line), text, kTextColumn, help);
 }
 
-// Appends sentences filled; lines that begin with a blank (examples), and empty ones, stay.
+// Appends sentences, wrapped; keeps empty lines and lines that begin with a blank (examples).
 void AddParagraphs(std::string_view text, std::string& help) {
   std::string paragraph;
   const auto end_paragraph = [&] {
@@ -80,7 +80,7 @@ std::string NamesOf(const Option& option) {
   return names + (option.repeats ? "..." : "");
 }
 
-// How the help calls the options of that name.
+// The titles of these options in the help.
 std::vector<std::string> TitlesOf(const std::vector<std::string_view>& names,
                                   const Command& command) {
   std::vector<std::string> titles;

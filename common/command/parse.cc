@@ -18,7 +18,7 @@
 
 namespace fieldcost::command {
 
-// One line that is parsed.
+// Parses one line.
 class Parser {
  public:
   Parser(const Command& program, std::string_view version) : version_(version) {
@@ -31,7 +31,7 @@ class Parser {
   std::variant<Call, Answer> Parse(std::vector<std::string> arguments);
 
  private:
-  // A command as CLI11 knows it.
+  // A command and its CLI11 objects.
   struct Node {
     const Command* command = nullptr;
     CLI::App* app = nullptr;
@@ -56,12 +56,12 @@ class Parser {
 
   const std::string_view version_;
   CLI::App app_;
-  std::deque<Node> nodes_;  // whose addresses stay
+  std::deque<Node> nodes_;  // addresses are stable
   Node* root_ = nullptr;
   CLI::Option* version_flag_ = nullptr;
   std::vector<const Node*> path_;
   std::vector<const Command*> commands_;  // those of path_
-  std::vector<std::string> line_;         // as it came
+  std::vector<std::string> line_;         // unmodified
   Arguments arguments_;
 };
 
@@ -84,21 +84,21 @@ void FindNamed(std::string_view name, std::vector<const Command*>& path,
   }
 }
 
-// How an option is called in a message.
+// The name of an option in messages.
 std::string_view TitleOf(const Option& option) {
   return option.is_operand() ? option.value : option.first_name();
 }
 
-// What CLI11 itself finds wrong: it begins with the option's name.
+// The text of an error that CLI11 itself detects; begins with the option's name.
 std::string TextOf(const CLI::ParseError& error) {
   const std::string what = error.what();
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr) return what;
   const std::string name = what.substr(0, what.find_first_of(": "));
   if (name.starts_with('-')) return name + " needs a value";
-  return fmt::format("--{} takes no value", name);  // of a flag it leaves the dashes out
+  return fmt::format("--{} takes no value", name);  // CLI11 omits the dashes of flags
 }
 
-// CLI11 would take the next word for the value of "--name=".
+// CLI11 would use the next word as the value of "--name=".
 std::vector<std::string> WithEmptyValues(std::vector<std::string> arguments) {
   std::vector<std::string> words;
   for (std::string& argument : arguments) {
@@ -110,7 +110,7 @@ std::vector<std::string> WithEmptyValues(std::vector<std::string> arguments) {
   return words;
 }
 
-// What many type first: "help top" is "top --help", "version" is "--version".
+// Accepts what many users type first: "help top" for "top --help", "version" for "--version".
 std::vector<std::string> AsOptions(std::vector<std::string> arguments) {
   if (arguments.empty()) return arguments;
   if (arguments[0] == "help") {
@@ -128,7 +128,7 @@ Parser::Node& Parser::Describe(const Command& command, CLI::App& app) {
   Node& node = nodes_.emplace_back();
   node.command = &command;
   node.app = &app;
-  app.allow_extras();  // they are named by us
+  app.allow_extras();  // we report them
   app.require_subcommand(0, 1);
   node.help = app.add_flag(std::string(HelpOption().names));
   for (const Option& option : command.options) {
@@ -172,7 +172,7 @@ Answer Parser::BadUsage(std::string_view why) const {
 std::string Parser::Missing() const {
   const Command& command = *commands_.back();
   const std::vector<std::string> extras = app_.remaining(true);
-  // CLI11 has them in an order of its own.
+  // CLI11 returns them in a different order.
   const auto first = std::ranges::find_first_of(line_, extras);
   if (first != line_.end()) return UnknownText(*first);
   if (command.handler) return "";
@@ -197,7 +197,7 @@ std::string Parser::UnknownText(const std::string& word) const {
   } else if (!command.commands.empty()) {
     kind = "command";
     known = NamesOf(command.commands);
-    // A command of another group, named without it.
+    // A command of another group, given without its group.
     std::vector<const Command*> path = {root_->command};
     std::vector<std::string> elsewhere;
     FindNamed(word, path, elsewhere);
@@ -336,7 +336,7 @@ std::string Parser::CheckAll(std::optional<std::vector<std::string>> program) {
 }
 
 std::variant<Call, Answer> Parser::Parse(std::vector<std::string> arguments) {
-  // What follows the first "--" is another program's command line. It may be left out.
+  // The first "--", which may be omitted, begins another program's command line.
   std::optional<std::vector<std::string>> program;
   const std::size_t word = ProgramWord(*root_->command, arguments);
   if (word < arguments.size()) {
@@ -350,7 +350,7 @@ std::variant<Call, Answer> Parser::Parse(std::vector<std::string> arguments) {
   if (!program) arguments = AsOptions(std::move(arguments));
   line_ = arguments;
   arguments = WithEmptyValues(std::move(arguments));
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants it
+  std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 expects
   std::string wrong;
   try {
     app_.parse(std::move(arguments));
@@ -396,7 +396,7 @@ Status CheckNotEmpty(std::string& untrusted_text) {
 
 std::variant<Call, Answer> Parse(const Command& program, std::string_view version,
                                  std::vector<std::string> arguments) {
-  // The most frequent question of scripts does not wait for a description of all commands.
+  // Scripts ask for the version most often, so skip describing all commands.
   if (arguments.size() == 1 && arguments[0] == "--version") {
     return Answer{0, fmt::format("{} {}\n", program.name, version), ""};
   }

@@ -12,7 +12,7 @@ namespace fieldcost::command {
 
 // A parsed call: command->handler(arguments).
 struct Call {
-  const Command* command = nullptr;  // of the program that was parsed for; it has a handler
+  const Command* command = nullptr;  // belongs to the parsed program; has a handler
   Arguments arguments;
 };
 

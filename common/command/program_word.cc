@@ -22,7 +22,7 @@ bool HasOperands(const Command& command) {
   return std::ranges::any_of(command.options, &Option::is_operand);
 }
 
-// How many words an option takes; 0 if it is unknown.
+// The number of words of an option and its value; 0 if it is unknown.
 std::size_t WordsOf(const std::vector<const Command*>& path, const std::string& word) {
   constexpr std::size_t kShort = 2;  // "-n"
   const std::size_t sign = word.find('=');

@@ -13,22 +13,22 @@ namespace fieldcost::idle {
 //
 //   pair := to "[until]" from [ "[woken by]" waker ]
 //
-// Each part has its outermost frame first. `to` ends with the frame of a Why (schema.h), `from`
-// with that of the thread's previous wait, so the frame before "[until]" states why. An unknown
-// part is one special frame, and so is a waker without a stack.
+// Each part has its outermost frame first. `to` ends with the frame of a Why (idle_schema.h),
+// `from` with that of the thread's previous wait, so the frame before "[until]" is the reason. An
+// unknown part is a single special frame, and so is a waker without a stack.
 inline constexpr char kUntil[] = "[until]";
 inline constexpr char kWokenBy[] = "[woken by]";
 
-// Instead of `from`: no thread is known to have resumed there.
+// Replaces `from` if no thread is known to have resumed there.
 inline constexpr char kNobody[] = "[nobody]";
-// A thread that had not run before.
+// A thread that has not run before.
 inline constexpr char kNewThread[] = "[new thread]";
 // Wakers without a stack.
-inline constexpr char kInterrupt[] = "[interrupt]";         // a timer, a device
+inline constexpr char kInterrupt[] = "[interrupt]";         // by a timer or device
 inline constexpr char kOtherProcess[] = "[other process]";  // not monitored
 inline constexpr char kKernelThread[] = "[kernel thread]";
 
-// How many innermost frames of each part are kept; a part that was cut begins with "[cut]".
+// How many innermost frames of each part are kept; a truncated part begins with "[cut]".
 inline constexpr std::size_t kPartFrames = 128;
 
 struct PairPath {
@@ -38,7 +38,7 @@ struct PairPath {
 };
 
 // kTooLarge if the dictionary is full. REQUIRES: the frames belong to the dictionary; each part has
-// at most kPartFrames + 2.
+// at most kPartFrames + 2 frames.
 Result<tree::PathId> InternPair(const PairPath& pair, tree::Dictionary& dictionary);
 
 // Splits any path into its parts; a missing part is empty.

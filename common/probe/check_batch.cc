@@ -1,4 +1,4 @@
-// CheckBatch(): what a batch of probe points may hold.
+// CheckBatch(): which contents of a batch of probe points are valid.
 #include <algorithm>
 #include <set>
 

@@ -9,7 +9,7 @@ constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 
 bool IsAllowed(std::uint32_t value) {
   if (value < 0x20 || (value >= 0x7f && value < 0xa0)) return false;
-  // Marks, embeddings, overrides and isolates of direction, and separators of lines.
+  // Direction marks, embeddings, overrides and isolates, and line separators.
   return value != 0x200e && value != 0x200f && value != 0x061c &&
          !(value >= 0x2028 && value <= 0x202e) && !(value >= 0x2066 && value <= 0x2069);
 }
@@ -43,7 +43,7 @@ bool IsText(std::string_view untrusted_text, std::size_t max_bytes) {
 }
 
 std::string CleanText(std::string_view untrusted_text, std::size_t max_bytes) {
-  // No character becomes shorter.
+  // Replacement never makes a character shorter.
   std::string text = Replaced(untrusted_text.substr(0, max_bytes + 4));
   if (text.size() <= max_bytes) return text;
   std::size_t end = max_bytes;

@@ -6,14 +6,14 @@
 
 namespace fieldcost::probe {
 
-// Labels, tags and names: UTF-8 without control characters (U+0000 to U+001F, U+007F to U+009F) and
-// without those that turn the direction of what follows, within a bound of bytes. Pure functions.
+// Labels, tags and names: UTF-8 of bounded length, without control characters (U+0000 to U+001F,
+// U+007F to U+009F) and without characters that change the text direction. Pure functions.
 
 bool IsText(std::string_view untrusted_text, std::size_t max_bytes);
 
-// Replaces invalid characters by U+FFFD and truncates long texts at a character boundary.
+// Replaces invalid characters with U+FFFD and truncates long texts at a character boundary.
 std::string CleanText(std::string_view untrusted_text, std::size_t max_bytes);
-// The same, but truncates at the beginning: for paths.
+// The same, but truncates at the beginning; for paths.
 std::string CleanPath(std::string_view untrusted_path, std::size_t max_bytes);
 
 }  // namespace fieldcost::probe

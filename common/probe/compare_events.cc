@@ -40,10 +40,10 @@ bool IsTested(const StepChange& change) {
   return std::min(change.base_values, change.new_values) >= kLeastEvents;
 }
 
-// The values of a test: one mean per run with the run's wait, or all times.
+// The values of a test: either one mean per run with the run's wait, or all times.
 struct Values {
   std::vector<double> octaves;
-  std::vector<double> waits;  // empty: not all are known
+  std::vector<double> waits;  // empty: some are unknown
   inference::WithCovariate WithWaits() const { return {octaves, waits}; }
 };
 
@@ -73,8 +73,8 @@ Values ValuesOf(const std::vector<Timed>& times, bool by_run) {
   return values;
 }
 
-// True if all runs' waits are known and do not differ certainly between the sides. If they differ,
-// a change cannot be distinguished from the load.
+// Whether all runs' waits are known and do not differ significantly between the sides. If they
+// differ, a change cannot be distinguished from load.
 bool WaitsAreAlike(const Values& base, const Values& changed) {
   if (std::min(base.waits.size(), changed.waits.size()) < kLeastEvents) return false;
   return inference::WelchP(inference::MomentsOf(base.waits), inference::MomentsOf(changed.waits)) >
@@ -93,7 +93,7 @@ bool HasEnoughRuns(const std::vector<Timed>& times) {
   return runs.size() >= kLeastEvents;
 }
 
-// Makes all of a change but q and what follows from that.
+// Computes a change except for q and what depends on it.
 StepChange ChangeOf(const std::vector<Timed>& base_times, const std::vector<Timed>& new_times,
                     bool by_run) {
   const Values base = ValuesOf(base_times, by_run);
@@ -135,7 +135,7 @@ void Decide(StepChange& change, double q, double least) {
   if (change.ratio < 1 / (1 + least)) change.change = Change::kFaster;
 }
 
-// Adjusts q over all tested values.
+// Adjusts q over all tested values, and decides about the changes.
 void DecideFamily(const std::vector<StepChange*>& changes, double least) {
   std::vector<double> p_values;
   std::vector<StepChange*> tested;
@@ -158,7 +158,7 @@ std::vector<Timed> TotalsOf(std::span<const Event> events) {
   return times;
 }
 
-// The times in a column of the table, of the events in [from, to).
+// The times in a column of the table, for the events in [from, to).
 std::vector<Timed> TimesOf(const std::vector<const Event*>& events, const StepTable& table,
                            std::size_t name, std::size_t from, std::size_t to) {
   std::vector<Timed> times;
@@ -198,7 +198,7 @@ BuildPoint PointOf(const std::string& build, BuildTotals& of_build) {
 
 using Builds = std::map<std::string, BuildTotals>;
 
-// The builds in their order, each with its change but for q.
+// The builds in order, each with its change except for q.
 std::vector<BuildPoint> PointsOf(Builds& builds) {
   std::vector<BuildPoint> points;
   for (auto& [build, of_build] : builds) points.push_back(PointOf(build, of_build));

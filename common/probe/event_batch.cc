@@ -1,8 +1,8 @@
 // The body in which batches are sent (probe.proto, README.md):
 //
-//   body  := zstd frame of a message Batch     ; at most 256 KiB, of at most 2 MiB
+//   body  := zstd frame of a message Batch     ; at most 256 KiB, decompressed at most 2 MiB
 //   Batch := tables of runs, sites, frames, stacks and events; hits as columns that refer to them
-//            by index, with times and sequences as differences to the hit before
+//            by index, with times and sequences as differences to the previous hit
 #include "common/probe/event_batch.h"
 
 #include <map>
@@ -94,7 +94,7 @@ void WriteHits(const Batch& batch, const std::map<EventId, std::uint32_t>& event
   }
 }
 
-// Is checked before anything is copied, so that a small body cannot ask for much memory.
+// Checked before anything is copied, so that a small body cannot cause large allocations.
 bool IsWithinLimits(const proto::Batch& message) {
   const auto is_at_most = [](int count, std::size_t most) {
     return static_cast<std::size_t>(count) <= most;

@@ -1,4 +1,4 @@
-// ToChromeJson(): processes, threads and lines of bars for events and their steps.
+// ToChromeJson(): processes, threads and lines with bars for events and their steps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace fieldcost::probe {
 namespace {
 
-// Linux numbers its threads below that.
+// Linux thread ids are less than this.
 constexpr std::uint64_t kThreads = std::uint64_t{1} << 22;
 constexpr std::uint64_t kEventsThread = std::uint64_t{1} << 32;  // stands for the line "events"
 
@@ -26,7 +26,7 @@ struct Bar {
   std::uint64_t end_ns = 0;
   std::string name;
   const Event* event = nullptr;
-  const EventHit* hit = nullptr;  // of a step; else it is the event
+  const EventHit* hit = nullptr;  // for a step; null for an event
 };
 
 class Chrome {
@@ -44,7 +44,7 @@ class Chrome {
   void Open(std::string_view untrusted_name, std::string_view what, std::string_view phase,
             std::uint64_t process, std::uint64_t thread, std::uint64_t ns);
   void HitArguments(const EventHit& hit);
-  // The number of the line of its thread that is free for a bar, which then takes it.
+  // Returns the number of a free line of the bar's thread, and occupies it.
   std::uint64_t LineOf(const Bar& bar);
   std::uint64_t ProcessOf(const RunKey& run) const {
     return 1 + static_cast<std::uint64_t>(std::distance(runs_.begin(), runs_.find(run)));
@@ -55,11 +55,11 @@ class Chrome {
   std::uint64_t begin_ns_ = 0;
   std::vector<Bar> bars_;
   struct Line {
-    std::uint64_t number = 0;  // readers take 32 bits
+    std::uint64_t number = 0;  // readers support 32 bits
     std::uint64_t end_ns = 0;
   };
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<Line>> lines_;  // of each thread
-  std::map<std::uint64_t, std::uint64_t> next_line_;  // of a process, behind all threads
+  std::map<std::uint64_t, std::uint64_t> next_line_;  // per process, above all thread ids
   JsonWriter json_;
 };
 

@@ -30,11 +30,11 @@ EventBounds BoundsOf(const Event& event);
 // "#0 Load at src/index.cc:40 (editor)", one frame per line; "" without a stack.
 std::string StackText(const EventHit& hit);
 
-// The run that an event is shown in: the one that began it; if it began elsewhere, that of its
+// The run in which an event is shown: the one that began it, or, if it began elsewhere, that of its
 // first hit.
 RunKey OwnRunOf(const Event& event);
 
-// The run that a hit of the event is of.
+// The run to which a hit of the event belongs.
 inline RunKey RunKeyOf(const Event& event, const EventHit& hit) {
   return {event.row.owner, hit.run};
 }
@@ -43,7 +43,7 @@ inline RunKey RunKeyOf(const Event& event, const EventHit& hit) {
 struct RunOf {
   RunKey key;
   std::string program;
-  std::string build;  // both only of runs that began an event
+  std::string build;  // both only for runs that began an event
   std::vector<std::string> tags;
 };
 std::map<RunKey, RunOf> RunsOf(std::span<const Event> events);

@@ -5,7 +5,7 @@
 namespace fieldcost::probe {
 namespace {
 
-// Takes a use away from each row in a stack's text: "17,4,9," or "17,...".
+// Subtracts one use from each row listed in a stack's text: "17,4,9," or "17,...".
 void Give(std::string_view frames, UseChanges& changes) {
   for (std::size_t comma = 0; (comma = frames.find(',')) != std::string_view::npos;) {
     if (const auto row = ParseUint64(frames.substr(0, comma))) --changes[*row];

@@ -19,8 +19,8 @@ enum EventRowFlag : std::uint64_t { kRowIncomplete = 1, kRowSuspended = 2, kRowH
 
 EventRow RowOf(const sqlite::Statement& statement);
 
-// Changes of `uses`, by row of a table. Applying them removes rows that are no longer used, and
-// with a stack its uses of frames.
+// Changes of `uses`, by row of a table. Applying them removes rows that are no longer used;
+// removing a stack also releases its frames.
 using UseChanges = std::map<std::uint64_t, std::int64_t>;
 Status ChangeUses(sqlite::Database& database, const std::string& table, const UseChanges& changes);
 

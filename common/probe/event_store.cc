@@ -1,5 +1,5 @@
-// The tables of events. Times are nanoseconds, ids the 64 bits as SQLite's signed integers. `uses`
-// counts who refers to a row; what nobody does is removed with its last user.
+// The tables of events. Times are nanoseconds; ids are 64 bits, stored as SQLite's signed integers.
+// `uses` counts the references to a row, which is removed together with the last one.
 #include "common/probe/event_store.h"
 
 #include <fmt/format.h>

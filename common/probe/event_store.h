@@ -17,17 +17,17 @@ namespace fieldcost::probe {
 // database on a server. event_store.cc defines the tables. All calls use one connection and are not
 // thread-safe; other connections may read meanwhile. Errors: those of sqlite::Database.
 
-// A person's decision about an event, which overrides that of set_aside.h.
+// A user's decision about an event, which overrides that of set_aside.h.
 enum class Mark : std::uint8_t { kNone = 0, kSetAside = 1, kKept = 2 };
 
-// A run of one owner. Programs choose the ids of their runs, so two owners may have the same.
+// A run of one owner. Programs choose the ids of their runs, so two owners may have the same id.
 struct RunKey {
   std::uint64_t owner = 0;
   std::uint64_t run = 0;
   auto operator<=>(const RunKey&) const = default;
 };
 
-// An event in a store: two owners may have events of the same id.
+// An event in a store: two owners may have events with the same id.
 struct EventKey {
   std::uint64_t owner = 0;
   EventId id;
@@ -39,13 +39,13 @@ struct EventKey {
 };
 
 struct EventRow {
-  std::uint64_t row = 0;  // grows with the time of arrival
+  std::uint64_t row = 0;  // increases in the order of arrival
   EventId id;
   std::string label;
   std::uint64_t owner = 0;  // as given to Add()
   std::string program;
   std::string build;
-  std::vector<std::string> tags;  // those of the run, sorted
+  std::vector<std::string> tags;  // of the run, sorted
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;  // 0: not over
   std::uint64_t hits = 0;
@@ -53,9 +53,9 @@ struct EventRow {
   bool is_suspended = false;
   Mark mark = Mark::kNone;
   std::string mark_reason;
-  // Equal for events that passed the same labels as often, in any order.
+  // Equal for events that passed the same labels equally often, in any order.
   std::uint64_t points_key = 0;
-  std::uint64_t session = 0;  // of the run, as what follows (types.h)
+  std::uint64_t session = 0;  // of the run, like the following ones (types.h)
   std::uint64_t lost_hits = 0;
   std::uint64_t waited_ns = 0;
   std::uint64_t observed_ns = 0;  // 0: not measured
@@ -66,7 +66,7 @@ struct EventRow {
 };
 
 struct EventFilter {
-  std::string label;  // empty: any, as all of these
+  std::string label;  // empty: any; likewise for all members
   std::string build;
   std::string tag;
   std::string program;
@@ -78,14 +78,14 @@ struct EventFilter {
   bool ended_only = false;
 };
 
-// The end of a page of a list: older items come next.
+// The end of a page of a list; older items come next.
 struct EventCursor {
   std::uint64_t begin_ns = 0;
   std::uint64_t row = 0;
 };
 
 struct EventPage {
-  std::vector<EventRow> events;  // newest first by begin
+  std::vector<EventRow> events;  // newest first, by begin
   std::optional<EventCursor> next;
 };
 
@@ -107,7 +107,7 @@ struct EventHit {
 
 struct Event {
   EventRow row;
-  std::vector<EventHit> hits;       // by time; of one thread by sequence
+  std::vector<EventHit> hits;       // by time; within a thread by sequence
   std::uint64_t hits_left_out = 0;  // beyond kMaxHitsOfEvent
 };
 
@@ -117,7 +117,7 @@ struct LabelCount {
   std::uint64_t newest_ns = 0;
 };
 
-// Where a page of labels ends.
+// The end of a page of labels.
 struct LabelCursor {
   std::uint64_t newest_ns = 0;
   std::string label;
@@ -137,14 +137,14 @@ struct Removed {
 class EventStore {
  public:
   // Creates the tables if they do not exist; kUnsupported if they have another version. The
-  // database must outlive it.
+  // database must outlive the store.
   static Result<EventStore> Create(sqlite::Database& database);
 
-  // Adds a valid batch. Events and runs belong to `owner`: a batch cannot add to another owner's.
-  // Existing hits (same event, time, run, thread and sequence) are not added again. REQUIRES: the
-  // caller's transaction, so that its own rows (a ledger, positions) are written atomically with
-  // it. Returns the approximate size on disk in bytes: kBytesOfHit for each hit, plus new events,
-  // runs, sites, stacks and frames.
+  // Adds a valid batch. Events and runs belong to `owner`: a batch cannot add to those of another
+  // owner. Existing hits (same event, time, run, thread and sequence) are not added again.
+  // REQUIRES: the caller's transaction, so that its own rows (a ledger, positions) are written
+  // atomically with the batch. Returns the approximate size on disk in bytes: kBytesOfHit per hit,
+  // plus new events, runs, sites, stacks and frames.
   Result<std::uint64_t> Add(const Batch& batch, std::uint64_t owner);
 
   Result<EventPage> List(const EventFilter& filter, std::optional<EventCursor> after,
@@ -153,7 +153,7 @@ class EventStore {
                            std::size_t limit) const;
   // kNotFound.
   Result<EventRow> Row(const EventKey& key) const;
-  // With hits as long as they are within `max_weight`; the others are left out.
+  // With as many hits as fit into `max_weight`; the others are left out.
   Result<Event> Get(const EventKey& key, std::size_t max_weight = kMaxWeightOfEvent) const;
 
   // kNotFound. Begins a transaction unless one is open.
@@ -162,10 +162,9 @@ class EventStore {
   // Removes events with their hits and everything no longer referenced; returns the number of
   // events removed. REQUIRES: the caller's transaction.
   Result<std::uint64_t> Remove(const std::vector<EventKey>& keys);
-  // Remove events that began before that time, the oldest first; that begin from that time on, the
-  // last first; or that belong to an owner. Each call removes at most `limit` events and
-  // kMaxRemovedHits hits; an event with more is removed in several calls. REQUIRES: the caller's
-  // transaction.
+  // Remove events that began before a time, oldest first; that begin at or after a time, latest
+  // first; or that belong to an owner. Each call removes at most `limit` events and kMaxRemovedHits
+  // hits; an event with more hits is removed in several calls. REQUIRES: the caller's transaction.
   Result<Removed> Expire(std::uint64_t before_ns, std::size_t limit);
   Result<Removed> ExpireFuture(std::uint64_t from_ns, std::size_t limit);
   Result<Removed> RemoveOf(std::uint64_t owner, std::size_t limit);
@@ -173,7 +172,7 @@ class EventStore {
   struct Size {
     std::uint64_t events = 0;
     std::uint64_t hits = 0;
-    std::uint64_t bytes = 0;  // of the database in use
+    std::uint64_t bytes = 0;  // of the database that are in use
   };
   Result<Size> Measure() const;
 

@@ -1,4 +1,4 @@
-// Adding a batch, EventStore::Add(): finds or makes rows for what it tells, then adds its hits.
+// Adds a batch, EventStore::Add(): finds or creates the rows that it refers to, then adds its hits.
 #include <algorithm>
 #include <map>
 
@@ -11,15 +11,15 @@
 namespace fieldcost::probe {
 namespace {
 
-using Rows = std::vector<std::uint64_t>;  // of a batch's vector
+using Rows = std::vector<std::uint64_t>;  // one per element of a batch's vector
 
-// A hash that is multiplied, so that sums of a few of them differ, too.
+// A hash whose values are multiplied, so that sums of a few of them differ, too.
 std::uint64_t HashOf(std::string_view text) {
   const std::uint64_t hash = shm::HashBytes(text.data(), text.size());
   return (hash ^ hash >> 32) * 0xd6e8feb86659fd93 | 1;
 }
 
-// The row that the statement finds or makes, and gives back.
+// The row that the statement finds or creates, and returns.
 Result<std::uint64_t> OneRow(sqlite::Statement& statement) {
   FIELDCOST_ASSIGN(const bool found, statement.Step());
   FIELDCOST_CHECK(found);
@@ -50,7 +50,7 @@ class Adding {
   Adding(sqlite::Database& database, const Batch& batch, std::uint64_t owner)
       : database_(database), batch_(batch), owner_(owner) {}
 
-  // The bytes that it takes.
+  // Returns the bytes that it takes.
   Result<std::uint64_t> Do() {
     FIELDCOST_TRY(AddRuns());
     FIELDCOST_TRY(AddSites());
@@ -58,7 +58,7 @@ class Adding {
     FIELDCOST_TRY(AddEvents());
     FIELDCOST_TRY(AddHits());
     FIELDCOST_TRY(UpdateEvents());
-    // What no hit used after all goes again.
+    // Removes rows that no hit used after all.
     FIELDCOST_TRY(ChangeUses(database_, "frame", frame_uses_));
     FIELDCOST_TRY(ChangeUses(database_, "site", site_uses_));
     FIELDCOST_TRY(ChangeUses(database_, "stack", stack_uses_));
@@ -67,14 +67,14 @@ class Adding {
   }
 
  private:
-  // A row has its texts twice, in its table and in an index.
+  // A row's texts are stored twice: in its table and in an index.
   static constexpr std::uint64_t kBytesOfRow = 60;
   template <typename... Texts>
   void Charge(const Texts&... texts) {
     bytes_ += kBytesOfRow + 2 * (std::uint64_t{0} + ... + texts.size());
   }
 
-  // As OneRow(), of a statement that gives `uses` as well: none if the row is new.
+  // Like OneRow(), for a statement that also returns `uses`, which is 0 if the row is new.
   template <typename... Texts>
   Result<std::uint64_t> OneRowCharged(sqlite::Statement& statement, const Texts&... texts) {
     FIELDCOST_ASSIGN(const bool found, statement.Step());
@@ -138,7 +138,7 @@ class Adding {
     return frames;
   }
 
-  // Frames count their places in stacks, so only a stack that is new adds to them.
+  // Frames count their uses in stacks, so only new stacks add to them.
   Status AddStacks() {
     FIELDCOST_ASSIGN(const Rows frames, AddFrames());
     sqlite::Statement find = database_.Prepare("SELECT row FROM stack WHERE frames = ?");
@@ -176,7 +176,7 @@ class Adding {
       make.Int(owner_).Int(event.id.run).Int(event.id.number).Int(runs_[event.run]);
       FIELDCOST_ASSIGN(sums.row, OneRow(make));
       ++run_uses_[runs_[event.run]];
-      Charge(event.label, event.label);  // of two more indexes
+      Charge(event.label, event.label);  // in two more indexes
     }
     return {};
   }
@@ -192,7 +192,7 @@ class Adding {
       make.Int(sites_[hit.site]).Int(stack).Int(static_cast<std::uint64_t>(hit.kind));
       make.Int(hit.value ? 1 : 0).Int(hit.value.value_or(0)).Int(hit.parent);
       FIELDCOST_TRY(make.Run());
-      if (database_.changes() == 0) continue;  // it was there
+      if (database_.changes() == 0) continue;  // it already exists
       ++sums.hits;
       bytes_ += kBytesOfHit;
       sums.points_key += HashOf(batch_.sites[hit.site].label);
@@ -204,7 +204,7 @@ class Adding {
     return {};
   }
 
-  // What is stored of an event, and what this batch knows more.
+  // Merges the stored event with the new facts in this batch.
   void Merge(const EventInfo& event, const EventSums& sums, StoredEvent& stored) {
     stored.end_ns = std::max(stored.end_ns, event.end_ns);
     stored.hits += sums.hits;

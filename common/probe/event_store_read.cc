@@ -1,4 +1,4 @@
-// Reading events: List(), Labels(), Get().
+// Reads events: List(), Labels(), Get().
 #include "common/base/text.h"
 #include "common/probe/event_sql.h"
 #include "common/probe/event_store.h"
@@ -145,7 +145,7 @@ Result<LabelPage> EventStore::Labels(const EventFilter& filter,
                                      const std::optional<LabelCursor>& after,
                                      std::size_t limit) const {
   const Where where(filter);
-  // If nothing is asked of runs, the index by label has all that is needed.
+  // Unless the filter concerns runs, the index by label contains everything needed.
   const bool needs_run = !filter.build.empty() || !filter.program.empty() || !filter.tag.empty() ||
                          filter.session != 0;
   const std::string join = needs_run ? " JOIN run ON run.row = event.run" : "";

@@ -1,5 +1,4 @@
-// Removing events, and what they referred to with the last event that used it: Remove(), Expire()
-// and the like.
+// Removes events, and whatever only they referred to: Remove(), Expire() and similar functions.
 #include <algorithm>
 
 #include "common/base/check.h"
@@ -14,14 +13,14 @@ class Removing {
  public:
   explicit Removing(sqlite::Database& database) : database_(database) {}
 
-  // Removes at most `hits` of the event's, which it reduces, and the event with the last of them;
-  // whether the event went.
+  // Removes at most `hits` of the event's hits (and reduces `hits`), and the event together with
+  // its last hit. Returns whether the event was removed.
   Result<bool> Event(std::uint64_t row, std::uint64_t& hits) {
     sqlite::Statement find = database_.Prepare(
         "SELECT ns, run, thread, sequence FROM hit WHERE event = ? ORDER BY ns, run, thread, "
         "sequence LIMIT 1 OFFSET ?");
     FIELDCOST_ASSIGN(const bool has_more, find.Int(row).Int(hits).Step());
-    // The first that stays.
+    // The first hit that is kept.
     std::vector<std::uint64_t> end;
     for (int i = 0; has_more && i < 4; ++i) end.push_back(find.ColumnInt(i));
     find.Reset();
@@ -102,7 +101,7 @@ Result<Removed> RemoveRows(sqlite::Database& database, sqlite::Statement& statem
   return removed;
 }
 
-// At most `limit` events that the statement finds: it has one parameter, and a limit.
+// Removes at most `limit` events found by the statement, which has a parameter and a limit.
 Result<Removed> RemovePiece(sqlite::Database& database, const char* sql, std::uint64_t value,
                             std::size_t limit) {
   sqlite::Statement find = database.Prepare(sql);

@@ -11,7 +11,7 @@ namespace {
 namespace json = boost::json;
 
 json::string Text(std::string_view untrusted_text) {
-  constexpr std::size_t kMostGrowth = 3;  // of a byte that becomes U+FFFD
+  constexpr std::size_t kMostGrowth = 3;  // a byte may become U+FFFD
   const std::string text = CleanText(untrusted_text, kMostGrowth * untrusted_text.size());
   return json::string(text.data(), text.size());
 }

@@ -12,11 +12,11 @@
 
 namespace fieldcost::probe {
 
-// JSON of events and comparisons, the same in the output of commands and of the server's API. Pure.
-// Texts may be any bytes: what no event of an intact store contains becomes U+FFFD, as by
+// JSON of events and comparisons, the same in the output of commands and in the server's API. Pure.
+// Texts may contain any bytes: what no event of an intact store contains becomes U+FFFD, as in
 // CleanText().
 
-// The name of a change in JSON: Name(), or a word that an older API has for it.
+// Returns the name of a change in JSON: Name(), or an older API's name for it.
 using ChangeName = std::string_view (*)(Change);
 
 boost::json::array StackJson(std::span<const Frame> stack);

@@ -1,4 +1,4 @@
-// ToOtlpJson(): a trace an event, with spans for its runs and steps.
+// ToOtlpJson(): one trace per event, with spans for its runs and steps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr char kNoLabel[] = "event";
 using shm::FinaliseBits;
 using shm::MixBits;
 
-// Ids of a trace's spans: others for each index, which is below 2^32, and for each owner; never 0.
+// Ids of a trace's spans: distinct for each index (less than 2^32) and owner; never 0.
 std::string SpanId(const EventKey& event, std::uint64_t index) {
   const std::uint64_t of_owner = FinaliseBits(event.owner);
   const std::uint64_t base = MixBits(MixBits(event.id.run) + event.id.number + of_owner);
@@ -50,7 +50,7 @@ class Otlp {
   void SiteAttributes(const EventHit& hit);
   void TagsAttribute(const std::vector<std::string>& tags);
 
-  // The index of a run's span; 0 is the root's, and those of steps follow those of runs.
+  // The index of a run's span; 0 is the root, and steps follow the runs.
   std::uint64_t IndexOf(const RunOf& run) const {
     return 1 + static_cast<std::uint64_t>(std::distance(runs_.begin(), runs_.find(run.key)));
   }
@@ -67,7 +67,7 @@ void Otlp::TextAttribute(std::string_view key, std::string_view untrusted_value)
 }
 
 void Otlp::IntAttribute(std::string_view key, std::uint64_t value) {
-  // Integers of the protocol are signed.
+  // The protocol's integers are signed.
   const bool fits = value <= std::numeric_limits<std::int64_t>::max();
   json_.Object().Key("key").Text(key).Key("value").Object();
   json_.Key(fits ? "intValue" : "stringValue").NumberText(value).EndObject().EndObject();
@@ -131,7 +131,7 @@ void Otlp::Hit(const EventHit& hit) {
   json_.EndArray().EndObject();
 }
 
-// A run's span is as long as what the run has of the event.
+// A run's span covers the run's part of the event.
 void Otlp::RunSpan(const Event& event, const RunOf& run, std::span<const StepSpan> steps) {
   EventBounds bounds{.begin_ns = std::numeric_limits<std::uint64_t>::max()};
   const auto reach = [&](std::uint64_t begin_ns, std::uint64_t end_ns) {

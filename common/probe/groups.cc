@@ -13,19 +13,19 @@
 namespace fieldcost::probe {
 namespace {
 
-constexpr double kLeastWaitPoints = 0.03;     // of 1, if the test can be made
+constexpr double kLeastWaitPoints = 0.03;     // out of 1, if the test is possible
 constexpr double kLeastWaitPointsFew = 0.10;  // otherwise
-constexpr std::size_t kMostNamed = 4;         // groups in an error
+constexpr std::size_t kMostNamed = 4;         // groups named in an error
 
 struct Group {
-  std::vector<EventKey> keys;  // but those set aside
+  std::vector<EventKey> keys;  // except those set aside
   std::size_t set_aside = 0;
   std::size_t older = 0;
   std::size_t All() const { return keys.size() + set_aside + older; }
 };
 using Groups = std::map<GroupKey, Group>;
 
-// What the key has although the selections name it.
+// Which properties are part of the key even though the selections name them.
 struct Named {
   bool program = true;
   bool tags = true;
@@ -45,7 +45,7 @@ GroupKey KeyOf(const EventRow& row, const GroupSide& side, const Named& counts) 
   return key;
 }
 
-// Takes as many events of each run, so that no run is left out for another's many events.
+// Keeps equally many events of each run, so that a run with many events does not displace another.
 void LeaveOlderOut(Group& group) {
   const auto run_of = [](const EventKey& key) { return RunKey{key.owner, key.id.run}; };
   std::map<RunKey, std::size_t> runs;
@@ -100,7 +100,7 @@ Error NothingInCommon(const Groups& base, const Groups& changed) {
               NamesOf(base), NamesOf(changed));
 }
 
-// The share of the time in which it could run that each measured run waited for a CPU.
+// For each measured run, the share of the time in which it could run that it waited for a CPU.
 std::vector<double> WaitShares(std::span<const SideRow> rows) {
   std::map<RunKey, double> runs;
   for (const SideRow& event : rows) {

@@ -16,9 +16,9 @@ namespace fieldcost::probe {
 // Compares two selections of events group by group: an event is compared only with events of the
 // same label, program and set of tags, since others differ for other reasons. Not thread-safe.
 
-inline constexpr std::size_t kMostEventsOfSide = 2'000;  // of a group; the newest of each run
+inline constexpr std::size_t kMostEventsOfSide = 2'000;  // per group; the newest of each run
 
-// The common properties of a group's events. If both selections name tags, or programs, these are
+// The common properties of a group's events. If both selections name tags (or programs), these are
 // ignored: `tag:cold` and `tag:warm` are meant to be compared.
 struct GroupKey {
   std::string label;
@@ -34,8 +34,8 @@ struct SideRow {
 
 struct GroupSide {
   std::vector<SideRow> rows;      // newest first
-  std::vector<std::string> tags;  // that the selection names
-  std::string program;            // that the selection names; empty: none
+  std::vector<std::string> tags;  // named by the selection
+  std::string program;            // named by the selection; empty: none
   std::string replaced_program;   // counts as `as_program`, and its own event's label, too;
   std::string as_program;         // empty: none does
   std::function<Result<Event>(const EventKey&)> load;  // an event with its hits
@@ -44,9 +44,9 @@ struct GroupSide {
 // The data of a side as a whole. Events without any remaining point belong to no group.
 struct SideFacts {
   std::size_t runs = 0;
-  std::size_t lost_runs = 0;  // that lost points
+  std::size_t lost_runs = 0;  // runs that lost points
   std::uint64_t lost_hits = 0;
-  std::size_t measured_runs = 0;  // whose wait for a CPU is known
+  std::size_t measured_runs = 0;  // runs whose wait for a CPU is known
   double wait_share = 0;  // mean of these: share of the time they could run; 0 if there are none
 };
 
@@ -58,7 +58,7 @@ struct ComparedGroup {
   Comparison comparison;
 };
 
-struct LeftOutGroup {  // that only one side has
+struct LeftOutGroup {  // exists on one side only
   GroupKey key;
   bool is_of_base = false;
   std::size_t events = 0;
@@ -70,11 +70,11 @@ struct ComparedSides {
   SideFacts base;
   SideFacts changed;
   // The sides' programs waited for CPUs so differently that times cannot distinguish the builds: by
-  // Welch's test at 1 % and 3 percentage points; with fewer than kLeastEvents runs by 10.
+  // Welch's test at 1 % and 3 percentage points; with fewer than kLeastEvents runs, 10 points.
   bool loads_differ = false;
 };
 
-// kInvalidArgument if no group is on both sides, with the groups that there are; errors of `load`.
+// kInvalidArgument, listing the groups, if no group is on both sides; errors of `load`.
 Result<ComparedSides> CompareGroups(const GroupSide& base, const GroupSide& changed, double least);
 
 SideFacts FactsOf(std::span<const SideRow> rows);
@@ -82,7 +82,7 @@ SideFacts FactsOf(std::span<const SideRow> rows);
 // "open (program editor, tags cold, disk)"; texts are not escaped.
 std::string GroupText(const GroupKey& key);
 
-// The verdict on all of them: the first of kSlower, kFaster, kNone that holds for any total; else
+// The overall verdict: the first of kSlower, kFaster, kNone that applies to any total, or else
 // kTooLittle.
 Change WorstOf(const std::vector<ComparedGroup>& groups);
 

@@ -14,8 +14,8 @@ namespace {
 
 constexpr double kDeviations = 5;
 constexpr double kNormalMad = 1.4826;   // MAD times this is the deviation of a normal distribution
-constexpr double kLeastSpread = 0.05;   // octaves: runs that hardly differ
-constexpr std::size_t kFewestKept = 5;  // of 5 at most 1 goes
+constexpr double kLeastSpread = 0.05;   // octaves, for runs that hardly differ
+constexpr std::size_t kFewestKept = 5;  // of 5, at most 1 is set aside
 
 // REQUIRES: not empty.
 double MedianOf(std::vector<double> values) {
@@ -32,13 +32,13 @@ std::string OutlierReason(double octaves, std::size_t runs) {
                      octaves < 0 ? " of" : " times", runs);
 }
 
-// What is known without the others; kNot also of those that are to be compared with others.
+// The verdict without comparing with others; kNot if it must be compared.
 Verdict JudgeAlone(const EventRow& event) {
   if (event.mark == Mark::kKept) return {};
   if (event.mark == Mark::kSetAside) {
     return {Why::kByHand, event.mark_reason.empty() ? "set aside by hand" : event.mark_reason};
   }
-  // One whose end was lost would otherwise count as not over.
+  // Checked first: an event whose end was lost would otherwise count as not over.
   if (event.is_incomplete) return {Why::kIncomplete, "some of its points were lost"};
   if (event.end_ns == 0) return {Why::kNotOver, "it is not over"};
   if (event.is_suspended) return {Why::kSuspended, "the machine was suspended meanwhile"};

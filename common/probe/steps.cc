@@ -16,13 +16,13 @@ namespace {
 
 constexpr char kEndName[] = "end";
 
-// Gives names that no other step of the event has.
+// Generates names that are unique within an event.
 class StepNames {
  public:
   std::string Next(const std::string& label) {
     std::size_t& times = times_[label];
     std::string name = ++times == 1 ? label : fmt::format("{} #{}", label, times);
-    // A label may look like another one's second time.
+    // A label may equal the generated name of another label's second occurrence.
     while (!given_.insert(name).second) name = fmt::format("{} #{}", label, ++times);
     return name;
   }
@@ -37,12 +37,12 @@ const std::string& NameOf(const EventHit& hit, const EventRow& row) {
   return hit.kind == HitKind::kEnd && hit.site.label == row.label ? kEnd : hit.site.label;
 }
 
-// Names as numbers, in the order in which they come, with what is known of their order.
+// Numbers names in the order of their occurrence, and records what is known about their order.
 class NameOrder {
  public:
-  // The steps of the next event; their numbers.
+  // Adds the steps of the next event; returns their numbers.
   std::vector<std::size_t> Add(std::span<const Step> steps);
-  // The numbers of all names, in the order in which they are shown.
+  // The numbers of all names, in display order.
   std::vector<std::size_t> Order() const;
 
   const std::string& name(std::size_t number) const { return names_[number]; }
@@ -51,8 +51,8 @@ class NameOrder {
  private:
   std::vector<std::string> names_;
   std::unordered_map<std::string, std::size_t> numbers_;
-  std::vector<std::size_t> events_;                                        // that have it
-  std::vector<std::unordered_map<std::size_t, std::size_t>> comes_after_;  // in how many
+  std::vector<std::size_t> events_;                                        // how many have it
+  std::vector<std::unordered_map<std::size_t, std::size_t>> comes_after_;  // number of events
 };
 
 std::vector<std::size_t> NameOrder::Add(std::span<const Step> steps) {
@@ -72,8 +72,8 @@ std::vector<std::size_t> NameOrder::Add(std::span<const Step> steps) {
   return numbers;
 }
 
-// Always takes next the name that the fewest events have right behind one that is still to come; of
-// several such names, the one that came first.
+// Repeatedly takes the name that, in the fewest events, directly follows a name not yet taken;
+// among several, the one that occurred first.
 std::vector<std::size_t> NameOrder::Order() const {
   std::vector<std::size_t> waits_for(names_.size());
   for (const auto& after : comes_after_) {
@@ -91,7 +91,7 @@ std::vector<std::size_t> NameOrder::Order() const {
     for (const auto& [number, count] : comes_after_[next]) {
       const auto waits = open.find({waits_for[number], number});
       waits_for[number] -= count;
-      if (waits == open.end()) continue;  // is placed
+      if (waits == open.end()) continue;  // already placed
       open.erase(waits);
       open.emplace(waits_for[number], number);
     }
@@ -99,7 +99,7 @@ std::vector<std::size_t> NameOrder::Order() const {
   return order;
 }
 
-// Keeps those that most events have, of as many the earlier ones, in the same order.
+// Keeps the names that most events have (among equals, the earlier ones), in the same order.
 void KeepMostUsual(const NameOrder& names, std::vector<std::size_t>& order) {
   if (order.size() <= kMaxStepNames) return;
   std::vector<std::size_t> places(order.size());
@@ -123,7 +123,7 @@ std::vector<Step> StepsOf(const Event& event) {
   for (std::size_t i = 1; i < event.hits.size(); ++i) {
     const EventHit& hit = event.hits[i];
     const EventHit& before = event.hits[i - 1];
-    // Time never goes back, so that the sum is exact whatever clocks say.
+    // Time never goes back, so that the sum is exact regardless of the clocks.
     const std::uint64_t ns = std::max(hit.ns, reached);
     steps.push_back({.name = names.Next(NameOf(hit, event.row)),
                      .hit = i,

@@ -9,8 +9,8 @@
 
 namespace fieldcost::probe {
 
-// The names of values in JSON and in other programs' formats. Names never change: scripts compare
-// them. "" for an invalid value.
+// The names of values in JSON and in other programs' formats. Names never change, since scripts
+// compare them. "" for an invalid value.
 
 std::string_view Name(HitKind kind);   // "point", "begin", "end", "join"
 std::string_view Name(Mark mark);      // "none", "set_aside", "kept"

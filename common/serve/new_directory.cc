@@ -110,7 +110,7 @@ Result<std::filesystem::path> PathForUnit(const std::filesystem::path& directory
 std::string NameInConfig(const std::filesystem::path& file,
                          const std::filesystem::path& directory) {
   const bool here = file.parent_path() == directory;
-  return QuoteJson(here ? file.filename().string() : file.string());  // JSON's escapes are TOML's
+  return QuoteJson(here ? file.filename().string() : file.string());  // TOML accepts JSON's escapes
 }
 
 Result<std::string> DropInText(std::string_view name, const std::filesystem::path& config,

@@ -14,8 +14,8 @@ namespace fieldcost::serve {
 
 // The contents of a new server's directory.
 
-// The address to listen on: `wanted`; if it is empty, loopback if all hosts are this machine, else
-// all addresses. Pure.
+// The address to listen on: `wanted`, or if it is empty, loopback if all hosts are this machine, or
+// else all addresses. Pure.
 std::string ListenAddress(const std::string& wanted, const std::vector<std::string>& hosts);
 
 // Issues a certificate for the hosts that is valid for ten years: it is not renewed automatically,
@@ -34,30 +34,31 @@ CertificateFiles CertificateFilesIn(const std::filesystem::path& directory);
 // Writes them.
 Status WriteCertificate(const http::IssuedCertificate& issued, const CertificateFiles& files);
 
-// The certificate that a new directory's configuration names.
+// The certificate named in the configuration of a new directory.
 struct NewCertificate {
   CertificateFiles files;                         // without an authority if the operator has it
   std::optional<http::IssuedCertificate> issued;  // still to be written to the files
 };
-// The existing certificate and key of `given`, as absolute paths, or if they are empty one that
-// IssueForYears() issues for the directory. kInvalidArgument: an existing one is not for these
-// hosts; errors of http::CheckCertificate() and http::IssueCertificate().
+// The existing certificate and key of `given`, as absolute paths, or, if these are empty, a new
+// certificate from IssueForYears() for the directory. kInvalidArgument: an existing certificate is
+// not for these hosts; errors of http::CheckCertificate() and http::IssueCertificate().
 Result<NewCertificate> CertificateFor(const CertificateFiles& given,
                                       const std::vector<std::string>& hosts,
                                       const std::filesystem::path& directory,
                                       std::chrono::sys_seconds now);
 
-// Writes an issued one.
+// Writes the certificate if it was issued.
 Status WriteCertificate(const NewCertificate& certificate);
 
-// The absolute path of a directory. kInvalidArgument: a systemd unit cannot name it.
+// The absolute path of a directory. kInvalidArgument: it cannot be written in a systemd unit.
 Result<std::filesystem::path> PathForUnit(const std::filesystem::path& directory);
 
-// A file's name as a string of the configuration in the directory, relative if it lies there. Pure.
+// A file's name as a string in the directory's configuration, relative if it is in the directory.
+// Pure.
 std::string NameInConfig(const std::filesystem::path& file, const std::filesystem::path& directory);
 
-// The settings with which the unit of the package `name` serves the directory of this configuration
-// by the running program instead of its own. `more` has further lines of the unit.
+// A drop-in with which the unit of the package `name` serves the directory of this configuration,
+// using the running program instead of the package's. `more` contains further lines of the unit.
 Result<std::string> DropInText(std::string_view name, const std::filesystem::path& config,
                                std::string_view more = "");
 

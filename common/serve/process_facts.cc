@@ -13,9 +13,9 @@
 namespace fieldcost::serve {
 namespace {
 
-// The time since the boot at which the process started; see proc(5), /proc/pid/stat.
+// The process's start, in seconds since boot; see proc(5), /proc/pid/stat.
 double StartSinceBoot() {
-  constexpr int kFieldsBefore = 19;  // of starttime, behind the name in parentheses
+  constexpr int kFieldsBefore = 19;  // fields before starttime, after the name in parentheses
   std::ifstream file("/proc/self/stat");
   std::string line;
   std::getline(file, line);

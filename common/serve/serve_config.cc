@@ -16,7 +16,7 @@ constexpr std::uint64_t kMaxConnections = 1'000'000;
 constexpr std::uint64_t kMaxRequestsPerMinute = 10'000'000;
 constexpr std::uint64_t kMaxFreeMib = 1024 * kKiB;
 
-// Suitable for an office or university with a hundred machines that share one address.
+// Suitable for an office or university with a hundred machines behind one address.
 constexpr std::size_t kConnectionsPerAddress = 256;
 constexpr std::uint64_t kRequestsPerMinutePerAddress = 6'000;
 
@@ -33,7 +33,7 @@ constexpr std::pair<std::string_view, LogLevel> kLogLevels[] = {
     {"error", LogLevel::kError},
 };
 
-// Reads one of a few words.
+// Reads a word out of a fixed set.
 template <typename Value, std::size_t kCount>
 void ReadWord(config::TomlFile& file, std::string_view key,
               const std::pair<std::string_view, Value> (&words)[kCount], std::string word,

@@ -15,13 +15,13 @@ namespace fieldcost::serve {
 // errors are reported by the file (TomlFile).
 
 // [server]: where to listen, and the limits per client address. The defaults suffice for a hundred
-// machines that share one address.
+// machines behind one address.
 void ReadListener(config::TomlFile& file, http::ServerOptions& options);
 
 // [admin]: the operator's listener, on a loopback address; nullopt without the table.
 std::optional<http::ServerOptions> ReadAdminListener(config::TomlFile& file, std::uint16_t port);
 
-// Refuses a configuration in which both listen on the same address and port.
+// Rejects a configuration in which both listen on the same address and port.
 void CheckApart(config::TomlFile& file, const http::ServerOptions& server,
                 const http::ServerOptions& admin);
 

@@ -10,7 +10,7 @@
 namespace fieldcost::serve {
 namespace {
 
-// One of `signals`, or 0 after `limit`.
+// Waits for one of `signals`; returns 0 after `limit`.
 int WaitForOneOf(const sigset_t& signals, std::chrono::milliseconds limit) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
   const timespec time{.tv_sec = seconds.count(),
@@ -38,7 +38,7 @@ Signals::Signals(std::initializer_list<int> others) : all_(Ends()) {
 int Signals::Wait(std::chrono::milliseconds limit) const {
   const int number = WaitForOneOf(all_, limit);
   if (number == 0 || IsEnd(number)) return number;
-  // The kernel hands out the lowest number first, which may not be that of an end.
+  // The kernel delivers the lowest number first, which may not be a signal that ends the server.
   const int end = WaitForOneOf(Ends(), std::chrono::milliseconds(0));
   return end != 0 ? end : number;
 }

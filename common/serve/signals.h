@@ -18,8 +18,8 @@ class Signals {
   // them; ignores SIGPIPE. REQUIRES: no other thread has been started.
   explicit Signals(std::initializer_list<int> others);
 
-  // Returns the next signal, or 0 after `limit`. Signals that end the server come first, so that a
-  // stream of others cannot delay the end.
+  // Returns the next signal, or 0 after `limit`. Signals that end the server take precedence, so
+  // that a stream of others cannot delay the end.
   int Wait(std::chrono::milliseconds limit) const;
 
   static bool IsEnd(int number) { return number == SIGTERM || number == SIGINT; }

@@ -10,17 +10,17 @@
 
 namespace fieldcost::serve {
 
-// Checks of the machine before a server's start, without lasting changes. Errors state what was
+// Checks the machine before a server starts, without lasting changes. Errors state what was
 // attempted, on what, why it failed, and what to do.
 
 // Adds advice to an error.
 Error Advise(Error error, std::string_view what_to_do);
 
-// The path itself, absolute, or its nearest existing ancestor, in which a start would create it.
+// The absolute path itself, or its nearest existing ancestor, in which a start would create it.
 std::filesystem::path NearestExisting(const std::filesystem::path& path);
 
-// Whether this user may create files in the directory. `use` is the purpose, "as data directory",
-// and `setting` is where the configuration names it.
+// Checks that this user may create files in the directory. `use` is its purpose, "as data
+// directory", and `setting` is where the configuration names it.
 Status CheckWritable(std::string_view use, const std::filesystem::path& directory,
                      std::string_view setting);
 
