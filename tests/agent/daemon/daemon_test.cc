@@ -1,4 +1,4 @@
-// The real fieldcostd against a real HTTPS server.
+// Tests the real fieldcostd against a real HTTPS server.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ class DaemonTest : public AgentFixture {
     WriteConfig();
   }
 
-  // The daemon has the real clock; so must the runs and the consent.
+  // The daemon uses the real clock, so the runs and the consent must, too.
   void Consent(Mode mode) {
     auto agent = Agent::Open(paths_, SystemClock());
     ASSERT_TRUE(agent) << agent.error().message;
@@ -52,7 +52,7 @@ class DaemonTest : public AgentFixture {
     return options;
   }
 
-  // Written elsewhere and renamed, so that it is never visible half written.
+  // Written elsewhere and renamed, so that a half-written file is never visible.
   void MoveRunIn(const std::string& name, const std::vector<std::uint64_t>& values) {
     const auto new_file = RunPath(name).parent_path().parent_path() / "new";
     {
@@ -349,7 +349,7 @@ TEST_F(DaemonTest, KilledAtAnyMomentCountsEveryCallExactlyOnce) {
                        .counted = random() % 2 == 0});
     }
     BackgroundProcess daemon(Daemon({"--once", "--flush"}));
-    // A random moment of its life, which lasts as long as a few dozen short processes.
+    // At a random moment of its life, which lasts as long as a few dozen short processes.
     for (std::uint64_t left = random() % 20; left > 0; --left) RunProcess({.arguments = {"true"}});
     daemon.Signal(SIGKILL);
     if (daemon.Wait().signal == SIGKILL) ++killed;

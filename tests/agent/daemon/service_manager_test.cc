@@ -1,4 +1,4 @@
-// The real fieldcostd under a service manager, and under an administrator.
+// Tests the real fieldcostd under a service manager, and under an administrator.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ TEST_F(ServiceManagerTest, ReloadsLeaveNoDescriptorOpen) {
 TEST_F(ServiceManagerTest, JournalGetsLevelsInsteadOfTimes) {
   Decide(Mode::kLocal);
   ProcessOptions options = Daemon();
-  // As the manager sets it: the device and inode of standard error.
+  // As set by the service manager: the device and inode of standard error.
   options.arguments = {
       "sh", "-c",
       "JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2) exec " + options.arguments[0]};

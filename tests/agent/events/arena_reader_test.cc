@@ -12,7 +12,7 @@
 #include "tests/support/golden_bytes.h"
 #include "tests/support/temp_dir.h"
 
-// What programs leave may be anything.
+// Arenas are untrusted: programs may leave anything in them.
 
 namespace fieldcost::events {
 namespace {
@@ -54,11 +54,11 @@ TEST(ArenaReaderTest, ASmallArenaIsReadWhole) {
   ASSERT_EQ(arena->edges.size(), 1U);
   EXPECT_EQ(arena->edges[0].count, 7U);
   EXPECT_EQ(arena->edges[0].to_module, 0U);
-  // Of its one thread, context switches were not measured.
+  // Context switches were not measured on its only thread.
   EXPECT_EQ(arena->metrics, (1U << shm::kTraceMetrics) - 1 - (1U << shm::kTraceContextSwitches));
 }
 
-// Those that were measured.
+// The names of the measured metrics.
 std::vector<std::string> MeasuredBy(const Arena& arena) {
   std::vector<std::string> names;
   const std::vector<tree::Metric> metrics = EventMetrics();
@@ -86,7 +86,7 @@ TEST(ArenaReaderTest, BecomesATreeOfNamesAndNanoseconds) {
   EXPECT_EQ(api.module, "libgold.so");
   EXPECT_EQ(api.function, "gold_make");
   EXPECT_THAT(values->column(0), ElementsAre(0, 1, 2));
-  // 1,500 ticks are 750 ns, of main and below 1,000 are 500, of the API's 601 are 300.
+  // In total 1,500 ticks (750 ns), 1,000 in main and below (500 ns), 601 in the API (300 ns).
   EXPECT_THAT(values->column(1), ElementsAre(250, 200, 300));
   EXPECT_EQ(values->value(2, tree::PathId(2)), 100U);
   EXPECT_EQ(values->value(10, tree::PathId(1)), 3U);
@@ -109,7 +109,7 @@ TEST(ArenaReaderTest, EachNodeAndBranchBelongsToAThreadsSlot) {
   for (const events::ArenaEdge& edge : arena.edges) EXPECT_EQ(edge.slot, thread.slot);
 }
 
-// Of 500, 399 and 601 ticks of their own.
+// The nodes have 500, 399 and 601 ticks of their own.
 TEST(ArenaReaderTest, WhileAProgramRunsNoTimeIsMoreThanItWillBe) {
   auto arena = ReadArena(SmallArena()).value();
   arena.still_runs = true;
@@ -118,7 +118,7 @@ TEST(ArenaReaderTest, WhileAProgramRunsNoTimeIsMoreThanItWillBe) {
   const auto values = EventValues(arena, UnnamedCode, dictionary);
   ASSERT_TRUE(values);
   EXPECT_THAT(values->column(1), ElementsAre(250, 199, 300));
-  // The call that is open adds what has passed since the last event: 399 ticks and 202.
+  // An open call adds the time since the last event: 399 ticks and 202.
   ASSERT_EQ(arena.threads.size(), 1U);
   arena.threads[0].open_ticks = 202;
   tree::Dictionary other;

@@ -3,7 +3,7 @@
 #include "tests/agent/events_preload/trace_fixture.h"
 #include "tests/support/binary_dir.h"
 
-// APIs without a rebuild, branches, and what the library is.
+// Calls of APIs without a rebuild, branches, and properties of the library itself.
 
 namespace fieldcost::events {
 namespace {
@@ -58,7 +58,7 @@ TEST_F(CallsTest, EverythingMayBeTracedAtOnce) {
   TraceOptions options = Calls("*!*");
   options.functions = true;
   options.data_slots = true;
-  has_whole_time_ = false;  // of signal handlers that jump
+  has_whole_time_ = false;  // signal handlers jump
   for (const char* const what :
        {"fib", "jumps", "same_line", "exception", "deep", "fork", "threads", "signals",
         "jumping_signals", "fibres", "exec", "killed", "waits"}) {
@@ -67,9 +67,9 @@ TEST_F(CallsTest, EverythingMayBeTracedAtOnce) {
   }
 }
 
-// All that programs do which is hard to stand in front of, with a thunk before every call.
+// Everything in programs that is hard to intercept, with a thunk before every call.
 TEST_F(CallsTest, NoProgramNotices) {
-  has_whole_time_ = false;  // of signal handlers that jump
+  has_whole_time_ = false;  // signal handlers jump
   TraceOptions options = Calls("*!*");
   options.data_slots = true;
   const std::map<std::string, std::vector<std::string>> scenarios = {
@@ -136,14 +136,14 @@ TEST_F(CallsTest, BranchesAreCountedByTheirEnds) {
   EXPECT_EQ(firsts, 1U);
   EXPECT_GE(bytes, 12345U);
   EXPECT_EQ(arena.losses.edges, 0U);
-  // The blocks of even() and its call; of odd() and its call.
+  // The blocks of even() and its call, and of odd() and its call.
   const auto with = [&](std::uint64_t count) {
     return std::count_if(entered.begin(), entered.end(),
                          [&](const auto& block) { return block.second == count; });
   };
   EXPECT_GE(with(250), 2);
   EXPECT_GE(with(750), 2);
-  // A branch is a pair: between even()'s two blocks there is one that was taken 250 times.
+  // A branch is a pair: the one between even()'s two blocks was taken 250 times.
   EXPECT_GE(std::count_if(arena.edges.begin(), arena.edges.end(),
                           [](const ArenaEdge& edge) { return edge.count == 250; }),
             1);
@@ -174,7 +174,7 @@ TEST_F(CallsTest, AThreadThatIsOnItsWayCanBeReadMeanwhile) {
   EXPECT_EQ(grown, 5);
 }
 
-// No event comes, but time passes where the thread is.
+// No event occurs, but time passes in the open call.
 TEST_F(CallsTest, ACallThatIsOpenHasItsTimeSoFar) {
   const auto variables = Prepare(directory_.path(), Functions());
   ASSERT_TRUE(variables);
@@ -198,7 +198,7 @@ TEST_F(CallsTest, ACallThatIsOpenHasItsTimeSoFar) {
   EXPECT_EQ(grown, 5);
 }
 
-// Nothing but libc is needed, and nothing is seen but what compilers call.
+// Needs nothing but libc, and exports nothing but the hooks that compilers call.
 TEST(TraceLibraryTest, NeedsLibcAloneAndExportsItsHooks) {
   const std::string library = FIELDCOST_BINARY_DIR "/lib/libfieldcost_events.so";
   const std::string dynamic =

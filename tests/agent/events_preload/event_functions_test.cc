@@ -2,8 +2,8 @@
 
 #include "tests/agent/events_preload/trace_fixture.h"
 
-// Programs built with -finstrument-functions: they behave as without us, and each node has what it
-// must have.
+// Programs built with -finstrument-functions behave as without the library, and each node has the
+// expected values.
 
 namespace fieldcost::events {
 namespace {
@@ -20,7 +20,7 @@ class FunctionsTest : public TraceTest {};
 
 TEST_F(FunctionsTest, RecursionIsAChain) {
   const auto calls = Column(TracedTree({kTraced, "fib"}, Functions()), "calls");
-  // How often fib(10) has a call k calls deep: one in which n is 10 - k - (steps of 2).
+  // The number of calls of fib at depth k in fib(10): those where n is 10 - k - (steps of 2).
   EXPECT_THAT(calls,
               UnorderedElementsAre(Pair("fib", 1), Pair("fib/fib", 2), Pair("fib/fib/fib", 4),
                                    Pair("fib/fib/fib/fib", 8), Pair("fib/fib/fib/fib/fib", 16),
@@ -37,7 +37,7 @@ TEST_F(FunctionsTest, EachFunctionIsBelowItsCaller) {
                                    Pair("work/middle/leaf", 3), Pair("work/leaf", 1)));
 }
 
-// From small_frame's frame, which is below and above others.
+// Detected from small_frame's frame, which is below and above others.
 TEST_F(FunctionsTest, CallsLeftByLongjmpEndWhereTheyAreSeenToBeGone) {
   const Arenas arenas = Traced({kTraced, "jumps"}, Functions());
   EXPECT_THAT(
@@ -107,7 +107,7 @@ TEST_F(FunctionsTest, ContextSwitchesAreCountedOrNotMeasured) {
   if (!costs.contains("context-switches")) {
     GTEST_SKIP() << "the kernel does not let us count context switches";
   }
-  EXPECT_GE(costs.at("context-switches"), 20U);  // it waits 20 times; others may come between
+  EXPECT_GE(costs.at("context-switches"), 20U);  // it waits 20 times; there may be other switches
 }
 
 TEST_F(FunctionsTest, ThreadsAddUp) {

@@ -40,7 +40,7 @@ TEST_P(BpfModeTest, AConvoyIsItsLockAndTheHoldersSleep) {
   const auto share = [&](const char* metric, const std::vector<std::string>& functions) {
     return Share(recorded->Sum(metric, functions), recorded->Sum(metric));
   };
-  // At least 99 on a quiet machine (tests/bench); here other processes may run in between.
+  // At least 99 on an idle machine (tests/bench); here other processes may run in between.
   EXPECT_GE(share(idle::kToIdle, {"Consume", "WaitForLock", "[lock]"}), 95);
   EXPECT_GE(share(idle::kPairs, {"WaitForLock", "[until]", "HoldAndSleep", "[sleep]"}), 90);
   EXPECT_GT(share(idle::kPairs, {"HoldAndSleep", "[woken by]", "[interrupt]"}), 0);

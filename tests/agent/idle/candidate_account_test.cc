@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kTick = 1000;
 
-// A thread's stack consists of its number and how often it had run.
+// A thread's stack consists of its number and the number of times that it has run.
 class CandidateAccountTest : public ::testing::Test {
  protected:
   // Adds this many idle ticks of CPU 0, up to this tick. Returns the threads that ran again and

@@ -104,7 +104,7 @@ TEST_F(IdleAccountTest, IgnoresStacksThatWereReadTooLate) {
   Out(0, 1, 1000);
   Looks(0, 1000, 3000);
   EXPECT_EQ(ReadAll(3100), "1 ");
-  EXPECT_EQ(Tell(3050), "");  // it may have gone on by then
+  EXPECT_EQ(Tell(3050), "");  // it may have resumed by then
   In(0, 1, 3080);
   Looks(0, 3000, 4000, false);
   EXPECT_EQ(Tell(4000), "0 idle 1000-3000 no stack; 0 on no stack; ");

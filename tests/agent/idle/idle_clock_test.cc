@@ -54,7 +54,7 @@ TEST(IdleClockTest, ACpuIsIdleForNoLongerThanHasPassed) {
                               IdleClock::Source::kPromptness}) {
       constexpr std::uint64_t kTickNs = 1'000'000;
       auto clock = IdleClock::Open(cpu, {.tick_ns = kTickNs, .only = source});
-      if (!clock) continue;  // not every kernel has it
+      if (!clock) continue;  // not all kernels have it
       EXPECT_EQ(clock->source(), source);
       std::uint64_t now = MonotonicNs();
       EXPECT_EQ(clock->Read(now), 0U);
@@ -79,7 +79,7 @@ class FakeCpu {
         "cpu  1 2 3 999999 5 6 7 0 0 0\ncpu0 1 2 3 888888 5 6 7 0 0 0\n"
         "cpu3 1 2 3 {} 5 6 7 0 0 0\nintr 1 2 3\n",
         idle_ns / kStatUnitNs);
-    // In place: the clock keeps it open.
+    // Written in place, since the clock keeps the file open.
     const UniqueFd file(::open(stat_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
     FIELDCOST_CHECK(::write(file.get(), text.data(), text.size()) ==
                     static_cast<ssize_t>(text.size()));
@@ -90,8 +90,8 @@ class FakeCpu {
                                .stat = stat_.c_str(),
                                .run_delay = delay_.c_str()});
   }
-  // The idle time that the clock reports in this many ticks, if the CPU is idle in one of
-  // `of_ticks` in a row of 100. `each` receives the real and the reported idle time so far.
+  // Runs the clock for `ticks` ticks; the CPU is idle in the first `of_ticks` of each 100. `each`
+  // receives the real and the reported idle time so far.
   template <typename Each>
   void Run(int ticks, int of_ticks, const Each& each) {
     auto clock = Open().value();
@@ -124,12 +124,12 @@ TEST(IdleClockTest, AThreadThatGetsABusyCpuAtOnceDoesNotMakeItIdle) {
       idle_at_end = idle;
       given_at_end = given;
     });
-    // Nor is idle time missing: what /proc/stat does not yet show is less than a unit.
+    // No idle time is missing, either: /proc/stat lags behind by less than a unit.
     EXPECT_GE(given_at_end + 2 * kStatUnitNs, idle_at_end) << idle_of_100;
   }
 }
 
-// A real CPU that a loop keeps busy, however the kernel schedules the thread.
+// A real CPU kept busy by a loop, however the kernel schedules the thread.
 TEST(IdleClockTest, PromptnessNeverExceedsProcStatNextToABusyLoop) {
   const std::uint32_t cpu = UsableCpus().front();
   std::atomic<bool> is_over{false};
@@ -144,7 +144,7 @@ TEST(IdleClockTest, PromptnessNeverExceedsProcStatNextToABusyLoop) {
     constexpr std::uint64_t kTickNs = 2'000'000;
     const std::uint64_t before = ReadStatIdle().value().at(cpu);
     auto clock = IdleClock::Open(cpu, {.tick_ns = kTickNs, .only = IdleClock::Source::kPromptness});
-    if (!clock) return;  // not every kernel has it
+    if (!clock) return;  // not all kernels have it
     std::uint64_t given = clock->Read(MonotonicNs());
     for (int i = 0; i < 50; ++i) {
       SleepUntil((MonotonicNs() / kTickNs + 1) * kTickNs);

@@ -108,7 +108,7 @@ TEST_F(IdleWriterTest, AResumingThreadEndsAllIdlePeriodsOfItsCpu) {
   Idles(1, 0, 100, to);
   Idles(0, 4, 9, to);
   ASSERT_TRUE(writer_->GoesOn(0, from, {}));
-  ASSERT_TRUE(writer_->GoesOn(0, from, {}));  // nothing was idle since
+  ASSERT_TRUE(writer_->GoesOn(0, from, {}));  // no idle time since
   const RecordedIdle recorded = Recorded();
   EXPECT_EQ(recorded.Sum(idle::kFromIdle), 8 * kMs);
   EXPECT_EQ(recorded.Sum(idle::kPairs, {"[until]", "[lock]"}), 8 * kMs);
@@ -124,7 +124,7 @@ TEST_F(IdleWriterTest, AllStreamsHaveTheSameOfALongPeriodInEachPartOfItsTime) {
   const std::uint64_t end_ns = recording.Span().value().to_ns - 1;
   const std::uint64_t begin_ns = end_ns - kLongMs * kMs;
   EXPECT_EQ(recording.Span().value().from_ns, begin_ns);
-  // Before it, its first ms, 30 s of its middle, and from then on.
+  // Before it, its first ms, 30 s in its middle, and the rest.
   const std::uint64_t edges[] = {0, begin_ns, begin_ns + kMs, begin_ns + 30'001 * kMs, UINT64_MAX};
   const std::uint64_t expected_ms[] = {0, 1, 30'000, kLongMs - 30'001};
   for (std::uint16_t stream = 0; stream < 4; ++stream) {

@@ -26,7 +26,7 @@ bool MayUseOnly(pid_t tid, std::uint32_t cpu) {
   return CPU_COUNT(&mask) == 1 && CPU_ISSET(cpu, &mask);
 }
 
-// A process that waits.
+// A process that sleeps.
 class Waiter {
  public:
   Waiter() : pid_(::fork()) {
@@ -63,7 +63,7 @@ class MaskJournalTest : public ::testing::Test {
     CPU_SET(cpu_, &one);
     ASSERT_EQ(::sched_setaffinity(waiter_.pid(), sizeof one, &one), 0);
   }
-  // In a process that is killed before it restores anything.
+  // Changes masks in a process that is killed before it restores anything.
   void ChangeAndDie() {
     const pid_t child = ::fork();
     if (child == 0) {

@@ -11,7 +11,7 @@ namespace fieldcost::idle_agent::testing {
 // under test.
 class NoIdleCpu {
  public:
-  // True if all CPUs together were idle for less than 1 % of a period of at least kLongEnough.
+  // Whether all CPUs together were idle for less than 1 % of a period of at least kLongEnough.
   bool IsProven() const {
     const Times since = Since();
     return since.all >= kLongEnough * since.cpus && 100 * since.idle < since.all;

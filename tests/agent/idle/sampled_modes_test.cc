@@ -29,8 +29,8 @@ constexpr std::uint64_t kEnoughNs = 100'000'000;
 
 class SampledModesTest : public testing::RecorderTest {};
 
-// In programs with frame pointers, that of a thread waiting in the kernel is unavailable, so
-// callers of the function that called the C library are unknown.
+// In programs with frame pointers, the frame pointer of a thread that waits in the kernel is
+// unavailable, so the callers of the function that called the C library are unknown.
 std::string CallerOf(const char* victim) {
   return victim == std::string("idle_convoy_fp") ? tree::kCut : "Consume";
 }
@@ -47,7 +47,7 @@ class ConvoyTest : public SampledModesTest, public ::testing::WithParamInterface
 TEST_P(ConvoyTest, AConvoyIsItsLockAndTheHoldersSleep) {
   const Way& way = GetParam();
   if (way.as_nobody && ::geteuid() != 0) GTEST_SKIP() << "only root can become nobody";
-  // The resuming thread is a guess there.
+  // In that mode, the resuming thread is a guess.
   const auto is_guess = [this] {
     return result_.errors.find("unprivileged~") != std::string::npos;
   };
@@ -165,7 +165,7 @@ TEST_F(SampledModesTest, NamesTheMissingCapability) {
   EXPECT_NE(result.errors.find("CAP_SYS_NICE"), std::string::npos) << result.errors;
 }
 
-// Which CPUs each thread may use.
+// The CPUs that each thread may use.
 std::map<pid_t, std::string> MasksOf(pid_t pid) {
   std::map<pid_t, std::string> masks;
   for (const pid_t tid : perf::ThreadsOf(pid)) {
@@ -207,8 +207,8 @@ TEST_F(MasksTest, MasksAreAsTheyWere) {
   if (!recorded) GTEST_SKIP() << WhyNever();
 }
 
-// Records until a thread is pinned to its CPU, then kills the recorder. If none ever is, it exits
-// with 0.
+// Records until a thread is pinned to its CPU, then kills the recorder. Exits with 0 if no thread
+// ever is.
 [[noreturn]] void RecordAndDie(pid_t pid, const std::filesystem::path& directory,
                                const std::string& file) {
   auto writer = IdleWriter::Create(
@@ -240,7 +240,7 @@ TEST_F(MasksTest, MasksOfOneThatIsKilledAreRestoredByTheNext) {
   }
   ASSERT_EQ(WTERMSIG(status), SIGKILL);
   EXPECT_NE(MasksOf(victim_.pid()), before);
-  EXPECT_GE(RestoreMasks(directory_.path()).value(), 1U);  // one a CPU may be
+  EXPECT_GE(RestoreMasks(directory_.path()).value(), 1U);  // up to one per CPU
   EXPECT_EQ(MasksOf(victim_.pid()), before);
 }
 

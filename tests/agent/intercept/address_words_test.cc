@@ -6,8 +6,8 @@
 #include "gtest/gtest.h"
 #include "tests/agent/preload/preload_fixture.h"
 
-// A library that allocates and moves bytes through words that the loader fills in; tried through
-// the library of the field.
+// A library allocates and moves bytes through words that the loader fills in; tested with the
+// field's library.
 
 namespace fieldcost::testing {
 namespace {
@@ -37,7 +37,7 @@ class WordsTest : public PreloadTest {
     EXPECT_THAT(files, SizeIs(1));
     return files.size() == 1 ? files[0] : RunFileContent{};
   }
-  // What each function was recorded with.
+  // The bytes recorded for each function.
   BytesBySymbol Bytes(const std::string& victim, const std::string& scenario,
                       const std::string& metrics, Metric metric) const {
     BytesBySymbol bytes;

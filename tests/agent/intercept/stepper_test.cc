@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "tests/agent/preload/preload_fixture.h"
 
-// A measured call is walked through one instruction at a time; at each of them a signal handler
+// Steps through a measured call one instruction at a time. At each instruction, a signal handler
 // unwinds to the program's start, re-enters measured functions, throws and catches, or leaves the
 // call by an exception or siglongjmp.
 
@@ -18,7 +18,7 @@ constexpr char kPicks[] =
     "libvictim.so.1!victim_noop,libvictim.so.1!victim_t*,libvictim.so.1!victim_a*,"
     "libvictim.so.1!victim_c*,libvictim.so.1!victim_fresh*";
 
-// The output without the lines that begin with '#', and the number of instructions walked.
+// The output without lines that begin with '#', and the number of instructions stepped through.
 struct Walk {
   std::string output;
   int covered = 0;
@@ -64,7 +64,7 @@ TEST_P(StepperTest, EveryInstructionMayBeInterrupted) {
   EXPECT_GT(Read(measured.output).covered, 80);
   std::cout << Read(measured.output).covered << " instructions\n";
 
-  // However calls were left, the thread goes on measuring: the last 10,000 are all there.
+  // However calls were left, the thread continues to measure: the last 10,000 are all recorded.
   const auto runs = RunFiles();
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_GE(runs[0].Of("victim_noop", shm::Metric::kWallTime).count, 10000U);
@@ -93,7 +93,7 @@ TEST_F(PreloadTest, EveryInstructionOfASampledCallMayBeInterrupted) {
 }
 
 // A signal handler that interrupts a measured call makes the first calls of watched functions. The
-// interrupted call's arguments and result must survive that, also those that the thunk keeps in the
+// interrupted call's arguments and result must survive, including those that the thunk keeps in the
 // record for a moment.
 TEST_F(PreloadTest, SightingsMayInterruptEveryInstructionOfAMeasuredCall) {
   const std::vector<std::string> command = {kVictims + "stepper", "arguments", "sight"};

@@ -7,7 +7,7 @@
 #include "tests/agent/preload/unnoticed.h"
 
 // Unexpected behaviour of other programs: libraries in their own namespaces, with names that other
-// libraries have, without versions, with old hash tables, loaded before the program begins.
+// libraries have, without versions, with old hash tables, or loaded before the program begins.
 
 namespace fieldcost::testing {
 namespace {
@@ -102,7 +102,7 @@ TEST_F(StrangersBudgetTest, CallsInsideOfMeasuredOnesAreKeptWithinIt) {
   EXPECT_LT(run.Of("victim_call_back", shm::Metric::kWallTime).nested, 200000U);
 }
 
-// Each has fewer calls than those after which a thread settles its account.
+// Each thread has fewer calls than a thread makes before it settles its account.
 TEST_F(StrangersBudgetTest, ManyShortThreadsKeepItTogether) {
   const RunFileContent run = RunWithin("victim_noop", {kStrangers, "threads", "2000", "1000"});
   EXPECT_LT(run.Of("victim_noop", shm::Metric::kWallTime).count, 200000U);

@@ -11,7 +11,7 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 
 class DisturbanceTest : public ::testing::Test {
  protected:
-  // Whether a run was disturbed, before and after which the loop took that long.
+  // Whether a run counts as disturbed if the loop took this long before and after it.
   bool Run(std::uint64_t before_ns, std::uint64_t after_ns, std::uint64_t switches = 0,
            std::uint64_t wall_ns = kSecond) {
     loops_ = {before_ns, after_ns};
@@ -42,7 +42,7 @@ TEST_F(DisturbanceTest, OneSlowLoopIsAnAccident) {
 }
 
 TEST_F(DisturbanceTest, TheBestLoopOfAllIsWhatCounts) {
-  EXPECT_FALSE(Run(2000, 2000));  // nothing better is known
+  EXPECT_FALSE(Run(2000, 2000));  // there is nothing better to compare with
   EXPECT_FALSE(Run(1000, 2000));
   EXPECT_TRUE(Run(2000, 2000));
 }
@@ -51,7 +51,7 @@ TEST_F(DisturbanceTest, FourTimesTheUsualSwitchesAreOne) {
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(Run(1000, 1000, 100)) << i;
   EXPECT_FALSE(Run(1000, 1000, 400));
   EXPECT_TRUE(Run(1000, 1000, 500));
-  EXPECT_FALSE(Run(1000, 1000, 500, 2 * kSecond));  // by their rate
+  EXPECT_FALSE(Run(1000, 1000, 500, 2 * kSecond));  // judged by rate
 }
 
 TEST_F(DisturbanceTest, AFewSwitchesAreNoDisturbance) {

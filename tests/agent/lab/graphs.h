@@ -12,7 +12,7 @@ namespace fieldcost::lab {
 
 // Graphs for tests and benchmarks, deterministic for each seed.
 
-// Any two APIs are a pair with probability `density`; `acyclic`: the lower one is the outer one.
+// Any two APIs are a pair with probability `density`. If `acyclic`, the lower one is the outer one.
 inline PairGraph RandomGraph(std::uint32_t count, double density, bool acyclic,
                              std::mt19937_64& random) {
   PairGraph graph(count);
@@ -31,15 +31,16 @@ struct NestingPlan {
   std::uint32_t apis = 200;
   std::uint32_t depth = 10;
   std::uint32_t stacks = 1000;
-  std::uint32_t most_callees = 4;  // of an API; 0: any API may call any that is deeper
-  // One in this many stacks begins with its inner part: a callback. 0: none, so the order of APIs
-  // on stacks has no cycle.
+  std::uint32_t most_callees = 4;  // per API; 0: any API may call any deeper one
+  // One in this many stacks begins with its inner part: a callback. 0: none, so that the order of
+  // APIs on stacks has no cycle.
   std::uint32_t callback_every = 0;
 };
 
-// The graph of a program's stacks. Each API has one of `depth` levels and calls deeper ones only:
-// no stack has two APIs of a level, so the levels are groups. One stack is `depth` deep, so at
-// least `depth` groups are needed. Every stack is a walk along calls from an API of the upper half.
+// The graph of a program's stacks. Each API has one of `depth` levels and calls only deeper ones:
+// no stack has two APIs of the same level, so the levels are groups. One stack has depth `depth`,
+// so at least `depth` groups are needed. Every stack is a walk along calls from an API of the upper
+// half.
 inline PairGraph NestedCalls(const NestingPlan& plan, std::mt19937_64& random) {
   PairGraph graph(plan.apis);
   const auto below = [&](std::uint64_t bound) {
@@ -49,7 +50,7 @@ inline PairGraph NestedCalls(const NestingPlan& plan, std::mt19937_64& random) {
   for (std::uint32_t api = 0; api < plan.apis; ++api) {
     levels[api < plan.depth ? api : below(plan.depth)].push_back(api);
   }
-  // An API of a deeper level: most often of the next levels, and most often the first ones there.
+  // Returns an API of a deeper level: usually of the next levels, and usually the first ones there.
   const auto deeper = [&](std::uint32_t level) {
     const std::uint32_t down = std::min(below(plan.depth), below(plan.depth));
     const auto& next = levels[std::min(level + 1 + down, plan.depth - 1)];

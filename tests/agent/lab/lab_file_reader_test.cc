@@ -14,8 +14,8 @@
 #include "tests/support/golden_bytes.h"
 #include "tests/support/temp_dir.h"
 
-// What programs leave may be anything. Each of these files is refused as a whole, or the part that
-// no calls could have made is, and counted.
+// Lab files are untrusted. Each of these is rejected as a whole, or the part that no calls could
+// produce is rejected and counted.
 
 namespace fieldcost::lab {
 namespace {
@@ -52,7 +52,7 @@ LabApi Called(const char* symbol) {
   return api;
 }
 
-// The cell of one call of that cost.
+// The cell of a single call with this cost.
 shm::Cell CellOf(std::uint64_t value) {
   shm::Cell cell{};
   shm::RunBucket& bucket = cell.buckets[shm::SlotOf(value)];
@@ -95,8 +95,8 @@ std::function<void(LabBytes&)> At(std::uint64_t at, std::function<void(Part&)> c
   return [=](LabBytes& bytes) { Change<Part>(bytes, at, change); };
 }
 
-// A small program: it calls outer() once, which calls inner() twice, and that calls itself. One of
-// its calls writes 5000 bytes to a file.
+// A small program: it calls outer() once, which calls inner() twice; inner() calls itself, and one
+// of its calls writes 5000 bytes to a file.
 LabBytes MapFile() {
   LabBytes bytes(shm::kLabMap);
   Change<LabHeader>(bytes, 0, [](LabHeader& header) {
@@ -181,7 +181,7 @@ TEST(LabFileReaderTest, CountsTheBytesThatCallsMovedAndZeroForTheOthers) {
   }
 }
 
-// Unknown values are not reported as 0, for any reason.
+// Unknown values are not reported as 0, whatever the reason.
 TEST(LabFileReaderTest, BytesThatAreHiddenOrImpossibleAreNotKnown) {
   const auto api = [](std::function<void(LabApi&)> change) {
     return At<LabApi>(LabApiAt(0), change);
@@ -341,7 +341,7 @@ INSTANTIATE_TEST_SUITE_P(Header, DamagedLabFileTest, ::testing::ValuesIn(Damages
 INSTANTIATE_TEST_SUITE_P(Api, DamagedLabFileTest, ::testing::ValuesIn(DamagesOfApi()), NameOf);
 INSTANTIATE_TEST_SUITE_P(Rest, DamagedLabFileTest, ::testing::ValuesIn(DamagesOfTheRest()), NameOf);
 
-// A block that no calls could have made is left out as a whole, counted, and nothing else.
+// A block that no calls could produce is left out as a whole and counted; nothing else is lost.
 void ExpectRefusedBlock(const LabBytes& bytes) {
   const auto file = ReadLabFile(bytes);
   ASSERT_TRUE(file) << file.error().message;
@@ -379,7 +379,7 @@ TEST(LabFileReaderTest, ImpossibleLogSumsAreCountedAsRefused) {
       {.count = 0, .sum = 1, .sum_squares = 1},
       {.count = 0, .sum = 0, .sum_squares = 1},
       {.count = 1, .sum = 16384, .sum_squares = 16384ULL * 16384},
-      {.count = 2, .sum = 20, .sum_squares = 199},  // below Cauchy and Schwarz
+      {.count = 2, .sum = 20, .sum_squares = 199},  // violates the Cauchy-Schwarz inequality
       {.count = 1, .sum = 10, .sum_squares = kMost},
       {.count = 1, .sum = kMost, .sum_squares = kMost}};
   for (const LabLogSums& sums : impossible) {
@@ -408,7 +408,7 @@ TEST(LabFileReaderTest, SumsOfManyBlocksNeverOverflow) {
   EXPECT_EQ(file->apis[0].arguments[5][64], agent::kMaxRunCalls);
 }
 
-// For any counts in the file, memory is bounded by the file's layout.
+// Whatever counts the file contains, memory is bounded by its layout.
 TEST(LabFileReaderTest, MoreBlocksThanTheFileHasAreNotLookedFor) {
   LabBytes bytes = MapFile();
   Change<LabHeader>(bytes, 0, [](LabHeader& header) {
@@ -425,7 +425,7 @@ TEST(LabFileReaderTest, MoreBlocksThanTheFileHasAreNotLookedFor) {
 
 TEST(LabFileReaderTest, MorePairsThanAreKeptAreRefused) {
   LabBytes bytes = MapFile();
-  constexpr std::uint32_t kApis = 2112;  // whose square is more
+  constexpr std::uint32_t kApis = 2112;  // its square is greater
   Change<LabHeader>(bytes, 0, [](LabHeader& header) { header.candidate_count = kApis; });
   const std::string row(kApis / 8, '\xff');
   for (std::uint32_t api = 0; api < kApis; ++api) {

@@ -16,7 +16,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Every API once, no two of a group neighbours, the clique one, and the words about it true.
+// Checks that every API occurs once, that no two of a group are a pair, that the clique is one, and
+// that the grouping's other claims are true.
 void CheckSound(const PairGraph& graph, const Grouping& grouping, const GroupOptions& options) {
   std::vector<bool> seen(graph.count());
   for (const auto& group : grouping.groups) {
@@ -56,7 +57,7 @@ Grouping SoundGrouping(const PairGraph& graph, const GroupOptions& options = {})
   return grouping;
 }
 
-// By trying everything: whether the APIs from `next` on can have these groups.
+// Tries everything: whether the APIs from `next` on can have these groups.
 bool CanHaveGroups(const PairGraph& graph, std::vector<std::uint32_t>& group_of, std::uint32_t most,
                    std::uint32_t used) {
   const auto next = static_cast<std::uint32_t>(group_of.size());
@@ -138,7 +139,7 @@ TEST(PlanTest, NestedCallsOf200ApisTakeAtMostOneGroupMoreThanTheFewest) {
   RecordProperty("proven", proven);
 }
 
-// Callers are always above their callees at any distance: then the deepest stack is the answer.
+// Callers are above their callees at any distance, so the deepest stack determines the result.
 TEST(PlanTest, WithoutCyclesTransitivePairsTakeAsManyGroupsAsTheDeepestStack) {
   std::mt19937_64 random(20261125);
   for (int i = 0; i < 40; ++i) {
@@ -165,8 +166,8 @@ TEST(PlanTest, WithoutCyclesTransitivePairsTakeAsManyGroupsAsTheDeepestStack) {
   }
 }
 
-// Where the order on stacks has no cycle the layers of longest paths are the answer, although any
-// API calls any deeper one, a case that the other algorithms do not solve.
+// If the order on stacks has no cycle, the layers of longest paths are the solution, although any
+// API may call any deeper one; the other algorithms do not solve this case.
 TEST(PlanTest, WithoutCyclesLevelsThatCallsRespectAreFound) {
   std::mt19937_64 random(20261129);
   for (int i = 0; i < 100; ++i) {
@@ -174,14 +175,14 @@ TEST(PlanTest, WithoutCyclesLevelsThatCallsRespectAreFound) {
     const PairGraph graph =
         NestedCalls({.depth = depth, .stacks = 1000, .most_callees = 0}, random);
     ASSERT_EQ(SoundGrouping(graph).groups.size(), depth);
-    // The deepest stack has none of these.
+    // The deepest stack contains none of these.
     GroupOptions options;
     for (std::uint32_t api = 20; api < 50; ++api) options.isolated.push_back(api);
     ASSERT_EQ(SoundGrouping(graph, options).groups.size(), depth + 30);
   }
 }
 
-// Brelaz's theorem; and what is as small as a clique is not improved.
+// Brelaz's theorem; also, a result as small as a clique is not improved further.
 TEST(PlanTest, FindsTwoGroupsWithoutSearchingIfTwoSuffice) {
   std::mt19937_64 random(20261130);
   for (int i = 0; i < 200; ++i) {
@@ -200,7 +201,7 @@ TEST(PlanTest, FindsTwoGroupsWithoutSearchingIfTwoSuffice) {
   }
 }
 
-// What neither DSATUR nor layers find: dense pairs between six hidden groups, in any order.
+// Not found by DSATUR or layers: dense pairs between six hidden groups, in any order.
 TEST(PlanTest, IteratedGreedyFindsHiddenGroups) {
   std::mt19937_64 random(20261201);
   for (int i = 0; i < 50; ++i) {
@@ -229,7 +230,7 @@ TEST(PlanTest, TheSamePairsAreTheSamePlanInWhateverOrderTheyAreAdded) {
     std::shuffle(pairs.begin(), pairs.end(), random);
     PairGraph again(100);
     for (const auto& [outer, inner] : pairs) again.AddPair(outer, inner);
-    for (const auto& [outer, inner] : pairs) again.AddPair(outer, inner);  // twice is once
+    for (const auto& [outer, inner] : pairs) again.AddPair(outer, inner);  // duplicates count once
     const Grouping same = GroupApis(again, {.seed = options.seed, .isolated = {3, 7, 3}});
     ASSERT_EQ(same.groups, grouping.groups);
     ASSERT_EQ(same.clique, grouping.clique);
@@ -237,7 +238,7 @@ TEST(PlanTest, TheSamePairsAreTheSamePlanInWhateverOrderTheyAreAdded) {
   }
 }
 
-// The result of one seed, so that another library or compiler that makes another plan is noticed.
+// The result for one seed, so that a library or compiler that leads to a different plan is noticed.
 TEST(PlanTest, TheSeedDecidesTies) {
   std::set<std::vector<std::vector<std::uint32_t>>> plans;
   PairGraph graph(6);
@@ -247,7 +248,7 @@ TEST(PlanTest, TheSeedDecidesTies) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     plans.insert(SoundGrouping(graph, {.seed = seed}).groups);
   }
-  EXPECT_EQ(plans.size(), 4U);  // all there are
+  EXPECT_EQ(plans.size(), 4U);  // all possible ones
   EXPECT_THAT(SoundGrouping(graph, {.seed = 1}).groups,
               ElementsAre(ElementsAre(0, 3, 4), ElementsAre(1, 2, 5)));
 }
@@ -301,7 +302,7 @@ TEST(ShuffledOrderTest, IsAPermutationThatSeedAndRoundDecide) {
   EXPECT_EQ(orders.size(), 400U);
 }
 
-// Written down once: plans repeat on other machines and with other libraries.
+// Recorded once: plans are the same on other machines and with other libraries.
 TEST(ShuffledOrderTest, IsTheSameEverywhere) {
   EXPECT_THAT(ShuffledOrder(10, 0, 0), ElementsAre(6, 1, 2, 4, 7, 5, 3, 0, 9, 8));
   EXPECT_THAT(ShuffledOrder(10, 42, 3), ElementsAre(6, 5, 7, 9, 4, 2, 0, 8, 3, 1));
@@ -314,7 +315,7 @@ TEST(ShuffledOrderTest, EachPlaceIsEquallyLikelyForEach) {
     const auto order = ShuffledOrder(5, 9, round);
     for (std::size_t place = 0; place < 5; ++place) ++at[place * 5 + order[place]];
   }
-  // Of a binomial with p = 1/5: 5 standard deviations.
+  // A binomial distribution with p = 1/5; 5 standard deviations.
   for (const int times : at) EXPECT_NEAR(times, kRounds / 5, 5 * 57);
 }
 

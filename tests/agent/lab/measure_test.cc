@@ -6,7 +6,7 @@
 namespace fieldcost::lab {
 namespace {
 
-// Whatever the victim does, as often as the map found a call it is met in each round.
+// Whatever the victim does, each round times a call as often as the map found it.
 class EveryCallTest : public MeasureTest, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(EveryCallTest, IsMetInEachRoundAsOftenAsInTheMap) {
@@ -19,8 +19,8 @@ TEST_P(EveryCallTest, IsMetInEachRoundAsOftenAsInTheMap) {
   ASSERT_FALSE(found->sums.apis().empty());
   for (const ApiSums& api : found->sums.apis()) {
     EXPECT_GT(api.calls, 0U);
-    // An unwinder asks once for each frame that it passes, and thunks are frames, too; and so does
-    // the victim of its names.
+    // An unwinder calls these once per frame that it passes, including thunks; the victim calls
+    // them for its names.
     if (api.api.symbol == "strlen" || api.api.symbol == "strstr") continue;
     EXPECT_EQ(api.times.calls, 2 * api.calls) << stats::DisplayName(api.api);
   }
@@ -48,8 +48,8 @@ TEST_F(MeasureTest, AttributesBytesToTheAllocatingFunction) {
   EXPECT_TRUE(HasPair(*found, "victim_allocate", "malloc"));
 }
 
-// Of each call of the I/O victim, exactly, and of nothing else; errno and results are checked by
-// the victim's own tests.
+// Exactly the bytes of each call of the I/O victim, and no others; the victim's own tests check
+// errno and results.
 TEST_F(MeasureTest, BytesMovedAreThoseOfFilesAndSockets) {
   MeasureOptions options = Options({kVictims + "io", "all"});
   options.rounds = 1;
@@ -98,7 +98,7 @@ TEST_F(MeasureTest, BytesMovedByStreamsAreUnknown) {
   }
 }
 
-// Ticks and nanoseconds of one call are the same time.
+// Ticks and nanoseconds of a call represent the same time.
 TEST_F(MeasureTest, CyclesAreOfTheTimedCalls) {
   const auto found = Measured(Options({kVictim, "calls"}));
   ASSERT_TRUE(found) << found.error().message;

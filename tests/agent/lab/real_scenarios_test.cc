@@ -2,15 +2,16 @@
 
 #include "tests/agent/lab/measure_fixture.h"
 
-// Programs of the machine, from end to end: they do what they do, and each round meets every call
-// that the map found.
+// Installed programs, from end to end: they behave as usual, and each round times every call that
+// the map found.
 
 namespace fieldcost::lab {
 namespace {
 
 class RealScenarioTest : public MeasureTest {
  protected:
-  // `known`: what an unwinder or the program itself calls more or less often when it is measured.
+  // `known`: functions that an unwinder or the program itself calls more or less often when
+  // measured.
   void ExpectAllCallsInEachRound(std::vector<std::string> command, std::size_t least_apis,
                                  const std::set<std::string>& known = {}) {
     MeasureOptions options = Options(std::move(command));
@@ -68,7 +69,7 @@ TEST_F(RealScenarioTest, GitLog) {
 }
 
 TEST_F(RealScenarioTest, Python3) {
-  // Where its objects lie decides how often it compares names.
+  // How often it compares names depends on the addresses of its objects.
   ExpectAllCallsInEachRound({"/usr/bin/env", "PYTHONHASHSEED=0", "/usr/bin/python3", "-S", "-c",
                              "import json; print(sum(json.loads(json.dumps(list(range(500))))))"},
                             50, {"memcmp"});

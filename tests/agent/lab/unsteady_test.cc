@@ -8,7 +8,8 @@
 #include "common/shm/selection.h"
 #include "tests/agent/lab/measure_fixture.h"
 
-// Scenarios that do something else each time, machines that do, and what ends a measurement early.
+// Scenarios that behave differently each time, machines that do, and reasons to end a measurement
+// early.
 
 namespace fieldcost::lab {
 namespace {
@@ -21,7 +22,7 @@ std::uint64_t HashOf(unsigned function) {
   return shm::ApiHash("libnestings.so.1", ("nest_" + std::to_string(function)).c_str(), "");
 }
 
-// What a run of the fickle victim did, and its plan.
+// The behaviour of a run of the fickle victim, and its plan.
 struct FickleRun {
   bool is_timed = false;
   std::map<unsigned, std::uint64_t> calls;
@@ -32,7 +33,7 @@ struct FickleRun {
     const auto role = roles.find(HashOf(function));
     return role != roles.end() && role->second == shm::kLabTimed;
   }
-  // Whether it went as planned.
+  // Whether the run went as planned.
   bool IsAsPlanned() const {
     const bool all_known = std::all_of(calls.begin(), calls.end(), [&](const auto& call) {
       return roles.contains(HashOf(call.first));
@@ -75,7 +76,7 @@ class FickleTest : public MeasureTest {
     MeasureOptions options =
         Options({kNestings, "fickle", notes_.path().string(), std::to_string(period)});
     options.apis = "libnestings.so.1!nest_*";
-    options.repeats_disturbed = false;  // whatever else the machine does
+    options.repeats_disturbed = false;  // ignore other load on the machine
     return options;
   }
 
@@ -90,11 +91,11 @@ TEST_P(UnsteadyScenarioTest, TheSumsContainOnlyRunsThatWentAsPlanned) {
   EXPECT_EQ(found->finished_rounds, 2U);
   EXPECT_GT(found->surprised_runs, 0U);
 
-  // Everything is accounted: the plain run, the map runs, and each timing run.
+  // All runs are accounted for: the plain run, the map runs, and each timing run.
   EXPECT_EQ(found->sums.map_runs(), 3U);
   EXPECT_EQ(RunCount(), 4 + found->accepted_runs + found->surprised_runs + found->disturbed_runs +
                             found->failed_runs);
-  // Isolated after ten new plans, each further one isolates another of the twelve.
+  // APIs are isolated after ten new plans; each further plan isolates another of the twelve.
   EXPECT_EQ(found->replans, found->surprised_runs);
   EXPECT_LE(found->replans, 10U + 12U);
 
@@ -122,7 +123,7 @@ TEST_P(UnsteadyScenarioTest, TheSumsContainOnlyRunsThatWentAsPlanned) {
 
 INSTANTIATE_TEST_SUITE_P(Periods, UnsteadyScenarioTest, ::testing::Values(4U, 5U, 13U, 1000U));
 
-// The machine is disturbed from the run, and for as long, as the test sets.
+// Disturbs the machine in the runs for which `is_disturbed` returns true.
 MeasureOptions WithLoops(MeasureOptions options, std::function<bool(int run)> is_disturbed) {
   auto loops = std::make_shared<int>(0);
   options.plain_loop = [=] {
@@ -162,7 +163,7 @@ TEST_F(DisturbedMachineTest, AfterThreeRepeatsItIsKeptAndCounted) {
 TEST_F(DisturbedMachineTest, WhereMaxTimeLeavesNoRoomItIsKeptAtOnce) {
   std::chrono::seconds elapsed{0};
   MeasureOptions options = WithLoops(OneGroup(), [&](int run) {
-    if (run == 1) elapsed = std::chrono::seconds(61);  // while the second run is on
+    if (run == 1) elapsed = std::chrono::seconds(61);  // during the second run
     return run == 1;
   });
   options.max_time = std::chrono::seconds(60);

@@ -22,7 +22,7 @@ struct Kept {
   std::set<std::pair<std::string, std::string>> pairs;
 };
 
-// Prints of several processes add up.
+// The output of several processes is added up.
 Kept Read(const std::string& output) {
   Kept kept;
   std::istringstream words(output);
@@ -70,7 +70,8 @@ class NestingsTest : public MeasureTest {
 struct Case {
   const char* scenario;
   int seeds;
-  // By jumps or exceptions: where few calls are seen, those that were left may seem to be there.
+  // By jumps or exceptions: if few calls are measured, calls that were left may seem to be still
+  // active.
   bool leaves_calls = false;
 };
 
@@ -111,7 +112,7 @@ TEST_F(NestingsTest, ACallbackIsBelowItsCaller) {
   EXPECT_FALSE(HasPair(*found, "nest_4", "qsort"));
 }
 
-// Where no record is left, an API counts as on the stack: more pairs, never fewer calls.
+// If there is no free record, an API counts as being on the stack: more pairs, never fewer calls.
 TEST_F(NestingsTest, DeeperThanThereAreRecordsPairsOnlyGrow) {
   const std::vector<std::string> command = {kNestings, "deep-recursion", "0"};
   const Kept kept = Read(testing::RunProcess({.arguments = command}).output);
@@ -123,7 +124,7 @@ TEST_F(NestingsTest, DeeperThanThereAreRecordsPairsOnlyGrow) {
   ExpectEveryCallInEachRound(*found);
 }
 
-// Calls that tail-call each other have frames at one place; unwinders must distinguish them.
+// Calls that tail-call each other have frames at the same place; unwinders must distinguish them.
 TEST_F(NestingsTest, ExceptionsPassCallsThatTailCalledEachOther) {
   const auto found = Measured(Options({kNestings, "tail-throws", "0"}));
   ASSERT_TRUE(found) << found.error().message;
@@ -194,7 +195,7 @@ TEST_F(NestingsTest, CountsCallsOfThreadsWithoutASlotAsLost) {
   ASSERT_TRUE(found) << found.error().message;
   ASSERT_NE(Find(*found, "nest_0"), nullptr);
   EXPECT_EQ(Find(*found, "nest_0")->calls + found->lost_calls, kCalls);
-  EXPECT_GE(Find(*found, "nest_0")->calls, 255U * 100);  // one slot is the first thread's
+  EXPECT_GE(Find(*found, "nest_0")->calls, 255U * 100);  // one slot belongs to the first thread
   EXPECT_GT(found->lost_calls, 0U);
 }
 
@@ -205,7 +206,7 @@ TEST_F(NestingsTest, AnyNumberOfThreadsMayComeAndGo) {
   ExpectEveryCallInEachRound(*found);
 }
 
-// The names of the groups' functions of our own, group by group.
+// The names of our own functions, by group.
 std::vector<std::set<std::string>> Groups(const Measurement& found) {
   std::vector<std::set<std::string>> groups;
   for (const auto& group : found.grouping.groups) {
@@ -219,7 +220,7 @@ std::vector<std::set<std::string>> Groups(const Measurement& found) {
   return groups;
 }
 
-// A calls C, B is apart: the example that the lab was thought of with.
+// A calls C, and B is separate: the example for which the lab was designed.
 TEST_F(NestingsTest, OfAThatCallsCAndBThereAreTwoGroups) {
   MeasureOptions options = Options({kNestings, "abc", "0"});
   options.apis = "libnestings.so.1!*";
@@ -274,8 +275,8 @@ INSTANTIATE_TEST_SUITE_P(Victims, LifetimesTest,
                            return name;
                          });
 
-// A signal at each instruction of a call: the program does what it does without the library, be it
-// mapped or timed.
+// A signal at each instruction of a call: the program behaves as without the library, both mapped
+// and timed.
 class LabStepperTest : public MeasureTest,
                        public ::testing::WithParamInterface<std::tuple<const char*, const char*>> {
 };
@@ -326,7 +327,8 @@ INSTANTIATE_TEST_SUITE_P(Paths, LabStepperTest,
                                                               "after-abandoned"),
                                             ::testing::Values("observe", "throw", "jump")),
                          NameOf);
-// Walks of a thread's first call, and of an API's, are too long to be left at each instruction.
+// The walks of a thread's first call, and of an API's first call, are too long to be left at each
+// instruction.
 INSTANTIATE_TEST_SUITE_P(LongPaths, LabStepperTest,
                          ::testing::Combine(::testing::Values("fresh", "first", "high-stack"),
                                             ::testing::Values("observe")),

@@ -7,7 +7,7 @@ namespace {
 
 class NoPltTest : public MeasureTest {
  protected:
-  // Calls of functions of the victims' library that were seen.
+  // The recorded calls of functions of the victims' library.
   std::map<std::string, std::uint64_t> Calls(bool data_slots) const {
     MeasureOptions options = Options({kVictims + "no_plt"});
     options.rounds = 0;

@@ -36,7 +36,7 @@ TEST_P(LabWordsTest, CountsThroughTablesOfWhatDlopenBrings) {
   EXPECT_THAT(Allocated("module"), IsSupersetOf({Pair("words_call", 1000U)}));
 }
 
-// Why something of each function's calls is not known.
+// Why something about each function's calls is unknown.
 class LabReasonsTest : public MeasureTest {
  protected:
   void Measure(const std::string& scenario) {

@@ -14,15 +14,15 @@
 namespace fieldcost::perf {
 namespace {
 
-// No process has this number, so there is no perf map of it.
+// No process has this number, so there is no perf map for it.
 constexpr pid_t kNoProcess = 0x7fff'fff0;
 
 class NameFramesTest : public ::testing::Test {
  protected:
-  // A sample of CPU time on a stack, the outermost function first.
+  // A sample of CPU time on a stack, outermost function first.
   void Sample(const std::vector<tree::Frame>& stack) { stacks_.push_back(stack); }
 
-  // Code that is in no file, as its place shows.
+  // Generated code, which is in no file; identified by its address.
   tree::Frame Generated(std::uint64_t address) {
     tree::Frame frame = tree::MakeFrame({.module = "[generated]", .offset = address});
     const tree::FrameId id = *dictionary_.frames.Intern(frame);
@@ -32,7 +32,7 @@ class NameFramesTest : public ::testing::Test {
     return frame;
   }
 
-  // What samples have each stack after naming.
+  // The number of samples per stack after naming.
   NamedSamples Name(std::uint64_t cut) {
     auto writer = recording::Writer::Create(file_, dictionary_, {});
     EXPECT_TRUE(writer);
@@ -59,7 +59,7 @@ class NameFramesTest : public ::testing::Test {
   }
 
   std::map<std::string, int> samples_of_;  // by "outer;inner"
-  std::uint64_t cut_ = 0;                  // as the recording counts them
+  std::uint64_t cut_ = 0;                  // as counted in the recording
 
  private:
   void Read() {
@@ -115,7 +115,7 @@ TEST_F(NameFramesTest, TakesStacksOfGoAsWholeIfTheirOutermostFunctionHasNoCaller
   Sample({Cut(), Function("runtime.mstart.abi0"), Function("runtime.schedule")});
   Sample({Cut(), Function("runtime.mcall"), Function("runtime.schedule")});
   Sample({Cut(), Function("_rt0_amd64"), Function("runtime.rt0_go")});
-  Sample({Cut(), Function("main.work")});                              // really cut
+  Sample({Cut(), Function("main.work")});                              // really truncated
   Sample({Cut(), Function("main.work"), Function("runtime.goexit")});  // not the outermost
   Sample({Function("main.main")});
   const NamedSamples named = Name(7);

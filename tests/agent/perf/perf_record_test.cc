@@ -38,7 +38,7 @@ TEST(PerfRecordTest, SamplesHaveTheirRegistersByDwarfNumber) {
   EXPECT_EQ(sample.registers[unwind::kRip], 108U);
   EXPECT_EQ(sample.registers[8], 109U);
   EXPECT_EQ(sample.registers[15], 116U);
-  EXPECT_EQ(sample.stack.size(), 8U);  // of 16, what the kernel filled
+  EXPECT_EQ(sample.stack.size(), 8U);  // of 16, the ones that the kernel filled
 }
 
 TEST(PerfRecordTest, MappingsAreOfTheirFile) {

@@ -32,11 +32,11 @@ TEST(ApiWeightsTest, WeightFallsWithWhatIsKnownButNeverToNothing) {
   };
   constexpr Row kTable[] = {
       {0, 65536},        {1, 64887},    // 65536 * 100 / 101 = 64887.1
-      {5, 62415},                       // the fewest that are published
+      {5, 62415},                       // the smallest number that is published
       {100, 32768},                     // half at T
       {300, 16384},      {6299, 1024},  // 65536 * 100 / 6399 = 1024.2
       {6300, 1024},                     // exactly 1024
-      {6400, 1024},                     // the least
+      {6400, 1024},                     // the minimum
       {1'000'000, 1024}, {std::numeric_limits<std::uint64_t>::max(), 1024},
   };
   for (const Row& row : kTable) EXPECT_EQ(WeightOf(row.contributions), row.weight);
@@ -108,7 +108,7 @@ class CatalogWeightsTest : public ::testing::Test {
     std::copy_n(bytes->data() + at, bytes->size() - at, reinterpret_cast<char*>(weights.data()));
     return Pairs(weights);
   }
-  // As if nothing had happened to the catalogue for an hour.
+  // Simulates that the catalogue has not been changed for an hour.
   void AgeCatalog() const {
     for (const char* suffix : {"", "-wal"}) {
       std::error_code error;
@@ -205,7 +205,8 @@ TEST_F(CatalogWeightsTest, WhoIsInAHurryLeavesTheCatalogueToTheNext) {
   EXPECT_THAT(Written(), IsEmpty());
   Write();
   EXPECT_THAT(Written(), ElementsAre(std::pair(f, 32768)));
-  // Unchanged since: the weights stay without a look, and so they do if something else changes.
+  // The catalogue is unchanged, so the weights are kept without reading it, even if something else
+  // changes.
   ASSERT_TRUE(WriteFileAtomically(paths_.catalog_file, "not a catalogue", 0600));
   std::filesystem::remove(paths_.catalog_file.string() + "-wal");
   config.picks_per_run = 3;
@@ -254,7 +255,7 @@ TEST_F(CatalogWeightsTest, PolicyFollowsTheCatalogueAndItsSerialTheBytes) {
 TEST_F(CatalogWeightsTest, CatalogueThatHasNotChangedIsNotReadAgain) {
   Publish({Row("f", 100)});
   Write();
-  // Unreadable now, but older than the policy: nobody looks.
+  // Unreadable now, but older than the policy, so it is not read.
   ASSERT_TRUE(WriteFileAtomically(paths_.catalog_file, "not a catalogue", 0600));
   std::filesystem::remove(paths_.catalog_file.string() + "-wal");
   AgeCatalog();

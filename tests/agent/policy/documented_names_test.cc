@@ -131,7 +131,7 @@ TEST(DocumentedBitsTest, HoldEveryNameAndFewOthers) {
   struct Row {
     int names;
     std::size_t bytes;
-    int most_others;  // of 1000 names that are not in it
+    int most_others;  // out of 1000 names that are not in it
   };
   constexpr Row kTable[] = {
       {1000, 2048, 90}, {1025, 4096, 60}, {100'000, 262'144, 75}, {400'000, 262'144, 220}};

@@ -1,4 +1,4 @@
-// The service's policy against a real HTTPS server with signed files.
+// Tests the service's policy against a real HTTPS server with signed files.
 
 #include "agent/policy/field_policy.h"
 
@@ -118,12 +118,12 @@ TEST_F(FieldPolicyTest, ServiceIsAskedOnceADayAtMostWhateverItAnswers) {
   publisher_.TakeRequests();
   EXPECT_FALSE(*FetchFieldPolicy(paths_, config_, clock_.Now()));
   EXPECT_THAT(publisher_.TakeRequests(), IsEmpty());
-  // A damaged note of the last time is as good as none.
+  // A damaged record of the last check counts as none.
   ASSERT_TRUE(WriteFileAtomically(paths_.state_dir / kFieldPolicyCheckName,
                                   "18446744073709551615 \n", 0600));
   EXPECT_FALSE(FetchFieldPolicy(paths_, config_, clock_.Now()));
   EXPECT_THAT(publisher_.TakeRequests(), Contains(wire::kPolicyPath));
-  // A clock that was ten years ahead does not keep it from asking.
+  // A clock that was ten years ahead does not prevent requests.
   clock_.Advance(-kDay * 3650);
   EXPECT_FALSE(FetchFieldPolicy(paths_, config_, clock_.Now()));
   EXPECT_THAT(publisher_.TakeRequests(), Contains(wire::kPolicyPath));
@@ -163,7 +163,7 @@ TEST_F(FieldPolicyTest, ModesOffAndLocalNeverAsk) {
 
 TEST_F(FieldPolicyTest, WhoIsSwitchedOffAfterAllAsksNobody) {
   Serve(Policy(1));
-  // As if it came after RefreshFieldPolicy() had looked.
+  // Simulates that consent is withdrawn after RefreshFieldPolicy() has checked it.
   ASSERT_TRUE(SaveConsent(paths_.consent_file(), {.mode = Mode::kOff, .since = kNow}));
   ExpectRefused("sending was switched off meanwhile");
   EXPECT_THAT(publisher_.TakeRequests(), IsEmpty());
@@ -175,7 +175,7 @@ TEST_F(FieldPolicyTest, OlderVersionIsRefusedForEver) {
   Serve(Policy(4));
   ExpectRefused("rollback");
   EXPECT_EQ(InForce(), 5U);
-  // Not even after the service had none for a while.
+  // Not even after the service has had none for a while.
   publisher_.Remove(wire::kPolicyPath);
   ASSERT_TRUE(*Fetch());
   EXPECT_EQ(InForce(), 0U);
@@ -231,7 +231,7 @@ TEST_F(FieldPolicyTest, EndlessAnswersAreCutOff) {
 }
 
 TEST_F(FieldPolicyTest, NewPolicyKeyTakesOverAndVersionsOfTheOldAreForgotten) {
-  Serve(Policy(1'000'000));  // by a thief
+  Serve(Policy(1'000'000));  // signed by a thief
   ASSERT_TRUE(*Fetch());
   const auto new_key = crypto::PrivateKey::Generate();
   PublishRoot({new_key.public_key()});
@@ -291,7 +291,8 @@ TEST_F(FieldPolicyTest, WhatIsDamagedOnDiskIsNotInForceUntilItIsFetchedAgain) {
     if (i % 4 == 0) bytes.resize(random() % bytes.size());
     ASSERT_TRUE(WriteFileAtomically(file, bytes, 0600));
     const FieldPolicy policy = Load();
-    // A change may hit the version seen, or what only a later fetch compares.
+    // The changed byte may belong to the highest version, or to data that is compared only on
+    // fetching.
     if (policy.in_force) {
       EXPECT_EQ(policy.in_force, Policy(1));
     }
@@ -328,7 +329,7 @@ TEST_F(FieldPolicyTest, ReachesMeasuredProgramsByThePolicyFile) {
   EXPECT_EQ(header.weights_policy, 1U);
   EXPECT_THAT(AllowedModules(agent->config()),
               ElementsAre("liba.so.1", "libb.so.2", "libmine.so.1"));
-  // It is the user's decision whether there are public ones at all, and to follow policies.
+  // The user decides whether there are public modules at all, and whether to follow policies.
   for (const char* stricter :
        {"[modules]\nbuiltin_modules = false\n", "[aggregator]\ndownload_policy = false\n"}) {
     ASSERT_TRUE(WriteFileAtomically(paths_.config_file, stricter, 0600));

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/agent/preload/collection_fixture.h"
 
-// Requested runs, in addition to those that the coin chooses.
+// Runs that are measured on request, in addition to those selected at random.
 
 namespace fieldcost::testing {
 namespace {
@@ -67,7 +67,7 @@ bool IsOfTheField(const std::optional<RunFileContent>& run) {
   return run && run->header.flags == 0;
 }
 
-// All content that determines what the run represents; times differ between runs.
+// All content that determines how many runs it represents; times differ between runs.
 std::string FieldedBits(const RunFileContent& run) {
   std::string bits = fmt::format("{} {} {}", run.header.selection_per_65536,
                                  run.header.time_per_65536, run.header.random_draw);
@@ -83,9 +83,9 @@ std::string FieldedBits(const RunFileContent& run) {
   return bits;
 }
 
-// With the same random numbers, a requested run gives the field bit by bit what the same run of a
-// session gives it: nothing, or one file. So requests do not change the expectation of what is
-// sent.
+// With the same random numbers, a requested run contributes exactly the same bits to the field as
+// the same run in a session: nothing, or one file. So requests do not change the expected value of
+// what is sent.
 TEST_F(AskedTest, RequestsChangeNoBitOfTheFieldsData) {
   std::mt19937_64 random(20261123);
   int of_the_field = 0;
