@@ -6,7 +6,7 @@
 #include "tests/agent/preload/unnoticed.h"
 
 // Functions of public libraries that inspect their caller's frame, leave it, or return to it twice:
-// everything may be picked, and the program still sees its own stack.
+// even if everything may be picked, the program sees its own stack.
 
 namespace fieldcost::testing {
 namespace {
@@ -33,8 +33,8 @@ INSTANTIATE_TEST_SUITE_P(Ways, CallersTest,
                            return name;
                          });
 
-// A conservative collector must find values that a caller keeps in registers. It would not during a
-// measured call, so such programs are left alone.
+// A conservative garbage collector must find values that a caller keeps in registers. It would not
+// during a measured call, so such programs are not measured.
 TEST_F(UnnoticedTest, ACollectorFindsWhatIsInRegisters) {
   const std::string program = kVictims + "collected";
   if (!std::filesystem::exists(program)) GTEST_SKIP() << "built only where libgc.so.1 is";

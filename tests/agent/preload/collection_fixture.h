@@ -12,8 +12,8 @@
 
 namespace fieldcost::testing {
 
-// A policy that speeds time up: each tick of the time stamp counter counts as a microsecond, so
-// that a phase of a second ends after a million ticks, less than a millisecond.
+// A policy that speeds up time: each tick of the time stamp counter counts as a microsecond, so
+// that a phase of a second ends after a million ticks, in less than a millisecond.
 inline constexpr std::uint64_t kFastClock = std::uint64_t{1000} << 32;
 
 class CollectionTest : public PreloadTest {
@@ -27,12 +27,12 @@ class CollectionTest : public PreloadTest {
   ProcessOptions Tally(std::vector<std::string> arguments, const std::string& pick = "") const {
     arguments.insert(arguments.begin(), kVictims + "tally");
     ProcessOptions options = Measured(std::move(arguments), pick);
-    options.environment.pop_back();  // the metrics, or the pick
+    options.environment.pop_back();  // removes the metrics, or the pick
     if (!pick.empty()) options.environment.back() = {"FIELDCOST_PICK", pick};
     return options;
   }
 
-  // Runs tally with one draw after another until it measures this function; returns that run.
+  // Runs tally with different draws until it measures this function; returns that run.
   RunFileContent RunPicking(const std::string& symbol, TestPolicy policy,
                             const std::vector<std::string>& arguments,
                             std::uint32_t alloc_per_65536 = 0) const {

@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "tests/agent/preload/collection_fixture.h"
 
-// Collecting as in the field: random picks, phases, leases, load, and libraries loaded by dlopen.
+// Collection as in the field: random picks, phases, leases, load, and libraries loaded by dlopen.
 
 namespace fieldcost::testing {
 namespace {
@@ -152,7 +152,7 @@ struct Reweighted {
   std::uint32_t picks_per_run;
   std::uint32_t most_weight;
   std::uint32_t selection_per_65536;
-  double least_share;  // of the runs that were chosen
+  double least_share;  // among the selected runs
   double most_share;
 };
 
@@ -331,7 +331,7 @@ TEST_F(LeaseTest, OnlySoManyProgramsAreMeasuredAtOnce) {
   ASSERT_TRUE(second.WaitForLine("holding"));
   EXPECT_FALSE(IsNextMeasured());
   EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kNoLease), 1U);
-  // A pick by hand needs no lease.
+  // A manual pick needs no lease.
   EXPECT_EQ(RunProcess(Tally({"all"}, "libtally.so.1!*")).exit_status, 0);
   EXPECT_THAT(RunFiles(), SizeIs(1));
 
@@ -448,7 +448,7 @@ TEST_F(CollectionTest, RunsThatCannotTakePartAreCounted) {
   SetPolicy({.max_phases = 0});
   RunProcess(Tally({"all"}));
   SetPolicy({.version = 99});
-  RunProcess(Tally({"all"}));  // which does not say where to count
+  RunProcess(Tally({"all"}));  // its policy does not state where to count
   EXPECT_EQ(SkippedRuns(state_dir_.path(), shm::Skip::kPolicyUnusable), 1U);
   SetPolicy({});
   std::filesystem::remove_all(state_dir_.path() / "runs");

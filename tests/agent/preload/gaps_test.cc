@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 
-// The weights of timed calls, with simulated threads.
+// Tests the weights of timed calls with simulated threads.
 
 namespace fieldcost::preload {
 namespace {
@@ -19,7 +19,7 @@ std::uint32_t AlwaysUsual(std::uint32_t, std::uint32_t to, std::uint64_t* random
   return DrawUsualGap(to, random);
 }
 
-// One thread's calls of a pick, sampled as overhead.cc does.
+// One thread's calls of a pick, sampled as in overhead.cc.
 class Thread {
  public:
   Thread(std::uint64_t* random, Draw changed) : random_(random), changed_(changed) {}
@@ -41,8 +41,8 @@ class Thread {
   std::uint32_t left_ = 0;
 };
 
-// A program of which much is simulated: how many calls it makes, of which value, and at which
-// sampling; that may depend on how many were timed.
+// A simulated program: the number of its calls, their values and the sampling, which may depend on
+// how many calls have been timed.
 struct Program {
   std::uint64_t calls;
   std::function<double(std::uint64_t call)> value;
@@ -88,7 +88,7 @@ TEST(GapsTest, AUsualGapIsUniformAndAFirstOneIsWhatIsLeftOfIt) {
   }
   for (std::size_t length = 0; length < kLengths; ++length) {
     EXPECT_NEAR(usual[length], 1.0 / kLengths, 0.002);
-    // A moment falls into a gap with probability proportional to its calls.
+    // A random moment is in a gap with probability proportional to the gap's calls.
     EXPECT_NEAR(left[length],
                 2.0 * static_cast<double>(kLengths - length) / (kLengths * (kLengths + 1)), 0.002);
   }
@@ -126,11 +126,12 @@ TEST(GapsTest, TotalsAreTrueWhateverComesAroundInThem) {
   }
 }
 
-// Long calls come first, and N grows with the short ones: the case that the library must get right.
+// Long calls come first, and N grows during the short ones: the case that the library must get
+// right.
 TEST(GapsTest, TotalsAreTrueWhileTheSamplingGrows) {
   const auto long_at_first = [](std::uint64_t call) { return call < 100 ? 1000.0 : 1.0; };
-  // Settled by the thread itself after this many timed calls, and at a moment that it does not
-  // choose.
+  // The sampling is changed by the thread itself after this many timed calls, and at a moment that
+  // it does not choose.
   const auto settled = [](std::uint64_t, std::uint64_t timed) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(timed / 100 * 3, 9));
   };

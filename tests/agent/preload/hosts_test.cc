@@ -8,7 +8,8 @@
 #include "gtest/gtest.h"
 #include "tests/agent/preload/unnoticed.h"
 
-// Programs of every kind of build that treat their process roughly: nothing may change for them.
+// Programs from every kind of build that do unusual things to their process: nothing may change for
+// them.
 
 namespace fieldcost::testing {
 namespace {
@@ -76,7 +77,7 @@ TEST_F(HostsTest, AProgramWithLittleMemoryIsLeftAlone) {
   }
 }
 
-// One that passes calls on, of functions with a version and without.
+// The other library passes calls on, to functions with and without a version.
 TEST_F(HostsTest, AnotherPreloadedLibraryMayStandBeforeAndAfter) {
   const std::string other = kVictims + "libvictim_interposer.so";
   const std::vector<std::string> command = {kVictim, "alloc"};
@@ -131,8 +132,8 @@ TEST_F(HostsTest, ASetuidProgramIsNotMeasured) {
   }
 }
 
-// The loader ignores LD_PRELOAD for such programs; what /etc/ld.so.preload names it loads into
-// them, too, and then only our own look at AT_SECURE keeps us out.
+// The loader ignores LD_PRELOAD for such programs. Libraries in /etc/ld.so.preload are loaded into
+// them, too, and then only our own check of AT_SECURE prevents measuring.
 TEST_F(HostsTest, ASetuidProgramIsNotMeasuredThoughTheLibraryIsInIt) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make a program setuid";
   const TempDir scratch;

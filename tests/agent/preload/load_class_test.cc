@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "tests/agent/preload/collection_fixture.h"
 
-// Whether the machine had much to do when a run began.
+// Whether the machine was busy when a run began.
 
 namespace fieldcost::testing {
 namespace {

@@ -14,7 +14,7 @@
 #include "tests/agent/preload/preload_fixture.h"
 #include "tests/support/binary_dir.h"
 
-// Programs map and write files in memory only, or measure nothing: on other file systems a store
+// Programs map and write files only in memory, or measure nothing: on other file systems a store
 // may raise a signal long after the page was created.
 
 namespace fieldcost::testing {
@@ -22,7 +22,7 @@ namespace {
 
 using ::testing::IsEmpty;
 
-// The content of a directory, without following links.
+// The contents of a directory, without following links.
 std::set<std::string> Listing(const std::filesystem::path& directory) {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
@@ -50,7 +50,7 @@ class MemoryTest : public PreloadTest {
   }
   void PutMemory(const std::filesystem::path& directory) { PutMemory(directory, directory); }
 
-  // Picks by hand and by the draw.
+  // Checks both manual picks and draws.
   void ExpectUnmeasured(const std::filesystem::path& directory) {
     const auto before = Listing(directory);
     const ProcessResult plain = RunProcess({.arguments = {kVictim, "calls"}});
@@ -157,7 +157,7 @@ TEST_F(MemoryTest, LeavesLinksAndFilesInItsPlaceAlone) {
   EXPECT_THAT(Listing(elsewhere.path()), IsEmpty());
 }
 
-// The counters of skipped runs may be in a file that has no memory yet.
+// The counters of skipped runs may be in a file with holes.
 TEST_F(MemoryTest, ASkipFileWithHolesOnFullMemoryIsNoSignal) {
   const TempDir scratch;
   PutMemory(scratch.path());
@@ -175,9 +175,9 @@ TEST_F(MemoryTest, ASkipFileWithHolesOnFullMemoryIsNoSignal) {
   EXPECT_EQ(result.exit_status, 0);
 }
 
-// A real copy-on-write disk that fills up, or reaches a quota, while programs measure: their state
-// directory on it. $1 the image, $2 where it is mounted, $3 "full" or "quota", $4 the state
-// directory to copy, $5 the library, $6 the victim's script; the rest are variables.
+// A real copy-on-write disk that fills up, or reaches a quota, while programs measure, with their
+// state directory on it. Arguments: $1 the image, $2 where it is mounted, $3 "full" or "quota", $4
+// the state directory to copy, $5 the library, $6 the victim's script; the rest are variables.
 constexpr char kDisk[] = R"sh(
 image=$1 mnt=$2 how=$3 from=$4 library=$5 victim=$6
 truncate -s 160M "$image" && mkfs.btrfs -q "$image" > /dev/null 2>&1 || { echo "mkfs.btrfs:"; exit 3; }

@@ -26,7 +26,7 @@ class NoPltTest : public PreloadTest, public ::testing::WithParamInterface<const
                        {.modules = {"libno_plt.so.1"}, .data_slots = data_slots});
   }
 
-  // How often each function was called, of those that were; the program must not notice.
+  // How often each called function was called; the program must not notice the measurement.
   std::map<std::string, std::uint64_t> Calls(std::vector<std::string> arguments,
                                              const std::string& pick = kAllOfLibrary) {
     arguments[0] = kVictims + arguments[0];

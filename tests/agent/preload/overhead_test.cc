@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/agent/preload/collection_fixture.h"
 
-// Calls that are counted but not timed, and how it is decided which.
+// Calls that are counted but not timed, and how these are chosen.
 
 namespace fieldcost::testing {
 namespace {
@@ -39,7 +39,7 @@ TEST_P(SamplingTest, EveryCallIsCountedThoughFewAreTimed) {
     EXPECT_EQ(run.calls, calls) << sampling_log2;
   }
   for (const auto& [name, exact] : calls) {
-    // Where every call is timed, one that never returned is noticed when the thread calls again.
+    // If every call is timed, a call that never returned is detected on the thread's next call.
     EXPECT_LE(timed.calls.at(name), exact) << name;
     EXPECT_GE(timed.calls.at(name) + 8, exact) << name;
   }
@@ -57,7 +57,7 @@ TEST_F(CollectionTest, OneInSixteenIsTimedOnAverage) {
   ASSERT_EQ(RunProcess(Tally({"loop", "1600000"}, "libtally.so.1!tally_always")).exit_status, 0);
   const RunFileContent run = RunFiles().at(0);
   EXPECT_EQ(run.calls.at("tally_always"), 1600000U);
-  // The gaps are uniform with mean 15: 100,000 of them stray by 0.2 %.
+  // The gaps are uniform with mean 15: the sum of 100,000 of them deviates by 0.2 %.
   const CellTotals& time = run.Of("tally_always", Metric::kWallTime);
   EXPECT_NEAR(static_cast<double>(time.timed()), 100000, 2000);
   EXPECT_NEAR(static_cast<double>(time.count), 1600000, 32000) << "what they stand for";
@@ -71,12 +71,13 @@ TEST_F(CollectionTest, CallsOfManyBriefThreadsAreStoodForLikeThoseOfOne) {
   EXPECT_EQ(run.calls.at("tally_always"), 20000U);
   const CellTotals& time = run.Of("tally_always", Metric::kWallTime);
   EXPECT_LT(time.timed(), 3000U);
-  // A standard error of about 500. Were a thread's first gap like any other, it would be 14,500.
+  // The standard error is about 500. If a thread's first gap were like any other, it would be
+  // 14,500.
   EXPECT_NEAR(static_cast<double>(time.count), 20000, 2500);
 }
 
-// In bytes, so that nothing depends on a clock but when the sampling begins. A mean over the timed
-// calls alone would be that of the first ones.
+// Measured in bytes, so that only the beginning of the sampling depends on a clock. A mean over the
+// timed calls alone would be that of the first calls.
 TEST_F(CollectionTest, TimedCallsStandForThoseThatAreNot) {
   const RunFileContent run = RunPicking("tally_allocate", {.overhead_per_65536 = 65536 / 7},
                                         {"allocate", "500000"}, 65536);
@@ -86,8 +87,8 @@ TEST_F(CollectionTest, TimedCallsStandForThoseThatAreNot) {
   EXPECT_EQ(run.calls.at("tally_allocate"), 501000U);
   EXPECT_LT(bytes.timed(), 250000U);
   EXPECT_GT(static_cast<double>(bytes.sum) / static_cast<double>(bytes.timed()), 4000);
-  // The 1000 long calls are over before the first account is settled. Of the short ones, one in N
-  // is timed at last: their sum strays by less than a call of each of sqrt(calls * N).
+  // The 1000 long calls are over before the first account is settled. In the end, one in N of the
+  // short calls is timed: the deviation of their sum is less than one call per sqrt(calls * N).
   const double strays = 5 * std::sqrt(501000.0 * (1U << run.picks[0].sampling_log2));
   EXPECT_NEAR(static_cast<double>(bytes.count), 501000, strays);
   EXPECT_NEAR(static_cast<double>(bytes.sum), 1000 * 1e6 + 500000 * 16.0, 16 * strays);
@@ -122,8 +123,7 @@ TEST_F(CollectionTest, AnApiThatWouldCostTooMuchIsDropped) {
   EXPECT_LT(run.calls.at("tally_always"), 1000000U);
 }
 
-// Of a function of some tenths of a microsecond, timing takes a tenth more and counting next to
-// nothing.
+// If a call takes some tenths of a microsecond, timing adds a tenth, and counting next to nothing.
 TEST_F(CollectionTest, AnApiThatCostsTooMuchForEachCallIsSampled) {
   const RunFileContent run =
       RunPicking("tally_spin", {.overhead_per_65536 = 65536 / 13}, {"spin", "1000000", "200"});
@@ -136,7 +136,7 @@ TEST_F(CollectionTest, AnApiThatCostsTooMuchForEachCallIsSampled) {
               5 * std::sqrt(1e6 * (1U << run.picks[0].sampling_log2)));
 }
 
-// Of some tens of microseconds, timing takes a fifth of a hundredth.
+// If a call takes some tens of microseconds, timing adds a fifth of a hundredth.
 TEST_F(CollectionTest, AnApiThatTakesLongIsTimedAtEveryCall) {
   const RunFileContent run =
       RunPicking("tally_spin", {.overhead_per_65536 = 655}, {"spin", "4000", "100000"});

@@ -105,8 +105,8 @@ TEST_F(IoMeterTest, CountsTheBytesOfEveryFunctionExactly) {
   }
 }
 
-// Names that are one function in libc are each measured under the name that the caller uses. The
-// program prepares its files with read, write and pwrite of its own, so those would count more.
+// Names of the same function in libc are each measured under the name that the caller uses. The
+// program prepares its files with calls of read, write and pwrite, so these would count more.
 TEST_F(IoMeterTest, AFunctionOfLibcThatIsPickedCountsItsOwnBytes) {
   for (const Function& function : kFunctions) {
     const std::string name = function.name;

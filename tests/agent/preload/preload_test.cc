@@ -353,7 +353,8 @@ TEST_F(PreloadInertTest, WithAnotherCLibrary) {
   EXPECT_THAT(RunFiles(), IsEmpty());
 }
 
-// Half a list would have another meaning; measuring nothing was not requested, so it is counted.
+// Half a list would have a different meaning, and measuring nothing is not what was requested, so
+// the run is counted as skipped.
 TEST_F(PreloadInertTest, WhenTheListOfPicksIsTooLong) {
   std::string pick = "libvictim.so.1!victim_noop";
   while (pick.size() < shm::kMaxPickBytes) pick += ",libvictim.so.1!victim_noop";
@@ -365,12 +366,12 @@ TEST_F(PreloadInertTest, WhenThePickMatchesNothing) {
   ExpectInert(Measured({kVictim, "calls"}, "libvictim.so.1!nothing_of_that_name"));
 }
 
-// Where the C library enables shadow stacks, a library without the note would switch them off for
-// the whole program.
+// If the C library enables shadow stacks, a library without the note would disable them for the
+// whole program.
 TEST(PreloadLibraryTest, BearsBranchTrackingAndShadowStacks) {
   const std::string notes = RunProcess({.arguments = {"readelf", "-nW", kLibrary}}).output;
   EXPECT_NE(notes.find("Properties: x86 feature: IBT, SHSTK\n"), std::string::npos) << notes;
-  // Each stub may be jumped to.
+  // Each stub may be the target of an indirect jump.
   const std::string code =
       RunProcess({.arguments = {"objdump", "-d", "--no-show-raw-insn", kLibrary}}).output;
   const auto stubs = [&code](const std::string& name, std::size_t bytes) {
@@ -389,7 +390,7 @@ TEST(PreloadLibraryTest, BearsBranchTrackingAndShadowStacks) {
   EXPECT_EQ(stubs("fieldcost_sampling_stubs", 64), shm::kMaxPicks);
 }
 
-// Newer libgcc treats the shadow-stack entry of a frame with this mark as the kernel's.
+// Newer libgcc assumes that the kernel wrote the shadow-stack entry of a frame with this mark.
 TEST(PreloadLibraryTest, NoFrameIsMarkedAsASignals) {
   std::istringstream frames(
       RunProcess({.arguments = {"readelf", "--debug-dump=frames", kLibrary}}).output);
@@ -411,7 +412,8 @@ TEST(PreloadLibraryTest, NeedsOnlyLibcExportsNothingAndStaysSmall) {
 
   EXPECT_EQ(RunProcess({.arguments = {"nm", "-D", "--defined-only", kLibrary}}).output, "");
 
-  // Uses nothing of libc that touches vector registers, and few symbols to look up in each program.
+  // Uses nothing of libc that touches vector registers, and few symbols, since each program must
+  // look them up.
   std::istringstream undefined(
       RunProcess({.arguments = {"nm", "-D", "--undefined-only", "--without-symbol-versions",
                                 "--format=just-symbols", kLibrary}})

@@ -8,8 +8,8 @@
 #include "gtest/gtest.h"
 #include "tests/agent/preload/real_program.h"
 
-// Programs found on the machine, one deterministic workload each, while slice after slice of a
-// library's functions is measured: their output and exit status must not change.
+// Installed programs, each with one deterministic workload, while slice after slice of a library's
+// functions is measured: their output and exit status must not change.
 
 namespace fieldcost::testing {
 namespace {
@@ -17,7 +17,8 @@ namespace {
 struct Program {
   std::string name;
   std::string path;
-  // Run by /bin/sh without the library; $RUN is the program with it, $VICTIMS where victims are.
+  // Run by /bin/sh without the library; $RUN is the program with it, $VICTIMS the directory of the
+  // victims.
   std::string script;
   std::string input = {};
   int exit_status = 0;
@@ -94,7 +95,7 @@ $RUN req -x509 -new -key key -subj /CN=a -days 2 -set_serial 7 -out certificate
 $RUN verify -CAfile certificate certificate
 $RUN prime 1000003; $RUN prime -no-such-option)sh";
 
-// In a directory of their own that holds `text`, 2,000 lines.
+// Each runs in its own directory, which contains `text` with 2,000 lines.
 const Program kPrograms[] = {
     {.name = "sqlite3",
      .path = "/usr/bin/sqlite3",
@@ -218,7 +219,7 @@ TEST_P(RealProgramTest, PrintsTheSameWhateverIsMeasured) {
   const ProcessResult plain = Run("");
   EXPECT_NE(plain.output + plain.errors, "");
   EXPECT_EQ(plain.exit_status, GetParam().exit_status) << plain.errors;
-  // Every second slice is sampled; which ones, differs from program to program.
+  // Every second slice is sampled; whether the even or the odd ones depends on the program.
   bool sampled = GetParam().name[0] % 2 != 0;
   for (const char* const slice : kSlices) {
     sampled = !sampled;

@@ -11,15 +11,15 @@
 #include "tests/support/binary_dir.h"
 #include "tests/support/certificates.h"
 
-// Servers found on the machine, and their clients: both measured, slice after slice of libraries'
-// functions in turn, and both must say what they say without. Unix sockets and port 0 only.
+// Installed servers and their clients, both measured, slice after slice of libraries' functions:
+// both must print the same as without. Unix sockets and port 0 only.
 
 namespace fieldcost::testing {
 namespace {
 
 class RealServerTest : public RealProgramFixture {
  protected:
-  // Runs `session` for nothing measured, then for each slice, and compares what it returns.
+  // Runs `session` without measuring, then for each slice, and compares what it returns.
   template <typename Session>
   void ExpectTheSameWhateverIsMeasured(const Session& session, const std::string& name,
                                        const std::vector<AtLeast>& at_least) {
@@ -84,7 +84,7 @@ shutdown nosave
 )redis";
 
 TEST_F(RealServerTest, RedisAndItsClient) {
-  const std::string program = "/usr/bin/redis-check-rdb";  // which the server is a name of
+  const std::string program = "/usr/bin/redis-check-rdb";  // another name of the server
   if (::access(program.c_str(), X_OK) != 0 || ::access("/usr/bin/redis-cli", X_OK) != 0) {
     GTEST_SKIP() << "redis is not here";
   }
@@ -128,7 +128,7 @@ http {
 }
 )conf";
 
-// Installed, or as tests/run.sh unpacks it; empty if neither.
+// Installed, or unpacked by tests/run.sh; empty if neither.
 std::string FindNginx() {
   for (const char* const place :
        {"/usr/sbin/nginx", FIELDCOST_BINARY_DIR "/../packages/nginx/usr/sbin/nginx"}) {
@@ -147,7 +147,7 @@ TEST_F(RealServerTest, NginxAndCurlWithTls) {
   std::filesystem::create_directory(work_.path() / "listed");
   std::ofstream(work_.path() / "nginx.conf") << kNginxConfiguration;
   const auto session = [&](const Environment& environment) {
-    // A socket that is left from a killed server would be refused.
+    // The server would not replace a socket left by a killed server.
     for (const char* const name : {"plain.socket", "tls.socket"}) {
       std::filesystem::remove(work_.path() / name);
     }
@@ -166,7 +166,7 @@ TEST_F(RealServerTest, NginxAndCurlWithTls) {
                        "--unix-socket", "tls.socket", "-r", "100-300,500-600", tls + "text"},
                       environment);
     said += RunClient({"/usr/bin/curl", "-sS", "--unix-socket", "tls.socket", tls + "text"},
-                      environment);  // does not know who signed
+                      environment);  // without the authority's certificate
     server.Signal(SIGQUIT);
     return said + EndOf(server);
   };

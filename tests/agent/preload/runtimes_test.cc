@@ -67,7 +67,7 @@ TEST_F(RuntimesTest, EveryShapeOfArgumentAndResultArrives) {
   EXPECT_EQ(calls("victim_variadic"), 200U);
   EXPECT_EQ(calls("victim_static_chain"), 101U);
   EXPECT_EQ(calls("victim_narrow_vector"), 1U);
-  // The other two need processors with their registers; the program prints the missing ones.
+  // The other two require processors with their registers; the program prints the missing ones.
   const bool avx = plain.output.find("no __m256d") == std::string::npos;
   const bool avx512 = plain.output.find("no __m512d") == std::string::npos;
   EXPECT_EQ(calls("victim_vector"), avx ? 100U : 0U);
@@ -159,8 +159,8 @@ TEST_F(RuntimesTest, AddressSanitizerInsideAProgramIsNotDisturbed) {
   }
 }
 
-// gcc's AddressSanitizer requires to be the first library unless it is configured to ignore the
-// order (the session's shell snippet does that); such programs are then left alone.
+// gcc's AddressSanitizer must be the first library unless it is configured to ignore the order (as
+// in the session's shell snippet); such programs are then not measured.
 TEST_F(RuntimesTest, AProgramWithAddressSanitizersLibraryIsLeftAlone) {
   if (!Exists(kVictims + "victim_asan")) GTEST_SKIP() << "built by gcc only";
   for (const char* const scenario : {"alloc", "exceptions", "thread-exits"}) {
@@ -273,8 +273,8 @@ TEST_F(RuntimesTest, ADebuggerSeesThroughAThunkAtEveryInstruction) {
   EXPECT_EQ(Measurements("victim_call_back"), 4U);
 }
 
-// Greenlets copy parts of the stack away and back, here while measured calls are in progress on
-// them, which return in another order than they began.
+// Greenlets copy parts of the stack away and back. Here measured calls are in progress on them,
+// which return in a different order than they began.
 TEST_F(RuntimesTest, GreenletsMaySwitchInsideMeasuredCalls) {
   if (!Exists(kVictims + "embed")) GTEST_SKIP() << "built only where libpython 3.11 is installed";
   const std::vector<std::string> command = {kVictims + "embed", "-c", R"(

@@ -100,7 +100,7 @@ TEST(ProbePlanTest, ErrorsNameFileKeyAndAllowedValues) {
   EXPECT_THAT(ErrorOf(many), HasSubstr("257 points, at most 256"));
 }
 
-// Also of a key without which the point means nothing: that it is missing is not the error.
+// Even if the misspelt key is required: the error is not that it is missing.
 TEST(ProbePlanTest, NamesEachMisspeltKeyWithItsLineAndWhatWasMeant) {
   const std::pair<std::string, std::string> whole[] = {
       {"label", "\"l\""}, {"event", "\"e\""}, {"at", "\"lib!f\""}, {"when", "\"both\""},

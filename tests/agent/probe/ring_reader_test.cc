@@ -10,7 +10,7 @@
 #include "tests/support/golden_bytes.h"
 #include "tests/support/temp_dir.h"
 
-// What programs leave may be anything.
+// Rings are untrusted: programs may leave anything in them.
 
 namespace fieldcost::probe {
 namespace {
@@ -34,7 +34,7 @@ class RingReaderTest : public ::testing::Test {
     bytes.WriteTo(path_);
     return RingFile::Open(path_);
   }
-  // How many hits its first ring has; the error's code if it has none that can be read.
+  // The hits of its first ring; the error if it cannot be read.
   Result<std::vector<RingHit>> Hits(const RingBytes& bytes, std::size_t most = 1 << 20) {
     FIELDCOST_ASSIGN(const RingFile file, Opened(bytes));
     std::vector<RingHit> hits;
@@ -128,7 +128,7 @@ TEST_F(RingReaderTest, ARecordMayEndAtTheRingsEndAndGoOnAtItsBeginning) {
   RingBytes bytes = SmallRings();
   auto ring = bytes.Get<shm::ProbeRing>(ProbeRingAt(0));
   auto record = bytes.Get<shm::ProbeRecord>(ProbeDataAt(0, 0));
-  // A thousand times around; 128 bytes before the end a fill, then one at the beginning.
+  // After a thousand rounds: a fill 128 bytes before the end, then a record at the beginning.
   ring.tail = 1001 * kRing - 128;
   ring.head = 1001 * kRing + 64;
   bytes.Put(ProbeRingAt(0), ring);
@@ -165,7 +165,7 @@ TEST_F(RingReaderTest, RefusesInvalidFiles) {
   EXPECT_EQ(RingFile::Open(directory_.path() / "link").error().code, ErrorCode::kCorrupt);
 }
 
-// A ring that moved to its area: the last record before it, and two there.
+// A ring that moved to its area: the last record before the move, and two after it.
 TEST_F(RingReaderTest, ReadsOnInTheAreaOfARingThatGrew) {
   RingBytes bytes = SmallRings();
   const auto record = bytes.Get<shm::ProbeRecord>(ProbeDataAt(0, 0));
@@ -272,7 +272,7 @@ TEST_F(RingReaderTest, IgnoresHostileSitesAndModules) {
   }
 }
 
-// Programs may do that to their own files at any time.
+// Programs may truncate their own files at any time.
 TEST_F(RingReaderTest, AFileThatIsCutWhileItIsReadIsAnError) {
   auto file = Opened(SmallRings());
   ASSERT_TRUE(file);

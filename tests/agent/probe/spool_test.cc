@@ -15,7 +15,7 @@ namespace {
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-// Of runs that follow each other.
+// Shifts a batch, as for runs that follow each other.
 Batch Later(Batch batch, std::uint64_t run) {
   const std::uint64_t by = run * 1'000'000;
   for (EventInfo& event : batch.events) {
@@ -83,7 +83,7 @@ TEST_F(SpoolTest, KeepsNothingThatCannotBeSent) {
   EXPECT_EQ(spool_->Count()->queued, 0U);
 }
 
-// So a withdrawal of consent at that moment deletes all of it or only what was not queued.
+// So if consent is withdrawn at that moment, either all of it is deleted, or it was not queued.
 TEST_F(SpoolTest, ChoosesTheDestinationBeforeAnyDataIsVisible) {
   auto other = Spool::OpenExisting(directory_.path() / "probe.db");
   ASSERT_TRUE(other.has_value());

@@ -2,8 +2,7 @@
 
 #include "tests/agent/probe_preload/probe_fixture.h"
 
-// Points that nobody asked for by name: they belong to the process's event, in the order in which
-// things happen.
+// Automatic points: they belong to the process's event, in the order in which things happen.
 
 namespace fieldcost::probe {
 namespace {
@@ -50,10 +49,10 @@ TEST_F(AutomaticPointsTest, TheBeginningIsTheStartersClockForItsChildAndElseTheK
   PlanOptions options = Everything();
   options.start_unix_ns = 0;
   const SeenRun by_kernel = OnlyRun({kProbed, "scopes"}, options);
-  // To 10 ms, in which the kernel counts.
+  // To 10 ms, the resolution of the kernel's count.
   EXPECT_LE(by_kernel.facts.process_start_unix_ns, by_kernel.facts.start_unix_ns);
   options.starter = ::getpid();
-  options.start_unix_ns = by_kernel.facts.start_unix_ns;  // surely before the next one
+  options.start_unix_ns = by_kernel.facts.start_unix_ns;  // certainly before the next start
   testing::RunProcess({.arguments = {kProbed, "scopes"}, .environment = Prepared(options)});
   const std::vector<SeenRun> runs = Runs();
   ASSERT_THAT(runs, SizeIs(2));
@@ -69,7 +68,7 @@ TEST_F(AutomaticPointsTest, ExitIsSeenHoweverAProgramEnds) {
     EXPECT_EQ(runs.back().Labels().back(), "exit") << mode;
     EXPECT_TRUE(runs.back().facts.ended);
   }
-  // Not by a signal.
+  // There is no exit point if the process is ended by a signal.
   testing::RunProcess({.arguments = {kNamed, "throws"}, .environment = Prepared(Everything())});
   const std::vector<SeenRun> runs = Runs();
   EXPECT_EQ(runs.back().Find("exit"), nullptr);

@@ -2,7 +2,7 @@
 
 #include "tests/agent/probe_preload/probe_fixture.h"
 
-// Points that a plan places before and after functions.
+// Points placed by a plan before and after functions.
 
 namespace fieldcost::probe {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "tests/agent/probe_preload/probe_fixture.h"
 
-// Points of the source: which event they belong to, in which order they come, and that none is lost
-// unnoticed.
+// Points in the source code: the event to which they belong, their order, and that losses are
+// always reported.
 
 namespace fieldcost::probe {
 namespace {
@@ -21,7 +21,7 @@ class ProbeEventsTest : public ProbeTest {};
 using Key = std::pair<std::uint64_t, std::uint64_t>;
 Key KeyOf(const RingHit& hit) { return {hit.event.run, hit.event.number}; }
 
-// In each thread from 1 on without a gap, and no time before the one before it.
+// In each thread, sequences start at 1 without gaps, and times never decrease.
 void ExpectWholeSequences(const SeenRun& run) {
   std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> last;
   for (const SeenHit& seen : run.hits) {
@@ -106,7 +106,7 @@ TEST_F(ProbeEventsTest, RingsOfThreadsThatEndedAreTakenOver) {
 
 TEST_F(ProbeEventsTest, ThreadsBeyondTheRingsAreCountedAndTheirEventsAreIncomplete) {
   const SeenRun run = OnlyRun({kProbed, "threads", "70", "10"}, Nothing());
-  // Ten events of five hits, less the second point of the last.
+  // Ten events with five hits each, minus the second point of the last one.
   EXPECT_EQ(run.facts.lost_hits, 6U * 49U);
   EXPECT_TRUE(run.facts.all_incomplete);
   EXPECT_LE(run.facts.open_from_ticks, run.facts.open_until_ticks);
@@ -114,7 +114,7 @@ TEST_F(ProbeEventsTest, ThreadsBeyondTheRingsAreCountedAndTheirEventsAreIncomple
   EXPECT_EQ(run.ValuesOf("first").size(), 64U * 10U);
 }
 
-// What 200,000 points a second leave in a second, without any reader.
+// A second of 200,000 points, without any reader.
 TEST_F(ProbeEventsTest, ABurstOfASecondIsKeptThoughNothingIsRead) {
   for (const bool stacks : {false, true}) {
     PlanOptions options = Nothing();
@@ -134,7 +134,7 @@ TEST_F(ProbeEventsTest, ABurstOfASecondIsKeptThoughNothingIsRead) {
 TEST_F(ProbeEventsTest, AFullRingDropsAndCountsAndTheProgramGoesOn) {
   const SeenRun run = OnlyRun({kProbed, "many", "300000"}, Nothing());
   const std::vector<std::uint64_t> values = run.ValuesOf("one");
-  // The beginning of the process's and of its own event are there, too.
+  // The beginnings of the process's event and of the program's own event are stored, too.
   ASSERT_EQ(values.size(),
             (shm::kProbeRingBytes + shm::kProbeAreaBytes) / sizeof(shm::ProbeRecord) - 2);
   EXPECT_EQ(values.back(), values.size() - 1);
@@ -175,7 +175,7 @@ TEST_F(ProbeEventsTest, StacksAreShorterOnceARingIsHalfFull) {
   EXPECT_GT(none, 1000U);
 }
 
-// Of each of the functions by which points are passed: each has a way of its own to the registers.
+// For each of the functions by which points are passed: each obtains the registers in its own way.
 TEST_F(ProbeEventsTest, AStackBelongsToTheThreadThatPassedThePoint) {
   PlanOptions options = Nothing();
   options.stacks = true;
@@ -190,7 +190,7 @@ TEST_F(ProbeEventsTest, AStackBelongsToTheThreadThatPassedThePoint) {
     ASSERT_TRUE(seen.registers) << seen.site.label;
     const SeenRun& its_run = i == of_threads ? threads : run;
     EXPECT_EQ(its_run.CountIn("victims/probed", {seen.registers->ip}), 1U) << seen.site.label;
-    // Return addresses into its caller and into the start of the program.
+    // Contains return addresses into its caller and into the program's start.
     const char* const caller = i == of_threads ? "libstdc++.so.6" : "victims/probed";
     EXPECT_GE(its_run.CountIn(caller, seen.stack), 1U) << seen.site.label;
     EXPECT_GE(its_run.CountIn("libc.so.6", seen.stack), 1U) << seen.site.label;
@@ -200,7 +200,7 @@ TEST_F(ProbeEventsTest, AStackBelongsToTheThreadThatPassedThePoint) {
 TEST_F(ProbeEventsTest, ErrnoIsKept) {
   PlanOptions options = Everything();
   options.stacks = true;
-  OnlyRun({kProbed, "keeps_errno"}, options);  // which compares what it says with and without us
+  OnlyRun({kProbed, "keeps_errno"}, options);  // compares its output with and without the library
   const auto said = testing::RunProcess(
       {.arguments = {kProbed, "keeps_errno"}, .environment = Prepared(options)});
   EXPECT_EQ(said.output, "42 43\n");
@@ -217,7 +217,7 @@ TEST_F(ProbeEventsTest, HitsThatInterruptHitsAreCountedAndNothingIsTorn) {
   const std::vector<SeenRun> runs = Runs();
   ASSERT_THAT(runs, SizeIs(1));
   const SeenRun& run = runs[0];
-  // Each is kept, found a full ring, or interrupted one that was being written.
+  // Each hit was stored, found a full ring, or interrupted another that was being written.
   const auto kept = static_cast<std::uint64_t>(
       std::count_if(run.hits.begin(), run.hits.end(),
                     [](const SeenHit& seen) { return seen.site.kind == shm::kProbeSource; }));

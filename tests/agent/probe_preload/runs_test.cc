@@ -74,7 +74,8 @@ TEST_F(ProbeRunsTest, PlansThatAnotherUserCouldHaveWrittenAreIgnored) {
   EXPECT_EQ(runs_with(), 1U);
 }
 
-// It prints each point that it has passed into a pipe that is too small for a full ring of points.
+// The program prints each point that it has passed to a pipe that is too small for a full ring of
+// points.
 TEST_F(ProbeRunsTest, SigkillLosesNoFinishedHit) {
   const Variables variables = Prepared(Nothing());
   for (std::uint64_t round = 0; round < 20; ++round) {
@@ -114,12 +115,12 @@ TEST_F(ProbeRunsTest, AReaderGivesSpaceBackWhileTheProgramRuns) {
   }
   auto file = RingFile::Open(path);
   ASSERT_TRUE(file) << file.error().message;
-  // Nothing else can take it meanwhile.
+  // No other reader can open it meanwhile.
   EXPECT_EQ(RingFile::Open(path).error().code, ErrorCode::kUnavailable);
   std::uint64_t seen = 0;
   std::uint64_t position = file->tail(0);
-  while (seen < 60000) {  // several times what the ring holds
-    // The pipe is what holds the program up: never more than 8,192 hits.
+  while (seen < 60000) {  // several times the capacity of the ring
+    // The pipe limits the program: it is never more than 8,192 hits ahead.
     while (said < seen + 2000) {
       ASSERT_EQ(::read(output.get(), &said, sizeof said), static_cast<ssize_t>(sizeof said));
     }
@@ -177,7 +178,7 @@ TEST_F(ProbeRunsTest, AnEventGoesOnInAnotherProcess) {
               ElementsAre("process", "loaded", "main", "in the process", "exit"));
   for (const SeenHit& hit : runs[1].hits) {
     if (hit.site.label == "exit") {
-      EXPECT_EQ(hit.hit.kind, shm::kProbePoint);  // its own part ends, not the event
+      EXPECT_EQ(hit.hit.kind, shm::kProbePoint);  // the process's part ends, not the event
     }
   }
 }
@@ -251,7 +252,7 @@ TEST_F(ProbeRunsTest, APlanOfAnotherVersionIsNoPlan) {
   }
 }
 
-// Of files, of memory, of descriptors: of each what makes one impossible.
+// Limits of file size, memory and descriptors, each too low for recording.
 TEST_F(ProbeRunsTest, AProgramWithNarrowLimitsRunsAsWithoutUs) {
   const Variables variables = Prepared(Everything());
   for (const std::string limit : {"-f 1000", "-v 100000", "-n 4"}) {

@@ -89,7 +89,7 @@ TEST_F(CollectorTest, KeepsAProgramsHitsAndRemovesItsFile) {
   EXPECT_EQ(spool_->events().List({.label = "probed"}, {}, 10)->events.size(), 1U);
 }
 
-// As if the collector had been killed after keeping the hits and before releasing them.
+// Simulates a collector that was killed after storing the hits and before releasing them.
 TEST_F(CollectorTest, KeepsNothingTwiceIfKilledBeforeReleasingIt) {
   RunProgram({"threads", "4", "100"});
   ASSERT_TRUE(
@@ -167,21 +167,21 @@ TEST_F(CollectorTest, QueuesNothingThatTheAdministratorForbids) {
 
 TEST_F(CollectorTest, EventsThatLostPointsAreIncompleteAndNoOthers) {
   RunProgram({"scopes"});
-  RunProgram({"many", "300000"});  // more than a ring and its area hold, and none of it is read
+  RunProgram({"many", "300000"});  // more than a ring and its area hold; none is read
   const Collector::Report report = Look();
   EXPECT_GT(report.lost, 0U);
   EXPECT_EQ(Count("event WHERE flags & 1"), 1U);
   const auto events = spool_->events().List({}, {}, 100);
   for (const EventRow& event : events->events) {
     EXPECT_EQ(event.is_incomplete, event.hits > 1000);
-    // Kept with the run, because an event that lost everything cannot record it.
+    // Stored with the run, because an event that lost everything cannot record it.
     if (event.is_incomplete) {
       EXPECT_EQ(event.lost_hits, report.lost);
       EXPECT_EQ(event.end_ns, 0U);  // its end was lost, too
       EXPECT_EQ(Judge(std::span(&event, 1)).front().why, Why::kIncomplete);
     }
   }
-  // Those of the other program lost nothing.
+  // The other program lost nothing.
   EXPECT_EQ(spool_->database().QueryInt("SELECT count(*) FROM run WHERE lost_hits = 0").value_or(9),
             1U);
 }

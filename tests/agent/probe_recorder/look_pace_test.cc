@@ -29,7 +29,7 @@ TEST(LookPaceTest, ABusyRingIsLookedAtBeforeAQuarterIsUsed) {
       return hits_per_second * sizeof(shm::ProbeRecord) *
              static_cast<std::uint64_t>(pace.wait().count()) / 1000;
     };
-    // The first second of a burst fits the area; from the second look on the ring is enough.
+    // The first second of a burst fits into the area; from the second look on, the ring suffices.
     EXPECT_LE(written(), shm::kProbeRingBytes + shm::kProbeAreaBytes);
     pace.After(written());
     for (int look = 0; look < 20; ++look) {

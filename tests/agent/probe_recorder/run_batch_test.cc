@@ -47,7 +47,7 @@ class RunBatchTest : public ::testing::Test {
   std::uint64_t sequence_ = 0;
 };
 
-// Rings are read one after the other, and CPUs' clocks need not agree.
+// Rings are read one after the other, and CPU clocks need not agree.
 TEST_F(RunBatchTest, AnEndThatIsReadFirstIsNotBeforeItsBeginning) {
   Add(shm::kProbeEnd, 3000);
   Add(shm::kProbeBegin, 5000);
@@ -65,7 +65,7 @@ TEST_F(RunBatchTest, ABeginningThatIsReadFirstHasItsEndInOrderToo) {
   EXPECT_EQ(batch.events[0].end_ns, batch.events[0].begin_ns);
 }
 
-// An event that is over is not marked by what is lost later; one that is open is, in each batch.
+// Later losses do not mark an event that is over; they mark an open one, in each batch.
 TEST_F(RunBatchTest, RemembersOpenEventsBetweenBatches) {
   Add(shm::kProbeBegin, 1000, 1);
   Add(shm::kProbeBegin, 1000, 2);

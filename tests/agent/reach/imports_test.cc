@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 
 const std::string kVictims = FIELDCOST_BINARY_DIR "/victims/";
 
-// Of functions of the victims' library: P has a PLT, c is called, t has its address taken.
+// The uses of functions of the victims' library: P has a PLT, c is called, t has its address taken.
 std::map<std::string, std::string> Uses(const std::string& program) {
   std::map<std::string, std::string> uses;
   for (const ImportedFunction& function : ImportsOfProgram(kVictims + program)) {
@@ -69,7 +69,7 @@ TEST(ImportsTest, NoDamageToAFileDoesHarm) {
     ReadImports(ReaderOf(std::string_view(good).substr(0, size)));
   }
   std::string bytes = good;
-  // Headers, symbols, relocations and the dynamic section: where numbers lead elsewhere.
+  // Headers, symbols, relocations and the dynamic section: changed numbers refer to other places.
   for (std::size_t at = 0; at < good.size(); at += at < 4096 ? 1 : 31) {
     for (const char value : {'\0', '\x7f', '\xff'}) {
       bytes[at] = value;
@@ -79,7 +79,7 @@ TEST(ImportsTest, NoDamageToAFileDoesHarm) {
   }
 }
 
-// One slot, and an operand at code[2] that ends in it if `more` bytes follow the displacement.
+// One slot, and an operand at code[2] that refers to it if `more` bytes follow the displacement.
 class SlotUsesTest : public ::testing::Test {
  protected:
   std::uint8_t Use(std::uint8_t opcode, std::uint8_t modrm, std::uint32_t more,
@@ -95,7 +95,7 @@ class SlotUsesTest : public ::testing::Test {
     std::uint8_t uses[2] = {shm::kSlotAsked, 0};
     shm::FindSlotUses(code, shm::kBytesBeforeDisplacement, 12, address,
                       {.first = 0x2000, .words = 2, .is_fixed = is_fixed, .uses = uses});
-    EXPECT_EQ(uses[1], 0);  // was not asked for
+    EXPECT_EQ(uses[1], 0);  // was not searched
     return static_cast<std::uint8_t>(uses[0] & ~shm::kSlotAsked);
   }
 };

@@ -69,7 +69,7 @@ TEST(ExplainElfTest, NoDamageToAFileDoesHarm) {
   for (const char* name : {"able", "asan", "static_pie"}) {
     const std::string good = Bytes(kSamples / name);
     for (std::size_t size = 0; size < good.size(); size += 7) ExplainBytes(good.substr(0, size));
-    // Header, program headers, dynamic section: where numbers lead elsewhere.
+    // Header, program headers and dynamic section: changed numbers refer to other places.
     std::string bytes = good;
     for (std::size_t at = 0; at < good.size(); ++at) {
       for (const char value : {'\0', '\x7f', '\xff'}) {
@@ -161,7 +161,7 @@ TEST_F(ExplainProgramTest, ProgramsAreFoundAsTheShellFindsThem) {
   EXPECT_EQ(FindProgram("no-such-program"), fs::path());
 }
 
-// A /proc of our own making.
+// A simulated /proc.
 class SurveyTest : public ::testing::Test {
  protected:
   struct Process {
@@ -286,7 +286,7 @@ TEST_F(SurveyTest, OnlyTheUsersOwnLivingProcessesAreLookedAt) {
 }
 
 TEST_F(SurveyTest, DamagedFilesOfAProcessDoNoHarm) {
-  Add(7, {.maps = std::string(100000, 'x')});  // a line without end
+  Add(7, {.maps = std::string(100000, 'x')});  // an endless line
   EXPECT_EQ(ExplainProcess(options(), 7)->why.reach, Reach::kUnreadable);
   Add(8, {.uids = "many"});
   EXPECT_FALSE(ExplainProcess(options(), 8));
@@ -331,7 +331,7 @@ TEST_F(SurveyTest, AnotherRootDirectoryKeepsTheLibraryOut) {
   };
   EXPECT_EQ(reach(directory_.path(), {.environment = Asked()}), Reach::kOtherRoot);
   EXPECT_EQ(reach("/", {.environment = Asked()}), Reach::kNotLoaded);
-  // It was loaded before the process went there.
+  // It was loaded before the process changed its root.
   EXPECT_EQ(reach(directory_.path(), {.maps = Mapping("/l/libfieldcost_preload.so")}),
             Reach::kAble);
 }
@@ -339,7 +339,7 @@ TEST_F(SurveyTest, AnotherRootDirectoryKeepsTheLibraryOut) {
 // Real processes.
 class LivingTest : public ::testing::Test {
  protected:
-  // A shell that has stopped itself, with these variables.
+  // A stopped shell with these variables.
   testing::BackgroundProcess& Start(std::vector<std::pair<std::string, std::string>> environment) {
     process_.emplace(
         testing::ProcessOptions{.arguments = {"/bin/sh", "-c", "echo ready; kill -STOP $$"},

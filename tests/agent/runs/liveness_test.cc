@@ -1,4 +1,4 @@
-// Real processes that hold a run file the way the preload library does.
+// Tests real processes that hold a run file in the same way as the preload library.
 
 #include "agent/runs/liveness.h"
 
@@ -60,7 +60,7 @@ class LivenessTest : public ::testing::Test {
   void Tell() const {
     if (::write(from_child_[1], "x", 1) != 1) ::_exit(1);
   }
-  // False if the child ended instead.
+  // Returns false if the child ended instead.
   bool WaitUntilTold() {
     char byte = 0;
     ::close(std::exchange(from_child_[1], -1));
@@ -96,7 +96,7 @@ TEST_F(LivenessTest, ClosingEveryDescriptorDoesNotEndTheRun) {
     for (int fd = 3; fd < 1024; ++fd) {
       if (fd != from_child_[1]) ::close(fd);
     }
-    // A POSIX lock would be gone after this.
+    // This would release a POSIX lock.
     ::close(::open(path_.c_str(), O_RDWR));
     Tell();
   });

@@ -71,8 +71,8 @@ TEST_F(RunFileReaderTest, StagedUpdateOfADeadProcessIsCompleted) {
   EXPECT_EQ(content->cells[0].histogram, HistogramOf({9, 9, 9, 9, 9, 13}));
 }
 
-// Killed at any instruction between two updates, one of a call that stands for eight: all sums and
-// what was not timed are of the same moment.
+// After a kill at any instruction between two updates (one of a call that represents eight), all
+// sums and the count of untimed calls are consistent.
 TEST_F(RunFileReaderTest, StagesACallsWeightWithItsSums) {
   RunFileWriter file(path(), {});
   stats::CostHistogram before;
@@ -91,7 +91,7 @@ TEST_F(RunFileReaderTest, StagesACallsWeightWithItsSums) {
   file.AddAndDie(13, 8);  // committed, half copied
   EXPECT_EQ(file.cell().untimed, untimed);
   EXPECT_EQ(read(), after);
-  file.cell().untimed = file.cell().staged_untimed;  // and all copied
+  file.cell().untimed = file.cell().staged_untimed;  // and completely copied
   EXPECT_EQ(read(), after);
   file.cell().buckets[shm::SlotOf(13)] = file.cell().staged;
   EXPECT_EQ(read(), after);
@@ -116,7 +116,7 @@ TEST_F(RunFileReaderTest, MoreThatIsStoodForThanTheCountAllowsIsRefused) {
   EXPECT_EQ(content->cells[0].histogram.untimed(), 3U);
 }
 
-// Programs that wrote these counted no bytes that were moved through tables.
+// Programs that wrote these did not count bytes moved through tables.
 TEST_F(RunFileReaderTest, RefusesFilesOfEarlierVersions) {
   RunFileWriter file(path(), {});
   file.Add(9);
@@ -180,11 +180,11 @@ TEST_F(RunFileReaderTest, CellBeingWrittenIsLeftForTheNextTime) {
   file.Add(9);
   file.Add(5, 1, 0);
   file.Add(6, 0, 1);
-  file.cell().sequence += 1;  // odd: its writer stands in the middle of an update
+  file.cell().sequence += 1;  // odd: its writer is in the middle of an update
   auto content = Read(false);
   ASSERT_TRUE(content);
   EXPECT_EQ(content->torn_cells, 1U);
-  ASSERT_EQ(content->cells.size(), 1U);  // the other pick's
+  ASSERT_EQ(content->cells.size(), 1U);  // that of the other pick
   EXPECT_EQ(content->cells[0].pick, 1U);
   file.cell().sequence += 1;
   content = Read(false);
@@ -199,7 +199,7 @@ TEST_F(RunFileReaderTest, PicksOfLaterPhasesAreReadAndThoseNotYetMadeAreNot) {
   options.pick_capacity = 5;
   RunFileWriter file(path(), options);
   file.Add(1, 7, 0, 2);
-  file.Add(9, 0, 3, 1);  // of a pick that is being made
+  file.Add(9, 0, 3, 1);  // of a pick that is being added
   file.counter(0, 4) = shm::MakeCallCounter(11, 1);
   auto content = Read(false);
   ASSERT_TRUE(content) << content.error().message;
@@ -230,7 +230,7 @@ TEST_F(RunFileReaderTest, FileWithoutPicksYetHoldsNothing) {
 
 TEST_F(RunFileReaderTest, CountersOfEveryThreadAreSummedByPick) {
   RunFileOptions options;
-  options.picks.assign(9, WrittenPick{});  // more than a cache line of counters
+  options.picks.assign(9, WrittenPick{});  // more counters than fit into a cache line
   options.pick_capacity = 12;
   RunFileWriter file(path(), options);
   std::uint64_t expected = 0;
@@ -238,7 +238,7 @@ TEST_F(RunFileReaderTest, CountersOfEveryThreadAreSummedByPick) {
     for (const std::uint32_t gap : {0U, 5U, 16383U}) {
       file.counter(slot, 8) = shm::MakeCallCounter(slot + 1, gap);
     }
-    // At the moment between the count and the new gap.
+    // Between the count and the new gap.
     file.counter(slot, 7) = shm::MakeCallCounter(slot, 0) - (std::uint64_t{1} << 48);
     expected += slot + 1;
   }
@@ -260,7 +260,7 @@ TEST_F(RunFileReaderTest, CallsAreUnknownWhereTheCellThatCountsThemIs) {
   }
   file.cell(0, 0, 0).sequence += 1;  // torn
   file.cell(0, 1, 0).staged_slot = 99;
-  file.cell(0, 2, 1).staged_slot = 99;  // not the one that counts
+  file.cell(0, 2, 1).staged_slot = 99;  // not the metric that counts calls
   const auto content = Read(false);
   ASSERT_TRUE(content);
   EXPECT_FALSE(content->picks[0].calls);
@@ -370,7 +370,7 @@ TEST_F(RunFileReaderTest, MostlyEmptyFileOfManyPicksIsReadWithoutItsHoles) {
   RunFileOptions options;
   options.picks.assign(shm::kMaxPicks, WrittenPick{.metrics = shm::kAllocMetrics});
   RunFileWriter file(path(), options);
-  file.Add(5, 255, shm::kMaxPicks - 1, 2);  // the very last cell of some 840 MB
+  file.Add(5, 255, shm::kMaxPicks - 1, 2);  // the very last cell, at about 840 MB
   const auto content = Read();
   ASSERT_TRUE(content) << content.error().message;
   ASSERT_EQ(content->cells.size(), 1U);

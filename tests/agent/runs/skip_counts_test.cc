@@ -18,7 +18,7 @@ namespace {
 
 class SkipCountsTest : public ::testing::Test {
  protected:
-  // As programs do it.
+  // Counts as programs do.
   void Count(shm::Skip reason, std::uint64_t runs) {
     const UniqueFd fd(::open(file_.c_str(), O_RDWR | O_CLOEXEC));
     ASSERT_TRUE(fd.valid());

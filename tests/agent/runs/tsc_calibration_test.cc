@@ -16,11 +16,11 @@ TEST(TscCalibrationTest, IsCachedForThisBoot) {
   const auto text = ReadFile(cache, 256);
   ASSERT_TRUE(text);
   EXPECT_EQ(TscMultiplier(cache), first);
-  // Uses the cached value: a changed number is returned.
+  // Uses the cached value, even if it was changed.
   const std::string boot_id = text->substr(0, text->find(' '));
   ASSERT_TRUE(WriteFileAtomically(cache, boot_id + " 1717986918\n", 0600));
   EXPECT_EQ(TscMultiplier(cache), 1717986918U);
-  // That of another boot, or nonsense, is not.
+  // Does not use a value of another boot, or nonsense.
   for (const std::string stale : {"other-boot 1717986918\n", "x", "", "a b c\n"}) {
     ASSERT_TRUE(WriteFileAtomically(cache, stale, 0600));
     const std::uint64_t measured = TscMultiplier(cache);

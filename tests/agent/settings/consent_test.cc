@@ -63,7 +63,7 @@ TEST(ConsentTest, ConsentCanBeWithdrawnOnAFullDisk) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   rlimit full = before;
-  full.rlim_cur = 0;  // no file takes a byte more
+  full.rlim_cur = 0;  // no file can grow
   ::signal(SIGXFSZ, SIG_IGN);
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &full), 0);
   const Status kept = SaveConsent(file, {.mode = Mode::kOff, .since = kSince});

@@ -96,7 +96,8 @@ TEST_F(MemoryDirTest, AnotherUsersRootIsPassedOver) {
   ASSERT_EQ(::chown(root.c_str(), 65534, 65534), 0);
   EXPECT_EQ(Found(), paths_.memory_roots[1]);
   fs::remove(root);
-  // Nor one that could be made in what another user may change: `sudo -E` keeps XDG_RUNTIME_DIR.
+  // Nor a directory that would be created where another user can make changes: `sudo -E` keeps
+  // XDG_RUNTIME_DIR.
   ASSERT_EQ(::chown(session_.path().c_str(), 65534, 65534), 0);
   EXPECT_EQ(Found(), paths_.memory_roots[1]);
   ASSERT_EQ(::chmod(session_.path().c_str(), 01777), 0);
@@ -113,7 +114,7 @@ TEST_F(MemoryDirTest, ReportsWhyThereIsNone) {
   EXPECT_THAT(Problem(), HasSubstr(open.string() + " is open to other users (mode 755)"));
   EXPECT_THAT(Problem(), HasSubstr("/nowhere"));
   EXPECT_EQ(Problem().find('\n'), std::string::npos);
-  // The policy names it, and nothing is created.
+  // The policy contains it, and nothing is created.
   ASSERT_TRUE(WritePolicyFile(paths_, AgentConfig{}, true, {}));
   const auto bytes = ReadFile(paths_.policy_file(), kMaxPolicyBytes);
   ASSERT_TRUE(bytes);

@@ -100,7 +100,7 @@ TEST(AgentConfigTest, WrongValuesAreRefusedWithPlaceAndKey) {
 
 class ProfileTest : public ::testing::Test {
  protected:
-  // Each test is a process of its own (CTest), so the environment is ours.
+  // CTest runs each test in its own process, so it may change the environment.
   void SetUp() override {
     for (const char* name :
          {"FIELDCOST_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"}) {

@@ -56,7 +56,7 @@ TEST_F(SystemPolicyTest, ForbidsIfTheFileIsUnreadableOrInvalid) {
     EXPECT_THAT(status.error().message, HasSubstr(file().string()));
   }
   std::filesystem::remove(file());
-  std::filesystem::create_directory(file());  // not readable as a file, even for root
+  std::filesystem::create_directory(file());  // cannot be read as a file, even by root
   EXPECT_FALSE(CheckPermitted(file()));
 }
 

@@ -1,4 +1,4 @@
-// Random operations on the outbox against a model that is as simple as it can be.
+// Applies random operations to the outbox and to a model that is as simple as possible.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ struct ModelBatch {
   SpoolState state = SpoolState::kQueued;
   std::uint64_t attempts = 0;
   WallTime::duration waited{};
-  std::string body;  // empty once it is gone
+  std::string body;  // empty once it has been deleted
   std::uint64_t size = 0;
   std::uint64_t rows = 0;
   std::string receipt;
@@ -71,7 +71,7 @@ struct Model {
   }
 };
 
-// Outbox and model side by side; each method does one thing to both.
+// Outbox and model side by side; each method applies one operation to both.
 class Pair {
  public:
   Pair(const std::filesystem::path& file, std::uint64_t seed) : file_(file), random_(seed) {
@@ -108,9 +108,9 @@ class Pair {
 };
 
 void Pair::Add(Model& model) {
-  const wire::Epoch epoch(220 + random_() % 5);  // clocks go back, too
+  const wire::Epoch epoch(220 + random_() % 5);  // clocks may go back
   ModelBatch batch;
-  // A clock before the first possible epoch is not believed.
+  // A clock before the first possible epoch is ignored.
   model.epoch = epoch < wire::kEarliestEpoch ? std::max(epoch, model.epoch) : epoch;
   batch.epoch = model.epoch;
   batch.sequence = ++model.last_sequence[model.epoch];
@@ -132,7 +132,7 @@ void Pair::Add(Model& model) {
 }
 
 void Pair::Age(Model& model) {
-  // Mostly days; sometimes the clock is ten years off from now on.
+  // Usually advances by days; sometimes the clock is ten years off from now on.
   true_time_ += hours(random_() % 100);
   if (random_() % 10 == 0) off_ = hours(24 * 3650) * (static_cast<int>(random_() % 3) - 1);
   now_ = true_time_ + off_;
@@ -235,7 +235,7 @@ void Pair::Operate(Model& model) {
       if (first == 0) return;
       ASSERT_TRUE(spool_->MarkQuarantined(first, "no", now_));
       model.batches[first].state = SpoolState::kQuarantined;
-      // One that was tried before may have arrived then.
+      // A batch that was attempted before may have arrived then.
       if (model.batches[first].attempts <= 1) model.batches[first].contributes = false;
       model.KeepQuarantinedBodies();
       return;
@@ -251,7 +251,7 @@ void Pair::Operate(Model& model) {
   }
 }
 
-// A transaction of a few operations, which is sometimes abandoned half-way.
+// A transaction of a few operations, sometimes rolled back half-way.
 void Pair::Step() {
   if (random_() % 20 == 0) {
     ASSERT_NO_FATAL_FAILURE(Open());
@@ -299,7 +299,7 @@ void Pair::Compare() {
 }
 
 TEST(OutboxTest, AgreesWithTheModelInAllCases) {
-  constexpr int kSteps = 1000;  // of one to eight operations
+  constexpr int kSteps = 1000;  // one to eight operations each
   const std::uint64_t seed = std::random_device{}();
   SCOPED_TRACE(fmt::format("seed {}", seed));
   const testing::TempDir directory;

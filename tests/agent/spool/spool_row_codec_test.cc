@@ -40,7 +40,7 @@ TEST(RowCodecTest, StoresTheNumberOfUntimedCallsAfterTheBuckets) {
   std::string bytes = EncodeHistogram(histogram);
   EXPECT_EQ(bytes.substr(2 * 41), std::string("\1\1\0\0\0\0\0\0", 8));
   EXPECT_EQ(*DecodeHistogram(bytes), histogram);
-  bytes[2 * 41 + 1] = 2;  // more than there are calls
+  bytes[2 * 41 + 1] = 2;  // more than the number of calls
   EXPECT_FALSE(DecodeHistogram(bytes));
 }
 

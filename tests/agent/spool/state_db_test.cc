@@ -34,7 +34,7 @@ class StateDbTest : public ::testing::Test {
   std::filesystem::path file_ = directory_.path() / "agent.db";
 };
 
-// What versions 1 and 2 had alike.
+// The tables that versions 1 and 2 have in common.
 constexpr char kOldTables[] =
     "CREATE TABLE number (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE run_total (name TEXT NOT NULL REFERENCES run(name) ON DELETE CASCADE,"

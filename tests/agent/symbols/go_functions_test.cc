@@ -98,7 +98,7 @@ TEST(GoFunctionsTest, RejectsMoreFunctionsThanThereAreBytes) {
   }
 }
 
-// Each part is in memory of its own size, so that sanitizers notice what is read beyond it.
+// Each part has its own allocation of its exact size, so that sanitizers detect reads beyond it.
 TEST(GoFunctionsTest, ReadsNothingBeyondATruncatedTable) {
   for (const Bytes& whole : {TableOfGo116(), TableOfGo118()}) {
     for (std::size_t size = 0; size < whole.size(); ++size) {

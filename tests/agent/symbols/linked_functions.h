@@ -14,7 +14,7 @@
 
 namespace fieldcost::testing {
 
-// Returns what a command prints; a failure of the command is one of the test.
+// Returns the output of a command; if the command fails, so does the test.
 inline std::string Output(std::vector<std::string> arguments, std::string input = {}) {
   const auto result = RunProcess({.arguments = std::move(arguments),
                                   .environment = {{"LC_ALL", "C"}},
@@ -30,7 +30,7 @@ struct Range {
   std::uint64_t size = 0;
 };
 
-// Where functions are, by the name that the linker knows.
+// The ranges of functions, by linker symbol.
 inline std::map<std::string, Range> FunctionsOf(const std::filesystem::path& file) {
   std::map<std::string, Range> functions;
   std::istringstream lines(Output({"nm", "-S", "--defined-only", file.string()}));

@@ -42,7 +42,7 @@ std::size_t Named(const std::vector<std::vector<SourceFrame>>& all) {
       std::count_if(all.begin(), all.end(), [](const auto& frames) { return !frames.empty(); }));
 }
 
-// The status that the kernel shows of each helper.
+// The kernel's status of each helper.
 std::vector<std::string> Helpers() {
   std::vector<std::string> found;
   std::ifstream children("/proc/self/task/" + std::to_string(::getpid()) + "/children");

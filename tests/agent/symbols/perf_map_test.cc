@@ -41,7 +41,7 @@ TEST(PerfMapTest, SkipsInvalidLines) {
   EXPECT_EQ(PerfMap::Of("1 1 " + std::string(5000, 'n')).Find(1).size(), PerfMap::kMostNameBytes);
 }
 
-// The file of a process's number, removed at the end.
+// The perf map of a process, removed at the end.
 class PerfMapFile {
  public:
   explicit PerfMapFile(pid_t pid) : path_("/tmp/perf-" + std::to_string(pid) + ".map") {

@@ -30,7 +30,7 @@ using testing::Range;
 const fs::path kVictims = fs::path(FIELDCOST_BINARY_DIR) / "victims";
 const fs::path kLibrary = kVictims / "libnames5-2.1.so.3";
 
-// "function file:line" of each frame.
+// "function file:line" for each frame.
 std::vector<std::string> Shown(const std::vector<SourceFrame>& frames) {
   std::vector<std::string> shown;
   for (const SourceFrame& frame : frames) {
@@ -40,7 +40,7 @@ std::vector<std::string> Shown(const std::vector<SourceFrame>& frames) {
   return shown;
 }
 
-// The same by binutils' addr2line, of each address.
+// The same from binutils' addr2line, for each address.
 std::map<std::uint64_t, std::vector<std::string>> ByAddr2line(
     const fs::path& file, const std::vector<std::uint64_t>& addresses) {
   std::string input;
@@ -57,7 +57,7 @@ std::map<std::uint64_t, std::vector<std::string>> ByAddr2line(
     std::string place;
     std::getline(lines, place);
     place = fs::path(place.substr(0, place.find(" (discriminator"))).filename().string();
-    // What is inlined without a linkage name has no arguments there, clones have a mark.
+    // Functions inlined without a linkage name have no arguments there; clones are marked.
     shown[address].push_back(line.substr(0, line.find(" [clone")) + " " + place);
   }
   return shown;
@@ -87,8 +87,8 @@ TEST_P(DwarfVersionTest, EveryAddressHasTheFunctionsAndLinesOfAddr2line) {
     ASSERT_FALSE(frames.empty()) << fmt::format("{:#x}", address);
     auto shown = Shown(frames);
     auto peers = expected.at(address);
-    // Functions of one file have no linkage name in debug information: addr2line shows arguments
-    // here and there.
+    // Local functions have no linkage name in debug information, so addr2line shows arguments only
+    // sometimes.
     for (auto* const all : {&shown, &peers})
       ReplaceFirst(all->back(), "local_function(int, int)", "local_function");
     EXPECT_EQ(shown, peers) << fmt::format("{:#x}", address);
@@ -121,7 +121,7 @@ TEST(SymbolsTest, AFileOfAnotherBuildIsNotUsed) {
   const auto& module = symbols.ModuleOf(kLibrary, other);
   EXPECT_FALSE(module.readable);
   EXPECT_EQ(module.build_id, other);
-  EXPECT_EQ(module.name, "libnames5-2.1.so");  // of its path
+  EXPECT_EQ(module.name, "libnames5-2.1.so");  // from its path
 }
 
 TEST(SymbolsTest, WithoutDebugInformationSymbolsGiveTheFunction) {
@@ -137,7 +137,7 @@ TEST(SymbolsTest, WithoutDebugInformationSymbolsGiveTheFunction) {
           symbols.FramesAt(stripped, "", range.start),
           ElementsAre(::testing::AllOf(Field(&SourceFrame::function, "local_function(int, int)"),
                                        Field(&SourceFrame::local, true))));
-      // And with nothing but dynamic symbols it has no name.
+      // With only dynamic symbols, it has no name.
       EXPECT_THAT(symbols.FramesAt(kVictims / "names_strip_unneeded.so", "", range.start),
                   IsEmpty());
     }

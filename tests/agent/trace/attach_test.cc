@@ -1,4 +1,4 @@
-// A process that runs already.
+// Samples a process that is already running.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -17,7 +17,7 @@ using testing::Recording;
 using testing::SumOf;
 using testing::Victim;
 
-// `waits input`, ready.
+// A ready `waits input`.
 class RunningVictim {
  public:
   explicit RunningVictim(const std::string& program = Victim("waits")) {
@@ -64,7 +64,7 @@ class RunningVictim {
   UniqueFd output_;
 };
 
-// Samples a process that stays as it is, until it has been seen `enough` times.
+// Samples a process in a steady state until it has at least `enough` samples.
 tl::expected<Recording, Error> SampleRunning(pid_t pid, std::size_t enough) {
   Recording recording;
   auto sampler = Sampler::OfRunning(pid, {}, [&](const Sample& sample) { recording.Take(sample); });
@@ -95,14 +95,14 @@ TEST(AttachTest, ARunningProcessIsSampledWithItsThreadsAndStaysAsItIs) {
               std::string::npos);
     waited += wait.weight_ns;
   }
-  // All the time in which the other thread worked.
+  // It waited the whole time in which the other thread worked.
   EXPECT_GE(waited, SumOf(recording.samples));
   victim.End();
   EXPECT_EQ(victim.Says(6), "done\n");
   EXPECT_EQ(victim.Reap(), 0);
 }
 
-// As an upgrade does with a program that runs: at its path there is nothing, or another program.
+// As with an upgrade under a running program: there is nothing at its path, or another program.
 TEST(AttachTest, AReplacedProgramKeepsItsOwnNames) {
   for (const char* replacement : {"", "burn"}) {
     const std::filesystem::path path =
@@ -115,7 +115,7 @@ TEST(AttachTest, AReplacedProgramKeepsItsOwnNames) {
     const auto found = SampleRunning(victim.pid(), 20);
     if (!found) GTEST_SKIP() << found.error().message;
     const Recording& recording = *found;
-    // Names are read when the process has ended.
+    // Names are read after the process has ended.
     victim.End();
     EXPECT_EQ(victim.Says(6), "done\n");
     EXPECT_EQ(victim.Reap(), 0);
@@ -152,7 +152,7 @@ TEST(AttachTest, TwoMayLookAtOneProcess) {
   std::size_t samples[2] = {};
   std::unique_ptr<Sampler> samplers[2];
   for (int i = 0; i < 2; ++i) {
-    // Together rings of both must fit what an unprivileged user may lock.
+    // The rings of both together must fit into the memory that an unprivileged user may lock.
     auto made = Sampler::OfRunning(victim.pid(), {.ring_bytes = 128 * 1024},
                                    [&samples, i](const Sample&) { ++samples[i]; });
     if (!made) GTEST_SKIP() << made.error().message;

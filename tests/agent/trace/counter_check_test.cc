@@ -19,7 +19,7 @@ const std::vector<perf::Counter> kAll = {perf::Counter::kCycles, perf::Counter::
                                          perf::Counter::kCacheMisses, perf::Counter::kBranchMisses,
                                          perf::Counter::kFaults};
 
-// It counted all the time.
+// The counter ran the whole time.
 std::string WhyNotOf(perf::Counter counter, std::uint64_t value) {
   return WhyNot(counter, {.value = value, .enabled_ns = 5'000, .running_ns = 5'000});
 }
@@ -56,7 +56,7 @@ TEST(CounterTest, OnlyUserModeIsCountedWhoeverAsks) {
 }
 
 TEST(CounterCheckTest, GoodReadingsAreBelieved) {
-  // As processes of 1 to 8 instructions a cycle would read.
+  // As for processes with 1 to 8 instructions per cycle.
   EXPECT_EQ(WhyNotOf(perf::Counter::kCycles, 10'000'321), "");
   EXPECT_EQ(WhyNotOf(perf::Counter::kCycles, 5'000'000), "");
   EXPECT_EQ(WhyNotOf(perf::Counter::kInstructions, 20'000'107), "");

@@ -22,7 +22,7 @@ inline std::string MadeRecord(std::uint32_t type, std::uint16_t misc, std::strin
   return Raw(header) + content;
 }
 
-// The event that all are of.
+// The event to which all records belong.
 inline constexpr std::uint64_t kMadeId = 1000;
 
 inline std::string Padded(std::string content) {
@@ -30,7 +30,7 @@ inline std::string Padded(std::string content) {
   return content;
 }
 
-// Of any kind but samples: what the kernel puts behind it.
+// A record of any kind except samples, followed by the fields that the kernel appends.
 inline std::string MadeRecordAt(std::uint64_t time, std::uint32_t type, std::uint16_t misc,
                                 const std::string& content) {
   return MadeRecord(type, misc,

@@ -19,7 +19,7 @@
 #include "common/base/check.h"
 #include "tests/support/binary_dir.h"
 
-// Programs of tests, sampled.
+// Samples programs for tests.
 namespace fieldcost::trace::testing {
 
 inline std::string Victim(const std::string& name) {
@@ -28,7 +28,7 @@ inline std::string Victim(const std::string& name) {
   return path;
 }
 
-// A child that becomes a program when it is told to; reaped at the end.
+// A child that executes a program on command; reaped at the end.
 class WaitingChild {
  public:
   explicit WaitingChild(std::vector<std::string> command) {
@@ -54,10 +54,10 @@ class WaitingChild {
     if (pid_ > 0) Reap();
   }
   pid_t pid() const { return pid_; }
-  // Another one reaps it.
+  // The caller reaps it.
   void Release() { pid_ = -1; }
   void Go() { FIELDCOST_CHECK(::write(start_.get(), "g", 1) == 1); }
-  // What it, and those it waited for, used.
+  // Returns the resource usage of the child and of its children.
   rusage Reap() {
     int status = 0;
     rusage usage{};
@@ -72,14 +72,14 @@ class WaitingChild {
 };
 
 struct Recording {
-  std::vector<Sample> samples;  // of CPU time, with a stack
-  std::vector<Sample> rest;     // of CPU time, without
+  std::vector<Sample> samples;  // CPU time, with a stack
+  std::vector<Sample> rest;     // CPU time, without a stack
   std::vector<Sample> waits;
   std::vector<Sample> counters;
   std::vector<perf::SampledModule> modules;
   SamplerCounts counts;
-  std::uint64_t cpu_ns = 0;      // of wait4(2): user mode and kernel
-  std::uint64_t counted_ns = 0;  // of an event of the test's own that only counts
+  std::uint64_t cpu_ns = 0;      // from wait4(2): user mode and kernel
+  std::uint64_t counted_ns = 0;  // from an event of the test itself that only counts
   std::uint64_t counted_faults = 0;
   void Take(const Sample& sample) {
     if (sample.kind == Sample::Kind::kWait) {
@@ -111,7 +111,7 @@ inline std::uint64_t NsOf(const timeval& time) {
          static_cast<std::uint64_t>(time.tv_usec) * 1'000;
 }
 
-// What the process and its children use from its next exec on; it is in the whole of it.
+// Counts the usage of the process and its children from its next exec on.
 inline UniqueFd CounterOf(pid_t pid, std::uint64_t config) {
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
@@ -120,13 +120,13 @@ inline UniqueFd CounterOf(pid_t pid, std::uint64_t config) {
   attributes.disabled = 1;
   attributes.enable_on_exec = 1;
   attributes.inherit = 1;
-  attributes.exclude_kernel = 1;  // which a clock does not do
+  attributes.exclude_kernel = 1;  // ignored by clocks
   attributes.exclude_hv = 1;
   return UniqueFd(static_cast<int>(
       ::syscall(SYS_perf_event_open, &attributes, pid, -1, -1, PERF_FLAG_FD_CLOEXEC)));
 }
 
-// Empty: this machine does not let anybody sample.
+// nullopt: sampling is not permitted on this machine.
 inline std::optional<Recording> Record(std::vector<std::string> command, Sampler::Options options) {
   WaitingChild child(std::move(command));
   Recording recording;

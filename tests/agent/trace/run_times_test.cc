@@ -14,7 +14,7 @@ using ::testing::UnorderedElementsAre;
 
 class RunTimesTest : public ::testing::Test {
  protected:
-  // To the nanosecond that tells that a CPU was had.
+  // Rounded to 10 ns; the last digit shows that the thread had a CPU.
   std::vector<std::uint64_t> ended_;
   RunTimes times_{4};
   std::vector<pid_t> of_;
@@ -48,7 +48,7 @@ TEST_F(RunTimesTest, WhatIsNotKnownIsNothing) {
   times_.Out(7, 100);
   times_.Exit(7, 200, sink_);
   times_.In(8, 0, 300);
-  times_.Out(8, 200);  // before it came
+  times_.Out(8, 200);  // before it was scheduled in
   times_.ExitAll(400, sink_);
   EXPECT_THAT(ended_, ElementsAre(0));
   times_.ExitAll(500, sink_);

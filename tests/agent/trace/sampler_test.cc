@@ -63,7 +63,7 @@ TEST(SamplerTest, SamplesComeByTimeAndNameTheirThread) {
 }
 
 TEST(SamplerTest, WhatASmallCopyDoesNotHoldIsReadBehindIt) {
-  // A copy of 2 KiB does not hold burn_middle's frame; what is behind it is read.
+  // A copy of 2 KiB does not contain burn_middle's frame; the memory beyond it is read.
   const auto recording = Record({kBurn, "30000000"}, {.stack_bytes = 2048});
   if (!recording) GTEST_SKIP() << "perf events are not allowed here";
   std::size_t whole = 0;

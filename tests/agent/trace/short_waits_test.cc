@@ -30,7 +30,7 @@ TEST(ShortWaitsTest, FollowEachOtherUpToTheEndOfTheLast) {
   EXPECT_TRUE(waits.TakeAll().empty());
 }
 
-// Whenever they are taken, no thread waits twice at a time, and nothing is missing.
+// Whenever they are taken, no thread's waits overlap, and no time is missing.
 TEST(ShortWaitsTest, TakenAtAnyTimesTheyDoNotOverlapAndAddUp) {
   std::mt19937_64 random(9);
   ShortWaits waits;

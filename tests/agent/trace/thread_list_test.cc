@@ -7,7 +7,7 @@
 namespace fieldcost::trace {
 namespace {
 
-// Numbers that no process has: what is not recorded is not known then.
+// Numbers that no process has, so anything not recorded is unknown.
 constexpr pid_t kPid = 1 << 29;
 
 perf::ForkRecord Fork(pid_t pid, pid_t tid, pid_t parent_pid, pid_t parent_tid) {
@@ -29,7 +29,7 @@ TEST(ThreadListTest, AThreadHasTheNameOfTheOneThatStartedItUntilItGetsAnother) {
   EXPECT_EQ(list.Of(kPid, kPid + 1), 0U);
   EXPECT_EQ(list.all()[0].name, "worker");
   EXPECT_EQ(list.all()[list.Of(kPid, kPid + 2)].name, "worker");
-  // The process is called as its main thread is.
+  // A process has the name of its main thread.
   list.Take(perf::NameRecord{.pid = kPid, .tid = kPid, .name = "server: 7"});
   for (const SampledThread& thread : list.all()) EXPECT_EQ(thread.process, "server: 7");
 }
@@ -45,7 +45,7 @@ TEST(ThreadListTest, AnotherProgramIsAnotherThread) {
   EXPECT_EQ(list.all()[shell], (SampledThread{kPid, kPid, "sh", "sh"}));
   EXPECT_EQ(list.all()[child], (SampledThread{kPid + 1, kPid + 1, "sh", "sh"}));
   EXPECT_EQ(list.all()[gzip], (SampledThread{kPid + 1, kPid + 1, "gzip", "gzip"}));
-  // What had the number before keeps its name.
+  // The previous thread with this number keeps its name.
   list.Take(perf::NameRecord{.pid = kPid + 1, .tid = kPid + 1, .name = "x"});
   EXPECT_EQ(list.all()[child].name, "sh");
   EXPECT_EQ(list.all()[child].process, "sh");
@@ -61,7 +61,7 @@ TEST(ThreadListTest, OneThatHasEndedIsKnownYetAndItsNumberIsUsedAgain) {
   EXPECT_EQ(list.Of(kPid, kPid + 1), first);
   list.Take(Fork(kPid, kPid + 1, kPid, kPid));
   EXPECT_NE(list.Of(kPid, kPid + 1), first);
-  // The memory of those that have ended is bounded, and what runs is not forgotten.
+  // The memory for ended threads is bounded, and running ones are not forgotten.
   for (pid_t tid = kPid + 2; tid < kPid + 3 + static_cast<pid_t>(ThreadList::kMostEnded); ++tid) {
     list.Take(Fork(kPid, tid, kPid, kPid));
     list.Take(perf::ExitRecord{.pid = kPid, .tid = tid});

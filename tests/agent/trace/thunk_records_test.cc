@@ -34,7 +34,7 @@ class OneRecord : public unwind::MemoryReader {
   std::array<std::uint64_t, 6> record_;
 };
 
-// What is read at the record's `offset`; 0: nothing.
+// The value read at the record's `offset`; 0: none.
 std::uint64_t ReadAt(std::uint64_t offset, std::uint64_t sampled_at,
                      std::array<std::uint64_t, 6> record = Record()) {
   OneRecord memory(record);

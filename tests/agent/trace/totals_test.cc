@@ -1,4 +1,4 @@
-// What samples are together: as much as the kernel says.
+// Samples add up to the times reported by the kernel.
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -28,8 +28,8 @@ using testing::SumOf;
 using testing::Victim;
 using testing::WaitingChild;
 
-// Before the exec that it begins with, and after a process has left its events, the kernel works
-// for it, too.
+// The kernel also works for the process before the exec with which recording begins, and after the
+// process has left its events.
 constexpr std::uint64_t kOutsideNs = 15'000'000;
 // Two events do not begin at the same instant.
 constexpr std::uint64_t kApartNs = 50'000;
@@ -37,11 +37,11 @@ constexpr std::uint64_t kApartNs = 50'000;
 void ExpectTotal(const Recording& recording, std::uint64_t outside_ns = kOutsideNs) {
   const std::uint64_t told = SumOf(recording.samples) + SumOf(recording.rest);
   EXPECT_NEAR(static_cast<double>(told), static_cast<double>(recording.counted_ns), kApartNs);
-  // Not the other way round: a machine that is not alone counts what it did not get.
+  // Not vice versa: on a shared machine, time is counted that the process did not get.
   EXPECT_GE(told + outside_ns, recording.cpu_ns);
 }
 
-// In a child without rights, whose failures are told.
+// Runs a test in an unprivileged child process, and reports its failures.
 void WithoutRights(const std::function<void()>& test) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
@@ -50,7 +50,7 @@ void WithoutRights(const std::function<void()>& test) {
     if (::geteuid() == 0) {
       FIELDCOST_CHECK(::setgroups(0, nullptr) == 0 && ::setresgid(kNobody, kNobody, kNobody) == 0);
       FIELDCOST_CHECK(::setresuid(kNobody, kNobody, kNobody) == 0);
-      ::prctl(PR_SET_DUMPABLE, 1);  // who starts a program may look at it
+      ::prctl(PR_SET_DUMPABLE, 1);  // so that its parent may trace it
     }
     test();
     std::_Exit(::testing::Test::HasFailure() ? 1 : 0);
@@ -88,15 +88,15 @@ TEST(SamplerTotalsTest, ThreadsShorterThanAPeriodAreToldAndAreNotTheKernels) {
   WithoutRights([] {
     const auto recording = Record({Victim("waits"), "exit", "200"}, {.period_ns = 100'000'000});
     if (!recording) return;
-    // Each child has some of its time before its first and after its last instruction.
+    // Each child uses some time before its first and after its last instruction.
     ExpectTotal(*recording, kOutsideNs + 200 * 1'000'000);
     EXPECT_EQ(recording->samples.size(), 0U);
-    // But for what a switch takes.
+    // Except for the cost of a switch.
     EXPECT_LE(SumOf(recording->rest, tree::kKernel), SumOf(recording->rest, kUnsampled) / 5);
   });
 }
 
-// How long it slept where that is known; nullopt: sampling is not allowed here.
+// How long it slept at known stacks; nullopt: sampling is not permitted here.
 std::optional<std::uint64_t> SleepsOf(std::uint64_t rounds) {
   const auto recording = RecordWaits("sleep", std::to_string(rounds).c_str());
   if (!recording) return std::nullopt;
@@ -127,9 +127,9 @@ TEST(SamplerTotalsTest, WaitsAreWhereTheyAreWaitedForWithoutRightsToo) {
   WithoutRights(ExpectSleeps);
 }
 
-// How many of the eight functions that wait once have their wait; nullopt: it is not allowed here.
+// How many of the eight functions that wait once have their wait; nullopt: not permitted here.
 std::optional<std::size_t> WaitsSeenOnce() {
-  // At the rate of `fieldcost trace`, at which rings stay empty for long.
+  // At the rate of `fieldcost trace`, at which rings stay empty for a long time.
   const auto recording = Record({Victim("waits"), "once"}, {.period_ns = 10'000'000});
   if (!recording) return std::nullopt;
   symbols::Symbols symbols;
@@ -145,8 +145,9 @@ std::optional<std::size_t> WaitsSeenOnce() {
 
 TEST(SamplerTotalsTest, AWaitThatIsTheOnlyOneOfItsFunctionIsThere) {
   std::size_t most = 0;
-  // If the sampler gets no CPU for the 30 ms of a wait, its stack is unknown: seen in 1 of 50 runs
-  // during a build. Waits while a table is made, which need no luck, have the test below.
+  // If the sampler gets no CPU during the 30 ms of a wait, its stack is unknown: this happened in 1
+  // of 50 runs during a build. The test below covers waits while a table is being built, which do
+  // not depend on luck.
   for (int tries = 0; tries < 20 && most < 8; ++tries) {
     const auto seen = WaitsSeenOnce();
     if (!seen) GTEST_SKIP() << "perf events are not allowed here";
@@ -155,7 +156,7 @@ TEST(SamplerTotalsTest, AWaitThatIsTheOnlyOneOfItsFunctionIsThere) {
   EXPECT_EQ(most, 8U);
 }
 
-// Making the program's table takes until the program has ended.
+// Building the program's table takes until the program has ended.
 TEST(SamplerTotalsTest, AWaitWhileATableIsMadeHasItsStack) {
   Sampler::Options options;
   options.tables.open = [&](pid_t pid, const unwind::Mapping& mapping) {
@@ -165,7 +166,7 @@ TEST(SamplerTotalsTest, AWaitWhileATableIsMadeHasItsStack) {
     }
     return unwind::OpenMappedFile(pid, mapping);
   };
-  const auto recording = Record({Victim("waits"), "pauses", "1"}, options);  // of 2.5 s
+  const auto recording = Record({Victim("waits"), "pauses", "1"}, options);  // 2.5 s long
   if (!recording) GTEST_SKIP() << "perf events are not allowed here";
   symbols::Symbols symbols;
   std::uint64_t slept = 0;
@@ -178,7 +179,7 @@ TEST(SamplerTotalsTest, AWaitWhileATableIsMadeHasItsStack) {
   EXPECT_GE(slept, 2'500'000'000U);
 }
 
-// Waits of each thread, and how long it waited by its own clock.
+// Checks that the waits of each thread do not overlap.
 void ExpectNoOverlaps(const std::vector<Sample>& waits) {
   std::map<pid_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> of_thread;
   for (const Sample& wait : waits) {
@@ -207,7 +208,7 @@ TEST(SamplerTotalsTest, NoThreadWaitsTwiceAtATimeWhateverItWaitsFor) {
 }
 
 TEST(SamplerTotalsTest, AWaitIsGivenInPartsWhileItPassesAndCountsOnce) {
-  const auto recording = RecordWaits("pauses", "1");  // of 2.5 s
+  const auto recording = RecordWaits("pauses", "1");  // 2.5 s long
   if (!recording) GTEST_SKIP() << "perf events are not allowed here";
   symbols::Symbols symbols;
   std::uint64_t slept = 0;
@@ -227,7 +228,7 @@ TEST(SamplerTotalsTest, AWaitThatEndsWithTheProgramIsThereUntilThen) {
   WaitingChild child({Victim("waits"), "pauses", "100"});
   const pid_t pid = child.pid();
   std::vector<Sample> waits;
-  // Of a pause, which lasts much longer.
+  // A part of a pause, which is much longer.
   const auto is_part = [](const Sample& wait) {
     return !wait.frames.empty() && wait.weight_ns >= 700'000'000;
   };
@@ -249,17 +250,17 @@ TEST(SamplerTotalsTest, AWaitThatEndsWithTheProgramIsThereUntilThen) {
   ASSERT_EQ(::waitpid(pid, &status, 0), pid);
   EXPECT_TRUE(WIFSIGNALED(status));
   ExpectNoOverlaps(waits);
-  // No gap between the parts of the wait.
+  // There is no gap between the parts of the wait.
   const auto first = std::ranges::find_if(waits, is_part);
   ASSERT_NE(first, waits.end());
   ASSERT_NE(first + 1, waits.end()) << "what passed after the part";
   EXPECT_EQ((first + 1)->time_ns - (first + 1)->weight_ns, first->time_ns);
 }
 
-// Faults by the innermost function of the program's own: less than a period of each thread
-// is not where it belongs.
+// Faults by the program's own innermost function: in each thread, less than a period is attributed
+// wrongly.
 void ExpectFaults(std::uint64_t of_main, std::uint64_t of_thread) {
-  // Small copies: all samples have room, whenever the rings are looked at.
+  // Small copies: the rings have space for all samples, however rarely they are read.
   const auto recording =
       Record({Victim("faults"), std::to_string(of_main), std::to_string(of_thread)},
              {.stack_bytes = 1024, .counters = {perf::Counter::kFaults}});
@@ -277,7 +278,7 @@ void ExpectFaults(std::uint64_t of_main, std::uint64_t of_thread) {
   EXPECT_NEAR(static_cast<double>(sums["faults_main"]), static_cast<double>(of_main), period);
   EXPECT_NEAR(static_cast<double>(sums["faults_thread"]), static_cast<double>(of_thread), period);
   EXPECT_EQ(all, recording->counted_faults);
-  // Nor are they of CPU time.
+  // Nor are samples of CPU time.
   ExpectTotal(*recording);
   EXPECT_EQ(recording->counts.lost, 0U);
 }

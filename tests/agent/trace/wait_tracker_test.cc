@@ -47,14 +47,14 @@ TEST(WaitTrackerTest, RecordsThatComeTheWrongWayRoundAreOneWait) {
   EXPECT_TRUE(waits.EndAll(1000).empty());
 }
 
-// What is taken while waits pass, and what is left at their ends, in whatever order.
+// Parts taken while waits pass, and the rest taken at their ends, in any order.
 TEST(WaitTrackerTest, PartsOfWaitsAreTogetherAsLongAsTheWaitsAndDoNotOverlap) {
   std::mt19937_64 random(5);
   for (int run = 0; run < 200; ++run) {
     Waits waits;
     std::uint64_t now = 1'000;
     std::uint64_t waited = 0;
-    std::uint64_t out_since = 0;  // 0: it runs
+    std::uint64_t out_since = 0;  // 0: running
     std::uint64_t told = 0;
     std::uint64_t told_until = 0;
     std::size_t over = 0;

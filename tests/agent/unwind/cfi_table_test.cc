@@ -69,7 +69,7 @@ TEST(CfiTableTest, RowsHoldFromTheirInstructionToTheNext) {
 
 TEST(CfiTableTest, EveryPlaceThatARegisterCanBeInIsKept) {
   // offset_extended r12 at -16; register r13 is in r3; val_offset r14 is CFA - 24; expression r15;
-  // val_expression r3; undefined r6; and of vector registers nothing.
+  // val_expression r3; undefined r6; vector registers have no rule.
   const std::string program =
       "\x05\x0c\x02\x09\x0d\x03\x14\x0e\x03\x10\x0f\x02\x77\x08"
       "\x16\x03\x02\x77\x10\x07\x06\x05\x20\x09"s;
@@ -101,7 +101,7 @@ TEST(CfiTableTest, RecognisesSignalFramesByTheirAugmentation) {
 TEST(CfiTableTest, FunctionsThatOverlapOrLieOutsideOfTheCodeAreCut) {
   std::string section = MadeFunction(MadeCommon(), kCode + 8, 64, "\x0e\x20");
   section = MadeFunction(section, kCode, 32, "\x0e\x30");
-  section = MadeFunction(section, 0, 1000, "\x0e\x40");           // thrown away by the linker
+  section = MadeFunction(section, 0, 1000, "\x0e\x40");           // discarded by the linker
   section = MadeFunction(section, kCode, ~std::uint64_t{0}, "");  // past the end of memory
   const CfiTable table = TableOf(MadeElf(Code(), section));
   EXPECT_EQ(RowAt(table, kCode + 7), "r7+48 r16:0@-8");

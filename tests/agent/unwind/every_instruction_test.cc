@@ -1,4 +1,4 @@
-// Stacks at each instruction of programs, compared with what calls and returns left there.
+// Compares stacks at each instruction of programs with the return addresses that calls left there.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,9 +27,9 @@ constexpr std::size_t kMostSteps = 2'000'000;
 struct Outcome {
   std::size_t steps = 0;
   std::size_t whole = 0;
-  std::size_t without_rules = 0;             // right up to code that nothing describes
+  std::size_t without_rules = 0;             // correct up to code without any rules
   std::size_t misguessed = 0;                // of these: with a wrong frame beyond that code
-  std::map<std::string, std::size_t> wrong;  // in which module
+  std::map<std::string, std::size_t> wrong;  // by module
   std::size_t deepest = 0;
   std::string first_wrong;
 };
@@ -52,7 +52,7 @@ std::string Described(const Stack& stack, const std::vector<std::uint64_t>& trut
   return text;
 }
 
-// Frames that were not guessed, from the innermost on, are the truth's.
+// Whether the frames that were not guessed, from the innermost on, are correct.
 bool TrueAsFarAsItGoes(const Stack& stack, const std::vector<std::uint64_t>& truth) {
   for (std::size_t i = 1; i < stack.frames.size() && !stack.frames[i].guessed; ++i) {
     if (i > truth.size() || stack.frames[i].address != truth[i - 1]) return false;
@@ -67,7 +67,7 @@ bool IsWhole(const Stack& stack, const std::vector<std::uint64_t>& truth) {
              [](const Frame& frame, std::uint64_t address) { return frame.address == address; });
 }
 
-// Whether a frame, guessed or not, is not the truth's.
+// Whether a frame, guessed or not, is wrong.
 bool HasWrongFrame(const Stack& stack, const std::vector<std::uint64_t>& truth) {
   const auto found = std::mismatch(
       stack.frames.begin() + 1, stack.frames.end(), truth.begin(), truth.end(),
@@ -75,7 +75,7 @@ bool HasWrongFrame(const Stack& stack, const std::vector<std::uint64_t>& truth) 
   return found.first != stack.frames.end();
 }
 
-// Whether the code where it ended, or where it began to guess, has no rules at all.
+// Whether the code where it ended, or began to guess, has no rules at all.
 bool EndsWithoutRules(const Stack& stack, ModuleMap& map) {
   const auto guess = std::find_if(stack.frames.begin(), stack.frames.end(),
                                   [](const Frame& frame) { return frame.guessed; });
@@ -144,8 +144,8 @@ TEST_P(EveryInstructionTest, FromTheFirstToTheLastTheStackIsWhatCallsLeft) {
   RecordProperty("whole", fmt::format("{:.5f}", whole));
 }
 
-// musl has no call frame information: its code is followed. What is missing of its programs is what
-// runs in functions that never return: its loader, and what exit() calls.
+// musl has no call frame information: its code is analysed. The missing part of its programs runs
+// in functions that never return: its loader, and the functions called by exit().
 INSTANTIATE_TEST_SUITE_P(
     Victims, EveryInstructionTest,
     ::testing::Values(Victim("frames", 0.9999), Victim("frames_debug", 0.9999),
@@ -156,7 +156,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(ExceptionTest, WhilePassingTheyLeaveTheStackThatCallsLeft) {
   TracedProcess process({(kVictims / "frames_throw").string()});
-  ASSERT_TRUE(process.RunToStop());  // in the first destructor, with an exception on its way
+  ASSERT_TRUE(process.RunToStop());  // in the first destructor, during an exception
   const Registers registers = process.registers();
   TableCache tables;
   Unwinder unwinder(tables);
@@ -171,7 +171,7 @@ TEST(ExceptionTest, WhilePassingTheyLeaveTheStackThatCallsLeft) {
   const Outcome outcome = Follow(process, shadow, kMostSteps);
   EXPECT_EQ(process.exit_status(), 0);
   EXPECT_GE(outcome.steps, 10'000U);
-  // The function that passes an exception on writes over its own frame before it leaves it.
+  // The function that passes an exception on overwrites its own frame before it leaves it.
   const std::size_t passing =
       outcome.wrong.contains("libgcc_s.so.1") ? outcome.wrong.at("libgcc_s.so.1") : 0;
   EXPECT_EQ(outcome.wrong.size(), 1U) << outcome.first_wrong;

@@ -26,7 +26,7 @@ std::optional<std::uint64_t> Value(const std::string& expression, std::uint64_t 
 }
 
 TEST(ExpressionTest, RecognisesSlotsOfProcedures) {
-  // What linkers write for .plt: rsp + 8 + ((rip & 15) >= 11) * 8.
+  // The expression that linkers generate for .plt: rsp + 8 + ((rip & 15) >= 11) * 8.
   const std::string slots = "\x77\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22"s;
   for (std::uint64_t inside = 0; inside < 16; ++inside) {
     EXPECT_EQ(Value(slots, 0x401020 + inside), kBase + 8 + (inside >= 11 ? 8 : 0)) << inside;

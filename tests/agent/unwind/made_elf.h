@@ -79,7 +79,7 @@ inline std::string Entry(const std::string& content) {
 // + 8.
 inline std::string MadeCommon(const std::string& augmentation = "", const std::string& more = "") {
   std::string content = Bytes(std::uint32_t{0}) + '\1' + augmentation + '\0' + "\x01\x78\x10";
-  if (!augmentation.empty()) content += '\0';  // no bytes of it
+  if (!augmentation.empty()) content += '\0';  // without further bytes
   return Entry(content + "\x0c\x07\x08\x90\x01" + more);
 }
 

@@ -14,7 +14,7 @@
 
 namespace fieldcost::testing {
 
-// A simulated process with one module, which has these bytes and is mapped at kMadeStart.
+// A simulated process with one module, which contains these bytes and is mapped at kMadeStart.
 class MadeProcess {
  public:
   static constexpr std::uint64_t kMadeStart = 0x5555'0000'0000;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kBase = 0x7000'0000;
 
-// Bytes from kBase on.
+// Bytes starting at kBase.
 class FakeMemory : public MemoryReader {
  public:
   explicit FakeMemory(std::size_t words) : words_(words) {
@@ -62,7 +62,7 @@ TEST(StackMemoryTest, ReadsMemoryBeyondTheCopyIfTheSeamIsUnchanged) {
   std::uint64_t value = 0;
   EXPECT_TRUE(stack.Read(At(256), value));
   EXPECT_EQ(value, 256U);
-  EXPECT_TRUE(stack.Read(At(255) + 4, value));  // half of it is in the copy
+  EXPECT_TRUE(stack.Read(At(255) + 4, value));  // partly in the copy
   EXPECT_EQ(value, std::uint64_t{256} << 32);
   EXPECT_TRUE(stack.Read(At(90'000), value));
   EXPECT_EQ(value, 90'000U);
@@ -87,7 +87,7 @@ TEST(StackMemoryTest, AChangedSeamIsNoStack) {
   }
   FakeMemory memory(4096);
   const auto copy = memory.Copy(2048);
-  memory[191] = 5000;  // in front of the seam: the thread works there
+  memory[191] = 5000;  // before the seam: the thread is using it
   StackMemory stack(kBase, copy, &memory);
   std::uint64_t value = 0;
   EXPECT_TRUE(stack.Read(At(300), value));

@@ -10,7 +10,7 @@
 namespace fieldcost::unwind {
 namespace {
 
-// "start-end@offset path ..." of all mappings.
+// "start-end@offset path ..." for all mappings.
 std::string Shown(const ModuleMap& map) {
   std::string text;
   for (const Mapping& mapping : map.mappings()) {

@@ -1,4 +1,4 @@
-// Stacks of real programs at many places, compared with those that libdw finds.
+// Compares stacks of real programs at many places with those found by libdw.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -52,7 +52,7 @@ class Comparison {
     frames += expected.size();
     deepest = std::max(deepest, found.size());
     if (stack_.end == StackEnd::kOutermost) ++whole;
-    // Both begin at the same instruction: what comes after the first difference is not the same.
+    // Both begin at the same instruction; after the first difference, frames are not comparable.
     const auto differs =
         std::mismatch(expected.begin(), expected.end(), found.begin(), found.end());
     equal_frames += static_cast<std::size_t>(differs.first - expected.begin());

@@ -28,7 +28,7 @@ void ExpectReturnAt(const std::optional<ReturnPath>& path, StackPlace place) {
   EXPECT_EQ(path->return_address.offset, place.offset);
 }
 
-// As in kPreserved: rbx, rbp, r12, ...
+// In the order of kPreserved: rbx, rbp, r12, ...
 const ReturnPath::Preserved& Rbx(const std::optional<ReturnPath>& path) {
   return path->preserved[0];
 }
@@ -105,13 +105,13 @@ TEST(ReturnPathTest, LastTriesAJumpThroughARegisterAsACallInsteadOfAReturn) {
 }
 
 TEST(ReturnPathTest, LosesWhatItCannotFollow) {
-  // mov %rax,%rsp; ret. and $-16,%rsp; ret. enter. Loops for ever. Runs out of code. No
+  // mov %rax,%rsp; ret. and $-16,%rsp; ret. enter. An endless loop. The end of the code. No
   // instruction.
   for (const auto bytes : {"\x48\x89\xc4\xc3"sv, "\x48\x83\xe4\xf0\xc3"sv, "\xc8\x10\x00\x00\xc3"sv,
                            "\xeb\xfe"sv, "\x90\x90"sv, "\x06\xc3"sv, ""sv}) {
     EXPECT_FALSE(PathIn(bytes).has_value());
   }
-  // xor %ebx,%ebx; ret: rbx is not the caller's any more.
+  // xor %ebx,%ebx; ret: rbx no longer has the caller's value.
   EXPECT_EQ(Rbx(PathIn("\x31\xdb\xc3"sv)).fate, Fate::kLost);
   // push %rax; pop %rbx; ret
   EXPECT_EQ(Rbx(PathIn("\x50\x5b\xc3"sv)).fate, Fate::kLost);

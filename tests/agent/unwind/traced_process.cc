@@ -62,7 +62,7 @@ TracedProcess::TracedProcess(const std::vector<std::string>& command) : memory_(
   memory_ = unwind::ProcessMemory(pid_);
   int status = 0;
   FIELDCOST_CHECK(::waitpid(pid_, &status, 0) == pid_);
-  FIELDCOST_CHECK(WIFSTOPPED(status));  // else there is no such program
+  FIELDCOST_CHECK(WIFSTOPPED(status));  // otherwise there is no such program
   ::ptrace(PTRACE_SETOPTIONS, pid_, nullptr, PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD);
 }
 
@@ -163,7 +163,7 @@ void ShadowStack::After(TracedProcess& process) {
   const unwind::Registers registers = process.registers();
   const std::uint64_t stack_pointer = registers[unwind::kRsp];
   if (signal_ != 0) {
-    // The kernel pushed what it interrupted, and what the handler returns to.
+    // The kernel pushed the interrupted address, and the handler's return address.
     entries_.push_back({.slot = stack_pointer_ - 1, .address = instruction_pointer_});
     entries_.push_back({.slot = stack_pointer, .address = process.Word(stack_pointer)});
     return;

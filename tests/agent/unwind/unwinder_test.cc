@@ -22,8 +22,8 @@ using testing::MadeProcess;
 constexpr std::uint64_t kStack = 0x7ffc'0000'0000;
 constexpr std::uint64_t kCode = kMadeAddress + kMadeCode;
 
-// 0 to 63: functions without a frame of their own; 64 to 127: the first one, without a caller; from
-// 128 on: nothing is known.
+// 0 to 63: functions without a frame of their own. 64 to 127: the first function, without a caller.
+// From 128 on: nothing is known.
 std::string Functions() {
   std::string section = MadeFunction(MadeCommon(), kCode, 64, "");
   return MadeFunction(section, kCode + 64, 64, "\x07\x10");
@@ -118,7 +118,7 @@ TEST(UnwinderTest, CodeWithoutRulesEndsTheStackUnlessAFramePointerLeadsOn) {
   EXPECT_THAT(stack.frames, ElementsAre(::testing::Field(&Frame::guessed, false),
                                         ::testing::Field(&Frame::guessed, true),
                                         ::testing::Field(&Frame::guessed, false)));
-  // Not aligned, below the stack pointer, far away, or to no code.
+  // Not aligned, below the stack pointer, far away, or not followed by a code address.
   for (const std::uint64_t frame :
        {kStack + 17, kStack - 16, kStack + (std::uint64_t{2} << 20), kStack}) {
     registers.Set(kRbp, frame);
@@ -176,11 +176,11 @@ constexpr std::uint64_t kInTrampoline = kGenerated + 6;  // where its call retur
 
 TEST(UnwinderTest, GeneratedCodeIsFollowedToItsReturn) {
   MadeProcess process = WithGeneratedCode();
-  // function at 4 <- trampoline <- function at 20 <- trampoline <- function at 20 <- the first one
+  // function at 4 <- trampoline <- function at 20 <- trampoline <- function at 20 <- first function
   const Words words({kInTrampoline, 7, process.Address(20), kInTrampoline, 7, process.Address(20),
                      process.Address(100)});
   Registers registers = At(process.Address(4));
-  // A frame pointer of a function further out would lose the callers in between.
+  // Using the frame pointer of a function further out would skip the callers in between.
   registers.Set(kRbp, kStack + 40);
   const Stack stack = UnwoundWithCode(process, registers, words, kTrampoline);
   EXPECT_THAT(Addresses(stack),
@@ -197,7 +197,7 @@ TEST(UnwinderTest, PathsThroughGeneratedCodeOutliveTheProgram) {
   EXPECT_EQ(Unwound(process, registers, words).end, StackEnd::kNoTable);
   EXPECT_EQ(UnwoundWithCode(process, registers, words, kTrampoline).end, StackEnd::kOutermost);
   EXPECT_EQ(Unwound(process, registers, words).end, StackEnd::kOutermost);
-  // While the program runs, only the code that is there now counts.
+  // While the program runs, only the current code counts.
   EXPECT_EQ(UnwoundWithCode(process, registers, words, std::string(1024, '\x90')).end,
             StackEnd::kNoTable);
 }
@@ -211,7 +211,7 @@ TEST(UnwinderTest, GeneratedCodeWithoutAReturnNearbyIsLeftByItsFramePointer) {
   const std::vector<std::uint64_t> expected = {process.Address(4), kInTrampoline,
                                                process.Address(20), process.Address(100)};
   EXPECT_EQ(Addresses(UnwoundWithCode(process, registers, words, no_return)), expected);
-  // The code is gone, as that of a program that has ended.
+  // The code is gone, as after the program has ended.
   EXPECT_EQ(Addresses(Unwound(process, registers, words)), expected);
 }
 
@@ -234,14 +234,14 @@ TEST(UnwinderTest, CodeThatIsNotMappedHasOneFrame) {
 }
 
 TEST(UnwinderTest, StacksDoNotGrowBackwardsNorForEver) {
-  // The frame is found by rbx, which leads back.
+  // The frame is found by rbx, which points backwards.
   std::string section = MadeFunction(MadeCommon(), kCode, 64, "\x0c\x03\x08");
   MadeProcess process(MadeElf(std::string(256, '\x90'), section));
   Registers registers = At(process.Address(4));
   registers.Set(kRbx, kStack - 64);
   EXPECT_EQ(Unwound(process, registers, Words({process.Address(4)})).end, StackEnd::kBroken);
   EXPECT_EQ(Unwound(process, At(process.Address(4)), Words({0})).end,
-            StackEnd::kBroken);  // rbx is not known
+            StackEnd::kBroken);  // rbx is unknown
 
   MadeProcess deep = Made();
   const Words words(std::vector<std::uint64_t>(5000, deep.Address(20)));
@@ -259,7 +259,7 @@ TEST(UnwinderTest, AChangedMapIsLookedAtAgain) {
 }
 
 TEST(UnwinderTest, RegistersThatACallMayChangeAreNotTheCallers) {
-  // The caller's frame is found by rax, which its callee may have changed.
+  // The caller's frame is found by rax, which the callee may have changed.
   std::string section = MadeFunction(MadeCommon(), kCode, 64, "");
   section = MadeFunction(section, kCode + 128, 64, "\x0c\0\x08"s);
   MadeProcess process(MadeElf(std::string(256, '\x90'), section));

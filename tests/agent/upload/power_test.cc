@@ -62,7 +62,7 @@ TEST_F(BatteryTest, BatteryOfAMouseDoesNotCount) {
   EXPECT_TRUE(OnBattery());
 }
 
-// A message bus of its own, and on it what takes NetworkManager's place.
+// A separate message bus with a substitute for NetworkManager.
 class MeteredTest : public ::testing::Test {
  protected:
   void StartBus() {
@@ -103,7 +103,7 @@ class MeteredTest : public ::testing::Test {
       while (!done_) {
         while (::sd_bus_process(service_, nullptr) > 0) {
         }
-        ::sd_bus_wait(service_, 20'000);  // then looks whether the test is over
+        ::sd_bus_wait(service_, 20'000);  // then checks whether the test is over
       }
     });
   }

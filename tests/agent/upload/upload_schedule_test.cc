@@ -42,7 +42,7 @@ TEST(UploadScheduleTest, UploadsPendingDataAtASlotBeforeItIsTooOld) {
   }
 }
 
-// Chi-square of 24 (7) equal shares, at 0.1 %.
+// Chi-square for 24 (or 7) equal shares, at 0.1 %.
 template <std::size_t kShares>
 void ExpectSpread(const std::array<int, kShares>& counts, double limit) {
   double expected = 0;
@@ -164,7 +164,7 @@ TEST(UploadScheduleTest, AMissedSlotIsMadeUpForWithinHoursNotAtOnce) {
 
 TEST(UploadScheduleTest, AJumpOfTheClockDelaysNothingForLong) {
   for (const hours jump : {kYears, -kYears}) {
-    // Everything was noted while the clock was wrong.
+    // Everything was recorded while the clock was wrong.
     for (const std::uint64_t queued : {0, 3}) {
       for (const std::uint32_t failures : {0U, 5U}) {
         UploadState state = WithPending(5, kNow + jump);

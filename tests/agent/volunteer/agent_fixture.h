@@ -37,7 +37,7 @@ class AgentFixture : public ::testing::Test {
               .bus_address = "unix:path=" + (directory_.path() / "bus").string()};
   }
 
-  // The tests may run on a machine with a battery.
+  // By default allows uploads on battery, since the machine may have one.
   void WriteConfig(const std::string& more = {}) {
     std::string text = "[modules]\nextra_modules = [\"libvictim.so.1\"]\n" + more;
     if (more.find("[upload]") == std::string::npos) {
@@ -96,7 +96,7 @@ class AgentFixture : public ::testing::Test {
   void WriteRun(const std::string& name, const std::vector<std::uint64_t>& values,
                 const testing::RunFileOptions& options) {
     testing::RunFileOptions own = options;
-    // Every run starts in another nanosecond, which distinguishes files of the same name.
+    // Every run starts in a different nanosecond, which distinguishes files of the same name.
     own.start_unix_ns += runs_++ % 1000;
     testing::RunFileWriter file(RunPath(name), own);
     for (const std::uint64_t value : values) file.Add(value);
@@ -105,7 +105,7 @@ class AgentFixture : public ::testing::Test {
     WriteRun(name, values, Ended());
   }
 
-  // Writes and counts one more run with one call.
+  // Writes and harvests another run with one call.
   void Measure(Agent& agent, std::uint64_t value = 3) {
     WriteRun("run" + std::to_string(runs_), {value});
     ASSERT_TRUE(agent.Harvest());

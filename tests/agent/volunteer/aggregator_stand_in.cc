@@ -24,7 +24,7 @@ std::string ReceiptOf(const std::string& body) {
   return HexEncode(crypto::Sha256("receipt" + body));
 }
 
-// What its users have pinned.
+// The root that users of the service have pinned.
 std::string RootFile() {
   const auto key = crypto::PrivateKey::FromSeed(std::string(32, 'r'));
   return wire::SignRoot({.version = 1,

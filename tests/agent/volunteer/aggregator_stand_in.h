@@ -32,7 +32,7 @@ class AggregatorStandIn {
     http::Headers headers;
     std::string body;
     bool never = false;    // sends no response
-    bool counted = false;  // counts the batch nevertheless: the response is lost on its way
+    bool counted = false;  // counts the batch nevertheless: the response is lost
   };
 
   explicit AggregatorStandIn(const std::filesystem::path& directory);
@@ -41,7 +41,7 @@ class AggregatorStandIn {
   std::string url() const;
   const Certificates& certificates() const { return certificates_; }
   void Script(Scripted answer);
-  // Refuses batches of agents that have not enrolled with this token.
+  // Rejects batches of agents that have not enrolled with this token.
   void RequireToken(std::string token);
   // Called before the response to an enrolment.
   void WhileEnrolling(std::function<void()> action);

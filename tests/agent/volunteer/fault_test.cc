@@ -1,4 +1,4 @@
-// On full disks and read-only homes every operation ends, reports the reason and loses nothing.
+// On full disks and read-only homes, every operation ends, reports the reason and loses nothing.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ class FaultTest : public AgentFixture {
     return ::mount("none", paths_.state_dir.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options) == 0;
   }
 
-  // Performs every operation of an agent; one line with the result of each.
+  // Performs every operation of an agent; returns one line per result.
   static std::string TryEverything(Agent& agent) {
     const std::vector<std::pair<const char*, std::function<Status()>>> kOperations = {
         {"harvest", [&] { return Without(agent.Harvest()); }},
@@ -125,7 +125,7 @@ TEST_F(FaultTest, AFullDiskStopsWhatNeedsRoomAndLosesNothing) {
   EXPECT_THAT(said, HasSubstr("full")) << "the reason is given";
   EXPECT_THAT(said, HasSubstr("log: fine"));
   EXPECT_EQ(server_->bad_requests(), 0U);
-  // The first batch was taken back if forgetting had enough space; nothing arrived twice.
+  // The first batch was withdrawn if `forget` had enough space; nothing arrived twice.
   EXPECT_LE(server_->Calls(stats::Metric::kWallTime), 3U);
 }
 

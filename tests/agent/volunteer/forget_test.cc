@@ -1,4 +1,4 @@
-// The log of batches, and taking back what was sent.
+// The log of batches, and withdrawing what was sent.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -95,7 +95,7 @@ TEST_F(ForgetTest, ForgettingTakesBackExactlyWhatWasSentAndDropsTheRest) {
   for (int i = 0; i < 3; ++i) Send(agent);
   Measure(agent);
   server_->Script({.status = 503, .headers = {}, .body = {}});
-  ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow)->stopped_by);  // tried: may have arrived
+  ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow)->stopped_by);  // attempted: may have arrived
   Measure(agent);                                                     // pending
   WriteRun("unread", {7});                                            // not even harvested
   ASSERT_EQ(server_->bodies().size(), 3U);
@@ -140,7 +140,7 @@ TEST_F(ForgetTest, DeletesUnsentDataWithoutContactingTheServer) {
 
 TEST_F(ForgetTest, ItStopsWhenTheServerIsAwayAndGoesOnLater) {
   Agent agent = OpenAgent(Mode::kOn);
-  for (const int status : {503, 429}) {  // or takes back only so many an hour
+  for (const int status : {503, 429}) {  // or limits withdrawals per hour
     for (int i = 0; i < 4; ++i) Send(agent);
     server_->Script({.status = status, .headers = {{"Retry-After", "60"}}, .body = "busy"});
     auto report = agent.Forget();
@@ -202,7 +202,7 @@ TEST_F(ForgetTest, EachQuarterHasItsOwnKeyAndCountsFromOne) {
   EXPECT_EQ(server_->agents().size(), 2U) << "two keys, two epochs";
   EXPECT_EQ(server_->bad_requests(), 0U);
   EXPECT_EQ(agent.Log()->back().epoch, EpochsLater(1));
-  // Back in the first quarter: no sequence is used again.
+  // Back in the first quarter: no sequence is reused.
   clock_.Advance(-std::chrono::weeks(12));
   Send(agent);
   EXPECT_EQ(agent.Log()->back().epoch, kStartEpoch);
@@ -219,7 +219,7 @@ TEST_F(ForgetTest, SendsEachQuartersCallsUnderThatQuartersKey) {
   clock_.Advance(turn - std::chrono::hours(3) - clock_.Now());
   Agent agent = OpenAgent(Mode::kOn);
   Send(agent);
-  Measure(agent);  // not the first of its week
+  Measure(agent);  // not the first in its week
   clock_.Advance(std::chrono::hours(4));
   Measure(agent);
   EXPECT_EQ((*agent.Preview())->sequence, 2U);
@@ -293,7 +293,7 @@ TEST_F(ForgetTest, TheClassOfAQuartersFirstBatchIsThatOfAllItsBatches) {
   ++before.log2_memory_mib;
   Agent agent = OpenAgent(Mode::kOn);
   {
-    // As if the machine had been another one when the quarter began.
+    // Simulates a different machine at the beginning of the quarter.
     auto database = StateDb::Open(paths_.state_dir / "agent.db");
     ASSERT_TRUE(database);
     ASSERT_TRUE(SpoolDb(*database).PinClass(kStartEpoch, before));
@@ -316,7 +316,7 @@ TEST_F(ForgetTest, OneUploadHasBatchesOfOneQuarterOnly) {
   const WallTime turn{std::chrono::weeks(13 * EpochsLater(1).value())};
   clock_.Advance(turn - std::chrono::hours(3) - clock_.Now());
   Agent agent = OpenAgent(Mode::kOn);
-  for (int i = 0; i < 8; ++i) Send(agent);  // so many that two may go at once
+  for (int i = 0; i < 8; ++i) Send(agent);  // enough that two batches may be sent at once
   Measure(agent);
   server_->Script({.status = 503, .headers = {}, .body = {}});
   ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow)->stopped_by);

@@ -1,4 +1,4 @@
-// What a run records in addition to its cells: calls per run, the first call, the cost of
+// What is recorded about a run in addition to its cells: calls per run, the first call, the cost of
 // measuring.
 
 #include <gmock/gmock.h>
@@ -78,8 +78,8 @@ TEST_F(HarvestMetricsTest, EachPickAndRunGivesOneValueAndZeroCallsNone) {
   EXPECT_EQ(rows[1].histogram, HistogramOf({14, 600}));
 }
 
-// A count that began late or was cut off would be published as that of a complete run, perhaps a
-// hundred times too small.
+// A truncated count would be published as that of a complete run, perhaps a hundred times too
+// small.
 TEST_F(HarvestMetricsTest, CallsOfAPickThatWasNotMeasuredAllTheTimeAreNotACount) {
   struct Case {
     std::string name;
@@ -132,7 +132,7 @@ TEST_F(HarvestMetricsTest, AddsLaterReportsOfARunButNotAsCallsPerRun) {
   EXPECT_TRUE(Calls(agent).empty());
   EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({5, 6, 7}));
   EXPECT_EQ(agent.GetStatus()->measuring.dropped_picks, 1U);
-  file.Add(50);  // was under way when the pick ended
+  file.Add(50);  // was in progress when the pick ended
   file.End();
   Harvest(agent);
   EXPECT_TRUE(Calls(agent).empty());
@@ -141,7 +141,7 @@ TEST_F(HarvestMetricsTest, AddsLaterReportsOfARunButNotAsCallsPerRun) {
   EXPECT_FALSE(std::filesystem::exists(RunPath("a")));
 }
 
-// A pick that represents `power` runs, regardless of rounding.
+// Makes a pick represent `power` runs, regardless of rounding.
 void StandFor(RunFileWriter& file, std::uint32_t pick, std::uint32_t power) {
   file.header().time_per_65536 = shm::kCertain;
   shm::Pick& to = file.pick(pick);
@@ -331,7 +331,7 @@ TEST_F(HarvestMetricsTest, HostileNumbersAreCutOrRefusedAndTheRestCounts) {
 TEST_F(HarvestMetricsTest, RefusedCellIsCountedOnceHoweverOftenTheRunIsRead) {
   Agent agent = OpenAgent(Mode::kLocal);
   RunFileWriter file(RunPath("a"), Living());
-  file.cell(1).nested = ~std::uint64_t{0};  // more calls than there can be, and nothing else
+  file.cell(1).nested = ~std::uint64_t{0};  // an impossible number of calls, and nothing else
   Harvest(agent);
   EXPECT_EQ(agent.GetStatus()->measuring.refused_cells, 1U);
   for (int i = 0; i < 3; ++i) {

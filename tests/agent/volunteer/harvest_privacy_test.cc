@@ -9,7 +9,7 @@
 #include "tests/agent/volunteer/agent_fixture.h"
 #include "tests/common/base/build_id_of_file.h"
 
-// Which counted calls keep a name locally, and which may be sent.
+// Which counted calls keep their name locally, and which may be sent.
 
 namespace fieldcost::agent {
 namespace {
@@ -20,7 +20,7 @@ using testing::WrittenPick;
 
 constexpr char kLibcPath[] = "/lib/x86_64-linux-gnu/libc.so.6";
 
-// This machine's library, as a program that has loaded it would name it.
+// This machine's libc, as reported by a program that has loaded it.
 WrittenPick LibcPick() {
   const auto id = HexDecode(testing::BuildIdOfFile(kLibcPath));
   EXPECT_TRUE(id && id->size() >= 8);
@@ -85,7 +85,7 @@ TEST_F(HarvestPrivacyTest, PickByHandKeepsItsNameAndIsNeverSent) {
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(stats::DisplayName(rows[0].key.api), "libsecret.so.1!secret_call");
   EXPECT_TRUE(agent.LocalOnlyApis()->contains(rows[0].key.api));
-  // A forced pick of a public library is not sent, either.
+  // A manual pick of a public library is not sent, either.
   options.picks = {LibcPick()};
   WriteRun("b", {7}, options);
   ASSERT_TRUE(agent.Harvest());
@@ -109,7 +109,7 @@ TEST_F(HarvestPrivacyTest, OnlyWhatHoldsNothingThatMayBeSentIsLocalOnly) {
   };
   EXPECT_FALSE(is_local_only("libc.so.6"));
   EXPECT_TRUE(is_local_only("mine.so"));
-  // From now on the user allows sending it.
+  // From now on the user permits sending it.
   ASSERT_TRUE(
       WriteFileAtomically(paths_.config_file, "[modules]\nextra_modules = [\"mine.so\"]\n", 0600));
   Agent permitted = OpenAgent();
@@ -130,7 +130,7 @@ TEST_F(HarvestPrivacyTest, RequestedRunsThatTheCoinDidNotChooseStayLocal) {
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].histogram, HistogramOf({7}));
   EXPECT_FALSE(agent.Preview()->has_value());
-  // The same run if the coin had chosen it.
+  // The same run if it had been selected at random.
   options.asked = false;
   WriteRun("b", {7}, options);
   ASSERT_TRUE(agent.Harvest());

@@ -83,7 +83,7 @@ TEST_F(HarvestTest, FileCountedBeforeACrashIsNotCountedAgain) {
   Agent agent = OpenAgent(Mode::kLocal);
   WriteRun("a", {3, 7, 22});
   {
-    // The state at a kill between commit and unlink: counted as living, then ended.
+    // The state after a kill between commit and unlink: counted while running, then ended.
     RunFileWriter file(RunPath("b"), Living());
     file.Add(1);
     ASSERT_TRUE(agent.Harvest());
@@ -95,7 +95,7 @@ TEST_F(HarvestTest, FileCountedBeforeACrashIsNotCountedAgain) {
   EXPECT_EQ(report->files_finished, 1U);
   EXPECT_EQ(report->calls, 0U);
   EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({3, 7, 22, 1}));
-  // A name that comes back with another file is another run.
+  // The same name with another file is another run.
   WriteRun("b", {3, 7, 22});
   ASSERT_TRUE(agent.Harvest());
   EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({3, 7, 22, 1, 3, 7, 22}));
@@ -169,7 +169,7 @@ TEST_F(HarvestTest, RefusedFilesAreSetAsideAndTheOthersCounted) {
   EXPECT_TRUE(std::filesystem::is_symlink(paths_.run_dir() / "refused" / "d.run"));
   EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({1, 3}));
   EXPECT_EQ(agent.GetStatus()->measuring.refused_files, 2U);
-  // Never more than a few are kept.
+  // Only a few are kept.
   for (int i = 0; i < 40; ++i) {
     ASSERT_TRUE(WriteFileAtomically(RunPath("x" + std::to_string(i)), "garbage", 0600));
   }
@@ -182,7 +182,7 @@ TEST_F(HarvestTest, RefusedFilesAreSetAsideAndTheOthersCounted) {
   EXPECT_EQ(kept, 16U);
 }
 
-// Versions before policy version 3 had programs leave everything in the state directory.
+// Before policy version 3, programs left everything in the state directory.
 TEST_F(HarvestTest, CountsRunFilesInTheStateDirectoryOnce) {
   Agent agent = OpenAgent(Mode::kLocal);
   const auto old = paths_.state_dir / "runs";
@@ -206,7 +206,8 @@ TEST_F(HarvestTest, CountsRunFilesInTheStateDirectoryOnce) {
   }
 }
 
-// A container with the user's home may have another /dev/shm; a session's memory ends with it.
+// A container that shares the user's home may have another /dev/shm; a session's memory directory
+// ends with the session.
 TEST_F(HarvestTest, AnAgentWithAnotherMemoryRootForgetsNoCounts) {
   Agent agent = OpenAgent(Mode::kLocal);
   RunFileWriter file(RunPath("a"), Living());

@@ -17,12 +17,12 @@ namespace fieldcost::testing {
 namespace {
 
 constexpr std::string_view kEstablished = "HTTP/1.1 200 Connection established\r\n\r\n";
-// Bytes of the request to pass on before holding it in the middle; more than its head has.
+// Bytes of the request to pass on before holding it in the middle; more than its head.
 constexpr std::size_t kMiddleBytes = 4'000;
 
 using Chunk = std::array<char, 4096>;
 
-// False at the end of the connection.
+// Returns false at the end of the connection.
 bool Pass(int from, int to, Chunk& chunk, std::size_t& size) {
   const ssize_t got = ::recv(from, chunk.data(), chunk.size(), 0);
   size = got > 0 ? static_cast<std::size_t>(got) : 0;
@@ -40,7 +40,7 @@ HoldingProxy::HoldingProxy(Step step)
     : step_(step), release_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   FIELDCOST_CHECK(release_.valid());
   if (step != Step::kAnswer) {
-    const int least = 1;  // the kernel makes it a few KiB
+    const int least = 1;  // the kernel raises it to a few KiB
     FIELDCOST_CHECK(::setsockopt(listener_.fd(), SOL_SOCKET, SO_RCVBUF, &least, sizeof least) == 0);
   }
   if (step == Step::kTcpConnect) {
@@ -105,8 +105,8 @@ void HoldingProxy::Run() {
 void HoldingProxy::Pump(int client, int server) {
   Chunk chunk;
   std::size_t size = 0;
-  std::size_t flights = 0;  // of the client's, the first of which is its hello
-  std::size_t passed = 0;   // of the others
+  std::size_t flights = 0;  // of the client; the first contains its hello
+  std::size_t passed = 0;   // of the other side
   bool was_held = step_ == Step::kConnectAnswer;
   std::array<pollfd, 2> polled{{{client, POLLIN, 0}, {server, POLLIN, 0}}};
   for (;;) {

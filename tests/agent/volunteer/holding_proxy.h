@@ -29,9 +29,9 @@ class HoldingProxy {
   HoldingProxy& operator=(const HoldingProxy&) = delete;
 
   std::uint16_t port() const { return listener_.port(); }
-  // Waits until the client is at the step; cannot detect it for kTcpConnect.
+  // Waits until the client has reached the step; cannot detect kTcpConnect.
   void WaitUntilHeld();
-  // Passes the rest of the connection on. Returns when one end has closed it, or immediately if
+  // Passes on the rest of the connection. Returns when one end has closed it, or immediately if
   // there was no connection.
   void Release();
 

@@ -1,4 +1,4 @@
-// Kills daemons and measured programs at any moment, 300 times, with a server that fails, loses
+// Kills daemons and measured programs at random moments, 300 times, with a server that fails, loses
 // responses, and records what it accepts.
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ using testing::RunProcess;
 constexpr int kKills = 300;
 constexpr char kCanary[] = "made_before_consent";
 
-// The functions that killed.c counts.
+// The calls of the functions that killed.c counts.
 struct Counts {
   volatile std::uint64_t begun;
   volatile std::uint64_t over;
@@ -75,7 +75,7 @@ class KillTest : public AgentFixture {
         0600));
   }
 
-  // The programs have the real clock; so must consent.
+  // The programs use the real clock, so consent must, too.
   void Consent(Mode mode) {
     auto agent = Agent::Open(paths_, SystemClock());
     ASSERT_TRUE(agent) << agent.error().message;
@@ -94,7 +94,7 @@ class KillTest : public AgentFixture {
             .unset = {"FIELDCOST_PICK", "FIELDCOST_METRICS"}};
   }
 
-  // The duration of a few short processes.
+  // Waits for the duration of a few short processes.
   void Pass(std::uint64_t most) {
     for (std::uint64_t left = random_() % most; left > 0; --left) {
       RunProcess({.arguments = {"true"}});
@@ -160,7 +160,7 @@ class KillTest : public AgentFixture {
     }
   }
 
-  // The batches that the server accepted are those that the agent lists as sent, each once.
+  // The batches that the server accepted are exactly those that the agent lists as sent.
   void CheckBatches(const Agent& agent) {
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> taken;
     std::set<std::string> agents;
@@ -187,7 +187,8 @@ class KillTest : public AgentFixture {
     EXPECT_EQ(server_->bad_requests(), 0U);
   }
 
-  // The server's sums equal the calls made, except one call that each kill may have interrupted.
+  // The server's sums equal the calls made, except for one call that each kill may have
+  // interrupted.
   void CheckServersSums() {
     std::uint64_t received = 0;
     // Regardless of the machine's load.
@@ -211,7 +212,7 @@ class KillTest : public AgentFixture {
     EXPECT_LE(CallsOf(local, "tally_always"), (*counts_).begun + (*before_consent_).begun);
   }
 
-  // Only a program that was killed while it created its file has left one, without content.
+  // Only a program killed while it was creating its file has left one, without content.
   void CheckRunFiles(const Agent& agent) {
     const auto left = ListRunFiles(paths_);
     ASSERT_TRUE(left) << left.error().message;

@@ -23,7 +23,7 @@ TEST_F(LocalSumsTest, FindsTheSumsOfARequestByItsNumber) {
   options.request_id = 7;
   options.asked = true;
   WriteRun("a", {3}, options);
-  WriteRun("b", {5}, options);  // of a child process
+  WriteRun("b", {5}, options);  // a child process
   options.request_id = 8;
   options.asked = false;
   WriteRun("c", {9}, options);
@@ -50,7 +50,7 @@ TEST_F(LocalSumsTest, SumsSinceATimeExcludeEarlierCalls) {
   living.Add(5);
   clock_.Advance(std::chrono::seconds(10));
   ASSERT_TRUE(agent.Harvest());
-  living.Add(7);  // since that look
+  living.Add(7);  // after that harvest
   WriteRun("c", {9}, Ended());
   clock_.Advance(std::chrono::seconds(10));
   ASSERT_TRUE(agent.Harvest());
@@ -69,7 +69,7 @@ TEST_F(LocalSumsTest, ARunCountsOnceHoweverOftenItIsLookedAt) {
   Agent agent = OpenAgent(Mode::kLocal);
   {
     RunFileWriter file(RunPath("a"), Living());
-    ASSERT_TRUE(agent.Harvest());  // nothing is called yet
+    ASSERT_TRUE(agent.Harvest());  // nothing has been called yet
     file.Add(7);
     ASSERT_TRUE(agent.Harvest());
     ASSERT_TRUE(agent.Harvest());
@@ -92,7 +92,7 @@ TEST_F(LocalSumsTest, RunsThatWereNotDrawnAreAddedUpAcrossBoots) {
     std::memcpy(bytes->data(), &skips, sizeof skips);
     ASSERT_TRUE(WriteFileAtomically(paths_.skip_file(), *bytes, 0600));
   };
-  for (const std::uint64_t count : {15, 15, 40, 3}) {  // the last after a boot
+  for (const std::uint64_t count : {15, 15, 40, 3}) {  // the last one after a reboot
     set_count(count);
     ASSERT_TRUE(agent.Harvest());
   }
@@ -106,7 +106,7 @@ TEST_F(LocalSumsTest, ForgettingLocalSumsKeepsDataToBeSent) {
   RunFileWriter living(RunPath("a"), Living());
   living.Add(5);
   WriteRun("b", {3});
-  ASSERT_TRUE(agent.ForgetLocal());  // what lay there, too
+  ASSERT_TRUE(agent.ForgetLocal());  // including unharvested runs
   EXPECT_TRUE(agent.LocalRows()->empty());
   EXPECT_TRUE(agent.LocalRowsOf({})->empty());
   EXPECT_TRUE(agent.Preview()->has_value());

@@ -1,4 +1,4 @@
-// Consent is withdrawn while a batch is being sent.
+// Withdraws consent while a batch is being sent.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,13 +24,13 @@ class OffTest : public AgentFixture {
  protected:
   void SetUp() override { StartServer(); }
 
-  // Another process's view.
+  // As seen by another process.
   bool IsUploading() const {
     const auto lock = UploadLock::Take(paths_, milliseconds(0));
     return !lock || !*lock;
   }
 
-  // An agent with a batch that is larger than what the sockets on the way can hold.
+  // An agent with a batch too large for the buffers of the sockets on the way.
   Agent AgentWithABatch(std::uint16_t proxy_port) {
     WriteConfig();
     auto config = ReadFile(paths_.config_file, 10'000);
@@ -70,7 +70,7 @@ TEST_P(OffWhileSendingTest, NothingLeavesOnceItHasReturned) {
   std::thread upload([&agent] { EXPECT_TRUE(agent.Upload(UploadWish::kEverythingNow)); });
   proxy.WaitUntilHeld();
   Agent other = OpenAgent();
-  // The proxy cannot detect the first step: the lock may be held while no batch exists yet.
+  // The proxy cannot detect the first step: the lock may be held before a batch exists.
   EXPECT_TRUE(testing::WaitUntil([&] { return IsUploading() && !other.Log()->empty(); }));
   const Status off = other.SetMode(GetParam().to);
   EXPECT_TRUE(off) << off.error().message;
@@ -82,7 +82,7 @@ TEST_P(OffWhileSendingTest, NothingLeavesOnceItHasReturned) {
   ASSERT_EQ(log->size(), 1U);
   EXPECT_EQ(log->front().state, SpoolState::kDropped);
   EXPECT_THAT(log->front().reason, HasSubstr("consent was withdrawn"));
-  // Later the kernel may hold the last byte; only the peer can distinguish that from sent.
+  // At later steps the kernel may hold the last byte; only the peer can distinguish that from sent.
   if (GetParam().step < Step::kFirstByte) {
     EXPECT_FALSE(log->front().can_withdraw) << "none of it has left: its bytes are deleted";
   }
@@ -177,7 +177,7 @@ TEST_F(OffTest, ItWaitsForAnotherProcessThatUploads) {
   });
   {
     std::unique_lock lock(mutex);
-    // Only for builds in which it returns.
+    // Gives a broken build, in which it returns, time to do so.
     changed.wait_for(lock, std::chrono::seconds(1), [&] { return returned; });
     EXPECT_FALSE(returned);
   }

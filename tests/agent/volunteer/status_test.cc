@@ -1,4 +1,4 @@
-// What `fieldcost agent status` learns about why programs are not measured.
+// The reasons shown by `fieldcost agent status` why programs are not measured.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class StatusTest : public AgentFixture {
     return status ? status->measuring.policy_problem : "";
   }
 
-  // The same, where mounts are a child process's own. nullopt if we may not have that.
+  // The same in a child process with its own mounts. nullopt if that is not permitted.
   std::optional<std::string> ProblemAfter(const std::function<bool()>& mount) {
     int result[2];
     EXPECT_EQ(::pipe(result), 0);
@@ -131,7 +131,7 @@ TEST_F(StatusTest, DirectoryThatTheUserMayNotWriteInIsNamed) {
   std::filesystem::permissions(
       paths_.run_dir(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   if (::geteuid() == 0) {
-    // Root may write everywhere, so run as `nobody`, which owns all of it but may not write here.
+    // Root may write everywhere, so run as `nobody`, which owns everything but may not write here.
     for (const auto& directory : {directory_.path(), memory.path()}) {
       for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
         ASSERT_EQ(::lchown(entry.path().c_str(), 65534, 65534), 0);

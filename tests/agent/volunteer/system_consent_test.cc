@@ -1,4 +1,4 @@
-// What the administrator forbids does not happen, regardless of the user's decision.
+// The administrator's prohibition takes precedence over the user's decision.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

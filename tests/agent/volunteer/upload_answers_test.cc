@@ -20,7 +20,7 @@ class UploadAnswersTest : public AgentFixture {
   }
 };
 
-// The table of README.md.
+// The table in README.md.
 const std::set<int> kSaysNothingOfTheBatch = {404, 405, 407, 408, 421, 425, 426, 429};
 
 TEST_F(UploadAnswersTest, EachStatusMeansWhatTheTableSays) {

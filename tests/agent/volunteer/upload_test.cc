@@ -168,7 +168,7 @@ TEST_F(UploadTest, ContributesToARowOnceAQuarter) {
     ASSERT_TRUE(agent.Harvest());
     ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
   }
-  // Two weeks of the same quarter in one batch, then one of the next quarter.
+  // Two weeks of the same quarter form one batch, the next quarter another.
   clock_.Advance(std::chrono::weeks(1));
   WriteRun("a", {3});
   ASSERT_TRUE(agent.Harvest());
@@ -369,13 +369,13 @@ TEST_F(UploadTest, ModeOffWritesNothing) {
   ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
   ASSERT_TRUE(agent.GetStatus());
   EXPECT_EQ(Listing(), before);
-  // A forced pick needs the policy file, and nothing else.
+  // A manual pick needs only the policy file.
   ASSERT_TRUE(agent.WritePolicy({.forced = true}));
   EXPECT_TRUE(std::filesystem::exists(paths_.policy_file()));
   EXPECT_EQ(agent.GetStatus()->measuring.policy_problem, "");
 }
 
-// As PRIVACY.md states for the sums.
+// As PRIVACY.md states about the sums.
 TEST_F(UploadTest, TheSumOfOneCallIsItsExactValue) {
   Agent agent = OpenAgent(Mode::kOn);
   WriteRun("a", {1'234'567});
@@ -420,7 +420,7 @@ TEST_F(UploadTest, FullSpoolLetsSumsGrowInPlace) {
   Agent agent = OpenAgent(Mode::kOn);
   RunFileOptions options = Ended();
   options.picks.clear();
-  std::mt19937_64 random(1);  // names that cannot be compressed
+  std::mt19937_64 random(1);  // incompressible names
   for (std::uint32_t i = 0; i < shm::kMaxPicks; ++i) {
     std::string symbol = "f" + std::to_string(i);
     while (symbol.size() < 200) symbol += static_cast<char>('a' + random() % 26);

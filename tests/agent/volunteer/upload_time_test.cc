@@ -1,4 +1,4 @@
-// The agent over weeks and through jumps of the clock.
+// The agent over several weeks, and during clock jumps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ class UploadTimeTest : public AgentFixture {
     WriteConfig();
   }
 
-  // Acts like the daemon for this long: harvests each hour and uploads when due.
+  // Acts like the daemon for this time: harvests each hour and uploads when due.
   void Live(Agent& agent, hours time, int measure_each_hours) {
     for (hours hour{0}; hour < time; ++hour) {
       if (hour.count() % measure_each_hours == 0) {
@@ -77,8 +77,8 @@ TEST_F(UploadTimeTest, AMonthWithoutTheServerCostsLittleAndLosesLittle) {
   EXPECT_LE(server_->requests() - back, 9U);
   ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
   EXPECT_EQ(agent.GetStatus()->upload.failed_uploads, 0U);
-  // The batch that was dropped after three weeks had two or three runs. It had been attempted, so
-  // its bytes are still stored.
+  // The batch dropped after three weeks had two or three runs. It had been attempted, so its bytes
+  // are still stored.
   EXPECT_GE(server_->Calls(stats::Metric::kWallTime) + 3, runs_);
   EXPECT_EQ(server_->bad_requests(), 0U);
 }
@@ -162,8 +162,8 @@ TEST_F(UploadTimeTest, TheTurnOfAQuarterTriggersNoImmediateUpload) {
   EXPECT_EQ(agent.Upload(UploadWish::kWhatIsDue)->batches_sent, 1U);
 }
 
-// The server is unavailable for long: attempted and dropped batches are kept as long as sent ones,
-// not permanently.
+// The server is unavailable for a long time: attempted and dropped batches are kept as long as sent
+// ones, but not permanently.
 TEST_F(UploadTimeTest, BytesOfDroppedBatchesAreLimitedThoughNothingArrives) {
   WriteConfig("[spool]\nmax_sent_bytes = 0\nmax_spool_age_days = 1\n");
   Agent agent = OpenAgent(Mode::kOn);
