@@ -4,8 +4,8 @@
 
 namespace fieldcost::testing {
 
-// A throw-away certificate authority and a server certificate for localhost and 127.0.0.1, made
-// with the openssl command in `directory`.
+// A throw-away certificate authority and a server certificate for localhost and 127.0.0.1, created
+// in `directory` with the openssl command.
 struct Certificates {
   std::filesystem::path ca;           // PEM
   std::filesystem::path certificate;  // PEM

@@ -16,20 +16,20 @@ struct DemoCatalogOptions {
 };
 
 // A user's home with a synced catalogue of the synthetic fleet: runs `fieldcost-aggregator demo`,
-// serves it over TLS on loopback, runs `fieldcost sync --full`, and ends the server. Takes a
-// few seconds, so the tests of a program share one. The test's target must depend on fieldcost and
+// serves it with TLS on loopback, runs `fieldcost sync --full`, and ends the server. Takes a few
+// seconds, so the tests of a program share one. The test's target must depend on fieldcost and
 // fieldcost-aggregator.
 class DemoCatalog {
  public:
-  // Below `directory`, which exists and stays the caller's.
+  // Uses `directory`, which must exist and is not removed.
   explicit DemoCatalog(std::filesystem::path directory, DemoCatalogOptions options = {});
 
-  // The error; empty if none. Assert this first.
+  // The error; empty if there is none. Assert this first.
   const std::string& error() const { return error_; }
 
   // FIELDCOST_HOME for programs that read the catalogue.
   std::filesystem::path home() const { return directory_ / "home"; }
-  // One more machine's profile, for `fieldcost check`.
+  // The profile of another machine, for `fieldcost check`.
   std::filesystem::path profile() const { return directory_ / "profile"; }
   // The planted findings: aggregator/demo/README.md.
   std::filesystem::path planted() const { return directory_ / "data" / "planted.json"; }

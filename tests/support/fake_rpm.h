@@ -10,7 +10,7 @@
 
 namespace fieldcost::testing {
 
-// A machine with rpm: a shell script in place of rpm, and a database. Uses the machine's dpkg.
+// A machine with rpm: a shell script that replaces rpm, and a database. Uses the machine's dpkg.
 inline PackageManagers FakeRpm(const std::filesystem::path& directory, const std::string& script) {
   constexpr int kProgramMode = 0755;
   PackageManagers managers;

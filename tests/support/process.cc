@@ -64,7 +64,7 @@ ProcessResult ResultOf(int wait_status) {
   return result;
 }
 
-// Reaps `pid` before `deadline`, else kills it first.
+// Reaps `pid`; kills it first if it has not ended by `deadline`.
 int Reap(pid_t pid, SteadyClock::time_point deadline) {
   const int ended = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
   pollfd end{ended, POLLIN, 0};
@@ -85,7 +85,7 @@ ProcessResult RunProcess(const ProcessOptions& options, std::chrono::seconds lim
   Pipe in;
   Pipe out;
   Pipe err;
-  // At once, so that the child never sees an empty input that is still open.
+  // Closed at once, so that the child never sees an empty input that is still open.
   if (options.input.empty()) ::close(in.write);
   const pid_t pid = Start(options, in.read, out.write, err.write);
   ::close(in.read);

@@ -23,13 +23,13 @@ struct RunFileOptions {
   std::uint32_t pick_capacity = 0;  // 0 = as many as there are picks
   bool forced = false;
   bool asked = false;
-  bool living = false;  // locked as a running program's file is, until End()
+  bool living = false;  // locked like a running program's file, until End()
   std::uint64_t start_unix_ns = 0;
   std::uint64_t request_id = 0;
 };
 
-// Writes a run file as common/shm/run_file.h describes it, without a measured program. The file
-// stays when this ends; its lock does not. Not thread-safe.
+// Writes a run file as described in common/shm/run_file.h, without a measured program. The
+// destructor releases the lock and keeps the file. Not thread-safe.
 class RunFileWriter {
  public:
   RunFileWriter(const std::filesystem::path& path, const RunFileOptions& options);
@@ -37,14 +37,15 @@ class RunFileWriter {
   RunFileWriter(const RunFileWriter&) = delete;
   RunFileWriter& operator=(const RunFileWriter&) = delete;
 
-  // One call's value in the cell of (thread slot, pick, index of the metric in the pick's set).
+  // Adds one call's value to the cell of (thread slot, pick, index of the metric in the pick's
+  // set).
   void Add(std::uint64_t value, std::uint32_t slot = 0, std::uint32_t pick = 0,
            std::uint32_t metric_index = 0, std::uint64_t weight = 1);
-  // The same, but "killed" after the commit: staged, and the bucket half written.
+  // The same, but "killed" after the commit: the update is staged, and the bucket half written.
   void AddAndDie(std::uint64_t value, std::uint64_t weight = 1);
-  // A later phase's pick. REQUIRES: there is capacity.
+  // Adds a pick of a later phase. REQUIRES: there is capacity.
   void AddPick(const WrittenPick& pick);
-  // The program ends: the lock goes, the file can still be changed.
+  // Simulates the program's end: releases the lock; the file can still be changed.
   void End();
 
   shm::RunHeader& header() { return *static_cast<shm::RunHeader*>(mapped_); }

@@ -13,10 +13,10 @@
 namespace fieldcost::testing {
 
 // One API's sums in one metric, over all threads of a run file. Read by a minimal reader, so that
-// the tests of the writer do not depend on the product's reader.
+// tests of the writer do not depend on the product's reader.
 struct CellTotals {
-  std::uint64_t count = 0;    // timed or stood for
-  std::uint64_t untimed = 0;  // of these, stood for
+  std::uint64_t count = 0;    // timed or represented
+  std::uint64_t untimed = 0;  // the represented part
   std::uint64_t sum = 0;
   std::uint64_t sum_of_squares = 0;
   std::uint64_t abandoned = 0;
@@ -35,22 +35,22 @@ struct RunFileContent {
   const CellTotals& Of(const std::string& symbol, shm::Metric metric) const;
 };
 
-// The run files in `directory`, in order of name. The processes must have ended.
+// The run files in `directory`, ordered by name. The processes must have ended.
 std::vector<RunFileContent> ReadRunFiles(const std::filesystem::path& directory);
 
-// Where programs store their run files under an agent with this state directory.
+// The directory in which programs store their run files for an agent with this state directory.
 std::filesystem::path RunDirectoryOf(const std::filesystem::path& state_dir);
 
 // The number of runs with that reason in this state directory's skip file.
 std::uint64_t SkippedRuns(const std::filesystem::path& directory, shm::Skip reason);
 
-// Makes a state directory that is the memory directory, too, with runs/, a skip file (if there is
-// none) and a policy file that lets these modules be measured: no limits, every run measures one
-// API permanently, every call is timed, each API as likely as the next.
+// Creates a state directory that is also the memory directory, with runs/, a skip file (if there is
+// none) and a policy file that permits measuring these modules: no limits, every run measures one
+// API permanently, every call is timed, and all APIs are equally likely.
 struct TestPolicy {
   std::vector<std::string> modules;
   std::vector<shm::WeightEntry> weights;  // in any order
-  std::vector<std::string> documented;    // names; empty: nothing is known of documentation
+  std::vector<std::string> documented;    // names; empty: documentation unknown
   std::uint32_t documented_bytes = 64;    // if there are any
   std::uint32_t collection_enabled = 1;
   std::uint32_t selection_per_65536 = 65536;
@@ -69,12 +69,12 @@ struct TestPolicy {
   std::uint32_t max_phases = 1;
   std::uint64_t draw_seed = 0;
   std::uint32_t data_slots = 0;
-  // Nanoseconds a tick of the time stamp counter is taken for, times 2^32: any will do where only
-  // calls are counted, a big one makes time fly.
+  // Nanoseconds per tick of the time stamp counter, times 2^32. Any value will do if only calls are
+  // counted; a large one speeds up time.
   std::uint64_t tsc_to_ns_multiplier = (std::uint64_t{1} << 32) / 2;
   std::uint32_t version = shm::kPolicyVersion;
-  std::filesystem::path memory_root;  // of a memory directory elsewhere; empty: as above
-  std::filesystem::path memory_dir;   // in it
+  std::filesystem::path memory_root;  // of a separate memory directory; empty: as above
+  std::filesystem::path memory_dir;   // below it
 };
 void MakeStateDirectory(const std::filesystem::path& directory, const TestPolicy& policy);
 

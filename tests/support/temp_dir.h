@@ -11,10 +11,10 @@
 
 namespace fieldcost::testing {
 
-// For files that must be in memory: run files of measured programs.
+// For files that must be in memory, such as run files of measured programs.
 inline constexpr char kMemory[] = "/dev/shm";
 
-// Below which agents have programs leave that, best first.
+// The roots below which agents let programs write these files, best first.
 inline std::vector<std::filesystem::path> MemoryRoots() {
   const std::string user = std::to_string(::geteuid());
   const char* const session = ::getenv("XDG_RUNTIME_DIR");
@@ -23,8 +23,8 @@ inline std::vector<std::filesystem::path> MemoryRoots() {
           std::filesystem::path(kMemory) / ("fieldcost-" + user)};
 }
 
-// A fresh directory, removed with everything in it at the end; and so is what an agent that had
-// its state in it left on memory.
+// A fresh directory, removed recursively at the end, along with the memory directory of an agent
+// that had its state in it.
 class TempDir {
  public:
   explicit TempDir(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {

@@ -1,1 +1,1 @@
-// Nothing but what all tests include (fieldcost_test_headers in deploy/cmake).
+// Contains only the headers that all tests include (fieldcost_test_headers in deploy/cmake).

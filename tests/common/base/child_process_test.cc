@@ -11,7 +11,7 @@
 namespace fieldcost {
 namespace {
 
-// Runs `script` in a shell with its output in a pipe, to its end; the output.
+// Runs `script` to its end in a shell with its output in a pipe; returns the output.
 std::string OutputOf(const std::string& script, ChildOptions options = {}) {
   auto pipe = MakePipe();
   EXPECT_TRUE(pipe);
@@ -39,7 +39,7 @@ TEST(ChildProcessTest, AChildHasTheGivenDescriptorsAndEnvironment) {
             "hello\nnothing\n");
 }
 
-// Whether the mask of that name in a /proc/PID/status has the signal.
+// Whether the mask of that name in a /proc/PID/status contains the signal.
 bool HasSignal(const std::string& status, const std::string& mask, int signal) {
   const std::string name = mask + ":\t";
   const std::size_t at = status.find(name);

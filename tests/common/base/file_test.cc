@@ -89,7 +89,7 @@ TEST(UniqueFdTest, ClosesOnceAndMoves) {
     ASSERT_TRUE(fd.valid());
     number = fd.get();
     UniqueFd moved(std::move(fd));
-    EXPECT_FALSE(fd.valid());  // NOLINT(bugprone-use-after-move): that is the point
+    EXPECT_FALSE(fd.valid());  // NOLINT(bugprone-use-after-move): tested here
     EXPECT_EQ(moved.get(), number);
     EXPECT_NE(::fcntl(number, F_GETFD), -1);
   }

@@ -45,7 +45,7 @@ class AskOwnerTest : public ::testing::Test {
   AskOwnerTest() { std::ofstream(file_) << "x"; }
 
   const testing::TempDir directory_;
-  const std::string file_ = directory_.path() / "libx.so.1";  // of no package of this machine
+  const std::string file_ = directory_.path() / "libx.so.1";  // belongs to no package here
 };
 
 TEST_F(AskOwnerTest, AsksRpmAboutThatFileWhereDpkgKnowsNone) {

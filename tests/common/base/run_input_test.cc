@@ -25,7 +25,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Puts another descriptor in the place of our standard input while it lives.
+// Replaces our standard input with another descriptor during its lifetime.
 class AsStandardInput {
  public:
   explicit AsStandardInput(int fd) : saved_(::dup(STDIN_FILENO)) { ::dup2(fd, STDIN_FILENO); }
@@ -42,7 +42,7 @@ class RunInputTest : public ::testing::Test {
     std::ofstream(file) << lines;
     return file;
   }
-  // The bytes that a command reads with this input.
+  // Returns the bytes that a command reads with this input.
   static std::string ReadOf(RunInput& input) {
     const auto read = input.Next();
     EXPECT_TRUE(read) << read.error().message;
@@ -207,7 +207,7 @@ void LetOpeningFail(int error_number) {
   }
 }
 
-// The exit status that a command ends with if its input cannot be opened again for this reason.
+// The exit status of a command whose input cannot be reopened for this reason.
 int StatusOfNext(RunInput& input, int error_number) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -225,7 +225,7 @@ TEST_F(RunInputTest, ReportsThatTheMachineHasTooManyFilesOpen) {
   ASSERT_TRUE(input) << input.error().message;
   EXPECT_EQ(StatusOfNext(*input, ENFILE), 69);
   EXPECT_EQ(StatusOfNext(*input, ENOMEM), 69);
-  // Others opened the file for us: the runs share its offset, which is set back.
+  // Another process opened the file: the runs share its offset, which is reset.
   EXPECT_EQ(StatusOfNext(*input, EACCES), 0);
 }
 

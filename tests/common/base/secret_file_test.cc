@@ -47,7 +47,7 @@ TEST_F(SecretFileTest, IsRefusedIfOthersMayReadOrWriteIt) {
   }
 }
 
-// With a capability the kernel lets a service read what is another user's.
+// With a capability, the kernel lets a service read another user's files.
 TEST_F(SecretFileTest, IsRefusedIfItIsAnotherUsers) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
   ASSERT_EQ(::chmod(directory_.path().c_str(), 0755), 0);
@@ -55,7 +55,7 @@ TEST_F(SecretFileTest, IsRefusedIfItIsAnotherUsers) {
     ASSERT_EQ(::chown(path_.c_str(), owner, owner), 0);
     const pid_t child = ::fork();
     if (child == 0) {
-      // The file system's id stays root's, so that it can be opened.
+      // The file system id remains root's, so that the file can be opened.
       if (::setresuid(1, 1, 0) != 0 || ::setfsuid(0) != 1) ::_exit(9);
       const auto read = ReadSecretFile("secret file", path_, 100);
       ::_exit(read ? 0 : read.error().code == ErrorCode::kPermissionDenied ? 1 : 2);

@@ -24,7 +24,7 @@ constexpr WallTime kNow{std::chrono::hours(24 * 20'000)};
 
 class CatalogTest : public ::testing::Test {
  protected:
-  // A catalogue of these rows, through a real sync.
+  // Creates a catalogue of these rows with a real sync.
   Catalog Make(const std::vector<stats::StatRow>& rows, unsigned fragment_bits = 2) {
     publisher_.Publish(rows, fragment_bits, kNow);
     SyncOptions options = publisher_.Client(directory_.path());
@@ -118,7 +118,7 @@ TEST_F(CatalogTest, FreshnessNamesTheStoredAndTheCurrentVersions) {
   EXPECT_FALSE(fresh->synthetic);
 }
 
-// Makes the file what programs with an older schema wrote.
+// Converts the file to what programs with an older schema wrote.
 void Downgrade(const std::filesystem::path& file, int version) {
   auto database = sqlite::Database::Open(file, sqlite::Database::Access::kWrite);
   ASSERT_TRUE(database.has_value());
@@ -190,7 +190,7 @@ TEST_F(CatalogTest, AThousandApisTakeLittleRoomOnDisk) {
   EXPECT_LT(bytes_per_row, 280U);  // two indexes repeat the name
 }
 
-// What the previous version created from the same fragments: rows without weights.
+// Creates what the previous version created from the same fragments: rows without weights.
 void MakeOld(const std::filesystem::path& file, std::vector<stats::StatRow> rows) {
   auto database = sqlite::Database::Open(file, sqlite::Database::Access::kWrite);
   ASSERT_TRUE(database.has_value());
@@ -213,7 +213,7 @@ TEST_F(CatalogTest, ACatalogueFromBeforeWeightsServesUntilASyncHasFetchedItAgain
   EXPECT_EQ(weights_of("function_3"), stats::AgentWeights());
   EXPECT_EQ(Catalog::Open(file())->GetFreshness()->fragments_current, 4U);
 
-  // One fragment a sync: the others' rows stay as they were meanwhile.
+  // One fragment per sync: the rows of the others stay unchanged meanwhile.
   publisher_.FailAfterFragments(1);
   SyncOptions options = publisher_.Client(directory_.path());
   options.full = true;
@@ -240,7 +240,7 @@ std::vector<std::string> Names(const Result<std::vector<FoundApi>>& found) {
 class CatalogSearchTest : public CatalogTest {
  protected:
   const std::vector<stats::StatRow> rows_ = {
-      MakeRow("libsqlite3.so.0", "sqlite3_step", 10, 100),        // 1,000 ns in all
+      MakeRow("libsqlite3.so.0", "sqlite3_step", 10, 100),        // 1,000 ns in total
       MakeRow("libsqlite3.so.0", "sqlite3_stmt_readonly", 1, 5),  // 5
       MakeRow("libz.so.1", "deflate", 3, 5000),                   // 15,000
       MakeRow("libz.so.1", "inflate", 3, 7000),                   // 21,000
@@ -368,7 +368,7 @@ TEST_F(CatalogTest, ACatalogueOfANewerVersionIsLeftAlone) {
 }
 
 TEST(FragmentIndexTest, FewerBitsAreThePrefixOfMore) {
-  // What lets a catalogue replace rows of one division into fragments by those of another.
+  // So a catalogue can replace rows of one division into fragments with those of another.
   for (int i = 0; i < 100; ++i) {
     const std::string symbol = "symbol_" + std::to_string(i);
     const std::uint32_t whole = wire::FragmentIndexOf("lib.so", symbol, wire::kMaxFragmentBits);

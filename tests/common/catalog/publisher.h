@@ -16,35 +16,35 @@
 
 namespace fieldcost::testing {
 
-// A row of that API with `calls` calls of `cost` each.
+// A row of that API with `calls` calls that cost `cost` each.
 stats::StatRow MakeRow(const std::string& soname, const std::string& symbol, std::uint64_t calls,
                        std::uint64_t cost, stats::Metric metric = stats::Metric::kWallTime);
 
-// `count` APIs lib<i % 5>.so.1!function_<i>, one row each; `cost` goes into every row.
+// `count` APIs lib<i % 5>.so.1!function_<i>, one row each; `cost` affects every row.
 std::vector<stats::StatRow> MakeRows(unsigned count, std::uint64_t cost);
 
-// A publishing server on loopback, over TLS. Serves any files.
+// A publishing server on loopback with TLS. Serves any files.
 class Publisher {
  public:
   explicit Publisher(WallTime now);
 
   // Signs and serves an epoch of `rows` in 2^fragment_bits fragments, with the next versions.
   void Publish(const std::vector<stats::StatRow>& rows, unsigned fragment_bits, WallTime now);
-  // Signs and serves a new root; `keys` sign it.
+  // Signs a new root with `keys` and serves it.
   void PublishRoot(const wire::RootMetadata& root, const std::vector<crypto::PrivateKey>& keys);
 
-  // Files as served, by path; change them to attack.
+  // Files as served, by path; tests change them to attack.
   std::string Get(const std::string& path);
   void Set(const std::string& path, std::string body);
   void Remove(const std::string& path);
   // Paths requested since the last call.
   std::vector<std::string> TakeRequests();
-  // The number of those that are fragments.
+  // The number of these that are fragments.
   unsigned TakeFragmentRequests();
   // Serves this many fragments and responds 503 to later requests; -1 = no limit.
   void FailAfterFragments(int count);
 
-  // Options of a client that keeps its catalogue in `directory`/catalog.db.
+  // Options of a client with its catalogue in `directory`/catalog.db.
   catalog::SyncOptions Client(const std::filesystem::path& directory) const;
 
   const crypto::PrivateKey root_key = crypto::PrivateKey::Generate();
@@ -53,7 +53,7 @@ class Publisher {
   wire::RootMetadata root;
   wire::TimestampMetadata timestamp;
   wire::SnapshotMetadata snapshot;
-  // Signs and serves the two members above as they are, so that a test can manipulate them.
+  // Sign and serve the two members above unchanged, so that a test can manipulate them.
   void ServeSnapshot();
   void ServeTimestamp();
 

@@ -46,7 +46,7 @@ TEST(RotationTest, AFleetAsksForEveryFragmentAboutEquallyOftenOnTheFirstDay) {
     const std::vector<std::uint32_t> order = FragmentOrder(seed, kFragments);
     for (std::uint32_t i = 0; i < DefaultShare(kFragments); ++i) ++asked[order[i]];
   }
-  // Expected 7000 * 10 / 64 = 1094 each, standard deviation 30: six of them.
+  // The expected number is 7000 * 10 / 64 = 1094 each, with standard deviation 30; six of these.
   EXPECT_GT(*std::min_element(asked.begin(), asked.end()), 910U);
   EXPECT_LT(*std::max_element(asked.begin(), asked.end()), 1280U);
 }

@@ -1,4 +1,4 @@
-// One value describes a command, and the parser and the help go by it.
+// Tests that the parser and the help both follow the value that describes a command.
 #include "common/command/parse.h"
 
 #include <gmock/gmock.h>
@@ -183,7 +183,7 @@ TEST(CommandParseTest, AProgramNeedsNoMarkWhereNothingElseCanBeMeant) {
   EXPECT_THAT(MustParse({"run", "./a", "--help"}).program(), ElementsAre("./a", "--help"));
   EXPECT_THAT(MustParse({"run", "run"}).program(), ElementsAre("run"));
   EXPECT_THAT(MustParse({"run", ""}).program(), ElementsAre(""));
-  // Values of options are no programs, in any of their forms.
+  // Values of options are not programs, in any of their forms.
   EXPECT_THAT(ErrorOf({"watch", "-p", "7", "ls"}), HasSubstr("cannot be combined with a program"));
   EXPECT_EQ(MustParse({"watch", "-p7"}).Text("--pid"), "7");
   EXPECT_EQ(MustParse({"watch", "--pid", "7"}).Text("--pid"), "7");

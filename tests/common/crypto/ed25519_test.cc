@@ -86,7 +86,8 @@ TEST(Ed25519Test, SignaturesOfAnotherLengthOrKeyDoNotVerify) {
 }
 
 TEST(Ed25519Test, AnUnreducedScalarDoesNotVerify) {
-  // S + L is the same point equation; RFC 8032 §5.1.7 demands S < L, else signatures are malleable.
+  // S + L satisfies the same equation; RFC 8032 §5.1.7 requires S < L, since otherwise signatures
+  // are malleable.
   constexpr std::uint8_t kOrder[32] = {0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58,
                                        0xd6, 0x9c, 0xf7, 0xa2, 0xde, 0xf9, 0xde, 0x14,
                                        0,    0,    0,    0,    0,    0,    0,    0,

@@ -13,7 +13,7 @@ std::string Counting(std::size_t size) {
   return bytes;
 }
 
-// The vectors of the paper's reference implementation: messages 00, 00 01, ... under 00 .. 0f.
+// The vectors of the paper's reference implementation: messages 00, 00 01, ... with key 00 .. 0f.
 TEST(SipHashTest, GivesThePublishedValues) {
   SipHash hash(Counting(16));
   EXPECT_EQ(hash(""), 0x726fdb47dd0e0e31U);

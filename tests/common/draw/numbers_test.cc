@@ -141,7 +141,7 @@ TEST(FormatBoundTest, PowersOfTwoAreWrittenInFull) {
   const auto time = [](double value) { return FormatBound(value, stats::Metric::kWallTime, {}); };
   EXPECT_EQ(bytes(64) + " " + bytes(128) + " " + bytes(512) + " " + bytes(1024),
             "64 B 128 B 512 B 1 KiB");
-  EXPECT_EQ(bytes(1023), "1 KiB");  // a bucket's greatest value, of a half-open interval
+  EXPECT_EQ(bytes(1023), "1 KiB");  // a bucket's maximum, as the end of a half-open interval
   EXPECT_EQ(bytes(524288), "512 KiB");
   EXPECT_EQ(bytes(1000), "1000 B");
   EXPECT_EQ(time(128) + " " + time(511) + " " + time(1024), "128 ns 512 ns 1.0 us");

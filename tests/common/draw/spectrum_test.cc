@@ -56,7 +56,7 @@ TEST(SpectrumTest, ColoursRiseInLightnessFromBucketToBucket) {
     const Rgb color = BucketColor(slot);
     EXPECT_LE(std::abs(int{color.red} - int{color.green}), 45) << slot;
   }
-  // Visible on a white page and on a black one: a contrast of at least 1.25 : 1.
+  // Visible on both white and black pages: a contrast of at least 1.25 : 1.
   EXPECT_GT(1.05 / (Luminance(BucketColor(31)) + 0.05), 1.25);
   EXPECT_GT((Luminance(BucketColor(0)) + 0.05) / 0.05, 2.0);
   EXPECT_EQ(BucketColor(64).red, BucketColor(31).red);

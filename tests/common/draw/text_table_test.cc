@@ -78,7 +78,7 @@ TEST(TextTableTest, RemarksAreShortenedByWholeClauses) {
             "1  heavy-tailed\n"
             "2  start-up >= 40 x\n"
             "3  grows with argument 3\n");
-  // Too narrow for a clause: whole words.
+  // Too narrow for a clause: breaks between words.
   EXPECT_EQ(at(15),
             "N  SHAPE\n"
             "1  heavy-tailed\n"

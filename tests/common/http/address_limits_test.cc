@@ -97,7 +97,7 @@ TEST(AddressLimitsTest, RequestsArePaidFromABucketThatFillsWithTime) {
   EXPECT_EQ(limits.Request(Numbered(1), kStart + milliseconds(1500)), seconds(1));
   EXPECT_EQ(limits.Request(Numbered(1), kStart + seconds(2)), std::nullopt);
   EXPECT_EQ(limits.Request(Numbered(1), kStart + seconds(2)), seconds(2));
-  EXPECT_EQ(limits.Request(Numbered(1), kStart - seconds(60)), seconds(2));  // time never runs back
+  EXPECT_EQ(limits.Request(Numbered(1), kStart - seconds(60)), seconds(2));  // time never goes back
 }
 
 TEST(AddressLimitsTest, AConnectionWithoutARequestCostsAsMuchAsOne) {
@@ -132,7 +132,7 @@ TEST(AddressLimitsTest, AnAddressIsForgottenOnceThereIsNothingToRemember) {
   }
   EXPECT_EQ(limits.size(), 100U);
   for (std::uint64_t i = 0; i < 100; ++i) limits.Disconnect(Numbered(i), kStart);
-  EXPECT_EQ(limits.size(), 100U);  // each owes a request
+  EXPECT_EQ(limits.size(), 100U);  // each still owes a request
   ASSERT_EQ(limits.Connect(Numbered(7), kStart + seconds(1)).kind, Kind::kServe);
   EXPECT_EQ(limits.size(), 1U);
 }
@@ -149,7 +149,8 @@ TEST(AddressLimitsTest, ManyAddressesCannotGrowTheTable) {
     limits.Disconnect(Numbered(i), kStart);
     ASSERT_LE(limits.size(), kRemembered + 1);
   }
-  // The one with a connection is still known, and so are the newest; the oldest are forgiven.
+  // The address with a connection is still known, and so are the newest ones; the oldest are
+  // forgotten.
   EXPECT_NE(limits.Connect(Numbered(1'000'000), kStart).kind, Kind::kServe);
   EXPECT_NE(limits.Connect(Numbered(9'999), kStart).kind, Kind::kServe);
   EXPECT_EQ(limits.Connect(Numbered(0), kStart).kind, Kind::kServe);

@@ -47,7 +47,7 @@ TEST(CertificateTest, NoValidOneIsReplacedByOneThatIsNot) {
     bool taken;
   } cases[] = {
       {kValid, kValid, true},
-      {kValid, Lasting(-1, 1), true},  // which ends earlier
+      {kValid, Lasting(-1, 1), true},  // which expires earlier
       {kValid, kExpired, false},
       {kValid, Lasting(1, 90), false},
       {kExpired, kValid, true},
@@ -81,7 +81,7 @@ TEST(CertificateTest, OneThatIsIssuedHoldsForItsNamesAndTimeAndNotForOthers) {
   EXPECT_EQ(*validity, Lasting(-1, 30));
   EXPECT_THAT(CertificateNames(file).value(),
               ElementsAre("a.example", "*.b.example", "192.0.2.7", "2001:db8::1"));
-  // Each has an authority and a key of its own.
+  // Each has its own authority and key.
   const auto again = IssueCertificate({"a.example"}, kNow, days(30));
   ASSERT_TRUE(again.has_value());
   EXPECT_NE(again->authority, issued->authority);

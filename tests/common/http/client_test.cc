@@ -1,4 +1,4 @@
-// The client's errors, and its handling of responses that our server never sends.
+// Tests the client's errors, and its handling of responses that our server never sends.
 #include "common/http/client.h"
 
 #include <gmock/gmock.h>
@@ -175,7 +175,7 @@ TEST_F(ClientTest, AnAnswerThatDoesNotComeIsGivenUpAndTheNextRequestIsFine) {
   server_.reset();
 }
 
-// One request for each number of checks that permit sending before one refuses.
+// One request for each possible number of checks that permit sending before one refuses.
 TEST_F(ClientTest, ItLooksBeforeEachPieceAndBeforeTheLastByte) {
   std::atomic<int> handled{0};
   StartTls([&](Request request, const Respond& respond) {
@@ -246,10 +246,10 @@ TEST_F(ClientTest, WaitsALittleLongerForTheResponseOfASentRequest) {
   server_.reset();
 }
 
-// The kernel would send the rest after the request is abandoned.
+// Otherwise the kernel would send the rest after the request is abandoned.
 TEST_F(ClientTest, DropsWhatTheKernelHasNotSentYet) {
   RawListener reader;
-  const int least = 1;  // a few KiB, of what a piece is larger than
+  const int least = 1;  // a few KiB, less than a piece
   ASSERT_EQ(::setsockopt(reader.fd(), SOL_SOCKET, SO_RCVBUF, &least, sizeof least), 0);
   int looks = 0;
   Client client = Client::Create({.url = "http://127.0.0.1:" + std::to_string(reader.port()),

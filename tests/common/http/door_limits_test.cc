@@ -1,4 +1,5 @@
-// Limits per client address, deadlines for complete responses, counters, replaced certificates.
+// Tests limits per client address, deadlines for complete responses, counters, and replaced
+// certificates.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -59,7 +60,7 @@ TEST_F(DoorLimitsTest, APlaceThatIsGivenUpCanBeTakenAgain) {
     connection.Send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
     connection.FinishSending();
     EXPECT_THAT(connection.ReadToEnd(), StartsWith("HTTP/1.1 200 ")) << i;
-    // The server's end of the connection may outlive ours briefly.
+    // The server's end of the connection may briefly outlive ours.
     ASSERT_TRUE(testing::WaitUntil([&] { return server_->counters().open_connections == 0; }));
   }
 }
@@ -100,7 +101,8 @@ TEST_F(DoorLimitsTest, AFullHouseCostsNoMoreHandshakesOfAnAddressThanItsLimitDoe
   EXPECT_EQ(server_->counters().over_capacity, 50U);
 }
 
-// Otherwise a client that opens all available connections and sends nothing shuts everyone out.
+// Otherwise a client that opens all available connections and sends nothing would lock everyone
+// out.
 TEST_F(DoorLimitsTest, InAFullHouseTheOldestSilentConnectionMakesRoom) {
   constexpr std::size_t kPlaces = 4;
   StartTls(Echo, {.max_connections = kPlaces});
@@ -180,7 +182,7 @@ TEST_F(DoorLimitsTest, AReaderThatNeverEndsIsGivenUp) {
 }
 
 TEST_F(DoorLimitsTest, CountersTellWhatHappenedAtTheDoor) {
-  // Long enough for handshakes on a busy machine, as below for requests.
+  // Long enough for handshakes on a busy machine; below, for requests.
   StartTls(Echo, {.handshake_timeout = milliseconds(2'000)});
   ASSERT_TRUE(MakeClient().Send({}));
   RawConnection plain(server_->port());
@@ -266,7 +268,7 @@ TEST_F(CertificateReloadTest, NewConnectionsGetTheNewCertificateAndOldOnesGoOn) 
   const Result<Response> response = TrustingTheNext().Send({});
   ASSERT_TRUE(response) << response.error().message;
   EXPECT_EQ(response->status, 200);
-  EXPECT_EQ(old.Send({})->status, 200);  // on the connection that it has
+  EXPECT_EQ(old.Send({})->status, 200);  // on its existing connection
   EXPECT_FALSE(MakeClient().Send({}));
 }
 
@@ -282,7 +284,7 @@ TEST_F(CertificateReloadTest, AnUnusableCertificateLeavesTheOldOneInForce) {
   };
   std::filesystem::copy_file(next_.certificate, certificate_,
                              std::filesystem::copy_options::overwrite_existing);
-  refused(key_);  // does not belong to the certificate
+  refused(key_);  // not the certificate's key
   std::filesystem::remove(key_);
   refused(key_);
   std::filesystem::remove(certificate_);

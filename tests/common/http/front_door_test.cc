@@ -1,4 +1,4 @@
-// How the server handles bytes that no proper client sends.
+// Tests how the server handles bytes that no proper client sends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -38,7 +38,8 @@ class FrontDoorTest : public HttpFixture {
     connection.Send(bytes);
     return connection.ReadToEnd();
   }
-  // Sends `begin`, then a byte every few milliseconds; false if the server never stops reading.
+  // Sends `begin`, then a byte every few milliseconds. Returns false if the server never stops
+  // reading.
   bool IsCutWhileItDrips(std::string_view begin) {
     constexpr int kDrips = 4'000;
     RawConnection connection(server_->port());
@@ -206,7 +207,7 @@ TEST_F(FrontDoorTest, PlainHttpOnATlsPortIsNotHandled) {
   EXPECT_EQ(handled_, 0);
 }
 
-// The place of a connection is free only after the server has dropped the other one.
+// A connection's place becomes free only once the server has dropped the other one.
 TEST_F(FrontDoorTest, APeerThatDoesNotReadItsAnswerIsGivenUp) {
   const std::string large(64 * 1024 * 1024, 'x');
   StartPlain(
@@ -250,7 +251,7 @@ TEST_F(FrontDoorTest, RunningOutOfDescriptorsIsSurvived) {
   RawConnection before(server_->port());
   before.Send(kGet);
   before.ReadUntil(";");
-  ::testing::internal::CaptureStderr();  // takes descriptors itself
+  ::testing::internal::CaptureStderr();  // uses descriptors itself
   rlimit limit{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
   const int lowest_free = ::dup(0);
@@ -258,9 +259,9 @@ TEST_F(FrontDoorTest, RunningOutOfDescriptorsIsSurvived) {
   ::close(lowest_free);
   const rlimit one_left{static_cast<rlim_t>(lowest_free) + 1, limit.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &one_left), 0);
-  RawConnection waiting(server_->port());  // takes the last descriptor: none is left to accept it
+  RawConnection waiting(server_->port());  // takes the last descriptor: the server cannot accept it
   waiting.Send(kGet);
-  for (int i = 0; i < 3; ++i) {  // the server's one thread has met the waiting one meanwhile
+  for (int i = 0; i < 3; ++i) {  // meanwhile the server's only thread has tried to accept it
     before.Send(kGet);
     EXPECT_THAT(before.ReadUntil(";"), HasSubstr("GET /x ;"));
   }

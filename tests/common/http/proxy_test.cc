@@ -24,7 +24,7 @@ TEST(ProxyTest, TheConfigurationTakesPrecedenceOverTheEnvironment) {
       {"", {.https_proxy = "http://b:2", .no_proxy = "*"}, ""},
       {"", {.https_proxy = "http://b:2", .no_proxy = "example.org"}, ""},
       {"", {.https_proxy = "http://b:2", .no_proxy = "example.com"}, "http://b:2"},
-      {"", {.https_proxy = "socks5://b:2", .no_proxy = {}}, "socks5://b:2"},  // Client refuses it
+      {"", {.https_proxy = "socks5://b:2", .no_proxy = {}}, "socks5://b:2"},  // rejected by Client
   };
   for (const Row& row : kTable) {
     EXPECT_EQ(ChooseProxy("https://www.example.org:8443", row.configured, row.variables),

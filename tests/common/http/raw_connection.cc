@@ -32,9 +32,9 @@ RawConnection::RawConnection(std::uint16_t port, std::string_view source)
   FIELDCOST_CHECK(::setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience) ==
                   0);
   sockaddr_in from = Loopback(0);
-  const int at_once = 1;  // each Send() a packet
+  const int at_once = 1;  // one packet per Send()
   FIELDCOST_CHECK(::setsockopt(fd_.get(), IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once) == 0);
-  const int late_port = 1;  // chosen when connecting: there may be more connections than ports
+  const int late_port = 1;  // chosen on connecting: there may be more connections than ports
   FIELDCOST_CHECK(::setsockopt(fd_.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &late_port,
                                sizeof late_port) == 0);
   FIELDCOST_CHECK(::inet_pton(AF_INET, std::string(source).c_str(), &from.sin_addr) == 1);

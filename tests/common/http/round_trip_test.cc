@@ -133,7 +133,7 @@ TEST_F(RoundTripTest, NotModifiedHasNeitherLengthNorBody) {
 }
 
 TEST_F(RoundTripTest, TheConnectionIsKeptBetweenRequests) {
-  // With room for one connection, a second one would be answered 503.
+  // With space for one connection, a second one would get response 503.
   ServerOptions options;
   options.max_connections = 1;
   StartTls(Echo, options);
@@ -267,7 +267,7 @@ TEST_F(RoundTripTest, GracefulStopLetsARunningRequestFinish) {
     arrived.wait(lock, [&] { return running != nullptr; });
   }
   std::thread stopper([&] { server_->Stop(std::chrono::minutes(1)); });
-  // The listening socket closes first: once a new client is turned away, the stop is under way.
+  // The listening socket closes first: once a new client is turned away, the stop is in progress.
   EXPECT_TRUE(testing::WaitUntil([&] { return !MakeClient().Send({.target = "/idle"}); }));
   running({.body = "finished"});
   stopper.join();

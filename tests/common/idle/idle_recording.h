@@ -67,7 +67,7 @@ class IdleRecorder {
   void AddStat(std::uint32_t cpu, std::uint64_t time_ns, std::uint64_t ns) {
     AppendOne(stat_, time_ns, PathOf({Intern(idle::CpuFrame(cpu))}), ns);
   }
-  // Accepts any path, as a foreign file may contain.
+  // Accepts any path, since foreign files may contain any.
   void AddCpuIdle(const std::string& path, std::uint64_t time_ns, std::uint64_t ns) {
     AppendOne(cpus_, time_ns, PathOf(Part(path)), ns);
   }

@@ -19,7 +19,7 @@ stats::CostHistogram Calls(std::uint64_t count, std::uint64_t value) {
   return histogram;
 }
 
-// With everything needed to be flagged, if the numbers are lowered enough.
+// Just meets all criteria for being flagged.
 Comparison Suspect() {
   Comparison comparison;
   comparison.calls = kLeastCalls;
@@ -51,7 +51,7 @@ TEST(AnomalyTest, AFlagNeedsTheMachineTestAndBothEffects) {
   EXPECT_EQ(but([](auto& c) { c.machines = 29; }), Verdict::kTooLittleData);
 }
 
-// 40 machines with calls of equal cost; so are the user's own.
+// 40 machines whose calls all have the same cost; all calls of the user have the same cost, too.
 Comparison OfConstants(std::uint64_t field, std::uint64_t mine) {
   stats::ApiSums sums;
   for (int machine = 0; machine < 40; ++machine) {
@@ -71,7 +71,7 @@ TEST(AnomalyTest, ADoubledCostIsSeenWithinAPowerOfTwoAndNoSmallOneAcrossAnEdge) 
   EXPECT_EQ(Decided(across), Verdict::kNormal);
 }
 
-// Wherever in its power of two a cost is: half as much again is found, and nothing else is.
+// Wherever a cost is within its power of two, half as much again is found, and nothing else.
 TEST(AnomalyTest, FindingsDoNotDependOnBucketEdges) {
   std::mt19937_64 random(49);
   std::normal_distribution<double> normal;
@@ -98,7 +98,7 @@ TEST(AnomalyTest, ManyComparisonsNeedMoreEvidenceEachAndIneligibleOnesDoNotCount
   for (std::size_t i = 1; i < report.size(); ++i) report[i].machine_test.p = 0.9;
   Decide(report);
   EXPECT_EQ(report[0].verdict, Verdict::kNormal);
-  EXPECT_EQ(report[0].q, 0.9);  // 0.05 * 20 is more than the others'
+  EXPECT_EQ(report[0].q, 0.9);  // 0.05 * 20 is greater than the others'
   for (std::size_t i = 1; i < report.size(); ++i) report[i].calls = 10;
   Decide(report);
   EXPECT_EQ(report[0].verdict, Verdict::kWorse);
@@ -146,7 +146,7 @@ TEST(AnomalyTest, EffectsAreThoseOfTheDefinitions) {
   stats::CostHistogram mine = Calls(50, 64);
   mine.Merge(Calls(50, 256));
   const Comparison comparison = Compare(mine, field);
-  // Mine is more in 50 * 300 + 50 * 400, equal in 50 * 100.
+  // Mine is greater in 50 * 300 + 50 * 400 pairs, equal in 50 * 100.
   EXPECT_DOUBLE_EQ(comparison.cliffs_delta, 35000.0 / 40000);
   EXPECT_DOUBLE_EQ(comparison.ratio, std::exp2(7 - 4.5));
   EXPECT_EQ(comparison.field_calls, 400U);
@@ -171,7 +171,7 @@ TEST(AnomalyTest, MovingMyCallsUpNeverLowersTheEffects) {
     std::uint64_t& moved = values[random() % values.size()];
     moved = 2 * moved + 1;
     const Comparison after = compared();
-    // Within a bucket delta is that of normal distributions: almost monotonous.
+    // Within a bucket, delta is that of normal distributions: almost monotonic.
     EXPECT_GE(after.cliffs_delta, before.cliffs_delta - 1e-3);
     EXPECT_GE(after.ratio, before.ratio);
     EXPECT_GE(after.machine_test.octaves_above, before.machine_test.octaves_above);
@@ -214,7 +214,7 @@ TEST(AnomalyTest, ASaltDrawsOtherPermutationsAndNothingElse) {
   EXPECT_EQ(Compare(mine, field, nullptr, 7).call_test.by_bucket.p, salted.call_test.by_bucket.p);
 }
 
-// The field as it is published: 40 machines, and one more.
+// The published field: 40 machines, and one more.
 stats::ApiSums FieldWith(stats::FleetOfMachines& fleet, const stats::CostHistogram& one_more) {
   std::vector<stats::CostHistogram> contributions;
   for (int i = 0; i < 40; ++i) contributions.push_back(fleet.Machine());
@@ -254,7 +254,7 @@ TEST(AnomalyTest, MyOwnWeightsAreTakenOutToo) {
   EXPECT_EQ(field.weights.Contributions(), 40U);
   field.weights.Merge(own.weights);
   EXPECT_EQ(field.weights, all);
-  // The user's own share of weights is unknown if it predates the storage of weights.
+  // The user's share of the weights is unknown if it predates the storage of weights.
   stats::ApiSums unweighted = FieldWith(fleet, mine);
   unweighted.weights = {};
   ASSERT_TRUE(TakeOut(own, unweighted));

@@ -20,7 +20,7 @@ TEST(BenjaminiHochbergTest, ThePapersExample) {
   const std::vector<double> q = AdjustForFalseDiscoveries(p);
   EXPECT_EQ(std::ranges::count_if(q, [](double value) { return value <= 0.05; }), 4);
   EXPECT_NEAR(q[3], 0.0095 * 15 / 4, 1e-15);
-  EXPECT_NEAR(q[5], 0.0298 * 15 / 7, 1e-15);  // the least of the later ones
+  EXPECT_NEAR(q[5], 0.0298 * 15 / 7, 1e-15);  // the minimum of the later ones
 }
 
 TEST(BenjaminiHochbergTest, RejectsWhatTheStepUpProcedureRejectsInAnyOrder) {
@@ -32,7 +32,7 @@ TEST(BenjaminiHochbergTest, RejectsWhatTheStepUpProcedureRejectsInAnyOrder) {
     const std::vector<double> q = AdjustForFalseDiscoveries(p);
     std::vector<double> sorted = p;
     std::ranges::sort(sorted);
-    double threshold = 0;  // the greatest p_(k) <= k / count * 0.05
+    double threshold = 0;  // the maximum p_(k) <= k / count * 0.05
     for (std::size_t k = 1; k <= sorted.size(); ++k) {
       const double line = 0.05 * static_cast<double>(k) / static_cast<double>(sorted.size());
       if (sorted[k - 1] <= line * (1 + 1e-12)) threshold = sorted[k - 1];

@@ -9,8 +9,8 @@ namespace {
 
 using Values = std::vector<double>;
 
-// Worked by hand: within the groups the sums of products are 10, 6 and 4, so that the slope is 1.5
-// and 1 is left over 3 degrees of freedom. The means are 2 and 6, those of the covariates 1 and 2.
+// Worked by hand: within the groups the sums of products are 10, 6 and 4, so the slope is 1.5, and
+// 1 remains over 3 degrees of freedom. The means are 2 and 6, those of the covariates 1 and 2.
 TEST(DifferenceGivenTest, TakesOutWhatTheCovariateExplains) {
   const Values a = {0, 2, 4};
   const Values a_covariates = {0, 1, 2};
@@ -18,7 +18,7 @@ TEST(DifferenceGivenTest, TakesOutWhatTheCovariateExplains) {
   const Values b_covariates = {1, 2, 3};
   const AdjustedDifference found = DifferenceGiven({a, a_covariates}, {b, b_covariates}, 0.95);
   EXPECT_NEAR(found.difference, 2.5, 1e-12);
-  // t = 2.5 / sqrt(1 / 3 * (2 / 3 + 1 / 4)) = 4.5227 of 3 degrees of freedom.
+  // t = 2.5 / sqrt(1 / 3 * (2 / 3 + 1 / 4)) = 4.5227 with 3 degrees of freedom.
   EXPECT_NEAR(found.p, 0.0202, 1e-4);
   EXPECT_NEAR(found.interval.low, 2.5 - 3.182446 * 0.5527708, 1e-5);
   EXPECT_NEAR(found.interval.high, 2.5 + 3.182446 * 0.5527708, 1e-5);

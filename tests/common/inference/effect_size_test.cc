@@ -23,7 +23,7 @@ TEST(EffectSizeTest, PairsOfDifferentBucketsAreCounted) {
   before.Merge(Calls(100, 64));
   stats::CostHistogram after = Calls(50, 64);
   after.Merge(Calls(50, 256));
-  // More in 50 * 300 + 50 * 400 of 100 * 400 pairs, equal in 50 * 100.
+  // Greater in 50 * 300 + 50 * 400 of 100 * 400 pairs, equal in 50 * 100.
   EXPECT_DOUBLE_EQ(Delta(before, after), 35000.0 / 40000);
   EXPECT_DOUBLE_EQ(Delta(after, before), -35000.0 / 40000);
 }

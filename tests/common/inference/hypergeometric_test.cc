@@ -56,7 +56,7 @@ TEST(HypergeometricTest, AtInvertsTheDistributionFunction) {
   }
 }
 
-// Just above the threshold the normal approximation is worst.
+// The normal approximation is worst just above the threshold.
 TEST(HypergeometricTest, TheApproximationOfLargeCountsIsAsCloseAsPromised) {
   int compared = 0;
   double worst = 0;
@@ -101,7 +101,7 @@ void ExpectMoments(const Hypergeometric& it) {
   std::vector<std::uint64_t> found(kDraws);
   sampler.Draw(drawn, found);
   const double share = static_cast<double>(it.marked) / static_cast<double>(it.population);
-  // In integers, since doubles do not hold the greatest of these means to a unit.
+  // In integers, since doubles cannot represent the greatest of these means exactly.
   const stats::Uint128 product = stats::Uint128{it.drawn} * it.marked;
   const auto whole = static_cast<std::uint64_t>(product / it.population);
   const double rest =

@@ -40,7 +40,7 @@ TEST(MachineComparisonTest, ValuesAreThoseOfScipy) {
   EXPECT_EQ(compared, 6);
 }
 
-// How often are versions of equal cost reported as different at 5 %?
+// Returns how often versions of equal cost are reported as different at 5 %.
 double ToldApart(double between, int machines, int times, unsigned strata) {
   stats::FleetOfMachines fleet(between, 60);
   int told = 0;
@@ -62,9 +62,9 @@ TEST(MachineComparisonTest, AtFivePercentNoMoreThanSixPercentOfEqualVersionsDiff
   EXPECT_GE(ToldApart(0.6, 18, 600, 1), 0.03) << "no longer a test of that size";
 }
 
-// Contributions of several weeks are not those of different machines: taken for these, machines
-// that come back for 12 weeks tell equal versions apart in more than a third of the cases. Their
-// fullest quarter does not.
+// If contributions of several weeks were treated as those of different machines, machines that
+// return for 12 weeks would make equal versions appear different in more than a third of the cases.
+// Their fullest quarter does not.
 TEST(MachineComparisonTest, MachinesThatComeBackEveryWeekCountOnce) {
   constexpr int kWeeks = 12;
   stats::FleetOfMachines fleet(0.6, 61);
@@ -164,7 +164,7 @@ TEST(TailsTest, AQuantileHasThatTail) {
   }
 }
 
-// With two degrees of freedom it is exponential; with one, the square of a normal variable.
+// With two degrees of freedom it is exponential, with one the square of a normal variable.
 TEST(TailsTest, ChiSquaredIsASumOfSquaresOfNormalVariables) {
   for (const double x : {0.0, 0.5, 2.0, 50.0}) {
     EXPECT_NEAR(ChiSquaredUpperTail(x, 2) / std::exp(-x / 2), 1, 1e-9) << x;
@@ -173,7 +173,7 @@ TEST(TailsTest, ChiSquaredIsASumOfSquaresOfNormalVariables) {
   EXPECT_DEATH((void)ChiSquaredUpperTail(-1, 2), "x >= 0");
 }
 
-// A gamma distribution of shape 1 is exponential, one of shape 2 a sum of two.
+// A gamma distribution of shape 1 is exponential, one of shape 2 the sum of two exponentials.
 TEST(TailsTest, PearsonsTypeThreeIsAMovedGammaDistribution) {
   for (const double z : {-0.9, 0.0, 1.5, 20.0}) {
     EXPECT_NEAR(PearsonUpperTail(z, 2) / std::exp(-1 - z), 1, 1e-9) << z;

@@ -16,7 +16,7 @@ TEST(MachineVariationTest, ValuesAreThoseOfScipy) {
       stats::FleetOfMachines::Contribute(GoldenCase::Histogram(machine), field);
     }
     stats::ContributionScalars scalars = field.scalars;
-    scalars.ForgetCubes();  // Student's test alone is in scipy
+    scalars.ForgetCubes();  // scipy has only Student's test
     const MachineTest test =
         TestMachine(GoldenCase::Histogram(golden.counts.at("mine")[0]), scalars);
     EXPECT_NEAR(test.t, golden.numbers.at("t"), 1e-7 * std::abs(golden.numbers.at("t")))
@@ -32,7 +32,7 @@ struct FlaggedShare {
   double calls = 0;
 };
 
-// Healthy users, each on a machine like the field's: how many look worse at 5 %?
+// Returns how many healthy users, each on a machine like the field's, look worse at 5 %.
 FlaggedShare FlaggedAtFivePercent(double octaves_between_machines, int fields, bool also_calls) {
   constexpr int kMachines = 100;
   constexpr int kUsers = 20;
@@ -60,7 +60,7 @@ TEST(MachineVariationTest, NoMoreThanSixPercentOfHealthyUsersAreFlaggedAtFive) {
   }
 }
 
-// Why calls alone do not suffice.
+// Shows why comparing only calls does not suffice.
 TEST(MachineVariationTest, ComparingCallsAloneFlagsManyHealthyUsers) {
   EXPECT_LE(FlaggedAtFivePercent(0, 10, true).calls, 0.1);
   EXPECT_GE(FlaggedAtFivePercent(0.3, 10, true).calls, 0.2);
@@ -84,7 +84,7 @@ TEST(MachineVariationTest, RaisingMyCostsNeverLowersT) {
   stats::CostHistogram mine = fleet.Machine();
   MachineTest before = TestMachine(mine, field.scalars);
   for (int step = 0; step < 10; ++step) {
-    stats::CostHistogram raised;  // every call to the next bucket
+    stats::CostHistogram raised;  // moves every call to the next bucket
     for (unsigned slot = 0; slot + 1 < shm::kBucketSlots; ++slot) {
       const stats::Bucket& bucket = mine.bucket(slot);
       raised.SetBucket(slot + 1,

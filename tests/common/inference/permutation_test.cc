@@ -88,7 +88,7 @@ TEST(PermutationTest, DrawsAgreeWithTheExactDistribution) {
 
 TEST(PermutationTest, HugeCountsAreDrawnLikeTheirNormalLimit) {
   for (const int moved : {-100000000, 0, 30000000, 100000000}) {
-    CallCounts calls;  // mine are like the field's, but for those moved up
+    CallCounts calls;  // mine are like the field's, except for those moved up
     for (unsigned slot = 5; slot < 15; ++slot) {
       calls.field[slot] = std::uint64_t{1} << (42 + slot);
       calls.mine[slot] = calls.field[slot] / 1024;
@@ -179,14 +179,15 @@ TEST(PermutationTest, PIsAboveZeroAndAtMostOne) {
   EXPECT_EQ(TestCalls(extreme).by_rank.p, 1);
 }
 
-// Over all that permutations may give, a p of at most alpha is no more frequent than alpha.
+// Over all possible permutations, p is at most alpha with a probability of at most alpha.
 TEST(PermutationTest, ExactPIsAValidP) {
   CallCounts pool;
   pool.field = {0, 6, 5, 4, 0, 3, 2};
   double all = 0;
   double rejected = 0;
   const double alpha = 0.05;
-  // All ways of choosing 6 of the 20 calls, each weighing as many permutations as it stands for.
+  // All ways of choosing 6 of the 20 calls, each weighted by the number of permutations that it
+  // represents.
   const auto choose = [](std::uint64_t n, std::uint64_t k) {
     return std::exp(std::lgamma(static_cast<double>(n + 1)) -
                     std::lgamma(static_cast<double>(k + 1)) -

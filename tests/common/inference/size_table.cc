@@ -31,7 +31,7 @@ double SimulatedFleet::Effect() {
     }
     case Effects::kFewSlow: {
       constexpr double kShare = 0.05;
-      constexpr double kSlower = 8;  // times the deviation of the others
+      constexpr double kSlower = 8;  // times the others' deviation
       const double deviation = std::sqrt(1 + kSlower * kSlower * kShare * (1 - kShare));
       const bool is_slow = std::bernoulli_distribution(kShare)(random_);
       return octaves_ * (normal_(random_) + (is_slow ? kSlower : 0) - kSlower * kShare) / deviation;

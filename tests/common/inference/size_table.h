@@ -8,9 +8,9 @@
 
 namespace fieldcost::inference {
 
-// Simulated fleets, to measure false positives and power of the tests among machines. Contributions
-// are drawn as scalars, without individual calls: 50 to 400 calls each, whose log2 costs are normal
-// around the machine's with a deviation of 0.6 octave.
+// Simulated fleets, to measure false positives and power of the tests between machines.
+// Contributions are drawn as scalars, without individual calls: 50 to 400 calls each, whose log2
+// costs are normal around the machine's with a deviation of 0.6 octaves.
 
 enum class Comings { kAlways, kCanaries, kChurn };
 enum class Effects { kNormal, kExponential, kLognormal, kFewSlow };
@@ -34,7 +34,8 @@ class SimulatedFleet {
   SimulatedFleet(const FleetPlan& plan, double octaves, std::uint64_t seed)
       : plan_(plan), octaves_(octaves), random_(seed) {}
 
-  // The fullest quarter of a new fleet with these costs more, the last of equal ones.
+  // The fullest quarter of a new fleet whose costs are `more` octaves higher; the last of equal
+  // ones.
   stats::ContributionScalars FullestWeek(double more = 0);
   // A machine like those of the fleet, but not one of them.
   stats::ContributionScalars User(double more = 0) { return Contribution(Effect() + more); }

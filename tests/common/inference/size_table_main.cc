@@ -1,5 +1,5 @@
-// Prints the size tables of common/inference/COMPARISONS.md:   size_table [FLEETS]
-// Fixed seeds: the same numbers each time. Takes some minutes.
+// Prints the size tables of common/inference/COMPARISONS.md:   size_table [FLEETS] Uses fixed
+// seeds, so the numbers are the same each time. Takes some minutes.
 
 #include <fmt/format.h>
 

@@ -11,8 +11,8 @@ constexpr std::array<double, 4> kOctaves = {0.0, 0.1, 0.3, 0.6};
 constexpr int kFleets = 400;
 constexpr int kPairs = 2000;
 
-// The short form of the tables of common/inference/COMPARISONS.md; `size_table` makes the long one.
-// Allows 6 % and 0.5 %, plus twice the standard error of this small number of fleets.
+// A short version of the tables in common/inference/COMPARISONS.md; `size_table` prints the long
+// one. Allows 6 % and 0.5 %, plus twice the standard error of this small number of fleets.
 void ExpectSize(const Sizes& sizes, double comparisons, const FleetPlan& plan, double octaves) {
   EXPECT_LE(sizes.at_5_percent, 0.06 + 2 * std::sqrt(0.06 / comparisons)) << plan.name << octaves;
   EXPECT_GE(sizes.at_5_percent, 0.02) << plan.name << octaves << ": no longer a test of that size";

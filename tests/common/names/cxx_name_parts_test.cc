@@ -9,7 +9,7 @@
 namespace fieldcost::names {
 namespace {
 
-// "a | B | f" of a::B::f; an operator in parentheses, what is local in braces.
+// "a | B | f" for a::B::f; operators are in parentheses, local names in braces.
 std::string Parts(const std::string& demangled) {
   const CxxNameParts parts = SplitCxxName(demangled);
   std::string text;
@@ -47,7 +47,7 @@ constexpr Case kCases[] = {
     {"(anonymous namespace)::A b::f<int>()", "b | f", "(anonymous namespace)::A b::f<int>"},
     {"a::{lambda(int)#1}::f(int)", "a | {lambda(int)#1} | f", "a::{lambda(int)#1}::f"},
     {"a::{unnamed type#1}::f()", "a | {unnamed type#1} | f", "a::{unnamed type#1}::f"},
-    // Operators, and names that only begin like one.
+    // Operators, and names that only begin like them.
     {"a::operator<(a::B const&)", "a | (operator<)", "a::operator<"},
     {"bool a::operator< <int>(int)", "a | (operator< <int>)", "bool a::operator< <int>"},
     {"a::operator<=>(int)", "a | (operator<=>)", "a::operator<=>"},
@@ -71,7 +71,7 @@ constexpr Case kCases[] = {
      "a::f(int)::{lambda()#1}::operator()"},
     {"a::operator()(int)::value", "{a | operator() | value}", "a::operator()(int)::value"},
     {"f(int)::A g<f(int)::A>(char)", "g", "f(int)::A g<f(int)::A>"},
-    // What no demangler writes.
+    // Not produced by any demangler.
     {"a::B<f(int", "a | B", "a::B<f(int"},
     {"a>::f)(int)", "a> | f)", "a>::f)"},
     {"::::", "", "::::"},

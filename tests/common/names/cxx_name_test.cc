@@ -58,7 +58,7 @@ TEST(SpelledIdentifiersTest, AbbreviationsAreNotSpelledIdentifiers) {
   EXPECT_THAT(SpelledIdentifiers("foo<5>"), ElementsAre("foo"));
 }
 
-// Symbols that are excluded by their letters must not be ones whose name would have matched.
+// Symbols excluded by their letters must not include any whose name would have matched.
 TEST(CxxNameQueryTest, LettersLeaveOutNothingThatMatches) {
   const testing::ProcessResult symbols = testing::RunProcess(
       {.arguments = {"sh", "-c",

@@ -36,11 +36,11 @@ TEST(DemangledRustNameTest, ReadsBothSchemesWithoutWhatDiffersFromBuildToBuild) 
   EXPECT_EQ(DemangledRustName(std::string("_RNvC4demo4main\0x", 17)), std::nullopt);
 }
 
-// Each level doubles what is printed: 2^40 bytes, were it not stopped.
+// Each level doubles the output: it would have 2^40 bytes if it were not stopped.
 TEST(DemangledRustNameTest, NamesThatGrowExponentiallyAreLeft) {
   std::string symbol = "_RINvC1a1f";
   std::string type = "TyyE";
-  std::size_t at = symbol.size() - 2;  // a back reference counts from behind "_R"
+  std::size_t at = symbol.size() - 2;  // a back reference counts from after "_R"
   const auto reference = [](std::size_t number) {
     constexpr char kDigits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     std::string digits;

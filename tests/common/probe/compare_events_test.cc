@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kMs = 1'000'000;
 
-// As many events with steps of `first` and `second` ms, and a little more each.
+// `count` events with steps of `first` and `second` ms, and a little more each.
 std::vector<Event> Group(std::size_t count, std::uint64_t first, std::uint64_t second) {
   std::vector<Event> events;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -92,7 +92,7 @@ TEST(CompareTest, NoTimeCountsAsANanosecond) {
   EXPECT_EQ(Compare(none, Group(6, 10, 20), 0).steps[0].base_ns, 1);
 }
 
-// The numbers of README.md's tables, which probe_table prints of more rounds.
+// The numbers of the tables in README.md, which probe_table prints for more rounds.
 TEST(CompareTest, EqualGroupsAreRarelyCalledDifferent) {
   for (const std::size_t runs : {5u, 10u, 20u}) {
     const RunPlan plan{.runs = runs, .spread = 0.1, .rounds = 4000};
@@ -110,7 +110,7 @@ TEST(CompareTest, AFifthMoreIsFoundInTenRunsAndHalfMoreInFive) {
   EXPECT_GT(ShareOfTotalsCalled({.runs = 5, .rounds = 2000}, 1.5, 0.1).slower, 0.98);
 }
 
-// Most of what runs on a busy machine differ by is their wait for a CPU.
+// On a busy machine, runs differ mostly by their wait for a CPU.
 TEST(CompareTest, AStepIsFoundOnABusyMachineAndNoneThatIsEqual) {
   const BusyCalled planted = ShareOfBusyStepsCalled({.runs = 10, .rounds = 2000}, 1.5);
   EXPECT_GT(planted.slower, 0.98);
@@ -119,7 +119,7 @@ TEST(CompareTest, AStepIsFoundOnABusyMachineAndNoneThatIsEqual) {
   EXPECT_LT(equal.slower + equal.other, 0.03);
 }
 
-// A side that waited longer as a whole may do so because of what changed.
+// A side may have waited longer because of the change itself.
 TEST(CompareTest, KeepsDifferencesThatGoAlongWithASidesWait) {
   const auto group = [](std::uint64_t first_run, std::uint64_t ms, std::uint64_t waited) {
     std::vector<Event> events;
@@ -180,7 +180,7 @@ TEST(HistoryTest, BuildsStandInTheOrderOfTheirFirstEventWithWhatChanged) {
   EXPECT_TRUE(History({}, 0).empty());
 }
 
-// One line per program and set of tags: nothing that differs for another reason is compared.
+// One line per program and set of tags: groups that differ for other reasons are not compared.
 TEST(HistoryTest, NeverMixesProgramsOrTags) {
   std::vector<EventRow> rows;
   const auto add = [&](const std::string& build, const std::string& tag, const std::string& program,
@@ -206,7 +206,7 @@ TEST(HistoryTest, NeverMixesProgramsOrTags) {
   EXPECT_EQ(lines[2].program, "viewer");
 }
 
-// Events of one run share what happened to it: a run that was slow must not count 100 times.
+// Events of one run share its conditions: a slow run must not count 100 times.
 TEST(CompareTest, RunsRatherThanTheirEventsAreCounted) {
   const auto group = [](std::uint64_t first_run, std::uint64_t slow_runs) {
     std::vector<Event> events;

@@ -117,8 +117,7 @@ TEST(ProbeBatchTest, DamagedBodiesAreRefused) {
   for (std::size_t i = 0; i < body.size(); ++i) {
     std::string damaged = body;
     damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
-    const auto decoded =
-        DecodeBatch(damaged);  // the frame has a check sum, and a bit that means nothing
+    const auto decoded = DecodeBatch(damaged);  // the frame has a checksum, and a meaningless bit
     EXPECT_TRUE(!decoded || *decoded == SampleBatch()) << i;
     EXPECT_FALSE(DecodeBatch(body.substr(0, i)).has_value()) << i;
   }

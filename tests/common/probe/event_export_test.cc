@@ -52,7 +52,7 @@ void ExpectGolden(const std::string& name, const std::string& text) {
 
 std::uint64_t Number(const json::value& text) { return std::stoull(text.as_string().c_str()); }
 
-// Spans of all resources.
+// The spans of all resources.
 std::vector<json::object> SpansOf(const std::string& otlp) {
   std::vector<json::object> spans;
   const json::value request = json::parse(otlp);
@@ -69,7 +69,7 @@ std::uint64_t LengthOf(const json::object& span) {
   return Number(span.at("endTimeUnixNano")) - Number(span.at("startTimeUnixNano"));
 }
 
-// As it is written, in ns; a double would not hold it.
+// The exact value in ns; a double could not represent it.
 std::uint64_t Ns(const json::value& us) {
   return static_cast<std::uint64_t>(std::llround(us.to_number<double>() * 1000));
 }
@@ -119,7 +119,7 @@ TEST(OtlpTest, StepsAddUpToEachEventToTheNanosecond) {
   std::mt19937_64 random(3);
   for (int round = 0; round < 20; ++round) {
     const std::vector<Event> events = EventsOf({RandomBatch(random), RandomBatch(random)});
-    std::map<std::string, std::uint64_t> sums;  // of a trace
+    std::map<std::string, std::uint64_t> sums;  // by trace
     std::set<std::string> ids;
     std::map<std::string, std::size_t> roots;
     std::map<std::string, std::set<std::string>> spans_of;
@@ -137,7 +137,7 @@ TEST(OtlpTest, StepsAddUpToEachEventToTheNanosecond) {
       if (is_step) sums[trace] += LengthOf(span);
       if (span.contains("events")) hits[trace] += span.at("events").as_array().size();
     }
-    for (const json::object& span : spans) {  // each below one of its trace, or the root
+    for (const json::object& span : spans) {  // each is below one of its trace, or the root
       const std::string trace(span.at("traceId").as_string());
       const auto* const parent = span.if_contains("parentSpanId");
       const bool is_below =

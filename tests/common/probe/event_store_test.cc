@@ -34,7 +34,7 @@ class EventStoreTest : public ::testing::Test {
     return database_.QueryInt("SELECT count(*) FROM " + table).value_or(999);
   }
 
-  // `uses` agrees with the stored data.
+  // Checks that `uses` agrees with the stored data.
   void ExpectCounted() {
     const auto wrong = [&](const std::string& table, const std::string& uses) {
       return database_.QueryInt("SELECT count(*) FROM " + table + " WHERE uses != (" + uses + ")")
@@ -114,8 +114,8 @@ TEST_F(EventStoreTest, StoresAnEventOnceEvenIfAddedTwice) {
   ExpectCounted();
 }
 
-// Each hit comes in one of many batches, in any order: the event is the same as if all came at
-// once.
+// Each hit arrives in one of many batches, in any order: the event is the same as if all hits had
+// arrived at once.
 TEST_F(EventStoreTest, TheOrderOfBatchesDoesNotMatter) {
   const Batch whole = SampleBatch();
   Add(whole, 1);
@@ -376,7 +376,7 @@ TEST_F(EventStoreTest, ChargesWhatIsNew) {
   Batch batch = SampleBatch();
   EXPECT_GT(add(batch), batch.hits.size() * kBytesOfHit);
   EXPECT_EQ(add(batch), 0U);
-  // Events without hits, with names of their own.
+  // Events without hits, with different names.
   batch.hits.clear();
   batch.events.clear();
   for (std::uint64_t i = 0; i < 1'000; ++i) {

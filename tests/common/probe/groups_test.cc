@@ -22,7 +22,7 @@ struct Kind {
   std::string label = "open";
 };
 
-// Events of several kinds, a run each.
+// Events of several kinds, one run each.
 class Events {
  public:
   GroupSide Side(const std::vector<Kind>& kinds) {
@@ -91,7 +91,8 @@ TEST(CompareGroupsTest, ComparesTagsAndProgramsThatBothSelectionsName) {
   EXPECT_EQ(compared->groups[0].comparison.total.change, Change::kFaster);
 }
 
-// What one side alone names must not make its tagged runs comparable with the other's untagged.
+// A tag named by one selection only must not make its tagged runs comparable with the other's
+// untagged ones.
 TEST(CompareGroupsTest, ATagThatOneSelectionNamesStaysPartOfTheKey) {
   Events events;
   auto base = events.Side({{.tags = {"cold"}}});
@@ -148,7 +149,7 @@ TEST(CompareGroupsTest, ReportsSidesThatRanUnderDifferentLoad) {
   EXPECT_NEAR(CompareGroups(waited(5, 8), waited(30, 8), 0)->changed.wait_share, 0.3, 0.01);
 }
 
-// Each run keeps a part of its events: a run with many must not push out the others.
+// Each run keeps a part of its events: a run with many must not displace the others.
 TEST(CompareGroupsTest, TakesAsManyEventsOfEachRun) {
   Events events;
   GroupSide base = events.Side({{.count = 3000}});
@@ -166,7 +167,8 @@ TEST(CompareGroupsTest, TakesAsManyEventsOfEachRun) {
   EXPECT_EQ(compared->groups[0].older, 1002u);
 }
 
-// A colleague may claim the id of another user's run: its events and losses are still a run apart.
+// A colleague may claim the id of another user's run: its events and losses are still a separate
+// run.
 TEST(CompareGroupsTest, RunsOfTwoOwnersAreApartEvenIfTheirIdsAreEqual) {
   const auto side = [](std::uint64_t ms) {
     GroupSide made;

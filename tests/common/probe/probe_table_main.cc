@@ -1,5 +1,5 @@
-// Prints the tables of common/probe/README.md:   probe_table [ROUNDS]
-// Fixed seeds: the same numbers each time.
+// Prints the tables of common/probe/README.md:   probe_table [ROUNDS] Uses fixed seeds, so the
+// numbers are the same each time.
 
 #include <fmt/format.h>
 

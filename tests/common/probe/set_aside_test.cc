@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kMs = 1'000'000;
 
-// Events that take 100 ms, or 101.
+// Events that take 100 or 101 ms.
 std::vector<EventRow> Alike(std::size_t count) {
   std::vector<EventRow> rows;
   for (std::size_t i = 0; i < count; ++i) rows.push_back(SomeRow(i, (100 + i % 2) * kMs));
@@ -37,7 +37,7 @@ TEST(SetAsideTest, ARunThatTookFarLessGoesToo) {
   std::vector<EventRow> rows = Alike(9);
   rows.push_back(SomeRow(20, 25 * kMs));
   EXPECT_EQ(Judge(rows).back().reason, "1/4.0 of the median of 10 such runs");
-  rows.back().end_ns = rows.back().begin_ns;  // no time at all
+  rows.back().end_ns = rows.back().begin_ns;  // takes no time at all
   EXPECT_EQ(Judge(rows).back().why, Why::kOutlier);
 }
 
@@ -93,7 +93,7 @@ TEST(SetAsideTest, IncompleteSuspendedAndUnfinishedOnesAlwaysGoAndAreNotOfTheGro
   rows[9].is_incomplete = true;
   rows[10].is_suspended = true;
   const std::vector<Verdict> verdicts = Judge(rows);
-  EXPECT_EQ(verdicts[7].why, Why::kOutlier);  // of 8
+  EXPECT_EQ(verdicts[7].why, Why::kOutlier);  // out of 8
   EXPECT_EQ(verdicts[7].reason, "10.0 times the median of 8 such runs");
   EXPECT_EQ(verdicts[8].why, Why::kNotOver);
   EXPECT_EQ(verdicts[9].why, Why::kIncomplete);
@@ -132,7 +132,7 @@ TEST(SetAsideTest, EventsSetAsideByHandDoNotCountForTheOthers) {
 
 TEST(SetAsideTest, ReturnsNothingWithoutEvents) { EXPECT_TRUE(Judge({}).empty()); }
 
-// The numbers of README.md's table, which probe_table prints of more rounds.
+// The numbers of the table in README.md, which probe_table prints for more rounds.
 TEST(SetAsideTest, CleanRunsHardlyEverGoAndDirtyOnesNearlyAlways) {
   for (const auto& [runs, clean, twice, four_times] :
        {std::tuple(8, 0.004, 0.93, 0.98), std::tuple(20, 0.001, 0.99, 0.999)}) {

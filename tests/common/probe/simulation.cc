@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kTypicalNs = 1e7;
 
-// Its own Box-Muller, since the library's distribution may differ between libraries.
+// Implements Box-Muller, since distributions may differ between standard libraries.
 class Times {
  public:
   Times(const RunPlan& plan) : random_(plan.seed), spread_(plan.spread) {}
@@ -53,7 +53,7 @@ std::vector<Event> EventsOf(std::size_t runs, std::size_t steps, double slower, 
   return events;
 }
 
-// Runs with an event of each label.
+// Runs with one event per label.
 class Labels {
  public:
   Labels(std::size_t runs, std::size_t steps, std::size_t labels, Times& times) {
@@ -66,7 +66,7 @@ class Labels {
       }
     }
   }
-  // REQUIRES: this outlives it.
+  // REQUIRES: this outlives the result.
   GroupSide Side() const {
     GroupSide side;
     for (const auto& [key, event] : events_) side.rows.push_back({event.row, false});
@@ -82,13 +82,13 @@ bool IsCalled(const StepChange& step) {
   return step.change == Change::kSlower || step.change == Change::kFaster;
 }
 
-// Runs, each with its wait for a CPU, which draws out what it does.
+// Runs, each with a wait for a CPU, which prolongs it.
 std::vector<Event> BusyEvents(std::uint64_t first_run, const RunPlan& plan, double slower,
                               Times& times) {
   constexpr std::uint64_t kObserved = 1'000'000;
   std::vector<Event> events;
   for (std::uint64_t run = 0; run < plan.runs; ++run) {
-    const double ran = std::exp2(-2 * times.Uniform());  // a quarter of the time to all of it
+    const double ran = std::exp2(-2 * times.Uniform());  // from a quarter of the time to all
     std::vector<std::uint64_t> ns;
     for (const double step : {1.0, slower, 1.0}) {
       ns.push_back(static_cast<std::uint64_t>(static_cast<double>(times.Next(step)) / ran));

@@ -15,9 +15,9 @@ struct RunPlan {
   std::uint64_t seed = 1;
 };
 
-// Share of clean runs that are set aside in groups without dirty ones.
+// The share of clean runs that are set aside in groups without dirty ones.
 double ShareOfCleanThatGo(const RunPlan& plan);
-// Share of groups in which one run that takes `times` as long is set aside.
+// The share of groups in which a single run that takes `times` as long is set aside.
 double ShareOfDirtyThatGo(const RunPlan& plan, double times);
 
 struct Called {
@@ -26,14 +26,15 @@ struct Called {
 };
 // How Compare() classifies the totals of two groups if the second one takes `times` as long.
 Called ShareOfTotalsCalled(const RunPlan& plan, double times, double least);
-// The same for one of three steps in each event, which takes `times` as long, on a machine so busy
-// that runs wait for a CPU half of the time on average, each for another share.
+// The same if one of three steps in each event takes `times` as long, on a machine so busy that
+// runs wait for a CPU half of the time on average, each for a different share.
 struct BusyCalled {
   double slower = 0;  // the changed step
   double other = 0;   // any other step, slower or faster
 };
 BusyCalled ShareOfBusyStepsCalled(const RunPlan& plan, double times);
-// Share of rounds in which any of `steps` equal steps of any of `labels` is reported as changed.
+// The share of rounds in which any of `steps` equal steps of any of `labels` is reported as
+// changed.
 double ShareWithAnyStepCalled(const RunPlan& plan, std::size_t steps, std::size_t labels);
 
 }  // namespace fieldcost::probe

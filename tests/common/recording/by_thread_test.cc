@@ -25,7 +25,7 @@ std::string FirstFrame(const Recording& recording, std::uint32_t path) {
   return dictionary.frame(tree::PathId(path)).function;
 }
 
-// Self sums by the first frame.
+// Sums of self values by first frame.
 std::map<std::string, std::uint64_t> ByFirstFrame(const Recording& recording, Interval interval) {
   std::map<std::string, std::uint64_t> sums;
   const std::vector<std::uint64_t> self = Self(recording, 0, interval);
@@ -35,7 +35,7 @@ std::map<std::string, std::uint64_t> ByFirstFrame(const Recording& recording, In
   return sums;
 }
 
-// Frames of a path without the one in front.
+// The frames of a path without the first one.
 std::vector<tree::Frame> FramesBehindFirst(const Recording& recording, std::uint32_t path) {
   const tree::Dictionary& dictionary = recording.dictionary();
   std::vector<tree::Frame> frames;
@@ -100,7 +100,7 @@ TEST_F(ByThreadTest, SumsOfThreadsAddUpBitForBitInEveryInterval) {
         if (sample.value != 0) expected[name] += sample.value;
       }
       ASSERT_EQ(ByFirstFrame(divided, interval), expected);
-      // And of each path.
+      // The same for each path.
       const std::vector<std::uint64_t> self = Self(divided, 0, interval);
       std::map<std::vector<tree::Frame>, std::uint64_t> of_paths;
       for (std::uint32_t path = 1; path < self.size(); ++path) {
@@ -157,7 +157,7 @@ TEST_F(ByThreadTest, ManyThreadsAreOneForEachName) {
     threads.push_back({i + 1, i + 1, "cc", "cc"});
     samples.push_back({i, 0, 1, i + 1});
   }
-  // All of them and what is of several.
+  // All of them, and the samples of several threads.
   const auto divided = [&] {
     return ByFirstFrame(
         DividedByThread(Written(threads, samples), DivideBy::kProcess, false).value(), {});

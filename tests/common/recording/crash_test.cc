@@ -21,7 +21,7 @@ using testing::TempDir;
 
 constexpr std::size_t kPaths = 2'000;
 
-// The same ones in each process.
+// The same series in each process.
 class Series {
  public:
   Series() { GrowTo(kPaths / 2, random_, dictionary_); }
@@ -39,7 +39,7 @@ class Series {
   std::uint64_t count_ = 0;
 };
 
-// Writes until it is killed, and reports how many samples are flushed.
+// Writes until it is killed, and reports how many samples have been flushed.
 [[noreturn]] void WriteForEver(const std::filesystem::path& path, int report) {
   Series series;
   auto writer = Writer::Create(path, series.dictionary(), {}).value();
@@ -106,7 +106,7 @@ TEST(CrashTest, ReadsFlushedSamplesAfterSigkill) {
   }
 }
 
-// In a process where no file gets larger than so many bytes.
+// Runs in a process in which no file can exceed this size.
 class SmallDisk {
  public:
   explicit SmallDisk(rlim_t bytes) {

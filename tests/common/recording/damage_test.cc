@@ -56,7 +56,7 @@ class DamageTest : public ::testing::Test {
     return offsets;
   }
 
-  // What can be read of a part of the file is a prefix of what is in it.
+  // Checks that the readable content of a part of the file is a prefix of the whole content.
   void ExpectPrefix(std::string_view part) const {
     const auto recording = Recording::Over(part);
     if (!recording) {
@@ -89,7 +89,7 @@ TEST_F(DamageTest, TheWholeFileIsGood) {
   EXPECT_TRUE(report.has_index);
   EXPECT_EQ(report.samples, kSamples + kSamples / 10);
   EXPECT_EQ(report.stop.offset, file_.size());
-  // All that is to be damaged is there.
+  // All types to be damaged are present.
   for (const char* type : {"dictionary", "metrics", "run", "count", "block", "group", "vector"}) {
     EXPECT_GT(report.frames.count(type), 0U) << type;
   }
@@ -123,7 +123,7 @@ TEST_F(DamageTest, CutAnywhereTheFramesBeforeAreRead) {
   }
 }
 
-// With an index a query that needs the frame is refused; without, it is as if the file ended there.
+// With an index, a query that needs the frame is refused; without, the file seems to end there.
 TEST_F(DamageTest, AFlippedBitIsNeverAWrongAnswer) {
   std::mt19937_64 random(5);
   std::vector<std::uint64_t> borders = Borders();
@@ -131,7 +131,7 @@ TEST_F(DamageTest, AFlippedBitIsNeverAWrongAnswer) {
   int passed = 0;
   for (int i = 0; i < 400; ++i) {
     std::string bad = file_;
-    // Half of them near the beginning of a frame, where the heads are.
+    // Half of them are near the beginning of a frame, where the heads are.
     const std::uint64_t at =
         i % 2 == 0 ? random() % file_.size()
                    : std::min<std::uint64_t>(borders[random() % borders.size()] + random() % 64,
@@ -198,10 +198,10 @@ TEST_F(DamageTest, RecoveringAWholeFileGivesTheSameBytes) {
   EXPECT_EQ(ReadFile(path_, 64 * kMiB).value(), file_);
 }
 
-// With valid checksums the measured values are trusted, but nothing else.
+// If checksums are valid, the measured values are trusted, but nothing else.
 class ForgedTest : public DamageTest {
  protected:
-  // The file with another payload in the first frame of the type, and all checksums right.
+  // The file with a different payload in the first frame of this type, and valid checksums.
   std::string Forge(FrameType type, const std::function<void(std::string&)>& change) const {
     std::string out = file_.substr(0, kHeaderBytes);
     bool done = false;
@@ -228,7 +228,7 @@ class ForgedTest : public DamageTest {
     const RecoverReport recovered = Recover(path_, to).value();
     EXPECT_FALSE(recovered.reason.empty());
     EXPECT_TRUE(VerifyFile(to).value().is_good()) << recovered.reason;
-    // Nothing that follows is read beyond its bytes.
+    // Readers never read beyond the bytes.
     const auto recording = Recording::Over(file).value();
     std::vector<std::uint64_t> out;
     for (std::uint16_t stream = 0; stream < recording.contents().streams.size(); ++stream) {
@@ -255,7 +255,7 @@ TEST_F(ForgedTest, ABlockThatClaimsMoreThanItHas) {
   }
 }
 
-// Readers of samples rely on samples being in the interval and in order.
+// Users of samples rely on these being in the interval and in order.
 TEST_F(ForgedTest, TimesThatDoNotAscendAreRefused) {
   tree::Dictionary dictionary;
   auto writer = Writer::Create(path_, dictionary, {}).value();
@@ -266,7 +266,7 @@ TEST_F(ForgedTest, TimesThatDoNotAscendAreRefused) {
   }
   ASSERT_TRUE(writer.Close());
   file_ = ReadFile(path_, kMiB).value();
-  // The third one is at the first one's time.
+  // Sets the third sample's time to the first one's.
   const std::string file = Forge(FrameType::kBlock, [](std::string& payload) {
     payload.replace(sizeof(BlockHead) + 2 * sizeof(std::uint32_t), sizeof(std::uint32_t),
                     sizeof(std::uint32_t), '\0');

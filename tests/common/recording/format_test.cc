@@ -15,7 +15,7 @@ namespace {
 
 using testing::TempDir;
 
-// The worked example of common/recording/FORMAT.md.
+// The worked example in common/recording/FORMAT.md.
 std::string SmallRecording() {
   const TempDir dir;
   tree::Dictionary dictionary;
@@ -173,7 +173,7 @@ TEST(FormatTest, SumsOfAnyContentAreReadBack) {
   }
 }
 
-// A file written with little memory is read with little memory.
+// Reading a file needs little memory if writing it did.
 TEST(FormatTest, LengthsAreLookedAtBeforeMemoryIsTaken) {
   std::string file = EncodeHeader({});
   ByteWriter bytes(file);
@@ -182,7 +182,7 @@ TEST(FormatTest, LengthsAreLookedAtBeforeMemoryIsTaken) {
   bytes.Fixed(std::uint64_t{0});
   const auto recording = Recording::Over(file).value();
   EXPECT_EQ(recording.contents().stop.reason, "a frame claims 4294967295 bytes");
-  // Counts of an increment that has no bytes for them.
+  // Counts in an increment that lacks the bytes for them.
   for (const std::string_view increment :
        {std::string_view("\x00\x01\xff\xff\xff\xff\x0f", 7),
         std::string_view("\x00\x01\x00\xff\xff\xff\xff\x0f", 8),
@@ -196,7 +196,7 @@ TEST(FormatTest, LengthsAreLookedAtBeforeMemoryIsTaken) {
 TEST(FormatTest, APathIsNeverItsOwnCaller) {
   for (const char distance : {'\0', '\2'}) {
     tree::Dictionary one;
-    std::string increment("\x00\x01\x01\x00", 4);  // one text, which is empty
+    std::string increment("\x00\x01\x01\x00", 4);  // a single, empty text
     increment += std::string(
         "\x01\x01\x00\x00\x00\x01"
         "f\x00",

@@ -20,7 +20,7 @@ struct Shape {
   std::size_t paths;
   std::size_t metrics;
   std::size_t samples;
-  std::uint64_t mean_step_ns;  // 0: all at one time
+  std::uint64_t mean_step_ns;  // 0: all at the same time
   std::size_t flush_every;     // samples
   std::uint64_t greatest_value;
 };
@@ -64,7 +64,7 @@ class IntervalTest : public ::testing::TestWithParam<Shape> {
     recording_.emplace(Recording::Open(file_).value());
   }
 
-  // Times of interest: anywhere, at a sample, at the ends of blocks; and what is around them.
+  // Interesting times: anywhere, at samples, at the ends of blocks, and close to these.
   std::uint64_t RandomTime() {
     const auto& blocks = recording_->contents().streams[0].blocks();
     const auto& block = blocks[random_() % blocks.size()];
@@ -117,7 +117,7 @@ TEST_P(IntervalTest, InclusiveValuesAreThoseOfAllPathsThatGoOn) {
   EXPECT_EQ(inclusive, expected);
 }
 
-// So that the others try all there is.
+// Ensures that the other tests cover all variants.
 TEST(IntervalShapesTest, HaveGroupsVectorsAndBlocksWithAndWithoutSums) {
   std::mt19937_64 random(1);
   const TempDir dir;
@@ -127,7 +127,7 @@ TEST(IntervalShapesTest, HaveGroupsVectorsAndBlocksWithAndWithoutSums) {
   const auto stream = writer.AddStream({StreamKind::kSamples, "", AddMetrics(1, writer)}).value();
   const std::uint64_t value = 1;
   for (std::uint64_t i = 0; i < 200'000; ++i) {
-    // Ever the same path, then ever another one.
+    // Always the same path at first, then a different one each time.
     const auto path = static_cast<std::uint32_t>(i < 100'000 ? 1 : i % 3'000);
     ASSERT_TRUE(writer.Append(stream, i, tree::PathId(path), std::span(&value, 1)));
   }

@@ -183,7 +183,7 @@ TEST_F(WriterTest, ReadsBackATreeOfSeveralFrames) {
   const Recording recording = Recording::Open(path_).value();
   EXPECT_EQ(recording.Trees().value(), (std::vector<std::string>{large, ""}));
   EXPECT_FALSE(VerifyFile(path_).value().is_good()) << "they are no trees";
-  // A crash between its frames.
+  // Simulates a crash between its frames.
   const auto end = recording.contents().frames[3].offset;
   const std::string file = ReadFile(path_, 128 * kMiB).value();
   EXPECT_TRUE(Recording::Over(std::string_view(file).substr(0, end)).value().Trees()->empty());

@@ -21,7 +21,8 @@ struct Sample {
   std::vector<std::uint64_t> values;
 };
 
-// A random tree: each new path is a child of a random one. The number of paths includes the root.
+// Builds a random tree: each new path is a child of a random one. The number of paths includes the
+// root.
 inline void GrowTo(std::size_t paths, std::mt19937_64& random, tree::Dictionary& dictionary) {
   while (dictionary.paths.size() < paths) {
     tree::Frame frame;
@@ -37,11 +38,11 @@ inline void GrowTo(std::size_t paths, std::mt19937_64& random, tree::Dictionary&
 inline std::uint32_t SkewedPath(std::size_t paths, std::mt19937_64& random) {
   const double uniform = static_cast<double>(random() >> 11) * 0x1p-53;
   const auto rank = std::pow(static_cast<double>(paths), uniform) - 1;
-  // Not ordered by id.
+  // Independent of the order of ids.
   return static_cast<std::uint32_t>(static_cast<std::uint64_t>(rank) * 2654435761 % paths);
 }
 
-// The expected result, from a straightforward reader.
+// The expected result, computed in the simplest way.
 inline std::vector<std::uint64_t> Scan(const std::vector<Sample>& samples, std::size_t metric,
                                        Interval interval, std::size_t paths) {
   std::vector<std::uint64_t> sums(paths);

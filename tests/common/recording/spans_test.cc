@@ -1,4 +1,4 @@
-// What lasts belongs to the intervals in which it passes.
+// Tests that spans are attributed to the intervals in which they pass.
 #include "common/recording/spans.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using testing::TempDir;
 constexpr std::size_t kThreads = 7;
 constexpr std::uint64_t kMs = 1'000'000;
 
-// Waits of threads, each of a path of its own, which do not overlap: [begin, end).
+// Waits of threads, each with its own path, which do not overlap: [begin, end).
 struct Wait {
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
@@ -29,7 +29,7 @@ std::vector<Wait> RandomWaits(std::mt19937_64& random, std::size_t count) {
   for (std::uint32_t path = 0; path < kThreads; ++path) {
     std::uint64_t time_ns = 5 * kMs;
     for (std::size_t i = 0; i < count; ++i) {
-      // Some follow at once, most are short, few have the greatest length.
+      // Some follow immediately, most are short, and a few have the maximum length.
       const std::uint64_t begin_ns = time_ns + (random() % 3 == 0 ? 0 : random() % (4 * kMs));
       const std::uint64_t longest_ns = i % 50 == 0 ? kMaxSpanNs : (i % 5 == 0 ? 90 * kMs : kMs);
       time_ns = begin_ns + (i % 200 == 0 ? kMaxSpanNs : random() % longest_ns);
@@ -40,7 +40,7 @@ std::vector<Wait> RandomWaits(std::mt19937_64& random, std::size_t count) {
   return waits;
 }
 
-// Streams of waits and of idle periods; few idle periods are longer than the longest wait.
+// Streams of waits and of idle periods; a few idle periods are longer than the longest wait.
 class SpansTest : public ::testing::TestWithParam<StreamKind> {
  protected:
   void SetUp() override {
@@ -79,7 +79,7 @@ class SpansTest : public ::testing::TestWithParam<StreamKind> {
     return sums;
   }
 
-  // Anywhere, and about where waits and blocks begin and end.
+  // Anywhere, or close to the beginnings and ends of waits and blocks.
   std::uint64_t RandomTime() {
     const Wait& wait = waits_[random_() % waits_.size()];
     const auto& blocks = recording_->contents().streams[0].blocks();
@@ -168,7 +168,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, SpansTest, ::testing::Values(StreamKind::kWaits,
 TEST(PassedBeforeTest, IsNeverMoreThanTheSpanAndNeverGoesBack) {
   std::mt19937_64 random(3);
   for (int i = 0; i < 1'000; ++i) {
-    // Longer than a writer makes them, and as if begun before time 0, too.
+    // Also longer than writers produce, and as if begun before time 0.
     const std::uint64_t end_ns = random() % (3 * kMaxSpanNs);
     const std::uint64_t length_ns = random() % (3 * kMaxSpanNs);
     std::vector<std::uint64_t> times = {0, end_ns, UINT64_MAX};

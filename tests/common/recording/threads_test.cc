@@ -20,7 +20,7 @@ TEST(ThreadsTest, ReadsWhatItWrites) {
   std::vector<Thread> read(1);
   ASSERT_TRUE(DecodeThreads(EncodeThreads(written, all), read));
   EXPECT_EQ(read, written);
-  // A later one replaces what an earlier one stated.
+  // A later entry replaces an earlier one.
   std::vector<Thread> renamed = written;
   renamed[1].name = "job";
   const std::vector<std::uint32_t> one = {1};
@@ -40,8 +40,8 @@ TEST(ThreadsTest, RefusesWhatNoWriterMakes) {
         << size;
   }
   for (const std::string_view bad : {
-           std::string_view("\x00\x01\x02\x01p\x01n", 7),  // the first one has no name
-           std::string_view("\x03\x01\x02\x01p\x01n", 7),  // one is missing before it
+           std::string_view("\x00\x01\x02\x01p\x01n", 7),  // the first thread has no name
+           std::string_view("\x03\x01\x02\x01p\x01n", 7),  // the one before is missing
            std::string_view("\x01\x80\x80\x80\x80\x10\x02\x01p\x01n", 11)  // a pid of 33 bits
            ,
            std::string_view("\x01\x01\x02\x01\nb\x01n", 8),  // not printable
@@ -93,7 +93,7 @@ TEST_F(ThreadSamplesTest, KeepsTheThreadOfEachSampleWhateverItsNumberTakes) {
   }
   std::vector<std::uint32_t> expected;
   std::uint64_t time_ns = 0;
-  // Numbers of 0, 1, 2 and 4 bytes.
+  // Numbers stored in 0, 1, 2 and 4 bytes.
   for (const std::vector<std::uint32_t>& block : std::vector<std::vector<std::uint32_t>>{
            {7, 7, 7}, {9, 264, 12}, {9, 265, 300}, {1, 69'999, 0}, {69'999}}) {
     for (const std::uint32_t thread : block) {
@@ -141,7 +141,7 @@ TEST_F(ThreadSamplesTest, RecoversThreadsWithTheirSamples) {
   Append(20, writer_.AddThread({1, 2, "p", "two"}).value());
   ASSERT_TRUE(writer_.Flush());
   const std::string file = ReadFile(path_, kMiB).value();
-  // Whole frames up to the second block, in which no more is.
+  // Complete frames up to the second block, which is truncated.
   ASSERT_TRUE(WriteFileAtomically(path_, file.substr(0, file.size() - 8), 0600));
   const auto recovered = dir_.path() / "b.fct";
   ASSERT_EQ(Recover(path_, recovered).value().kept_samples, 1U);

@@ -15,7 +15,7 @@ namespace {
 using PathCounts = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
 using Visit = TimeTree::Visit;
 
-// The worked example: M 100, N 2, P 95 over [0, 1000). Paths are the letters.
+// The worked example: M 100, N 2, P 95 over [0, 1000). Paths are letters.
 class WorkedExampleTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -30,7 +30,7 @@ class WorkedExampleTest : public ::testing::Test {
     tree_.emplace(TimeTree::Build(samples_, {0, 1'000}, {.m = 100, .n = 2, .p = 95}).value());
   }
 
-  // Evenly over the interval.
+  // Adds samples evenly spread over the interval.
   void Add(Interval interval, const std::string& counts) {
     for (const auto& [path, count] : Parse(counts)) {
       for (std::uint64_t i = 0; i < count; ++i) {
@@ -99,7 +99,7 @@ TEST_F(WorkedExampleTest, TheEndIsAPartOfALeaf) {
   PathCounts expected = Truth({700, 1'000});
   std::erase_if(expected, [](const auto& one) { return one.first > 'G' - 'A'; });
   EXPECT_EQ(answer.counts, expected);
-  EXPECT_EQ(answer.uncertainty, 13U);  // of other's 15 no path has more than G's 13
+  EXPECT_EQ(answer.uncertainty, 13U);  // of the 15 others, no path has more than G's 13
 }
 
 TEST_F(WorkedExampleTest, TheFirstHalfIsMergedAsItWasKept) {
@@ -169,7 +169,7 @@ TEST(TimeTreeTest, TheTrueCountLiesInTheBoundInTenThousandQueries) {
       }
     }
   }
-  EXPECT_GT(uncertain, 10'000U);  // else nothing was tried
+  EXPECT_GT(uncertain, 10'000U);  // otherwise nothing was tested
 }
 
 TEST(TimeTreeTest, AllPathsKeptIsExact) {

@@ -13,14 +13,14 @@ namespace {
 
 using boost::multiprecision::cpp_int;
 
-// 2^step <= value^256 < 2^(step + 1): no rounding anywhere.
+// 2^step <= value^256 < 2^(step + 1), computed without rounding.
 bool IsExact(std::uint64_t value, std::uint32_t step) {
   cpp_int power = value;
   for (int i = 0; i < 8; ++i) power *= power;
   return msb(power) == step;
 }
 
-// The least value whose logarithm is at least `step`, by halving.
+// Finds the least value whose logarithm is at least `step`, by bisection.
 std::uint64_t LeastOf(std::uint32_t step) {
   std::uint64_t low = 1;
   std::uint64_t high = ~std::uint64_t{0};

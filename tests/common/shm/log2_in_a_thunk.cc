@@ -1,4 +1,4 @@
-// Log2Times256() compiled as it is inside other people's programs.
+// Log2Times256() compiled as inside other people's programs.
 
 #include "common/shm/log2_fixed.h"
 

@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-// What seeds, samples and names were once drawn from must not change: values from elsewhere.
+// Values from other implementations: existing seeds, samples and names must keep their hashes.
 
 namespace fieldcost::shm {
 namespace {
 
 TEST(MixTest, SequencesAreThoseOfSplitMix64) {
-  std::uint64_t state = 0;  // as its authors' program prints them
+  std::uint64_t state = 0;  // the output of its authors' program
   EXPECT_EQ(NextRandom(&state), 0xe220a8397b1dcdaf);
   EXPECT_EQ(NextRandom(&state), 0x6e789e6aa1b965f4);
   EXPECT_EQ(NextRandom(&state), 0x06c45d188009454f);

@@ -13,7 +13,7 @@
 namespace fieldcost::shm {
 namespace {
 
-// A pick of a quarter of the full weight, where functions of 25 times its weight were called.
+// A pick with a quarter of the full weight; functions with 25 times its weight were called.
 DrawnPick Sample() {
   return {.weight_left = std::uint64_t{25} * (kFullWeight / 4),
           .weight = kFullWeight / 4,
@@ -22,7 +22,7 @@ DrawnPick Sample() {
           .watched_per_65536 = kCertain};
 }
 
-// Over evenly spread rounding bits.
+// The mean over evenly spread rounding bits.
 double MeanOf(const DrawnPick& pick, const Chances& chances = {}) {
   constexpr int kBits = 4096;
   double sum = 0;
@@ -54,7 +54,7 @@ TEST(SelectionTest, ItIsRoundedToAPowerOfTwoWithTheSameMean) {
   }
   pick.weight_left = pick.weight;
   pick.wanted = 2;
-  pick.order = 1;  // an exact 1 / 2 ...
+  pick.order = 1;  // exactly 1 / 2 ...
   EXPECT_NEAR(MeanOf(pick), 0.5, 0.001);
   pick = Sample();
   pick.weight_left = 16 * pick.weight;  // ... and 16
@@ -100,7 +100,7 @@ TEST(SelectionTest, WatchesSoManyThatTheyFit) {
   EXPECT_EQ(WatchChancesOf(28, 680, 1).of_libraries, kCertain / 10 + 1);
   EXPECT_EQ(WatchChancesOf(28, 680, 1).of_program, kCertain);
   EXPECT_GE(WatchChancesOf(~std::uint32_t{0}, ~std::uint32_t{0}, 1).of_libraries, 1U);
-  // With more places more are watched.
+  // With more places, more functions are watched.
   EXPECT_EQ(WatchChancesOf(106, 53, kMaxPlaces).of_program, kCertain);
   EXPECT_EQ(WatchChancesOf(106, 53, kMaxPlaces).of_libraries, kCertain);
   EXPECT_LT(WatchChancesOf(107, 53, kMaxPlaces).of_program, kCertain);
@@ -139,17 +139,16 @@ TEST(SelectionTest, TheOneThatLosesItsPlaceIsTheLast) {
   EXPECT_EQ(WeightLeft(places, 1), 60U);
 }
 
-// A program that links 300 functions, every third of them itself, in more or fewer slots, of
+// A program that links 300 functions, a third of them itself, through more or fewer slots, with
 // weights 1 to 1/64. Each run calls some of them, early or late, some often, and ends at any
-// moment. What a run costs is known of each function, and what the draw makes of it is compared
-// with that.
+// moment. The true cost of a run is known for each function, and is compared with the estimate from
+// the draw.
 class Fleet {
  public:
   static constexpr std::uint32_t kApis = 300;
 
-  // `called`: how many of them a run calls, about.
-  // `documented`: of four functions only one is documented, and one of the others has a reserved
-  // name; without it all are.
+  // `called`: the approximate number of functions that a run calls. `documented`: only one function
+  // in four is documented, and one of the others has a reserved name; if false, all are documented.
   Fleet(std::uint64_t slots, double called, std::uint64_t later_slots, bool documented)
       : called_(called),
         later_slots_(later_slots),
@@ -165,7 +164,7 @@ class Fleet {
   struct Pick {
     std::uint32_t api;
     DrawnPick drawn;
-    double cost;  // of the run's calls from its first one on
+    double cost;  // of the run's calls from the first one on
   };
   struct Result {
     std::vector<double> costs;  // by API
@@ -181,7 +180,7 @@ class Fleet {
     std::vector<std::uint32_t> chances(kApis);
     std::uint32_t watched = Watch(0, names, &chances);
     std::uint32_t later_chance = chances_.of_libraries;
-    std::uint32_t groups = later_slots_ == 0 ? kGroups : 1;  // that are there
+    std::uint32_t groups = later_slots_ == 0 ? kGroups : 1;  // that are present
     for (int i = 0; i < calls; ++i) {
       if (groups < kGroups && i >= called_ / kGroups * groups) {
         later_chance = LaterChance(later_chance, kMaxWatched - watched, later_slots_);
@@ -220,12 +219,12 @@ class Fleet {
     std::uint32_t weight;
     double cost;
   };
-  // Some come with libraries that dlopen brings, one group after the other.
+  // Some belong to libraries loaded by dlopen, one group after the other.
   static constexpr std::uint32_t kGroups = 4;
   std::uint32_t GroupOf(std::uint32_t api) const {
     return later_slots_ != 0 && api % 3 == 2 ? 1 + api / 3 % (kGroups - 1) : 0;
   }
-  // Sets the chances of those of the group that have none. Returns how many of it are watched.
+  // Sets the missing probabilities of a group. Returns how many of its functions are watched.
   std::uint32_t Watch(std::uint32_t group, std::uint64_t names,
                       std::vector<std::uint32_t>* chances) const {
     std::uint32_t count = 0;
@@ -252,13 +251,13 @@ struct Setting {
   double called;
   std::uint32_t wanted;
   double least_yield;             // of the runs that call something
-  std::uint64_t later_slots = 0;  // of each library that dlopen brings; 0: it brings none
-  bool documented = false;        // names without documentation have smaller weights
+  std::uint64_t later_slots = 0;  // of each library loaded by dlopen; 0: none
+  bool documented = false;        // undocumented names have smaller weights
 };
 
 class FleetTest : public ::testing::TestWithParam<Setting> {};
 
-// Sums over what is estimated too much in each run.
+// Sums of the overestimates of each run.
 struct Excess {
   double sum = 0;
   double squares = 0;

@@ -1,4 +1,4 @@
-// Databases with page checksums, and read-only access that changes nothing.
+// Tests databases with page checksums, and read-only access that changes nothing.
 #include "common/sqlite/checked_pages.h"
 
 #include <fstream>
@@ -26,7 +26,7 @@ class CheckedPagesTest : public ::testing::Test {
       ASSERT_TRUE(database.Execute("INSERT INTO t(b) VALUES (randomblob(300))"));
     }
   }
-  // What reading everything comes to: the number of rows, or an error.
+  // Reads everything; returns the number of rows, or an error.
   Result<std::uint64_t> ReadAll(Database::Access access) {
     FIELDCOST_ASSIGN(Database database, Database::Open(file_, access, Database::Pages::kChecked));
     Statement check = database.Prepare("PRAGMA integrity_check(1)");
@@ -50,7 +50,7 @@ TEST_F(CheckedPagesTest, EveryFlippedBitOfAPageIsDetected) {
   const std::string good = BytesOf("");
   ASSERT_EQ(*ReadAll(Database::Access::kInspect), 40U);
   ASSERT_GT(good.size(), 3U * kCheckedPageBytes);
-  // Each byte that is tried has another of its bits flipped.
+  // Flips one bit of each tested byte, a different one each time.
   for (std::size_t at = 0; at < good.size(); at += 13) {
     std::string bad = good;
     bad[at] = static_cast<char>(bad[at] ^ (1 << at % 8));
@@ -86,7 +86,7 @@ TEST_F(CheckedPagesTest, KeepsChecksumsThroughTheWriteAheadLogAndDeletions) {
 }
 
 TEST_F(CheckedPagesTest, ALookChangesNoByteOfAnyFile) {
-  // As after a kill: the files are copied while they are in use.
+  // The state after a kill: the files are copied while they are in use.
   const testing::TempDir live;
   const std::filesystem::path original = live.path() / "original.db";
   {

@@ -22,7 +22,7 @@ CostHistogram Values(std::initializer_list<std::pair<std::uint64_t, unsigned>> v
   return histogram;
 }
 
-// The combined sums of some contributions.
+// The combined sums of several contributions.
 struct Sums {
   CostHistogram histogram;
   AgentWeights weights;
@@ -36,7 +36,7 @@ struct Sums {
 };
 
 TEST(AgentWeightsTest, SharesAreRoundedDownAndTheRestGoesToTheLargestRemainders) {
-  // 2^32 / 3 = 1431655765 + 1/3: the one that is left goes to the lowest of equal remainders.
+  // 2^32 / 3 = 1431655765 + 1/3: the remaining unit goes to the lowest of equal remainders.
   const AgentWeights thirds = WeightsOf(Values({{1, 1}, {2, 1}, {4, 1}}));
   EXPECT_EQ(Low64(thirds.slots[1]), 1431655766U);
   EXPECT_EQ(Low64(thirds.slots[2]), 1431655765U);
@@ -121,7 +121,7 @@ TEST(AgentWeightsTest, SumsOfContributionsAreValidAndCounted) {
       const CostHistogram histogram = RandomHistogram(random);
       if (!histogram.empty()) sums.Add(histogram);
     }
-    sums.histogram.Merge(RandomHistogram(random));  // later batches add calls, no weight
+    sums.histogram.Merge(RandomHistogram(random));  // later batches add calls but no weight
     ASSERT_EQ(sums.weights.Contributions(), sums.contributions);
     ASSERT_TRUE(Validate(sums.weights, sums.histogram, sums.contributions).has_value());
     // Contributions from before weights were kept.
@@ -217,7 +217,7 @@ TEST(WeightedQuantileTest, TheIntervalHoldsTheQuantileOfTheWeightedValues) {
   std::mt19937_64 random(26);
   for (int i = 0; i < 100; ++i) {
     Sums sums;
-    std::vector<std::pair<std::uint64_t, double>> values;  // with the weight of each
+    std::vector<std::pair<std::uint64_t, double>> values;  // with their weights
     for (int machine = 0; machine < 16; ++machine) {
       const unsigned calls = 1U << (random() % 9);  // powers of two: exact in binary
       CostHistogram histogram;

@@ -21,7 +21,7 @@ struct Size {
   Uint128 sum;
 };
 
-// Some contributions, and what their row contains in addition to others that are not first ones.
+// Several contributions, and what their row contains from others that are not first ones.
 struct Sums {
   ContributionSizes sizes;
   Bucket totals;
@@ -48,8 +48,8 @@ std::vector<Size> RandomSizes(std::mt19937_64& random, std::uint64_t most) {
 }
 
 TEST(ContributionSizesTest, TheWorkedExample) {
-  // Calls 1, 3 and 2,000; the middle one is in slot 2, so up to 2^6 - 1 = 63 count.
-  // Sums 0, 10 and 5,000; the middle one is in slot 4, so up to 2^8 - 1 = 255 count.
+  // Calls 1, 3 and 2,000: the median is in slot 2, so at most 2^6 - 1 = 63 count. Sums 0, 10 and
+  // 5,000: the median is in slot 4, so at most 2^8 - 1 = 255 count.
   const Sums sums({{3, 10}, {2000, 5000}, {1, 0}});
   EXPECT_THAT(
       sums.sizes.buckets,
@@ -115,8 +115,8 @@ TEST(ContributionSizesTest, RefusesToSubtractWhatWasNeverAdded) {
     return ok;
   };
   EXPECT_TRUE(takes({{3, 10}, {40, 0}}));
-  EXPECT_FALSE(takes({{3, 16}}));                    // no such sum
-  EXPECT_FALSE(takes({{3, 10}, {3, 12}, {3, 12}}));  // more than there are
+  EXPECT_FALSE(takes({{3, 16}}));                    // there is no such sum
+  EXPECT_FALSE(takes({{3, 10}, {3, 12}, {3, 12}}));  // more than exist
   EXPECT_FALSE(takes({{2, 15}}));                    // leaves 3 + 3 - 2 = 4 calls for one in 2..3
 }
 
@@ -161,7 +161,7 @@ TEST(ContributionSizesTest, SumsBeyond64BitsCountAsTheGreatestOf64) {
 TEST(ContributionSizesTest, SizesThatCannotBeAreRefused) {
   const Sums good({{3, 10}, {2000, 5000}, {1, 0}, {2, 9}});
   ASSERT_TRUE(good.Check());
-  // With fewer contributions or less of anything than the row has.
+  // With fewer contributions, or with less of anything than the row has.
   Sums sums = good;
   sums.contributions = 3;
   EXPECT_FALSE(sums.Check());
@@ -171,7 +171,7 @@ TEST(ContributionSizesTest, SizesThatCannotBeAreRefused) {
   sums = good;
   sums.totals.sum -= 1;
   EXPECT_FALSE(sums.Check());
-  // With more, which those from before and later batches have added.
+  // With more, added by earlier contributions and later batches.
   sums = good;
   sums.contributions += 7;
   sums.totals.count += 100;

@@ -56,7 +56,7 @@ TEST(Log2RatioTest, TheShortcutAgreesWithTheFullComputation) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 200'000; ++i) {
     const std::uint64_t d = (random() >> (random() % 64)) | 1;
-    // Anything, and ratios next to powers of two, where the short way cannot always tell.
+    // Any ratios, and ones close to powers of two, for which the fast method cannot always decide.
     const std::uint64_t n =
         i % 2 == 0 ? (random() >> (random() % 64)) | 1 : (d << (random() % 64)) + random() % 3 - 1;
     if (n == 0) continue;
@@ -86,7 +86,7 @@ TEST(ScalarsTest, OnlyCallsThatWereTimedAreIndependent) {
     stood_for.Add(value, 1 << 10);
   }
   EXPECT_EQ(ScalarsOf(stood_for), ScalarsOf(timed));
-  // Those of unequal weights have the mean of all calls.
+  // If weights are unequal, the mean is that of all calls.
   CostHistogram early = timed;
   early.Add(3, std::uint64_t{1} << 40);
   EXPECT_EQ(ScalarsOf(early).sum_mean, Log2RatioQ16(3, 1));
@@ -137,7 +137,7 @@ TEST(ScalarsTest, MergeIsExactInAnyOrderAndSubtractUndoesIt) {
   EXPECT_EQ(back, ContributionScalars());
 }
 
-// The greatest number of contributions that is taken, at either end of the range of means.
+// The greatest accepted number of contributions, at either end of the range of means.
 TEST(ScalarsTest, CubesDoNotOverflow) {
   CostHistogram zero;
   zero.Add(0);

@@ -12,7 +12,7 @@
 namespace fieldcost::stats {
 namespace {
 
-// The slot of "bucket k" in the requirements' words, [2^k, 2^(k+1)).
+// The slot of bucket k, [2^k, 2^(k+1)).
 constexpr unsigned SlotOfBucket(unsigned k) { return k + 1; }
 
 CostHistogram HistogramOf(const std::vector<std::uint64_t>& values, int times = 1) {
@@ -23,7 +23,7 @@ CostHistogram HistogramOf(const std::vector<std::uint64_t>& values, int times = 
   return histogram;
 }
 
-// Every bucket but these is empty; keys are bucket numbers k.
+// All other buckets are empty; keys are bucket numbers k.
 void ExpectCounts(const CostHistogram& histogram,
                   const std::vector<std::pair<unsigned, std::uint64_t>>& expected) {
   std::array<std::uint64_t, shm::kBucketSlots> counts{};
@@ -58,7 +58,7 @@ TEST(CostHistogramTest, ExactlyTheBucketsThatAreNotAllZeroAreVisited) {
       case 0:
         histogram.SetBucket(static_cast<unsigned>(random() % shm::kBucketSlots), {});
         break;
-      case 1:  // not a valid one, but not nothing
+      case 1:  // invalid, but not empty
         histogram.SetBucket(static_cast<unsigned>(random() % shm::kBucketSlots),
                             {.count = 0, .sum = random() % 2, .sum_of_squares = 0});
         break;
@@ -172,7 +172,7 @@ TEST(CostHistogramTest, ZeroAndTheGreatestValueHaveTheirOwnBuckets) {
   EXPECT_TRUE(Validate(histogram).has_value());
 }
 
-// Merges [first, last) by cutting it at random places, recursively: a random grouping.
+// Merges [first, last) by splitting it at random places, recursively: a random grouping.
 CostHistogram MergeGrouped(std::mt19937_64& random, const CostHistogram* first,
                            const CostHistogram* last) {
   if (last - first == 1) return *first;
@@ -241,7 +241,7 @@ TEST(CostHistogramTest, SubtractingWhatWasNeverAddedChangesNothing) {
   const CostHistogram before = HistogramOf({4, 7});
   CostHistogram histogram = before;
   for (const auto& other : {HistogramOf({9}), HistogramOf({5}), HistogramOf({4, 4, 7})}) {
-    // {5}: its sums fit in, but one value 6 with the square 40 cannot remain.
+    // {5}: its sums fit, but the remaining value 6 cannot have the square 40.
     const Status status = histogram.Subtract(other);
     ASSERT_FALSE(status.has_value());
     EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);
@@ -271,8 +271,8 @@ TEST(ValidateTest, EveryBucketOfExtremeValuesIsAccepted) {
   }
 }
 
-// An independent statement of the rules, in the slow words of the definition: is there an integer
-// multiset with these sums as far as the linear inequalities can tell? Only for small numbers.
+// An independent, slow statement of the rules: is there a multiset of integers with these sums, as
+// far as the linear inequalities can tell? Only for small numbers.
 bool InPolytope(unsigned slot, std::int64_t count, std::int64_t sum, std::int64_t squares) {
   const auto min = static_cast<std::int64_t>(shm::SlotMin(slot));
   const auto max = static_cast<std::int64_t>(shm::SlotMax(slot));
@@ -322,7 +322,7 @@ TEST(ValidateTest, EverySingleFieldCorruptionThatLeavesThePolytopeIsRefused) {
 }
 
 TEST(ValidateTest, WideSumsAreComparedExactly) {
-  // Three values in the topmost bucket: the products of the rules take more than 128 bits.
+  // Three values in the topmost bucket: the products in the rules need more than 128 bits.
   const std::uint64_t min = shm::SlotMin(64);
   const CostHistogram histogram = HistogramOf({min, min + 5, min + 9});
   ASSERT_FALSE(histogram.saturated());
@@ -333,7 +333,7 @@ TEST(ValidateTest, WideSumsAreComparedExactly) {
   EXPECT_TRUE(refused({good.count - 1, good.sum, good.sum_of_squares}));
   EXPECT_TRUE(refused({good.count, good.sum + 2, good.sum_of_squares}));
   EXPECT_TRUE(refused({good.count, good.sum, good.sum_of_squares + 1}));  // parity
-  // The least possible squares for this sum are those of {+4, +5, +5}.
+  // The minimum squares for this sum are those of {+4, +5, +5}.
   const Bucket least = HistogramOf({min + 4, min + 5, min + 5}).bucket(64);
   ASSERT_TRUE(least.sum == good.sum);
   EXPECT_TRUE(ValidateBucket(64, least).has_value());

@@ -60,7 +60,7 @@ TEST(FieldTotalTest, TheTotalIsThatOfAllRunsWhereItIsKnown) {
     ASSERT_TRUE(total);
     EXPECT_TRUE(total->of_all_runs);
     EXPECT_EQ(total->ns, 256 * 1600.0);
-    // Each of four draws stands for 256 runs: the squares of 256 times their costs.
+    // Each of four draws represents 256 runs: the squares of 256 times their costs.
     EXPECT_DOUBLE_EQ(total->standard_error_ns,
                      256 * std::sqrt(300. * 300 + 500. * 500 + 100. * 100 + 700. * 700));
   }

@@ -32,7 +32,7 @@ class Field {
     }
     return field;
   }
-  // Anything that passes a batch's checks: one call or 2^40, of any cost.
+  // Anything that passes the checks of a batch: one call or 2^40, at any cost.
   CostHistogram Hostile() {
     switch (random_() % 3) {
       case 0:
@@ -54,7 +54,7 @@ class Field {
   std::mt19937_64 random_;
 };
 
-// The cost of rank ceil(share * n) among machines when each contribution counts one.
+// The cost of rank ceil(share * n) among machines if each contribution counts once.
 double MachineCost(const ApiSums& honest, double share) {
   return EstimateWeightedQuantile(honest.histogram, honest.weights,
                                   std::clamp(share, 1e-9, 1 - 1e-9))
@@ -68,7 +68,7 @@ TEST(FiguresTest, AFewHostileMachinesMoveNoFigureBeyondItsBound) {
     const int n = 20 + static_cast<int>(seed);
     std::vector<CostHistogram> contributions = field.Honest(n);
     const ApiSums honest = SumsOf(contributions);
-    // The greatest of honest contributions: no cap is above 32 times that.
+    // The maximum of the honest contributions: no cap exceeds 32 times that.
     std::uint64_t most_calls = 0;
     Uint128 most_cost = 0;
     for (const CostHistogram& one : contributions) {
@@ -83,7 +83,7 @@ TEST(FiguresTest, AFewHostileMachinesMoveNoFigureBeyondItsBound) {
       const auto hostile = static_cast<std::uint64_t>(m);
       EXPECT_LE(*figures.calls, honest.histogram.count() + hostile * 32 * most_calls);
       EXPECT_LE(*figures.sum, honest.histogram.sum() + hostile * 32 * most_cost);
-      // The median: within the honest machines' costs m ranks up or down, and its bucket.
+      // The median is within m ranks up or down among the honest machines' costs, and its bucket.
       const double share = static_cast<double>(m) / n;
       const double rank = 0.5 * (1 + share);
       EXPECT_LE(figures.quantiles->p50.estimate, 2 * MachineCost(honest, rank + 1e-6));
@@ -128,10 +128,10 @@ TEST(FiguresTest, FiguresOfAllCallsAreShownOnlyNearTheBoundedOnes) {
 TEST(FiguresTest, OneMachineWithMostCallsHasThemLeftOut) {
   std::vector<CostHistogram> contributions(40, Calls(10, 1000));
   EXPECT_TRUE(AllCallsAgree(SumsOf(contributions)));
-  contributions.push_back(Calls(std::uint64_t{1} << 40, 1000));  // of the same cost
+  contributions.push_back(Calls(std::uint64_t{1} << 40, 1000));  // at the same cost
   EXPECT_FALSE(AllCallsAgree(SumsOf(contributions)));
   EXPECT_EQ(FiguresOf(SumsOf(contributions), Whose::kField).calls, 655U) << "FIGURES.md";
-  contributions.back() = Calls(1000, 100'000);  // not so many, but dear
+  contributions.back() = Calls(1000, 100'000);  // not so many, but expensive
   EXPECT_FALSE(AllCallsAgree(SumsOf(contributions)));
 }
 

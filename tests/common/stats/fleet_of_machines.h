@@ -8,7 +8,8 @@
 namespace fieldcost::stats {
 
 // Synthetic machines that all run the same API: the log2 of a machine's typical cost is normal
-// around 12 with the deviation `between`, its calls' around that with a deviation of 1 octave.
+// around 12 with the deviation `between`, and that of its calls is normal around it with a
+// deviation of 1 octave.
 class FleetOfMachines {
  public:
   FleetOfMachines(double between, unsigned seed) : between_(between), random_(seed) {}

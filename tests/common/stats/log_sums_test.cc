@@ -46,7 +46,7 @@ TEST(LogSumsTest, ASumThatWouldPassItsTypeStaysAtTheTop) {
   LogSums sums{.count = kMost, .sum = kMost, .sum_squares = kMost};
   sums.Add(1000);
   EXPECT_EQ(sums, (LogSums{.count = kMost, .sum = kMost, .sum_squares = kMost}));
-  // As many calls as the header promises, the dearest there are.
+  // As many calls as the header guarantees, at the maximum cost.
   const std::uint64_t calls = std::uint64_t{1} << 36;
   const std::uint64_t dearest = shm::kMostLog2Times256;
   const LogSums half{

@@ -15,7 +15,7 @@ namespace {
 
 using Draw = std::function<double(std::mt19937_64&)>;
 
-// (0, 1), the same on every platform.
+// Uniform in (0, 1), the same on every platform.
 double Uniform(std::mt19937_64& random) {
   return (static_cast<double>(random() >> 11) + 0.5) * 0x1p-53;
 }
@@ -32,7 +32,8 @@ double Lognormal(std::mt19937_64& random, double mean, double width) {
 struct Shape {
   const char* name;
   Draw draw;
-  // Relative errors of the estimates in percent, as FIGURES.md has them: not more is measured.
+  // Relative errors of the estimates in percent as stated in FIGURES.md; measured errors do not
+  // exceed them.
   double median;
   double p90;
   double most;
@@ -76,7 +77,7 @@ double TrueQuantile(const std::vector<std::uint64_t>& sorted, double q) {
   return static_cast<double>(sorted[std::max<std::size_t>(rank, 1) - 1]);
 }
 
-// In percent, ascending: of eight quantiles of 20,000 values, five times, and of 300.
+// Errors in percent, ascending: for eight quantiles of 20,000 values, five times, and of 300.
 std::vector<double> ErrorsOf(const Shape& shape, std::mt19937_64& random) {
   std::vector<double> errors;
   for (const int count : {20000, 20000, 20000, 20000, 20000, 300, 300, 300, 300, 300}) {
@@ -112,7 +113,8 @@ TEST(QuantilesTest, TheTableOfShapesHolds) {
   }
 }
 
-// Counts beyond 2^53 are no doubles: the median of these is 10, and not one of the dear half.
+// Doubles cannot represent counts beyond 2^53: the median here is 10, not a value of the expensive
+// half.
 TEST(QuantilesTest, RanksAreExactBeyondTwoToTheFiftyThree) {
   constexpr std::uint64_t kHalf = (std::uint64_t{1} << 53) + 3;
   CostHistogram histogram;
@@ -129,7 +131,7 @@ TEST(QuantilesTest, RanksAreExactBeyondTwoToTheFiftyThree) {
   EXPECT_EQ(EstimateWeightedQuantile(histogram, weights, 0.5).high, 15);
 }
 
-// The 55th of a hundred is the 0.55-quantile, though the double 0.55 times 100 is above 55.
+// The 55th of a hundred is the 0.55-quantile, although the double 0.55 times 100 exceeds 55.
 TEST(QuantilesTest, RanksAreThoseOfDecimalFractions) {
   for (int percent = 1; percent < 100; ++percent) {
     CostHistogram histogram;
@@ -138,7 +140,7 @@ TEST(QuantilesTest, RanksAreThoseOfDecimalFractions) {
     const double q = percent / 100.0;
     EXPECT_EQ(EstimateQuantile(histogram, q).estimate, 1) << percent;
     EXPECT_EQ(EstimateQuantile(histogram, q + 0.001).estimate, 1000) << percent;
-    if (percent % 25 != 0) continue;  // others are no whole parts of 2^32
+    if (percent % 25 != 0) continue;  // others are not multiples of 2^-32
     EXPECT_EQ(EstimateWeightedQuantile(histogram, weights, q).estimate, 1);
   }
 }
@@ -230,11 +232,11 @@ TEST(QuantilesTest, GoldenVectors) {
   std::vector<std::uint64_t> ramp;
   for (std::uint64_t i = 64; i < 128; ++i) ramp.push_back(i);
   const std::vector<Golden> cases = {
-      // A uniform bucket: the beta distribution hits the true values.
+      // A uniform bucket: the beta distribution matches the true values.
       {ramp, 0.25, 79, 64, 105},
       {ramp, 0.5, 95, 78, 113},
       {ramp, 0.95, 124, 94, 127},
-      // Few or lumpy values: the estimate is off (true: 1100 and 103), the interval is not.
+      // Few or lumpy values: the estimate is wrong (true: 1100 and 103), the interval is not.
       {{1024, 1100, 1300, 2000}, 0.5, 1206, 1024, 1466},
       {{100, 101, 102, 103, 127}, 0.8, 113, 102, 119},
   };

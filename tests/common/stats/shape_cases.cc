@@ -14,12 +14,12 @@ constexpr unsigned kArgument = 3;
 constexpr double kMostInput = 65536;
 constexpr double kPreempted[] = {1e6, 10e6};  // ns
 
-// An input that the cost has nothing to do with.
+// An input that is unrelated to the cost.
 SimulatedCall Without(CaseDraw& draw, double cost) {
   return {draw.LogUniform(1, kMostInput), cost};
 }
 
-// A cost that grows, 10 % noise.
+// A growing cost with 10 % noise.
 template <typename Cost>
 SimulatedCall With(CaseDraw& draw, double most, Cost cost) {
   const double n = std::floor(draw.LogUniform(1, most));

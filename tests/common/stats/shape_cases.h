@@ -12,7 +12,7 @@ namespace fieldcost::stats {
 
 // Simulated APIs with known shapes, to measure how often ClassifyShape() is right.
 
-// Random numbers, with the distributions' names as in the cases.
+// Random numbers from distributions with the same names as in the cases.
 class CaseDraw {
  public:
   explicit CaseDraw(std::uint64_t seed) : random_(seed) {}
@@ -28,7 +28,7 @@ class CaseDraw {
   double Weibull(double shape);  // scale 1
   double Pareto(double alpha);   // from 1
   bool OneIn(double n) { return Uniform(0, n) < 1; }
-  // Picks one of these numbers.
+  // Returns one of these numbers.
   double AnyOf(std::span<const double> values);
 
  private:
@@ -43,25 +43,25 @@ struct SimulatedCall {
 
 struct ShapeCase {
   std::string_view name;
-  Shape shape;              // the right answer by the rules, derived from the distribution
-  bool is_scanned = false;  // the input is the scanned value, else argument 3
+  Shape shape;              // the correct result by the rules, derived from the distribution
+  bool is_scanned = false;  // the input is the scanned value, not argument 3
   double first_ns = 0;      // extra cost of each process's first call; 0: no start-up
   SimulatedCall (*draw)(CaseDraw&);
 };
 
 // The distributions used to tune the thresholds, and three further sets, each written down before
 // the rules were tried on it. One case of the first set and one of the second revealed a mistake in
-// the rule for two peaks; the corrected rules had seen nothing of the last set.
+// the rule for two peaks; the last set had no influence on the corrected rules.
 std::span<const ShapeCase> TriedCases();
 std::span<const ShapeCase> HeldOutCases();
 std::span<const ShapeCase> LaterHeldOutCases();
 std::span<const ShapeCase> LastHeldOutCases();
 
-// 2,000 calls by 5 processes. `preempted` of them cost 1 to 10 ms more. Next to the input there are
-// two arguments that do not affect the cost.
+// 2,000 calls by 5 processes. A share of `preempted` costs 1 to 10 ms more. In addition to the
+// input there are two arguments that do not affect the cost.
 ShapeInput Simulate(const ShapeCase& shape_case, double preempted, std::uint64_t seed);
 
-// Share of seeds for which shape, argument and start-up are all found correctly.
+// The share of seeds for which shape, argument and start-up are all found correctly.
 double RightShare(const ShapeCase& shape_case, double preempted, int seeds);
 
 }  // namespace fieldcost::stats

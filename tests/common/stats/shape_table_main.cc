@@ -1,5 +1,5 @@
-// Prints the table of shapes of common/stats/FIGURES.md:   shape_table tried|held_out|later|last
-// [SEEDS] Fixed seeds: the same numbers each time.
+// Prints the table of shapes in common/stats/FIGURES.md:
+//   shape_table tried|held_out|later|last [SEEDS]
 
 #include <fmt/format.h>
 

@@ -20,7 +20,7 @@ using ::testing::Le;
 
 constexpr int kSeeds = 40;
 
-// The short form of the tables of common/stats/FIGURES.md; `shape_table` makes the long one.
+// A short version of the tables in common/stats/FIGURES.md; `shape_table` prints the long one.
 double ExpectRight(std::span<const ShapeCase> cases, double each) {
   double sum = 0;
   for (const ShapeCase& shape_case : cases) {
@@ -59,7 +59,7 @@ class Builder {
     input_.processes += static_cast<std::uint64_t>(processes);
     return Calls(processes, cost);
   }
-  // `calls` for each power of two from 2^first on, of this cost.
+  // `calls` calls for each power of two from 2^first on, with the costs in this order.
   Builder& Growing(unsigned number, int calls, unsigned first,
                    const std::vector<std::uint64_t>& costs) {
     ShapeArgument argument{.number = number};
@@ -83,7 +83,7 @@ TEST(ShapeTest, Below100CallsNothingIsClaimed) {
   EXPECT_EQ(result.shape, Shape::kTooFewCalls);
   EXPECT_EQ(Sentence(result), "too few calls");
   EXPECT_EQ(Sentence(Builder().Calls(100, 500).Result()), "constant");
-  // Untimed calls are no evidence.
+  // Untimed calls are not evidence.
   Builder weighted;
   for (int i = 0; i < 99; ++i) weighted.Input().cost.Add(500, 16);
   weighted.Input().cost.SetUntimed(99 * 15);
@@ -122,7 +122,8 @@ double ExponentOver(double floor, double e) {
 
 TEST(ShapeTest, ExponentsAreOfTheBucketsAboveTheFloor) {
   for (const double e : {0.5, 1.0, 1.5, 2.0}) EXPECT_NEAR(ExponentOver(0, e), e, 0.02);
-  // Over a fixed cost they read low: here the dearest is 2, 4 and 8 octaves above it.
+  // With a fixed cost they are underestimated: here the greatest cost is 2, 4 and 8 octaves above
+  // it.
   const double most = 100 * 65'536;
   EXPECT_NEAR(ExponentOver(most / 3, 1), 0.6, 0.05);
   EXPECT_NEAR(ExponentOver(most / 15, 1), 0.8, 0.05);
@@ -142,7 +143,7 @@ TEST(ShapeTest, GrowthNeedsFourBucketsOfTenCallsOverThreeOctavesAndARise) {
   EXPECT_FALSE(grows(50, {500, 700, 900, 990}));  // less than an octave
   EXPECT_FALSE(grows(50, {1200, 900, 700, 500}));
   EXPECT_FALSE(grows(50, {500, 4000, 600, 1200}));  // R^2
-  // Three buckets, although over eight octaves.
+  // Three buckets, although they span eight octaves.
   Builder far;
   ShapeArgument argument{.number = 1};
   for (const unsigned octave : {0U, 4U, 8U}) {
@@ -170,7 +171,7 @@ TEST(ShapeTest, IgnoresGrowthThatExplainsLittle) {
     builder.Input().arguments = {argument};
     return builder.Result().growth.has_value();
   };
-  // A variance of (0.3 * 10)^2 / 12 octaves is explained, and as much is noise of 0.6.
+  // A variance of (0.3 * 10)^2 / 12 octaves is explained, which equals the noise at 0.6.
   EXPECT_TRUE(grows(0.5));
   EXPECT_FALSE(grows(0.7));
 }
@@ -203,7 +204,8 @@ TEST(ShapeTest, TheArgumentThatExplainsMostWins) {
   EXPECT_THAT(Sentence(builder.Result()), HasSubstr("grows with the scanned value, ~n^1.0"));
 }
 
-// Against the definition: the greatest of the least means of all runs of buckets around each.
+// Compares with the definition: the maximum of the minimum means of all runs of buckets around
+// each.
 TEST(ShapeTest, TheMonotoneFitIsTheBestThereIs) {
   std::mt19937_64 random(7);
   int compared = 0;
@@ -323,7 +325,7 @@ TEST(ShapeTest, StartUpNeedsThreeProcessesARatioAndTwentyMicroseconds) {
   EXPECT_FALSE(starts_up(unknown_first));
 }
 
-// One process in twenty calls: without them the others are constant.
+// One call in twenty is a process's first; without these, the others are constant.
 TEST(ShapeTest, AfterAStartUpTheShapeIsThatOfTheOtherCalls) {
   EXPECT_EQ(Builder().FirstCalls(50, 900'000).Calls(950, 1500).Result().shape, Shape::kConstant);
   // A start-up cannot be detected with fewer than three processes; then nothing is constant,
@@ -386,7 +388,7 @@ TEST(ShapeTest, ImpossibleSumsCountAsNone) {
   EXPECT_EQ(whole.Result().shape, Shape::kTooFewCalls);
 }
 
-// Arbitrary bits, and more likely sets in which one value contradicts the others.
+// Arbitrary bits, and, more often, sums in which one value contradicts the others.
 TEST(ShapeTest, InconsistentSumsAreSafe) {
   std::mt19937_64 random(8);
   const auto any = [&]() -> std::uint64_t {

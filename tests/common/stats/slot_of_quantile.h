@@ -6,7 +6,7 @@
 namespace fieldcost::testing {
 
 // The slot of the machines' q-quantile, counted slot by slot, as a reference for published
-// quantiles. The first or last slot if q is outside 0 to 1.
+// quantiles. Returns the first or last slot if q is outside of 0 to 1.
 inline unsigned SlotOfQuantile(const stats::AgentWeights& weights, double q) {
   const double wanted = q * static_cast<double>(weights.Total());
   double below = 0;

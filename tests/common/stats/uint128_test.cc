@@ -21,7 +21,7 @@ TEST(Uint128Test, ProductsAgreeWithShiftAndAdd) {
   for (int i = 0; i < 10000; ++i) {
     const Uint128 a = MakeUint128(random() >> (random() % 64), random());
     const Uint128 b = MakeUint128(random() >> (random() % 64), random());
-    // Bit by bit: the slowest multiplication there is, and the easiest to believe.
+    // Multiplies bit by bit: slow, but obviously correct.
     WideProduct expected{.high = 0, .low = 0};
     for (int bit = 127; bit >= 0; --bit) {
       expected = {.high = (expected.high << 1) | (expected.low >> 127), .low = expected.low << 1};

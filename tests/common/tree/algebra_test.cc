@@ -30,7 +30,7 @@ Spread SpreadOf(const std::vector<std::uint64_t>& values) {
   return spread;
 }
 
-// Every path of the runs has the same values in the tree as in the plain runs.
+// Checks that every path has the same values in the tree as in the plain runs.
 void ExpectSumOf(const std::vector<PlainRun>& runs, const Tree& tree) {
   EXPECT_EQ(tree.runs, runs.size());
   for (const Names& path : AllPaths(runs)) {
@@ -99,14 +99,14 @@ TEST(TreeTest, RefusesValuesThatOverflow) {
   ASSERT_TRUE(most.Add(0, g, kMost).has_value());
   const Tree tree = TreeOf(dictionary, SomeMetrics(1), std::span(&most, 1)).value();
   EXPECT_TRUE(tree.values[0].inclusive[0].sum_squares == Uint128{kMost} * kMost);
-  // The squares of two runs pass 128 bits, in one sweep or in two, or in a sum of trees.
+  // The squares of two runs exceed 128 bits, in one sweep or two, or in a sum of trees.
   EXPECT_EQ(TreeOf(dictionary, SomeMetrics(1), std::vector{most, most}).error().code,
             ErrorCode::kTooLarge);
   std::vector<RunValues> many(17, RunValues(1));
   many.front() = many.back() = most;
   EXPECT_EQ(TreeOf(dictionary, SomeMetrics(1), many).error().code, ErrorCode::kTooLarge);
   EXPECT_EQ(Add(std::vector{tree, tree}).error().code, ErrorCode::kTooLarge);
-  // The inclusive value of a run passes 64 bits: by its own self value, or by its children.
+  // The inclusive value of a run exceeds 64 bits, because of its own self value or its children.
   RunValues own = most;
   ASSERT_TRUE(own.Add(0, f, 1).has_value());
   EXPECT_EQ(TreeOf(dictionary, SomeMetrics(1), std::span(&own, 1)).error().code,
@@ -128,7 +128,7 @@ TEST(TreeTest, SumsOfLargeValuesAreExact) {
       std::vector<std::uint64_t> below;
       std::vector<std::uint64_t> inclusive;
       for (std::size_t i = 0; i < count; ++i) {
-        // Only the first ones are as large, so that the squares fit.
+        // Only the first ones are this large, so that the squares fit.
         own.push_back((std::uint64_t{1} << (i < 8 ? bit : 50U)) - i % 2);
         below.push_back(i % 3 == 0 ? 0 : own.back() - i);
         inclusive.push_back(own.back() + below.back());
@@ -254,7 +254,7 @@ TEST(AlgebraTest, AMinimumHasThePathsOfAllRunsWithTheLeastOfEach) {
     for (std::size_t metric = 0; metric < 2; ++metric) {  // never below its parts
       for (const Uint128 excess : Excess(least, metric)) EXPECT_TRUE(stats::High64(excess) == 0);
     }
-    // In another order, and of minima.
+    // In a different order, and as minima of minima.
     std::shuffle(trees.begin(), trees.end(), random);
     if (trees.size() > 1) {
       const Tree two = Minimum(std::span(trees).first(2)).value().tree;
@@ -267,7 +267,7 @@ TEST(AlgebraTest, AMinimumHasThePathsOfAllRunsWithTheLeastOfEach) {
   EXPECT_GT(kept, 300U);
 }
 
-// f has 10 + 1 in one run, 1 + 10 in the other: 11 inclusive in both, 1 of each part at least.
+// f has 10 + 1 in one run and 1 + 10 in the other: 11 inclusive in both, at least 1 of each part.
 TEST(AlgebraTest, TheExcessOverTheMinimumIsWhatVaries) {
   auto dictionary = std::make_shared<Dictionary>();
   const PathId f = Enter(*dictionary, {"f"});

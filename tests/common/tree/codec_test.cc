@@ -14,8 +14,8 @@
 namespace fieldcost::tree {
 namespace {
 
-// The README's example: main calls read (10 in one run, 14 in the other), that waits in the kernel
-// (3, in the first run only); main itself has 5 and 5.
+// The example in FORMAT.md: main calls read (10 in one run, 14 in the other), which waits in the
+// kernel (3, in the first run only); main itself has 5 in both.
 Tree Example() {
   auto dictionary = std::make_shared<Dictionary>();
   Dictionary& names = *dictionary;
@@ -49,7 +49,7 @@ std::vector<std::string> SomeTrees() {
   return all;
 }
 
-// The bytes again, if they are those of a tree.
+// Encodes the tree in these bytes again, if there is one.
 std::optional<std::string> Again(std::string_view bytes) {
   const auto tree = DecodeTree(bytes);
   if (tree.has_value()) return EncodeTree(*tree);
@@ -195,7 +195,7 @@ TEST(TreeCodecTest, ReportsKindsAndVersions) {
   EXPECT_EQ(DecodeTree(bytes).error().code, ErrorCode::kCorrupt);
 }
 
-// Sums that no runs have, one after the other.
+// Sums that no runs can have, one after the other.
 TEST(TreeCodecTest, SumsMustBePossible) {
   const std::size_t read = 2;
   const auto refused = [](const Tree& tree) {
@@ -217,10 +217,10 @@ TEST(TreeCodecTest, SumsMustBePossible) {
   EXPECT_TRUE(refused(with([](Spread&, Spread& all) { all.sum_squares -= 2; })));
   EXPECT_TRUE(refused(with([](Spread&, Spread& all) { all.max = 13; })));  // below self
   Tree tree = Example();
-  tree.present[read] = 1;  // then one of them has 0
+  tree.present[read] = 1;  // so one of them has 0
   EXPECT_TRUE(refused(tree));
   tree = Example();
-  tree.values[0].self[3].min = 1;  // in one run of two
+  tree.values[0].self[3].min = 1;  // in one run out of two
   EXPECT_TRUE(refused(tree));
 }
 
@@ -244,7 +244,7 @@ TEST(TreeCodecTest, DifferencesMustBePossible) {
   EXPECT_TRUE(refused([](MeanTree& tree, SideSum&) { tree.runs_before = kMaxRuns + 1; }));
 }
 
-// Few bytes that speak of much are refused before room is made for it.
+// Small inputs that claim much content are refused before memory is allocated.
 TEST(TreeCodecTest, CountsBeyondTheBytesOrTheLimitsAreRefused) {
   const std::string begin("\x01\x01", 2);
   const std::string huge = "\xff\xff\xff\xff\x0f";
@@ -261,7 +261,7 @@ TEST(TreeCodecTest, CountsBeyondTheBytesOrTheLimitsAreRefused) {
             1U);  // the empty tree
 }
 
-// Each name of 16 KiB takes four bytes, as it begins like the one before.
+// Each name of 16 KiB takes four bytes, because it begins like the previous one.
 TEST(TreeCodecTest, NamesThatGrowInMemoryHaveALimit) {
   std::string bytes("\x01\x01\0", 3);
   const unsigned firsts = 127;
@@ -283,7 +283,7 @@ TEST(TreeCodecTest, NamesThatGrowInMemoryHaveALimit) {
   EXPECT_EQ(DecodeTree(bytes).error().code, ErrorCode::kTooLarge);
 }
 
-// 1,024 frames are decoded, one more is not.
+// 1,024 frames are decoded; one more is refused.
 TEST(TreeCodecTest, DepthHasALimit) {
   auto dictionary = std::make_shared<Dictionary>();
   const Names deepest(kMaxDepth, "f");

@@ -13,7 +13,7 @@ namespace fieldcost::tree {
 namespace {
 
 constexpr std::uint64_t kPerSample = 1'000'000;  // ns
-constexpr double kSamples = 20'000;              // of a run
+constexpr double kSamples = 20'000;              // per run
 const std::vector<Metric> kCpu = {{.name = "cpu", .per_sample = kPerSample}};
 
 // A program as call paths with shares of its time.
@@ -74,14 +74,14 @@ Program ProgramOf(Shape shape, std::mt19937_64& random) {
 }
 
 struct Noise {
-  double machine = 0.1;  // of a whole run, as a standard deviation of the logarithm
+  double machine = 0.1;  // common to a whole run, as a standard deviation of the logarithm
   double path = 0.02;    // of each path in each run
 };
 
-// What differs in the second build.
+// The differences planted in the second build.
 struct Planted {
-  double all = 1;      // everything takes so many times as long
-  double hottest = 1;  // besides, the hottest path,
+  double all = 1;      // everything takes this many times as long
+  double hottest = 1;  // in addition, the hottest path
   double small = 1;    // and the small one
 };
 
@@ -107,7 +107,7 @@ std::vector<Tree> Runs(const Program& program, int count, std::mt19937_64& rando
   return trees;
 }
 
-// Whether the path leads to the other one, so that its inclusive value has the other's change.
+// Whether the path leads to the other one, so that its inclusive value includes the other's change.
 bool LeadsTo(const Dictionary& dictionary, PathId path, PathId other) {
   while (other != kRootPath && other != path) other = dictionary.paths.parent(other);
   return other == path;
@@ -115,12 +115,12 @@ bool LeadsTo(const Dictionary& dictionary, PathId path, PathId other) {
 
 // Shares of the repeats.
 struct Rates {
-  double hottest = 0;  // in which the hottest path was found,
-  double small = 0;    // the small one,
-  double other = 0;    // any path that leads to neither,
-  double total = 0;    // or that the whole changed
+  double hottest = 0;  // in which the hottest path was found
+  double small = 0;    // the small one
+  double other = 0;    // any path that leads to neither
+  double total = 0;    // the whole
   double any = 0;      // any of these
-  double alike = 0;    // in which all paths are said to have changed alike
+  double alike = 0;    // in which all paths are reported to have changed alike
 };
 
 struct Case {
@@ -307,7 +307,7 @@ TEST(CompareTest, ExactValuesThatNeverVaryAreCertainAtOnce) {
 }
 
 TEST(CompareTest, ExactCountsOfUnchangedPathsStayExactWhereMostChanged) {
-  // The reviewers' case: everything is called twice as often, but main is not.
+  // A case of the reviewers: everything is called twice as often, except main.
   const Exact before = {{{"main"}, 1}, {{"main", "a"}, 100}, {{"main", "b"}, 100}};
   const Exact after = {{{"main"}, 1}, {{"main", "a"}, 200}, {{"main", "b"}, 200}};
   const Comparison comparison = Compare(ExactRuns({before, before}), ExactRuns({after, after}),
@@ -357,7 +357,7 @@ TEST(CompareTest, ReportsSmallChangesOfBytesThatAreTheSameInAllRuns) {
   // For example the length of the program's name.
   after[{"main", "f"}] = before.at({"main", "f"}) + 3;
   ExpectBytesChanged({before, before, before}, {after, after, after}, {});
-  // Bytes that differ from run to run need the margin of all other values.
+  // Bytes that vary from run to run need the same margin as all other values.
   Exact other = before;
   other[{"main", "f"}] += 1;
   after[{"main", "f"}] = 325'003;
@@ -374,12 +374,12 @@ TEST(CompareTest, ReportsVanishedAndNewPaths) {
 }
 
 TEST(CompareTest, ReportsAncestorsOnlyForChangesBeyondTheirDescendants) {
-  // f explains 90 of main's 100 more: 90 %.
+  // f explains 90 of the 100 by which main increased: 90 %.
   const Exact base = {
       {{"rest"}, 5000}, {{"main"}, 500}, {{"main", "f"}, 200}, {{"main", "g"}, 300}};
   Exact after = base;
   after[{"main", "f"}] = 290;
-  after[{"main", "g"}] = 310;  // 3 % of g: no word of its own
+  after[{"main", "g"}] = 310;  // 3 % of g: not reported
   EXPECT_EQ(ToldOf(Compare(ExactRuns({base, base}), ExactRuns({after, after}), "calls").value()),
             (Told{{{"main", "f"}, ValueKind::kSelf}}));
   // Now 70 %: main is reported, too; the root's change is main's.
@@ -394,7 +394,7 @@ TEST(CompareTest, SmallChangesAndSmallPathsAreNotWorthAWord) {
   const Exact base = {{{"a"}, 1'000'000}, {{"b"}, 10'000}, {{"c"}, 500}};
   Exact after = base;
   after[{"b"}] = 10'400;  // 4 % of the path
-  after[{"c"}] = 1'000;   // twice, but 0.05 % of all
+  after[{"c"}] = 1'000;   // twice as much, but 0.05 % of the whole
   EXPECT_TRUE(
       ToldOf(Compare(ExactRuns({base, base}), ExactRuns({after, after}), "calls").value()).empty());
   after[{"b"}] = 11'100;
@@ -413,10 +413,10 @@ TEST(CompareTest, PathsOfFewSamplesAreNotTested) {
     EXPECT_TRUE(run.Add(0, small, samples * kPerSample).has_value());
     return TreeOf(dictionary, kCpu, std::span(&run, 1)).value();
   };
-  // large's self value, and the root's inclusive one.
+  // The self value of large and the inclusive value of the root.
   EXPECT_EQ(Compare(std::vector(10, tree(1)), std::vector(10, tree(19)), "cpu")->tested, 2U);
   EXPECT_EQ(Compare(std::vector(10, tree(1)), std::vector(10, tree(20)), "cpu")->tested, 3U);
-  // 20 and 25 samples, never another number: chance can do that.
+  // Always 20 and 25 samples: possible by chance.
   EXPECT_TRUE(Compare(std::vector(2, tree(20)), std::vector(2, tree(25)), "cpu")->changes.empty());
 }
 

@@ -56,7 +56,7 @@ TEST(FrameTableTest, RefusesFramesInvalidForTheirKind) {
       {.kind = FrameKind::kUnnamed, .file = "f.c", .offset = 1},          //
       {.kind = FrameKind::kSpecial, .function = "kernel"},                // no brackets
       {.kind = FrameKind::kSpecial, .function = "[]"},                    //
-      {.kind = FrameKind::kSpecial, .module = "a", .function = "[cut]"},  // a remark of no code
+      {.kind = FrameKind::kSpecial, .module = "a", .function = "[cut]"},  // a marker with a module
       {.kind = FrameKind::kSpecial, .function = "[cut]", .file = "f.c"},  //
       {.kind = FrameKind::kSpecial, .function = "[cut]", .offset = 1},    //
       {.kind = static_cast<FrameKind>(9), .function = "f"}};

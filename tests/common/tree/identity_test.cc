@@ -49,11 +49,11 @@ TEST(IdentityTest, FunctionsAreDemangledAndLoseWhatCompilersAppend) {
       {"memcpy@@GLIBC_2.14", "memcpy"},
       {"memcpy@GLIBC_2.2.5", "memcpy"},
       {"memcpy@plt", "memcpy@plt"},
-      {"f._omp_fn.0", "f._omp_fn.0"},  // code of its own
+      {"f._omp_fn.0", "f._omp_fn.0"},  // separate code
       {"f.resume", "f.resume"},
       {"f.1", "f.1"},
       {"f.avx2", "f.avx2"},
-      {"isra.0", "isra.0"},  // nothing would be left
+      {"isra.0", "isra.0"},  // nothing would remain
       {".cold", ".cold"},
       {"cold", "cold"},
       {".1", ".1"},

@@ -29,7 +29,7 @@ Side RandomSide(std::mt19937_64& random, std::size_t metrics = 2) {
   return side;
 }
 
-// [path names] = numerator over `denominator`; what is 0 is left out.
+// [path names] = numerator over `denominator`, without zeros.
 using NetByName = std::map<Names, Int128>;
 struct ByName {
   std::uint64_t denominator;
@@ -52,7 +52,7 @@ ByName NetOf(const MeanTree& tree) {
   return result;
 }
 
-// Each value against sums over plain runs, in lowest terms or not.
+// Compares each value with sums over plain runs, in lowest terms or not.
 void ExpectDifference(const Side& before, const Side& after, const MeanTree& difference) {
   const auto runs_before = static_cast<Int128>(before.runs.size());
   const auto runs_after = static_cast<Int128>(after.runs.size());
@@ -185,7 +185,7 @@ TEST(MeanTreeTest, RefusesValuesThatOverflow) {
   MeanTree large = Average(OneRun({.name = "a"}, kMost)).value();
   MeanTree third = Average(OneRun({.name = "a"}, 1)).value();
   third.denominator = 3;
-  // Squares times 9.
+  // The squares are multiplied by 9.
   EXPECT_EQ(Add(std::vector{large, third}).error().code, ErrorCode::kTooLarge);
   third.denominator = kMost;
   large.denominator = kMost - 1;

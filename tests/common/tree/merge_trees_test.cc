@@ -11,7 +11,7 @@ namespace fieldcost::tree {
 namespace {
 
 using Values = std::map<Names, std::uint64_t>;
-// By metric.
+// Values by metric.
 using Table = std::map<std::string, Values>;
 
 Measured MeasuredOf(const Table& table, std::mt19937_64& random) {
@@ -64,13 +64,13 @@ TEST(MergeTest, SamplesDivideWhatEventsDecide) {
   const MergedRun merged = Merge(events, samples);
   Table expected = events;
   expected["wall"] = {{{"main"}, 100},
-                      {{"main", "parse"}, 303},                    // of 1000: 10 parts of 33
+                      {{"main", "parse"}, 303},                    // of 1000: 10 parts out of 33
                       {{"main", "parse", "convert"}, 606},         // 20
                       {{"main", "parse", "read", "kernel"}, 91}};  // 3, and the largest remainder
   expected["cpu"] = {{{"main"}, 3}, {{"main", "parse"}, 10}, {{"main", "parse", "convert"}, 20}};
   expected["off-cpu"] = {{{"main", "parse", "read", "kernel"}, 3}};
   EXPECT_EQ(TableOf(merged.run), expected);
-  EXPECT_EQ(merged.stacks_with_dropped, 4U);  // all begin with start, one has helper
+  EXPECT_EQ(merged.stacks_with_dropped, 4U);  // all begin with start, and one contains helper
   EXPECT_EQ(merged.dropped_frames, 5U);
   EXPECT_TRUE(merged.remarks.empty());
 }
@@ -83,7 +83,7 @@ TEST(MergeTest, AStackWithoutAnyEventHangsBelowTheRoot) {
   EXPECT_EQ(merged.stacks_with_dropped, 0U);
 }
 
-// compress ends by calling compress2, which takes its place on the stack.
+// compress ends by calling compress2, which replaces it on the stack.
 TEST(MergeTest, AStackWithoutAFunctionThatTailCalledFollowsTheEvents) {
   const Table events = {
       {"wall", {{{"main"}, 300}, {{"main", "compress", "compress2", "deflate"}, 12}}}};
@@ -91,7 +91,7 @@ TEST(MergeTest, AStackWithoutAFunctionThatTailCalledFollowsTheEvents) {
   EXPECT_EQ(
       TableOf(Merge(events, samples).run)["wall"],
       (Values{{{"main"}, 300}, {{"main", "compress", "compress2", "deflate", "longest"}, 12}}));
-  // Two ways, and which one was taken is unknown.
+  // There are two ways, and it is unknown which one was taken.
   Table two = events;
   two["wall"][{"main", "uncompress", "compress2", "deflate"}] = 1;
   EXPECT_EQ(TableOf(Merge(two, samples).run)["cpu"],
@@ -100,7 +100,7 @@ TEST(MergeTest, AStackWithoutAFunctionThatTailCalledFollowsTheEvents) {
 
 TEST(MergeTest, PathsOfTheDictionaryWithoutEventsAreNotOfTheEvents) {
   std::mt19937_64 random(1);
-  // Both speak by one dictionary: helper is in it, but has no events.
+  // Both use the same dictionary: helper is in it, but has no events.
   const Table samples = {{"cpu", {{{"main", "helper", "parse"}, 5}}}};
   Measured sampled = MeasuredOf(samples, random);
   Measured events = {
@@ -129,7 +129,7 @@ TEST(MergeTest, MetricsMustBeThere) {
 
 TEST(MergeTest, RefusesValuesThatOverflow) {
   constexpr std::uint64_t kMost = ~std::uint64_t{0};
-  // The greatest values that there are divide exactly.
+  // The greatest possible values are divided exactly.
   const MergedRun merged =
       Merge({{"wall", {{{"f"}, kMost}}}}, {{"cpu", {{{"f", "a"}, kMost}, {{"f", "b"}, kMost}}}});
   EXPECT_EQ(TableOf(merged.run)["wall"],
@@ -149,7 +149,7 @@ std::uint64_t InclusiveOf(const Values& values, const Names& path) {
   return run.Inclusive(path, 0);
 }
 
-// Frame by frame, as described in the header.
+// Follows stacks frame by frame, as described in the header.
 struct SlowPlace {
   Names node;
   Names at;
@@ -176,8 +176,8 @@ SlowPlace SlowPlaceOf(const Names& stack, const PlainRun& events) {
   return place;
 }
 
-// Every share is the floor or one above, the sum is exact, and no share that is above has a smaller
-// remainder than one that is not.
+// Checks that every share is rounded down or up, that the sum is exact, and that no share that was
+// rounded up has a smaller remainder than one that was not.
 void ExpectLargestRemainder(std::uint64_t amount, const Values& weights, const Values& shares) {
   std::uint64_t total = 0;
   for (const auto& [at, weight] : weights) total += weight;

@@ -67,7 +67,7 @@ TEST(PathTableTest, ThereAreAtMostSoManyPaths) {
     ASSERT_TRUE(table.Intern(kRootPath, FrameId(i)).has_value());
   }
   EXPECT_EQ(table.Intern(kRootPath, FrameId(0)).error().code, ErrorCode::kTooLarge);
-  EXPECT_EQ(table.Intern(kRootPath, FrameId(7)).value(), PathId(7));  // known ones are still found
+  EXPECT_EQ(table.Intern(kRootPath, FrameId(7)).value(), PathId(7));  // known paths are still found
   EXPECT_EQ(table.size(), kMaxPaths);
 }
 

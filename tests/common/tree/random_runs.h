@@ -29,8 +29,8 @@ PlainRun RandomRun(std::mt19937_64& random, std::size_t metrics, std::size_t pat
 // Metrics "m0", "m1" ... in ns.
 std::vector<Metric> SomeMetrics(std::size_t count);
 
-// A tree of these runs with its own dictionary, whose ids are in random order and which also has
-// paths of no run.
+// A tree of these runs with its own dictionary, whose ids are in random order and which also
+// contains paths that are in no run.
 Tree TreeOfPlain(std::span<const PlainRun> runs, std::vector<Metric> metrics,
                  std::mt19937_64& random);
 

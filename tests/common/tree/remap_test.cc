@@ -33,7 +33,7 @@ TEST(RenameRulesTest, RulesNameFunctionsExactlyOrByPattern) {
   EXPECT_EQ(Renamed("operator==(A)=operator==(B)", Named("operator==(A)")), "app operator==(B)");
   EXPECT_EQ(Renamed("A::operator!=(A)=f", Named("A::operator!=(A)")), "app f");
   EXPECT_EQ(Renamed("A::operator=(A)=f", Named("A::operator=(A)")), "app f");
-  EXPECT_EQ(Renamed("ab*ba=c*c", Named("aba")), "app aba");  // ends do not overlap
+  EXPECT_EQ(Renamed("ab*ba=c*c", Named("aba")), "app aba");  // the ends would overlap
   EXPECT_EQ(Renamed("*a*=b*b*", Named("xaya")), "app bxbya");
 }
 

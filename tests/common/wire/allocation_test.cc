@@ -13,7 +13,7 @@ std::atomic<std::size_t> allocations{0};
 
 }  // namespace
 
-// Not inlined: g++ would take new and free() for a mismatch.
+// Not inlined: g++ would report new and free() as a mismatch.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   if (void* memory = std::malloc(size)) return memory;

@@ -69,14 +69,14 @@ TEST(BatchTest, CallsThatWereNotTimedSurviveWhereverTheyAre) {
 
 TEST(BatchTest, TheEncodedSizeIsKnownBeforeCompression) {
   EXPECT_LT(EncodedBatchBytes(ManyRows(10)), EncodedBatchBytes(ManyRows(11)));
-  // A row of one bucket costs little more than its symbol's text.
+  // A row with a single bucket costs little more than its symbol's text.
   EXPECT_LT(EncodedBatchBytes(ManyRows(1000)), 50 * 1000U);
 }
 
 TEST(BatchTest, RowsThatFitAreKnownToTheByte) {
   for (const bool untimed : {false, true}) {
     BatchContent content = ManyRows(300);
-    // A column that only the later rows have.
+    // A column that only later rows have.
     if (untimed) content.rows[200].histogram.Add(7, 16);
     for (const std::size_t rows : {1, 2, 100, 127, 128, 129, 200, 201, 202, 299}) {
       BatchContent prefix = content;

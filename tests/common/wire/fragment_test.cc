@@ -59,7 +59,7 @@ TEST(FragmentTest, WeightsSurviveRoundedToShares) {
       }
       row.histogram.Merge(part);
       row.scalars.Merge(ScalarsOf(part));
-      if (i != 1) row.weights.Merge(WeightsOf(part));  // one is from before there were weights
+      if (i != 1) row.weights.Merge(WeightsOf(part));  // one predates weights
     }
   }
   const auto decoded = DecodeFragment(EncodeFragment(rows).value());
@@ -76,7 +76,7 @@ TEST(FragmentTest, WeightsSurviveRoundedToShares) {
     same.weights = rows[i].weights;
     EXPECT_EQ(same, rows[i]) << "all else is exact";
   }
-  // Publishing again or storing in the catalogue does not change the row any more.
+  // Publishing again or storing in the catalogue does not change the row further.
   EXPECT_EQ(DecodeFragment(EncodeFragment(*decoded).value()).value(), *decoded);
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr DecompressionLimits kNoLimits = {.max_compressed_bytes = kMiB, .max_decoded_bytes = kMiB};
 
-// The sample batch as a message, to be spoiled.
+// The sample batch as a message, to be manipulated.
 proto::Batch SampleMessage() {
   Decompressor decompressor;
   proto::Batch batch;
@@ -84,7 +84,7 @@ TEST(HostileBatchTest, TruncatedAndFlippedMessagesInAGoodFrameDoNotCrash) {
   };
   ASSERT_TRUE(decode(bytes));
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    // A batch cut between its header fields is one without rows; no other beginning is a batch.
+    // A batch truncated between its header fields is one without rows; no other prefix is a batch.
     if (decode(bytes.substr(0, size))) {
       ASSERT_EQ(decoder.row_count(), 0U) << size;
     }
@@ -207,7 +207,7 @@ TEST(HostileBatchTest, LimitsAreEnforced) {
 TEST(HostileBatchTest, AMalformedRowDoesNotCostTheOthers) {
   for (const std::uint32_t slot : {65U, 0xffffffffU, SampleMessage().table().bucket_slot(0)}) {
     proto::Batch batch = SampleMessage();
-    batch.mutable_table()->set_bucket_slot(1, slot);  // out of range, or the first bucket's again
+    batch.mutable_table()->set_bucket_slot(1, slot);  // out of range, or as in the first bucket
     BatchDecoder decoder;
     ASSERT_TRUE(decoder.Decode(Compress(batch.SerializeAsString(), 3).value()).has_value());
     ASSERT_EQ(decoder.row_count(), 3U);
@@ -234,7 +234,7 @@ TEST(HostileBatchTest, UnknownMetricsAndFieldsAreTheReadersToIgnore) {
 }
 
 TEST(HostileBatchTest, DeepNestingIsRefused) {
-  // Unknown groups within groups: start-group tags of field 1000, then as many ends.
+  // Nested unknown groups: start-group tags of field 1000, then as many ends.
   const auto nested = [](int depth) {
     std::string bytes = SampleMessage().SerializeAsString();
     for (int i = 0; i < depth; ++i) bytes += "\xc3\x3e";

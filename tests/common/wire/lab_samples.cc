@@ -159,7 +159,7 @@ LabTable ShapesLabTable(double factor, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   LabTableBuilder builder;
   for (int run = 0; run < kRuns; ++run) {
-    // What runs differ by: 2 % at most.
+    // The difference between runs: at most 2 %.
     const double of_run = factor * (1 + 0.0001 * static_cast<double>(random() % 200));
     const auto cost = [&](double ns) {
       return static_cast<std::uint64_t>(ns * of_run) + random() % 8;
@@ -197,7 +197,7 @@ LabTable RandomLabTable(std::uint64_t seed) {
   const auto below = [&](std::uint64_t bound) { return random() % bound; };
   const auto any = [&] { return fmt::format("f{}", below(6)); };
   LabTableBuilder builder;
-  builder.Run("f0", {seed + 1});  // no two alike
+  builder.Run("f0", {seed + 1});  // no two are equal
   for (int i = 0; i < 2; ++i) {
     const std::string symbol = any();
     std::vector<std::uint64_t> costs(1 + below(3));
@@ -208,7 +208,7 @@ LabTable RandomLabTable(std::uint64_t seed) {
   for (std::uint64_t i = 0; i < 2 + below(3); ++i) {
     std::vector<std::string> stack(1 + below(4));
     std::generate(stack.begin(), stack.end(), any);
-    builder.Stack(stack, below(1000), random() >> 1);  // sums of these pass 2^64
+    builder.Stack(stack, below(1000), random() >> 1);  // their sums exceed 2^64
   }
   builder.Api(any()).is_own = below(2) == 0;
   return builder.Table(fmt::format("part {}", seed));

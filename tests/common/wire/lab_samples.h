@@ -30,7 +30,7 @@ class LabTableBuilder {
   // The API as it will be in the table; may be modified.
   LabApi& Api(const std::string& symbol);
 
-  // The table with one part, which is named by the hash of its content.
+  // The table with one part, named by the hash of its content.
   LabTable Table(const std::string& name = "sqlite3 :memory:") const;
 
   std::string soname = "libsqlite3.so.0";
@@ -52,8 +52,9 @@ class LabTableBuilder {
 // The worked example of common/wire/USER_FILES.md and of the golden files.
 LabTable SampleLabTable();
 
-// An API of each shape, in five runs: names say which ("grows", "bimodal", "heavy", "constant",
-// "start_up", "few"); "poll" waits, "own" is the user's, "_ZN4Json6Reader5parseEv" C++.
+// One API of each shape, in five runs: names state the shape ("grows", "bimodal", "heavy",
+// "constant", "start_up", "few"); "poll" waits, "own" belongs to the user,
+// "_ZN4Json6Reader5parseEv" is C++.
 LabTable ShapesLabTable();
 // Costs are multiplied by `factor`; `seed` selects the noise.
 LabTable ShapesLabTable(double factor, std::uint64_t seed);

@@ -59,7 +59,7 @@ TEST(LabTableTest, TheHashIsOfTheContentWithoutParts) {
   EXPECT_EQ(EncodeLabTable(table).error().code, ErrorCode::kInvalidArgument);
 }
 
-// In any order, and for any sums of sums.
+// In any order, including sums of sums.
 TEST(LabTableTest, MergingInAnyOrderAndGroupingGivesTheSameBytes) {
   constexpr std::size_t kTables = 50;
   std::vector<LabTable> tables;
@@ -70,7 +70,7 @@ TEST(LabTableTest, MergingInAnyOrderAndGroupingGivesTheSameBytes) {
     std::shuffle(tables.begin(), tables.end(), random);
     std::vector<LabTable> left = tables;
     while (left.size() > 1) {
-      // Some of those that are left, together.
+      // Merges some of those that are left.
       const std::size_t count = std::min<std::size_t>(left.size(), 2 + random() % 30);
       LabTable sum = MergeLabTables(std::span(left).last(count)).value();
       left.resize(left.size() - count);
@@ -106,7 +106,7 @@ TEST(LabTableTest, MergingAddsRowsApisAndStacksAndUnitesPairs) {
   EXPECT_EQ(sum.parts.size(), 2U);
 }
 
-// What one run of each measurement comes to together; not known if it is not of one of them.
+// The total of one run of each measurement; unknown if a measurement of the API lacks it.
 TEST(LabTableTest, MergingAddsTotals) {
   constexpr auto kCalls = stats::Metric::kCallsPerRun;
   constexpr auto kRead = stats::Metric::kDiskRead;
@@ -158,17 +158,17 @@ TEST(LabTableTest, StacksThatAreNoTreeAreRefused) {
   const LabTable good = SampleLabTable();
   ASSERT_EQ(good.stacks.size(), 3U);  // exec, exec > step, step
   LabTable table = good;
-  table.stacks[1].parent = 1;  // its own
+  table.stacks[1].parent = 1;  // its own parent
   ExpectRefused(table, "stack 1: not below");
   table = good;
   table.stacks[0].parent = 1;  // a cycle
   table.stacks[1].parent = 0;
   ExpectRefused(table, "stack 0: not below");
   table = good;
-  table.stacks[1].parent = 2;  // a later one
+  table.stacks[1].parent = 2;  // a later parent
   ExpectRefused(table, "stack 1: not below");
   table = good;
-  table.stacks[2].api = table.stacks[0].api;  // twice
+  table.stacks[2].api = table.stacks[0].api;  // occurs twice
   ExpectRefused(table, "stack 2: not in ascending order");
   table = good;
   std::swap(table.stacks[0].api, table.stacks[2].api);
@@ -179,7 +179,7 @@ TEST(LabTableTest, StacksThatAreNoTreeAreRefused) {
   table = good;
   table.stacks = {{LabStack::kRoot, 0, 1, 0}, {0, 0, 1, 0}, {1, 1, 1, 0}, {0, 1, 1, 0}};
   EXPECT_TRUE(Validate(table).has_value());
-  table.stacks.push_back({1, 2, 1, 0});  // of a subtree that has ended
+  table.stacks.push_back({1, 2, 1, 0});  // child of a subtree that has ended
   ExpectRefused(table, "stack 4: not below");
   table.stacks.clear();
   for (std::uint32_t i = 0; i <= kMaxStackFrames; ++i) table.stacks.push_back({i - 1, 0, 1, 0});
@@ -193,7 +193,7 @@ TEST(LabTableTest, PairsOutOfRangeOrOrderAreRefused) {
   LabTable table = good;
   table.pairs.emplace_back(2, 3);
   ExpectRefused(table, "pair 1: no such API");
-  table.pairs.back() = {1, 2};  // there already
+  table.pairs.back() = {1, 2};  // exists already
   ExpectRefused(table, "pair 1: not in ascending order");
   table.pairs.back() = {0, 0};
   ExpectRefused(table, "pair 1: not in ascending order");

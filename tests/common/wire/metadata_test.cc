@@ -89,7 +89,7 @@ TEST(MetadataTest, NoFlippedBitChangesTheContentUnseen) {
   EXPECT_GT(refused, static_cast<int>(bytes.size()));
 }
 
-// Verifies a snapshot payload that was spoiled before it was signed.
+// Verifies a snapshot payload that was manipulated before it was signed.
 ErrorCode CodeOfSpoiledSnapshot(const std::function<void(proto::SnapshotPayload&)>& spoil) {
   proto::SignedMetadata file;
   proto::SnapshotPayload payload;

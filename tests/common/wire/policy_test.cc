@@ -128,7 +128,7 @@ TEST(PolicyTest, TheLongestListsFitTheirLimit) {
   EXPECT_EQ(VerifyPolicy(SignPolicy(policy, SampleKey(5)), SampleRootWithPolicy()).value(), policy);
 }
 
-// Verifies a payload that was spoiled before it was signed.
+// Verifies a payload that was manipulated before it was signed.
 ErrorCode CodeOfSpoiled(const std::function<void(proto::PolicyPayload&)>& spoil) {
   proto::SignedMetadata file;
   proto::PolicyPayload payload;

@@ -10,7 +10,7 @@
 
 namespace fieldcost::wire {
 
-// The worked examples of common/wire/README.md and of the golden files.
+// The worked examples in common/wire/README.md and of the golden files.
 BatchContent SampleBatch();
 std::vector<stats::StatRow> SampleRows();          // as published before weights existed
 std::vector<stats::StatRow> WeightedSampleRows();  // the same with weights
@@ -22,7 +22,7 @@ crypto::PrivateKey SampleKey(char seed);
 RootMetadata SampleRoot();  // root keys 1 and 2 (both needed), timestamp 3, snapshot 4
 TimestampMetadata SampleTimestamp();
 SnapshotMetadata SampleSnapshot();
-RootMetadata SampleRootWithPolicy();  // as SampleRoot(), and policy key 5
+RootMetadata SampleRootWithPolicy();  // like SampleRoot(), with policy key 5
 PolicyMetadata SamplePolicy();
 
 // A batch of `rows` different rows.
