@@ -116,7 +116,7 @@ class Completer {
   }
 
   void Options(std::string_view word) {
-    std::set<std::string> offered;  // subcommands have their own --help
+    std::set<std::string> offered;  // each command has its own --help
     for (auto command = path_.rbegin(); command != path_.rend(); ++command) {
       for (const Option* option : OptionsOf(**command, *command == path_.front())) {
         for (const std::string& name : NamesOf(*option)) {

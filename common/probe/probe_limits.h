@@ -31,7 +31,7 @@ inline constexpr std::size_t kMaxFileBytes = 255;  // of longer paths, the end i
 inline constexpr std::uint64_t kLeastNs = 1'577'836'800'000'000'000;
 inline constexpr std::uint64_t kMostNs = 4'102'444'800'000'000'000;
 
-inline constexpr std::size_t kMaxHitsOfEvent = 4096;  // returned; others are only counted
+inline constexpr std::size_t kMaxHitsOfEvent = 4096;  // that are shown; others are only counted
 // The maximum weight (texts, plus a constant each) of hits of one event that are read at once.
 inline constexpr std::size_t kMaxWeightOfEvent = 8 * kMiB;
 inline constexpr std::size_t kMaxRemovedHits = 20'000;  // per call of Expire() and the like

@@ -12,7 +12,7 @@ namespace fieldcost::recording {
 struct RecoverReport {
   VerifyReport found;  // the result of Verify() for the original file
   std::uint64_t kept_bytes = 0;
-  std::uint64_t lost_bytes = 0;  // after that, excluding an index
+  std::uint64_t lost_bytes = 0;  // after the kept ones, excluding an index
   std::uint64_t kept_samples = 0;
   std::string reason;  // why no more could be kept; empty if nothing was lost
 };

@@ -155,7 +155,7 @@ struct LabHeader {
   uint32_t complete;  // 1 once everything above and the program's name have been written
   uint32_t pid;
   uint32_t parent_pid;
-  uint32_t attached;  // 0: it entered a sandbox, or loaded something that must not be intercepted
+  uint32_t attached;  // 0: it entered a sandbox, or loaded a library that rules out measuring
   uint64_t start_unix_ns;
   uint64_t tsc_to_ns_multiplier;
   uint32_t bias_ps;  // subtracted from every time

@@ -97,7 +97,7 @@ struct PolicyHeader {
   uint32_t cycles_per_65536;  // a measured run also records cycles if random16 < this
   uint32_t sampling_log2;     // initially one in 2^this calls is timed; 0 = all
   uint32_t phase_seconds;     // after this time a run picks again; 0 = never
-  uint32_t max_phases;        // a process makes picks_per_run times this picks, at most kMaxPicks
+  uint32_t max_phases;        // limit on picks per process: picks_per_run times this, or kMaxPicks
   uint64_t draw_seed;         // nonzero: replaces the kernel's random number, for repeatable runs
   uint32_t data_slots;        // 1: also calls through GLOB_DAT slots, which changes &function
   uint32_t weights_policy;    // version of the service's policy included in the weights; 0: none
@@ -110,7 +110,7 @@ struct PolicyHeader {
   uint32_t resume_unix_second;
   uint32_t documented_bytes;            // 0: documentation unknown; or a power of two
   uint32_t documented_source;           // used by the agent to notice changes of the documentation
-  char memory_dir[kMaxMemoryDirBytes];  // absolute, zero-terminated; programs create it
+  char memory_dir[kMaxMemoryDirBytes];  // absolute, zero-terminated; programs create missing parts
 };
 static_assert(sizeof(PolicyHeader) == 128 + kMaxMemoryDirBytes);
 static_assert(sizeof(AllowedModule) == 64);

@@ -213,7 +213,7 @@ struct ProbeHeader {
   uint64_t start_boot_ns;
   uint64_t process_start_unix_ns;  // of the process
   char program[512];               // path
-  uint32_t attached;               // 0: it entered a sandbox, or must not be intercepted
+  uint32_t attached;               // 0: in a sandbox, or loaded a library that rules this out
   uint32_t site_count;             // claimed; may exceed kProbeSites: the rest was not stored
   uint64_t lost_hits;              // of threads without a ring, or of sites that were not stored
   uint64_t next_number;            // of events

@@ -133,7 +133,7 @@ static_assert(sizeof(TraceApi) == 384);
 inline constexpr uint64_t kTraceApiPlace = uint64_t{1} << 63;      // with the API's number
 inline constexpr uint64_t kTraceSpecialPlace = uint64_t{1} << 62;  // with one of:
 inline constexpr uint64_t kTraceRoot = kTraceSpecialPlace | 0;     // outside of everything traced
-inline constexpr uint64_t kTraceOther = kTraceSpecialPlace | 1;    // paths without space
+inline constexpr uint64_t kTraceOther = kTraceSpecialPlace | 1;    // paths that did not fit
 inline constexpr uint64_t kTraceCut = kTraceSpecialPlace | 2;      // beyond kTraceMaxDepth
 
 // Self values: the costs while this node was the innermost.
@@ -174,7 +174,7 @@ struct TraceHeader {
   uint32_t complete;  // 1 once everything above `metrics` has been written
   uint32_t pid;
   uint32_t parent_pid;
-  uint32_t attached;  // 0: it entered a sandbox, or loaded something that must not be intercepted
+  uint32_t attached;  // 0: it entered a sandbox, or loaded a library that rules out tracing
   uint64_t arena_bytes;
   uint64_t start_unix_ns;
   uint64_t start_monotonic_ns;

@@ -120,7 +120,7 @@ Result<WithRemarks<Tree>> Add(std::span<const Tree> trees) {
 Result<WithRemarks<Tree>> Minimum(std::span<const Tree> trees) {
   FIELDCOST_ASSIGN(Prepared prepared, Prepare(trees));
   Tree& least = prepared.tree;
-  std::vector<std::uint32_t> always(least.paths().size());  // the trees in which every run has it
+  std::vector<std::uint32_t> always(least.paths().size());  // count of trees whose runs all have it
   for (std::size_t i = 0; i < trees.size(); ++i) {
     for (std::size_t path = 0; path < trees[i].present.size(); ++path) {
       if (trees[i].present[path] == trees[i].runs) ++always[Mapped(prepared.to[i], path)];

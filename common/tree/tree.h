@@ -38,7 +38,7 @@ struct Tree {
   std::vector<Metric> metrics;         // ascending by name, each once
   std::uint64_t runs = 1;              // from 1 to kMaxRuns
   std::uint64_t least_of = 0;          // number of runs of a minimum (Minimum()), or 0
-  std::vector<std::uint32_t> present;  // [path id]: number of runs that contain it
+  std::vector<std::uint32_t> present;  // [path id]: runs with it; never more than its parent's
   std::vector<MetricSpreads> values;   // [metric]
 
   const PathTable& paths() const { return dictionary->paths; }
