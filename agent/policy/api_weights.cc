@@ -27,7 +27,7 @@ void KeepBestKnown(std::vector<ApiContributions>& apis, std::size_t count = shm:
   apis.resize(count);
 }
 
-// Joins the rows of one soname and symbol; programs pick each symbol version as an API of its own.
+// Joins the rows of one soname and symbol; programs pick each symbol version as a separate API.
 void Collect(const std::vector<stats::StatRow>& rows, std::vector<ApiContributions>& apis) {
   std::map<std::string, std::map<stats::Metric, std::uint64_t>> by_symbol_version;
   for (const stats::StatRow& row : rows) {

@@ -71,8 +71,8 @@ struct PolicyWeights {
 // Creates the state directory, the memory directory with runs/ (mode 0700) and the skip file if
 // missing, and replaces the policy file (mode 0600) if it would change. Each change has a higher
 // serial, even if several processes write at the same time. Without a memory directory, the policy
-// says so, and programs measure nothing. The weights reflect the catalogue as of the file's time.
-// Without `documented`, the present documented names are kept.
+// states this, and programs measure nothing. The weights reflect the catalogue as of the file's
+// time. Without `documented`, the present documented names are kept.
 Status WritePolicyFile(const AgentPaths& paths, const AgentConfig& config, bool collection_enabled,
                        PolicyWeights weights,
                        std::optional<DocumentedNames> documented = std::nullopt);

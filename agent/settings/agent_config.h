@@ -26,7 +26,7 @@ struct AgentConfig {
   // [selection]
   double selection_probability = 1.0 / 16;  // share of program runs that measure something
   std::uint64_t picks_per_run = 1;
-  double alloc_probability = 0.5;   // share of measured runs that also meter allocation
+  double alloc_probability = 0.5;   // share of measured runs that also measure allocation
   double io_probability = 0.1;      // share that measures only input and output
   double cycles_probability = 0.1;  // share that also counts cycles
   std::uint64_t max_programs = 6;   // measured at once; 0 = no limit, also in the next three

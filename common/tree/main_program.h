@@ -27,7 +27,7 @@ std::optional<MainPrograms> DifferentPrograms(const Dictionary& before,
                                               std::string_view command_after);
 
 // Returns the same dictionary, with the module `from` renamed to `to`, as well as the threads and
-// processes of that name; ids are unchanged. kInvalidArgument if `to` is not a valid name.
+// processes with that name; ids are unchanged. kInvalidArgument if `to` is not a valid name.
 // REQUIRES: no frame has the module `to`.
 Result<std::shared_ptr<const Dictionary>> RenameModule(const Dictionary& dictionary,
                                                        std::string_view from, std::string_view to);

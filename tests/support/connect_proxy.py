@@ -1,6 +1,6 @@
-"""A small HTTP proxy for tests, CONNECT only: prints its port, then "host:port" of every tunnel it made.
+"""A small HTTP proxy for tests, CONNECT only: prints its port, then "host:port" of every tunnel.
 
-Usage: connect_proxy.py [ADDRESS].  It connects from that address, e.g. another one of loopback's.
+Usage: connect_proxy.py [ADDRESS].  It connects from that address, e.g. another loopback address.
 Ends after a minute at the latest.
 """
 

@@ -1,5 +1,5 @@
-# Sourced by the stages that run in Node: what they say, and what they install. NAME is the stage's, SCRIPT its path,
-# WORK the directory that it writes to.
+# Sourced by the stages that run in Node, for their messages and installations. NAME is the stage's name, SCRIPT its
+# path, and WORK the directory to which it writes.
 
 readonly MIN_NODE=18
 readonly INSTALL_TIMEOUT_S=180
@@ -14,7 +14,7 @@ skip() {
   exit 77
 }
 
-# logged LOG COMMAND...: what is run writes to a log; its last lines tell why it failed.
+# logged LOG COMMAND...: runs the command with its output in a log; prints the log's last lines if it fails.
 logged() {
   local log="$WORK/$1.log"
   shift
@@ -31,7 +31,7 @@ check_node() {
   ((version >= MIN_NODE)) || skip "node $version is older than $MIN_NODE"
 }
 
-# npm_failed STATUS LOG: skips where npm's registry cannot be reached, fails otherwise.
+# npm_failed STATUS LOG: skips if npm's registry cannot be reached, fails otherwise.
 npm_failed() {
   if (($1 == 124)) || grep -qE 'ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH' "$2"; then
     skip "npm's registry cannot be reached (log: $2)"
@@ -40,7 +40,7 @@ npm_failed() {
   fail "npm failed (log: $2)"
 }
 
-# install_folder FOLDER NAME: what its lock file names, if it is not there yet.
+# install_folder FOLDER NAME: installs the packages in its lock file, unless installed already.
 install_folder() {
   local folder="$1" log="$WORK/npm-${2}.log"
   if cmp -s "$folder/package-lock.json" "$folder/installed"; then return 0; fi
@@ -53,7 +53,7 @@ install_folder() {
   cp "$folder/package-lock.json" "$folder/installed"
 }
 
-# Nothing but loopback, where that can be had.
+# Runs a command with only the loopback interface, if that is possible.
 without_network() {
   if unshare --net true 2> /dev/null && command -v ip > /dev/null; then
     unshare --net sh -c 'ip link set lo up && exec "$@"' sh "$@"

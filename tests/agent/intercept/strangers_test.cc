@@ -77,9 +77,9 @@ TEST_F(StrangersTest, ACallThatWasLeftIsNotChargedLaterAllocations) {
   EXPECT_EQ(OnlyRun().Of("victim_call_back", shm::Metric::kAllocSize).count, 0U);
 }
 
-// With a budget of a thousandth, and draws until this function is picked. What a machine under load
-// takes for a thread's beginning and end is earned, too: with a hundredth that was once enough for
-// most of the calls.
+// With a budget of a thousandth, tries draws until this function is picked. The time that a loaded
+// machine takes to start and end a thread counts towards the budget, too: with a hundredth, that
+// was once enough for most of the calls.
 class StrangersBudgetTest : public CollectionTest {
  protected:
   RunFileContent RunWithin(const std::string& symbol, const std::vector<std::string>& arguments) {

@@ -1,4 +1,4 @@
-"""What python_test.cc runs: a mode a promise."""
+"""The program that python_test.cc runs, with one mode per promise."""
 
 import asyncio
 import sys

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes the golden files of the tests of common/stats from scipy (Debian: python3-scipy).
+"""Creates the golden files of the tests of common/inference with scipy (Debian: python3-scipy).
 
-Usage: make_golden.py DIRECTORY.  Needs less than a minute. Made once with scipy 1.10.1; the tests only read
-the files. Counts are written as slot:calls; slot 0 holds zeros, slot k + 1 the values from 2^k.
+Usage: make_golden.py DIRECTORY.  Takes less than a minute. Was run once with scipy 1.10.1; the tests only
+read the files. Counts are written as slot:calls; slot 0 holds zeros, slot k + 1 the values from 2^k.
 """
 
 import sys
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-MOST_PERMUTATIONS = 400_000  # up to here scipy tries all
+MOST_PERMUTATIONS = 400_000  # up to this many, scipy tries all
 RESAMPLES = 49_999
 
 
