@@ -38,7 +38,7 @@ enum class PlaceKind : std::uint8_t {
   kRoot,      // outside of everything traced
   kFunction,  // at `address`
   kApi,       // with index `api`
-  kOther,     // paths for which there was no space
+  kOther,     // paths that did not fit
   kCut,       // beyond the maximum depth
 };
 
@@ -85,9 +85,9 @@ struct ArenaThread {
 // Counts of events that were not recorded correctly.
 struct ArenaLosses {
   std::uint64_t events = 0;           // of threads without a slot, or in signal handlers
-  std::uint64_t calls = 0;            // of APIs, for which no record was free
+  std::uint64_t calls = 0;            // of APIs, for lack of a free record
   std::uint64_t moved_calls = 0;      // of APIs, that returned on another thread
-  std::uint64_t edges = 0;            // branches for which there was no space
+  std::uint64_t edges = 0;            // branches that did not fit
   std::uint64_t folded_calls = 0;     // without space of their own: counted in the caller's node
   std::uint64_t left_frames = 0;      // left by longjmp or an exception; informative, not a loss
   std::uint64_t unmatched_exits = 0;  // of functions that were not entered

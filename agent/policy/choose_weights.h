@@ -18,7 +18,7 @@ enum class WeightSource { kCatalogue, kPresentPolicy };
 PolicyWeights ChooseWeights(const AgentPaths& paths, const AgentConfig& config,
                             WeightSource source);
 
-// When a catalogue was last changed, in ns since 1970; 0 if there is none.
+// When a catalogue was last changed, in ns since 1970; 0 if it does not exist.
 std::int64_t CatalogChangeNs(const std::filesystem::path& catalog_file);
 
 }  // namespace fieldcost::agent

@@ -29,7 +29,7 @@ bool IsName(std::string_view text) {
 }
 
 // Removes and returns the last token of a text (a word or a single character), and removes the
-// white space after it. Empty if there is none.
+// white space after it. Empty at the end.
 std::string_view TakeLastToken(std::string_view& text) {
   text = text.substr(0, text.find_last_not_of(" \t\r\n\\") + 1);
   std::size_t begin = text.size();

@@ -41,7 +41,7 @@ struct Login {
 // kCorrupt.
 Result<Login> LoadLogin(const agent::AgentPaths& paths);
 Status SaveLogin(const agent::AgentPaths& paths, const Login& login);
-// Does nothing if there is none.
+// Does nothing if it does not exist.
 Status RemoveLogin(const agent::AgentPaths& paths);
 
 }  // namespace fieldcost::probe

@@ -107,9 +107,9 @@ class RingFile {
   // Refresh() and Read(): data read after a `false` is final.
   bool IsBeingWritten() const;
 
-  // The position up to which the ring was released; start there if no other position is known.
+  // The end of the released part of the ring; start there if no other position is known.
   std::uint64_t tail(std::size_t ring) const { return rings_[ring].tail; }
-  // The position up to which it has been written, as of the last Refresh().
+  // The end of the written part, as of the last Refresh().
   std::uint64_t head(std::size_t ring) const { return rings_[ring].head; }
   // Its capacity, beyond which its thread loses hits or moves to an area.
   std::uint64_t room(std::size_t ring) const {

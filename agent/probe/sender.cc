@@ -156,7 +156,7 @@ Result<SendReport> SendQueued(const agent::AgentPaths& paths, Spool& spool, cons
                 "send probe points: another process has been sending them for {} s",
                 kSenderWaits.count());
   }
-  // Checked under the lock, for which a process that withdraws consent waits.
+  // Checked under the lock: a process that withdraws consent waits for it.
   FIELDCOST_TRY(CheckMaySendProbes(paths));
   FIELDCOST_ASSIGN(const Login login, LoadLogin(paths));
   FIELDCOST_ASSIGN(const std::string device, spool.Device());

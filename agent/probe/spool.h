@@ -44,7 +44,7 @@ class Spool {
   // Call it once a run has been read completely.
   Status ForgetPositions(std::uint64_t run);
 
-  // The device to which the batches' numbers belong; empty if there is none yet.
+  // The device that owns the batches' numbers; empty if none yet.
   Result<std::string> Device();
   Status SetDevice(const std::string& device);
 

@@ -80,7 +80,7 @@ Explanation Because(Reach reach, std::string detail = {}) { return {reach, std::
 
 Explanation Damaged() { return Because(Reach::kNotProgram, "damaged ELF file"); }
 
-// Returns the text at `offset` up to its terminating zero; nullopt if there is none in `max_bytes`.
+// Returns the text at `offset` up to its terminating zero; nullopt if none within `max_bytes`.
 std::optional<std::string> ReadText(const ReadAt& read, std::uint64_t offset,
                                     std::size_t max_bytes) {
   if (max_bytes == 0) return std::nullopt;

@@ -214,7 +214,7 @@ std::string BuildPolicy(const AgentConfig& config, const PolicyInput& input) {
     std::memcpy(bytes.data() + at, soname.data(), soname.size());
     at += sizeof(shm::AllowedModule);
   }
-  // Not memcpy: if there are none, their address may be null.
+  // Not memcpy: without any, their address may be null.
   std::copy_n(reinterpret_cast<const char*>(input.weights.data()),
               input.weights.size() * sizeof(shm::WeightEntry), bytes.data() + at);
   at += input.weights.size() * sizeof(shm::WeightEntry);

@@ -32,8 +32,8 @@ struct PolicyInput {
   std::optional<MemoryDir> memory;        // none: programs cannot measure
 };
 
-// The sonames for which programs may be measured: the public ones and the configured ones,
-// ascending, without duplicates, at most shm::kMaxAllowedModules.
+// The sonames that programs may measure: the public ones and the configured ones, ascending,
+// without duplicates, at most shm::kMaxAllowedModules.
 std::vector<std::string> AllowedModules(const AgentConfig& config);
 
 // Returns a policy file in the format of common/shm/policy_file.h. Pure.

@@ -260,7 +260,7 @@ Status ReadPicks(const RunBytes& untrusted_bytes, const RunInfo& info, RunConten
 }
 
 // Returns the first cell at or after `index` that belongs to a pick (the first `picked` cells of
-// each thread slot do) and may be nonzero; nullopt if there is none.
+// each thread slot do) and may be nonzero; nullopt if none.
 std::optional<std::uint64_t> NextUsedCell(const RunBytes& untrusted_bytes, const RunInfo& info,
                                           std::uint64_t picked, std::uint64_t index) {
   const std::uint64_t begin = shm::CellsOffset(info.pick_capacity);
@@ -321,7 +321,7 @@ Status ReadCells(const RunBytes& untrusted_bytes, const RunInfo& info, bool proc
 }
 
 // Returns the first thread slot at or after `slot` whose counters may be nonzero; kThreadSlots if
-// there is none.
+// none.
 std::uint64_t NextCountingSlot(const RunBytes& untrusted_bytes, const RunInfo& info,
                                std::uint64_t slot) {
   if (slot >= shm::kThreadSlots) return shm::kThreadSlots;

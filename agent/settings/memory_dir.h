@@ -8,10 +8,10 @@
 
 namespace fieldcost::agent {
 
-// The directory to which measured programs write run files, leases and the skip file. It is in
-// memory, since a program that has a file mapped is killed by a signal if the disk is full or gone
-// at the wrong moment. It lasts until the machine is switched off; below XDG_RUNTIME_DIR, until the
-// user logs out. Only this user can access `root`, and each agent has its own directory below it.
+// The directory where measured programs write run files, leases and the skip file. It is in memory,
+// since a program that has a file mapped is killed by a signal if the disk is full or gone at the
+// wrong moment. It lasts until the machine is switched off; below XDG_RUNTIME_DIR, until the user
+// logs out. Only this user can access `root`, and each agent has its own directory below it.
 struct MemoryDir {
   std::filesystem::path root;
   std::filesystem::path directory;  // root/STATE_DIR

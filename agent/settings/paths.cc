@@ -21,7 +21,7 @@ std::filesystem::path AbsolutePath(const char* variable) {
   return path.is_absolute() ? path : std::filesystem::path();
 }
 
-// The home directory from the user database; empty if there is none.
+// The home directory from the user database; empty if none.
 std::filesystem::path HomeOfDatabase() {
   constexpr std::size_t kMostBytes = 65'536;
   std::vector<char> bytes(kMostBytes);

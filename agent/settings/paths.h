@@ -8,7 +8,7 @@
 
 namespace fieldcost::agent {
 
-// The candidates for the root of the memory directory, to which programs write (memory_dir.h), best
+// The candidates for the root of the memory directory, where programs write (memory_dir.h), best
 // first: $XDG_RUNTIME_DIR/fieldcost, /run/user/UID/fieldcost, /dev/shm/fieldcost-UID.
 std::vector<std::filesystem::path> MemoryRoots();
 
@@ -42,7 +42,7 @@ struct AgentPaths {
   std::filesystem::path consent_file() const { return state_dir / "consent"; }
   std::filesystem::path pause_file() const { return state_dir / "paused"; }
   std::filesystem::path policy_file() const;
-  // A file in the memory directory that FindMemoryDir() returns now; if there is none, in the state
+  // A file in the memory directory that FindMemoryDir() returns now; without one, in the state
   // directory, where no such file exists.
   std::filesystem::path run_dir() const;
   std::filesystem::path skip_file() const;

@@ -9,8 +9,8 @@
 
 namespace fieldcost::command {
 
-// Returns the option with that name ("--limit", "-n") of these commands, each of which is a
-// subcommand of the previous one, or an option that all programs have; nullptr if there is none.
+// Returns the option with that name ("--limit", "-n") of these commands (each is a subcommand of
+// the previous one), or an option that all programs have; nullptr if none.
 const Option* FindOption(const std::vector<const Command*>& path, std::string_view name);
 
 // A command's options without its operands, including those that every command has.
@@ -30,8 +30,8 @@ bool IsFirstOfTwoPrograms(const Command& command, const std::vector<std::string>
 
 // Returns where another program's command line begins without a preceding "--", as after `perf` and
 // `time`: the index of the first word that is not an option, an option's value or a command, if one
-// of the two functions above returns true for it. words.size() if there is none, or if "--" or an
-// unknown option comes first.
+// of the two functions above returns true for it. words.size() if none, or if "--" or an unknown
+// option comes first.
 std::size_t ProgramWord(const Command& program, const std::vector<std::string>& words);
 
 }  // namespace fieldcost::command

@@ -34,7 +34,7 @@ std::string StackText(const EventHit& hit);
 // first hit.
 RunKey OwnRunOf(const Event& event);
 
-// The run to which a hit of the event belongs.
+// The run that a hit of the event belongs to.
 inline RunKey RunKeyOf(const Event& event, const EventHit& hit) {
   return {event.row.owner, hit.run};
 }

@@ -106,7 +106,7 @@ class StreamIndex {
   std::vector<std::uint64_t> group_costs_;  // of those before block i * kGroupBlocks, using groups
 };
 
-// The cost of adding the sums of a block or group or, if there are none, its samples.
+// The cost of adding the sums of a block or group, or its samples if it has no sums.
 std::uint64_t CostOf(const StreamIndex::Block& block);
 
 }  // namespace fieldcost::recording

@@ -43,8 +43,8 @@ class Writer {
                                  std::string_view environment_hash);
   Status EndRun(std::uint32_t run, std::uint64_t time_ns, std::int32_t exit_status);
 
-  // Adds a thread, for which samples may follow. Names are made printable and truncated. kTooLarge
-  // if there are kMaxThreads already.
+  // Adds a thread; its samples may follow. Names are made printable and truncated. kTooLarge if
+  // there are kMaxThreads already.
   Result<ThreadId> AddThread(Thread thread);
   // Changes a thread's name or ids, also for its earlier samples. REQUIRES: it was added.
   void SetThread(ThreadId number, Thread thread);

@@ -57,8 +57,8 @@ Result<std::filesystem::path> PathForUnit(const std::filesystem::path& directory
 // Pure.
 std::string NameInConfig(const std::filesystem::path& file, const std::filesystem::path& directory);
 
-// A drop-in with which the unit of the package `name` serves the directory of this configuration,
-// using the running program instead of the package's. `more` contains further lines of the unit.
+// A drop-in for the unit of the package `name`, to serve the directory of this configuration with
+// the running program instead of the package's. `more` contains further lines of the unit.
 Result<std::string> DropInText(std::string_view name, const std::filesystem::path& config,
                                std::string_view more = "");
 

@@ -161,7 +161,7 @@ struct LabHeader {
   uint32_t bias_ps;  // subtracted from every time
   uint32_t bias_spread_ps;
   uint64_t lost_calls;       // no slot or memory, or in a signal handler that interrupted us
-  uint64_t lost_records;     // calls for which no record was free
+  uint64_t lost_records;     // calls without a free record
   uint64_t lost_nodes;       // calls attributed to their caller's node, since no node was free
   uint64_t moved_calls;      // that returned on another thread
   uint32_t candidate_count;  // APIs that slots point to

@@ -1,7 +1,7 @@
 #pragma once
 
-// The policy file, with which the daemon (or `fieldcost`) controls all preload libraries of a user
-// on this machine. The preload library maps it read-only and validates everything; a file that it
+// The policy file, by which the daemon (or `fieldcost`) controls all preload libraries of a user on
+// this machine. The preload library maps it read-only and validates everything; a file that it
 // cannot interpret means "do nothing". Little endian, fixed layout, x86-64 only. No C++ runtime.
 
 #include <stdint.h>

@@ -182,7 +182,7 @@ struct ProbeRing {
   uint32_t tid;          // of the last one
   uint64_t head;         // writer's
   uint64_t tail;         // reader's; the writer does not read it
-  uint64_t dropped;      // hits for which there was no space
+  uint64_t dropped;      // hits that did not fit
   uint64_t interrupted;  // hits in signal handlers that interrupted another hit of the thread
   // Events that lost a hit here; if more than kProbeIncomplete, all that were open meanwhile.
   uint32_t incomplete_count;

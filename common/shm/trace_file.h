@@ -96,7 +96,7 @@ struct TraceThread {
   uint32_t threads;  // that successively had this slot; 0: never used
   uint32_t tid;      // of the last one
   uint32_t root;     // number of its first node
-  uint32_t current;  // the node to which time is currently charged; written after last_ticks
+  uint32_t current;  // the node that is currently charged with time; written after last_ticks
   uint64_t first_ticks;
   uint64_t last_ticks;     // of the last event, up to which time is charged; written before that
   uint64_t between_ticks;  // during which no thread had the slot
@@ -188,9 +188,9 @@ struct TraceHeader {
   uint32_t chunk_count;   // claimed
   uint32_t not_measured;  // NotMeasured, for all nodes: a library has mapped a file; at any time
   uint64_t lost_events;   // of threads without a slot
-  uint64_t lost_calls;    // of APIs, for which no record was free
+  uint64_t lost_calls;    // of APIs, for lack of a free record
   uint64_t moved_calls;   // of APIs, that returned on another thread
-  uint64_t lost_edges;    // branches for which there was no space
+  uint64_t lost_edges;    // branches that did not fit
   uint8_t reserved[3448];
 };
 static_assert(sizeof(TraceHeader) == 4096 && offsetof(TraceHeader, metrics) == 592);

@@ -25,7 +25,7 @@ std::string FunctionName(std::string_view untrusted_symbol);
 // The known facts about a place in a program.
 struct RawSymbol {
   std::string module;        // soname, or else path
-  std::string symbol;        // as in the symbol table; empty if there is none
+  std::string symbol;        // as in the symbol table; empty if none
   bool is_local = false;     // a static function: its name may not be unique
   std::string source_file;   // of a local symbol, if known; directories are ignored
   std::string build_id;      // bytes

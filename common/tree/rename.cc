@@ -23,7 +23,7 @@ bool IsOfOperator(std::string_view text, std::size_t at) {
   return text.substr(0, begin).ends_with(kOperator);
 }
 
-// The position of the '=' between the names; nullopt if there is none, or it is ambiguous.
+// The position of the '=' between the names; nullopt if none, or if it is ambiguous.
 std::optional<std::size_t> Separator(std::string_view text) {
   std::optional<std::size_t> found;
   for (std::size_t at = 0; at < text.size(); ++at) {

@@ -24,7 +24,7 @@ class DemoCatalog {
   // Uses `directory`, which must exist and is not removed.
   explicit DemoCatalog(std::filesystem::path directory, DemoCatalogOptions options = {});
 
-  // The error; empty if there is none. Assert this first.
+  // The error; empty if none. Assert this first.
   const std::string& error() const { return error_; }
 
   // FIELDCOST_HOME for programs that read the catalogue.

@@ -14,7 +14,7 @@
 
 namespace fieldcost::testing {
 
-// The service manager's end of sd_notify(3): the socket to which NOTIFY_SOCKET refers.
+// The service manager's end of sd_notify(3): the socket named by NOTIFY_SOCKET.
 class NotifySocket {
  public:
   explicit NotifySocket(const std::filesystem::path& path)

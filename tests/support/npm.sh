@@ -1,5 +1,5 @@
 # Sourced by the stages that run in Node, for their messages and installations. NAME is the stage's name, SCRIPT its
-# path, and WORK the directory to which it writes.
+# path, and WORK its output directory.
 
 readonly MIN_NODE=18
 readonly INSTALL_TIMEOUT_S=180

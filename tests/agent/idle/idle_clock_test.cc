@@ -124,7 +124,7 @@ TEST(IdleClockTest, AThreadThatGetsABusyCpuAtOnceDoesNotMakeItIdle) {
       idle_at_end = idle;
       given_at_end = given;
     });
-    // No idle time is missing, either: /proc/stat lags behind by less than a unit.
+    // Nor is idle time missing: /proc/stat lags behind by less than a unit.
     EXPECT_GE(given_at_end + 2 * kStatUnitNs, idle_at_end) << idle_of_100;
   }
 }

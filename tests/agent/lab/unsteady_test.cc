@@ -123,7 +123,7 @@ TEST_P(UnsteadyScenarioTest, TheSumsContainOnlyRunsThatWentAsPlanned) {
 
 INSTANTIATE_TEST_SUITE_P(Periods, UnsteadyScenarioTest, ::testing::Values(4U, 5U, 13U, 1000U));
 
-// Disturbs the machine in the runs for which `is_disturbed` returns true.
+// Disturbs the machine in a run if `is_disturbed` returns true for it.
 MeasureOptions WithLoops(MeasureOptions options, std::function<bool(int run)> is_disturbed) {
   auto loops = std::make_shared<int>(0);
   options.plain_loop = [=] {

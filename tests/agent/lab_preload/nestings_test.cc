@@ -220,7 +220,7 @@ std::vector<std::set<std::string>> Groups(const Measurement& found) {
   return groups;
 }
 
-// A calls C, and B is separate: the example for which the lab was designed.
+// A calls C, and B is separate: the example that motivated the lab.
 TEST_F(NestingsTest, OfAThatCallsCAndBThereAreTwoGroups) {
   MeasureOptions options = Options({kNestings, "abc", "0"});
   options.apis = "libnestings.so.1!*";

@@ -83,7 +83,7 @@ TEST_F(SpoolTest, KeepsNothingThatCannotBeSent) {
   EXPECT_EQ(spool_->Count()->queued, 0U);
 }
 
-// So if consent is withdrawn at that moment, either all of it is deleted, or it was not queued.
+// So if consent is withdrawn at that moment, all of it is deleted, or it was not queued.
 TEST_F(SpoolTest, ChoosesTheDestinationBeforeAnyDataIsVisible) {
   auto other = Spool::OpenExisting(directory_.path() / "probe.db");
   ASSERT_TRUE(other.has_value());

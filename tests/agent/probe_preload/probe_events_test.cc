@@ -3,8 +3,7 @@
 
 #include "tests/agent/probe_preload/probe_fixture.h"
 
-// Points in the source code: the event to which they belong, their order, and that losses are
-// always reported.
+// Points in the source code: their event and their order; losses are always reported.
 
 namespace fieldcost::probe {
 namespace {

@@ -22,7 +22,7 @@ inline std::string MadeRecord(std::uint32_t type, std::uint16_t misc, std::strin
   return Raw(header) + content;
 }
 
-// The event to which all records belong.
+// The event that all records belong to.
 inline constexpr std::uint64_t kMadeId = 1000;
 
 inline std::string Padded(std::string content) {

@@ -28,7 +28,7 @@ using testing::SumOf;
 using testing::Victim;
 using testing::WaitingChild;
 
-// The kernel also works for the process before the exec with which recording begins, and after the
+// The kernel also works for the process before the exec that starts recording, and after the
 // process has left its events.
 constexpr std::uint64_t kOutsideNs = 15'000'000;
 // Two events do not begin at the same instant.

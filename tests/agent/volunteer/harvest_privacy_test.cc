@@ -85,7 +85,7 @@ TEST_F(HarvestPrivacyTest, PickByHandKeepsItsNameAndIsNeverSent) {
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(stats::DisplayName(rows[0].key.api), "libsecret.so.1!secret_call");
   EXPECT_TRUE(agent.LocalOnlyApis()->contains(rows[0].key.api));
-  // A manual pick of a public library is not sent, either.
+  // Nor is a manual pick of a public library sent.
   options.picks = {LibcPick()};
   WriteRun("b", {7}, options);
   ASSERT_TRUE(agent.Harvest());

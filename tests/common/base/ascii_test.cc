@@ -5,7 +5,7 @@
 namespace fieldcost {
 namespace {
 
-// All characters for which this returns true, in code order.
+// All characters that satisfy the predicate, in code order.
 std::string AllOf(bool (*is_of_kind)(char)) {
   std::string all;
   for (int code = 0; code < 256; ++code) {

@@ -56,7 +56,7 @@ TEST(Log2RatioTest, TheShortcutAgreesWithTheFullComputation) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 200'000; ++i) {
     const std::uint64_t d = (random() >> (random() % 64)) | 1;
-    // Any ratios, and ones close to powers of two, for which the fast method cannot always decide.
+    // Any ratios, and ones close to powers of two, where the fast method cannot always decide.
     const std::uint64_t n =
         i % 2 == 0 ? (random() >> (random() % 64)) | 1 : (d << (random() % 64)) + random() % 3 - 1;
     if (n == 0) continue;

@@ -61,7 +61,7 @@ std::span<const ShapeCase> LastHeldOutCases();
 // input there are two arguments that do not affect the cost.
 ShapeInput Simulate(const ShapeCase& shape_case, double preempted, std::uint64_t seed);
 
-// The share of seeds for which shape, argument and start-up are all found correctly.
+// The share of seeds with shape, argument and start-up all found correctly.
 double RightShare(const ShapeCase& shape_case, double preempted, int seeds);
 
 }  // namespace fieldcost::stats
