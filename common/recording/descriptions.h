@@ -53,7 +53,7 @@ struct Count {
   bool operator==(const Count&) const = default;
 };
 inline constexpr char kCountOfTime[] = ", ns";
-// The count of samples whose time was set to the end of the previous block (writer.h).
+// The count of samples whose time was set to the end of the previous block (recording_writer.h).
 inline constexpr char kLateSamples[] = "late samples";
 
 // Everything in a recording except samples and paths.
