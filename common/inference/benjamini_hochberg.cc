@@ -15,7 +15,8 @@ std::vector<double> AdjustForFalseDiscoveries(std::span<const double> p_values) 
   double least = 1;
   for (std::size_t rank = p_values.size(); rank > 0; --rank) {
     const std::size_t i = order[rank - 1];
-    // The quotient first, so that rounding cannot put the result of the last rank below its p.
+    // Computes the quotient first, so that rounding cannot make the result of the last rank smaller
+    // than its p.
     least = std::min(least, p_values[i] * (count / static_cast<double>(rank)));
     adjusted[i] = least;
   }

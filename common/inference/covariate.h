@@ -6,23 +6,23 @@
 
 namespace fieldcost::inference {
 
-// A group's values, each with a covariate that has the same effect in both groups.
+// A group's values and their covariates, which have the same effect in both groups.
 struct WithCovariate {
   std::span<const double> values;
-  std::span<const double> covariates;  // as many
+  std::span<const double> covariates;  // one per value
 };
 
 struct AdjustedDifference {
-  double difference = 0;        // b - a, at the same covariate
+  double difference = 0;        // b - a, at equal covariates
   double p = 1;                 // two-sided
-  DifferenceInterval interval;  // without 0 exactly if p is below 1 - `level`
+  DifferenceInterval interval;  // excludes 0 if and only if p is below 1 - `level`
 };
 
-// Analysis of covariance: the difference of two groups' means, less the part that the covariates
+// Analysis of covariance: the difference of two groups' means, minus the part that the covariates
 // explain with one common slope, tested against the pooled residual variance. Meant for groups with
-// similar covariates: where they differ, their effect cannot be separated from that of the group.
-// Welch's test if no covariate varies within a group. REQUIRES: at least 2 values in each group, 4
-// in total; 0 < level < 1. Pure.
+// similar covariates; otherwise the covariate's effect cannot be separated from that of the group.
+// Uses Welch's test if no covariate varies within a group. REQUIRES: at least 2 values in each
+// group, 4 in total; 0 < level < 1. Pure.
 AdjustedDifference DifferenceGiven(const WithCovariate& a, const WithCovariate& b, double level);
 
 }  // namespace fieldcost::inference

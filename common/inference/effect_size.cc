@@ -10,7 +10,7 @@ namespace {
 
 using Shares = std::array<double, shm::kBucketSlots>;
 
-// Shares of each bucket, adding up to 1; all 0 if there is nothing.
+// Each bucket's share; the sum is 1. All 0 if there are no costs.
 Shares SharesOf(const Costs& costs) {
   Shares shares{};
   double total = 0;
@@ -26,7 +26,7 @@ Shares SharesOf(const Costs& costs) {
   return shares;
 }
 
-// Delta of the costs within one bucket that both have.
+// Delta of the costs within a bucket that both sides use.
 double WithinBucket(const stats::Bucket& before, const stats::Bucket& after) {
   FIELDCOST_CHECK(before.count != 0 && after.count != 0);
   const auto mean = [](const stats::Bucket& bucket) {

@@ -57,7 +57,7 @@ void HypergeometricTable::Build(const Hypergeometric& distribution, double cut) 
     probabilities_[i] /= total;
     cumulative_[i] = sum += probabilities_[i];
   }
-  cumulative_.back() = 1;  // whatever rounding made of it: every uniform number finds its value
+  cumulative_.back() = 1;  // regardless of rounding, so that every uniform number finds a value
   guide_.resize(kGuidesPerValue * probabilities_.size());
   guide_scale_ = ToDouble(guide_.size());
   std::uint32_t value = 0;
@@ -90,7 +90,7 @@ void HypergeometricSampler::Reset(std::uint64_t population, std::uint64_t marked
   skew_scale_ = (1 - 2 * share_) / (size_ - 2);
   excess_scale_ = 1 / ((size_ - 2) * (size_ - 3));
   excess_base_ = size_ * (size_ + 1) - 6 * size_ * share_ * (size_ - size_ * share_);
-  // The variance rises up to half the population.
+  // The variance increases up to half the population.
   most_exact_ = 0;
   std::uint64_t above = population / 2 + 1;
   while (above - most_exact_ > 1) {
@@ -109,7 +109,7 @@ void HypergeometricSampler::Draw(std::span<const std::uint64_t> drawn,
   std::uint64_t bits = 0;  // a table takes 32 of them
   bool has_bits = false;
   for (std::size_t i = 0; i < drawn.size(); ++i) {
-    // At most half are drawn and at most half are marked: then doubles hold the mean to a small
+    // With at most half drawn and at most half marked, the rounding error of the mean is a small
     // part of the deviation, however large the population.
     const bool rest = drawn[i] > population_ - drawn[i];
     const std::uint64_t few = rest ? population_ - drawn[i] : drawn[i];
@@ -143,8 +143,8 @@ std::uint64_t HypergeometricSampler::DrawNormal(std::uint64_t drawn) {
 std::uint64_t HypergeometricSampler::AtNormal(std::uint64_t drawn, double z) const {
   const double n = ToDouble(drawn);
   const double variance = Variance(drawn);
-  // Sheppard's corrections: sums over integers are integrals, up to half-integers, of the density
-  // whose second cumulant is smaller by 1/12 and whose fourth is greater by 1/120.
+  // Sheppard's corrections: a sum over integers equals an integral, bounded by half-integers, of
+  // the density whose second cumulant is smaller by 1/12 and whose fourth is greater by 1/120.
   const double spread = variance - 1.0 / 12;
   const double deviation = std::sqrt(spread);
   const double inverse = 1 / deviation;

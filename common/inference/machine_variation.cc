@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kSkewnessMissed = 10;  // times 1/A: see the header
 constexpr double kSmallestP = std::numeric_limits<double>::min();
-constexpr double kLargestQuantileP = 1 - 0x1p-50;  // beyond it no test is one
+constexpr double kLargestQuantileP = 1 - 0x1p-50;  // below 1: the quantile is finite
 
 double PearsonP(double student_p, double skewness, double machines) {
   const double z = NormalUpperQuantile(std::clamp(student_p, kSmallestP, kLargestQuantileP));

@@ -20,10 +20,10 @@ namespace {
 
 constexpr std::uint32_t kFewExceedances = 10;
 constexpr std::uint64_t kMostExactSums = 4096;
-constexpr double kCertain = 40;  // e^-40: no draw of 9,999 falls beyond, but once in 10^13 reports
+constexpr double kCertain = 40;  // e^-40: one of 9,999 draws exceeds it once in 10^13 reports
 constexpr double kSmallestP = std::numeric_limits<double>::min();
 
-// A bucket that is not empty. Twice the mean rank is an integer.
+// A non-empty bucket. Its rank is doubled, since only twice the mean rank is an integer.
 struct Pooled {
   std::uint64_t slot;
   std::uint64_t mine;
@@ -90,7 +90,7 @@ double DoubledExcess(const Pool& pool, Score score) {
   return 2 * static_cast<double>(excess) / static_cast<double>(pool.calls);
 }
 
-// The mean square of the scores' distances from their mean, in half units.
+// The mean square of the scores' distances from their mean, with distances in half units.
 double DoubledSpread(const Pool& pool, Score score) {
   const auto calls = static_cast<double>(pool.calls);
   double mean = 0;
@@ -108,9 +108,9 @@ double DoubledSpread(const Pool& pool, Score score) {
   return spread;
 }
 
-// How many of `permutations` have at least my sum where that needs no draws, because nearly all or
-// nearly none do, by Bernstein's inequality; it holds for draws without putting back (Hoeffding
-// 1963, theorem 4), and is used for the smaller side.
+// Returns 0 or `permutations` if Bernstein's inequality shows without draws that practically none
+// or all of them have at least my sum; otherwise nullopt. The inequality also holds for draws
+// without replacement (Hoeffding 1963, theorem 4). It is applied to the smaller side.
 std::optional<std::uint32_t> Foreseen(const Pool& pool, Score score, std::uint32_t permutations) {
   const auto mine = static_cast<double>(pool.mine);
   const auto field = static_cast<double>(pool.calls - pool.mine);
@@ -141,7 +141,7 @@ void Halve(BucketCounts& counts) {
   }
 }
 
-// Counts as many as were timed, divided among the buckets as all calls are.
+// As many calls as were timed, distributed among buckets like all calls.
 BucketCounts TimedCounts(const stats::CostHistogram& histogram) {
   BucketCounts counts{};
   histogram.ForEachUsed(
@@ -183,17 +183,18 @@ std::optional<double> ExactPValue(const CallCounts& calls, Score score) {
   const Pool pool = PoolOf(calls);
   if (NothingToCompare(pool)) return 1;
   if (pool.mine > kMostExactCalls) return std::nullopt;
-  // Scores from 0 in the coarsest unit: as few different sums as possible.
+  // Shifts the scores to begin at 0 and uses the coarsest unit, to have as few different sums as
+  // possible.
   const std::uint64_t lowest = ScoreOf(pool.buckets.front(), score);
   std::uint64_t unit = 0;
   for (const Pooled& b : pool.buckets) unit = std::gcd(unit, ScoreOf(b, score) - lowest);
-  FIELDCOST_CHECK(unit > 0);  // two buckets or more, and both scores rise from bucket to bucket
+  FIELDCOST_CHECK(unit > 0);  // at least two buckets, and both scores increase with the bucket
   const auto mine = static_cast<std::size_t>(pool.mine);
   const std::uint64_t highest = (ScoreOf(pool.buckets.back(), score) - lowest) / unit;
   if (highest > kMostExactSums / mine) return std::nullopt;
   const std::size_t sums = mine * highest + 1;
-  // reached[left][sum]: the probability that so many of my calls are in the buckets to come, and
-  // those before them have this sum.
+  // reached[left][sum]: the probability that `left` of my calls are in the remaining buckets and
+  // the calls before them have this sum.
   std::vector<std::vector<double>> reached(mine + 1, std::vector<double>(sums, 0));
   reached[mine][0] = 1;
   std::uint64_t calls_left = pool.calls;
@@ -202,7 +203,7 @@ std::optional<double> ExactPValue(const CallCounts& calls, Score score) {
   for (const Pooled& bucket : pool.buckets) {
     const std::size_t step = (ScoreOf(bucket, score) - lowest) / unit;
     observed += step * bucket.mine;
-    // From few to many, so that a state is read before anything is added to it.
+    // In ascending order, so that each state is read before anything is added to it.
     for (std::size_t left = 0; left <= mine; ++left) {
       if (left > calls_left) break;  // not reached
       table.Build({.population = calls_left, .marked = bucket.calls, .drawn = left}, 0);
@@ -232,7 +233,8 @@ Exceedances DrawPermutations(const CallCounts& calls, std::uint32_t permutations
     my_slots += stats::Uint128{bucket.mine} * bucket.slot;
     my_ranks += stats::Uint128{bucket.mine} * bucket.doubled_rank;
   }
-  // Fullest first: soon little is left to draw. Of equals the cheapest, for the same bits.
+  // Fullest first, so that soon little is left to draw. Ties: cheapest first, for reproducible
+  // bits.
   std::ranges::stable_sort(pool.buckets, std::ranges::greater(), &Pooled::calls);
   std::vector<std::uint64_t> left(permutations, pool.mine);
   std::vector<std::uint64_t> here(permutations);

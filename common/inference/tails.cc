@@ -12,7 +12,7 @@ namespace {
 
 namespace policies = boost::math::policies;
 
-// No exceptions: what is out of range becomes 0, which the callers lift to the smallest p.
+// No exceptions: results out of range become 0, which the callers raise to the smallest p.
 using Policy = policies::policy<policies::domain_error<policies::ignore_error>,
                                 policies::overflow_error<policies::ignore_error>,
                                 policies::underflow_error<policies::ignore_error>,
@@ -54,7 +54,8 @@ double ChiSquaredUpperTail(double x, double degrees_of_freedom) {
 
 double PearsonUpperTail(double z, double skewness) {
   FIELDCOST_CHECK(std::isfinite(z) && skewness >= 0);
-  // Below it the distribution is the normal one to 10^-5 and the gamma function's shape above 10^7.
+  // Below it, the distribution differs from the normal one by less than 10^-5, and the gamma
+  // distribution's shape is above 10^7.
   constexpr double kLeastSkewness = 0x1p-11;
   if (skewness < kLeastSkewness) return NormalUpperTail(z);
   const double shape = 4 / (skewness * skewness);

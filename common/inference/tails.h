@@ -2,8 +2,8 @@
 
 namespace fieldcost::inference {
 
-// Upper tails of distributions, by Boost.Math: relative error about 1e-13, also far out. In [0, 1];
-// 0 only below the smallest normal double. Pure, thread-safe.
+// Upper tails of distributions, by Boost.Math, with a relative error of about 1e-13, even far out.
+// Results are in [0, 1], and 0 only below the smallest normal double. Pure, thread-safe.
 
 // P(Z >= z) of the standard normal distribution.
 double NormalUpperTail(double z);
@@ -20,9 +20,9 @@ double NormalUpperQuantile(double p);
 // P(X >= x) of the chi-squared distribution. REQUIRES: 0 <= x, degrees_of_freedom > 0.
 double ChiSquaredUpperTail(double x, double degrees_of_freedom);
 
-// P(X >= z) of Pearson's type III (1895): a gamma distribution moved and scaled to mean 0 and
-// variance 1, whose skewness is given. The normal distribution if that is 0. REQUIRES: z is finite,
-// 0 <= skewness.
+// P(X >= z) of Pearson's type III (1895): a gamma distribution with this skewness, shifted and
+// scaled to mean 0 and variance 1. The normal distribution if the skewness is 0. REQUIRES: z is
+// finite, 0 <= skewness.
 double PearsonUpperTail(double z, double skewness);
 
 }  // namespace fieldcost::inference

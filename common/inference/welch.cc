@@ -11,7 +11,7 @@
 namespace fieldcost::inference {
 namespace {
 
-// The standard error of a difference of means and its degrees of freedom, after Welch.
+// The standard error of a difference of means and its degrees of freedom, by Welch.
 struct DifferenceError {
   double deviation = 0;
   double freedom = 0;  // unless the deviation is 0

@@ -4,29 +4,30 @@
 
 namespace fieldcost::inference {
 
-// Some observations' mean, and their variance (n - 1 in the denominator).
+// The mean of some observations, and their variance (with denominator n - 1).
 struct Moments {
   double count = 0;
   double mean = 0;
   double variance = 0;
 };
-// REQUIRES: at least one. The variance of one is 0.
+// The variance of a single value is 0. REQUIRES: at least one value.
 Moments MomentsOf(std::span<const double> values);
 
-// Welch's test (1947), two-sided: the probability that means of the same differ as much. If nothing
-// varies, 0 unless they are equal. REQUIRES: a count of 2 or more on both sides.
+// Welch's test (1947), two-sided: the probability that the means differ at least this much if the
+// true means are equal. If nothing varies: 1 if they are equal, otherwise 0. REQUIRES: a count of
+// at least 2 on both sides.
 double WelchP(const Moments& a, const Moments& b);
 
-// In which the difference of the means, b - a, lies with that probability, by the same test:
-// without 0 exactly if WelchP() is below 1 - `level`. REQUIRES: as WelchP(); 0 < level < 1.
+// The confidence interval of the difference of the means, b - a, by the same test. It excludes 0 if
+// and only if WelchP() is below 1 - `level`. REQUIRES: as WelchP(); 0 < level < 1.
 struct DifferenceInterval {
   double low = 0;
   double high = 0;
 };
 DifferenceInterval WelchInterval(const Moments& a, const Moments& b, double level);
 
-// The value at which half of the weight is reached, from below. REQUIRES: one weight per value,
-// none negative. 0 without values.
+// The smallest value at which the cumulative weight reaches half of the total. 0 without values.
+// REQUIRES: one weight per value, none negative.
 double WeightedMedian(std::span<const double> values, std::span<const double> weights);
 
 }  // namespace fieldcost::inference

@@ -14,8 +14,8 @@ struct ApiSums {
   ContributionScalars scalars{};
   AgentWeights weights{};
   BoundedSums bounded{};
-  // That of the row whose fullest quarter has the most machines: several rows may have the same
-  // machines.
+  // Taken from the row whose fullest quarter has the most machines. Not a sum, since several rows
+  // may have the same machines.
   WeekScalars fullest_week{};
 
   // Adds the sums of a row, or others.

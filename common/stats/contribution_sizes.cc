@@ -28,7 +28,7 @@ std::uint64_t Count(std::span<const SizeBucket> buckets) {
 // REQUIRES: not empty.
 unsigned MedianSlot(std::span<const SizeBucket> buckets) {
   const std::uint64_t count = Count(buckets);
-  const std::uint64_t rank = count - count / 2;  // of the lower one
+  const std::uint64_t rank = count - count / 2;  // of the lower median
   std::uint64_t below = 0;
   for (const SizeBucket& bucket : buckets) {
     below += bucket.contributions;
@@ -37,7 +37,7 @@ unsigned MedianSlot(std::span<const SizeBucket> buckets) {
   return buckets.back().slot;
 }
 
-// Each counts up to the cap.
+// The sum of the contributions' sizes, each limited to the cap.
 Uint128 BoundedSum(std::span<const SizeBucket> buckets) {
   if (buckets.empty()) return 0;
   const unsigned last_full = std::min(MedianSlot(buckets) + kSizeCapOctaves, shm::kBucketSlots - 1);
@@ -52,7 +52,7 @@ Uint128 BoundedSum(std::span<const SizeBucket> buckets) {
   return sum;
 }
 
-// Whether there is such a bucket.
+// Whether contributions of its slot can have this total.
 bool IsPossible(const SizeBucket& bucket) {
   return bucket.contributions != 0 &&
          bucket.total >= Uint128{bucket.contributions} * shm::SlotMin(bucket.slot) &&
@@ -155,7 +155,7 @@ Status Validate(std::span<const SizeBucket> untrusted_sizes, std::uint64_t contr
   if (overflows || totals[0] > row_totals.count || totals[1] > row_totals.sum) {
     return Impossible("more than the row has");
   }
-  // One without a call is none.
+  // A contribution has at least one call.
   if (!untrusted_sizes.empty() && untrusted_sizes.front().slot == 0 &&
       untrusted_sizes.front().kind == SizeKind::kCalls) {
     return Impossible("a contribution without a call");

@@ -5,7 +5,7 @@
 namespace fieldcost::stats {
 namespace {
 
-// So many equal values, as one sum to add.
+// The sums of `count` equal values.
 Bucket Equal(std::uint64_t value, std::uint64_t count, bool& saturated) {
   const WideProduct squares = Multiply(Uint128{value} * value, count);
   if (squares.high != 0) saturated = true;

@@ -37,8 +37,8 @@ class CostHistogram {
   // order of merging does not matter even then.
   void Merge(const CostHistogram& other);
 
-  // Removes `other` again. kInvalidArgument, without a change, unless neither is saturated, every
-  // sum of `other` is at most ours and the result is a valid histogram.
+  // Subtracts `other`, which was added before. kInvalidArgument, without a change, unless neither
+  // is saturated, every sum of `other` is at most ours and the result is a valid histogram.
   Status Subtract(const CostHistogram& other);
 
   const Bucket& bucket(unsigned slot) const { return buckets_[slot]; }
@@ -46,7 +46,7 @@ class CostHistogram {
     buckets_[slot] = bucket;
     Mark(slot, bucket != Bucket{});
   }
-  // The part of the count that was represented, not measured.
+  // The part of the count that is represented by measured values but was not measured.
   std::uint64_t untimed() const { return untimed_; }
   void SetUntimed(std::uint64_t untimed) { untimed_ = untimed; }
   // The number of measured values; at most count(). REQUIRES, for a meaningful result: the
@@ -76,7 +76,7 @@ class CostHistogram {
   bool saturated() const { return saturated_; }
   bool empty() const { return count() == 0; }
 
-  // Totals over all buckets, saturated at the greatest number of their type; together or one each.
+  // Totals over all buckets, saturated at the maximum of their type: all at once, or one at a time.
   Bucket Totals() const;
   std::uint64_t count() const;
   Uint128 sum() const;
@@ -101,8 +101,8 @@ class CostHistogram {
   }
 
   std::array<Bucket, shm::kBucketSlots> buckets_{};
-  std::uint64_t used_ = 0;  // bit k: slot k is not all zero
-  bool last_used_ = false;  // the same of slot 64
+  std::uint64_t used_ = 0;  // bit k: slot k is used
+  bool last_used_ = false;  // the same for slot 64
   bool saturated_ = false;
   std::uint64_t untimed_ = 0;
 };
@@ -111,21 +111,22 @@ class CostHistogram {
 // cancellation: the difference of the moments is exact.
 double StandardDeviation(const Bucket& bucket);
 
-// Whether `count` values of this slot can have these sums (statistics over integers in
-// [SlotMin, SlotMax]): count*min <= sum <= count*max; sumsq at least that of the most equal
-// integers with this sum (which implies Cauchy-Schwarz, sum^2 <= count*sumsq);
-// sumsq <= (min+max)*sum - count*min*max; sumsq and sum of equal parity; all zero if count is zero.
-// Each rule is linear in the sums, so that valid buckets merge to valid ones. Exact integer
-// arithmetic. kCorrupt with the slot and the broken rule. REQUIRES: slot < kBucketSlots.
+// Checks whether `count` integers in [SlotMin, SlotMax] can have these sums:
+// count*min <= sum <= count*max; sumsq is at least that of the most equal integers with this sum
+// (which implies Cauchy-Schwarz, sum^2 <= count*sumsq); sumsq <= (min+max)*sum - count*min*max;
+// sumsq and sum have the same parity; all are zero if count is zero. Each rule is linear in the
+// sums, so valid buckets merge into valid ones. Exact integer arithmetic. kCorrupt, with the slot
+// and the broken rule. REQUIRES: slot < kBucketSlots.
 Status ValidateBucket(unsigned slot, const Bucket& untrusted_bucket);
 
-// kCorrupt unless `count` - `untimed` values can have been measured: at least one in each of
-// `used_buckets`.
+// kCorrupt unless `count` - `untimed` can be the number of measured values: at least one for each
+// of `used_buckets`.
 Status ValidateTimed(std::uint64_t count, std::uint64_t untrusted_untimed,
                      std::size_t used_buckets);
 
-// ValidateBucket for every bucket; also kCorrupt if the histogram is saturated, a total would pass
-// its type (count 2^64-1, sums 2^128-1), or fewer values were measured than buckets are used.
+// Calls ValidateBucket() for every bucket. Also kCorrupt if the histogram is saturated, a total
+// exceeds its type (count 2^64-1, sums 2^128-1), or there are fewer measured values than used
+// buckets.
 Status Validate(const CostHistogram& untrusted_histogram);
 
 }  // namespace fieldcost::stats

@@ -48,8 +48,8 @@ Bucket TimedCalls(const TotalParts& parts, Whose whose) {
   return all;
 }
 
-// A run that was drawn stands for W runs, so a sum of T has about the variance of the sum of
-// W * W * T * T. Of W * T * T the sum is known, and of W the mean.
+// A drawn run of cost T represents W runs, so the variance of the sum of W T is about the sum of
+// (W T)^2. Only the sum of W T^2 and the mean of W are known.
 FieldCost OfAllRuns(const ApiSums& time_per_run, Whose whose) {
   const Bucket drawn = time_per_run.histogram.Totals();
   const auto runs = static_cast<double>(time_per_run.histogram.timed());

@@ -10,16 +10,18 @@
 namespace fieldcost::stats {
 namespace {
 
-// Below it nearly all of the beta is at an edge of the bucket, and the truth may be at the other:
-// then the interval says more (FIGURES.md has by how much).
+// With a smaller shape parameter, nearly all of the beta distribution is at one edge of the bucket,
+// and the true value may be at the other. The interval is then the better estimate (FIGURES.md
+// shows by how much).
 constexpr double kSmallestShape = 0.2;
-constexpr double kLargestShape = 20000;  // beyond it the beta is indistinguishable from the mean
+constexpr double kLargestShape = 20000;  // above it the beta is indistinguishable from the mean
 constexpr int kFractionSteps = 500;      // of the continued fraction
 constexpr int kBisectionSteps = 60;
 constexpr double kRoundingGuard = 1e-12;  // relative; outward, for bounds computed in doubles
 constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
 
-// Continued fraction of the incomplete beta function (DLMF 8.17.22), modified Lentz method.
+// The continued fraction of the incomplete beta function (DLMF 8.17.22), by the modified Lentz
+// method.
 double BetaFraction(double a, double b, double x) {
   constexpr double kTiny = 1e-300;
   double c = 1;
@@ -52,7 +54,7 @@ double BetaCdf(double a, double b, double log_beta, double x) {
   return 1 - front * BetaFraction(b, a, 1 - x) / b;
 }
 
-// ln Gamma without lgamma()'s global sign variable, so that threads may call it.
+// ln Gamma, without lgamma()'s global sign variable, so it is thread-safe.
 double LogGamma(double x) {
   int sign = 0;
   return ::lgamma_r(x, &sign);
@@ -69,7 +71,7 @@ double BetaQuantile(double a, double b, double p) {
   return (low + high) / 2;
 }
 
-// Bounds on the value of rank `rank` (1..count) among a bucket's values, from the bucket's sums.
+// The value of rank `rank` (1..count) among a bucket's values, bounded by the bucket's sums.
 struct RankInBucket {
   unsigned slot;
   const Bucket& bucket;
@@ -84,8 +86,8 @@ void Bound(const RankInBucket& at, Quantile& quantile) {
   const std::uint64_t max = shm::SlotMax(at.slot);
   const std::uint64_t below = at.rank - 1;
   const std::uint64_t above = bucket.count - at.rank;
-  // From the sum: the values from this rank up are at least x, the others at least min; likewise
-  // downwards. Exact.
+  // Bounds from the sum, exact: the values from this rank up are at least x, the others at least
+  // min; likewise downwards.
   const Uint128 least_below = Uint128{below} * min;
   const Uint128 most_above = Uint128{above} * max;
   Uint128 high = std::min<Uint128>(max, (bucket.sum - least_below) / (Uint128{above} + 1));
@@ -95,7 +97,7 @@ void Bound(const RankInBucket& at, Quantile& quantile) {
   }
   quantile.low = static_cast<double>(low);
   quantile.high = static_cast<double>(high);
-  // From the deviation: bounds of an order statistic by mean and deviation (Hawkins 1971).
+  // Bounds of an order statistic from mean and deviation (Hawkins 1971).
   const double guard = kRoundingGuard * static_cast<double>(max);
   const double down = std::sqrt(static_cast<double>(above) / static_cast<double>(at.rank));
   const double up = std::sqrt(static_cast<double>(below) / (static_cast<double>(above) + 1));
@@ -105,8 +107,8 @@ void Bound(const RankInBucket& at, Quantile& quantile) {
   if (quantile.high >= kExactIntegers) quantile.high = std::nextafter(quantile.high, HUGE_VAL);
 }
 
-// The value that is off by the same share of the true one at both ends of the interval: by a third
-// at most, as a bucket is an octave.
+// The value whose relative error is the same if the true value is at either end of the interval: a
+// third at most, since a bucket is an octave.
 double MiddleOf(const Quantile& quantile) {
   const double sum = quantile.low + quantile.high;
   return sum > 0 ? std::round(2 * quantile.low * quantile.high / sum) : 0;
@@ -116,7 +118,8 @@ double MiddleOf(const Quantile& quantile) {
 double Estimate(const RankInBucket& at, const Quantile& interval) {
   if (at.deviation == 0) return at.mean;
   if (at.bucket.count == 2) return at.rank == 1 ? at.mean - at.deviation : at.mean + at.deviation;
-  // A beta distribution on the bucket's range, integers being half a unit wide to either side.
+  // A beta distribution on the bucket's range, in which each integer extends half a unit to either
+  // side.
   const double origin = static_cast<double>(shm::SlotMin(at.slot)) - 0.5;
   const double width = static_cast<double>(shm::SlotMax(at.slot)) + 0.5 - origin;
   const double mean = (at.mean - origin) / width;
@@ -143,14 +146,14 @@ Quantile EstimateInBucket(unsigned slot, const Bucket& bucket, std::uint64_t ran
   return quantile;
 }
 
-// q as the decimal fraction that it is written as: 0.55 is 55/100, and not the double next to it,
-// whose product with 100 is above 55.
+// q as the decimal fraction that was written: 0.55 is 55/100, not the nearest double, whose product
+// with 100 is above 55.
 struct Decimal {
   std::uint64_t numerator = 0;  // below 10^17
   int digits = 0;               // the denominator is 10^digits
 
   explicit Decimal(double q) {
-    std::array<char, 32> text;  // the shortest that reads as q: "5.5e-01"
+    std::array<char, 32> text;  // the shortest that parses to q: "5.5e-01"
     const auto end =
         std::to_chars(text.data(), text.data() + text.size(), q, std::chars_format::scientific).ptr;
     const char* at = text.data();
@@ -172,7 +175,7 @@ struct Decimal {
 // The rank, 1..count, of the lower q-quantile: ceil(q * count), exactly. REQUIRES: 0 < q < 1.
 std::uint64_t RankOf(std::uint64_t count, double q) {
   FIELDCOST_CHECK(q > 0 && q < 1);
-  constexpr int kMostDigits = 37;  // q * count is below 1 beyond, and 10^37 fits
+  constexpr int kMostDigits = 37;  // with more, q * count is below 1; 10^37 fits
   const Decimal decimal(q);
   if (decimal.digits > kMostDigits) return 1;
   Uint128 denominator = 1;
@@ -184,7 +187,7 @@ std::uint64_t RankOf(std::uint64_t count, double q) {
 
 // ceil(part / whole * count), in 1..count. REQUIRES: 0 < part <= whole < 2^96.
 std::uint64_t RankAtShare(Uint128 part, Uint128 whole, std::uint64_t count) {
-  while (High64(whole) != 0) {  // beyond 2^32 contributions: to 64 bits
+  while (High64(whole) != 0) {  // more than 2^32 contributions: reduce to 64 bits
     whole = (whole >> 1) + (whole & 1);
     part >>= 1;
   }

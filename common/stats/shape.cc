@@ -14,7 +14,7 @@ namespace fieldcost::stats {
 namespace {
 
 constexpr std::uint64_t kFewestCalls = 100;
-constexpr unsigned kFinestSlot = 5;  // 16 .. 31 ns: what is below counts as this
+constexpr unsigned kFinestSlot = 5;  // 16 .. 31 ns; lower costs count as these
 static_assert(shm::SlotMin(kFinestSlot) == 16);
 constexpr double kFinestNs = 16;
 
@@ -23,7 +23,7 @@ constexpr double kStartUpRatio = 8;
 constexpr double kStartUpNs = 20'000;
 
 constexpr std::uint64_t kPointCalls = 10;
-constexpr std::size_t kFewestPoints = 4;  // so over three octaves at least
+constexpr std::size_t kFewestPoints = 4;  // hence at least three octaves
 constexpr double kFitRSquared = 0.8;
 constexpr double kRiseOctaves = 1;
 constexpr double kExplained = 0.5;
@@ -46,8 +46,8 @@ double Ratio(double dear, double cheap) {
   return std::max(dear, kFinestNs) / std::max(cheap, kFinestNs);
 }
 
-// The best non-decreasing fit, by weighted least squares: neighbours that fall are replaced by
-// their mean, until none does.
+// Computes the best non-decreasing fit by weighted least squares: replaces decreasing neighbours by
+// their mean until there are none.
 void FitMonotone(std::vector<GrowthPoint>& points) {
   struct Block {
     double mean;
@@ -78,7 +78,7 @@ double ExponentOf(const std::vector<GrowthPoint>& points) {
   auto first = std::ranges::find_if(points, [&](const GrowthPoint& point) {
     return point.slot > 0 && point.fitted_octaves >= floor + 1;
   });
-  // The rise may be all in the last bucket: then the slope is what leads there.
+  // If the whole rise is in the last bucket, use the slope that leads to it.
   if (points.end() - first < 2) first = points.end() - 2;
   double weight = 0;
   double mean_x = 0;
@@ -99,7 +99,7 @@ double ExponentOf(const std::vector<GrowthPoint>& points) {
     products += calls * x * (point->octaves - mean_y);
     squares += calls * x * x;
   }
-  return products / squares;  // two buckets at least, of different slots
+  return products / squares;  // not 0: at least two buckets, of different slots
 }
 
 std::optional<Growth> FindGrowth(const ShapeArgument& argument) {
@@ -145,9 +145,9 @@ std::optional<Growth> MostExplainingGrowth(const std::vector<ShapeArgument>& arg
   return most;
 }
 
-// The pair of peaks of which the lower is highest. Costs that the clock may not tell apart are one
-// bucket. It has all octaves down to nothing, which a long lower tail fills: so its height beside
-// those of one octave is what is left of it for each.
+// Finds the pair of peaks whose lower peak is highest. Costs that the clock may be unable to
+// distinguish share one bucket. That bucket covers all octaves down to 0, which a long lower tail
+// fills, so its height is its average per octave.
 std::optional<TwoPeaks> FindTwoPeaks(const CostHistogram& cost) {
   std::array<std::uint64_t, shm::kBucketSlots> calls{};
   cost.ForEachUsed([&](unsigned slot, const Bucket& bucket) {
@@ -161,7 +161,7 @@ std::optional<TwoPeaks> FindTwoPeaks(const CostHistogram& cost) {
     return ToDouble(calls[slot]) / (slot == kFinestSlot ? kFinestSlot + 1 : 1);
   };
   std::optional<TwoPeaks> found;
-  double lowest = 0;  // of the peaks that are found
+  double lowest = 0;  // lower peak's height in `found`
   for (unsigned cheap = kFinestSlot; cheap < shm::kBucketSlots; ++cheap) {
     if (!is_peak(cheap)) continue;
     for (unsigned dear = cheap + kPeakDistance; dear < shm::kBucketSlots; ++dear) {
@@ -187,8 +187,8 @@ std::optional<TwoPeaks> FindTwoPeaks(const CostHistogram& cost) {
   return found;
 }
 
-// Geometric mean of the calls that are no first ones, ns. Of first calls only the buckets' sums are
-// known: each counts as its bucket's mean, which is too much by a tenth of an octave at most.
+// The geometric mean in ns of all calls except first calls. Only the buckets' sums of first calls
+// are known, so each counts as its bucket's mean, which is at most a tenth of an octave too high.
 double RestGeometricMean(const ShapeInput& input) {
   if (!IsPossible(input.log_cost)) return 0;
   double octaves = input.log_cost.Mean() * ToDouble(input.log_cost.count);
@@ -201,7 +201,7 @@ double RestGeometricMean(const ShapeInput& input) {
   return calls > 0 ? std::exp2(std::clamp(octaves / calls, 0.0, 64.0)) : 0;
 }
 
-// Takes the first calls out of `rest` if they are a start-up.
+// Removes the first calls from `rest` if they are a start-up.
 std::optional<StartUp> TakeStartUp(const ShapeInput& input, CostHistogram& rest) {
   const std::uint64_t firsts = input.first_calls.count();
   if (firsts < kStartUpProcesses || firsts != input.processes) return std::nullopt;

@@ -25,8 +25,9 @@ WideProduct Multiply(Uint128 a, Uint128 b);
 // REQUIRES: the sum is below 2^256.
 WideProduct Add(WideProduct a, Uint128 b);
 
-// Saturating addition: a + b, at most 2^N - 1; sets `saturated` on overflow, else leaves it. Like
-// plain addition it is commutative and associative, so even saturated sums do not depend on order.
+// Saturating addition: a + b, at most 2^N - 1; sets `saturated` on overflow, otherwise leaves it
+// unchanged. Like plain addition, it is commutative and associative, so even saturated sums do not
+// depend on order.
 template <typename Unsigned>
 constexpr Unsigned SaturatingAdd(Unsigned a, Unsigned b, bool& saturated) {
   const auto sum = static_cast<Unsigned>(a + b);

@@ -10,13 +10,13 @@ namespace fieldcost::stats {
 // contributes to a row once, so these come from different machines and are independent; those of
 // several quarters are not. Tests among machines use these.
 struct WeekScalars {
-  std::uint32_t week = 0;  // the quarter's first, as in RowKey; 0 = none is known
+  std::uint32_t week = 0;  // the quarter's first week, as in RowKey; 0 = unknown
   ContributionScalars scalars{};
   bool operator==(const WeekScalars&) const = default;
 };
 
-// kCorrupt unless there are none, or the week's are possible and leave of `row`, which they are
-// part of, what is possible, too.
+// kCorrupt unless there are none, or both the week's scalars and the rest of `row`, of which they
+// are a part, are possible.
 Status Validate(const WeekScalars& untrusted_scalars, const ContributionScalars& row);
 
 }  // namespace fieldcost::stats
