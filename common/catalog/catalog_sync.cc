@@ -60,7 +60,7 @@ class Syncer {
   Status AdoptSnapshot(const wire::SnapshotMetadata& snapshot);
   Result<std::vector<bool>> Stale() const;
   Status FetchAll(http::Client& client);
-  // A fragment's rows, verified to be what the snapshot names.
+  // Fetches a fragment's rows, and verifies that they are those named by the snapshot.
   Result<std::vector<stats::StatRow>> FetchFragment(http::Client& client, std::uint32_t fragment,
                                                     const WantedFragment& wanted);
   Status FetchAndStore(http::Client& client, std::uint32_t fragment);
@@ -83,7 +83,7 @@ Status Syncer::AdoptSnapshot(const wire::SnapshotMetadata& snapshot) {
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
   FIELDCOST_ASSIGN(const std::uint64_t known, database_.QueryInt("SELECT count(*) FROM fragments"));
   if (static_cast<std::size_t>(known) != snapshot.fragments.size()) {
-    // Another division into fragments. Rows stay, found by their hash, until the fragment that
+    // The number of fragments has changed. Rows stay, found by their hash, until the fragment that
     // covers them arrives.
     FIELDCOST_TRY(database_.Execute("DELETE FROM fragments"));
   }

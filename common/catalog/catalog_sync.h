@@ -17,7 +17,7 @@ struct SyncOptions {
   http::ClientOptions server;
   bool full = false;                    // all stale fragments now, instead of today's share
   std::uint32_t fragments_per_day = 0;  // 0 = a seventh of all, at least 1
-  // If not empty, also the fragment of this "soname!symbol" at once.
+  // If not empty, also fetches the fragment of this "soname!symbol", regardless of the schedule.
   std::string wanted_api;
   // Called after every fragment: done, total of this sync. May be empty.
   std::function<void(std::uint32_t, std::uint32_t)> progress;
@@ -26,17 +26,17 @@ struct SyncOptions {
 struct SyncReport {
   std::uint64_t snapshot_version = 0;
   std::uint32_t fragments_fetched = 0;
-  std::uint32_t fragments_stale = 0;  // left for the next days
+  std::uint32_t fragments_stale = 0;  // left for the following days
   std::uint64_t bytes_fetched = 0;
   bool already_done_today = false;
 };
 
 // Fetches and verifies metadata, then stale fragments, each written to the catalogue in its own
 // transaction as soon as it is verified, so that an interrupted sync resumes where it stopped.
-// Without `full`: the day's share, in an order seeded by this catalogue's own random number, and
-// nothing more on the same day (UTC). kUnauthenticated: wrong signature, a version lower than one
-// seen before (rollback), expired metadata (freeze), or a fragment whose hash is not the snapshot's
-// (mix-and-match). Nothing unverified is ever stored.
+// Without `full`, fetches the day's share, in an order seeded by this catalogue's own random
+// number, and nothing more on the same day (UTC). kUnauthenticated: wrong signature, a version
+// lower than one seen before (rollback), expired metadata (freeze), or a fragment whose hash is not
+// the snapshot's (mix-and-match). Nothing unverified is ever stored.
 Result<SyncReport> Sync(const SyncOptions& options, const Clock& clock);
 
 }  // namespace fieldcost::catalog

@@ -7,8 +7,9 @@
 namespace fieldcost::catalog {
 
 // A user's search pattern for names, case-insensitive. With * or ? it is a glob over the whole
-// symbol, else a substring of it; a part before '!' is the same for the library. An empty pattern
-// matches everything. A C++ symbol also matches by its names::ShortName(). A value; thread-safe.
+// symbol, otherwise a substring of it; a part before '!' applies to the library in the same way. An
+// empty pattern matches everything. A C++ symbol also matches by its names::ShortName(). A value;
+// thread-safe.
 class NamePattern {
  public:
   explicit NamePattern(std::string_view untrusted_text);

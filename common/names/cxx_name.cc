@@ -12,8 +12,8 @@
 namespace fieldcost::names {
 namespace {
 
-// Words of demangled names that mangled ones do not spell: abbreviations of the ABI (section 5.1.5
-// and 5.1.10, substitutions), types, and what demanglers say.
+// Words of demangled names that mangled names do not contain literally: those that the ABI
+// abbreviates (sections 5.1.5 and 5.1.10, substitutions), types, and words that demanglers add.
 constexpr std::string_view kUnspelled =
     " std allocator basic_string string basic_istream istream basic_ostream ostream basic_iostream "
     "iostream char_traits operator new delete bool char char8_t char16_t char32_t wchar_t short "
@@ -26,8 +26,8 @@ constexpr std::string_view kUnspelled =
     "alias initializer module block invocation sizeof alignof throw default argument decimal32 "
     "decimal64 decimal128 half co_await enable_if string literal ";
 
-// Counts substitutions S_, S0_ ... and template parameters T_, T0_ ... of a mangled name; may count
-// more than there are.
+// Counts the substitutions S_, S0_ ... and template parameters T_, T0_ ... in a mangled name; the
+// count may be too high.
 std::size_t CountReferences(std::string_view mangled) {
   std::size_t count = 0;
   for (std::size_t i = 0; i + 1 < mangled.size(); ++i) {
@@ -100,7 +100,7 @@ std::vector<std::string> SpelledIdentifiers(std::string_view lower_case_text) {
 }
 
 CxxNameQuery::CxxNameQuery(std::string_view untrusted_typed) : typed_(untrusted_typed) {
-  // Numbers and casts in arguments may be written otherwise than they are mangled.
+  // Numbers and casts in arguments may be written differently from their mangled form.
   const std::size_t end = std::min(typed_.find_first_of("(<"), typed_.size());
   identifiers_ = SpelledIdentifiers(std::string_view(typed_).substr(0, end));
 }

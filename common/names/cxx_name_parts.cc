@@ -9,10 +9,10 @@ namespace fieldcost::names {
 namespace {
 
 constexpr std::string_view kOperator = "operator";
-// Operators with brackets in their own names, the longer ones first.
+// Operators with brackets in their names, longer ones first.
 constexpr std::array<std::string_view, 13> kBracketOperators = {
     "()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">"};
-// What may stand between a function's arguments and the "::" of what is local to it.
+// What may occur between a function's arguments and the "::" before a local entity.
 constexpr std::array<std::string_view, 4> kQualifiers = {" const", " volatile", " &&", " &"};
 
 // Reads a demangled name from its front up to the arguments.
@@ -30,7 +30,7 @@ class Splitter {
  private:
   std::string_view Rest() const { return text_.substr(at_); }
 
-  // False at the arguments.
+  // Returns false at the arguments.
   bool Step() {
     const std::string_view rest = Rest();
     if (rest.starts_with(kAnonymousNamespace)) {
@@ -48,7 +48,7 @@ class Splitter {
     } else if (rest[0] == '(') {
       return SkipArguments();
     } else if (rest[0] == ' ') {
-      parts_ = {};  // what came was the result's type, or "vtable for"
+      parts_ = {};  // the text so far was the result type, or "vtable for"
       ++at_;
     } else if (IsOperator()) {
       TakeOperator();
@@ -63,7 +63,7 @@ class Splitter {
     at_ += size;
   }
 
-  // Goes on behind the arguments if what is local to the function follows.
+  // Continues after the arguments if an entity local to the function follows.
   bool SkipArguments() {
     parts_.arguments = at_;
     if (parts_.name.empty()) return false;
@@ -90,7 +90,8 @@ class Splitter {
            (rest.size() == kOperator.size() || !IsWordCharacter(rest[kOperator.size()]));
   }
 
-  // Takes all up to the arguments, blanks too: types converted to, template arguments.
+  // Takes everything up to the arguments, including blanks: target types of conversions, template
+  // arguments.
   void TakeOperator() {
     parts_.is_operator = true;
     Take(kOperator.size());
@@ -112,7 +113,8 @@ class Splitter {
     }
   }
 
-  // Goes behind the bracket that is closed. Angles in round brackets may be comparisons and arrows.
+  // Advances past the matching closing bracket. Inside parentheses, angle brackets may be
+  // comparisons or arrows.
   void SkipBracket() {
     std::string open;
     for (; at_ < text_.size(); ++at_) {

@@ -1,6 +1,6 @@
 #include "common/names/rust_name.h"
 
-// libc declares it; libiberty would in another way.
+// libc declares basename(); libiberty's declaration would conflict.
 #define HAVE_DECL_BASENAME 1
 #include <libiberty/demangle.h>
 
@@ -15,11 +15,11 @@ namespace fieldcost::names {
 namespace {
 
 constexpr std::size_t kHashDigits = 16;
-constexpr std::string_view kHash = "::h";  // before its digits
+constexpr std::string_view kHash = "::h";  // precedes the digits
 
-// References in a name to its own parts can make what is printed exponentially long, and libiberty
-// has no limit: the only way to stop it is to leave it. It is C, and holds nothing on the heap
-// while it prints, but for the text of an identifier that is not ASCII, which is lost then.
+// A name's references to its own parts can make the output exponentially long, and libiberty has no
+// limit: the only way to stop it is longjmp(). It is C, and holds no heap memory while it prints,
+// except for the text of a non-ASCII identifier, which is then leaked.
 struct Output {
   std::jmp_buf full;
   char* text;
@@ -32,13 +32,14 @@ void Append(const char* data, std::size_t size, void* opaque) {
   for (std::size_t i = 0; i < size; ++i) output->text[output->size++] = data[i];
 }
 
-// Holds nothing that longjmp() would leave without destroying it. False: it is none, or too long.
+// Returns false if the symbol is not a Rust name or the output is too long. Has no objects whose
+// destructors longjmp() would skip.
 bool Demangle(const char* symbol, Output& output) {
   if (setjmp(output.full) != 0) return false;
   return ::rust_demangle_callback(symbol, DMGL_NO_OPTS, Append, &output) != 0;
 }
 
-// "h" and the digits at the end of a name.
+// Whether the name ends with "::h" and the digits of a hash.
 bool EndsWithHash(std::string_view name) {
   const std::size_t size = kHash.size() + kHashDigits;
   if (name.size() <= size) return false;
@@ -66,7 +67,7 @@ std::optional<std::string> DemangledRustName(std::string_view untrusted_symbol) 
 
 std::string WithoutRustEncoding(std::string_view untrusted_name) {
   if (!EndsWithHash(untrusted_name)) return std::string(untrusted_name);
-  // Mangled again: each part with its length.
+  // Mangles the name again: each part with its length.
   std::string symbol = "_ZN";
   for (std::size_t at = 0; at <= untrusted_name.size();) {
     const std::size_t end = std::min(untrusted_name.find("::", at), untrusted_name.size());

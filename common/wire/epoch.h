@@ -14,7 +14,7 @@ using Epoch = StrongId<struct EpochTag, std::uint64_t>;
 
 inline constexpr std::uint32_t kWeeksPerEpoch = 13;
 
-// The only epoch of agents before keys had epochs.
+// The epoch of all agents before keys had epochs.
 inline constexpr Epoch kFirstEpoch{1};
 
 // The epoch of the spring of 2025. A clock that shows an earlier one is wrong.
@@ -30,7 +30,7 @@ constexpr std::uint32_t FirstWeekOfQuarter(std::uint32_t week) {
   return week - week % kWeeksPerEpoch;
 }
 
-// The epoch of that time.
+// The epoch that contains `now`.
 inline Epoch EpochOf(WallTime now) { return EpochOfWeek(WeekOf(std::max(now, WallTime{}))); }
 
 }  // namespace fieldcost::wire

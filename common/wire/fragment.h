@@ -11,15 +11,16 @@
 
 namespace fieldcost::wire {
 
-// One published part of the catalogue: all rows of the APIs that hash into it, sorted by key.
-// Encoded columnar like a batch, zstd-compressed. Deterministic: same rows, same bytes. Exact but
-// for the weights, which are rounded to 1/65536 of their row's total; how many contributions they
-// stand for is exact, and decoded weights are encoded again without a further change.
+// Encodes one published part of the catalogue: all rows of the APIs that hash into it, sorted by
+// key. Columnar like a batch, zstd-compressed. Deterministic: equal rows give equal bytes. Exact
+// except for the weights, which are rounded to 1/65536 of their row's total; the number of
+// contributions that they represent is exact, and decoded weights can be encoded again without
+// further loss.
 Result<std::string> EncodeFragment(const std::vector<stats::StatRow>& sorted_rows);
 
 // kCorrupt, kTooLarge or kUnsupported unless every row is valid (key texts, histogram polytope,
-// scalars, weights, bounded sums, fullest quarter) and rows are strictly ascending by key. Beyond
-// `max_rows` it is kTooLarge; a row takes about 4 KiB of memory.
+// scalars, weights, bounded sums, fullest quarter) and rows are strictly ascending by key.
+// kTooLarge if there are more than `max_rows` rows; each takes about 4 KiB of memory.
 Result<std::vector<stats::StatRow>> DecodeFragment(std::string_view untrusted_bytes,
                                                    std::size_t max_rows = kMaxFragmentRows);
 

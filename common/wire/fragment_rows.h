@@ -24,8 +24,8 @@ Status CheckFragmentRows(std::span<const stats::StatRow> rows);
 void WriteFragmentRows(std::span<const stats::StatRow> sorted_rows, RowTableWriter& writer,
                        proto::Fragment& fragment);
 
-// kTooLarge beyond `max_rows` and the limits of strings; kCorrupt unless CheckFragmentRows()
-// accepts them.
+// kTooLarge if `max_rows` or the limits of strings are exceeded; kCorrupt unless
+// CheckFragmentRows() accepts the rows.
 Result<std::vector<stats::StatRow>> ReadFragmentRows(const proto::Fragment& untrusted_fragment,
                                                      std::size_t max_rows);
 

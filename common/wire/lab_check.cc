@@ -1,4 +1,4 @@
-// Checks that a lab table keeps its rules: its own before it is written, others' after reading.
+// Checks the rules of lab tables, both before writing and after reading.
 #include <algorithm>
 
 #include "common/base/ascii.h"
@@ -107,7 +107,7 @@ Status CheckRows(const LabTable& table) {
 
 Status CheckStacks(const std::vector<LabStack>& stacks, std::size_t apis) {
   FIELDCOST_TRY(CheckCount("stacks", stacks.size(), kMaxLabStacks));
-  std::vector<std::uint32_t> path;  // of the node before
+  std::vector<std::uint32_t> path;  // of the previous node
   for (std::size_t i = 0; i < stacks.size(); ++i) {
     const LabStack& node = stacks[i];
     if (node.api >= apis) return Fail(ErrorCode::kCorrupt, "stack {}: no such API", i);
@@ -145,7 +145,7 @@ bool IsHash(std::string_view text) {
   return text.size() == kHashDigits && AreAll(text, IsLowerHexDigit);
 }
 
-// A lone backslash, which EscapeControl() doubles for the terminal, is none.
+// EscapeControl() also escapes backslashes, which are not control characters.
 bool HasControl(std::string text) {
   std::erase(text, '\\');
   return EscapeControl(text) != text;

@@ -1,5 +1,5 @@
-// Adds lab tables. Everything is sorted by its key, and entries of one key are added by operations
-// whose order does not matter.
+// Merges lab tables. Everything is sorted by key, and entries with equal keys are added by
+// operations whose order does not matter.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -26,7 +26,7 @@ void Add(const stats::StatRow& row, stats::StatRow& sum) {
   sum.scalars.Merge(row.scalars);
 }
 
-// A metric that is not known in one is not known of the sum.
+// A metric that is unknown in one is unknown in the sum.
 void AddTotals(const std::vector<LabTotal>& totals, std::vector<LabTotal>& sum) {
   std::erase_if(sum, [&totals](const LabTotal& one) {
     return std::none_of(totals.begin(), totals.end(),
@@ -64,7 +64,7 @@ void Add(const LabApi& api, LabApi& sum) {
 const stats::RowKey& KeyOf(const stats::StatRow& row) { return row.key; }
 const stats::ApiKey& KeyOf(const LabApi& api) { return api.api; }
 
-// One of each key, ascending, of those in `member` of all tables.
+// Returns the entries in `member` of all tables, ascending, with entries of equal keys added.
 template <typename Item>
 std::vector<Item> Sum(std::span<const LabTable> tables, std::vector<Item> LabTable::*member) {
   std::vector<const Item*> items;  // not copies: they are large
@@ -84,7 +84,7 @@ std::vector<Item> Sum(std::span<const LabTable> tables, std::vector<Item> LabTab
   return sums;
 }
 
-// For each API of the table its index in the sum, which has them all.
+// For each API of the table, its index in the sum, which contains all of them.
 std::vector<std::uint32_t> IndicesIn(const std::vector<LabApi>& sum, const LabTable& table) {
   std::vector<std::uint32_t> indices;
   auto place = sum.begin();
@@ -150,7 +150,7 @@ Result<LabTable> Merge(std::span<const LabTable> tables) {
   sum.stacks = SortStacks(stacks);
   std::sort(sum.pairs.begin(), sum.pairs.end());
   sum.pairs.erase(std::unique(sum.pairs.begin(), sum.pairs.end()), sum.pairs.end());
-  // The sum of valid tables can be invalid only by being too large.
+  // A sum of valid tables can be invalid only because it is too large.
   if (const Status status = Validate(sum); !status) {
     return Fail(ErrorCode::kTooLarge, "{}", status.error().message);
   }
@@ -160,7 +160,7 @@ Result<LabTable> Merge(std::span<const LabTable> tables) {
 }  // namespace
 
 std::vector<LabStack> SortStacks(const std::vector<LabStack>& stacks) {
-  // The nodes by their place in the tree; the first of a place stands for all.
+  // Indices into `sums` by place in the tree; nodes at the same place share one entry.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> places;  // parent, API
   std::vector<std::uint32_t> firsts(stacks.size());
   std::vector<LabStack> sums;
@@ -178,7 +178,7 @@ std::vector<LabStack> SortStacks(const std::vector<LabStack>& stacks) {
     }
   }
   std::vector<LabStack> sorted;
-  // What is left to be written: a node of `sums` and its parent in `sorted`.
+  // Nodes that remain to be written: index into `sums`, and the parent's index in `sorted`.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> left;
   const auto push_children = [&](std::uint32_t of, std::uint32_t parent) {
     auto end = places.upper_bound({of, LabStack::kRoot});

@@ -49,7 +49,7 @@ Status ParseFile(std::string_view untrusted_bytes, proto::SignedMetadata& file) 
   return {};
 }
 
-// A key counts once, however often it signed and however often it is trusted.
+// A key counts once, regardless of how often it signed or is listed as trusted.
 Status CheckSignatures(const proto::SignedMetadata& file,
                        const std::vector<crypto::PublicKey>& trusted_keys,
                        std::uint32_t threshold) {
@@ -71,7 +71,7 @@ Status CheckSignatures(const proto::SignedMetadata& file,
   return {};
 }
 
-// Checks signatures first: nothing of an unsigned payload is parsed.
+// Checks signatures first, so that no unsigned payload is parsed.
 template <typename Metadata>
 Result<Metadata> Open(std::string_view untrusted_bytes,
                       const std::vector<crypto::PublicKey>& trusted_keys, std::uint32_t threshold,

@@ -61,12 +61,12 @@ struct SnapshotMetadata {
   bool operator==(const SnapshotMetadata&) const = default;
 };
 
-// Encode, and sign with each key.
+// Encode and sign, with each of the keys.
 std::string SignRoot(const RootMetadata& root, const std::vector<crypto::PrivateKey>& keys);
 std::string SignTimestamp(const TimestampMetadata& timestamp, const crypto::PrivateKey& key);
 std::string SignSnapshot(const SnapshotMetadata& snapshot, const crypto::PrivateKey& key);
 
-// Decode and verify. kUnauthenticated if not enough different trusted keys signed it, kCorrupt if
+// Decode and verify. kUnauthenticated unless enough different trusted keys signed it; kCorrupt if
 // it is malformed or of another role. Callers must check versions and expiry (common/catalog).
 Result<RootMetadata> VerifyRoot(std::string_view untrusted_bytes,
                                 const std::vector<crypto::PublicKey>& trusted_keys,
@@ -75,7 +75,7 @@ Result<TimestampMetadata> VerifyTimestamp(std::string_view untrusted_bytes,
                                           const RootMetadata& root);
 Result<SnapshotMetadata> VerifySnapshot(std::string_view untrusted_bytes, const RootMetadata& root);
 
-// Verifies a root with its own keys: for the first, pinned root, which was obtained securely.
+// Verifies a root by its own keys. This suffices for the pinned root, which was obtained securely.
 Result<RootMetadata> VerifyPinnedRoot(std::string_view bytes);
 
 // Paths under the server's URL.

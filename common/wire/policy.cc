@@ -36,7 +36,7 @@ struct Field {
   }
 constexpr Field kFields[] = {
     FIELDCOST_FIELD(selection_per_65536, 0, kWhole),
-    FIELDCOST_FIELD(picks_per_run, 1, 512),  // as many as a run file holds
+    FIELDCOST_FIELD(picks_per_run, 1, 512),  // the maximum in a run file
     FIELDCOST_FIELD(alloc_per_65536, 0, kWhole),
     FIELDCOST_FIELD(io_per_65536, 0, kWhole),
     FIELDCOST_FIELD(cycles_per_65536, 0, kWhole),

@@ -68,8 +68,8 @@ struct PolicyNumber {
 };
 std::span<const PolicyNumber> PolicyNumbers();
 
-// kCorrupt with the reason unless every number is within its range, every text is as in a row's
-// key, and the lists ascend without duplicates and are within limits.h.
+// kCorrupt, with the reason, unless every number is within its range, every text follows the rules
+// for row keys, and the lists ascend without duplicates and respect wire_limits.h.
 Status ValidatePolicy(const PolicyMetadata& untrusted_policy);
 
 // Path under the server's URL; 404 if the service has no policy of its own.
@@ -79,7 +79,7 @@ inline constexpr char kPolicyPath[] = "/v1/metadata/policy";
 std::string SignPolicy(const PolicyMetadata& policy, const crypto::PrivateKey& key);
 
 // kUnauthenticated if none of the root's policy keys signed it; kCorrupt if it is malformed, of
-// another role, or beyond a limit of limits.h. Version and expiry are the caller's to check.
+// another role, or exceeds a limit of wire_limits.h. The caller must check version and expiry.
 Result<PolicyMetadata> VerifyPolicy(std::string_view untrusted_bytes, const RootMetadata& root);
 
 }  // namespace fieldcost::wire

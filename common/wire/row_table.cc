@@ -1,5 +1,5 @@
 // The columns of RowTable (wire.proto has the field numbers; numbers are packed varints). Each name
-// in braces is a column; those of a group are of one length.
+// in braces is a column; the columns of a group have the same length.
 //
 //   RowTable := string*                                      ; each once, in order of first use
 //               module { soname package_version build_id }*  ; indices into strings
@@ -20,7 +20,7 @@
 namespace fieldcost::wire {
 namespace {
 
-// Gives `key` the next free number if it has none yet; `is_new` tells.
+// Returns the key's number; if it has none yet, assigns the next free one and sets `is_new`.
 template <typename Map, typename Key>
 std::uint32_t Number(Map& numbers, const Key& key, bool& is_new) {
   const auto [place, inserted] =
@@ -133,7 +133,7 @@ std::uint32_t RowTableWriter::StringIndex(const std::string& text) {
 
 std::uint32_t RowTableWriter::ApiIndex(const stats::ApiKey& api) {
   bool is_new = false;
-  // One after the other: the order of evaluation decides the bytes.
+  // In separate statements: the order of evaluation determines the bytes.
   const std::uint32_t soname = StringIndex(api.soname);
   const std::uint32_t package_version = StringIndex(api.package_version);
   const std::uint32_t build_id = StringIndex(api.build_id);
@@ -187,7 +187,7 @@ void RowTableWriter::Append(const stats::ApiKey& api, stats::Metric metric, std:
   Put(*table_.mutable_row_bucket_count(),
       packed_bytes_[proto::RowTable::kRowBucketCountFieldNumber], buckets);
   if (histogram.untimed() != 0 || table_.row_untimed_size() != 0) {
-    // The first row that has any adds the column, with zeros for the rows before it.
+    // The first row with a nonzero value adds the column, with zeros for the rows before it.
     const int before = table_.row_api_size() - 1;
     std::size_t& bytes = packed_bytes_[proto::RowTable::kRowUntimedFieldNumber];
     if (table_.row_untimed_size() == 0) bytes = static_cast<std::size_t>(before) * VarintBytes(0);

@@ -30,41 +30,41 @@ class RowTableWriter {
 
   void Append(const stats::ApiKey& api, stats::Metric metric, std::uint32_t week,
               const stats::CostHistogram& histogram);
-  // The API's index, whether or not a row has it: the next free one if it is new.
+  // The API's index; the next free one if it is new. No row needs to have it.
   std::uint32_t ApiIndex(const stats::ApiKey& api);
   std::size_t string_count() const { return strings_.size(); }
   // The exact size of the table's encoding so far.
   std::size_t size_bytes() const;
 
  private:
-  static constexpr std::size_t kFields = 19;  // numbers of RowTable's, and 0
+  static constexpr std::size_t kFields = 19;  // RowTable's field numbers, and 0
   using Triple = std::array<std::uint32_t, 3>;
 
   std::uint32_t StringIndex(const std::string& text);
 
   proto::RowTable& table_;
-  std::array<std::size_t, kFields> packed_bytes_{};  // of the numbers of each column
-  std::size_t string_bytes_ = 0;                     // with their tags and lengths
+  std::array<std::size_t, kFields> packed_bytes_{};  // of each packed column's values
+  std::size_t string_bytes_ = 0;                     // including tags and lengths
   std::unordered_map<std::string, std::uint32_t> strings_;
   std::map<Triple, std::uint32_t> modules_;
   std::map<Triple, std::uint32_t> apis_;
 };
 
-// Size of a field of that number whose value has `bytes`: with tag and length.
+// The size of field `number` with a value of `bytes`, including tag and length.
 std::size_t FieldBytes(int number, std::size_t bytes);
 
-// A row's numbers as they came.
+// A row's numbers as received.
 struct RowNumbers {
   std::uint32_t metric_number = 0;
   std::uint32_t week = 0;
   bool malformed = false;  // a bucket index is out of range or occurs twice
 };
 
-// Reads rows of a table from outside. Keeps its memory between tables. Not thread-safe.
+// Reads the rows of an external table. Reuses its memory for further tables. Not thread-safe.
 class RowTableReader {
  public:
-  // kTooLarge beyond `max_rows`, kMaxStrings or kMaxSymbolBytes; kCorrupt for columns of different
-  // lengths or an index out of range. `table` must outlive the use of Get().
+  // kTooLarge if `max_rows`, kMaxStrings or kMaxSymbolBytes is exceeded; kCorrupt if columns have
+  // different lengths or an index is out of range. `table` must outlive the use of Get().
   Status Open(const proto::RowTable& untrusted_table, std::size_t max_rows);
 
   std::size_t row_count() const { return first_bucket_.size(); }

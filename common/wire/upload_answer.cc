@@ -1,4 +1,4 @@
-// What a service answers, as JSON: at most 64 KiB, 8 levels deep; unknown members are ignored.
+// The service's responses as JSON: at most 64 KiB, 8 levels deep; unknown members are ignored.
 //
 //   batch      := {"accepted_rows": u32, "rejected_rows": u32, "rejects": [reject*]
 //                  [, "receipt": hex] [, "held": true]}      ; at most 100 rejects
@@ -19,7 +19,8 @@ namespace json = boost::json;
 
 constexpr std::size_t kMaxDepth = 8;
 
-// Makes a reason what it may be on the wire: one line of ASCII. It may quote text from outside.
+// Converts a reason, which may quote external text, to the form allowed on the wire: one line of
+// ASCII.
 std::string CleanReason(std::string_view reason) {
   std::string text(reason.substr(0, kMaxReasonBytes));
   std::replace_if(

@@ -1,4 +1,4 @@
-// Checks texts from outside: the rules for keys of rows and hardware classes (batch.h).
+// Validates external texts by the rules for row keys and hardware classes (batch.h).
 #include <algorithm>
 #include <string_view>
 
@@ -16,7 +16,7 @@ constexpr bool IsLowerHexDigit(char c) {
   return ((c >= '0') & (c <= '9')) | ((c >= 'a') & (c <= 'f'));
 }
 
-// Tests all of them in any case, so that the compiler can test many at a time.
+// Tests every character without stopping early, so that the compiler can vectorise the loop.
 template <typename Test>
 bool AreAll(std::string_view text, Test test) {
   bool all = true;
@@ -24,8 +24,9 @@ bool AreAll(std::string_view text, Test test) {
   return all;
 }
 
-// Characters beyond ASCII that no identifier has: blanks, and those that are invisible or change
-// the direction of what is shown around them. Private and unassigned ones are not looked for.
+// Whether it is a non-ASCII character that no identifier contains: a blank, an invisible character,
+// or one that changes the direction of text around it. Does not detect private or unassigned
+// characters.
 bool IsBlankOrInvisible(std::uint32_t code_point) {
   struct Range {
     std::uint32_t first, last;

@@ -1,5 +1,5 @@
-// One zstd frame (RFC 8878): magic, a header with the content's size, blocks, and a checksum of the
-// content where we write it.
+// One zstd frame (RFC 8878): magic, a header with the content's size, blocks, and, in frames that
+// we write, a checksum of the content.
 #include "common/wire/zstd_frame.h"
 
 #include <zstd.h>
@@ -23,7 +23,7 @@ bool HasFrameMagic(std::string_view bytes) {
   return bytes.size() >= sizeof kMagic && std::memcmp(bytes.data(), kMagic, sizeof kMagic) == 0;
 }
 
-// One for each thread, since making one takes longer than decompressing a small frame.
+// One per thread, since creating one takes longer than decompressing a small frame.
 ZSTD_DCtx* ThreadContext() {
   thread_local const std::unique_ptr<ZSTD_DCtx, FreeDecompressor> context(ZSTD_createDCtx());
   FIELDCOST_CHECK(context != nullptr);
@@ -52,7 +52,7 @@ Result<std::string> Compress(std::string_view bytes, int level) {
 std::string BeginningOf(std::string_view untrusted_frame, std::size_t bytes) {
   constexpr int kWindowLog = 26;  // frames that need more memory are not ours
   if (!HasFrameMagic(untrusted_frame)) return "";
-  // Not the thread's context, which would keep the window.
+  // Not the thread's context, which would keep the memory of the window.
   const std::unique_ptr<ZSTD_DCtx, FreeDecompressor> context(ZSTD_createDCtx());
   FIELDCOST_CHECK(context != nullptr);
   ZSTD_DCtx_setParameter(context.get(), ZSTD_d_windowLogMax, kWindowLog);
