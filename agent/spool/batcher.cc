@@ -12,14 +12,14 @@ namespace fieldcost::agent {
 namespace {
 
 constexpr int kMaxBatchesMadeAtOnce = 1024;
-// Rows carry the week of their harvest and leave within the batch's maximum age or when the
-// network returns; a row key older than this will not be pending any more.
+// Rows carry the week of their harvest and leave within the batch's maximum age or when the network
+// returns, so no pending row has an older key than this.
 constexpr std::uint32_t kContributedWeeks = 26;
-constexpr std::uint64_t kContributedBatches = 256;  // kept whatever the clock says
+constexpr std::uint64_t kContributedBatches = 256;  // kept regardless of the clock
 
 wire::Epoch EpochOf(const wire::BatchRow& row) { return wire::EpochOfWeek(row.week); }
 
-// Leaves the rows of the earliest epoch. REQUIRES: there are rows.
+// Keeps only the rows of the earliest epoch. REQUIRES: there are rows.
 void KeepEarliestEpoch(std::vector<wire::BatchRow>& rows) {
   FIELDCOST_CHECK(!rows.empty());
   wire::Epoch epoch = EpochOf(rows.front());
@@ -37,7 +37,7 @@ std::uint32_t SentFieldPolicyVersion(const AgentConfig& config) {
 Result<BuiltBatch> BuildBatch(wire::BatchContent content, std::size_t max_bytes) {
   FIELDCOST_CHECK(!content.rows.empty());
   content.rows.resize(wire::RowsThatFit(content, max_bytes));
-  // An estimate, so that most batches fit at once; what does not is halved.
+  // RowsThatFit() estimates: most batches fit at once, the others are halved until they do.
   for (;;) {
     auto body = wire::EncodeBatch(content);
     if (body) return BuiltBatch{.content = std::move(content), .body = std::move(*body)};
@@ -76,7 +76,7 @@ Status Batcher::ChooseEpoch(wire::BatchContent& content) {
   FIELDCOST_ASSIGN(const BatchNumber number, spool.NextNumber(EpochOf(content.rows.front())));
   FIELDCOST_ASSIGN(content.hardware, spool.ClassOf(number.epoch, hardware_));
   if (content.hardware == hardware_) return {};
-  // What has been contributed is noted by class.
+  // Contributions are recorded per hardware class, so the rows depend on it.
   FIELDCOST_ASSIGN(content.rows, database_->PendingRows(stats::DisplayName(content.hardware),
                                                         wire::kMaxBatchRows));
   KeepEarliestEpoch(content.rows);

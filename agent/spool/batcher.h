@@ -21,29 +21,30 @@ struct BuiltBatch {
   std::string body;  // encoded and compressed
 };
 
-// Takes as many of the rows, from the first, as an encoding of at most `max_bytes` has room for
-// (one row at least). Pure. REQUIRES: there are rows.
+// Builds a batch of the first rows, as many as fit into an encoding of at most `max_bytes`, but at
+// least one. Pure. REQUIRES: there are rows.
 Result<BuiltBatch> BuildBatch(wire::BatchContent content, std::size_t max_bytes);
 
-// The policy version in a batch: the version of the service's, the same for all agents that have
-// it, or 0. Never the serial of this machine's policy file, which would link an agent's quarters.
+// The policy version to put into a batch: that of the service's policy, which is the same for all
+// agents that have it, or 0. Never the serial of this machine's policy file, which would link an
+// agent's quarters.
 std::uint32_t SentFieldPolicyVersion(const AgentConfig& config);
 
 // Which pending rows become batches.
 enum class SpoolWhat {
-  kFull,  // as much as fills whole batches
+  kFull,  // only those that fill whole batches
   kAll,
 };
 
-// Moves pending rows into immutable spooled batches, each in one transaction. The rows of a batch
-// are of one epoch, the earliest first, and leave under it: a new key never says that a row of the
-// quarter before has been contributed to already.
+// Moves pending rows into immutable spooled batches, each in one transaction. All rows of a batch
+// belong to one epoch, the earliest first, and are sent under that epoch's key. So a new key never
+// reveals that its agent contributed to a row in the previous quarter.
 class Batcher {
  public:
   Batcher(const AgentPaths& paths, const AgentConfig& config, const Clock& clock,
           StateDb& database);
 
-  // Stops when the spool is full: sums then grow in place, which takes no more room.
+  // Stops when the spool is full; sums then grow in place, which takes no additional space.
   Status Spool(SpoolWhat what);
 
   // The batch that Spool(kAll) would make first; changes nothing.
@@ -53,14 +54,15 @@ class Batcher {
   Result<bool> SpoolOne(SpoolWhat what);
   // The pending rows, as if all of them were sent at once.
   Result<wire::BatchContent> PendingContent();
-  // Leaves the rows of the next batch's epoch, and sets the class that they go under.
+  // Keeps only the rows of the next batch's epoch, and sets the hardware class under which they are
+  // sent.
   Status ChooseEpoch(wire::BatchContent& content);
 
   const AgentPaths* paths_;
   const AgentConfig* config_;
   const Clock* clock_;
   StateDb* database_;
-  stats::HardwareClass hardware_;  // of this machine now
+  stats::HardwareClass hardware_;  // this machine's current class
 };
 
 }  // namespace fieldcost::agent

@@ -12,15 +12,15 @@
 namespace fieldcost::agent {
 namespace {
 
-// Refused batches keep their bytes for the user to look at, so many of them.
+// This many refused batches keep their bytes, so that the user can inspect them.
 constexpr std::uint64_t kMaxQuarantinedBodies = 256;
-// The log names this many batches, beside those whose bytes are still here.
+// Log entries that are kept, in addition to batches whose bytes are still stored.
 constexpr std::uint64_t kMaxLogEntries = 4096;
 constexpr char kHeldReason[] = "kept apart by the service until it knows this agent";
 constexpr std::chrono::hours kPaceTime{7 * 24};
-constexpr std::chrono::hours kLeastAgeStep{1};  // no need to write more often
+constexpr std::chrono::hours kLeastAgeStep{1};  // avoids frequent writes
 
-// Which batches the service may hold: those it took, and those of an attempt without an answer.
+// Selects batches that the service may hold: accepted ones, and attempts without a response.
 constexpr char kMayBeThere[] =
     "(state = 1 OR (state IN (0, 4) AND attempts > 0) OR (state = 2 AND attempts > 1))";
 static_assert(static_cast<int>(SpoolState::kQueued) == 0 &&
@@ -64,7 +64,8 @@ Result<BatchNumber> SpoolDb::NextNumber(wire::Epoch clock_epoch) {
     FIELDCOST_ASSIGN(const std::uint64_t next, state_->Get(kNextSequenceNumber, 1));
     return BatchNumber{.epoch = epoch, .sequence = next};
   }
-  // The log forgets the lowest sequences of an epoch first, and its key when there are none.
+  // The highest used sequence is in the log, which removes the lowest of an epoch first; once none
+  // are left, the epoch's key is gone, too.
   sqlite::Statement greatest =
       database_->Prepare("SELECT coalesce(max(sequence), 0) FROM spool WHERE epoch = ?");
   FIELDCOST_TRY(greatest.Int(epoch.value()).Step());
@@ -182,7 +183,7 @@ Status SpoolDb::MarkQuarantined(std::uint64_t id, std::string_view reason, WallT
           .Text(reason)
           .Int(id)
           .Run());
-  // One that was tried before may have arrived then: it counts as contributed.
+  // If it was attempted before, it may have arrived then, so it still counts as contributed.
   FIELDCOST_TRY(database_
                     ->Prepare("DELETE FROM contributed WHERE batch IN (SELECT id FROM spool WHERE "
                               "id = ? AND state = ? AND attempts <= 1)")
@@ -248,7 +249,8 @@ Status SpoolDb::DropExcess(std::chrono::hours max_age, std::uint64_t max_bytes, 
     const bool was_tried = oldest.ColumnInt(2) > 0;
     const bool too_old = oldest.ColumnInt(3) > CountOf(max_age);
     if (!too_old && oldest.ColumnInt(4) <= max_bytes) return {};
-    // One that was tried may have arrived: it counts as contributed, and can still be taken back.
+    // If it was attempted, it may have arrived: it still counts as contributed, and can be
+    // withdrawn.
     if (!was_tried) FIELDCOST_TRY(DropContributed(id));
     FIELDCOST_TRY(database_
                       ->Prepare("UPDATE spool SET state = ?, sent = ?, reason = ?, "

@@ -1,4 +1,5 @@
-// How rows lie in the agent's database (state_schema.h has the tables). Integers are little endian.
+// Rows as stored in the agent's database (state_schema.h has the tables). Integers are little
+// endian.
 //
 //   key       := soname " " package_version " " build_id " " symbol " " symbol_version " "
 //                metric " " week                             ; decimal; the week has 6 digits

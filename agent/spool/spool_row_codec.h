@@ -10,7 +10,7 @@
 
 namespace fieldcost::agent {
 
-// How rows lie in the agent's database. Both directions are pure.
+// Encodes rows for the agent's database, and decodes them. Pure functions.
 
 // A row's key on this machine (its hardware is the machine's).
 struct LocalKey {
@@ -24,8 +24,8 @@ struct LocalKey {
 std::string EncodeKey(const LocalKey& key);
 Result<LocalKey> DecodeKey(std::string_view untrusted_text);
 
-// The buckets that are not empty, 41 bytes each, and 8 more if calls were not timed (row_codec.cc
-// has the bytes).
+// The non-empty buckets, 41 bytes each, and 8 bytes more if some calls were not timed
+// (spool_row_codec.cc has the bytes).
 std::string EncodeHistogram(const stats::CostHistogram& histogram);
 // kCorrupt unless it is this format and a valid histogram.
 Result<stats::CostHistogram> DecodeHistogram(std::string_view untrusted_bytes);

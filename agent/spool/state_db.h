@@ -19,14 +19,14 @@
 
 namespace fieldcost::agent {
 
-// Which file a snapshot speaks of: a name may come back with another file.
+// Identifies the run file of a snapshot; the name alone does not, since another file may reuse it.
 struct RunIdentity {
   std::string name;  // within runs/
   std::uint64_t inode = 0;
   std::uint64_t start_unix_ns = 0;
 };
 
-// What a run says of the measuring itself.
+// A run's counters about the measuring itself.
 struct RunNumbers {
   std::uint64_t lost_calls = 0;
   std::uint64_t timed_calls = 0;
@@ -36,21 +36,21 @@ struct RunNumbers {
   bool operator==(const RunNumbers&) const = default;
 };
 
-// What has been counted of a run file so far.
+// The part of a run file that has been counted so far.
 struct RunSnapshot {
-  bool is_known = false;            // something has been
-  std::uint64_t looked_second = 0;  // when that was, since 1970
+  bool is_known = false;            // some part has been counted
+  std::uint64_t looked_second = 0;  // when it was last read, since 1970
   RunNumbers numbers;
   std::map<std::pair<std::uint32_t, stats::Metric>, stats::CostHistogram> totals;
 };
 
-// When something was measured, and on whose request.
+// The time of a measurement, and the request that it belongs to.
 struct RecentKey {
   std::uint64_t second = 0;   // since 1970
   std::uint64_t request = 0;  // shm::RunHeader::request_id
-  bool is_fielded = false;    // of a run of the field, as opposed to one that was only asked for
+  bool is_fielded = false;    // from a run for the field, not only for a request
 };
-// Selects the rows of a request (not 0), else those of these seconds.
+// Selects the rows of `request` if it is not 0, otherwise those of these seconds.
 struct RecentFilter {
   std::uint64_t request = 0;
   std::uint64_t from_second = 0;
@@ -69,7 +69,7 @@ struct ModuleFile {
   std::uint64_t modified_ns = 0;
 };
 
-// Names of the numbers kept by Get and Add.
+// Names of the numbers for Get(), Set() and Add().
 inline constexpr char kLostCallsNumber[] = "lost_calls";
 inline constexpr char kTimedCallsNumber[] = "timed_calls";
 inline constexpr char kUntimedCallsNumber[] = "untimed_calls";
@@ -80,9 +80,9 @@ inline constexpr char kRefusedCellsNumber[] = "refused_cells";
 inline constexpr char kDrawnRunsNumber[] = "drawn_runs";
 inline constexpr char kNotDrawnRunsNumber[] = "not_drawn_runs";
 inline constexpr char kAskedRunsNumber[] = "asked_runs";
-// The skip file's count of runs that were not drawn, when it was added last.
+// The skip file's count of runs that were not drawn, as last added to kNotDrawnRunsNumber.
 inline constexpr char kNotDrawnSeenNumber[] = "not_drawn_seen";
-// The second since 1970 from which on all rows of AddRecent() are there.
+// All rows of AddRecent() from this second (since 1970) on are still stored.
 inline constexpr char kRecentSinceNumber[] = "recent_since";
 
 // The agent's database: one file, several processes. Every method is one statement; callers group
@@ -90,7 +90,7 @@ inline constexpr char kRecentSinceNumber[] = "recent_since";
 // thread-safe.
 class StateDb {
  public:
-  // kUnsupported if a newer version made the file.
+  // kUnsupported if a newer version created the file.
   static Result<StateDb> Open(const std::filesystem::path& path);
 
   sqlite::Database& connection() { return *database_; }
@@ -98,43 +98,45 @@ class StateDb {
 
   Result<std::uint64_t> Get(std::string_view name, std::uint64_t fallback);
   Status Set(std::string_view name, std::uint64_t value);
-  // Stops at 2^63 - 1.
+  // Saturates at 2^63 - 1.
   Status Add(std::string_view name, std::uint64_t amount);
-  Result<std::string> GetText(std::string_view name);  // empty if there is none
+  Result<std::string> GetText(std::string_view name);  // empty if absent
   Status SetText(std::string_view name, std::string_view value);
 
-  // Empty if there is none, or it is of another file of this name.
+  // Empty if there is none, or if it belongs to another file of this name.
   Result<RunSnapshot> FindSnapshot(const RunIdentity& run);
-  // Replaces the snapshot's listed totals; those of another file of this name go.
+  // Replaces the totals listed in `changes`. Removes those of another file of this name.
   Status SaveSnapshot(const RunIdentity& run, const RunSnapshot& changes);
   Status RemoveSnapshot(const RunIdentity& run);
   Result<std::vector<RunIdentity>> Snapshots();
 
-  // `is_private`: its module is not public, so this is never sent.
+  // `is_private`: its module is not public, so the row is never sent.
   Status AddLocal(const LocalKey& key, const stats::CostHistogram& histogram, bool is_private);
   Result<std::vector<std::pair<LocalKey, stats::CostHistogram>>> LocalRows();
-  // The same once more, by the time at which it was measured: the newest kMaxRecentRows.
+  // Also stores the row by its time of measurement. The newest kMaxRecentRows are kept.
   Status AddRecent(const RecentKey& when, const LocalKey& key,
                    const stats::CostHistogram& histogram);
   Result<RecentRows> FindRecent(const RecentFilter& filter);
   Status PruneRecent();
-  // All of AddLocal() and AddRecent().
+  // Deletes all rows of AddLocal() and AddRecent().
   Status ForgetLocal();
-  // Rows in which nothing is that may be sent, and the APIs that have no others.
+  // The rows that are never sent, and the APIs that have only such rows.
   Result<std::uint64_t> CountPrivateRows();
   Result<std::set<stats::ApiKey>> PrivateApis();
 
   Status AddPending(const LocalKey& key, const stats::CostHistogram& histogram, WallTime now);
-  // Rows as they would be sent, ascending by stored key, at most `limit`. `hardware` is part of a
+  // At most `limit` rows as they would be sent, ascending by stored key. `hardware` is part of a
   // contribution's key.
   Result<std::vector<wire::BatchRow>> PendingRows(std::string_view hardware, std::size_t limit);
   Result<std::optional<WallTime>> OldestPending();
   Status RemovePending(const LocalKey& key);
-  // `batch`: the id of the one that contributes it; if that is never accepted, neither was this.
+  // `batch`: the id of the contributing batch. If it is never accepted, the contribution does not
+  // count.
   Status AddContributed(const LocalKey& key, std::string_view hardware, std::uint64_t batch);
-  // The next row of this key claims a contribution again.
+  // After this, the next row of this key claims a contribution again.
   Status DropContributed(const LocalKey& key, std::string_view hardware);
-  // Forgets earlier weeks, and batches before that one: a jump of the clock alone forgets nothing.
+  // Forgets contributions of earlier weeks that also belong to earlier batches, so that a jump of
+  // the clock alone forgets nothing.
   Status PruneContributed(std::uint32_t oldest_week, std::uint64_t oldest_batch);
 
   Result<std::optional<std::string>> FindModuleVersion(const ModuleFile& file);

@@ -8,10 +8,10 @@ AnswerAction ActionFor(int http_status) {
   if (http_status == 200) return AnswerAction::kAccept;
   if (http_status / 100 != 4) return AnswerAction::kRetryLater;
   switch (http_status) {
-    // These speak of the way to the server, or of the moment, not of the batch.
-    case 404:  // another server, or one that is being set up
+    // These concern the path to the server, or the moment, not the batch.
+    case 404:  // another server, or one that is still being set up
     case 405:
-    case 407:  // a proxy's
+    case 407:  // from a proxy
     case 408:
     case 421:
     case 425:

@@ -9,7 +9,7 @@
 
 namespace fieldcost::agent {
 
-// What a response to a batch means for the batch. README.md has the table.
+// The consequence of a response for its batch. README.md has the table.
 enum class AnswerAction {
   kAccept,      // added to the server's sums, now or before
   kQuarantine,  // permanently refused: kept with the reason, never sent again

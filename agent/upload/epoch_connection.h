@@ -30,7 +30,7 @@ class EpochConnection {
 
   // REQUIRES: Connect() has succeeded.
   http::Client& client();
-  // What requests are signed for, see wire::ServiceId(). REQUIRES: as client().
+  // The service that requests are signed for; see wire::ServiceId(). REQUIRES: as client().
   const std::string& service() const { return service_; }
 
  private:

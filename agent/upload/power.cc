@@ -13,7 +13,7 @@
 namespace fieldcost::agent {
 namespace {
 
-constexpr std::size_t kMaxAttributeBytes = 4096;  // a page, as of sysfs
+constexpr std::size_t kMaxAttributeBytes = 4096;  // a page, the maximum in sysfs
 constexpr std::size_t kMaxSupplies = 64;
 constexpr std::chrono::seconds kBusLimit{1};
 
@@ -25,7 +25,7 @@ constexpr std::uint32_t kMeteredGuessedYes = 3;
 
 using SteadyClock = std::chrono::steady_clock;
 
-// Microseconds; 0 = it has passed.
+// In microseconds; 0 = the deadline has passed.
 std::uint64_t LeftUntil(SteadyClock::time_point deadline) {
   const auto left =
       std::chrono::duration_cast<std::chrono::microseconds>(deadline - SteadyClock::now());
@@ -57,7 +57,7 @@ Bus OpenBus(const std::string& address) {
   return is_open ? std::move(bus) : nullptr;
 }
 
-// Connecting is asynchronous; a bus that does not answer is given up at the deadline.
+// Waits for the asynchronous connect; gives up at the deadline if the bus does not respond.
 bool BecomesReady(sd_bus* bus, SteadyClock::time_point deadline) {
   for (;;) {
     const int ready = ::sd_bus_is_ready(bus);

@@ -10,19 +10,19 @@
 namespace fieldcost::agent {
 
 // Whether uploading now would cost the user. Checked only when an upload is due, so it causes no
-// wake-ups. Unknown counts as no cost: a desktop machine has information about neither.
+// wake-ups. If unknown, it does not: desktop machines often have information about neither.
 
 // True if a battery is discharging and no mains or USB supply is online, in a directory like
 // /sys/class/power_supply. Batteries of mice and the like (scope "Device") do not count.
 bool IsOnBattery(const std::filesystem::path& power_supply_dir);
 
 // True if NetworkManager reports or guesses that the primary connection is metered. One call over
-// the system's message bus, bounded by a second; never starts NetworkManager. `bus_address` as of
-// D-Bus; empty = the usual one.
+// the system's message bus, bounded by a second; never starts NetworkManager. `bus_address` is a
+// D-Bus address; empty = the default.
 bool IsMetered(const std::string& bus_address);
 
-// What an upload should wait for, as a phrase ("mains power"); empty if nothing, or if the
-// configuration ignores it. The end of a pause (pause.h) comes first.
+// What an upload should wait for, as a phrase ("mains power"); empty if it need not wait or the
+// configuration ignores the reason. The end of a pause (agent/settings/pause.h) takes precedence.
 std::string WaitReason(const AgentPaths& paths, const AgentConfig& config, WallTime now);
 
 }  // namespace fieldcost::agent

@@ -28,8 +28,8 @@ Result<http::Client> ConnectToService(const AgentConfig& config, std::function<S
                                       std::size_t max_response_bytes = kMaxServiceAnswerBytes);
 
 // The fingerprint of the root that the user has pinned; requests are signed for its service (see
-// wire::ServiceId()). kNotFound, with instructions, if there is none; kCorrupt or kUnauthenticated
-// if the file is no root.
+// wire::ServiceId()). kNotFound, with instructions, if none is pinned; kCorrupt or kUnauthenticated
+// if the file is not a root.
 Result<std::string> PinnedRootFingerprint(const AgentPaths& paths);
 
 // The reason to retry later: "WHAT ORIGIN: status 503: ...", with `what` such as "upload to".
@@ -39,7 +39,7 @@ Error TryLater(std::string_view what, const http::Client& client,
 // captive portal), so it promises nothing.
 Error NotFromAggregator(std::string_view what, const http::Client& client, const Error& why);
 
-// The signed requests for a batch: to add it, and to take it back (with its receipt). `service` is
+// The signed requests for a batch: to add it, and to withdraw it (with its receipt). `service` is
 // wire::ServiceId(): no other service accepts them.
 http::Request MakeBatchRequest(const std::string& service, const crypto::PrivateKey& key,
                                const SpooledBatch& batch);

@@ -6,7 +6,8 @@ namespace fieldcost::agent {
 namespace {
 
 constexpr char kLockName[] = "upload.lock";
-// Longer than an upload waits for the answer to what has left, and than most name look-ups.
+// Longer than an upload waits for the response to data that it has sent, and than most name
+// look-ups.
 constexpr std::chrono::seconds kOffWaits{30};
 
 }  // namespace
@@ -21,7 +22,7 @@ Result<std::optional<UploadLock>> UploadLock::Take(const AgentPaths& paths,
 
 Status UploadLock::WaitForOthers(const AgentPaths& paths) {
   const std::filesystem::path path = paths.state_dir / kLockName;
-  // A process that creates the file from now on reads the decision after that.
+  // A process that creates the file after this reads the decision even later.
   FIELDCOST_ASSIGN(const bool is_over, WaitForLockFile(path, kOffWaits));
   if (is_over) return {};
   return Fail(ErrorCode::kUnavailable,

@@ -34,25 +34,25 @@ inline constexpr std::chrono::hours kMissedSpread{4};
 inline constexpr std::chrono::hours kLongestDelay{14 * 24};
 inline constexpr std::uint32_t kMaxBatchesAtOnce = 16;
 
-// What the agent knows; the last three are durable.
+// The agent's state; the last three are durable.
 struct UploadState {
-  std::uint64_t seed = 0;  // random, of this agent in this epoch
+  std::uint64_t seed = 0;  // random, per agent and epoch
   std::chrono::seconds max_age{24 * 3600};
-  std::chrono::seconds min_interval{3600};  // between two uploads, by the field policy
+  std::chrono::seconds min_interval{3600};  // between two uploads, from the field policy
   std::optional<WallTime> oldest_pending;
   std::uint64_t queued = 0;  // batches in the spool
   WallTime oldest_queued{};
   std::uint64_t made_last_week = 0;  // batches
   std::uint32_t failures = 0;        // in a row
-  WallTime next_try{};               // not before; 0 = never tried
+  WallTime next_try{};               // earliest time; 0 = never tried
 };
 
 // When to upload next; nullopt if there is nothing to upload. At or before `now` means now; a slot
 // that was slept through is not moved here but by CorrectNextTry().
 std::optional<WallTime> NextUploadTime(const UploadState& state, WallTime now);
 
-// How many batches may go in the upload that is due: twice what the agent makes in the same time,
-// so that an outage's backlog drains without doubling the server's load.
+// The maximum number of batches in the upload that is due: twice what the agent makes in the same
+// time, so that the backlog of an outage drains without more than doubling the server's load.
 std::uint32_t BatchesAtOnce(const UploadState& state);
 
 struct Correction {

@@ -73,8 +73,8 @@ Status Uploader::NoteAnswer(SpoolDb& spool, StateDb& state, const SpooledBatch& 
 Status Uploader::SetAsideWithoutKey(SpoolDb& spool, StateDb& state, const SpooledBatch& batch,
                                     UploadReport& report) {
   FIELDCOST_ASSIGN(sqlite::Transaction transaction, state.Begin());
-  // The attempt that is not made, so that the earlier one stays known as one that may have
-  // arrived.
+  // Counts an attempt although none is made: with more than one, the batch remains known as one
+  // that may have arrived.
   FIELDCOST_TRY(spool.MarkAttempted(batch.id));
   FIELDCOST_TRY(spool.MarkQuarantined(batch.id, kKeyIsGone, clock_->Now()));
   FIELDCOST_TRY(transaction.Commit());

@@ -23,7 +23,7 @@ struct UploadReport {
   std::uint32_t batches_left = 0;
   std::uint32_t rows_sent = 0;
   std::uint32_t rows_rejected = 0;                  // by the server, one by one
-  std::optional<Error> stopped_by;                  // why some are left: server down, busy, ...
+  std::optional<Error> stopped_by;                  // why batches are left: server down, ...
   std::optional<std::chrono::seconds> retry_after;  // the server's, with stopped_by
 };
 
@@ -34,13 +34,13 @@ class Uploader {
  public:
   Uploader(const AgentPaths& paths, const AgentConfig& config, const Clock& clock);
 
-  // The epochs whose batches go in one upload. Sending those of two epochs in a row reveals that
-  // their keys belong together.
+  // The epochs whose batches are sent in one upload. Sending batches of two epochs in a row reveals
+  // that their keys belong together.
   enum class Epochs { kOne, kAll };
 
   // Sends until `max_batches` are sent, the spool is empty, consent is withdrawn (even during a
-  // request, of which nothing leaves then any more), a batch fails temporarily (report.stopped_by),
-  // or, with kOne, the next batch belongs to another epoch. A connection has batches of one epoch.
+  // request, which is then cut off), a batch fails temporarily (report.stopped_by), or, with kOne,
+  // the next batch belongs to another epoch. A connection carries batches of one epoch only.
   // Returns an Error only for local failures (database, key file), not for the server's.
   Status Send(SpoolDb& spool, StateDb& state, std::uint32_t max_batches, Epochs epochs,
               UploadReport& report);

@@ -55,7 +55,7 @@ Status Withdrawer::WithdrawOne(SpoolDb& spool, StateDb& state, EpochConnection& 
     report.stopped_by = Within(response.error(), "withdraw");
     return {};
   }
-  switch (ActionFor(response->status)) {  // the same statuses speak of the batch
+  switch (ActionFor(response->status)) {  // the statuses have the same meaning
     case AnswerAction::kAccept: {
       const auto answer = wire::DecodeWithdrawalAnswer(response->body);
       if (!answer) {

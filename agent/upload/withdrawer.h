@@ -16,7 +16,7 @@ namespace fieldcost::agent {
 
 // What Forget() did. If `stopped_by` is set, call it again: it continues where it stopped.
 struct ForgetReport {
-  std::uint32_t batches_withdrawn = 0;  // taken back from the service's sums
+  std::uint32_t batches_withdrawn = 0;  // from the service's sums
   std::uint64_t rows_withdrawn = 0;
   std::uint32_t batches_deleted = 0;  // had never reached the service
   std::uint32_t batches_refused = 0;  // by the service, with `refused_reason` of the first
@@ -29,10 +29,10 @@ struct ForgetReport {
 // Called after each batch.
 using ForgetProgress = std::function<void(const ForgetReport& so_far)>;
 
-// Takes back, one by one, all batches that the service may hold and whose bytes are still here. A
-// batch whose withdrawal is refused stays unchanged, with the reason. It may be killed at any
-// moment and continues where it stopped, since a repeated withdrawal has the same response. Its
-// owner holds the upload lock, and has removed queued batches from the spool.
+// Withdraws, one by one, all batches that the service may hold and whose bytes are still stored. A
+// batch whose withdrawal is refused stays unchanged, with the reason. The process may be killed at
+// any moment; the next one continues, since a repeated withdrawal gets the same response. The owner
+// holds the upload lock and has removed queued batches from the spool.
 class Withdrawer {
  public:
   Withdrawer(const AgentPaths& paths, const AgentConfig& config, const Clock& clock);
