@@ -1,40 +1,41 @@
-# Sourced by quickstart.sh and tests/run.sh: the Debian 12 packages they need, and how to get them.
+# Sourced by quickstart.sh and tests/run.sh: the Debian 12 packages that they need, and functions to
+# install them.
 
 BUILD_PACKAGES="cmake ninja-build g++ ccache pkg-config libboost1.81-dev libboost-json1.81-dev
   libboost-url1.81-dev librocksdb-dev libssl-dev protobuf-compiler libprotobuf-dev libzstd-dev zlib1g-dev
   libsqlite3-dev libcli11-dev libtomlplusplus-dev libspdlog-dev libfmt-dev libexpected-dev
   libsystemd-dev prometheus-cpp-dev libdw-dev libbpf-dev libsodium-dev libzydis-dev libiberty-dev clang-14"
 TEST_PACKAGES="libgtest-dev zstd util-linux libgmock-dev clang-format-14 openssl sqlite3 python3 binutils git jq"
-# Programs that are measured: another C++ runtime and unwinders (LLVM's, nongnu), a collector, a debugger, the
-# interpreter as a library, greenlets that copy stacks, and real programs with real workloads. Not here, but used
-# if present: nodejs (hundreds of packages). nginx and prometheus are unpacked, not installed: that would
-# start them.
-# redis-tools holds the server too.
+# Measured programs: another C++ runtime and other unwinders (LLVM's, nongnu), a garbage collector,
+# a debugger, the Python interpreter as a library, greenlets that copy stacks, and real programs
+# with real workloads. redis-tools also contains the server. nodejs is used if present, but not
+# installed here (hundreds of packages). nginx and prometheus are unpacked, not installed, since
+# installing would start them.
 TEST_PACKAGES+=" clang-14 libclang-rt-14-dev libc++-14-dev libc++abi-14-dev libunwind-14-dev
   libunwind8 libgc1 gdb libpython3.11 python3-greenlet curl redis-tools vim musl-tools"
 
-# Documentation that gets costs: pages of a real header (zlib.h), and manual pages.
+# Documentation to which costs are added: pages of a real header (zlib.h), and manual pages.
 TEST_PACKAGES+=" doxygen man-db groff-base"
 
-# What makes, checks and tries out the Debian packages (tests/packages), and what reads the manual pages
-# and completions that are in them.
+# Builds, checks and tests the Debian packages (tests/packages), and reads the manual pages and
+# completions in them.
 TEST_PACKAGES+=" build-essential dpkg-dev debhelper po-debconf lintian mmdebstrap systemd mandoc zsh fish"
-# A copy-on-write disk that fills up under measured programs.
+# Creates a copy-on-write file system that fills up while programs are measured.
 TEST_PACKAGES+=" btrfs-progs"
-# The container image, built and tried out without a daemon.
+# Builds and tests the container image without a daemon.
 TEST_PACKAGES+=" buildah iproute2"
-# A message bus for the test of what NetworkManager says of the connection.
+# A message bus for the test of NetworkManager's report about the connection.
 TEST_PACKAGES+=" dbus-daemon"
 
-# USDT probes of programs with probe points.
+# USDT probes in programs with probe points.
 TEST_PACKAGES+=" systemtap-sdt-dev"
 
-# A clock that is wrong, or passes a certificate's end, for a program that is tested.
+# Gives a tested program a wrong clock, or one beyond a certificate's expiry.
 TEST_PACKAGES+=" libfaketime"
 
-# What packs the extension of VS Code and opens it in an editor in a browser (tests/tools/vscode), and pages
-# (tests/tools/pages). Not
-# in the list above: npm alone is hundreds of packages, and whoever has node from elsewhere keeps it.
+# Packs the VS Code extension and opens it in an editor in a browser (tests/tools/vscode), and opens
+# pages (tests/tools/pages). Not in the list above: npm alone is hundreds of packages, and a node
+# from another source is used instead.
 EDITOR_PACKAGES="nodejs npm chromium"
 install_editor_packages() {
   local package
@@ -43,13 +44,14 @@ install_editor_packages() {
   done
 }
 
-# The one font of the pictures of pages.
+# The only font in pictures of pages.
 TEST_PACKAGES+=" fonts-dejavu-core"
 
-# The editors that fieldcost-lsp is tried out with, without a screen, and the server that it stands beside.
+# The editors in which fieldcost-lsp is tested, without a screen, and the server that runs next to
+# it.
 TEST_PACKAGES+=" neovim clangd vim-nox vim-youcompleteme ycmd"
 
-# install_packages NAME...: installs those that are missing; one clear line if that fails.
+# install_packages NAME...: installs the missing ones; prints one clear line if that fails.
 install_packages() {
   local missing=() package
   for package in "$@"; do
@@ -75,8 +77,9 @@ install_packages() {
   }
 }
 
-# unpack_package NAME [PATTERN...]: puts a package's files, or those that match a pattern of tar, below
-# build/packages/NAME without installing it. What needs it does without if that fails.
+# unpack_package NAME [PATTERN...]: unpacks a package's files, or those that match a pattern of tar,
+# below build/packages/NAME without installing it. If that fails, the tests that need it are
+# skipped.
 unpack_package() {
   local name="$1"
   shift
@@ -94,8 +97,8 @@ unpack_package() {
     echo "${0##*/}: cannot unpack $name: its tests are skipped (log: build/packages.log)" >&2
 }
 
-# unpack_go: Go's compiler, linker, libraries and pprof of Debian's package, without the rest of it (120 of 335 MB).
-# GO_ROOT is where they are then.
+# unpack_go: unpacks only compiler, linker, libraries and pprof from Debian's Go package (120 of 335
+# MB), and sets GO_ROOT to their directory.
 unpack_go() {
   GO_ROOT="$PWD/build/packages/golang-1.19-go/usr/lib/go-1.19"
   unpack_package golang-1.19-go './usr/lib/go-1.19/pkg/tool/*/pprof' './usr/lib/go-1.19/pkg/tool/*/compile' \

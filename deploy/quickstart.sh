@@ -33,7 +33,7 @@ fail() {
 }
 have() { command -v "$1" > /dev/null; }
 
-# The aggregator's process id, if it is running and really ours.
+# Prints the aggregator's process id if it is running and really ours.
 running_pid() {
   local pid
   pid="$(cat "$PID_FILE" 2> /dev/null)" || return 1
@@ -78,7 +78,7 @@ make_aggregator() {
 probation_batches = 0
 [publish]
 interval_seconds = 0
-# One machine alone is to see its own numbers. A real server keeps the default of 5.
+# Lets a single machine see its own numbers. A real server keeps the default of 5.
 contribution_threshold = 1
 EOF
 }
@@ -110,8 +110,8 @@ make_profile() {
   step "make a throw-away profile that has opted in: $FIELDCOST_HOME"
   mkdir -p "$FIELDCOST_HOME"
   cat > "$FIELDCOST_HOME/agent.toml.new" << EOF
-# Written by quickstart.sh: every run is one of the field, with more APIs than anybody would want. A run by request is
-# always measured, but only what is drawn by chance is sent, and this is to show what is sent.
+# Written by quickstart.sh. Every run is drawn for the field, with far more APIs than usual: requested
+# runs are always measured, but only runs drawn by chance are sent, and quickstart.sh shows what is sent.
 [aggregator]
 url = "$(cat "$DATA/address")"
 ca_file = "$DATA/ca.pem"
@@ -131,7 +131,7 @@ EOF
   "$BIN/fieldcost" agent on > /dev/null || fail "cannot opt in, see above"
 }
 
-# Runs a program measured, and discards its output. It is no failure of ours if the program fails.
+# Runs a program with measuring, and discards its output. Ignores failures of the program.
 RUNS=0
 measured() {
   RUNS=$((RUNS + 1))
@@ -173,7 +173,7 @@ print(hashlib.sha256(text).hexdigest())
 EOF
 }
 
-# A small, different workload of each program that is there.
+# Runs a small, different workload of each program that is installed.
 one_round() {
   local repository="$WORK/repository" i
   if have sqlite3; then
@@ -248,7 +248,7 @@ publish() {
     fail "fetching the catalogue failed: $(tail -n 1 "$DIR/sync.log")"
 }
 
-# Sets APIS and LIBRARIES to what the catalogue holds.
+# Sets APIS and LIBRARIES to their numbers in the catalogue.
 count_catalogue() {
   read -r APIS LIBRARIES < <("$BIN/fieldcost" top --limit 0 --csv | awk -F, '
     NR > 1 { api[$1]; library[$2] }

@@ -1,8 +1,8 @@
 #!/bin/bash
-# The first stage: builds the program in a Debian 12.     build-program.sh SOURCE_DIR OUTPUT_DIR
+# The first stage: builds the program in Debian 12.     build-program.sh SOURCE_DIR OUTPUT_DIR
 #
-# Leaves in OUTPUT_DIR what the image gets, as paths from its root, with the list of the Debian
-# packages whose libraries the program needs.
+# Creates in OUTPUT_DIR the files of the image, at their paths from its root, and the list of the
+# Debian packages whose libraries the program needs.
 set -euo pipefail
 source_dir=$1
 output=$2

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The second stage: the libraries that the program needs, and nothing that only installing needed.
+# The second stage: installs the libraries that the program needs, and removes what only the
+# installation needed.
 set -eu
 apt-get update -qq
 DEBIAN_FRONTEND=noninteractive xargs apt-get install -y -qq --no-install-recommends \

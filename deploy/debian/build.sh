@@ -42,7 +42,7 @@ fi
 
 mkdir -p "$output"
 output="$(realpath "$output")"
-# Always the same place, so that a compiler cache finds what it had.
+# Always the same directory, so that a compiler cache finds its entries.
 tree="$PWD/build/debian-tree"
 source="$tree/fieldcost-$version"
 rm -rf "$tree"
