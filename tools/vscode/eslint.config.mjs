@@ -12,7 +12,7 @@ export default tseslint.config(
       'max-len': ['error', { code: 100 }],
       'max-lines': ['error', 400],
       'no-eval': 'error',
-      // The extension opens no connection and starts no program but the language server's.
+      // The extension opens no connections and starts no program except the language server.
       'no-restricted-imports': [
         'error',
         'child_process', 'dgram', 'dns', 'http', 'http2', 'https', 'net', 'tls',

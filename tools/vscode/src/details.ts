@@ -1,5 +1,5 @@
 // The command "open details": runs the server's own code action for the API at the cursor. The
-// server answers with window/showDocument, which opens the drill-down page in the browser.
+// server responds with window/showDocument, which opens the drill-down page in the browser.
 
 import * as vscode from 'vscode';
 import { type CodeAction, type Command, ExecuteCommandRequest } from 'vscode-languageclient/node';
@@ -10,7 +10,7 @@ const nothingHere = 'fieldcost knows no API at the cursor.';
 
 type Action = Command | CodeAction;
 
-/** The command of our server's action, or undefined. */
+/** The command of our server's action; undefined if there is none. */
 export function detailsCommand(actions: readonly Action[] | null): Command | undefined {
   for (const action of actions ?? []) {
     const command = typeof action.command === 'string' ? (action as Command) : action.command;

@@ -1,4 +1,4 @@
-// The language server's life: started, told the settings, asked how fresh its data is, stopped.
+// Manages the language server: starts and stops it, sends it the settings, queries its status.
 
 import { homedir } from 'node:os';
 import { isAbsolute } from 'node:path';
@@ -26,7 +26,7 @@ function settings(): vscode.WorkspaceConfiguration {
   return vscode.workspace.getConfiguration('fieldcost');
 }
 
-/** Languages that the manifest activates the extension for. */
+/** Languages for which the manifest activates the extension. */
 function knownLanguages(context: vscode.ExtensionContext): string[] {
   const manifest = context.extension.packageJSON as { activationEvents?: string[] };
   const prefix = 'onLanguage:';
@@ -35,7 +35,7 @@ function knownLanguages(context: vscode.ExtensionContext): string[] {
     .map((event) => event.slice(prefix.length));
 }
 
-/** Tells the server that it may tell how fresh its data is. */
+/** Announces to the server that this client understands status notifications. */
 const announceStatus: StaticFeature = {
   fillClientCapabilities: (capabilities) => {
     capabilities.experimental = { fieldcostStatus: true };
@@ -57,7 +57,7 @@ export class Session {
     private readonly statusBar: StatusBar,
   ) {}
 
-  /** The client, if the server answers. */
+  /** The client if its server is running. */
   running(): LanguageClient | undefined {
     return this.client?.state === State.Running ? this.client : undefined;
   }
@@ -83,7 +83,7 @@ export class Session {
     try {
       await client.start();
     } catch (error) {
-      if (this.client !== client) return; // stopped meanwhile, perhaps with another in its place
+      if (this.client !== client) return; // stopped meanwhile, and perhaps replaced
       this.client = undefined;
       const reason = error instanceof Error ? error.message : String(error);
       this.fail(`The language server ${path.command} could not be started: ${reason}`);
@@ -100,7 +100,7 @@ export class Session {
     const client = this.client;
     this.client = undefined;
     try {
-      // A client that never started has nothing to stop, and says so by an error.
+      // Stopping a client that never started throws an error.
       await client?.dispose(stopTimeoutMs);
     } catch (error) {
       this.log.debug(String(error));
@@ -123,14 +123,14 @@ export class Session {
     await this.sendSettings();
   }
 
-  /** Tells the server the settings; also after another extension has come or gone. */
+  /** Sends the server its settings; also needed after another extension was added or removed. */
   async sendSettings(): Promise<void> {
     await this.running()?.sendNotification('workspace/didChangeConfiguration', {
       settings: { fieldcost: this.forwarded() },
     });
   }
 
-  /** Asks the server how fresh the catalogue is; without a server nothing happens. */
+  /** Requests the catalogue's status from the server, if one is running. */
   async refreshStatus(): Promise<void> {
     const client = this.running();
     if (client === undefined || this.asking) return;
@@ -151,7 +151,7 @@ export class Session {
       command,
       args: settings().get<string[]>('server.arguments', []),
       transport: TransportKind.stdio,
-      // Not the workspace, so that nothing in it is found instead of something else.
+      // Not the workspace, so that no file in it is found by mistake.
       options: { cwd: homedir() },
     };
     const languages = chosenLanguages(settings().get('languages'), knownLanguages(this.context));
@@ -165,7 +165,7 @@ export class Session {
       diagnosticCollectionName: 'fieldcost',
       middleware: {
         workspace: {
-          // The server asks at the start and when the settings have changed.
+          // The server requests its settings at startup and when they have changed.
           configuration: ({ items }) =>
             items.map(({ section }) => (section === 'fieldcost' ? this.forwarded() : null)),
         },

@@ -1,19 +1,20 @@
-// The settings, and what of them goes to the server. Pure: no editor.
+// Interprets the settings and selects those for the server. Pure functions, independent of the
+// editor.
 
 /** Extensions whose language servers complete C and C++. */
 export const otherServers = ['llvm-vs-code-extensions.vscode-clangd', 'ms-vscode.cpptools'];
 
-/** Settings of the extension itself; all others are the server's and go to it as they are. */
+/** Settings of the extension itself; all others are passed to the server unchanged. */
 const ownSettings = new Set(['server', 'trace', 'languages', 'statusBar']);
 
-// The editor's own object has methods beside the settings.
+// The editor's object also has methods.
 function isForwarded([name, value]: [string, unknown]): boolean {
   return !ownSettings.has(name) && typeof value !== 'function';
 }
 
 /**
- * The server's settings as a plain object. Whether names are offered beside another server's is, if
- * the user has not decided it, a matter of whether there is one.
+ * The server's settings as a plain object. Unless the user has set `besideOtherServers`, it is
+ * whether another server is installed.
  */
 export function serverSettings(
   section: Readonly<Record<string, unknown>>,
@@ -30,8 +31,8 @@ export type ServerPath =
   | { readonly ok: false; readonly message: string };
 
 /**
- * A bare name, looked up in PATH, or an absolute path. A relative path would name another program
- * in each folder, and whoever writes a folder would choose what is run.
+ * Accepts a bare name, looked up in PATH, or an absolute path. A relative path would depend on the
+ * folder, so the author of a folder could choose which program is run.
  */
 export function serverPath(
   untrustedSetting: unknown,
@@ -45,13 +46,13 @@ export function serverPath(
   return { ok: false, message: 'fieldcost.server.path must be a name or an absolute path' };
 }
 
-/** Languages of the setting that the extension knows, without doubles. */
+/** The known languages that the setting contains, without duplicates. */
 export function chosenLanguages(untrustedSetting: unknown, known: readonly string[]): string[] {
   if (!Array.isArray(untrustedSetting)) return [];
   return known.filter((language) => untrustedSetting.includes(language));
 }
 
-/** Whether a page may be handed to the browser: of the web, and with no password in its name. */
+/** Whether the browser may open a page: an http(s) URL without user name and password. */
 export function isWebPage(untrustedUri: string): boolean {
   let page: URL;
   try {

@@ -1,18 +1,18 @@
-// The request `fieldcost/status` (tools/lsp/SETTINGS.md) and what the status bar makes of its
-// answer. Pure: no editor, no clock.
+// Parses the response to `fieldcost/status` (tools/lsp/SETTINGS.md) and formats it for the status
+// bar. Pure functions, independent of editor and clock.
 
 export const statusMethod = 'fieldcost/status';
-/** The same, sent by the server when `sync` has replaced the catalogue. */
+/** The same content, sent by the server when `sync` has replaced the catalogue. */
 export const statusChangedMethod = 'fieldcost/didChangeStatus';
 
-/** What the server knows of the local catalogue. */
+/** The state of the local catalogue, as reported by the server. */
 export interface Freshness {
   readonly published: Date | undefined;
   readonly lastSync: Date | undefined;
   readonly fragmentsTotal: number;
   readonly fragmentsCurrent: number;
   readonly synthetic: boolean;
-  /** The snapshot is no longer valid: it is time for `fieldcost sync`. */
+  /** The snapshot has expired: `fieldcost sync` is due. */
   readonly expired: boolean;
 }
 
@@ -20,14 +20,14 @@ export type CatalogStatus =
   | { readonly ready: true; readonly freshness: Freshness }
   | { readonly ready: false; readonly problem: string };
 
-/** How the extension and its server are. */
+/** The state of the language server. */
 export type ServerState =
   | { readonly state: 'starting' }
   | { readonly state: 'failed'; readonly message: string }
   | { readonly state: 'running'; readonly catalog: CatalogStatus | undefined };
 
 export interface StatusText {
-  /** In the bar; `$(name)` is an icon. */
+  /** Shown in the status bar; `$(name)` is an icon. */
   readonly label: string;
   readonly tooltip: string;
   /** For screen readers: the label without icons. */
@@ -48,7 +48,7 @@ function count(untrusted: unknown): number {
     : 0;
 }
 
-/** As the server writes it, "2026-11-20 12:00 UTC"; anything else ("never") is undefined. */
+/** Parses the server's format, "2026-11-20 12:00 UTC"; undefined for anything else ("never"). */
 export function parseTime(untrusted: unknown): Date | undefined {
   if (typeof untrusted !== 'string') return undefined;
   const parts = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}) UTC$/.exec(untrusted);
@@ -57,7 +57,7 @@ export function parseTime(untrusted: unknown): Date | undefined {
   return Number.isNaN(time.getTime()) ? undefined : time;
 }
 
-/** Undefined if it is no answer to the request. */
+/** Undefined if it is not a response to the request. */
 export function parseStatus(untrusted: unknown): CatalogStatus | undefined {
   if (!isRecord(untrusted)) return undefined;
   const { catalog, problem } = untrusted;

@@ -1,4 +1,4 @@
-// The item of the status bar.
+// The item in the status bar.
 
 import * as vscode from 'vscode';
 
