@@ -14,7 +14,7 @@ constexpr bool IsLowerLetter(char c) { return c >= 'a' && c <= 'z'; }
 constexpr bool IsUpperLetter(char c) { return c >= 'A' && c <= 'Z'; }
 constexpr bool IsLetter(char c) { return IsLowerLetter(c) || IsUpperLetter(c); }
 constexpr bool IsLetterOrDigit(char c) { return IsLetter(c) || IsDigit(c); }
-// A character of C and C++ identifiers.
+// Whether it can occur in C and C++ identifiers.
 constexpr bool IsWordCharacter(char c) { return IsLetterOrDigit(c) || c == '_'; }
 constexpr bool IsLowerHexDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); }
 constexpr bool IsHexDigit(char c) { return IsLowerHexDigit(c) || (c >= 'A' && c <= 'F'); }

@@ -15,7 +15,7 @@ namespace fieldcost {
 namespace {
 
 constexpr std::size_t kMaxProgramHeaders = 512;
-constexpr std::uint64_t kMaxNoteBytes = 64 * 1024;  // of one segment
+constexpr std::uint64_t kMaxNoteBytes = 64 * 1024;  // per segment
 constexpr std::size_t kMaxBuildIdBytes = 32;
 constexpr std::string_view kGnu("GNU\0", 4);
 

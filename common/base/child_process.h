@@ -28,13 +28,13 @@ inline constexpr int kNowhere = -2;  // /dev/null
 
 struct ChildOptions {
   std::vector<std::string> arguments = {};  // [0] is looked up in PATH
-  // "NAME=value" ...; nullopt: this process's own.
+  // "NAME=value" ...; nullopt: inherits this process's environment.
   std::optional<std::vector<std::string>> environment = std::nullopt;
   int input = kOurs;
   int output = kOurs;
   int errors = kOurs;
   bool leads_group = false;        // it becomes the leader of a new process group
-  std::vector<int> restored = {};  // signals reset to their default, in addition to SIGPIPE
+  std::vector<int> restored = {};  // signals reset to their defaults, in addition to SIGPIPE
 };
 // Starts a program as a child process, with no signals blocked. kNotFound, kIo ...
 Result<pid_t> StartChild(const ChildOptions& options);

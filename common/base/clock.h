@@ -13,7 +13,7 @@ namespace fieldcost {
 // Wall-clock time, UTC, in microseconds, as stored and sent.
 using WallTime = std::chrono::sys_time<std::chrono::microseconds>;
 
-// The OS edge for time, so that tests can supply their own. Thread-safe.
+// The current time as an interface, so that tests can supply their own. Thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -30,7 +30,7 @@ WallTime TimeOfMicros(std::uint64_t micros);
 
 // Nanoseconds of one of the clocks of clock_gettime(2).
 std::uint64_t ClockNs(clockid_t clock);
-// ... of CLOCK_MONOTONIC, the clock of recordings.
+// The same for CLOCK_MONOTONIC, the clock of recordings.
 inline std::uint64_t MonotonicNs() { return ClockNs(CLOCK_MONOTONIC); }
 
 // The week that a row belongs to: whole weeks since 1970-01-01 (a Thursday), UTC. Coarse on

@@ -10,7 +10,7 @@
 namespace fieldcost {
 namespace {
 
-constexpr std::uint32_t kPolynomial = 0x82f63b78;  // its bits in reverse
+constexpr std::uint32_t kPolynomial = 0x82f63b78;  // bit-reversed
 
 constexpr std::array<std::uint32_t, 256> MakeTable() {
   std::array<std::uint32_t, 256> table{};

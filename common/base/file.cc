@@ -33,7 +33,7 @@ ErrorCode CodeOf(int error_number) {
   }
 }
 
-// What the user can do about it, after the reason.
+// What the user can do about the error; appended to the reason.
 std::string_view RemedyOf(int error_number) {
   return error_number == EMFILE ? "; raise the limit with ulimit -n" : "";
 }
@@ -51,7 +51,7 @@ Error ErrnoError(std::string_view action, const std::filesystem::path& path, int
 }
 
 Result<std::string> ReadFile(const std::filesystem::path& path, std::size_t max_bytes) {
-  // Opening a pipe would wait for its writer; a regular file knows nothing of O_NONBLOCK.
+  // Without O_NONBLOCK, opening a pipe would wait for a writer; regular files ignore it.
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!fd.valid()) return ErrnoError("open", path, errno);
   struct stat info {};

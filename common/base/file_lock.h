@@ -9,9 +9,9 @@
 
 namespace fieldcost {
 
-// Takes the exclusive lock (flock) of the open file. Polls 50 times per second for up to `wait` if
-// it is held: interrupting a blocking flock(2) would take a process-wide signal. Returns false if
-// another process still holds it. The kernel releases the lock with the descriptor.
+// Takes the exclusive lock (flock) of the open file. If it is held, polls 50 times per second for
+// up to `wait`, since interrupting a blocking flock(2) would require a process-wide signal. Returns
+// false if another process still holds it. The kernel releases the lock with the descriptor.
 Result<bool> LockWithin(int fd, const std::filesystem::path& path, std::chrono::milliseconds wait);
 
 // Opens the file, creating it if missing (mode 0600), and takes its lock as above. nullopt if

@@ -1,1 +1,1 @@
-// Nothing but what most sources include (fieldcost_headers in deploy/cmake).
+// Empty; compiled only to precompile the common headers (fieldcost_headers in deploy/cmake).

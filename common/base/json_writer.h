@@ -18,7 +18,7 @@ class JsonWriter {
   JsonWriter& Key(std::string_view literal);          // of the next value
   JsonWriter& Text(std::string_view untrusted_text);  // escaped
   JsonWriter& Number(std::uint64_t value);
-  JsonWriter& NumberText(std::uint64_t value);  // "123": more than a double holds exactly
+  JsonWriter& NumberText(std::uint64_t value);  // "123": exact where a double is not
   JsonWriter& Bool(bool truth);
   JsonWriter& Microseconds(std::uint64_t ns);  // 1.234, exact
 

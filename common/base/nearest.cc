@@ -12,7 +12,7 @@ std::size_t MaxEdits(std::string_view name) { return std::max<std::size_t>(1, na
 std::size_t EditDistance(std::string_view a, std::string_view b, std::size_t limit) {
   const std::size_t difference = a.size() > b.size() ? a.size() - b.size() : b.size() - a.size();
   if (difference > limit) return limit + 1;
-  std::vector<std::size_t> before(b.size() + 1);  // the row before the last
+  std::vector<std::size_t> before(b.size() + 1);  // the row before the previous one
   std::vector<std::size_t> last(b.size() + 1);
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

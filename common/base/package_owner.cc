@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxQueryBytes = 16 * kKiB;
 constexpr std::chrono::milliseconds kQueryLimit{10'000};
 constexpr std::size_t kMaxPathBytes = 511;
-// A package in the middle of an upgrade has files of one version and a record of another.
+// Required, because in the middle of an upgrade a package's files and its record have different
+// versions.
 constexpr std::string_view kInstalled = "installed ";
 
 bool IsPlain(std::string_view text) {
@@ -69,7 +70,7 @@ std::optional<PackageOwner> AskRpm(const std::string& program, const std::string
   return RpmOwnerIn(*found);
 }
 
-// Without a database, a question would make an empty one: on Debian, in the user's home.
+// Without a database, a query would create an empty one: on Debian, in the user's home.
 bool UsesRpm(const PackageManagers& managers) {
   return ::access(managers.rpm.c_str(), X_OK) == 0 &&
          std::ranges::any_of(managers.rpm_databases, [](const fs::path& file) {
@@ -84,7 +85,7 @@ std::optional<PackageOwner> AskOwner(const PackageManagers& managers,
   const std::vector<std::string> paths = PackagePaths(untrusted_path);
   if (paths.empty()) return PackageOwner{};
   const auto owner = AskDpkg(managers.dpkg_query, paths);
-  // dpkg can be installed on a system of rpm, and owns no library there.
+  // dpkg may be installed on an rpm system, where it owns no libraries.
   if (owner && owner->package.empty() && UsesRpm(managers)) {
     return AskRpm(managers.rpm, untrusted_path);
   }

@@ -19,8 +19,9 @@ struct PackageOwner {
 struct PackageManagers {
   std::filesystem::path dpkg_query = "/usr/bin/dpkg-query";
   std::filesystem::path rpm = "/usr/bin/rpm";
-  // If one of these exists, rpm is in use; it changes when packages are installed. The backends
-  // sqlite, ndb (openSUSE) and bdb (before rpm 4.16), at the paths used by distributions.
+  // If one of these exists, rpm is in use; the file changes when packages are installed. The
+  // backends are sqlite, ndb (openSUSE) and bdb (before rpm 4.16), at the paths used by
+  // distributions.
   std::vector<std::filesystem::path> rpm_databases = {
       "/usr/lib/sysimage/rpm/rpmdb.sqlite", "/var/lib/rpm/rpmdb.sqlite",
       "/usr/lib/sysimage/rpm/Packages.db", "/var/lib/rpm/Packages.db", "/var/lib/rpm/Packages"};

@@ -24,7 +24,7 @@ ReadAt ReaderOf(const UniqueFd& fd) {
 
 ReadAt ReaderOf(std::string_view bytes) {
   return [bytes](std::uint64_t offset, void* to, std::size_t size) {
-    if (size == 0 || offset >= bytes.size()) return std::size_t{0};  // `to` may be null then
+    if (size == 0 || offset >= bytes.size()) return std::size_t{0};  // `to` may be null here
     const std::size_t got = std::min<std::size_t>(size, bytes.size() - offset);
     std::memcpy(to, bytes.data() + offset, got);
     return got;

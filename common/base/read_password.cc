@@ -12,7 +12,7 @@
 namespace fieldcost {
 namespace {
 
-// While it lives the terminal shows nothing of what is typed.
+// Turns off the terminal's echo during its lifetime.
 class Silence {
  public:
   Silence() {

@@ -14,13 +14,13 @@
 namespace fieldcost {
 namespace {
 
-// Keeps 0 to 2 free: a child's standard descriptors are put there.
+// Keeps 0 to 2 free for a child's standard descriptors.
 constexpr int kFirstDescriptor = 3;
 
-// How long a writer that has nothing to write may take to close its end.
+// How long a writer without data may take to close its end.
 constexpr int kGraceMs = 200;
 
-// Whether nothing is left to read, now and later: the writers are gone.
+// Whether there is no data left to read and no writer that could send more.
 bool IsAtEnd(int fd, bool is_socket) {
   pollfd polled{.fd = fd, .events = POLLIN, .revents = 0};
   if (::poll(&polled, 1, kGraceMs) != 1) return false;
@@ -45,7 +45,7 @@ Result<RunInput> RunInput::Open(const Options& options) {
   UniqueFd ours(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, kFirstDescriptor));
   if (!ours.valid()) {
     if (errno != EBADF) return ErrnoError("keep", "standard input", errno);
-    input.fixed_ = kNowhere;  // it is closed
+    input.fixed_ = kNowhere;  // standard input is closed
     return input;
   }
   FIELDCOST_TRY(input.Use(std::move(ours), "standard input", options));
@@ -81,7 +81,7 @@ Status RunInput::Use(UniqueFd source, std::string_view name, const Options& opti
   const bool is_stream = S_ISFIFO(facts.st_mode) || S_ISSOCK(facts.st_mode);
   if (!is_stream) return {};
   if (options.runs <= 1) {
-    // A writer may come later.
+    // A writer may open it later.
     source_ = std::move(source);
     return {};
   }
@@ -98,14 +98,15 @@ Status RunInput::Use(UniqueFd source, std::string_view name, const Options& opti
 
 Result<int> RunInput::Next() {
   if (!source_.valid()) return fixed_;
-  // Opened anew, since runs would share one offset otherwise.
+  // Opens it again, since runs would otherwise share one offset.
   const std::string path = fmt::format("/proc/self/fd/{}", source_.get());
   const int mode = ::fcntl(source_.get(), F_GETFL) & (O_ACCMODE | O_APPEND);
   current_ = UniqueFd(::open(path.c_str(), mode | O_CLOEXEC));
   if (!current_.valid()) {
     Error error = ErrnoError("open", "the command's input again", errno);
     if (error.code == ErrorCode::kUnavailable) return error;
-    // Others may have opened a file for us that we may not open: its offset is set back.
+    // We may have inherited a file that we are not permitted to open. Share the descriptor and
+    // reset its offset.
     current_ = UniqueFd(::fcntl(source_.get(), F_DUPFD_CLOEXEC, kFirstDescriptor));
     if (!current_.valid()) return error;
   }

@@ -17,15 +17,15 @@ namespace fieldcost {
 class RunInput {
  public:
   // What the runs read if our standard input is a terminal, whose input cannot be read again.
-  // Unlike a pipe it is not an error: every command that is typed has it, and most programs never
-  // read it. Whether one does, we cannot know in advance.
+  // Unlike a pipe, this is not an error: every interactively started command has a terminal, most
+  // programs never read it, and we cannot know in advance whether one will.
   enum class Terminal {
     kShared,  // the terminal itself: each run prompts again
     kEmpty,   // empty: for commands whose output is not shown
   };
   struct Options {
     std::filesystem::path file;  // read instead of our standard input; empty: our standard input
-    std::uint64_t runs = 1;      // with one run, our standard input is passed on as it is
+    std::uint64_t runs = 1;      // a single run gets our standard input unchanged
     Terminal terminal = Terminal::kShared;
   };
 
@@ -34,8 +34,9 @@ class RunInput {
   // are open. Errors of open(2): `file` cannot be read.
   static Result<RunInput> Open(const Options& options);
 
-  // The standard input of the next run, as ChildOptions::input: kOurs, kNowhere, or a descriptor
-  // that is valid until the next call. One run at a time. kUnavailable: too many files are open.
+  // Returns the standard input of the next run for ChildOptions::input: kOurs, kNowhere, or a
+  // descriptor that is valid until the next call. One run at a time. kUnavailable: too many files
+  // are open.
   Result<int> Next();
 
   // A remark about the input for users, on one line; may be empty.
@@ -49,7 +50,7 @@ class RunInput {
   UniqueFd source_;   // opened again for each run
   UniqueFd current_;  // the input of the last run
   off_t offset_ = 0;
-  bool has_offset_ = false;  // else it is a device or a FIFO
+  bool has_offset_ = false;  // otherwise it is a device or a FIFO
   std::string note_;
 };
 

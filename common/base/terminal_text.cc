@@ -11,15 +11,15 @@
 namespace fieldcost {
 namespace {
 
-// The length of a sequence that sets a colour ("ESC [ 38;5;196 m") at the beginning; 0 if none.
+// The length of the colour sequence ("ESC [ 38;5;196 m") with which the text begins; 0 if none.
 std::size_t ColorBytes(std::string_view text) {
   if (!text.starts_with("\x1b[")) return 0;
   const std::size_t end = text.find_first_not_of("0123456789;", 2);
   return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
 }
 
-// Escapes what stands between the characters of `marks` (ASCII); `kept` returns how many bytes stay
-// of a text that begins with one of them, or 0 to escape the mark.
+// Escapes the text between the characters of `marks` (ASCII). For text that begins with a mark,
+// `kept` returns how many bytes stay unchanged, or 0 to escape the mark.
 template <typename Kept>
 std::string EscapeBetween(std::string_view untrusted_text, std::string_view marks, Kept kept) {
   std::string out;

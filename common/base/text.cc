@@ -38,7 +38,7 @@ bool Steers(std::uint32_t value) {
   });
 }
 
-// As RFC 8259 has it: a pair of surrogates above U+FFFF.
+// As in RFC 8259: a surrogate pair above U+FFFF.
 std::string JsonEscape(std::uint32_t value) {
   if (value < 0x10000) return fmt::format("\\u{:04x}", value);
   const std::uint32_t rest = value - 0x10000;

@@ -14,7 +14,8 @@ namespace fieldcost {
 // external text cannot break a line, control a terminal or reorder what is displayed.
 std::string EscapeControl(std::string_view untrusted_text);
 
-// A JSON string with its quotes (RFC 8259 §7), those characters escaped; U+FFFD for bad UTF-8.
+// A JSON string with its quotes (RFC 8259 §7) in which those characters are escaped; invalid UTF-8
+// becomes U+FFFD.
 std::string QuoteJson(std::string_view untrusted_text);
 
 struct CodePoint {
@@ -36,7 +37,7 @@ std::string_view Trim(std::string_view text, std::string_view blanks = " \t\r\n"
 // even.
 std::optional<std::string> HexDecode(std::string_view untrusted_text);
 
-// The parts between any two of the separators: "a,,b" has three, an empty text has one.
+// The parts between separators: "a,,b" has three parts, an empty text has one.
 std::vector<std::string_view> Split(std::string_view text, std::string_view separators);
 
 // Exact, with thousands separators: "1,234,567".
@@ -48,7 +49,8 @@ std::string Counted(std::uint64_t count, std::string_view one, std::string_view 
 // "a, b and 3 more": at most `most` of the texts, escaped.
 std::string ListText(std::span<const std::string> untrusted_texts, std::size_t most);
 
-// Unsigned decimal, nothing else around it. nullopt on anything else, including overflow.
+// Parses an unsigned decimal number without surrounding characters. nullopt for anything else,
+// including overflow.
 std::optional<std::uint64_t> ParseUint64(std::string_view untrusted_text);
 
 // True if `text` matches the shell-like `pattern` ('*' any run, '?' any one character).

@@ -10,7 +10,7 @@
 
 namespace fieldcost {
 
-// A few threads for work that waits for the disk, with a bounded queue. Thread-safe.
+// A few threads for tasks that wait for the disk, with a bounded queue. Thread-safe.
 class WorkerPool {
  public:
   WorkerPool(unsigned threads, std::size_t queue_limit);

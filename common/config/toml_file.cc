@@ -39,7 +39,7 @@ std::string_view KindOf(const toml::node& node) {
   }
 }
 
-// A key as TOML wants it written: quoted unless bare.
+// A key in TOML notation: quoted unless it is bare.
 std::string Spell(std::string_view untrusted_key) {
   const bool bare = !untrusted_key.empty() &&
                     AreAll(untrusted_key, [](char c) { return IsWordCharacter(c) || c == '-'; });
@@ -54,7 +54,7 @@ std::string Join(const std::string& table, std::string_view untrusted_key) {
   return table.empty() ? Spell(untrusted_key) : table + '.' + Spell(untrusted_key);
 }
 
-// The parser's messages already quote a line's end as '\n'.
+// The parser's messages already escape newlines as '\n', so their backslashes are restored.
 std::string WordsOf(const toml::parse_error& error) {
   constexpr std::string_view kBackslash = "\\x5c";
   std::string words = EscapeControl(error.description());
@@ -70,11 +70,11 @@ struct TomlFile::State {
   std::string name;
   std::filesystem::path folder;
   toml::table root;
-  std::vector<std::string> known;     // keys asked for
-  std::set<const toml::node*> asked;  // nodes that were found
-  std::set<std::string> arrays;       // of tables, asked for
+  std::vector<std::string> known;     // keys that were read
+  std::set<const toml::node*> asked;  // nodes found by these reads
+  std::set<std::string> arrays;       // arrays of tables that were read
   std::optional<Error> first_error;
-  std::optional<Error> first_missing;  // of a key that is not in the file
+  std::optional<Error> first_missing;  // for a key that is not in the file
 
   std::string Place(const toml::source_region& region) const {
     if (!region.begin) return name;
@@ -90,7 +90,7 @@ struct TomlFile::State {
     return Fail(ErrorCode::kInvalidArgument, "{}: {}: {}", Place(region), key, why);
   }
 
-  // Where the table begins.
+  // Reports a missing key at the position of its table.
   void RefuseMissing(std::string_view key, std::string_view why) {
     if (first_missing) return;
     const std::size_t dot = key.rfind('.');
@@ -127,7 +127,7 @@ struct TomlFile::State {
     return node;
   }
 
-  // Returns null, with a report, if the value is not a T; also null if there is none.
+  // Returns null if the value is absent, or, after reporting it, if it is not a T.
   template <typename T>
   const T* AskFor(std::string_view key, std::string_view expected) {
     const toml::node* node = Ask(key);
@@ -138,7 +138,7 @@ struct TomlFile::State {
     return nullptr;
   }
 
-  // The keys that were asked for, and the tables that they are in.
+  // The keys that were read, and the tables that contain them.
   std::vector<std::string> KnownNames() const {
     std::vector<std::string> names = known;
     for (const std::string& key : known) {

@@ -23,7 +23,7 @@ constexpr std::size_t kSeedBytes = 32;
 constexpr std::size_t kKeyFileBytes = 2 * kSeedBytes + 1;  // digits and a newline
 
 Result<std::string> ReadSeed(const std::filesystem::path& path) {
-  // Reads more than a key has: a longer file is as wrong as a shorter one.
+  // Reads more than a key's size, so that longer files are refused like shorter ones.
   FIELDCOST_ASSIGN(std::string text, ReadSecretFile("key file", path, 2 * kKeyFileBytes));
   std::string_view digits(text);
   if (digits.ends_with('\n')) digits.remove_suffix(1);

@@ -7,9 +7,9 @@
 namespace fieldcost::crypto {
 
 // SipHash-2-4 with 64 bits (Aumasson, Bernstein 2012): a short keyed hash for very many short
-// texts, far faster than HMAC-SHA-256. For tables in which outsiders must not be able to look up
-// texts or provoke collisions; 64 bits are too few to authenticate anything. Movable; use from one
-// thread at a time.
+// texts, far faster than HMAC-SHA-256. For tables in which attackers must not be able to look up
+// texts or provoke collisions. 64 bits are too few for authentication. Movable; use from one thread
+// at a time.
 class SipHash {
  public:
   // REQUIRES: the key has 16 bytes, for SetKey(), too.

@@ -12,13 +12,14 @@ namespace fieldcost::sqlite {
 namespace {
 
 constexpr int kChecked = kCheckedPageBytes - kPageChecksumBytes;
-// Of the header: page size (big endian) and reserved bytes (fileformat2.html#the_database_header).
+// Offsets in the header: page size (big endian) and reserved bytes per page
+// (fileformat2.html#the_database_header).
 constexpr int kPageSizeAt = 16;
 constexpr int kReservedAt = 20;
 
 using Page = std::array<unsigned char, kCheckedPageBytes>;
 
-// Lies in front of the file of the layer below.
+// Precedes the file object of the layer below in memory.
 struct File {
   sqlite3_file base;
   sqlite3_file* below() { return reinterpret_cast<sqlite3_file*>(this + 1); }
@@ -26,7 +27,7 @@ struct File {
 sqlite3_file* Below(sqlite3_file* file) { return reinterpret_cast<File*>(file)->below(); }
 const sqlite3_io_methods& MethodsOf(sqlite3_file* file) { return *Below(file)->pMethods; }
 
-// Each step is a bijection of the word, so any change of one word changes the result.
+// Each step is a bijection of its word, so any change to a single word changes the result.
 std::uint64_t ChecksumOf(const unsigned char* page, std::uint64_t number) {
   std::uint64_t sum = (number + 1) * 0x9e3779b97f4a7c15;
   for (int i = 0; i < kChecked; i += 8) {
@@ -49,7 +50,7 @@ int Read(sqlite3_file* file, void* buffer, int size, sqlite3_int64 offset) {
   if (const int code = MethodsOf(file).xFileSize(Below(file), &file_size); code != SQLITE_OK) {
     return code;
   }
-  // Beyond the end is nothing, which SQLite expects of a new database.
+  // A new database is empty, and SQLite expects a short read beyond its end.
   if (offset >= file_size) return MethodsOf(file).xRead(Below(file), buffer, size, offset);
   const sqlite3_int64 number = offset / kCheckedPageBytes;
   const sqlite3_int64 begin = number * kCheckedPageBytes;
@@ -171,7 +172,7 @@ int Open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int*
 void Register(const char* name, const char* name_below) {
   sqlite3_vfs* below = ::sqlite3_vfs_find(name_below);
   FIELDCOST_CHECK(below != nullptr);
-  // Never removed: connections may outlive everything else.
+  // Never unregistered or freed: connections may outlive everything else.
   auto* vfs = new sqlite3_vfs(*below);  // NOLINT(cppcoreguidelines-owning-memory)
   vfs->zName = name;
   vfs->pNext = nullptr;

@@ -44,7 +44,7 @@ ErrorCode CodeOf(int sqlite_code) {
 
 Error ErrorOf(sqlite3* handle, std::string_view action, const std::filesystem::path& path,
               int code) {
-  // SQLite reports a lack of file descriptors as it reports a missing file.
+  // SQLite uses the same code for a lack of file descriptors as for a missing file.
   if ((code & 0xff) == SQLITE_CANTOPEN) {
     Error error = ErrnoError(action, path, sqlite3_system_errno(handle));
     if (error.code == ErrorCode::kUnavailable) return error;
@@ -56,7 +56,7 @@ Error ErrorOf(sqlite3* handle, std::string_view action, int code) {
   return ErrorOf(handle, action, sqlite3_db_filename(handle, "main"), code);
 }
 
-// What sqlite3_open_v2() is given for a file.
+// Arguments of sqlite3_open_v2() for a file.
 struct Place {
   std::string uri;
   const char* vfs = nullptr;
@@ -77,7 +77,7 @@ Place PlaceOf(const std::filesystem::path& path, Database::Access access, Databa
   if (access != Database::Access::kInspect) return {uri, checked ? kCheckedPages : nullptr};
   std::error_code error;
   const auto log_bytes = std::filesystem::file_size(path.string() + "-wal", error);
-  // Without a log SQLite would make one.
+  // Without a log, SQLite would create one.
   if (error || log_bytes == 0) uri += "?immutable=1";
   return {uri, checked ? kCheckedPagesAlone : "unix-none"};
 }
@@ -132,7 +132,7 @@ Status Statement::Run() {
 }
 
 void Statement::Reset() {
-  if (!status_) return;  // it stays failed
+  if (!status_) return;  // an earlier error stays
   sqlite3_reset(statement_.get());
   sqlite3_clear_bindings(statement_.get());
   bound_ = 0;
@@ -155,7 +155,7 @@ void Database::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handl
 
 Result<Database> Database::Open(const std::filesystem::path& path, Access access, Pages pages) {
   if (access == Access::kCreate && path != ":memory:") {
-    // Made here rather than by SQLite, for the mode.
+    // Created here rather than by SQLite, in order to set the mode.
     const UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!fd.valid()) return ErrnoError("open", path, errno);
   }
@@ -176,10 +176,10 @@ Result<Database> Database::Open(const std::filesystem::path& path, Access access
   }
   if (access == Access::kInspect) {
     sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-    // The index of the log is then kept in this process's memory.
+    // This keeps the log's index in this process's memory.
     FIELDCOST_TRY(database.Execute("PRAGMA locking_mode = EXCLUSIVE"));
   }
-  // The file is opened lazily: this is where a foreign one is noticed.
+  // SQLite reads the file lazily. This detects files that are not databases.
   FIELDCOST_TRY(database.Execute("PRAGMA schema_version"));
   return database;
 }

@@ -23,7 +23,7 @@ class Statement {
   Statement& Text(std::string_view value);
   Statement& Blob(std::string_view value);
 
-  // True while there is a row. The accessors below refer to that row.
+  // Returns true if there is another row, to which the accessors below then refer.
   Result<bool> Step();
   // Steps to the end; afterwards the statement can be bound and run again.
   Status Run();
@@ -33,7 +33,7 @@ class Statement {
 
   std::uint64_t ColumnInt(int column) const;
   std::string ColumnText(int column) const;  // text or blob; empty if NULL
-  // The same without a copy, until the next Step(), Run() or Reset().
+  // The same without a copy; valid until the next Step(), Run() or Reset().
   std::string_view ColumnView(int column) const;
 
  private:
@@ -64,8 +64,8 @@ class Database {
   static Result<Database> Open(const std::filesystem::path& path, Access access,
                                Pages pages = Pages::kPlain);
 
-  // Allows many readers concurrent with one writer, persistently and for all connections. Unlike
-  // SQLite itself, waits for other connections that are just making the same change.
+  // Allows many readers concurrently with one writer, persistently and for all connections. Unlike
+  // SQLite itself, waits for other connections that are making the same change.
   Status UseWriteAheadLog();
 
   Status Execute(const char* sql);  // any number of statements

@@ -9,7 +9,7 @@
 namespace fieldcost::systemd {
 
 void NotifyReady(std::string_view status);
-// Between NotifyReloading() and NotifyReady() the manager defers what follows a reload.
+// Until NotifyReady(), the manager delays jobs that wait for the reload.
 void NotifyReloading();
 void NotifyStopping(std::string_view status);
 
