@@ -15,8 +15,8 @@
 #include "common/base/result.h"
 #include "common/wire/batch.h"
 
-// The arguments and results of Store::Accept() and Store::Withdraw(). Plain values; they refer to
-// the caller's memory.
+// The arguments and results of Store::Accept() and Store::Withdraw(). Plain values; arguments refer
+// to the caller's memory.
 
 namespace fieldcost::store {
 
@@ -45,27 +45,28 @@ struct AcceptedBatch {
   ReceivedBatch received{};
   std::string_view answer;                 // the response to the agent; kept for replays
   std::chrono::sys_seconds received_at{};  // by the service's clock; from 1970 to 2038
-  bool honest = true;       // no row was implausible: counts towards the end of probation
-  bool dishonest = false;   // some row is one that no honest agent sends
-  bool may_be_held = true;  // false: if it would be held, it is refused for lack of room
+  bool honest = true;       // no row is implausible; counts towards the end of probation
+  bool dishonest = false;   // contains a row that no honest agent sends
+  bool may_be_held = true;  // false: refused for lack of room if it would be held
   // The response to the agent if the batch is held; empty = `answer`. Called at most once.
   std::function<std::string()> held_answer = {};
   // The binding that Store::GetBinding() returns for the agent and epoch from now on.
   std::optional<AgentBinding> bind = {};
-  // What the batch is a first contribution to; kept until it is withdrawn. One entry per week.
+  // The row keys to which the batch is a first contribution, one entry per week; kept until the
+  // batch is withdrawn.
   std::span<const WeekContributions> contributions = {};
 };
 
 struct AcceptResult {
   std::string answer;                  // the batch's own, or for a replay the original one
-  bool replay = false;                 // it had been accepted before; nothing was added
+  bool replay = false;                 // it was accepted before; nothing was added
   bool held = false;                   // held, not summed yet: its agent is on probation
-  std::uint64_t held_bytes = 0;        // the room that it takes if held
+  std::uint64_t held_bytes = 0;        // the room that it takes while held
   std::uint64_t evicted_batches = 0;   // held batches that were evicted to make room for it
   std::uint64_t released_batches = 0;  // held batches that are summed now, together with this one
 };
 
-// A batch to be subtracted.
+// A batch to subtract.
 struct Withdrawal {
   std::string_view agent_id;
   wire::Epoch epoch;
@@ -75,11 +76,11 @@ struct Withdrawal {
   // if that is still stored. Withdraw() returns an error of this function, with nothing changed.
   std::function<Result<const AcceptedRows*>(const std::optional<std::string>& answer)> rows;
   std::string_view late_answer;  // the response to the batch, if it arrives after all
-  bool may_come = true;  // false: it would be refused; if it never arrived, nothing is stored
+  bool may_come = true;          // false: it would be refused, so nothing is stored for it
 };
 
 enum class WithdrawalKind {
-  kWithdrawn,       // its rows are not in the sums any more
+  kWithdrawn,       // its rows are no longer in the sums
   kNeverDelivered,  // it never arrived; if it arrives later, it will add nothing
   kRepeated,        // it was already withdrawn, delivered or not
 };
@@ -93,7 +94,7 @@ struct WithdrawResult {
 struct AgentBatches {
   std::vector<std::pair<wire::Epoch, wire::Sequence>> kept;  // as received; in the sums
   std::uint64_t held = 0;                                    // on probation
-  // Delivered and not withdrawn, but their contents are not stored (any more).
+  // Delivered and not withdrawn, but their contents are not or no longer stored.
   std::uint64_t not_kept = 0;
 };
 

@@ -15,12 +15,12 @@ namespace fieldcost::store {
 
 // Whether a row of a batch is its agent's first contribution to the row key.
 enum class Contribution : std::uint8_t {
-  kNone,  // its agent had sent this row key before
+  kNone,  // its agent has sent this row key before
   kFirst,
 };
 
-// The accepted rows of one batch, ready to be added. Reuse it for further batches: it stops
-// allocating once it has seen a large one. Not thread-safe; concurrent reads are allowed.
+// The accepted rows of one batch, ready to be added. Meant to be reused: it stops allocating once
+// it has held a large batch. Not thread-safe; concurrent reads are allowed.
 class AcceptedRows {
  public:
   // Valid until the next Add() or Clear().

@@ -20,7 +20,7 @@ void AddBucket(CompactBucket& bucket, const CompactBucket& other, bool& saturate
   }
 }
 
-// Subtracts `from`. False, with `to` invalid, unless `from` has been added to it before.
+// Subtracts `from`. Returns false, leaving `to` invalid, unless `from` can be a part of it.
 bool SubtractBucket(CompactBucket& to, const CompactBucket& from) {
   const stats::Bucket& less = from.sums;
   if (less.count > to.sums.count || less.sum > to.sums.sum ||
@@ -35,8 +35,8 @@ bool SubtractBucket(CompactBucket& to, const CompactBucket& from) {
          (to.sums.count != 0 || to.weight() == 0);
 }
 
-// Returns `buckets` without those of `taken`; nullopt if it does not contain them. For rows at the
-// limit of their numbers (`saturated`) only weights are subtracted.
+// Returns `buckets` minus `taken`; nullopt if it does not contain them. For saturated rows, only
+// weights are subtracted.
 std::optional<std::vector<CompactBucket>> BucketsWithout(const std::vector<CompactBucket>& buckets,
                                                          const std::vector<CompactBucket>& taken,
                                                          bool saturated) {
@@ -66,7 +66,7 @@ bool AreWhole(const std::vector<CompactBucket>& buckets, std::uint64_t contribut
   return total % stats::kWeightOne == 0 && total >> stats::kWeightBits <= contributions;
 }
 
-// Calls and sum over all buckets, limited to the greatest number of their type.
+// Calls and sum over all buckets, saturating.
 stats::Bucket TotalsOf(const std::vector<CompactBucket>& buckets) {
   stats::Bucket totals;
   bool overflows = false;

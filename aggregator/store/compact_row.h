@@ -16,13 +16,13 @@ namespace fieldcost::store {
 class CompactBucket {
  public:
   CompactBucket() = default;
-  // REQUIRES: weight <= kMaxWeight, for set_weight(), too.
+  // REQUIRES, also for set_weight(): weight <= kMaxWeight.
   CompactBucket(std::uint8_t slot_number, const stats::Bucket& bucket, stats::Uint128 weight = 0)
       : slot(slot_number), sums(bucket) {
     set_weight(weight);
   }
 
-  // 2^64 contributions of 2^32 at most.
+  // At most 2^64 contributions of 2^32 each.
   static constexpr stats::Uint128 kMaxWeight = (stats::Uint128{1} << 96) - 1;
   stats::Uint128 weight() const { return stats::MakeUint128(weight_high_, weight_low_); }
   void set_weight(stats::Uint128 weight) {
@@ -74,10 +74,10 @@ struct CompactRow {
   void Clear();
   void Add(const RowSums& other);
   void Add(const CompactRow& other) { Add(other.view()); }
-  // Subtracts `other`, which was added before; a bucket that becomes empty is removed, so that the
-  // result has the bits of a row to which it was never added. kCorrupt, and no change, unless every
-  // sum of `other` is at most ours and the remainder is possible. Numbers that have reached their
-  // limit stay there: from a saturated row only scalars, weights and sizes are subtracted.
+  // Subtracts `other`, which was added before. Buckets that become empty are removed, so the result
+  // has the bits of a row to which `other` was never added. kCorrupt, without a change, unless
+  // every sum of `other` is at most ours and the remainder is possible. Saturated numbers stay at
+  // their limit: from a saturated row, only scalars, weights and sizes are subtracted.
   Status Subtract(const CompactRow& other);
   // Replaces the buckets by those of `histogram`, without weights.
   void SetHistogram(const stats::CostHistogram& histogram);
@@ -86,7 +86,7 @@ struct CompactRow {
   // The dense form. It does not carry `saturated`.
   stats::CostHistogram ToHistogram() const;
   stats::AgentWeights ToWeights() const;
-  // Memory in bytes, this object included.
+  // Memory in bytes, including this object.
   std::size_t MemoryBytes() const;
 };
 

@@ -1,5 +1,5 @@
-// An agent's contributions in an epoch, as hashes (ledger.cc has the head key). Integers are big
-// endian.
+// An agent's contributions in an epoch, as hashes (ledger.cc defines the head key). Integers are
+// big endian.
 //
 //   contributions at head key "c" week:u32 sequence:u64 := version:u8 = 1 hash:u64*   ; ascending
 //   binding       at head key "h"                       := version:u8 = 1 class_hash:u64

@@ -26,7 +26,7 @@ Status DecodeContributions(std::string_view untrusted_bytes, std::vector<std::ui
 Status DropContributions(std::string_view head_key, std::uint64_t sequence,
                          std::string_view accepted_rows, Database::WriteSet& changes);
 
-// The entry for what an agent is bound to in an epoch.
+// The key of the entry that stores an agent's binding in an epoch.
 std::string BindingKey(std::string_view head_key);
 std::string EncodeBinding(const AgentBinding& binding);
 Result<AgentBinding> DecodeBinding(std::string_view untrusted_bytes);

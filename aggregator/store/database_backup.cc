@@ -1,4 +1,4 @@
-// Backs the engine up and restores it: the part of Database that uses its BackupEngine.
+// The part of Database about backups: uses the engine's BackupEngine.
 #include <fcntl.h>
 #include <rocksdb/utilities/backup_engine.h>
 #include <unistd.h>
@@ -46,7 +46,7 @@ rocksdb::BackupEngineOptions OptionsFor(const std::filesystem::path& directory,
   return options;
 }
 
-// Extracts from the engine's log why it ignores a damaged backup; only the log has the reason.
+// Extracts from the engine's log why it ignores a damaged backup, since no API returns the reason.
 class BackupLogger final : public rocksdb::Logger {
  public:
   BackupLogger() : rocksdb::Logger(rocksdb::INFO_LEVEL) {}
@@ -66,7 +66,7 @@ class BackupLogger final : public rocksdb::Logger {
   std::string reason_;  // for the last ignored backup
 };
 
-// The list of a backup's files; if it has none, that of the newest backup with a list.
+// The list of a backup's files or, if it has none, the list of the newest backup that has one.
 std::filesystem::path ListOf(const std::filesystem::path& directory, rocksdb::BackupID number) {
   return directory / "meta" / std::to_string(number);
 }
@@ -120,9 +120,9 @@ Result<std::unique_ptr<rocksdb::BackupEngineReadOnly>> OpenReadOnly(
 void EngineLogger::Logv(const char* format, va_list arguments) {
   char line[kMaxEngineLineBytes];
   ::vsnprintf(line, sizeof line, format, arguments);
-  // Logged at every backup, and harmless: two of the engine's parts request the same.
+  // Logged at every backup; harmless: two parts of the engine make the same request.
   if (std::string_view(line).find("File Deletions ") != std::string_view::npos) return;
-  // Logged at every start: the engine gives no ids to the files of a SortedSet.
+  // Logged at every start: files of a SortedSet have no ids of the engine.
   if (std::string_view(line).find("without unique ID to verify") != std::string_view::npos) return;
   Log(LogLevel::kWarning, fmt::format("rocksdb: {}", line));
 }
@@ -138,7 +138,7 @@ Status Database::Backup(const std::filesystem::path& directory, std::string_view
   const std::unique_ptr<rocksdb::BackupEngine> engine(opened);
   rocksdb::BackupID number = 0;
   rocksdb::CreateBackupOptions backup_options;
-  backup_options.flush_before_backup = true;  // so that it does not depend on the log
+  backup_options.flush_before_backup = true;  // so that the backup does not depend on the log
   status = engine->CreateNewBackupWithMetadata(backup_options, state_->db.get(),
                                                std::string(attachment), &number);
   if (!status.ok()) return ErrorOf(fmt::format("back up to {}", place), status);
@@ -178,7 +178,7 @@ Result<std::string> Database::Restore(const std::filesystem::path& directory,
   const rocksdb::Status status =
       engine->RestoreDBFromBackup(newest.backup_id, target.string(), target.string());
   if (!status.ok()) {
-    // Only verifying reveals which file it was.
+    // Only verification reveals which file is damaged.
     const rocksdb::Status verified = engine->VerifyBackup(newest.backup_id, true);
     if (verified.ok()) return ErrorOf(fmt::format("restore from {}", place), status);
     return Fail(ErrorCode::kCorrupt, "restore from {}: {}; its list is {}", place,

@@ -22,7 +22,7 @@ namespace fieldcost::store {
 // The layer between the engine and its files; for database*.cc only.
 
 // Detects the first failure anywhere in the engine, and keeps the engine from recovering by itself:
-// after ENOSPC it would continue as soon as there is room, as if nothing had happened.
+// after ENOSPC it would silently continue as soon as there is room.
 class FailureListener final : public rocksdb::EventListener {
  public:
   void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/,
@@ -40,11 +40,12 @@ class FailureListener final : public rocksdb::EventListener {
 };
 
 // Records next to each log and list of files how much of it was synced, so that damage can be
-// distinguished from a torn end. A mark is written after each sync and is not synced itself: it
-// never claims too much, and after a power loss perhaps too little.
+// distinguished from a torn end. A mark is written after each sync and is not synced itself, so it
+// never claims too much, but after a power loss it may claim too little.
 //
-// Deletes nothing after the first failure. If the sync of its list of files fails while the engine
-// adopts files, it removes these files; but the list on the disk may name them.
+// Deletes nothing after the first failure. Otherwise, if syncing the list of files failed while the
+// engine adopts files, the engine would remove these files although the list on the disk may name
+// them.
 class MarkingFileSystem final : public rocksdb::FileSystemWrapper {
  public:
   MarkingFileSystem(const std::shared_ptr<rocksdb::FileSystem>& target,
@@ -58,7 +59,7 @@ class MarkingFileSystem final : public rocksdb::FileSystemWrapper {
   rocksdb::IOStatus DeleteFile(const std::string& path, const rocksdb::IOOptions& options,
                                rocksdb::IODebugContext* debug) override;
 
-  // How much of each existing file this process has synced.
+  // The number of bytes that this process has synced, for each existing file.
   std::map<std::string, std::uint64_t> SyncedBytes() const;
   void NoteSync(const std::string& path, std::uint64_t bytes);
 
@@ -90,11 +91,11 @@ struct LogDamage {
 struct LogsState {
   std::vector<std::filesystem::path> logs;  // the needed logs, in the order of their records
   std::vector<TornEnd> torn;
-  std::optional<LogDamage> damage;  // the first; nothing after it is examined
+  std::optional<LogDamage> damage;  // the first one; nothing after it is examined
 };
 
-// Checks whether logs and lists of files are whole as far as they were synced, and whether records
-// follow bytes that are not a record. Changes nothing. kCorrupt: CURRENT is damaged.
+// Checks whether logs and lists of files are intact as far as they were synced, and whether any
+// record follows bytes that are not a record. Changes nothing. kCorrupt: CURRENT is damaged.
 Result<LogsState> ScanLogs(rocksdb::FileSystem& files, const std::filesystem::path& directory);
 // As ScanLogs(); damage is kCorrupt, with file and offset.
 Result<std::vector<TornEnd>> CheckLogs(rocksdb::FileSystem& files,
@@ -108,7 +109,7 @@ Status RemoveTornEnd(rocksdb::FileSystem& files, const TornEnd& end);
 // Removes the remains of interrupted operations on logs.
 Status CleanUpLogs(rocksdb::FileSystem& files, const std::filesystem::path& directory);
 
-// Checks the files that are being written, up to the sizes in `synced`. kCorrupt.
+// Checks the files that are being written, up to the sizes in `synced`. kCorrupt: damage.
 Status CheckSynced(rocksdb::FileSystem& files, const std::map<std::string, std::uint64_t>& synced);
 
 // Passes all of a file, or its first `limit` bytes, to `scanner`. kIo.

@@ -69,7 +69,7 @@ Status Database::ForLost(const LogEnd& end, const ChangeVisitor& visit) const {
     Changes changes(state_->handles, visit);
     LogScanner scanner([&](const LogRecord& record) {
       if (log == end.file && record.offset < end.at) return;
-      // Its checksum is right, so it is unknown why it cannot be read.
+      // Ignores errors: the checksum is correct, so nothing explains an unreadable record.
       rocksdb::WriteBatch(std::string(record.bytes)).Iterate(&changes).PermitUncheckedError();
     });
     FIELDCOST_TRY(
@@ -78,7 +78,7 @@ Status Database::ForLost(const LogEnd& end, const ChangeVisitor& visit) const {
   return {};
 }
 
-// Copies all of them before it removes any from the store.
+// Copies all files before removing any from the store.
 Result<std::filesystem::path> Database::DropBehind(const LogEnd& end,
                                                    const std::filesystem::path& data_dir) {
   std::error_code error;

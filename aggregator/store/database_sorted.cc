@@ -16,15 +16,15 @@
 namespace fieldcost::store {
 namespace {
 
-// The files are in the engine's own directory, since they are linked, not copied. The engine's own
-// files never have such a name.
+// The files are in the engine's own directory, since it adopts them by linking, not copying. The
+// engine's own files never have such names.
 constexpr char kFilePrefix[] = "checkpoint.";
-// At this size a new file begins, so that compactions work on pieces of reasonable size.
+// A new file begins at this size, so that compactions work on pieces of reasonable size.
 constexpr std::uint64_t kFileBytes = 32 * kMiB;
-// Bytes go to the disk while the file is written and not all at once at its end, since batches sync
-// their logs meanwhile.
+// Data is written to the disk continuously, not all at once at the end, since batches sync their
+// logs meanwhile.
 constexpr std::uint64_t kBytesPerSync = 512 * kKiB;
-// Number of entries that are skipped one by one before searching for the next key.
+// Number of entries to skip one by one before seeking the next key.
 constexpr int kSteps = 8;
 
 rocksdb::EnvOptions SmoothWrites() {
@@ -131,7 +131,7 @@ Status Database::Adopt(SortedSet& changes) {
     argument.external_files = part.files;
     argument.files_checksums = part.checksums;
     argument.files_checksum_func_names = part.checksum_names;
-    argument.options.verify_file_checksum = false;  // they have just been written
+    argument.options.verify_file_checksum = false;  // they were just written
     argument.options.move_files = true;
     argument.options.failed_move_fall_back_to_copy = true;  // if the file system has no hard links
     argument.options.write_global_seqno = false;            // files never change once written

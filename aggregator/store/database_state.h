@@ -26,12 +26,12 @@ inline std::string_view ViewOf(const rocksdb::Slice& slice) { return {slice.data
 
 inline Error ErrorOf(std::string_view action, const rocksdb::Status& status) {
   const ErrorCode code = status.IsCorruption() ? ErrorCode::kCorrupt : ErrorCode::kIo;
-  // Escaped, since it may contain damaged bytes, which must not control a terminal.
+  // Escaped: it may contain damaged bytes, which must not control a terminal.
   return Fail(code, "{}: {}", action, EscapeControl(status.ToString()));
 }
 
-// Writes the engine's warnings to our log. (The engine's own log file could fail, too: in builds
-// with assertions, such as Debian's, writing to it after a full disk aborts the process.)
+// Writes the engine's warnings to our log. (The engine's own log file can fail: in builds with
+// assertions, such as Debian's, writing to it when the disk is full aborts the process.)
 class EngineLogger final : public rocksdb::Logger {
  public:
   EngineLogger() : rocksdb::Logger(rocksdb::WARN_LEVEL) {}
@@ -80,7 +80,7 @@ struct Database::State {
   std::unique_ptr<rocksdb::DB> db;
   std::vector<rocksdb::ColumnFamilyHandle*>
       handles;                         // by Table, null if absent; the default family is last
-  std::uint64_t next_sorted_file = 0;  // no name is used twice, see ~SortedSet()
+  std::uint64_t next_sorted_file = 0;  // names are never reused, see ~SortedSet()
 };
 
 }  // namespace fieldcost::store

@@ -1,4 +1,4 @@
-// The totals of all rows, as a checkpoint stores them (row_codec.cc has varints).
+// The totals of all rows, as a checkpoint stores them (store_row_codec.cc defines varints).
 //
 //   totals := version:u8 = 1 varint batches, varint contributions, varint calls, varint sum,
 //             varint sum_of_squares

@@ -13,8 +13,8 @@
 
 namespace fieldcost::store {
 
-// Sums over everything ever accepted, stored separately from the rows: summing all rows again must
-// give the same numbers (Store::Verify). 128-bit sums are modulo 2^128.
+// Sums over everything ever accepted, stored separately from the rows, so that Store::Verify() can
+// compare them with the sums of all rows. 128-bit sums are modulo 2^128.
 struct Totals {
   std::uint64_t batches = 0;
   std::uint64_t contributions = 0;
@@ -26,7 +26,8 @@ struct Totals {
   void AddRow(const RowSums& row);
   void AddRow(const CompactRow& row) { AddRow(row.view()); }
   void Add(const Totals& other);
-  // All numbers are modulo their type's size, so a negative difference may be added to the whole.
+  // Differences may be negative: all numbers are modulo 2^N of their type, so adding such a
+  // difference to a total is correct.
   void Subtract(const Totals& other);
   std::string Encode() const;
   static Result<Totals> Decode(std::string_view untrusted_bytes);
@@ -53,7 +54,7 @@ class DirtyTable {
                                        const CompactRow* removed)>;
   Status ForEach(const Visitor& visit) const;
 
-  // Sums to be added to the stored totals; differences are modulo the numbers' size.
+  // The sums to add to the stored totals, modulo 2^N of their types.
   const Totals& totals() const { return totals_; }
   bool empty() const { return records_ == 0; }
   std::size_t row_count() const { return added_.size() + removed_.size(); }

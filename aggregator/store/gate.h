@@ -5,9 +5,9 @@
 
 namespace fieldcost::store {
 
-// Lets many threads in at the same time, or one alone. A thread that wants to be alone has priority
-// over newcomers, so that a stream of them cannot starve it (glibc's shared mutex prefers readers).
-// Thread-safe.
+// Admits many threads at the same time, or one exclusively. A thread that waits for exclusive
+// access has priority over new ones, so that a stream of them cannot starve it (glibc's shared
+// mutex prefers readers). Thread-safe.
 class Gate {
  public:
   void Enter() {
@@ -20,7 +20,7 @@ class Gate {
     --inside_;
     changed_.notify_all();
   }
-  // Keeps newcomers out and waits until no thread is inside. One closer at a time.
+  // Admits no further threads and waits until none is inside. One caller at a time.
   void Close() {
     std::unique_lock lock(mutex_);
     closed_ = true;

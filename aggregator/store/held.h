@@ -21,7 +21,7 @@ namespace fieldcost::store {
 // The stored form of a batch of an agent on probation; LAYOUT.md has the bytes.
 struct HeldBatch {
   std::uint32_t accepted_rows = 0;
-  // Weeks in which it contributes, and to how many row keys.
+  // The weeks in which it contributes, with the number of row keys.
   std::vector<std::pair<std::uint32_t, std::uint64_t>> contributions;
   std::string_view record;  // the batch's inbox record
 
@@ -34,8 +34,8 @@ struct HeldBatch {
 // kHeldBatchCost for everything else.
 Result<std::uint64_t> HeldRoom(std::string_view key, std::string_view untrusted_value);
 
-// How much each agent holds. Agents are identified by their ledger head key, so by agent and epoch.
-// Thread-safe.
+// The size of each agent's held batches. Agents are identified by their ledger head keys, hence by
+// agent and epoch. Thread-safe.
 class HeldIndex {
  public:
   struct Limits {
@@ -45,16 +45,15 @@ class HeldIndex {
   };
   enum class Added { kYes, kNoRoom, kOverShare };
 
-  // Adds a batch if it is within the limits. An agent that was dishonest once remains so while any
+  // Adds a batch if that does not exceed the limits. Once dishonest, an agent remains so while any
   // of its batches is held.
   Added Try(const std::string& agent, std::uint64_t bytes, bool dishonest, const Limits& limits);
   void Add(const std::string& agent, std::uint64_t bytes, bool dishonest);
   void Remove(const std::string& agent, std::uint64_t batches, std::uint64_t bytes);
 
-  // Returns the agents that must be dropped so that `agent` may hold `bytes` more: the dishonest
-  // before the honest, those with the most before those with less, but none that comes after
-  // `agent` in this order. Empty if that does not make enough room, or if there is enough. Depends
-  // only on what is held.
+  // Returns the agents to drop so that `agent` may hold `bytes` more: dishonest before honest ones,
+  // larger before smaller ones, but none that follows `agent` in this order. Empty if that would
+  // not make enough room, or if there already is enough. Depends only on what is held.
   std::vector<std::string> WhoMakesRoom(const std::string& agent, std::uint64_t bytes,
                                         bool dishonest, std::uint64_t all_bytes) const;
 
@@ -90,8 +89,8 @@ struct HeldDrop {
   std::uint64_t bytes = 0;
 };
 
-// Keeps other agents' batches from evicting held ones while it exists; after BeAlone(), no other
-// thread changes what is held.
+// Prevents evictions by other agents' batches during its lifetime. After BeAlone(), no other thread
+// changes what is held.
 class HeldAccess {
  public:
   HeldAccess(std::mutex& evict_mutex, Gate& gate)

@@ -10,13 +10,13 @@
 
 namespace fieldcost::store {
 
-// Allows a number of agents to enrol with one token. An agent has a new key in each epoch, so uses
-// are counted per epoch. Pure value; LAYOUT.md has the bytes.
+// Allows a limited number of agents to enrol with one token. Since an agent has a new key in each
+// epoch, uses are counted per epoch. Pure value; LAYOUT.md has the bytes.
 struct Invitation {
   std::uint32_t uses = 1;              // keys per epoch, 1 to kMaxInvitationUses
   std::chrono::sys_seconds made_at{};  // from 1970 to 2038, as is expires_at
-  // The first key has to enrol before this time. Keys of later epochs may enrol at any time, since
-  // their agents have taken part before.
+  // The first key must enrol before this time. Afterwards, keys of later epochs may enrol at any
+  // time, since they belong to agents that already took part.
   std::chrono::sys_seconds expires_at{};
   std::string label;  // for the operator; at most kMaxInvitationLabelBytes
   std::map<std::uint64_t, std::uint32_t> used;  // epoch -> keys; the last kMaxInvitationEpochs

@@ -1,9 +1,9 @@
 // The ledger's entries for an agent's epoch (LAYOUT.md lists all keys). Integers are big endian;
-// row_codec.cc has varints.
+// store_row_codec.cc defines varints.
 //
 //   head key    := agent id[32] epoch:u64
 //   head        := version:u8 = 1 high_water:u64 window:u64  ; bit i: high_water - i is accepted
-//   answer      at head key sequence:u64      := the response as it was sent
+//   answer at head key sequence:u64 := the response as sent
 //   tombstone   at head key sequence:u64 "w"  := version:u8 = 1 varint withdrawn_rows
 //   enrolment   at head key "e"               := 0x01
 //   undelivered at head key "n"               := version:u8 = 1 varint batches

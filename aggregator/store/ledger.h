@@ -39,7 +39,7 @@ class LedgerHead {
   std::vector<SequenceRange> Skipped(std::uint64_t sequence) const;
 
   std::uint64_t high_water() const { return high_water_; }
-  // The number of accepted sequences if none was skipped.
+  // The number of accepted sequences, provided that none was skipped.
   std::uint64_t Delivered() const;
 
   std::string Encode() const;
@@ -58,14 +58,14 @@ std::string TombstoneKey(std::string_view head_key, std::uint64_t sequence);
 bool IsTombstoneKey(std::string_view key);
 std::string EnrolmentKey(std::string_view head_key);
 
-// The number of withdrawn batches that had never arrived.
+// The key of the number of withdrawn batches that never arrived.
 std::string UndeliveredKey(std::string_view head_key);
 std::string EncodeUndelivered(std::uint64_t batches);
 Result<std::uint64_t> DecodeUndelivered(std::string_view untrusted_bytes);
 
 // The key of the skipped sequences up to `last`; no other entry sorts in between.
 std::string SkippedKey(std::string_view head_key, std::uint64_t last);
-// False if the key belongs to another agent or epoch, or is of another kind.
+// False if the key belongs to another agent or epoch, or has another kind.
 bool IsSkippedKey(std::string_view key, std::string_view head_key);
 std::string EncodeSkipped(std::uint64_t first);
 Result<std::uint64_t> DecodeSkipped(std::string_view untrusted_bytes);

@@ -69,9 +69,9 @@ bool LogScanner::Accept(const Fragment& fragment, std::uint64_t offset) {
   return true;
 }
 
-// A crash tears one record only, since the next one begins after this one is synced. So there may
-// be later fragments of it, but no first one of another; old contents of the disk have lower
-// numbers.
+// A crash tears only one record, since the next one begins after this one is synced. So later
+// fragments of it may follow, but not the first fragment of another record, except old contents of
+// the disk, which have lower numbers.
 std::size_t LogScanner::FindStart(std::string_view block, std::size_t from) const {
   for (std::size_t at = from; at + kHeaderBytes + kBatchHeadBytes <= block.size(); ++at) {
     const auto type = static_cast<std::uint8_t>(block[at + kTypeAt]);

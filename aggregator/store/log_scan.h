@@ -9,10 +9,10 @@
 
 namespace fieldcost::store {
 
-// Reads the engine's log and list of files to find out where they are whole. (The engine itself
-// treats a damaged record in the middle of a log as its torn end.) The format is that of LevelDB's
-// log, kept by RocksDB ("Write Ahead Log File Format" in its documentation): blocks of 32 KiB with
-// fragments of records, each under a CRC-32C.
+// Reads the engine's log and list of files to find out up to where they are intact. (The engine
+// itself treats a damaged record in the middle of a log as its torn end.) The format is that of
+// LevelDB's log, kept by RocksDB ("Write Ahead Log File Format" in its documentation): blocks of 32
+// KiB with fragments of records, each under a CRC-32C.
 
 inline constexpr std::size_t kLogBlockBytes = 32'768;
 
@@ -30,7 +30,8 @@ struct LogRecord {
   std::string_view bytes;
 };
 
-// Pure; needs memory for one record. Never fails: any input is a log that ends somewhere.
+// Pure; needs memory for one record. Never fails: any input is treated as a log that ends
+// somewhere.
 class LogScanner {
  public:
   using Visitor = std::function<void(const LogRecord& record)>;
@@ -44,8 +45,8 @@ class LogScanner {
   struct Fragment;
   static std::optional<Fragment> FragmentAt(std::string_view block, std::size_t at);
   bool Accept(const Fragment& fragment, std::uint64_t offset);
-  // Returns where in the block a record begins that is newer than all before; the block's size if
-  // none.
+  // Returns the offset in the block of the first record newer than all previous ones; the block's
+  // size if there is none.
   std::size_t FindStart(std::string_view block, std::size_t from) const;
 
   Visitor visit_;
@@ -61,7 +62,7 @@ class LogScanner {
 // How much of a file was synced, as stored in the file next to it (DAMAGE.md has the bytes).
 struct SyncedMark {
   std::uint64_t bytes = 0;
-  bool retired = false;  // the file is not needed any more
+  bool retired = false;  // the file is no longer needed
   bool operator==(const SyncedMark&) const = default;
 };
 inline constexpr std::size_t kMarkBytes = 12;

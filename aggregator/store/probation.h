@@ -16,7 +16,7 @@ struct Probation {
   std::uint64_t held_batches = 0;    // currently in Table::kHeld
   std::chrono::sys_seconds began{};  // when its first batch was received
   bool released = false;             // probation has ended, for the whole epoch
-  bool dishonest = false;            // before its end, some row was one that no honest agent sends
+  bool dishonest = false;            // before its end, it sent a row that no honest agent sends
   bool operator==(const Probation&) const = default;
 
   std::string Encode() const;

@@ -52,7 +52,7 @@ class SecretHash {
 
  private:
   static constexpr std::size_t kBlockBytes = 16;
-  // Enough for the longest accepted key; longer ones reuse the words.
+  // Enough for the longest accepted key; longer keys reuse the words.
   static constexpr std::size_t kWords = 512;
   static_assert(8 * kWords >= kMaxRowKeyBytes + kBlockBytes);
   static constexpr unsigned kPrimeBits = 61;
@@ -71,7 +71,7 @@ class SecretHash {
 
 constexpr std::size_t kLineBytes = 64;
 
-// Prefetches at most this much of a row: the processor itself prefetches the rest.
+// Maximum part of a row to prefetch: the processor itself prefetches the rest.
 constexpr std::size_t kFetchedBytes = 8 * kLineBytes;
 
 void Fetch(const void* begin, std::size_t size) {

@@ -10,9 +10,9 @@
 
 namespace fieldcost::store {
 
-// Finds rows by key, millions of times per second. A table of 8 bytes per row, half of them the
-// hash, nearly always leads to the right row at the first attempt, and only then is other memory
-// read. Rows do not move. Not thread-safe.
+// Finds rows by key, millions of times per second. A table with 8 bytes per row, half of which are
+// the hash, nearly always gives the right row at the first attempt; other memory is read only to
+// confirm it. Rows do not move. Not thread-safe.
 class RowIndex {
  public:
   struct Row {

@@ -45,7 +45,8 @@ Result<std::unique_ptr<Store>> Store::Open(StoreOptions options) {
   FIELDCOST_ASSIGN(state->directory_lock, LockDirectory(options.data_dir));
   FIELDCOST_TRY(MakeDirectories(options.data_dir / "store", 0700));
   FIELDCOST_TRY(SyncDirectory(options.data_dir));
-  // We may lack permission to read it; then the creator of the data directory has to sync it.
+  // Ignores errors: if we may not read the parent, the creator of the data directory must have
+  // synced it.
   static_cast<void>(SyncDirectory(std::filesystem::absolute(options.data_dir).parent_path()));
   DatabaseOptions database_options{.directory = options.data_dir / "store",
                                    .write_buffer_bytes = options.write_buffer_bytes,
@@ -215,8 +216,8 @@ static void NoteContributions(const AcceptedBatch& batch, const std::string& hea
   }
 }
 
-// Returns the response to a batch that was delivered before, or an error if that is unknown;
-// nullopt for a new one.
+// Returns the response to a batch that was delivered before, or an error if it is unknown whether
+// it was; nullopt for a new one.
 static Result<std::optional<AcceptResult>> AnswerIfKnown(const Database& database,
                                                          const LedgerHead& head,
                                                          const std::string& head_key,
@@ -347,8 +348,8 @@ Status Store::State::CommitInGate(Database::WriteSet& changes, const std::functi
     const std::lock_guard lock(table_mutex);
     if (WantsCheckpoint()) table_changed.notify_all();
   }
-  // Must precede the next checkpoint, which would cover the number of a record that may still be in
-  // the log.
+  // Must happen before the next checkpoint, which would cover the number of a record that may still
+  // be in the log.
   if (!status) status = Failed(status.error());
   gate.Leave();
   return status;

@@ -35,7 +35,7 @@ namespace fieldcost::store {
 // to which inbox number they reach, in one atomic step. Opening replays the rest of the inbox.
 // SUMS.md explains why nothing is lost or counted twice; LAYOUT.md has the byte formats.
 //
-// After a failed write the store stays in its failed state: no Accept() succeeds any more, since it
+// After a failed write the store stays in its failed state: Accept() no longer succeeds, since it
 // is unknown what reached the disk, and only another process can open the directory again.
 // Thread-safe. Only one process at a time can open a data directory.
 class Store {
@@ -53,18 +53,17 @@ class Store {
 
   // Returns once the batch is durable; concurrent callers share disk syncs. Blocks while the dirty
   // table is over its limit. Batches of an agent on probation are held; the batch that ends the
-  // probation releases them, in the same write. If there is no room to hold a batch, agents that
+  // probation releases them in the same write. If there is no room to hold a batch, agents that
   // were dishonest or hold more are evicted. kInvalidArgument: the sequence is 0, or too old to be
   // distinguished from a replay; kUnavailable: no room to hold it; kPermissionDenied: its agent was
   // revoked on probation; kIo: failed, do not acknowledge.
   Result<AcceptResult> Accept(const AcceptedBatch& batch);
 
   // Subtracts a batch as if it had never arrived: rows, totals and publications get exactly the
-  // bits they would have without it. Returns once this is durable. kUnavailable: the agent has
-  // already withdrawn kMaxUndelivered batches that never arrived, and this is another; kIo: failed,
-  // do not acknowledge; kCorrupt: the sums do not contain these rows; kUnsupported: a row has
-  // reached the limit of its numbers, so its value without the batch is unknown. After the latter
-  // two nothing has changed.
+  // bits they would have without it. Returns once this is durable. kUnavailable: this batch never
+  // arrived, and the agent has already withdrawn kMaxUndelivered such batches; kIo: failed, do not
+  // acknowledge; kCorrupt: the sums do not contain these rows; kUnsupported: a row is saturated, so
+  // its value without the batch is unknown. After the latter two, nothing has changed.
   Result<WithdrawResult> Withdraw(const Withdrawal& withdrawal);
 
   // Batches that are in the sums are kept as received until they are withdrawn or their epoch is
@@ -75,7 +74,7 @@ class Store {
   // kept.
   Result<std::optional<std::string>> KeptRows(std::string_view agent_id, wire::Epoch epoch,
                                               wire::Sequence sequence) const;
-  // Same as Withdraw(), with these rows; kRepeated and 0 rows if the batch is not kept (any more).
+  // Like Withdraw(), with these rows. kRepeated and 0 rows if the batch is not or no longer kept.
   Result<WithdrawResult> WithdrawKept(std::string_view agent_id, wire::Epoch epoch,
                                       wire::Sequence sequence);
 
@@ -86,13 +85,13 @@ class Store {
   using Progress = std::function<void(int done, int total)>;
   Result<RemovalReport> RemoveAll(std::string_view agent_id, const Progress& progress = {});
 
-  // Returns what the agent has contributed to with batches that were not withdrawn: the hashes it
-  // passed, ascending. A caller that relies on them accepts one batch of an agent at a time.
+  // Returns the contributions of the agent's batches that were not withdrawn: the hashes passed to
+  // Accept(), ascending. A caller that relies on them must accept one batch of an agent at a time.
   Status GetContributions(std::string_view agent_id, wire::Epoch epoch,
                           std::vector<std::uint64_t>& hashes) const;
 
-  // Returns what the agent is bound to: the `bind` of an earlier batch, even if that batch is gone.
-  // A caller that relies on it accepts one batch of an agent at a time.
+  // Returns the agent's binding: the `bind` of an earlier batch, even if that batch is gone. A
+  // caller that relies on it must accept one batch of an agent at a time.
   Result<std::optional<AgentBinding>> GetBinding(std::string_view agent_id,
                                                  wire::Epoch epoch) const;
   // The earliest epoch in which the ledger has an entry of the agent.
@@ -105,14 +104,15 @@ class Store {
   // Invitations, each identified by the SHA-256 of its token. Changes are durable on return.
   Status AddInvitation(std::string_view token_hash, const Invitation& invitation);
   Result<std::map<std::string, Invitation>> Invitations() const;  // by hash
-  // Prevents further enrolments with it; keys that have enrolled remain enrolled for their epoch.
+  // Prevents further enrolments with the invitation. Keys that have enrolled remain enrolled for
+  // their epoch.
   Status RemoveInvitation(std::string_view token_hash);
   // Enrols the agent and counts one use, in one write. No use is counted if it had enrolled before.
   Result<InvitationUse> EnrolInvited(std::string_view token_hash, std::string_view agent_id,
                                      wire::Epoch epoch, std::chrono::sys_seconds now);
 
-  // Records durably that an agent is revoked, and drops its held batches as if they had been
-  // withdrawn; may be repeated.
+  // Records durably that an agent is revoked, and drops its held batches as if they were withdrawn;
+  // may be repeated.
   Status Revoke(std::string_view agent_id);
   Result<std::vector<std::string>> RevokedAgents() const;
 
@@ -129,16 +129,16 @@ class Store {
   // Reads every file and compares it with what was written; sums all rows again and compares with
   // the totals; checks every row's key, histogram, scalars, weights and sizes, and those of the
   // held and kept batches; and checks that all tables agree (see DAMAGE.md). May run while batches
-  // come in: it reads one moment. Data that cannot be read is a problem in the report.
+  // arrive: it reads the state of one moment. Unreadable data is reported as a problem.
   Result<VerifyReport> Verify();
   // As Verify(), for a store that no process has open; changes nothing on the disk. Errors as
   // Open().
   static Result<VerifyReport> VerifyStopped(StoreOptions options);
 
   // Reports what is lost with the damaged end of a log, in a store that no process has open. With
-  // `drop_damaged`, cuts the log off there and saves the rest next to the store. The store is then
-  // as it was before the rest was written: nothing counts twice. kCorrupt: something else is
-  // damaged.
+  // `drop_damaged`, truncates the log there and saves the rest next to the store. The store is then
+  // in the state before the rest was written, and nothing is counted twice. kCorrupt: something
+  // else is damaged.
   static Result<RecoveryReport> Recover(const StoreOptions& options, bool drop_damaged);
 
   // Reads the oldest table file with a number above `after` and compares it with what was written.
@@ -146,9 +146,9 @@ class Store {
   // Gauges(), and is not an error. kIo: a file cannot be read.
   Result<CheckedFile> CheckNextFile(std::uint64_t after) const;
 
-  // Stores `value` under `name` at the first call. Later calls (also after a restart) succeed only
-  // with the same value; a different one is kCorrupt. Ties secrets outside the store to its
-  // contents.
+  // Ties secrets outside the store to its contents: the first call stores `value` under `name`.
+  // Later calls (also after a restart) succeed only with the same value; a different one is
+  // kCorrupt.
   Status Bind(std::string_view name, std::string_view value);
 
   // Whether a value is stored under `name`.
@@ -156,29 +156,29 @@ class Store {
 
   // Removes all rows of weeks before `first_week`, and the ledger entries, enrolments and held
   // batches of epochs before `first_epoch`, durably and in steps that each leave a consistent store
-  // (retention.h computes matching bounds). Neither bound ever goes back. Batches of such epochs
-  // are refused from then on (kInvalidArgument); a withdrawal ignores rows of expired weeks, since
-  // they are gone. If interrupted, the next call finishes it.
+  // (retention_rules.h computes matching bounds). Neither bound ever decreases. Batches of such
+  // epochs are refused from then on (kInvalidArgument); a withdrawal ignores rows of expired weeks,
+  // since these are gone. If interrupted, the next call finishes it.
   Result<ExpiryReport> Expire(std::uint32_t first_week, wire::Epoch first_epoch);
   // Reports what Expire(), DropHeldBefore() and ForgetBatchesBefore() together would remove,
   // without removing it.
   Result<ExpiryEffect> EffectOfExpiring(const RetentionBounds& bounds);
-  // Removes held batches of earlier epochs durably, as if they had been withdrawn, and returns
-  // their number. Meant for epochs whose batches are not accepted any more, so that their probation
-  // cannot end.
+  // Removes held batches of earlier epochs durably, as if they were withdrawn, and returns their
+  // number. Meant for epochs whose batches are no longer accepted, so that their probation cannot
+  // end.
   Result<std::uint64_t> DropHeldBefore(wire::Epoch epoch);
-  // Removes the kept batches of earlier epochs durably, keeps none of these epochs from then on,
-  // and returns their number. The sums stay. If interrupted, the next call finishes it.
+  // Durably removes the kept batches of earlier epochs, keeps no more batches of these epochs, and
+  // returns the number removed. The sums stay. If interrupted, the next call finishes it.
   Result<std::uint64_t> ForgetBatchesBefore(wire::Epoch epoch);
   // The bounds in force; 0 if none was ever set.
   std::uint32_t first_week() const;
   wire::Epoch first_epoch() const;
 
-  // Copies the store in its current state, while batches come in, into `directory`, which is
-  // created if absent. It may contain older backups of this store, whose files are shared
-  // (kInvalidArgument: of another store). `attachment` is saved with the backup. Durable and
-  // verified on return. kIo: the store has failed, or `directory` cannot be written; older backups
-  // are unaffected.
+  // Copies the store's current state, while batches arrive, into `directory`, which is created if
+  // absent. The directory may contain older backups of this store, with which files are shared
+  // (kInvalidArgument: backups of another store). `attachment` is saved with the backup. Durable
+  // and verified on return. kIo: the store has failed, or `directory` cannot be written; older
+  // backups are unaffected.
   Status Backup(const std::filesystem::path& directory, std::string_view attachment = {});
   // Restores the newest backup in `directory` as the store of `data_dir`, which must have none
   // (kAlreadyExists). kNotFound: no backup; kCorrupt: it is damaged; kUnsupported: it has another
@@ -186,11 +186,11 @@ class Store {
   using Prepare = std::function<Status(std::string_view untrusted_attachment)>;
   static Status RestoreBackup(const std::filesystem::path& directory,
                               const std::filesystem::path& data_dir, const Prepare& prepare = {});
-  // How often this store was restored from a backup.
+  // The number of times this store was restored from a backup.
   Result<std::uint64_t> Restorations() const;
 
-  // Makes a checkpoint and rewrites everything without deleted or overwritten data, while batches
-  // come in. `progress` gets the number of parts that are done, and of all parts.
+  // Makes a checkpoint and rewrites all files without deleted or overwritten data, while batches
+  // arrive. `progress` gets the number of completed parts and of all parts.
   Status Compact(const Progress& progress = {});
 
   // A number stored under a name; 0 if never set. Durable.

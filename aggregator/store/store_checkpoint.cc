@@ -49,7 +49,7 @@ Status Store::Checkpoint() {
 }
 
 std::uint64_t Store::State::SetDirtyAside() {
-  // While no thread is inside the gate, every number assigned so far is in the dirty table.
+  // While no thread is inside the gate, all numbers assigned so far are in the dirty table.
   gate.Close();
   const std::uint64_t number = last_number;
   {
@@ -85,16 +85,16 @@ Status Store::State::CheckpointLocked() {
     FIELDCOST_TRY(WriteRows(*database, base.get(), frozen, changes));
     FIELDCOST_TRY(changes.Put(Table::kProgress, kAppliedKey, NumberKey(number)));
     FIELDCOST_TRY(changes.Put(Table::kProgress, kTotalsKey, new_totals.Encode()));
-    // Flush what the new rows depend on first. Otherwise, if the log loses its end, it would be
-    // behind them, and the lost batches would come again and count twice.
+    // First flush what the new rows depend on. Otherwise, if the log lost its end, it would be
+    // older than the rows, and the lost batches would arrive again and be counted twice.
     FIELDCOST_TRY(database->Flush());
     return database->Adopt(changes);
   };
   if (Status status = write(); !status) return Failed(status.error());
   if (options.on_checkpoint) options.on_checkpoint(CheckpointStage::kWritten);
 
-  // 3. Empty the inbox: its entries up to `number` are obsolete, whether removed or not. But a
-  // backup may have the list of files from before, and will have the log from now.
+  // 3. Empty the inbox: its entries up to `number` are obsolete, whether removed or not. A backup
+  //    in progress may have the previous list of files, but will get the current log.
   inbox_left = true;
   if (!backing_up) {
     if (Status status = EmptyInbox(number); !status) return Failed(status.error());
@@ -107,7 +107,7 @@ Status Store::State::CheckpointLocked() {
       static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
                                      std::chrono::steady_clock::now() - start)
                                      .count());
-  DirtyTable written;  // destroyed after the lock is released: freeing it takes long
+  DirtyTable written;  // destroyed after the lock is released, since freeing it takes long
   const std::lock_guard lock(table_mutex);
   std::swap(frozen, written);
   base.reset();

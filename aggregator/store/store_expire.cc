@@ -77,9 +77,9 @@ Status Store::State::ExpireRows(ExpiryReport& report) {
   if (done >= bound) return {};
   bool first_step = true;
   for (std::string next; first_step || !next.empty();) {
-    // 1. Subtract what was withdrawn under the old bounds while the rows exist. Other threads may
-    // not get the lock between two steps, so a checkpoint that becomes due meanwhile is made here,
-    // too.
+    // 1. Subtract what was withdrawn under the old bounds while the rows exist. Since other threads
+    //    may not get the lock between two steps, this also makes any checkpoint that becomes due
+    //    meanwhile.
     const std::lock_guard checkpoint_lock(checkpoint_mutex);
     if (first_step || IsCheckpointDue()) FIELDCOST_TRY(CheckpointLocked());
     first_step = false;
@@ -100,8 +100,7 @@ Status Store::State::ExpireRows(ExpiryReport& report) {
                                          expired.emplace_back(key);
                                          return {};
                                        }));
-    // 3. Subtract them from the totals. For a row at the limit of its numbers it is unknown how
-    // much of the totals belongs to it.
+    // 3. Subtract them from the totals. For a saturated row, its part of the totals is unknown.
     Totals left = totals;
     left.Subtract(removed);
     if (saturated) {
@@ -160,7 +159,7 @@ Result<ExpiryReport> Store::Expire(std::uint32_t first_week, wire::Epoch first_e
     const std::uint64_t bound = state_->first_epoch;
     FIELDCOST_ASSIGN(const std::uint64_t done, state_->ReadMetaNumber(kEpochsExpiredKey));
     if (done >= bound) return {};
-    // First, while the ledger still knows these batches.
+    // Must come first, while the ledger still knows these batches.
     FIELDCOST_ASSIGN(report.kept_batches, state_->ForgetBatches(bound));
     FIELDCOST_TRY(state_->ExpireEpochs(Table::kHeld, report.held_batches));
     FIELDCOST_TRY(state_->ExpireEpochs(Table::kLedger, report.ledger_entries));

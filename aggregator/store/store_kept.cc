@@ -14,9 +14,9 @@ namespace {
 constexpr std::size_t kNumberBytes = 8;
 constexpr std::size_t kHeadKeyBytes = kAgentIdBytes + kNumberBytes;
 
-// Batches of earlier epochs are not kept any more, ...
+// Batches of earlier epochs are no longer kept, ...
 constexpr char kKeptFromKey[] = "kept_from";
-// ... and those of epochs up to this one have all been removed.
+// ... and all kept batches of epochs up to this one have been removed.
 constexpr char kForgottenKey[] = "batches_forgotten";
 
 }  // namespace
@@ -62,7 +62,7 @@ Result<std::optional<std::string>> Store::State::KeptRows(std::string_view head_
   if (!number) return std::optional<std::string>();
   FIELDCOST_ASSIGN(const auto record, database->Get(Table::kBatches, NumberKey(*number)));
   if (!record) {
-    // Its epoch may just be being forgotten.
+    // A concurrent call may be forgetting its epoch.
     FIELDCOST_ASSIGN(const auto again, KeptNumber(head_key, sequence));
     if (again) return Fail(ErrorCode::kCorrupt, "a kept batch is missing");
     return std::optional<std::string>();
@@ -107,7 +107,7 @@ Result<std::uint64_t> Store::State::ForgetBatches(std::uint64_t epoch) {
   if (done >= epoch) return forgotten;
   FIELDCOST_TRY(RaiseKeptFrom(epoch));
   {
-    // Batches that are not in the rows yet are needed after a restart.
+    // Batches that are not yet in the rows are needed after a restart.
     const std::lock_guard checkpoint_lock(checkpoint_mutex);
     FIELDCOST_TRY(CheckpointLocked());
   }

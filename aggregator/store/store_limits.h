@@ -17,14 +17,14 @@ inline constexpr std::size_t kMaxRowKeyBytes = 2 * kKiB;
 inline constexpr unsigned kLedgerStripes = 64;  // maximum number of agents handled concurrently
 inline constexpr std::size_t kMaxBindingBytes = 1 * kKiB;
 
-// Withdrawals per agent and epoch of batches that had never arrived; each is recorded. This is more
-// than a restored backup may lack. Further ones have to wait until the epoch is over.
+// Withdrawals per agent and epoch of batches that never arrived; each is recorded. This is more
+// than a restored backup may lack. Further ones must wait until the epoch is over.
 inline constexpr std::uint64_t kMaxUndelivered = 256;
 
 // Held batches of one agent, in addition to the honest ones that end its probation.
 inline constexpr std::uint64_t kMaxHeldBeyondProbation = 64;
-// What a held batch is assumed to take in addition to its own bytes: for the ledger's entries and
-// the memory for its agent, and for each contribution that the ledger stores.
+// The assumed size of a held batch in addition to its own bytes: for its entries in the ledger and
+// its agent's memory, and per contribution stored in the ledger.
 inline constexpr std::uint64_t kHeldBatchCost = 1 * kKiB;
 inline constexpr std::uint64_t kContributionCost = 8;
 
@@ -32,20 +32,21 @@ inline constexpr std::uint64_t kContributionCost = 8;
 inline constexpr std::size_t kTokenHashBytes = 32;  // SHA-256
 inline constexpr std::uint32_t kMaxInvitationUses = 1'000'000;
 inline constexpr std::size_t kMaxInvitationLabelBytes = 100;
-// Epochs whose uses are stored; at any time, batches of fewer epochs are accepted.
+// Epochs whose uses are stored. Batches of fewer epochs are accepted at any time.
 inline constexpr std::size_t kMaxInvitationEpochs = 4;
 
-// Entries examined between two of Expire()'s atomic writes, at most. Checkpoints wait that long.
+// Maximum number of entries that Expire() examines between two atomic writes. Checkpoints wait that
+// long.
 inline constexpr std::size_t kExpiryStepEntries = 10'000;
 
 // APIs in a report of a removal: those that change most.
 inline constexpr std::size_t kMaxShownChanges = 10;
 
-// Held batches examined, at most, before the next write drops those found.
+// Maximum number of held batches examined before those found are dropped in one write.
 inline constexpr std::size_t kDropStepEntries = 1'000;
 
 // Dirty rows, including those that a checkpoint is writing, may take this multiple of their
-// configured size; above it Accept() waits.
+// configured size. Above it, Accept() waits.
 inline constexpr std::size_t kDirtyOverdraft = 2;
 
 static_assert(kMaxRowKeyBytes > wire::kMaxSonameBytes + wire::kMaxSymbolBytes +

@@ -43,7 +43,7 @@ struct PendingRemoval {
 struct ProbationStep {
   bool held = false;  // the batch itself is held
   std::uint64_t held_bytes = 0;
-  bool no_room = false;            // or it should be, but others would have to be dropped
+  bool no_room = false;            // it should be held, but others would have to be dropped
   std::vector<Addition> released;  // in the order of their sequences
   std::uint64_t released_bytes = 0;
 };

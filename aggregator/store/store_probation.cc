@@ -123,7 +123,8 @@ Result<ProbationStep> Store::State::StepEvicting(const AcceptedBatch& batch,
   if (victims.empty()) return NoRoom("new agents");
   for (const std::string& victim : victims) {
     FIELDCOST_ASSIGN(HeldDrop drop, PutHeldDrop(victim, changes));
-    // Becomes durable with the batch that takes the room; if that fails, the store has failed.
+    // Becomes durable with the batch that takes the room. If that write fails, the store has
+    // failed.
     held.Remove(victim, drop.batches, drop.bytes);
     evicted.push_back(std::move(drop));
   }
@@ -159,7 +160,7 @@ Result<HeldDrop> Store::State::PutHeldDrop(const std::string& head_key,
         FIELDCOST_ASSIGN(const HeldBatch batch, HeldBatch::Decode(value));
         FIELDCOST_ASSIGN(const std::uint64_t room, HeldRoom(key, value));
         changes.Delete(Table::kHeld, key);
-        // As if it had been withdrawn, since its owner may still request that.
+        // As if it were withdrawn, since its owner may still request that.
         changes.Put(Table::kLedger, TombstoneKey(head_key, sequence),
                     EncodeTombstone(batch.accepted_rows));
         for (const auto& [week, count] : batch.contributions) {

@@ -53,7 +53,7 @@ struct Lost {
   }
 };
 
-// Adds batches of unreadable records, as far as later records reveal them.
+// Adds the batches of unreadable records that later records reveal.
 Status AddUnreadable(const Database& database, Lost& lost) {
   for (const auto& [head_key, head] : lost.heads) {
     FIELDCOST_ASSIGN(const auto bytes, database.Get(Table::kLedger, head_key));

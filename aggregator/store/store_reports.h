@@ -31,8 +31,8 @@ struct StoreGauges {
   std::uint64_t evicted_batches = 0;          // held batches dropped to make room
   std::uint64_t kept_bytes = 0;               // kept batches, estimated by the engine
 
-  // True if agents that were never dishonest take nine tenths of the room. The rest counts as free,
-  // since dishonest agents are evicted first.
+  // True if agents that were never dishonest take more than nine tenths of the room. Other agents'
+  // room counts as free, since dishonest agents are evicted first.
   bool IsHeldRoomShort() const { return honest_held_bytes > held_room_bytes / 10 * 9; }
 };
 
@@ -64,7 +64,7 @@ struct ApiChange {
 struct RemovalEffect {
   std::uint64_t batches = 0;
   std::uint64_t held_batches = 0;  // on probation: in no sum, dropped when the agent is revoked
-  std::uint64_t not_kept = 0;      // AgentBatches::not_kept: these stay
+  std::uint64_t not_kept = 0;      // AgentBatches::not_kept; these stay
   std::uint64_t rows = 0;          // stored rows
   std::uint64_t contributions = 0;
   std::uint64_t calls = 0;
@@ -77,7 +77,7 @@ struct RemovalEffect {
 struct RemovalReport {
   std::uint64_t batches = 0;
   std::uint64_t rows = 0;       // rows of these batches
-  std::uint64_t not_taken = 0;  // batches with a row that has reached the limit of its numbers
+  std::uint64_t not_taken = 0;  // batches with a saturated row, which stay
   std::uint64_t not_kept = 0;   // AgentBatches::not_kept
 };
 
@@ -95,7 +95,7 @@ std::string TextOf(const LostWrite& write);
 
 struct RecoveryReport {
   std::string damage;             // the place; empty: no log is damaged, and nothing was done
-  std::vector<LostWrite> lost;    // those that are known; an unreadable record may contain more
+  std::vector<LostWrite> lost;    // the known ones; an unreadable record may contain more
   std::filesystem::path kept_in;  // where the damaged logs are now; empty: nothing was changed
   std::string problem;            // found by verifying afterwards
 };
@@ -120,9 +120,9 @@ struct VerifyReport {
   std::uint64_t problems = 0;
   std::uint64_t invalid_rows = 0;  // including held and kept ones
   std::uint64_t saturated_rows = 0;
-  Totals expected;            // kept separately from the rows as batches came and were withdrawn
-  Totals found;               // summed again from the rows
-  std::string first_problem;  // empty if there is none
+  Totals expected;                              // counted as batches arrived and were withdrawn
+  Totals found;                                 // summed again from the rows
+  std::string first_problem;                    // empty if there is none
   std::map<std::string, std::string> bindings;  // the values passed to Store::Bind(), by name
   bool ok() const { return first_problem.empty(); }
 };

@@ -47,7 +47,7 @@ struct Store::State {
   Gate held_gate;               // excludes changes of one agent's held batches during an eviction
   std::mutex withdraw_mutex;    // held from checking a withdrawal's rows until they are subtracted
 
-  mutable std::mutex table_mutex;  // guards the members from here to `applied`
+  mutable std::mutex table_mutex;  // guards what follows, up to `applied`
   std::condition_variable table_changed;
   DirtyTable dirty;
   DirtyTable frozen;                     // being checkpointed
@@ -124,7 +124,7 @@ struct Store::State {
   Status CommitWithdrawal(Database::WriteSet& changes, std::string_view withdrawn_record,
                           std::optional<std::uint64_t> kept_number);
   // Waits until there is room for more dirty rows. Then, inside the gate, calls `number` to
-  // complete `changes`, writes them, and calls `take_in`.
+  // complete `changes`, writes these, and calls `take_in`.
   Status CommitInGate(Database::WriteSet& changes, const std::function<void()>& number,
                       const std::function<Status()>& take_in);
   class RecordAdder;
@@ -136,16 +136,16 @@ struct Store::State {
   Result<std::optional<Probation>> ReadProbation(const std::string& head_key) const;
   // Whether any agent may be on probation.
   bool UsesProbation() const { return options.probation_batches != 0 || held.batches() != 0; }
-  // Decides whether the batch is held, and which batches it releases, and puts both into `changes`.
-  // A held batch is counted at once; released ones are counted until they are removed from `held`.
-  // If there is no room, nothing is changed.
+  // Decides whether the batch is held and which batches it releases, and adds both to `changes`. A
+  // held batch is counted immediately; released ones are counted until they are removed from
+  // `held`. If there is no room, changes nothing.
   Result<ProbationStep> StepProbation(const AcceptedBatch& batch, const std::string& head_key,
                                       Database::WriteSet& changes);
-  // Puts the release of all held batches of the agent into `changes` and `step`.
+  // Adds the release of all held batches of the agent to `changes` and `step`.
   Status ReleaseHeld(const std::string& head_key, Database::WriteSet& changes,
                      ProbationStep& step) const;
-  // As StepProbation(), for a batch that needs an eviction: puts the removal of others' held
-  // batches into `changes`. REQUIRES: held_gate is closed by this thread.
+  // Like StepProbation(), for a batch that needs an eviction: adds the removal of other agents'
+  // held batches to `changes`. REQUIRES: held_gate is closed by this thread.
   Result<ProbationStep> StepEvicting(const AcceptedBatch& batch, const std::string& head_key,
                                      Database::WriteSet& changes, std::vector<HeldDrop>& evicted);
   // Removes the batch, durably on return, if it is held. Otherwise returns false and changes
@@ -156,10 +156,10 @@ struct Store::State {
   // expired ones, which Expire() removes. Returns how many batches were dropped.
   Result<std::uint64_t> DropHeld(std::string_view agent_id, std::uint64_t end,
                                  Database::WriteSet& changes);
-  // Puts the removal of all held batches of the agent into `changes`, as if its owner had withdrawn
+  // Adds the removal of all held batches of the agent to `changes`, as if its owner had withdrawn
   // them. Does nothing if there are none.
   Result<HeldDrop> PutHeldDrop(const std::string& head_key, Database::WriteSet& changes) const;
-  // The inbox record for a batch that is held now, without rows of weeks that have expired.
+  // The inbox record for a currently held batch, without rows of expired weeks.
   Result<std::string> RecordOfHeld(std::string_view record) const;
   // REQUIRES: withdraw_mutex is held.
   Status CheckWithdrawable(std::string_view accepted_rows) const;
@@ -172,7 +172,7 @@ struct Store::State {
 
   // store_kept.cc
   Status LoadKept();
-  // Puts the record into the kept batches, or into the inbox if batches of its epoch are not kept.
+  // Adds the record to the kept batches, or to the inbox if batches of its epoch are not kept.
   // REQUIRES: its agent's stripe is locked.
   void PutAddition(const Addition& addition, std::string_view head_key, std::uint64_t number,
                    Database::WriteSet& changes) const;

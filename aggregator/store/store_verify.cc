@@ -62,7 +62,7 @@ Status ReadBindings(const Database& database, VerifyReport& report) {
                           });
 }
 
-// Turns an error of reading into a finding.
+// Converts a read error to a finding.
 Status NoteIfCorrupt(const Status& status, VerifyReport& report) {
   if (status || status.error().code != ErrorCode::kCorrupt) return status;
   Note(status.error().message, report);
@@ -135,7 +135,7 @@ class RowSumsCheck {
   void CompareWith(const Totals& expected) {
     report_.expected = expected;
     report_.found.batches = expected.batches;  // rows do not reveal their batches
-    // Numbers that have stayed at their limit cannot add up.
+    // Saturated numbers cannot add up.
     const bool adds_up = report_.saturated_rows != 0
                              ? report_.found.contributions == expected.contributions
                              : report_.found == expected;
@@ -200,7 +200,8 @@ Status Store::CheckRunning(VerifyReport& report) {
       all.Add(state_->dirty.totals());
     }
     state_->gate.Open();
-    // It is unknown how much of the last write is there, and a checkpoint may not have ended.
+    // It is unknown how much of the last write reached the disk, and a checkpoint may be
+    // unfinished.
     if (state_->failed) return StoreFailed();
   }
   const auto ledger = state_->CheckTables(view.get(), all, report);
@@ -211,7 +212,7 @@ Status Store::State::CheckStopped(VerifyReport& report) const {
   RowSumsCheck rows(report);
   stats::RowKey key;
   CompactRow row;
-  // Rows including those in the log.
+  // Adds a row, including its changes in the log.
   const auto add = [&](std::string_view key_bytes) -> Status {
     FIELDCOST_TRY(DecodeRowKey(key_bytes, key));
     bool found = false;

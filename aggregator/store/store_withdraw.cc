@@ -96,7 +96,7 @@ Result<WithdrawResult> Store::Withdraw(const Withdrawal& withdrawal) {
     return WithdrawResult{.kind = WithdrawalKind::kNeverDelivered};
   }
   if (seen == LedgerHead::Seen::kTooOld) {
-    // It was lost when a backup was restored; its receipt may still be valid.
+    // The batch was lost when a backup was restored; its receipt may still be valid.
     FIELDCOST_ASSIGN(const bool skipped, state_->IsSkipped(key, sequence));
     if (skipped) return WithdrawResult{.kind = WithdrawalKind::kNeverDelivered};
   }
@@ -123,7 +123,7 @@ Result<WithdrawResult> Store::State::SubtractDelivered(const std::string& head_k
   }
   FIELDCOST_ASSIGN(const auto kept_number, KeptNumber(head_key, sequence));
   if (kept_number) changes.Delete(Table::kLedger, KeptKey(head_key, sequence));
-  // One at a time: what the check has found must still be there when it is subtracted.
+  // One at a time: the rows that the check has found must still be there when they are subtracted.
   const std::lock_guard withdraw_lock(withdraw_mutex);
   FIELDCOST_ASSIGN(const std::string left, WithoutExpiredRows(accepted_rows));
   FIELDCOST_TRY(CheckWithdrawable(left));

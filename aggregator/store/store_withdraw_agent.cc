@@ -27,8 +27,8 @@ std::uint64_t Clamped(stats::Uint128 value) {
   return static_cast<std::uint64_t>(std::min(value, kMax));
 }
 
-// Contributions of one metric by quarter (its first week), all hardware classes together; the
-// threshold of publication applies to these.
+// Contributions to one metric by quarter (identified by its first week), over all hardware classes.
+// The threshold of publication applies to these.
 struct Quarters {
   std::map<std::uint32_t, std::uint64_t> before;
   std::map<std::uint32_t, std::uint64_t> taken;
@@ -147,7 +147,7 @@ Result<RemovalReport> Store::RemoveAll(std::string_view agent_id, const Progress
     }
     const auto result = WithdrawKept(agent_id, epoch, sequence);
     if (!result && result.error().code == ErrorCode::kUnsupported) {
-      ++report.not_taken;  // a row at the limit of its numbers; it is never published
+      ++report.not_taken;  // a saturated row; it is never published
       continue;
     }
     if (!result) return result.error();

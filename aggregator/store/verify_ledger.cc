@@ -148,7 +148,7 @@ void LedgerCheck::ReportBatch(const Agent& agent, std::uint64_t sequence,
   Report(agent, fmt::format("batch {} {}", sequence, what));
 }
 
-// Checks that each sequence in the window has its response, and no other has one.
+// Checks that exactly the delivered sequences in the window have responses.
 void LedgerCheck::CheckAnswers(const Agent& agent) const {
   const std::uint64_t high_water = agent.head ? agent.head->high_water() : 0;
   std::uint64_t answered = 0;
@@ -166,7 +166,7 @@ void LedgerCheck::CheckAnswers(const Agent& agent) const {
   }
 }
 
-// Checks that only delivered batches are withdrawn, kept or held, each only one of these.
+// Checks that only delivered batches are withdrawn, kept or held, and each is at most one of these.
 void LedgerCheck::CheckBatches(const Agent& agent, const std::set<std::uint64_t>& held) const {
   for (const std::set<std::uint64_t>* numbers : {&agent.withdrawn, &agent.kept, &held}) {
     for (const std::uint64_t sequence : *numbers) {

@@ -28,8 +28,8 @@ struct NumberSet {
 // Sums over the whole ledger.
 struct LedgerSums {
   std::uint64_t entries = 0;
-  std::uint64_t batches = 0;  // delivered, neither withdrawn nor held: those in the sums
-  NumberSet kept;             // the numbers of the batches that are kept
+  std::uint64_t batches = 0;  // in the sums: delivered, neither withdrawn nor held
+  NumberSet kept;             // the numbers of the kept batches
   std::map<std::uint32_t, std::uint64_t> contributions;  // of those batches, by week
 };
 
