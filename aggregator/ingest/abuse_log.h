@@ -12,7 +12,8 @@
 
 namespace fieldcost::ingest {
 
-// Misbehaviour of an agent that has signed its request. The numbers are internal to the process.
+// Kinds of misbehaviour of an agent that has signed its request. The numbers are internal to the
+// process.
 enum class Abuse {
   kImplausibleRows,
   kContributedBefore,
@@ -25,7 +26,7 @@ enum class Abuse {
   kForeignReceipt,
   kRevoked,
   kInconsistentRow,  // contributed to a row with impossible sums
-  kCrowding,         // named most of the rows that did not fit into a full fragment
+  kCrowding,         // contributed to most of the rows that did not fit into a fragment
 };
 std::string_view Name(Abuse abuse);
 

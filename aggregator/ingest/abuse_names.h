@@ -21,7 +21,7 @@ inline constexpr char kAbuseNamesSecret[] = "abuse_names.secret";  // its file's
 // cannot. ABUSE.md has the bytes. A value; not thread-safe.
 class AbuseNames {
  public:
-  // How long an operator can resolve a name.
+  // How long an operator can resolve names.
   static constexpr std::int64_t kDaysNamesAreKnown = 7;
 
   // Reads the file (mode 0600), or creates one if there is none. kCorrupt, naming the file, if it
@@ -34,7 +34,7 @@ class AbuseNames {
   static AbuseNames InMemory(WallTime now);
 
   // Returns 16 hex digits. Each new day is written to the file; if that fails, the file resolves
-  // names for longer, which is logged. If the clock went back further than names are known, a new
+  // names for longer, which is logged. If the clock goes back further than the file reaches, a new
   // secret begins.
   std::string NameOf(std::string_view agent_id, WallTime now);
 

@@ -11,9 +11,9 @@
 
 namespace fieldcost::ingest {
 
-// How much of the room for batches of new agents each client address has taken lately (an IPv6
-// network of 64 bits counts as one address). Each address has a daily share, which is restored
-// evenly over a day.
+// Tracks how much of the room for new agents' batches each client address has taken recently (an
+// IPv6 /64 counts as one address). Each address has a daily share, which is restored evenly over a
+// day.
 //
 // Addresses are kept in memory only, and never written or logged. Memory is bounded: while
 // kMaxCountedAddresses have used part of their share, further ones are not counted. Thread-safe.

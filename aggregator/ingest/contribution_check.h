@@ -15,12 +15,12 @@
 
 namespace fieldcost::ingest {
 
-// Makes an agent count once: it contributes to an API and metric once, whatever class and week it
-// claims; it adds only to keys that it contributed to; and it keeps the hardware class of its first
-// batch. Contributions and class are in the store's ledger, as hashes under a per-agent key that is
-// not in the store. Used by one thread for one batch at a time, from Start() until the store has
-// accepted the batch, with no other batch of the agent in between. REQUIRES: the agent has no other
-// epoch.
+// Ensures that each agent counts once: it contributes to an API and metric once, regardless of the
+// class and week that it claims; it adds only to keys to which it has contributed; and it keeps the
+// hardware class of its first batch. Contributions and class are in the store's ledger, as hashes
+// under a per-agent key that is not in the store. Used by one thread for one batch at a time. From
+// Start() until the store has accepted the batch, no other batch of the agent may be handled.
+// REQUIRES: the agent has no other epoch.
 class ContributionCheck {
  public:
   struct Agent {

@@ -27,8 +27,8 @@ struct Envelope : Sender {
 
 enum class Purpose { kBatch, kWithdrawal };
 
-// kInvalidArgument, naming the header, unless all headers are present and well-formed: four for a
-// sender, five for an envelope.
+// kInvalidArgument, naming the header, unless all required headers are present and well-formed:
+// four for a sender, five for an envelope.
 Result<Sender> ParseSender(const http::Headers& untrusted_headers);
 Result<Envelope> ParseEnvelope(const http::Headers& untrusted_headers);
 

@@ -58,7 +58,7 @@ class Ingest {
   // for a disk sync.
   http::Response Handle(const http::Request& untrusted_request);
 
-  // The response to a request for which there is no room: 503 with Retry-After.
+  // The response to a request that cannot be queued: 503 with Retry-After.
   http::Response Overloaded();
 
   // The id under which the store knows the agent.
@@ -76,10 +76,10 @@ class Ingest {
   // Adds roots that agents of this service may have pinned, by their fingerprints.
   void AddRoots(const std::vector<std::string>& fingerprints) { roots_.Add(fingerprints); }
 
-  // Records in the abuse log which agents have contributed to the rows, whatever class and week
-  // they named. For kinds other than kInconsistentRow, only those that have contributed to at least
-  // half as many as the agent with the most. Reads the contributions of all agents. Errors are the
-  // store's.
+  // Records in the abuse log which agents have contributed to the rows, regardless of class and
+  // week. For kinds other than kInconsistentRow, only agents that have contributed to at least half
+  // as many of them as the agent with the most. Reads the contributions of all agents. Errors are
+  // the store's.
   Status NoteContributors(Abuse kind, const std::vector<stats::RowKey>& rows);
 
   // Reads the token files again, for enrolments from now on. After an error (as TokenSet::Load())
@@ -96,7 +96,7 @@ class Ingest {
   struct Workspace;
   static Workspace& ThreadWorkspace();
 
-  // nullopt if it is for this service; otherwise the refusal.
+  // nullopt if the request is for this service; otherwise the refusal.
   std::optional<http::Response> CheckService(const Sender& untrusted_sender);
   http::Response HandleEnrolment(const http::Request& untrusted_request);
   // nullopt if the agent has enrolled with this token; otherwise the refusal.

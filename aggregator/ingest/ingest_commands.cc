@@ -12,8 +12,8 @@ Result<RevocationReport> Ingest::Revoke(const RevocationRequest& untrusted_reque
       const std::string agent_id,
       FindAgent(untrusted_request.agent, store_, pseudonyms_, abuse_log_.NamesAt(clock_.Now())));
   if (!untrusted_request.dry_run) {
-    // Also affects requests in progress at once: no batch of the agent is added after the store has
-    // dropped and withdrawn its batches.
+    // Also takes effect immediately for requests in progress, so that no batch of the agent is
+    // added after the store has dropped and withdrawn its batches.
     admission_.Revoke(agent_id);
     const std::lock_guard agent_lock(LockOf(agent_id));
   }

@@ -37,7 +37,7 @@ inline constexpr unsigned kRoomShareBits = 21;
 // at a time on each thread, so these limits also hold for all rows of a batch together, per metric
 // and week. A class names the power of two below the number of cores, so twice that is assumed.
 inline constexpr std::uint64_t kWeekSeconds = 7 * 86'400;
-// Threads waiting in a call count like computing ones, and a server may have thousands.
+// Threads that wait in a call count like running ones, and a server may have thousands.
 inline constexpr std::uint64_t kMaxThreadsPerCore = 4096;
 // Time stamp counters run at up to about 5 GHz.
 inline constexpr std::uint64_t kMaxTicksPerNs = 8;
@@ -45,12 +45,13 @@ inline constexpr std::uint64_t kMaxTicksPerNs = 8;
 inline constexpr std::uint64_t kMaxCallsPerSecondPerCore = 8'000'000'000;
 // Starting a process takes about half a millisecond of a core.
 inline constexpr std::uint64_t kMaxRunsPerSecondPerCore = 10'000;
-// A timed call stands for at most this many: shm::kMaxSamplingLog2.
+// A timed call represents at most this many calls: shm::kMaxSamplingLog2.
 inline constexpr std::uint64_t kMostCallsStoodFor = std::uint64_t{1} << 14;
-// A measured run stands for at most this many: it was drawn with a probability of at least 2^-24.
+// A measured run represents at most this many runs: it was drawn with a probability of at least
+// 2^-24.
 inline constexpr std::uint64_t kMostRunsStoodFor = std::uint64_t{1} << 24;
-// Allocated memory need not be touched, so this is far above the bandwidth of memory, and far below
-// nonsense.
+// Allocated memory need not be touched, so this is far above the bandwidth of memory, but still
+// excludes nonsense.
 inline constexpr std::uint64_t kMaxAllocatedPerSecondPerCore = std::uint64_t{1} << 40;
 // Files in the page cache and loopback sockets are copied at the bandwidth of memory.
 inline constexpr std::uint64_t kMaxTransferredPerSecondPerCore = std::uint64_t{1} << 36;
@@ -64,26 +65,26 @@ inline constexpr std::uint64_t kMaxAllocationBytes = std::uint64_t{1} << 57;
 // weeks. The store's retention uses the same numbers.
 inline constexpr std::uint32_t kWeeksBack = 5;
 inline constexpr std::uint32_t kWeeksAhead = store::kWeeksAhead;
-// How far an agent's clock may be ahead. No week gives an agent another contribution, so an agent
-// gains nothing from this tolerance.
+// How far an agent's clock may be ahead. An agent gains nothing from this tolerance, since no week
+// gives it another contribution.
 inline constexpr std::chrono::hours kClockSkew{24};
 static_assert(kClockSkew <= kWeeksAhead * std::chrono::weeks(1));
 // Rows of an agent are accepted from this many weeks before its first batch, which may be late: an
-// agent keeps what it could not send this long (21 days). An agent gains nothing from this, either.
+// agent keeps unsent data this long (21 days). Again, an agent gains nothing from this.
 inline constexpr std::uint32_t kWeeksBeforeFirstBatch = 3;
 inline constexpr std::uint32_t kEpochsAround = store::kEpochsAround;
 static_assert(kWeeksBack < store::kWeeksPerEpoch, "a row's epoch is accepted as long as its week");
 
-// Row keys (without week and class) to which an agent may contribute in total: more than the
-// functions that its picks can reach in a quarter ...
+// Maximum number of row keys (without week and class) to which an agent contributes in total: more
+// than the functions that its picks can reach in a quarter ...
 inline constexpr std::size_t kMaxContributions = 65'536;
-// ... and in its first week, and again in each further week: some 3,200 functions with five metrics
-// each. So a new agent cannot name tens of thousands at once.
+// ... and in its first week, and additionally in each further week: about 3,200 functions with five
+// metrics each. So a new agent cannot name tens of thousands at once.
 inline constexpr std::size_t kMaxContributionsPerWeekOfHistory = 16'384;
 
-// A batch takes as many of IngestOptions::rows_per_agent_per_hour as it has rows, but at least one
-// per this many decompressed bytes: a row of an honest batch has 114 bytes on average, and one with
-// many buckets costs as much as several.
+// A batch uses up one of IngestOptions::rows_per_agent_per_hour per row, but at least one per this
+// many decompressed bytes: a row of an honest batch has 114 bytes on average, and a row with many
+// buckets costs as much as several.
 inline constexpr std::size_t kBytesOfARow = 128;
 
 // Maximum number of agents with a batch in progress.

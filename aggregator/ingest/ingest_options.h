@@ -7,13 +7,13 @@
 
 namespace fieldcost::ingest {
 
-// The operator's settings for batches, apart from who may send them (admission.h) and how long new
-// agents are on probation (store::StoreOptions).
+// The operator's settings for batches, except those for admission (admission.h) and for probation
+// (store::StoreOptions).
 struct IngestOptions {
   // The service's names, see ServiceNames; without any, nothing is accepted until
   // Ingest::SetNames().
   std::vector<std::string> names;
-  // Distinguishes it from other services of these names, see ServiceRoots; extended by
+  // Distinguish this service from others with the same names, see ServiceRoots; extended by
   // Ingest::AddRoots().
   std::vector<std::string> roots = {};
   // Modules whose costs are accepted: globs of sonames as in fnmatch(3) ("libsqlite3.so.*"). Empty:

@@ -19,7 +19,8 @@ std::string LateAnswer(std::size_t row_count) {
   return wire::EncodeAnswer(answer);
 }
 
-// If the agent sent no receipt: the refused rows according to the receipt in our stored response.
+// The refused rows according to the receipt in our stored response, for agents that send no
+// receipt.
 Result<std::vector<std::uint32_t>> ReceiptIn(const std::optional<std::string>& answer,
                                              const BatchIdentity& batch, const Receipts& receipts) {
   if (!answer) {

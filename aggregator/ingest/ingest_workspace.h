@@ -31,7 +31,7 @@ struct Ingest::Workspace {
 
   // Prepares for the rows of a decoded batch.
   void Start();
-  // Moves the key of `row`, which has been checked, into `key` and `key_bytes`.
+  // Moves the key of `row` into `key` and `key_bytes`. REQUIRES: the row was checked.
   void MakeKey();
   // True if a row with this key was already accepted in this batch.
   bool IsDuplicate();

@@ -13,8 +13,8 @@
 namespace fieldcost::ingest {
 
 // Counts each agent's batches, or their rows, in the current hour of the clock. Memory is bounded:
-// beyond kMaxCountedAgents in an hour, further agents are not counted; a limit per key does not
-// stop a sender who can make that many keys. In memory only. Thread-safe.
+// in an hour, agents beyond kMaxCountedAgents are not counted; a limit per key would not stop a
+// sender with that many keys anyway. In memory only. Thread-safe.
 class AgentRate {
  public:
   explicit AgentRate(unsigned per_hour) : per_hour_(per_hour) {}  // 0 = no limit

@@ -12,12 +12,12 @@ using stats::Uint128;
 
 constexpr Uint128 kNoLimit = ~Uint128{0};
 
-// What a machine can do per second and core, and in one call.
+// A machine's maximum per second and core, and per call.
 struct Bounds {
   Uint128 sum = kNoLimit;
   Uint128 count = kNoLimit;
   Uint128 value = kNoLimit;
-  std::uint64_t stood_for = 1;  // number of values that one stands for, including itself
+  std::uint64_t stood_for = 1;  // maximum number of values that one represents, including itself
 };
 
 constexpr Bounds BoundsOf(Metric metric) {
@@ -67,7 +67,7 @@ constexpr Bounds BoundsOf(Metric metric) {
   return {};
 }
 
-// A run takes long, and stands for many runs.
+// Larger for runs, which take long and represent many others.
 constexpr Uint128 MostSquares(std::uint32_t metric_number) {
   const bool is_of_runs = metric_number == static_cast<std::uint32_t>(Metric::kTimePerRun);
   return is_of_runs ? kMaxRunsSumOfSquares : kMaxRowSumOfSquares;

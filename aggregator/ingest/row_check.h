@@ -16,15 +16,15 @@ namespace fieldcost::ingest {
 // Why a row was refused; each has a counter.
 enum class RowProblem {
   kMalformed,      // not a row, or not a valid API key
-  kUnknownMetric,  // from a newer agent, perhaps
+  kUnknownMetric,  // perhaps from a newer agent
   kWeek,           // outside the accepted weeks, or expired
   kModule,         // not one of the accepted modules
-  // Possible after an upgrade of the machine, or a lost contribution:
+  // Possible for honest agents, after an upgrade of the machine or a lost contribution:
   kClass,               // its agent named another hardware class before
   kNeverContributed,    // adds to a key to which its agent has not contributed
   kTooManyContributed,  // exceeds the limit for an agent of its age
-  kNoRoom,              // larger than its share of what the stored row has left
-  // What no honest agent sends:
+  kNoRoom,              // exceeds its share of the stored row's remaining room
+  // Never sent by honest agents:
   kImpossible,   // sums that no values can have
   kImplausible,  // more than a machine can do
   kDuplicate,    // the batch already has the row
@@ -39,14 +39,14 @@ struct RowRefusal {
   std::string reason;  // sent to the agent
 };
 
-// Makes the checks that depend neither on the time nor on the operator's settings; a row that was
-// accepted once always passes them.
+// Performs the checks that depend neither on the time nor on the operator's settings; a row that
+// was accepted once always passes them.
 Status CheckRowContent(const wire::UntrustedRow& untrusted_row);
 
 // Whether a row with these totals is so large that it needs HasRoom().
 bool IsLarge(const stats::Bucket& totals);
-// Whether the row may be added to a stored one without ever exceeding its numbers, however many
-// rows follow: limits.h has the proof.
+// Whether the row may be added to a stored one without risking an overflow, however many rows
+// follow; ingest_limits.h has the proof.
 bool HasRoom(const stats::Bucket& totals, const stats::Bucket& stored);
 
 // Checks a batch's rows one after the other: each by itself, and the sums of those accepted so far

@@ -15,7 +15,7 @@
 namespace fieldcost::publish {
 namespace {
 
-// Contributions of the same quarter come from different agents, since all rows of an agent are from
+// Contributions in the same quarter come from different agents, since all rows of an agent are from
 // one quarter. Below, "week" means the first week of a quarter.
 
 // The scalars of each quarter's contributions, ascending.
@@ -74,7 +74,8 @@ bool HasOutside(const WeekCounts& counts, std::size_t week) {
   return false;
 }
 
-// Whether the contributions in the week, and those outside, each are none or reach the threshold.
+// Whether the contributions in the week and those outside are each either zero or at least the
+// threshold.
 bool MayBeSplit(const WeekCounts& counts, std::size_t week, std::uint32_t threshold) {
   bool reaches_outside = !HasOutside(counts, week);
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -84,8 +85,8 @@ bool MayBeSplit(const WeekCounts& counts, std::size_t week, std::uint32_t thresh
 }
 
 // Whether the sum of these groups' contributions in the week may be published. Each group is either
-// published itself or part of the rest without the published. Anyone can subtract a group that is
-// wholly in the week or wholly outside; only groups that the week divides hide each other.
+// published itself or part of the unpublished rest. Readers can subtract groups that are entirely
+// inside or entirely outside the week; only groups that the week divides hide each other.
 bool MayBeSplitTogether(const std::vector<const WeekCounts*>& groups, std::size_t week,
                         std::uint32_t threshold) {
   WeekCounts divided;
@@ -110,7 +111,7 @@ struct ClassSums {
   }
 };
 
-// The rows of one API and metric, which are adjacent in the store, and within them those of a
+// The rows of one API and metric. They are adjacent in the store, and among them those of each
 // class.
 class Group {
  public:
@@ -139,7 +140,7 @@ class Group {
 
   Status End() {
     if (classes_ == 0) return {};
-    // A single class is the same as all classes.
+    // A single class equals all classes.
     const bool is_only = classes_ == 1;
     if (!is_only) EndClass();
     const ClassSums& all = is_only ? class_ : all_;
@@ -211,14 +212,14 @@ class Group {
   void DropUnsafeClasses() {
     if (candidates_.size() == classes_) return;
     const WeekCounts rest = RestOf(all_);
-    // Removing one is enough: since it reaches the threshold, so does the rest that it joins.
+    // Removing one suffices: it reaches the threshold, so the rest that it joins does, too.
     if (std::none_of(rest.begin(), rest.end(), [&](auto count) { return count >= threshold_; }) &&
         !candidates_.empty()) {
       candidates_.pop_back();
     }
   }
 
-  // The contributions of all classes without the candidates.
+  // The contributions of all classes except the candidates.
   WeekCounts RestOf(const ClassSums& all) const {
     WeekCounts rest = CountsOf(all.weeks, all.weeks);
     for (const ClassSums& candidate : candidates_) {
@@ -229,7 +230,7 @@ class Group {
   }
 
   // The week whose scalars are published in addition to those of all weeks (0 = none), and the
-  // candidates that also have theirs published.
+  // candidates whose scalars of that week are published as well.
   struct Told {
     std::uint32_t week = 0;
     std::vector<bool> of_candidate;

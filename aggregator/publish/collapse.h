@@ -14,9 +14,9 @@ namespace fieldcost::publish {
 struct CollapseCounts {
   std::uint64_t published = 0;
   std::uint64_t withheld = 0;  // pairs of API and metric below the threshold
-  std::uint64_t unsound = 0;   // saturated, or outside the polytope: readers would refuse them
+  std::uint64_t unsound = 0;   // saturated or outside the polytope, so readers would refuse them
   std::uint64_t left_out = 0;  // rows of one class and week that would make a sum exceed its type
-  // Keys of unsound rows and of rows left out; at most kMaxInconsistentRows.
+  // Keys of unsound and left-out rows; at most kMaxInconsistentRows.
   std::vector<stats::RowKey> inconsistent;
 };
 
@@ -25,20 +25,20 @@ struct CollapseCounts {
 // is 0, and the sum over classes has no hardware class.
 //
 // A sum over classes may be published if at least one quarter has at least `threshold`
-// contributions. (An agent contributes once to an API and metric, whatever week and class it
-// claims, and its key belongs to one quarter, so these are different agents.) The sum of a single
-// class may be published if the same holds for the class, the sum over classes is published, and
-// the rest of that without the published classes is empty or also reaches the threshold: so
+// contributions. (An agent contributes once to an API and metric, regardless of the week and class
+// that it claims, and its key belongs to one quarter, so these are different agents.) The sum of a
+// single class may be published if the same holds for the class, the sum over classes is published,
+// and the rest of that without the published classes is empty or also reaches the threshold: so
 // subtracting rows of a publication from each other never gives the sums of fewer agents. If there
 // is only one class, it is left out, since it would repeat the sum. At most kMaxClassesOfRow
 // classes are published, those with the most contributions.
 //
 // Each sum comes with the scalars of its fullest quarter, in which each machine is counted once, or
 // without any. The quarter is the same for a metric's sum over classes and its classes: among the
-// quarters that reach the threshold, the one with the most contributions for which the remaining
-// scalars of all weeks are empty or reach the threshold, even after subtracting whole classes. A
-// class has scalars of the quarter only if the same holds for it, and for the remainder of the
-// other classes.
+// quarters that reach the threshold and whose subtraction from all weeks leaves scalars that are
+// empty or reach the threshold, even after subtracting whole classes, it is the one with the most
+// contributions. A class has scalars of the quarter only if the same holds for it, and for the
+// remainder of the other classes.
 //
 // A range contains all rows of its APIs (Snapshot::Split()). Needs memory for a few rows.
 using CollapsedVisitor =

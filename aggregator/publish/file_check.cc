@@ -105,7 +105,7 @@ class FileCheck {
     CheckKey(kRootKey, roots_.front().root_keys, false);
   }
 
-  // The keys of root and policy may be elsewhere.
+  // The root and policy keys may be stored elsewhere.
   void CheckKey(const char* name, const std::vector<crypto::PublicKey>& trusted, bool is_needed) {
     const Path path = data_dir_ / "keys" / name;
     std::error_code error;

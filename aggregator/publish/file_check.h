@@ -25,9 +25,8 @@ struct FileReport {
 };
 
 // Reads everything that clients fetch (data_dir/publish) and the signing keys (data_dir/keys), and
-// verifies it by its signatures and hashes. Changes nothing. A directory without any publication is
-// intact. kIo: a directory cannot be listed. REQUIRES: no publication or change of keys runs
-// meanwhile.
+// verifies signatures and hashes. Changes nothing. A directory without any publication is intact.
+// kIo: a directory cannot be listed. REQUIRES: no publication or change of keys runs meanwhile.
 Result<FileReport> CheckFiles(const std::filesystem::path& data_dir);
 
 // "FILE: WHY", for people.

@@ -70,7 +70,7 @@ struct Range {
 };
 enum class RangeKind { kNone, kSatisfiable, kUnsatisfiable };
 
-// Returns the requested range if it may be sent, "" for the whole file. Only GET has ranges (RFC
+// Returns the requested range if it may be sent, or "" for the whole file. Only GET has ranges (RFC
 // 9110 §14.2). A range that completes an older download must be of the same bytes (§13.1.5): a weak
 // ETag does not prove that, nor does a date, since we send none.
 std::string_view RangeOf(const http::Request& untrusted_request, std::string_view etag) {
@@ -106,7 +106,7 @@ http::Response NotFound() {
   return http::JsonError(404, Name(ErrorCode::kNotFound), "there is nothing at this address");
 }
 
-// Puts the requested bytes of the file into `response`, which has its headers.
+// Adds the requested bytes of the file to `response`, whose headers are already set.
 http::Response WithBody(const http::Request& untrusted_request, std::string_view etag,
                         std::string bytes, http::Response response) {
   response.headers.emplace_back("Content-Type", "application/octet-stream");

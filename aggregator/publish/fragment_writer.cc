@@ -1,6 +1,6 @@
 // Rows that wait for their fragments, as records of the temporary file (spill.cc):
 //
-//   record := Head key[key_bytes] value[value_bytes]     ; as in store/row_codec.cc
+//   record := Head key[key_bytes] value[value_bytes] ; as in store/store_row_codec.cc
 //   Head   := hash:u32 key_bytes:u32 value_bytes:u32 fullest_week   ; as in memory
 #include "aggregator/publish/fragment_writer.h"
 
@@ -108,7 +108,7 @@ struct RawRows {
   std::size_t count = 0;
 };
 
-// Decodes into `rows`, which are reused for each fragment, since they are large.
+// Decodes into `rows`, whose memory is reused for each fragment, since they are large.
 Status DecodeRows(const RawRows& raw, std::vector<stats::StatRow>& rows) {
   rows.resize(raw.count);
   store::CompactRow sums;
@@ -133,7 +133,7 @@ Status DecodeRows(const RawRows& raw, std::vector<stats::StatRow>& rows) {
     row.bounded = sums.sizes.Bounded();
   }
   const auto by_key = [](const auto& a, const auto& b) { return a.key < b.key; };
-  // A fragment made of several partitions has their rows one after the other.
+  // If a fragment consists of several partitions, their rows follow one another.
   if (!std::is_sorted(rows.begin(), rows.end(), by_key)) {
     std::sort(rows.begin(), rows.end(), by_key);
   }
@@ -165,8 +165,8 @@ void SampleFullest(const std::vector<RowClaim>& claims, const std::vector<stats:
   for (std::size_t i = 0; i < rows.size(); i += step) sample.push_back(keys[rows[i]]);
 }
 
-// Keeps `count` rows, chosen by ChooseRows(). (Fewer rows of classes never reveal more: see
-// collapse.h.) Samples the rows that have filled the fragment.
+// Keeps `count` rows, chosen by ChooseRows(), and samples the rows that have filled the fragment.
+// (Omitting rows of classes never reveals more; see collapse.h.)
 Status KeepBest(std::size_t count, RawRows& raw, std::vector<stats::RowKey>& sample) {
   if (raw.count <= count) return {};
   std::vector<RowClaim> claims;
@@ -191,9 +191,9 @@ Status KeepBest(std::size_t count, RawRows& raw, std::vector<stats::RowKey>& sam
   return {};
 }
 
-// Encodes the rows that fit. Agents choose the names, and could fill a fragment until it, and with
-// it everything, cannot be published. So rows that do not fit are left out, and some of those that
-// crowd the fragment are sampled.
+// Encodes the rows that fit. Agents choose the names, so they could fill a fragment until it, and
+// with it the whole catalogue, cannot be published. Therefore rows that do not fit are left out,
+// and some of those that crowd the fragment are sampled.
 Result<std::string> EncodeWhatFits(RawRows& raw, std::vector<stats::StatRow>& rows,
                                    std::vector<stats::RowKey>& sample) {
   FIELDCOST_TRY(KeepBest(kMaxRowsOfFragment, raw, sample));
@@ -235,7 +235,7 @@ class FragmentWriter {
       }
     }
     for (std::size_t first = 0; first < rows_of.size();) {
-      // As many fragments as fit into memory together, at least one.
+      // As many fragments as fit into memory together, but at least one.
       std::uint64_t rows = rows_of[first];
       std::size_t end = first + 1;
       while (end < rows_of.size() && rows + rows_of[end] <= options_.rows_per_pass) {
@@ -364,7 +364,7 @@ Status FragmentWriter::WriteOne(std::size_t index, RawRows& raw,
     }
   }
   const Path path = options_.directory / "fragments" / hex;
-  // Compares the bytes, not only the size: a disk may have damaged the file.
+  // Compares the bytes, not only the size, since the disk may have damaged the file.
   if (const auto known = ReadFile(path, wire::kMaxFragmentBytes); known && *known == bytes) {
     return {};
   }
@@ -377,9 +377,10 @@ Status FragmentWriter::WriteOne(std::size_t index, RawRows& raw,
   return {};
 }
 
-// All files of a group are being written to the disk when the first is synced, so that the disk
-// syncs seldom; only then do they get the names under which they are trusted. (Not syncfs(): it
-// would also write the temporary files and the store's, while batches wait for their own syncs.)
+// When the first file of a group is synced, all of them are already being written, so that few
+// flushes of the disk are needed. Only after that do they get the names under which they are
+// trusted. (syncfs() would also write the temporary files and the store's, while batches wait for
+// their own syncs.)
 Status FragmentWriter::MakeDurable() {
   if (unnamed_.empty()) return {};
   const Path directory = options_.directory / "fragments";

@@ -24,14 +24,15 @@ struct WrittenFragments {
   unsigned bits = 0;
   std::vector<wire::FragmentReference> fragments;  // 2^bits
   CollapseCounts counts;
-  std::uint64_t crowded_out = 0;  // rows that did not fit into their fragment, which is full
-  // Some rows of the libraries that claim most of the full fragments; at most kMaxCrowdingSample.
+  std::uint64_t crowded_out = 0;  // rows left out because their fragment is full
+  // Some rows of the libraries that claim most of the room in full fragments; at most
+  // kMaxCrowdingSample.
   std::vector<stats::RowKey> crowding;
   std::uint64_t new_fragments = 0;  // written; the others existed before
 };
 
-// Splits the rows of a snapshot that may be published into fragments, each a file named by its
-// contents. The store is read once. All files are durable on return. Uses its own threads at the
+// Writes the publishable rows of a snapshot as fragments, files named by the hash of their
+// contents. Reads the store once. All files are durable on return. Uses its own threads with the
 // lowest priority for processor and disk, so that batches go first.
 Result<WrittenFragments> WriteFragments(const store::Store::Snapshot& snapshot,
                                         const FragmentWriterOptions& options);

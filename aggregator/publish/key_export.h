@@ -8,11 +8,11 @@
 
 namespace fieldcost::publish {
 
-// Exports the keys that the service needs neither to run nor to publish. With them an attacker can
-// replace all other keys (root), or instruct agents what to measure and send (policy).
+// Exports the keys that the service needs neither to run nor to publish. An attacker could use them
+// to replace all other keys (root), or to instruct agents what to measure and send (policy).
 
-// The files of these keys in this directory, root*.key and policy.key, including keys that wait
-// next to them, ordered by name. Empty if the directory cannot be listed.
+// The files of these keys in the directory, root*.key and policy.key, including the waiting keys
+// next to them, sorted by name. Empty if the directory cannot be listed.
 std::vector<std::filesystem::path> OfflineKeyFiles(const std::filesystem::path& keys_dir);
 
 // Logs a warning that names these files, if there are any.
@@ -20,16 +20,16 @@ void WarnOfOfflineKeys(const std::filesystem::path& keys_dir);
 
 struct ExportedKeys {
   std::vector<std::filesystem::path> copies;  // at least one holds a key of the newest root
-  // True if anyone who can read the data directory can probably read the copies, too.
+  // If true, anyone who can read the data directory can probably also read the copies.
   bool on_same_file_system = false;
 };
 
 // Moves the key files of a role, root or policy, from data_dir/keys into `directory`, which must
-// exist. Each is copied (mode 0600), made durable, read back and compared with the original and
-// with the newest root; only after all have been are the originals removed. If interrupted, the
-// next call finishes it. kInvalidArgument: another role, or a directory in the data directory;
-// kNotFound: no directory, or no file here holds a key of the newest root; kAlreadyExists: a file
-// of that name in it has different contents.
+// exist. Each file is copied (mode 0600), made durable, read back, and compared with the original
+// and with the newest root. The originals are removed only after this has succeeded for all files.
+// If interrupted, the next call finishes it. kInvalidArgument: another role, or a directory in the
+// data directory; kNotFound: no directory, or no file here holds a key of the newest root;
+// kAlreadyExists: a file of that name in it has different contents.
 Result<ExportedKeys> ExportOfflineKeys(const std::filesystem::path& data_dir, KeyRole role,
                                        const std::filesystem::path& directory);
 

@@ -19,7 +19,7 @@ inline constexpr char kSnapshotKey[] = "snapshot.key";
 inline constexpr char kPolicyKey[] = "policy.key";
 inline constexpr char kRootKey[] = "root.key";
 
-// A key whose root is being signed waits under this name next to the one in use (key_rotation.h).
+// Suffix of a new key that waits next to the one in use until its root is signed (key_rotation.h).
 inline constexpr char kNextKeySuffix[] = ".next";
 
 // The online signing keys and the newest root that names them. Immutable.
@@ -43,9 +43,9 @@ class KeyRing {
   // wire::RootFingerprint() of every root on disk, unordered: agents may have pinned any of them.
   static Result<std::vector<std::string>> RootFingerprints(const std::filesystem::path& root_dir);
 
-  // Loads a key that the root names; never makes one, since that would need a new root. If the root
-  // names not the key in use but the one waiting next to it, a rotation was interrupted, and the
-  // waiting key replaces it. Errors as LoadOrCreate().
+  // Loads a key that the root names. Never creates one, since that would require a new root. If the
+  // root names the waiting key instead of the key in use, a rotation was interrupted, and the
+  // waiting key replaces the other. Errors as LoadOrCreate().
   static Result<crypto::PrivateKey> LoadKey(const std::filesystem::path& path,
                                             const std::vector<crypto::PublicKey>& trusted,
                                             std::uint64_t root_version);
@@ -64,8 +64,9 @@ class KeyRing {
   crypto::PrivateKey snapshot_key_;
 };
 
-// Calls `verify` with our roots, newest first, until one succeeds: signatures from before a change
-// of keys remain valid. Returns the newest root's error if none does. REQUIRES: there are roots.
+// Calls `verify` with our roots, newest first, until one succeeds, since signatures from before a
+// change of keys remain valid. Returns the newest root's error if none does. REQUIRES: there are
+// roots.
 template <typename Verify>
 auto VerifyByAny(const std::vector<wire::RootMetadata>& roots, const Verify& verify) {
   FIELDCOST_CHECK(!roots.empty());

@@ -1,4 +1,4 @@
-// The policy in force, and the version that the next one has to exceed.
+// The policy in force, and the version that the next one must exceed.
 //
 //   publish/policy       := signed metadata of role "policy" (common/wire/policy.cc)
 //   publish/policy_floor := version in decimal "\n"

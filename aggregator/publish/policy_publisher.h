@@ -11,22 +11,21 @@
 namespace fieldcost::publish {
 
 inline constexpr char kPolicyFile[] = "policy";  // in Publisher::directory()
-// Next to it after a restore: the version that the next policy has to exceed, in decimal.
+// Created next to it by a restore: the version that the next policy must exceed, in decimal.
 inline constexpr char kPolicyFloorFile[] = "policy_floor";
 
 // Returns the policy in force; nullopt if there is none. kCorrupt or kUnauthenticated, naming the
-// file, unless some root on disk names its key. The caller has to check expiry.
+// file, unless some root on disk names its key. The caller must check expiry.
 Result<std::optional<wire::PolicyMetadata>> PublishedPolicy(const std::filesystem::path& data_dir);
 
 // Call after a restore from a backup: makes the next policy's version kRestoredVersionGap above the
 // known one, so that agents that have seen later versions accept it.
 Status LeavePolicyVersionGap(const std::filesystem::path& data_dir);
 
-// Signs `policy` with policy.key of `offline_dir` (empty: of data_dir/keys), under the next
-// version, valid for `lifetime` from now, and replaces the policy in force with it; a running
-// server serves it at once. Returns the signed policy. kNotFound: no root yet, or the newest one
-// names no policy key, or its file is missing; kCorrupt: see wire::ValidatePolicy(). Concurrent
-// calls take turns.
+// Signs `policy` with policy.key of `offline_dir` (empty: of data_dir/keys), with the next version,
+// valid for `lifetime` from now, and puts it into force; a running server serves it immediately.
+// Returns the signed policy. kNotFound: no root yet, or the newest one names no policy key, or its
+// file is missing; kCorrupt: see wire::ValidatePolicy(). Concurrent calls take turns.
 Result<wire::PolicyMetadata> PublishPolicy(const std::filesystem::path& data_dir,
                                            wire::PolicyMetadata policy,
                                            std::chrono::seconds lifetime, const Clock& clock,

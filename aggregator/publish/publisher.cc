@@ -15,7 +15,8 @@
 namespace fieldcost::publish {
 namespace {
 
-// Names of numbers in the store: the version published last, and the number of restores by then.
+// Names of numbers in the store: the version published last, and the number of restores at that
+// time.
 constexpr char kPublishedVersion[] = "published_version";
 constexpr char kPublishedRestorations[] = "published_restorations";
 
@@ -52,7 +53,7 @@ void Count(const WrittenFragments& written, PublishReport& report) {
   }
 }
 
-// The timestamp that names this snapshot; the caller sets when clients check again.
+// The timestamp that names this snapshot. The caller sets when clients check again.
 wire::TimestampMetadata TimestampOf(const wire::SnapshotMetadata& snapshot,
                                     std::string_view signed_snapshot) {
   wire::TimestampMetadata timestamp;
@@ -131,7 +132,7 @@ Result<std::uint64_t> Publisher::LastVersion(const store::Store& store,
 Status Publisher::NoteVersion(store::Store& store, std::uint64_t version) {
   FIELDCOST_TRY(store.PutNumber(kPublishedVersion, version));
   FIELDCOST_ASSIGN(const std::uint64_t restorations, store.Restorations());
-  // After the version: if interrupted in between, the gap is added once more.
+  // Written after the version: if interrupted in between, the gap is added once more.
   return store.PutNumber(kPublishedRestorations, restorations);
 }
 
@@ -225,7 +226,7 @@ Status Publisher::RemoveOld() const {
   FIELDCOST_TRY(RemoveUnless(directory() / "snapshots", [&](const std::filesystem::path& path) {
     return snapshots.contains(path.filename());
   }));
-  // Damage of an older snapshot's fragment would not be found otherwise.
+  // Otherwise, damage to an older snapshot's fragments would not be found.
   return RemoveUnless(directory() / "fragments", [&](const std::filesystem::path& path) {
     const std::string name = path.filename();
     return newest.contains(name) || (older.contains(name) && IsNamedByItsHash(path));

@@ -24,7 +24,7 @@ inline constexpr char kSyntheticNumber[] = "synthetic";
 struct PublisherOptions {
   std::filesystem::path data_dir;                        // publish/ and keys/ are created in it
   std::uint32_t contribution_threshold = 5;              // different agents in one quarter
-  std::uint32_t refresh_seconds = 86'400;                // interval after which clients check again
+  std::uint32_t refresh_seconds = 86'400;                // seconds until clients check again
   std::chrono::seconds lifetime = std::chrono::days(7);  // of timestamp and snapshot
   std::uint64_t rows_per_pass = 0;                       // 0 = kRowsPerPass
 };
@@ -53,9 +53,9 @@ class Publisher {
 
   // Publishes the store's newest state under the next version. On an error the last publication
   // stays in force. Signs with the keys of the newest root on disk. The version exceeds those on
-  // disk and those noted in the store; after a restore, by kRestoredVersionGap. Repairs the
-  // directory: a damaged timestamp or fragment is written anew, any other damaged snapshot or
-  // fragment is removed.
+  // disk and in the store; after a restore, by kRestoredVersionGap. Repairs the directory: a
+  // damaged timestamp or fragment is written anew, any other damaged snapshot or fragment is
+  // removed.
   Result<PublishReport> Publish(store::Store& store);
 
   const wire::RootMetadata& root() const { return keys_.root(); }

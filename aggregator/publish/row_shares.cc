@@ -43,7 +43,7 @@ void Share(const Claims& claims, int level, std::size_t room, Claims& chosen) {
   };
   std::sort(groups.begin(), groups.end(), by_precedence);
   if (groups.size() > room) groups.resize(room);
-  // The smallest first: the others share what these leave.
+  // Smallest first: the others share what these do not need.
   std::stable_sort(groups.begin(), groups.end(),
                    [](const Claims& a, const Claims& b) { return a.size() < b.size(); });
   for (std::size_t i = 0; i < groups.size(); ++i) {

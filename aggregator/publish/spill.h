@@ -12,9 +12,9 @@
 
 namespace fieldcost::publish {
 
-// Stores records in a temporary file, to be read again by partition. It is for data that is read in
-// one order and needed in another, without memory for all of it. The file is unnamed, so nothing
-// remains of it. Not thread-safe.
+// Stores records in a temporary file, to be read back by partition. Meant for data that is produced
+// in one order, needed in another, and too large for memory. The file is unnamed, so it never
+// outlives the process. Not thread-safe.
 class Spill {
  public:
   static Result<Spill> Create(const std::filesystem::path& directory, std::size_t partitions);
@@ -22,8 +22,8 @@ class Spill {
   // REQUIRES: partition < partitions. kIo: the disk is full, or worse.
   Status Append(std::size_t partition, std::string_view record);
 
-  // Visits the records of a partition in the order of their addition. An error of `visit` ends the
-  // iteration and is returned. REQUIRES: as Append().
+  // Visits the records of a partition in the order in which they were added. An error of `visit`
+  // ends the iteration and is returned. REQUIRES: as Append().
   using Visitor = std::function<Status(std::string_view record)>;
   Status ForEach(std::size_t partition, const Visitor& visit);
 
