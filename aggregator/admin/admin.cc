@@ -19,7 +19,7 @@ namespace {
 
 namespace json = boost::json;
 
-// Further requests than these, in progress and waiting, are refused.
+// Requests beyond these limits, in progress and waiting, are refused.
 constexpr unsigned kAdminThreads = 4;
 constexpr std::size_t kMaxWaiting = 16;
 constexpr std::size_t kMaxBodyBytes = 8 * 1024;
@@ -52,7 +52,7 @@ Result<json::object> ObjectOf(const http::Request& untrusted_request) {
   return untrusted_value.get_object();
 }
 
-// Reads the only member of a request's body, a string.
+// Reads a request's body with a single member, a string.
 Result<std::string> TextOf(const json::object& untrusted_object, std::string_view name) {
   const json::value* untrusted_text = untrusted_object.if_contains(name);
   if (untrusted_object.size() != 1 || untrusted_text == nullptr || !untrusted_text->is_string()) {
@@ -227,8 +227,8 @@ constexpr std::array kActions = std::to_array<Action>({
     {kReloadPath, Reload},
 });
 
-// Whether the host is an IP address or localhost. The owner of any other name can make it resolve
-// to this machine, so that a local browser treats our responses as those of their site (DNS
+// Whether the host is an IP address or localhost. The owner of any other name could make it resolve
+// to this machine, so that a local browser would treat our responses as part of their site (DNS
 // rebinding).
 bool IsOwnName(std::string_view untrusted_host) {
   std::string_view name = untrusted_host;

@@ -27,8 +27,8 @@ struct VerifyAnswer {
   std::string problem;  // the first; empty if there is none
 };
 
-// What the service does for its operator. The first two are called often and must not block; each
-// of the others may take long, and runs once at a time.
+// The service's functions for its operator. The first two are called often and must not block. Each
+// of the others may take long, and never runs concurrently with itself.
 struct Operations {
   std::function<std::string()> why_not_ready;  // "" = it accepts batches
   std::function<std::string()> metrics;
@@ -49,7 +49,7 @@ struct Operations {
   std::function<Status()> reload;
 };
 
-// Answers the requests of requests.h. Thread-safe.
+// Answers the requests of admin_requests.h. Thread-safe.
 class Admin {
  public:
   // No token is accepted before SetTokens().
@@ -62,7 +62,7 @@ class Admin {
   void SetTokens(ingest::TokenSet tokens);
 
   // An http::Handler; operations that may take long run on their own threads. A Host that is
-  // neither an address nor localhost is refused, so that no page in a browser can reach this under
+  // neither an address nor localhost is refused, so that no web page can reach this listener under
   // a name of its own.
   void Handle(http::Request untrusted_request, http::Respond respond);
 

@@ -7,10 +7,10 @@
 
 namespace fieldcost::admin {
 
-// How long requests took: counts in fixed buckets, and their sum. Thread-safe.
+// The durations of requests: counts in fixed buckets, and the sum. Thread-safe.
 class Latency {
  public:
-  // Upper bounds of the buckets, in seconds; above the last is one more bucket.
+  // Upper bounds of the buckets, in seconds. One more bucket is above the last.
   static constexpr std::array kBounds = std::to_array<double>(
       {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0});
 

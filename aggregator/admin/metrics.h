@@ -24,7 +24,7 @@ struct TaskState {
 
 // Progress of reading the store's files in the background.
 struct ScrubState {
-  TaskState rounds;         // over all files; a failure: something is damaged
+  TaskState rounds;         // rounds over all files; a failure means damage
   std::uint64_t bytes = 0;  // read since the start
 };
 

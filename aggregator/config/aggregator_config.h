@@ -17,8 +17,8 @@
 
 namespace fieldcost::aggregator {
 
-// Retention is in whole weeks, and never so short that a batch that is still accepted could contain
-// rows that are not.
+// Retention is in whole weeks, and long enough that a batch that is still accepted cannot contain
+// expired rows.
 inline constexpr std::uint64_t kMinRetentionWeeks = 8;
 
 // The listener for the operator: plain HTTP on a loopback address.
@@ -32,7 +32,7 @@ struct AdminConfig {
 struct Config {
   http::ServerOptions server;
   std::filesystem::path address_file;   // empty = none
-  std::chrono::seconds drain_delay{0};  // from "not ready" to the end of accepting connections
+  std::chrono::seconds drain_delay{0};  // from "not ready" until no connection is accepted
   std::optional<AdminConfig> admin;
   store::StoreOptions store;
   unsigned retention_weeks = 0;               // 0 = everything is kept
@@ -46,7 +46,7 @@ struct Config {
   std::vector<std::filesystem::path> token_files;
   publish::PublisherOptions publish;
   std::chrono::seconds publish_interval{3600};  // 0 = only on demand
-  std::optional<LogFormat> log_format;  // none: journal format if stderr is a journal, else text
+  std::optional<LogFormat> log_format;  // none: journal format if stderr is a journal, or text
   LogLevel log_level = LogLevel::kInfo;
 };
 

@@ -19,8 +19,7 @@ struct PolicyText {
 // kInvalidArgument, with file, line, column and key, for any invalid content.
 Result<PolicyText> LoadPolicyText(const std::filesystem::path& path);
 
-// A policy in readable form: the text of a file that LoadPolicyText() accepts, with a leading
-// comment.
+// A policy as the text of a file that LoadPolicyText() accepts, with a leading comment.
 std::string ShowPolicy(const wire::PolicyMetadata& policy, WallTime now);
 // The same as one JSON object and a newline.
 std::string ShowPolicyJson(const wire::PolicyMetadata& policy, WallTime now);

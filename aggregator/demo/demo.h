@@ -13,13 +13,13 @@ namespace fieldcost::demo {
 
 inline constexpr std::uint32_t kContributionThreshold = 5;
 
-// What was added to the store: every batch was accepted, and no row was refused.
+// The data added to the store. All batches were accepted, and no rows were refused.
 struct Filled {
   std::uint64_t batches = 0;
   std::uint64_t rows = 0;
 };
 
-// Marks the store as synthetic, then sends all of the fleet's measurements through ingest, week by
+// Marks the store as synthetic, then sends all measurements of the fleet through ingest, week by
 // week, with its own clock. kInternal if anything was refused.
 Result<Filled> Fill(const Fleet& fleet, store::Store& store, const std::filesystem::path& keys_dir);
 
@@ -27,7 +27,7 @@ struct DemoOptions {
   std::filesystem::path directory;  // created; must be empty
   FleetOptions fleet;
   std::filesystem::path profile_file;  // file for ProfileOf(); empty = none
-  std::uint16_t port = 0;              // loopback port to serve it on; 0 = one that is free now
+  std::uint16_t port = 0;              // loopback port for serving it; 0 = one that is free now
 };
 
 struct DemoReport {
@@ -41,12 +41,12 @@ struct DemoReport {
 // store's and the publisher's. `clock` gives the time of the publication.
 Result<DemoReport> MakeDemo(const DemoOptions& options, const Clock& clock);
 
-// What one more machine of the fleet has measured in the last weeks, entirely with the newest
-// versions: healthy except for PlantedAilments(). A file for `fieldcost check`
+// The measurements of one more machine of the fleet in the last weeks, all with the newest
+// versions. Healthy except for PlantedAilments(). A file for `fieldcost check`
 // (common/wire/profile.h).
 Result<std::string> ProfileOf(const Fleet& fleet);
 
-// The contents of planted.json: what was planted where.
+// The contents of planted.json: a list of everything that was planted.
 std::string PlantedJson(const FleetOptions& options, const DemoReport& report);
 
 }  // namespace fieldcost::demo

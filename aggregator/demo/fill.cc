@@ -18,7 +18,7 @@
 namespace fieldcost::demo {
 namespace {
 
-constexpr unsigned kFillThreads = 8;  // these share disk syncs
+constexpr unsigned kFillThreads = 8;  // threads share disk syncs
 
 // A clock that changes only when set.
 class WeekClock : public Clock {
@@ -106,7 +106,7 @@ class Filler {
     }
     FIELDCOST_ASSIGN(std::string body, wire::EncodeBatch(content));
     const wire::Epoch epoch(week / store::kWeeksPerEpoch);
-    // Gaps are allowed, so that the number follows from the week.
+    // The number follows from the week; gaps are allowed.
     const wire::Sequence sequence(week % store::kWeeksPerEpoch + 1);
     const http::Response response = ingest_.Handle(
         SignedRequest(fleet_.SigningKeyOf(agent, epoch), epoch, sequence, std::move(body)));

@@ -75,7 +75,7 @@ constexpr std::uint64_t Exp2Q16(std::int64_t octaves_q16) {
   return static_cast<std::uint64_t>(mantissa >> (62 - whole));
 }
 
-// SplitMix64, with an independent stream for each combination of its constructor's arguments.
+// SplitMix64. Each combination of constructor arguments gives an independent stream.
 class Random {
  public:
   template <typename... Parts>

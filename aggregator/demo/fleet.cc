@@ -14,7 +14,7 @@ namespace {
 using stats::CostHistogram;
 using stats::Metric;
 
-// The purposes of random streams: equal purposes and numbers give equal streams.
+// The purposes of random streams. Equal purposes and numbers give equal streams.
 enum class Purpose : std::uint64_t { kMachine, kCost, kUpgrade, kWeek, kCalls, kAllocation, kLoad };
 
 constexpr std::uint32_t kHealthyPercent = 100;  // of what a function should cost
@@ -23,18 +23,18 @@ constexpr std::uint64_t kMinTimedCalls = 12;
 constexpr std::uint64_t kMinAilingCalls = 100;
 constexpr std::uint64_t kMaxTimedCalls = 3'000;
 constexpr std::uint64_t kCallsPerTimedCall = 16;
-// As if each API had one of 32 slots, and one run in 16 were chosen.
+// As if each API were in one of 32 slots, and one run in 16 were selected.
 constexpr std::uint64_t kRunsStoodFor = 512;
 constexpr unsigned kBusyPercent = 25;            // of a machine's weeks also have busy starts ...
 constexpr std::uint32_t kBusyCostPercent = 140;  // ... in which calls cost this much ...
-constexpr std::uint64_t kBusyShare = 4;          // ... and so many times fewer calls are made
+constexpr std::uint64_t kBusyShare = 4;          // ... and this many times fewer calls are made
 constexpr std::uint64_t kAllocationsShare = 4;  // every fourth call has its allocations counted ...
 constexpr unsigned kAllocationPercent = 40;     // ... in this percentage of the weeks
-constexpr std::int32_t kActivityCentiOctaves = 70;  // how much machines differ in activity
-constexpr std::int32_t kWeekCentiOctaves = 3;       // how much weeks of a machine differ in cost
+constexpr std::int32_t kActivityCentiOctaves = 70;  // deviation of machines' activity
+constexpr std::int32_t kWeekCentiOctaves = 3;       // deviation of cost between a machine's weeks
 constexpr std::uint32_t kWeeksOfVersion = kWeeks / kVersions;
 
-// Distinguishes streams.
+// Makes streams of different names independent.
 std::uint64_t HashOf(std::string_view text) { return shm::HashBytes(text.data(), text.size()); }
 
 std::uint64_t Scale(std::uint64_t value, std::uint32_t percent) {
@@ -176,7 +176,7 @@ std::uint32_t AilingPercent(std::span<const Ailment> ailments, const LibraryMode
 
 std::size_t Fleet::VersionOf(const LibraryModel& library, std::uint32_t agent,
                              std::uint32_t week) const {
-  // Each machine upgrades at some time from a week before to a week after.
+  // Each machine upgrades between a week early and a week late.
   Random random(options_.seed, Purpose::kUpgrade, agent, HashOf(library.soname));
   std::size_t version = 0;
   for (std::uint32_t step = 1; step < kVersions; ++step) {
@@ -211,7 +211,7 @@ wire::BatchContent Fleet::BatchOf(std::uint32_t agent, std::uint32_t week,
       const stats::ApiKey key = KeyOf(library, version, api);
       const std::uint64_t name = HashOf(stats::DisplayName(key));
       Random in_week(options_.seed, Purpose::kWeek, agent, week, name);
-      // Rarely called functions are picked in fewer weeks.
+      // Rarer functions are picked in fewer weeks.
       const auto picked = static_cast<unsigned>(95 - std::min<std::size_t>(5 * rank, 60));
       const std::uint32_t ailing_percent = AilingPercent(ailments, library, api);
       const bool ails = ailing_percent != kHealthyPercent;
@@ -227,7 +227,7 @@ wire::BatchContent Fleet::BatchOf(std::uint32_t agent, std::uint32_t week,
       const std::uint64_t busy = Exp2Q16(16 * kOctaveQ16 + activity_q16);
       at.timed_calls =
           std::clamp(kTimedCalls * busy / (rank + 1) >> 16, kMinTimedCalls, kMaxTimedCalls);
-      // An ailing function is measured often enough to be found.
+      // Ailing functions are measured often enough to be found.
       if (ails) at.timed_calls = std::max(at.timed_calls, kMinAilingCalls);
       at.runs = std::min<std::uint64_t>(2 + in_week.Below(10), at.timed_calls);
 

@@ -12,7 +12,7 @@
 namespace fieldcost::demo {
 
 inline constexpr std::uint32_t kWeeks = 12;
-// With fewer agents, each hardware class would have too few for anything to be published.
+// With fewer agents, no hardware class would have enough for a publication.
 inline constexpr std::uint32_t kMinAgents = 20;
 inline constexpr std::uint32_t kMaxAgents = 20'000;
 inline constexpr std::uint32_t kDefaultAgents = 480;     // 120 of each hardware class
@@ -26,7 +26,7 @@ struct FleetOptions {
   std::uint32_t first_week() const { return last_week - (kWeeks - 1); }
 };
 
-// A function that is slower on one machine than it should be, which a check has to find.
+// A function that is slower than it should be on one machine, so that a check must find it.
 struct Ailment {
   std::string_view soname;
   std::string_view symbol;
@@ -35,8 +35,8 @@ struct Ailment {
 
 std::span<const Ailment> PlantedAilments();
 
-// A synthetic fleet: every machine has a hardware class, its own typical costs, and its own time to
-// upgrade each library. Every batch depends on the options alone, not on the order of calls.
+// A synthetic fleet: every machine has a hardware class, its own typical costs, and its own upgrade
+// time for each library. Every batch depends on the options alone, not on the order of calls.
 // Immutable, thread-safe.
 class Fleet {
  public:
@@ -44,8 +44,8 @@ class Fleet {
 
   const FleetOptions& options() const { return options_; }
 
-  // A machine's measurements of a week, as if all of them were first contributions. A machine
-  // beyond options().agents is like any other.
+  // A machine's measurements of a week, as if all of them were first contributions. Machine numbers
+  // beyond options().agents are also valid.
   wire::BatchContent BatchOf(std::uint32_t agent, std::uint32_t week) const;
   // The same for a machine with ailments.
   wire::BatchContent BatchOf(std::uint32_t agent, std::uint32_t week,

@@ -102,7 +102,7 @@ constexpr std::array kZlibApis = {
              .allocated = 1320},
 };
 
-// libjsoncpp's names are mangled by the C++ ABI, so that there are namespaces and overloads, too.
+// libjsoncpp's names are mangled C++ names, in order to have namespaces and overloads, too.
 constexpr std::string_view kParse =
     "_ZN4Json6Reader5parseERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERNS_5ValueEb";
 constexpr std::string_view kWrite =

@@ -21,13 +21,13 @@ struct ApiModel {
   std::int32_t typical;         // log2 ns of a call on the median machine
   std::int32_t spread;          // deviation between calls of a machine
   std::int32_t between;         // deviation between machines
-  std::int32_t input = 0;       // grows with the input: octaves between least and greatest
+  std::int32_t input = 0;       // growth with the input: octaves from least to greatest
   unsigned slow_percent = 0;    // bimodal: this percentage of calls is ...
   std::int32_t slow = 0;        // ... slower by this many octaves
   unsigned tail_percent = 0;    // heavy tail: this percentage is slower by 1, 2, 3 ... octaves
   std::int32_t first_call = 0;  // the first call in a run is slower by this many octaves
-  std::int32_t allocated = -1;  // log2 bytes that a call allocates; -1: none
-  std::int32_t disk_read = -1;  // log2 bytes that a slow call reads; -1: none
+  std::int32_t allocated = -1;  // log2 bytes allocated per call; -1: none
+  std::int32_t disk_read = -1;  // log2 bytes read per slow call; -1: none
 };
 
 // A change of wall time and first calls in a version; later versions keep it.
@@ -47,8 +47,8 @@ struct LibraryModel {
 std::span<const LibraryModel> Libraries();
 // Each step to the next version of a library has one regression and one improvement.
 std::span<const PlantedChange> PlantedChanges();
-// Cost of this version relative to the oldest, multiplied up in percent: 100 if nothing was
-// planted.
+// Cost of this version relative to the oldest in percent, accumulated over all changes; 100 if
+// nothing was planted.
 std::uint32_t CostPercent(const LibraryModel& library, std::size_t version,
                           std::string_view symbol);
 

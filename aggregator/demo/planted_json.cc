@@ -1,4 +1,4 @@
-// Lists as JSON what was planted in a demo, for tests and people.
+// Lists everything planted in a demo as JSON, for tests and people.
 //
 //   {"synthetic": true, "seed", "agents", "first_week", "last_week", "batches", "rows",
 //    "published_rows": numbers, "libraries": [{"soname", "versions": [], "symbols": []}],

@@ -42,7 +42,7 @@ mode = "{}"
                      wanted.is_open ? "open" : "token");
 }
 
-// The service's user must not own the keys that sign roots and policies.
+// Ensures that the service's user does not own the keys that sign roots and policies.
 std::string KeepKeysOfRoot(const std::filesystem::path& directory) {
   return fmt::format(
       "ExecStartPost=\n"

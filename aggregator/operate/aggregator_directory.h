@@ -22,20 +22,20 @@ struct NewDirectory {
   bool is_open = false;             // accepts every agent, without an invitation
 };
 
-// The files created in it, as absolute paths.
+// The files created in the directory, as absolute paths.
 struct MadeDirectory {
   std::filesystem::path config;
   std::filesystem::path certificate;
-  std::filesystem::path authority;  // empty: the certificate was given by the caller
+  std::filesystem::path authority;  // empty: the caller has supplied a certificate
   std::filesystem::path admin_token;
   std::filesystem::path unit_drop_in;
   std::string untrusted_host;  // the first of the hosts
   std::string url;             // "" if the port is chosen at each start
 };
 
-// Creates the directory. The first start creates the data directory and its keys. kAlreadyExists:
-// the directory is not empty; kInvalidArgument: hosts, certificate (not for these hosts, or an
-// error of http::CheckCertificate()), or a path that a unit cannot name.
+// Creates the directory. The data directory and its keys are created by the first start.
+// kAlreadyExists: the directory is not empty; kInvalidArgument: hosts, certificate (not for these
+// hosts, or an error of http::CheckCertificate()), or a path that a unit cannot name.
 Result<MadeDirectory> MakeNewDirectory(const NewDirectory& wanted, const Clock& clock);
 
 }  // namespace fieldcost::aggregator

@@ -12,7 +12,7 @@
 namespace fieldcost::aggregator {
 namespace {
 
-// Compacting or copying a large store takes long.
+// Compacting or copying a large store can take hours.
 constexpr std::chrono::hours kLongestWork{6};
 constexpr std::size_t kMaxAddressBytes = 1024;
 constexpr std::size_t kMaxServiceAnswerBytes = 64 * 1024;

@@ -8,10 +8,10 @@
 
 namespace fieldcost::aggregator {
 
-// Asks the service that runs with this configuration to do something: a POST of aggregator/admin's
-// requests.h with the first of the configured tokens. Waits until it is done. Errors are the
-// service's own; kAlreadyExists: the configuration has no admin listener or no token (the message
-// states what to do); kUnavailable: no server answers there.
+// Sends a request to the service that runs with this configuration: a POST of
+// aggregator/admin/admin_requests.h with the first of the configured tokens. Waits until it is
+// done. Errors are the service's own; kAlreadyExists: the configuration has no admin listener or no
+// token (the message states what to do); kUnavailable: no server answers there.
 Result<Outcome> AskService(const Config& config, const std::string& path, std::string body);
 
 }  // namespace fieldcost::aggregator

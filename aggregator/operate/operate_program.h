@@ -10,11 +10,11 @@
 
 namespace fieldcost::aggregator {
 
-// fieldcost-aggregator as a value: `serve`, which is also the default without a command, and the
+// fieldcost-aggregator as a value: `serve`, which also runs if no command is given, and the
 // operator's commands.
 command::Command Program(command::Command serve);
 
-// Checks what a start with this configuration needs, and returns its findings as lines.
+// Checks the prerequisites of a start with this configuration, and returns its findings as lines.
 using CheckConfig = std::function<Result<std::string>(const Config&)>;
 
 // Runs the requested command, or only `check` with --check-config; returns the exit status.

@@ -9,7 +9,7 @@
 
 namespace fieldcost::aggregator {
 
-// A command's result: named facts in order, for people and for programs.
+// A command's result for people and programs: named facts in order.
 class Outcome {
  public:
   using Value = std::variant<std::uint64_t, bool, std::string, std::vector<std::string>>;
@@ -19,9 +19,9 @@ class Outcome {
   // empty texts are omitted.
   std::string Text() const;
   std::string Json() const;  // an object and a newline
-  // The texts of the list with this name; none if there is no such list.
+  // The texts of the list with this name; empty if there is no such list.
   std::vector<std::string> Texts(std::string_view name) const;
-  // Whether there is a fact with this name and it is true.
+  // Whether a fact with this name exists and is true.
   bool IsTrue(std::string_view name) const;
   bool empty() const { return facts_.empty(); }
 

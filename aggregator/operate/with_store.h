@@ -17,7 +17,8 @@ Status CheckStoreExists(const Config& config);
 // Opens the store of a stopped server; never creates one. kAlreadyExists: the server is running.
 Result<std::unique_ptr<store::Store>> OpenExisting(const Config& config);
 
-// Does `work` with the store or, if a server has it open, asks that server (ask_service.h).
+// Runs `work` with the store or, if a server has it open, sends that server the request
+// (ask_service.h).
 Result<Outcome> WithStore(const Config& config, const std::string& path, std::string body,
                           const std::function<Result<Outcome>(store::Store&)>& work);
 

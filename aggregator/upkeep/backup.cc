@@ -22,12 +22,12 @@
 namespace fieldcost::aggregator {
 namespace {
 
-constexpr char kFilesFolder[] = "files";  // next to the engine's, named by their contents
-// Created before the engine creates its folders, which everyone could read.
+constexpr char kFilesFolder[] = "files";  // next to the engine's files; named by content hash
+// Created in advance, since the engine would make these folders readable for everyone.
 constexpr const char* kBackupFolders[] = {kFilesFolder, "meta", "private", "shared_checksum"};
 
-// The files of keys/ that belong to the store. No others are copied: not the root's keys, whatever
-// their names, nor an editor's copies.
+// The files of keys/ that belong to the store. No others are copied: neither root keys, under any
+// name, nor an editor's copies.
 constexpr const char* kSecrets[] = {ingest::kPseudonymSecret, ingest::kReceiptSecret};
 constexpr const char* kSigningKeys[] = {publish::kTimestampKey, publish::kSnapshotKey,
                                         publish::kPolicyKey};
@@ -74,8 +74,8 @@ Result<std::vector<std::string>> PathsToKeep(const BackupOptions& options) {
   return paths;
 }
 
-// Refuses directories inside the backed-up data: there a backup would be served, deleted or
-// mistaken.
+// Refuses directories inside the backed-up data, where a backup would be served, deleted or
+// mistaken for other data.
 Status CheckPlace(const BackupOptions& options) {
   std::error_code error;
   const auto data_dir = std::filesystem::weakly_canonical(options.data_dir, error);
@@ -106,7 +106,7 @@ Result<BackedUpFile> CopyIn(const BackupOptions& options, const std::string& pat
   return file;
 }
 
-// The highest number that is the name of a file in the directory; 0 if none.
+// The highest number among the names of files in the directory; 0 if none.
 std::uint64_t NewestIn(const std::filesystem::path& directory) {
   std::uint64_t newest = 0;
   std::error_code error;
@@ -139,7 +139,7 @@ Result<std::string> ReadChecked(const std::filesystem::path& directory, const Ba
 
 Status WriteFiles(const std::filesystem::path& directory, const std::filesystem::path& data_dir,
                   const std::vector<BackedUpFile>& files) {
-  std::vector<std::string> contents;  // all are read before the first is written
+  std::vector<std::string> contents;  // all files are read before any is written
   for (const BackedUpFile& file : files) {
     FIELDCOST_ASSIGN(std::string bytes, ReadChecked(directory, file));
     contents.push_back(std::move(bytes));

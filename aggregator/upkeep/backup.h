@@ -12,8 +12,8 @@ namespace fieldcost::aggregator {
 
 struct BackupOptions {
   std::filesystem::path data_dir;
-  std::filesystem::path directory;    // where backups are; created if absent
-  bool without_signing_keys = false;  // the secrets that belong to the store are always included
+  std::filesystem::path directory;    // contains the backups; created if absent
+  bool without_signing_keys = false;  // the store's secrets are always included
 };
 
 struct BackupReport {
@@ -21,17 +21,17 @@ struct BackupReport {
   std::size_t files = 0;       // saved with the store
 };
 
-// Makes a backup of the store and what belongs to it: the secrets and signing keys (never the
-// root's, nor other files of keys/), every root, and the policy in force. Batches may come in
-// meanwhile. Older backups in the directory always stay usable. Errors: see store::Store::Backup();
-// kNotFound: not a data directory; kInvalidArgument: the directory is part of the data directory.
+// Makes a backup of the store and what belongs to it: the secrets and signing keys (never the root
+// key, nor other files of keys/), all roots, and the policy in force. Batches may arrive meanwhile.
+// Older backups in the directory always stay usable. Errors: see store::Store::Backup(); kNotFound:
+// not a data directory; kInvalidArgument: the directory is part of the data directory.
 Result<BackupReport> BackUp(store::Store& store, const BackupOptions& options);
 
 struct RestoreReport {
   std::size_t files = 0;
-  std::vector<std::filesystem::path> missing_keys;  // the server needs them to start
-  // The list of a later backup than the restored one, if there is one: the list is missing, or
-  // making that backup was interrupted. Otherwise empty.
+  std::vector<std::filesystem::path> missing_keys;  // which the server needs to start
+  // The list of a backup newer than the restored one, if there is one: that backup was interrupted,
+  // or its list is missing. Otherwise empty.
   std::filesystem::path passed_over;
 };
 

@@ -43,7 +43,8 @@ bool IsHash(std::string_view untrusted_text) {
          untrusted_text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// Returns the text up to `end`, and removes it and `end`; nullopt if `end` is missing.
+// Removes the text up to and including `end`, and returns it without `end`; nullopt if `end` is
+// missing.
 std::optional<std::string_view> Take(std::string_view& untrusted_text, char end) {
   const std::size_t at = untrusted_text.find(end);
   if (at == std::string_view::npos) return std::nullopt;

@@ -19,7 +19,7 @@ namespace fieldcost::aggregator {
 Result<publish::FileReport> CheckFilesBesideStore(
     const std::filesystem::path& data_dir, const std::map<std::string, std::string>& bindings);
 
-// What was found in the store and next to it.
+// The findings in the store and in the files next to it.
 struct DataReport {
   store::VerifyReport store;
   publish::FileReport files;

@@ -42,7 +42,7 @@ Result<store::ExpiryReport> DeleteOld(store::Store& store, const Clock& clock,
     FIELDCOST_ASSIGN(last, NewestWeek(store));
   }
   if (last == 0) {
-    // Only held batches can be too old; the next deletion will find out.
+    // Only held batches can be too old; the next deletion handles them.
     if (store.Gauges().held_batches != 0) FIELDCOST_TRY(store.PutNumber(kLastDeletionWeek, now));
     return store::ExpiryReport();
   }
@@ -77,7 +77,7 @@ Result<store::ExpiryEffect> DeleteBefore(store::Store& store, const Clock& clock
   const std::uint32_t week = before_week + weeks;
   if (!yes) return store.EffectOfExpiring(store::BoundsOf(week, weeks));
   FIELDCOST_ASSIGN(const store::ExpiryReport report, Delete(store, week, weeks));
-  // Deleting less than what is due proves nothing about the clock.
+  // Never lowers it, since deleting less than what is due proves nothing about the clock.
   FIELDCOST_ASSIGN(const std::uint64_t last, store.GetNumber(kLastDeletionWeek));
   if (last < week) FIELDCOST_TRY(store.PutNumber(kLastDeletionWeek, week));
   return store::ExpiryEffect{report};

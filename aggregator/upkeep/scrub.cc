@@ -30,13 +30,13 @@ Scrub::Scrub(store::Store& store, const Clock& clock, std::chrono::seconds perio
     : store_(store), clock_(clock), period_(period) {}
 
 Status Scrub::Step(std::chrono::seconds interval) {
-  // If these numbers are damaged, it starts over.
+  // If these numbers cannot be read, the round starts over.
   std::uint64_t place = store_.GetNumber(kPlace).value_or(0);
   std::uint64_t began = store_.GetNumber(kBegan).value_or(0);
   const auto now = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::seconds>(clock_.Now().time_since_epoch()).count());
   if (place == 0) {
-    // A clock that was ahead must not stop the scrub.
+    // A clock that was ahead earlier must not stop the scrub.
     const auto period = static_cast<std::uint64_t>(period_.count());
     if (began != 0 && now >= began && now - began < period) return {};
     FIELDCOST_TRY(store_.PutNumber(kBegan, now));

@@ -11,7 +11,7 @@
 namespace fieldcost::aggregator {
 
 // Reads the whole store continuously, a little at a time, so that damage on the disk is found while
-// there still is a backup from before. Its progress survives a restart. Any thread may call
+// a backup from before it still exists. Its progress survives a restart. Any thread may call
 // state().
 class Scrub {
  public:
@@ -19,7 +19,7 @@ class Scrub {
   // this.
   Scrub(store::Store& store, const Clock& clock, std::chrono::seconds period);
 
-  // Reads the share of a step of `interval`. kIo: a file cannot be read, or the store has failed.
+  // Reads as much as is due per `interval`. kIo: a file cannot be read, or the store has failed.
   Status Step(std::chrono::seconds interval);
   admin::ScrubState state() const;
 

@@ -1,4 +1,4 @@
-// `fieldcost-aggregator compact`: rewrites the store, so that nothing removed is left in it.
+// `fieldcost-aggregator compact`: rewrites the store, so that no removed data is left in it.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -15,7 +15,7 @@
 namespace fieldcost::aggregator {
 namespace {
 
-// Keeps numbers too large that are too large, so that they are refused as such.
+// Narrows without wrapping, so that numbers that are too large are still refused.
 std::uint32_t Narrow(std::uint64_t number) {
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(number, std::numeric_limits<std::uint32_t>::max()));
@@ -45,7 +45,7 @@ Result<int> MakeDemo(const command::Arguments& arguments) {
   if (const auto port = arguments.Number("--port")) {
     options.port = static_cast<std::uint16_t>(*port);
   }
-  SetLogLevel(LogLevel::kError);  // the location of the root key does not matter here
+  SetLogLevel(LogLevel::kError);  // the warning about the root key is irrelevant here
   FIELDCOST_ASSIGN(const demo::DemoReport report, demo::MakeDemo(options, SystemClock()));
   Outcome outcome;
   outcome.Add("synthetic", true)

@@ -1,4 +1,4 @@
-// `fieldcost-aggregator expire`: shows or removes everything from before a week.
+// `fieldcost-aggregator expire`: shows or removes all data from before a week.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace fieldcost::aggregator {
 namespace {
 
-// Accepts a week's number, or a day in the week, which is replaced by the number.
+// Accepts a week's number, or a day in the week, and replaces the day by the number.
 Status CheckWeek(std::string& untrusted_text) {
   if (const auto week = WeekOfDay(untrusted_text)) {
     untrusted_text = std::to_string(*week);

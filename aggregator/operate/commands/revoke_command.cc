@@ -22,7 +22,7 @@ Outcome OutcomeOf(const ingest::RevocationReport& report) {
   return outcome;
 }
 
-// The agent's id in the store of a stopped server.
+// Finds the agent's id in the store of a stopped server.
 Result<std::string> FindAgentOf(const Config& config, const std::string& agent,
                                 store::Store& store) {
   const WallTime now = SystemClock().Now();

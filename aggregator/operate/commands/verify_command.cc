@@ -1,4 +1,5 @@
-// `fieldcost-aggregator verify`: checks all of a store, running or stopped.
+// `fieldcost-aggregator verify`: checks a whole data directory; the server may be running or
+// stopped.
 #include "aggregator/admin/admin_requests.h"
 #include "aggregator/operate/ask_service.h"
 #include "aggregator/operate/operate_commands.h"
