@@ -14,7 +14,7 @@ namespace {
 
 // This many refused batches keep their bytes, so that the user can inspect them.
 constexpr std::uint64_t kMaxQuarantinedBodies = 256;
-// Log entries that are kept, in addition to batches whose bytes are still stored.
+// Log entries that are kept, in addition to batches with stored bytes.
 constexpr std::uint64_t kMaxLogEntries = 4096;
 constexpr char kHeldReason[] = "kept apart by the service until it knows this agent";
 constexpr std::chrono::hours kPaceTime{7 * 24};

@@ -123,7 +123,7 @@ class SpoolDb {
   // Drops bytes of batches that are not queued, oldest first, until they take at most `max_bytes`.
   Status DropOldBytes(std::uint64_t max_bytes);
 
-  // The first batch after `after_id` that the service may hold and whose bytes are stored.
+  // The first batch after `after_id` that has stored bytes and that the service may hold.
   Result<std::optional<SpooledBatch>> NextToWithdraw(std::uint64_t after_id);
   Status MarkWithdrawn(std::uint64_t id, WallTime now);
   Status NoteRefusal(std::uint64_t id, std::string_view reason);  // the withdrawal was refused
@@ -132,7 +132,7 @@ class SpoolDb {
   Result<SpoolTotals> Totals();
   Result<SpoolPace> Pace(WallTime now);
   Result<std::vector<LoggedBatch>> Log();
-  // Epochs whose key may still be needed, because batches are queued or can be withdrawn.
+  // Epochs of batches that are queued or can be withdrawn, so that their keys may still be needed.
   Result<std::vector<wire::Epoch>> EpochsInUse();
 
   static constexpr std::chrono::hours kMaxAgeStep{7 * 24};

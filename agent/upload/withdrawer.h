@@ -29,8 +29,8 @@ struct ForgetReport {
 // Called after each batch.
 using ForgetProgress = std::function<void(const ForgetReport& so_far)>;
 
-// Withdraws, one by one, all batches that the service may hold and whose bytes are still stored. A
-// batch whose withdrawal is refused stays unchanged, with the reason. The process may be killed at
+// Withdraws, one by one, all batches that have stored bytes and that the service may hold. If a
+// withdrawal is refused, its batch stays unchanged, with the reason. The process may be killed at
 // any moment; the next one continues, since a repeated withdrawal gets the same response. The owner
 // holds the upload lock and has removed queued batches from the spool.
 class Withdrawer {

@@ -24,7 +24,7 @@ namespace fieldcost::admin {
 struct VerifyAnswer {
   std::vector<std::pair<std::string_view, std::uint64_t>> numbers;
   bool ok = true;
-  std::string problem;  // the first; empty if there is none
+  std::string problem;  // the first problem; empty if none
 };
 
 // The service's functions for its operator. The first two are called often and must not block. Each

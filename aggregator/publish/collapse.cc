@@ -229,8 +229,8 @@ class Group {
     return rest;
   }
 
-  // The week whose scalars are published in addition to those of all weeks (0 = none), and the
-  // candidates whose scalars of that week are published as well.
+  // The week published with scalars of its own, in addition to those of all weeks (0 = none), and
+  // the candidates that also have their scalars of that week published.
   struct Told {
     std::uint32_t week = 0;
     std::vector<bool> of_candidate;

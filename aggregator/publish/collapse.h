@@ -34,11 +34,11 @@ struct CollapseCounts {
 // classes are published, those with the most contributions.
 //
 // Each sum comes with the scalars of its fullest quarter, in which each machine is counted once, or
-// without any. The quarter is the same for a metric's sum over classes and its classes: among the
-// quarters that reach the threshold and whose subtraction from all weeks leaves scalars that are
-// empty or reach the threshold, even after subtracting whole classes, it is the one with the most
-// contributions. A class has scalars of the quarter only if the same holds for it, and for the
-// remainder of the other classes.
+// without any. The quarter is the same for a metric's sum over classes and its classes: the one
+// with the most contributions among the quarters that reach the threshold, and without which the
+// scalars of all weeks are empty or still reach the threshold, even after subtracting whole
+// classes. A class has scalars of the quarter only if the same holds for it, and for the remainder
+// of the other classes.
 //
 // A range contains all rows of its APIs (Snapshot::Split()). Needs memory for a few rows.
 using CollapsedVisitor =

@@ -106,7 +106,7 @@ http::Response NotFound() {
   return http::JsonError(404, Name(ErrorCode::kNotFound), "there is nothing at this address");
 }
 
-// Adds the requested bytes of the file to `response`, whose headers are already set.
+// Adds the requested bytes of the file to `response`. REQUIRES: its headers are set.
 http::Response WithBody(const http::Request& untrusted_request, std::string_view etag,
                         std::string bytes, http::Response response) {
   response.headers.emplace_back("Content-Type", "application/octet-stream");

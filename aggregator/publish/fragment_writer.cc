@@ -108,7 +108,7 @@ struct RawRows {
   std::size_t count = 0;
 };
 
-// Decodes into `rows`, whose memory is reused for each fragment, since they are large.
+// Decodes into `rows`. Callers reuse it for each fragment, since rows are large.
 Status DecodeRows(const RawRows& raw, std::vector<stats::StatRow>& rows) {
   rows.resize(raw.count);
   store::CompactRow sums;

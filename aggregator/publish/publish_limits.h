@@ -39,7 +39,8 @@ inline constexpr std::size_t kMaxRowsOfFragment = 32'768;
 inline constexpr std::size_t kCrowdingSample = 1'024;
 inline constexpr std::size_t kMaxCrowdingSample = 4'096;
 
-// Rows with impossible sums whose agents are looked up, in each half of the store.
+// Maximum number of rows with impossible sums, in each half of the store, for which agents are
+// looked up.
 inline constexpr std::size_t kMaxInconsistentRows = 256;
 
 // Snapshots on disk after a publication: the new one, and older ones that clients may be fetching.

@@ -20,14 +20,14 @@
 
 namespace fieldcost::store {
 
-// What an agent's first batch binds it to for an epoch.
+// Properties that an agent's first batch fixes for an epoch.
 struct AgentBinding {
   std::uint64_t class_hash = 0;  // keyed hash of its hardware class
   std::uint32_t first_week = 0;  // the week in which that batch arrived
   bool operator==(const AgentBinding&) const = default;
 };
 
-// Row keys to which a batch is its agent's first contribution, for rows of one week.
+// The first contributions in a batch's rows of one week.
 struct WeekContributions {
   std::uint32_t week = 0;
   std::vector<std::uint64_t> hashes;  // keyed hashes of the row keys, strictly ascending
@@ -52,8 +52,7 @@ struct AcceptedBatch {
   std::function<std::string()> held_answer = {};
   // The binding that Store::GetBinding() returns for the agent and epoch from now on.
   std::optional<AgentBinding> bind = {};
-  // The row keys to which the batch is a first contribution, one entry per week; kept until the
-  // batch is withdrawn.
+  // The batch's first contributions, one entry per week; kept until the batch is withdrawn.
   std::span<const WeekContributions> contributions = {};
 };
 

@@ -10,8 +10,8 @@
 
 namespace fieldcost::store {
 
-// Finds rows by key, millions of times per second. A table with 8 bytes per row, half of which are
-// the hash, nearly always gives the right row at the first attempt; other memory is read only to
+// Finds rows by key, millions of times per second. A table with 8 bytes per row, four of them the
+// hash, nearly always gives the right row at the first attempt; other memory is read only to
 // confirm it. Rows do not move. Not thread-safe.
 class RowIndex {
  public:

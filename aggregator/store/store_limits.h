@@ -10,7 +10,7 @@ namespace fieldcost::store {
 
 // Every bound of the store. Sizes in bytes.
 inline constexpr int kMaxOpenFiles = 512;         // table files that the engine keeps open
-inline constexpr unsigned kLedgerWindow = 64;     // sequences whose responses are stored
+inline constexpr unsigned kLedgerWindow = 64;     // sequences with stored responses
 inline constexpr std::size_t kAgentIdBytes = 32;  // a keyed hash of an agent's public key
 inline constexpr std::size_t kMaxAnswerBytes = 64 * kKiB;
 inline constexpr std::size_t kMaxRowKeyBytes = 2 * kKiB;
@@ -32,7 +32,7 @@ inline constexpr std::uint64_t kContributionCost = 8;
 inline constexpr std::size_t kTokenHashBytes = 32;  // SHA-256
 inline constexpr std::uint32_t kMaxInvitationUses = 1'000'000;
 inline constexpr std::size_t kMaxInvitationLabelBytes = 100;
-// Epochs whose uses are stored. Batches of fewer epochs are accepted at any time.
+// Epochs with stored uses. Batches of fewer epochs are accepted at any time.
 inline constexpr std::size_t kMaxInvitationEpochs = 4;
 
 // Maximum number of entries that Expire() examines between two atomic writes. Checkpoints wait that

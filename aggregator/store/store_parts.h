@@ -27,7 +27,7 @@ inline std::string NumberKey(std::uint64_t number) {
   return key;
 }
 
-// What a batch adds, in the form of the log.
+// A batch's addition to the sums, in the form of the log.
 struct Addition {
   std::string record;
   std::uint64_t sequence = 0;

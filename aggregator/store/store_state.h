@@ -196,7 +196,7 @@ struct Store::State {
   Status CheckEpoch(wire::Epoch epoch) const;  // kInvalidArgument if it has expired
   // Withdraws a batch of an expired epoch, which the ledger has forgotten.
   Result<WithdrawResult> WithdrawForgotten(const Withdrawal& withdrawal) const;
-  // Returns the accepted rows whose weeks have not expired.
+  // Returns the accepted rows of weeks that have not expired.
   Result<std::string> WithoutExpiredRows(std::string_view accepted_rows) const;
 };
 

@@ -11,7 +11,7 @@
 namespace fieldcost {
 namespace {
 
-// The length of the colour sequence ("ESC [ 38;5;196 m") with which the text begins; 0 if none.
+// The length of the colour sequence ("ESC [ 38;5;196 m") at the beginning of the text; 0 if none.
 std::size_t ColorBytes(std::string_view text) {
   if (!text.starts_with("\x1b[")) return 0;
   const std::size_t end = text.find_first_not_of("0123456789;", 2);

@@ -74,7 +74,7 @@ double NormalPValue(const CallCounts& calls, Score score);
 std::optional<double> ExactPValue(const CallCounts& calls, Score score);
 
 // The number of `permutations` random permutations that have at least my sum. Equal arguments give
-// equal results, with the same version of Boost, whose normal variates are used for large counts.
+// equal results, with the same version of Boost: its normal variates are used for large counts.
 struct Exceedances {
   std::uint32_t by_bucket = 0;
   std::uint32_t by_rank = 0;

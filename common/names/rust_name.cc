@@ -32,8 +32,8 @@ void Append(const char* data, std::size_t size, void* opaque) {
   for (std::size_t i = 0; i < size; ++i) output->text[output->size++] = data[i];
 }
 
-// Returns false if the symbol is not a Rust name or the output is too long. Has no objects whose
-// destructors longjmp() would skip.
+// Returns false if the symbol is not a Rust name or the output is too long. Has no objects with
+// destructors, since longjmp() would skip these.
 bool Demangle(const char* symbol, Output& output) {
   if (setjmp(output.full) != 0) return false;
   return ::rust_demangle_callback(symbol, DMGL_NO_OPTS, Append, &output) != 0;

@@ -7,7 +7,7 @@ namespace fieldcost::sqlite {
 // has corrupted is SQLITE_CORRUPT, never data. Frames of the write-ahead log have SQLite's own
 // checksums.
 //
-// It opens only databases with pages of 4,096 bytes whose last 8 bytes are reserved. Programs that
+// It opens only databases with pages of 4,096 bytes, the last 8 of them reserved. Programs that
 // write to such a database without this layer leave wrong checksums in it.
 
 inline constexpr int kCheckedPageBytes = 4096;

@@ -23,7 +23,7 @@ class Statement {
   Statement& Text(std::string_view value);
   Statement& Blob(std::string_view value);
 
-  // Returns true if there is another row, to which the accessors below then refer.
+  // Returns true if there is another row. The accessors below then refer to it.
   Result<bool> Step();
   // Steps to the end; afterwards the statement can be bound and run again.
   Status Run();

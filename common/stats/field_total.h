@@ -14,7 +14,7 @@ namespace fieldcost::stats {
 // the same calls.
 int StratumWidth(const RowKey& key);
 
-// The sums from which the total of one API is computed; unknown ones are null.
+// The inputs of one API's total; unknown ones are null.
 struct TotalParts {
   const ApiSums* wall_time = nullptr;
   const ApiSums* wall_time_busy = nullptr;

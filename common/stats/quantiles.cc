@@ -107,8 +107,8 @@ void Bound(const RankInBucket& at, Quantile& quantile) {
   if (quantile.high >= kExactIntegers) quantile.high = std::nextafter(quantile.high, HUGE_VAL);
 }
 
-// The value whose relative error is the same if the true value is at either end of the interval: a
-// third at most, since a bucket is an octave.
+// The value with the same relative error if the true value is at either end of the interval: at
+// most a third, since a bucket is an octave.
 double MiddleOf(const Quantile& quantile) {
   const double sum = quantile.low + quantile.high;
   return sum > 0 ? std::round(2 * quantile.low * quantile.high / sum) : 0;

@@ -145,7 +145,7 @@ std::optional<Growth> MostExplainingGrowth(const std::vector<ShapeArgument>& arg
   return most;
 }
 
-// Finds the pair of peaks whose lower peak is highest. Costs that the clock may be unable to
+// Finds the pair of peaks with the highest lower peak. Costs that the clock may be unable to
 // distinguish share one bucket. That bucket covers all octaves down to 0, which a long lower tail
 // fills, so its height is its average per octave.
 std::optional<TwoPeaks> FindTwoPeaks(const CostHistogram& cost) {

@@ -103,7 +103,7 @@ struct ShapeResult {
 // - Start-up: there are at least 3 processes, and each made a first call. The cheapest first call
 //   (its bucket's lower edge) costs at least 8 times the geometric mean of the other calls, at
 //   least 20 us more than that mean (otherwise cold caches would qualify), and more than their p99.
-//   The shape is then that of the other calls, of which there must be 100.
+//   The shape is then that of the other calls; there must be at least 100.
 // - Grows: at least 4 log2 buckets of an argument, so 3 octaves, have 10 calls or more. The best
 //   non-decreasing fit to their mean log2 costs, weighted by calls (pool adjacent violators, Ayer
 //   et al. 1955; Barlow et al. 1972), has an R^2 of at least 0.8, rises by at least an octave, and

@@ -15,8 +15,8 @@ struct WeekScalars {
   bool operator==(const WeekScalars&) const = default;
 };
 
-// kCorrupt unless there are none, or both the week's scalars and the rest of `row`, of which they
-// are a part, are possible.
+// kCorrupt unless there are none, or they are possible and subtracting them from `row` leaves
+// possible scalars.
 Status Validate(const WeekScalars& untrusted_scalars, const ContributionScalars& row);
 
 }  // namespace fieldcost::stats

@@ -7,7 +7,7 @@
 //               row    { api metric week bucket_count }*     ; so many buckets are this row's
 //               bucket { slot count sum_low sum_high squares_low squares_high }*
 //                                              ; row by row, ascending slots, count > 0
-//               row_untimed*                                 ; one a row; absent if all are 0
+//               row_untimed* ; one per row; absent if all are 0
 #include "common/wire/row_table.h"
 
 #include <algorithm>

@@ -26,7 +26,7 @@ function settings(): vscode.WorkspaceConfiguration {
   return vscode.workspace.getConfiguration('fieldcost');
 }
 
-/** Languages for which the manifest activates the extension. */
+/** Languages that activate the extension, according to its manifest. */
 function knownLanguages(context: vscode.ExtensionContext): string[] {
   const manifest = context.extension.packageJSON as { activationEvents?: string[] };
   const prefix = 'onLanguage:';
