@@ -24,7 +24,7 @@ constexpr unsigned kFillThreads = 8;  // threads share disk syncs
 class WeekClock : public Clock {
  public:
   WallTime Now() const override {
-    // Somewhere in the middle of the week.
+    // Near the middle of the week.
     return WallTime(std::chrono::days(7 * std::int64_t{week_} + 3));
   }
   void Set(std::uint32_t week) { week_ = week; }

@@ -17,7 +17,7 @@ using stats::Metric;
 // The purposes of random streams. Equal purposes and numbers give equal streams.
 enum class Purpose : std::uint64_t { kMachine, kCost, kUpgrade, kWeek, kCalls, kAllocation, kLoad };
 
-constexpr std::uint32_t kHealthyPercent = 100;  // of what a function should cost
+constexpr std::uint32_t kHealthyPercent = 100;  // of a function's normal cost
 constexpr std::uint64_t kTimedCalls = 900;      // of the most called function, per machine and week
 constexpr std::uint64_t kMinTimedCalls = 12;
 constexpr std::uint64_t kMinAilingCalls = 100;
@@ -162,7 +162,7 @@ void AddRows(std::uint64_t seed, const Circumstances& at, const stats::ApiKey& k
   }
 }
 
-// The function's cost on this machine, in percent of what it should be.
+// The function's cost on this machine, in percent of its normal cost.
 std::uint32_t AilingPercent(std::span<const Ailment> ailments, const LibraryModel& library,
                             const ApiModel& api) {
   std::uint32_t percent = kHealthyPercent;

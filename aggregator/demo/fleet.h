@@ -26,7 +26,7 @@ struct FleetOptions {
   std::uint32_t first_week() const { return last_week - (kWeeks - 1); }
 };
 
-// A function that is slower than it should be on one machine, so that a check must find it.
+// A function that is too slow on one machine, so that a check must find it.
 struct Ailment {
   std::string_view soname;
   std::string_view symbol;

@@ -29,7 +29,7 @@ class Admission {
 
   EnrolmentMode mode() const { return mode_; }
   bool IsRevoked(const std::string& agent_id) const;
-  // Takes effect at once; the caller has to record it in the store.
+  // Takes effect immediately; the caller must record it in the store.
   void Revoke(const std::string& agent_id);
   // Takes the same time for every wrong token of the same length.
   bool IsToken(std::string_view untrusted_token) const;

@@ -205,7 +205,7 @@ Result<PublishReport> Publisher::Publish(store::Store& store) {
       directory() / "snapshots" / HexEncode(timestamp.snapshot_sha256), signed_snapshot, 0644));
   FIELDCOST_TRY(WriteFileAtomically(directory() / "timestamp",
                                     wire::SignTimestamp(timestamp, keys_.timestamp_key()), 0644));
-  // 4. Remove what no snapshot needs any more.
+  // 4. Remove files that no snapshot needs.
   if (Status status = RemoveOld(); !status) {
     LogWarning("old published files are not removed: {}", status.error().message);
   }

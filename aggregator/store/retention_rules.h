@@ -17,16 +17,16 @@ inline constexpr std::uint32_t kWeeksAhead = 1;
 struct RetentionBounds {
   std::uint32_t first_week = 0;
   wire::Epoch first_epoch{0};
-  // Batches of earlier epochs are not accepted any more, so their held and kept batches are of no
-  // use. Not before first_epoch.
+  // Batches of earlier epochs are no longer accepted, so their held and kept batches are useless.
+  // Not before first_epoch.
   wire::Epoch first_open_epoch{0};
 };
 
-// Computes what to keep in `current_week` if rows are kept for `weeks` (0: for ever; nothing
+// Computes what to keep in `current_week` if rows are kept for `weeks` (0: forever; nothing
 // expires).
 //
-// An epoch may be forgotten only if no batch of it can be accepted any more (otherwise a replay
-// would be counted twice) and everything that it could have added has expired (otherwise its owner
+// An epoch may be forgotten only once its batches can no longer be accepted (otherwise a replay
+// would be counted twice) and everything that they may have added has expired (otherwise its owner
 // could not withdraw it). The last batch of epoch e is accepted in the last week of epoch e +
 // kEpochsAround, with rows of at most kWeeksAhead weeks later: all weeks are before (e +
 // kEpochsAround + 1) * 13 + kWeeksAhead. So the epoch is forgotten once this bound is not after

@@ -10,7 +10,7 @@
 
 namespace fieldcost::store {
 
-// Finds rows by key, millions of times per second. A table with 8 bytes per row, four of them the
+// Finds rows by key, millions of times per second. A table with slots of 8 bytes, half of each the
 // hash, nearly always gives the right row at the first attempt; other memory is read only to
 // confirm it. Rows do not move. Not thread-safe.
 class RowIndex {

@@ -53,7 +53,7 @@ class LedgerCheck {
   Status ReadExpired(std::string_view key, std::string_view value);
   Status Read(std::string_view key, std::string_view value, Agent& agent);
   Status ReadContributions(std::string_view key, std::string_view value, Agent& agent);
-  // Checks everything about an agent in an epoch.
+  // Checks all entries of an agent in an epoch.
   void Check(const Agent& agent);
   void CheckAnswers(const Agent& agent) const;
   void CheckBatches(const Agent& agent, const std::set<std::uint64_t>& held) const;

@@ -13,7 +13,7 @@ namespace fieldcost::aggregator {
 inline constexpr std::uint32_t kMaxWeeksBetweenDeletions = 8;
 
 // Deletes rows from more than `weeks` weeks ago (0: none), ledger entries that are no longer
-// needed, and held batches of agents whose probation cannot end any more, since batches of their
+// needed, and held batches of agents whose probation can no longer end, since batches of their
 // epoch are not accepted.
 //
 // kUnavailable: nothing was deleted, since the clock is too far from the last deletion or, if there

@@ -13,9 +13,9 @@ struct CommandResult {
   std::string output;    // stdout
 };
 
-// Runs a program (absolute path, no shell) with a fixed environment (PATH, LC_ALL=C), no input and
-// stderr discarded. kNotFound if it cannot be started; kTooLarge or kDeadlineExceeded if it exceeds
-// a limit: the child is then killed and reaped.
+// Runs a program (absolute path, no shell) with a fixed environment (PATH, LC_ALL=C) and no input;
+// discards its stderr. kNotFound if it cannot be started; kTooLarge or kDeadlineExceeded if it
+// exceeds a limit: the child is then killed and reaped.
 Result<CommandResult> RunCommand(const std::vector<std::string>& arguments,
                                  std::size_t max_output_bytes, std::chrono::milliseconds limit);
 

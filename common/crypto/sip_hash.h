@@ -12,7 +12,7 @@ namespace fieldcost::crypto {
 // at a time.
 class SipHash {
  public:
-  // REQUIRES: the key has 16 bytes, for SetKey(), too.
+  // REQUIRES, also for SetKey(): the key has 16 bytes.
   explicit SipHash(std::string_view key);
   ~SipHash();
   SipHash(SipHash&&) noexcept;

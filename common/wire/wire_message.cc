@@ -9,7 +9,7 @@
 namespace fieldcost::wire {
 
 Status ParseMessage(std::string_view untrusted_bytes, google::protobuf::MessageLite& message) {
-  // Callers have checked the size against their own limits.
+  // Callers have already checked the size against their own limits.
   FIELDCOST_CHECK(untrusted_bytes.size() <= kMaxMessageBytes);
   google::protobuf::io::CodedInputStream input(
       reinterpret_cast<const std::uint8_t*>(untrusted_bytes.data()),
