@@ -7,9 +7,9 @@
 
 namespace fieldcost::inference {
 
-// The distribution of the number of marked items when `drawn` of `population` items, `marked` of
-// which are marked, are drawn without replacement. REQUIRES everywhere: marked <= population, drawn
-// <= population, population < 2^62.
+// The distribution of the number of marked items among `drawn` ones that are drawn without
+// replacement from `population` items, `marked` of them marked. REQUIRES everywhere: marked <=
+// population, drawn <= population, population < 2^62.
 struct Hypergeometric {
   std::uint64_t population = 0;
   std::uint64_t marked = 0;
@@ -57,7 +57,7 @@ class HypergeometricSampler {
 
   explicit HypergeometricSampler(std::uint64_t seed);
   ~HypergeometricSampler();
-  // REQUIRED before any of the following.
+  // Must be called before any of the following.
   void Reset(std::uint64_t population, std::uint64_t marked);
 
   // Stores a draw for each element of `drawn` in `found`, which has the same size.
