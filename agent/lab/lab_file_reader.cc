@@ -144,7 +144,7 @@ void Merge(const shm::LabLogSums& sums, stats::LogSums& sum) {
   sum.Merge({.count = sums.count, .sum = sums.sum, .sum_squares = sums.sum_squares});
 }
 
-// Adds the bytes transferred by a block's calls, of which `returned` have returned. Bytes that
+// Adds the bytes transferred by a block's calls; `returned` of them have returned. Bytes that
 // cannot be read count as not measured.
 void AddIo(const Reading& reading, const shm::LabMapBlock& untrusted_block, std::uint64_t returned,
            LabFileApi& api) {

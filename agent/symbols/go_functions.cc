@@ -11,7 +11,7 @@ namespace {
 using Bytes = std::span<const std::uint8_t>;
 
 // The header: the magic number, two zeros, the size of the smallest instruction, the size of an
-// address; then words, the first of which is the number of functions.
+// address; then words, beginning with the number of functions.
 constexpr std::size_t kPrefixBytes = 8;
 constexpr std::size_t kWordBytes = 8;
 constexpr std::array<std::uint8_t, 4> kPrefixEnd = {0, 0, 1, kWordBytes};

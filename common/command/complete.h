@@ -44,8 +44,8 @@ struct NameLookups {
 };
 
 // Returns how a line of `program` may continue. `words` follow the program's name; the last one is
-// unfinished (empty = a new word). The shell handles quotes. Pure except for the look-ups, of which
-// at most one is called, once.
+// unfinished (empty = a new word). The shell handles quotes. Pure except for the look-ups; at most
+// one of them is called, once.
 Completion Complete(const Command& program, const std::vector<std::string>& words,
                     const NameLookups& lookups);
 

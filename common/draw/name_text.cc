@@ -28,7 +28,7 @@ std::size_t ModuleBytes(std::string_view name) {
   return has_module ? mark + 1 : 0;
 }
 
-// Whether a word is a position in a source file: "/work/app.js:5:18".
+// Whether a word is a position in a source file: "/srv/app.js:5:18".
 bool IsSourceLine(std::string_view word) {
   const std::size_t colon = word.rfind(':');
   return colon != word.npos && colon + 1 < word.size() && word.find_first_of("/.") < colon &&

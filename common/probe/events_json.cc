@@ -39,7 +39,7 @@ json::object GroupJson(const GroupKey& key) {
   return {{"label", Text(key.label)}, {"program", Text(key.program)}, {"tags", TagsJson(key.tags)}};
 }
 
-json::object ChangeJson(const StepChange& change, ChangeName name) {
+json::object ChangeJson(const StepChange& change) {
   return {{"name", Text(change.name)},
           {"base_events", change.base_events},
           {"new_events", change.new_events},
@@ -50,12 +50,12 @@ json::object ChangeJson(const StepChange& change, ChangeName name) {
           {"ratio_high", change.ratio_high},
           {"p", change.p},
           {"q", change.q},
-          {"change", name(change.change)}};
+          {"change", Name(change.change)}};
 }
 
-json::array ChangesJson(std::span<const StepChange> changes, ChangeName name) {
+json::array ChangesJson(std::span<const StepChange> changes) {
   json::array all;
-  for (const StepChange& change : changes) all.push_back(ChangeJson(change, name));
+  for (const StepChange& change : changes) all.push_back(ChangeJson(change));
   return all;
 }
 
@@ -70,7 +70,7 @@ json::array LeftOutJson(std::span<const LeftOutGroup> groups) {
   return left_out;
 }
 
-json::array HistoryLinesJson(std::span<const HistoryLine> lines, ChangeName name) {
+json::array HistoryLinesJson(std::span<const HistoryLine> lines) {
   json::array all;
   for (const HistoryLine& line : lines) {
     json::array builds;
@@ -81,7 +81,7 @@ json::array HistoryLinesJson(std::span<const HistoryLine> lines, ChangeName name
                                     {"median_ns", point.median_ns},
                                     {"low_ns", point.low_ns},
                                     {"high_ns", point.high_ns},
-                                    {"change", ChangeJson(point.change, name)}});
+                                    {"change", ChangeJson(point.change)}});
     }
     all.push_back(json::object{{"program", Text(line.program)},
                                {"tags", TagsJson(line.tags)},

@@ -2,7 +2,6 @@
 
 #include <boost/json.hpp>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "common/probe/compare_events.h"
@@ -16,18 +15,15 @@ namespace fieldcost::probe {
 // Texts may contain any bytes: what no event of an intact store contains becomes U+FFFD, as in
 // CleanText().
 
-// Returns the name of a change in JSON: Name(), or an older API's name for it.
-using ChangeName = std::string_view (*)(Change);
-
 boost::json::array StackJson(std::span<const Frame> stack);
 // {"label", "program", "tags"}
 boost::json::object GroupJson(const GroupKey& key);
 // {"name", "base_events", ..., "p", "q", "change"}
-boost::json::object ChangeJson(const StepChange& change, ChangeName name);
-boost::json::array ChangesJson(std::span<const StepChange> changes, ChangeName name);
+boost::json::object ChangeJson(const StepChange& change);
+boost::json::array ChangesJson(std::span<const StepChange> changes);
 // [{"label", "program", "tags", "side", "events"}]
 boost::json::array LeftOutJson(std::span<const LeftOutGroup> groups);
 // [{"program", "tags", "builds": [{"build", "first_ns", ..., "change"}]}]
-boost::json::array HistoryLinesJson(std::span<const HistoryLine> lines, ChangeName name);
+boost::json::array HistoryLinesJson(std::span<const HistoryLine> lines);
 
 }  // namespace fieldcost::probe

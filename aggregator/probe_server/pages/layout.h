@@ -9,7 +9,7 @@ namespace fieldcost::probe_server {
 
 struct Frame {
   std::string title;
-  std::string user;        // the logged-in user; empty: nobody
+  std::string user;        // the logged-in user; empty: none
   std::string form_token;  // carried by each form of the page
   std::string notice;      // a sentence at the top: the result of the last action
   bool is_error = false;

@@ -12,11 +12,6 @@ namespace {
 
 namespace json = boost::json;
 
-// For one change, this API has always used a shorter word, which scripts rely on.
-std::string_view WordOf(probe::Change change) {
-  return change == probe::Change::kTooLittle ? "too_little" : probe::Name(change);
-}
-
 json::object RowJson(const probe::EventRow& row, const std::string& user,
                      const probe::Verdict& verdict) {
   json::array tags(row.tags.begin(), row.tags.end());
@@ -109,8 +104,8 @@ std::string ComparisonJson(const std::vector<probe::Event>& events,
                       {"steps", json::array(table.names.begin(), table.names.end())},
                       {"ns", std::move(columns)}};
   if (comparison) {
-    answer["total"] = probe::ChangeJson(comparison->total, WordOf);
-    answer["changes"] = probe::ChangesJson(comparison->steps, WordOf);
+    answer["total"] = probe::ChangeJson(comparison->total);
+    answer["changes"] = probe::ChangesJson(comparison->steps);
   }
   return Serialize(answer);
 }
@@ -123,8 +118,8 @@ std::string GroupsJson(const probe::ComparedSides& sides) {
     object["new_set_aside"] = group.new_set_aside;
     object["by_run"] = group.comparison.by_run;
     object["at_equal_wait"] = group.comparison.at_equal_wait;
-    object["total"] = probe::ChangeJson(group.comparison.total, WordOf);
-    object["changes"] = probe::ChangesJson(group.comparison.steps, WordOf);
+    object["total"] = probe::ChangeJson(group.comparison.total);
+    object["changes"] = probe::ChangesJson(group.comparison.steps);
     groups.push_back(std::move(object));
   }
   return Serialize(json::object{{"groups", std::move(groups)},
@@ -136,7 +131,7 @@ std::string GroupsJson(const probe::ComparedSides& sides) {
 
 std::string HistoryJson(const HistoryView& view) {
   return Serialize(json::object{{"label", view.filter.label},
-                                {"lines", probe::HistoryLinesJson(view.lines, WordOf)},
+                                {"lines", probe::HistoryLinesJson(view.lines)},
                                 {"set_aside_left_out", view.set_aside},
                                 {"lost_points", view.lost_hits}});
 }

@@ -1,4 +1,4 @@
-// What is logged about misbehaving agents, and what is not.
+// The log of misbehaving agents: its content, and the data that it must not contain.
 #include "aggregator/ingest/abuse_log.h"
 
 #include <gmock/gmock.h>

@@ -26,8 +26,8 @@ struct EventOptions {
   std::uint64_t lost_hits = 0;  // for the whole run
 };
 
-// Returns a batch with one event of its own run: a begin point and `steps` further points, the last
-// of which ends the event. Each point has a stack of two frames.
+// Returns a batch with one event of its own run: a begin point and `steps` further points; the last
+// one ends the event. Each point has a stack of two frames.
 probe::Batch BatchOf(std::uint64_t sequence, const EventOptions& options);
 inline probe::EventId EventOf(const EventOptions& options) { return {options.run, 1}; }
 

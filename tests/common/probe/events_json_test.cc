@@ -6,10 +6,6 @@
 namespace fieldcost::probe {
 namespace {
 
-std::string_view OtherName(Change change) {
-  return change == Change::kTooLittle ? "other" : Name(change);
-}
-
 std::string Text(const boost::json::value& value) { return boost::json::serialize(value); }
 
 TEST(EventsJsonTest, AStackIsAListOfFrames) {
@@ -18,7 +14,7 @@ TEST(EventsJsonTest, AStackIsAListOfFrames) {
             R"({"function":"","module":"","file":"","line":0}])");
 }
 
-TEST(EventsJsonTest, AChangeHasItsCallersName) {
+TEST(EventsJsonTest, AChangeHasItsNumbersAndItsName) {
   const StepChange slower{.name = "open → read",
                           .base_events = 5,
                           .new_events = 6,
@@ -30,14 +26,12 @@ TEST(EventsJsonTest, AChangeHasItsCallersName) {
                           .p = 0,
                           .q = 1,
                           .change = Change::kSlower};
-  EXPECT_EQ(Text(ChangeJson(slower, OtherName)),
+  EXPECT_EQ(Text(ChangeJson(slower)),
             R"({"name":"open → read","base_events":5,"new_events":6,"base_ns":1E1,"new_ns":2E1,)"
             R"("ratio":2E0,"ratio_low":1E0,"ratio_high":4E0,"p":0E0,"q":1E0,"change":"slower"})");
-  const boost::json::array changes =
-      ChangesJson(std::vector<StepChange>{slower, {.name = "few"}}, OtherName);
-  EXPECT_EQ(changes.at(0), ChangeJson(slower, OtherName));
-  EXPECT_EQ(changes.at(1).at("change").as_string(), "other");
-  EXPECT_EQ(ChangeJson({}, Name).at("change").as_string(), "too_little_data");
+  const boost::json::array changes = ChangesJson(std::vector<StepChange>{slower, {.name = "few"}});
+  EXPECT_EQ(changes.at(0), ChangeJson(slower));
+  EXPECT_EQ(changes.at(1).at("change").as_string(), "too_little_data");
 }
 
 TEST(EventsJsonTest, LeftOutGroupsNameTheirSide) {
@@ -64,11 +58,11 @@ TEST(EventsJsonTest, ALineOfHistoryHasExactTimesAsText) {
                                      .median_ns = 3,
                                      .low_ns = 2,
                                      .high_ns = 4}}};
-  EXPECT_EQ(Text(HistoryLinesJson(std::vector<HistoryLine>{line}, OtherName)),
+  EXPECT_EQ(Text(HistoryLinesJson(std::vector<HistoryLine>{line})),
             R"([{"program":"app","tags":["cold"],"builds":[{"build":"v1",)"
             R"("first_ns":"18446744073709551615","events":9,"median_ns":3E0,"low_ns":2E0,)"
             R"("high_ns":4E0,"change":)" +
-                Text(ChangeJson({}, OtherName)) + "}]}]");
+                Text(ChangeJson({})) + "}]}]");
 }
 
 }  // namespace

@@ -120,8 +120,8 @@ std::string ComparisonsJson(const probe::ComparedSides& sides, double least) {
     object["older"] = each.older;
     object["by_run"] = each.comparison.by_run;
     object["at_equal_wait"] = each.comparison.at_equal_wait;
-    object["total"] = probe::ChangeJson(each.comparison.total, probe::Name);
-    object["steps"] = probe::ChangesJson(each.comparison.steps, probe::Name);
+    object["total"] = probe::ChangeJson(each.comparison.total);
+    object["steps"] = probe::ChangesJson(each.comparison.steps);
     labels.push_back(std::move(object));
   }
   return Print({{"change", Text(probe::Name(WorstOf(sides.groups)))},
@@ -136,7 +136,7 @@ std::string ComparisonsJson(const probe::ComparedSides& sides, double least) {
 std::string HistoryJson(const std::string& label, const std::vector<probe::HistoryLine>& history,
                         const probe::SideFacts& facts) {
   return Print({{"label", UntrustedText(label)},
-                {"lines", probe::HistoryLinesJson(history, probe::Name)},
+                {"lines", probe::HistoryLinesJson(history)},
                 {"lost_points", facts.lost_hits}});
 }
 

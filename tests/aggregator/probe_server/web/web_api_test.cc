@@ -116,7 +116,7 @@ TEST_F(ApiTest, GroupsAreComparedByTag) {
   EXPECT_EQ(answer.at("total").at("change").as_string(), "slower");
   EXPECT_NEAR(answer.at("total").at("ratio").as_double(), 3.7, 0.1);
   const auto few = Api("/v1/compare?base=warm&new=cold&ids=" + IdOf(1) + "," + IdOf(7), token_);
-  EXPECT_EQ(few.at("total").at("change").as_string(), "too_little");
+  EXPECT_EQ(few.at("total").at("change").as_string(), "too_little_data");
   std::string target = "/compare?base=warm&new=cold";
   for (std::uint64_t run = 1; run <= 12; ++run) target += "&id=" + IdOf(run);
   const std::string page = Get(target, LogIn()).body;
