@@ -49,7 +49,7 @@ struct NameLookups {
 Completion Complete(const Command& program, const std::vector<std::string>& words,
                     const NameLookups& lookups);
 
-// The text for the completion scripts: a line with the names that the shell itself should offer
+// The text for the completion scripts: a line that states what the shell itself should offer
 // ("nothing", "files", "programs", "command N"), then "candidate TAB description" lines.
 std::string CompletionAnswer(const Completion& completion);
 
