@@ -1,12 +1,16 @@
 # Functions that define targets. Every library is static and named after its folder
 # (common/base -> fieldcost_base), so that dependencies can be compared with the layering table.
 
+# Checks the annotations of common/base/mutex.h; beta: also the order of locks.
+set(FIELDCOST_CLANG_WARNINGS -Wthread-safety -Wthread-safety-beta)
+
 add_library(fieldcost_options INTERFACE)
 target_include_directories(fieldcost_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(fieldcost_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion
   -Wno-missing-field-initializers  # designated initializers leave the rest at their defaults
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Wold-style-cast>
+  "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:${FIELDCOST_CLANG_WARNINGS}>"
   # g++ 12 warns at -O3 about std::string's own operator+ (GCC bug 105651).
   $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict>
   $<$<BOOL:${FIELDCOST_WERROR}>:-Werror>)
