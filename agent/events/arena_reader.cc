@@ -1,14 +1,13 @@
 // Reads arenas; common/shm/trace_file.h has their layout.
 #include "agent/events/arena_reader.h"
 
-#include <x86intrin.h>
-
 #include <algorithm>
 #include <cstring>
 #include <unordered_map>
 #include <utility>
 
 #include "agent/runs/untrusted_fields.h"
+#include "agent/runs/x86_64/machine.h"
 
 namespace fieldcost::events {
 namespace {
@@ -254,7 +253,7 @@ Status LookAtThread(std::uint32_t slot, Reading& reading) {
   const auto at = [&](std::size_t offset) {
     return shm::TraceThreadsOffset() + slot * sizeof(shm::TraceThread) + offset;
   };
-  OpenCall open{.now_ticks = __rdtsc()};
+  OpenCall open{.now_ticks = agent::ReadTimeStamp()};
   std::uint32_t busy = 0;
   FIELDCOST_TRY(ReadPart(reading, at(offsetof(shm::TraceThread, last_ticks)), open.last_ticks));
   FIELDCOST_TRY(ReadPart(reading, at(offsetof(shm::TraceThread, busy)), busy));

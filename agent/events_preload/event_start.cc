@@ -26,7 +26,7 @@ extern "C" __attribute__((visibility("hidden"))) const char etext[];
 namespace fieldcost::events_preload {
 
 Process fieldcost_process;
-alignas(4096) uint32_t fieldcost_attached[1024];
+alignas(intercept::kPageBytes) uint32_t fieldcost_attached[1024];
 uint32_t fieldcost_takes_time;  // always 0: handlers read the time themselves
 
 namespace {
@@ -47,8 +47,8 @@ bool MakeMemory() {
 // the program.
 void FetchCode() {
   constexpr int kMadvPopulateRead = 22;  // Linux 5.14
-  const uint64_t begin = reinterpret_cast<uint64_t>(__ehdr_start) & ~uint64_t{4095};
-  const uint64_t end = (reinterpret_cast<uint64_t>(etext) + 4095) & ~uint64_t{4095};
+  const uint64_t begin = intercept::PageOf(reinterpret_cast<uint64_t>(__ehdr_start));
+  const uint64_t end = intercept::PageEndAfter(reinterpret_cast<uint64_t>(etext));
   intercept::SystemCall(SYS_madvise, begin, end - begin, kMadvPopulateRead);
 }
 

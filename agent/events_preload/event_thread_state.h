@@ -22,7 +22,7 @@ inline constexpr uint32_t kFrames = uint32_t{1} << 18;  // per thread; populated
 // A call of an API that a thunk intercepts.
 struct Record {
   uint64_t return_address;
-  uint64_t saved_rbx;
+  uint64_t saved_register;
   uint64_t target;
   uint64_t stack_pointer;  // address of the stack slot that held the return address
   uint64_t start_ticks;    // for external readers of the record
@@ -167,7 +167,7 @@ inline void Charge(ThreadState* thread) {
 
 // The thunk's assumptions about the layout.
 static_assert(offsetof(Record, return_address) == FIELDCOST_RECORD_RETURN_ADDRESS);
-static_assert(offsetof(Record, saved_rbx) == FIELDCOST_RECORD_SAVED_RBX);
+static_assert(offsetof(Record, saved_register) == FIELDCOST_RECORD_SAVED_REGISTER);
 static_assert(offsetof(Record, target) == FIELDCOST_RECORD_TARGET);
 static_assert(offsetof(Record, start_ticks) == FIELDCOST_RECORD_START_TICKS);
 static_assert(offsetof(Record, frame_id) == FIELDCOST_RECORD_FRAME_ID);

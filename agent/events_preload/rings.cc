@@ -13,7 +13,7 @@ namespace {
 
 using intercept::SystemCall;
 
-constexpr uint64_t kRingBytes = 2 * 4096;  // the page that describes it, and one page of records
+constexpr uint64_t kRingBytes = 2 * intercept::kPageBytes;  // its description, and its records
 const volatile uint64_t never_moves = 0;
 
 Ring Open(const perf_event_attr& attributes) {

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "agent/idle/bpf_program.h"
+#include "agent/idle/x86_64/machine.h"
 #include "agent/perf/process_threads.h"
 #include "agent/unwind/memory_reader.h"
 #include "common/base/clock.h"
@@ -41,17 +42,6 @@ idle::Why WhyOf(const fc_stack& stack) {
   if (stack.state == 0) return idle::Why::kPreempted;
   if ((stack.state & kDead) != 0) return idle::Why::kEnded;
   return idle::WhyOfSystemCall(stack.call);
-}
-
-unwind::Registers RegistersOf(const fc_stack& stack) {
-  unwind::Registers registers;
-  registers.Set(unwind::kRip, stack.ip);
-  registers.Set(unwind::kRsp, stack.sp);
-  registers.Set(unwind::kRbp, stack.bp);
-  registers.Set(unwind::kRbx, stack.bx);
-  const std::uint64_t rest[] = {stack.r12, stack.r13, stack.r14, stack.r15};
-  for (std::size_t i = 0; i < std::size(rest); ++i) registers.Set(12 + i, rest[i]);
-  return registers;
 }
 
 fc_settings SettingsOf(const Target& target) {

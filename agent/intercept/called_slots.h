@@ -4,16 +4,16 @@
 
 #include "agent/intercept/elf_object.h"
 #include "agent/intercept/x86_64/machine.h"
-#include "common/shm/slot_uses.h"
+#include "common/shm/x86_64/slot_uses.h"
 
 namespace fieldcost::intercept {
 
 // GLOB_DAT slots through which programs without a PLT (-fno-plt) call. The value of such a slot is
 // also `&function`: it is replaced only where the object's code does nothing but call through it
 // and no word of its data holds the function's address, so that no program sees a different
-// address. Found by one search of an object's code (common/shm/slot_uses.h), and only for functions
-// that the user named. Takes no lock and allocates nothing. Everything here REQUIRES the patch lock
-// or the constructor.
+// address. Found by one search of an object's code (common/shm/x86_64/slot_uses.h), and only for
+// functions that the user named. Takes no lock and allocates nothing. Everything here REQUIRES the
+// patch lock or the constructor.
 
 struct CalledSlot {
   const Elf64_Rela* relocation;

@@ -142,8 +142,8 @@ bool ReadObject(uint64_t base, const char* path, const Elf64_Phdr* headers, unsi
         dynamic = reinterpret_cast<const Elf64_Dyn*>(begin);
         break;
       case PT_GNU_RELRO:
-        object->relro_begin = begin & ~uint64_t{4095};
-        object->relro_end = (begin + header.p_memsz) & ~uint64_t{4095};
+        object->relro_begin = PageOf(begin);
+        object->relro_end = PageOf(begin + header.p_memsz);
         break;
       case PT_NOTE:
         ReadBuildId(reinterpret_cast<const uint8_t*>(begin), header.p_memsz, object);
@@ -180,7 +180,7 @@ bool ObjectOfMap(const link_map* map, ElfObject* object) {
   if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return false;
   if (header->e_phentsize != sizeof(Elf64_Phdr)) return false;
   // Program headers are usually in the first page; elsewhere they may not be loaded.
-  if (header->e_phoff + header->e_phnum * sizeof(Elf64_Phdr) > 4096) return false;
+  if (header->e_phoff + header->e_phnum * sizeof(Elf64_Phdr) > kPageBytes) return false;
   const auto* const headers = reinterpret_cast<const Elf64_Phdr*>(begin + header->e_phoff);
   return ReadObject(map->l_addr, map->l_name, headers, header->e_phnum, object);
 }

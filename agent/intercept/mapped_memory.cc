@@ -61,8 +61,8 @@ bool CannotFault(int64_t fd) {
 
 bool Populate(uint64_t begin, uint64_t bytes) {
   constexpr int kMadvPopulateWrite = 23;  // Linux 5.14
-  const uint64_t first = begin & ~uint64_t{4095};
-  const uint64_t end = (begin + bytes + 4095) & ~uint64_t{4095};
+  const uint64_t first = PageOf(begin);
+  const uint64_t end = PageEndAfter(begin + bytes);
   return SystemCall(SYS_madvise, first, end - first, kMadvPopulateWrite) == 0;
 }
 

@@ -48,8 +48,7 @@ Mapping ParseMapping(const char* text, uint32_t begin, uint32_t end) {
 }  // namespace
 
 bool FindMapping(uint64_t address, char* text, uint32_t bytes, Mapping* below, Mapping* found) {
-  static const char kMaps[] = "/proc/self/maps";
-  const int64_t fd = SystemCall(SYS_open, reinterpret_cast<uint64_t>(kMaps), O_RDONLY | O_CLOEXEC);
+  const int64_t fd = OpenFile("/proc/self/maps", O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
   *found = Mapping{};
   bool hit = false;

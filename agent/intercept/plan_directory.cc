@@ -36,9 +36,7 @@ const void* MapFile(int64_t fd, uint64_t* size) {
 }
 
 void ReadProgramPath() {
-  static const char kSelf[] = "/proc/self/exe";
-  const int64_t bytes = SystemCall(SYS_readlink, reinterpret_cast<uint64_t>(kSelf),
-                                   reinterpret_cast<uint64_t>(program), sizeof program - 1);
+  const int64_t bytes = ReadLink("/proc/self/exe", program, sizeof program - 1);
   program[bytes > 0 ? bytes : 0] = '\0';
 }
 
@@ -51,8 +49,7 @@ const void* MapPlan(char** environment, const char* variable, const char* plan_n
   if (!TextBuilder(directory, sizeof directory).Add(named).ok()) return nullptr;
   static char path[kMaxPath];
   if (!TextBuilder(path, sizeof path).Add(named).Add("/").Add(plan_name).ok()) return nullptr;
-  const int64_t fd = SystemCall(SYS_open, reinterpret_cast<uint64_t>(path),
-                                O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  const int64_t fd = OpenFile(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return nullptr;
   const void* const plan = CannotFault(fd) ? MapFile(fd, size) : nullptr;
   SystemCall(SYS_close, static_cast<uint64_t>(fd));
@@ -63,8 +60,7 @@ const void* MapPlan(char** environment, const char* variable, const char* plan_n
 void UnmapPlan(const void* plan, uint64_t size) { munmap(const_cast<void*>(plan), size); }
 
 int64_t OpenPlanDirectory() {
-  return SystemCall(SYS_open, reinterpret_cast<uint64_t>(directory),
-                    O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  return OpenFile(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 }
 
 const char* ProgramPath() { return program; }

@@ -35,7 +35,7 @@ uint64_t lifted_end;
 bool is_lifted;
 
 bool Write(uint64_t* slot, bool read_only, uint64_t value) {
-  const uint64_t page = reinterpret_cast<uint64_t>(slot) & ~uint64_t{4095};
+  const uint64_t page = PageOf(reinterpret_cast<uint64_t>(slot));
   if (read_only && page >= lifted_begin && page < lifted_end) {
     if (!is_lifted) {
       is_lifted = SystemCall(SYS_mprotect, lifted_begin, lifted_end - lifted_begin,
@@ -43,9 +43,10 @@ bool Write(uint64_t* slot, bool read_only, uint64_t value) {
     }
     if (is_lifted) read_only = false;
   }
-  if (read_only && SystemCall(SYS_mprotect, page, 4096, PROT_READ | PROT_WRITE) != 0) return false;
+  if (read_only && SystemCall(SYS_mprotect, page, kPageBytes, PROT_READ | PROT_WRITE) != 0)
+    return false;
   __atomic_store_n(slot, value, __ATOMIC_RELEASE);
-  if (read_only) SystemCall(SYS_mprotect, page, 4096, PROT_READ);
+  if (read_only) SystemCall(SYS_mprotect, page, kPageBytes, PROT_READ);
   return true;
 }
 

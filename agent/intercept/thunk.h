@@ -62,9 +62,9 @@
 #define FIELDCOST_SAMPLED_FLAG 0x10000
 #define FIELDCOST_NOTICE_FLAG 0x20000
 
-// Offsets in a record.
+// Offsets in a record. It saves the caller's value of the register in which its address travels.
 #define FIELDCOST_RECORD_RETURN_ADDRESS 0
-#define FIELDCOST_RECORD_SAVED_RBX 8
+#define FIELDCOST_RECORD_SAVED_REGISTER 8
 #define FIELDCOST_RECORD_TARGET 16
 #define FIELDCOST_RECORD_STACK_POINTER 24
 #define FIELDCOST_RECORD_START_TICKS 32

@@ -8,6 +8,7 @@
 #include "agent/intercept/mapped_memory.h"
 #include "agent/intercept/notice.h"
 #include "agent/intercept/slots.h"
+#include "agent/intercept/x86_64/machine.h"
 #include "agent/lab_preload/io_meter.h"
 #include "agent/lab_preload/lab_thread_state.h"
 #include "common/shm/cell_writer.h"
@@ -73,7 +74,7 @@ uint32_t FindOrMakeChild(ThreadState* thread, uint32_t parent, uint32_t api) {
     const uint32_t node = thread->node_table[at];
     if (nodes[node].parent == parent && nodes[node].api == api) return node;
   }
-  constexpr uint32_t kNodesOfAPage = 4096 / sizeof(shm::LabNode);
+  constexpr uint32_t kNodesOfAPage = intercept::kPageBytes / sizeof(shm::LabNode);
   const uint32_t made = thread->node_count + 1;  // 0 is the root
   const bool is_on_new_page = made == 1 || made % kNodesOfAPage == 0;
   const bool is_room =

@@ -24,7 +24,7 @@
 namespace fieldcost::lab_preload {
 
 Process fieldcost_process;
-alignas(4096) uint32_t fieldcost_attached[1024];
+alignas(intercept::kPageBytes) uint32_t fieldcost_attached[1024];
 uint32_t fieldcost_takes_time;
 
 namespace {

@@ -46,7 +46,7 @@ void ReadBehind(std::span<const std::uint8_t> untrusted_record, std::uint64_t& a
   const auto* const sample = parsed ? std::get_if<SampleRecord>(&parsed->content) : nullptr;
   if (sample == nullptr || !sample->is_64_bit || sample->stack.empty()) return;
   const std::size_t seam = std::min(unwind::StackMemory::kSeamBytes, sample->stack.size());
-  address = sample->registers[unwind::kRsp] + sample->stack.size() - seam;
+  address = sample->registers[unwind::kStackPointer] + sample->stack.size() - seam;
   bytes.resize(kBehindBytes);
   bytes.resize(unwind::ProcessMemory(sample->pid).Read(address, bytes.data(), bytes.size()));
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "agent/perf/x86_64/machine.h"
+
 namespace fieldcost::perf {
 namespace {
 
@@ -44,26 +46,6 @@ Number At(std::span<const std::uint8_t> bytes, std::size_t offset) {
   return number;
 }
 
-// The DWARF numbers of rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, rip, r8 …, in the kernel's order.
-constexpr std::size_t kOrder[] = {unwind::kRax,
-                                  unwind::kRbx,
-                                  unwind::kRcx,
-                                  unwind::kRdx,
-                                  unwind::kRsi,
-                                  unwind::kRdi,
-                                  unwind::kRbp,
-                                  unwind::kRsp,
-                                  unwind::kRip,
-                                  8,
-                                  9,
-                                  10,
-                                  11,
-                                  12,
-                                  13,
-                                  14,
-                                  15};
-static_assert(std::size(kOrder) == unwind::kRegisters);
-
 std::optional<SampleRecord> ParseSample(Fields fields, std::uint64_t& time) {
   SampleRecord sample;
   sample.id = fields.Take<std::uint64_t>();
@@ -74,7 +56,7 @@ std::optional<SampleRecord> ParseSample(Fields fields, std::uint64_t& time) {
   fields.Take<std::uint32_t>();
   const auto abi = fields.Take<std::uint64_t>();
   if (abi != PERF_SAMPLE_REGS_ABI_NONE) {
-    for (const std::size_t number : kOrder)
+    for (const std::size_t number : kUserRegisterOrder)
       sample.registers.Set(number, fields.Take<std::uint64_t>());
     sample.is_64_bit = abi == PERF_SAMPLE_REGS_ABI_64;
   }

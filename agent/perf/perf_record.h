@@ -21,8 +21,6 @@ namespace fieldcost::perf {
 inline constexpr std::uint64_t kSampleType = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
                                              PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
                                              PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-// rax to rip and r8 to r15, in the kernel's numbering; no flags or segments.
-inline constexpr std::uint64_t kUserRegisters = 0xff01ff;
 
 struct SampleRecord {
   std::uint64_t id = 0;  // of the event (PERF_EVENT_IOC_ID), even if inherited

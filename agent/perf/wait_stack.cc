@@ -53,8 +53,8 @@ std::optional<WaitPlace> WhileItWaits(pid_t pid, pid_t tid, const Look& look) {
 
 unwind::Registers RegistersAt(const WaitPlace& place) {
   unwind::Registers registers;
-  registers.Set(unwind::kRsp, place.stack_pointer);
-  registers.Set(unwind::kRip, place.address);
+  registers.Set(unwind::kStackPointer, place.stack_pointer);
+  registers.Set(unwind::kInstructionPointer, place.address);
   return registers;
 }
 

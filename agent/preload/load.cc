@@ -17,13 +17,13 @@ namespace {
 
 using intercept::SystemCall;
 
-constexpr uint64_t kPageBytes = 4096;
+using intercept::kPageBytes;
 constexpr size_t kPrefixBytes = sizeof shm::kAskedRunPrefix - 1;
 void* lease;  // the mapping that holds the lease
 
 // Reads the beginning of a small kernel file; returns false if it is missing.
 bool ReadText(const char* path, char* text, size_t capacity) {
-  const int64_t fd = SystemCall(SYS_open, reinterpret_cast<uint64_t>(path), O_RDONLY | O_CLOEXEC);
+  const int64_t fd = intercept::OpenFile(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
   const int64_t got = SystemCall(SYS_read, static_cast<uint64_t>(fd),
                                  reinterpret_cast<uint64_t>(text), capacity - 1);

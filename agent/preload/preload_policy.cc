@@ -89,8 +89,7 @@ int64_t OpenPolicy(const Request& request) {
   static char path[intercept::kMaxPath];  // the host's stack may be small; see measuring_run.h
   intercept::TextBuilder builder(path, sizeof path);
   if (!builder.Add(request.state_dir).Add("/").Add(shm::kPolicyFileName).ok()) return -1;
-  return SystemCall(SYS_open, reinterpret_cast<uint64_t>(path),
-                    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  return intercept::OpenFile(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
 bool ReadAt(int64_t fd, uint64_t offset, void* to, uint64_t bytes) {

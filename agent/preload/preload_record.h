@@ -17,7 +17,7 @@ struct ThreadState;
 // still return through it.
 struct Record {
   uint64_t return_address;
-  uint64_t saved_rbx;
+  uint64_t saved_register;
   uint64_t target;
   uint64_t stack_pointer;  // address of the stack slot that held the return address
   uint64_t start_ticks;
@@ -55,7 +55,7 @@ inline Record* RecordOf(Record* active) {
 
 // The thunk's assumptions about the layout.
 static_assert(offsetof(Record, return_address) == FIELDCOST_RECORD_RETURN_ADDRESS);
-static_assert(offsetof(Record, saved_rbx) == FIELDCOST_RECORD_SAVED_RBX);
+static_assert(offsetof(Record, saved_register) == FIELDCOST_RECORD_SAVED_REGISTER);
 static_assert(offsetof(Record, target) == FIELDCOST_RECORD_TARGET);
 static_assert(offsetof(Record, stack_pointer) == FIELDCOST_RECORD_STACK_POINTER);
 static_assert(offsetof(Record, start_ticks) == FIELDCOST_RECORD_START_TICKS);

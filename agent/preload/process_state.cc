@@ -1,8 +1,10 @@
 #include "agent/preload/process_state.h"
 
+#include "agent/intercept/x86_64/machine.h"
+
 namespace fieldcost::preload {
 
 ProcessState fieldcost_process;
-alignas(4096) uint32_t fieldcost_attached[1024];
+alignas(intercept::kPageBytes) uint32_t fieldcost_attached[1024];
 
 }  // namespace fieldcost::preload

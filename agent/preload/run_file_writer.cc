@@ -26,7 +26,7 @@ using intercept::CopyText;
 using intercept::SystemCall;
 using intercept::UnixNanoseconds;
 
-constexpr uint64_t kPageBytes = 4096;
+using intercept::kPageBytes;
 
 uint32_t MetricCount() { return static_cast<uint32_t>(__builtin_popcount(process.metrics)); }
 

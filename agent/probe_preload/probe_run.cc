@@ -35,11 +35,10 @@ uint64_t RunNumber() {
 // Returns the start of this process by CLOCK_BOOTTIME according to /proc (in steps of 10 ms); 0:
 // unknown.
 uint64_t ProcessStartBootNs() {
-  static const char kStat[] = "/proc/self/stat";
   constexpr uint64_t kNsOfTick = 10'000'000;  // USER_HZ is 100
   constexpr int kStartField = 22;             // "starttime"; field 3 follows the ')' after the name
   char text[1024];
-  const int64_t fd = SystemCall(SYS_open, reinterpret_cast<uint64_t>(kStat), O_RDONLY | O_CLOEXEC);
+  const int64_t fd = intercept::OpenFile("/proc/self/stat", O_RDONLY | O_CLOEXEC);
   if (fd < 0) return 0;
   const int64_t size = SystemCall(SYS_read, static_cast<uint64_t>(fd),
                                   reinterpret_cast<uint64_t>(text), sizeof text - 1);

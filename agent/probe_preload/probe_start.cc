@@ -12,6 +12,7 @@
 #include "agent/intercept/tables.h"
 #include "agent/intercept/text_builder.h"
 #include "agent/intercept/wrappers.h"
+#include "agent/intercept/x86_64/machine.h"
 #include "agent/probe_preload/automatic.h"
 #include "agent/probe_preload/modules.h"
 #include "agent/probe_preload/probe_calls.h"
@@ -23,7 +24,7 @@
 namespace fieldcost::probe_preload {
 
 Process fieldcost_process;
-alignas(4096) uint32_t fieldcost_attached[1024];
+alignas(intercept::kPageBytes) uint32_t fieldcost_attached[1024];
 uint32_t fieldcost_takes_time;  // always 0: handlers read the time themselves
 uint32_t fieldcost_takes_stacks;
 

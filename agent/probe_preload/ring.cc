@@ -104,7 +104,6 @@ bool MoveToArea(ThreadState* thread) {
 
 // Returns how much of the stack is certainly mapped and fits into the ring.
 uint32_t StackBytes(const ThreadState* thread, uint64_t sp, bool* is_short) {
-  constexpr uint64_t kPageBytes = 4096;
   const uint64_t free = Free(thread);
   *is_short = true;
   const uint64_t used = thread->size - free;
@@ -117,14 +116,10 @@ uint32_t StackBytes(const ThreadState* thread, uint64_t sp, bool* is_short) {
                             : shm::kProbeStackBytes;
   // Other stacks, of fibres or signals, are only known to be mapped up to the end of the page.
   const bool is_own = thread->stack.Holds(sp);
-  const uint64_t end = is_own ? thread->stack.end : (sp | (kPageBytes - 1)) + 1;
+  const uint64_t end = is_own ? thread->stack.end : intercept::PageOf(sp) + intercept::kPageBytes;
   const uint64_t there = end - sp;
   *is_short = most < shm::kProbeStackBytes || (!is_own && there < most);
   return static_cast<uint32_t>((there < most ? there : most) & ~uint64_t{7});
-}
-
-void CopyWords(void* to, uint64_t from, uint64_t words) {
-  __asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(words)::"memory");
 }
 
 // Fills the end of the ring if `bytes` would go beyond it.
@@ -201,7 +196,8 @@ __attribute__((noinline)) void PutWithStack(ThreadState* thread, const Hit& hit)
   if (has_registers) {
     auto* const registers = reinterpret_cast<shm::ProbeRegisters*>(record + 1);
     *registers = *hit.registers;
-    CopyWords(registers + 1, hit.registers->sp, stack / 8);
+    intercept::CopyWords(registers + 1, reinterpret_cast<const void*>(hit.registers->sp),
+                         stack / 8);
   }
   Publish(thread, bytes);
 }

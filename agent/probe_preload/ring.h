@@ -24,10 +24,7 @@ struct Hit {
 uint64_t ClockTicks();  // where the TSC is not a usable clock
 inline uint64_t Now() {
   if (__builtin_expect(process.multiplier == 0, 0)) return ClockTicks();
-  uint32_t low;
-  uint32_t high;
-  __asm__ volatile("lfence; rdtsc" : "=a"(low), "=d"(high)::"memory");
-  return (uint64_t{high} << 32) | low;
+  return intercept::ReadTimeStampWhenDone();
 }
 
 // Count a lost hit and, if points are on, mark its event, if any, as incomplete.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "agent/probe_recorder/x86_64/machine.h"
 #include "agent/unwind/elf_layout.h"
 #include "common/base/build_id.h"
 #include "common/base/file.h"
@@ -43,19 +44,6 @@ void AddCode(const RingModule& module, unwind::ModuleMap& map) {
 }
 
 bool IsOfMacro(const Frame& frame) { return frame.file.ends_with("fieldcost/probe.h"); }
-
-unwind::Registers RegistersOf(const shm::ProbeRegisters& from) {
-  unwind::Registers to;
-  // ip is the return address; the call instruction precedes it.
-  to.Set(unwind::kRip, from.ip - 1);
-  to.Set(unwind::kRsp, from.sp);
-  to.Set(unwind::kRbp, from.bp);
-  to.Set(unwind::kRbx, from.bx);
-  constexpr std::size_t kR12 = unwind::kR15 - 3;
-  const std::uint64_t others[] = {from.r12, from.r13, from.r14, from.r15};
-  for (std::size_t i = 0; i < 4; ++i) to.Set(kR12 + i, others[i]);
-  return to;
-}
 
 }  // namespace
 

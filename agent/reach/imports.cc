@@ -10,10 +10,11 @@
 
 #include "agent/reach/elf_file.h"
 #include "agent/reach/reach.h"
+#include "agent/reach/x86_64/machine.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
 #include "common/shm/never_measured.h"
-#include "common/shm/slot_uses.h"
+#include "common/shm/x86_64/slot_uses.h"
 
 namespace fieldcost::agent {
 namespace {
@@ -87,7 +88,7 @@ class SlotUses {
     std::uint64_t first = UINT64_MAX;
     std::uint64_t last = 0;
     for (const Elf64_Rela& relocation : tables.relocations) {
-      if (ELF64_R_TYPE(relocation.r_info) != R_X86_64_GLOB_DAT) continue;
+      if (ELF64_R_TYPE(relocation.r_info) != kDataSlot) continue;
       first = std::min(first, relocation.r_offset);
       last = std::max(last, relocation.r_offset);
     }
@@ -208,7 +209,7 @@ bool IsMeant(std::string_view globs, std::string_view symbol) {
 std::vector<ImportedFunction> ReadImports(const ReadAt& read) {
   Elf64_Ehdr header;
   if (!ReadObject(read, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) {
+      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != kElfMachine) {
     return {};
   }
   const auto elf = ReadElfFile(read, header);
@@ -217,18 +218,18 @@ std::vector<ImportedFunction> ReadImports(const ReadAt& read) {
   const SlotUses uses(read, *elf, header.e_type == ET_EXEC, tables);
   Collector imports(read, tables);
   for (const Elf64_Rela& relocation : tables.plt) {
-    if (ELF64_R_TYPE(relocation.r_info) != R_X86_64_JUMP_SLOT) continue;
+    if (ELF64_R_TYPE(relocation.r_info) != kCallSlot) continue;
     if (ImportedFunction* const function = imports.Of(relocation)) function->has_plt = true;
   }
   for (const Elf64_Rela& relocation : tables.relocations) {
-    if (ELF64_R_TYPE(relocation.r_info) != R_X86_64_GLOB_DAT) continue;
+    if (ELF64_R_TYPE(relocation.r_info) != kDataSlot) continue;
     ImportedFunction* const function = imports.Of(relocation);
     if (function == nullptr) continue;
     function->is_called_directly |= uses.Has(relocation, shm::kSlotCalled);
     function->is_address_taken |= uses.Has(relocation, shm::kSlotTaken);
   }
   for (const Elf64_Rela& relocation : tables.relocations) {
-    if (ELF64_R_TYPE(relocation.r_info) != R_X86_64_64) continue;
+    if (ELF64_R_TYPE(relocation.r_info) != kAddressWord) continue;
     if (ImportedFunction* const function = imports.Known(relocation)) {
       function->is_address_taken = true;
     }

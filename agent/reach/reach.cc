@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "agent/reach/elf_file.h"
+#include "agent/reach/x86_64/machine.h"
 #include "common/base/file.h"
 #include "common/shm/sanitizer_runtimes.h"
 
@@ -29,8 +30,6 @@ constexpr std::size_t kMaxLibraryNameBytes = 256;
 constexpr std::size_t kMaxStringTableBytes = 4 << 20;
 constexpr std::size_t kMaxScriptLineBytes = 256;  // the kernel's BINPRM_BUF_SIZE
 constexpr int kMaxInterpreters = 5;               // nested scripts; the kernel's limit
-
-constexpr unsigned kMachine = EM_X86_64;  // that of the preload library
 
 // Symbols that an instrumented program calls, or defines if the runtime is linked in.
 constexpr std::array<std::string_view, 4> kSanitizerSymbols = {"__asan_init", "__tsan_init",
@@ -236,7 +235,7 @@ Explanation ExplainElf(const ReadAt& read) {
   if (ident[EI_DATA] != ELFDATA2LSB) return Because(Reach::kOtherMachine, "big endian");
   Elf64_Ehdr header;
   if (!ReadObject(read, 0, header)) return Damaged();
-  if (header.e_machine != kMachine) {
+  if (header.e_machine != kElfMachine) {
     return Because(Reach::kOtherMachine, fmt::format("ELF machine {}", header.e_machine));
   }
   if (header.e_type != ET_EXEC && header.e_type != ET_DYN) {

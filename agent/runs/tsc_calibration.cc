@@ -1,13 +1,12 @@
 #include "agent/runs/tsc_calibration.h"
 
-#include <cpuid.h>
 #include <fmt/format.h>
 #include <time.h>
-#include <x86intrin.h>
 
 #include <string>
 
 #include "agent/runs/boot_id.h"
+#include "agent/runs/x86_64/machine.h"
 #include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
@@ -24,14 +23,6 @@ constexpr std::size_t kMaxCacheFileBytes = 256;
 constexpr std::uint64_t kMinMultiplier = (std::uint64_t{1} << 32) / 10;
 constexpr std::uint64_t kMaxMultiplier = (std::uint64_t{1} << 32) * 10;
 
-bool HasInvariantTsc() {
-  unsigned eax = 0;
-  unsigned ebx = 0;
-  unsigned ecx = 0;
-  unsigned edx = 0;
-  return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) != 0 && (edx & (1U << 8)) != 0;
-}
-
 struct Reading {
   std::uint64_t ticks = 0;
   std::uint64_t ns = 0;
@@ -41,9 +32,9 @@ Reading ReadBoth() {
   Reading best;
   std::uint64_t shortest = ~std::uint64_t{0};
   for (int i = 0; i < kReadings; ++i) {
-    const std::uint64_t before = __rdtsc();
+    const std::uint64_t before = ReadTimeStamp();
     const std::uint64_t ns = ClockNs(CLOCK_MONOTONIC_RAW);
-    const std::uint64_t after = __rdtsc();
+    const std::uint64_t after = ReadTimeStamp();
     if (after - before >= shortest) continue;
     shortest = after - before;
     best = {.ticks = before + (after - before) / 2, .ns = ns};
@@ -54,7 +45,7 @@ Reading ReadBoth() {
 }  // namespace
 
 std::uint64_t CalibrateTsc() {
-  if (!HasInvariantTsc()) return 0;
+  if (!HasInvariantTimeStamps()) return 0;
   const Reading begin = ReadBoth();
   const timespec pause{.tv_sec = 0, .tv_nsec = kCalibrationNs};
   ::nanosleep(&pause, nullptr);

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/symbols/x86_64/machine.h"
+
 namespace fieldcost::symbols {
 namespace {
 
@@ -103,7 +105,7 @@ class Finder {
       if (data == nullptr) continue;
       GElf_Rela entry;
       for (int i = 0; gelf_getrela(data, i, &entry) != nullptr; ++i) {
-        if (entry.r_offset == address && GELF_R_TYPE(entry.r_info) == R_X86_64_RELATIVE) {
+        if (entry.r_offset == address && GELF_R_TYPE(entry.r_info) == kRelativeWord) {
           return static_cast<std::uint64_t>(entry.r_addend);
         }
       }

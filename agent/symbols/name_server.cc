@@ -1,7 +1,6 @@
 #include "agent/symbols/name_server.h"
 
 #include <fmt/format.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -20,6 +19,7 @@
 #include "agent/symbols/dwarf_module.h"
 #include "agent/symbols/function_names.h"
 #include "agent/symbols/name_messages.h"
+#include "agent/symbols/x86_64/machine.h"
 
 namespace fieldcost::symbols {
 namespace {
@@ -34,8 +34,6 @@ constexpr std::uint32_t kRefused[] = {
     SYS_sendto,
     SYS_execve,
     SYS_execveat,
-    SYS_fork,
-    SYS_vfork,
     SYS_clone,
     SYS_clone3,
     SYS_ptrace,
@@ -56,22 +54,14 @@ constexpr std::uint32_t kRefused[] = {
     SYS_keyctl,
     SYS_add_key,
     SYS_request_key,
-    SYS_unlink,
     SYS_unlinkat,
-    SYS_rename,
     SYS_renameat,
     SYS_renameat2,
-    SYS_creat,
-    SYS_mkdir,
     SYS_mkdirat,
-    SYS_link,
     SYS_linkat,
-    SYS_symlink,
     SYS_symlinkat,
-    SYS_chmod,
     SYS_fchmod,
     SYS_fchmodat,
-    SYS_chown,
     SYS_fchown,
     SYS_fchownat,
     SYS_truncate,
@@ -81,20 +71,22 @@ constexpr std::uint32_t kRefused[] = {
 };
 
 // Installs a filter that refuses these calls, and kills the process at calls of other ABIs than
-// x86-64 (32 bits, x32).
+// the machine's (on x86-64: 32 bits, x32).
 bool ForbidTheRest() {
   std::vector<sock_filter> program = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kAuditArchitecture, 1, 0),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, kFirstCallOfOtherAbi, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
   };
-  for (const std::uint32_t call : kRefused) {
+  const auto refuse = [&program](std::uint32_t call) {
     program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1));
     program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
-  }
+  };
+  for (const std::uint32_t call : kRefused) refuse(call);
+  for (const std::uint32_t call : kOlderCallsThatAffectOthers) refuse(call);
   program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
   const sock_fprog filter{.len = static_cast<unsigned short>(program.size()),
                           .filter = program.data()};

@@ -1,6 +1,5 @@
 #include "agent/trace/counter_check.h"
 
-#include <emmintrin.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "agent/trace/x86_64/machine.h"
 #include "common/base/file.h"
 
 namespace fieldcost::trace {
@@ -40,15 +40,10 @@ Plausible PlausibleOf(perf::Counter counter) {
   return {kTriedPages, kTriedPages, "256 new pages"};
 }
 
-void RunRounds() {
-  std::uint64_t rounds = kTriedRounds;
-  asm volatile("1: dec %0\n\tjnz 1b" : "+r"(rounds) : : "cc");
-}
-
 void MissLines() {
   std::vector<std::uint8_t> memory(kTriedLines * kLineBytes, 1);
-  for (std::size_t i = 0; i < kTriedLines; ++i) _mm_clflush(&memory[i * kLineBytes]);
-  _mm_mfence();
+  for (std::size_t i = 0; i < kTriedLines; ++i) FlushLine(&memory[i * kLineBytes]);
+  AwaitFlushes();
   constexpr std::size_t kStep = 7'919;  // both are prime: each line once, in unpredictable order
   for (std::size_t i = 0; i < kTriedLines; ++i) {
     [[maybe_unused]] const std::uint8_t read =
@@ -63,7 +58,7 @@ void MissBranches() {
     random ^= random >> 7;
     random ^= random << 17;
     // The compiler cannot turn a branch around volatile code into a conditional move.
-    if ((random & 1) != 0) asm volatile("nop");
+    if ((random & 1) != 0) DoNothing();
   }
 }
 
@@ -83,7 +78,7 @@ void WorkFor(perf::Counter counter) {
   switch (counter) {
     case perf::Counter::kCycles:
     case perf::Counter::kInstructions:
-      return RunRounds();
+      return RunLoop(kTriedRounds);
     case perf::Counter::kCacheMisses:
       return MissLines();
     case perf::Counter::kBranchMisses:

@@ -283,7 +283,7 @@ void Sampler::TakeSample(const perf::SampleRecord& record, std::uint64_t time) {
   }
   unwind::ModuleMap& map = maps_.Of(record.pid);
   unwind::ProcessMemory rest(record.pid);
-  const std::uint64_t stack = record.registers[unwind::kRsp];
+  const std::uint64_t stack = record.registers[unwind::kStackPointer];
   ThunkRecords thunks(rest, stack, record.stack, ticks_.NotAfter(time));
   unwind::StackMemory memory(stack, record.stack, &rest, unwind::StackMemory::Thread::kRunning,
                              &thunks);

@@ -1,12 +1,11 @@
 #include "agent/trace/thunk_records.h"
 
-#include <x86intrin.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 
 #include "agent/intercept/thunk.h"
+#include "agent/runs/x86_64/machine.h"
 #include "common/base/clock.h"
 
 namespace fieldcost::trace {
@@ -22,13 +21,13 @@ constexpr std::size_t kStackPointer = FIELDCOST_RECORD_STACK_POINTER / kWord;
 constexpr std::size_t kStartTicks = FIELDCOST_RECORD_START_TICKS / kWord;
 constexpr std::size_t kFrameId = 5;  // in records of the lab and the tracer
 constexpr std::size_t kWords = kFrameId + 1;
-constexpr std::array<std::size_t, 3> kAskedFor = {FIELDCOST_RECORD_RETURN_ADDRESS / kWord,
-                                                  FIELDCOST_RECORD_SAVED_RBX / kWord, kFrameId};
+constexpr std::array<std::size_t, 3> kAskedFor = {
+    FIELDCOST_RECORD_RETURN_ADDRESS / kWord, FIELDCOST_RECORD_SAVED_REGISTER / kWord, kFrameId};
 
 }  // namespace
 
 TicksOfTime::Both TicksOfTime::Now() {
-  const std::uint64_t ticks = __rdtsc();
+  const std::uint64_t ticks = agent::ReadTimeStamp();
   return {.ns = MonotonicNs(), .ticks = ticks};
 }
 

@@ -9,6 +9,7 @@
 
 #include "agent/unwind/eh_frame.h"
 #include "agent/unwind/expression.h"
+#include "agent/unwind/x86_64/machine.h"
 #include "common/base/build_id.h"
 
 namespace fieldcost::unwind {
@@ -21,21 +22,12 @@ constexpr std::size_t kMostExpressions = std::size_t{1} << 16;
 // at most this long.
 constexpr std::uint64_t kMostEntryBytes = 64;
 
-// The code that a signal handler returns to in C libraries that do not describe it (musl):
-// mov $15, %rax; syscall.
-constexpr std::string_view kSignalReturn("\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", 9);
 constexpr std::uint64_t kMostScannedBytes = std::uint64_t{16} << 20;
-
-// Where the kernel saves the registers r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip: in
-// struct ucontext, at the stack pointer.
-constexpr std::int32_t kFirstRegisterInContext = 40;
-constexpr std::uint8_t kRegistersInContext[] = {8,    9,    10,   11,   12,   13,   14,   15,  kRdi,
-                                                kRsi, kRbp, kRbx, kRdx, kRax, kRcx, kRsp, kRip};
 
 FrameState SignalReturnState() {
   FrameState state;
   state.cfa = CfiTable::Cfa::kRegister;
-  state.cfa_register = kRsp;
+  state.cfa_register = kStackPointer;
   std::int32_t offset = kFirstRegisterInContext;
   for (const std::uint8_t number : kRegistersInContext) {
     state.registers[number] = {.place = CfiTable::Place::kAtCfa, .offset = offset};
@@ -47,8 +39,8 @@ FrameState SignalReturnState() {
 FrameState EntryState() {
   FrameState state;
   state.cfa = CfiTable::Cfa::kRegister;
-  state.cfa_register = kRsp;
-  state.registers[kRip] = {.place = CfiTable::Place::kNowhere, .offset = 0};
+  state.cfa_register = kStackPointer;
+  state.registers[kInstructionPointer] = {.place = CfiTable::Place::kNowhere, .offset = 0};
   return state;
 }
 
@@ -119,7 +111,7 @@ std::optional<std::uint64_t> CfiTable::FunctionStart(std::uint64_t address) cons
 bool CfiTable::IsEntry(const Rule& rule) const {
   const auto saved = SavedOf(rule);
   return std::any_of(saved.begin(), saved.end(), [](const Saved& one) {
-    return one.number == kRip && one.place == Place::kNowhere;
+    return one.number == kInstructionPointer && one.place == Place::kNowhere;
   });
 }
 

@@ -101,7 +101,7 @@ bool EhFrame::ReadCommon(std::uint64_t offset, FrameCommon& common) {
   common.data_factor = cursor.Sleb128();
   const std::uint64_t return_register =
       version == 1 ? cursor.Read<std::uint8_t>() : cursor.Uleb128();
-  if (return_register != kRip) return false;
+  if (return_register != kInstructionPointer) return false;
   if (!letters.empty()) {
     if (letters[0] != 'z') return false;
     common.augmented = true;

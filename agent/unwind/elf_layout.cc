@@ -8,12 +8,12 @@
 
 #include "agent/unwind/byte_cursor.h"
 #include "agent/unwind/encoded_pointer.h"
+#include "agent/unwind/x86_64/machine.h"
 
 namespace fieldcost::unwind {
 namespace {
 
 constexpr std::size_t kMostSectionNameBytes = std::size_t{4} << 20;
-constexpr std::size_t kPageBytes = 4096;
 
 template <typename Header>
 std::vector<Header> ReadTable(const ReadAt& read, std::uint64_t offset, std::size_t count) {
@@ -110,8 +110,8 @@ Result<ElfLayout> ReadElfLayout(const ReadAt& read_untrusted) {
   Elf64_Ehdr header;
   if (read_untrusted(0, &header, sizeof header) != sizeof header ||
       std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-      header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != EM_X86_64) {
-    return Fail(ErrorCode::kUnsupported, "not an ELF file for x86-64");
+      header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != kElfMachine) {
+    return Fail(ErrorCode::kUnsupported, "not an ELF file for {}", kMachineName);
   }
   if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum > kMostElfSegments) {
     return Fail(ErrorCode::kCorrupt, "{} program headers of {} bytes", header.e_phnum,

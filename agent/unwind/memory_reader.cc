@@ -6,10 +6,11 @@
 #include <array>
 #include <cstring>
 
+#include "agent/unwind/x86_64/machine.h"
+
 namespace fieldcost::unwind {
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kMostPagesAtOnce = 64;
 constexpr std::size_t kFirstChunkBytes = std::size_t{64} << 10;
 constexpr std::size_t kMostChunkBytes = std::size_t{512} << 10;

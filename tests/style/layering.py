@@ -145,7 +145,7 @@ OWNERS = {
     "sodium.h": ["aggregator/probe_server/accounts/password.cc"],
     "spdlog/": ["common/base/log.cc"],
     "toml++/": ["common/config/toml_file.cc"],
-    "Zydis/": ["agent/unwind/return_path.cc"],
+    "Zydis/": ["agent/unwind/x86_64/machine_return_path.cc"],
 }
 SYSTEM = re.compile(r"^(sys|linux|arpa|net|netinet|x86_64-linux-gnu)/|^[a-z0-9_]+(\.h)?$")
 

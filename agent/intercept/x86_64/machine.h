@@ -1,12 +1,13 @@
 #pragma once
 
-// Architecture-specific code besides the thunks: the relocations that calls go through, the time
-// stamp counter, the thread pointer, the vector registers, raw system calls (which preserve errno,
-// are no cancellation points, and run no libc code that could touch vector registers), and an
-// atomic operation that only signals can interrupt.
+// Architecture-specific code besides the thunks: the relocations that calls go through, the size of
+// a page, the time stamp counter, the thread pointer, the vector registers, raw system calls (which
+// preserve errno, are no cancellation points, and run no libc code that could touch vector
+// registers), and an atomic operation that only signals can interrupt.
 
 #include <elf.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 
 namespace fieldcost::intercept {
 
@@ -17,10 +18,25 @@ inline constexpr uint32_t kDataSlot = R_X86_64_GLOB_DAT;
 inline constexpr uint32_t kAddressWord = R_X86_64_64;
 inline constexpr uint32_t kVariableCopy = R_X86_64_COPY;
 
+inline constexpr uint64_t kPageBytes = 4096;
+
+inline constexpr uint64_t PageOf(uint64_t address) { return address & ~(kPageBytes - 1); }
+inline constexpr uint64_t PageEndAfter(uint64_t address) {
+  return PageOf(address + kPageBytes - 1);
+}
+
 inline uint64_t ReadTimeStamp() {
   uint32_t low;
   uint32_t high;
   __asm__ volatile("rdtsc" : "=a"(low), "=d"(high)::"memory");
+  return (uint64_t{high} << 32) | low;
+}
+
+// The same, after everything before it has completed.
+inline uint64_t ReadTimeStampWhenDone() {
+  uint32_t low;
+  uint32_t high;
+  __asm__ volatile("lfence; rdtsc" : "=a"(low), "=d"(high)::"memory");
   return (uint64_t{high} << 32) | low;
 }
 
@@ -49,6 +65,9 @@ inline uint64_t StackPointer() {
 inline void CopyBytes(void* to, const void* from, uint64_t bytes) {
   __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes)::"memory");
 }
+inline void CopyWords(void* to, const void* from, uint64_t words) {
+  __asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(words)::"memory");
+}
 inline void FillBytes(void* to, uint8_t value, uint64_t bytes) {
   __asm__ volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(value) : "memory");
 }
@@ -65,6 +84,15 @@ inline int64_t SystemCall(int64_t number, uint64_t a = 0, uint64_t b = 0, uint64
                    : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
                    : "rcx", "r11", "memory");
   return result;
+}
+
+// System calls that some architectures only have in another form. Return -errno on failure.
+inline int64_t OpenFile(const char* path, int flags) {
+  return SystemCall(SYS_open, reinterpret_cast<uint64_t>(path), static_cast<uint64_t>(flags));
+}
+inline int64_t ReadLink(const char* path, char* to, uint64_t bytes) {
+  return SystemCall(SYS_readlink, reinterpret_cast<uint64_t>(path), reinterpret_cast<uint64_t>(to),
+                    bytes);
 }
 
 // Sets *word from 0 to 1; returns true if it was 0. Atomic with respect to signal handlers on this

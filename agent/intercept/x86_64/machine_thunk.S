@@ -281,7 +281,7 @@ pass_through:
     RESTORE_UNUSUAL
     jmp *%r11
 take_return_address:
-    movq %rbx, FIELDCOST_RECORD_SAVED_RBX(%r11)
+    movq %rbx, FIELDCOST_RECORD_SAVED_REGISTER(%r11)
     movq %r11, %rbx
     CFI_RBX_IN_RECORD
     popq FIELDCOST_RECORD_RETURN_ADDRESS(%rbx)
@@ -327,7 +327,7 @@ fieldcost_thunk_return:
     pushq %rdx
     .cfi_adjust_cfa_offset 8
     movq %rbx, %rdi
-    movq FIELDCOST_RECORD_SAVED_RBX(%rbx), %rbx
+    movq FIELDCOST_RECORD_SAVED_REGISTER(%rbx), %rbx
     .cfi_same_value rbx
     subq $8, %rsp               // 16-byte alignment
     .cfi_adjust_cfa_offset 8

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "common/base/file.h"
-#include "common/shm/slot_uses.h"
+#include "common/shm/x86_64/slot_uses.h"
 #include "tests/support/binary_dir.h"
 
 namespace fieldcost::agent {

@@ -1,3 +1,4 @@
+// Follows the machine's code to its return (agent/unwind/return_path.h).
 #include "agent/unwind/return_path.h"
 
 #include <Zydis/Zydis.h>
