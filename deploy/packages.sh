@@ -3,7 +3,7 @@
 
 BUILD_PACKAGES="cmake ninja-build g++ ccache pkg-config libboost1.81-dev libboost-json1.81-dev
   libboost-url1.81-dev librocksdb-dev libssl-dev protobuf-compiler libprotobuf-dev libzstd-dev zlib1g-dev
-  libsqlite3-dev libcli11-dev libtomlplusplus-dev libspdlog-dev libfmt-dev libexpected-dev
+  libsqlite3-dev libtomlplusplus-dev libspdlog-dev libfmt-dev libexpected-dev
   libsystemd-dev prometheus-cpp-dev libdw-dev libbpf-dev libsodium-dev libzydis-dev libiberty-dev clang-14"
 TEST_PACKAGES="libgtest-dev zstd util-linux libgmock-dev clang-format-14 openssl sqlite3 python3 binutils git jq"
 # Measured programs: another C++ runtime and other unwinders (LLVM's, nongnu), a garbage collector,

@@ -140,6 +140,11 @@ std::string NameOf(std::span<const Command* const> path) {
   return name;
 }
 
+const Option& VersionOption() {
+  static const Option option{.names = "--version", .help = "Print the version and exit"};
+  return option;
+}
+
 const Option& HelpOption() {
   static const Option option{.names = "--help,-h", .help = "Print this help and exit"};
   return option;
@@ -156,7 +161,7 @@ std::string HelpText(std::span<const Command* const> path) {
   help += "\nOptions:\n";
   AddOptions(command, false, help);
   AddEntry(NamesOf(HelpOption()), HelpOption().help, help);
-  if (path.size() == 1) AddEntry("--version", "Print the version and exit", help);
+  if (path.size() == 1) AddEntry(VersionOption().names, VersionOption().help, help);
   if (path.size() > 1)
     help += fmt::format("  and the options of every command: {} --help\n", path[0]->name);
   if (!command.commands.empty()) {

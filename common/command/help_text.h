@@ -15,5 +15,7 @@ std::string HelpText(std::span<const Command* const> path);
 
 // The option that every command has.
 const Option& HelpOption();
+// The option that every program has.
+const Option& VersionOption();
 
 }  // namespace fieldcost::command

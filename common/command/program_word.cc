@@ -8,11 +8,6 @@
 namespace fieldcost::command {
 namespace {
 
-const Option& VersionOption() {
-  static const Option option{.names = "--version", .help = "Print the version and exit"};
-  return option;
-}
-
 const Command* Below(const Command& command, std::string_view name) {
   const auto found = std::ranges::find(command.commands, name, &Command::name);
   return found == command.commands.end() ? nullptr : &*found;

@@ -10,7 +10,7 @@ from pathlib import Path
 # folder -> (folders it may see beside itself, third-party headers it may include by first path part)
 TABLE = {
     "common/base": ([], ["spdlog"]),
-    "common/command": (["base"], ["CLI/CLI.hpp"]),
+    "common/command": (["base"], []),
     "common/config": (["base"], ["toml++"]),
     "common/systemd": (["base"], ["systemd/"]),
     "common/shm": ([], []),
@@ -135,7 +135,6 @@ for path in filter(lambda name: "/" in name, TABLE):
     WHERE[path.replace("/", "_") if path.split("/")[-1] in WHERE else path.split("/")[-1]] = path
 # Expensive headers: exactly these files may include them, so that each is compiled once.
 OWNERS = {
-    "CLI/CLI.hpp": ["common/command/parse.cc"],
     "boost/math/": ["common/inference/tails.cc"],
     "boost/random/": ["common/inference/hypergeometric.cc"],
     "dwarf.h": ["agent/symbols/dwarf_module.cc"],
