@@ -49,7 +49,7 @@ class DemoCatalogTest : public ::testing::Test {
 std::unique_ptr<TempDir> DemoCatalogTest::directory_;
 std::unique_ptr<DemoCatalog> DemoCatalogTest::demo_;
 
-TEST_F(DemoCatalogTest, WhateverShowsItSaysThatItIsSynthetic) {
+TEST_F(DemoCatalogTest, EveryCommandMarksItAsSynthetic) {
   const std::vector<std::vector<std::string>> commands = {
       {"top"},
       {"show", "sqlite3_step"},

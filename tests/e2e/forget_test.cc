@@ -131,7 +131,7 @@ TEST_F(ForgetTest, KillsOnEitherSideChangeNothingOfIt) {
   ExpectVerified();
 }
 
-TEST_F(ForgetTest, WhoeverForgetsMayContributeAgain) {
+TEST_F(ForgetTest, MayContributeAgainAfterForgetting) {
   StartAggregator();
   ASSERT_EQ(Fieldcost({"agent", "on"}).exit_status, 0);
   ASSERT_NO_FATAL_FAILURE(MeasureAndUpload("alloc"));

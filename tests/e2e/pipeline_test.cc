@@ -150,7 +150,7 @@ TEST_F(PipelineTest, AForcedPickStaysOnTheMachine) {
   StopAggregator();
 }
 
-TEST_F(PipelineTest, WhatWasMeasuredBeforeConsentIsNeverSent) {
+TEST_F(PipelineTest, NeverSendsRunsMeasuredBeforeConsent) {
   StartAggregator();
   ASSERT_EQ(Fieldcost({"agent", "local"}).exit_status, 0);
   ASSERT_EQ(RunVictim("alloc").exit_status, 0);

@@ -250,7 +250,7 @@ TEST_F(PrivacyTest, ABatchHoldsNothingButItsRowsAndTheMachinesClass) {
 
 // A library without a soname and package is measured only by --pick. What was picked by hand is not
 // sent, neither then nor after its owner has permitted to send the library.
-TEST_F(PrivacyTest, WhatIsPickedOfOnesOwnLibraryStaysHereForEver) {
+TEST_F(PrivacyTest, PicksOfOwnLibrariesStayLocalPermanently) {
   ASSERT_NO_FATAL_FAILURE(PinARoot());
   StartWitness();
   enrolled_ = true;
@@ -281,7 +281,7 @@ TEST_F(PrivacyTest, WhatIsPickedOfOnesOwnLibraryStaysHereForEver) {
   }
 }
 
-TEST_F(PrivacyTest, OffAndLocalAskNobody) {
+TEST_F(PrivacyTest, OffAndLocalSendNoRequests) {
   ASSERT_NO_FATAL_FAILURE(PinARoot());
   StartWitness();
   for (const std::string mode : {"off", "local"}) {

@@ -40,7 +40,7 @@ class ProbeOffTest : public ProbeWayTest {
   bool IsOff() const { return Status().at("mode").as_string() == "off"; }
 };
 
-TEST_F(ProbeOffTest, NothingLeavesOnceItHasReturned) {
+TEST_F(ProbeOffTest, SendsNothingOnceItHasReturned) {
   Queue();
   HoldingProxy proxy(Step::kHandshake);
   BackgroundProcess flush(FlushThrough(proxy));

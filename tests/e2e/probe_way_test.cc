@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST_F(ProbeWayTest, ColdAndWarmStartsAreBesideEachOtherAtTheServer) {
+TEST_F(ProbeWayTest, ServerShowsColdAndWarmStartsNextToEachOther) {
   Start();
   LogIn();
   MustDo({"probe", "on"});
@@ -47,7 +47,7 @@ TEST_F(ProbeWayTest, ColdAndWarmStartsAreBesideEachOtherAtTheServer) {
             0U);
 }
 
-TEST_F(ProbeWayTest, NothingIsRecordedWithoutConsentAndNothingLocalIsSent) {
+TEST_F(ProbeWayTest, RecordsNothingWithoutConsentAndSendsNothingLocal) {
   Start();
   const ProcessResult refused = Fieldcost({"probe", "run", "--", kProbed, "scopes"});
   EXPECT_NE(refused.exit_status, 0);
@@ -68,7 +68,7 @@ TEST_F(ProbeWayTest, NothingIsRecordedWithoutConsentAndNothingLocalIsSent) {
   EXPECT_EQ(Hits(database()), local);
 }
 
-TEST_F(ProbeWayTest, WhatIsQueuedGoesWhenItIsSwitchedOff) {
+TEST_F(ProbeWayTest, SwitchingOffDeletesTheQueue) {
   Start();
   LogIn();
   MustDo({"probe", "on"});

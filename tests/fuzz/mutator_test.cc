@@ -101,7 +101,7 @@ TEST_F(ChangeTest, PiecesOfAnotherEntryAreTakenAndBothSpliced) {
   for (const char* const text : {"abXY", "Y", "abc", "XY"}) EXPECT_TRUE(spliced.contains(text));
 }
 
-TEST_F(ChangeTest, NothingIsTooShort) {
+TEST_F(ChangeTest, EmptyInputStaysEmpty) {
   for (const auto change :
        {&Change::FlipBit, &Change::SetByte, &Change::SetInteger, &Change::ReplaceDigits,
         &Change::Truncate, &Change::RemovePiece, &Change::RepeatPiece, &Change::MovePiece}) {

@@ -70,7 +70,7 @@ TEST_P(BpfTest, ReportsAllIdleTimeToTheNanosecond) {
   EXPECT_EQ(recorded.Sum(idle::kPairs), explained);
 }
 
-TEST_P(BpfTest, ACpuIsIdleForAsLongAsTheKernelSays) {
+TEST_P(BpfTest, IdleTimeMatchesTheKernels) {
   const auto recorded =
       RecordUntil([](const RecordedIdle& found) { return found.Sum(idle::kStatIdle) != 0; },
                   [&](const Try&) {

@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class SumsTest : public SampledModesTest, public ::testing::WithParamInterface<const char*> {};
 
-TEST_P(SumsTest, ACpuIsIdleForAsLongAsTheKernelSays) {
+TEST_P(SumsTest, IdleTimeMatchesTheKernels) {
   const std::vector<std::uint32_t> looked_at = UsableCpus();
   const auto is_looked_at = [&](const idle::testing::Frames& frames) {
     const auto cpu = idle::CpuOf(frames.at(0));

@@ -143,7 +143,7 @@ LabBytes TimeFile() {
   return bytes;
 }
 
-TEST(LabFileReaderTest, AMapSaysWhatWasCalledAndByWhom) {
+TEST(LabFileReaderTest, MapContainsCalleesAndCallers) {
   const auto file = ReadLabFile(MapFile());
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_EQ(file->program, "gold");
@@ -214,7 +214,7 @@ TEST(LabFileReaderTest, BytesThatAreHiddenOrImpossibleAreNotKnown) {
   }
 }
 
-TEST(LabFileReaderTest, ATimingRunSaysWhatCallsCost) {
+TEST(LabFileReaderTest, TimingRunContainsCostsOfCalls) {
   const auto file = ReadLabFile(TimeFile());
   ASSERT_TRUE(file) << file.error().message;
   ASSERT_EQ(file->apis.size(), 1U);

@@ -82,7 +82,7 @@ std::uint32_t FewestGroups(const PairGraph& graph) {
   return most;
 }
 
-TEST(PlanTest, ACalledByNobodyAndCCalledByAAreTwoGroups) {
+TEST(PlanTest, APairNeedsTwoGroups) {
   PairGraph graph(3);
   graph.AddPair(0, 2);
   const Grouping grouping = SoundGrouping(graph);
@@ -215,7 +215,7 @@ TEST(PlanTest, IteratedGreedyFindsHiddenGroups) {
   }
 }
 
-TEST(PlanTest, TheSamePairsAreTheSamePlanInWhateverOrderTheyAreAdded) {
+TEST(PlanTest, PlanDoesNotDependOnTheOrderOfPairs) {
   std::mt19937_64 random(20261126);
   for (int i = 0; i < 20; ++i) {
     const PairGraph graph = RandomGraph(100, 0.3, i % 2 == 0, random);

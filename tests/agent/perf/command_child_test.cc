@@ -11,7 +11,7 @@ namespace {
 using fieldcost::testing::kMostPatience;
 using std::chrono::milliseconds;
 
-TEST(CommandChildTest, ItBeginsWhenItIsToldToAndItsEndIsSeen) {
+TEST(CommandChildTest, StartsOnRequestAndItsEndIsNoticed) {
   auto child = CommandChild::Prepare({"sh", "-c", "exit $WANTED"}, {{"WANTED", "7"}});
   ASSERT_TRUE(child) << child.error().message;
   EXPECT_FALSE(child->EndsWithin(milliseconds(0)).value());
@@ -37,7 +37,7 @@ TEST(CommandChildTest, ACommandThatIsNotThereIsAnError) {
   EXPECT_NE(status.error().message.find("/nowhere/program"), std::string::npos);
 }
 
-TEST(CommandChildTest, OneThatWasNeverToldGoesWithItsOwner) {
+TEST(CommandChildTest, UnstartedChildEndsWithItsOwner) {
   pid_t pid = 0;
   {
     auto child = CommandChild::Prepare({"sleep", "1000"}, {});

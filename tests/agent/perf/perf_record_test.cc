@@ -109,7 +109,7 @@ TEST(PerfRecordTest, SwitchesAreOfTheThreadThatTheyName) {
       switched(PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT).preempted);
 }
 
-TEST(PerfRecordTest, WhatIsTooShortIsNone) {
+TEST(PerfRecordTest, RejectsTruncatedRecords) {
   const std::string sample = MadeSample(77, std::string(16, 's'), 16);
   for (std::size_t size = 0; size < sample.size(); ++size) {
     EXPECT_FALSE(ParseRecord(BytesOf(sample).first(size)).has_value()) << size;

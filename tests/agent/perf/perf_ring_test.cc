@@ -65,7 +65,7 @@ TEST(PerfRingTest, ItsRoomIsTheKernelsAgainOnlyWhenARecordIsTaken) {
   EXPECT_EQ(made.free_bytes(), kBytes);
 }
 
-TEST(PerfRingTest, WhatCannotBeARecordEmptiesTheRing) {
+TEST(PerfRingTest, InvalidRecordEmptiesTheRing) {
   for (const unsigned size : {0U, 7U, 12U, 64U, 65535U}) {
     MadeRing made;
     const perf_event_header header{

@@ -12,13 +12,13 @@ namespace {
 
 using ::testing::Contains;
 
-TEST(ProcessThreadsTest, AStateIsReadBehindAnyName) {
+TEST(ProcessThreadsTest, ReadsTheStateAfterAnyName) {
   EXPECT_EQ(StatFromState("42 (a) (b c) S 1 42\n"), "S 1 42\n");
   for (const char* broken : {"", "42", "42 (a", "42 (a)", "42 (a) "})
     EXPECT_EQ(StatFromState(broken), "") << broken;
 }
 
-TEST(ProcessThreadsTest, WhoRunsOrIsGoneDoesNotWait) {
+TEST(ProcessThreadsTest, RunningAndExitedThreadsAreNotWaiting) {
   for (const char state : std::string_view("SDTtI")) EXPECT_TRUE(IsWaitingState(state)) << state;
   for (const char state : std::string_view("RZX")) EXPECT_FALSE(IsWaitingState(state)) << state;
   EXPECT_FALSE(IsWaiting(::getpid(), ::gettid()));

@@ -41,7 +41,7 @@ TEST(RecorderOptionsTest, OptionsOfTheCommandAreItsOwnAlsoWithoutAMark) {
   EXPECT_FALSE(given.quiet);
 }
 
-TEST(RecorderOptionsTest, WhatIsNoOptionOrNoValueIsRefused) {
+TEST(RecorderOptionsTest, RefusesUnknownOptionsAndInvalidValues) {
   const std::vector<std::vector<std::string>> table = {
       {"--output"},     {"--nonsense"},   {"--quiet=1"},  {"--runs", "0"},
       {"--runs", "21"}, {"--runs", "-1"}, {"--runs", ""}, {"--runs", "4294967297"}};

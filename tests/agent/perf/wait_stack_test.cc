@@ -14,7 +14,7 @@ TEST(WaitStackTest, WhereAThreadWaitsIsTheLastTwoNumbersAndItsSystemCallTheFirst
   EXPECT_EQ(ParseWaitPlace("-1 0x7ffc10 0x7f34"), place);
 }
 
-TEST(WaitStackTest, WhoRunsIsNowhere) {
+TEST(WaitStackTest, RejectsRunningThreadsAndMalformedText) {
   for (const char* text :
        {"running\n", "running", "", "\n", " ", "0x1 0x2", "35 0x1 7f34\n", "35 0x1 0x\n",
         "35 0x 0x7f34\n", "35 0x1 0x7f34 \n", "a 0x1 0x7g\n", "a 0x1 0x7f34\n", "3a 0x1 0x7f34\n",

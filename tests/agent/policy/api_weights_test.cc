@@ -196,7 +196,7 @@ TEST_F(CatalogWeightsTest, AnotherPolicyMakesTheWeightsAnew) {
   EXPECT_THAT(Written(), ElementsAre(std::pair(f, 32768))) << "it is not in force any more";
 }
 
-TEST_F(CatalogWeightsTest, WhoIsInAHurryLeavesTheCatalogueToTheNext) {
+TEST_F(CatalogWeightsTest, PresentPolicySourceDoesNotReadTheCatalogue) {
   const std::uint64_t f = shm::ApiHash("libx.so.1", "f", "");
   Publish({Row("f", 100)});
   AgeCatalog();

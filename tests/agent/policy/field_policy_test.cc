@@ -106,7 +106,7 @@ TEST_F(FieldPolicyTest, ComesByTheRootsChainAndStaysUntilItExpires) {
   EXPECT_THAT(Load().problem, HasSubstr("expired"));
 }
 
-TEST_F(FieldPolicyTest, ServiceIsAskedOnceADayAtMostWhateverItAnswers) {
+TEST_F(FieldPolicyTest, AsksTheServiceAtMostOncePerDay) {
   Serve(Policy(1));
   ASSERT_TRUE(*Fetch());
   EXPECT_THAT(publisher_.TakeRequests(), Contains(wire::kPolicyPath));
@@ -129,7 +129,7 @@ TEST_F(FieldPolicyTest, ServiceIsAskedOnceADayAtMostWhateverItAnswers) {
   EXPECT_THAT(publisher_.TakeRequests(), Contains(wire::kPolicyPath));
 }
 
-TEST_F(FieldPolicyTest, NobodyIsAskedWhoseAnswerCouldNotBeCheckedOrIsNotWanted) {
+TEST_F(FieldPolicyTest, DoesNotFetchAnUncheckableOrUnwantedPolicy) {
   Serve(Policy(1));
   AgentConfig unwanted = config_;
   unwanted.download_policy = false;
@@ -161,7 +161,7 @@ TEST_F(FieldPolicyTest, ModesOffAndLocalNeverAsk) {
   EXPECT_EQ(agent->GetStatus()->field_policy.expires, Policy(1).expires);
 }
 
-TEST_F(FieldPolicyTest, WhoIsSwitchedOffAfterAllAsksNobody) {
+TEST_F(FieldPolicyTest, DoesNotFetchOnceSendingIsSwitchedOff) {
   Serve(Policy(1));
   // Simulates that consent is withdrawn after RefreshFieldPolicy() has checked it.
   ASSERT_TRUE(SaveConsent(paths_.consent_file(), {.mode = Mode::kOff, .since = kNow}));
@@ -279,7 +279,7 @@ TEST_F(FieldPolicyTest, AnotherPinnedRootIsAnotherService) {
   EXPECT_EQ(InForce(), 0U);
 }
 
-TEST_F(FieldPolicyTest, WhatIsDamagedOnDiskIsNotInForceUntilItIsFetchedAgain) {
+TEST_F(FieldPolicyTest, DamagedFileIsNotInForceUntilFetchedAgain) {
   Serve(Policy(1));
   ASSERT_TRUE(*Fetch());
   const auto file = paths_.state_dir / kFieldPolicyName;
@@ -353,7 +353,7 @@ TEST(KeptPolicyTest, HasThisFormat) {
   EXPECT_FALSE(DecodeKeptPolicy(bytes + "x"));
 }
 
-TEST(ApplyPolicyTest, CeilingsHoldWhateverAPolicySays) {
+TEST(ApplyPolicyTest, CeilingsLimitEveryPolicy) {
   std::mt19937_64 random(11);
   const auto any = [&]() -> std::optional<std::uint32_t> {
     switch (random() % 4) {
@@ -406,7 +406,7 @@ TEST(ApplyPolicyTest, CeilingsHoldWhateverAPolicySays) {
   }
 }
 
-TEST(ApplyPolicyTest, WhatItSaysWithinThemHoldsAndTheUsersKeysGoFirst) {
+TEST(ApplyPolicyTest, AppliesValuesBelowCeilingsUnlessTheUserSetThem) {
   wire::PolicyMetadata policy;
   policy.version = 4;
   policy.selection_per_65536 = 6554;

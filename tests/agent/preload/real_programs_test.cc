@@ -213,7 +213,7 @@ class RealProgramTest : public RealProgramFixture, public ::testing::WithParamIn
   }
 };
 
-TEST_P(RealProgramTest, PrintsTheSameWhateverIsMeasured) {
+TEST_P(RealProgramTest, PrintsTheSameUnderEveryMeasurement) {
   if (::access(GetParam().path.c_str(), X_OK) != 0)
     GTEST_SKIP() << GetParam().path << " is not here";
   const ProcessResult plain = Run("");

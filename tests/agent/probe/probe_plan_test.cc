@@ -119,7 +119,7 @@ TEST(ProbePlanTest, NamesEachMisspeltKeyWithItsLineAndWhatWasMeant) {
   }
 }
 
-TEST(ProbePlanTest, APlanSaysWhatItWasGivenAndHasTheGoldenBytes) {
+TEST(ProbePlanTest, EncodesThePlanAsTheGoldenBytes) {
   const testing::TempDir directory(testing::kMemory);
   PlanOptions options{.library = "/lib/libfieldcost_probe.so",
                       .points = *ParsePoints(kWhole, "probe.toml"),

@@ -75,7 +75,7 @@ TEST_F(PythonTest, OddLabelsAndValuesRaiseNothing) {
   EXPECT_EQ(run.Find("17")->hit.event.number, 0U);
 }
 
-TEST_F(PythonTest, WhereNobodyLooksNothingIsDone) {
+TEST_F(PythonTest, DoesNothingWithoutAReader) {
   for (const std::string mode : {"nested", "threads", "tasks", "joins", "odd"}) {
     const auto said = Run(mode, {});
     EXPECT_EQ(said.output, "done False\n") << said.errors;

@@ -42,7 +42,7 @@ class ProbeRunsTest : public ProbeTest {
   }
 };
 
-TEST_F(ProbeRunsTest, ARunSaysWhoseItIs) {
+TEST_F(ProbeRunsTest, RunHasItsSessionAndProgram) {
   const SeenRun run = OnlyRun({kProbed, "scopes"}, Nothing());
   EXPECT_EQ(run.facts.session, 77U);
   EXPECT_NE(run.facts.run, 0U);

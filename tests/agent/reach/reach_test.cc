@@ -269,7 +269,7 @@ TEST_F(SurveyTest, NamesTheReasonThatKeepsTheLibraryOut) {
   EXPECT_EQ(ReachOf({.seccomp = "2"}), Reach::kNotAsked);
 }
 
-TEST_F(SurveyTest, OnlyTheUsersOwnLivingProcessesAreLookedAt) {
+TEST_F(SurveyTest, ReadsOnlyTheUsersOwnLiveProcesses) {
   Add(7, {.name = "mine"});
   Add(8, {.uids = "1001\t1001\t1001\t1001"});
   Add(9, {.has_memory = false});

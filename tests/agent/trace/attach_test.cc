@@ -166,7 +166,7 @@ TEST(AttachTest, TwoMayLookAtOneProcess) {
   EXPECT_EQ(victim.Reap(), 0);
 }
 
-TEST(AttachTest, WhoIsGoneCannotBeSampled) {
+TEST(AttachTest, CannotSampleAnExitedProcess) {
   RunningVictim victim;
   const pid_t pid = victim.pid();
   victim.End();

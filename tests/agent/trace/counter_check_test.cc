@@ -51,7 +51,7 @@ TEST(CounterTest, PeriodsAreByTimeOrFixed) {
   }
 }
 
-TEST(CounterTest, OnlyUserModeIsCountedWhoeverAsks) {
+TEST(CounterTest, CountsUserModeOnlyForAnyUser) {
   for (const perf::Counter counter : kAll) EXPECT_EQ(EventOf(counter).exclude_kernel, 1U);
 }
 
@@ -65,7 +65,7 @@ TEST(CounterCheckTest, GoodReadingsAreBelieved) {
   EXPECT_EQ(WhyNotOf(perf::Counter::kFaults, 256), "");
 }
 
-TEST(CounterCheckTest, WhatCannotBeIsNotBelieved) {
+TEST(CounterCheckTest, RejectsImpossibleCounts) {
   for (const perf::Counter counter : kAll) {
     EXPECT_THAT(WhyNotOf(counter, 0), HasSubstr("it counted 0 for ")) << Name(counter);
     EXPECT_THAT(WhyNotOf(counter, ~std::uint64_t{0}), Not(IsEmpty())) << Name(counter);
@@ -81,7 +81,7 @@ TEST(CounterCheckTest, WhatCannotBeIsNotBelieved) {
   EXPECT_NE(WhyNotOf(perf::Counter::kFaults, 257), "");
 }
 
-TEST(CounterCheckTest, WhatSharesTheHardwareIsNotBelieved) {
+TEST(CounterCheckTest, RejectsMultiplexedCounters) {
   EXPECT_EQ(WhyNot(perf::Counter::kInstructions,
                    {.value = 20'000'000, .enabled_ns = 5'000, .running_ns = 2'500}),
             "it counted only 50 % of the time: ask for fewer counters");
@@ -98,7 +98,7 @@ TEST(CounterCheckTest, FaultsPassWhereverEventsAreAllowed) {
   EXPECT_EQ(checks[0].why_not, "");
 }
 
-TEST(CounterCheckTest, WhatTheKernelDoesNotHaveIsSaidAndTheOthersStay) {
+TEST(CounterCheckTest, ReportsMissingCountersAndKeepsTheOthers) {
   const auto checks = CheckCounters(kAll, 1'003'009);
   ASSERT_EQ(checks.size(), kAll.size());
   for (std::size_t i = 0; i < kAll.size(); ++i) {

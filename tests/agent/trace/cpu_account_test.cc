@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t kPeriod = 1000;
 
-TEST(CpuAccountTest, WhatNoSampleToldIsTheKernelsAndWhatThreadsHadLeftOver) {
+TEST(CpuAccountTest, AttributesUnsampledTimeToKernelAndThreadRemainders) {
   CpuAccount account(kPeriod);
   for (int i = 0; i < 5; ++i) account.AddSample(kPeriod);
   account.AddThread(7'300);  // 7 periods, 2 of them in the kernel
@@ -30,7 +30,7 @@ TEST(CpuAccountTest, WhileThreadsRunSamplesMayYetTellOfAPeriodEach) {
   EXPECT_EQ(rest.kernel_ns + rest.left_over_ns, 1'000U);
 }
 
-TEST(CpuAccountTest, AllTogetherIsWhatTheKernelCountedHoweverOftenItIsAsked) {
+TEST(CpuAccountTest, TotalEqualsTheKernelsCountHoweverOftenTaken) {
   for (const std::uint64_t step : {1U, 7U, 13U}) {
     CpuAccount account(kPeriod);
     std::uint64_t told = 0;

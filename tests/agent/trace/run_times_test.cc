@@ -37,14 +37,14 @@ TEST_F(RunTimesTest, AThreadHasEachCpuFromInToOut) {
   EXPECT_EQ(times_.used(), 0U);
 }
 
-TEST_F(RunTimesTest, WhoIsInDoesNotComeInAgain) {
+TEST_F(RunTimesTest, IgnoresRepeatedScheduleIn) {
   times_.In(7, 1, 100);
   times_.In(7, 2, 150);
   times_.Exit(7, 200, sink_);
   EXPECT_THAT(ended_, ElementsAre(100));
 }
 
-TEST_F(RunTimesTest, WhatIsNotKnownIsNothing) {
+TEST_F(RunTimesTest, UnknownThreadsAndEarlierTimesCountAsZero) {
   times_.Out(7, 100);
   times_.Exit(7, 200, sink_);
   times_.In(8, 0, 300);

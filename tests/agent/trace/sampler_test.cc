@@ -62,7 +62,7 @@ TEST(SamplerTest, SamplesComeByTimeAndNameTheirThread) {
       recording->counts.out_of_order > 0);
 }
 
-TEST(SamplerTest, WhatASmallCopyDoesNotHoldIsReadBehindIt) {
+TEST(SamplerTest, ReadsTheStackBeyondASmallCopy) {
   // A copy of 2 KiB does not contain burn_middle's frame; the memory beyond it is read.
   const auto recording = Record({kBurn, "30000000"}, {.stack_bytes = 2048});
   if (!recording) GTEST_SKIP() << "perf events are not allowed here";
@@ -72,7 +72,7 @@ TEST(SamplerTest, WhatASmallCopyDoesNotHoldIsReadBehindIt) {
   EXPECT_GE(static_cast<double>(whole), 0.9 * static_cast<double>(recording->samples.size()));
 }
 
-TEST(SamplerTest, WhoIsGoneCannotBeSampled) {
+TEST(SamplerTest, CannotSampleAnExitedProcess) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) std::_Exit(0);

@@ -71,7 +71,7 @@ TEST(ThreadListTest, OneThatHasEndedIsKnownYetAndItsNumberIsUsedAgain) {
   EXPECT_EQ(list.all()[list.Of(kPid, kPid + 3)].name, "make");
 }
 
-TEST(ThreadListTest, WhatRanBeforeHasItsNameFromProc) {
+TEST(ThreadListTest, NamesEarlierThreadsFromProc) {
   char name[16] = {};
   ASSERT_EQ(::prctl(PR_GET_NAME, name), 0);
   ThreadList list;

@@ -64,7 +64,7 @@ TEST(ThunkRecordsTest, ACallThatIsOverByNowHasItsCallerToo) {
   EXPECT_EQ(ReadAt(0, kStarted - 1, over), 0U);
 }
 
-TEST(ThunkRecordsTest, WhatStandsForNoPlaceOnTheStackIsNone) {
+TEST(ThunkRecordsTest, IgnoresRecordsOutsideTheStack) {
   for (const std::uint64_t place : {kStackAt - 8, kStackAt + 256, kStackAt + 65}) {
     auto elsewhere = Record();
     elsewhere[3] = place;

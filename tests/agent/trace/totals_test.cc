@@ -64,7 +64,7 @@ std::optional<Recording> RecordWaits(const char* what, const char* rounds) {
   return Record({Victim("waits"), what, rounds}, {});
 }
 
-TEST(SamplerTotalsTest, CpuTimeIsWhatTheKernelSays) {
+TEST(SamplerTotalsTest, CpuTimeEqualsTheKernels) {
   const auto recording = Record({Victim("burn"), "60000000"}, {});
   if (!recording) GTEST_SKIP() << "perf events are not allowed here";
   ExpectTotal(*recording);
@@ -194,7 +194,7 @@ void ExpectNoOverlaps(const std::vector<Sample>& waits) {
   }
 }
 
-TEST(SamplerTotalsTest, NoThreadWaitsTwiceAtATimeWhateverItWaitsFor) {
+TEST(SamplerTotalsTest, NoThreadWaitsTwiceAtATime) {
   for (const auto& command :
        std::vector<std::vector<std::string>>{{Victim("waits"), "sleep", "20"},
                                              {Victim("waits"), "naps", "2000"},
@@ -283,12 +283,12 @@ void ExpectFaults(std::uint64_t of_main, std::uint64_t of_thread) {
   EXPECT_EQ(recording->counts.lost, 0U);
 }
 
-TEST(SamplerTotalsTest, FaultsAreWhereTheyAreAndAsManyAsTheKernelSaysWithoutRightsToo) {
+TEST(SamplerTotalsTest, FaultsMatchTheKernelsEvenWithoutRights) {
   ExpectFaults(10'000, 5'000);
   WithoutRights([] { ExpectFaults(5'000, 10'000); });
 }
 
-TEST(SamplerTotalsTest, FaultsOfProcessesThatAreShorterThanAPeriodAreTold) {
+TEST(SamplerTotalsTest, ReportsFaultsOfProcessesShorterThanAPeriod) {
   const auto recording =
       Record({Victim("waits"), "exit", "50"}, {.counters = {perf::Counter::kFaults}});
   if (!recording) GTEST_SKIP() << "perf events are not allowed here";
@@ -298,7 +298,7 @@ TEST(SamplerTotalsTest, FaultsOfProcessesThatAreShorterThanAPeriodAreTold) {
   EXPECT_EQ(all, recording->counted_faults);
 }
 
-TEST(SamplerTotalsTest, WhoWantsToRunAndMayNotDoesNotWait) {
+TEST(SamplerTotalsTest, RunnableThreadsAreNotWaiting) {
   const auto recording = Record({Victim("burn"), "60000000"}, {});
   if (!recording) GTEST_SKIP() << "perf events are not allowed here";
   symbols::Symbols symbols;

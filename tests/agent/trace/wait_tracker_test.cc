@@ -135,7 +135,7 @@ TEST(WaitTrackerTest, AStackThatIsNotThereIsAskedForAFewTimes) {
   EXPECT_EQ(reads, 2 + Waits::kMostTries);
 }
 
-TEST(WaitTrackerTest, AStackIsReadOnceAndOnlyOfWhoWaitsLong) {
+TEST(WaitTrackerTest, ReadsAStackOnceAndOnlyAfterALongWait) {
   Waits waits;
   int reads = 0;
   waits.Switch(kOut, 200);

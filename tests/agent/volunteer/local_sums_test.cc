@@ -65,7 +65,7 @@ TEST_F(LocalSumsTest, SumsSinceATimeExcludeEarlierCalls) {
             HistogramOf({3, 5}));
 }
 
-TEST_F(LocalSumsTest, ARunCountsOnceHoweverOftenItIsLookedAt) {
+TEST_F(LocalSumsTest, CountsARunOnceHoweverOftenItIsRead) {
   Agent agent = OpenAgent(Mode::kLocal);
   {
     RunFileWriter file(RunPath("a"), Living());

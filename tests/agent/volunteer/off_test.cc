@@ -64,7 +64,7 @@ struct Withdrawal {
 
 class OffWhileSendingTest : public OffTest, public ::testing::WithParamInterface<Withdrawal> {};
 
-TEST_P(OffWhileSendingTest, NothingLeavesOnceItHasReturned) {
+TEST_P(OffWhileSendingTest, SendsNothingOnceItHasReturned) {
   HoldingProxy proxy(GetParam().step);
   Agent agent = AgentWithABatch(proxy.port());
   std::thread upload([&agent] { EXPECT_TRUE(agent.Upload(UploadWish::kEverythingNow)); });

@@ -23,7 +23,7 @@ class UploadAnswersTest : public AgentFixture {
 // The table in README.md.
 const std::set<int> kSaysNothingOfTheBatch = {404, 405, 407, 408, 421, 425, 426, 429};
 
-TEST_F(UploadAnswersTest, EachStatusMeansWhatTheTableSays) {
+TEST_F(UploadAnswersTest, EachStatusHasItsDocumentedMeaning) {
   for (int status = 100; status < 600; ++status) {
     const AnswerAction expected = status == 200 ? AnswerAction::kAccept
                                   : status / 100 == 4 && !kSaysNothingOfTheBatch.contains(status)

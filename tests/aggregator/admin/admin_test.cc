@@ -135,7 +135,7 @@ TEST_F(AdminTest, EverybodyMayAskHowTheServiceIs) {
   EXPECT_THAT(std::string(http::Find(metrics.headers, "Content-Type")), HasSubstr("version=0.0.4"));
 }
 
-TEST_F(AdminTest, NothingIsDeletedWithoutAWeek) {
+TEST_F(AdminTest, ExpireNeedsAValidWeek) {
   for (const char* body : {"", "{}", R"({"yes":true})", R"({"before":"2900"})", R"({"before":-1})",
                            R"({"before":4294967296})", R"({"before":2900.5})",
                            R"({"before":2900,"yes":1})", R"({"before":2900,"dry_run":true})"}) {
@@ -144,7 +144,7 @@ TEST_F(AdminTest, NothingIsDeletedWithoutAWeek) {
   }
 }
 
-TEST_F(AdminTest, EachRequestIsDoneAndAnsweredWithWhatItDid) {
+TEST_F(AdminTest, AnswersEachRequestWithItsResult) {
   const std::string key(64, 'a');
   struct Case {
     const char* target;
@@ -206,7 +206,7 @@ TEST_F(AdminTest, WithoutATokenNothingIsDone) {
   EXPECT_EQ(answer.get_future().get().status, 401);
 }
 
-TEST_F(AdminTest, NobodyElsesNameLeadsHere) {
+TEST_F(AdminTest, RefusesForeignHostNames) {
   for (const char* host : {"127.0.0.1:8444", "127.0.0.1", "localhost:8444", "LOCALHOST",
                            "[::1]:8444", "[::1]", "10.1.2.3:1"}) {
     EXPECT_EQ(Begin({.target = kMetricsPath}, host).get().status, 200) << host;
@@ -219,7 +219,7 @@ TEST_F(AdminTest, NobodyElsesNameLeadsHere) {
   EXPECT_EQ(called_, "");
 }
 
-TEST_F(AdminTest, WhatIsNoRequestIsRefused) {
+TEST_F(AdminTest, RefusesInvalidRequests) {
   EXPECT_EQ(Get("/").status, 404);
   EXPECT_EQ(Get("/metrics?x").status, 404);
   EXPECT_EQ(Send(Post("/v1/batches")).status, 404);
@@ -234,7 +234,7 @@ TEST_F(AdminTest, WhatIsNoRequestIsRefused) {
   EXPECT_EQ(called_, "");
 }
 
-TEST_F(AdminTest, TheEndWaitsForWhatIsInProgressButNotForEver) {
+TEST_F(AdminTest, ShutdownWaitsForPendingRequestsForALimitedTime) {
   std::promise<void> release;
   hold_ = release.get_future().share();
   std::future<http::Response> compacted = Begin(Post(kCompactPath));

@@ -115,7 +115,7 @@ TEST_F(MetricsTest, TheProcessIsThisOne) {
   EXPECT_GT(std::stod(samples.at("process_start_time_seconds")), now - 86'400);
 }
 
-TEST_F(MetricsTest, WhatIsNotThereYetIsLeftOut) {
+TEST_F(MetricsTest, OmitsStoreMetricsBeforeThereIsAStore) {
   const auto samples = Samples(RenderMetrics({.version = "1"}));
   EXPECT_THAT(samples, Contains(Pair("fieldcost_ready", "0")));
   for (const auto& [name, value] : samples) EXPECT_THAT(name, ::testing::Not(HasSubstr("store")));

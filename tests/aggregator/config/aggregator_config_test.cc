@@ -140,7 +140,7 @@ TEST_F(ConfigTest, EachKindOfMistakeIsNamedWithLineAndColumn) {
   ExpectRefusal("\xff\xfe\n", "", "not TOML: Encountered invalid utf-8");
 }
 
-TEST_F(ConfigTest, WhatMustBeSaidIsAskedFor) {
+TEST_F(ConfigTest, NamesTheMissingMandatoryKey) {
   const auto missing = [this](const std::string& text, const std::string& key) {
     const auto config = Load(text);
     ASSERT_FALSE(config.has_value());

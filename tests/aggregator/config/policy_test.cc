@@ -101,7 +101,7 @@ TEST_F(PolicyTest, EachMistakeIsNamedWithItsPlace) {
   ExpectRefusal("[policy\n", "not TOML");
 }
 
-TEST_F(PolicyTest, WhatIsShownCanBeSignedAgain) {
+TEST_F(PolicyTest, ShownPolicyCanBeSignedAgain) {
   wire::PolicyMetadata policy{.version = 4,
                               .expires = clock_.Now() + std::chrono::days(30),
                               .published = clock_.Now(),

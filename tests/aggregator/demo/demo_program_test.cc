@@ -95,7 +95,7 @@ TEST(DemoProgramTest, TheSettingsItPrintsAreServedAndFetched) {
   EXPECT_EQ(server.Wait().exit_status, 0);
 }
 
-TEST(DemoProgramTest, WrongUseIsSaidInOneLine) {
+TEST(DemoProgramTest, ReportsUsageErrorsInOneLine) {
   const TempDir dir;
   const std::string data = (dir.path() / "demo").string();
   const struct {

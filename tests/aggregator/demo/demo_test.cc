@@ -133,7 +133,7 @@ TEST(DemoTest, ASeedGivesTheSamePublishedBitsAndAnotherSeedOthers) {
             MustRead(dir.path() / "b" / "planted.json"));
 }
 
-TEST(DemoTest, WhatIsPlantedIsPublishedAndNothingElseChanges) {
+TEST(DemoTest, PublishesExactlyThePlantedChanges) {
   const TempDir dir;
   const DemoReport report = MustMake(dir.path() / "demo", {.seed = 1, .agents = 60});
   EXPECT_EQ(report.published.withheld, 0U);
@@ -171,7 +171,7 @@ TEST(DemoTest, WhatIsPlantedIsPublishedAndNothingElseChanges) {
   EXPECT_EQ(compared, 2 * (14 + 12 + 13));
 }
 
-TEST(DemoTest, EveryPublicationOfItsStoreSaysSynthetic) {
+TEST(DemoTest, MarksEveryPublicationAsSynthetic) {
   const TempDir dir;
   MustMake(dir.path() / "demo", {.seed = 1, .agents = kMinAgents});
   EXPECT_TRUE(OnlySnapshot(dir.path() / "demo").synthetic);

@@ -54,7 +54,7 @@ TEST_F(AbuseLogTest, ItNamesAnAgentForADayAndNotTooOften) {
   EXPECT_LE(AgentsIn(::testing::internal::GetCapturedStderr()).size(), kMaxAbuseEvents);
 }
 
-TEST_F(AbuseLogTest, NeitherLogNorDataTellWhoMisbehavedOrWhatWasRefused) {
+TEST_F(AbuseLogTest, LogAndDataDoNotIdentifyTheAgentOrTheRefusedContent) {
   Open({.probation_batches = 2}, {.modules = {"libsample.so.1"}, .batches_per_agent_per_hour = 6});
   wire::BatchContent content = TestContent(4, kWeek);
   content.rows[0].api.symbol = "canary_accepted";

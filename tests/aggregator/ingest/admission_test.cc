@@ -55,7 +55,7 @@ TEST_F(TrustTest, AHeldBatchIsWithdrawnWithItsReceipt) {
   EXPECT_EQ(Contributions(content, 0), 1U);
 }
 
-TEST_F(TrustTest, WithoutRoomANewAgentIsToldToComeBack) {
+TEST_F(TrustTest, WithoutRoomANewAgentIsAskedToRetry) {
   Open({.probation_batches = 2, .held_bytes = 10});
   const http::Response response = Send(1, TestContent(1, kWeek));
   EXPECT_EQ(response.status, 503);
@@ -123,7 +123,7 @@ TEST_F(CrowdTest, TwoKeysDoNotShutAThousandOut) {
   EXPECT_TRUE(store_->Verify()->ok());
 }
 
-TEST_F(CrowdTest, WhereThereIsNoRoomThoseWhoWereDishonestMakeIt) {
+TEST_F(CrowdTest, DishonestAgentsMakeRoomFirst) {
   Open({.probation_batches = 3, .held_bytes = 512 * kKiB, .held_bytes_per_agent = 256 * kKiB});
   Attack();
   const std::uint64_t before = store_->Gauges().held_bytes;
@@ -161,7 +161,7 @@ TEST_F(TrustTest, OneAddressTakesItsShareOfTheRoomForNewAgents) {
   EXPECT_EQ(send("::"), 200) << "a clock that goes back harms nobody";
 }
 
-TEST_F(TrustTest, WhoSendsTooOftenWaitsForTheNextHour) {
+TEST_F(TrustTest, TooManyBatchesWaitForTheNextHour) {
   Open({}, {.batches_per_agent_per_hour = 2});
   clock_.Advance(std::chrono::minutes(50));
   EXPECT_EQ(Send(1, TestContent(1, kWeek)).status, 200);
@@ -175,7 +175,7 @@ TEST_F(TrustTest, WhoSendsTooOftenWaitsForTheNextHour) {
   EXPECT_EQ(Send(3, TestContent(1, kWeek)).status, 200);
 }
 
-TEST_F(TrustTest, WhoSendsTooManyRowsWaitsForTheNextHour) {
+TEST_F(TrustTest, TooManyRowsWaitForTheNextHour) {
   Open({}, {.rows_per_agent_per_hour = 10});
   clock_.Advance(std::chrono::minutes(50));
   EXPECT_EQ(Send(1, TestContent(9, kWeek)).status, 200);
@@ -206,7 +206,7 @@ TEST_F(TrustTest, ARowOfManyBucketsCountsAsSeveral) {
   EXPECT_EQ(Send(2, TestContent(1, kWeek)).status, 429);
 }
 
-TEST_F(TrustTest, WhoTakesBackTooOftenWaitsForTheNextHourToo) {
+TEST_F(TrustTest, TooManyWithdrawalsWaitForTheNextHour) {
   Open({}, {.batches_per_agent_per_hour = 2});
   const auto withdrawal = [this](std::uint64_t sequence) {
     return ingest_->Handle(
@@ -226,7 +226,7 @@ TEST_F(TrustTest, WhoTakesBackTooOftenWaitsForTheNextHourToo) {
   EXPECT_EQ(ingest_->counters().withdrawn_before_arrival, 1U);
 }
 
-TEST_F(TrustTest, WhatNeverCameIsTakenBackSoManyTimesAtMost) {
+TEST_F(TrustTest, LimitsWithdrawalsOfUndeliveredBatches) {
   const std::string body = *wire::EncodeBatch(TestContent(1, kWeek));
   for (std::uint64_t sequence = 1; sequence <= store::kMaxUndelivered; ++sequence) {
     ASSERT_EQ(ingest_->Handle(WithdrawalRequest(key_, sequence, body, "")).status, 200);
@@ -258,7 +258,7 @@ TEST_F(TrustTest, WithoutRoomOnTheDiskNoBatchIsTakenButAllIsTakenBack) {
   EXPECT_EQ(Send(2, content).status, 200) << "what was refused has not been counted";
 }
 
-TEST_F(TrustTest, ARevokedAgentIsTurnedAwayAtOnceAndForEver) {
+TEST_F(TrustTest, RefusesARevokedAgentAtOnceAndPermanently) {
   Open({.probation_batches = 3});
   EXPECT_TRUE(MustSend(1, TestContent(1, kWeek)).held);
   ASSERT_TRUE(ingest_->Revoke({.agent = key_.public_key().Hex()}).has_value());

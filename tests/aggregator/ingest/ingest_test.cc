@@ -311,7 +311,7 @@ TEST_F(IngestTest, AReceiptIsForThisBatchAndNamesItsRefusedRows) {
   EXPECT_THAT(*opened, ::testing::ElementsAre(1U));
 }
 
-TEST_F(IngestTest, OverloadSaysWhenToComeBack) {
+TEST_F(IngestTest, OverloadResponsesNameARetryTime) {
   const http::Response response = ingest_.Overloaded();
   EXPECT_EQ(response.status, 503);
   EXPECT_EQ(http::Find(response.headers, "Retry-After"), std::to_string(kRetryAfterSeconds));

@@ -72,7 +72,7 @@ TEST_F(OneAgentTest, ABatchOfAnotherClassDoesNotEndAProbation) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(Contributions(second, i), 1U);
 }
 
-TEST_F(OneAgentTest, ItCountsOnceWhateverClassWeekAndEpochItNames) {
+TEST_F(OneAgentTest, CountsOnceForAllClassesWeeksAndEpochs) {
   const std::uint64_t now = EpochOfWeek(kWeek).value();
   unsigned hardware = 0;
   for (const std::uint64_t epoch : {now, now - 1, now + 1}) {

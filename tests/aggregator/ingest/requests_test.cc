@@ -93,7 +93,7 @@ class RequestsTest : public ::testing::Test {
   const crypto::PrivateKey other_ = crypto::PrivateKey::FromSeed(std::string(32, 'o'));
 };
 
-TEST_F(RequestsTest, ExactlyTheAcceptedRowsAreTakenAwayWhateverTheClockSays) {
+TEST_F(RequestsTest, SubtractsExactlyTheAcceptedRowsUnderAnyClock) {
   ASSERT_EQ(ingest_->Handle(SignedRequest(other_, 1, TestContent(2, kWeek))).status, 200);
   const auto before = Rows();
   const store::Totals totals = totals_;
@@ -231,7 +231,7 @@ TEST_F(RequestsTest, WithdrawingNeedsNoEnrolment) {
   EXPECT_EQ(MustWithdraw(1, MixedBody(), receipt), 2U);
 }
 
-TEST_F(RequestsTest, WhoMayNotSendCannotFillTheLedgerWithWithdrawals) {
+TEST_F(RequestsTest, UnauthorizedWithdrawalsLeaveTheLedgerUnchanged) {
   Start(EnrolmentMode::kToken, {TokenFile("first")});
   EXPECT_EQ(MustWithdraw(1, MixedBody(), ""), 0U);
   EXPECT_EQ(ingest_->counters().withdrawn_before_arrival, 0U);
@@ -251,7 +251,7 @@ TEST_F(RequestsTest, WhoMayNotSendCannotFillTheLedgerWithWithdrawals) {
 
 // A party that obtains the bytes of a request (the service itself, or a proxy that terminates TLS)
 // cannot use them with another service.
-TEST_F(RequestsTest, WhatIsSignedForOneServiceIsRefusedByAnother) {
+TEST_F(RequestsTest, RefusesRequestsSignedForAnotherService) {
   const std::string body = *wire::EncodeBatch(TestContent(2, kWeek));
   const std::vector<http::Request> requests = {SignedRequest(key_, 1, body),
                                                WithdrawalRequest(key_, 1, body, ""),
@@ -277,7 +277,7 @@ TEST_F(RequestsTest, WhatIsSignedForOneServiceIsRefusedByAnother) {
 }
 
 // Two services may share one host name, for example on two ports.
-TEST_F(RequestsTest, WhatIsSignedForAnotherRootIsRefused) {
+TEST_F(RequestsTest, RefusesRequestsSignedForAnotherRoot) {
   const std::string body = *wire::EncodeBatch(TestContent(2, kWeek));
   SetTestRoot("another");
   const std::vector<http::Request> requests = {SignedRequest(key_, 1, body),

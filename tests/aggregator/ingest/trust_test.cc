@@ -69,7 +69,7 @@ TEST_F(TrustTest, MoreThanAMachineCanDoInAWeekIsNotBelieved) {
   }
 }
 
-TEST_F(TrustTest, WhatIsTooMuchForOneRowIsTooMuchForManyToo) {
+TEST_F(TrustTest, LimitsTheTimeOfAllRowsTogether) {
   constexpr std::uint64_t kSecondNs = 1'000'000'000;
   wire::BatchContent content = TestContent(0, kWeek);
   for (unsigned number = 0; number < 10; ++number) {
@@ -103,7 +103,7 @@ TEST_F(TrustTest, OnlyWantedModulesAreTaken) {
 }
 
 // Agents keep batches that are not accepted: nothing is lost once the clock is right again.
-TEST_F(TrustTest, WhenAllOfNowIsDeletedAsTooOldAgentsAreToldToComeAgain) {
+TEST_F(TrustTest, AsksAgentsToRetryWhenCurrentWeeksWereDeleted) {
   const wire::BatchContent content = TestContent(1, kWeek);
   EXPECT_EQ(ingest_->WhyNothingIsAccepted(), "");
   ASSERT_TRUE(store_->Expire(kWeek, wire::Epoch(0)).has_value());
@@ -186,7 +186,7 @@ TEST_F(TrustTest, AKeyIsOfOneEpoch) {
   EXPECT_EQ(MustSend(1, content).accepted_rows, 1U);
 }
 
-TEST_F(TrustTest, AnAgentContributesOnceWhateverWeekItClaims) {
+TEST_F(TrustTest, AnAgentContributesOnceForAllWeeks) {
   // Names every week from kWeeksBack before to kWeeksAhead after this one, in one batch and in
   // separate batches.
   wire::BatchContent content = TestContent(1, kWeek);
@@ -235,7 +235,7 @@ TEST_F(TrustTest, AnAgentContributesToARowOnce) {
   EXPECT_EQ(MustSend(1, content).accepted_rows, 3U);
 }
 
-TEST_F(TrustTest, WhoTakesABatchAwayMayContributeAgain) {
+TEST_F(TrustTest, MayContributeAgainAfterAWithdrawal) {
   const wire::BatchContent content = TestContent(2, kWeek);
   const wire::BatchAnswer first = MustSend(1, content);
   EXPECT_EQ(ingest_->Handle(WithdrawalRequest(key_, 1, *wire::EncodeBatch(content), first.receipt))

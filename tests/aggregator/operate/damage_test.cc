@@ -47,7 +47,7 @@ class DamagedLogTest : public OperateTest {
   std::filesystem::path log_;
 };
 
-TEST_F(DamagedLogTest, NothingStartsOnItUntilTheOperatorDropsWhatIsDamaged) {
+TEST_F(DamagedLogTest, DoesNotStartUntilTheOperatorDropsTheDamage) {
   ASSERT_NO_FATAL_FAILURE(KillAfterBatches());
   FlipBit(std::filesystem::file_size(log_) / 2);
   const auto damaged = StoreFiles();

@@ -65,7 +65,7 @@ class DamagedFilesTest : public OperateTest {
   }
 };
 
-TEST_F(DamagedFilesTest, WhatIsPublishedIsMendedByTheNextStart) {
+TEST_F(DamagedFilesTest, NextStartRepairsPublishedFiles) {
   int tried = 0;
   for (const std::filesystem::path& path : FilesIn("publish")) {
     if (path.parent_path().filename() == "root") continue;
@@ -86,7 +86,7 @@ TEST_F(DamagedFilesTest, WhatIsPublishedIsMendedByTheNextStart) {
   EXPECT_GE(tried, 3);  // the timestamp, a snapshot, a fragment
 }
 
-TEST_F(DamagedFilesTest, WhatAppearsMissingIsPublishedAgain) {
+TEST_F(DamagedFilesTest, NextStartPublishesMissingFilesAgain) {
   for (const char* folder : {"fragments", "snapshots"}) {
     for (const auto& path : FilesIn(std::string("publish/") + folder)) {
       std::filesystem::remove(path);

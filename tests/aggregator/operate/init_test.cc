@@ -48,7 +48,7 @@ class InitTest : public ::testing::Test {
   const testing::TempDir dir_;
 };
 
-TEST_F(InitTest, WhatItMakesIsGoodServesAndIsAdministered) {
+TEST_F(InitTest, CreatesAServerThatRunsAndCanBeAdministered) {
   const testing::ProcessResult init =
       Init({"--host", "localhost", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0"});
   ASSERT_EQ(init.exit_status, 0) << init.errors;
@@ -94,7 +94,7 @@ TEST_F(InitTest, NamesAUrlWithTheFirstHostWhateverThePort) {
                                 HasSubstr("  # PORT is at the end of " + made().string())));
 }
 
-TEST_F(InitTest, NothingIsOverwrittenAndNothingHalfIsMade) {
+TEST_F(InitTest, OverwritesNothingAndLeavesNothingHalfMade) {
   ASSERT_EQ(Init({"--host", "localhost"}).exit_status, 0);
   const std::string token = TextOf("admin.token");
   const testing::ProcessResult again = Init({"--host", "localhost"});

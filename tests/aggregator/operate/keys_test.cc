@@ -88,7 +88,7 @@ class OfflineKeysTest : public OperateTest {
   static constexpr char kWarning[] = "keys that this service does not need are on this machine";
 };
 
-TEST_F(OfflineKeysTest, EachStartSaysThatKeysLieThereUntilTheyAreExported) {
+TEST_F(OfflineKeysTest, EachStartReportsOnlineKeysUntilTheyAreExported) {
   std::filesystem::create_directory(medium());
   for (int start = 0; start < 2; ++start) {
     ASSERT_NO_FATAL_FAILURE(Start());

@@ -41,7 +41,7 @@ Call MustParse(std::vector<std::string> arguments) {
   return answer == nullptr ? std::get<Call>(parsed) : Call();
 }
 
-TEST(ProgramTest, EveryCommandIsReadWithTheConfigurationBeforeOrBehindIt) {
+TEST(ProgramTest, AcceptsTheConfigurationBeforeOrAfterEveryCommand) {
   const std::vector<std::vector<std::string>> cases = {
       {},
       {"serve"},
@@ -146,7 +146,7 @@ TEST(ProgramTest, TheConfigurationMustBeNamed) {
   }
 }
 
-TEST(ProgramTest, WhatIsWrongIsSaid) {
+TEST(ProgramTest, ReportsUsageErrors) {
   const struct {
     std::vector<std::string> arguments;
     const char* message;

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-TEST_F(OperateTest, CommandsWorkBesideARunningServerAndWithoutOne) {
+TEST_F(OperateTest, CommandsWorkWithOrWithoutARunningServer) {
   ASSERT_NO_FATAL_FAILURE(Start());
   Send(1);
   EXPECT_THAT(MustRun({"publish", "--json"}), HasSubstr("\"version\":1"));
@@ -46,7 +46,7 @@ TEST_F(OperateTest, CommandsWorkBesideARunningServerAndWithoutOne) {
 
 // An abuser is identified by the name in the log, revoked and removed as if it had never sent
 // anything.
-TEST_F(OperateTest, AnAgentIsTakenOutByItsNameInTheLogBesideAServerAndWithoutOne) {
+TEST_F(OperateTest, RevokesAnAgentByItsLogNameWithOrWithoutAServer) {
   const std::uint32_t week = WeekOf(SystemClock().Now());
   const auto abuser = [](char seed) { return crypto::PrivateKey::FromSeed(std::string(32, seed)); };
   wire::BatchContent poison = ingest::TestContent(3, week);
@@ -92,7 +92,7 @@ TEST_F(OperateTest, AnAgentIsTakenOutByItsNameInTheLogBesideAServerAndWithoutOne
   Stop();
 }
 
-TEST_F(OperateTest, AnInvitationIsGoodForOneAgentBesideAServerAndWithoutOne) {
+TEST_F(OperateTest, InvitationAdmitsOneAgentWithOrWithoutAServer) {
   WriteConfig(WithAdmin() + "[enrolment]\nmode = \"token\"\n");
   ASSERT_NO_FATAL_FAILURE(Start());
   const auto token_of = [](const std::string& json) {
@@ -134,7 +134,7 @@ TEST_F(OperateTest, WithoutAnAdminListenerTheErrorSaysWhatToDo) {
   Stop();
 }
 
-TEST_F(OperateTest, AServiceWithoutAnAddressIsSaidToBeStartingOrAnother) {
+TEST_F(OperateTest, ReportsThatAServiceWithoutAddressStartsOrIsAnother) {
   ASSERT_NO_FATAL_FAILURE(Start());
   std::filesystem::remove(dir_.path() / "admin_address");
   ExpectRefusal(Command({"compact"}), ErrorCode::kUnavailable,
@@ -201,7 +201,7 @@ TEST_F(OperateTest, SigningKeysCanBeLeftOutAndMadeAnew) {
   Stop();
 }
 
-TEST_F(OperateTest, OnlyWhatBelongsToTheStoreIsInABackupWhateverElseLiesBesideIt) {
+TEST_F(OperateTest, BackupContainsOnlyFilesOfTheStore) {
   ASSERT_NO_FATAL_FAILURE(Start());
   Send(1);
   Stop();
@@ -276,7 +276,7 @@ TEST_F(OperateTest, RestoringAnOlderBackupBecauseTheNewestHasNoListIsSaid) {
 }
 
 // When a backup is needed, there is no time to search for the damaged file.
-TEST_F(OperateTest, WhateverFileOfABackupIsDamagedIsNamed) {
+TEST_F(OperateTest, NamesAnyDamagedFileOfABackup) {
   ASSERT_NO_FATAL_FAILURE(Start());
   Send(1);
   Send(2);

@@ -33,7 +33,7 @@ class WrongClockTest : public OperateTest {
   const std::uint32_t due_ = now_ + kYearWeeks - kKeptWeeks;  // what is older expires in a year
 };
 
-TEST_F(WrongClockTest, NothingGoesUnlessTheOperatorNamesTheWeekAndSaysYes) {
+TEST_F(WrongClockTest, DeletesOnlyTheNamedWeekAfterConfirmation) {
   FIELDCOST_SKIP_WITHOUT_FAKE_TIME();
   ASSERT_NO_FATAL_FAILURE(Start());
   Send(1);
@@ -70,7 +70,7 @@ TEST_F(WrongClockTest, NothingGoesUnlessTheOperatorNamesTheWeekAndSaysYes) {
   Stop();
 }
 
-TEST_F(WrongClockTest, AServiceWhoseBoundsAreAheadOfItsClockSaysSoAndLosesNothing) {
+TEST_F(WrongClockTest, ReportsBoundsAheadOfTheClockAndLosesNothing) {
   FIELDCOST_SKIP_WITHOUT_FAKE_TIME();
   ASSERT_NO_FATAL_FAILURE(Start());
   Send(1);

@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST_F(ProbeServerTest, WhatWasAcknowledgedSurvivesAKillAndIsThereOnce) {
+TEST_F(ProbeServerTest, StoresAcknowledgedBatchesExactlyOnceDespiteKills) {
   Start();
   const std::string token = Enrol();
   std::uint64_t sequence = 0;
@@ -59,7 +59,7 @@ TEST_F(ProbeServerTest, AnotherVersionsDatabaseIsNotTouched) {
   EXPECT_THAT(result.errors, HasSubstr("it has version 99, but this program knows 2"));
 }
 
-TEST_F(ProbeServerTest, TheOperatorsPortTellsHealthAndNumbers) {
+TEST_F(ProbeServerTest, AdminPortReportsHealthAndMetrics) {
   Start();
   SendBatch(Enrol(), 1);
   const std::string url = ReadFile(home() / "admin-address", kKiB).value_or("");

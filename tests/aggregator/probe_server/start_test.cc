@@ -30,7 +30,7 @@ dir = "data"
 )";
 };
 
-TEST_F(ProbeStartTest, TheConfigurationOfThePackageIsOne) {
+TEST_F(ProbeStartTest, PackageConfigIsValid) {
   const std::filesystem::path file =
       std::filesystem::path(FIELDCOST_SOURCE_DIR) / "deploy/config/probe-server.toml";
   const ProcessResult result = RunProcess(
@@ -63,7 +63,7 @@ TEST_F(ProbeStartTest, WithoutACertificateItServesThisMachineOnly) {
   Stop();
 }
 
-TEST_F(ProbeStartTest, AMissingCertificateOrATakenPortIsSaidWithWhatToDo) {
+TEST_F(ProbeStartTest, MissingCertificateOrTakenPortIsReportedWithAdvice) {
   std::filesystem::remove(home() / "certificate.pem");
   WriteConfig(good_);
   EXPECT_THAT(RunProcess(Command({})).errors, HasSubstr("certificate.pem"));

@@ -335,7 +335,7 @@ TEST_P(CollapseClassesTest, NoSumOfPublishedScalarsIsOfFewerThanTheThreshold) {
 }
 
 // Without classes, the published week is the fullest quarter, unless the rest would be too small.
-TEST_P(CollapseClassesTest, TheWeekThatIsToldIsTheFullestThatMayBe) {
+TEST_P(CollapseClassesTest, ReportsTheFullestPermittedWeek) {
   const std::uint32_t threshold = GetParam();
   std::uint64_t withheld = 0;
   for (const auto& [api, rows] : store_->Collapse(threshold)) {

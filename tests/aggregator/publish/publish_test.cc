@@ -43,7 +43,7 @@ TEST_F(PublishTest, AFragmentThatIsTooFullLeavesOutTheRowsOfTheFewest) {
   for (const auto& [honest, row] : sums_) EXPECT_TRUE(published.contains(honest));
 }
 
-TEST_F(PublishTest, WhatIsPublishedIsTheSumOverClassesAndWeeksBitForBit) {
+TEST_F(PublishTest, PublishesTheExactSumOverClassesAndWeeks) {
   for (unsigned agent = 0; agent < 4; ++agent) Contribute(agent, 0, 2900 + agent % 2, 1, 30);
   Publisher publisher = MustOpen(Options(1));
   const PublishReport report = MustPublish(publisher);
@@ -54,7 +54,7 @@ TEST_F(PublishTest, WhatIsPublishedIsTheSumOverClassesAndWeeksBitForBit) {
   EXPECT_EQ(PublishedRows(publisher), Expected());
 }
 
-TEST_F(PublishTest, OfSeveralClassesEachIsPublishedBesideTheSum) {
+TEST_F(PublishTest, PublishesEachOfSeveralClassesAndTheirSum) {
   for (unsigned agent = 0; agent < 4; ++agent) {
     Contribute(agent, 0, 2900 + agent % 2, agent % 2, 30);
   }

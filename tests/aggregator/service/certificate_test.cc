@@ -75,7 +75,7 @@ class CertificateTest : public ServiceTest {
   }
 };
 
-TEST_F(CertificateTest, WhatIsWrongWithItIsSaidInWordsWithTheFile) {
+TEST_F(CertificateTest, ErrorsNameTheProblemAndTheFile) {
   const std::string certificate = *ReadFile(certificates_.certificate, 1 << 20);
   const std::string key = *ReadFile(certificates_.key, 1 << 20);
   std::string broken = certificate;
@@ -145,7 +145,7 @@ TEST_F(CertificateTest, OneThatIsNotValidDoesNotReplaceOneThatIs) {
   Stop();
 }
 
-TEST_F(CertificateTest, AStartWithAnExpiredOneIsSaidLoudlyAndAnyBetterOneTaken) {
+TEST_F(CertificateTest, StartWithAnExpiredOneIsReportedUntilABetterOneIsLoaded) {
   FIELDCOST_SKIP_WITHOUT_FAKE_TIME();
   PutInPlace(MakeAt("-40d"));
   std::string line = "the service is not ready";
@@ -167,7 +167,7 @@ TEST_F(CertificateTest, AStartWithAnExpiredOneIsSaidLoudlyAndAnyBetterOneTaken) 
   Stop();
 }
 
-TEST_F(CertificateTest, ThatItRunsOutIsSaidWhenItDoes) {
+TEST_F(CertificateTest, ReportsExpiryWhenItHappens) {
   FIELDCOST_SKIP_WITHOUT_FAKE_TIME();
   const std::filesystem::path clock = dir_.path() / "clock";
   testing::SetOffset(clock, "+0d");

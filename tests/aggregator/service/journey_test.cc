@@ -121,7 +121,7 @@ TEST_F(JourneyTest, ARevokedAgentsBatchesAreRefusedFromTheNextStartOn) {
   Stop();
 }
 
-TEST_F(JourneyTest, APolicySignedBesideARunningServerIsServedAtOnce) {
+TEST_F(JourneyTest, RunningServerServesANewlySignedPolicyAtOnce) {
   ASSERT_NO_FATAL_FAILURE(Start());
   EXPECT_EQ(MustGet(wire::kPolicyPath).status, 404);
   std::ofstream(dir_.path() / "policy.toml") << "[policy]\nmax_programs = 3\n";

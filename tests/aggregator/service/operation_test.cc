@@ -74,7 +74,7 @@ class OperationTest : public ServiceTest {
   std::unique_ptr<http::Client> admin_;
 };
 
-TEST_F(OperationTest, TheListenerForTheOperatorTellsHowTheServiceIs) {
+TEST_F(OperationTest, AdminListenerReportsHealth) {
   ASSERT_NO_FATAL_FAILURE(StartWithAdmin());
   EXPECT_EQ(AskFor(admin::kLivezPath).status, 200);
   EXPECT_EQ(AskFor(admin::kReadyzPath).status, 200);
@@ -105,7 +105,7 @@ TEST_F(OperationTest, TheListenerForTheOperatorTellsHowTheServiceIs) {
   EXPECT_FALSE(std::filesystem::exists(dir_.path() / "admin-address"));
 }
 
-TEST_F(OperationTest, ThatTheRoomForNewAgentsRunsOutIsSaidEverywhere) {
+TEST_F(OperationTest, ReportsEverywhereThatRoomForNewAgentsRunsOut) {
   std::string config = Config("port = 0", "data", kAdmin);
   const std::string off = "probation_batches = 0";
   config.replace(config.find(off), off.size(),

@@ -56,7 +56,7 @@ class StartCheckTest : public ServiceTest {
   }
 };
 
-TEST_F(StartCheckTest, WhatIsGoodIsListedAndNothingIsMade) {
+TEST_F(StartCheckTest, ListsValidPartsAndCreatesNothing) {
   const std::vector<std::string> before = Files();
   const std::string output = Check().output;
   EXPECT_THAT(output,
@@ -124,7 +124,7 @@ TEST_F(StartCheckTest, APortIsFreeTheRunningServersOrAnothers) {
   ExpectBoth(ErrorCode::kInvalidArgument, "192.0.2.1 port ");
 }
 
-TEST_F(StartCheckTest, WhatAnOperatorWouldRegretIsWarnedOf) {
+TEST_F(StartCheckTest, WarnsOfARiskyKeyMode) {
   ASSERT_EQ(::chmod(certificates_.key.c_str(), 0644), 0);
   EXPECT_THAT(Check().output, HasSubstr("warning: private key " + certificates_.key.string() +
                                         ": mode 0644 gives every user access"));

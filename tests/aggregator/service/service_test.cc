@@ -97,7 +97,7 @@ TEST_F(ServiceTest, ARestartAfterSigkillChangesNoNumberAndKnowsTheReplay) {
   Stop();
 }
 
-TEST_F(ServiceTest, EachBadStartSaysWhatIsWrongInOneLine) {
+TEST_F(ServiceTest, ReportsEachFailedStartInOneLine) {
   const auto refused = [this](const std::string& config, ErrorCode code,
                               const std::string& message) {
     SCOPED_TRACE(message);

@@ -224,7 +224,7 @@ TEST_F(BackupTest, AnInterruptedBackupLeavesTheOlderOnesUsable) {
 
 // The receipts for lost batches stay valid, and the sums of others would be large enough to
 // subtract them.
-TEST_F(BackupTest, WhatWasLostWithARestorationIsNeverTakenFromTheSumsOfOthers) {
+TEST_F(BackupTest, NeverSubtractsLostBatchesFromTheSumsOfOthers) {
   Sums sums;
   {
     const auto store = MustOpen(data());
@@ -312,7 +312,7 @@ TEST_F(BackupTest, AnotherStoresBackupsAnExistingStoreAndAnEmptyPlaceAreRefused)
   EXPECT_EQ(restore(backups(), dir_.path() / "copy"), ErrorCode::kAlreadyExists);
 }
 
-TEST_F(BackupTest, WhatCannotBeWrittenFailsAndTheStoreGoesOn) {
+TEST_F(BackupTest, FailedBackupLeavesTheStoreRunning) {
   Sums sums;
   const auto store = MustOpen(data());
   Feed(*store, 1, 1, 3, &sums);

@@ -17,7 +17,7 @@ std::string Record(std::span<const std::uint32_t> refused, std::string_view body
   return BatchRecordHead(refused) + std::string(body);
 }
 
-TEST(BatchRecordTest, WhatIsReadAgainIsWhatWasAccepted) {
+TEST(BatchRecordTest, ReadingReturnsTheAcceptedRows) {
   BatchRecordReader reader;
   AcceptedRows rows;
   TestBatch batch;

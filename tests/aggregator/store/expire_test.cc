@@ -104,7 +104,7 @@ TEST_F(ExpireTest, AWithdrawalPassesOverExpiredRows) {
   EXPECT_EQ(store_->Withdraw(batch.Undo()).value().kind, WithdrawalKind::kRepeated);
 }
 
-TEST_F(ExpireTest, WhatWasWithdrawnJustBeforeIsTakenAwayOnce) {
+TEST_F(ExpireTest, SubtractsAJustWithdrawnBatchOnce) {
   Open();
   Feed(1, 1, 10);
   TestBatch batch;
@@ -144,7 +144,7 @@ TEST_F(ExpireTest, AForgottenEpochTakesNoReplayAndNoEnrolment) {
   ExpectGood();
 }
 
-TEST_F(ExpireTest, WhatAnAgentIsBoundToStaysThroughRestartsAndGoesWithItsEpoch) {
+TEST_F(ExpireTest, BindingSurvivesRestartsAndExpiresWithItsEpoch) {
   Open();
   for (const std::uint64_t epoch : {1, 2}) {
     TestBatch batch;
@@ -205,7 +205,7 @@ TEST_F(ExpireTest, HeldBatchesGoWithTheirEpoch) {
 }
 
 // If it was counted twice, a batch that is still held would be treated as part of the sums.
-TEST_F(ExpireTest, WhatIsHeldOfAnExpiredEpochIsLeftToItByARevocation) {
+TEST_F(ExpireTest, RevocationLeavesHeldBatchesOfExpiredEpochsToExpiry) {
   bool revoke = false;
   StoreOptions options = Options();
   options.probation_batches = 2;
@@ -234,7 +234,7 @@ TEST_F(ExpireTest, WhatIsHeldOfAnExpiredEpochIsLeftToItByARevocation) {
   ExpectGood();
 }
 
-TEST_F(ExpireTest, WithdrawingFromAForgottenEpochSaysWhetherItIsGone) {
+TEST_F(ExpireTest, WithdrawingFromAForgottenEpochReportsWhetherItIsGone) {
   Open();
   Feed(1, 1, 3);
   TestBatch batch;

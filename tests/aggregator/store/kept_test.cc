@@ -98,7 +98,7 @@ TEST(KeptTest, ABatchIsKeptUntilItIsWithdrawnAndThenNothingOfItIsLeft) {
   EXPECT_EQ(FilesWith(part, options.data_dir), 0);
 }
 
-TEST(KeptTest, WhatIsKeptGoesOnceNoBatchOfItsEpochIsTakenAndTheSumsStay) {
+TEST(KeptTest, DeletesKeptBatchesOfClosedEpochsButNotTheirSums) {
   const TempDir dir;
   const StoreOptions options = Options(dir.path() / "data");
   auto store = MustOpen(options);
@@ -262,7 +262,7 @@ TEST(KeptTest, KilledWhileAnAgentIsTakenOutTheNextCallGoesOn) {
   EXPECT_EQ(store->BatchesOf(TestAgent(2))->kept.size(), 0U);
 }
 
-TEST(KeptTest, WhatItWouldChangeIsWhatItChanges) {
+TEST(KeptTest, PreviewMatchesTheChange) {
   const TempDir dir;
   auto store = MustOpen(Options(dir.path() / "data"));
   for (unsigned agent = 1; agent <= 3; ++agent) {

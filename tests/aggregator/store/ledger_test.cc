@@ -80,7 +80,7 @@ TEST(LedgerHeadTest, AnyOrderAgreesWithASetOfAllSequencesAndForgetsEachOnce) {
   }
 }
 
-TEST(LedgerHeadTest, WhatLeavesTheWindowWasAcceptedOrIsSkippedOnce) {
+TEST(LedgerHeadTest, EachSequenceLeavingTheWindowWasAcceptedOrSkippedOnce) {
   std::mt19937_64 random(21);
   for (int round = 0; round < 50; ++round) {
     LedgerHead head;
@@ -140,7 +140,7 @@ TEST(LedgerTest, KeysOfDifferentKindsDifferInLength) {
   EXPECT_EQ(EnrolmentKey(head), head + 'e');
 }
 
-TEST(LedgerTest, SkippedSequencesStandTogetherBehindTheAnswers) {
+TEST(LedgerTest, SkippedSequencesFollowTheAnswers) {
   const std::string head = LedgerHeadKey(std::string(kAgentIdBytes, 'a'), 7);
   const std::string key = SkippedKey(head, 5);
   EXPECT_EQ(key, head + std::string(8, '\xff') + 's' + std::string(7, '\0') + '\5');

@@ -98,7 +98,7 @@ TEST_F(EngineLogTest, AFlippedBitIsBeforeRecordsThatAreWholeUnlessItIsInTheLast)
   }
 }
 
-TEST_F(EngineLogTest, WhatIsBehindTheDamageIsReadToo) {
+TEST_F(EngineLogTest, ReadsRecordsAfterTheDamage) {
   std::string damaged = log_;
   damaged[starts_[3] + 20] ^= 1;
   std::vector<std::uint64_t> before;

@@ -73,7 +73,7 @@ Result<AcceptResult> SendSized(Store& store, unsigned agent, std::uint64_t seque
   return store.Accept(view);
 }
 
-TEST(ProbationTest, WhoWasDishonestGoesFirstThenWhoHoldsMost) {
+TEST(ProbationTest, EvictsDishonestAgentsFirstThenTheLargest) {
   const TempDir dir;
   StoreOptions options = Options(dir, 3);
   options.held_bytes = 100 * kKiB;
@@ -123,7 +123,7 @@ TEST(ProbationTest, AnAgentHasAShareAndAnAddressMayHaveNoneLeft) {
 }
 
 // Batches are held and evicted concurrently.
-TEST(ProbationTest, WhateverHappensAtOnceWhatIsHeldIsCounted) {
+TEST(ProbationTest, CountsHeldBatchesUnderConcurrency) {
   const TempDir dir;
   StoreOptions options = Options(dir, 3);
   options.held_bytes = 40'000;
@@ -182,7 +182,7 @@ TEST(ProbationTest, OnlyTheHonestBatchThatIsEnoughBringsInAllBeforeIt) {
   EXPECT_TRUE(Send(*store, 1, 1, true, 2)->held) << "and every epoch";
 }
 
-TEST(ProbationTest, WhatCannotBeReleasedAnyMoreIsDroppedAsIfItHadBeenWithdrawn) {
+TEST(ProbationTest, DropsUnreleasableBatchesAsIfWithdrawn) {
   const TempDir dir;
   auto store = MustOpen(Options(dir, 3));
   for (unsigned agent = 1; agent <= 40; ++agent) {
@@ -217,7 +217,7 @@ TEST(ProbationTest, ARestartForgetsNothingOfIt) {
   EXPECT_EQ(AllRows(*store), SumsOf({{1, 1}, {1, 2}}));
 }
 
-TEST(ProbationTest, WhoeverIsHeldWhenItIsSwitchedOffComesInWithTheNextBatch) {
+TEST(ProbationTest, NextBatchReleasesHeldOnesOnceSwitchedOff) {
   const TempDir dir;
   ASSERT_TRUE(Send(*MustOpen(Options(dir, 3)), 1, 1, false)->held);
   auto store = MustOpen(Options(dir, 0));
@@ -274,7 +274,7 @@ TEST(ProbationTest, ARevokedAgentsHeldBatchesAreGoneAndMayBeWithdrawn) {
   EXPECT_EQ(Send(*store, 2, 2, true)->released_batches, 1U);
 }
 
-TEST(ProbationTest, WhatIsHeldGoesWithItsEpochAndComesInWithoutExpiredWeeks) {
+TEST(ProbationTest, HeldBatchesExpireWithTheirEpochAndWeeks) {
   const TempDir dir;
   auto store = MustOpen(Options(dir, 2));
   ASSERT_TRUE(Send(*store, 1, 1, true, 5)->held);

@@ -153,14 +153,14 @@ std::vector<std::string> From(std::uint64_t first, bool with_first_of_one = true
   return lost;
 }
 
-TEST_F(RecoverTest, AFlippedBitIsRefusedAndWhatIsBehindItIsNamed) {
+TEST_F(RecoverTest, RefusesAFlippedBitAndNamesTheRecordsAfterIt) {
   Fill(0);
   FlipBitOfRecord(starts_.size() - 10);  // a record of agent 1, which sends again
   ExpectRefused();
   ExpectRecovered(From(kBatches - 4), 2 * kBatches - 10);
 }
 
-TEST_F(RecoverTest, ItMayBeBehindACheckpointAndNothingCountsTwice) {
+TEST_F(RecoverTest, RecoversAcrossACheckpointWithoutCountingTwice) {
   Fill(10);
   FlipBitOfRecord(starts_.size() - 10);
   ExpectRefused();
@@ -179,7 +179,7 @@ TEST_F(RecoverTest, ALogThatHasLostItsEndIsRefused) {
   EXPECT_EQ((*store)->Verify()->expected.batches, 2 * kBatches - 2);
 }
 
-TEST_F(RecoverTest, ALastRecordThatIsDamagedIsToldFromATornOne) {
+TEST_F(RecoverTest, DistinguishesADamagedLastRecordFromATornOne) {
   Fill(10);
   FlipBitOfRecord(starts_.size() - 1);
   ExpectRefused();
@@ -215,7 +215,7 @@ TEST_F(RecoverTest, AnEndThatWasNeverSyncedIsTakenOffAndNothingIsLost) {
 
 // If a store has no mark (an older store, or the mark was removed), records after the damage reveal
 // it.
-TEST_F(RecoverTest, WithoutAMarkRecordsBehindTheDamageTellOfIt) {
+TEST_F(RecoverTest, DetectsDamageByTheRecordsAfterItWithoutAMark) {
   Fill(10);
   std::filesystem::remove(log_.string() + ".synced");
   FlipBitOfRecord(starts_.size() - 10);
@@ -233,7 +233,7 @@ TEST_F(RecoverTest, AfterACheckpointTheLogIsNotNeeded) {
 }
 
 // A kill between the mark that retires a log and its removal leaves both.
-TEST_F(RecoverTest, ARetiredLogThatIsStillThereIsNotLookedAt) {
+TEST_F(RecoverTest, IgnoresALeftoverRetiredLog) {
   Fill(10);
   const std::string log = Log();
   const std::filesystem::path retired = store_dir_ / "000001.log";

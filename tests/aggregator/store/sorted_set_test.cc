@@ -58,7 +58,7 @@ std::size_t FilesLeft(const TempDir& dir) {
   return count;
 }
 
-TEST(SortedSetTest, NothingIsSeenBeforeItIsAdoptedAndThenAllOfAllTables) {
+TEST(SortedSetTest, ChangesOfAllTablesAppearAtOnceWhenAdopted) {
   const TempDir dir;
   {
     const auto database = MustOpen(dir);
@@ -80,7 +80,7 @@ TEST(SortedSetTest, NothingIsSeenBeforeItIsAdoptedAndThenAllOfAllTables) {
   EXPECT_EQ(FilesLeft(dir), 0U);
 }
 
-TEST(SortedSetTest, WhatIsNotAdoptedLeavesNothingBehind) {
+TEST(SortedSetTest, UnadoptedChangesLeaveNoFiles) {
   const TempDir dir;
   const auto database = MustOpen(dir);
   {

@@ -117,7 +117,7 @@ TEST(CompactRowTest, SubtractingWhatWasAddedGivesTheSameBitsAsNeverAddingIt) {
   }
 }
 
-TEST(CompactRowTest, WhatWasNeverAddedCannotBeTakenAway) {
+TEST(CompactRowTest, RefusesToSubtractWhatWasNeverAdded) {
   stats::CostHistogram histogram;
   histogram.Add(3, 2);
   histogram.Add(7);

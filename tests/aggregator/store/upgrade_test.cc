@@ -184,7 +184,7 @@ TEST_F(FormatMarkTest, ANewerMarkIsRefusedAsThatAndAMalformedOneAsDamage) {
 
 // As a future version will leave it. Reporting damage instead would make an operator restore a
 // backup.
-TEST(DowngradeTest, WhatANewerProgramWroteIsRefusedAsThatAndNotAsDamage) {
+TEST(DowngradeTest, ReportsNewerFormatsAsUnsupportedNotAsDamage) {
   const testing::TempDir dir;
   const auto open = [&] { return Store::Open({.data_dir = dir.path(), .checkpoint_seconds = 0}); };
   TestBatch batch;

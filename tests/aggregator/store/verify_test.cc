@@ -100,7 +100,7 @@ TEST_F(VerifyTest, AGoodStoreIsGoodAndWhatItHasIsCounted) {
   ExpectProblem("");
 }
 
-TEST_F(VerifyTest, WhatIsOnlyInTheLogCountsAsIfItWereSummed) {
+TEST_F(VerifyTest, CountsBatchesThatAreOnlyInTheLog) {
   auto store = Store::Open(options_);
   ASSERT_TRUE(store.has_value());
   TestBatch batch;
@@ -171,7 +171,7 @@ TEST_F(VerifyTest, AHeldBatchThatIsMissingIsFound) {
   ExpectProblem("0 batches are held, but its record of probation says another number");
 }
 
-TEST_F(VerifyTest, ContributionsOfNobodyAreFound) {
+TEST_F(VerifyTest, FindsContributionsOfABatchThatNeverArrived) {
   Put(Table::kLedger, ContributionKey(head_key_, kWeek, kBatches + 1), EncodeContributions({1}));
   ExpectProblem("batch 6 has contributed, but never arrived");
 }
@@ -200,7 +200,7 @@ TEST_F(VerifyTest, AnEntryOfNoKnownKindIsFound) {
   ExpectProblem("an entry of no known kind");
 }
 
-TEST_F(VerifyTest, AFileOfTheLedgerThatIsDamagedIsNamedByAllWhoMeetIt) {
+TEST_F(VerifyTest, EveryReaderNamesTheDamagedLedgerFile) {
   // The store holds no batches, so opening it does not read the ledger.
   const StoreOptions options{.data_dir = dir_.path() / "other", .checkpoint_seconds = 0};
   TestBatch batch;
@@ -245,7 +245,7 @@ TEST_F(VerifyTest, AFileOfTheLedgerThatIsDamagedIsNamedByAllWhoMeetIt) {
   EXPECT_THAT((*store)->Verify()->first_problem, HasSubstr(path));
 }
 
-TEST_F(VerifyTest, WhatDamagedBytesSayReachesNoTerminal) {
+TEST_F(VerifyTest, EscapesDamagedBytesInMessages) {
   std::string key;
   AppendRowKey(TestKey(1), key);
   // A row key whose name would clear the screen; the key is invalid.

@@ -166,7 +166,7 @@ TEST(WithdrawTest, ABatchWithdrawnBeforeItCameAddsNothingLaterNotEvenAfterAResta
   EXPECT_EQ(DumpOf(*store), Dump());
 }
 
-TEST(WithdrawTest, WhatNeverCameIsRememberedSoManyTimesAnEpochAtMost) {
+TEST(WithdrawTest, LimitsUndeliveredWithdrawalsPerEpoch) {
   const TempDir dir;
   auto store = MustOpen(ManualOptions(dir.path() / "data"));
   Accept(*store, 1, 1);
@@ -186,7 +186,7 @@ TEST(WithdrawTest, WhatNeverCameIsRememberedSoManyTimesAnEpochAtMost) {
   EXPECT_EQ(Withdraw(*store, 1, 1).value().kind, WithdrawalKind::kWithdrawn);
 }
 
-TEST(WithdrawTest, TheCallerIsToldTheAnswerWhileItIsKept) {
+TEST(WithdrawTest, ReturnsTheAnswerWhileItIsKept) {
   const TempDir dir;
   const auto store = MustOpen(ManualOptions(dir.path() / "data"));
   Accept(*store, 1, 1);

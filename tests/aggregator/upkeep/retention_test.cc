@@ -125,7 +125,7 @@ TEST_F(RetentionTest, TheOperatorDeletesNothingThatIsToBeKept) {
   EXPECT_EQ(rows(), all);
 }
 
-TEST_F(RetentionTest, DeletingLessThanWhatIsDueTellsTheServerNothingOfTheClock) {
+TEST_F(RetentionTest, DeletingLessThanDueDoesNotConfirmTheClock) {
   Send(1, 1);
   Send(1, 2);
   ASSERT_TRUE(Delete().has_value());
@@ -153,7 +153,7 @@ TEST_F(RetentionTest, WeekByWeekTheOldestRowsGo) {
 }
 
 // Otherwise held batches of agents that never return would permanently take the space of new ones.
-TEST_F(RetentionTest, WhatIsHeldGoesOnceItsEpochIsTakenNoMoreEvenIfRowsAreKeptForEver) {
+TEST_F(RetentionTest, HeldBatchesExpireWithTheirEpochEvenIfRowsAreKept) {
   Send(1, 1);
   Send(1, 2);
   Send(2, 1);
@@ -185,7 +185,7 @@ TEST_F(RetentionTest, BatchesAreForgottenOnceNoneOfTheirQuarterIsTaken) {
   EXPECT_EQ(rows(), all);
 }
 
-TEST_F(RetentionTest, WhatIsHeldGoesAlsoWhereNobodyHasEverEndedItsProbation) {
+TEST_F(RetentionTest, HeldBatchesExpireWithoutAnyReleasedAgent) {
   Send(1, 1);
   for (int week = 0; week < 30; ++week) {
     ASSERT_TRUE(Delete(0).has_value());

@@ -62,7 +62,7 @@ TEST_F(ScrubTest, AllFilesAreReadOnceInAPeriod) {
   EXPECT_GE(scrub.state().bytes, 2 * bytes);
 }
 
-TEST_F(ScrubTest, WhatIsDamagedIsFoundCountedAndReadOn) {
+TEST_F(ScrubTest, FindsAndCountsAllDamagedFiles) {
   std::size_t damaged = 0;
   for (const auto& entry : std::filesystem::directory_iterator(dir_.path() / "data/store")) {
     if (entry.path().extension() != ".sst") continue;

@@ -70,7 +70,7 @@ TEST_F(SyncAttackTest, ASnapshotThatTheTimestampDoesNotNameIsRefused) {
   EXPECT_EQ(Fresh().row_count, 0U);
 }
 
-TEST_F(SyncAttackTest, ASnapshotOfAnotherVersionThanTheTimestampSaysIsRefused) {
+TEST_F(SyncAttackTest, RefusesASnapshotOfAnotherVersionThanTheTimestamps) {
   publisher_.Publish(MakeRows(10, 1000), 1, kNow);
   publisher_.timestamp.snapshot_version += 1;
   publisher_.timestamp.version += 1;

@@ -144,7 +144,7 @@ TEST(CommandParseTest, ValuesAreCheckedAndBroughtIntoTheirForm) {
   EXPECT_THAT(ErrorOf({"top", "--color", "pink"}), HasSubstr("one of auto, never"));
 }
 
-TEST(CommandParseTest, ANumberBetweenTwoIsEitherOfThemOrBetween) {
+TEST(CommandParseTest, RangeIncludesItsBounds) {
   const CheckText check = CheckBetween(1, 1'000);
   for (std::string text : {"1", "17", "1000"}) EXPECT_TRUE(check(text).has_value()) << text;
   for (std::string text : {"0", "1001", "-1", "x", "", "18446744073709551616"}) {

@@ -39,7 +39,7 @@ TEST(AddressLimitsTest, AClientIsAnIpv4AddressOrAnIpv6Network) {
   EXPECT_NE(Network("::"), Network("0.0.0.0"));
 }
 
-TEST(AddressLimitsTest, WithoutLimitsEverybodyIsServedAndNobodyIsRemembered) {
+TEST(AddressLimitsTest, WithoutLimitsServesAllAndRemembersNoAddress) {
   AddressLimits limits({});
   EXPECT_TRUE(limits.off());
   for (int i = 0; i < 100; ++i) {
@@ -49,7 +49,7 @@ TEST(AddressLimitsTest, WithoutLimitsEverybodyIsServedAndNobodyIsRemembered) {
   EXPECT_EQ(limits.size(), 0U);
 }
 
-TEST(AddressLimitsTest, OneAddressesConnectionsAreLimitedAndOthersDoNotNotice) {
+TEST(AddressLimitsTest, LimitsConnectionsPerAddress) {
   AddressLimits limits({.max_connections = 2});
   EXPECT_EQ(limits.Connect(Numbered(1), kStart).kind, Kind::kServe);
   EXPECT_EQ(limits.Connect(Numbered(1), kStart).kind, Kind::kServe);
@@ -119,7 +119,7 @@ TEST(AddressLimitsTest, ADayWithoutRequestsDoesNotGiveMoreThanTheBurst) {
   EXPECT_EQ(limits.Request(Numbered(1), later), seconds(1));
 }
 
-TEST(AddressLimitsTest, AVerySlowRateStillSaysWhenToComeAgain) {
+TEST(AddressLimitsTest, VerySlowRateStillNamesARetryTime) {
   AddressLimits limits({.requests_per_second = 1e-9});
   ASSERT_EQ(limits.Connect(Numbered(1), kStart).kind, Kind::kServe);
   EXPECT_EQ(limits.Request(Numbered(1), kStart), AddressLimits::kMaxRetryAfter);

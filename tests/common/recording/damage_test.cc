@@ -302,7 +302,7 @@ TEST_F(ForgedTest, AFrameThatIsMissingInTheMiddle) {
   EXPECT_EQ(recording.contents().stop.reason, "a frame is missing");
 }
 
-TEST_F(ForgedTest, AFrameThatIsNotWhatTheIndexSaysIsRefused) {
+TEST_F(ForgedTest, RefusesFramesThatDifferFromTheIndex) {
   const FileFrame index = *FindIndex(file_);
   auto entries = DecodeIndex(index);
   const auto last = std::find_if(entries.rbegin(), entries.rend(), [](const IndexEntry& entry) {

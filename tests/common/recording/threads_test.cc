@@ -86,7 +86,7 @@ class ThreadSamplesTest : public ::testing::Test {
   StreamId stream_;
 };
 
-TEST_F(ThreadSamplesTest, KeepsTheThreadOfEachSampleWhateverItsNumberTakes) {
+TEST_F(ThreadSamplesTest, KeepsTheThreadOfEachSampleForAnyNumberSize) {
   std::vector<ThreadId> threads = {kNoThread};
   for (std::uint32_t i = 1; i < 70'000; ++i) {
     threads.push_back(writer_.AddThread({i, i, "p", "t"}).value());

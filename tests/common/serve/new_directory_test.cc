@@ -68,7 +68,7 @@ TEST(ServeNewDirectoryTest, ADirectoryThatAUnitCannotNameIsRefused) {
   }
 }
 
-TEST(ServeNewDirectoryTest, TheConfigurationNamesFilesBesideItByTheirNames) {
+TEST(ServeNewDirectoryTest, ConfigurationNamesNeighbouringFilesByName) {
   EXPECT_EQ(NameInConfig("/srv/a/certificate.pem", "/srv/a"), "\"certificate.pem\"");
   EXPECT_EQ(NameInConfig("/etc/\"x\".pem", "/srv/a"), "\"/etc/\\\"x\\\".pem\"");
 }

@@ -16,7 +16,7 @@ std::string MessageOf(TomlFile& file) {
   return status ? "" : status.error().message;
 }
 
-TEST(ServeConfigTest, DefaultsSuitAHundredMachinesBehindOneAddress) {
+TEST(ServeConfigTest, DefaultsSuitAHundredMachinesSharingOneAddress) {
   TomlFile file = *TomlFile::Parse("[server]\nmax_connections = 7\n", "a.toml");
   http::ServerOptions options;
   options.port = 8443;

@@ -66,7 +66,7 @@ TEST(SelectionTest, ItIsRoundedToAPowerOfTwoWithTheSameMean) {
   EXPECT_EQ(RunsStoodFor(pick, {.run = 1, .phase = 1, .time = 1}, 0), kMostRunsStoodFor);
 }
 
-TEST(SelectionTest, WhatIsImpossibleStandsForNothing) {
+TEST(SelectionTest, ImpossiblePicksRepresentNoRuns) {
   const std::vector<std::function<void(DrawnPick&)>> table = {
       [](DrawnPick& pick) { pick.wanted = 0; },
       [](DrawnPick& pick) { pick.wanted = kMaxPlaces + 1; },
@@ -120,7 +120,7 @@ TEST(SelectionTest, WatchesSoManyThatTheyFit) {
   EXPECT_NEAR(watched / 1000.0, kExpectedWatched, 2);
 }
 
-TEST(SelectionTest, WhatComesLaterSharesTheRoomThatIsLeft) {
+TEST(SelectionTest, LaterFunctionsShareTheRemainingRoom) {
   EXPECT_EQ(LaterChance(kCertain, 200, 10), kCertain);
   EXPECT_EQ(LaterChance(kCertain, 200, 500), kCertain / 10 + 1);
   EXPECT_EQ(LaterChance(100, 200, 10), 100U) << "it never grows";

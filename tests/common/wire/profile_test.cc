@@ -60,7 +60,7 @@ TEST(ProfileTest, DecodingGivesBackTheSumsOverAllWeeks) {
   EXPECT_EQ(EncodeProfile(*profile).value(), EncodeProfile(rows).value());
 }
 
-TEST(ProfileTest, AnEmptyProfileIsOne) {
+TEST(ProfileTest, AcceptsAnEmptyProfile) {
   EXPECT_EQ(DecodeProfile(EncodeProfile({}).value()).value().size(), 0U);
   std::vector<stats::StatRow> rows = OneMachine();
   rows.resize(1);

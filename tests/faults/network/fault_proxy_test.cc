@@ -40,7 +40,7 @@ class FaultProxyTest : public ::testing::Test {
   int error_ = 0;
 };
 
-TEST_F(FaultProxyTest, BytesPassBothWaysWholeWhateverDelaysThem) {
+TEST_F(FaultProxyTest, BytesPassUnchangedBothWaysDespiteDelays) {
   for (const Kind kind : {Kind::kNone, Kind::kLatency, Kind::kByteByByte}) {
     Start({.kind = kind, .delay = std::chrono::milliseconds(3)});
     http::RawConnection client(proxy_->port());
@@ -56,7 +56,7 @@ TEST_F(FaultProxyTest, BytesPassBothWaysWholeWhateverDelaysThem) {
   }
 }
 
-TEST_F(FaultProxyTest, TruncationEndsBothSidesBehindThatByte) {
+TEST_F(FaultProxyTest, TruncationEndsBothSidesAfterThatByte) {
   Start({.kind = Kind::kTruncate, .after_bytes = 10});
   http::RawConnection client(proxy_->port());
   const UniqueFd served = server_.Accept();

@@ -154,7 +154,7 @@ class ProxyFaults : public ServiceTest {
   std::map<Key, Sums> expected_;
 };
 
-TEST_F(ProxyFaults, WhatIsAcknowledgedIsStoredExactlyOnceWhateverTheNetworkDoes) {
+TEST_F(ProxyFaults, StoresAcknowledgedBatchesOnceDespiteNetworkFaults) {
   ASSERT_NO_FATAL_FAILURE(Start());
   const unsigned batches = faults::LongForm() ? 400 : 60;
   {

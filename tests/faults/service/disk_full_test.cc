@@ -75,7 +75,7 @@ class DiskFullTest : public ::testing::Test {
   SmallDisk disk_;
 };
 
-TEST_F(DiskFullTest, TheServerSaysSoAndEndsAndNothingAcknowledgedIsLost) {
+TEST_F(DiskFullTest, ReportsItShutsDownAndLosesNothingAcknowledged) {
   const std::string problem = disk_.Mount(service_.directory() / "disk");
   if (!problem.empty()) GTEST_SKIP() << "no file system of our own (" << problem << ")";
   Random random(Seed());

@@ -58,7 +58,7 @@ std::string Pages() {
   return bytes;
 }
 
-TEST(FaultFileSystemTest, WhatIsSyncedWithItsDirectoryIsAlwaysThere) {
+TEST(FaultFileSystemTest, SyncedFileInASyncedDirectorySurvives) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     Program program({.seed = seed});
     program.Write("file", Pages(), true);
@@ -75,7 +75,7 @@ TEST(FaultFileSystemTest, ASyncedFileHasTheNameItWasMadeWith) {
   }
 }
 
-TEST(FaultFileSystemTest, WhatIsNotSyncedIsDroppedTornOrReordered) {
+TEST(FaultFileSystemTest, UnsyncedWritesAreDroppedTornOrReordered) {
   int dropped = 0;
   int kept = 0;
   int torn = 0;
@@ -98,7 +98,7 @@ TEST(FaultFileSystemTest, WhatIsNotSyncedIsDroppedTornOrReordered) {
   EXPECT_GT(reordered, 0);
 }
 
-TEST(FaultFileSystemTest, WhatWasSyncedBeforeIsNotHarmedByWhatWasNot) {
+TEST(FaultFileSystemTest, UnsyncedWritesDoNotHarmSyncedOnes) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     Program program({.seed = seed});
     const auto file = program.Create("file");
@@ -156,7 +156,7 @@ TEST(FaultFileSystemTest, AfterTheLossEverythingFailsAndTheDiskStaysAsItWas) {
   EXPECT_EQ(program.disk().AfterPowerLoss(), left);
 }
 
-TEST(FaultFileSystemTest, WhatAFailedSyncLostIsNotBroughtBackByALaterOne) {
+TEST(FaultFileSystemTest, LaterSyncDoesNotRestoreWhatAFailedOneLost) {
   Program program({.fail_at = 1, .fail_kinds = kSyncFile});
   const auto file = program.Create("file");
   ASSERT_TRUE(file->Append("xx", {}, nullptr).ok());

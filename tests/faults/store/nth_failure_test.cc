@@ -216,7 +216,7 @@ TEST(NoLinksTest, ADiskWithoutSecondNamesForAFileWillDo) {
   EXPECT_TRUE(result.good) << "seed " << seed << ": " << result.trouble;
 }
 
-TEST(FailedStoreTest, WhatHasFailedInTheBackgroundIsNotBackedUp) {
+TEST(FailedStoreTest, RefusesToBackUpAfterABackgroundFailure) {
   const testing::TempDir dir;
   const ChildResult result = RunInChild([&] { return BackUpAfterAFailureBehind(dir.path()); });
   EXPECT_TRUE(result.good) << result.trouble;

@@ -85,7 +85,7 @@ Status LosePowerAndCheck(std::uint64_t seed, const std::filesystem::path& dir) {
   return fleet->Check(*store);
 }
 
-TEST(PowerLossTest, NothingAcknowledgedIsLostAndNothingIsThereTwice) {
+TEST(PowerLossTest, KeepsAcknowledgedBatchesExactlyOnce) {
   const std::uint64_t first = Seed();
   const std::uint64_t seeds = LongForm() ? kLongSeeds : kShortSeeds;
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {

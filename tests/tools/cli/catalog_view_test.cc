@@ -262,7 +262,7 @@ TEST_F(CatalogViewTest, DistinguishesTheTypicalMachineFromTheTypicalCall) {
 }
 
 // Mutant order_by_all_calls: ordered by the total of all calls, it would come first.
-TEST_F(CatalogViewTest, OneContributionsCallsNeitherLeadTheTableNorAreShown) {
+TEST_F(CatalogViewTest, OneContributionNeitherRanksFirstNorIsShown) {
   stats::StatRow liar = testing::RowWithOneLiar(rows_[0].key);
   liar.key.api.symbol = "lied_about";
   PublishAndSync({rows_[0], rows_[3], liar});

@@ -402,7 +402,7 @@ TEST_F(OwnContributionTest, IsTakenOutToTheLastBit) {
   EXPECT_NE(Numbers(from_file), Numbers(with));
 }
 
-TEST_F(OwnContributionTest, OfRefusedRowsNothingIsTakenOutAndThatIsSaid) {
+TEST_F(OwnContributionTest, SubtractsNothingForRefusedRowsAndReportsIt) {
   server_->Script(
       {.status = 200,
        .body = R"({"accepted_rows":1,"rejected_rows":1,"rejects":[{"row":0,"reason":"no"}]})",

@@ -60,7 +60,7 @@ TEST_F(ProbeCommandTest, FiltersWhatItLists) {
   EXPECT_THAT(Probe(file, {"list", "--limit", "2"}).output, HasSubstr("4 older: --limit\n"));
 }
 
-TEST_F(ProbeCommandTest, LeavesOutWhatIsSetAsideAndSaysWhyIfAsked) {
+TEST_F(ProbeCommandTest, OmitsEventsSetAsideAndExplainsOnRequest) {
   const std::string file = Database({{.count = 20}, {.first = 90, .count = 1, .load_ms = 400}});
   const ProcessResult list = Probe(file, {"list", "--limit", "1"});
   EXPECT_THAT(list.output,
@@ -129,7 +129,7 @@ TEST_F(ProbeCommandTest, ShowsAllEventsOfARun) {
               AllOf(StartsWith("index_open"), HasSubstr("\nsearch  ")));
 }
 
-TEST_F(ProbeCommandTest, MarksAreKeptAndSaidAndTakenAway) {
+TEST_F(ProbeCommandTest, SetsShowsAndRemovesMarks) {
   const std::string file = Database({{.count = 20}, {.first = 90, .count = 1, .load_ms = 400}});
   ProcessResult marked =
       Probe(file, {"mark", "00000001.1", "set-aside", "--reason", "a backup ran"});
@@ -172,7 +172,7 @@ TEST_F(ProbeCommandTest, ExportsWhatIsChosen) {
   EXPECT_EQ(Probe(file, {"export", "last", "--to", "jaeger"}).exit_status, kUsage);
 }
 
-TEST_F(ProbeCommandTest, SaysHowEventsComeWhereThereAreNone) {
+TEST_F(ProbeCommandTest, ExplainsHowToRecordEventsWhenThereAreNone) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"list"}, {"show", "last"}, {"history", "x"}}) {
     std::vector<std::string> words = {"probe"};

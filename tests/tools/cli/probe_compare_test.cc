@@ -37,7 +37,7 @@ TEST_F(ProbeCommandTest, TheStepThatIsSlowerIsNamedAndTheGateFails) {
             "slower: index_open takes 1.495 times as long (1.486 to 1.504); the limit is 10 %\n");
 }
 
-TEST_F(ProbeCommandTest, AGateSaysInItsLastLineAndStatusWhatItIs) {
+TEST_F(ProbeCommandTest, GateReportsItsVerdictInLastLineAndStatus) {
   const std::string file = Database({{},
                                      {.first = 50, .build = "1.3", .load_ms = 60},
                                      {.first = 70, .build = "1.4", .load_ms = 31},

@@ -105,7 +105,7 @@ TEST(ExchangeTest, BytesDoNotDependOnHowTheTreeWasPutTogether) {
   }
 }
 
-TEST(ExchangeTest, OfSeveralRunsTheSumsAreWrittenAndThatIsSaid) {
+TEST(ExchangeTest, WritesAndNamesTheSumsOfSeveralRuns) {
   const tree::Tree one = TreeOfStacks({{.name = "wall"}}, {{{Function("main")}, {7}}});
   const tree::Tree tree = tree::Add(std::vector<tree::Tree>{one, one, one}).value().tree;
   for (const FormatInfo& info : Formats()) {

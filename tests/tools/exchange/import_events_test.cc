@@ -47,7 +47,7 @@ TEST(ImportEventsTest, TimeIsTheFunctionsOnTopByThread) {
                           tree::Metric{.name = "wall"}));
 }
 
-TEST(ImportEventsTest, WhatDoesNotFitIsCountedAndNotGuessed) {
+TEST(ImportEventsTest, CountsInconsistentEventsWithoutGuessing) {
   const Imported imported = ReadAs(
       "1000 7 enter a\n"
       "1100 7 exit b\n"  // never entered

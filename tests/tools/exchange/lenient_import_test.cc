@@ -172,7 +172,7 @@ TEST(ForeignKindTest, FilesThatAreNotImportedAreNamedWithWhatConvertsThem) {
   ReadAs("gmon_start;f 1\n", Format::kFolded);
 }
 
-TEST(LenientGzipTest, MembersBehindOneAnotherAreOneText) {
+TEST(LenientGzipTest, ConcatenatesConsecutiveMembers) {
   const std::string members =
       Gzip("main;parse 10\nma").value() + Gzip("in;draw 7\n").value() + std::string(100, '\0');
   EXPECT_THAT(LinesOf(ReadAs(members, Format::kFolded).tree),

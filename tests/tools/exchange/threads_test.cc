@@ -131,7 +131,7 @@ TEST(ThreadsTest, WithoutThreadsThereIsNoRecording) {
   }
 }
 
-TEST(ThreadsTest, WhatHasNoTimeIsCounted) {
+TEST(ThreadsTest, CountsSamplesWithoutTime) {
   const Imported read =
       ReadAs(ExportedBy(Recorded(7, 9), DivideBy::kThread, Format::kPprof).bytes, Format::kPprof);
   const Recording recording = Recording::Of(read.recording.value()).value();

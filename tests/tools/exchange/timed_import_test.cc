@@ -242,7 +242,7 @@ TEST(TimedImportTest, ProfilesOfSpeedscopeThatAreEventsAreThreads) {
 }
 
 // Paths exported to Chrome's format follow one another, whatever their times were.
-TEST(TimedImportTest, WhatWeExportedHasNoTimes) {
+TEST(TimedImportTest, OwnExportsHaveNoTimes) {
   const Imported imported = ReadAs(kEvents, Format::kEvents);
   for (const Format format : {Format::kChrome, Format::kSpeedscope, Format::kPprof}) {
     const std::string bytes = Export(imported.tree, format).value().bytes;

@@ -260,7 +260,7 @@ TEST_F(GuessingTest, FailuresAreForgottenAfterADay) {
   EXPECT_EQ(TryLogIn("alice", kPassword).status, 303);
 }
 
-TEST_F(GuessingTest, ANameThatNobodyHasIsAnsweredAsOneThatSomebodyHas) {
+TEST_F(GuessingTest, AnswersUnknownNamesLikeKnownOnes) {
   const auto without_name = [](std::string body, const std::string& name) {
     for (std::size_t at = 0; (at = body.find(name)) != std::string::npos;) {
       body.replace(at, name.size(), "NAME");
@@ -278,7 +278,7 @@ TEST_F(GuessingTest, ANameThatNobodyHasIsAnsweredAsOneThatSomebodyHas) {
   }
 }
 
-TEST_F(GuessingTest, ANameThatNobodyHasCostsAHash) {
+TEST_F(GuessingTest, UnknownNamesCostAHash) {
   // Measures the CPU time of this thread, which does the hashing, rather than elapsed time.
   const auto cost = [](const std::string& hash) {
     timespec before{};

@@ -8,7 +8,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST_F(ProbeServerTest, ABackupMadeBesideItIsADatabaseToStartWith) {
+TEST_F(ProbeServerTest, OnlineBackupIsADatabaseToStartWith) {
   Start();
   const std::string token = Enrol();
   for (std::uint64_t i = 1; i <= 3; ++i) SendBatch(token, i);
@@ -32,7 +32,7 @@ TEST_F(ProbeServerTest, ABackupMadeBesideItIsADatabaseToStartWith) {
   EXPECT_EQ(Count(database(), "SELECT count(*) FROM event"), 4U);
 }
 
-TEST_F(ProbeServerTest, VerifySaysWhatIsWrong) {
+TEST_F(ProbeServerTest, VerifyNamesTheProblem) {
   Start();
   SendBatch(Enrol(), 1);
   Stop();
@@ -45,7 +45,7 @@ TEST_F(ProbeServerTest, VerifySaysWhatIsWrong) {
   EXPECT_THAT(bad.output, HasSubstr("there are 3 points, but the events have 4"));
 }
 
-TEST_F(ProbeServerTest, ItsOperatorMakesAndRemovesUsersBesideIt) {
+TEST_F(ProbeServerTest, OperatorAddsAndRemovesUsersWhileItRuns) {
   Start();
   EXPECT_EQ(AddUser("bob").exit_status, 0);
   EXPECT_EQ(AddUser("bob").exit_status, ExitStatus(ErrorCode::kAlreadyExists));
@@ -65,7 +65,7 @@ TEST_F(ProbeServerTest, ItsOperatorMakesAndRemovesUsersBesideIt) {
   Stop();
 }
 
-TEST_F(ProbeServerTest, ItsOperatorUnlocksUsersBesideIt) {
+TEST_F(ProbeServerTest, OperatorUnlocksUsersWhileItRuns) {
   Start();
   const auto enrol = [this](const std::string& password) {
     return MustSend({.method = "POST",
@@ -177,7 +177,7 @@ TEST_F(ProbeServerTest, InitNamesAnExistingCertificateAndWritesAUnitDropIn) {
   EXPECT_THAT(drop_in, HasSubstr(" --config " + config + "\nReadWritePaths=" + other.string()));
 }
 
-TEST_F(ProbeServerTest, NothingIsMadeWhereThereIsSomething) {
+TEST_F(ProbeServerTest, InitRefusesADirectoryThatIsNotEmpty) {
   const ProcessResult result = RunProcess({.arguments = {FIELDCOST_PROBE_SERVER, "init", "--dir",
                                                          home().string(), "--host", "localhost"}});
   EXPECT_EQ(result.exit_status, ExitStatus(ErrorCode::kAlreadyExists));

@@ -46,7 +46,7 @@ TEST_F(PurgeTest, OnePageOfAListIsJudgedByAllThatAreLikeIt) {
   EXPECT_TRUE(events[0].at("is_set_aside").as_bool());
 }
 
-TEST_F(PurgeTest, WhatIsKeptIsShownAndNotRemoved) {
+TEST_F(PurgeTest, KeptEventsAreShownAndNotRemoved) {
   EXPECT_EQ(Post("/events/" + IdOf(kOutlier) + "/mark", session_,
                  {{"mark", "kept"}, {"reason", "it is real"}})
                 .status,
@@ -70,7 +70,7 @@ TEST_F(PurgeTest, RemovingAsksFirstAndThenRemovesPointsToo) {
   EXPECT_EQ(Count("SELECT count(*) FROM action WHERE what = 'purged'"), 1U);
 }
 
-TEST_F(PurgeTest, WhatIsNotSetAsideIsNotRemovedByAForm) {
+TEST_F(PurgeTest, FormRemovesOnlyEventsThatAreSetAside) {
   EXPECT_EQ(Post("/purge", session_, {{"id", IdOf(1)}, {"id", IdOf(kOutlier)}}).status, 303);
   EXPECT_EQ(Count("SELECT count(*) FROM event"), kOutlier - 1);
   EXPECT_EQ(Get("/events/" + IdOf(1), session_).status, 200);

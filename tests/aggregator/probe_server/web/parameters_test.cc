@@ -22,7 +22,7 @@ TEST(ParametersTest, ValuesAreDecodedOnce) {
   EXPECT_EQ(parsed->Find("none"), "");
 }
 
-TEST(ParametersTest, WhatIsNoTextIsRefused) {
+TEST(ParametersTest, RefusesValuesThatAreNotText) {
   for (const char* text : {"a=%", "a=%1", "a=%zz", "a=%00", "a=%0d%0aSet-Cookie:x", "a=%ff",
                            "a=%c3%28", "a=%e2%80%ae", "%07=a"}) {
     EXPECT_FALSE(Parameters::Parse(text).has_value()) << text;
@@ -46,7 +46,7 @@ TEST(ParametersTest, AnAddressIsSplitBeforeItIsDecoded) {
   EXPECT_FALSE(ParseTarget("/a/b/c/d/e/f/g/h/i").has_value());
 }
 
-TEST(ParametersTest, WhatALinkEncodesIsReadBack) {
+TEST(ParametersTest, ReadsBackEncodedLinkParts) {
   std::string text;
   for (char c = 0x20; c < 0x7f; ++c) text += c;
   text += "äß€😀";

@@ -37,7 +37,7 @@ TEST_F(ApiTest, EventsComeNewestFirst) {
   EXPECT_THAT(Runs(""), ElementsAre(3, 2, 1));
 }
 
-TEST_F(ApiTest, EachFilterLeavesWhatItSays) {
+TEST_F(ApiTest, EachFilterKeepsMatchingEvents) {
   clock_.Advance(std::chrono::days(3));
   Add({.run = 1, .label = "a", .build = "1", .tags = {"cold"}});
   Add({.run = 2, .begin_ns = kEventDayNs + kDayNs, .label = "a", .build = "2", .tags = {"warm"}});

@@ -79,7 +79,7 @@ TEST_F(IngestTest, ARevokedTokenIsRefused) {
   EXPECT_EQ(Hits(), 4U);
 }
 
-TEST_F(IngestTest, NobodyRevokesAnothersDevice) {
+TEST_F(IngestTest, UsersCannotRevokeDevicesOfOthers) {
   AddUserNamed("bob");
   EXPECT_EQ(Post("/devices/1/revoke", LogIn("bob")).status, 404);
   EXPECT_EQ(SendBatch(token_, BatchOf(1, {})).status, 200);
@@ -93,7 +93,7 @@ TEST_F(IngestTest, ABrowsersSessionSendsNoBatches) {
   EXPECT_EQ(Send(std::move(request)).status, 403);
 }
 
-TEST_F(IngestTest, WhatIsNoBatchIsRefusedAndCostsNothing) {
+TEST_F(IngestTest, RefusesInvalidBatchesWithoutATrace) {
   std::string body = *probe::EncodeBatch(BatchOf(1, {}));
   EXPECT_EQ(SendBody(token_, "").status, 400);
   EXPECT_EQ(SendBody(token_, "not a batch").status, 400);
@@ -105,7 +105,7 @@ TEST_F(IngestTest, WhatIsNoBatchIsRefusedAndCostsNothing) {
   EXPECT_EQ(SendBatch(token_, BatchOf(1, {})).status, 200);
 }
 
-TEST_F(IngestTest, AUserWhoseRoomIsUsedUpIsToldSoAndNobodyElse) {
+TEST_F(IngestTest, ReportsAUsedUpQuotaToItsUserOnly) {
   const std::string bobs = AddDeviceOf(AddUserNamed("bob"));
   // The first batch takes 19 steps because its sites are new, the others 7 each.
   Reopen({.steps_of_user = 30, .days = 2});
@@ -173,7 +173,7 @@ TEST_F(IngestTest, TimesAheadOfTheServersClockAreRefused) {
   EXPECT_EQ(Count("SELECT count(*) FROM event"), 1U);
 }
 
-TEST_F(IngestTest, NoAnswerHasMoreThanAMebibyteWhateverTheDatabaseHolds) {
+TEST_F(IngestTest, LimitsResponsesToOneMebibyte) {
   Reopen({.steps_of_user = 100'000'000, .days = 90});
   const std::string odd = "<'\"&>";
   std::string text;
@@ -214,14 +214,14 @@ TEST_F(IngestTest, NoAnswerHasMoreThanAMebibyteWhateverTheDatabaseHolds) {
   EXPECT_THAT(Get("/", session).body, HasSubstr("Older labels"));
 }
 
-TEST_F(IngestTest, AFullDiskIsSaidBeforeAnythingIsWritten) {
+TEST_F(IngestTest, ReportsAFullDiskBeforeWriting) {
   disk_is_full_ = true;
   EXPECT_EQ(SendBatch(token_, BatchOf(1, {})).status, 507);
   disk_is_full_ = false;
   EXPECT_EQ(SendBatch(token_, BatchOf(1, {})).status, 200);
 }
 
-TEST_F(IngestTest, WhatFailsDoesNotTakeOthersWithIt) {
+TEST_F(IngestTest, FailedWriteLeavesOthersOfItsGroupUnaffected) {
   // Both batches wait while the writer is busy, so that they are written together.
   std::promise<void> go;
   auto gate = go.get_future();

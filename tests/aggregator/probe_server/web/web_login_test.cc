@@ -28,13 +28,13 @@ TEST_F(LoginTest, TheCookieIsForThisServerAndItsPagesOnly) {
             HasSubstr("; HttpOnly"), HasSubstr("; SameSite=Strict"), Not(HasSubstr("Domain"))));
 }
 
-TEST_F(LoginTest, ThePageSaysWhoIsLoggedIn) {
+TEST_F(LoginTest, PageNamesTheLoggedInUser) {
   const http::Response response = Get("/", LogIn());
   EXPECT_EQ(response.status, 200);
   EXPECT_THAT(response.body, HasSubstr("alice"));
 }
 
-TEST_F(LoginTest, ASessionThatSomebodyPutThereIsNotTakenOver) {
+TEST_F(LoginTest, DoesNotAdoptAPlantedSession) {
   const std::string planted(64, 'a');
   const http::Response response = TryLogIn("alice", kPassword, planted);
   EXPECT_NE(SessionIn(response), planted);
@@ -143,7 +143,7 @@ TEST_F(LoginTest, RequestsForAnotherHostAreRefused) {
   EXPECT_FALSE(IsOwnHost(".example.org", {"*.example.org"}));
 }
 
-TEST_F(LoginTest, WhatAccountsDoIsInTheAuditLog) {
+TEST_F(LoginTest, AuditLogRecordsAccountActivity) {
   AddUserNamed("bob");
   const std::string session = LogIn();
   TryLogIn("a mistyped password", "x");
@@ -190,7 +190,7 @@ TEST_F(LoginTest, AShortPasswordOrAWrongPresentOneChangesNothing) {
       401);
 }
 
-TEST_F(LoginTest, NobodyIsSentToAnotherServerAfterTheLogin) {
+TEST_F(LoginTest, NeverRedirectsToAnotherServerAfterLogin) {
   for (const std::string next : {"https://evil.example", "//evil.example", "/\\evil.example",
                                  "\\\\evil.example", "evil", "/%zz", "/a\tb"}) {
     const http::Response response =
