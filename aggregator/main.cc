@@ -45,14 +45,14 @@ Result<std::string> CheckConfig(const fieldcost::aggregator::Config& config) {
     text += "warning: " + fieldcost::EscapeControl(warning) + '\n';
   }
   if (::geteuid() == 0) {
-    text += "note: checked as root, which may do what the service's own user may not\n";
+    text += "note: checked as root, whose permissions exceed those of the service's own user\n";
   }
   return text;
 }
 
 command::Command ServeCommand() {
   return {.name = "serve",
-          .summary = "Take batches and publish until SIGTERM (the default)",
+          .summary = "Accept batches and publish until SIGTERM (the default)",
           .help = R"(Examples:
   fieldcost-aggregator --config /etc/fieldcost/aggregator.toml
   fieldcost-aggregator serve --config aggregator.toml --check-config)",

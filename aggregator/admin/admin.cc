@@ -334,7 +334,7 @@ void Admin::Handle(http::Request untrusted_request, http::Respond respond) {
       std::find_if(kActions.begin(), kActions.end(),
                    [&](const Action& known) { return known.target == target; });
   if (action == kActions.end()) {
-    return respond(Refuse(Fail(ErrorCode::kNotFound, "there is nothing at this address")));
+    return respond(Refuse(Fail(ErrorCode::kNotFound, "unknown address")));
   }
   if (untrusted_request.method != "POST") return respond(http::WrongMethod("POST"));
   if (!state_->IsAllowed(untrusted_request)) {

@@ -57,10 +57,10 @@ void ReadServer(config::TomlFile& file, Config& config) {
   file.ReadUint("server.drain_seconds", 0, kMaxDrainSeconds, drain_seconds);
   config.drain_delay = std::chrono::seconds(drain_seconds);
   if (server.certificate_file.empty()) {
-    file.Refuse("server.certificate", "a certificate file (PEM) must be named");
+    file.Refuse("server.certificate", "name a certificate file (PEM)");
   }
   if (server.private_key_file.empty()) {
-    file.Refuse("server.private_key", "the certificate's private key file (PEM) must be named");
+    file.Refuse("server.private_key", "name the certificate's private key file (PEM)");
   }
 }
 
@@ -88,7 +88,7 @@ void ReadStore(config::TomlFile& file, Config& config) {
   file.ReadNumber("store.scrub_days", 0, kMaxScrubDays, config.scrub_days);
   serve::ReadMinFree(file, "store.min_free_mib", config.min_free_bytes);
   if (store.data_dir.empty()) {
-    file.Refuse("store.data_dir", "a directory for the data must be named");
+    file.Refuse("store.data_dir", "name a directory for the data");
   }
   if (config.retention_weeks != 0 && config.retention_weeks < kMinRetentionWeeks) {
     file.Refuse("store.retention_weeks",
@@ -134,10 +134,10 @@ void ReadEnrolment(config::TomlFile& file, const std::filesystem::path& folder, 
 void CheckTogether(config::TomlFile& file, const Config& config) {
   if (config.publish_interval > config.publish.lifetime) {
     const bool interval = file.Has("publish.interval_seconds");
-    file.Refuse(interval ? "publish.interval_seconds" : "publish.expiry_seconds",
-                fmt::format("publish.interval_seconds, {}, must not be longer than "
-                            "publish.expiry_seconds, {}",
-                            config.publish_interval.count(), config.publish.lifetime.count()));
+    file.Refuse(
+        interval ? "publish.interval_seconds" : "publish.expiry_seconds",
+        fmt::format("publish.interval_seconds ({}) must not exceed publish.expiry_seconds ({})",
+                    config.publish_interval.count(), config.publish.lifetime.count()));
   }
   if (config.admin) serve::CheckApart(file, config.server, config.admin->server);
 }

@@ -75,7 +75,7 @@ bool Ingest::IsTarget(std::string_view untrusted_target) {
 http::Response Ingest::Handle(const http::Request& untrusted_request) {
   if (!IsTarget(untrusted_request.target)) {
     ++counters_.unknown_target;
-    return Refuse(Fail(ErrorCode::kNotFound, "there is nothing at this address"));
+    return Refuse(Fail(ErrorCode::kNotFound, "unknown address"));
   }
   if (untrusted_request.method != "POST") {
     ++counters_.wrong_method;

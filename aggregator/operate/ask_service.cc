@@ -18,11 +18,10 @@ constexpr std::size_t kMaxAddressBytes = 1024;
 constexpr std::size_t kMaxServiceAnswerBytes = 64 * 1024;
 
 Error NobodyToAsk(const Config& config, std::string_view what_to_do) {
-  return Fail(
-      ErrorCode::kAlreadyExists,
-      "data directory {} is in use by a running fieldcost-aggregator, which cannot be asked: "
-      "{}, or stop it",
-      config.store.data_dir.string(), what_to_do);
+  return Fail(ErrorCode::kAlreadyExists,
+              "data directory {} is in use by a running fieldcost-aggregator, which does not "
+              "answer: {}, or stop it",
+              config.store.data_dir.string(), what_to_do);
 }
 
 Result<std::string> UrlOf(const Config& config) {
@@ -39,8 +38,7 @@ Result<std::string> UrlOf(const Config& config) {
     return url;
   }
   if (admin.server.port == 0) {
-    return NobodyToAsk(config,
-                       "with admin.port = 0 configure admin.address_file, and start it again");
+    return NobodyToAsk(config, "with admin.port = 0 configure admin.address_file, and restart it");
   }
   return serve::UrlOf("http", admin.server.address, admin.server.port);
 }
@@ -84,10 +82,10 @@ Outcome FactsOf(const boost::json::object& object) {
 
 Result<Outcome> AskService(const Config& config, const std::string& path, std::string body) {
   if (!config.admin) {
-    return NobodyToAsk(config, "configure [admin] with token_files and start it again");
+    return NobodyToAsk(config, "configure [admin] with token_files and restart it");
   }
   if (config.admin->token_files.empty()) {
-    return NobodyToAsk(config, "configure admin.token_files and start it again");
+    return NobodyToAsk(config, "configure admin.token_files and restart it");
   }
   FIELDCOST_ASSIGN(const std::string token, ingest::ReadTokenFile(config.admin->token_files[0]));
   FIELDCOST_ASSIGN(std::string url, UrlOf(config));

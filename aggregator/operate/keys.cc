@@ -121,8 +121,8 @@ Result<Outcome> ChangeKeys(const Config& config, KeyChange change, publish::KeyR
     published = answer.has_value();
     if (!answer) {
       LogWarning(
-          "the running service could not be asked to publish: {}; it signs with the new key from "
-          "its next publication on (SIGUSR1 starts one)",
+          "cannot ask the running service to publish: {}; it signs with the new key from its next "
+          "publication on (SIGUSR1 starts one)",
           answer.error().message);
     }
   }
@@ -136,8 +136,8 @@ Result<Outcome> ExportOffline(const Config& config, publish::KeyRole role,
                    publish::ExportOfflineKeys(config.store.data_dir, role, directory));
   if (exported.on_same_file_system) {
     LogWarning(
-        "{} is on the file system of the data directory: whoever gets that has the keys, too; "
-        "move them to a medium of their own",
+        "{} is on the file system of the data directory: anyone who obtains it has the keys, too; "
+        "move them to a separate medium",
         directory.string());
   }
   Outcome outcome;

@@ -11,10 +11,10 @@ namespace fieldcost::aggregator {
 namespace {
 
 constexpr char kHelp[] =
-    R"(restore and recover need the server stopped. The others also work beside a running one: commands
-that need the store ask it through the admin listener of the same configuration ([admin]).
+    R"(restore and recover need the server stopped. The others also work while it runs: commands that need
+the store ask it through the admin listener of the same configuration ([admin]).
 
-Signals: SIGTERM, SIGINT  finish what is in progress, save, end with status 0
+Signals: SIGTERM, SIGINT finish work in progress, save, exit with status 0
          SIGUSR1          publish now
          SIGHUP           read certificate and tokens again
 
@@ -41,17 +41,15 @@ command::Command Program(command::Command serve) {
       .name = "fieldcost-aggregator",
       .summary = "fieldcost-aggregator: sums what agents measured, and publishes it.",
       .help = kHelp,
-      .options = {
-          {.names = "--config",
-           .value = "FILE",
-           .help = "Configuration (TOML); see deploy/config/aggregator.toml",
-           .completes = command::Completes::kFiles,
-           .check = command::CheckNotEmpty},
-          {.names = "--check-config",
-           .help =
-               "Check what a start needs (certificate, tokens, directories, ports) without making "
-               "anything, print what was found, and exit"},
-          {.names = "--json", .help = "Print one JSON object"}}};
+      .options = {{.names = "--config",
+                   .value = "FILE",
+                   .help = "Configuration (TOML); see deploy/config/aggregator.toml",
+                   .completes = command::Completes::kFiles,
+                   .check = command::CheckNotEmpty},
+                  {.names = "--check-config",
+                   .help = "Check what a start needs (certificate, tokens, directories, ports) "
+                           "without creating anything, print the findings, and exit"},
+                  {.names = "--json", .help = "Print one JSON object"}}};
   program.handler = serve.handler;
   program.without = serve.without;
   program.commands = {std::move(serve), VerifyCommand(),    RecoverCommand(), PublishCommand(),

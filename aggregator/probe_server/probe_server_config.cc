@@ -30,7 +30,7 @@ void ReadServer(config::TomlFile& file, Config& config) {
   }
   if (server.certificate_file.empty() && !serve::IsLoopback(server.address)) {
     file.Refuse("server.certificate",
-                "a certificate file (PEM) must be named, unless server.address is a loopback "
+                "name a certificate file (PEM), unless server.address is a loopback "
                 "address");
   }
 }
@@ -41,7 +41,7 @@ void ReadData(config::TomlFile& file, Config& config) {
   file.ReadNumber("data.points_per_user", 1, kMaxPoints, config.points_per_user);
   serve::ReadMinFree(file, "data.min_free_mib", config.min_free_bytes);
   if (config.data_dir.empty()) {
-    file.Refuse("data.dir", "a directory for the data must be named");
+    file.Refuse("data.dir", "name a directory for the data");
   }
 }
 

@@ -14,9 +14,9 @@ namespace fieldcost::probe_server {
 namespace {
 
 constexpr char kHelp[] =
-    R"(All commands work beside a running server, and without one; only restore and recover need it stopped.
+    R"(All commands work with or without a running server, but restore and recover need it stopped.
 
-Signals: SIGTERM, SIGINT  finish what is in progress, end with status 0
+Signals: SIGTERM, SIGINT finish work in progress, exit with status 0
          SIGHUP           read the certificate again
 
 Examples:
@@ -46,7 +46,7 @@ Result<int> ServeOrCheck(const command::Arguments& arguments) {
 
 command::Command ServeCommand() {
   return {.name = "serve",
-          .summary = "Take batches and show pages until SIGTERM (the default)",
+          .summary = "Accept batches and show pages until SIGTERM (the default)",
           .help = R"(Example:
   fieldcost-probe-server serve --config probe-server.toml)",
           .handler = ServeOrCheck};
@@ -55,7 +55,7 @@ command::Command ServeCommand() {
 command::Command Program() {
   command::Command program{
       .name = "fieldcost-probe-server",
-      .summary = "fieldcost-probe-server: keeps a team's probe points, and shows them.",
+      .summary = "fieldcost-probe-server: stores a team's probe points, and shows them.",
       .help = kHelp,
       .options = {{.names = "--config",
                    .value = "FILE",
@@ -63,9 +63,8 @@ command::Command Program() {
                    .completes = command::Completes::kFiles,
                    .check = command::CheckNotEmpty},
                   {.names = "--check-config",
-                   .help =
-                       "Check what a start needs (certificate, directory, ports) without making "
-                       "anything, print what was found, and exit"}},
+                   .help = "Check what a start needs (certificate, directory, ports) without "
+                           "creating anything, print the findings, and exit"}},
       .handler = ServeOrCheck};
   program.commands = {ServeCommand(),  InitCommand(),    UserCommand(),    DeviceCommand(),
                       BackupCommand(), RestoreCommand(), RecoverCommand(), VerifyCommand(),

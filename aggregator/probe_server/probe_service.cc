@@ -31,7 +31,7 @@ void AddProcess(MetricsText& text) {
   text.Gauge("process_virtual_memory_bytes", "virtual memory", facts.virtual_bytes);
   text.Gauge("process_open_fds", "open file descriptors", facts.open_fds);
   text.Gauge("process_max_fds", "limit of open file descriptors", facts.max_fds);
-  text.Seconds("process_start_time_seconds", "gauge", "when the process started, in Unix time",
+  text.Seconds("process_start_time_seconds", "gauge", "start time of the process, in Unix time",
                facts.start_seconds);
 }
 
@@ -132,7 +132,7 @@ void Service::HandleAdmin(const http::Request& untrusted_request,
     response.headers.front().second = "text/plain; version=0.0.4";
     response.body = Metrics();
   } else {
-    response = http::JsonError(404, Name(ErrorCode::kNotFound), "there is nothing at this address");
+    response = http::JsonError(404, Name(ErrorCode::kNotFound), "unknown address");
   }
   respond(std::move(response));
 }
@@ -191,23 +191,24 @@ std::string Service::WhyNotReady() const {
 
 std::string Service::Metrics() const {
   MetricsText text;
-  text.Gauge("fieldcost_probe_ready", "1 if batches are taken", WhyNotReady().empty() ? 1 : 0);
-  text.Counter("fieldcost_probe_batches_total", "batches taken, each once", counters_.batches);
+  text.Gauge("fieldcost_probe_ready", "1 if batches are accepted", WhyNotReady().empty() ? 1 : 0);
+  text.Counter("fieldcost_probe_batches_total", "accepted batches, without repetitions",
+               counters_.batches);
   text.Counter("fieldcost_probe_points_total", "points in them", counters_.points);
   text.Counter("fieldcost_probe_duplicates_total", "batches sent again", counters_.duplicates);
   text.Counter("fieldcost_probe_refused_batches_total", "batches not taken",
                counters_.refused_batches);
-  text.Counter("fieldcost_probe_logins_total", "passwords that were right", counters_.logins);
-  text.Counter("fieldcost_probe_failed_logins_total", "passwords that were wrong or had to wait",
+  text.Counter("fieldcost_probe_logins_total", "successful logins", counters_.logins);
+  text.Counter("fieldcost_probe_failed_logins_total", "failed or delayed logins",
                counters_.failed_logins);
-  text.Counter("fieldcost_probe_forged_forms_total", "forms that no page of this server had sent",
+  text.Counter("fieldcost_probe_forged_forms_total", "forged form submissions",
                counters_.forged_forms);
-  text.Counter("fieldcost_probe_overloads_total", "requests turned away because too many waited",
+  text.Counter("fieldcost_probe_overloads_total", "requests refused because too many were waiting",
                counters_.overloads);
   text.Counter("fieldcost_probe_expired_events_total", "events removed for their age", expired_);
   if (server_) {
     const http::ServerCounters door = server_->counters();
-    text.Gauge("fieldcost_probe_open_connections", "connections now", door.open_connections);
+    text.Gauge("fieldcost_probe_open_connections", "current connections", door.open_connections);
     text.Counter("fieldcost_probe_requests_total", "requests of all kinds", door.requests);
     text.Counter("fieldcost_probe_over_address_limit_total",
                  "connections and requests above the limits of an address",
@@ -215,7 +216,7 @@ std::string Service::Metrics() const {
   }
   if (const auto validity = server_ ? server_->certificate_validity() : std::nullopt) {
     text.Gauge("fieldcost_certificate_expiry_timestamp_seconds",
-               "when the certificate in force ends, in Unix time",
+               "expiry of the current certificate, in Unix time",
                static_cast<std::uint64_t>(
                    std::max<std::int64_t>(0, validity->end.time_since_epoch().count())));
   }

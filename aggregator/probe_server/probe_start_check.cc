@@ -18,8 +18,9 @@ Result<std::string> CheckCertificate(const Config& config) {
   FIELDCOST_ASSIGN(const serve::CertificateFound certificate, serve::CheckCertificate(server, now));
   std::string text = certificate.fact + '\n';
   if (!certificate.why_not_valid.empty()) {
-    text += fmt::format("warning: certificate {} {}: browsers warn of it; put another one there\n",
-                        server.certificate_file.string(), certificate.why_not_valid);
+    text += fmt::format(
+        "warning: certificate {} {}: browsers will warn about it; install a valid one\n",
+        server.certificate_file.string(), certificate.why_not_valid);
   }
   return text;
 }
@@ -30,7 +31,7 @@ Result<std::string> CheckData(const std::filesystem::path& data) {
   FIELDCOST_TRY(serve::CheckWritable("as the place for data", existing, "data.dir"));
   return fmt::format(
       "data directory {}: {}\n", data.string(),
-      existing == std::filesystem::absolute(data) ? "it can be written" : "the start will make it");
+      existing == std::filesystem::absolute(data) ? "writable" : "will be created at the start");
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ Status Serve(const Config& config) {
   Service service(config, SystemClock());
   FIELDCOST_TRY(service.Start());
   const Status status = RunUntilSignal(service, signals);
-  systemd::NotifyStopping("finishing what is in progress");
+  systemd::NotifyStopping("finishing work in progress");
   service.Stop();
   return status;
 }

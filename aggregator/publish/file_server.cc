@@ -103,7 +103,7 @@ RangeKind ParseRange(std::string_view untrusted_text, std::size_t size, Range& r
 }
 
 http::Response NotFound() {
-  return http::JsonError(404, Name(ErrorCode::kNotFound), "there is nothing at this address");
+  return http::JsonError(404, Name(ErrorCode::kNotFound), "unknown address");
 }
 
 // Adds the requested bytes of the file to `response`. REQUIRES: its headers are set.

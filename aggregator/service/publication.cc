@@ -29,7 +29,7 @@ Result<publish::PublishReport> Publication::Publish() {
   const std::lock_guard lock(mutex_);
   NoteTaskRun(report ? TaskOutcome::kDone : TaskOutcome::kFailed, start, clock_, state_.task);
   if (!report) {
-    LogEvent(LogLevel::kError, "publication failed, the last one stays in force",
+    LogEvent(LogLevel::kError, "publication failed; the last one stays in force",
              {{"error", report.error().message}});
     return report;
   }

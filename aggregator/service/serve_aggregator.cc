@@ -62,7 +62,7 @@ Status Serve(const Config& config) {
   auto service = std::make_unique<Service>(config);
   Status status = service->Start();
   if (status) status = RunUntilSignal(*service, signals);
-  systemd::NotifyStopping("finishing what is in progress");
+  systemd::NotifyStopping("finishing work in progress");
   if (status) Drain(*service, signals, config.drain_delay);
   // A compaction, for example, may still be running. It can be cut off at any moment, but the
   // objects that it uses must live on: they are leaked, since the process ends now.

@@ -35,7 +35,7 @@ constexpr std::chrono::seconds kScrubInterval{60};
 constexpr std::chrono::hours kFileCheckInterval{1};
 
 constexpr char kHeldRoomIsShort[] =
-    "the room for batches of new agents (ingest.held_mib) is nearly used up";
+    "the space for batches of new agents (ingest.held_mib) is nearly used up";
 constexpr std::chrono::hours kHeldWarningInterval{1};
 
 // A backup or a compaction of a large store takes long.
@@ -56,7 +56,7 @@ Result<Holder> OpenSecret(const Config& config, store::Store& store, const char*
     FIELDCOST_ASSIGN(const bool had_one, store.IsBound(name));
     if (had_one) {
       return Fail(ErrorCode::kCorrupt,
-                  "secret file {} is missing, and {} was filled with it; put it back from a backup",
+                  "secret file {} is missing, but {} was filled with it; restore it from a backup",
                   file.string(), (config.store.data_dir / "store").string());
     }
   }
@@ -184,7 +184,7 @@ void Service::Route(http::Request request, http::Respond respond) {
 void Service::NoteContributors(ingest::Abuse kind, const std::vector<stats::RowKey>& rows) {
   if (rows.empty()) return;
   if (const Status status = ingest_->NoteContributors(kind, rows); !status) {
-    LogEvent(LogLevel::kError, "the agents of these rows cannot be found out",
+    LogEvent(LogLevel::kError, "cannot determine the agents of these rows",
              {{"kind", ingest::Name(kind)}, {"error", status.error().message}});
   }
 }
@@ -211,7 +211,7 @@ void Service::CheckFiles() {
   WorkWhenIdle();
   const auto report = FilesBesideStore();
   if (!report) {
-    return LogEvent(LogLevel::kError, "the files beside the store cannot be checked",
+    return LogEvent(LogLevel::kError, "cannot check the files next to the store",
                     {{"error", report.error().message}});
   }
   std::vector<std::string> damaged;
@@ -228,7 +228,7 @@ void Service::CheckFiles() {
     LogEvent(LogLevel::kError, "a file is damaged", {{"file", description}});
   }
   if (damaged_files_.empty()) {
-    LogEvent(LogLevel::kInfo, "the files beside the store are what was written again");
+    LogEvent(LogLevel::kInfo, "all files next to the store are intact again");
   }
   if (can_be_mended) publication_task_->Ask();
 }
@@ -241,7 +241,7 @@ Status Service::CheckServing() const {
 
 Status Service::CheckHealth() {
   if (!store_->healthy()) {
-    return Fail(ErrorCode::kIo, "the store in {} has failed; nothing more is accepted",
+    return Fail(ErrorCode::kIo, "the store in {} has failed; no batch is accepted",
                 config_.store.data_dir.string());
   }
   WarnOfHeldRoom();
@@ -249,7 +249,7 @@ Status Service::CheckHealth() {
   SayWhatIsWrong();
   if (certificate_watch_->HaveChanged()) {
     if (const Status status = ReloadCertificate(); !status) {
-      LogEvent(LogLevel::kError, "the new certificate cannot be used, the old one stays",
+      LogEvent(LogLevel::kError, "cannot use the new certificate; the old one stays in force",
                {{"error", status.error().message}});
     } else {
       LogEvent(LogLevel::kInfo, "the certificate has changed");
@@ -293,8 +293,8 @@ void Service::SayWhatIsWrong() {
   std::string why = WhyCertificateIsBad();
   if (!why.empty()) {
     why += fmt::format(
-        ": clients that check it stay away; put another one, with its key, into {} and {}, and "
-        "the server takes it by itself",
+        ": clients refuse it; put a valid one and its key into {} and {}; the server loads them by "
+        "itself",
         config_.server.certificate_file.string(), config_.server.private_key_file.string());
   }
   say(said_of_certificate_, std::move(why));
@@ -313,7 +313,7 @@ Status Service::SetNames() {
                    http::CertificateNames(config_.server.certificate_file));
   if (names.empty()) {
     LogEvent(LogLevel::kWarning,
-             "the certificate has no names: no batch is taken unless server.names is set",
+             "the certificate has no names: no batch is accepted unless server.names is set",
              {{"certificate", config_.server.certificate_file.string()}});
   }
   ingest_->SetNames(std::move(names));
@@ -350,7 +350,7 @@ void Service::NoteDeletion(const Result<store::ExpiryReport>& report,
   if (!report) {
     LogEvent(LogLevel::kError, "retention failed", {{"error", report.error().message}});
   } else {
-    LogEvent(LogLevel::kInfo, "deleted what is too old",
+    LogEvent(LogLevel::kInfo, "deleted expired data",
              {{"first_week", store_->first_week()},
               {"rows", report->rows},
               {"ledger_entries", report->ledger_entries},
@@ -368,10 +368,10 @@ bool Service::IsDiskFull() const {
   const bool is_full = free_bytes && *free_bytes < config_.min_free_bytes;
   if (was_full_.exchange(is_full) == is_full) return is_full;
   if (is_full) {
-    LogEvent(LogLevel::kWarning, "the disk of the data is full: no batch is accepted",
+    LogEvent(LogLevel::kWarning, "the data disk is full: no batch is accepted",
              {{"free_mib", *free_bytes / kMiB}, {"min_free_mib", config_.min_free_bytes / kMiB}});
   } else {
-    LogEvent(LogLevel::kInfo, "the disk of the data has room again: batches are accepted");
+    LogEvent(LogLevel::kInfo, "the data disk has space again: batches are accepted");
   }
   return is_full;
 }
@@ -382,8 +382,7 @@ std::string Service::WhyNotReady() const {
   if (phase == Phase::kDraining) return "draining";
   if (!store_->healthy()) return "the store has failed";
   if (IsDiskFull()) {
-    return fmt::format("less than {} MiB are free on the disk of the data",
-                       config_.min_free_bytes / kMiB);
+    return fmt::format("less than {} MiB are free on the data disk", config_.min_free_bytes / kMiB);
   }
   if (std::string why = ingest_->WhyNothingIsAccepted(); !why.empty()) return why;
   if (std::string why = WhyCertificateIsBad(); !why.empty()) return why;
@@ -442,7 +441,7 @@ bool Service::Stop() {
   if (scrub_task_) idle = scrub_task_->Stop(left()) && idle;
   if (admin_) idle = admin_->Stop(left()) && idle;
   if (ingest_)
-    LogEvent(LogLevel::kInfo, "stopped; since the start: " + ingest_->counters().Summary());
+    LogEvent(LogLevel::kInfo, "stopped; totals since the start: " + ingest_->counters().Summary());
   if (!idle) {
     LogEvent(LogLevel::kWarning, "ending without waiting any longer for background work");
     return false;

@@ -17,7 +17,7 @@ std::chrono::sys_seconds NowInSeconds() {
 void LogProgress(int done, int total) {
   constexpr int kStep = 1'000;
   if (done % kStep != 0) return;
-  LogEvent(LogLevel::kInfo, "taking out a revoked agent's batches",
+  LogEvent(LogLevel::kInfo, "withdrawing a revoked agent's batches",
            {{"done", done}, {"of", total}});
 }
 

@@ -33,15 +33,15 @@ Status CheckCertificate(const Config& config, StartCheck& found) {
   FIELDCOST_ASSIGN(const serve::CertificateFound certificate, serve::CheckCertificate(server, now));
   found.facts.push_back(certificate.fact);
   if (!certificate.why_not_valid.empty()) {
-    found.warnings.push_back(fmt::format(
-        "certificate {} {}: clients that check it stay away; put another one there, with its key",
-        server.certificate_file.string(), certificate.why_not_valid));
+    found.warnings.push_back(
+        fmt::format("certificate {} {}: clients refuse it; replace it and its key",
+                    server.certificate_file.string(), certificate.why_not_valid));
   }
   if (!certificate.names_anybody && config.ingest.names.empty()) {
-    found.warnings.push_back(fmt::format(
-        "certificate {} has no names, so that no batch is taken; have another issued with a "
-        "subject alternative name, or set server.names",
-        server.certificate_file.string()));
+    found.warnings.push_back(
+        fmt::format("certificate {} has no names, so no batch is accepted; use one with a subject "
+                    "alternative name, or set server.names",
+                    server.certificate_file.string()));
   }
   struct stat key {};
   if (::stat(server.private_key_file.c_str(), &key) == 0 && (key.st_mode & 007) != 0) {
@@ -62,8 +62,8 @@ Status CheckTokens(const Config& config, StartCheck& found) {
       if (token) continue;
       if (token.error().code != ErrorCode::kNotFound) return token.error();
       return serve::Advise(token.error(),
-                           fmt::format("put a token there, a line of printable characters, mode "
-                                       "0600, or take it out of {}",
+                           fmt::format("put a token there (one line of printable characters, mode "
+                                       "0600), or remove it from {}",
                                        setting));
     }
     if (!files->empty()) found.facts.push_back(fmt::format("{}: {} read", setting, files->size()));
@@ -100,7 +100,8 @@ Status CheckData(const Config& config, StartCheck& found) {
   CheckRoom(config, existing, found);
   if (existing != std::filesystem::absolute(data)) {
     FIELDCOST_TRY(serve::CheckWritable("as the place for a data directory", existing, kSetting));
-    found.facts.push_back(fmt::format("data directory {}: the start will make it", data.string()));
+    found.facts.push_back(
+        fmt::format("data directory {}: will be created at the start", data.string()));
     return {};
   }
   FIELDCOST_TRY(serve::CheckWritable("as data directory", data, kSetting));
@@ -111,7 +112,7 @@ Status CheckData(const Config& config, StartCheck& found) {
     FIELDCOST_TRY(serve::CheckWritable("as part of the data directory", directory, kSetting));
   }
   FIELDCOST_TRY(CheckSecrets(data / "keys"));
-  found.facts.push_back(fmt::format("data directory {}: it can be written", data.string()));
+  found.facts.push_back(fmt::format("data directory {}: writable", data.string()));
   return {};
 }
 

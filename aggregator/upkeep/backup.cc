@@ -86,7 +86,7 @@ Status CheckPlace(const BackupOptions& options) {
   for (const char* taken : {".", "store", "keys", "publish"}) {
     if (!below.empty() && *below.begin() == taken) {
       return Fail(ErrorCode::kInvalidArgument,
-                  "{} is part of the data directory; a backup needs a place of its own",
+                  "{} is part of the data directory; a backup needs a separate directory",
                   options.directory.string());
     }
   }

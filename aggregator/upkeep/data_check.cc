@@ -19,11 +19,12 @@ void CheckSecret(const std::filesystem::path& path,
     report.damaged.push_back({.path = path, .why = std::move(why)});
   };
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) return note("it is missing; it is in every backup");
+  if (!std::filesystem::exists(path, error))
+    return note("it is missing; restore it from any backup");
   const auto secret = Holder::LoadOrCreate(path);
   if (!secret) return note(secret.error().message);
   if (secret->Fingerprint() != bound->second) {
-    note("it is not the secret that the store was filled with; put that one back from a backup");
+    note("it is not the secret that the store was filled with; restore that one from a backup");
   }
 }
 

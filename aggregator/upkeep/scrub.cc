@@ -71,7 +71,7 @@ Status Scrub::EndRound(std::chrono::seconds duration) {
   ++(good ? state_.rounds.successes : state_.rounds.failures);
   if (good) state_.rounds.last_success = clock_.Now();
   LogEvent(good ? LogLevel::kInfo : LogLevel::kError,
-           good ? "all files of the store are what was written"
+           good ? "all files of the store are intact"
                 : "files of the store are damaged; restore a backup from before",
            {{"bytes_read", state_.bytes}});
   return {};

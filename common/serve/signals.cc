@@ -46,7 +46,7 @@ int Signals::Wait(std::chrono::milliseconds limit) const {
 void Reload(std::string_view what, const std::function<Status()>& read) {
   systemd::NotifyReloading();
   if (const Status status = read(); !status) {
-    LogEvent(LogLevel::kError, "reload failed, what was in force stays",
+    LogEvent(LogLevel::kError, "reload failed; the previous settings stay in force",
              {{"error", status.error().message}});
   } else {
     LogEvent(LogLevel::kInfo, fmt::format("reloaded {}", what));

@@ -40,20 +40,20 @@ command::Command BackupCommand() {
       .name = "backup",
       .summary = "Add a backup of the store, keys and policy to a directory",
       .help =
-          R"(The root key is never in it. Whoever can read a backup can sign as this service, so keep it where
-nobody else can read it. A running server writes it itself, as its own user.
+          R"(It never contains the root key. Anyone who can read a backup can sign as this service, so keep it
+where only you can read it. A running server writes it itself, as its own user.
 
 Example:
   fieldcost-aggregator backup --config aggregator.toml --to /srv/backup)",
       .options = {{.names = "--to",
                    .value = "DIR",
-                   .help = "Where the backups are; made if absent",
+                   .help = "Directory of the backups; created if absent",
                    .completes = command::Completes::kFiles,
                    .check = command::CheckNotEmpty,
                    .required = true},
                   {.names = "--without-signing-keys",
-                   .help = "Leave timestamp.key, snapshot.key and policy.key out; after a "
-                           "restore, put them back or rotate them"}},
+                   .help = "Omit timestamp.key, snapshot.key and policy.key; after a restore, put "
+                           "them back or rotate them"}},
       .handler = BackUpStore};
 }
 

@@ -29,8 +29,8 @@ Result<int> Compact(const command::Arguments& arguments) {
 
 command::Command CompactCommand() {
   return {.name = "compact",
-          .summary = "Rewrite the store without what is deleted",
-          .help = R"(Deleted data takes room until the engine compacts it by itself.
+          .summary = "Rewrite the store without deleted data",
+          .help = R"(Deleted data occupies space until the engine compacts it by itself.
 
 Example:
   fieldcost-aggregator compact --config aggregator.toml)",

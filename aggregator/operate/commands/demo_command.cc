@@ -24,9 +24,9 @@ std::uint32_t Narrow(std::uint64_t number) {
 void PrintNextSteps(const std::filesystem::path& untrusted_directory, std::uint16_t port) {
   const std::string directory = EscapeControl(untrusted_directory.string());
   fmt::print(
-      "SYNTHETIC: made-up data, labelled so wherever it is shown.\n"
+      "SYNTHETIC: made-up data, labelled as such wherever it is shown.\n"
       "{0}/planted.json lists what was planted in it.\n"
-      "To look at it, serve it on port {1} of this machine, and fetch it:\n"
+      "To view it, serve it on port {1} of this machine, and fetch it:\n"
       "  fieldcost-aggregator serve --config '{0}/aggregator.toml' &\n"
       "  FIELDCOST_HOME='{0}/home' fieldcost sync --full\n"
       "and then, with the same FIELDCOST_HOME, fieldcost top or\n"
@@ -99,8 +99,8 @@ Example:
                    .check = command::CheckPort},
                   {.names = "--profile",
                    .value = "FILE",
-                   .help = "Also write the profile of one more machine, which is too slow in two "
-                           "functions, for fieldcost check",
+                   .help = "Also write the profile of another machine, too slow in two functions, "
+                           "for fieldcost check",
                    .completes = command::Completes::kFiles,
                    .check = command::CheckNotEmpty}},
       .handler = MakeDemo,

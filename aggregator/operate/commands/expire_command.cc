@@ -45,14 +45,14 @@ Result<Outcome> ExpireStore(const Config& config, store::Store& store, std::uint
 void PrintHowToDoIt(const Config& config, const std::string& config_file,
                     std::uint32_t before_week) {
   if (config.retention_weeks == 0) {
-    PrintLines("No rows would be deleted: store.retention_weeks = 0 keeps them for ever.\n");
+    PrintLines("No rows would be deleted: store.retention_weeks = 0 keeps them forever.\n");
   }
   PrintLines(
-      "What is deleted does not come back, and older batches are refused from then on.\n"
+      "Deletion is permanent, and batches for deleted weeks are refused from then on.\n"
       "Make a backup first:\n");
   fmt::print(
       "  fieldcost-aggregator backup --config {0} --to DIR\n"
-      "Then delete it:\n"
+      "Then delete them:\n"
       "  fieldcost-aggregator expire --config {0} --before {1} --yes\n",
       config_file, before_week);
 }
@@ -69,8 +69,8 @@ Result<int> Expire(const command::Arguments& arguments) {
                    }));
   const std::string bound = fmt::format("week {} (from {})", before_week, FirstDayOf(before_week));
   Print(outcome,
-        yes ? "deleted what was before " + bound
-            : fmt::format("nothing is changed; what is before {} would be deleted", bound),
+        yes ? "deleted all rows before " + bound
+            : fmt::format("dry run; would delete all rows before {}", bound),
         json);
   if (!yes && !json) PrintHowToDoIt(config, arguments.Text("--config"), before_week);
   return 0;
@@ -81,9 +81,9 @@ Result<int> Expire(const command::Arguments& arguments) {
 command::Command ExpireCommand() {
   return {
       .name = "expire",
-      .summary = "Show what would be removed of the weeks before WEEK, or remove it",
+      .summary = "Show or remove all rows of the weeks before WEEK",
       .help =
-          R"(The server removes old weeks by itself, as store.retention_weeks says; this command is for when it
+          R"(The server removes old weeks by itself, according to store.retention_weeks; use this command when it
 does not trust its clock.
 
 Examples:
@@ -92,13 +92,11 @@ Examples:
       .options = {{.names = "--before",
                    .value = "WEEK",
                    .help =
-                       "The first week whose rows stay: a day in it, such as 2026-11-19, or its "
-                       "number, counted from 1970-01-01, a Thursday; not beyond "
-                       "store.retention_weeks",
+                       "The first week to keep: a day in it, such as 2026-11-19, or its number "
+                       "(week 0 begins on Thursday 1970-01-01); must respect store.retention_weeks",
                    .check = CheckWeek,
                    .required = true},
-                  {.names = "--yes",
-                   .help = "Remove it; it does not come back, so make a backup first"}},
+                  {.names = "--yes", .help = "Remove them permanently; make a backup first"}},
       .handler = Expire};
 }
 

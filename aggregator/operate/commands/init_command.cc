@@ -83,10 +83,9 @@ std::vector<command::Option> Options() {
   std::vector<command::Option> options = command::NewServerOptions("8443", "8444");
   options.push_back(
       {.names = "--open",
-       .help =
-           "Take every agent, without an invitation: anybody can then make any number of agents, "
-           "outvote a majority of machines with a majority of keys, and complete the threshold of "
-           "a volunteer's rows after a day"});
+       .help = "Accept every agent, without an invitation: anyone can then create any number of "
+               "agents, outvote a majority of machines with a majority of keys, and complete the "
+               "threshold of a volunteer's rows after a day"});
   return options;
 }
 
@@ -95,10 +94,10 @@ std::vector<command::Option> Options() {
 command::Command InitCommand() {
   return {
       .name = "init",
-      .summary = "Make a directory with everything a service needs",
+      .summary = "Create a directory with everything a service needs",
       .help =
-          R"(Without --certificate, one is issued for ten years by an authority made for it alone, whose key is
-forgotten; agents are given its ca.pem. For other names, or when it expires, make another directory
+          R"(Without --certificate, one is issued for ten years by an authority created for it alone, whose key
+is discarded; agents need its ca.pem. For other names, or when it expires, create another directory
 and take certificate.pem, private_key.pem and ca.pem from there.
 
 Examples:

@@ -24,10 +24,9 @@ Result<int> Make(const command::Arguments& arguments) {
   FIELDCOST_TRY(ingest::CheckForm(request));
   FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
   if (config.enrolment_mode == ingest::EnrolmentMode::kOpen) {
-    return Fail(
-        ErrorCode::kInvalidArgument,
-        "this service takes every agent, so that invitations are of no use; set [enrolment] "
-        "mode = \"token\" and start it again");
+    return Fail(ErrorCode::kInvalidArgument,
+                "this service accepts every agent, so invitations have no effect; set [enrolment] "
+                "mode = \"token\" and restart it");
   }
   const std::string body = fmt::format(R"({{"uses":{},"days":{},"label":{}}})", request.uses,
                                        request.days, QuoteJson(request.label));
@@ -38,7 +37,7 @@ Result<int> Make(const command::Arguments& arguments) {
     return outcome;
   };
   FIELDCOST_ASSIGN(const Outcome outcome, WithStore(config, admin::kInvitePath, body, work));
-  Print(outcome, "made; it is shown only now", json);
+  Print(outcome, "created; the token is shown only now", json);
   if (!json) PrintLines("The invited user stores the token with `fieldcost agent enrol`.\n");
   return 0;
 }
@@ -73,7 +72,7 @@ Result<int> Remove(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const Outcome outcome,
                    WithStore(config, admin::kUninvitePath,
                              fmt::format(R"({{"name":{}}})", QuoteJson(name)), work));
-  Print(outcome, "removed: no further agent enrols with it; those that have remain until `revoke`",
+  Print(outcome, "removed: no further agent can enrol with it; enrolled ones stay until `revoke`",
         arguments.Has("--json"));
   return 0;
 }
@@ -83,10 +82,10 @@ Result<int> Remove(const command::Arguments& arguments) {
 command::Command InvitationCommand() {
   command::Command make{
       .name = "make",
-      .summary = "Make an invitation, and print its token",
+      .summary = "Create an invitation, and print its token",
       .help =
-          R"(An agent has a new key each quarter; an invitation is for that many agents in each quarter, the first
-of which has to enrol before it expires. A key that enrols again uses nothing.
+          R"(An agent has a new key each quarter; an invitation admits --uses agents in each quarter, and the
+first must enrol before it expires. Enrolling the same key again costs no use.
 
 Examples:
   fieldcost-aggregator invitation make --config aggregator.toml
@@ -117,7 +116,8 @@ Examples:
       .help = R"(Example:
   fieldcost-aggregator invitation remove --config aggregator.toml \
     33dde1a70f09fcb9)",
-      .options = {{.names = "name", .value = "NAME", .help = "As list shows it", .required = true}},
+      .options =
+          {{.names = "name", .value = "NAME", .help = "Its name in the list", .required = true}},
       .handler = Remove};
   return {.name = "invitation",
           .summary = "Invite agents, where enrolment.mode is \"token\"",

@@ -93,13 +93,12 @@ Option RootKeyOption() {
 }
 
 Option OfflineOption() {
-  return {.names = "--offline",
-          .value = "DIR",
-          .help =
-              "Where the files of root and policy keys are, and new ones are made; by default "
-              "DATA_DIR/keys",
-          .completes = command::Completes::kFiles,
-          .check = command::CheckNotEmpty};
+  return {
+      .names = "--offline",
+      .value = "DIR",
+      .help = "Directory of root and policy key files, existing and new; by default DATA_DIR/keys",
+      .completes = command::Completes::kFiles,
+      .check = command::CheckNotEmpty};
 }
 
 command::Command ShowCommand() {
@@ -115,7 +114,7 @@ command::Command RotateCommand() {
       .name = "rotate",
       .summary = "Replace the key of ROLE, and sign the next root with the root key",
       .help =
-          R"(Clients follow by themselves. After replacing the policy's key, sign the policy again.
+          R"(Clients adopt new keys by themselves. After replacing the policy's key, sign the policy again.
 
 Examples:
   fieldcost-aggregator keys rotate --config aggregator.toml timestamp \
@@ -130,7 +129,7 @@ Examples:
                   OfflineOption(),
                   {.names = "--keys",
                    .value = "N",
-                   .help = "For the root: how many root keys to make",
+                   .help = "For the root: how many root keys to create",
                    .default_text = "1",
                    .check = CheckCount},
                   {.names = "--threshold",
@@ -143,7 +142,7 @@ Examples:
 
 command::Command AddPolicyCommand() {
   return {.name = "add-policy",
-          .summary = "Make a policy key where there is none yet",
+          .summary = "Create a policy key if there is none yet",
           .help = R"(Example:
   fieldcost-aggregator keys add-policy --config aggregator.toml)",
           .options = {RootKeyOption(), OfflineOption()},
@@ -163,7 +162,7 @@ command::Command RenewCommand() {
 command::Command ExportOfflineCommand() {
   return {
       .name = "export-offline",
-      .summary = "Move the keys of ROLE, which the service does not need, out of its reach",
+      .summary = "Move the keys of ROLE, which the service does not need, to another medium",
       .help = R"(Examples:
   fieldcost-aggregator keys export-offline --config aggregator.toml root \
     --to /media/key

@@ -53,12 +53,12 @@ command::Command PolicyCommand() {
                    .required = true},
                   {.names = "--offline",
                    .value = "DIR",
-                   .help = "Where the files of root and policy keys are; by default DATA_DIR/keys",
+                   .help = "Directory of root and policy key files; by default DATA_DIR/keys",
                    .completes = command::Completes::kFiles,
                    .check = command::CheckNotEmpty}},
       .handler = Sign};
   command::Command show{.name = "show",
-                        .summary = "Print the policy in force, in the form that sign takes",
+                        .summary = "Print the policy in force, in the form that sign accepts",
                         .help = R"(Example:
   fieldcost-aggregator policy show --config aggregator.toml)",
                         .handler = Show};

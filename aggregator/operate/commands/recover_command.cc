@@ -33,9 +33,9 @@ void PrintLost(const store::RecoveryReport& report, const std::vector<std::strin
   for (const std::string& text : lost) fmt::print("{}\n", text);
   if (report.damage.empty()) return;
   fmt::print(
-      "{}: this {} lost, as far as it can be read; records that cannot be read may have held "
-      "more.\nThe agents have been told that it arrived, and do not send it again. Restoring a "
-      "backup from\nbefore the damage may lose less: see fieldcost-aggregator(8).\n",
+      "{}: this {} lost, as far as it is readable; unreadable records may have held more.\nAgents "
+      "received confirmation of its arrival and do not send it again. Restoring a backup "
+      "from\nbefore the damage may lose less: see fieldcost-aggregator(8).\n",
       report.damage, is_dropped ? "is" : "would be");
 }
 
@@ -69,18 +69,18 @@ Result<int> Recover(const command::Arguments& arguments) {
 command::Command RecoverCommand() {
   return {
       .name = "recover",
-      .summary = "Say what a damaged log loses, or go on without it",
+      .summary = "Report what a damaged log loses, or continue without it",
       .help =
           R"(For a server that does not start because a log of its store is damaged. Status 0: nothing is
-damaged, or it is done; 1: something is, and nothing was changed; 65: what is damaged cannot be cut
-off.
+damaged, or the damage was dropped; 1: something is damaged, and nothing was changed; 65: the damage
+cannot be cut off.
 
 Examples:
   fieldcost-aggregator recover --config aggregator.toml
   fieldcost-aggregator recover --config aggregator.toml --drop-damaged)",
       .options = {{.names = "--drop-damaged",
-                   .help = "Go on without it: cut the log off where it is damaged; what is cut off "
-                           "is kept beside the store, in DATA_DIR/damaged.N"}},
+                   .help = "Continue without it: cut the log off where it is damaged; the rest is "
+                           "kept in DATA_DIR/damaged.N"}},
       .handler = Recover};
 }
 

@@ -12,16 +12,16 @@ namespace {
 
 void PrintWhatIsLost(const RestoreReport& report) {
   PrintLines(
-      "What was acknowledged after this backup was made is lost: agents do not send it again.\n"
-      "Published versions go on after a gap, so that clients accept them. Sign the policy "
+      "Batches acknowledged after this backup was made are lost: agents do not send them again.\n"
+      "Published versions continue after a gap, so that clients accept them. Sign the policy "
       "again.\n");
   if (!report.missing_keys.empty()) {
-    PrintLines("Signing keys are missing: put them back, or make others with keys rotate.\n");
+    PrintLines("Signing keys are missing: put them back, or create new ones with keys rotate.\n");
   }
   if (!report.passed_over.empty()) {
     PrintLines(
-        "There is a later backup, but the list of its files is missing, or making it was "
-        "interrupted: the one before was restored.\n");
+        "There is a later backup, but its file list is missing or it was interrupted: the previous "
+        "one was restored.\n");
   }
 }
 
@@ -51,7 +51,7 @@ command::Command RestoreCommand() {
       .name = "restore",
       .summary = "Make the newest backup the data directory, which must be empty",
       .help =
-          R"(The server must be stopped. What was acknowledged after the backup was made is lost.
+          R"(The server must be stopped. Batches acknowledged after the backup was made are lost.
 
 Example:
   fieldcost-aggregator restore --config new.toml --from /srv/backups/fieldcost)",

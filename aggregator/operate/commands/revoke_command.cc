@@ -53,7 +53,7 @@ Result<int> Revoke(const command::Arguments& arguments) {
     FIELDCOST_ASSIGN(const std::string agent_id, FindAgentOf(config, request.agent, store));
     const bool show = !json && ::isatty(STDERR_FILENO) == 1;
     const auto progress = [show](int done, int total) {
-      if (show) fmt::print(stderr, "\rtaking out {}/{}", done, total);
+      if (show) fmt::print(stderr, "\rwithdrawing {}/{}", done, total);
     };
     FIELDCOST_ASSIGN(const ingest::RevocationReport report,
                      ingest::RevokeAgent(store, agent_id, request,
@@ -63,7 +63,7 @@ Result<int> Revoke(const command::Arguments& arguments) {
   };
   FIELDCOST_ASSIGN(const Outcome outcome, WithStore(config, admin::kRevokePath, body, work));
   Print(outcome,
-        request.dry_run ? "nothing is changed; this would be"
+        request.dry_run ? "dry run; would change"
                         : "revoked: all further batches of this agent are refused",
         json);
   return 0;
@@ -79,10 +79,9 @@ std::string CheckAgentIsNamed(const command::Arguments& arguments) {
 command::Command RevokeCommand() {
   return {
       .name = "revoke",
-      .summary = "Refuse all further batches of an agent; take out what it has contributed",
+      .summary = "Refuse all further batches of an agent; withdraw its contributions",
       .help =
-          R"(NAME is what the log has called the agent in the last 7 days, or its public key (64 hex
-digits).
+          R"(NAME is the agent's name in the log of the last 7 days, or its public key (64 hex digits).
 
 Examples:
   fieldcost-aggregator revoke --config aggregator.toml 33dde1a70f09fcb9
@@ -94,8 +93,8 @@ Examples:
                    .help = "The same, as an option",
                    .excludes = {"agent"}},
                   {.names = "--withdraw",
-                   .help = "Take out everything that the agent contributed, as if it had never "
-                           "come; if interrupted, run it again"},
+                   .help = "Withdraw everything that the agent contributed, as if never sent; if "
+                           "interrupted, run it again"},
                   {.names = "--dry-run",
                    .help = "Change nothing, and show what would change",
                    .needs = {"--withdraw"}}},

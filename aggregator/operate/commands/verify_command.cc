@@ -30,12 +30,11 @@ Result<int> Verify(const command::Arguments& arguments) {
   FIELDCOST_ASSIGN(const Config config, ConfigOf(arguments));
   FIELDCOST_ASSIGN(const Outcome outcome, VerifyData(config));
   const bool ok = outcome.IsTrue("ok");
-  Print(
-      outcome,
-      ok ? "the store is good: every file is what was written, also keys, secrets and what clients "
-           "get, every row is valid, they add up to what was accepted, and the ledger agrees"
-         : "the data directory has a problem",
-      arguments.Has("--json"));
+  Print(outcome,
+        ok ? "the store is good: every file is unchanged (also keys, secrets and published files), "
+             "every row is valid, the rows add up to the accepted batches, and the ledger agrees"
+           : "the data directory has a problem",
+        arguments.Has("--json"));
   return ok ? 0 : 1;
 }
 
@@ -46,11 +45,11 @@ command::Command VerifyCommand() {
       .name = "verify",
       .summary = "Read all files of the data directory, add up again, and check everything",
       .help =
-          R"(Reads the store, what clients get (publish/), the signing keys and the secrets (keys/). Tokens
-and certificates have no copy to be compared with: --check-config reads them.
+          R"(Reads the store, the published files (publish/), the signing keys and the secrets (keys/). Tokens
+and certificates have no copy to compare with: --check-config reads them.
 
-Changes nothing. Status 0: all is good; 1: something is not, and the first such thing is named;
-65: it cannot be opened, since a log or the list of files is damaged.
+Changes nothing. Status 0: no problem; 1: a problem, and the first is named; 65: the store cannot be
+opened because a log or the list of files is damaged.
 
 Example:
   fieldcost-aggregator verify --config aggregator.toml)",

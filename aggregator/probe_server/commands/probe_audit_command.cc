@@ -43,13 +43,13 @@ command::Command AuditCommand() {
       .name = "audit",
       .summary = "Print logins, failures, locks, enrolments, revocations and exports",
       .help =
-          R"(A line each, the oldest first: time (UTC), what, account, address, object. Kept for 400 days.
+          R"(One line each, the oldest first: time (UTC), action, account, address, object. Kept for 400 days.
 
 Example:
   fieldcost-probe-server audit --days 7 --config probe-server.toml)",
       .options = {{.names = "--days",
                    .value = "N",
-                   .help = "Those of so many days",
+                   .help = "Only those of the last N days",
                    .default_text = "30",
                    .check = command::CheckBetween(1, 400)}},
       .handler = PrintAudit,

@@ -67,7 +67,7 @@ command::Command DeviceCommand() {
   fieldcost-probe-server device list --config probe-server.toml
   fieldcost-probe-server device revoke 7 --config probe-server.toml)",
           .commands = {{.name = "list",
-                        .summary = "Print number, user, name and first day of each",
+                        .summary = "Print the number, user, name and first day of each",
                         .handler = List,
                         .without = {"--check-config"}},
                        {.name = "revoke",

@@ -48,10 +48,10 @@ To use one that they trust already, name it with --certificate and --key.
 command::Command InitCommand() {
   return {
       .name = "init",
-      .summary = "Make a directory with everything a server needs",
+      .summary = "Create a directory with everything a server needs",
       .help =
-          R"(Without --certificate, one is issued for ten years by an authority made for it alone, whose key is
-forgotten; browsers and users' machines must trust its ca.pem.
+          R"(Without --certificate, one is issued for ten years by an authority created for it alone, whose key
+is discarded; browsers and users' machines must trust its ca.pem.
 
 Examples:
   fieldcost-probe-server init --dir /srv/probes --host probes.example.org

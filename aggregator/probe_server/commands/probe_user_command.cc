@@ -143,7 +143,7 @@ Result<int> UnlockUser(const command::Arguments& arguments) {
     const std::string address = arguments.Text("--address");
     FIELDCOST_TRY(Audit(*data, ByOperator("user unlocked", user.name, address)));
     if (address.empty()) return {};
-    known = "; logins from " + address + " do not wait for what others do";
+    known = "; logins from " + address + " are not delayed by others";
     return AddKnownNetwork(data->database(), user.id, address, SystemClock().Now());
   });
   FIELDCOST_TRY(changed);
@@ -191,8 +191,8 @@ command::Command UserCommand() {
       .name = "user",
       .summary = "Who may log in",
       .help =
-          R"(A password has at least 12 characters. It is asked for at a terminal without being shown, or else
-read from the first line of standard input.
+          R"(A password has at least 12 characters. It is prompted for on a terminal without echo, or else read
+from the first line of standard input.
 
 Examples:
   fieldcost-probe-server user add alice --config probe-server.toml
@@ -203,8 +203,8 @@ Examples:
           {.name = "password",
            .summary = "Change a user's password; sessions and devices end",
            .options = {NameOption(),
-                       {.names = "--keep-sessions", .help = "Let sessions go on"},
-                       {.names = "--keep-devices", .help = "Let the user's devices go on sending"}},
+                       {.names = "--keep-sessions", .help = "Keep sessions"},
+                       {.names = "--keep-devices", .help = "Keep the user's devices"}},
            .handler = Password,
            .without = {"--check-config"}},
           {.name = "remove",
@@ -214,7 +214,7 @@ Examples:
            .handler = Remove,
            .without = {"--check-config"}},
           {.name = "unlock",
-           .summary = "Forget wrong passwords, so that the user need not wait",
+           .summary = "Clear failed logins, so that the user need not wait",
            .options = {NameOption(),
                        {.names = "--address",
                         .value = "IP",

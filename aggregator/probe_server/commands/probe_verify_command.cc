@@ -23,10 +23,10 @@ Result<int> VerifyNow(const command::Arguments& arguments) {
 command::Command VerifyCommand() {
   return {
       .name = "verify",
-      .summary = "Read all of the database, and count what is in it",
+      .summary = "Read the whole database, and count its contents",
       .help =
-          R"(Changes no byte of any file. Status 0: all is good; 1: something is not, and is named;
-65: the files are damaged.
+          R"(Changes no byte of any file. Status 0: no problem; 1: a problem, which is named; 65: the files are
+damaged.
 
 Example:
   fieldcost-probe-server verify --config probe-server.toml)",

@@ -18,7 +18,7 @@ std::string PurgePage(const Frame& frame, const std::string& label,
                     html.Raw("<p>Nothing is set aside. ").Link(back, "Back").Raw("</p>\n").Take());
   }
   html.Raw("<p>")
-      .Text(fmt::format("{} set aside, with all their points, will be removed for good.",
+      .Text(fmt::format("{} set aside, with all their points, will be removed permanently.",
                         Counted(lines.size(), "event that is", "events that are")))
       .Raw("</p>\n<ul>\n");
   for (const EventLine& line : lines) {

@@ -47,7 +47,7 @@ Result<http::Response> ShowLabels(Visit& visit) {
   if (const std::string_view before = query.Find("before"); !before.empty()) {
     const auto newest = ParseUint64(before);
     if (!newest)
-      return Fail(ErrorCode::kInvalidArgument, "before: expected one of an earlier page");
+      return Fail(ErrorCode::kInvalidArgument, "before: expected a value from an earlier page");
     after = {.newest_ns = *newest, .label = std::string(query.Find("after"))};
   }
   FIELDCOST_ASSIGN(const probe::LabelPage page,

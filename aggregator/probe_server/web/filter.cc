@@ -56,7 +56,7 @@ Result<probe::EventCursor> ParseCursor(std::string_view untrusted_text) {
   const auto begin = ParseUint64(untrusted_text.substr(0, dot));
   const auto row = ParseUint64(untrusted_text.substr(std::min(dot + 1, untrusted_text.size())));
   if (!begin || !row) {
-    return Fail(ErrorCode::kInvalidArgument, "cursor: expected one of an earlier answer");
+    return Fail(ErrorCode::kInvalidArgument, "cursor: expected a value from an earlier response");
   }
   return probe::EventCursor{.begin_ns = *begin, .row = *row};
 }

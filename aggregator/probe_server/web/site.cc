@@ -95,8 +95,8 @@ std::pair<const Route*, http::Response> Find(const http::Request& untrusted_requ
     allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
   }
   if (allowed.empty()) {
-    return {nullptr, ErrorFor(untrusted_request.target,
-                              Fail(ErrorCode::kNotFound, "there is nothing at this address"))};
+    return {nullptr,
+            ErrorFor(untrusted_request.target, Fail(ErrorCode::kNotFound, "unknown address"))};
   }
   return {nullptr, http::WrongMethod(allowed)};
 }
@@ -196,7 +196,7 @@ void Answer(const SiteParts& parts, const http::Request& untrusted_request, Targ
     auto response = AnswerTo(visit, route, respond);
     if (response && *response && (*response)->body.size() > kMaxAnswerBytes) {
       response = Fail(ErrorCode::kTooLarge,
-                      "the answer would have {} KiB, more than {}: ask for fewer events, or for "
+                      "the response would have {} KiB, more than {}: request fewer events, or "
                       "those of one label",
                       (*response)->body.size() / kKiB, kMaxAnswerBytes / kKiB);
     }
@@ -230,10 +230,10 @@ void Site::Stop() {
 void Site::Handle(http::Request untrusted_request, const http::Respond& respond) {
   untrusted_request.peer_address = ClientAddress(untrusted_request, parts_.trusted_proxies);
   if (!IsOwnHost(http::Find(untrusted_request.headers, "Host"), parts_.hosts())) {
-    respond(Guarded(ErrorFor(
-        untrusted_request.target,
-        Fail(ErrorCode::kPermissionDenied,
-             "the Host is no name of this server: its certificate and server.hosts have them"))));
+    respond(Guarded(
+        ErrorFor(untrusted_request.target, Fail(ErrorCode::kPermissionDenied,
+                                                "the Host header does not name this server; its "
+                                                "names are in the certificate and server.hosts"))));
     return;
   }
   if (untrusted_request.target == "/style.css") {

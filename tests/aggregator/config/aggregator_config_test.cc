@@ -128,10 +128,11 @@ TEST_F(ConfigTest, EachKindOfMistakeIsNamedWithLineAndColumn) {
   ExpectRefusal("[enrolment]\nmode = \"shut\"\n",
                 "7:8: enrolment.mode: ", "expected \"open\" or \"token\", found 'shut'");
   ExpectRefusal("[log]\nlevel = \"loud\"\n", "7:9: log.level: ", "\"error\", found 'loud'");
-  ExpectRefusal("[publish]\ninterval_seconds = 604801\n", "7:20: publish.interval_seconds: ",
-                "604801, must not be longer than publish.expiry_seconds, 604800");
+  ExpectRefusal(
+      "[publish]\ninterval_seconds = 604801\n", "7:20: publish.interval_seconds: ",
+      "publish.interval_seconds (604801) must not exceed publish.expiry_seconds (604800)");
   ExpectRefusal("[publish]\nexpiry_seconds = 60\n", "7:18: publish.expiry_seconds: ",
-                "publish.interval_seconds, 3600, must not be longer");
+                "publish.interval_seconds (3600) must not exceed");
   ExpectRefusal("[admin]\nport = 8443\n", "7:8: admin.port: ", "8443 is the port of the other");
   // Not TOML, or not even text.
   ExpectRefusal("[log\n", "6:5: not TOML", "");

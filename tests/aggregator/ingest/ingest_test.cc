@@ -233,9 +233,9 @@ TEST_F(IngestTest, EachBadRequestGetsItsStatusAndIsCounted) {
     return [this, body](http::Request& request) { request = SignedRequest(key_, 1, body); };
   };
   const std::vector<Refusal> refusals = {
-      {"target", [](http::Request& r) { r.target = "/v1/other"; }, 404, "nothing at this address",
+      {"target", [](http::Request& r) { r.target = "/v1/other"; }, 404, "unknown address",
        &Counters::unknown_target},
-      {"query", [](http::Request& r) { r.target += "?x=1"; }, 404, "nothing at this address",
+      {"query", [](http::Request& r) { r.target += "?x=1"; }, 404, "unknown address",
        &Counters::unknown_target},
       {"method", [](http::Request& r) { r.method = "GET"; }, 405, "POST", &Counters::wrong_method},
       {"content type", header("Content-Type", "application/json"), 415, "content type",

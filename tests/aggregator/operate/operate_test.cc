@@ -40,7 +40,7 @@ TEST_F(OperateTest, CommandsWorkWithOrWithoutARunningServer) {
   EXPECT_THAT(MustRun({"compact", "--json"}), StartsWith("{}"));
   EXPECT_THAT(MustRun({"expire", "--before", "2900"}), HasSubstr("rows_left=5"));
   EXPECT_THAT(MustRun({"expire", "--before", "2900", "--yes"}),
-              StartsWith("deleted what was before week 2900 (from 2025-07-31): rows=0 "));
+              StartsWith("deleted all rows before week 2900 (from 2025-07-31): rows=0 "));
   EXPECT_THAT(MustRun({"revoke", "--agent", agent}), StartsWith("revoked"));
 }
 
@@ -272,7 +272,7 @@ TEST_F(OperateTest, RestoringAnOlderBackupBecauseTheNewestHasNoListIsSaid) {
   const std::string output = MustRun({"restore", "--from", backups().string()});
   EXPECT_THAT(output, HasSubstr("sequence=1 "));
   EXPECT_THAT(output, HasSubstr("passed_over=" + (backups() / "private/2").string()));
-  EXPECT_THAT(output, HasSubstr("the one before was restored"));
+  EXPECT_THAT(output, HasSubstr("the previous one was restored"));
 }
 
 // When a backup is needed, there is no time to search for the damaged file.

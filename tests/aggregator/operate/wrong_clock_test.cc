@@ -44,8 +44,8 @@ TEST_F(WrongClockTest, DeletesOnlyTheNamedWeekAfterConfirmation) {
   const testing::ProcessResult shown = RunAhead({"expire", "--before", week});
   EXPECT_EQ(shown.exit_status, 0) << shown.errors;
   for (const std::string& text :
-       {"nothing is changed; what is before week " + week + " (from " + FirstDayOf(due_) +
-            ") would be deleted: rows=5 ",
+       {"dry run; would delete all rows before week " + week + " (from " + FirstDayOf(due_) +
+            "): rows=5 ",
         std::string(" rows_left=0 "),
         "oldest_week=" + std::to_string(now_) + " newest_week=" + std::to_string(now_) + "\n",
         "fieldcost-aggregator backup --config " + config_file().string() + " --to DIR\n",

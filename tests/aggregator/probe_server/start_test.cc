@@ -46,10 +46,10 @@ TEST_F(ProbeStartTest, MistakesAreNamedWithTheirPlace) {
   ExpectRefusal(good_ + "[log]\nformat = \"xml\"\n", "log.format");
   ExpectRefusal(good_ + "[admin]\naddress = \"0.0.0.0\"\n", "expected a loopback address");
   ExpectRefusal("[server]\naddress = \"0.0.0.0\"\n[data]\ndir = \"data\"\n",
-                "a certificate file (PEM) must be named");
+                "name a certificate file (PEM)");
   ExpectRefusal("[server]\ncertificate = \"certificate.pem\"\n[data]\ndir = \"data\"\n",
                 "certificate and private key go together");
-  ExpectRefusal("[server]\n", "a directory for the data must be named");
+  ExpectRefusal("[server]\n", "name a directory for the data");
   ExpectRefusal("no toml", "not TOML");
 }
 

@@ -131,7 +131,7 @@ TEST_F(CertificateTest, OneThatIsNotValidDoesNotReplaceOneThatIs) {
        {std::pair{"-40d", " expired on "}, std::pair{"+10d", " is not valid before "}}) {
     PutInPlace(MakeAt(offset));
     std::string line;
-    ASSERT_TRUE(server_->WaitForLine("the new certificate cannot be used", &line));
+    ASSERT_TRUE(server_->WaitForLine("cannot use the new certificate", &line));
     EXPECT_THAT(line, HasSubstr(certificates_.certificate.string()));
     EXPECT_THAT(line, HasSubstr(why));
     EXPECT_TRUE(IsServed());

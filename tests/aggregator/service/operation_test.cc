@@ -125,7 +125,7 @@ TEST_F(OperationTest, ReportsEverywhereThatRoomForNewAgentsRunsOut) {
     ASSERT_EQ(response.status, 200) << response.body;
   }
   EXPECT_GT(agents, 10);
-  const std::string why = "the room for batches of new agents (ingest.held_mib) is nearly used up";
+  const std::string why = "the space for batches of new agents (ingest.held_mib) is nearly used up";
   EXPECT_EQ(AskFor(admin::kReadyzPath).body, "not ready: " + why + "\n");
   const std::string metrics = AskFor(admin::kMetricsPath).body;
   EXPECT_THAT(metrics, HasSubstr("fieldcost_ready 0\n"));
@@ -167,7 +167,7 @@ TEST_F(OperationTest, ANewCertificateIsTakenByItselfAndABadOneIsNot) {
                              std::filesystem::copy_options::overwrite_existing);
   const http::Response refusal = Command(admin::kReloadPath);
   EXPECT_EQ(refusal.status, 400) << refusal.body;
-  ASSERT_TRUE(server_->WaitForLine("the new certificate cannot be used, the old one stays"));
+  ASSERT_TRUE(server_->WaitForLine("cannot use the new certificate; the old one stays in force"));
   EXPECT_TRUE(Connect(certificates_.ca).has_value());
   EXPECT_THAT(AskFor(admin::kMetricsPath).body,
               HasSubstr("fieldcost_certificate_reload_failures_total 2\n"));
@@ -191,7 +191,7 @@ TEST_F(OperationTest, ASignalHasCertificateAndTokensReadAgain) {
   EXPECT_EQ(Command(admin::kCheckpointPath, "", "sesame").status, 401);
   ASSERT_TRUE(std::filesystem::remove(dir_.path() / "token"));
   server_->Signal(SIGHUP);
-  ASSERT_TRUE(server_->WaitForLine("reload failed, what was in force stays"));
+  ASSERT_TRUE(server_->WaitForLine("reload failed; the previous settings stay in force"));
   EXPECT_EQ(Command(admin::kCheckpointPath, "", "other").status, 200);
   Stop();
 }
@@ -225,8 +225,8 @@ TEST_F(OperationTest, ADiskThatIsNearlyFullIsNotReady) {
     EXPECT_EQ(SendBatch(1).status, 200);
   } else {
     EXPECT_EQ(SendBatch(1).status, 507);
-    EXPECT_EQ(response.body, "not ready: less than 1048576 MiB are free on the disk of the data\n");
-    EXPECT_TRUE(server_->WaitForLine("the disk of the data is full: no batch is accepted"));
+    EXPECT_EQ(response.body, "not ready: less than 1048576 MiB are free on the data disk\n");
+    EXPECT_TRUE(server_->WaitForLine("the data disk is full: no batch is accepted"));
   }
   Stop();
 }
@@ -249,7 +249,7 @@ TEST_F(OperationTest, AFailedWriteIsNotAcknowledgedAndEndsTheService) {
   EXPECT_GE(SendBatch(2).status, 500);
   const testing::ProcessResult result = server_->Wait();
   EXPECT_EQ(result.exit_status, ExitStatus(ErrorCode::kIo)) << result.output;
-  EXPECT_THAT(result.output, HasSubstr("has failed; nothing more is accepted"));
+  EXPECT_THAT(result.output, HasSubstr("has failed; no batch is accepted"));
   server_.reset();
 
   ASSERT_NO_FATAL_FAILURE(Start());

@@ -62,13 +62,13 @@ TEST_F(StartCheckTest, ListsValidPartsAndCreatesNothing) {
   EXPECT_THAT(output,
               AllOf(HasSubstr("certificate " + certificates_.certificate.string()),
                     HasSubstr("for localhost, 127.0.0.1"), HasSubstr("admin.token_files: 1 read\n"),
-                    HasSubstr(data().string() + ": the start will make it\n"),
+                    HasSubstr(data().string() + ": will be created at the start\n"),
                     HasSubstr("[server] 127.0.0.1: any free port\n"),
                     HasSubstr("[admin] 127.0.0.1: any free port\n"), Not(HasSubstr("warning: "))));
   EXPECT_EQ(Files(), before);
   Start();
   Stop();
-  EXPECT_THAT(Check().output, HasSubstr(data().string() + ": it can be written\n"));
+  EXPECT_THAT(Check().output, HasSubstr(data().string() + ": writable\n"));
 }
 
 TEST_F(StartCheckTest, FilesThatAStartCouldNotUseAreNamedWithWhatToDo) {
