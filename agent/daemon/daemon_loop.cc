@@ -139,7 +139,7 @@ Result<std::optional<std::string>> DaemonLoop::IsOver() {
   // Even if the settings cannot be read: programs must stop at once. An unreadable decision counts
   // as no consent.
   const Status told = StopMeasuring(paths_, agent_->config());
-  if (!told) LogError("programs cannot be told to stop measuring: {}", told.error().message);
+  if (!told) LogError("cannot notify programs to stop measuring: {}", told.error().message);
   if (!consent) return consent.error();
   const Status removed = RemoveUnwantedRuns(paths_);
   if (!removed) LogError("{}", removed.error().message);
@@ -165,7 +165,7 @@ Result<std::string> DaemonLoop::Run() {
       reload_ = false;
       WatchSystemFile();
       const Status status = Reload();
-      if (!status) LogError("reload: {}; the old settings stay", status.error().message);
+      if (!status) LogError("reload: {}; the old settings stay in force", status.error().message);
       const Status watched = WatchRuns();
       if (!watched) LogError("{}", watched.error().message);
       upload_ = true;
@@ -242,7 +242,7 @@ Status DaemonLoop::WatchRuns() {
   if (watch == run_watch_) return {};
   if (run_watch_ >= 0) {
     ::inotify_rm_watch(inotify_.get(), run_watch_);
-    LogWarning("{} was removed; it has been made again", paths_.run_dir().string());
+    LogWarning("{} was removed; recreated it", paths_.run_dir().string());
   }
   run_watch_ = watch;
   harvest_at_ = Monotonic::now();  // some may have appeared before the watch
@@ -267,14 +267,14 @@ void DaemonLoop::RefreshPolicy() {
   if (policy_at_ && *policy_at_ <= Monotonic::now()) {
     const Status status = Reload();  // the service's policy may have expired
     if (status) return;
-    LogWarning("the settings stay as they are: {}", status.error().message);
+    LogWarning("the settings are unchanged: {}", status.error().message);
     policy_at_ = Monotonic::now() + kPolicyRetry;
   }
   const std::int64_t catalog_ns = CatalogChangeNs(paths_.catalog_file);
   if (catalog_ns == catalog_ns_) return;
   catalog_ns_ = catalog_ns;
   const Status status = agent_->WritePolicy();
-  if (!status) LogWarning("the policy stays as it is: {}", status.error().message);
+  if (!status) LogWarning("the policy is unchanged: {}", status.error().message);
 }
 
 void DaemonLoop::MoveUp(Deadline& deadline, Monotonic::duration from_now) {

@@ -66,7 +66,7 @@ Result<int> RunDaemon(const command::Arguments& arguments) {
 
 command::Command Program() {
   return {.name = "fieldcostd",
-          .summary = "fieldcostd: one user's agent, which collects what was measured",
+          .summary = "fieldcostd: one user's agent, which collects measurements",
           .help = R"(Collects what measured programs left in their run files and, if you opted in
 (`fieldcost agent on`), sends the sums. In mode off it does nothing.
 

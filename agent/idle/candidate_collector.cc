@@ -31,7 +31,7 @@ Result<std::unique_ptr<CandidateCollector>> CandidateCollector::Create(const Tar
   made->process_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, target.pid, 0)));
   if (!made->process_.valid()) {
     if (errno == ESRCH)
-      return Fail(ErrorCode::kNotFound, "record process {}: there is none", target.pid);
+      return Fail(ErrorCode::kNotFound, "record process {}: no such process", target.pid);
     return ErrnoError("record process", std::to_string(target.pid), errno);
   }
   made->processes_.insert(target.pid);

@@ -112,7 +112,7 @@ Result<IdleClock> IdleClock::Open(std::uint32_t cpu, const Options& options) {
     if (clock.Count() && (source != Source::kPromptness || clock.CountOfStat())) return clock;
   }
   return Fail(ErrorCode::kUnsupported,
-              "find out how long CPU {} is idle: the kernel does not tell (it would in "
+              "determine how long CPU {} is idle: the kernel does not report it (in "
               "/sys/devices/system/cpu/cpu{}/cpuidle, /proc/schedstat or a thread's schedstat)",
               cpu, cpu);
 }

@@ -105,9 +105,9 @@ Status PinnedSamplers::StartOn(std::uint32_t number) {
     cpu.timer = MakeTimer(options_.tick_ns);
     auto clock = IdleClock::Open(cpu.number, {.tick_ns = options_.tick_ns});
     if (!clock || clock->source() == IdleClock::Source::kPromptness) {
-      return started.set_value(Fail(ErrorCode::kUnsupported,
-                                    "find out how long CPU {} is idle: the kernel does not tell",
-                                    cpu.number));
+      return started.set_value(
+          Fail(ErrorCode::kUnsupported,
+               "determine how long CPU {} is idle: the kernel does not report it", cpu.number));
     }
     if (!cpu.timer.valid() || !cpu.wake.valid())
       return started.set_value(ErrnoError("make", "a timer", errno));

@@ -45,7 +45,7 @@ Status SwitchFollower::Begin() {
   process_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, target_.pid, 0)));
   if (!process_.valid()) {
     if (errno == ESRCH)
-      return Fail(ErrorCode::kNotFound, "record process {}: there is none", target_.pid);
+      return Fail(ErrorCode::kNotFound, "record process {}: no such process", target_.pid);
     return ErrnoError("record process", std::to_string(target_.pid), errno);
   }
   const bool from_next_exec = target_.kind == Target::Kind::kNextExec;

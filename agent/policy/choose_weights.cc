@@ -47,7 +47,7 @@ PolicyWeights ChooseWeights(const AgentPaths& paths, const AgentConfig& config,
   }
   auto apis = ContributionsIn(paths.catalog_file);
   if (apis) return {WeightsFrom(std::move(*apis), config.policy_weights), policy, 0};
-  LogWarning("the weights of the policy stay as they are: {}", apis.error().message);
+  LogWarning("the policy's weights are unchanged: {}", apis.error().message);
   return unchanged;
 }
 

@@ -136,8 +136,8 @@ Status Fetch(http::Client& client, WallTime now, KeptPolicy& kept) {
   FIELDCOST_TRY(catalog::CheckExpiry("policy", policy->expires, now));
   if (policy->version == kept.highest_version && !kept.policy.empty() &&
       *untrusted != kept.policy) {
-    return Fail(ErrorCode::kUnauthenticated, "policy version {} came with different content before",
-                policy->version);
+    return Fail(ErrorCode::kUnauthenticated,
+                "policy version {} was received with different content before", policy->version);
   }
   kept.highest_version = policy->version;
   kept.policy = std::move(*untrusted);
@@ -225,7 +225,7 @@ std::string EncodeKeptPolicy(const KeptPolicy& kept) {
 }
 
 Result<KeptPolicy> DecodeKeptPolicy(std::string_view untrusted_bytes) {
-  const Error damaged = Fail(ErrorCode::kCorrupt, "not the policy that was kept");
+  const Error damaged = Fail(ErrorCode::kCorrupt, "not the stored policy");
   if (!untrusted_bytes.starts_with(kMagicLine)) return damaged;
   std::string_view rest = untrusted_bytes.substr(kMagicLine.size());
   const std::size_t line_end = rest.substr(0, kMaxHeaderBytes).find('\n');

@@ -54,7 +54,7 @@ Status CheckProbesPermitted(const agent::AgentPaths& paths) {
                 file);
   }
   return Fail(ErrorCode::kPermissionDenied,
-              "probe points are not permitted on this machine as long as {} cannot be understood "
+              "probe points are not permitted on this machine because {} cannot be understood "
               "({}); only the machine's administrator can change that",
               file, policy.error().message);
 }

@@ -213,7 +213,7 @@ Result<RingFile::Progress> RingFile::Read(std::size_t ring, std::uint64_t positi
   FIELDCOST_CHECK(ring < shm::kProbeRings);
   const std::uint64_t head = rings_[ring].head;
   if (!IsWithin(ring, position)) {
-    return Fail(ErrorCode::kCorrupt, "{}: ring {} goes from {} to {}", name_, ring, position, head);
+    return Fail(ErrorCode::kCorrupt, "{}: ring {} spans {} to {}", name_, ring, position, head);
   }
   Progress progress{.position = position, .at_end = false};
   std::vector<std::uint64_t> words;

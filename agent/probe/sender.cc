@@ -96,7 +96,7 @@ Result<bool> SendOne(http::Client& client, const Login& login, Spool& spool, con
       return true;
     case Answer::kNotUs:
       report.stopped_by =
-          Fail(ErrorCode::kUnauthenticated, "{}; what is queued stays: fieldcost probe login {}",
+          Fail(ErrorCode::kUnauthenticated, "{}; queued batches stay: fieldcost probe login {}",
                what, login.url);
       break;
     case Answer::kLater:
@@ -138,8 +138,7 @@ Result<Login> LogIn(const std::string& url, const std::filesystem::path& ca_file
   const std::string untrusted_token = error ? "" : TextOf(untrusted_answer, "token");
   if (!IsToken(untrusted_token)) {
     return Fail(ErrorCode::kCorrupt,
-                "log in at {}: the answer is not that of a fieldcost-probe-server",
-                client.origin());
+                "log in at {}: the response is not from a fieldcost-probe-server", client.origin());
   }
   return Login{.url = url,
                .user = account.user,

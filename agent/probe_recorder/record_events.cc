@@ -157,7 +157,7 @@ Result<Recorded> Record(const agent::AgentPaths& paths, const RecordOptions& opt
   }
   if (recorder.failure()) {
     return Fail(recorder.failure()->code,
-                "{}; what the program passed stays in memory: fieldcost probe flush",
+                "{}; the recorded points stay in memory: fieldcost probe flush",
                 recorder.failure()->message);
   }
   recorded.programs = recorder.report().runs;

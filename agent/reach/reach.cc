@@ -49,7 +49,7 @@ constexpr ReachText TextOf(Reach reach) {
     case Reach::kNotAsked:
       return {"not_asked", "started without fieldcost (before or outside an activated session)"};
     case Reach::kNotLoaded:
-      return {"not_loaded", "the measuring library was not there when it started"};
+      return {"not_loaded", "the measuring library was missing when it started"};
     case Reach::kPrivileged:
       return {"privileged", "runs with privileges other than its user's, so it is never measured"};
     case Reach::kStatic:
@@ -66,7 +66,7 @@ constexpr ReachText TextOf(Reach reach) {
     case Reach::kSandboxStrict:
       return {"sandbox_strict", "in a strict seccomp sandbox"};
     case Reach::kSandboxFilter:
-      return {"sandbox_filter", "measured until it put itself under a seccomp filter"};
+      return {"sandbox_filter", "measured until it installed a seccomp filter"};
     case Reach::kNotProgram:
       return {"not_program", "not a program"};
     case Reach::kUnreadable:

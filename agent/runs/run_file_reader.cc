@@ -164,14 +164,14 @@ namespace {
 // Checks the header values that, together with the file's size, determine all offsets and counts.
 Status CheckHeader(const shm::RunHeader& untrusted_header, std::uint64_t file_bytes) {
   if (untrusted_header.version != shm::kRunVersion) {
-    return Fail(
-        ErrorCode::kUnsupported,
-        "run file of version {}, only {} is read: earlier programs drew their picks in another way",
-        untrusted_header.version, shm::kRunVersion);
+    return Fail(ErrorCode::kUnsupported,
+                "run file of version {}, only {} is supported: earlier programs drew their picks "
+                "differently",
+                untrusted_header.version, shm::kRunVersion);
   }
   if (untrusted_header.header_bytes != sizeof untrusted_header || untrusted_header.complete != 1 ||
       untrusted_header.thread_slots != shm::kThreadSlots) {
-    return Fail(ErrorCode::kCorrupt, "run file header is not of this format");
+    return Fail(ErrorCode::kCorrupt, "run file header has another format");
   }
   const std::uint32_t capacity = untrusted_header.pick_capacity;
   if (capacity == 0 || capacity > shm::kMaxPicks || untrusted_header.pick_count > capacity ||

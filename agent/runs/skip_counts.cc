@@ -26,7 +26,7 @@ constexpr std::array<const char*, shm::kSkipCount> kReasons = {
     "out of memory",
     "the program's garbage collector searches registers",
     "not selected at random",
-    "the list of APIs was longer than a program is told",
+    "the list of APIs was longer than programs are given",
     "more APIs matched than one run measures: 512 of them were measured",
 };
 

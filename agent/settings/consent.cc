@@ -102,7 +102,7 @@ Result<Consent> EffectiveConsent(const AgentPaths& paths) {
 Status CheckMaySend(const AgentPaths& paths) {
   FIELDCOST_ASSIGN(const Consent consent, EffectiveConsent(paths));
   if (consent.mode != Mode::kOn) {
-    return Fail(ErrorCode::kPermissionDenied, "sending was switched off meanwhile");
+    return Fail(ErrorCode::kPermissionDenied, "sending was switched off in the meantime");
   }
   if (!PausedUntil(paths, SystemClock().Now())) return {};
   return Fail(ErrorCode::kPermissionDenied, "sending is paused: fieldcost agent resume");

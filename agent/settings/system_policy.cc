@@ -44,7 +44,7 @@ Status CheckPermitted(const std::filesystem::path& file) {
                 file.string());
   }
   return Fail(ErrorCode::kPermissionDenied,
-              "fieldcost is not permitted on this machine as long as {} cannot be understood ({}); "
+              "fieldcost is not permitted on this machine because {} cannot be understood ({}); "
               "only the machine's administrator can change that",
               file.string(), policy.error().message);
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kMaxQuarantinedBodies = 256;
 // Log entries that are kept, in addition to batches with stored bytes.
 constexpr std::uint64_t kMaxLogEntries = 4096;
-constexpr char kHeldReason[] = "kept apart by the service until it knows this agent";
+constexpr char kHeldReason[] = "held separately by the service until it knows this agent";
 constexpr std::chrono::hours kPaceTime{7 * 24};
 constexpr std::chrono::hours kLeastAgeStep{1};  // avoids frequent writes
 

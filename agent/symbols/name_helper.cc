@@ -87,7 +87,7 @@ class Helper {
 
   Error Nonsense() {
     End();
-    return Fail(ErrorCode::kCorrupt, "the process that reads names answers nonsense");
+    return Fail(ErrorCode::kCorrupt, "the process that reads names sent an invalid answer");
   }
 
  private:

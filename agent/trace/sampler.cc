@@ -61,7 +61,8 @@ Result<std::unique_ptr<Sampler>> Sampler::Of(pid_t pid, Options options, bool fr
                                              Sink sink) {
   UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!process.valid()) {
-    if (errno == ESRCH) return Fail(ErrorCode::kNotFound, "record process {}: there is none", pid);
+    if (errno == ESRCH)
+      return Fail(ErrorCode::kNotFound, "record process {}: no such process", pid);
     return ErrnoError("record process", std::to_string(pid), errno);
   }
   FIELDCOST_ASSIGN(auto events, perf::PerfEvents::Create({.period_ns = options.period_ns,

@@ -53,8 +53,8 @@ Result<std::string> PinnedRootFingerprint(const AgentPaths& paths) {
   const auto pinned = ReadFile(paths.catalog_root_file, wire::kMaxMetadataBytes);
   if (!pinned && pinned.error().code == ErrorCode::kNotFound) {
     return Fail(ErrorCode::kNotFound,
-                "there is no catalog_root, by which batches are signed for their service: get it "
-                "from the service's operator, and put it to {}",
+                "catalog_root, which identifies the service that batches are signed for, is "
+                "missing: get it from the service's operator, and put it at {}",
                 paths.catalog_root_file.string());
   }
   if (!pinned) return Within(pinned.error(), "read the pinned root of the service");
@@ -72,7 +72,8 @@ Error TryLater(std::string_view what, const http::Client& client,
 }
 
 Error NotFromAggregator(std::string_view what, const http::Client& client, const Error& why) {
-  return Within(why, fmt::format("{} {}: answer is not the aggregator's", what, client.origin()));
+  return Within(why,
+                fmt::format("{} {}: the response is not the aggregator's", what, client.origin()));
 }
 
 http::Request MakeBatchRequest(const std::string& service, const crypto::PrivateKey& key,

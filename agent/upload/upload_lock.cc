@@ -26,7 +26,7 @@ Status UploadLock::WaitForOthers(const AgentPaths& paths) {
   FIELDCOST_ASSIGN(const bool is_over, WaitForLockFile(path, kOffWaits));
   if (is_over) return {};
   return Fail(ErrorCode::kUnavailable,
-              "another process still talks to the service after {} s (an upload that hangs, or "
+              "another process is still connected to the service after {} s (a hanging upload, or "
               "\"fieldcost agent forget\"): what it has begun to send may still leave",
               kOffWaits.count());
 }

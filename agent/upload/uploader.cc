@@ -132,7 +132,7 @@ Result<http::Response> Uploader::Exchange(const crypto::PrivateKey& key,
   FIELDCOST_TRY(Enrol(key, batch.epoch));
   FIELDCOST_ASSIGN(response, connection_.client().Send(request));
   if (!AsksForEnrolment(response)) return response;
-  return Fail(ErrorCode::kUnavailable, "{} asks for enrolment again, right after it",
+  return Fail(ErrorCode::kUnavailable, "{} requests enrolment again, right after one",
               connection_.client().origin());
 }
 
@@ -144,8 +144,8 @@ Status Uploader::Enrol(const crypto::PrivateKey& key, wire::Epoch epoch) {
   const Error refused = TryLater("enrol with", connection_.client(), response);
   if (ActionFor(response.status) != AnswerAction::kQuarantine) return refused;
   return Fail(ErrorCode::kPermissionDenied,
-              "{}; batches wait until \"fieldcost agent enrol --token-file FILE\" has a token of "
-              "the service's operator",
+              "{}; batches wait until \"fieldcost agent enrol --token-file FILE\" stores a token "
+              "from the service's operator",
               refused.message);
 }
 

@@ -58,7 +58,7 @@ std::string PolicyProblem(const AgentPaths& paths, const Consent& consent, bool 
   }
   shm::PolicyHeader header;
   std::copy_n(bytes->data(), sizeof header, reinterpret_cast<char*>(&header));
-  if (header.collection_enabled == 0 && !paused) return "the policy file says not to measure";
+  if (header.collection_enabled == 0 && !paused) return "the policy file forbids measuring";
   if (header.tsc_to_ns_multiplier == 0) {
     return "this machine has no invariant time stamp counter";
   }

@@ -71,7 +71,7 @@ Status RunInput::Use(UniqueFd source, std::string_view name, const Options& opti
     note_ =
         is_empty
             ? "the runs get no input: standard input is a terminal; --input FILE gives them a file"
-            : "each run reads the terminal anew; --input FILE gives all runs the same input";
+            : "each run reads the terminal again; --input FILE gives all runs the same input";
     return {};
   }
   if (S_ISCHR(facts.st_mode)) {  // /dev/null, /dev/zero: each run reads the same

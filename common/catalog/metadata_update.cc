@@ -21,8 +21,8 @@ Result<std::string> TrustedRootBytes(const SyncState& state,
   auto pinned = ReadFile(pinned_root, kMaxRootBytes);
   if (!pinned && pinned.error().code == ErrorCode::kNotFound) {
     return Fail(ErrorCode::kNotFound,
-                "there is no catalog_root, which the server's signatures are checked with: get it "
-                "from the server's operator, and put it to {}",
+                "catalog_root, which verifies the server's signatures, is missing: get it from the "
+                "server's operator, and put it at {}",
                 pinned_root.string());
   }
   if (!pinned) return Within(pinned.error(), "read the catalogue's pinned root");

@@ -3,7 +3,8 @@
 namespace fieldcost::catalog {
 namespace {
 
-constexpr std::string_view kOutdated = "the server's data is outdated or somebody holds it back";
+constexpr std::string_view kOutdated =
+    "the server's data is outdated, or an attacker withholds updates";
 
 std::string Day(WallTime time) {
   const std::chrono::year_month_day day(std::chrono::floor<std::chrono::days>(time));
@@ -60,7 +61,7 @@ Result<TrustedRoot> FollowRootChain(http::Client& client, std::string trusted_by
     auto by_own = wire::VerifyPinnedRoot(*untrusted);
     if (!by_own) return Within(by_own.error(), what + " against its own keys");
     if (next->version != version) {
-      return Fail(ErrorCode::kUnauthenticated, "{} says it is version {}", what, next->version);
+      return Fail(ErrorCode::kUnauthenticated, "{} claims to be version {}", what, next->version);
     }
     root = {.metadata = std::move(*next), .bytes = std::move(*untrusted)};
   }

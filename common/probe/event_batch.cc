@@ -148,7 +148,7 @@ void ReadTables(const proto::Batch& message, Batch& untrusted_batch) {
 }
 
 Error NotHits(const char* why) {
-  return Fail(ErrorCode::kCorrupt, "the batch's hits do not fit together: {}", why);
+  return Fail(ErrorCode::kCorrupt, "the batch's hits are inconsistent: {}", why);
 }
 
 Status ReadHits(const proto::Hits& hits, Batch& untrusted_batch) {
@@ -186,7 +186,7 @@ Status ReadHits(const proto::Hits& hits, Batch& untrusted_batch) {
     }
   }
   if (values != hits.value_size() || parents != hits.parent_size()) {
-    return NotHits("there are more values or parents than hits that have one");
+    return NotHits("there are more values or parents than hits with one");
   }
   return {};
 }

@@ -175,7 +175,7 @@ Result<BlockView> ReadBlock(std::string_view untrusted_payload) {
   if (!bytes.ok()) return Corrupt("a block's columns do not fit");
   block.payload = untrusted_payload;
   block.sums_at = untrusted_payload.size() - bytes.left();
-  if (block.head.sum_entries == 0 && !bytes.at_end()) return Corrupt("bytes behind a block");
+  if (block.head.sum_entries == 0 && !bytes.at_end()) return Corrupt("bytes after a block");
   return block;
 }
 
@@ -220,7 +220,7 @@ Result<Sums> CheckedSums(std::string_view untrusted_bytes, std::size_t at, std::
   bytes.Bytes(at);
   const Sums sums = ReadSums(bytes, metric);
   if (!bytes.ok() || sums.entries != entries) return Corrupt("sums do not fit");
-  if (metric + 1 == metrics && !bytes.at_end()) return Corrupt("bytes behind sums");
+  if (metric + 1 == metrics && !bytes.at_end()) return Corrupt("bytes after sums");
   return sums;
 }
 

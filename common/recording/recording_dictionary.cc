@@ -144,7 +144,7 @@ Status DecodeIncrement(std::string_view untrusted_payload, tree::FrameTable& fra
   }
   FIELDCOST_TRY(DecodeFrames(bytes, frames));
   FIELDCOST_TRY(DecodePaths(bytes, frames, paths));
-  if (!bytes.at_end()) return Malformed("bytes behind an increment");
+  if (!bytes.at_end()) return Malformed("bytes after an increment");
   return {};
 }
 

@@ -37,7 +37,7 @@ Status CheckGiven(const CertificateFiles& given, const std::vector<std::string>&
   for (const std::string& host : hosts) {
     if (http::IsCertifiedHost(host, names)) continue;
     return Fail(ErrorCode::kInvalidArgument,
-                "certificate {} is for {}, not for {}; have one issued for it, or change --host",
+                "certificate {} is for {}, not for {}; use one for that name, or change --host",
                 given.certificate.string(),
                 names.empty() ? "no name" : fmt::format("{}", fmt::join(names, ", ")),
                 EscapeControl(host));

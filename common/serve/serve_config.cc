@@ -90,7 +90,7 @@ void CheckApart(config::TomlFile& file, const http::ServerOptions& server,
   const std::string& address = server.address;
   if (address != admin.address && address != "0.0.0.0" && address != "::") return;
   file.Refuse(file.Has("admin.port") ? "admin.port" : "server.port",
-              fmt::format("{} is the port of the other listener, too", server.port));
+              fmt::format("{} is also the port of the other listener", server.port));
 }
 
 void ReadLog(config::TomlFile& file, std::optional<LogFormat>& format, LogLevel& level) {

@@ -73,7 +73,7 @@ Result<std::string> CheckPort(const http::ServerOptions& options, std::string_vi
   if (!free) {
     return Advise(free.error(),
                   free.error().code == ErrorCode::kAlreadyExists
-                      ? fmt::format("another program has it: end that, or set {}.port", table)
+                      ? fmt::format("another program uses it: stop that, or set {}.port", table)
                       : fmt::format("set {0}.address and {0}.port", table));
   }
   if (options.port == 0) return fmt::format("[{}] {}: any free port", table, options.address);

@@ -30,7 +30,7 @@ void NotifyReloading() {
   const std::string command =
       fmt::format("RELOADING=1\nMONOTONIC_USEC={}",
                   std::chrono::duration_cast<std::chrono::microseconds>(now).count());
-  Notify(command, "reading the settings again");
+  Notify(command, "rereading the settings");
 }
 
 void NotifyStopping(std::string_view status) { Notify("STOPPING=1", status); }

@@ -201,7 +201,7 @@ Result<IdleView> MakeIdleView(const Recording& recording, std::span<const Interv
   const auto about = IdleAbout(recording);
   if (!about) {
     return Fail(ErrorCode::kInvalidArgument,
-                "it does not say why CPUs were idle: another kind of "
+                "it does not record why CPUs were idle: another kind of "
                 "recording");
   }
   IdleView view{.dictionary = recording.contents().dictionary, .about = *about};

@@ -25,7 +25,7 @@ constexpr std::uint64_t kMostRuns = 10'000;
 Status CheckPid(std::string& untrusted_text) {
   const auto pid = ParseUint64(untrusted_text);
   if (pid && *pid > 0 && *pid <= std::numeric_limits<pid_t>::max()) return {};
-  return Fail(ErrorCode::kInvalidArgument, "expected a process id");
+  return Fail(ErrorCode::kInvalidArgument, "expected a process ID");
 }
 
 Status CheckSpan(std::string& untrusted_text) {

@@ -45,7 +45,7 @@ std::optional<EventLine> Parse(std::string_view untrusted_line) {
 Status AddEvent(const EventLine& event, TreeBuilder& builder, EventStacks& stacks,
                 Remarks& remarks) {
   if (event.what == What::kLost) {
-    remarks.Count("events lost, as the file says", *ParseUint64(event.untrusted_function));
+    remarks.Count("events lost, according to the file", *ParseUint64(event.untrusted_function));
     return {};
   }
   // A word that is not a number is a name.

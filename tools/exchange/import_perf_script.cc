@@ -227,7 +227,8 @@ class PerfScript {
 
   void CountLost(std::string_view untrusted_rest) {
     TakeWord(untrusted_rest);  // "lost"
-    remarks_.Count("records lost, as perf says", ParseUint64(TakeWord(untrusted_rest)).value_or(1));
+    remarks_.Count("records lost, according to perf",
+                   ParseUint64(TakeWord(untrusted_rest)).value_or(1));
   }
 
   Status AddFrame(std::string_view untrusted_line) {

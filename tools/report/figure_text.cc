@@ -47,7 +47,7 @@ std::string MachinesText(const stats::Figures& figures) {
 std::string AllCallsText(const stats::Figures& figures) {
   if (figures.all_calls) return "";
   return figures.few_machines ? fmt::format("left out, {}", kFewMachinesText)
-                              : "left out, nothing tells whether a few machines made most of them";
+                              : "left out, it is unknown whether a few machines made most of them";
 }
 
 }  // namespace fieldcost::report

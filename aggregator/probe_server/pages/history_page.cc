@@ -86,7 +86,7 @@ std::string HistoryPage(const Frame& frame, const HistoryView& view) {
   if (view.lines.empty()) {
     return Document(frame, html.Raw("<p>No event that matches has ended.</p>\n").Take());
   }
-  html.Raw("<p>Programs, and runs with different tags, are listed and compared apart.</p>\n");
+  html.Raw("<p>Programs, and runs with different tags, are listed and compared separately.</p>\n");
   for (const probe::HistoryLine& line : view.lines) AddLine(html, view, line);
   if (view.set_aside != 0) {
     html.Raw("<p>")

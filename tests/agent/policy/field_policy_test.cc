@@ -165,7 +165,7 @@ TEST_F(FieldPolicyTest, DoesNotFetchOnceSendingIsSwitchedOff) {
   Serve(Policy(1));
   // Simulates that consent is withdrawn after RefreshFieldPolicy() has checked it.
   ASSERT_TRUE(SaveConsent(paths_.consent_file(), {.mode = Mode::kOff, .since = kNow}));
-  ExpectRefused("sending was switched off meanwhile");
+  ExpectRefused("sending was switched off in the meantime");
   EXPECT_THAT(publisher_.TakeRequests(), IsEmpty());
 }
 

@@ -125,7 +125,7 @@ TEST_F(RunFileReaderTest, RefusesFilesOfEarlierVersions) {
     const auto content = Read();
     ASSERT_FALSE(content);
     EXPECT_EQ(content.error().code, ErrorCode::kUnsupported);
-    EXPECT_THAT(content.error().message, ::testing::HasSubstr("drew their picks in another way"));
+    EXPECT_THAT(content.error().message, ::testing::HasSubstr("drew their picks differently"));
   }
 }
 

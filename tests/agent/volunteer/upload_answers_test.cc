@@ -78,7 +78,7 @@ TEST_F(UploadAnswersTest, TheLogStatesWhatTheServiceKeepsApart) {
   const auto log = *agent.Log();
   ASSERT_EQ(log.size(), 2U);
   EXPECT_EQ(log[0].state, SpoolState::kSent);
-  EXPECT_THAT(log[0].reason, HasSubstr("kept apart by the service"));
+  EXPECT_THAT(log[0].reason, HasSubstr("held separately by the service"));
   EXPECT_EQ(log[1].reason, "");
 }
 

@@ -133,7 +133,7 @@ TEST_F(ConfigTest, EachKindOfMistakeIsNamedWithLineAndColumn) {
       "publish.interval_seconds (604801) must not exceed publish.expiry_seconds (604800)");
   ExpectRefusal("[publish]\nexpiry_seconds = 60\n", "7:18: publish.expiry_seconds: ",
                 "publish.interval_seconds (3600) must not exceed");
-  ExpectRefusal("[admin]\nport = 8443\n", "7:8: admin.port: ", "8443 is the port of the other");
+  ExpectRefusal("[admin]\nport = 8443\n", "7:8: admin.port: ", "8443 is also the port");
   // Not TOML, or not even text.
   ExpectRefusal("[log\n", "6:5: not TOML", "");
   ExpectRefusal("checkpoint_rows = \n", "6:19: not TOML", "");

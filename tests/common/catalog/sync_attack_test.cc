@@ -175,7 +175,7 @@ TEST_F(SyncAttackTest, ARootThatOldKeysOrNewKeysDidNotSignIsRefused) {
 TEST_F(SyncAttackTest, ARootOfAnotherVersionThanItsPlaceIsRefused) {
   publisher_.Publish(MakeRows(10, 1000), 1, kNow);
   publisher_.Set(wire::RootVersionPath(2), publisher_.Get(wire::RootVersionPath(1)));
-  ExpectRefused(ErrorCode::kUnauthenticated, "says it is version 1");
+  ExpectRefused(ErrorCode::kUnauthenticated, "claims to be version 1");
 }
 
 TEST_F(SyncAttackTest, ReplacingACompromisedSnapshotKeyUndoesAFastForward) {

@@ -58,7 +58,7 @@ TEST(ServeConfigTest, TwoListenersAtOnePlaceAreRefused) {
     CheckApart(file, options, admin);
     return MessageOf(file);
   };
-  EXPECT_THAT(message("127.0.0.1", 9, 9), HasSubstr("9 is the port of the other listener, too"));
+  EXPECT_THAT(message("127.0.0.1", 9, 9), HasSubstr("9 is also the port of the other listener"));
   EXPECT_THAT(message("0.0.0.0", 9, 9), HasSubstr("server.port"));
   EXPECT_THAT(message("::", 9, 9), HasSubstr("server.port"));
   EXPECT_EQ(message("192.0.2.1", 9, 9), "");

@@ -31,9 +31,8 @@ TEST_F(NotifyTest, NotifiesTheManagerOfEachStepInItsTerms) {
   NotifyReady("watching");
   EXPECT_EQ(manager_.Next(), "READY=1\nSTATUS=watching");
   NotifyReloading();
-  EXPECT_THAT(
-      manager_.Next(),
-      MatchesRegex("RELOADING=1\nMONOTONIC_USEC=[0-9]+\nSTATUS=reading the settings again"));
+  EXPECT_THAT(manager_.Next(),
+              MatchesRegex("RELOADING=1\nMONOTONIC_USEC=[0-9]+\nSTATUS=rereading the settings"));
   NotifyAlive();
   EXPECT_EQ(manager_.Next(), "WATCHDOG=1");
   NotifyStopping("collection is off");

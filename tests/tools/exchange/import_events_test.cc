@@ -64,7 +64,7 @@ TEST(ImportEventsTest, CountsInconsistentEventsWithoutGuessing) {
                                    "calls without an exit, ended with their caller: 2",
                                    "times before the last one of their thread, where no time "
                                    "passes: 1",
-                                   "events lost, as the file says: 20",
+                                   "events lost, according to the file: 20",
                                    "calls open at the end, ended with the last event: 2"));
   EXPECT_THAT(LinesOf(imported.tree),
               ElementsAre("a calls=1 wall=300", "a;b calls=1 wall=100", "a;b;c calls=1",
@@ -89,7 +89,7 @@ TEST(ImportEventsTest, TheWorkedExampleIsAsTheReadmeSays) {
   EXPECT_THAT(LinesOf(imported.tree),
               ElementsAre("app!main calls=1 wall=300", "app!main;libz.so!inflate calls=1 wall=300",
                           "app!worker calls=1 wall=700"));
-  EXPECT_THAT(imported.untrusted_remarks, ElementsAre("events lost, as the file says: 3"));
+  EXPECT_THAT(imported.untrusted_remarks, ElementsAre("events lost, according to the file: 3"));
 }
 
 TEST(ImportChromeTest, NestsBothKindsOfEventsOfAThread) {

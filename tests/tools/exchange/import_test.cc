@@ -58,7 +58,7 @@ TEST(ImportPerfScriptTest, StacksEventsAndLossesAreRead) {
                   tree::Metric{.name = "samples", .unit = tree::Unit::kCount, .per_sample = 1},
                   tree::Metric{.name = "task-clock", .per_sample = 1'502'004}));
   EXPECT_THAT(imported.untrusted_remarks,
-              UnorderedElementsAre("records lost, as perf says: 12",
+              UnorderedElementsAre("records lost, according to perf: 12",
                                    "lines of stacks that are not functions (source lines, for "
                                    "example), left out: 1"));
 }

@@ -275,7 +275,7 @@ command::Command CheckCommand() {
   metric.default_text = kDefaultMetric;
   return {
       .name = "check",
-      .summary = "Is my own profile worse than the field?",
+      .summary = "Is this machine's profile worse than the field?",
       .help =
           R"(An API is called worse if this machine's costs are above other machines' by more than machines
 usually differ, and by enough to matter (Cliff's delta 0.147, ratio 1.25). A test on calls is shown

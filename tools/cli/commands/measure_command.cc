@@ -364,8 +364,8 @@ Each round also counts calls, allocated bytes, and bytes read from and written t
 (shown by `hist API --table FILE --metric METRIC`); what cannot be seen is not measured.
 With --diff-base, exit status 1 means that an API takes 1.05 times as long per call or more, at 5 %
 false discoveries, or that its calls or bytes per run grew by 5 % or more (or from 0). Counts that
-are the same in every run of a side are compared exactly; where they vary, the ranges of both sides
-must be further apart than the wider one is wide.
+are the same in every run of a side are compared exactly; where they vary, the gap between the
+ranges of both sides must exceed the width of the wider one.
 Examples:
   fieldcost measure -- sqlite3 :memory: '.read q.sql'
   fieldcost measure --input q.sql -- sqlite3 :memory:

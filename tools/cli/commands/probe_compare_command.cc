@@ -77,23 +77,24 @@ command::Command ProbeCompareCommand() {
       .name = "compare",
       .summary = "Compare two groups of events, or two programs, step by step",
       .help =
-          R"(With two programs, each is recorded --runs times, alternately, so that what slows the machine down
+          R"(With two programs, each is recorded --runs times, alternately, so that a disturbance of the machine
 slows both; their output is not shown, and the runs stay on this machine. Each run reads all of
-standard input, which must be a file, or of --input FILE. Both main programs count as one, whatever
-their files are called. Otherwise events are selected by tag:TAG, build:BUILD,
-program:NAME, label:LABEL, session:ID (comma-separated; all must match), by comma-separated names, or
-by FILE: and any of these for another database.
+standard input, which must be a file, or of --input FILE. Both main programs are treated as one,
+regardless of their file names. Otherwise events are selected by tag:TAG, build:BUILD, program:NAME,
+label:LABEL, session:ID (comma-separated; all must match), by comma-separated names, or by FILE: and
+any of these for another database.
 
-Each label is compared on its own, within one program and one set of tags, without events that are set
-aside; what only one side has is left out and named. To compare different tags or programs, both
-selections must name theirs. Points that were lost are reported, as is a different load: how long the
-programs waited for a CPU.
+Each label is compared on its own, within one program and one set of tags, without events that are
+set aside; labels that only one side has are left out and listed. To compare different tags or
+programs, both selections must name theirs. Points that were lost are reported, as is a different
+load: how long the programs waited for a CPU.
 
-Means are geometric, ratios have 95 % intervals. A change is reported if it is significant by Welch's
-test of the logarithms, at a 1 % false discovery rate over all steps (Benjamini and Hochberg), and
-greater than what is allowed. Each side needs 5 runs (or else 5 events); with 10 runs varying by 7 %, a
-20 % increase is nearly always detected. What a run's wait for a CPU explains is taken out, if that is
-known of all runs and alike on both sides; then ratios are at an equal wait.
+Means are geometric, ratios have 95 % intervals. A change is reported if it is significant by
+Welch's test of the logarithms, at a 1 % false discovery rate over all steps (Benjamini and
+Hochberg), and greater than the limit. Each side needs 5 runs (or else 5 events); with 10 runs
+varying by 7 %, a 20 % increase is nearly always detected. The part that a run's wait for a CPU
+explains is removed if it is known for all runs and similar on both sides; ratios are then at equal
+waits.
 
 With --fail-above, for continuous integration: exit status 1 if whole events of a label take longer
 by more than that, significantly; 2 if there is too little data for every label; else 0. The last

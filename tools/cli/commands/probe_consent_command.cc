@@ -198,7 +198,7 @@ now on are sent. Example:
 
 command::Command ProbeOffCommand() {
   return Plain(
-      "off", "Stop sending, and delete what is queued",
+      "off", "Stop sending, and delete queued batches",
       R"(A batch that is being sent stops at once; if all of it has left, the command waits a few seconds for
 the answer, and reports whether it arrived. Events on this machine stay. What was sent stays on the
 server, where its users can remove it. Example:
@@ -207,7 +207,7 @@ server, where its users can remove it. Example:
 }
 
 command::Command ProbeStatusCommand() {
-  return Plain("status", "What is recorded, queued and sent, and to which server",
+  return Plain("status", "Show what is recorded, queued and sent, and to which server",
                R"(Example:
   fieldcost probe status --json)",
                ShowStatus);

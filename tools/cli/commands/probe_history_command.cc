@@ -64,8 +64,9 @@ command::Command ProbeHistoryCommand() {
       .summary = "A label's times over builds",
       .help =
           R"(Lists builds in the order of their first events, each compared with the one before it (like compare,
-at a 1 % false discovery rate over all builds). Runs of different programs, or with different tags, are
-listed and compared apart. Events that are set aside are left out; points that were lost are reported. Examples:
+at a 1 % false discovery rate over all builds). Runs of different programs, or with different tags,
+are listed and compared separately. Events that are set aside are left out; points that were lost
+are reported. Examples:
   fieldcost probe history index_open --tag cold
   fieldcost probe history index_open --json | jq '.lines[].builds[].median_ns')",
       .options = {{.names = "label",

@@ -134,7 +134,7 @@ which the server can revoke. Nothing is sent before `fieldcost probe on`. Exampl
 
 command::Command ProbeLogoutCommand() {
   return {.name = "logout",
-          .summary = "Forget the server, and delete what is queued for it",
+          .summary = "Forget the server, and delete batches queued for it",
           .help = R"(Events on this machine stay. Example:
   fieldcost probe logout)",
           .handler = LogOut,

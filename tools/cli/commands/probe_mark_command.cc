@@ -25,7 +25,7 @@ std::string_view SaidOf(probe::Mark mark) {
     case probe::Mark::kSetAside:
       return "is set aside";
     case probe::Mark::kKept:
-      return "is kept whatever its times";
+      return "is kept regardless of its times";
     case probe::Mark::kNone:
       break;
   }

@@ -96,9 +96,9 @@ to the server you are logged in to. It is not anonymous. Examples:
 command::Command ProbeFlushCommand() {
   return {
       .name = "flush",
-      .summary = "Collect what is in memory and send what is queued, now",
+      .summary = "Collect events from memory and send queued batches now",
       .help =
-          R"(Includes what killed recorders left behind. Fails if something could not be sent; it stays queued.
+          R"(Includes events left by killed recorders. Fails if a batch could not be sent; it stays queued.
 Example:
   fieldcost probe flush)",
       .handler = [](const command::Arguments&) -> Result<int> {

@@ -134,7 +134,7 @@ command::Command TreeAverageCommand() {
 command::Command TreeMinimumCommand() {
   return Combining(
       {.name = "min",
-       .summary = "What is in every run, with its least cost in any",
+       .summary = "The paths of every run, with their lowest cost in any",
        .help =
            R"(Free of asynchronous noise; biased low with few samples, which it reports. Example:
   fieldcost tree min run*.fct -o least.fct)",

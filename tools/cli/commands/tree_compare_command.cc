@@ -169,10 +169,10 @@ command::Command TreeCompareCommand() {
       .name = "compare",
       .summary = "Run two programs alternately, and show what costs more in the second",
       .help =
-          R"(Records each by turns like fieldcost trace, --runs times; their output is not shown. Each run reads
-all of standard input, which must be a file, or of --input FILE. Then compares
-like fieldcost tree diff, including the exit status: 1 if the whole or a path costs significantly
-more. What disturbs the machine meanwhile disturbs both. Examples:
+          R"(Records them alternately like fieldcost trace, --runs times; their output is not shown. Each run
+reads all of standard input, which must be a file, or of --input FILE. Then compares like fieldcost
+tree diff, including the exit status: 1 if the whole or a path costs significantly more.
+Disturbances of the machine affect both. Examples:
   fieldcost tree compare -- ./old args -- ./new args
   fieldcost tree compare --runs 20 --keep runs -- ./old args -- ./new args
   fieldcost tree compare --by thread -- ./old args -- ./new args

@@ -34,11 +34,11 @@ command::Command TreeDiffCommand() {
       .summary = "Significant cost increases between two recordings",
       .help =
           R"(Compares runs with runs: which paths changed, and whether the whole did. If the whole costs more,
-either the machine was slower or the program is: fieldcost tree compare tells, as it alternates.
-Main programs are one, whatever their files are called. What has vanished stays in the tree. Exit
-status 1: the whole or a path costs significantly more; 2: too little data, as for two parts of a
-recording of a single run; such a difference is shown without a verdict.
-Examples:
+either the machine was slower or the program is: fieldcost tree compare distinguishes them, as it
+alternates. Main programs are treated as one, regardless of their file names. Paths that have
+vanished stay in the tree. Exit status 1: the whole or a path costs significantly more; 2: too
+little data, as for two parts of a recording of a single run; such a difference is shown without a
+verdict. Examples:
   fieldcost tree diff old.fct new.fct
   fieldcost tree diff old.fct new.fct --metric allocated --all
   fieldcost tree diff a.fct@..5s a.fct@5s.. --svg change.svg

@@ -68,9 +68,10 @@ command::Command TreeImportCommand() {
       .name = "import",
       .summary = "Make a recording of another profiler's output",
       .help =
-          R"(The format is detected from the content, also of gzip. What is left out is counted and reported, as
-are files of kinds that must be converted first. All `tree` commands also read such files directly. Times and threads are kept from perf script, Chrome and event text;
-threads alone from labels of pprof, and from files of `tree export --by thread`. Examples:
+          R"(The format is detected from the content, also of gzip. Omissions are counted and reported, as are
+files that must be converted first. All `tree` commands also read such files directly. Times and
+threads are kept from perf script, Chrome and event text; threads alone from labels of pprof, and
+from files of `tree export --by thread`. Examples:
   perf script > app.txt && fieldcost tree import app.txt -o a.fct
   fieldcost tree show app.txt@1s..2s --by thread
   fieldcost tree import profile.pb.gz -o a.fct
