@@ -59,7 +59,7 @@ Result<shm::TraceHeader> ReadHeader(const agent::RunBytes& untrusted_bytes) {
   if (!shm::IsTraceArena(header.arena_bytes) ||
       header.size_bytes != shm::TraceFileBytes(header.arena_bytes) ||
       header.size_bytes != untrusted_bytes.size()) {
-    return Fail(ErrorCode::kCorrupt, "{} bytes, said to be {}", untrusted_bytes.size(),
+    return Fail(ErrorCode::kCorrupt, "{} bytes, but the header states {}", untrusted_bytes.size(),
                 header.size_bytes);
   }
   if (header.tsc_to_ns_multiplier == 0 || header.tsc_to_ns_multiplier >= kMostMultiplier) {

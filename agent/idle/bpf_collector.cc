@@ -65,7 +65,7 @@ Result<std::unique_ptr<BpfCollector>> BpfCollector::Create(const Target& target,
   if (target.kind != Target::Kind::kAll) {
     made->process_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, target.pid, 0)));
     if (!made->process_.valid())
-      return ErrnoError("look at process", std::to_string(target.pid), errno);
+      return ErrnoError("inspect process", std::to_string(target.pid), errno);
     made->maps_.Of(target.pid);
   }
   for (const pid_t tid : perf::ThreadsOf(target.pid)) made->left_.insert(tid);

@@ -87,6 +87,6 @@ struct fc_cpu {
 struct fc_settings {
   __u32 pid_to_mark; /* the process whose threads are monitored; 0: all processes */
   __u32 not_pid;     /* the recorder itself, never monitored */
-  __u32 all;         /* 1: new processes are monitored, whatever their parent */
+  __u32 all;         /* 1: new processes are monitored, regardless of parent */
   __u32 reserved;
 };

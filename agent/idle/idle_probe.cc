@@ -53,7 +53,7 @@ Result<std::unique_ptr<IdleProbe>> IdleProbe::Start(Options options) {
     FIELDCOST_TRY(probe->StartOn(number));
   }
   if (probe->cpus_.empty())
-    return Fail(ErrorCode::kUnsupported, "look at idle CPUs: this process may use no CPU");
+    return Fail(ErrorCode::kUnsupported, "observe idle CPUs: this process may use no CPU");
   return probe;
 }
 

@@ -85,7 +85,7 @@ Result<std::unique_ptr<PinnedSamplers>> PinnedSamplers::Start(Options options,
     FIELDCOST_TRY(made->StartOn(number));
   }
   if (made->cpus_.empty())
-    return Fail(ErrorCode::kUnsupported, "look at idle CPUs: this process may use no CPU");
+    return Fail(ErrorCode::kUnsupported, "observe idle CPUs: this process may use no CPU");
   return made;
 }
 

@@ -60,7 +60,7 @@ std::vector<Entry> EntriesOf(const path& directory, std::size_t& most) {
   return entries;
 }
 
-// What is left of the limits.
+// The remaining limits.
 struct Budget {
   DocumentationLimits left;
   steady_clock::time_point end;

@@ -12,8 +12,8 @@ namespace fieldcost::preload {
 // run.
 inline constexpr auto kNoSkip = static_cast<shm::Skip>(~uint32_t{0});
 
-// What the environment and the policy file request from this process. Owns its strings: the program
-// may change its environment.
+// The requests of the environment and the policy file to this process. Owns its strings: the
+// program may change its environment.
 struct Request {
   char state_dir[intercept::kMaxPath];   // absolute
   char forced_pick[shm::kMaxPickBytes];  // "soname!symbol" globs, comma-separated; "": draw at

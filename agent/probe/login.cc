@@ -49,7 +49,7 @@ Status CheckProbesPermitted(const agent::AgentPaths& paths) {
   const std::string file = paths.system_file.string();
   if (policy) {
     return Fail(ErrorCode::kPermissionDenied,
-                "probe points are not permitted on this machine: {} says permit = false below "
+                "probe points are not permitted on this machine: {} has permit = false below "
                 "[probe]; only the machine's administrator can change that",
                 file);
   }

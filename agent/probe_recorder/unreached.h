@@ -12,7 +12,7 @@
 
 namespace fieldcost::probe {
 
-// What was observed about the points named in a plan. Texts are untrusted.
+// Observations about the points named in a plan. Texts are untrusted.
 struct SeenPoints {
   std::array<std::uint64_t, shm::kMaxProbePoints / 64> placed{};  // bits: placed at a function
   std::set<std::pair<std::string, std::string>> passed;           // "library!symbol", label

@@ -194,7 +194,7 @@ Result<Explanation> ExplainFile(const fs::path& path, int interpreters_left) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) {
     if (errno == EACCES) return Explanation{Reach::kUnreadable, "", path};
-    return ErrnoError("look at", path, errno);
+    return ErrnoError("inspect", path, errno);
   }
   if (!S_ISREG(info.st_mode)) return Explanation{Reach::kNotProgram, "not a regular file", path};
   const UniqueFd fd = OpenToLook(path);

@@ -184,7 +184,7 @@ Status CheckHeader(const shm::RunHeader& untrusted_header, std::uint64_t file_by
   if (untrusted_header.counters_offset != shm::CountersOffset(capacity) ||
       untrusted_header.cells_offset != shm::CellsOffset(capacity) ||
       untrusted_header.size_bytes != file_bytes || untrusted_header.size_bytes != expected) {
-    return Fail(ErrorCode::kCorrupt, "run file has {} bytes, its header says {} and describes {}",
+    return Fail(ErrorCode::kCorrupt, "run file has {} bytes, its header states {} and describes {}",
                 file_bytes, untrusted_header.size_bytes, expected);
   }
   return {};

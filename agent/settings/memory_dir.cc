@@ -27,7 +27,7 @@ UniqueFd OpenDirectory(const fs::path& path, int more_flags) {
 
 Status CheckMemory(int fd, const fs::path& path) {
   struct statfs found {};
-  if (::fstatfs(fd, &found) != 0) return ErrnoError("look at", path, errno);
+  if (::fstatfs(fd, &found) != 0) return ErrnoError("inspect", path, errno);
   if (found.f_type == TMPFS_MAGIC || found.f_type == RAMFS_MAGIC) return {};
   return Fail(ErrorCode::kUnavailable, "{} is not on tmpfs", path.string());
 }
@@ -38,7 +38,7 @@ Status CheckParent(const fs::path& parent) {
   if (!fd.valid()) return ErrnoError("open", parent, errno);
   FIELDCOST_TRY(CheckMemory(fd.get(), parent));
   struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) return ErrnoError("look at", parent, errno);
+  if (::fstat(fd.get(), &info) != 0) return ErrnoError("inspect", parent, errno);
   if (info.st_uid != ::geteuid() && (info.st_mode & S_ISVTX) == 0) {
     return Fail(ErrorCode::kUnavailable, "{} belongs to user {}", parent.string(), info.st_uid);
   }
@@ -55,7 +55,7 @@ Status CheckRoot(const fs::path& root) {
     return ErrnoError("open", root, errno);
   }
   struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) return ErrnoError("look at", root, errno);
+  if (::fstat(fd.get(), &info) != 0) return ErrnoError("inspect", root, errno);
   if (info.st_uid != ::geteuid()) {
     return Fail(ErrorCode::kUnavailable, "{} belongs to user {}", root.string(), info.st_uid);
   }

@@ -27,7 +27,8 @@ struct AgentPaths {
   std::filesystem::path state_dir;  // consent, policy, agent.db, agent_keys/
   std::filesystem::path catalog_file;
   std::filesystem::path catalog_root_file;
-  // What the machine's administrator permits, the same for every user; see system_policy.h.
+  // The permissions set by the machine's administrator, the same for every user; see
+  // system_policy.h.
   std::filesystem::path system_file = "/etc/fieldcost/system.toml";
   // Where the kernel reports batteries, and the system message bus (power.h; empty = default).
   std::filesystem::path power_supply_dir = "/sys/class/power_supply";

@@ -39,7 +39,7 @@ Status CheckPermitted(const std::filesystem::path& file) {
   if (policy && policy->permit) return {};
   if (policy) {
     return Fail(ErrorCode::kPermissionDenied,
-                "fieldcost is not permitted on this machine: {} says permit = false; only the "
+                "fieldcost is not permitted on this machine: {} has permit = false; only the "
                 "machine's administrator can change that",
                 file.string());
   }

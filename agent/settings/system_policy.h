@@ -6,7 +6,7 @@
 
 namespace fieldcost::agent {
 
-// What the machine's administrator permits: /etc/fieldcost/system.toml,
+// The permissions set by the machine's administrator: /etc/fieldcost/system.toml,
 //   [consent]
 //   permit = false
 //   [probe]

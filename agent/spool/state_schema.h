@@ -52,7 +52,7 @@ CREATE TABLE epoch_class (
 );
 )sql";
 
-// What version 6 made new: what was measured when, and by whose request.
+// New in version 6: when each value was measured, and at whose request.
 inline constexpr char kStateSchemaRecent[] = R"sql(
 CREATE TABLE recent_row (
   second INTEGER NOT NULL,
@@ -70,8 +70,8 @@ inline constexpr char kStateRecentSinceNow[] =
     "INSERT INTO number VALUES ('recent_since', CAST(strftime('%s', 'now') AS INTEGER))";
 
 // What version 7 drops: sums of bytes that older programs counted, which are wrong wherever a
-// library calls through a table; metrics 3 to 9, behind four texts in each key. Batches that wait
-// are of such sums.
+// library calls through a table; metrics 3 to 9, which follow four texts in each key. Batches that
+// wait are of such sums.
 inline constexpr char kStateDropBytes[] = R"sql(
 DELETE FROM local_row WHERE key GLOB '* [3-9] [0-9][0-9][0-9][0-9][0-9][0-9]';
 DELETE FROM pending_row WHERE key GLOB '* [3-9] [0-9][0-9][0-9][0-9][0-9][0-9]';

@@ -140,7 +140,7 @@ Result<OpenFile> OpenToPass(const std::filesystem::path& path) {
   OpenFile file{.fd = UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY))};
   if (!file.fd.valid()) return ErrnoError("open", path, errno);
   struct stat info {};
-  if (::fstat(file.fd.get(), &info) != 0) return ErrnoError("look at", path, errno);
+  if (::fstat(file.fd.get(), &info) != 0) return ErrnoError("inspect", path, errno);
   if (!S_ISREG(info.st_mode)) {
     return Fail(ErrorCode::kCorrupt, "{}: not a regular file", path.string());
   }

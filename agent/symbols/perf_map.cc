@@ -61,7 +61,7 @@ Result<PerfMap> PerfMap::OfProcess(pid_t pid) {
   struct stat process {};
   const std::string directory = fmt::format("/proc/{}", pid);
   if (::stat(directory.c_str(), &process) != 0) {
-    if (errno != ENOENT) return ErrnoError("look at", directory, errno);
+    if (errno != ENOENT) return ErrnoError("inspect", directory, errno);
     process.st_uid = ::geteuid();  // it has ended
   }
   const std::string name = fmt::format("/tmp/perf-{}.map", pid);

@@ -125,7 +125,7 @@ Tried Open(perf::Counter counter, std::uint64_t period_ns) {
 
 std::optional<CounterReading> Read(const UniqueFd& event) {
   CounterReading reading;
-  static_assert(sizeof reading == 3 * sizeof(std::uint64_t), "as read_format says");
+  static_assert(sizeof reading == 3 * sizeof(std::uint64_t), "as read_format specifies");
   if (::read(event.get(), &reading, sizeof reading) != sizeof reading) return std::nullopt;
   return reading;
 }

@@ -43,7 +43,7 @@ struct RequestedRows {
   bool any_fielded = false;          // some come from a run that would have been measured anyway
 };
 
-// What an upload sends: what is due, or everything (at the user's request).
+// The extent of an upload: everything that is due, or everything (at the user's request).
 enum class UploadWish { kWhatIsDue, kEverythingNow };
 
 // Options for writing the policy file.
@@ -64,7 +64,7 @@ class Agent {
   Agent& operator=(Agent&&) noexcept;
   ~Agent();
 
-  // Records the decision and writes the policy file, which tells programs whether to measure. Off
+  // Records the decision and writes the policy file, by which programs decide to measure. Off
   // also removes run files and everything not yet sent. Unless `mode` is on, nothing leaves after
   // this returns: it waits for an upload in progress, which ends at once, or within seconds if a
   // whole batch has been sent. kUnavailable if the upload did not end; everything else is done

@@ -169,7 +169,7 @@ void AddService(const ServiceState& state, Families& families) {
   families.Begin("fieldcost_build_info", "Always 1; the label is the program's version.",
                  MetricType::Gauge);
   families.Add(1, {{"version", state.version}});
-  families.Gauge("fieldcost_ready", "1 if batches are accepted, as /readyz says.",
+  families.Gauge("fieldcost_ready", "1 if batches are accepted, like /readyz.",
                  state.ready ? 1 : 0);
   if (state.free_bytes) {
     families.Gauge("fieldcost_disk_free_bytes", "Room on the disk of the data directory.",
@@ -224,7 +224,7 @@ std::string RenderMetrics(const ServiceState& state) {
   if (state.scrub) AddScrub(*state.scrub, families);
   if (state.damaged_files) {
     families.Gauge("fieldcost_damaged_files",
-                   "Files beside the store that are not what was written: of publish/ and keys/.",
+                   "Damaged files next to the store, in publish/ and keys/.",
                    Value(*state.damaged_files));
   }
   AddProcess(families);

@@ -48,7 +48,7 @@ Result<std::optional<RowRefusal>> ContributionCheck::Try(const stats::RowKey& ke
     return std::optional(
         RowRefusal{.problem = RowProblem::kContributed,
                    .reason = "contributed before: a key's first row of an API and metric counts, "
-                             "whatever its week"});
+                             "regardless of its week"});
   }
   if (known_.size() + of_batch_.size() >= MostContributions()) {
     return std::optional(RowRefusal{

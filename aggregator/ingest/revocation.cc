@@ -53,7 +53,7 @@ Result<std::string> FindAgent(std::string_view untrusted_agent, const store::Sto
   }
   if (found.size() > 1) {
     return Fail(ErrorCode::kInvalidArgument,
-                "{} agents were called {} in the last {} days; nobody is revoked", found.size(),
+                "{} agents were called {} in the last {} days; none was revoked", found.size(),
                 untrusted_agent, AbuseNames::kDaysNamesAreKnown);
   }
   return std::move(found.front());

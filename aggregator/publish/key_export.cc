@@ -134,8 +134,8 @@ void WarnOfOfflineKeys(const std::filesystem::path& keys_dir) {
   }
   if (names.empty()) return;
   LogWarning(
-      "keys that this service does not need are on this machine: {}. Whoever breaks in can replace "
-      "all other keys with them, or tell agents what to send; fieldcost-aggregator keys "
+      "keys that this service does not need are on this machine: {}. An intruder can replace "
+      "all other keys with them, or choose what agents send; fieldcost-aggregator keys "
       "export-offline moves them away",
       names);
 }

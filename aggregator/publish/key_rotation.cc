@@ -106,7 +106,7 @@ Result<std::vector<crypto::PrivateKey>> LoadSigners(const RotationOptions& optio
   if (signers.size() >= root.root_threshold) return signers;
   return Fail(named ? ErrorCode::kUnauthenticated : ErrorCode::kNotFound,
               "root version {} needs {} of its {} root keys to sign the next one, {} found; bring "
-              "their files with --root-key FILE, or say with --offline DIR where they are",
+              "their files with --root-key FILE, or name their directory with --offline DIR",
               root.version, root.root_threshold, root.root_keys.size(), signers.size());
 }
 

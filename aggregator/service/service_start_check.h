@@ -8,7 +8,7 @@
 
 namespace fieldcost::aggregator {
 
-// What a start needs, as found on this machine.
+// The state of this machine as far as a start depends on it.
 struct StartCheck {
   std::vector<std::string> facts;  // one line each: "certificate /etc/…: until 2027-…, for …"
   std::vector<std::string> warnings;  // a start works, but causes trouble later

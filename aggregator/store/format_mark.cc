@@ -27,7 +27,7 @@ Status CheckMark(std::uint64_t mark, std::string_view attempt) {
       ErrorCode::kUnsupported,
       "{}: a version of this program from before store format {} wrote it, whose sums of "
       "bytes allocated, read and written are too low, often 0. Move the store away: the next "
-      "start makes a new one beside the same keys, and agents fill it",
+      "start creates a new one next to the same keys, and agents fill it",
       attempt, kStoreFormat);
 }
 

@@ -56,7 +56,7 @@ Result<std::unique_ptr<Store>> Store::Open(StoreOptions options) {
   FIELDCOST_ASSIGN(state->database, Database::Open(database_options));
   for (const Database::TornLog& log : state->database->torn_logs()) {
     LogWarning(
-        "{}: removed {} bytes behind byte {}, a record that a crash has torn before it was "
+        "{}: removed {} bytes after byte {}, a record that a crash has torn before it was "
         "acknowledged",
         log.file.string(), log.bytes, log.at);
   }

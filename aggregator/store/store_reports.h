@@ -73,7 +73,7 @@ struct RemovalEffect {
   std::vector<ApiChange> most_changed;  // at most kMaxShownChanges; by the share of calls removed
 };
 
-// What was removed.
+// The removed data.
 struct RemovalReport {
   std::uint64_t batches = 0;
   std::uint64_t rows = 0;       // rows of these batches

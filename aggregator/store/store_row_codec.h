@@ -22,7 +22,7 @@ namespace fieldcost::store {
 // zero byte.
 void AppendRowKey(const stats::RowKey& key, std::string& bytes);
 // As AppendRowKey(), without the hardware class and the week: an agent contributes once to such a
-// key, whatever class and week it claims.
+// key, regardless of the class and week that it claims.
 void AppendContributionKey(const stats::RowKey& key, std::string& bytes);
 Status DecodeRowKey(std::string_view untrusted_bytes, stats::RowKey& key);
 
@@ -32,7 +32,7 @@ inline void AppendRowValue(const CompactRow& row, std::string& bytes) {
 }
 Status DecodeRowValue(std::string_view untrusted_bytes, CompactRow& row);
 
-// What an inbox record does with its rows. The numbers are the records' format versions.
+// The effect of an inbox record on its rows. The numbers are the records' format versions.
 enum class InboxKind : char {
   kAdded = 1,
   kWithdrawn = 2,

@@ -212,9 +212,8 @@ void LedgerCheck::Check(const Agent& agent) {
   CheckBatches(agent, held);
   CheckContributions(agent);
   if ((agent.probation ? agent.probation->held_batches : 0) != held.size()) {
-    Report(agent,
-           fmt::format("{} batches are held, but its record of probation says another number",
-                       held.size()));
+    Report(agent, fmt::format("{} batches are held, but its record of probation has another number",
+                              held.size()));
   }
   const std::uint64_t not_summed = agent.withdrawn.size() + held.size();
   if (agent.Delivered() < not_summed + agent.kept.size()) {

@@ -33,7 +33,7 @@ ErrorCode CodeOf(int error_number) {
   }
 }
 
-// What the user can do about the error; appended to the reason.
+// Advice about the error, appended to the reason.
 std::string_view RemedyOf(int error_number) {
   return error_number == EMFILE ? "; raise the limit with ulimit -n" : "";
 }
@@ -85,7 +85,7 @@ Status SyncDirectory(const std::filesystem::path& directory) {
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes, int mode) {
   std::string name = path.string() + ".XXXXXX";
   const UniqueFd fd(::mkostemp(name.data(), O_CLOEXEC));
-  if (!fd.valid()) return ErrnoError("create a temporary file beside", path, errno);
+  if (!fd.valid()) return ErrnoError("create a temporary file next to", path, errno);
   Status status;
   if (const int failure = WriteAll(fd.get(), bytes); failure != 0) {
     status = ErrnoError("write", path, failure);

@@ -16,9 +16,9 @@ namespace fieldcost {
 // regular file is opened again for each run, and is read from the offset that it had at the start.
 class RunInput {
  public:
-  // What the runs read if our standard input is a terminal, whose input cannot be read again.
-  // Unlike a pipe, this is not an error: every interactively started command has a terminal, most
-  // programs never read it, and we cannot know in advance whether one will.
+  // Specifies the input of the runs if our standard input is a terminal, whose input cannot be read
+  // again. Unlike a pipe, this is not an error: every interactively started command has a terminal,
+  // most programs never read it, and we cannot know in advance whether one will.
   enum class Terminal {
     kShared,  // the terminal itself: each run prompts again
     kEmpty,   // empty: for commands whose output is not shown

@@ -115,7 +115,7 @@ Result<Owned<EVP_PKEY>> ReadKey(const std::filesystem::path& path) {
   if (HasBlock(bytes, "ENCRYPTED PRIVATE KEY") ||
       bytes.find("Proc-Type: 4,ENCRYPTED") != std::string::npos) {
     return file.Bad(
-        "is protected by a passphrase, which nobody is there to type; store it without one");
+        "is encrypted, and the server cannot ask for a passphrase; store it without one");
   }
   ERR_clear_error();
   Owned<EVP_PKEY> key(PEM_read_bio_PrivateKey(View(bytes).get(), nullptr, NoPassphrase, nullptr));

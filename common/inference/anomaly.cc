@@ -12,7 +12,7 @@
 namespace fieldcost::inference {
 namespace {
 
-// What is left of the weights of `rest` and `own`; none if that is impossible.
+// The weights of `rest` less those of `own`; none if that is impossible.
 stats::AgentWeights Without(const stats::AgentWeights& own, const stats::ApiSums& rest) {
   stats::AgentWeights left = rest.weights;
   for (unsigned slot = 0; slot < shm::kBucketSlots; ++slot) {
@@ -23,7 +23,7 @@ stats::AgentWeights Without(const stats::AgentWeights& own, const stats::ApiSums
                                                                            : stats::AgentWeights{};
 }
 
-// Where the field has not the cubes of all, they tell nothing of the rest either.
+// If the field lacks the cubes of some contributions, those of the rest are unknown.
 bool TakeOut(stats::ContributionScalars own, stats::ContributionScalars& field) {
   if (!field.knows_cubes()) {
     own.ForgetCubes();

@@ -35,7 +35,7 @@ MachineMoments MomentsOf(const stats::ContributionScalars& scalars) {
   const stats::Int128 squares = static_cast<stats::Int128>(scalars.sum_mean_squared) -
                                 2 * centre * scalars.sum_mean + count * centre * centre;
   const stats::Uint128 c =
-      static_cast<stats::Uint128>(centre);  // what is left is small: it may wrap on the way
+      static_cast<stats::Uint128>(centre);  // the remainder is small: intermediate values may wrap
   const auto cubes = static_cast<stats::Int128>(
       static_cast<stats::Uint128>(scalars.sum_mean_cubed) - 3 * c * scalars.sum_mean_squared +
       3 * c * c * static_cast<stats::Uint128>(scalars.sum_mean) -

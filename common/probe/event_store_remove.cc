@@ -1,4 +1,5 @@
-// Removes events, and whatever only they referred to: Remove(), Expire() and similar functions.
+// Removes events, and the rows that only they referred to: Remove(), Expire() and similar
+// functions.
 #include <algorithm>
 
 #include "common/base/check.h"

@@ -121,7 +121,7 @@ Result<FileFrame> Recording::Frame(std::uint32_t number) const {
   if (!actual) return Corrupt(entry, actual.error().message);
   if (actual->type == FrameType::kBlock) actual->ordinal = entry.ordinal;
   if (*actual != entry || found.frame.number != number) {
-    return Corrupt(entry, "the index says otherwise");
+    return Corrupt(entry, "the index differs");
   }
   checked_[number].store(true, std::memory_order_relaxed);
   return found.frame;

@@ -45,7 +45,7 @@ std::int64_t LogOf(unsigned slot, const Bucket& bucket) {
   return Log2RatioQ16(bucket.sum, bucket.count);
 }
 
-// The logarithm by floating point, unless it is so close to a step that rounding could tell: the
+// The logarithm by floating point, unless it is so close to a step that rounding could matter: the
 // quotient is off by less than 2^-51 of itself and log2() by less than 2^-40, so the result, scaled
 // by 2^16, by less than a thousandth of kDoubt. Hence the same on every machine all the same.
 std::optional<std::int32_t> NearLog2RatioQ16(std::uint64_t numerator, std::uint64_t denominator) {

@@ -35,7 +35,7 @@ inline constexpr std::size_t kMaxSizeBuckets = std::size_t{2} * shm::kBucketSlot
 
 // How large the contributions to a row are: two sparse log2 histograms over contributions, of their
 // calls and of their sums. Integers only, hence additive, removable and the same bits in any order.
-// They tell what is usual, and so how much of a contribution may count where no single one shall
+// They show what is usual, and so how much of a contribution may count where no single one shall
 // decide (Bounded()). A plain value of a few dozen bytes each bucket; not thread-safe.
 struct ContributionSizes {
   std::vector<SizeBucket> buckets;  // ascending, each with contributions

@@ -17,11 +17,11 @@ namespace fieldcost::stats {
 // Whose calls are summed.
 enum class Whose {
   kField,  // many agents': figures are those of the typical machine and of bounded sums
-  kOwn,    // one machine's own: nobody else is in them, so they are exact
+  kOwn,    // one machine's own: no other machine is in them, so they are exact
 };
 
 // What figures in which every call counts the same may differ by from those that have a bound, to
-// be shown beside them.
+// be shown next to them.
 inline constexpr unsigned kMostTotalRatio = 16;  // of numbers of calls and sums
 inline constexpr unsigned kMostCostRatio = 8;    // of a quantile or mean, either way
 
@@ -31,7 +31,7 @@ struct Quantiles {
   Quantile p99;
 };
 
-// Every call counts the same, whoever made it.
+// Every call counts the same, no matter which agent made it.
 struct CallFigures {
   Bucket totals;            // exact
   std::uint64_t timed = 0;  // of their count, really measured

@@ -16,7 +16,7 @@ struct StatRow {
   ContributionScalars scalars;
   AgentWeights weights{};  // of some or all of the contributions
   BoundedSums bounded{};   // likewise
-  // The fullest of a row over all weeks (key.week == 0), as far as it may be told.
+  // The fullest of a row over all weeks (key.week == 0), as far as it may be published.
   WeekScalars fullest_week{};
   bool operator==(const StatRow&) const = default;
 };

@@ -4,7 +4,7 @@
 //   body    := one zstd frame of Batch
 //   Batch   := format_version = 1, field_policy_version,
 //              hardware { architecture cpu_family log2_cores log2_memory_mib os_release },
-//              RowTable, row_first_contribution*             ; one 0 or 1 a row
+//              RowTable, row_first_contribution*             ; one 0 or 1 per row
 //   signed  := "fieldcost batch v3" 0x00 identity            ; Ed25519, in a header
 //            | "fieldcost withdrawal v3" 0x00 identity
 //            | "fieldcost enrolment v3" 0x00 key epoch sha256(token)[32] service

@@ -38,8 +38,8 @@ std::string RootFingerprint(std::string_view root_file);
 // root that the agent has pinned, since several services may share a host name.
 std::string ServiceId(std::string_view host, std::string_view root_fingerprint);
 
-// The bytes an agent signs for a batch: domain text, 0 byte, public key (32), epoch and sequence
-// (u64 little endian each), sha256 of the body as sent (32), the service's id to the end.
+// The bytes that an agent signs for a batch: domain text, 0 byte, public key (32), epoch and
+// sequence (u64 little endian each), sha256 of the body as sent (32), the service's id to the end.
 std::string BatchSigningInput(std::string_view service, std::string_view agent_public_key,
                               Epoch epoch, Sequence sequence, std::string_view body_sha256);
 

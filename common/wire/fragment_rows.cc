@@ -1,4 +1,4 @@
-// The columns that a Fragment has beside its RowTable; fragment.cc has the grammar.
+// The columns of a Fragment other than its RowTable; fragment.cc has the grammar.
 #include "common/wire/fragment_rows.h"
 
 #include <algorithm>

@@ -14,7 +14,7 @@ namespace {
 
 using stats::StatRow;
 
-// The scalars of one machine, without cubes: these say nothing about one machine, and older
+// The scalars of one machine, without cubes: these mean nothing for one machine, and older
 // profiles have none.
 stats::ContributionScalars ScalarsOfOne(const stats::CostHistogram& histogram) {
   stats::ContributionScalars scalars = stats::ScalarsOf(histogram);

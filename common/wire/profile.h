@@ -25,7 +25,7 @@ std::vector<stats::StatRow> ProfileRows(const std::vector<stats::StatRow>& rows)
 Result<std::string> EncodeProfile(const std::vector<stats::StatRow>& rows);
 
 // The rows of a profile, ascending by key, as ProfileRows() makes them. kCorrupt, kTooLarge or
-// kUnsupported unless it is a profile: a fragment of the catalogue is none.
+// kUnsupported unless it is a profile, for example for a fragment of the catalogue.
 Result<std::vector<stats::StatRow>> DecodeProfile(std::string_view untrusted_bytes);
 
 }  // namespace fieldcost::wire

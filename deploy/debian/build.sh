@@ -8,7 +8,7 @@
 # it is built if tests/tools/vscode/run.sh has packed what is committed (build/vscode/fieldcost.vsix).
 #
 # Environment: CCACHE_DIR  a compiler cache to use (default: none)
-# Needs dpkg-dev, debhelper and what debian/control says; no network, no root.
+# Needs dpkg-dev, debhelper and the build dependencies of debian/control; no network, no root.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -36,7 +36,7 @@ done
 version="$(sed -n 's/^project(fieldcost VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)"
 packaged="$(dpkg-parsechangelog -l deploy/debian/changelog -S Version)"
 if [[ "$version" != "$packaged" ]]; then
-  echo "build.sh: CMakeLists.txt says version $version, deploy/debian/changelog $packaged" >&2
+  echo "build.sh: CMakeLists.txt has version $version, deploy/debian/changelog $packaged" >&2
   exit 65
 fi
 

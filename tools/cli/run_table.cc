@@ -27,7 +27,7 @@ constexpr std::size_t kMaxLines = 10;
 constexpr std::size_t kMaxApiWidth = 60;
 constexpr std::size_t kLeastApiWidth = 20;
 
-// The metric of which each timed call has a value: time, or the one requested instead (--metrics
+// The metric that has a value for each timed call: time, or the one requested instead (--metrics
 // io). nullptr if no call was timed, as for a function called only by other measured functions.
 const analysis::MetricSummary* FindEachCall(const analysis::CostSummary& summary) {
   if (const analysis::MetricSummary* time = summary.FindTime()) return time;

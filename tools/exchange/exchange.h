@@ -51,7 +51,7 @@ struct ImportOptions {
 struct Imported {
   tree::Tree tree;  // of one run
   Format format;
-  // What was omitted (with counts) or reinterpreted, as one human-readable line each. May contain
+  // Omissions (with counts) and reinterpretations, as one human-readable line each. May contain
   // unmodified text of the input.
   std::vector<std::string> untrusted_remarks;
   // The bytes of a recording (common/recording) of the same data by time and thread, for formats

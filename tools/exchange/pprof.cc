@@ -291,7 +291,7 @@ Result<PprofContent> Decode(std::string_view untrusted_bytes) {
   FIELDCOST_TRY(wire::ParseMessage(untrusted_bytes, profile));
   // Every profile begins with the empty text; the second profile's indices refer to its own texts.
   if (members > 1 && std::ranges::count(profile.string_table(), std::string()) > 1) {
-    return Fail(ErrorCode::kCorrupt, "several profiles, one behind the other; expected one");
+    return Fail(ErrorCode::kCorrupt, "several profiles, one after the other; expected one");
   }
   return Decoder(profile).Decode();
 }

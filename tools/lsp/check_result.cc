@@ -84,7 +84,7 @@ std::string FlaggedText(const FlaggedApi& api, const CheckResult& result) {
   const std::optional<CxxName> cxx = ParseCxxName(api.symbol);
   return fmt::format(
       "{} ({}{}) is worse {} than in the field: {} {:.2g} times as high (Cliff's delta {:.2f}, "
-      "q {:.2g}), says `fieldcost check` of {}{}",
+      "q {:.2g}), according to `fieldcost check` of {}{}",
       EscapeControl(cxx ? cxx->text : api.symbol), EscapeControl(api.soname),
       EscapeControl(version), result.is_file ? "in a saved profile" : "here",
       EscapeControl(api.metric), api.ratio, api.cliffs_delta, api.q, EscapeControl(result.checked),

@@ -30,7 +30,8 @@ Result<UserId> AddUser(sqlite::Database& database, std::string_view untrusted_na
 Result<std::optional<User>> FindUser(sqlite::Database& database, std::string_view untrusted_name);
 // All users, by name.
 Result<std::vector<User>> ListUsers(sqlite::Database& database);
-// What a password change revokes: sessions and devices, which someone else may have created.
+// The credentials that a password change revokes: sessions and devices, which someone else may have
+// created.
 struct PasswordChange {
   bool ends_sessions = true;
   bool ends_devices = true;

@@ -166,7 +166,7 @@ TEST_F(MemoryDirTest, RootsAreOfTheSessionThenOfTheUserThenOfTheMachine) {
   const auto usual = ElementsAre("/run/user/" + user + "/fieldcost", "/dev/shm/fieldcost-" + user);
   EXPECT_THAT(MemoryRoots(), usual);
   ::setenv("XDG_RUNTIME_DIR", "here", 1);
-  EXPECT_THAT(MemoryRoots(), usual) << "a relative one is none";
+  EXPECT_THAT(MemoryRoots(), usual) << "a relative one does not count";
   ::unsetenv("XDG_RUNTIME_DIR");
   EXPECT_THAT(MemoryRoots(), usual);
   if (before != nullptr) ::setenv("XDG_RUNTIME_DIR", saved.c_str(), 1);

@@ -108,7 +108,7 @@ TEST_F(CertificateTest, ErrorsNameTheProblemAndTheFile) {
       {certificate, certificate, in_key + "holds no private key, but a certificate"},
       {certificate, key.substr(0, 100), in_key + "is damaged: "},
       {certificate, bad_form, in_key + "is damaged: "},
-      {certificate, locked.output, in_key + "is protected by a passphrase"},
+      {certificate, locked.output, in_key + "is encrypted"},
       {certificate, other_key, in_key + "does not belong to " + in_certificate.substr(0, 11)},
   };
   for (const auto& c : cases) {

@@ -168,7 +168,7 @@ TEST_F(VerifyTest, ATombstoneThatIsMissingIsFound) {
 
 TEST_F(VerifyTest, AHeldBatchThatIsMissingIsFound) {
   Delete(Table::kHeld, HeldKey(held_head_key_, 1));
-  ExpectProblem("0 batches are held, but its record of probation says another number");
+  ExpectProblem("0 batches are held, but its record of probation has another number");
 }
 
 TEST_F(VerifyTest, FindsContributionsOfABatchThatNeverArrived) {

@@ -16,10 +16,11 @@ TEST(CheckResultTest, FlagsOnlyRegressions) {
       {"library": "liba.so.1", "symbol": "g", "verdict": "normal"}, 7, {"verdict": "worse"}]})");
   ASSERT_TRUE(result.has_value());
   ASSERT_EQ(result->flagged.size(), 1u);
-  EXPECT_EQ(FlaggedText(result->flagged.at("f"), *result),
-            "f (liba.so.1 1.2) is worse here than in the field: wall_time 3.1 times as high "
-            "(Cliff's delta 0.41, q 0.001), says `fieldcost check` of 2026-11-21 15:00 UTC; "
-            "SYNTHETIC: made-up data");
+  EXPECT_EQ(
+      FlaggedText(result->flagged.at("f"), *result),
+      "f (liba.so.1 1.2) is worse here than in the field: wall_time 3.1 times as high "
+      "(Cliff's delta 0.41, q 0.001), according to `fieldcost check` of 2026-11-21 15:00 UTC; "
+      "SYNTHETIC: made-up data");
 }
 
 TEST(CheckResultTest, ASavedProfileIsNotCalledHere) {

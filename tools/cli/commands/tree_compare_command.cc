@@ -104,7 +104,7 @@ class Recorder {
   int output_ = kNowhere;
 };
 
-// What was counted in each run, in all of them: "cut stacks: 3".
+// The counts of each run, added over all runs: "cut stacks: 3".
 std::vector<std::string> SumUp(const std::vector<std::string>& remarks) {
   std::map<std::string, std::uint64_t> sums;
   std::vector<std::string> result;

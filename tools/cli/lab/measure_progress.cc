@@ -26,7 +26,7 @@ std::string ProgressText(const lab::MeasureProgress& at) {
     case lab::MeasureProgress::Step::kPlain:
       return "plain run, without the library";
     case lab::MeasureProgress::Step::kMap:
-      return "map run: what is called, and by whom";
+      return "map run: finding callees and their callers";
     case lab::MeasureProgress::Step::kTime:
       break;
   }

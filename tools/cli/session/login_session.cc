@@ -54,7 +54,7 @@ Status ReplaceUserFile(const fs::path& file, const std::string& text) {
   const fs::path target = fs::canonical(file, error);
   if (error) return ErrnoError("follow", file, error.value());
   struct stat info {};
-  if (::stat(target.c_str(), &info) != 0) return ErrnoError("look at", target, errno);
+  if (::stat(target.c_str(), &info) != 0) return ErrnoError("inspect", target, errno);
   if (info.st_uid != ::geteuid()) {
     return Fail(ErrorCode::kPermissionDenied, "{} belongs to another user", target.string());
   }
@@ -90,7 +90,7 @@ std::uint64_t NowInTicks() {
 // sudo, for example, may keep HOME: root would then leave files there that the user cannot remove.
 Status CheckOwnHome(const fs::path& home) {
   struct stat info {};
-  if (::stat(home.c_str(), &info) != 0) return ErrnoError("look at", home, errno);
+  if (::stat(home.c_str(), &info) != 0) return ErrnoError("inspect", home, errno);
   if (info.st_uid == ::geteuid()) return {};
   return Fail(ErrorCode::kPermissionDenied, "session: {} is another user's home directory",
               home.string());

@@ -48,7 +48,7 @@ struct ComparedSides {
   std::vector<std::string> remarks = {};
 };
 // Compares by a metric ("": the main one) and shows or writes the difference as these options
-// request. The main programs of both sides count as one module, whatever their file names. Returns
+// request. The main programs of both sides count as one module, regardless of file names. Returns
 // the exit status: 0 nothing costs significantly more, 1 the whole or a path does, 2 too little
 // data.
 Result<int> PutComparison(ComparedSides sides, const std::string& metric,
