@@ -28,7 +28,7 @@ esac
 . deploy/packages.sh
 install_packages $BUILD_PACKAGES $TEST_PACKAGES ${all:+clang-tidy-14}
 command -v nginx > /dev/null || unpack_package nginx
-# Its promtool checks what the server tells its monitoring.
+# Its promtool checks the server's metrics.
 command -v promtool > /dev/null || unpack_package prometheus
 
 # build PRESET [TARGET]
@@ -59,7 +59,7 @@ run_tests() {
   return $status
 }
 
-# A stage of its own; 77 = it cannot run here, and has said why.
+# A stage of its own; 77 = it cannot run here, and has printed the reason.
 stage() {
   local status=0
   "$@" || status=$?
@@ -70,7 +70,7 @@ build dev
 [[ -z "$whole" ]] || build dev bench  # so that a benchmark that no longer builds is noticed
 run_tests dev "$@"
 
-# A part of what --all does: which programs, says tests/CMakeLists.txt.
+# A part of --all; tests/CMakeLists.txt lists the programs.
 if [[ -n "$whole" && -z "$all" ]]; then
   build asan asan_short
   run_tests asan -L asan_short

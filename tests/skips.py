@@ -21,7 +21,7 @@ def expected():
 
 
 def reason_of(case):
-    """What the test said before it gave up: GoogleTest prints it under the place of its GTEST_SKIP."""
+    """The reason of the skip: GoogleTest prints it after the place of the GTEST_SKIP."""
     found = re.search(r"Skipped\n(.*?)\n\[", case.findtext("system-out") or "", re.DOTALL)
     return " ".join(found.group(1).split()) if found else "no reason given"
 

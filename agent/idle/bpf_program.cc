@@ -136,7 +136,7 @@ Result<std::vector<fc_cpu>> BpfProgram::Cpus() const {
   std::vector<fc_cpu> cpus(static_cast<std::size_t>(::sysconf(_SC_NPROCESSORS_CONF)));
   for (std::uint32_t i = 0; i < cpus.size() && i < FC_MOST_CPUS; ++i) {
     if (bpf_map_lookup_elem(kernel_->MapFd("cpus"), &i, &cpus[i]) != 0)
-      return ErrnoError("read", "what a program in the kernel counted", errno);
+      return ErrnoError("read", "the counts of a program in the kernel", errno);
   }
   return cpus;
 }

@@ -45,7 +45,7 @@ struct ProcessState {
   shm::RunHeader* header;       // the mapped run file
   ThreadState* threads;         // kThreadSlots elements
   uint64_t ticks_to_ns;         // 32.32 fixed point
-  uint64_t bias_ticks;          // what a thunk adds to each measurement
+  uint64_t bias_ticks;          // time that a thunk adds to each measurement
   uint64_t bias_spread_ticks;   // its interquartile range
   uint64_t look_at;             // time stamp of the next action (measuring_run.h); changes
   uint64_t stack_top;           // highest address in use of the first thread's stack

@@ -16,7 +16,7 @@ constexpr std::uint64_t kAllRuns = std::uint64_t{1} << 62;  // see TotalColumn()
 
 // Inner pages of a million APIs fit in these 16 MiB, so that a look-up reads leaves only. Memory is
 // taken as pages are read. (Mapping the file was no faster, and would end a reader by a signal if
-// somebody cut the file short.)
+// the file was truncated.)
 constexpr char kReaderCache[] = "PRAGMA cache_size=-16384";
 
 constexpr char kTables[] = R"sql(

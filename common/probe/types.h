@@ -11,7 +11,7 @@
 namespace fieldcost::probe {
 
 // Data from probe points as stored, sent and shown. Values; times are nanoseconds since 1970 (from
-// the machine's own clock, continued by a monotonic one within a run).
+// the machine's own clock, extended by a monotonic one within a run).
 
 // An event: the run that began it, and its number there; number 0 is the run's own event. The text
 // form has 32 hex digits, called trace-id in W3C Trace Context.

@@ -39,7 +39,7 @@ class ProbeBench:
             done = subprocess.run([self.program, what, str(rounds), str(passes)], check=True, timeout=120, text=True,
                                   env={**os.environ, **(environment or {})}, stdout=subprocess.PIPE)
             if environment and not list(self.directory.glob("*.probe")):
-                raise subprocess.SubprocessError("nobody looked")
+                raise subprocess.SubprocessError("no reader has looked")
             return float(done.stdout)
         finally:
             for file in self.directory.glob("*.probe"):

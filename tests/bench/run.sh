@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs benchmarks:  ./tests/bench/run.sh [NAME...] [--json]      (--help says more)
+# Runs benchmarks:  ./tests/bench/run.sh [NAME...] [--json]      (details: --help)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

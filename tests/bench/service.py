@@ -106,7 +106,7 @@ class Service:
                     if text in line:
                         return line
                 if not self.changed.wait(deadline - time.monotonic()):
-                    raise subprocess.SubprocessError(f"fieldcost-aggregator did not say {text!r}")
+                    raise subprocess.SubprocessError(f"fieldcost-aggregator did not print {text!r}")
 
     def peak_mib(self):
         """Returns the peak of resident memory since forget_peak()."""

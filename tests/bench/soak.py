@@ -16,7 +16,7 @@ MINUTES = 10
 BATCHES_A_SECOND = 6
 BATCHES_OF_AN_AGENT = 8
 READS_A_SECOND = 20
-# What a production service does hourly or nightly, but often enough to happen many times within ten minutes.
+# The hourly and nightly work of a production service, but often enough to happen many times within ten minutes.
 PUBLICATION_SECONDS = 20
 BACKUP_SECONDS = 60
 RELOAD_SECONDS = 30

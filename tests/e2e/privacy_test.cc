@@ -203,7 +203,7 @@ TEST_F(PrivacyTest, NoCanaryLeavesTheMachine) {
   // The user saw exactly these bytes before, and sees them afterwards.
   EXPECT_EQ(ContentOf(path / "preview"), body);
   EXPECT_EQ(ContentOf(path / "kept"), body);
-  // Output that users are likely to show to others contains no canaries, either.
+  // Output that users are likely to show to others contains no canaries either.
   for (const char* file : {"log", "view"}) {
     const std::string text = ContentOf(path / file);
     EXPECT_THAT(text, HasSubstr("victim_allocate"));
@@ -248,7 +248,7 @@ TEST_F(PrivacyTest, ABatchHoldsNothingButItsRowsAndTheMachinesClass) {
                              Contains(stats::Metric::kFirstCallTime)));
 }
 
-// A library without a soname and package is measured only by --pick. What was picked by hand is not
+// A library without a soname and package is measured only by --pick. Such a pick is not
 // sent, neither then nor after its owner has permitted to send the library.
 TEST_F(PrivacyTest, PicksOfOwnLibrariesStayLocalPermanently) {
   ASSERT_NO_FATAL_FAILURE(PinARoot());
@@ -337,7 +337,7 @@ TEST_F(PrivacyTest, TheServiceKeepsNoAddress) {
   // A batch is first in the store's log, which, unlike tables, is not compressed.
   search_files();
   Publish();
-  expect_none(StopAggregator(), "what it said");
+  expect_none(StopAggregator(), "its output");
   search_files();
 }
 

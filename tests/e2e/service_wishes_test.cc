@@ -6,7 +6,7 @@
 #include "common/shm/policy_file.h"
 #include "tests/e2e/house.h"
 
-// What a service requires of its agents: a token, and a policy. Both with the real programs.
+// The requirements of a service for its agents: a token, and a policy. Both with the real programs.
 
 namespace fieldcost::testing {
 namespace {
@@ -59,8 +59,7 @@ TEST_F(ServiceWishesTest, AServiceThatWantsATokenGetsNothingWithoutIt) {
   const std::filesystem::path wrong = WriteSecret("wrong", "another-token\n");
   ASSERT_EQ(Fieldcost({"agent", "enrol", "--token-file", wrong.string()}).exit_status, 0);
   EXPECT_NE(Upload().exit_status, 0);
-  EXPECT_EQ(Status().at("quarantined_batches").to_number<int>(), 0)
-      << "nobody's data is lost by it";
+  EXPECT_EQ(Status().at("quarantined_batches").to_number<int>(), 0) << "no data is lost by it";
 
   ProcessOptions enrol = Options({kFieldcost, "agent", "enrol", "--token-file", "-"});
   enrol.input = "a-token-of-the-service\n";

@@ -56,7 +56,7 @@ declare -A targets=(
 
 usage() { sed -n '2,25s/^# \{0,1\}//p' "$0"; }
 bad() {
-  echo "tests/faults/run.sh: $1 (--help says what there is)" >&2
+  echo "tests/faults/run.sh: $1 (--help lists the choices)" >&2
   exit 2
 }
 

@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view head_bytes = complete ? bytes.substr(0, scan.scanned) : bytes;
   const auto head = ParseHead(head_bytes, kMaxBodyBytes);
   if (head) {
-    FIELDCOST_CHECK(complete);  // whatever the scan refuses, the parser refuses too
+    FIELDCOST_CHECK(complete);  // the parser refuses everything that the scan refuses
     CheckPromises(*head);
   } else {
     FIELDCOST_CHECK(head.error().status >= 400 && head.error().status < 600);

@@ -47,7 +47,8 @@ inline void CheckThreads(const std::string& bytes) {
   }
 }
 
-// Files of other programs in one format: whatever is imported can be exported and imported again.
+// Files of other programs in one format: everything that is imported can be exported and imported
+// again.
 inline int FuzzImport(fieldcost::exchange::Format format, const std::uint8_t* data,
                       std::size_t size) {
   using namespace fieldcost;

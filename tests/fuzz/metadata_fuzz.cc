@@ -11,7 +11,7 @@ namespace {
 
 using namespace fieldcost;
 
-// Whatever is decoded from a payload survives being encoded again.
+// Everything that is decoded from a payload survives being encoded again.
 template <typename Metadata>
 void RoundTrip(std::string_view untrusted_payload, Result<Metadata> (*decode)(std::string_view)) {
   const auto metadata = decode(untrusted_payload);

@@ -64,7 +64,7 @@ void CheckTarget(std::string_view untrusted_target) {
   CheckParameters(target->query);
 }
 
-// Whatever a proxy sends, the result is an address, and for an untrusted peer its own address.
+// For all input from a proxy, the result is an address, and for an untrusted peer its own address.
 void CheckForwarded(const std::string& untrusted_value) {
   fieldcost::http::Request request{.headers = {{"Forwarded", untrusted_value}},
                                    .peer_address = "127.0.0.1"};

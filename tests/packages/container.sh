@@ -96,7 +96,7 @@ timeout 300 buildah "${STORAGE[@]}" build --isolation chroot --format docker --p
   fail "building the image failed: $(tail -n 3 "$WORK/buildah.log") (log: $WORK/buildah.log)"
 said="$(buildah inspect --type image --format '{{.Docker.Config.User}} {{.Docker.Config.Healthcheck.Test}}' \
   fieldcost-aggregator)"
-[[ "$said" == "64812:64812 [CMD /usr/libexec/fieldcost/healthcheck.sh]" ]] || fail "it says: $said"
+[[ "$said" == "64812:64812 [CMD /usr/libexec/fieldcost/healthcheck.sh]" ]] || fail "it prints: $said"
 container=$(buildah from --pull-never fieldcost-aggregator)
 root=$(buildah mount "$container")
 install -d "$root/etc/fieldcost/aggregator"

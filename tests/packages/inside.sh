@@ -254,7 +254,7 @@ echo "correct horse battery" | quietly as_probe_server user add alice
 quietly systemctl start fieldcost-probe-server
 probe_process=$(systemctl show --property=MainPID --value fieldcost-probe-server)
 [[ "$(stat -c %U /proc/$probe_process)" == _fieldcost-probe-server ]] || fail "it runs as another user"
-[[ -s /run/fieldcost-probe-server/address ]] || fail "it does not say where it listens"
+[[ -s /run/fieldcost-probe-server/address ]] || fail "it does not report where it listens"
 probe_admin=$(cat /run/fieldcost-probe-server/admin-address)
 exec 3<> "/dev/tcp/127.0.0.1/${probe_admin##*:}"
 printf 'GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n' >&3

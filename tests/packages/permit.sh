@@ -78,14 +78,14 @@ for target in "$work/nowhere" "$work/no/where" "$work"; do
   ln -sfn "$target" "$file"
   configure
   [ "$(readlink "$file")" = "$target" ] || fail "a link was replaced"
-  [ -n "$said" ] || fail "nothing is said of it"
+  [ -n "$said" ] || fail "nothing is reported"
 done
 [ ! -e "$work/nowhere" ] || fail "written through a link that leads nowhere"
 rm "$file"
 mkdir "$file"
 configure
 [ -d "$file" ] || fail "a directory was replaced"
-# Purging removes our files, whatever has become of them, and nothing of the administrator's.
+# Purging removes our files in any state, and none of the administrator's.
 touch "$file.new-abc123" "$file.backup" "$file/inside"
 run "$source" postrm remove
 [ -d "$file" ] || fail "removed before it was purged"

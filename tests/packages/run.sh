@@ -87,7 +87,7 @@ check_editors() {
   package="$(find "$DEBS" -name 'fieldcost-editors_*.deb')"
   if [[ -z "$package" ]]; then
     grep '^build.sh: no fieldcost-editors: ' "$WORK/build.log" ||
-      fail "there is no fieldcost-editors, and nobody says why"
+      fail "there is no fieldcost-editors, and no reason is given"
     return 0
   fi
   step "the editors' files"

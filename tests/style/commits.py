@@ -31,7 +31,7 @@ def checked_range(root):
 
 
 def problems_of(subject, body):
-    """What is wrong with one message."""
+    """The problems of one message."""
     found = []
     if len(subject) > MOST_SUBJECT:
         found.append(f"the subject has {len(subject)} characters, at most {MOST_SUBJECT} are allowed")

@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-# folder -> (folders it may see beside itself, third-party headers it may include by first path part)
+# folder -> (folders it may see in addition to itself, third-party headers it may include by first path part)
 TABLE = {
     "common/base": ([], ["spdlog"]),
     "common/command": (["base"], []),
@@ -35,7 +35,7 @@ TABLE = {
     "agent/intercept": (["shm"], []),
     "agent/preload": (["shm", "intercept"], []),
     "agent/settings": (["base", "config", "shm", "stats", "wire"], []),
-    # The wire for what a name may be, the settings for the file that tells programs of them.
+    # The wire for what a name may be, the settings for the file through which programs learn them.
     "agent/runs": (["base", "shm", "stats", "wire", "settings"], []),
     "agent/reach": (["base", "shm"], []),
     # Harvest and spool only for the package that a library is of, reach for the name of ours.
@@ -70,7 +70,7 @@ TABLE = {
     "aggregator/upkeep": (["base", "crypto", "admin", "ingest", "publish", "store"], []),
     "aggregator/service": (["base", "serve", "systemd", "wire", "http", "admin", "aggregator_config", "ingest",
                             "publish", "store", "upkeep"], []),
-    # What an operator does beside the service, or without it: never sees it.
+    # The operator's commands, with or without the service: never see it.
     "aggregator/operate": (["base", "command", "crypto", "draw", "http", "serve", "admin", "aggregator_config",
                             "ingest", "publish", "store"], ["boost/json"]),
     # A file for each command, on top of what they share.

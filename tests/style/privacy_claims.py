@@ -71,7 +71,7 @@ def main():
             if name not in mutants:
                 problems.append(f"claim {number}: there is no mutant {name}")
             elif number not in broken:
-                problems.append(f"claim {number}: mutant {name} does not say that it breaks it")
+                problems.append(f"claim {number}: mutant {name} does not name the claim")
             elif not any(fnmatch.fnmatchcase(test, pattern) for test in tests for pattern in filters):
                 problems.append(f"claim {number}: mutant {name} is noticed by none of the claim's tests")
             listed.add((number, name))

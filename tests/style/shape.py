@@ -50,7 +50,7 @@ TESTS_OF_THE_WHOLE = {"bench", "e2e", "faults", "fuzz", "packages", "style", "su
 
 
 def functions(lines):
-    """(first line, length) of each body that is indented by at most two levels and opens behind a parameter list."""
+    """(first line, length) of each body that is indented by at most two levels and opens after a parameter list."""
     for first, line in enumerate(lines):
         if not line.endswith("{") or NOT_A_FUNCTION.match(line) or ")" not in line:
             continue
@@ -149,7 +149,7 @@ def check_names(names, problems):
 
 def check_readme(name, lines, problems):
     if name != "README.md" and Path(name).name == "README.md" and len(lines) - 1 > MOST_README_LINES:
-        problems.append(f"{name}: {len(lines) - 1} lines; what does not fit on a screen stands in a file beside it")
+        problems.append(f"{name}: {len(lines) - 1} lines; longer texts belong in a file next to it")
 
 
 def check_answers(root, problems):

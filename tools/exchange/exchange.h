@@ -76,7 +76,8 @@ struct ExportOptions {
 
 struct Exported {
   std::string bytes;
-  std::vector<std::string> remarks;  // what the format cannot hold; one human-readable line each
+  std::vector<std::string>
+      remarks;  // data that the format cannot hold; one human-readable line each
 };
 
 // Equal trees give equal bytes. Values are sums over all runs, exact integers, never scaled or

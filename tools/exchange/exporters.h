@@ -7,7 +7,7 @@
 
 namespace fieldcost::exchange {
 
-// The functions behind Export(), one per format that can be written; Export() documents them.
+// The functions that Export() calls, one per format that can be written; Export() documents them.
 
 Result<std::string> ExportPprof(const ExportView& view, const std::string& title);
 Result<std::string> ExportFolded(const ExportView& view, std::size_t metric);

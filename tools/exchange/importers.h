@@ -9,7 +9,7 @@
 
 namespace fieldcost::exchange {
 
-// The functions behind Import(), one per format that can be read; Import() documents them.
+// The functions that Import() calls, one per format that can be read; Import() documents them.
 
 Result<Built> ImportPprof(std::string_view untrusted_bytes, Remarks& remarks);
 Result<Built> ImportFolded(std::string_view untrusted_text, const tree::Metric& metric,

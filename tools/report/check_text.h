@@ -18,8 +18,8 @@ inline constexpr std::size_t kMaxLacking = 10;
 std::string CheckText(const analysis::CheckReport& report, bool all, const draw::Style& style);
 
 // All details of one API of the report: the test over machines, the test over calls, the effects,
-// what it was compared with, and both distributions side by side, bucket by bucket, with bars on
-// one scale of shares.
+// the data that it was compared with, and both distributions side by side, bucket by bucket, with
+// bars on one scale of shares.
 std::string ExplainText(const analysis::CheckedApi& api, stats::Metric metric,
                         const draw::Style& style);
 

@@ -155,7 +155,7 @@ TEST_F(FunctionsTest, SignalHandlersAreBelowWhatTheyInterrupt) {
 }
 
 TEST_F(FunctionsTest, HandlersThatJumpAwayAndFibresDoNoHarm) {
-  has_whole_time_ = false;  // who jumps out of us may leave an event's time charged, and not noted
+  has_whole_time_ = false;  // a jump out of us may leave an event's time charged, but not recorded
   for (const char* const what : {"jumping_signals", "fibres"}) {
     SCOPED_TRACE(what);
     const Arenas arenas = Traced({kTraced, what}, Functions());

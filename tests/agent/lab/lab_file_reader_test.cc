@@ -181,7 +181,7 @@ TEST(LabFileReaderTest, CountsTheBytesThatCallsMovedAndZeroForTheOthers) {
   }
 }
 
-// Unknown values are not reported as 0, whatever the reason.
+// Unknown values are not reported as 0, for any reason.
 TEST(LabFileReaderTest, BytesThatAreHiddenOrImpossibleAreNotKnown) {
   const auto api = [](std::function<void(LabApi&)> change) {
     return At<LabApi>(LabApiAt(0), change);
@@ -408,7 +408,7 @@ TEST(LabFileReaderTest, SumsOfManyBlocksNeverOverflow) {
   EXPECT_EQ(file->apis[0].arguments[5][64], agent::kMaxRunCalls);
 }
 
-// Whatever counts the file contains, memory is bounded by its layout.
+// Memory is bounded by the file's layout, regardless of its counts.
 TEST(LabFileReaderTest, MoreBlocksThanTheFileHasAreNotLookedFor) {
   LabBytes bytes = MapFile();
   Change<LabHeader>(bytes, 0, [](LabHeader& header) {

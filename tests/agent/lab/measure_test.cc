@@ -6,7 +6,7 @@
 namespace fieldcost::lab {
 namespace {
 
-// Whatever the victim does, each round times a call as often as the map found it.
+// For every victim, each round times a call as often as the map found it.
 class EveryCallTest : public MeasureTest, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(EveryCallTest, IsMetInEachRoundAsOftenAsInTheMap) {

@@ -149,7 +149,7 @@ TEST_F(AskedTest, MeasuresTheRequestedMetricsAndNamesTheRequest) {
   const auto timed = RunAlone(options);
   ASSERT_TRUE(timed);
   EXPECT_EQ(timed->header.request_id, 1234567890123456789U);
-  EXPECT_EQ(timed->picks.at(0).metrics, shm::kTimeMetrics) << "who asks for nothing wants times";
+  EXPECT_EQ(timed->picks.at(0).metrics, shm::kTimeMetrics) << "times are the default";
   options.environment.emplace_back("FIELDCOST_METRICS", "time,alloc");
   EXPECT_EQ(RunAlone(options)->picks.at(0).metrics, shm::kTimeMetrics | shm::kAllocMetrics);
   for (const char* nobody : {"0", "", "x", "1x", "-1", "12345678901234567890"}) {

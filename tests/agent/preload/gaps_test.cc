@@ -115,7 +115,8 @@ TEST(GapsTest, TotalsAreTrueForFewCallsAsForMany) {
     }
   }
   const Program brief{20, &One, [](auto, auto) { return 4; }};
-  EXPECT_LT(Deviation(brief, 20000, &AlwaysUsual), -20) << "what a first gap as any other makes";
+  EXPECT_LT(Deviation(brief, 20000, &AlwaysUsual), -20)
+      << "the effect of treating a first gap like any other";
 }
 
 TEST(GapsTest, TotalsAreTrueWhateverComesAroundInThem) {

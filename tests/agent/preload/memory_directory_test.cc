@@ -84,7 +84,8 @@ TEST_F(MemoryTest, AFileSystemThatCanFaultIsLeftAlone) {
   MakeSkipFile(disk.path());
   PutMemory(disk.path());
   ExpectUnmeasured(disk.path());
-  EXPECT_EQ(SkippedRuns(disk.path(), shm::Skip::kNoRunFile), 0U) << "no store there, either";
+  EXPECT_EQ(SkippedRuns(disk.path(), shm::Skip::kNoRunFile), 0U)
+      << "the directory on disk is not used either";
 }
 
 TEST_F(MemoryTest, OneThatIsMountedInItIsLeftAloneToo) {

@@ -60,7 +60,7 @@ TEST_F(CollectionTest, OneInSixteenIsTimedOnAverage) {
   // The gaps are uniform with mean 15: the sum of 100,000 of them deviates by 0.2 %.
   const CellTotals& time = run.Of("tally_always", Metric::kWallTime);
   EXPECT_NEAR(static_cast<double>(time.timed()), 100000, 2000);
-  EXPECT_NEAR(static_cast<double>(time.count), 1600000, 32000) << "what they stand for";
+  EXPECT_NEAR(static_cast<double>(time.count), 1600000, 32000) << "the calls that they represent";
   EXPECT_EQ((time.count - 1) % 16, 0U) << "the first is timed for certain";
 }
 

@@ -42,7 +42,7 @@ try() {
   # shellcheck disable=SC2086
   "$@" $WARNINGS "-I$INCLUDE" "$work/$file" -o "$work/program" 2> "$work/errors" ||
     fail "$*: $(head -n 3 "$work/errors")"
-  [[ "$("$work/program")" == "alone" ]] || fail "$*: says $("$work/program")"
+  [[ "$("$work/program")" == "alone" ]] || fail "$*: prints $("$work/program")"
   [[ "$*" == *static* || "$(probed "$work/program")" == "not alone" ]] || fail "$*: is alone with the runtime"
   rm -f "$session"/*.probe
   tried=$((tried + 1))
@@ -68,11 +68,11 @@ done
 ((tried >= 32)) || fail "only $tried programs"
 
 gcc $WARNINGS "-I$INCLUDE" "$work/test.c" "$stub" -o "$work/program"
-[[ "$("$work/program")" == "alone" ]] || fail "with the stub library it says $("$work/program")"
+[[ "$("$work/program")" == "alone" ]] || fail "with the stub library it prints $("$work/program")"
 
 if echo '#include <sys/sdt.h>' | gcc -E - > /dev/null 2>&1; then
   gcc $WARNINGS -DFIELDCOST_PROBE_USDT "-I$INCLUDE" "$work/test.c" -o "$work/program"
-  [[ "$("$work/program")" == "alone" ]] || fail "with USDT probes it says $("$work/program")"
+  [[ "$("$work/program")" == "alone" ]] || fail "with USDT probes it prints $("$work/program")"
   readelf --notes --wide "$work/program" | grep -A 1 'Provider: fieldcost' | grep -q 'Name: point' ||
     fail "no USDT probe"
 else

@@ -256,7 +256,7 @@ TEST_F(ProbeRunsTest, APlanOfAnotherVersionIsNoPlan) {
 TEST_F(ProbeRunsTest, AProgramWithNarrowLimitsRunsAsWithoutUs) {
   const Variables variables = Prepared(Everything());
   for (const std::string limit : {"-f 1000", "-v 100000", "-n 4"}) {
-    // The fourth descriptor is free, whatever this process inherited.
+    // The fourth descriptor is free, regardless of inherited descriptors.
     const std::string limited = "exec 3>&-; ulimit " + limit + "; exec \"$0\" prints";
     const auto run = testing::RunProcess(
         {.arguments = {"/bin/sh", "-c", limited, kProbed}, .environment = variables});

@@ -48,7 +48,7 @@ TEST(CpuWaitTest, ReadsTheKernelsTexts) {
   const auto wait = ParseCpuWait("953237 3664037 2\n");
   ASSERT_TRUE(wait.has_value());
   EXPECT_EQ(wait->waited_ns, 3664037U);
-  EXPECT_EQ(wait->observed_ns, 953237U + 3664037U) << "what it slept does not count";
+  EXPECT_EQ(wait->observed_ns, 953237U + 3664037U) << "time asleep does not count";
   for (const char* const text :
        {"", "1", "1 ", "a b c", "1 -2 3", "0 0 0", "18446744073709551615 1 1"}) {
     EXPECT_FALSE(ParseCpuWait(text).has_value()) << text;

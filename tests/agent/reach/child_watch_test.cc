@@ -18,7 +18,7 @@ const std::string kStatic = FIELDCOST_BINARY_DIR "/victims/stays_static";
 
 class ChildWatchTest : public ::testing::Test {
  protected:
-  // What the watch reports about a shell command that prints "ready" and keeps running.
+  // The watch's reports about a shell command that prints "ready" and keeps running.
   std::vector<std::string> Seen(const std::string& command, int looks = 1) {
     testing::BackgroundProcess shell(
         testing::ProcessOptions{.arguments = {"/bin/sh", "-c", command}, .unset = {"LD_PRELOAD"}});

@@ -98,7 +98,7 @@ TEST_F(RunFileReaderTest, StagesACallsWeightWithItsSums) {
   file.cell().staged_slot = 0;
   EXPECT_EQ(read(), after);
   EXPECT_EQ(after.timed(), 6U);
-  EXPECT_EQ(Read()->picks.at(0).calls->timed, 6U) << "what is stood for was not timed";
+  EXPECT_EQ(Read()->picks.at(0).calls->timed, 6U) << "represented calls were not timed";
 }
 
 TEST_F(RunFileReaderTest, MoreThatIsStoodForThanTheCountAllowsIsRefused) {

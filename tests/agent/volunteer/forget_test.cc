@@ -193,7 +193,7 @@ TEST_F(ForgetTest, EachQuarterHasItsOwnKeyAndCountsFromOne) {
   server_->Script({.status = 503, .headers = {}, .body = {}});
   ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow)->stopped_by);
   clock_.Advance(std::chrono::weeks(13));
-  EXPECT_EQ((*agent.Preview())->sequence, 3U) << "what is spooled keeps its number";
+  EXPECT_EQ((*agent.Preview())->sequence, 3U) << "spooled batches keep their numbers";
   ASSERT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
   Measure(agent);
   EXPECT_EQ((*agent.Preview())->sequence, 1U);

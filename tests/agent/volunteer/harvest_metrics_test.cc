@@ -1,4 +1,4 @@
-// What is recorded about a run in addition to its cells: calls per run, the first call, the cost of
+// Data recorded about a run in addition to its cells: calls per run, the first call, the cost of
 // measuring.
 
 #include <gmock/gmock.h>
@@ -320,7 +320,7 @@ TEST_F(HarvestMetricsTest, HostileNumbersAreCutOrRefusedAndTheRestCounts) {
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->cells_refused, 3U);
   EXPECT_EQ(Sum(*agent.LocalRows()), HistogramOf({77, 5}));
-  EXPECT_TRUE(Calls(agent).empty()) << "of a run that says it lost some";
+  EXPECT_TRUE(Calls(agent).empty()) << "the run reports lost calls";
   EXPECT_TRUE(RowsOf(*agent.LocalRows(), kFirstCallTime).empty());
   const auto status = agent.GetStatus();
   EXPECT_EQ(status->measuring.lost_calls, kMaxRunCalls);

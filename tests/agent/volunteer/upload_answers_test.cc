@@ -89,7 +89,7 @@ TEST_F(UploadAnswersTest, AnAgentEnrolsOnceAndOnlyWhereItIsAskedTo) {
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   Measure(agent);
   ASSERT_EQ(agent.Upload(UploadWish::kEverythingNow)->batches_sent, 1U);
-  EXPECT_EQ(server_->requests(), 1U) << "nobody asked";
+  EXPECT_EQ(server_->requests(), 1U) << "without a request";
   server_->RequireToken("let-me-in");
   for (int i = 0; i < 2; ++i) {
     Measure(agent);

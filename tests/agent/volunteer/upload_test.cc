@@ -115,7 +115,7 @@ TEST_F(UploadTest, FullBatchesAreSplitAtTheConfiguredSize) {
   EXPECT_GE(agent.GetStatus()->outbox.pending_bytes, 8192U);
   const auto full = agent.Upload(UploadWish::kWhatIsDue);
   ASSERT_TRUE(full);
-  EXPECT_GE(full->batches_left, 2U) << "what is full becomes a batch at once";
+  EXPECT_GE(full->batches_left, 2U) << "full batches are closed at once";
   EXPECT_GE(agent.GetStatus()->outbox.pending_rows, 1U);
   ASSERT_TRUE(agent.Upload(UploadWish::kEverythingNow));
   EXPECT_EQ(server_->Rows(stats::Metric::kWallTime).size(), 300U);

@@ -66,7 +66,7 @@ TEST_F(UploadTimeTest, AMonthWithoutTheServerCostsLittleAndLosesLittle) {
   const auto status = agent.GetStatus();
   EXPECT_EQ(status->upload.failed_uploads, tries);
   EXPECT_THAT(status->upload.upload_problem, ::testing::HasSubstr("503"));
-  EXPECT_LE(status->outbox.spooled_batches, 2U) << "what is measured meanwhile is merged";
+  EXPECT_LE(status->outbox.spooled_batches, 2U) << "later measurements are merged";
   EXPECT_EQ(status->outbox.dropped_batches, 1U);
   EXPECT_GE(status->outbox.dropped_rows, 2U);
   EXPECT_LE(status->outbox.dropped_rows, 4U) << "of two weeks, if its day was between them";

@@ -1,4 +1,4 @@
-// What a configuration file may contain, and how mistakes in it are reported.
+// The contents of a configuration file, and how mistakes in it are reported.
 #include "aggregator/config/aggregator_config.h"
 
 #include <gmock/gmock.h>

@@ -39,7 +39,7 @@ TEST_F(TrustTest, NewAgentsCountOnceTheyHaveBeenHonestOftenEnough) {
   EXPECT_FALSE(enough.held);
   EXPECT_EQ(ingest_->counters().released_batches, 3U);
   for (const unsigned number : {1U, 2U, 4U}) EXPECT_EQ(Contributions(content(number), 0), 1U);
-  EXPECT_EQ(Send(1, dishonest).body, first.body) << "a replay is told what it was told";
+  EXPECT_EQ(Send(1, dishonest).body, first.body) << "a replay gets the same response";
 }
 
 TEST_F(TrustTest, AHeldBatchIsWithdrawnWithItsReceipt) {
@@ -158,7 +158,7 @@ TEST_F(TrustTest, OneAddressTakesItsShareOfTheRoomForNewAgents) {
   clock_.Advance(std::chrono::hours(12));
   EXPECT_EQ(send("192.0.2.1"), 200) << "half a share is back";
   clock_.Advance(std::chrono::hours(-12));
-  EXPECT_EQ(send("::"), 200) << "a clock that goes back harms nobody";
+  EXPECT_EQ(send("::"), 200) << "a clock that goes back does no harm";
 }
 
 TEST_F(TrustTest, TooManyBatchesWaitForTheNextHour) {
@@ -250,12 +250,12 @@ TEST_F(TrustTest, WithoutRoomOnTheDiskNoBatchIsTakenButAllIsTakenBack) {
   }
   const std::string log = ::testing::internal::GetCapturedStderr();
   EXPECT_THAT(log, HasSubstr("too little space on the disk"));
-  EXPECT_EQ(log.find("batches are refused"), log.rfind("batches are refused")) << "said once";
+  EXPECT_EQ(log.find("batches are refused"), log.rfind("batches are refused")) << "logged once";
   EXPECT_EQ(ingest_->counters().disk_full, 4U);
   EXPECT_EQ(ingest_->Handle(WithdrawalRequest(key_, 1, *wire::EncodeBatch(content), "")).body,
             R"({"withdrawn_rows":1})");
   full = false;
-  EXPECT_EQ(Send(2, content).status, 200) << "what was refused has not been counted";
+  EXPECT_EQ(Send(2, content).status, 200) << "refused batches are not counted";
 }
 
 TEST_F(TrustTest, RefusesARevokedAgentAtOnceAndPermanently) {

@@ -91,7 +91,7 @@ TEST_F(IngestTest, AnotherBatchUnderANumberInUseIsRefusedNotAcknowledged) {
   other.rows[1].api.symbol = "of_a_copied_machine";
   const http::Response first = ingest_.Handle(SignedRequest(key_, 1, content));
   const http::Response refused = ingest_.Handle(SignedRequest(key_, 1, other));
-  EXPECT_EQ(refused.status, 409) << "a 200 would say that it is stored";
+  EXPECT_EQ(refused.status, 409) << "a 200 would mean that it is stored";
   EXPECT_EQ(ingest_.counters().bad_sequence, 1U);
   EXPECT_EQ(ingest_.counters().replayed_batches, 0U);
   EXPECT_TRUE(Stored(other, other.rows[1]).histogram.empty());

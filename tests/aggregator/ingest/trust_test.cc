@@ -37,7 +37,7 @@ TEST_F(TrustTest, MoreThanAMachineCanDoInAWeekIsNotBelieved) {
       {"a first call in each of many runs", RowOf(0, Metric::kFirstCallTime, 1000, 1 << 20), true},
       {"more runs than can start", RowOf(0, Metric::kFirstCallTime, 10, std::uint64_t{1} << 39),
        false},
-      {"a billion calls a run", RowOf(0, Metric::kCallsPerRun, 1'000'000'000, 1000), true},
+      {"a billion calls per run", RowOf(0, Metric::kCallsPerRun, 1'000'000'000, 1000), true},
       {"more calls than there are cycles",
        RowOf(0, Metric::kCallsPerRun, 1'000'000'000'000, 100'000), false},
       {"large allocations", RowOf(0, Metric::kAllocSize, std::uint64_t{1} << 40, 1000), true},

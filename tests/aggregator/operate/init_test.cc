@@ -1,4 +1,4 @@
-// Tests `fieldcost-aggregator init`: what it creates is valid, starts and serves requests.
+// Tests `fieldcost-aggregator init`: the created service is valid, starts and serves requests.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

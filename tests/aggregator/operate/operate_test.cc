@@ -115,7 +115,7 @@ TEST_F(OperateTest, InvitationAdmitsOneAgentWithOrWithoutAServer) {
   EXPECT_THAT(listed, HasSubstr(" uses=2 used=0 "));
   EXPECT_THAT(listed, HasSubstr("label=two of us\n"));
   ASSERT_NO_FATAL_FAILURE(Start());
-  EXPECT_EQ(enrol('b', first), 403) << "what was used before the kill is used";
+  EXPECT_EQ(enrol('b', first), 403) << "uses before the kill are counted";
   EXPECT_EQ(enrol('a', first), 200);
   EXPECT_EQ(enrol('b', second), 200);
   const std::string name = listed.substr(0, 16);

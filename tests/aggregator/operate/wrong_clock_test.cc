@@ -30,7 +30,7 @@ class WrongClockTest : public OperateTest {
   }
 
   const std::uint32_t now_ = WeekOf(SystemClock().Now());
-  const std::uint32_t due_ = now_ + kYearWeeks - kKeptWeeks;  // what is older expires in a year
+  const std::uint32_t due_ = now_ + kYearWeeks - kKeptWeeks;  // older weeks expire in a year
 };
 
 TEST_F(WrongClockTest, DeletesOnlyTheNamedWeekAfterConfirmation) {

@@ -1,6 +1,6 @@
 // How far some hostile agents among many can shift published figures: at most as far as BOUNDS.md
-// states, whatever they send. Covers the store, the sum over weeks and classes, and a fragment's
-// bytes.
+// states, for anything they send. Covers the store, the sum over weeks and classes, and a
+// fragment's bytes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -350,7 +350,7 @@ TEST(BoundTest, TheWorkedExample) {
               (BoundedSums{.contributions = 40 + hostile[i], .calls = calls[i], .sum = sum[i]}));
     EXPECT_EQ(EstimateWeightedQuantile(rows[i].histogram, rows[i].weights, 0.5).high, 1023);
   }
-  EXPECT_GT(rows[1].histogram.Mean(), 9.9e8) << "what calls say by themselves";
+  EXPECT_GT(rows[1].histogram.Mean(), 9.9e8) << "the result of counting calls equally";
 }
 
 }  // namespace

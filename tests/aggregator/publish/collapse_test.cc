@@ -21,7 +21,7 @@
 namespace fieldcost::publish {
 namespace {
 
-// What a reader of fragments checks, applied to the reader's dense form.
+// The checks of a reader of fragments, applied to the reader's dense form.
 bool WouldBeTaken(const store::CompactRow& row) {
   const stats::CostHistogram histogram = row.ToHistogram();
   return !row.saturated && stats::Validate(row.scalars) && stats::Validate(histogram) &&
@@ -95,7 +95,7 @@ TEST(CollapseTest, ARowIsSoundExactlyIfReadersWouldTakeIt) {
   EXPECT_GT(unsound, 5'000U);
 }
 
-// What a store received for one API: class -> week -> contributions.
+// The contributions that a store received for one API: class -> week -> contributions.
 using Contributions = std::map<stats::HardwareClass, std::map<std::uint32_t, std::uint64_t>>;
 
 stats::HardwareClass ClassOf(unsigned number) {

@@ -112,7 +112,7 @@ TEST_F(FileServerTest, OnlyGetHasRanges) {
     const http::Response head =
         files_->Handle({.method = "HEAD", .target = path, .headers = {{"Range", range}}});
     EXPECT_EQ(head.status, 200);
-    EXPECT_EQ(head.body.size(), bytes_.size()) << "what Content-Length tells";
+    EXPECT_EQ(head.body.size(), bytes_.size()) << "must equal Content-Length";
     EXPECT_EQ(http::Find(head.headers, "Content-Range"), "");
   }
 }

@@ -1,4 +1,4 @@
-// What is published from a store: which rows, in which files, and signed with which keys.
+// Publication from a store: which rows, in which files, and signed with which keys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What is published after real requests: nothing from fewer than k keys, not even a name.
+// Publication after real requests: nothing from fewer than k keys, not even a name.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

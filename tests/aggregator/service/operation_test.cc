@@ -1,4 +1,4 @@
-// What an operator does with a running service: monitors it, sends it commands, stops it.
+// Operation of a running service: monitoring, commands, shutdown.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -381,7 +381,7 @@ TEST_F(BackupTest, NumbersAndGaugesSayWhatIsThere) {
       if (!gone) sizes += size;
     }
     EXPECT_GE(store->StoredBytes(), sizes);
-    EXPECT_LT(store->StoredBytes(), sizes + 64 * kMiB) << "what the log has reserved";
+    EXPECT_LT(store->StoredBytes(), sizes + 64 * kMiB) << "space reserved by the log";
   }
   const auto store = MustOpen(data());
   EXPECT_EQ(store->GetNumber("a").value(), 2U);

@@ -84,7 +84,7 @@ TEST(ProbationTest, EvictsDishonestAgentsFirstThenTheLargest) {
   ASSERT_TRUE(SendSized(*store, 3, 1, 20'000, true)->held);
   ASSERT_TRUE(SendSized(*store, 4, 1, 20'000, false)->held);
   EXPECT_EQ(SendSized(*store, 5, 1, 30'000, true).error().code, ErrorCode::kUnavailable)
-      << "whoever is dishonest takes nobody's room who is not worse";
+      << "a dishonest agent takes no room from agents that are no worse";
   EXPECT_EQ(store->Gauges().evicted_batches, 0U);
   store.reset();
   store = MustOpen(options);  // all of this state must be on disk
@@ -95,7 +95,7 @@ TEST(ProbationTest, EvictsDishonestAgentsFirstThenTheLargest) {
   ASSERT_TRUE(both.has_value()) << both.error().message;
   EXPECT_EQ(both->evicted_batches, 3U) << "all of the other, and the largest";
   EXPECT_EQ(SendSized(*store, 7, 1, 60'000, false).error().code, ErrorCode::kUnavailable)
-      << "nobody has more";
+      << "no agent has more";
   EXPECT_EQ(store->Gauges().held_batches, 3U);
   EXPECT_EQ(store->Gauges().evicted_batches, 4U);
   for (const unsigned agent : {1U, 2U, 3U, 4U}) {
@@ -241,7 +241,7 @@ TEST(ProbationTest, ThereIsNoRoomBeyondTheLimitAndARefusedBatchMayComeAgain) {
   EXPECT_EQ(store->Gauges().held_bytes, held_bytes);
   EXPECT_EQ(store->Gauges().held_batches, 1U);
   EXPECT_TRUE(store->healthy());
-  EXPECT_EQ(Send(*store, 1, 2, true)->released_batches, 1U) << "who comes in needs no room";
+  EXPECT_EQ(Send(*store, 1, 2, true)->released_batches, 1U) << "released batches need no room";
   const auto again = Send(*store, 2, 1, true);
   ASSERT_TRUE(again.has_value()) << again.error().message;
   EXPECT_FALSE(again->replay);

@@ -233,7 +233,7 @@ TEST_F(VerifyTest, EveryReaderNamesTheDamagedLedgerFile) {
     ASSERT_FALSE(answer.has_value());
     EXPECT_EQ(answer.error().code, ErrorCode::kCorrupt);
     EXPECT_THAT(answer.error().message, HasSubstr(path));
-    EXPECT_EQ((*store)->Gauges().damages, 1U) << "said once";
+    EXPECT_EQ((*store)->Gauges().damages, 1U) << "counted once";
   }
   std::uint64_t found = 0;
   CheckedFile file;

@@ -1,4 +1,4 @@
-// What the server deletes automatically; with a wrong clock it must delete nothing.
+// Automatic deletion by the server; with a wrong clock it must delete nothing.
 #include "aggregator/upkeep/retention.h"
 
 #include <gmock/gmock.h>

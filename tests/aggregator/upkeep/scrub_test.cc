@@ -77,7 +77,7 @@ TEST_F(ScrubTest, FindsAndCountsAllDamagedFiles) {
   EXPECT_EQ(scrub.state().rounds.successes, 0U);
   EXPECT_FALSE(scrub.state().rounds.last_success.has_value());
   EXPECT_GE(store_->Gauges().damages, damaged);
-  EXPECT_TRUE(store_->healthy()) << "who is not concerned is served";
+  EXPECT_TRUE(store_->healthy()) << "unaffected requests are still served";
 }
 
 TEST_F(ScrubTest, ARestartGoesOnWhereItWas) {

@@ -104,7 +104,7 @@ TEST_F(RunInputTest, RefusesAnOpenPipeForSeveralRunsAndNamesTheOption) {
   EXPECT_THAT(refused.error().message, HasSubstr("--input FILE"));
   ASSERT_EQ(::write(pipe->write_end.get(), "x", 1), 1);
   pipe->write_end.Reset();
-  EXPECT_FALSE(RunInput::Open({.runs = 2})) << "what is in it can be read once";
+  EXPECT_FALSE(RunInput::Open({.runs = 2})) << "a pipe can be read only once";
 }
 
 TEST_F(RunInputTest, RefusesAnOpenSocketForSeveralRuns) {

@@ -194,7 +194,7 @@ TEST_F(ClientTest, ItLooksBeforeEachPieceAndBeforeTheLastByte) {
     const Result<Response> response = client.Send({.method = "POST", .body = body});
     if (response) {
       EXPECT_TRUE(client.has_sent_all());
-      EXPECT_EQ(response->body, body) << "what has left may be answered";
+      EXPECT_EQ(response->body, body) << "the request has left, so a response may come";
       // Look-up, connection, handshake, three pieces, the last byte.
       EXPECT_GE(yes, 7);
       break;
@@ -268,7 +268,7 @@ TEST_F(ClientTest, DropsWhatTheKernelHasNotSentYet) {
   ssize_t got = 0;
   while ((got = ::recv(peer.get(), chunk.data(), chunk.size(), 0)) > 0) {
   }
-  EXPECT_EQ(got, -1) << "an orderly end says that all was sent";
+  EXPECT_EQ(got, -1) << "an orderly end would mean that all was sent";
   EXPECT_EQ(errno, ECONNRESET);
 }
 

@@ -121,7 +121,7 @@ TEST_F(DoorLimitsTest, InAFullHouseTheOldestSilentConnectionMakesRoom) {
     EXPECT_EQ(silent[i]->ReadToEnd(), "") << "the oldest was closed";
     EXPECT_EQ(server_->counters().evicted, i + 1);
   }
-  EXPECT_EQ(MakeClient().Send({})->status, 503) << "nobody is silent";
+  EXPECT_EQ(MakeClient().Send({})->status, 503) << "no connection is silent";
   for (Client& client : served) EXPECT_EQ(client.Send({})->status, 200);
   const ServerCounters counters = server_->counters();
   EXPECT_EQ(counters.evicted, kPlaces);

@@ -84,7 +84,7 @@ TEST(ProbeBatchTest, RefusesInvalidBatchesWhenEncodingAndDecoding) {
       {"stack too deep", [](Batch& b) { b.stacks[0].frames.assign(kMaxStackFrames + 1, 0); }},
       {"event of run 0", [](Batch& b) { b.events[1].id.run = 0; }},
       {"event twice", [](Batch& b) { b.events[1].id = b.events[0].id; }},
-      {"event told by nobody", [](Batch& b) { b.events[0].run = 1; }},
+      {"event of an unknown run", [](Batch& b) { b.events[0].run = 1; }},
       {"event that ends before", [](Batch& b) { b.events[0].end_ns = b.events[0].begin_ns - 1; }},
       {"event without a label", [](Batch& b) { b.events[0].label.clear(); }},
       {"hit of no event", [](Batch& b) { b.hits[0].event.number = 9; }},

@@ -102,7 +102,7 @@ void AddFrames(std::vector<Bomb>& bombs) {
                    std::string("\x50\x2a\x4d\x18\xff\xff\xff\xff", 8)});
   bombs.push_back({"two frames", good + good});
   bombs.push_back({"20,000 frames", Repeat(good, 256 * 1024 / good.size())});
-  bombs.push_back({"a byte behind the frame", good + "x"});
+  bombs.push_back({"a byte after the frame", good + "x"});
   bombs.push_back({"half a frame", good.substr(0, good.size() / 2)});
   std::string wrong_sum = Zipped(std::string(100, 'x'));
   wrong_sum.back() = static_cast<char>(wrong_sum.back() ^ 1);

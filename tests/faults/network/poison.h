@@ -15,7 +15,7 @@ struct Range {
   bool Holds(double value) const { return low <= value && value <= high; }
 };
 
-// The honest agents' contributions to one row, and how far other contributions, whatever they
+// The honest agents' contributions to one row, and how far other contributions, however they
 // claim, can shift the published figures: the formulas of aggregator/publish/BOUNDS.md, computed
 // from the individual contributions and not in the way the service does.
 class HonestRow {

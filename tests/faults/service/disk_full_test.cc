@@ -87,7 +87,7 @@ TEST_F(DiskFullTest, ReportsItShutsDownAndLosesNothingAcknowledged) {
     ASSERT_NO_FATAL_FAILURE(FillUp(fleet, random));
     ASSERT_NO_FATAL_FAILURE(ExpectEverythingThere(fleet));
   }
-  EXPECT_GT(fleet.unavailable(), 0U) << "nobody was answered 503";
+  EXPECT_GT(fleet.unavailable(), 0U) << "no request got 503";
   std::cout << rounds << " full disks, " << fleet.batches() << " batches, " << fleet.unavailable()
             << " times 503\n";
 }

@@ -114,7 +114,7 @@ Status CheckStore(const store::StoreOptions& options, const Damage& damage, cons
   const Files before = ReadTree(options.data_dir / "store");
   const auto report = store::Store::VerifyStopped(options);
   if (ReadTree(options.data_dir / "store") != before) {
-    return Fail(ErrorCode::kInternal, "looking at it has changed it");
+    return Fail(ErrorCode::kInternal, "inspecting it has changed it");
   }
   const bool found = !report || !report->ok();
   const std::string message = !report ? report.error().message : report->first_problem;

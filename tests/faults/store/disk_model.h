@@ -17,7 +17,7 @@ using Random = std::mt19937_64;
 // Contents of a directory's files, by name.
 using DiskImage = std::map<std::string, std::string>;
 
-// What a disk guarantees for one directory of append-only files, and nothing more: bytes, and the
+// A disk's guarantees for one directory of append-only files, and nothing more: bytes, and the
 // name under which a file was created, are durable once the file is synced; renames, links and
 // deletions once the directory is synced. See ../README.md for the reasons. Not thread-safe.
 class DiskModel {

@@ -81,7 +81,7 @@ Status Fleet::Withdraw(Store& store, Agent& agent, std::uint64_t sequence, bool&
     return Broken(name + " is refused: " + result.error().message);
   }
   if (result->kind == store::WithdrawalKind::kNeverDelivered) {
-    return Broken(NameOf(agent.number, sequence) + " was forgotten, says its withdrawal");
+    return Broken(NameOf(agent.number, sequence) + " was forgotten, according to its withdrawal");
   }
   if (state.withdrawn == Told::kAnswered && result->kind != store::WithdrawalKind::kRepeated) {
     return Broken(name + " was forgotten");

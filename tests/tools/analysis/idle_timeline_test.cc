@@ -42,7 +42,7 @@ TEST_F(IdleTimelineTest, APeriodIsInAllBinsThatItReachesInto) {
   recorder.AddCpuIdle("[CPU 0];[lock]", 39, 1);
   recorder.Close();
   const IdleTimeline timeline = Timeline(4).value();
-  EXPECT_EQ(timeline.length_ns, 40U) << "to behind the last sample";
+  EXPECT_EQ(timeline.length_ns, 40U) << "until after the last sample";
   ASSERT_EQ(timeline.cpus.size(), 2U);
   EXPECT_EQ(timeline.cpus[0].cpu, 0U);
   EXPECT_EQ(Of(timeline.cpus[0], kLock), (std::vector<std::uint64_t>{0, 0, 0, 1}));

@@ -49,7 +49,7 @@ TEST(LabCostTest, EachApiThatWasCalledHasItsCallsRunsAndShape) {
   EXPECT_TRUE(Find(costs, "start_up")->shape.allocates_at_first_only);
   EXPECT_FALSE(Find(costs, "constant")->shape.start_up.has_value());
   const LabCost& grows = *Find(costs, "grows");
-  EXPECT_EQ(grows.calls, 200U) << "of the map, whatever was timed";
+  EXPECT_EQ(grows.calls, 200U) << "of the map run, not of the timed ones";
   EXPECT_EQ(grows.runs, 5U);
   EXPECT_EQ(grows.summary.Find(stats::Metric::kWallTime)->figures.calls, 1000U);
   EXPECT_EQ(grows.alloc_per_call, 0.0);
@@ -74,7 +74,7 @@ TEST(LabCostTest, TheSpreadIsWhatRunsDifferByWhateverCallsDo) {
   const std::vector<LabCost> costs = LabCosts(builder.Table());
   EXPECT_NEAR(*Find(costs, "two")->run_spread, std::exp2(std::sqrt(1.0 / 3)) - 1, 1e-4);
   EXPECT_NEAR(*Find(costs, "same")->run_spread, 0, 1e-4);
-  EXPECT_FALSE(Find(costs, "few_runs")->run_spread.has_value()) << "two runs tell nothing";
+  EXPECT_FALSE(Find(costs, "few_runs")->run_spread.has_value()) << "two runs are too few";
   EXPECT_FALSE(Find(costs, "one_call")->run_spread.has_value()) << "it is what calls differ by";
 }
 

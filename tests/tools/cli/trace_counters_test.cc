@@ -56,13 +56,13 @@ TEST_F(TraceCountersTest, FaultsAreOfTheFunctionsThatHaveThem) {
   EXPECT_NEAR(static_cast<double>(faults["faults_thread"]), 600, kPeriod);
   std::uint64_t all = 0;
   for (const auto& [function, count] : faults) all += count;
-  EXPECT_GE(all, 1600U) << "what is less than a sample is told, too";
+  EXPECT_GE(all, 1600U) << "counts below one sample are reported, too";
   EXPECT_THAT(Cli({"tree", "show", file()}).output, HasSubstr("cpu of 1 run: "));
 }
 
 TEST_F(TraceCountersTest, ACounterIsRecordedOrReportedAsNotMeasured) {
   const ProcessResult traced = Trace(kHardware + ",faults", {"/bin/sh", "-c", "exit 3"});
-  EXPECT_EQ(traced.exit_status, 3) << "the program's, whatever can be counted";
+  EXPECT_EQ(traced.exit_status, 3) << "the program's status, with or without counters";
   const std::string shown =
       Cli({"tree", "show", file(), "--metric", "no-such-metric"}).errors + ", ";
   EXPECT_THAT(shown, AllOf(HasSubstr(" faults,"), HasSubstr(" off-cpu")));

@@ -287,8 +287,9 @@ TEST_F(TreeCommandTest, TheTimeTreeCountsRecordsAndReportsThatItDoes) {
       Cli({"tree", "at", file, "--from", "0", "--to", "1s", "--method", "mnp"});
   EXPECT_EQ(counted.exit_status, 0) << counted.errors;
   EXPECT_THAT(counted.output, AllOf(HasSubstr("90.0 %"), HasSubstr("light")));
-  EXPECT_THAT(counted.errors, HasSubstr("each record counts as 1, whatever it costs: for the cost "
-                                        "use --method exact"));
+  EXPECT_THAT(counted.errors,
+              HasSubstr("each record counts as 1, regardless of its cost: for the cost "
+                        "use --method exact"));
   const ProcessResult exact = Cli({"tree", "at", file, "--from", "0", "--to", "1s"});
   EXPECT_THAT(exact.output, AllOf(HasSubstr("99.0 %"), HasSubstr("900 ms")));
   EXPECT_THAT(exact.errors, Not(HasSubstr("each record")));

@@ -21,7 +21,7 @@ async function asked(...options) {
 }
 
 // Starts the responding process itself, because the program's `load` gives it only half a second to start, which may be
-// too short. A request before its log says that it is ready would make the client consider it dead and forget it.
+// too short. A request before its log reports that it is ready would make the client consider it dead and forget it.
 let server;
 function opened(file, name) {
   session = name;

@@ -241,7 +241,7 @@ TEST(TimedImportTest, ProfilesOfSpeedscopeThatAreEventsAreThreads) {
       ReadAs(head + evented + "," + sampled + "]}", Format::kSpeedscope).recording.has_value());
 }
 
-// Paths exported to Chrome's format follow one another, whatever their times were.
+// Paths exported to Chrome's format follow one another, regardless of their times.
 TEST(TimedImportTest, OwnExportsHaveNoTimes) {
   const Imported imported = ReadAs(kEvents, Format::kEvents);
   for (const Format format : {Format::kChrome, Format::kSpeedscope, Format::kPprof}) {

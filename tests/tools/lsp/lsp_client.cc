@@ -87,7 +87,7 @@ std::int64_t LspClient::Request(std::string_view method, json::value params) {
 bool LspClient::Fill() {
   pollfd ready{.fd = output_, .events = POLLIN, .revents = 0};
   if (::poll(&ready, 1, kPatienceMs) != 1) {
-    ADD_FAILURE() << "the server says nothing";
+    ADD_FAILURE() << "the server does not answer";
     return false;
   }
   char bytes[65536];

@@ -111,7 +111,7 @@ TEST_F(LspServerTest, MarksFindingsOfTheLastCheckOnlyOnRequest) {
               ElementsAre(StartsWith("0 slow_call (libslow.so.1 1.2-3) is worse here"),
                           StartsWith("1 cv::resize(double) (libcv.so.4) is worse here")));
   EXPECT_EQ(client_->Result("fieldcost/status", nullptr).at("flagged").to_number<int>(), 2);
-  write("normal ");  // changes the size, whatever the file system's clock shows
+  write("normal ");  // changes the size, in case the file system's clock is coarse
   client_->Result("fieldcost/status", nullptr);
   EXPECT_THAT(messages(0), IsEmpty());
 }

@@ -103,7 +103,7 @@ TEST_F(LspServerTest, AMemberOfAnUnknownClassHasMarkedCandidates) {
   }
   EXPECT_EQ(HoverAt(0, 47), "") << "no call";
   EXPECT_EQ(HoverAt(0, 56), "");
-  EXPECT_THAT(Hints(), ::testing::IsEmpty()) << "nobody knows";
+  EXPECT_THAT(Hints(), ::testing::IsEmpty()) << "the costs are unknown";
   client_->Open("file:///b.c", "c", text);
   EXPECT_EQ(Hover(*client_, "file:///b.c", 0, 15), "") << "C has no member functions";
 }
@@ -229,7 +229,7 @@ TEST_F(LspServerTest, AListThatMayLackNamesIsIncomplete) {
   client_->Open(kUri, "c", "int x = abc_;");
   const json::value list = client_->Result("textDocument/completion", At(kUri, 0, 12));
   EXPECT_TRUE(list.at("items").as_array().empty());
-  EXPECT_TRUE(list.at("isIncomplete").as_bool()) << "abc_9 is offered behind abc_9";
+  EXPECT_TRUE(list.at("isIncomplete").as_bool()) << "abc_9 is offered after abc_9";
 }
 
 TEST_F(LspServerTest, CompletionKeepsOutOfTheWay) {

@@ -25,7 +25,7 @@ struct Request {
   analysis::Versions versions = analysis::Versions::kJoined;
 };
 
-// The number of runs behind the numbers; "" for a catalogue.
+// The number of runs that the figures come from; "" for a catalogue.
 std::string RunsLine(const std::optional<LocalRuns>& runs) {
   if (!runs) return "";
   const agent::RunCounts& counts = runs->counts;

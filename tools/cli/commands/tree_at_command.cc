@@ -53,7 +53,7 @@ Result<LoadedTree> ByTimeTree(const TreeOperand& operand, const command::Argumen
                    tree::TreeOf(recording.contents().dictionary,
                                 {{.name = "samples", .unit = tree::Unit::kCount}}, {&values, 1}));
   loaded.remarks.emplace_back(
-      "each record counts as 1, whatever it costs: for the cost use --method exact");
+      "each record counts as 1, regardless of its cost: for the cost use --method exact");
   loaded.remarks.push_back(
       fmt::format("each path has up to {} more samples than shown; {} nodes were visited",
                   answer.uncertainty, answer.visits.size()));

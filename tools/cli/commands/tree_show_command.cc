@@ -29,7 +29,7 @@ Result<int> Run(const command::Arguments& arguments) {
 command::Command TreeShowCommand() {
   command::Command show{
       .name = "show",
-      .summary = "A call tree: who calls what, and what it costs",
+      .summary = "A call tree: callers, callees and their costs",
       .help =
           R"(Shows the mean per run. RECORDING@FROM..TO is part of its time, counted from the start of each run;
 FROM is included, TO is not. Examples:

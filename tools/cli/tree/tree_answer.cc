@@ -123,7 +123,7 @@ void AddTreeShowOptions(command::Command& command) {
       DivideByOption(),
       {.names = "--callers",
        .value = "GLOB",
-       .help = "Show who calls these functions (function, or module!function)",
+       .help = "Show the callers of these functions (function, or module!function)",
        .check = command::CheckNotEmpty,
        .excludes = {"--flat", "--bottom-up"}},
       {.names = "--bottom-up",

@@ -56,7 +56,7 @@ std::string MostExpensive(const std::vector<LabCost>& costs) {
                      Escaped(draw::RoughShareText(total / whole_ns)));
 }
 
-// The most expensive function, then "9 functions were called: bimodal 1.": what to look at first.
+// The most expensive function, then "9 functions were called: bimodal 1.": a starting point.
 std::string Lead(const LabPageContent& content) {
   std::size_t grows = 0;
   std::size_t bimodal = 0;
