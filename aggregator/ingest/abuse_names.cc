@@ -101,7 +101,7 @@ void AbuseNames::Write() const {
       fmt::format("{}{} {}", kFirstWords, oldest_day_, HexEncode(oldest_secret_));
   const Status status = WriteFileAtomically(path_, line + CheckOf(line), 0600);
   if (!status) {
-    LogEvent(LogLevel::kError, "old names of the abuse log are not forgotten yet",
+    LogEvent(LogLevel::kError, "old names of the abuse log have not been deleted yet",
              {{"error", status.error().message}});
   }
 }

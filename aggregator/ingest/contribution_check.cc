@@ -45,10 +45,10 @@ Result<std::optional<RowRefusal>> ContributionCheck::Try(const stats::RowKey& ke
             "the agent has not contributed to this row: its first contribution must come before"});
   }
   if (has_contributed) {
-    return std::optional(
-        RowRefusal{.problem = RowProblem::kContributed,
-                   .reason = "contributed before: a key's first row of an API and metric counts, "
-                             "regardless of its week"});
+    return std::optional(RowRefusal{
+        .problem = RowProblem::kContributed,
+        .reason = "contributed before: only a key's first row of an API and metric counts, "
+                  "regardless of its week"});
   }
   if (known_.size() + of_batch_.size() >= MostContributions()) {
     return std::optional(RowRefusal{

@@ -71,7 +71,8 @@ Status VerifyEnvelope(const Envelope& untrusted_envelope, Purpose purpose,
       input(untrusted_envelope.service, untrusted_envelope.agent.view(), untrusted_envelope.epoch,
             untrusted_envelope.sequence, body_sha256);
   if (!crypto::Verify(untrusted_envelope.agent, signed_bytes, untrusted_envelope.signature)) {
-    return Fail(ErrorCode::kUnauthenticated, "the signature is not the agent's for this {}",
+    return Fail(ErrorCode::kUnauthenticated,
+                "the signature is not this agent's signature of this {}",
                 purpose == Purpose::kBatch ? "batch" : "withdrawal");
   }
   return {};
@@ -82,7 +83,8 @@ Status VerifyEnrolment(const Sender& untrusted_sender, std::string_view untruste
       wire::EnrolmentSigningInput(untrusted_sender.service, untrusted_sender.agent.view(),
                                   untrusted_sender.epoch, crypto::Sha256(untrusted_token));
   if (!crypto::Verify(untrusted_sender.agent, signed_bytes, untrusted_sender.signature)) {
-    return Fail(ErrorCode::kUnauthenticated, "the signature is not the agent's for this enrolment");
+    return Fail(ErrorCode::kUnauthenticated,
+                "the signature is not this agent's signature of this enrolment");
   }
   return {};
 }

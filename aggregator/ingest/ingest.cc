@@ -34,8 +34,8 @@ Result<Sender> ParseEnrolment(const http::Request& untrusted_request) {
 Status CheckFormat(const wire::BatchDecoder& decoder) {
   if (decoder.format_version() == wire::kBatchFormatVersion) return {};
   return Fail(ErrorCode::kUnsupported,
-              "batch format version {}: agents that send it count bytes wrongly; install a newer "
-              "agent, which sends version {}",
+              "batch format version {}: its agents count bytes incorrectly; install a newer agent, "
+              "which sends version {}",
               decoder.format_version(), wire::kBatchFormatVersion);
 }
 
@@ -181,9 +181,9 @@ std::string Ingest::WhyNothingIsAccepted() const {
   const auto first =
       std::max(std::uint64_t{first_week}, first_epoch * std::uint64_t{store::kWeeksPerEpoch});
   return fmt::format(
-      "the clock or the store's bounds are wrong: it is week {} ({}) by the clock, but what is "
-      "before week {} ({}) was deleted as too old, so that no batch is accepted; set the clock, "
-      "or restore a backup from before the deletion",
+      "the clock or the store's bounds are wrong: it is week {} ({}) by the clock, but data before "
+      "week {} ({}) was deleted as too old, so no batch is accepted; set the clock, or restore a "
+      "backup from before the deletion",
       week, FirstDayOf(week), first, FirstDayOf(static_cast<std::uint32_t>(first)));
 }
 
@@ -205,8 +205,8 @@ std::optional<http::Response> Ingest::CheckRoom() {
   const bool full = options_.disk_is_full && options_.disk_is_full();
   if (disk_is_full_.exchange(full) != full) {
     LogEvent(full ? LogLevel::kError : LogLevel::kInfo,
-             full ? "batches are refused: too little space on the disk of the data"
-                  : "there is enough space on the disk again: batches are accepted");
+             full ? "batches are refused: too little space on the data disk"
+                  : "the data disk has enough space again: batches are accepted");
   }
   if (!full) return std::nullopt;
   ++counters_.disk_full;
@@ -220,7 +220,7 @@ std::optional<http::Response> Ingest::CheckRate(AgentRate& rate, const std::stri
   ++counters_.too_many_batches;
   abuse_log_.Note(Abuse::kTooManyBatches, agent_id, clock_.Now());
   return TryLater(
-      Fail(ErrorCode::kUnavailable, "an agent may send {} batches an hour, and withdraw as many",
+      Fail(ErrorCode::kUnavailable, "an agent may send {} batches per hour, and withdraw as many",
            options_.batches_per_agent_per_hour),
       *wait);
 }
@@ -232,7 +232,7 @@ std::optional<http::Response> Ingest::CheckRowRate(const wire::BatchDecoder& dec
   if (!wait) return std::nullopt;
   ++counters_.too_many_rows;
   abuse_log_.Note(Abuse::kTooManyRows, agent_id, clock_.Now());
-  return TryLater(Fail(ErrorCode::kUnavailable, "an agent may send {} rows an hour",
+  return TryLater(Fail(ErrorCode::kUnavailable, "an agent may send {} rows per hour",
                        options_.rows_per_agent_per_hour),
                   *wait);
 }
@@ -280,7 +280,7 @@ std::optional<http::Response> Ingest::Enrol(const std::string& agent_id, wire::E
   if (*use == store::InvitationUse::kExpired) {
     why = "the invitation has expired; ask its sender for another";
   } else if (*use == store::InvitationUse::kUsedUp) {
-    why = "the invitation was used by as many agents as it is for; ask its sender for another";
+    why = "the invitation has no uses left; ask its sender for another";
   }
   return Refuse(Fail(ErrorCode::kPermissionDenied, "{}", why));
 }
@@ -313,7 +313,7 @@ http::Response Ingest::HandleEnrolment(const http::Request& untrusted_request) {
 
 http::Response Ingest::RefuseStoreFailure() {
   ++counters_.store_failed;
-  return Refuse(503, Fail(ErrorCode::kUnavailable, "the store accepts nothing at the moment"));
+  return Refuse(503, Fail(ErrorCode::kUnavailable, "the store accepts no batches at the moment"));
 }
 
 http::Response Ingest::Overloaded() {

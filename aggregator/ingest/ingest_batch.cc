@@ -103,7 +103,7 @@ Result<std::optional<RowRefusal>> Ingest::CheckRoomOf(const stats::RowKey& key,
   }
   return std::optional(RowRefusal{
       .problem = RowProblem::kNoRoom,
-      .reason = "the sums of this row have too little room left for one that is so large"});
+      .reason = "this row's sums are too close to their limit for a value of this size"});
 }
 
 Status Ingest::CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspace& workspace) {
@@ -123,16 +123,17 @@ Status Ingest::CheckRows(const std::string& agent_id, wire::Epoch epoch, Workspa
                         .modules = &options_.modules});
   for (std::size_t index = 0; index < workspace.decoder.row_count(); ++index) {
     workspace.decoder.GetRow(index, workspace.row);
-    auto refusal = contributions.is_other_class()
-                       ? std::optional(RowRefusal{.problem = RowProblem::kClass,
-                                                  .reason = "the agent has named another hardware "
-                                                            "class in this quarter"})
-                       : workspace.rows.Check(workspace.row);
+    auto refusal =
+        contributions.is_other_class()
+            ? std::optional(RowRefusal{
+                  .problem = RowProblem::kClass,
+                  .reason = "the agent has reported another hardware class in this quarter"})
+            : workspace.rows.Check(workspace.row);
     if (!refusal) {
       workspace.MakeKey();
       if (workspace.IsDuplicate()) {
         refusal = RowRefusal{.problem = RowProblem::kDuplicate,
-                             .reason = "the batch has this row already"};
+                             .reason = "the batch contains this row twice"};
       } else {
         FIELDCOST_ASSIGN(refusal, CheckRoomOf(workspace.key, workspace.rows.totals()));
         if (!refusal) {
@@ -162,7 +163,7 @@ std::optional<http::Response> Ingest::CheckOneEpoch(wire::Epoch epoch,
   ++counters_.bad_epoch;
   abuse_log_.Note(Abuse::kWrongEpoch, agent_id, clock_.Now());
   return Refuse(Fail(ErrorCode::kInvalidArgument,
-                     "a key is of one epoch: this one has been used in {}, so not in {}",
+                     "a key belongs to one epoch: this one was used in {}, not in {}",
                      (*first)->value(), epoch.value()));
 }
 

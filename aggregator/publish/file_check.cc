@@ -90,7 +90,7 @@ class FileCheck {
       if (!root) {
         Note(path, root.error().message, false);
       } else if (root->version != version) {
-        Note(path, "it is of another version", false);
+        Note(path, "it has another version", false);
       } else {
         roots_.push_back(std::move(*root));
       }

@@ -112,8 +112,7 @@ Status Copy(const std::filesystem::path& from, const crypto::PublicKey& key,
   if (copied && copied->public_key() == key) return was_there ? SyncFile(to) : Status();
   if (was_there) {
     return Fail(ErrorCode::kAlreadyExists,
-                "{} exists and holds another key, or none that can be "
-                "read; nothing is overwritten",
+                "{} exists and holds another key or no readable one; it is not overwritten",
                 to.string());
   }
   ::unlink(to.c_str());

@@ -181,7 +181,8 @@ Result<KeyRole> ParseKeyRole(std::string_view untrusted_text) {
   for (std::size_t i = 0; i < kRoleNames.size(); ++i) {
     if (kRoleNames[i] == untrusted_text) return static_cast<KeyRole>(i);
   }
-  return Fail(ErrorCode::kInvalidArgument, "a role is one of {}", fmt::join(kRoleNames, ", "));
+  return Fail(ErrorCode::kInvalidArgument, "expected one of the roles {}",
+              fmt::join(kRoleNames, ", "));
 }
 
 std::string_view Name(KeyRole role) { return kRoleNames[static_cast<std::size_t>(role)]; }

@@ -44,8 +44,8 @@ void Count(const WrittenFragments& written, PublishReport& report) {
   }
   if (written.counts.left_out != 0) {
     LogWarning(
-        "{} rows of single weeks and classes are left out of what is published: with them "
-        "sums would exceed 128 bits",
+        "{} rows of single weeks and classes are not published: with them sums would exceed 128 "
+        "bits",
         written.counts.left_out);
   }
   if (report.unsound != 0) {
@@ -123,7 +123,7 @@ Result<std::uint64_t> Publisher::LastVersion(const store::Store& store,
       roots_, [&](const wire::RootMetadata& root) { return wire::VerifyTimestamp(bytes, root); });
   if (!timestamp) {
     // The store recorded its version before the timestamp was written.
-    LogWarning("{} is damaged and is written anew: {}", path.string(), timestamp.error().message);
+    LogWarning("{} is damaged and will be rewritten: {}", path.string(), timestamp.error().message);
     return last;
   }
   return std::max({last, timestamp->version, timestamp->snapshot_version});
@@ -207,7 +207,7 @@ Result<PublishReport> Publisher::Publish(store::Store& store) {
                                     wire::SignTimestamp(timestamp, keys_.timestamp_key()), 0644));
   // 4. Remove files that no snapshot needs.
   if (Status status = RemoveOld(); !status) {
-    LogWarning("old published files are not removed: {}", status.error().message);
+    LogWarning("cannot remove old published files: {}", status.error().message);
   }
   return report;
 }

@@ -65,7 +65,7 @@ constexpr std::array<PolicyNumber, kNumbers> kPolicyNumbers = MakeNumbers();
 Status ValidatePackage(std::string_view untrusted_name) {
   if (untrusted_name.size() > kMaxVersionBytes ||
       untrusted_name.find_first_not_of(kPackageCharacters) != std::string_view::npos) {
-    return Fail(ErrorCode::kCorrupt, "a package's name is not one of Debian's, or too long");
+    return Fail(ErrorCode::kCorrupt, "invalid or too long Debian package name");
   }
   return {};
 }

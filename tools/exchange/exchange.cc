@@ -101,7 +101,7 @@ Result<Built> ImportAs(Format format, std::string_view untrusted_bytes,
       break;
   }
   return Fail(ErrorCode::kUnsupported,
-              "this format is only written; open the file at profiler.firefox.com");
+              "this format is only for export; open the file at profiler.firefox.com");
 }
 
 // Reports what the formats cannot hold.
@@ -109,11 +109,11 @@ void TellWhatIsLost(const ExportView& view, Format format, std::vector<std::stri
   const tree::Tree& tree = view.tree();
   if (tree.runs > 1) {
     remarks.push_back(
-        fmt::format("values are sums over {} runs; how they differ is left out", tree.runs));
+        fmt::format("values are sums over {} runs; their differences are left out", tree.runs));
   }
   if (tree.least_of != 0) {
     remarks.push_back(
-        fmt::format("values are the least of {} runs; what varies is left out", tree.least_of));
+        fmt::format("values are the minimum of {} runs; variation is left out", tree.least_of));
   }
   std::size_t files = 0;
   std::size_t build_ids = 0;
@@ -146,7 +146,7 @@ Result<std::string> ExportAs(const ExportView& view, Format format, std::size_t 
     case Format::kEvents:
       break;
   }
-  return Fail(ErrorCode::kUnsupported, "files of this format are only read");
+  return Fail(ErrorCode::kUnsupported, "this format is only for import");
 }
 
 Result<Exported> ExportNow(const tree::Tree& tree, Format format, const ExportOptions& options) {

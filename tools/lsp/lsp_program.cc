@@ -162,9 +162,8 @@ command::Command Program() {
           .help = R"(A language server (LSP 3.17) on standard input and output; editors start it. It
 reads the local catalogue (fieldcost sync) and never uses the network.
 
-Exit status: 0 after "shutdown" and "exit"; 1 if the editor went without
-"shutdown" or sent something that is not LSP; 64 on wrong options; 74 if nobody
-reads the answers.)",
+Exit status: 0 after "shutdown" and "exit"; 1 if the editor exited without "shutdown" or sent
+something that is not LSP; 64 on wrong options; 74 if the output cannot be written.)",
           .options = {{.names = "--stdio",
                        .help = "Talk on standard input and output: the only way, and the default"}},
           .handler = [](const command::Arguments&) -> Result<int> {

@@ -57,7 +57,7 @@ TEST_F(InviteTest, AnInvitationEnrolsAsManyKeysAsItSays) {
   EXPECT_EQ(Enrol(0, one.token).status, 200) << "a key that asks again uses nothing";
   const http::Response second = Enrol(1, one.token);
   EXPECT_EQ(second.status, 403);
-  EXPECT_THAT(second.body, HasSubstr("was used by as many agents as it is for"));
+  EXPECT_THAT(second.body, HasSubstr("the invitation has no uses left"));
   EXPECT_EQ(Send(KeyOf(1), 1, TestContent(1, kTrustWeek)).status, 401);
   EXPECT_EQ(Send(KeyOf(0), 1, TestContent(1, kTrustWeek)).status, 200);
   Reopen();

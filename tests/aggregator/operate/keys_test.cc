@@ -142,12 +142,12 @@ TEST_F(OfflineKeysTest, AKeyIsRemovedOnlyWhenItsCopyIsGood) {
   std::filesystem::create_directory(medium());
   refused("timestamp", medium(), ErrorCode::kInvalidArgument,
           "the timestamp key cannot go offline");
-  refused("colour", medium(), ErrorCode::kInvalidArgument, "a role is one of");
+  refused("colour", medium(), ErrorCode::kInvalidArgument, "expected one of the roles");
   refused("root", data() / "keys", ErrorCode::kInvalidArgument, "is in the data directory");
   refused("root", data(), ErrorCode::kInvalidArgument, "is in the data directory");
   for (const std::string& there : {std::string("not a key"), Bytes(data() / "keys/policy.key")}) {
     ASSERT_TRUE(WriteFileAtomically(medium() / "root.key", there, 0600).has_value());
-    refused("root", medium(), ErrorCode::kAlreadyExists, "nothing is overwritten");
+    refused("root", medium(), ErrorCode::kAlreadyExists, "it is not overwritten");
     EXPECT_EQ(Bytes(medium() / "root.key"), there);
   }
   ASSERT_TRUE(std::filesystem::remove(medium() / "root.key"));

@@ -112,7 +112,7 @@ TEST(ExchangeTest, WritesAndNamesTheSumsOfSeveralRuns) {
     if (!info.can_export) continue;
     const Exported exported = Written(tree, info.format);
     EXPECT_THAT(exported.remarks,
-                ElementsAre("values are sums over 3 runs; how they differ is left out"));
+                ElementsAre("values are sums over 3 runs; their differences are left out"));
     if (!info.can_import) continue;
     const tree::Metric wall = {.name = "wall"};
     const Imported imported = Read(exported.bytes, {.folded_metric = wall});
@@ -121,7 +121,7 @@ TEST(ExchangeTest, WritesAndNamesTheSumsOfSeveralRuns) {
   }
   EXPECT_THAT(
       Written(tree::Minimum(std::vector<tree::Tree>{tree}).value().tree, Format::kFolded).remarks,
-      ElementsAre("values are the least of 3 runs; what varies is left out"));
+      ElementsAre("values are the minimum of 3 runs; variation is left out"));
 }
 
 TEST(ExchangeTest, SumsThatDoNotFitAreRefusedNotScaled) {

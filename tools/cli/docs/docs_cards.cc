@@ -16,7 +16,7 @@ Result<LibraryCards> LoadCards(const std::string& library, const std::string& li
   FIELDCOST_ASSIGN(const std::string library_glob, source.LibraryGlob(library));
   FIELDCOST_ASSIGN(auto summaries, source.Summaries(library_glob));
   if (summaries.empty()) {
-    return Fail(ErrorCode::kNotFound, "the catalogue has nothing about {}",
+    return Fail(ErrorCode::kNotFound, "the catalogue has no data about {}",
                 library_glob.empty() ? "any library" : EscapeControl(library_glob));
   }
   LibraryCards cards{

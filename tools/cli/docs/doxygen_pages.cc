@@ -120,7 +120,7 @@ Result<std::vector<DocumentedFunction>> ReadTagFile(std::string_view untrusted_x
       FIELDCOST_TRY(ReadMembers(compound, functions));
     }
   } catch (const boost::property_tree::ptree_error& error) {
-    return Fail(ErrorCode::kCorrupt, "it is not XML as Doxygen writes it: {}", error.what());
+    return Fail(ErrorCode::kCorrupt, "it is not XML written by Doxygen: {}", error.what());
   }
   return functions;
 }

@@ -117,9 +117,8 @@ bool IsLargeDecrease(const LabCount& count) {
 std::string VariesText(const LabCounts& counts) {
   if (counts.vary_before == 0 && counts.vary_after == 0) return "";
   return fmt::format(
-      "(the calls of {} of the old table and {} of the new one vary from run to run: their ranges "
-      "must be further "
-      "apart than they are wide)\n",
+      "(the calls of {} of the old table and {} of the new one vary from run to run: the gap "
+      "between their ranges must exceed their width)\n",
       Counted(counts.vary_before, "API"), draw::FormatCount(counts.vary_after));
 }
 
