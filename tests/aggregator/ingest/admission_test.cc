@@ -249,7 +249,7 @@ TEST_F(TrustTest, WithoutRoomOnTheDiskNoBatchIsTakenButAllIsTakenBack) {
     EXPECT_EQ(Send(sequence, content).status, 507) << "neither known rows nor new ones";
   }
   const std::string log = ::testing::internal::GetCapturedStderr();
-  EXPECT_THAT(log, HasSubstr("too little space on the disk"));
+  EXPECT_THAT(log, HasSubstr("too little space on the data disk"));
   EXPECT_EQ(log.find("batches are refused"), log.rfind("batches are refused")) << "logged once";
   EXPECT_EQ(ingest_->counters().disk_full, 4U);
   EXPECT_EQ(ingest_->Handle(WithdrawalRequest(key_, 1, *wire::EncodeBatch(content), "")).body,

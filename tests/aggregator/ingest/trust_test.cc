@@ -177,7 +177,7 @@ TEST_F(TrustTest, AKeyIsOfOneEpoch) {
   ::testing::internal::CaptureStderr();
   const http::Response refused = Send(1, TestContent(1, kFirstOfQuarter));
   EXPECT_EQ(refused.status, 400);
-  EXPECT_THAT(refused.body, HasSubstr("a key is of one epoch"));
+  EXPECT_THAT(refused.body, HasSubstr("a key belongs to one epoch"));
   EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("kind=wrong_epoch"));
   EXPECT_EQ(ingest_->counters().bad_epoch, 1U);
   // A replay gets its original response; another key enrols in the new epoch.
